@@ -1,0 +1,93 @@
+"""What every public function does with a bad argument: say its name, what it was, what may be.
+
+Each checker returns the argument in the form the caller computes with, or raises `TypeError`
+for the wrong kind of thing and `ValueError` for the wrong value.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+# float64 holds every integer up to here; beyond it, neighbouring positions fall together.
+LARGEST = 2**53
+
+FLOATS = (np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64))
+
+
+def as_integer(name: str, value: object, *, least: int, even: bool = False) -> int:
+    """Return `value` as an int that is at least `least`, and even where `even` is set."""
+    allowed = f"an {'even ' if even else ''}integer, {least} or more"
+    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name} must be {allowed}; got {_shown(value)}")
+    try:
+        number = operator.index(value)
+    except TypeError:  # an array has __index__, and answers only when it holds one integer
+        raise TypeError(f"{name} must be {allowed}; got {_shown(value)}") from None
+    if number < least or (even and number % 2):
+        raise ValueError(f"{name} must be {allowed}; got {number}")
+    return number
+
+
+def as_base(value: object) -> float:
+    """Return `base` as a float: finite, above 0, and not 1, where all clocks run alike."""
+    allowed = "a finite number above 0, other than 1"
+    number = as_reals("base", value, allowed=allowed)
+    if number.ndim:
+        raise TypeError(f"base must be {allowed}; got {_shown(value)}")
+    # A subnormal base has no finite reciprocal, and the frequencies are its negative powers.
+    if number < np.finfo(np.float64).tiny or number == 1:
+        raise ValueError(f"base must be {allowed}; got {number}")
+    return float(number)
+
+
+def as_reals(
+    name: str, value: object, *, allowed: str = "finite integers or reals"
+) -> NDArray[np.float64]:
+    """Return `value` as a float64 array of its own shape, every entry finite."""
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(f"{name} must be {allowed}; got {_shown(value)}") from None
+    if array.dtype.kind not in "iuf" or isinstance(value, np.ma.MaskedArray):
+        huge = isinstance(value, int) and not isinstance(value, bool)
+        error = ValueError if huge else TypeError
+        raise error(f"{name} must be {allowed}; got {_shown(value)}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be {allowed}; got {array[~np.isfinite(array)].flat[0]}")
+    return array.astype(np.float64)
+
+
+def as_angles(
+    name: str, positions: NDArray[np.float64], frequencies: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the angle of every pair at every position, shape `(*positions.shape, pairs)`."""
+    fastest = max(1.0, frequencies.max())
+    largest = np.abs(positions).max(initial=0.0)
+    if largest * fastest > LARGEST:
+        raise ValueError(
+            f"{name} must be at most 2**53 in size, and so must their angles; got {largest:.6g}"
+            f" with a frequency of {fastest:.6g}"
+        )
+    return positions[..., np.newaxis] * frequencies
+
+
+def as_float_dtype(value: DTypeLike) -> np.dtype[Any]:
+    """Return `value` as one of the three float types that a float64 result can be cast to."""
+    allowed = "float16, float32 or float64"
+    try:
+        dtype = np.dtype(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"dtype must be {allowed}; got {_shown(value)}") from None
+    if value is None or dtype not in FLOATS:
+        raise TypeError(f"dtype must be {allowed}; got {_shown(value)}")
+    return dtype
+
+
+def _shown(value: object) -> str:
+    """Return a value as an error message shows it: in short, and its kind."""
+    said = repr(value).replace("\n", " ")
+    return f"{said if len(said) <= 60 else said[:57] + '...'} ({type(value).__name__})"
