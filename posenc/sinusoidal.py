@@ -143,7 +143,8 @@ def similarity(
     """
     d_model = as_integer("d_model", d_model, least=2, even=True)
     angles = as_angles("lag", as_reals("lag", lag), frequencies(d_model, base=base))
-    return np.mean(np.cos(angles), axis=-1)  # over the pairs
+    mean: np.float64 | NDArray[np.float64] = np.cos(angles).mean(axis=-1)  # over the pairs
+    return mean
 
 
 class PositionalEncoding:

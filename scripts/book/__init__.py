@@ -1,0 +1,21 @@
+"""The page language: what a page may say beyond Markdown, how it is shown and how it is checked.
+
+    numbers.py      {{ 0.841 = expression }}       a number bound to what computes it
+    tables.py       <!-- table: expression -->     a table bound to an array
+    sessions.py     ```pycon and ```console        Python and shell sessions, output compared
+    embed.py        --src-- posenc.a.b             code taken from its file by symbol
+    mathematics.py  $…$ and $$…$$                  set by KaTeX while the site is built
+    figures.py      ![…](….svg)                    light and dark, wide and phone
+    citations.py    [^key] and [@key]              from docs/data/references.yml
+    evidence.py     {.checked}                     the line under everything that is proved
+    check.py        the parsers with which Sybil checks all of it
+
+Everything that changes what a page shows is a Python-Markdown extension, so that any builder
+which reads Markdown through Python-Markdown shows the same book.
+"""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+DATA = DOCS / "data"

@@ -1,0 +1,94 @@
+"""How a page is checked: Sybil reads it in order, and runs and compares what it finds.
+
+sybil().pytest()     the hook for pytest: every number, table, statement is a test of its own
+corrections(path)    what `make update` writes into the page
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from sybil import Document, Example, Region, Sybil
+
+import posenc
+from scripts.book import ROOT
+from scripts.book.citations import fact
+from scripts.book.numbers import bindings
+from scripts.book.sessions import commands, statements
+from scripts.book.settings import Stray, strays
+from scripts.book.tables import bound_tables
+from scripts.book.text import Correction
+
+
+class Checked(Protocol):
+    """Anything in a page that prints what an expression gives."""
+
+    @property
+    def start(self) -> int:
+        """Return where it starts."""
+
+    @property
+    def end(self) -> int:
+        """Return where it ends."""
+
+    def corrections(self, text: str, names: dict[str, Any]) -> list[Correction]:
+        """Return what the page should say instead, nothing when it is right."""
+
+
+Finder = Callable[[str], Iterable[Checked]]
+FINDERS: tuple[Finder, ...] = (statements, commands, bound_tables, bindings)
+
+
+def names() -> dict[str, Any]:
+    """Return the names that a page's expressions start from."""
+    return {name: getattr(posenc, name) for name in posenc.__all__} | {"np": np, "fact": fact}
+
+
+def sybil() -> Sybil:
+    """Return the checker of pages, with its parsers."""
+    return Sybil(
+        parsers=[*map(_parser, FINDERS), _parse_strays],
+        patterns=["docs/*.md", "docs/**/*.md", "README.md"],
+        path=str(ROOT),
+        setup=lambda namespace: namespace.update(names()),
+    )
+
+
+def _parser(finder: Finder) -> Callable[[Document], Iterator[Region]]:
+    def parse(document: Document) -> Iterator[Region]:
+        for checked in finder(document.text):
+            yield Region(checked.start, checked.end, checked, _evaluate)
+
+    return parse
+
+
+def _evaluate(example: Example) -> str:
+    text = example.document.text
+    found = example.parsed.corrections(text, example.namespace)
+    return "\n".join(correction.message(text) for correction in found)
+
+
+def _parse_strays(document: Document) -> Iterator[Region]:
+    if Path(document.path).name == "README.md":  # read on a forge, where nothing shows bindings
+        return
+    for stray in strays(document.text):
+        yield Region(stray.start, stray.end, stray, _report)
+
+
+def _report(example: Example) -> str:
+    stray: Stray = example.parsed
+    return stray.message(example.document.text)
+
+
+def corrections(text: str) -> list[Correction]:
+    """Run a page from top to bottom and return all that it should say otherwise."""
+    found = [checked for finder in FINDERS for checked in finder(text)]
+    namespace = names()
+    return [
+        correction
+        for checked in sorted(found, key=lambda checked: checked.start)
+        for correction in checked.corrections(text, namespace)
+    ]

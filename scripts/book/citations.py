@@ -1,0 +1,84 @@
+"""One place for each citation: `docs/data/references.yml`. And for each fact of the literature.
+
+`[^vaswani2017]` in a page makes a footnote with the whole reference; `[@vaswani2017]` writes the
+reference where it stands. `fact("bert-positions")` in a bound number is a value of
+`docs/data/facts.yml`, which names its source there.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+import yaml
+from markdown import Markdown
+from markdown.extensions import Extension
+from markdown.preprocessors import Preprocessor
+
+from scripts.book import DATA
+from scripts.book.text import outside_code
+
+NOTE = re.compile(r"\[\^(?P<key>[a-z]+\d{4}[a-z]*)\](?!:)")
+WHOLE = re.compile(r"\[@(?P<key>[\w-]+)\]")
+
+
+@cache
+def references() -> dict[str, dict[str, Any]]:
+    """Return every reference by its key."""
+    return _data("references.yml")
+
+
+@cache
+def facts() -> dict[str, dict[str, Any]]:
+    """Return every fact of the literature by its name."""
+    return _data("facts.yml")
+
+
+def _data(name: str) -> dict[str, dict[str, Any]]:
+    data: dict[str, dict[str, Any]] = yaml.safe_load((DATA / name).read_text(encoding="utf-8"))
+    return data
+
+
+def fact(name: str) -> float:
+    """Return the value of a fact of the literature."""
+    if name not in facts():
+        raise KeyError(f"docs/data/facts.yml has no {name!r}")
+    value: float = facts()[name]["value"]
+    return value
+
+
+def reference(key: str) -> str:
+    """Return a whole reference as Markdown."""
+    if key not in references():
+        raise KeyError(f"docs/data/references.yml has no {key!r}")
+    entry = references()[key]
+    return f"{entry['authors']}, [“{entry['title']}”]({entry['url']}), {entry['where']}."
+
+
+class _Citations(Preprocessor):
+    def run(self, lines: list[str]) -> list[str]:
+        text = "\n".join(lines)
+        cited = [
+            match["key"]
+            for start, end, _ in outside_code(text)
+            for match in NOTE.finditer(text, start, end)
+        ]
+        wholes = [m for s, e, _ in outside_code(text) for m in WHOLE.finditer(text, s, e)]
+        for match in reversed(wholes):
+            text = text[: match.start()] + reference(match["key"]) + text[match.end() :]
+        notes = [f"[^{key}]: {reference(key)}\n" for key in dict.fromkeys(cited)]
+        return [*text.split("\n"), "", *"\n".join(notes).split("\n")]
+
+
+class CitationsExtension(Extension):
+    """Write the references that a page cites; stop the build at one that is not known."""
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+        """Run before footnotes are read, since this writes footnotes."""
+        md.preprocessors.register(_Citations(md), "book-citations", 31.5)
+
+
+def makeExtension(**kwargs: Any) -> CitationsExtension:  # noqa: N802
+    """Return the extension, by the name that Python-Markdown looks for."""
+    return CitationsExtension(**kwargs)

@@ -1,0 +1,121 @@
+"""Code in pages is the project's code: a line `--src-- posenc.sinusoidal.shift_matrix`.
+
+The line becomes a listing of that function, class, method or constant, cut from its file while
+the site is built. `--src-- … nodoc` leaves the docstring out, for pages that say it better in
+prose. A symbol that is gone, or a file that is, stops the build.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from markdown import Markdown
+from markdown.extensions import Extension
+from markdown.preprocessors import Preprocessor
+
+from scripts.book import ROOT
+from scripts.book.text import outside_code
+
+LINE = re.compile(r"^(?P<margin> *)--src-- (?P<symbol>[\w.]+)(?P<nodoc> nodoc)?[ ]*$", re.M)
+
+Definition = ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
+
+
+class SymbolNotFoundError(LookupError):
+    """A page embeds a symbol that its file does not define."""
+
+
+def source(symbol: str, *, nodoc: bool = False, root: Path = ROOT) -> tuple[Path, str]:
+    """Return the file, relative to the root, and the text that defines a dotted symbol in it."""
+    path, names = _module(symbol, root)
+    text = path.read_text(encoding="utf-8")
+    body: list[ast.stmt] = ast.parse(text).body
+    node: ast.stmt | None = None
+    for name in names:
+        node = next((n for n in body if name in _defined(n)), None)
+        if node is None:
+            raise SymbolNotFoundError(f"{path.relative_to(root)} defines no {'.'.join(names)}")
+        body = getattr(node, "body", [])
+    assert node is not None
+    return path.relative_to(root), _cut(text.splitlines(), node, nodoc)
+
+
+def _module(symbol: str, root: Path) -> tuple[Path, list[str]]:
+    """Return the file that the front of a dotted symbol names, and the names that are left."""
+    parts = symbol.split(".")
+    for end in range(len(parts) - 1, 0, -1):
+        path = root.joinpath(*parts[:end]).with_suffix(".py")
+        if path.is_file():
+            return path, parts[end:]
+    raise SymbolNotFoundError(f"no file holds {symbol}")
+
+
+def _defined(node: ast.stmt) -> set[str]:
+    """Return the names that a statement defines."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return {node.name}
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    targets = [node.target] if isinstance(node, ast.AnnAssign) else targets
+    return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def _cut(lines: list[str], node: ast.stmt, nodoc: bool) -> str:
+    """Return the lines of a definition, from its decorators on, with or without its docstring."""
+    decorators = getattr(node, "decorator_list", [])
+    first = min([node.lineno, *(d.lineno for d in decorators)]) - 1
+    kept = list(range(first, node.end_lineno or node.lineno))
+    if nodoc:
+        kept = [n for n in kept if n not in _docstring_lines(node)]
+    return textwrap.dedent("\n".join(lines[n] for n in kept))
+
+
+def _docstring_lines(node: ast.stmt) -> set[int]:
+    """Return the line numbers, from 0, of the docstrings in a definition, with the blank after."""
+    found: set[int] = set()
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(inner):
+            doc = inner.body[0]
+            last = doc.end_lineno or doc.lineno
+            following = inner.body[1].lineno - 1 if len(inner.body) > 1 else last
+            found |= set(range(doc.lineno - 1, max(last, following)))
+    return found
+
+
+def embedded_symbols(text: str) -> list[str]:
+    """Return the symbols that a page embeds."""
+    return [match["symbol"] for match in _lines(text)]
+
+
+def _lines(text: str) -> list[re.Match[str]]:
+    return [m for start, end, _ in outside_code(text) for m in LINE.finditer(text, start, end)]
+
+
+class _Embed(Preprocessor):
+    def run(self, lines: list[str]) -> list[str]:
+        text = "\n".join(lines)
+        for match in reversed(_lines(text)):
+            path, code = source(match["symbol"], nodoc=bool(match["nodoc"]))
+            listing = f'```python title="{path.as_posix()}"\n{code}\n```'
+            text = (
+                text[: match.start()]
+                + textwrap.indent(listing, match["margin"])
+                + text[match.end() :]
+            )
+        return text.split("\n")
+
+
+class EmbedExtension(Extension):
+    """Replace `--src--` lines by the code they name."""
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+        """Run before fences are read, since this writes fences."""
+        md.preprocessors.register(_Embed(md), "book-embed", 32.5)
+
+
+def makeExtension(**kwargs: Any) -> EmbedExtension:  # noqa: N802
+    """Return the extension, by the name that Python-Markdown looks for."""
+    return EmbedExtension(**kwargs)

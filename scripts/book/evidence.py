@@ -1,0 +1,68 @@
+"""The line under everything that is proved: a paragraph with `{.checked}` that names a test.
+
+The test that it names must exist, once, in `tests/`: a page cannot cite a proof that is gone.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from markdown import Markdown
+from markdown.extensions import Extension
+from markdown.treeprocessors import Treeprocessor
+
+from scripts.book import ROOT
+
+TEST = re.compile(r"\btest_\w+\b")
+
+
+def tests(root: Path = ROOT) -> list[str]:
+    """Return the names of all test functions."""
+    return [
+        node.name
+        for path in sorted((root / "tests").glob("test_*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    ]
+
+
+class _Evidence(Treeprocessor):
+    def run(self, root: ElementTree.Element) -> None:
+        known: list[str] | None = None
+        for line in root.iter("p"):
+            if line.get("class") != "checked":
+                continue
+            known = tests() if known is None else known
+            for name in TEST.findall("".join(line.itertext())):
+                if known.count(name) != 1:
+                    raise LookupError(
+                        f"a page cites {name}, which stands {known.count(name)} times in tests/"
+                    )
+            for code in line.iter("code"):
+                _let_wrap(code)
+
+
+def _let_wrap(code: ElementTree.Element) -> None:
+    """Let a long name break after its underscores."""
+    first, *others = (code.text or "").split("_")
+    if others:
+        code.text = first + "_"
+        for n, part in enumerate(others):
+            ElementTree.SubElement(code, "wbr").tail = part + ("_" if n < len(others) - 1 else "")
+
+
+class EvidenceExtension(Extension):
+    """Check and show the lines of evidence."""
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+        """Run when attribute lists are read and tables have their lines."""
+        md.treeprocessors.register(_Evidence(md), "book-evidence", 6)
+
+
+def makeExtension(**kwargs: Any) -> EvidenceExtension:  # noqa: N802
+    """Return the extension, by the name that Python-Markdown looks for."""
+    return EvidenceExtension(**kwargs)

@@ -1,0 +1,75 @@
+"""Mathematics set while the site is built: KaTeX's HTML to see, its MathML to hear.
+
+`pymdownx.arithmatex` finds the formulas; this hands each to the KaTeX of `node_modules`, run by
+QuickJS. The reader's browser runs nothing. TeX that KaTeX does not understand stops the build.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from functools import cache
+from typing import Any
+
+import quickjs
+from markdown import Markdown
+from markdown.extensions import Extension
+from markdown.postprocessors import Postprocessor
+
+from scripts.book import ROOT
+
+KATEX = ROOT / "node_modules" / "katex" / "dist" / "katex.min.js"
+FORMULA = re.compile(
+    r'<(?P<tag>span|div) class="arithmatex">\\(?P<open>[(\[])(?P<tex>.*?)\\[)\]]</(?P=tag)>', re.S
+)
+
+
+class BadTeXError(ValueError):
+    """KaTeX does not understand a formula."""
+
+
+@cache
+def _katex() -> Any:
+    if not KATEX.is_file():
+        raise FileNotFoundError("KaTeX is not installed here: `make site` installs it, by `npm ci`")
+    context = quickjs.Context()
+    context.eval(KATEX.read_text(encoding="utf-8"))
+    return context
+
+
+@cache
+def render(tex: str, *, display: bool = False) -> str:
+    """Return a formula as HTML and MathML."""
+    options = {"displayMode": display, "throwOnError": True, "strict": "error"}
+    try:
+        # As JSON, since QuickJS hands out a long string as a rope that its binding cannot read.
+        call = f"JSON.stringify(katex.renderToString({json.dumps(tex)}, {json.dumps(options)}))"
+        return str(json.loads(_katex().eval(call)))
+    except quickjs.JSException as error:
+        raise BadTeXError(f"{str(error).splitlines()[0]} in {tex!r}") from None
+
+
+def _rendered(match: re.Match[str]) -> str:
+    display = match["open"] == "["
+    formula = render(html.unescape(match["tex"]).strip(), display=display)
+    kind = "arithmatex math" if display else "arithmatex"
+    return f'<{match["tag"]} class="{kind}">{formula}</{match["tag"]}>'
+
+
+class _Mathematics(Postprocessor):
+    def run(self, text: str) -> str:
+        return FORMULA.sub(_rendered, text)
+
+
+class MathematicsExtension(Extension):
+    """Set the formulas that arithmatex has marked."""
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+        """Run last, when the page is HTML."""
+        md.postprocessors.register(_Mathematics(md), "book-mathematics", 1)
+
+
+def makeExtension(**kwargs: Any) -> MathematicsExtension:  # noqa: N802
+    """Return the extension, by the name that Python-Markdown looks for."""
+    return MathematicsExtension(**kwargs)

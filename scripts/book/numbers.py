@@ -1,0 +1,140 @@
+r"""Numbers bound to what computes them: `{{ 0.841 = sinusoidal_encoding(4, 8)[1, 0] }}`.
+
+The expression is evaluated among the names of `posenc`, `np`, `fact` and what the page's own
+sessions have defined. The value is written in the form that the page uses: as many decimals,
+with thousands separated or not, scientific or not. A page shows the number; the expression
+appears when the pointer rests on it. In mathematics the bare number goes to KaTeX.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from markdown import Markdown
+from markdown.extensions import Extension
+from markdown.preprocessors import Preprocessor
+
+from scripts.book.text import Correction, line_of, outside_code
+
+NUMBER = r"[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d+)?"
+BINDING = re.compile(rf"\{{\{{\s*(?P<printed>{NUMBER})\s+=\s+(?P<expression>.+?)\s*\}}\}}", re.S)
+FORM = re.compile(r"(?P<sign>[-+−]?)(?P<whole>[\d,]+)(?:\.(?P<decimals>\d+))?(?P<exponent>e.+)?")
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A printed number, where it stands, and the expression that computes it."""
+
+    start: int
+    end: int
+    printed: str
+    printed_start: int
+    expression: str
+    in_mathematics: bool
+
+    def corrections(self, text: str, names: dict[str, Any]) -> list[Correction]:
+        """Return nothing, or the one correction that the printed number needs."""
+        should = as_printed(evaluate(self.expression, names), self.printed)
+        return differing(self.printed_start, self.printed, should, self.expression)
+
+
+def bindings(text: str) -> Iterator[Binding]:
+    """Yield the bound numbers of a page, in prose and in mathematics."""
+    for start, end, in_mathematics in outside_code(text):
+        for match in BINDING.finditer(text, start, end):
+            expression = " ".join(match["expression"].split())
+            yield Binding(
+                *match.span(), match["printed"], match.start("printed"), expression, in_mathematics
+            )
+
+
+def evaluate(expression: str, names: dict[str, Any]) -> Any:
+    """Return the value of an expression of a page."""
+    return eval(compile(expression, "<page>", "eval"), names)
+
+
+def as_printed(value: Any, printed: str) -> str:
+    """Return `value` written in the form of `printed`, digit for digit.
+
+    Examples:
+        >>> as_printed(6283.185307, "6,283.2")
+        '6,283.2'
+        >>> as_printed(6.0293e-5, "6.0e-5")
+        '6.0e-5'
+    """
+    value = np.asarray(value)
+    if value.ndim or value.dtype.kind not in "iuf":
+        raise TypeError(f"a bound number needs one number; got {value!r}")
+    form = FORM.fullmatch(printed)
+    if form is None:
+        raise ValueError(f"{printed!r} is not written as a number")
+    sign = "+" if form["sign"] == "+" else ""
+    comma = "," if "," in form["whole"] else ""
+    kind = "e" if form["exponent"] else "f"
+    decimals = len(form["decimals"] or "")
+    written = format(value.item(), f"{sign}{comma}.{decimals}{kind}")
+    written = re.sub(r"e([-+])0*(\d+)", lambda e: "e" + e[1].strip("+") + e[2], written)
+    if float(written.replace(",", "")) == 0:  # no number is minus zero
+        written = written.lstrip("-")
+    return written.replace("-", "−", 1) if form["sign"] == "−" else written
+
+
+def differing(start: int, printed: str, should: str, about: str) -> list[Correction]:
+    """Return the correction of `printed` at `start`, in a list that is empty when it is right."""
+    return (
+        []
+        if printed == should
+        else [Correction(start, start + len(printed), printed, should, about)]
+    )
+
+
+def shown(printed: str) -> str:
+    """Return a printed number as prose shows it: true minus sign, powers of ten raised."""
+    mantissa, _, exponent = printed.replace("-", "−").partition("e")
+    return f"{mantissa} × 10<sup>{exponent}</sup>" if exponent else mantissa
+
+
+def shown_in_mathematics(printed: str) -> str:
+    """Return a printed number as TeX writes it."""
+    mantissa, _, exponent = printed.replace("−", "-").replace(",", "{,}").partition("e")
+    return rf"{mantissa} \times 10^{{{exponent}}}" if exponent else mantissa
+
+
+def shown_binding(binding: Binding) -> str:
+    """Return what stands in the page for a bound number."""
+    if binding.in_mathematics:
+        return shown_in_mathematics(binding.printed)
+    title = html.escape(binding.expression)
+    # Markdown must find nothing of its own in the attribute.
+    title = re.sub(r"[\[\]\\$*_{}|`]", lambda mark: f"&#{ord(mark[0])};", title)
+    return f'<span class="bound" title="{title}">{shown(binding.printed)}</span>'
+
+
+class _Numbers(Preprocessor):
+    def run(self, lines: list[str]) -> list[str]:
+        text = "\n".join(lines)
+        for binding in reversed(list(bindings(text))):
+            text = text[: binding.start] + shown_binding(binding) + text[binding.end :]
+        for start, end, _ in outside_code(text):
+            if (place := text.find("{{ ", start, end)) >= 0:
+                near = text[place : place + 60].split("\n")[0]
+                raise ValueError(f"line {line_of(text, place)}: not a bound number: {near!r}")
+        return text.split("\n")
+
+
+class NumbersExtension(Extension):
+    """Show bound numbers; stop the build at a binding that is not well formed."""
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+        """Run before anything reads the text: bindings stand in tables and mathematics too."""
+        md.preprocessors.register(_Numbers(md), "book-numbers", 33)
+
+
+def makeExtension(**kwargs: Any) -> NumbersExtension:  # noqa: N802
+    """Return the extension, by the name that Python-Markdown looks for."""
+    return NumbersExtension(**kwargs)

@@ -1,0 +1,223 @@
+"""Tables bound to an array: `<!-- table: np.c_[0:4, sinusoidal_encoding(4, 8)] -->`.
+
+The comment stands above a Markdown table. The array has a row for every row under the head, and
+its columns are the table's last ones; the columns left over on the left are labels. Each cell is
+compared to its printed digits. `<!-- tinted table: … -->` also tints the cells by their value,
+which suits entries between −1 and 1.
+
+Headings `pair 0 / sin | pair 0 / cos` become two rows of headings, with `pair 0` over both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+from markdown import Markdown
+from markdown.extensions import Extension
+from markdown.preprocessors import Preprocessor
+from markdown.treeprocessors import Treeprocessor
+
+from scripts.book.numbers import NUMBER, as_printed, differing, evaluate
+from scripts.book.text import Correction, line_of, spans
+
+COMMENT = re.compile(r"<!--\s*(?P<tinted>tinted )?table:\s+(?P<expression>.+?)\s*-->", re.S)
+ROW = re.compile(r"^[ ]*\|(?P<cells>.*)\|[ ]*$", re.M)
+MARK = "bound-table-"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table: where its text stands, and the text."""
+
+    start: int
+    text: str
+
+
+@dataclass(frozen=True)
+class BoundTable:
+    """A table, the comment above it, and the expression whose value it prints."""
+
+    start: int
+    end: int
+    expression: str
+    tinted: bool
+    rows: list[list[Cell]]
+
+    def corrections(self, text: str, names: dict[str, Any]) -> list[Correction]:
+        """Return the corrections of all cells that print something else than the array."""
+        values = np.asarray(evaluate(self.expression, names))
+        rows, columns = len(self.rows), min(map(len, self.rows), default=0)
+        if values.ndim != 2 or len(values) != rows or values.shape[1] > columns:
+            raise ValueError(
+                f"line {line_of(text, self.start)}: the table has {rows} rows of {columns} cells,"
+                f" {self.expression} has the shape {values.shape}"
+            )
+        return [
+            correction
+            for y, cells in enumerate(self.rows)
+            for x, cell in enumerate(cells[-values.shape[1] :])
+            for correction in self._cell(cell, values[y, x], f"{self.expression}, [{y}, {x}]")
+        ]
+
+    def _cell(self, cell: Cell, value: Any, about: str) -> list[Correction]:
+        if not re.fullmatch(NUMBER, cell.text):
+            return [
+                Correction(
+                    cell.start, cell.start + len(cell.text), cell.text, f"{value:.3f}", about
+                )
+            ]
+        return differing(cell.start, cell.text, as_printed(value, cell.text), about)
+
+
+def bound_tables(text: str) -> Iterator[BoundTable]:
+    """Yield the bound tables of a page."""
+    for span in spans(text):
+        match = COMMENT.fullmatch(text, span.start, span.end) if span.kind == "comment" else None
+        if match:
+            expression = " ".join(match["expression"].split())
+            tinted, rows = bool(match["tinted"]), _rows(text, span.end)
+            yield BoundTable(span.start, span.end, expression, tinted, rows)
+
+
+def _rows(text: str, start: int) -> list[list[Cell]]:
+    """Return the cells of the table that follows `start`, without its head."""
+    place = start + len(text[start:]) - len(text[start:].lstrip())
+    place = text.rfind("\n", 0, place) + 1
+    found = []
+    while match := ROW.match(text, place):
+        found.append(_cells(match))
+        place = match.end() + 1
+    if len(found) < 3:
+        raise ValueError(f"line {line_of(text, start)}: no table stands under this comment")
+    return found[2:]
+
+
+def _cells(row: re.Match[str]) -> list[Cell]:
+    cells, place = [], row.start("cells")
+    for part in row["cells"].split("|"):
+        cells.append(Cell(place + len(part) - len(part.lstrip()), part.strip()))
+        place += len(part) + 1
+    return cells
+
+
+class _MarkTables(Preprocessor):
+    """Leave a mark that survives Markdown where the comment stood."""
+
+    def __init__(self, md: Markdown, found: list[BoundTable]) -> None:
+        super().__init__(md)
+        self.found = found
+
+    def run(self, lines: list[str]) -> list[str]:
+        text = "\n".join(lines)
+        self.found[:] = bound_tables(text)
+        for n, table in reversed(list(enumerate(self.found))):
+            text = f"{text[: table.start]}{MARK}{n}\n{text[table.end :]}"
+        return text.split("\n")
+
+
+class _ShowTables(Treeprocessor):
+    def __init__(self, md: Markdown, found: list[BoundTable]) -> None:
+        super().__init__(md)
+        self.found = found
+
+    def run(self, root: ElementTree.Element) -> None:
+        for parent in list(root.iter()):
+            for mark in [child for child in parent if (child.text or "").startswith(MARK)]:
+                following = parent[list(parent).index(mark) + 1]
+                _show(following, self.found[int((mark.text or "").removeprefix(MARK))])
+                parent.remove(mark)
+
+
+def _show(element: ElementTree.Element, bound: BoundTable) -> None:
+    """Dress a table, or the figure with a caption that holds it, and say what it is bound to."""
+    figure = element if element.tag == "figure" else None
+    table = element if figure is None else figure.find("table")
+    if table is None or table.tag != "table":
+        raise ValueError(f"no table stands under the comment with {bound.expression}")
+    table.set("class", "worked")
+    _group_head(table)
+    for row in table.iterfind("tbody/tr"):
+        _show_row(row, tinted=bound.tinted)
+    if figure is not None:
+        figure.set("class", "table")
+        _wrap(figure, table)
+        figure.append(_evidence(bound.expression))
+
+
+def _wrap(figure: ElementTree.Element, table: ElementTree.Element) -> None:
+    """Put the table into a box that scrolls when the table is wider than the page."""
+    place = list(figure).index(table)
+    figure.remove(table)
+    box = ElementTree.Element("div", {"class": "scroll"})
+    box.append(table)
+    figure.insert(place, box)
+
+
+def _evidence(expression: str) -> ElementTree.Element:
+    line = ElementTree.Element("p", {"class": "checked"})
+    code = ElementTree.SubElement(line, "code")
+    code.text = expression
+    code.tail = ", compared to the last printed digit"
+    return line
+
+
+def _show_row(row: ElementTree.Element, *, tinted: bool) -> None:
+    first, *others = list(row)
+    first.tag = "th"
+    first.set("scope", "row")
+    for cell in others:
+        if re.fullmatch(NUMBER, (cell.text or "").strip()) and not len(cell):
+            _show_number(cell, float((cell.text or "").replace("−", "-").replace(",", "")), tinted)
+
+
+def _show_number(cell: ElementTree.Element, value: float, tinted: bool) -> None:
+    kinds = ["num"]
+    if tinted and value:
+        kinds.append("pos" if value > 0 else "neg")
+        cell.set("style", f"--v:{abs(value):g}")
+    cell.set("class", " ".join(kinds))
+    cell.text = (cell.text or "").strip().replace("-", "−")
+
+
+def _group_head(table: ElementTree.Element) -> None:
+    """Turn headings `group / name` into a row of groups over a row of names."""
+    head = table.find("thead")
+    cells = [] if head is None else list(head[0])
+    if head is None or not any(" / " in (cell.text or "") for cell in cells):
+        return
+    groups, names = ElementTree.Element("tr"), ElementTree.Element("tr")
+    for cell in cells:
+        group, _, name = (cell.text or "").rpartition(" / ")
+        if not group:
+            cell.set("rowspan", "2")
+            groups.append(cell)
+            continue
+        last = groups[-1] if len(groups) else None
+        if last is not None and last.get("class") == "group" and last.text == group:
+            last.set("colspan", str(int(last.get("colspan", "1")) + 1))
+        else:
+            over = {"class": "group", "scope": "colgroup", "colspan": "1"}
+            ElementTree.SubElement(groups, "th", over).text = group
+        ElementTree.SubElement(names, "th", {"scope": "col"}).text = name
+    head.clear()
+    head.extend([groups, names])
+
+
+class TablesExtension(Extension):
+    """Show bound tables."""
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+        """Mark before comments are set aside as raw HTML; dress when cells hold their text."""
+        found: list[BoundTable] = []
+        md.preprocessors.register(_MarkTables(md, found), "book-mark-tables", 34)
+        md.treeprocessors.register(_ShowTables(md, found), "book-show-tables", 8)
+
+
+def makeExtension(**kwargs: Any) -> TablesExtension:  # noqa: N802
+    """Return the extension, by the name that Python-Markdown looks for."""
+    return TablesExtension(**kwargs)

@@ -1,0 +1,86 @@
+"""Where in a page the prose is, and where code, mathematics and comments are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+
+SPANS = re.compile(
+    r"""
+      (?P<front> \A---\n.*?\n---\n )
+    | (?P<fence> ^(?P<margin>[ ]*)(?P<ticks>`{3,}|~{3,})[^\n]*\n .*? ^(?P=margin)(?P=ticks)[ ]*$ )
+    | (?P<comment> <!--.*?--> )
+    | (?P<code> (?<!`)(?P<mark>`+)(?!`) (?:(?!\n[ ]*\n).)+? (?<!`)(?P=mark)(?!`) )
+    | (?P<display> \$\$ .+? \$\$ )
+    | (?P<math> (?<![\\$])\$(?![\s$]) (?:(?!\n[ ]*\n).)+? (?<![\\\s])\$ )
+    """,
+    re.DOTALL | re.MULTILINE | re.VERBOSE,
+)
+MATHEMATICS = {"display", "math"}
+
+
+@dataclass(frozen=True)
+class Span:
+    """A stretch of a page that is not prose."""
+
+    kind: str  # front, fence, comment, code, display or math
+    start: int
+    end: int
+
+
+def spans(text: str) -> Iterator[Span]:
+    """Yield the stretches of `text` that are not prose, in order and apart from one another."""
+    for match in SPANS.finditer(text):
+        kind = next(k for k in ("front", "fence", "comment", "code", "display", "math") if match[k])
+        yield Span(kind, match.start(), match.end())
+
+
+def outside_code(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield (start, end, in mathematics) of everything that is prose or mathematics."""
+    place = 0
+    for span in spans(text):
+        if place < span.start:
+            yield place, span.start, False
+        if span.kind in MATHEMATICS:
+            yield span.start, span.end, True
+        place = span.end
+    if place < len(text):
+        yield place, len(text), False
+
+
+def line_of(text: str, place: int) -> int:
+    """Return the number of the line, from 1, on which the character at `place` stands."""
+    return text.count("\n", 0, place) + 1
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What a page says at a place, and what it should say there."""
+
+    start: int
+    end: int
+    says: str
+    should: str
+    about: str
+
+    def message(self, text: str) -> str:
+        """Return the line, what the page says and what the package says."""
+        line, says, should = line_of(text, self.start), self.says, self.should
+        if "\n" in says + should:  # an output: name its first line that differs
+            pairs = zip_longest(says.split("\n"), should.split("\n"), fillvalue="")
+            offset, (says, should) = next(
+                found for found in enumerate(pairs) if len(set(found[1])) > 1
+            )
+            line += offset
+        return (
+            f"line {line}: the page says {says!r}, the package says {should!r}, from {self.about}"
+        )
+
+
+def corrected(text: str, corrections: list[Correction]) -> str:
+    """Return `text` with every correction made."""
+    for correction in sorted(corrections, key=lambda c: c.start, reverse=True):
+        text = text[: correction.start] + correction.should + text[correction.end :]
+    return text
