@@ -18,13 +18,14 @@ from scripts.book.tables import bound_tables
 from scripts.book.text import line_of, outside_code
 
 # A number is not part of a name: neither float64 nor x_1 nor section ids are numbers.
-TOKEN = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*")
+TOKEN = re.compile(r"(?<![\w.])(?:\d+(?:[.,]\d+)*|\.\d+)")
 # Places whose digits are addresses, not statements.
 ADDRESS = re.compile(
     r"""\]\([^)\s]*(?:\s"[^"]*")?\)   # the target of a link
       | \[[\^@][^\]]+\]               # a citation
       | \{[:.#][^}]*\}                # attributes
       | ^///.*$                       # the number of a table or a figure
+      | \b(?:[Cc]hapter|[Ss]ection|Table|Figure|Exercise|Theorem)\ [\d.]+
       | <[a-zA-Z/][^>]*>              # a tag
     """,
     re.M | re.X,

@@ -1,0 +1,1 @@
+"""What builds and checks the book. Nothing here is installed with the package."""
