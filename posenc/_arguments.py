@@ -27,8 +27,9 @@ def as_integer(name: str, value: object, *, least: int, even: bool = False) -> i
         number = operator.index(value)
     except TypeError:  # an array has __index__, and answers only when it holds one integer
         raise TypeError(f"{name} must be {allowed}; got {_shown(value)}") from None
-    if number < least or (even and number % 2):
-        raise ValueError(f"{name} must be {allowed}; got {number}")
+    if not least <= number <= LARGEST or (even and number % 2):
+        allowed = allowed if number <= LARGEST else f"{allowed}, and at most 2**53"
+        raise ValueError(f"{name} must be {allowed}; got {_shown(number)}")
     return number
 
 

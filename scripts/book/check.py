@@ -17,6 +17,7 @@ import posenc
 from scripts.book import ROOT
 from scripts.book.citations import fact
 from scripts.book.numbers import bindings
+from scripts.book.render import render
 from scripts.book.sessions import commands, statements
 from scripts.book.settings import Stray, strays
 from scripts.book.tables import bound_tables
@@ -50,11 +51,24 @@ def names() -> dict[str, Any]:
 def sybil() -> Sybil:
     """Return the checker of pages, with its parsers."""
     return Sybil(
-        parsers=[*map(_parser, FINDERS), _parse_strays],
+        parsers=[_parse_page, *map(_parser, FINDERS), _parse_strays],
         patterns=["docs/*.md", "docs/**/*.md", "README.md"],
         path=str(ROOT),
         setup=lambda namespace: namespace.update(names()),
     )
+
+
+def _parse_page(document: Document) -> Iterator[Region]:
+    """Yield the page as a whole, whose check is that it can be shown."""
+    yield Region(0, 0, document, lambda example: _failure(example.document.text))
+
+
+def _failure(text: str) -> str:
+    try:
+        render(text)
+    except Exception as error:
+        return f"the page cannot be shown: {type(error).__name__}: {error}"
+    return ""
 
 
 def _parser(finder: Finder) -> Callable[[Document], Iterator[Region]]:
@@ -81,6 +95,12 @@ def _parse_strays(document: Document) -> Iterator[Region]:
 def _report(example: Example) -> str:
     stray: Stray = example.parsed
     return stray.message(example.document.text)
+
+
+def problems(text: str) -> list[str]:
+    """Return what is wrong with a page, a line each, as pytest would report it."""
+    found = [_failure(text), *(stray.message(text) for stray in strays(text))]
+    return [*filter(None, found), *(correction.message(text) for correction in corrections(text))]
 
 
 def corrections(text: str) -> list[Correction]:

@@ -1,0 +1,45 @@
+# Everything here works from a bare checkout with Python 3.11 or newer; CONTRIBUTING.md has the
+# same commands without make.
+
+PYTHON ?= python3
+PORT ?= 8000
+IN_VENV := .venv/bin/python
+
+.PHONY: help serve test site update figures clean setup assets
+.DEFAULT_GOAL := help
+
+help:  ## list these commands
+	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+
+serve: assets .venv/figures  ## read the book at http://127.0.0.1:8000, every edit shown (PORT= for another)
+	@$(IN_VENV) -m scripts.serve --port $(PORT)
+
+test: assets  ## run every check: lint, types, package, pages, figures, site, browser
+	@$(IN_VENV) -m scripts.browser
+	$(IN_VENV) -m ruff check
+	$(IN_VENV) -m ruff format --check
+	$(IN_VENV) -m mypy
+	$(IN_VENV) -m pytest --cov
+
+site: assets  ## build the site into site/, strict
+	$(IN_VENV) -m mkdocs build --strict --quiet --site-dir site
+
+update: setup figures  ## rewrite outputs, tables, bound numbers and figures in place
+	$(IN_VENV) -m scripts.update
+
+figures: setup  ## draw the figures into docs/figures/
+	$(IN_VENV) -m scripts.figures
+
+clean:  ## remove what the commands above have made
+	rm -rf .venv node_modules site docs/assets/built build *.egg-info .coverage .*_cache .hypothesis
+
+setup:
+	@$(PYTHON) scripts/setup.py
+
+assets: setup
+	@$(IN_VENV) -m scripts.assets
+
+# The figures are committed; they are drawn again when a script has changed since the last time.
+.venv/figures: $(wildcard scripts/figures/*.py posenc/*.py) | setup
+	@test ! -e $@ || $(IN_VENV) -m scripts.figures
+	@touch $@

@@ -1,0 +1,53 @@
+// <encoding-plate>: the picture of the home page, read cell by cell, by pointer or by two sliders.
+// The page holds all of its parts; without this script the picture and its caption remain.
+
+import { reading } from "./encoding.js";
+
+class EncodingPlate extends HTMLElement {
+  connectedCallback() {
+    this.picture = this.querySelector(".picture");
+    this.position = this.querySelector("[name=position]");
+    this.pair = this.querySelector("[name=pair]");
+    this.status = this.querySelector("[role=status]");
+    this.addEventListener("input", () => this.show());
+    for (const move of ["pointermove", "pointerdown"]) {
+      this.picture.addEventListener(move, (event) => this.point(event));
+    }
+    this.watch = new ResizeObserver(() => this.fit());
+    this.watch.observe(this.picture);
+  }
+
+  disconnectedCallback() {
+    this.watch.disconnect();
+  }
+
+  /** Cells are square, and as high as the picture has pairs. */
+  get cell() {
+    return this.picture.clientHeight / (Number(this.pair.max) + 1);
+  }
+
+  /** A narrow page shows the first positions only, and the slider ends where the picture does. */
+  fit() {
+    const visible = Math.floor(this.picture.clientWidth / this.cell + 0.01);
+    this.position.max = Math.min(visible, Number(this.dataset.positions)) - 1;
+    this.show();
+  }
+
+  point(event) {
+    const box = this.picture.getBoundingClientRect();
+    this.position.value = Math.floor((event.clientX - box.left) / this.cell);
+    this.pair.value = Math.floor((event.clientY - box.top) / this.cell);
+    this.show();
+  }
+
+  show() {
+    const [position, pair] = [Number(this.position.value), Number(this.pair.value)];
+    this.style.setProperty("--position", position);
+    this.style.setProperty("--pair", pair);
+    this.position.nextElementSibling.value = position;
+    this.pair.nextElementSibling.value = pair;
+    this.status.textContent = reading(position, pair, Number(this.dataset.width));
+  }
+}
+
+customElements.define("encoding-plate", EncodingPlate);

@@ -1,0 +1,262 @@
+"""Build docs/assets/built/: what the site needs that the repository does not hold.
+
+Everything there is made from node_modules (typefaces, the look of mathematics) or computed from
+posenc (the plate of the home page, the marks of the chapters, the icon), so none of it is
+committed. `python -m scripts.assets` does nothing while its sources are as they were.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc import sinusoidal_encoding
+
+ROOT = Path(__file__).resolve().parent.parent
+MODULES = ROOT / "node_modules"
+BUILT = ROOT / "docs" / "assets" / "built"
+SOURCES = (
+    "scripts/assets.py",
+    "package-lock.json",
+    "posenc/frequencies.py",
+    "posenc/sinusoidal.py",
+)
+
+# The diverging ramp from ochre (−1) over paper (0) to petrol (+1), at equal steps.
+RAMPS = {
+    "light": "#b27c14 #c59c5d #d8bc92 #eadcc6 #fcfcfa #c0cfd1 #85a4aa #4c7a84 #00525f",
+    "dark": "#c3873f #936939 #654d30 #3b3226 #14181a #303e41 #4e686c #6e959b #90c5cc",
+}
+
+# What nearly every page is set in: ASCII, the commoner Latin-1, dashes, quotes, the minus sign.
+# It begins at U+0000, because a text node that begins with a newline would otherwise ask for the
+# full face.
+CORE = (
+    "U+0000-007E,U+00A0,U+00A7,U+00A9,U+00AB,U+00AD,U+00B0-00B3,U+00B7,U+00BB,U+00BD,U+00C9,U+00D7,"
+    "U+00E0,U+00E1,U+00E4,U+00E7-00EA,U+00ED,U+00EF,U+00F1,U+00F3,U+00F6,U+00FC,U+2009,U+2013,"
+    "U+2014,U+2018,U+2019,U+201C,U+201D,U+2026,U+202F,U+2212"
+)
+
+
+@dataclass(frozen=True)
+class Face:
+    """One typeface in one style, as the package that brings it names it."""
+
+    family: str  # the name our css knows it by
+    package: str
+    weight: str
+    style: str
+    css_weight: str
+
+    def file(self, subset: str) -> Path:
+        """Return the package's own file for one part of Unicode."""
+        stem = self.package.split("/")[1]
+        name = f"{stem}-{subset}-{self.weight}-{self.style}.woff2"
+        return MODULES / self.package / "files" / name
+
+
+FACES = (
+    Face("Book Serif", "@fontsource/stix-two-text", "400", "normal", "400"),
+    Face("Book Serif", "@fontsource/stix-two-text", "400", "italic", "400"),
+    Face("Book Serif", "@fontsource/stix-two-text", "600", "normal", "600"),
+    Face("Book Sans", "@fontsource-variable/source-sans-3", "wght", "normal", "200 900"),
+    Face("Book Sans", "@fontsource-variable/source-sans-3", "wght", "italic", "200 900"),
+    Face("Book Code", "@fontsource/source-code-pro", "400", "normal", "400"),
+)
+
+# What stands in while a typeface loads: another face, scaled until lines break as they will.
+# Family, style, weight, size in percent, the faces that may be there.
+SERIF = (76.2, 23.8, 25.0)  # ascent, descent and line gap in percent of the type size
+SANS = (102.4, 40.0, 0.0)
+TIMES = ("Times New Roman", "Liberation Serif")
+ARIAL = ("Arial", "Liberation Sans")
+FALLBACKS = (
+    ("Book Serif Times", "normal", "400", 104.8, SERIF, TIMES),
+    ("Book Serif Times", "italic", "400", 100.5, SERIF, tuple(f"{n} Italic" for n in TIMES)),
+    ("Book Serif Times", "normal", "600", 105.2, SERIF, tuple(f"{n} Bold" for n in TIMES)),
+    ("Book Serif DejaVu", "normal", "400", 82.1, SERIF, ("DejaVu Serif",)),
+    ("Book Serif DejaVu", "italic", "400", 79.1, SERIF, ("DejaVu Serif Italic",)),
+    ("Book Serif DejaVu", "normal", "600", 79.4, SERIF, ("DejaVu Serif Bold",)),
+    ("Book Sans Arial", "normal", "400", 93.3, SANS, ARIAL),
+    ("Book Sans Arial", "normal", "600", 89.3, SANS, tuple(f"{n} Bold" for n in ARIAL)),
+    ("Book Sans DejaVu", "normal", "400", 81.8, SANS, ("DejaVu Sans",)),
+    ("Book Sans DejaVu", "normal", "600", 74.6, SANS, ("DejaVu Sans Bold",)),
+)
+
+
+def main() -> None:
+    """Build everything, unless what it is built from has not changed."""
+    stamp, wanted = BUILT / "stamp", fingerprint()
+    if stamp.is_file() and stamp.read_text() == wanted:
+        return
+    if not MODULES.is_dir():
+        raise SystemExit("node_modules is missing: `make` fetches it, or run `npm ci` by hand")
+    for stale in ("fonts", "licences"):
+        shutil.rmtree(BUILT / stale, ignore_errors=True)
+    (BUILT / "fonts").mkdir(parents=True)
+    (BUILT / "fonts.css").write_text("".join(font_rules()))
+    (BUILT / "katex.css").write_text(mathematics())
+    (BUILT / "marks.css").write_text("".join(mark_rules()))
+    (BUILT / "icon.svg").write_text(icon())
+    for scheme in RAMPS:
+        plate(scheme)
+    licences()
+    stamp.write_text(wanted)
+
+
+def fingerprint() -> str:
+    """Return a digest of every file that the built ones depend on."""
+    digest = hashlib.sha256()
+    for name in SOURCES:
+        digest.update((ROOT / name).read_bytes())
+    return digest.hexdigest()
+
+
+def font_rules() -> Iterator[str]:
+    """Yield the rules that declare the typefaces, and write the files they name.
+
+    Where two ranges overlap the last rule wins, so the small core files come last.
+    """
+    for family, style, weight, size, metrics, names in FALLBACKS:
+        yield fallback_rule(family, style, weight, size, metrics, names)
+    for face in FACES:
+        for subset, extent in json.loads(
+            (MODULES / face.package / "unicode.json").read_text()
+        ).items():
+            if subset in ("latin", "latin-ext", "greek"):
+                shutil.copy(face.file(subset), BUILT / "fonts")
+                yield font_rule(face, face.file(subset).name, extent)
+    for face in FACES:
+        yield font_rule(face, core(face), CORE)
+
+
+def font_rule(face: Face, name: str, extent: str) -> str:
+    """Return one @font-face rule."""
+    return (
+        f'@font-face{{font-family:"{face.family}";font-style:{face.style};'
+        f"font-weight:{face.css_weight};font-display:swap;"
+        f'src:url(fonts/{name}) format("woff2");unicode-range:{extent}}}\n'
+    )
+
+
+def fallback_rule(
+    family: str,
+    style: str,
+    weight: str,
+    size: float,
+    metrics: tuple[float, float, float],
+    names: Iterable[str],
+) -> str:
+    """Return the rule that scales a face of the reader's machine to the book's measure."""
+    ascent, descent, gap = (f"{100 * metric / size:.1f}%" for metric in metrics)
+    local = ",".join(f'local("{name}")' for name in names)
+    return (
+        f'@font-face{{font-family:"{family}";font-style:{style};font-weight:{weight};src:{local};'
+        f"size-adjust:{size}%;ascent-override:{ascent};descent-override:{descent};"
+        f"line-gap-override:{gap}}}\n"
+    )
+
+
+def core(face: Face) -> str:
+    """Write the small file of a face and return its name.
+
+    "Source" and "STIX" are reserved names: what has been cut down may not carry them.
+    """
+    from fontTools import subset
+
+    options = subset.Options(flavor="woff2", hinting=False, name_IDs=["*"])
+    font = subset.load_font(str(face.file("latin")), options)
+    subsetter = subset.Subsetter(options)
+    subsetter.populate(unicodes=code_points(CORE))
+    subsetter.subset(font)
+    for record in font["name"].names:
+        if record.nameID in (1, 3, 4, 6, 16, 25):
+            record.string = face.family.replace(" ", "" if record.nameID in (3, 6, 25) else " ")
+    name = f"{face.family.replace(' ', '-').lower()}-{face.weight}-{face.style}.woff2"
+    subset.save_font(font, str(BUILT / "fonts" / name), options)
+    return name
+
+
+def code_points(extent: str) -> Iterator[int]:
+    """Yield the code points of a css unicode-range."""
+    for part in extent.split(","):
+        first, _, last = part.removeprefix("U+").partition("-")
+        yield from range(int(first, 16), int(last or first, 16) + 1)
+
+
+def mathematics() -> str:
+    """Copy KaTeX's woff2 files and return its css without the other kinds."""
+    source = MODULES / "katex" / "dist"
+    for file in source.glob("fonts/*.woff2"):
+        shutil.copy(file, BUILT / "fonts")
+    css = (source / "katex.min.css").read_text()
+    return re.sub(r',url\([^)]+\) format\("(woff|truetype)"\)', "", css)
+
+
+def mark_rules() -> Iterator[str]:
+    """Yield the rules for the marks: chapter p carries row p of the table eight wide."""
+    for position, row in enumerate(sinusoidal_encoding(6, 8)):
+        yield f".mark-{position},.contents li:nth-child({position})::after{{background-image:{stripes(row)}}}\n"
+    rows = ",".join(stripes(row) for row in sinusoidal_encoding(4, 4))
+    yield f".mark-book{{background-image:{rows}}}\n"
+
+
+def stripes(row: NDArray[np.floating]) -> str:
+    """Return a css gradient that shows a row as cells, in the colours of either scheme."""
+    cells = []
+    for index, value in enumerate(row.tolist()):
+        end = "pos" if value >= 0 else "neg"
+        colour = f"color-mix(in oklab,var(--{end}) {100 * abs(value):.1f}%,var(--zero))"
+        cells.append(f"{colour} {100 * index / row.size:g}% {100 * (index + 1) / row.size:g}%")
+    return f"linear-gradient(90deg,{','.join(cells)})"
+
+
+def ramp(values: NDArray[np.floating], scheme: str) -> NDArray[np.uint8]:
+    """Return the colours of values in [−1, 1], shape `(*values.shape, 3)`."""
+    stops = np.array([[*bytes.fromhex(stop[1:])] for stop in RAMPS[scheme].split()])
+    at = np.linspace(-1, 1, len(stops))
+    channels = [np.interp(values, at, channel) for channel in stops.T]
+    return np.stack(channels, axis=-1).round().astype(np.uint8)
+
+
+def plate(scheme: str) -> None:
+    """Draw the sine half of the table, positions to the right, pairs downwards."""
+    from PIL import Image
+
+    sines = sinusoidal_encoding(200, 128)[:, 0::2].T
+    # 255 steps, an odd number, so that zero is one of them and is the paper's own colour.
+    image = Image.fromarray(((sines + 1) * 127).round().astype(np.uint8), mode="P")
+    image.putpalette(ramp(np.linspace(-1, 1, 255), scheme).tobytes())
+    image.save(BUILT / f"plate-{scheme}.png", optimize=True)
+
+
+def icon() -> str:
+    """Return the mark of the book, four rows of the table four wide, as an SVG."""
+    cells = []
+    for (row, column), value in np.ndenumerate(sinusoidal_encoding(4, 4)):
+        colour = "#" + ramp(np.asarray(value), "light").tobytes().hex()
+        cells.append(f'<path fill="{colour}" d="M{column} {row}h1v1h-1z"/>')
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 4" shape-rendering="crispEdges">'
+        f"{''.join(cells)}</svg>\n"
+    )
+
+
+def licences() -> None:
+    """Put each typeface's licence beside the files, as the licence asks."""
+    (BUILT / "licences").mkdir()
+    for package in {face.package for face in FACES} | {"katex"}:
+        name = package.split("/")[-1]
+        shutil.copy(MODULES / package / "LICENSE", BUILT / "licences" / f"{name}.txt")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+"""A page as HTML, by the extensions that `mkdocs.yml` names, without building the site."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from markdown import Markdown
+from mkdocs.config import load_config
+
+from scripts.book import ROOT
+
+FRONT = re.compile(r"\A---\n.*?\n---\n", re.S)
+
+
+@cache
+def _markdown() -> Markdown:
+    config = load_config(str(ROOT / "mkdocs.yml"))
+    return Markdown(extensions=config.markdown_extensions, extension_configs=config.mdx_configs)
+
+
+def render(text: str) -> str:
+    """Return a page as HTML; an unknown symbol, test or reference, or bad TeX, is an error."""
+    return _markdown().reset().convert(FRONT.sub("", text))

@@ -1,0 +1,84 @@
+"""The browser that the tests drive: the one that is here, or one installed for them.
+
+`python -m scripts.browser` prints its path, installing one where there is none. Where none can
+be had it says what to install; that is a failure only under `CI=true`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+APPLICATIONS = (
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+)
+MISSING = (
+    "no Chrome or Chromium was found, and none could be installed. Install one (on Debian, as"
+    " root: apt-get install chromium; elsewhere: python -m playwright install chromium)"
+    " and run the same command again"
+)
+
+
+def find() -> str | None:
+    """Return the path of the first browser that starts, or nothing."""
+    return next(filter(starts, candidates()), None)
+
+
+def candidates() -> Iterator[str]:
+    """Yield the places where a browser may be: the PATH, a Mac's applications, playwright's own."""
+    yield from filter(None, map(shutil.which, NAMES))
+    yield from filter(os.path.exists, APPLICATIONS)
+    yield from filter(os.path.exists, [playwrights_own()])
+
+
+def playwrights_own() -> str:
+    """Return the path where playwright keeps the browser that it installs."""
+    from playwright.sync_api import sync_playwright  # slow, and seldom needed
+
+    with sync_playwright() as playwright:
+        return playwright.chromium.executable_path
+
+
+def starts(path: str) -> bool:
+    """Return whether a browser runs here: a stub, or one without its libraries, does not."""
+    return quietly(path, "--version")
+
+
+def install() -> None:
+    """Install a browser: Debian's package when this is root on Debian, else playwright's own."""
+    print("Installing a browser for the tests", flush=True)
+    if os.geteuid() == 0 and shutil.which("apt-get"):
+        os.environ["DEBIAN_FRONTEND"] = "noninteractive"
+        quietly("apt-get", "update")
+        if quietly("apt-get", "install", "--yes", "--no-install-recommends", "chromium") and find():
+            return
+    quietly(sys.executable, "-m", "playwright", "install", "chromium")
+
+
+def quietly(*command: str) -> bool:
+    """Run a command, show nothing of it, and return whether it succeeded."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    return done.returncode == 0
+
+
+def is_ci() -> bool:
+    """Return whether a missing browser is a failure here."""
+    return os.environ.get("CI", "").lower() == "true"
+
+
+def main() -> int:
+    """Find or install a browser; return 1 where there is none and there has to be one."""
+    if not find():
+        install()
+    path = find()
+    print(f"Browser: {path}" if path else f"The browser tests cannot run: {MISSING}.", flush=True)
+    return 1 if path is None and is_ci() else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""`python -m scripts.plant`: break a small page in seven ways and print what its check says.
+
+The page is `docs/data/specimen.md`. Nothing is written.
+"""
+
+from __future__ import annotations
+
+from scripts.book import DATA
+from scripts.book.check import problems
+
+FAULTS = {
+    "a digit in a sentence": ("{{ 0.841 =", "{{ 0.842 ="),
+    "a digit in a table": ("| 0.540 |", "| 0.541 |"),
+    "a digit in an output": ("0.001]", "0.002]"),
+    "a number bound to nothing": ("radians.", "radians, 0.8 of them."),
+    "a function renamed": ("shift_matrix nodoc", "shift_matrices nodoc"),
+    "a formula broken": ("\\omega_i$", "\\omega_{i$"),
+    "a reference nobody has": ("radians.", "radians.[^nobody2019]"),
+}
+
+
+def plant(text: str, fault: str) -> str:
+    """Return a page with a fault in it."""
+    whole, broken = FAULTS[fault]
+    if text.count(whole) != 1:
+        raise ValueError(f"{whole!r} stands {text.count(whole)} times in the page")
+    return text.replace(whole, broken)
+
+
+def main() -> None:
+    """Print each fault and what is said about it."""
+    text = (DATA / "specimen.md").read_text(encoding="utf-8")
+    print("as it is:", "; ".join(problems(text)) or "nothing to report")
+    for fault in FAULTS:
+        print(f"\n{fault}:")
+        for problem in problems(plant(text, fault)):
+            print(" ", problem)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,234 @@
+"""What a machine lacks is said in words that help, and what is half done is made good."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from served import ROOT
+
+import posenc
+from scripts import browser
+
+SETUP = ROOT / "scripts" / "setup.py"
+DEAD = "http://127.0.0.1:9/simple"  # the discard port: nobody answers
+
+
+def bare_checkout(folder: Path) -> Path:
+    """Return a checkout with only what the set-up reads, in a folder with a space in its name."""
+    root = folder / "bare checkout"
+    (root / "scripts").mkdir(parents=True)
+    shutil.copy(SETUP, root / "scripts")
+    for name in module_of(root).SOURCES:
+        shutil.copy(ROOT / name, root)
+    return root
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """Return a bare checkout."""
+    return bare_checkout(tmp_path)
+
+
+def module_of(root: Path) -> Any:
+    """Return a checkout's own set-up as a module, so that what it makes is made there."""
+    spec = importlib.util.spec_from_file_location("setup_of_a_copy", root / "scripts" / "setup.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run_setup(root: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a checkout's set-up on an empty PATH, where no index and no registry answers."""
+    lonely = {"PATH": str(root / "bin"), "PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": DEAD}
+    return subprocess.run(
+        [sys.executable, root / "scripts" / "setup.py"],
+        env=lonely | {"PIP_RETRIES": "1"} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def ask_for(root: Path, version: str) -> None:
+    """Make a checkout ask for a later Python than there is."""
+    script = root / "scripts" / "setup.py"
+    text = script.read_text(encoding="utf-8")
+    assert "OLDEST = (3, 11)" in text
+    script.write_text(text.replace("OLDEST = (3, 11)", f"OLDEST = {version}"), encoding="utf-8")
+
+
+def program(path: Path, script: str) -> None:
+    """Write a small program of the shell."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    path.chmod(0o755)
+
+
+def test_python_3_6_can_read_the_set_up() -> None:
+    ast.parse(SETUP.read_text(encoding="utf-8"), feature_version=(3, 6))
+
+
+def test_an_old_python_is_told_what_to_do(bare: Path) -> None:
+    ask_for(bare, "(3, 99)")
+    done = run_setup(bare)
+    assert done.returncode == 1
+    assert "Python 3.99 or newer is needed" in done.stderr
+    assert "make PYTHON=" in done.stderr
+    assert not (bare / ".venv").exists()
+
+
+def test_a_newer_python_on_the_path_takes_over(bare: Path) -> None:
+    ask_for(bare, "(3, 99)")
+    program(bare / "bin" / "python3.14", 'test "$1" = -c && echo 3.99 || echo "$0 takes over"')
+    done = run_setup(bare)
+    assert done.returncode == 0
+    assert "python3.14 takes over" in done.stdout
+
+
+def test_a_python_without_venv_is_told_what_to_install(bare: Path) -> None:
+    (bare / "ensurepip.py").write_text("raise ImportError", encoding="utf-8")
+    done = run_setup(bare, PYTHONPATH=str(bare))
+    assert done.returncode == 1
+    version = "{}.{}".format(*sys.version_info)
+    assert f"apt-get install python{version}-venv" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def offline(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """Return a checkout whose first set-up was cut off, and a second try without a network."""
+    root = bare_checkout(tmp_path_factory.mktemp("offline"))
+    module_of(root).write_mark("unfinished")
+    (root / ".venv" / "left-over").touch()
+    return root, run_setup(root)
+
+
+def test_no_network_is_said_in_a_few_lines(offline: tuple[Path, Any]) -> None:
+    done = offline[1]
+    assert done.returncode == 1
+    assert "no package index could be reached" in done.stderr
+    assert "HTTPS_PROXY" in done.stderr
+    assert "run the same command again" in done.stderr
+    assert len(done.stderr.splitlines()) < 15
+
+
+def test_an_environment_cut_off_while_it_was_made_is_made_anew(offline: tuple[Path, Any]) -> None:
+    root = offline[0]
+    assert not (root / ".venv" / "left-over").exists()
+    assert (root / ".venv" / "bin" / "python").exists()
+
+
+def test_an_environment_that_lacked_the_network_is_kept(offline: tuple[Path, Any]) -> None:
+    module = module_of(offline[0])
+    assert module.read_mark() == [module.foundation()]
+    assert not module.is_ready()
+
+
+@pytest.fixture
+def ready(bare: Path) -> Path:
+    """Return a checkout that is set up, as far as its marks say."""
+    for made in (".venv/bin/python", "node_modules/.package-lock.json"):
+        (bare / made).parent.mkdir(parents=True)
+        (bare / made).touch()
+    module = module_of(bare)
+    module.write_mark(module.foundation(), module.digest())
+    return bare
+
+
+def test_a_second_set_up_does_nothing(ready: Path) -> None:
+    done = run_setup(ready)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("name", module_of(ROOT).SOURCES)
+def test_a_change_of_what_to_install_is_noticed(ready: Path, name: str) -> None:
+    with (ready / name).open("a", encoding="utf-8") as file:
+        file.write("\n")
+    assert not module_of(ready).is_ready()
+
+
+def test_a_checkout_that_moved_is_noticed(ready: Path, tmp_path: Path) -> None:
+    assert not module_of(ready.rename(tmp_path / "elsewhere")).is_ready()
+
+
+def test_a_lost_node_modules_is_noticed(ready: Path) -> None:
+    shutil.rmtree(ready / "node_modules")
+    assert not module_of(ready).is_ready()
+
+
+def test_a_taken_port_is_said_and_a_free_one_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        done = subprocess.run(
+            [sys.executable, "-m", "scripts.serve", "--port", str(port)],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert f"Port {port} is taken" in done.stderr
+    assert "make serve PORT=" in done.stderr
+
+
+def test_a_browser_that_does_not_start_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(tmp_path / "chromium", "exit 1")
+    program(tmp_path / "google-chrome", "exit 0")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert browser.find() == str(tmp_path / "google-chrome")
+
+
+@pytest.mark.parametrize(("ci", "status"), [("true", 1), ("", 0)])
+def test_a_missing_browser_fails_only_under_ci(
+    ci: str, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CI", ci)
+    monkeypatch.setattr(browser, "find", lambda: None)
+    monkeypatch.setattr(browser, "install", lambda: None)
+    assert browser.main() == status
+    assert "apt-get install chromium" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("user", "first"), [(0, "apt-get update"), (1000, f"{sys.executable} -m playwright install")]
+)
+def test_root_on_debian_takes_the_package_and_others_playwrights(
+    user: int, first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands: list[str] = []
+    program(tmp_path / "apt-get", "exit 1")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    monkeypatch.setattr(browser, "quietly", lambda *command: commands.append(" ".join(command)))
+    browser.install()
+    assert commands[0].startswith(first)
+    assert "playwright install chromium" in commands[-1]
+
+
+def test_ci_runs_the_readmes_test_command_and_nothing_else() -> None:
+    command = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()[1:]
+    assert command == ["make test"]
+    assert "make test" in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    version = project["version"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert posenc.__version__ == version
+    assert citation["version"] == version
+    assert f"\n## {version}, " in changes
