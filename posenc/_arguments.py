@@ -21,26 +21,27 @@ FLOATS = (np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64))
 def as_integer(name: str, value: object, *, least: int, even: bool = False) -> int:
     """Return `value` as an int that is at least `least`, and even where `even` is set."""
     allowed = f"an {'even ' if even else ''}integer, {least} or more"
-    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
+    if isinstance(value, (bool, np.bool_, np.ma.MaskedArray)):
         raise TypeError(f"{name} must be {allowed}; got {_shown(value)}")
     try:
-        number = operator.index(value)
-    except TypeError:  # an array has __index__, and answers only when it holds one integer
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
         raise TypeError(f"{name} must be {allowed}; got {_shown(value)}") from None
     if not least <= number <= LARGEST or (even and number % 2):
         allowed = allowed if number <= LARGEST else f"{allowed}, and at most 2**53"
-        raise ValueError(f"{name} must be {allowed}; got {_shown(number)}")
+        got = number if abs(number) < 10**60 else f"one of {number.bit_length()} bits"
+        raise ValueError(f"{name} must be {allowed}; got {got}")
     return number
 
 
 def as_base(value: object) -> float:
-    """Return `base` as a float: finite, above 0, and not 1, where all clocks run alike."""
-    allowed = "a finite number above 0, other than 1"
+    """Return `base` as a float, and not 1, where all clocks run alike."""
+    allowed = "a number from 1e-300 to 1e300, other than 1"
     number = as_reals("base", value, allowed=allowed)
     if number.ndim:
         raise TypeError(f"base must be {allowed}; got {_shown(value)}")
-    # A subnormal base has no finite reciprocal, and the frequencies are its negative powers.
-    if number < np.finfo(np.float64).tiny or number == 1:
+    # Nearer the ends of float64, a frequency or a wavelength would overflow.
+    if not 1e-300 <= number <= 1e300 or number == 1:
         raise ValueError(f"base must be {allowed}; got {number}")
     return float(number)
 
@@ -51,26 +52,33 @@ def as_reals(
     """Return `value` as a float64 array of its own shape, every entry finite."""
     try:
         array = np.asarray(value)
+        if isinstance(value, list | tuple) and any(
+            map(_is_boolean, np.asarray(value, object).flat)
+        ):
+            raise TypeError("numpy would count a boolean among numbers as 0 or 1")
     except (TypeError, ValueError, RuntimeError):
         raise TypeError(f"{name} must be {allowed}; got {_shown(value)}") from None
     if array.dtype.kind not in "iuf" or isinstance(value, np.ma.MaskedArray):
         huge = isinstance(value, int) and not isinstance(value, bool)
         error = ValueError if huge else TypeError
         raise error(f"{name} must be {allowed}; got {_shown(value)}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be {allowed}; got {array[~np.isfinite(array)].flat[0]}")
-    return array.astype(np.float64)
+    with np.errstate(over="ignore"):  # a long double may be finite and no float64 as large
+        reals = array.astype(np.float64)
+    if not np.isfinite(reals).all():
+        raise ValueError(f"{name} must be {allowed}; got {array[~np.isfinite(reals)].flat[0]}")
+    return reals
 
 
 def as_angles(
     name: str, positions: NDArray[np.float64], frequencies: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the angle of every pair at every position, shape `(*positions.shape, pairs)`."""
-    fastest = max(1.0, frequencies.max())
-    largest = np.abs(positions).max(initial=0.0)
-    if largest * fastest > LARGEST:
+    # As Python's floats, whose product overflows without a warning.
+    fastest = max(1.0, float(frequencies.max()))
+    largest = float(np.abs(positions).max(initial=0.0))
+    if largest * fastest >= LARGEST:  # 2**53 + 1 has become 2**53 by now
         raise ValueError(
-            f"{name} must be at most 2**53 in size, and so must their angles; got {largest:.6g}"
+            f"{name} must be below 2**53 in size, and so must their angles; got {largest:.6g}"
             f" with a frequency of {fastest:.6g}"
         )
     return positions[..., np.newaxis] * frequencies
@@ -81,14 +89,21 @@ def as_float_dtype(value: DTypeLike) -> np.dtype[Any]:
     allowed = "float16, float32 or float64"
     try:
         dtype = np.dtype(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, SyntaxError):  # numpy parses a string as a small language
         raise TypeError(f"dtype must be {allowed}; got {_shown(value)}") from None
     if value is None or dtype not in FLOATS:
         raise TypeError(f"dtype must be {allowed}; got {_shown(value)}")
     return dtype
 
 
+def _is_boolean(value: object) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
 def _shown(value: object) -> str:
     """Return a value as an error message shows it: in short, and its kind."""
-    said = repr(value).replace("\n", " ")
+    try:
+        said = repr(value).replace("\n", " ")
+    except ValueError:  # an integer of more digits than Python agrees to print
+        said = "a number too long to print"
     return f"{said if len(said) <= 60 else said[:57] + '...'} ({type(value).__name__})"

@@ -17,19 +17,19 @@ def frequencies(d: int, *, base: float = 10000.0) -> NDArray[np.float64]:
     """Return the frequency ω_i = base^(−2i/d) of each pair, in radians per position.
 
     Pair 0 turns fastest, one radian per position whatever the width. The power is taken
-    directly: the often-copied exp(−2i·log(base)/d) loses a digit and gains nothing.
+    directly: the often-copied exp(−2i·log(base)/d) is no safer and several times less exact.
 
     Args:
         d: width; an even integer, 2 or more.
         base: what the slowest frequency approaches the reciprocal of as `d` grows;
-            above 0 and not 1.
+            from 1e-300 to 1e300, not 1.
 
     Returns:
         Shape `(d/2,)`, float64, a new array.
 
     Raises:
         TypeError: `d` is not an integer, or `base` is not a number.
-        ValueError: `d` is odd or below 2; `base` is not finite, not above 0, or is 1.
+        ValueError: `d` is odd or below 2; `base` is below 1e-300, above 1e300, or 1.
 
     Source:
         Vaswani et al., "Attention Is All You Need" (2017), section 3.5.
@@ -45,18 +45,18 @@ def frequencies(d: int, *, base: float = 10000.0) -> NDArray[np.float64]:
 def wavelengths(d: int, *, base: float = 10000.0) -> NDArray[np.float64]:
     """Return the wavelength 2π/ω_i of each pair: the positions it takes to turn once.
 
-    The shortest is 2π and the longest 2π·base^((d−2)/d), below 2π·base at every width.
+    With a base above 1 the shortest is 2π and the longest 2π·base^((d−2)/d), below 2π·base.
 
     Args:
         d: width; an even integer, 2 or more.
-        base: above 0 and not 1.
+        base: from 1e-300 to 1e300, not 1.
 
     Returns:
         Shape `(d/2,)`, float64, in positions, a new array.
 
     Raises:
         TypeError: `d` is not an integer, or `base` is not a number.
-        ValueError: `d` is odd or below 2; `base` is not finite, not above 0, or is 1.
+        ValueError: `d` is odd or below 2; `base` is below 1e-300, above 1e300, or 1.
 
     Source:
         Vaswani et al. (2017), section 3.5, which gives the limit 10000·2π as the maximum.

@@ -9,8 +9,6 @@ whatever type is asked for, and only the result is cast.
 
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
@@ -43,9 +41,9 @@ def sinusoidal_encoding(
     Raises:
         TypeError: `positions` holds booleans, strings or anything else that is not a real
             number; `d_model` is not an integer; `dtype` is not one of the three.
-        ValueError: `positions` is a negative count, holds NaN or an infinity, or exceeds 2**53,
+        ValueError: `positions` is a negative count, holds NaN or an infinity, or reaches 2**53,
             where float64 stops telling neighbours apart; `d_model` is odd or below 2; `base` is
-            not finite, not above 0, or is 1.
+            below 1e-300, above 1e300, or 1.
 
     Source:
         Vaswani et al. (2017), section 3.5.
@@ -87,8 +85,8 @@ def shift_matrix(offset: float, d_model: int, *, base: float = 10000.0) -> NDArr
 
     Raises:
         TypeError: `offset` is not one real number, or `d_model` is not an integer.
-        ValueError: `offset` is not finite or exceeds 2**53; `d_model` is odd or below 2; `base`
-            is not finite, not above 0, or is 1.
+        ValueError: `offset` is not finite or reaches 2**53; `d_model` is odd or below 2; `base`
+            is below 1e-300, above 1e300, or 1.
 
     Source:
         Vaswani et al. (2017), section 3.5: "PE(pos+k) can be represented as a linear function
@@ -131,8 +129,8 @@ def similarity(
 
     Raises:
         TypeError: `lag` holds anything but real numbers, or `d_model` is not an integer.
-        ValueError: `lag` holds NaN or an infinity, or exceeds 2**53; `d_model` is odd or below
-            2; `base` is not finite, not above 0, or is 1.
+        ValueError: `lag` holds NaN or an infinity, or reaches 2**53; `d_model` is odd or below
+            2; `base` is below 1e-300, above 1e300, or 1.
 
     Source:
         Follows from Vaswani et al. (2017), section 3.5, by cos(a − b) = cos a cos b + sin a sin b.
@@ -162,8 +160,8 @@ class PositionalEncoding:
 
     Raises:
         TypeError: a size is not an integer, or `base` is not a number.
-        ValueError: a size is below its least, or the width is odd; `base` is not finite, not
-            above 0, or is 1.
+        ValueError: a size is below its least, or the width is odd; `base` is below
+            1e-300, above 1e300, or 1.
 
     Source:
         Vaswani et al. (2017), section 3.5.
@@ -206,22 +204,18 @@ class PositionalEncoding:
             ValueError: sequence_length must be at most 4, the rows of this table; got 5
         """
         length = as_integer("sequence_length", sequence_length, least=0)
-        if length > self.max_sequence_length:
+        rows = len(self.encoding_table)
+        if length > rows:
             raise ValueError(
-                f"sequence_length must be at most {self.max_sequence_length},"
-                f" the rows of this table; got {length}"
+                f"sequence_length must be at most {rows}, the rows of this table; got {length}"
             )
         return self.encoding_table[:length].copy()
 
 
 def _position_array(positions: int | ArrayLike) -> NDArray[np.float64]:
     """Return 0 … n−1 for an integer n, and any other positions as the array they are."""
-    if isinstance(positions, (bool, np.bool_)) or not isinstance(positions, (int, np.integer)):
+    if isinstance(positions, (bool, np.timedelta64)):  # Python and numpy call these integers
         return as_reals("positions", positions)
-    count = operator.index(positions)
-    if count < 0:
-        raise ValueError(
-            f"positions must be a count, 0 or more, or an array of positions; got {count}."
-            f" For the one position {count} pass np.array({count})"
-        )
-    return np.arange(count, dtype=np.float64)
+    if isinstance(positions, (int, np.integer)):
+        return np.arange(as_integer("positions", positions, least=0), dtype=np.float64)
+    return as_reals("positions", positions)

@@ -1,11 +1,11 @@
 """`python -m scripts.plant`: break a small page in seven ways and print what its check says.
 
-The page is `docs/data/specimen.md`. Nothing is written.
+The page is `scripts/specimen.md`. Nothing is written.
 """
 
 from __future__ import annotations
 
-from scripts.book import DATA
+from scripts.book import ROOT
 from scripts.book.check import problems
 
 FAULTS = {
@@ -29,7 +29,7 @@ def plant(text: str, fault: str) -> str:
 
 def main() -> None:
     """Print each fault and what is said about it."""
-    text = (DATA / "specimen.md").read_text(encoding="utf-8")
+    text = (ROOT / "scripts" / "specimen.md").read_text(encoding="utf-8")
     print("as it is:", "; ".join(problems(text)) or "nothing to report")
     for fault in FAULTS:
         print(f"\n{fault}:")

@@ -108,7 +108,8 @@ TOO_FAR: dict[str, object] = {
 }
 
 # Finite, and no float64 is as large. Where long doubles are no longer than doubles it is inf.
-LONG = np.longdouble("1e400")
+with np.errstate(over="ignore"):
+    LONG = np.ldexp(np.longdouble(1), 2000)
 
 WIDTH = "an even integer, 2 or more"
 COUNT = "an integer, 0 or more"
@@ -133,8 +134,10 @@ BASES = [
 ]
 
 POSITIONS = [
-    *rows(ValueError, "a count, 0 or more", {"-1": -1, "-5": np.int8(-5), "-9": -(2**53) - 1}),
-    *rows(ValueError, "", {"9223372036854775808": 2**63, "1000000000": 10**400, "": UNPRINTABLE}),
+    *rows(
+        ValueError, "0 or more", {"-1": -1, "-5": np.int8(-5), "-9007199254740993": -(2**53) - 1}
+    ),
+    *rows(ValueError, "", {"9223372036854775808": 2**63, "": UNPRINTABLE}),
     *rows(ValueError, REALS, {"nan": np.nan, "inf": [0, np.inf], "-inf": [[1.0, -np.inf]]}),
     *rows(ValueError, FAR, {**TOO_FAR, "9.0072": [0, -(2**53) - 1]}),
     *rows(ValueError, "", {"": LONG}),
@@ -297,11 +300,6 @@ def test_the_limit_is_on_the_angle_where_a_pair_turns_faster_than_a_radian() -> 
 def test_an_angle_beyond_float64_is_refused_without_a_warning(lag: float) -> None:
     with pytest.raises(ValueError, match=r"^lag must be "):
         posenc.similarity(lag, 8, base=1e-300)
-
-
-def test_a_refused_count_says_how_to_ask_for_one_position() -> None:
-    with pytest.raises(ValueError, match=r"For the one position -1 pass np\.array\(-1\)$"):
-        posenc.sinusoidal_encoding(-1, 8)
 
 
 def test_a_long_value_is_cut_short_in_the_message() -> None:

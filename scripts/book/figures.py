@@ -23,7 +23,11 @@ from scripts.book import DOCS
 
 WRITTEN = re.compile(r"^(?P<folder>(?:.*/)?figures/)(?P<file>[^/]+)$")
 LIGHT = "-light.svg"
-PHONES = "(max-width: 44.98em)"
+
+# Below these widths of a window the wide drawing would shrink until its words cannot be read: one
+# as wide as the text on phones, one that takes the margin too wherever there is no margin.
+TEXT_WIDTH = 600
+PHONES, NO_MARGIN = "(max-width: 44.98em)", "(max-width: 59.98em)"
 
 POINTS = re.compile(r'<svg[^>]*? width="([\d.]+)pt" height="([\d.]+)pt"')
 PIXELS_A_POINT = 96 / 72
@@ -80,8 +84,9 @@ class _Pictures(Treeprocessor):
     def _picture(self, image: Element, stem: str, shade: str) -> Element:
         wide, phone = self._drawing(f"{stem}-{shade}"), self._drawing(f"{stem}-phone-{shade}")
         picture = Element("picture", {"class": f"only-{shade}"})
+        narrow = PHONES if int(wide.width) <= TEXT_WIDTH else NO_MARGIN
         sized = {"width": phone.width, "height": phone.height}
-        SubElement(picture, "source", {"media": PHONES, "srcset": phone.address, **sized})
+        SubElement(picture, "source", {"media": narrow, "srcset": phone.address, **sized})
         sized = {"width": wide.width, "height": wide.height}
         when = {"loading": "lazy", "decoding": "async"}
         SubElement(picture, "img", {**image.attrib, "src": wide.address, **sized, **when})

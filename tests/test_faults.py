@@ -1,0 +1,180 @@
+"""Faults planted in copies of the book: every one has to be noticed, where it is and what it is."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from scripts import plant
+from scripts.book import DOCS, ROOT
+from scripts.book.check import Checked, corrections, names, problems
+from scripts.book.numbers import bindings, evaluate
+from scripts.book.sessions import Command, Statement, commands, statements
+from scripts.book.tables import bound_tables
+from scripts.book.text import corrected, spans
+
+PAGES = sorted(path for path in DOCS.rglob("*.md"))
+CHAPTER = DOCS / "chapters" / "by-hand.md"
+BY_HAND = "docs/chapters/by-hand.md"
+SPECIMEN = (ROOT / "scripts" / "specimen.md").read_text("utf-8")
+
+
+def page_name(path: Path) -> str:
+    return str(path.relative_to(DOCS))
+
+
+def sessions(text: str) -> Iterator[Statement | Command]:
+    yield from statements(text)
+    yield from commands(text)
+
+
+def printed(text: str) -> Iterator[tuple[int, int]]:
+    """Yield every stretch of a page that states a result: bound numbers, cells, outputs."""
+    for binding in bindings(text):
+        yield binding.printed_start, binding.printed_start + len(binding.printed)
+    for table in bound_tables(text):
+        columns = np.asarray(evaluate(table.expression, names())).shape[1]
+        for row in table.rows:
+            for cell in row[-columns:]:
+                yield cell.start, cell.start + len(cell.text)
+    for session in sessions(text):
+        lines = session.printed.count("\n")
+        yield session.end - len(session.printed) - session.indent * lines, session.end
+
+
+def worked_digits(text: str) -> list[int]:
+    """Return the places of all digits of a page that state a result."""
+    return sorted({n for a, b in printed(text) for n in range(a, b) if text[n].isdigit()})
+
+
+def with_digit_changed(text: str, place: int) -> str:
+    return text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1 :]
+
+
+def pieces(text: str) -> list[tuple[int, int]]:
+    """Return the stretches of a page that stand alone: fences, and all else between blank lines."""
+    fences = [(span.start, span.end) for span in spans(text) if span.kind == "fence"]
+    blocks = [match.span() for match in re.finditer(r"(?:(?!\n[ ]*\n).)+", text, re.S)]
+    return fences + blocks
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_every_changed_digit_is_noticed(path: Path) -> None:
+    """Change each digit of each result, one at a time, and have it checked."""
+    text = path.read_text("utf-8")
+    digits, stretches = worked_digits(text), pieces(text)
+    unnoticed = []
+    for place in digits:
+        start, end = next(s for s in stretches if s[0] <= place < s[1])
+        if not is_noticed(text[start:end], place - start):
+            unnoticed.append(place)
+    assert not unnoticed, [text[place - 20 : place + 20] for place in unnoticed]
+    if path == CHAPTER:
+        assert len(digits) > 1000  # the test must not pass for want of digits
+
+
+def is_noticed(piece: str, place: int) -> bool:
+    """Return whether the check of a piece of a page sees that the digit at a place has changed.
+
+    A session is not run again for each of its digits: it printed what the page says, and the check
+    compares two texts. All else is computed again.
+    """
+    broken = with_digit_changed(piece, place)
+    before, after = list(sessions(piece)), list(sessions(broken))
+    if before:
+        same_code = [b.source for b in before] == [a.source for a in after]
+        return same_code and [b.printed for b in before] != [a.printed for a in after]
+    checked: list[Checked] = [*bound_tables(broken), *bindings(broken)]
+    found = [c for item in checked for c in item.corrections(broken, names())]
+    return any(correction.start <= place < correction.end for correction in found)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_update_mends_every_changed_digit(path: Path) -> None:
+    """Change every digit of every result at once: an update gives the page back as it was."""
+    text = path.read_text("utf-8")
+    broken = text
+    for place in worked_digits(text):
+        broken = with_digit_changed(broken, place)
+    assert corrected(broken, corrections(broken)) == text
+
+
+@pytest.mark.parametrize("fault", plant.FAULTS)
+def test_a_planted_fault_is_reported_once(fault: str) -> None:
+    assert problems(SPECIMEN) == []
+    assert len(problems(plant.plant(SPECIMEN, fault))) == 1
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    """Return a copy of the project that a test may break."""
+    copy = tmp_path / "a copy"
+    unwanted = (".git", ".venv", "node_modules", "site", "__pycache__", ".*_cache")
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*unwanted))
+    (copy / "node_modules").symlink_to(ROOT / "node_modules")
+    return copy
+
+
+def run(book: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, *arguments]
+    return subprocess.run(words, cwd=book, capture_output=True, text=True, timeout=120)
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), "utf-8")
+
+
+def build(book: Path) -> subprocess.CompletedProcess[str]:
+    return run(book, "-m", "mkdocs", "build", "--strict", "--site-dir", "site")
+
+
+def test_a_changed_digit_names_page_line_and_both_values(book: Path) -> None:
+    page = book / BY_HAND
+    edit(page, "| 1 | 0.841 |", "| 1 | 0.842 |")
+    line = page.read_text("utf-8").split("| 1 | 0.842 |")[0].count("\n") + 1
+    done = run(book, "-m", "pytest", "docs/chapters/by-hand.md", "-p", "no:cacheprovider")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "chapters/by-hand.md" in done.stdout
+    assert f"line {line}: the page says '0.842', the package says '0.841'" in done.stdout
+    assert "1 failed" in done.stdout
+
+
+def stops_the_build(book: Path, file: str, old: str, new: str, says: str) -> None:
+    """Break a file of a copy, build it, and see the build stop and say why and in which page."""
+    edit(book / file, old, new)
+    done = build(book)
+    assert done.returncode != 0
+    assert says in done.stdout + done.stderr
+    assert "by-hand.md" in done.stdout + done.stderr
+
+
+def test_a_renamed_symbol_stops_the_build(book: Path) -> None:
+    file, name = "posenc/sinusoidal.py", "class PositionalEncoding"
+    stops_the_build(book, file, name, "class Encoding", "defines no PositionalEncoding")
+
+
+def test_broken_tex_stops_the_build(book: Path) -> None:
+    stops_the_build(book, BY_HAND, r"\sqrt{d/2}", r"\sqrt{d/2", "BadTeXError")
+
+
+def test_a_dead_link_stops_the_build(book: Path) -> None:
+    stops_the_build(book, BY_HAND, "../trust/how-checked.md", "gone.md", "gone.md")
+
+
+def test_a_dead_anchor_stops_the_build(book: Path) -> None:
+    stops_the_build(book, BY_HAND, "(#the-problem)", "(#gone)", "#gone")
+
+
+def test_a_cited_test_that_is_gone_stops_the_build(book: Path) -> None:
+    stops_the_build(
+        book, BY_HAND, "`test_shift_matrix_moves_every_row`", "`test_gone`", "test_gone"
+    )
