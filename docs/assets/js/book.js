@@ -33,6 +33,8 @@ function addCopyButton(listing) {
   listing.append(button);
 }
 
+const scrollers = "article :is(.scroll, div.arithmatex, pre > code)";
+
 /** What scrolls sideways can be reached with the keyboard, and only while it scrolls. */
 const overflow = new ResizeObserver((entries) => {
   for (const { target } of entries) {
@@ -43,7 +45,7 @@ const overflow = new ResizeObserver((entries) => {
 
 function dress() {
   overflow.disconnect();
-  for (const part of document.querySelectorAll(".scroll, div.arithmatex")) overflow.observe(part);
+  for (const part of document.querySelectorAll(scrollers)) overflow.observe(part);
   if (!navigator.clipboard) return;
   for (const listing of document.querySelectorAll("article .highlight")) {
     if (!listing.querySelector(".copy")) addCopyButton(listing);
