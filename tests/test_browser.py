@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 from playwright.sync_api import (
     Browser,
+    BrowserContext,
     ConsoleMessage,
     Page,
     Request,
@@ -22,6 +23,7 @@ AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 PHONE = ViewportSize(width=360, height=780)
 DESK = ViewportSize(width=1280, height=900)
 NOWHERE = "no/such/page/"
+ARTICLE = ".md-content article"
 CHAPTERS = [path for path in paths() if path.startswith("chapters/")]
 
 # Pictures below the fold, and those of the other colour scheme, load only when asked for.
@@ -32,6 +34,11 @@ LOAD_ALL = """async () => {
         () => console.error("broken picture", image.currentSrc))));
     await document.fonts.ready;
 }"""
+# A formula in a solution that is closed has no size, and no fault.
+SIZES = """all => all.map(formula => {
+    const {width, height} = formula.getBoundingClientRect();
+    return {width, height, shown: formula.checkVisibility()};
+})"""
 SHIFTS = """
     window.shift = 0;
     new PerformanceObserver(list => {
@@ -80,24 +87,24 @@ class Visit:
 
 
 @pytest.fixture(scope="module", params=["light", "dark"])
-def scheme(request: pytest.FixtureRequest) -> str:
-    """Return the colour scheme that the reader's system asks for."""
-    return str(request.param)
+def window(request: pytest.FixtureRequest, browser: Browser) -> Iterator[BrowserContext]:
+    """Open a browser window on a system that asks for a colour scheme, and for rest."""
+    with browser.new_context(
+        color_scheme=request.param, reduced_motion="reduce", viewport=DESK
+    ) as window:
+        window.add_init_script(SHIFTS)
+        yield window
 
 
 @pytest.fixture(scope="module", params=[*paths(), NOWHERE], ids=lambda path: path or "home")
-def visit(
-    request: pytest.FixtureRequest, scheme: Any, browser: Browser, site: Site
-) -> Iterator[Visit]:
-    """Open a page in a fresh browser window and let it load all that it has."""
-    context = browser.new_context(color_scheme=scheme, viewport=DESK)
-    context.add_init_script(SHIFTS)
-    visit = Visit(context.new_page(), site)
-    visit.watch()
-    visit.page.goto(site.url + request.param)
-    visit.page.evaluate(LOAD_ALL)
-    yield visit
-    context.close()
+def visit(request: pytest.FixtureRequest, window: BrowserContext, site: Site) -> Iterator[Visit]:
+    """Open a page and let it load all that it has."""
+    with window.new_page() as page:
+        visit = Visit(page, site)
+        visit.watch()
+        page.goto(site.url + request.param)
+        page.evaluate(LOAD_ALL)
+        yield visit
 
 
 def test_page_loads_whole_and_from_here_alone(visit: Visit) -> None:
@@ -133,6 +140,7 @@ def test_axe_finds_nothing_on_a_phone(visit: Visit) -> None:
 
 def violations(page: Page) -> list[str]:
     """Return what axe-core holds against a page: the rule, and the first place it is broken."""
+    page.evaluate(SETTLE)
     if not page.evaluate("'axe' in window"):
         page.add_script_tag(path=AXE)
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
@@ -144,16 +152,15 @@ def violations(page: Page) -> list[str]:
 
 @pytest.mark.parametrize("path", CHAPTERS)
 def test_mathematics_is_there_without_scripts(path: str, browser: Browser, site: Site) -> None:
-    context = browser.new_context(java_script_enabled=False, viewport=DESK)
-    page = context.new_page()
-    page.goto(site.url + path)
-    formulas = page.locator(".katex-html").all()
-    sizes = [box for formula in formulas if (box := formula.bounding_box())]
-    assert len(sizes) >= len(formulas) / 2 > 0  # those in a closed solution have no size
-    assert all(box["width"] > 0 and box["height"] > 0 for box in sizes)
-    assert page.evaluate("document.fonts.check('16px KaTeX_Main')")
-    assert "\\(" not in page.locator("article").inner_text()
-    context.close()
+    with browser.new_context(java_script_enabled=False, viewport=DESK) as window:
+        page = window.new_page()
+        page.goto(site.url + path)
+        sizes = page.locator(".katex-html").evaluate_all(SIZES)
+        shown = [size for size in sizes if size["shown"]]
+        assert len(shown) > 0
+        assert all(size["width"] > 0 and size["height"] > 0 for size in shown)
+        assert page.evaluate("document.fonts.check('16px KaTeX_Main')")
+        assert not re.search(r"\\[(\[a-z]", page.locator(ARTICLE).inner_text())
 
 
 @pytest.fixture
@@ -171,13 +178,22 @@ def test_search_finds_a_word(reader: Visit) -> None:
     reader.page.keyboard.type("wavelength")
     first = reader.page.locator(".md-search-result__link").first
     expect(first).to_be_visible()
+    assert violations(reader.page) == []
     first.click()
-    expect(reader.page.locator(".md-content article")).to_contain_text("wavelength", ignore_case=True)
+    expect(reader.page.locator(ARTICLE)).to_contain_text("wavelength", ignore_case=True)
+    assert reader.faults == []
+
+
+def test_contents_open_on_a_phone(reader: Visit) -> None:
+    reader.page.set_viewport_size(PHONE)
+    reader.page.locator("header .menu:visible").click()
+    expect(reader.page.locator("nav.md-nav--primary a:visible").first).to_be_in_viewport()
+    assert violations(reader.page) == []
     assert reader.faults == []
 
 
 def test_permalink_leads_to_its_heading(reader: Visit) -> None:
-    heading = reader.page.locator("article h2[id]").last
+    heading = reader.page.locator(f"{ARTICLE} h2[id]").last
     heading.hover()
     heading.locator(".headerlink").click()
     assert reader.page.url.endswith(f"#{heading.get_attribute('id')}")
@@ -185,7 +201,7 @@ def test_permalink_leads_to_its_heading(reader: Visit) -> None:
 
 
 def test_every_permalink_is_its_headings_own(reader: Visit) -> None:
-    links = reader.page.locator("article :is(h2, h3)[id] > .headerlink")
+    links = reader.page.locator(f"{ARTICLE} :is(h2, h3)[id] > .headerlink")
     pairs = links.evaluate_all("all => all.map(a => [a.hash, '#' + a.parentElement.id])")
     assert pairs
     assert all(target == own for target, own in pairs)
@@ -209,6 +225,6 @@ def test_next_page_comes_without_a_reload(reader: Visit) -> None:
     assert reader.page.evaluate("window.here")
     reader.page.go_back()
     expect(reader.page.locator("h1")).to_have_text(title)
-    expect(reader.page.locator("article .katex-html").first).to_be_visible()
+    expect(reader.page.locator(f"{ARTICLE} .katex-html").first).to_be_visible()
     assert reader.page.evaluate("window.here")
     assert reader.faults == []

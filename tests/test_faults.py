@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,6 +31,14 @@ def page_name(path: Path) -> str:
     return str(path.relative_to(DOCS))
 
 
+def defined(text: str) -> dict[str, Any]:
+    """Return the names that a page has when all its sessions are run."""
+    known = names()
+    for statement in statements(text):
+        statement.corrections(text, known)
+    return known
+
+
 def sessions(text: str) -> Iterator[Statement | Command]:
     yield from statements(text)
     yield from commands(text)
@@ -37,10 +46,11 @@ def sessions(text: str) -> Iterator[Statement | Command]:
 
 def printed(text: str) -> Iterator[tuple[int, int]]:
     """Yield every stretch of a page that states a result: bound numbers, cells, outputs."""
+    known = defined(text)
     for binding in bindings(text):
         yield binding.printed_start, binding.printed_start + len(binding.printed)
     for table in bound_tables(text):
-        columns = np.asarray(evaluate(table.expression, names())).shape[1]
+        columns = np.asarray(evaluate(table.expression, known)).shape[1]
         for row in table.rows:
             for cell in row[-columns:]:
                 yield cell.start, cell.start + len(cell.text)
@@ -69,18 +79,18 @@ def pieces(text: str) -> list[tuple[int, int]]:
 def test_every_changed_digit_is_noticed(path: Path) -> None:
     """Change each digit of each result, one at a time, and have it checked."""
     text = path.read_text("utf-8")
-    digits, stretches = worked_digits(text), pieces(text)
+    digits, stretches, known = worked_digits(text), pieces(text), defined(text)
     unnoticed = []
     for place in digits:
         start, end = next(s for s in stretches if s[0] <= place < s[1])
-        if not is_noticed(text[start:end], place - start):
+        if not is_noticed(text[start:end], place - start, known):
             unnoticed.append(place)
     assert not unnoticed, [text[place - 20 : place + 20] for place in unnoticed]
     if path == CHAPTER:
         assert len(digits) > 1000  # the test must not pass for want of digits
 
 
-def is_noticed(piece: str, place: int) -> bool:
+def is_noticed(piece: str, place: int, known: dict[str, Any]) -> bool:
     """Return whether the check of a piece of a page sees that the digit at a place has changed.
 
     A session is not run again for each of its digits: it printed what the page says, and the check
@@ -92,7 +102,7 @@ def is_noticed(piece: str, place: int) -> bool:
         same_code = [b.source for b in before] == [a.source for a in after]
         return same_code and [b.printed for b in before] != [a.printed for a in after]
     checked: list[Checked] = [*bound_tables(broken), *bindings(broken)]
-    found = [c for item in checked for c in item.corrections(broken, names())]
+    found = [c for item in checked for c in item.corrections(broken, known)]
     return any(correction.start <= place < correction.end for correction in found)
 
 

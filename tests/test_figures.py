@@ -194,15 +194,18 @@ def test_the_command_names_the_figures_there_are_when_asked_for_another() -> Non
 # Figures in pages.
 
 
-def test_an_image_becomes_a_light_and_a_dark_picture_each_wide_and_for_phones() -> None:
-    width, height = size(FIGURES / "waves-light.svg")
-    narrow, tall = size(FIGURES / "waves-phone-light.svg")
-    assert markdown("![Two curves.](../../figures/waves-light.svg)") == "".join(
+@pytest.mark.parametrize(("stem", "window"), [("clocks", "44.98em"), ("waves", "59.98em")])
+def test_an_image_becomes_a_light_and_a_dark_picture_each_wide_and_for_phones(
+    stem: str, window: str
+) -> None:
+    width, height = size(FIGURES / f"{stem}-light.svg")
+    narrow, tall = size(FIGURES / f"{stem}-phone-light.svg")
+    assert markdown(f"![Two curves.](../../figures/{stem}-light.svg)") == "".join(
         f'<picture class="only-{shade}">'
-        f'<source height="{tall}" media="(max-width: 44.98em)"'
-        f' srcset="../../figures/waves-phone-{shade}.svg" width="{narrow}" />'
+        f'<source height="{tall}" media="(max-width: {window})"'
+        f' srcset="../../figures/{stem}-phone-{shade}.svg" width="{narrow}" />'
         f'<img alt="Two curves." decoding="async" height="{height}" loading="lazy"'
-        f' src="../../figures/waves-{shade}.svg" width="{width}" /></picture>'
+        f' src="../../figures/{stem}-{shade}.svg" width="{width}" /></picture>'
         for shade in ("light", "dark")
     )
 

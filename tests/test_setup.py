@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -19,6 +20,7 @@ from served import ROOT
 
 import posenc
 from scripts import browser
+from scripts.book.check import corrections
 
 SETUP = ROOT / "scripts" / "setup.py"
 DEAD = "http://127.0.0.1:9/simple"  # the discard port: nobody answers
@@ -232,3 +234,9 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert posenc.__version__ == version
     assert citation["version"] == version
     assert f"\n## {version}, " in changes
+
+
+def test_what_contributing_shows_is_right() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    examples = re.findall(r"```markdown\n(.*?)```", text, re.S)
+    assert [corrections(example) for example in examples] == [[]] * 6

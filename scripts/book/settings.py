@@ -17,8 +17,10 @@ from scripts.book.numbers import bindings
 from scripts.book.tables import bound_tables
 from scripts.book.text import line_of, outside_code
 
-# A number is not part of a name: neither float64 nor x_1 nor section ids are numbers.
-TOKEN = re.compile(r"(?<![\w.])(?:\d+(?:[.,]\d+)*|\.\d+)")
+NUMERAL = r"(?:\d+(?:[.,]\d+)*|\.\d+)"
+IN_MATHEMATICS = re.compile(NUMERAL)
+# In prose a number is not part of a name: neither float64 nor T5 is one.
+IN_PROSE = re.compile(rf"(?<![\w.]){NUMERAL}")
 # Places whose digits are addresses, not statements.
 ADDRESS = re.compile(
     r"""\]\([^)\s]*(?:\s"[^"]*")?\)   # the target of a link
@@ -66,8 +68,9 @@ def strays(text: str) -> Iterator[Stray]:
     ]
     for start, end, _ in outside_code(text):
         checked += [match.span() for match in ADDRESS.finditer(text, start, end)]
-    for start, end, _ in outside_code(text):
-        for token in TOKEN.finditer(text, start, end):
+    for start, end, in_mathematics in outside_code(text):
+        token_of = IN_MATHEMATICS if in_mathematics else IN_PROSE
+        for token in token_of.finditer(text, start, end):
             inside = any(a <= token.start() < b for a, b in checked)
             if not inside and token[0] not in allowed:
                 yield Stray(token.start(), token.end(), token[0])

@@ -1,0 +1,81 @@
+"""Listings are the project's own code, found by symbol."""
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from scripts.book import DOCS, ROOT
+from scripts.book.embed import SymbolNotFoundError, embedded_symbols, source
+from scripts.book.render import render
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    code = '''
+        import functools
+
+        LIMIT: int = 3
+
+        @functools.cache
+        def counted(n):
+            """Return n.
+
+            With more to say.
+            """
+
+            return n
+
+        class Box:
+            """A box."""
+
+            size = 1
+
+            def open(self):
+                """Open it."""
+                return self.size
+    '''
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "box.py").write_text(textwrap.dedent(code))
+    return tmp_path
+
+
+def test_a_function_comes_with_its_decorators_and_docstring(root: Path) -> None:
+    path, code = source("shop.box.counted", root=root)
+    assert path == Path("shop/box.py")
+    assert code.startswith('@functools.cache\ndef counted(n):\n    """Return n.')
+    assert code.endswith("return n")
+
+
+def test_the_docstring_can_be_left_out(root: Path) -> None:
+    _, code = source("shop.box.counted", root=root, nodoc=True)
+    assert code == "@functools.cache\ndef counted(n):\n    return n"
+    _, code = source("shop.box.Box", root=root, nodoc=True)
+    assert code == "class Box:\n    size = 1\n\n    def open(self):\n        return self.size"
+
+
+def test_methods_and_constants_can_be_embedded(root: Path) -> None:
+    assert (
+        source("shop.box.Box.open", root=root, nodoc=True)[1]
+        == "def open(self):\n    return self.size"
+    )
+    assert source("shop.box.LIMIT", root=root)[1] == "LIMIT: int = 3"
+
+
+@pytest.mark.parametrize("symbol", ["shop.box.gone", "shop.box.Box.gone", "gone.box.Box", "box"])
+def test_a_symbol_that_is_gone_is_an_error(symbol: str, root: Path) -> None:
+    with pytest.raises(SymbolNotFoundError):
+        source(symbol, root=root)
+
+
+def test_a_page_shows_the_file_that_the_code_is_from() -> None:
+    html = render("--src-- posenc.frequencies.wavelengths nodoc\n")
+    assert '<span class="filename">posenc/frequencies.py</span>' in html
+    assert "--src--" not in html
+
+
+def test_the_first_chapter_embeds_the_code_it_speaks_of() -> None:
+    symbols = embedded_symbols((DOCS / "chapters" / "by-hand.md").read_text("utf-8"))
+    assert "posenc.sinusoidal.PositionalEncoding" in symbols
+    for symbol in symbols:
+        assert (ROOT / source(symbol)[0]).is_file()

@@ -1,0 +1,21 @@
+"""A page cites only tests that exist."""
+
+import pytest
+
+from scripts.book import evidence
+from scripts.book.render import render
+
+
+def test_a_cited_test_exists_and_may_wrap() -> None:
+    html = render("Checked by `test_a_cited_test_exists_and_may_wrap`\n{ .checked }\n")
+    assert "test_<wbr />a_<wbr />cited" in html
+
+
+def test_citing_a_test_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(LookupError, match="test_of_time"):
+        render("Checked by `test_of_time`\n{ .checked }\n")
+
+
+def test_no_two_tests_share_a_name() -> None:
+    names = evidence.tests()
+    assert sorted({name for name in names if names.count(name) > 1}) == []

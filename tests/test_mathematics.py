@@ -1,0 +1,31 @@
+"""Mathematics is set while the site is built: HTML to see, MathML to hear."""
+
+import pytest
+
+from scripts.book.mathematics import BadTeXError, render
+from scripts.book.render import render as render_page
+
+
+def test_a_formula_has_html_and_mathml() -> None:
+    html = render(r"\omega_i = 10000^{-2i/d}")
+    assert 'class="katex-html" aria-hidden="true"' in html
+    assert "<math " in html
+
+
+def test_display_and_inline_differ() -> None:
+    assert "katex-display" in render("x", display=True)
+    assert "katex-display" not in render("x")
+
+
+@pytest.mark.parametrize("tex", [r"\frac{1", r"\nosuchcommand", r"x_1_2", r"\left( x"])
+def test_bad_tex_is_an_error_that_shows_it(tex: str) -> None:
+    with pytest.raises(BadTeXError) as error:
+        render(tex)
+    assert repr(tex) in str(error.value)
+
+
+def test_a_page_has_no_tex_left() -> None:
+    html = render_page("Inline $x < y$ and\n\n$$\na & b\n$$\n".replace("a & b", r"a \lt b"))
+    assert r"\(" not in html
+    assert r"\[" not in html
+    assert html.count('class="arithmatex') == 2

@@ -1,0 +1,75 @@
+"""A bound number is written as its page writes it, and shown as a page shows it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scripts.book.numbers import as_printed, bindings, shown
+from scripts.book.render import render
+
+
+@pytest.mark.parametrize(
+    ("value", "printed", "expected"),
+    [
+        (0.8414709848, "0.000", "0.841"),
+        (0.9950041653, "0.00", "1.00"),
+        (-0.41614683, "0.000", "-0.416"),
+        (-0.41614683, "−0.000", "−0.416"),
+        (-0.0001, "0.00", "0.00"),
+        (60611.477, "0", "60611"),
+        (60611.477, "1,000", "60,611"),
+        (6.0288706e-5, "1.0e-3", "6.0e-5"),
+        (123456.0, "1.00e7", "1.23e5"),
+        (0.5, "+0.00", "+0.50"),
+        (np.int64(133), "1", "133"),
+        (np.float64(2.5), "1", "2"),  # a tie goes to the even digit, as Python's format has it
+    ],
+)
+def test_a_value_is_written_in_the_form_that_is_printed(
+    value: float, printed: str, expected: str
+) -> None:
+    assert as_printed(value, printed) == expected
+
+
+@given(st.floats(-1e6, 1e6), st.integers(0, 9))
+def test_writing_is_rounding(value: float, decimals: int) -> None:
+    written = as_printed(value, f"{1:.{decimals}f}")
+    assert float(written) == float(f"{value:.{decimals}f}")
+    assert as_printed(float(written), written) == written
+
+
+@pytest.mark.parametrize("value", [np.arange(3), "0.5", True, None, 1j])
+def test_only_a_number_can_be_bound(value: object) -> None:
+    with pytest.raises(TypeError, match="one number"):
+        as_printed(value, "1.0")
+
+
+def test_minus_and_powers_of_ten_are_shown_as_print_has_them() -> None:
+    assert shown("-0.416") == "−0.416"
+    assert shown("6.0e-5") == "6.0 × 10<sup>−5</sup>"
+
+
+def test_the_reader_sees_the_number_and_can_ask_for_the_expression() -> None:
+    html = render("It is {{ -0.4 = np.cos([1, 2][1]) }}.")
+    assert '<span class="bound" title="' in html
+    assert ">−0.4</span>" in html
+    assert "&#91;1, 2&#93;" in html
+
+
+def test_mathematics_gets_the_bare_number() -> None:
+    html = render("$x = {{ 60,611 = 60611 }}$")
+    assert "bound" not in html
+    assert "60{,}611" in html  # the TeX that MathML carries along
+
+
+def test_code_keeps_its_braces() -> None:
+    text = "`{{ 1 = 1 }}`\n\n```text\n{{ 2 = 2 }}\n```\n\n<!-- {{ 3 = 3 }} -->\n"
+    assert list(bindings(text)) == []
+    assert "{{ 1 = 1 }}" in render(text)
+
+
+@pytest.mark.parametrize("text", ["{{ = 1 }}", "{{ 0.841: np.sin(1) }}", "{{ x = 1 }}"])
+def test_a_malformed_binding_stops_the_build(text: str) -> None:
+    with pytest.raises(ValueError, match="not a bound number"):
+        render(text)

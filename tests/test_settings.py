@@ -1,0 +1,48 @@
+"""No number stands in a page unbound, unless the page says that an author chose it."""
+
+import pytest
+
+from scripts.book.settings import strays
+
+
+def found(text: str) -> list[str]:
+    return [stray.printed for stray in strays(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It rises to 0.046.", ["0.046"]),
+        ("Some 60,611 positions.", ["60,611"]),
+        ("A row begins .76 and .41.", [".76", ".41"]),
+        ("$2\\pi\\cdot10000$", ["2", "10000"]),
+        ("| 0.5 | x |\n|---|---|\n| 7 | y |", ["0.5", "7"]),
+        ("![a curve that ends at 400](x.svg)", ["400"]),
+    ],
+)
+def test_a_number_that_nothing_checks_is_found(text: str, expected: list[str]) -> None:
+    assert found(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ 0.046 = 0.046 }} and float64, x_1, T5.",
+        "`0.5` and\n\n```python\n0.5\n```\n",
+        "<!-- table: np.eye(1) -->\n| x |\n|---|\n| 1 |\n",
+        "[link](page-2.md#step-3) and [^su2021]",
+        "Figure 1.3 and section 3.5 of chapter 1, Table 2.1.",
+        "/// table-caption | < 1.1 #table-1-1\nText.\n///",
+        "---\nsettings: [8, 0.5]\n---\nWidth 8, half is 0.5.",
+    ],
+)
+def test_bound_numbers_code_addresses_and_settings_are_not(text: str) -> None:
+    assert found(text) == []
+
+
+def test_the_message_says_what_to_do() -> None:
+    text = "one\n\nIt is 0.5.\n"
+    [stray] = strays(text)
+    assert stray.message(text) == (
+        "line 3: 0.5 is not bound: write {{ 0.5 = expression }}, or list it under `settings:`"
+    )

@@ -1,0 +1,68 @@
+"""A bound table is compared cell by cell, and dressed."""
+
+import pytest
+
+from scripts.book.check import names
+from scripts.book.render import render
+from scripts.book.tables import bound_tables
+
+TABLE = """
+<!-- tinted table: np.c_[0:2, sinusoidal_encoding(2, 2)] -->
+| position | pair 0 / sin | pair 0 / cos |
+|--:|--:|--:|
+| 0 | 0.000 | 1.000 |
+| 1 | 0.841 | 0.540 |
+
+/// table-caption | < 1.1 #table-1-1
+Two rows.
+///
+"""
+
+
+def corrections(text: str) -> list[str]:
+    return [c.message(text) for t in bound_tables(text) for c in t.corrections(text, names())]
+
+
+def test_a_right_table_needs_no_correction() -> None:
+    assert corrections(TABLE) == []
+
+
+def test_a_wrong_cell_is_named_by_its_line() -> None:
+    [message] = corrections(TABLE.replace("0.540", "0.541"))
+    assert message.startswith("line 6: the page says '0.541', the package says '0.540'")
+    assert message.endswith("[1, 2]")
+
+
+def test_labels_on_the_left_are_left_alone() -> None:
+    text = TABLE.replace("np.c_[0:2, sinusoidal_encoding(2, 2)]", "sinusoidal_encoding(2, 2)")
+    assert corrections(text.replace("| 0 | 0.000", "| zero | 0.000")) == []
+
+
+def test_a_cell_that_is_no_number_is_wrong() -> None:
+    [message] = corrections(TABLE.replace("0.540", "about a half"))
+    assert "'about a half'" in message
+
+
+@pytest.mark.parametrize(
+    "rows", ["", "| 0 | 0.000 | 1.000 |\n| 1 | 0.841 | 0.540 |\n| 2 | 0 | 0 |\n"]
+)
+def test_a_table_of_another_shape_is_an_error(rows: str) -> None:
+    body = "| 0 | 0.000 | 1.000 |\n| 1 | 0.841 | 0.540 |\n"
+    text = TABLE.replace(body, rows or body.splitlines(keepends=True)[0])
+    with pytest.raises(ValueError, match="rows of 3 cells"):
+        corrections(text)
+
+
+def test_a_comment_without_a_table_is_an_error() -> None:
+    with pytest.raises(ValueError, match="no table"):
+        list(bound_tables("<!-- table: np.eye(2) -->\n\nNo table here.\n"))
+
+
+def test_the_reader_sees_groups_tints_and_what_it_was_compared_with() -> None:
+    html = render(TABLE)
+    assert '<figure class="table" id="table-1-1">' in html
+    assert '<th class="group" colspan="2" scope="colgroup">pair 0</th>' in html
+    assert '<td class="num pos" style="--v:0.841">0.841</td>' in html
+    assert html.count('<th scope="row"') == 2
+    assert "compared to the last printed digit" in html
+    assert "bound-table-" not in html
