@@ -19,22 +19,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import sinusoidal_encoding
+from scripts.figures.style import DARK, LIGHT
 
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = ROOT / "node_modules"
 BUILT = ROOT / "docs" / "assets" / "built"
 SOURCES = (
-    "scripts/assets.py",
     "package-lock.json",
     "posenc/frequencies.py",
     "posenc/sinusoidal.py",
+    "scripts/assets.py",
+    "scripts/figures/style.py",
 )
 
-# The diverging ramp from ochre (−1) over paper (0) to petrol (+1), at equal steps.
-RAMPS = {
-    "light": "#b27c14 #c59c5d #d8bc92 #eadcc6 #fcfcfa #c0cfd1 #85a4aa #4c7a84 #00525f",
-    "dark": "#c3873f #936939 #654d30 #3b3226 #14181a #303e41 #4e686c #6e959b #90c5cc",
-}
+SCHEMES = {"light": LIGHT, "dark": DARK}
 
 # What nearly every page is set in: ASCII, the commoner Latin-1, dashes, quotes, the minus sign.
 # It begins at U+0000, because a text node that begins with a newline would otherwise ask for the
@@ -61,6 +59,11 @@ class Face:
         stem = self.package.split("/")[1]
         name = f"{stem}-{subset}-{self.weight}-{self.style}.woff2"
         return MODULES / self.package / "files" / name
+
+    @property
+    def core(self) -> str:
+        """The name of its small file."""
+        return f"{self.family.replace(' ', '-').lower()}-{self.weight}-{self.style}.woff2"
 
 
 FACES = (
@@ -99,14 +102,13 @@ def main() -> None:
         return
     if not MODULES.is_dir():
         raise SystemExit("node_modules is missing: `make` fetches it, or run `npm ci` by hand")
-    for stale in ("fonts", "licences"):
-        shutil.rmtree(BUILT / stale, ignore_errors=True)
+    shutil.rmtree(BUILT, ignore_errors=True)  # the stamp too: half a build is none
     (BUILT / "fonts").mkdir(parents=True)
     (BUILT / "fonts.css").write_text("".join(font_rules()))
     (BUILT / "katex.css").write_text(mathematics())
     (BUILT / "marks.css").write_text("".join(mark_rules()))
     (BUILT / "icon.svg").write_text(icon())
-    for scheme in RAMPS:
+    for scheme in SCHEMES:
         plate(scheme)
     licences()
     stamp.write_text(wanted)
@@ -135,7 +137,8 @@ def font_rules() -> Iterator[str]:
                 shutil.copy(face.file(subset), BUILT / "fonts")
                 yield font_rule(face, face.file(subset).name, extent)
     for face in FACES:
-        yield font_rule(face, core(face), CORE)
+        write_core(face)
+        yield font_rule(face, face.core, CORE)
 
 
 def font_rule(face: Face, name: str, extent: str) -> str:
@@ -165,24 +168,22 @@ def fallback_rule(
     )
 
 
-def core(face: Face) -> str:
-    """Write the small file of a face and return its name.
+def write_core(face: Face) -> None:
+    """Write the small file of a face.
 
     "Source" and "STIX" are reserved names: what has been cut down may not carry them.
     """
     from fontTools import subset
 
     options = subset.Options(flavor="woff2", hinting=False, name_IDs=["*"])
-    font = subset.load_font(str(face.file("latin")), options)
     subsetter = subset.Subsetter(options)
     subsetter.populate(unicodes=code_points(CORE))
-    subsetter.subset(font)
-    for record in font["name"].names:
-        if record.nameID in (1, 3, 4, 6, 16, 25):
-            record.string = face.family.replace(" ", "" if record.nameID in (3, 6, 25) else " ")
-    name = f"{face.family.replace(' ', '-').lower()}-{face.weight}-{face.style}.woff2"
-    subset.save_font(font, str(BUILT / "fonts" / name), options)
-    return name
+    with subset.load_font(str(face.file("latin")), options) as font:
+        subsetter.subset(font)
+        for record in font["name"].names:
+            if record.nameID in (1, 3, 4, 6, 16, 25):
+                record.string = face.family.replace(" ", "")
+        subset.save_font(font, str(BUILT / "fonts" / face.core), options)
 
 
 def code_points(extent: str) -> Iterator[int]:
@@ -204,7 +205,8 @@ def mathematics() -> str:
 def mark_rules() -> Iterator[str]:
     """Yield the rules for the marks: chapter p carries row p of the table eight wide."""
     for position, row in enumerate(sinusoidal_encoding(6, 8)):
-        yield f".mark-{position},.contents li:nth-child({position})::after{{background-image:{stripes(row)}}}\n"
+        places = f".mark-{position},.contents li:nth-child({position})::after"
+        yield f"{places}{{background-image:{stripes(row)}}}\n"
     rows = ",".join(stripes(row) for row in sinusoidal_encoding(4, 4))
     yield f".mark-book{{background-image:{rows}}}\n"
 
@@ -220,8 +222,11 @@ def stripes(row: NDArray[np.floating]) -> str:
 
 
 def ramp(values: NDArray[np.floating], scheme: str) -> NDArray[np.uint8]:
-    """Return the colours of values in [−1, 1], shape `(*values.shape, 3)`."""
-    stops = np.array([[*bytes.fromhex(stop[1:])] for stop in RAMPS[scheme].split()])
+    """Return the colours of values in [−1, 1], shape `(*values.shape, 3)`.
+
+    The stops are even in OKLab, and so close that a straight line between them stays so.
+    """
+    stops = np.array([[*bytes.fromhex(stop[1:])] for stop in SCHEMES[scheme].diverging])
     at = np.linspace(-1, 1, len(stops))
     channels = [np.interp(values, at, channel) for channel in stops.T]
     return np.stack(channels, axis=-1).round().astype(np.uint8)

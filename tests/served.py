@@ -28,11 +28,12 @@ class Site:
 def paths() -> list[str]:
     """Return the path of every page in the site, read off the pages' sources."""
     sources = [path.relative_to(DOCS).with_suffix("") for path in sorted(DOCS.rglob("*.md"))]
-    return ["" if str(source) == "." else f"{source}/" for source in map(_without_index, sources)]
+    return [_path(source) for source in sources if source.parts[0] != "data"]
 
 
-def _without_index(source: Path) -> Path:
-    return source.parent if source.name == "index" else source
+def _path(source: Path) -> str:
+    folder = source.parent if source.name == "index" else source
+    return f"{folder}/" if folder.name else ""
 
 
 @contextmanager
@@ -53,7 +54,7 @@ def served(folder: Path) -> Iterator[str]:
 def build(folder: Path, url: str) -> None:
     """Build the site into a folder, for an address; a warning is a failure."""
     _run("-m", "scripts.assets")
-    _run("-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder), url=url)
+    _run("-m", "mkdocs", "build", "--strict", "--site-dir", str(folder), url=url)
 
 
 def _run(*arguments: str, url: str = "") -> None:

@@ -66,3 +66,12 @@ def test_the_reader_sees_groups_tints_and_what_it_was_compared_with() -> None:
     assert html.count('<th scope="row"') == 2
     assert "compared to the last printed digit" in html
     assert "bound-table-" not in html
+
+
+def test_a_heading_runs_on_over_empty_cells_below_it() -> None:
+    html = render(
+        "<!-- table: [[1], [2], [3]] -->\n| x | y |\n|--|--|\n| a | 1 |\n|  | 2 |\n| b | 3 |\n"
+    )
+    assert '<th rowspan="2" scope="row">a</th>' in html
+    assert '<th scope="row">b</th>' in html
+    assert html.count("<td") == 3

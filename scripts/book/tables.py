@@ -141,8 +141,9 @@ def _show(element: ElementTree.Element, bound: BoundTable) -> None:
         raise ValueError(f"no table stands under the comment with {bound.expression}")
     table.set("class", "worked")
     _group_head(table)
-    for row in table.iterfind("tbody/tr"):
-        _show_row(row, tinted=bound.tinted)
+    _head_rows(table.findall("tbody/tr"))
+    for cell in table.iterfind("tbody/tr/td"):
+        _show_number(cell, tinted=bound.tinted)
     if figure is not None:
         figure.set("class", "table")
         _wrap(figure, table)
@@ -166,22 +167,32 @@ def _evidence(expression: str) -> ElementTree.Element:
     return line
 
 
-def _show_row(row: ElementTree.Element, *, tinted: bool) -> None:
-    first, *others = list(row)
-    first.tag = "th"
-    first.set("scope", "row")
-    for cell in others:
-        if re.fullmatch(NUMBER, (cell.text or "").strip()) and not len(cell):
-            _show_number(cell, float((cell.text or "").replace("−", "-").replace(",", "")), tinted)
+def _head_rows(rows: list[ElementTree.Element]) -> None:
+    """Make each row's first cell its heading; a heading runs on over the empty cells below it."""
+    heading = None
+    for row in rows:
+        first = row[0]
+        if heading is not None and not (first.text or "").strip() and not len(first):
+            heading.set("rowspan", str(int(heading.get("rowspan", "1")) + 1))
+            row.remove(first)
+        else:
+            heading = first
+            heading.tag = "th"
+            heading.set("scope", "row")
 
 
-def _show_number(cell: ElementTree.Element, value: float, tinted: bool) -> None:
+def _show_number(cell: ElementTree.Element, *, tinted: bool) -> None:
+    """Dress a cell that holds a number and nothing else: true minus, and a tint if asked for."""
+    text = (cell.text or "").strip()
+    if len(cell) or not re.fullmatch(NUMBER, text):
+        return
+    value = float(text.replace("−", "-").replace(",", ""))
     kinds = ["num"]
     if tinted and value:
         kinds.append("pos" if value > 0 else "neg")
         cell.set("style", f"--v:{abs(value):g}")
     cell.set("class", " ".join(kinds))
-    cell.text = (cell.text or "").strip().replace("-", "−")
+    cell.text = text.replace("-", "−")
 
 
 def _group_head(table: ElementTree.Element) -> None:

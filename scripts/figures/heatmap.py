@@ -3,7 +3,8 @@
 In the table a column of sines and a column of cosines take turns, 256 times. Drawn so, one screen
 pixel or less to a column, the turns blur into a grey that no entry has, or beat against the
 screen's own grid. So the first sixteen dimensions are drawn as they stand, wide enough to see, and
-all 512 are drawn below with the sines apart from the cosines, a whole number of pixels to each.
+all 512 are drawn below with the sines apart from the cosines: there each column is much like the
+next, and no scaling can make up a pattern.
 """
 
 from __future__ import annotations

@@ -3,11 +3,19 @@
 
 import "./plate.js";
 
-/** Let a button work one of the theme's hidden switches, and say whether it is open. */
+/** Let a button work one of the theme's hidden switches: into what it opens, and back by Escape. */
 function connect(button) {
   const box = document.getElementById(button.dataset.toggle);
-  button.addEventListener("click", () => box.click());
   box.addEventListener("change", () => button.setAttribute("aria-expanded", box.checked));
+  button.addEventListener("click", () => {
+    box.click();
+    if (box.checked) document.querySelector(button.dataset.focus).focus({ preventScroll: true });
+  });
+  addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || button.getAttribute("aria-expanded") !== "true") return;
+    if (box.checked) box.click();
+    button.focus();
+  });
 }
 
 /** What is worth pasting: a listing as it is, and of a session what was typed. */

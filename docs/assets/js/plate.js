@@ -6,10 +6,11 @@ import { reading } from "./encoding.js";
 class EncodingPlate extends HTMLElement {
   connectedCallback() {
     this.picture = this.querySelector(".picture");
-    this.position = this.querySelector("[name=position]");
-    this.pair = this.querySelector("[name=pair]");
+    this.position = this.querySelector("#plate-position");
+    this.pair = this.querySelector("#plate-pair");
     this.status = this.querySelector("[role=status]");
-    this.addEventListener("input", () => this.show());
+    this.wanted = Number(this.position.value);
+    this.addEventListener("input", () => this.choose());
     for (const move of ["pointermove", "pointerdown"]) {
       this.picture.addEventListener(move, (event) => this.point(event));
     }
@@ -28,8 +29,10 @@ class EncodingPlate extends HTMLElement {
 
   /** A narrow page shows the first positions only, and the slider ends where the picture does. */
   fit() {
+    if (this.picture.clientHeight === 0) return;
     const visible = Math.floor(this.picture.clientWidth / this.cell + 0.01);
     this.position.max = Math.min(visible, Number(this.dataset.positions)) - 1;
+    this.position.value = this.wanted;
     this.show();
   }
 
@@ -37,6 +40,11 @@ class EncodingPlate extends HTMLElement {
     const box = this.picture.getBoundingClientRect();
     this.position.value = Math.floor((event.clientX - box.left) / this.cell);
     this.pair.value = Math.floor((event.clientY - box.top) / this.cell);
+    this.choose();
+  }
+
+  choose() {
+    this.wanted = Number(this.position.value);
     this.show();
   }
 
@@ -44,8 +52,8 @@ class EncodingPlate extends HTMLElement {
     const [position, pair] = [Number(this.position.value), Number(this.pair.value)];
     this.style.setProperty("--position", position);
     this.style.setProperty("--pair", pair);
-    this.position.nextElementSibling.value = position;
-    this.pair.nextElementSibling.value = pair;
+    this.position.previousElementSibling.value = position;
+    this.pair.previousElementSibling.value = pair;
     this.status.textContent = reading(position, pair, Number(this.dataset.width));
   }
 }

@@ -1,0 +1,114 @@
+"""The home page in a browser, and the small services that a script does on every page."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+from served import Site
+
+from posenc import sinusoidal_encoding
+
+
+@pytest.fixture
+def home(page: Page) -> Page:
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto("./")
+    return page
+
+
+def status(page: Page) -> Locator:
+    return page.locator("encoding-plate [role=status]")
+
+
+def values(position: int, pair: int) -> re.Pattern[str]:
+    """Return what a reading has to say of a cell of the plate."""
+    sine, cosine = (
+        f"{abs(value):.3f}" if value >= 0 else f"−{abs(value):.3f}"
+        for value in sinusoidal_encoding([position], 128)[0, 2 * pair : 2 * pair + 2].tolist()
+    )
+    return re.compile(rf"Position {position}, pair {pair}: sin = {sine}, cos = {cosine}\.")
+
+
+def test_plate_is_read_with_the_keyboard(home: Page) -> None:
+    home.get_by_role("slider", name="position").press("ArrowRight")
+    expect(status(home)).to_have_text(values(38, 12))
+    home.get_by_role("slider", name="pair").press("Home")
+    expect(status(home)).to_have_text(values(38, 0))
+
+
+def test_plate_is_read_with_the_pointer(home: Page) -> None:
+    box = home.locator(".picture").bounding_box()
+    assert box
+    cell = box["height"] / 64
+    home.mouse.move(box["x"] + 150.5 * cell, box["y"] + 20.5 * cell)
+    expect(status(home)).to_have_text(values(150, 20))
+    expect(home.get_by_role("slider", name="position")).to_have_value("150")
+
+
+def test_plate_of_a_phone_offers_the_positions_it_shows(home: Page) -> None:
+    home.set_viewport_size({"width": 360, "height": 780})
+    home.get_by_role("slider", name="position").press("End")
+    cell = home.locator(".cell").bounding_box()
+    assert cell
+    assert 340 <= cell["x"] + cell["width"] <= 361
+
+
+def test_plate_is_alive_after_instant_navigation(home: Page) -> None:
+    home.evaluate("window.here = true")
+    home.locator(".tabs a").nth(1).click()
+    expect(home.locator("encoding-plate")).to_have_count(0)
+    home.locator(".md-header .md-logo").click()
+    home.get_by_role("slider", name="position").press("ArrowLeft")
+    expect(status(home)).to_have_text(values(36, 12))
+    assert home.evaluate("window.here")
+
+
+def test_plate_is_a_figure_without_scripts(browser: Browser, site: Site) -> None:
+    with browser.new_context(java_script_enabled=False) as window:
+        page = window.new_page()
+        page.goto(site.url)
+        figure = page.get_by_role("figure")
+        expect(figure.get_by_role("img")).to_be_visible()
+        expect(figure).to_contain_text("Petrol is positive")
+        expect(figure.get_by_role("slider")).to_have_count(0)
+
+
+def test_copy_button_takes_what_was_typed(home: Page) -> None:
+    home.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    session = home.locator(".language-pycon")
+    session.hover()
+    session.get_by_role("button", name="Copy").click()
+    assert home.evaluate("navigator.clipboard.readText()") == (
+        "from posenc import sinusoidal_encoding\nsinusoidal_encoding(4, 8).round(3)"
+    )
+
+
+def test_paper_shows_light_pictures_and_every_solution(page: Page) -> None:
+    page.emulate_media(color_scheme="dark")
+    page.goto("chapters/by-hand/")
+    solutions = page.locator("article details")
+    page.emulate_media(color_scheme="dark", media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(page.locator("article details:not([open])")).to_have_count(0)
+    expect(page.locator("picture.only-dark:visible")).to_have_count(0)
+    assert page.locator("picture.only-light:visible").count() > 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert solutions.count() == page.locator("article details:not([open])").count()
+
+
+def test_menu_and_search_open_from_the_keyboard(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 780})
+    page.goto("chapters/by-hand/")
+    menu = page.get_by_role("button", name="Navigation")
+    menu.press("Enter")
+    expect(menu).to_have_attribute("aria-expanded", "true")
+    expect(page.locator("nav.md-nav--primary :focus")).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(menu).to_be_focused()
+    expect(menu).to_have_attribute("aria-expanded", "false")
+    page.locator(".md-header .find").press("Enter")
+    expect(page.locator(".md-search__input")).to_be_focused()
+    page.keyboard.type("wave")
+    expect(page.locator(".md-search-result__link").first).to_be_visible()
