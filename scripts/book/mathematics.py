@@ -21,7 +21,9 @@ from scripts.book import ROOT
 
 KATEX = ROOT / "node_modules" / "katex" / "dist" / "katex.min.js"
 FORMULA = re.compile(
-    r'<(?P<tag>span|div) class="arithmatex">\\(?P<open>[(\[])(?P<tex>.*?)\\[)\]]</(?P=tag)>', re.S
+    r'<(?P<tag>span|div) class="arithmatex">\\(?P<open>[(\[])(?P<tex>.*?)\\[)\]]</(?P=tag)>'
+    r"(?P<stop>[.,;:])?",
+    re.S,
 )
 
 
@@ -52,9 +54,20 @@ def render(tex: str, *, display: bool = False) -> str:
 
 def _rendered(match: re.Match[str]) -> str:
     display = match["open"] == "["
-    formula = render(html.unescape(match["tex"]).strip(), display=display)
+    formula = _searchable_once(render(html.unescape(match["tex"]).strip(), display=display))
     kind = "arithmatex math" if display else "arithmatex"
-    return f'<{match["tag"]} class="{kind}">{formula}</{match["tag"]}>'
+    # The word joiner keeps a full stop on the line of the formula before it.
+    joined = f"\u2060{match['stop']}" if match["stop"] else ""
+    return f'<{match["tag"]} class="{kind}">{formula}</{match["tag"]}>{joined}'
+
+
+def _searchable_once(formula: str) -> str:
+    """Keep the MathML from the search, which has the same letters from the HTML beside it.
+
+    It is the MathML because the search forgets what it leaves out at the first inner tag of the same
+    name, and the HTML is spans in spans.
+    """
+    return formula.replace("<math ", "<math data-search-exclude ")
 
 
 class _Mathematics(Postprocessor):
