@@ -16,13 +16,14 @@ from posenc._arguments import as_base, as_integer
 def frequencies(d: int, *, base: float = 10000.0) -> NDArray[np.float64]:
     """Return the frequency ω_i = base^(−2i/d) of each pair, in radians per position.
 
-    Pair 0 turns fastest, one radian per position whatever the width. The power is taken
-    directly: the often-copied exp(−2i·log(base)/d) is no safer and several times less exact.
+    Pair 0 turns one radian per position whatever the width and the base, and with a base above 1
+    it is the fastest. The power is taken directly: the often-copied exp(−2i·log(base)/d) is no
+    safer and several times less exact.
 
     Args:
         d: width; an even integer, 2 or more.
-        base: what the slowest frequency approaches the reciprocal of as `d` grows;
-            from 1e-300 to 1e300, not 1.
+        base: the wider the table, the nearer its last frequency comes to 1/base; from 1e-300 to
+            1e300, not 1.
 
     Returns:
         Shape `(d/2,)`, float64, a new array.

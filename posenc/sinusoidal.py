@@ -40,7 +40,7 @@ def sinusoidal_encoding(
 
     Raises:
         TypeError: `positions` holds booleans, strings or anything else that is not a real
-            number; `d_model` is not an integer; `dtype` is not one of the three.
+            number; `d_model` is not an integer, `base` not a number, `dtype` not one of the three.
         ValueError: `positions` is a negative count, holds NaN or an infinity, or reaches 2**53,
             where float64 stops telling neighbours apart; `d_model` is odd or below 2; `base` is
             below 1e-300, above 1e300, or 1.
@@ -84,7 +84,7 @@ def shift_matrix(offset: float, d_model: int, *, base: float = 10000.0) -> NDArr
         Shape `(d_model, d_model)`, float64, a new array.
 
     Raises:
-        TypeError: `offset` is not one real number, or `d_model` is not an integer.
+        TypeError: `offset` or `base` is not one real number, or `d_model` is not an integer.
         ValueError: `offset` is not finite or reaches 2**53; `d_model` is odd or below 2; `base`
             is below 1e-300, above 1e300, or 1.
 
@@ -128,7 +128,8 @@ def similarity(
         Values in [−1, 1], float64, in the shape of `lag`.
 
     Raises:
-        TypeError: `lag` holds anything but real numbers, or `d_model` is not an integer.
+        TypeError: `lag` holds anything but real numbers, `base` is not a number, or `d_model`
+            is not an integer.
         ValueError: `lag` holds NaN or an infinity, or reaches 2**53; `d_model` is odd or below
             2; `base` is below 1e-300, above 1e300, or 1.
 

@@ -41,13 +41,21 @@ function addCopyButton(listing) {
   listing.append(button);
 }
 
-const scrollers = "article :is(.scroll, div.arithmatex, pre > code)";
+const scrollers = "article :is(.scroll, .md-typeset__scrollwrap, div.arithmatex, pre > code)";
+
+/** Mark what has more to show on the right; the style fades its edge. */
+function markMore(box) {
+  const hidden = box.scrollWidth - box.clientWidth - box.scrollLeft;
+  box.toggleAttribute("data-more", hidden > 1);
+}
 
 /** What scrolls sideways can be reached with the keyboard, and only while it scrolls. */
 const overflow = new ResizeObserver((entries) => {
   for (const { target } of entries) {
     if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
     else target.removeAttribute("tabindex");
+    target.onscroll = () => markMore(target);
+    markMore(target);
   }
 });
 
