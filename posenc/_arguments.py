@@ -7,6 +7,7 @@ for the wrong kind of thing and `ValueError` for the wrong value.
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -51,11 +52,9 @@ def as_reals(
 ) -> NDArray[np.float64]:
     """Return `value` as a float64 array of its own shape, every entry finite."""
     try:
+        if isinstance(value, Sequence):
+            _refuse_disguised(value)
         array = np.asarray(value)
-        if isinstance(value, list | tuple) and any(
-            map(_is_boolean, np.asarray(value, object).flat)
-        ):
-            raise TypeError("numpy would count a boolean among numbers as 0 or 1")
     except (TypeError, ValueError, RuntimeError):
         raise TypeError(f"{name} must be {allowed}; got {_shown(value)}") from None
     if array.dtype.kind not in "iuf" or isinstance(value, np.ma.MaskedArray):
@@ -91,13 +90,19 @@ def as_float_dtype(value: DTypeLike) -> np.dtype[Any]:
         dtype = np.dtype(value)
     except (TypeError, ValueError, SyntaxError):  # numpy parses a string as a small language
         raise TypeError(f"dtype must be {allowed}; got {_shown(value)}") from None
-    if value is None or dtype not in FLOATS:
+    if value is None or isinstance(value, np.generic) or dtype not in FLOATS:
         raise TypeError(f"dtype must be {allowed}; got {_shown(value)}")
     return dtype
 
 
-def _is_boolean(value: object) -> bool:
-    return isinstance(value, bool | np.bool_)
+def _refuse_disguised(values: Sequence[object]) -> None:
+    """Raise `TypeError` for what numpy would quietly take for numbers inside a sequence."""
+    if isinstance(values, bytes | bytearray | memoryview):
+        raise TypeError("bytes are not numbers")
+    if any(isinstance(value, np.ma.MaskedArray) for value in values):
+        raise TypeError("what is masked would count")
+    if any(np.asarray(value).dtype.kind == "b" for value in np.asarray(values, object).flat):
+        raise TypeError("a boolean would count as 0 or 1")
 
 
 def _shown(value: object) -> str:

@@ -6,6 +6,7 @@ Outputs, tables and bound numbers are rewritten in place; the figures are drawn 
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -15,24 +16,28 @@ from scripts.book.text import corrected
 
 
 def update(path: Path) -> list[str]:
-    """Rewrite a page in place and return a line for each change."""
+    """Rewrite a page in place, in its own line endings, and return a line for each change."""
+    with path.open(encoding="utf-8", newline="") as page:
+        ending = "\r\n" if "\r\n" in page.read() else "\n"
     text = path.read_text(encoding="utf-8")
     found = corrections(text)
+    changes = [correction.message(text) for correction in found]
     if found:
-        path.write_text(corrected(text, found), encoding="utf-8")
-    return [correction.message(text) for correction in found]
+        path.write_text(corrected(text, found), encoding="utf-8", newline=ending)
+    return changes
 
 
 def main() -> None:
     """Update the pages named on the command line, or all."""
-    named = [Path(name).resolve() for name in sys.argv[1:]]
+    named = [Path(name) for name in sys.argv[1:]]
     for path in named or [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]:
+        name = os.path.relpath(path)
         try:
             changes = update(path)
         except Exception as error:
-            sys.exit(f"{path.relative_to(ROOT)}: {type(error).__name__}: {error}")
+            sys.exit(f"{name}: {error}")
         for change in changes:
-            print(f"{path.relative_to(ROOT)}, {change}")
+            print(f"{name}, {change}")
 
 
 if __name__ == "__main__":

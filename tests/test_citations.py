@@ -27,9 +27,7 @@ def test_a_fact_names_its_source(name: str) -> None:
 def test_what_is_stored_is_used() -> None:
     pages = "".join(path.read_text("utf-8") for path in DOCS.rglob("*.md"))
     cited = set(re.findall(r"\[[\^@]\w+\]", pages))
-    assert not [
-        key for key in references() if f"[^{key}]" not in pages and f"[@{key}]" not in pages
-    ]
+    assert [key for key in references() if not {f"[^{key}]", f"[@{key}]"} & cited] == []
     assert not [name for name in facts() if f'fact("{name}")' not in pages]
 
 
@@ -40,13 +38,13 @@ def test_a_footnote_carries_the_whole_reference() -> None:
 
 
 def test_a_reference_can_stand_in_the_text() -> None:
-    assert reference("press2022") in "1. " + reference("press2022")
+    assert reference("press2022").startswith("Press, Smith and Lewis, [“Train Short, Test Long")
     assert "Enables Input Length Extrapolation" in render("1. [@press2022]\n")
 
 
-@pytest.mark.parametrize("text", ["No one.[^nobody1999]", "1. [@nobody1999]"])
+@pytest.mark.parametrize("text", ["No one.[^nobody1999]", "1. [@nobody1999]", "No.[^Nobody-1999]"])
 def test_a_reference_nobody_has_stops_the_build(text: str) -> None:
-    with pytest.raises(KeyError, match="nobody1999"):
+    with pytest.raises(KeyError, match=r"(?i)nobody-?1999"):
         render(text)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.book import DOCS, ROOT
+from scripts.book import DOCS
 from scripts.book.embed import SymbolNotFoundError, embedded_symbols, source
 from scripts.book.render import render
 
@@ -33,7 +33,18 @@ def root(tmp_path: Path) -> Path:
 
             def open(self):
                 """Open it."""
+                # Not far.
                 return self.size
+
+        class Lid:
+            """A lid."""
+
+            # How wide.
+            @property
+            def width(self):
+                return 2
+
+        async def close(): "Close it."
     '''
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop" / "box.py").write_text(textwrap.dedent(code))
@@ -51,13 +62,21 @@ def test_the_docstring_can_be_left_out(root: Path) -> None:
     _, code = source("shop.box.counted", root=root, nodoc=True)
     assert code == "@functools.cache\ndef counted(n):\n    return n"
     _, code = source("shop.box.Box", root=root, nodoc=True)
-    assert code == "class Box:\n    size = 1\n\n    def open(self):\n        return self.size"
+    assert code.startswith("class Box:\n    size = 1\n\n    def open(self):\n        # Not far.")
+
+
+def test_only_the_docstring_is_left_out(root: Path) -> None:
+    _, code = source("shop.box.Lid", root=root, nodoc=True)
+    assert code == (
+        "class Lid:\n    # How wide.\n    @property\n    def width(self):\n        return 2"
+    )
+    assert source("shop.box.close", root=root, nodoc=True)[1] == 'async def close(): "Close it."'
 
 
 def test_methods_and_constants_can_be_embedded(root: Path) -> None:
     assert (
         source("shop.box.Box.open", root=root, nodoc=True)[1]
-        == "def open(self):\n    return self.size"
+        == "def open(self):\n    # Not far.\n    return self.size"
     )
     assert source("shop.box.LIMIT", root=root)[1] == "LIMIT: int = 3"
 
@@ -77,5 +96,7 @@ def test_a_page_shows_the_file_that_the_code_is_from() -> None:
 def test_the_first_chapter_embeds_the_code_it_speaks_of() -> None:
     symbols = embedded_symbols((DOCS / "chapters" / "by-hand.md").read_text("utf-8"))
     assert "posenc.sinusoidal.PositionalEncoding" in symbols
-    for symbol in symbols:
-        assert (ROOT / source(symbol)[0]).is_file()
+    assert {str(source(symbol)[0]) for symbol in symbols} == {
+        "posenc/frequencies.py",
+        "posenc/sinusoidal.py",
+    }

@@ -16,6 +16,22 @@ def test_citing_a_test_that_is_not_there_is_an_error() -> None:
         render("Checked by `test_of_time`\n{ .checked }\n")
 
 
+@pytest.mark.parametrize("classes", ["", "{ .cheked }"])
+def test_evidence_without_its_class_is_an_error(classes: str) -> None:
+    with pytest.raises(ValueError, match="wants"):
+        render(f"Checked by `test_a_cited_test_exists_and_may_wrap`\n{classes}\n")
+
+
+def test_evidence_may_have_another_class_besides() -> None:
+    with pytest.raises(LookupError, match="test_of_time"):
+        render("Checked by `test_of_time`\n{ .checked .wide }\n")
+
+
+def test_evidence_that_names_no_test_is_an_error() -> None:
+    with pytest.raises(ValueError, match="not which test"):
+        render("Checked by everybody\n{ .checked }\n")
+
+
 def test_no_two_tests_share_a_name() -> None:
     names = evidence.tests()
     assert sorted({name for name in names if names.count(name) > 1}) == []

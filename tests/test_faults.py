@@ -17,9 +17,10 @@ from scripts import plant
 from scripts.book import DOCS, ROOT
 from scripts.book.check import Checked, corrections, names, problems
 from scripts.book.numbers import bindings, evaluate
-from scripts.book.sessions import Command, Statement, commands, statements
+from scripts.book.sessions import sessions
+from scripts.book.settings import settings
 from scripts.book.tables import bound_tables
-from scripts.book.text import corrected, spans
+from scripts.book.text import corrected, line_of, spans
 
 PAGES = sorted(path for path in DOCS.rglob("*.md"))
 CHAPTER = DOCS / "chapters" / "by-hand.md"
@@ -34,14 +35,9 @@ def page_name(path: Path) -> str:
 def defined(text: str) -> dict[str, Any]:
     """Return the names that a page has when all its sessions are run."""
     known = names()
-    for statement in statements(text):
-        statement.corrections(text, known)
+    for session in sessions(text):
+        session.corrections(text, known)
     return known
-
-
-def sessions(text: str) -> Iterator[Statement | Command]:
-    yield from statements(text)
-    yield from commands(text)
 
 
 def printed(text: str) -> Iterator[tuple[int, int]]:
@@ -55,8 +51,7 @@ def printed(text: str) -> Iterator[tuple[int, int]]:
             for cell in row[-columns:]:
                 yield cell.start, cell.start + len(cell.text)
     for session in sessions(text):
-        lines = session.printed.count("\n")
-        yield session.end - len(session.printed) - session.indent * lines, session.end
+        yield session.printed_start, session.end
 
 
 def worked_digits(text: str) -> list[int]:
@@ -104,6 +99,56 @@ def is_noticed(piece: str, place: int, known: dict[str, Any]) -> bool:
     checked: list[Checked] = [*bound_tables(broken), *bindings(broken)]
     found = [c for item in checked for c in item.corrections(broken, known)]
     return any(correction.start <= place < correction.end for correction in found)
+
+
+def in_plain_sight(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the digits that a reader sees, and the numbers they are in, found line by line.
+
+    This knows nothing of the book's parsers. It goes through the lines, and passes over what is
+    above the title, comments, inline code, addresses, expressions, and code that was typed.
+    """
+    place, fence, above = 0, "", text.startswith("---\n")
+    for number, line in enumerate(text.splitlines(keepends=True)):
+        bare = line.strip()
+        if above:
+            above = number == 0 or bare != "---"
+        elif bare.startswith(("```", "~~~")):
+            fence = "" if fence else bare.strip("`~").strip() or "text"
+        elif fence in {"pycon", "console"}:
+            if not bare.startswith((">>>", "...", "$ ")):
+                yield from numerals(line, place)
+        elif not fence and not bare.startswith(("<!--", "--src--", "///")):
+            yield from numerals(PASSED_OVER.sub(lambda m: " " * len(m[0]), line), place)
+        place += len(line)
+
+
+PASSED_OVER = re.compile(
+    r"""`[^`]*` | \]\([^)]*\) | \{\ [.#][^}]*\} | \[[@^][^\]]*\] | ^[ ]*\{.*\}$ | \#\#.*$
+      | (?<=[0-9])\ =\ (?:(?!\}\}).)*(?:\}\}|$) | ^[^{|]*\}\}(?=[^}]) | <[^>]*>
+      | (?:[Tt]able|Figure|Exercise|[Ss]ection|[Cc]hapter|float|np\.|\w+_)\ ?\d[\d.]*""",
+    re.VERBOSE,
+)
+
+
+def numerals(line: str, place: int) -> Iterator[tuple[int, str]]:
+    for match in re.finditer(r"(?<![A-Za-z\d])[\d.,]*\d", line):
+        for n in range(*match.span()):
+            if line[n].isdigit():
+                yield place + n, match[0].strip(",.")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_no_digit_is_overlooked(path: Path) -> None:
+    """Whatever digit a reader sees states a result that is checked, or is a setting of its page."""
+    text = path.read_text("utf-8")
+    checked = set(worked_digits(text))
+    allowed = set(settings(text))
+    overlooked = {
+        f"line {line_of(text, place)}: {number}"
+        for place, number in in_plain_sight(text)
+        if place not in checked and number not in allowed
+    }
+    assert not overlooked
 
 
 @pytest.mark.parametrize("path", PAGES, ids=page_name)

@@ -81,7 +81,7 @@ def test_copy_button_takes_what_was_typed(home: Page) -> None:
     session.hover()
     session.get_by_role("button", name="Copy").click()
     assert home.evaluate("navigator.clipboard.readText()") == (
-        "from posenc import sinusoidal_encoding\nsinusoidal_encoding(4, 8).round(3)"
+        "from posenc import sinusoidal_encoding\nsinusoidal_encoding([7], 8).round(3)"
     )
 
 

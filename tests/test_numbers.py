@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scripts.book.leftovers import LeftoverError
 from scripts.book.numbers import as_printed, bindings, shown
 from scripts.book.render import render
 
@@ -69,7 +70,41 @@ def test_code_keeps_its_braces() -> None:
     assert "{{ 1 = 1 }}" in render(text)
 
 
-@pytest.mark.parametrize("text", ["{{ = 1 }}", "{{ 0.841: np.sin(1) }}", "{{ x = 1 }}"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, float("-inf")])
+def test_only_a_finite_number_can_be_bound(value: float) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        as_printed(value, "1.0")
+
+
+def test_an_integer_is_right_to_its_last_digit() -> None:
+    assert as_printed(2**53 + 1, "1") == "9007199254740993"
+    assert as_printed(2**70, "1,000") == f"{2**70:,}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ = 1 }}",
+        "{{ 0.841: np.sin(1) }}",
+        "{{ x = 1 }}",
+        "{{1=np.sin(2)}}",
+        "- a ` b {{ 0.842 = np.sin(1) }}\n- c ` d",
+        r"A \` tick, {{ 0.842: np.sin(1) }} and another \` ",
+    ],
+)
 def test_a_malformed_binding_stops_the_build(text: str) -> None:
-    with pytest.raises(ValueError, match="not a bound number"):
+    if list(bindings(text)):  # understood after all, and so checked
+        assert "{{" not in render(text)
+        return
+    with pytest.raises(LeftoverError, match="would be shown as written"):
         render(text)
+
+
+def test_words_for_an_image_get_the_bare_number() -> None:
+    html = render("![it ends at {{ -0.4 = [1, -0.4][1] }}](https://example.org/x.png)")
+    assert 'alt="it ends at −0.4"' in html
+
+
+def test_a_number_is_not_bound_in_a_heading() -> None:
+    with pytest.raises(ValueError, match="heading"):
+        render("## At {{ 1 = 1 }}\n")

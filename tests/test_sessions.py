@@ -1,11 +1,15 @@
 """Sessions are run, and their output compared to the letter."""
 
+from typing import Any
+
 import pytest
 
-from scripts.book.sessions import Command, Statement, commands, statements
+from scripts.book.check import PageError, corrections
+from scripts.book.sessions import sessions
+from scripts.book.settings import strays
 from scripts.book.text import corrected
 
-PAGE = """
+PYTHON = """
 ```pycon
 >>> x = 2
 >>> x + 2
@@ -15,6 +19,11 @@ PAGE = """
 ...
 0
 1
+
+>>> print("a\\n\\nb")
+a
+
+b
 >>> int("no")
 Traceback (most recent call last):
     ...
@@ -24,20 +33,22 @@ ValueError: invalid literal for int() with base 10: 'no'
 
 SHELL = """
 ```console
-$ python -c "print(6 * 7); print('is the answer')"
+$ python -c "print(6 * 7); print(); print('is the answer')"
 42
+
 is the answer
+
+$ python -c "print(1)"  # and one more
+1
 ```
 """
 
 
 def mended(text: str) -> str:
-    names: dict[str, object] = {}
-    items: list[Statement | Command] = [*statements(text), *commands(text)]
-    return corrected(text, [c for item in items for c in item.corrections(text, names)])
+    return corrected(text, corrections(text))
 
 
-@pytest.mark.parametrize("text", [PAGE, SHELL])
+@pytest.mark.parametrize("text", [PYTHON, SHELL])
 def test_a_right_session_stays_as_it_is(text: str) -> None:
     assert mended(text) == text
 
@@ -45,31 +56,80 @@ def test_a_right_session_stays_as_it_is(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "right", "wrong"),
     [
-        (PAGE, "\n4\n", "\n5\n"),
-        (PAGE, "\n0\n1\n", "\n"),
-        (PAGE, "base 10: 'no'", "base 11: 'no'"),
-        (SHELL, "42\n", "43\n"),
-        (SHELL, "42\nis the answer\n", ""),
+        (PYTHON, "\n4\n", "\n5\n"),
+        (PYTHON, "\n0\n1\n", "\n"),
+        (PYTHON, "a\n\nb\n", "a\nb\n"),
+        (PYTHON, "a\n\nb\n", "a\n\nb\n\n0.777 and more\n"),
+        (PYTHON, "base 10: 'no'", "base 11: 'no'"),
+        (SHELL, "\n42\n", "\n43\n"),
+        (SHELL, "42\n\nis the answer\n", ""),
     ],
 )
-def test_a_wrong_output_is_put_right(text: str, right: str, wrong: str) -> None:
+def test_a_wrong_output_is_put_right_once_and_for_all(text: str, right: str, wrong: str) -> None:
     assert text.count(right) == 1
     assert mended(text.replace(right, wrong)) == text
+    assert mended(mended(text.replace(right, wrong))) == text
 
 
-def test_a_session_inside_a_note_keeps_its_margin() -> None:
-    note = "??? solution\n\n    ```pycon\n    >>> print('a'); print('b')\n    a\n    c\n    ```\n"
-    assert mended(note) == note.replace("    c\n", "    b\n")
+@pytest.mark.parametrize(("fence", "margin"), [("```", "    "), ("~~~", ""), ("````", "  ")])
+def test_a_session_in_any_fence_keeps_its_margin(fence: str, margin: str) -> None:
+    lines = [f"{fence}pycon", ">>> print('a\\n\\nb')", "a", "", "b", fence]
+    page = "".join(f"{margin}{line}".rstrip() + "\n" for line in lines)
+    assert mended(page) == page
+    assert mended(page.replace("b\n", "c\n")) == page
 
 
-def test_a_statement_that_fails_unannounced_is_an_error() -> None:
-    text = "```pycon\n>>> 1 / 0\n```\n"
-    with pytest.raises(ZeroDivisionError):
-        mended(text)
+def test_output_without_a_last_newline_leaves_the_fence_whole() -> None:
+    page = '```pycon\n>>> print("a", end="")\na\n```\n'
+    assert mended(page) == page
+    assert mended(page.replace("\na\n", "\nb\n")) == page
+
+
+@pytest.mark.parametrize(
+    ("page", "says"),
+    [
+        ("```pycon\n>>> 1 / 0\n```\n", "line 2: .*ZeroDivisionError"),
+        ("```pycon\n>>> raise SystemExit\n```\n", "SystemExit"),
+        ("```pycon\n>>> similarity = max\n```\n", "similarity now means something else"),
+        ("```console\n$ python -c 'raise SystemExit(3)'\n```\n", "status 3"),
+        ("```console\n$ python -V | cat\n```\n", "without a shell"),
+        ("```console\n$ echo 1\n1\n```\n", "runs `python"),
+    ],
+)
+def test_what_fails_unannounced_is_an_error_with_its_line(page: str, says: str) -> None:
+    with pytest.raises(PageError, match=says):
+        corrections(page)
+
+
+@pytest.mark.parametrize("page", ["```pycon\n1\n```\n", "```console\n1\n$ python -V\n```\n"])
+def test_a_session_begins_with_a_prompt(page: str) -> None:
+    with pytest.raises(ValueError, match="begins with a prompt"):
+        list(sessions(page))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "```{.pycon}\n>>> 1\n2\n```\n",
+        "```python\n>>> 1\n2\n```\n",
+        "> ```pycon\n> >>> 1\n> 2\n> ```\n",
+        "\t```pycon\n\t>>> 1\n\t2\n\t```\n",
+        "  ```pycon\n>>> 1\n2\n```\n",
+        "```text\n$ python -V\n```\n",
+    ],
+)
+def test_what_looks_like_a_session_and_is_not_run_is_reported(page: str) -> None:
+    assert any("nothing runs it" in stray.advice for stray in strays(page))
 
 
 def test_all_sessions_of_a_page_share_their_names() -> None:
-    names: dict[str, object] = {}
-    for statement in statements(PAGE):
-        statement.corrections(PAGE, names)
+    names: dict[str, Any] = {}
+    for session in sessions(PYTHON):
+        session.corrections(PYTHON, names)
     assert names["x"] == 2
+
+
+def test_one_pages_print_options_do_not_reach_the_next() -> None:
+    first = "```pycon\n>>> np.set_printoptions(suppress=True)\n>>> np.array([1e-9, 1])\n"
+    assert corrections(first + "array([0., 1.])\n```\n") == []
+    assert corrections("```pycon\n>>> np.array([1e-9, 1])\narray([1.e-09, 1.e+00])\n```\n") == []

@@ -6,7 +6,7 @@ from scripts.book.settings import strays
 
 
 def found(text: str) -> list[str]:
-    return [stray.printed for stray in strays(text)]
+    return [text[stray.start : stray.end] for stray in strays(text)]
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,10 @@ def found(text: str) -> list[str]:
         ("$2\\pi\\cdot10000$", ["2", "10000"]),
         ("| 0.5 | x |\n|---|---|\n| 7 | y |", ["0.5", "7"]),
         ("![a curve that ends at 400](x.svg)", ["400"]),
+        (
+            "---\nsettings: [3, 5, 8]\n---\n3 5 8 3e5 3/8 5_8 5% 8²",
+            ["3e5", "3/8", "5_8", "5%", "8²"],
+        ),
     ],
 )
 def test_a_number_that_nothing_checks_is_found(text: str, expected: list[str]) -> None:
@@ -46,3 +50,8 @@ def test_the_message_says_what_to_do() -> None:
     assert stray.message(text) == (
         "line 3: 0.5 is not bound: write {{ 0.5 = expression }}, or list it under `settings:`"
     )
+
+
+def test_a_setting_that_the_page_does_not_use_is_reported() -> None:
+    [stray] = strays("---\nsettings: [8, 9, 10]\n---\nWidth 8.\n")
+    assert stray.advice == "lists 9, 10, which the page does not use"

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from posenc import PositionalEncoding, shift_matrix, similarity, sinusoidal_encoding
+from scripts.book.citations import fact
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -374,7 +375,7 @@ def test_similarity_is_not_monotone() -> None:
         assert rises.argmax() == turn
 
 
-PRINTED = np.array([1.00, 0.76, 0.41, 0.04, -0.28, -0.52, -0.67, -0.73])
+PRINTED = np.array(fact("printed-similarity"))
 
 
 def test_printed_similarity_matrix_is_impossible() -> None:

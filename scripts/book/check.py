@@ -18,10 +18,10 @@ from scripts.book import ROOT
 from scripts.book.citations import fact
 from scripts.book.numbers import bindings
 from scripts.book.render import render
-from scripts.book.sessions import commands, statements
-from scripts.book.settings import Stray, strays
+from scripts.book.sessions import sessions
+from scripts.book.settings import strays
 from scripts.book.tables import bound_tables
-from scripts.book.text import Correction
+from scripts.book.text import Correction, line_of
 
 
 class Checked(Protocol):
@@ -40,7 +40,14 @@ class Checked(Protocol):
 
 
 Finder = Callable[[str], Iterable[Checked]]
-FINDERS: tuple[Finder, ...] = (statements, commands, bound_tables, bindings)
+FINDERS: tuple[Finder, ...] = (sessions, bound_tables, bindings)
+
+
+PRINTING = np.get_printoptions()
+
+
+class PageError(Exception):
+    """Something in a page cannot be checked; the message says where, and why."""
 
 
 def names() -> dict[str, Any]:
@@ -54,8 +61,14 @@ def sybil() -> Sybil:
         parsers=[_parse_page, *map(_parser, FINDERS), _parse_strays],
         patterns=["docs/*.md", "docs/**/*.md", "README.md"],
         path=str(ROOT),
-        setup=lambda namespace: namespace.update(names()),
+        setup=_open_page,
     )
+
+
+def _open_page(namespace: dict[str, Any]) -> None:
+    """Start a page with the book's names, and with numpy printing as it does by itself."""
+    namespace.update(names())
+    np.set_printoptions(**PRINTING)
 
 
 def _parse_page(document: Document) -> Iterator[Region]:
@@ -73,42 +86,70 @@ def _failure(text: str) -> str:
 
 def _parser(finder: Finder) -> Callable[[Document], Iterator[Region]]:
     def parse(document: Document) -> Iterator[Region]:
-        for checked in finder(document.text):
-            yield Region(checked.start, checked.end, checked, _evaluate)
+        try:
+            for checked in finder(document.text):
+                yield Region(checked.start, checked.end, checked, _evaluate)
+        except ValueError as error:  # it cannot be read; say so as a failure of the page
+            yield Region(document.end, document.end, str(error), _report)
 
     return parse
 
 
 def _evaluate(example: Example) -> str:
     text = example.document.text
-    found = example.parsed.corrections(text, example.namespace)
+    try:
+        found = corrections_of(example.parsed, text, example.namespace)
+    except PageError as error:
+        return str(error)
     return "\n".join(correction.message(text) for correction in found)
 
 
 def _parse_strays(document: Document) -> Iterator[Region]:
     if Path(document.path).name == "README.md":  # read on a forge, where nothing shows bindings
         return
-    for stray in strays(document.text):
-        yield Region(stray.start, stray.end, stray, _report)
+    try:
+        for stray in strays(document.text):
+            yield Region(stray.start, stray.end, stray.message(document.text), _report)
+    except ValueError:  # the parser of what cannot be read has said so
+        return
 
 
 def _report(example: Example) -> str:
-    stray: Stray = example.parsed
-    return stray.message(example.document.text)
+    message: str = example.parsed
+    return message
+
+
+def corrections_of(checked: Checked, text: str, namespace: dict[str, Any]) -> list[Correction]:
+    """Return what one thing in a page should say otherwise.
+
+    A page may not give another meaning to the names that every page starts from.
+    """
+    try:
+        found = checked.corrections(text, namespace)
+        for name, value in names().items():
+            if namespace.get(name) is not value:
+                raise ValueError(f"{name} now means something else than in the rest of the book")
+    except Exception as error:
+        about = " ".join(text[checked.start : checked.end].split())[:120]
+        where = f"line {line_of(text, checked.start)}"
+        raise PageError(f"{where}: {type(error).__name__}: {error} (in {about})") from error
+    return found
+
+
+def corrections(text: str) -> list[Correction]:
+    """Run a page from top to bottom and return all that it should say otherwise."""
+    found = [checked for finder in FINDERS for checked in finder(text)]
+    namespace: dict[str, Any] = {}
+    with np.printoptions(**PRINTING):
+        _open_page(namespace)
+        return [
+            correction
+            for checked in sorted(found, key=lambda checked: checked.start)
+            for correction in corrections_of(checked, text, namespace)
+        ]
 
 
 def problems(text: str) -> list[str]:
     """Return what is wrong with a page, a line each, as pytest would report it."""
     found = [_failure(text), *(stray.message(text) for stray in strays(text))]
     return [*filter(None, found), *(correction.message(text) for correction in corrections(text))]
-
-
-def corrections(text: str) -> list[Correction]:
-    """Run a page from top to bottom and return all that it should say otherwise."""
-    found = [checked for finder in FINDERS for checked in finder(text)]
-    namespace = names()
-    return [
-        correction
-        for checked in sorted(found, key=lambda checked: checked.start)
-        for correction in checked.corrections(text, namespace)
-    ]

@@ -19,8 +19,8 @@ from markdown.preprocessors import Preprocessor
 from scripts.book import DATA
 from scripts.book.text import outside_code
 
-NOTE = re.compile(r"\[\^(?P<key>[a-z]+\d{4}[a-z]*)\](?!:)")
-WHOLE = re.compile(r"\[@(?P<key>[\w-]+)\]")
+NOTE = re.compile(r"\[\^(?P<key>[^\]]+)\](?!:)")
+WHOLE = re.compile(r"\[@(?P<key>[^\]]+)\]")
 
 
 @cache
@@ -40,12 +40,11 @@ def _data(name: str) -> dict[str, dict[str, Any]]:
     return data
 
 
-def fact(name: str) -> float:
+def fact(name: str) -> Any:
     """Return the value of a fact of the literature."""
     if name not in facts():
         raise KeyError(f"docs/data/facts.yml has no {name!r}")
-    value: float = facts()[name]["value"]
-    return value
+    return facts()[name]["value"]
 
 
 def reference(key: str) -> str:

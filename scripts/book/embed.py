@@ -22,7 +22,7 @@ from scripts.book.text import outside_code
 
 LINE = re.compile(r"^(?P<margin> *)--src-- (?P<symbol>[\w.]+)(?P<nodoc> nodoc)?[ ]*$", re.M)
 
-Definition = ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
+Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class SymbolNotFoundError(LookupError):
@@ -56,7 +56,7 @@ def _module(symbol: str, root: Path) -> tuple[Path, list[str]]:
 
 def _defined(node: ast.stmt) -> set[str]:
     """Return the names that a statement defines."""
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+    if isinstance(node, Documented):
         return {node.name}
     targets = node.targets if isinstance(node, ast.Assign) else []
     targets = [node.target] if isinstance(node, ast.AnnAssign) else targets
@@ -67,21 +67,21 @@ def _cut(lines: list[str], node: ast.stmt, nodoc: bool) -> str:
     """Return the lines of a definition, from its decorators on, with or without its docstring."""
     decorators = getattr(node, "decorator_list", [])
     first = min([node.lineno, *(d.lineno for d in decorators)]) - 1
-    kept = list(range(first, node.end_lineno or node.lineno))
-    if nodoc:
-        kept = [n for n in kept if n not in _docstring_lines(node)]
-    return textwrap.dedent("\n".join(lines[n] for n in kept))
+    kept = range(first, node.end_lineno or node.lineno)
+    dropped = _docstring_lines(lines, node) if nodoc else set()
+    return textwrap.dedent("\n".join(lines[n] for n in kept if n not in dropped))
 
 
-def _docstring_lines(node: ast.stmt) -> set[int]:
-    """Return the line numbers, from 0, of the docstrings in a definition, with the blank after."""
+def _docstring_lines(lines: list[str], node: ast.stmt) -> set[int]:
+    """Return the numbers, from 0, of the lines of docstrings and of empty lines after them."""
     found: set[int] = set()
     for inner in ast.walk(node):
-        if isinstance(inner, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(inner):
+        if isinstance(inner, Documented) and ast.get_docstring(inner) and len(inner.body) > 1:
             doc = inner.body[0]
-            last = doc.end_lineno or doc.lineno
-            following = inner.body[1].lineno - 1 if len(inner.body) > 1 else last
-            found |= set(range(doc.lineno - 1, max(last, following)))
+            end = doc.end_lineno or doc.lineno
+            while not lines[end].strip():
+                end += 1
+            found |= set(range(doc.lineno - 1, end))
     return found
 
 

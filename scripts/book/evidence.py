@@ -32,18 +32,24 @@ def tests(root: Path = ROOT) -> list[str]:
 
 class _Evidence(Treeprocessor):
     def run(self, root: ElementTree.Element) -> None:
-        known: list[str] | None = None
         for line in root.iter("p"):
-            if line.get("class") != "checked":
-                continue
-            known = tests() if known is None else known
-            for name in TEST.findall("".join(line.itertext())):
-                if known.count(name) != 1:
-                    raise LookupError(
-                        f"a page cites {name}, which stands {known.count(name)} times in tests/"
-                    )
-            for code in line.iter("code"):
-                _let_wrap(code)
+            said = "".join(line.itertext())
+            if "checked" in (line.get("class") or "").split():
+                _demand_tests(said)
+                for code in line.iter("code"):
+                    _let_wrap(code)
+            elif said.startswith("Checked by"):
+                raise ValueError(f"{said!r} wants {{ .checked }} under it")
+
+
+def _demand_tests(said: str) -> None:
+    """Stop unless every test that a line names stands in `tests/`, once, and it names one."""
+    named = TEST.findall(said)
+    if said.startswith("Checked by") != bool(named):
+        raise ValueError(f"{said!r} says that something checks, and not which test")
+    for name in named:
+        if (count := tests().count(name)) != 1:
+            raise LookupError(f"a page cites {name}, which stands {count} times in tests/")
 
 
 def _let_wrap(code: ElementTree.Element) -> None:

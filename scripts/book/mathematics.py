@@ -64,8 +64,8 @@ def _rendered(match: re.Match[str]) -> str:
 def _searchable_once(formula: str) -> str:
     """Keep the MathML from the search, which has the same letters from the HTML beside it.
 
-    It is the MathML because the search forgets what it leaves out at the first inner tag of the same
-    name, and the HTML is spans in spans.
+    It is the MathML because the search forgets what it leaves out at the first inner tag of the
+    same name, and the HTML is spans in spans.
     """
     return formula.replace("<math ", "<math data-search-exclude ")
 

@@ -19,7 +19,7 @@ from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
 
-from scripts.book.text import Correction, line_of, outside_code
+from scripts.book.text import Correction, outside_code
 
 NUMBER = r"[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d+)?"
 BINDING = re.compile(rf"\{{\{{\s*(?P<printed>{NUMBER})\s+=\s+(?P<expression>.+?)\s*\}}\}}", re.S)
@@ -67,21 +67,33 @@ def as_printed(value: Any, printed: str) -> str:
         >>> as_printed(6.0293e-5, "6.0e-5")
         '6.0e-5'
     """
-    value = np.asarray(value)
-    if value.ndim or value.dtype.kind not in "iuf":
-        raise TypeError(f"a bound number needs one number; got {value!r}")
     form = FORM.fullmatch(printed)
     if form is None:
         raise ValueError(f"{printed!r} is not written as a number")
+    number = _one_number(value)
     sign = "+" if form["sign"] == "+" else ""
     comma = "," if "," in form["whole"] else ""
-    kind = "e" if form["exponent"] else "f"
-    decimals = len(form["decimals"] or "")
-    written = format(value.item(), f"{sign}{comma}.{decimals}{kind}")
+    kind = f".{len(form['decimals'] or '')}{'e' if form['exponent'] else 'f'}"
+    if isinstance(number, int) and kind == ".0f":
+        kind = "d"  # to the last digit, where a float would round
+    written = format(number, f"{sign}{comma}{kind}")
     written = re.sub(r"e([-+])0*(\d+)", lambda e: "e" + e[1].strip("+") + e[2], written)
     if float(written.replace(",", "")) == 0:  # no number is minus zero
         written = written.lstrip("-")
     return written.replace("-", "−", 1) if form["sign"] == "−" else written
+
+
+def _one_number(value: Any) -> int | float:
+    """Return a value as the one finite number that can be printed."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    array = np.asarray(value)
+    if array.ndim or array.dtype.kind not in "iuf":
+        raise TypeError(f"a bound number needs one number; got {value!r}")
+    if not np.isfinite(array):
+        raise ValueError(f"a bound number needs a finite number; got {value!r}")
+    number: int | float = array.item()
+    return number
 
 
 def differing(start: int, printed: str, should: str, about: str) -> list[Correction]:
@@ -105,10 +117,14 @@ def shown_in_mathematics(printed: str) -> str:
     return rf"{mantissa} \times 10^{{{exponent}}}" if exponent else mantissa
 
 
-def shown_binding(binding: Binding) -> str:
-    """Return what stands in the page for a bound number."""
+def shown_binding(binding: Binding, before: str) -> str:
+    """Return what stands in the page for a bound number, given all that stands before it."""
     if binding.in_mathematics:
         return shown_in_mathematics(binding.printed)
+    if before.rpartition("\n")[2].startswith("#"):
+        raise ValueError(f"{binding.printed}: a number bound in a heading would change its address")
+    if before.rfind("![") > before.rfind("]("):  # words for an image hold no markup
+        return binding.printed.replace("-", "−")
     title = html.escape(binding.expression)
     # Markdown must find nothing of its own in the attribute.
     title = re.sub(r"[\[\]\\$*_{}|`]", lambda mark: f"&#{ord(mark[0])};", title)
@@ -119,11 +135,8 @@ class _Numbers(Preprocessor):
     def run(self, lines: list[str]) -> list[str]:
         text = "\n".join(lines)
         for binding in reversed(list(bindings(text))):
-            text = text[: binding.start] + shown_binding(binding) + text[binding.end :]
-        for start, end, _ in outside_code(text):
-            if (place := text.find("{{ ", start, end)) >= 0:
-                near = text[place : place + 60].split("\n")[0]
-                raise ValueError(f"line {line_of(text, place)}: not a bound number: {near!r}")
+            before = text[: binding.start]
+            text = before + shown_binding(binding, before) + text[binding.end :]
         return text.split("\n")
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from markdown import Markdown
 from mkdocs.config import load_config
 
 from scripts.book import ROOT
-
-FRONT = re.compile(r"\A---\n.*?\n---\n", re.S)
+from scripts.book.text import without_front_matter
 
 
 @cache
@@ -21,4 +19,4 @@ def _markdown() -> Markdown:
 
 def render(text: str) -> str:
     """Return a page as HTML; an unknown symbol, test or reference, or bad TeX, is an error."""
-    return _markdown().reset().convert(FRONT.sub("", text))
+    return _markdown().reset().convert(without_front_matter(text))

@@ -1,7 +1,8 @@
 """Python and shell sessions in pages, run in the page's order, their output compared exactly.
 
 A `pycon` fence holds a Python session; all of a page's sessions share one namespace. A `console`
-fence holds `$ python …` and what it prints.
+fence holds `$ python …` and what it prints. Whatever stands in such a fence is either typed, after
+a prompt, or printed; empty lines before a prompt or the end of the fence are neither.
 """
 
 from __future__ import annotations
@@ -17,102 +18,104 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sybil.parsers.abstract.doctest import DocTestStringParser
-
 from scripts.book import ROOT
 from scripts.book.text import Correction, line_of, spans
 
 FENCE = re.compile(
-    r"[ ]*(?P<ticks>`{3,}|~{3,})[ ]*(?P<language>[\w-]*)[^\n]*\n(?P<body>.*)^", re.M | re.S
+    r"(?P<margin>[ ]*)(?P<ticks>`{3,}|~{3,})[ ]*(?P<language>[\w-]*)[^\n]*\n(?P<body>.*)^",
+    re.M | re.S,
 )
-COMMAND = re.compile(
-    r"^(?P<margin> *)\$ (?P<command>python .+)\n(?P<output>(?:(?! *\$ ).*\n)*)", re.M
-)
-TRACEBACK = "Traceback (most recent call last):\n    ...\n"
+PROMPTS = {"pycon": (">>> ", "... "), "console": ("$ ", "> ")}
+TRACEBACK = "Traceback (most recent call last):\n"
 
 
 @dataclass(frozen=True)
-class Statement:
-    """A statement of a Python session and the output that the page prints under it."""
+class Session:
+    """What was typed at one prompt, and what the page says it printed."""
 
+    language: str
     start: int
     end: int
     source: str
-    printed: str
-    indent: int
+    printed_start: int
+    printed: str  # without the margin of its fence
+    margin: str
 
     def corrections(self, text: str, names: dict[str, Any]) -> list[Correction]:
-        """Run the statement; return nothing, or the correction of its output."""
-        failing = self.printed.startswith("Traceback")
-        output = _run(self.source, names, failing=failing, line=line_of(text, self.start))
-        return _output_correction(text, self.end, self.printed, output, self.indent, self.source)
+        """Run it; return nothing, or the correction of its output."""
+        run = _run_python if self.language == "pycon" else _run_command
+        output = run(self, names, line_of(text, self.start)).rstrip("\n")
+        if output == self.printed.rstrip("\n"):
+            return []
+        should = "".join(
+            self.margin + line if line.strip() else line
+            for line in f"{output}\n".splitlines(keepends=True)
+            if output
+        )
+        says = text[self.printed_start : self.end]
+        return [Correction(self.printed_start, self.end, says, should, self.source.strip())]
 
 
-@dataclass(frozen=True)
-class Command:
-    """A command of a shell session and the output that the page prints under it."""
-
-    start: int
-    end: int
-    source: str
-    printed: str
-    indent: int
-
-    def corrections(self, text: str, names: dict[str, Any]) -> list[Correction]:
-        """Run the command; return nothing, or the correction of its output."""
-        words = [sys.executable, *shlex.split(self.source)[1:]]
-        done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=60)
-        output = done.stdout + done.stderr
-        return _output_correction(text, self.end, self.printed, output, self.indent, self.source)
-
-
-def statements(text: str) -> Iterator[Statement]:
-    """Yield the statements of a page's Python sessions."""
-    for start, body in _fences(text, "pycon"):
-        for region in DocTestStringParser()(body, "page"):
-            example = region.parsed
-            place, end = start + region.start, start + region.end
-            yield Statement(place, end, example.source, example.want, example.indent)
-
-
-def commands(text: str) -> Iterator[Command]:
-    """Yield the commands of a page's shell sessions."""
-    for start, body in _fences(text, "console"):
-        for match in COMMAND.finditer(body):
-            indent = len(match["margin"])
-            output = "".join(line[indent:] for line in match["output"].splitlines(keepends=True))
-            yield Command(
-                start + match.start(), start + match.end(), match["command"], output, indent
-            )
-
-
-def _fences(text: str, language: str) -> Iterator[tuple[int, str]]:
+def sessions(text: str) -> Iterator[Session]:
+    """Yield what is typed in the sessions of a page, in order."""
     for span in spans(text):
         fence = FENCE.match(text, span.start, span.end) if span.kind == "fence" else None
-        if fence and fence["language"] == language:
-            yield fence.start("body"), fence["body"]
+        if fence and fence["language"] in PROMPTS:
+            yield from _typed(text, fence)
 
 
-def _run(source: str, names: dict[str, Any], *, failing: bool, line: int) -> str:
+def _typed(text: str, fence: re.Match[str]) -> Iterator[Session]:
+    """Yield the sessions of one fence; each line after a prompt's belongs to it."""
+    first, further = PROMPTS[fence["language"]]
+    margin, start = fence["margin"], fence.start("body")
+    lines = fence["body"].splitlines(keepends=True)
+    bare = [line.removeprefix(margin) for line in lines]
+    places = [start + sum(map(len, lines[:n])) for n in range(len(lines) + 1)]
+    prompts = [n for n, line in enumerate(bare) if line.startswith(first)]
+    if not prompts or any(line.strip() for line in bare[: prompts[0]]):
+        raise ValueError(f"line {line_of(text, start)}: a session begins with a prompt, {first!r}")
+    for n, after in zip(prompts, [*prompts[1:], len(lines)], strict=True):
+        end = n + 1
+        while end < after and bare[end].startswith((further, further.strip() + "\n")):
+            end += 1
+        last = after
+        while last > end and not bare[last - 1].strip():
+            last -= 1
+        source = "".join(line[len(first) :] if line.strip() else line for line in bare[n:end])
+        source = re.sub(rf"^{re.escape(further.strip())}$", "", source, flags=re.M)
+        yield Session(
+            fence["language"],
+            places[n],
+            places[last],
+            source,
+            places[end],
+            "".join(bare[end:last]),
+            margin,
+        )
+
+
+def _run_python(session: Session, names: dict[str, Any], line: int) -> str:
     """Return what a statement prints, as an interactive session prints it."""
     written = io.StringIO()
     try:
         with contextlib.redirect_stdout(written):
-            exec(compile(source, f"<page, line {line}>", "single"), names)
-    except Exception as error:
-        if not failing:
-            raise
-        return TRACEBACK + traceback.format_exception_only(error)[-1]
+            exec(compile(session.source, f"<page, line {line}>", "single"), names)
+    except (Exception, SystemExit) as error:
+        if TRACEBACK not in session.printed:
+            raise RuntimeError(f"{type(error).__name__}: {error}") from error
+        said = "".join(traceback.format_exception_only(error))
+        return f"{written.getvalue()}{TRACEBACK}    ...\n{said}"
     return written.getvalue()
 
 
-def _output_correction(
-    text: str, end: int, printed: str, output: str, indent: int, about: str
-) -> list[Correction]:
-    """Return the correction of a printed output that ends at `end`, if it needs one."""
-    if printed == output:
-        return []
-    lines = output.splitlines(keepends=True)
-    should = "".join(" " * indent + line if line.strip() else line for line in lines)
-    start = end - len(printed) - indent * printed.count("\n")
-    return [Correction(start, end, text[start:end], should, about.strip())]
+def _run_command(session: Session, names: dict[str, Any], line: int) -> str:
+    """Return what a command prints; it has to be Python, without a shell's pipes, and end well."""
+    words = shlex.split(session.source, comments=True)
+    if words[0] != "python" or set("|&;<>") & set(words):
+        raise ValueError("a console session runs `python …` alone, without a shell")
+    done = subprocess.run(
+        [sys.executable, *words[1:]], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    if done.returncode:
+        raise RuntimeError(f"it ended with status {done.returncode}: {done.stderr[-500:]}")
+    return done.stdout + done.stderr

@@ -51,27 +51,30 @@ class BoundTable:
     def corrections(self, text: str, names: dict[str, Any]) -> list[Correction]:
         """Return the corrections of all cells that print something else than the array."""
         values = np.asarray(evaluate(self.expression, names))
-        rows, columns = len(self.rows), min(map(len, self.rows), default=0)
+        rows, columns = len(self.rows), len(self.rows[0])
         if values.ndim != 2 or len(values) != rows or values.shape[1] > columns:
             raise ValueError(
                 f"line {line_of(text, self.start)}: the table has {rows} rows of {columns} cells,"
                 f" {self.expression} has the shape {values.shape}"
             )
+        labels = columns - values.shape[1]
+        for label in (cell for cells in self.rows for cell in cells[:labels]):
+            if re.fullmatch(NUMBER, label.text):
+                raise ValueError(f"{label.text} stands in a column that nothing computes")
         return [
             correction
             for y, cells in enumerate(self.rows)
-            for x, cell in enumerate(cells[-values.shape[1] :])
-            for correction in self._cell(cell, values[y, x], f"{self.expression}, [{y}, {x}]")
+            for x, cell in enumerate(cells[labels:])
+            for correction in _cell(cell, values[y, x], f"{self.expression}, [{y}, {x}]")
         ]
 
-    def _cell(self, cell: Cell, value: Any, about: str) -> list[Correction]:
-        if not re.fullmatch(NUMBER, cell.text):
-            return [
-                Correction(
-                    cell.start, cell.start + len(cell.text), cell.text, f"{value:.3f}", about
-                )
-            ]
-        return differing(cell.start, cell.text, as_printed(value, cell.text), about)
+
+def _cell(cell: Cell, value: Any, about: str) -> list[Correction]:
+    """Return the correction of a cell; one that is left empty wants three decimals."""
+    form = "0.000" if cell.text in {"", "…"} else cell.text
+    if not re.fullmatch(NUMBER, form):
+        raise ValueError(f"the cell {cell.text!r} is not a number; {about}")
+    return differing(cell.start, cell.text, as_printed(value, form), about)
 
 
 def bound_tables(text: str) -> Iterator[BoundTable]:
@@ -92,14 +95,19 @@ def _rows(text: str, start: int) -> list[list[Cell]]:
     while match := ROW.match(text, place):
         found.append(_cells(match))
         place = match.end() + 1
+    where = f"line {line_of(text, start)}"
     if len(found) < 3:
-        raise ValueError(f"line {line_of(text, start)}: no table stands under this comment")
+        raise ValueError(f"{where}: no table stands under this comment")
+    if len({len(cells) for cells in found}) > 1:
+        raise ValueError(f"{where}: the rows of this table differ in how many cells they have")
+    if text[place:].partition("\n")[0].strip():
+        raise ValueError(f"line {line_of(text, place)}: leave a line empty under a bound table")
     return found[2:]
 
 
 def _cells(row: re.Match[str]) -> list[Cell]:
     cells, place = [], row.start("cells")
-    for part in row["cells"].split("|"):
+    for part in re.split(r"(?<!\\)\|", row["cells"]):
         cells.append(Cell(place + len(part) - len(part.lstrip()), part.strip()))
         place += len(part) + 1
     return cells

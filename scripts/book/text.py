@@ -7,14 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
+FRONT = re.compile(r"\A---\n(?P<matter>.*?)\n---\n", re.DOTALL)
+# A paragraph ends at an empty line, and where a list item, a quotation or a table row begins.
+IN_PARAGRAPH = r"(?:(?!\n[ ]*(?:\n|[-*+>|#][ ]|\d+\.[ ])).)+?"
 SPANS = re.compile(
-    r"""
-      (?P<front> \A---\n.*?\n---\n )
-    | (?P<fence> ^(?P<margin>[ ]*)(?P<ticks>`{3,}|~{3,})[^\n]*\n .*? ^(?P=margin)(?P=ticks)[ ]*$ )
+    rf"""
+      (?P<front> {FRONT.pattern} )
+    | (?P<fence> ^(?P<margin>[ ]*)(?P<ticks>`{{3,}}(?=[^`\n]*\n)|~{{3,}})[^\n]*\n
+                 .*? ^(?P=margin)(?P=ticks)[ ]*$ )
     | (?P<comment> <!--.*?--> )
-    | (?P<code> (?<!`)(?P<mark>`+)(?!`) (?:(?!\n[ ]*\n).)+? (?<!`)(?P=mark)(?!`) )
+    | (?P<code> (?<![\\`])(?P<mark>`+)(?!`) {IN_PARAGRAPH} (?<!`)(?P=mark)(?!`) )
     | (?P<display> \$\$ .+? \$\$ )
-    | (?P<math> (?<![\\$])\$(?![\s$]) (?:(?!\n[ ]*\n).)+? (?<![\\\s])\$ )
+    | (?P<math> (?<![\\$])\$(?![\s$]) {IN_PARAGRAPH} (?<![\\\s])\$ )
     """,
     re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
@@ -50,6 +54,11 @@ def outside_code(text: str) -> Iterator[tuple[int, int, bool]]:
         yield place, len(text), False
 
 
+def without_front_matter(text: str) -> str:
+    """Return a page without its front matter, every line still on its own number."""
+    return FRONT.sub(lambda front: "\n" * front[0].count("\n"), text)
+
+
 def line_of(text: str, place: int) -> int:
     """Return the number of the line, from 1, on which the character at `place` stands."""
     return text.count("\n", 0, place) + 1
@@ -71,7 +80,7 @@ class Correction:
         if "\n" in says + should:  # an output: name its first line that differs
             pairs = zip_longest(says.split("\n"), should.split("\n"), fillvalue="")
             offset, (says, should) = next(
-                found for found in enumerate(pairs) if len(set(found[1])) > 1
+                (found for found in enumerate(pairs) if len(set(found[1])) > 1), (0, (says, should))
             )
             line += offset
         return (

@@ -1,0 +1,29 @@
+"""Page language that nothing understands stops the build; it is not shown as written."""
+
+import pytest
+
+from scripts.book.leftovers import LeftoverError
+from scripts.book.render import render
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "--src-- posenc.sinusoidal.gone  nodoc",
+        "- --src-- posenc.sinusoidal.shift_matrix",
+        "An unclosed $\\sqrt{d} is no formula.",
+        "Text.\n\n/// figure-captoin\nText.\n///",
+        "Words { .lead }",
+        "{{ 1 }}",
+    ],
+)
+def test_what_is_not_understood_stops_the_build(text: str) -> None:
+    with pytest.raises(LeftoverError, match="would be shown as written"):
+        render(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["`--src-- x` and `{{ 1 }}`", "```text\n{{ 1 }} $\n```", "$x$ and [text] {x}"]
+)
+def test_what_is_meant_to_be_seen_is_shown(text: str) -> None:
+    assert render(text)
