@@ -45,7 +45,7 @@ types: setup
 	$(IN_VENV) -m mypy
 
 checks: setup
-	$(IN_VENV) -m pytest --cov
+	$(IN_VENV) -m pytest --cov --numprocesses auto --dist loadfile
 
 setup:
 	@$(PYTHON) scripts/setup.py
