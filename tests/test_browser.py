@@ -19,6 +19,8 @@ from playwright.sync_api import (
 )
 from served import ROOT, Site, paths
 
+pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
+
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 PHONE = ViewportSize(width=360, height=780)
 DESK = ViewportSize(width=1280, height=900)

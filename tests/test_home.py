@@ -10,6 +10,8 @@ from served import Site
 
 from posenc import sinusoidal_encoding
 
+pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
+
 
 @pytest.fixture
 def home(page: Page) -> Page:

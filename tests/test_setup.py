@@ -22,6 +22,8 @@ import posenc
 from scripts import browser
 from scripts.book.check import corrections
 
+pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
+
 SETUP = ROOT / "scripts" / "setup.py"
 DEAD = "http://127.0.0.1:9/simple"  # the discard port: nobody answers
 
