@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections import deque
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -77,6 +78,13 @@ NOT_ONE_INTEGER: dict[str, object] = NOT_NUMBERS | {
 
 NOT_REALS: dict[str, object] = NOT_NUMBERS | {
     "[True, False] (list)": [True, False],
+    "[True, 2] (list)": [True, 2],
+    "[array(True), 1] (list)": [np.array(True), 1],
+    "deque([True, 2]) (deque)": deque([True, 2]),
+    "bytearray(b'a') (bytearray)": bytearray(b"a"),
+    "<memory at": memoryview(b"a"),
+    "[masked_array(data=[1.0, --]": [np.ma.masked_array([1.0, 99.0], [False, True])],
+    "[masked, 1.0] (list)": [np.ma.masked, 1.0],
     "['1', '2'] (list)": ["1", "2"],
     "[None] (list)": [None],
     "[1j] (list)": [1j],
