@@ -126,7 +126,7 @@ def what_is_wrong(path: str) -> str:
         return (
             f"Python {wanted} or newer is needed. {path} is {version or 'none'}, and the PATH has"
             " no newer one.\nInstall one (from python.org or your system's packages) and run the"
-            " same command again.\nIf it stands elsewhere, name it: make PYTHON=/path/to/python3"
+            " same command again.\nIf it stands elsewhere, name it: make PYTHON=its/path/python3"
         )
     if probe.returncode:
         return (

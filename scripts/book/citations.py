@@ -73,11 +73,9 @@ class _Citations(Preprocessor):
 class CitationsExtension(Extension):
     """Write the references that a page cites; stop the build at one that is not known."""
 
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+    def extendMarkdown(self, md: Markdown) -> None:
         """Run before footnotes are read, since this writes footnotes."""
         md.preprocessors.register(_Citations(md), "book-citations", 31.5)
 
 
-def makeExtension(**kwargs: Any) -> CitationsExtension:  # noqa: N802
-    """Return the extension, by the name that Python-Markdown looks for."""
-    return CitationsExtension(**kwargs)
+makeExtension = CitationsExtension  # the name that Python-Markdown looks for

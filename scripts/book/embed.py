@@ -11,7 +11,6 @@ import ast
 import re
 import textwrap
 from pathlib import Path
-from typing import Any
 
 from markdown import Markdown
 from markdown.extensions import Extension
@@ -111,11 +110,9 @@ class _Embed(Preprocessor):
 class EmbedExtension(Extension):
     """Replace `--src--` lines by the code they name."""
 
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+    def extendMarkdown(self, md: Markdown) -> None:
         """Run before fences are read, since this writes fences."""
         md.preprocessors.register(_Embed(md), "book-embed", 32.5)
 
 
-def makeExtension(**kwargs: Any) -> EmbedExtension:  # noqa: N802
-    """Return the extension, by the name that Python-Markdown looks for."""
-    return EmbedExtension(**kwargs)
+makeExtension = EmbedExtension  # the name that Python-Markdown looks for

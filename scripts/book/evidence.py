@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import re
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 from markdown import Markdown
@@ -64,11 +63,9 @@ def _let_wrap(code: ElementTree.Element) -> None:
 class EvidenceExtension(Extension):
     """Check and show the lines of evidence."""
 
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+    def extendMarkdown(self, md: Markdown) -> None:
         """Run when attribute lists are read and tables have their lines."""
         md.treeprocessors.register(_Evidence(md), "book-evidence", 6)
 
 
-def makeExtension(**kwargs: Any) -> EvidenceExtension:  # noqa: N802
-    """Return the extension, by the name that Python-Markdown looks for."""
-    return EvidenceExtension(**kwargs)
+makeExtension = EvidenceExtension  # the name that Python-Markdown looks for

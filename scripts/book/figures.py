@@ -114,12 +114,10 @@ class FiguresExtension(Extension):
         self.config = {"folder": [str(DOCS / "figures"), "where the drawings stand"]}
         super().__init__(**kwargs)
 
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+    def extendMarkdown(self, md: Markdown) -> None:
         """Run after a builder has made addresses relative to the page, which it does at 0."""
         processor = _Pictures(md, Path(self.getConfig("folder")))
         md.treeprocessors.register(processor, "book-figures", -1)
 
 
-def makeExtension(**kwargs: Any) -> FiguresExtension:  # noqa: N802
-    """Return the extension, by the name that Python-Markdown looks for."""
-    return FiguresExtension(**kwargs)
+makeExtension = FiguresExtension  # the name that Python-Markdown looks for

@@ -7,7 +7,6 @@ would be shown as it stands, unchecked. This looks at the finished page and stop
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from markdown import Markdown
 from markdown.extensions import Extension
@@ -38,11 +37,9 @@ class _Leftovers(Postprocessor):
 class LeftoversExtension(Extension):
     """Stop at page language that nothing has understood."""
 
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+    def extendMarkdown(self, md: Markdown) -> None:
         """Run just before formulas are set, while they are still easily told from prose."""
         md.postprocessors.register(_Leftovers(md), "book-leftovers", 2)
 
 
-def makeExtension(**kwargs: Any) -> LeftoversExtension:  # noqa: N802
-    """Return the extension, by the name that Python-Markdown looks for."""
-    return LeftoversExtension(**kwargs)
+makeExtension = LeftoversExtension  # the name that Python-Markdown looks for

@@ -78,11 +78,9 @@ class _Mathematics(Postprocessor):
 class MathematicsExtension(Extension):
     """Set the formulas that arithmatex has marked."""
 
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+    def extendMarkdown(self, md: Markdown) -> None:
         """Run last, when the page is HTML."""
         md.postprocessors.register(_Mathematics(md), "book-mathematics", 1)
 
 
-def makeExtension(**kwargs: Any) -> MathematicsExtension:  # noqa: N802
-    """Return the extension, by the name that Python-Markdown looks for."""
-    return MathematicsExtension(**kwargs)
+makeExtension = MathematicsExtension  # the name that Python-Markdown looks for

@@ -143,11 +143,9 @@ class _Numbers(Preprocessor):
 class NumbersExtension(Extension):
     """Show bound numbers; stop the build at a binding that is not well formed."""
 
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+    def extendMarkdown(self, md: Markdown) -> None:
         """Run before anything reads the text: bindings stand in tables and mathematics too."""
         md.preprocessors.register(_Numbers(md), "book-numbers", 33)
 
 
-def makeExtension(**kwargs: Any) -> NumbersExtension:  # noqa: N802
-    """Return the extension, by the name that Python-Markdown looks for."""
-    return NumbersExtension(**kwargs)
+makeExtension = NumbersExtension  # the name that Python-Markdown looks for

@@ -230,13 +230,11 @@ def _group_head(table: ElementTree.Element) -> None:
 class TablesExtension(Extension):
     """Show bound tables."""
 
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+    def extendMarkdown(self, md: Markdown) -> None:
         """Mark before comments are set aside as raw HTML; dress when cells hold their text."""
         found: list[BoundTable] = []
         md.preprocessors.register(_MarkTables(md, found), "book-mark-tables", 34)
         md.treeprocessors.register(_ShowTables(md, found), "book-show-tables", 8)
 
 
-def makeExtension(**kwargs: Any) -> TablesExtension:  # noqa: N802
-    """Return the extension, by the name that Python-Markdown looks for."""
-    return TablesExtension(**kwargs)
+makeExtension = TablesExtension  # the name that Python-Markdown looks for
