@@ -56,6 +56,7 @@ SHIFTS = """
 """
 # Scripts that answer to a new width have had their turn after two frames.
 SETTLE = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+UNFOLD = "document.querySelectorAll('article details').forEach(part => (part.open = true))"
 # What sticks out of a narrow page, but for what stands in a box that scrolls.
 TOO_WIDE = """(() => {
     const boxed = element => element !== document.documentElement &&
@@ -142,6 +143,7 @@ def test_axe_finds_nothing_on_a_desk(visit: Visit) -> None:
 
 def test_page_fits_a_phone(visit: Visit) -> None:
     visit.page.set_viewport_size(PHONE)
+    visit.page.evaluate(UNFOLD)
     visit.page.evaluate(SETTLE)
     width = visit.page.evaluate("document.documentElement.scrollWidth")
     assert width <= PHONE["width"], visit.page.evaluate(TOO_WIDE)

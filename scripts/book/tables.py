@@ -137,8 +137,20 @@ class _ShowTables(Treeprocessor):
         for parent in list(root.iter()):
             for mark in [child for child in parent if (child.text or "").startswith(MARK)]:
                 following = parent[list(parent).index(mark) + 1]
-                _show(following, self.found[int((mark.text or "").removeprefix(MARK))])
+                bound = self.found[int((mark.text or "").removeprefix(MARK))]
+                if following.tag == "table":  # without a caption it has no figure yet
+                    following = _in_figure(parent, following)
+                _show(following, bound)
                 parent.remove(mark)
+
+
+def _in_figure(parent: ElementTree.Element, table: ElementTree.Element) -> ElementTree.Element:
+    """Put a table into a figure of its own, and return that."""
+    place = list(parent).index(table)
+    figure = ElementTree.Element("figure")
+    figure.append(table)
+    parent[place] = figure
+    return figure
 
 
 def _show(element: ElementTree.Element, bound: BoundTable) -> None:
