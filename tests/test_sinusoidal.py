@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-import mpmath  # type: ignore[import-untyped]
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
