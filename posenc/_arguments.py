@@ -58,8 +58,10 @@ def as_reals(
     except (TypeError, ValueError, RuntimeError):
         raise TypeError(f"{name} must be {allowed}; got {_shown(value)}") from None
     if array.dtype.kind not in "iuf" or isinstance(value, np.ma.MaskedArray):
-        huge = isinstance(value, int) and not isinstance(value, bool)
-        error = ValueError if huge else TypeError
+        # Integers beyond 64 bits numpy keeps as Python's own: the right kind, and too large.
+        numbers = list(array.flat) if array.dtype == object else []
+        huge = bool(numbers) and all(type(number) is int for number in numbers)
+        error = ValueError if huge and max(map(abs, numbers)) >= 2**63 else TypeError
         raise error(f"{name} must be {allowed}; got {_shown(value)}")
     with np.errstate(over="ignore"):  # a long double may be finite and no float64 as large
         reals = array.astype(np.float64)
@@ -112,3 +114,20 @@ def _shown(value: object) -> str:
     except ValueError:  # an integer of more digits than Python agrees to print
         said = "a number too long to print"
     return f"{said if len(said) <= 60 else said[:57] + '...'} ({type(value).__name__})"
+
+
+def as_choice(name: str, value: object, allowed: Sequence[str]) -> str:
+    """Return `value`, one of the names that are `allowed`."""
+    names = ", ".join(f'"{choice}"' for choice in allowed)
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be one of {names}; got {_shown(value)}")
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {names}; got {_shown(value)}")
+    return value
+
+
+def as_flag(name: str, value: object) -> bool:
+    """Return `value`, True or False and nothing that merely counts as one of them."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False; got {_shown(value)}")
+    return value

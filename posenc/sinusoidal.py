@@ -180,10 +180,9 @@ class PositionalEncoding:
         self.embedding_dimension = as_integer(
             "embedding_dimension", embedding_dimension, least=2, even=True
         )
-        self.encoding_table = sinusoidal_encoding(
-            self.max_sequence_length, self.embedding_dimension, base=base
-        )
-        self.encoding_table.flags.writeable = False
+        table = sinusoidal_encoding(self.max_sequence_length, self.embedding_dimension, base=base)
+        table.flags.writeable = False
+        self.encoding_table = table[:]  # a view of what is read-only cannot be made writeable
 
     def get_encoding(self, sequence_length: int) -> NDArray[np.floating]:
         """Return the rows of positions 0 … sequence_length−1, a copy that is the caller's own.

@@ -103,6 +103,7 @@ NOT_FINITE: dict[str, object] = {
     "inf": float("inf"),
     "-inf": np.array(-np.inf),
     "1000000000": 10**400,  # no float64 is as large
+    "[1, 1000000000": [1, 10**400],
     "": UNPRINTABLE,
 }
 

@@ -444,6 +444,8 @@ def test_table_itself_cannot_be_written_into() -> None:
     table = PositionalEncoding(4, 8)
     with pytest.raises(ValueError, match="read-only"):
         table.encoding_table[0, 0] = 9
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        table.encoding_table.flags.writeable = True
 
 
 def test_two_tables_never_share() -> None:
