@@ -1,9 +1,13 @@
 """Numbers that stand in a page unbound, because the author chose them: its settings.
 
-The front matter lists them: `settings: [0, 1, 4, 8, 10000]`. Every other number in the page's
-prose, tables and mathematics has to be bound. A setting that the page does not use is an error too,
-since each is a result that could slip in. What looks like a session and is not run is reported here
-as well.
+The front matter lists them once more, section by section, in the order in which they stand:
+
+    settings:
+      the-formula: 0 1 2 10000
+
+Every other number in the page's prose, tables and mathematics has to be bound. So each digit of a
+page either is computed or stands in two places, and one that is changed in one of them is found.
+What looks like a session and is not run is reported here as well.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Any
 
 import yaml
@@ -31,13 +36,12 @@ ADDRESS = re.compile(
       | \[[\^@][^\]]+\]               # a citation
       | \{[:.#][^}]*\}                # attributes
       | ^///.*$                       # the number of a table or a figure
-      | \b(?:[Cc]hapter|[Ss]ection|Table|Figure|Exercise|Theorem)\ [\d.]+
       | <[a-zA-Z/][^<>\n]*>           # a tag
     """,
     re.M | re.X,
 )
 
-
+HEADING = re.compile(r"^#+ +(?P<words>[^{\n]*?) *(?:\{[^}\n]*#(?P<id>[\w-]+)[^}\n]*\})? *$", re.M)
 PROMPT = re.compile(r"^[ >\t]*(?:>>> |\$ \w).*$", re.M)
 
 
@@ -54,30 +58,79 @@ class Stray:
         return f"line {line_of(text, self.start)}: {text[self.start : self.end]} {self.advice}"
 
 
-def settings(text: str) -> list[str]:
-    """Return the numbers that a page lists as its settings."""
+@dataclass(frozen=True)
+class Section:
+    """A stretch of a page from one heading to the next, by the heading's address or words."""
+
+    name: str
+    start: int
+    end: int
+
+
+def settings(text: str) -> dict[str, list[str]]:
+    """Return the numbers that a page lists as its settings, by section."""
     front = FRONT.match(text)
     matter: dict[str, Any] = yaml.safe_load(front["matter"]) if front else {}
-    return [str(number) for number in (matter or {}).get("settings", [])]
+    listed: dict[str, Any] = (matter or {}).get("settings", {})
+    return {str(name): str(numbers).split() for name, numbers in listed.items()}
+
+
+def sections(text: str) -> list[Section]:
+    """Return the sections of a page; what stands above the first heading is called top."""
+    headings = [
+        heading
+        for start, end, in_mathematics in outside_code(text)
+        if not in_mathematics
+        for heading in HEADING.finditer(text, start, end)
+    ]
+    names = ["top", *(heading["id"] or heading["words"] for heading in headings)]
+    starts = [0, *(heading.start() for heading in headings)]
+    return [
+        Section(*found)
+        for found in zip(names, starts, [*starts[1:], len(text)], strict=True)
+        if found[0] != "top" or text[: found[2]].strip()
+    ]
 
 
 def strays(text: str) -> Iterator[Stray]:
     """Yield what nothing checks: numbers, sessions that are not run, settings that are not used."""
-    allowed, used = settings(text), set()
-    for start, end in _numerals(text):
-        used.add(text[start:end])
-        if text[start:end] not in allowed:
-            advice = "is not bound: write {{ %s = expression }}, or list it under `settings:`"
-            yield Stray(start, end, advice % text[start:end])
-    if unused := [number for number in allowed if number not in used]:
-        place = text.index("settings:")
-        advice = f"lists {', '.join(unused)}, which the page does not use"
-        yield Stray(place, place + len("settings:"), advice)
+    listed, numerals = settings(text), list(_numerals(text))
+    for section in sections(text):
+        inside = [(a, b) for a, b in numerals if section.start <= a < section.end]
+        yield from _unsettled(text, section, inside, listed.pop(section.name, []))
+    for name in listed:
+        yield _in_front_matter(text, name, "is no section of this page")
     claimed = [(session.start, session.end) for session in sessions(text)]
     claimed += [(span.start, span.end) for span in spans(text) if span.kind == "comment"]
     for prompt in PROMPT.finditer(text):
         if not any(start <= prompt.start() < end for start, end in claimed):
             yield Stray(*prompt.span(), "looks like a session, and nothing runs it")
+
+
+def _unsettled(
+    text: str, section: Section, numerals: list[tuple[int, int]], listed: list[str]
+) -> Iterator[Stray]:
+    """Yield where the unbound numbers of a section and its settings part ways."""
+    found = [text[start:end] for start, end in numerals]
+    line = f"{section.name}: {' '.join(found)}"
+    matcher = SequenceMatcher(None, listed, found, autojunk=False)
+    for what, a, b, c, d in matcher.get_opcodes():
+        if what in {"insert", "replace"}:
+            for start, end in numerals[c:d]:
+                advice = (
+                    f"is not bound: write {{{{ {text[start:end]} = expression }}}},"
+                    f" or list it in the settings, `{line}`"
+                )
+                yield Stray(start, end, advice)
+        elif what == "delete":
+            says = f"lists {' '.join(listed[a:b])}, where the page has `{line}`"
+            yield _in_front_matter(text, section.name, says)
+
+
+def _in_front_matter(text: str, name: str, advice: str) -> Stray:
+    """Return something that is wrong with the settings of a section."""
+    place = text.index(f"{name}:", text.index("settings:"))
+    return Stray(place, place + len(name), advice)
 
 
 def _numerals(text: str) -> Iterator[tuple[int, int]]:
