@@ -66,6 +66,38 @@ TOO_WIDE = """(() => {
         .map(element => element.cloneNode().outerHTML);
 })()"""
 
+# Formulas that a line's end parts from what stands right against them; short ones that it parts.
+TORN = """() => {
+    const article = document.querySelector("article");
+    const texts = document.createTreeWalker(article, NodeFilter.SHOW_TEXT, text =>
+        text.parentElement.closest(".katex") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+    const beside = (formula, step) => { texts.currentNode = formula; return texts[step](); };
+    const sign = (text, at) => {
+        const range = document.createRange();
+        range.setStart(text, at);
+        range.setEnd(text, at + 1);
+        return range.getBoundingClientRect();
+    };
+    const torn = formula => {
+        const parts = [...formula.querySelector(".katex-html").getClientRects()];
+        const before = beside(formula, "previousNode"), after = beside(formula, "nextNode");
+        return /[([“‘]$/.test(before?.data) &&
+                sign(before, before.length - 1).right > parts[0].left + 2 ||
+            /^[.,;:?)\\]”’]/.test(after?.data) && sign(after, 0).left < parts.at(-1).right - 2 ||
+            formula.matches(".short") && parts.some((part, n) => part.left < parts[n - 1]?.left);
+    };
+    return [...article.querySelectorAll("span.arithmatex")]
+        .filter(formula => formula.checkVisibility() && torn(formula))
+        .map(formula => formula.querySelector("annotation").textContent);
+}"""
+# Whether the place where Tab has arrived can be seen; the switch of colours shows its label.
+STOP_IS_SEEN = """() => {
+    const stop = document.activeElement, {x, y, width, height} = stop.getBoundingClientRect();
+    if (stop === document.body || stop.matches(".md-option")) return true;
+    const seen = document.elementFromPoint(x + width / 2, y + height / 2);
+    return seen !== null && (stop.contains(seen) || seen.contains(stop));
+}"""
+
 
 @dataclass
 class Visit:
@@ -191,6 +223,15 @@ def test_mathematics_is_there_without_scripts(path: str, browser: Browser, site:
         assert "KaTeX_Main" in page.evaluate(FONTS)
 
 
+@pytest.mark.parametrize("path", paths(), ids=lambda path: path or "home")
+def test_page_fits_a_phone_without_scripts(path: str, browser: Browser, site: Site) -> None:
+    with browser.new_context(java_script_enabled=False, viewport=PHONE) as window:
+        page = window.new_page()
+        page.goto(site.url + path)
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= PHONE["width"], page.evaluate(TOO_WIDE)
+
+
 @pytest.fixture
 def reader(page: Page, site: Site) -> Visit:
     """Return a reader at a desk who has just arrived at the book's first page."""
@@ -220,12 +261,61 @@ def test_contents_open_on_a_phone(reader: Visit) -> None:
     assert reader.faults == []
 
 
+@pytest.mark.parametrize("path", CHAPTERS)
+def test_no_line_begins_with_what_ends_a_formula(path: str, reader: Visit) -> None:
+    reader.page.goto(path)
+    reader.page.evaluate(UNFOLD)
+    for width in (320, 360, 390, 412, 600, 768, 1024, 1280):
+        reader.page.set_viewport_size({"width": width, "height": 800})
+        assert reader.page.evaluate(TORN) == [], f"{width} px wide"
+
+
+@pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
+def test_tab_stops_only_where_something_is_seen(size: ViewportSize, reader: Visit) -> None:
+    reader.page.set_viewport_size(size)
+    reader.page.goto(CHAPTERS[0])
+    for _ in range(12):
+        reader.page.keyboard.press("Tab")
+        reader.page.wait_for_function(STOP_IS_SEEN, timeout=2000)  # what closes takes a moment
+
+
+def test_drawer_takes_the_focus_and_gives_it_back(reader: Visit) -> None:
+    reader.page.set_viewport_size(PHONE)
+    reader.page.goto(CHAPTERS[0])
+    menu = reader.page.locator("header button.menu")
+    menu.press("Enter")
+    for _ in range(2):  # the part of the book, the chapter
+        expect(reader.page.locator("nav.md-nav--primary :focus")).to_be_in_viewport()
+        reader.page.keyboard.press("Tab")
+    expect(menu).to_have_attribute("aria-expanded", "false")  # the focus has gone on to the page
+    menu.press("Enter")
+    reader.page.keyboard.press("Escape")
+    expect(menu).to_be_focused()
+    expect(menu).to_have_attribute("aria-expanded", "false")
+
+
+@pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
+def test_search_is_walked_with_tab_and_left_with_escape(size: ViewportSize, reader: Visit) -> None:
+    reader.page.set_viewport_size(size)
+    field, find = reader.page.locator(".md-search__input"), reader.page.locator(".find")
+    find.press("Enter") if size is PHONE else reader.page.keyboard.press("/")
+    reader.page.keyboard.type("wavelength")
+    found = reader.page.locator(".md-search-result__link")
+    expect(found.and_(reader.page.locator("[href*='h=wavelength']"))).not_to_have_count(0)
+    reader.page.keyboard.press("Tab")
+    expect(found.first).to_be_focused()
+    reader.page.keyboard.press("Escape")
+    expect(reader.page.locator(".md-search__output")).to_be_hidden()
+    expect(find if size is PHONE else field).to_be_focused()
+
+
 def test_permalink_leads_to_its_heading(reader: Visit) -> None:
     reader.page.goto(CHAPTERS[0])
     heading = reader.page.locator(f"{ARTICLE} h2[id]").last
     heading.hover()
     heading.locator(".headerlink").click()
-    assert reader.page.url.endswith(f"#{heading.get_attribute('id')}")
+    # The theme writes the section that it takes the reader to be in, and may be a moment behind.
+    expect(reader.page).to_have_url(f"{reader.site.url}{CHAPTERS[0]}#{heading.get_attribute('id')}")
     expect(heading).to_be_in_viewport()
 
 

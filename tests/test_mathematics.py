@@ -29,3 +29,32 @@ def test_a_page_has_no_tex_left() -> None:
     assert r"\(" not in html
     assert r"\[" not in html
     assert html.count('class="arithmatex') == 2
+
+
+def test_what_touches_a_formula_stays_with_it() -> None:
+    html = render_page("Of (pair $i$), $n$-fold, and $x$ alone; “$y$”.")
+    assert html.count('class="formula-end"') == 3
+    assert "</span>),</span>" in html
+    assert "</span>-fold,</span>" in html
+    assert '<span class="formula-end">“<' in html
+    assert "</span>”.</span>" in html
+
+
+def test_formulas_with_one_sign_between_them_are_both_set() -> None:
+    html = render_page("From $a$–$b$.")
+    assert html.count('class="katex"') == 2
+    assert r"\(" not in html
+
+
+@pytest.mark.parametrize(
+    ("tex", "short"),
+    [
+        ("d = 8", True),
+        (r"i = 0, 1, 2, 3", True),
+        (r"\sqrt{d_{\text{model}}}", True),
+        (r"\lambda_i = 2\pi/\omega_i = 2\pi \cdot 10000^{2i/d}", False),
+        (r"\sin(p + k) = \sin p\cos k + \cos p\sin k", False),
+    ],
+)
+def test_a_short_formula_stands_on_one_line(tex: str, short: bool) -> None:
+    assert ('class="arithmatex short"' in render_page(f"Here is ${tex}$ in a line.")) is short

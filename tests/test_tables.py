@@ -29,7 +29,7 @@ def test_a_right_table_needs_no_correction() -> None:
 
 def test_a_wrong_cell_is_named_by_its_line() -> None:
     [message] = corrections(TABLE.replace("0.540", "0.541"))
-    assert message.startswith("line 6: the page says '0.541', the package says '0.540'")
+    assert message.startswith("line 6: the page says '0.541'\n  the package says '0.540'\n")
     assert message.endswith("[1, 2]")
 
 
@@ -65,7 +65,7 @@ def test_a_cell_that_is_no_number_is_an_error() -> None:
 
 def test_an_empty_cell_waits_to_be_filled() -> None:
     [message] = corrections(TABLE.replace("0.540", "…"))
-    assert "says '…', the package says '0.540'" in message
+    assert "says '…'\n  the package says '0.540'" in message
 
 
 @pytest.mark.parametrize(
@@ -100,3 +100,19 @@ def test_a_heading_runs_on_over_empty_cells_below_it() -> None:
     assert '<th rowspan="2" scope="row">a</th>' in html
     assert '<th scope="row">b</th>' in html
     assert html.count("<td") == 3
+
+
+PLAIN = "| name | share |\n|------|------:|\n| a    | small |\n"
+
+
+def test_a_plain_table_scrolls_in_a_box_of_its_own() -> None:
+    assert '<div class="scroll"><table class="plain">' in render(PLAIN)
+    html = render(PLAIN + "\n/// table-caption | < 1.2 #table-1-2\nNames.\n///\n")
+    assert '<figure class="table" id="table-1-2">' in html
+    assert html.count('<div class="scroll">') == 1
+
+
+def test_a_bound_table_is_in_one_box() -> None:
+    html = render(TABLE)
+    assert html.count('<div class="scroll">') == html.count("<table") == 1
+    assert "plain" not in html

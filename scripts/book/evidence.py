@@ -1,12 +1,13 @@
 """The line under everything that is proved: a paragraph with `{.checked}` that names a test.
 
-The test that it names must exist, once, in `tests/`: a page cannot cite a proof that is gone.
+The test that it names must exist, once, under `tests/`: a page cannot cite a proof that is gone.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -21,9 +22,15 @@ TEST = re.compile(r"\btest_\w+\b")
 
 def tests(root: Path = ROOT) -> list[str]:
     """Return the names of all test functions."""
+    files = sorted((root / "tests").rglob("test_*.py"))
+    return [name for path in files for name in _tests_in(path, path.stat().st_mtime_ns)]
+
+
+@cache
+def _tests_in(path: Path, changed: int) -> list[str]:
+    """Return the names of the test functions of a file, read again once it has changed."""
     return [
         node.name
-        for path in sorted((root / "tests").glob("test_*.py"))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
     ]

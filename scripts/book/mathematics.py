@@ -20,11 +20,14 @@ from markdown.postprocessors import Postprocessor
 from scripts.book import ROOT
 
 KATEX = ROOT / "node_modules" / "katex" / "dist" / "katex.min.js"
+# A formula, and what stands right against it: a bracket, a full stop, the rest of a word.
 FORMULA = re.compile(
+    r"(?P<before>((?<![^\s<>])[^\s<>]+)?)"
     r'<(?P<tag>span|div) class="arithmatex">\\(?P<open>[(\[])(?P<tex>.*?)\\[)\]]</(?P=tag)>'
-    r"(?P<stop>[.,;:])?",
+    r"(?P<after>[^\s<>]*)",
     re.S,
 )
+SHORT = 12  # signs; a formula no longer than this stands on one line
 
 
 class BadTeXError(ValueError):
@@ -53,12 +56,21 @@ def render(tex: str, *, display: bool = False) -> str:
 
 
 def _rendered(match: re.Match[str]) -> str:
-    display = match["open"] == "["
-    formula = _searchable_once(render(html.unescape(match["tex"]).strip(), display=display))
-    kind = "arithmatex math" if display else "arithmatex"
-    # The word joiner keeps a full stop on the line of the formula before it.
-    joined = f"\u2060{match['stop']}" if match["stop"] else ""
-    return f'<{match["tag"]} class="{kind}">{formula}</{match["tag"]}>{joined}'
+    tex = html.unescape(match["tex"]).strip()
+    if match["open"] == "[":
+        formula = _searchable_once(render(tex, display=True))
+        return f'{match["before"]}<div class="arithmatex math">{formula}</div>{match["after"]}'
+    kind = "arithmatex short" if _signs(tex) <= SHORT else "arithmatex"
+    formula = f'<span class="{kind}">{_searchable_once(render(tex))}</span>'
+    if not (match["before"] or match["after"]):
+        return formula
+    # A browser may break a line on either side of a formula, and no character forbids it.
+    return f'<span class="formula-end">{match["before"]}{formula}{match["after"]}</span>'
+
+
+def _signs(tex: str) -> int:
+    """Return about how many signs the reader sees of a formula."""
+    return len(re.findall(r"\\[A-Za-z]+|\\.|[^\s{}_^]", tex))
 
 
 def _searchable_once(formula: str) -> str:

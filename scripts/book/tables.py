@@ -142,6 +142,17 @@ class _ShowTables(Treeprocessor):
                     following = _in_figure(parent, following)
                 _show(following, bound)
                 parent.remove(mark)
+        _show_plain(root)
+
+
+def _show_plain(root: ElementTree.Element) -> None:
+    """Let the tables that nothing computes scroll, too; a class keeps the theme's script away."""
+    for parent in list(root.iter()):
+        for table in [t for t in parent.findall("table") if t.get("class") is None]:
+            table.set("class", "plain")
+            if parent.tag == "figure":
+                parent.set("class", "table")
+            _wrap(parent, table)
 
 
 def _in_figure(parent: ElementTree.Element, table: ElementTree.Element) -> ElementTree.Element:
@@ -170,13 +181,13 @@ def _show(element: ElementTree.Element, bound: BoundTable) -> None:
         figure.append(_evidence(bound.expression))
 
 
-def _wrap(figure: ElementTree.Element, table: ElementTree.Element) -> None:
-    """Put the table into a box that scrolls when the table is wider than the page."""
-    place = list(figure).index(table)
-    figure.remove(table)
+def _wrap(parent: ElementTree.Element, table: ElementTree.Element) -> None:
+    """Put a table into a box that scrolls when the table is wider than the page."""
+    place = list(parent).index(table)
+    parent.remove(table)
     box = ElementTree.Element("div", {"class": "scroll"})
     box.append(table)
-    figure.insert(place, box)
+    parent.insert(place, box)
 
 
 def _evidence(expression: str) -> ElementTree.Element:

@@ -3,19 +3,49 @@
 
 import "./plate.js";
 
-/** Let a button work one of the theme's hidden switches: into what it opens, and back by Escape. */
+const seen = { visibilityProperty: true };
+
+/** Let a button work one of the theme's hidden switches. What it opens takes the focus, and closes
+    by Escape, which leads back, or when the focus goes elsewhere. */
 function connect(button) {
   const box = document.getElementById(button.dataset.toggle);
+  const enter = () => {
+    const places = [...document.querySelectorAll(button.dataset.focus)];
+    places.find((place) => place.checkVisibility(seen)).focus({ preventScroll: true });
+  };
+  const close = () => box.checked && box.click();
   box.addEventListener("change", () => button.setAttribute("aria-expanded", box.checked));
   button.addEventListener("click", () => {
     box.click();
-    if (box.checked) document.querySelector(button.dataset.focus).focus({ preventScroll: true });
+    if (box.checked) enter();
   });
-  addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || button.getAttribute("aria-expanded") !== "true") return;
-    if (box.checked) box.click();
-    button.focus();
+  addEventListener("focusin", ({ target }) => {
+    if (!target.closest(button.dataset.panel)) close();
   });
+  const leave = (event) => {
+    if (event.key !== "Escape" || !box.checked) return;
+    event.stopPropagation(); // the theme would drop the focus
+    if (button.checkVisibility(seen)) button.focus();
+    else enter();
+    setTimeout(close, 10); // the theme opens its search a moment after the field has the focus
+  };
+  addEventListener("keydown", leave, { capture: true });
+}
+
+/** Tab leads through what a search has found, where the theme would close it; typing reopens it. */
+function walk(search) {
+  search.addEventListener("keydown", (event) => {
+    if (["Tab", "Shift"].includes(event.key)) event.stopPropagation();
+  });
+  search.addEventListener("input", () => {
+    const box = document.getElementById("__search");
+    if (!box.checked) box.click();
+  });
+  const found = search.querySelector(".md-search-result__list");
+  const open = () => {
+    for (const part of found.querySelectorAll("[tabindex]")) part.removeAttribute("tabindex");
+  };
+  new MutationObserver(open).observe(found, { childList: true });
 }
 
 /** What is worth pasting: a listing as it is, and of a session what was typed. */
@@ -41,7 +71,9 @@ function addCopyButton(listing) {
   listing.append(button);
 }
 
-const scrollers = "article :is(.scroll, .md-typeset__scrollwrap, div.arithmatex, pre > code)";
+const scrollers = "article :is(.scroll, div.arithmatex, pre > code)";
+
+const turns = ".md-nav--primary label:is(.md-nav__title, .md-nav__link--active)";
 
 /** Mark what has more to show on the right; the style fades its edge. */
 function markMore(box) {
@@ -62,6 +94,8 @@ const overflow = new ResizeObserver((entries) => {
 function dress() {
   overflow.disconnect();
   for (const part of document.querySelectorAll(scrollers)) overflow.observe(part);
+  // The theme works these by Enter, and leaves them out of the order of Tab.
+  for (const label of document.querySelectorAll(turns)) label.tabIndex = 0;
   if (!navigator.clipboard) return;
   for (const listing of document.querySelectorAll("article .highlight")) {
     if (!listing.querySelector(".copy")) addCopyButton(listing);
@@ -78,5 +112,6 @@ function unfold() {
 }
 
 document.querySelectorAll("[data-toggle]").forEach(connect);
+document.querySelectorAll(".md-search").forEach(walk);
 addEventListener("beforeprint", unfold);
 window.document$.subscribe(dress);
