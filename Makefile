@@ -8,6 +8,9 @@ IN_VENV := .venv/bin/python
 # constraints.txt holds mkdocs at 1; the theme need not warn of 2.
 export NO_MKDOCS_2_WARNING := 1
 
+# Who only reads does not wait for torch: what the tests need is installed when they are asked for.
+EXTRAS := $(if $(filter test update lint format types checks,$(MAKECMDGOALS)),test)
+
 .PHONY: help serve test site update figures clean
 .PHONY: lint format types checks setup assets
 .DEFAULT_GOAL := help
@@ -16,7 +19,7 @@ help:  ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
 
 serve: assets .venv/figures  ## read the book at http://127.0.0.1:8000, every edit shown (PORT= for another)
-	@$(IN_VENV) -m scripts.serve --port $(PORT)
+	@$(IN_VENV) -m scripts.serve --port='$(PORT)'
 
 test: assets  ## run every check: lint, types, package, pages, figures, site, browser
 	@$(IN_VENV) -m scripts.browser
@@ -47,8 +50,13 @@ types: setup
 checks: setup
 	$(IN_VENV) -m pytest --cov --numprocesses auto --dist loadfile
 
+# Older Pythons cannot read the script that would say so.
 setup:
-	@$(PYTHON) scripts/setup.py
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 6))' 2> /dev/null || { \
+	  echo 'Python 3.11 or newer is needed, and `$(PYTHON)` is not one.'; \
+	  echo "Install one (from python.org or your system's packages) and run the same command again."; \
+	  echo 'If it stands elsewhere, name it: make PYTHON=its/path/python3'; exit 1; } >&2
+	@$(PYTHON) scripts/setup.py $(EXTRAS)
 
 assets: setup
 	@$(IN_VENV) -m scripts.assets

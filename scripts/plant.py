@@ -5,6 +5,9 @@ The page is `scripts/specimen.md`. Nothing is written.
 
 from __future__ import annotations
 
+import re
+import textwrap
+
 from scripts.book import ROOT
 from scripts.book.check import problems
 
@@ -19,12 +22,24 @@ FAULTS = {
 }
 
 
+WIDTH = 37  # and two of margin: what a phone shows of a line
+WHOLE = re.compile(r"'[^']*'|`[^`]*`|{{.*?}}")  # no line ends within these
+
+
 def plant(text: str, fault: str) -> str:
     """Return a page with a fault in it."""
     whole, broken = FAULTS[fault]
     if text.count(whole) != 1:
         raise ValueError(f"{whole!r} stands {text.count(whole)} times in the page")
     return text.replace(whole, broken)
+
+
+def narrow(problem: str) -> list[str]:
+    """Return a message in lines that a phone can show."""
+    tied = WHOLE.sub(lambda words: words[0].replace(" ", "\xa0"), problem)
+    wrapper = textwrap.TextWrapper(WIDTH, break_long_words=False, break_on_hyphens=False)
+    lines = [part for line in tied.splitlines() for part in wrapper.wrap(line.strip())]
+    return [line.replace("\xa0", " ") for line in lines]
 
 
 def main() -> None:
@@ -34,7 +49,7 @@ def main() -> None:
     for fault in FAULTS:
         print(f"\n{fault}:")
         for problem in problems(plant(text, fault)):
-            print(" ", problem)
+            print(*(f"  {line}" for line in narrow(problem)), sep="\n")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import socket
 import sys
 
@@ -11,18 +12,15 @@ HOST = "127.0.0.1"
 def main() -> None:
     """Become `mkdocs serve` on a free port, or say which port to take instead."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--port", type=int, default=8000)
-    port: int = parser.parse_args().port
-    if not is_free(port):
-        sys.exit(
-            f"\nPort {port} is taken by another program, perhaps by a book already being served."
-            f"\nStop that one, or take another port: make serve PORT={free_port()}\n"
-        )
+    parser.add_argument("--port", default="8000", help="a number from 1 to 65535")
+    port: str = parser.parse_args().port
+    if trouble := what_is_wrong(port):
+        sys.exit(f"\n{trouble}\n")
     sys.stdout.flush()
     os.execv(sys.executable, serve_command(port))
 
 
-def serve_command(port: int) -> list[str]:
+def serve_command(port: str) -> list[str]:
     """Return the command that serves the book.
 
     `--livereload` is said aloud because mkdocs 1.6 with click 8.3 or newer leaves it off. A
@@ -33,15 +31,27 @@ def serve_command(port: int) -> list[str]:
     return [sys.executable, "-m", "mkdocs", "serve", *options]
 
 
-def is_free(port: int) -> bool:
-    """Return whether a server could listen on this port of the loopback address."""
+def what_is_wrong(port: str) -> str:
+    """Return why the book cannot be served on this port and what to do, or nothing."""
+    if not (re.fullmatch("[0-9]{1,5}", port) and 1 <= int(port) <= 65535):
+        return f"The port must be a number from 1 to 65535, and {port!r} is none."
+    try:
+        listen(int(port))
+    except PermissionError:
+        return f"Port {port} is kept for the system. Take another: make serve PORT={free_port()}"
+    except OSError:
+        return (
+            f"Port {port} is taken by another program, perhaps by a book already being served."
+            f"\nStop that one, or take another port: make serve PORT={free_port()}"
+        )
+    return ""
+
+
+def listen(port: int) -> None:
+    """Listen on a port of the loopback address for a moment, as a server would."""
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((HOST, port))
-        except OSError:
-            return False
-    return True
+        listener.bind((HOST, port))
 
 
 def free_port() -> int:

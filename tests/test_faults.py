@@ -178,6 +178,16 @@ def test_a_planted_fault_is_reported_once(fault: str) -> None:
     assert len(problems(plant.plant(SPECIMEN, fault))) == 1
 
 
+@pytest.mark.parametrize("fault", plant.FAULTS)
+def test_what_is_said_of_a_fault_fits_on_a_phone(fault: str) -> None:
+    [problem] = problems(plant.plant(SPECIMEN, fault))
+    lines = plant.narrow(problem)
+    assert max(map(len, lines)) <= plant.WIDTH
+    assert " ".join(lines).split() == problem.split()
+    for value in re.findall(r"'[^']*'", problem):  # a value is never broken
+        assert any(value in line for line in lines)
+
+
 @pytest.fixture
 def book(tmp_path: Path) -> Path:
     """Return a copy of the project that a test may break."""
@@ -210,7 +220,7 @@ def test_a_changed_digit_names_page_line_and_both_values(book: Path) -> None:
     done = run(book, "-m", "pytest", "docs/chapters/by-hand.md", "-p", "no:cacheprovider")
     assert done.returncode == 1, done.stdout + done.stderr
     assert "chapters/by-hand.md" in done.stdout
-    assert f"line {line}: the page says '0.842', the package says '0.841'" in done.stdout
+    assert f"line {line}: the page says '0.842'\n  the package says '0.841'\n" in done.stdout
     assert "1 failed" in done.stdout
 
 

@@ -20,6 +20,7 @@ from served import ROOT
 
 import posenc
 from scripts import browser
+from scripts import serve as server
 from scripts.book.check import corrections
 
 pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
@@ -53,11 +54,11 @@ def module_of(root: Path) -> Any:
     return module
 
 
-def run_setup(root: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def run_setup(root: Path, *extras: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a checkout's set-up on an empty PATH, where no index and no registry answers."""
     lonely = {"PATH": str(root / "bin"), "PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": DEAD}
     return subprocess.run(
-        [sys.executable, root / "scripts" / "setup.py"],
+        [sys.executable, root / "scripts" / "setup.py", *extras],
         env=lonely | {"PIP_RETRIES": "1"} | environment,
         capture_output=True,
         text=True,
@@ -95,10 +96,58 @@ def test_an_old_python_is_told_what_to_do(bare: Path) -> None:
 
 def test_a_newer_python_on_the_path_takes_over(bare: Path) -> None:
     ask_for(bare, "(3, 99)")
-    program(bare / "bin" / "python3.14", 'test "$1" = -c && echo 3.99 || echo "$0 takes over"')
-    done = run_setup(bare)
+    program(bare / "bin" / "python3.14", 'test "$1" = -c && echo 3.99 || echo "$0 runs $*"')
+    done = run_setup(bare, "test")
     assert done.returncode == 0
-    assert "python3.14 takes over" in done.stdout
+    assert re.search(r"python3\.14 runs .*setup\.py docs test$", done.stdout.strip())
+
+
+def make(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run make in a checkout as a reader would, whatever make runs this test."""
+    shutil.copy(ROOT / "Makefile", root)
+    return subprocess.run(
+        ["make", *words],
+        cwd=root,
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("python", ["exit 127", "echo SyntaxError >&2; exit 1"])
+def test_make_says_that_there_is_no_python_3(bare: Path, python: str) -> None:
+    program(bare / "python3", python)
+    done = make(bare, "site", "PYTHON=./python3")
+    assert done.returncode == 2
+    assert "Python 3.11 or newer is needed, and `./python3` is not one" in done.stderr
+    assert "make PYTHON=" in done.stderr
+    assert "SyntaxError" not in done.stderr
+
+
+@pytest.mark.parametrize("old", ["(2, 7)", "(3, 5)"])
+def test_make_asks_nothing_of_a_python_that_cannot_read_the_set_up(bare: Path, old: str) -> None:
+    question = f'exec {sys.executable} -c "import sys; sys.version_info = {old}; $2"'
+    program(bare / "python3", f'test "$1" = -c && {question} || echo "it was run"')
+    done = make(bare, "setup", "PYTHON=./python3")
+    assert done.returncode == 2
+    assert "it was run" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("goal", "arguments"),
+    [
+        ("serve", ""),
+        ("site", ""),
+        ("figures", ""),
+        ("test", " test"),
+        ("update", " test"),
+        ("types", " test"),
+    ],
+)
+def test_only_who_tests_waits_for_the_tests_tools(bare: Path, goal: str, arguments: str) -> None:
+    told = make(bare, "--dry-run", goal).stdout.splitlines()
+    assert f"python3 scripts/setup.py{arguments}" in [line.strip() for line in told]
 
 
 def test_a_python_without_venv_is_told_what_to_install(bare: Path) -> None:
@@ -135,19 +184,42 @@ def test_an_environment_cut_off_while_it_was_made_is_made_anew(offline: tuple[Pa
 
 def test_an_environment_that_lacked_the_network_is_kept(offline: tuple[Path, Any]) -> None:
     module = module_of(offline[0])
-    assert module.read_mark() == [module.foundation()]
-    assert not module.is_ready()
+    assert module.read_mark() == [module.foundation(), "unfinished"]
+    assert not module.is_ready([])
 
 
 @pytest.fixture
 def ready(bare: Path) -> Path:
-    """Return a checkout that is set up, as far as its marks say."""
-    for made in (".venv/bin/python", "node_modules/.package-lock.json"):
-        (bare / made).parent.mkdir(parents=True)
-        (bare / made).touch()
+    """Return a checkout that is set up for reading, with a Python that only says what it is told.
+
+    Its pip fails without a network where `PIP_FAILS` is set.
+    """
+    (bare / "node_modules").mkdir()
+    (bare / "node_modules" / ".package-lock.json").touch()
+    (bare / ".venv").mkdir()
+    program(bare / ".venv" / "bin" / "python", PRETENDER)
     module = module_of(bare)
-    module.write_mark(module.foundation(), module.digest())
+    module.write_mark(module.foundation(), module.digest(), "docs")
     return bare
+
+
+PRETENDER = """
+echo "$*" >> "${0%/*}/../told"
+test "$3" != install -o -z "$PIP_FAILS" || { echo "ERROR: connection refused"; exit 1; }
+"""
+
+
+def told(root: Path) -> list[str]:
+    """Return what the Python of a `ready` checkout was told, but for the question for its pip."""
+    said = (root / ".venv" / "told").read_text(encoding="utf-8").splitlines()
+    return [line for line in said if line != "-m pip --version"]
+
+
+def extras_of(root: Path) -> list[str]:
+    """Return the extras that are in, as far as the mark of an up-to-date checkout says."""
+    module = module_of(root)
+    assert module.is_up_to_date()
+    return list(module.read_mark()[2:])
 
 
 def test_a_second_set_up_does_nothing(ready: Path) -> None:
@@ -155,35 +227,105 @@ def test_a_second_set_up_does_nothing(ready: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+def test_the_tests_tools_are_installed_on_top_and_npm_is_let_be(ready: Path) -> None:
+    done = run_setup(ready, "test")
+    assert done.stdout == "Installing the Python packages for docs and test\n"
+    [command] = told(ready)
+    assert command.endswith("--editable .[docs,test]")
+    assert extras_of(ready) == ["docs", "test"]
+
+
+def test_who_has_the_tests_tools_has_what_it_takes_to_read(ready: Path) -> None:
+    run_setup(ready, "test")
+    done = run_setup(ready)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert extras_of(ready) == ["docs", "test"]
+
+
+def test_a_change_of_what_to_install_keeps_the_extras(ready: Path) -> None:
+    run_setup(ready, "test")
+    change(ready / "pyproject.toml")
+    done = run_setup(ready)
+    assert "for docs and test" in done.stdout
+    assert "Installing the mathematics" in done.stdout
+    assert extras_of(ready) == ["docs", "test"]
+
+
+def test_who_cannot_get_the_tests_tools_can_still_read(ready: Path) -> None:
+    done = run_setup(ready, "test", PIP_FAILS="yes")
+    assert done.returncode == 1
+    assert "no package index could be reached" in done.stderr
+    assert extras_of(ready) == ["docs"]
+    assert run_setup(ready).returncode == 0
+
+
+def test_a_change_that_could_not_be_followed_is_tried_again(ready: Path) -> None:
+    run_setup(ready, "test")
+    change(ready / "constraints.txt")
+    assert run_setup(ready, PIP_FAILS="yes").returncode == 1
+    assert not module_of(ready).is_ready(["docs"])
+    assert "for docs and test" in run_setup(ready).stdout
+
+
+def test_an_extra_that_nobody_knows_is_refused(ready: Path) -> None:
+    done = run_setup(ready, "tests")
+    assert (done.returncode, done.stderr.strip()) == (1, "Usage: python3 scripts/setup.py [test]")
+
+
+def change(path: Path) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write("\n")
+
+
 @pytest.mark.parametrize("name", module_of(ROOT).SOURCES)
 def test_a_change_of_what_to_install_is_noticed(ready: Path, name: str) -> None:
-    with (ready / name).open("a", encoding="utf-8") as file:
-        file.write("\n")
-    assert not module_of(ready).is_ready()
+    change(ready / name)
+    assert not module_of(ready).is_ready([])
 
 
 def test_a_checkout_that_moved_is_noticed(ready: Path, tmp_path: Path) -> None:
-    assert not module_of(ready.rename(tmp_path / "elsewhere")).is_ready()
+    assert not module_of(ready.rename(tmp_path / "elsewhere")).is_ready([])
 
 
 def test_a_lost_node_modules_is_noticed(ready: Path) -> None:
     shutil.rmtree(ready / "node_modules")
-    assert not module_of(ready).is_ready()
+    assert not module_of(ready).is_ready([])
+
+
+def serve(port: str) -> subprocess.CompletedProcess[str]:
+    """Run the book's server on a port that it has to refuse."""
+    return subprocess.run(
+        [sys.executable, "-m", "scripts.serve", f"--port={port}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
 
 
 def test_a_taken_port_is_said_and_a_free_one_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        done = subprocess.run(
-            [sys.executable, "-m", "scripts.serve", "--port", str(port)],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = serve(str(port))
     assert done.returncode == 1
     assert f"Port {port} is taken" in done.stderr
     assert "make serve PORT=" in done.stderr
+
+
+@pytest.mark.parametrize("port", ["99999", "0", "-1", "abc", "80.5", "", "9" * 5000, "٨٠٠٠"])
+def test_what_is_no_port_is_said_in_one_line(port: str) -> None:
+    done = serve(port)
+    said = f"The port must be a number from 1 to 65535, and {port!r} is none."
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (1, "", said)
+
+
+def test_a_port_that_the_system_keeps_is_not_called_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(port: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(server, "listen", refuse)
+    assert server.what_is_wrong("80").startswith("Port 80 is kept for the system.")
 
 
 def test_a_browser_that_does_not_start_is_passed_over(

@@ -75,7 +75,7 @@ class Correction:
     about: str
 
     def message(self, text: str) -> str:
-        """Return the line, what the page says and what the package says."""
+        """Return the line and what the page says, what the package says, and from what."""
         line, says, should = line_of(text, self.start), self.says, self.should
         if "\n" in says + should:  # an output: name its first line that differs
             pairs = zip_longest(says.split("\n"), should.split("\n"), fillvalue="")
@@ -84,7 +84,9 @@ class Correction:
             )
             line += offset
         return (
-            f"line {line}: the page says {says!r}, the package says {should!r}, from {self.about}"
+            f"line {line}: the page says {says!r}\n"
+            f"  the package says {should!r}\n"
+            f"  from {self.about}"
         )
 
 
