@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.book import DOCS
+from scripts.book import DOCS, check
 from scripts.book.settings import settings
 
 CHAPTERS = sorted((DOCS / "chapters").glob("*.md"))
@@ -50,3 +50,12 @@ def test_a_chapter_says_for_whom_how_long_and_what_it_needs(path: Path) -> None:
     for key in ("audience", "time", "needs", "description", "chapter"):
         assert re.search(rf"^{key}: \S", front(path), re.M), key
     assert settings(path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_an_example_is_named_by_the_column_it_stands_in(path: Path) -> None:
+    """Sybil by itself counts a second example on a line from the start of the page."""
+    document = check.sybil().parse(path)
+    lines = document.text.split("\n")
+    for example in document.examples():
+        assert 1 <= example.column <= len(lines[example.line - 1]) + 1
