@@ -1,29 +1,92 @@
 """Positional encodings for transformers, exact and readable. This file is the map.
 
-How fast each pair turns      `frequencies`, `wavelengths`            posenc/frequencies.py
-The sinusoidal encoding       `sinusoidal_encoding`, `shift_matrix`,  posenc/sinusoidal.py
+Added to the words
+    How fast each pair turns  `frequencies`, `wavelengths`                posenc/frequencies.py
+    The sinusoidal encoding   `sinusoidal_encoding`, `shift_matrix`,      posenc/sinusoidal.py
                               `similarity`, `PositionalEncoding`
+    Learned rows              `LearnedPositionalEmbedding`,               posenc/learned.py
+                              `resize_table`
+    The two to beat           `counting_encoding`, `no_encoding`          posenc/baselines.py
+    How to bring them in      `add`, `concatenate`                        posenc/combine.py
+
+Turning queries and keys
+    Rotary positions, RoPE    `apply_rope`, `apply_rope_complex`,         posenc/rotary.py
+                              `rope_matrix`, `rotary_frequencies`,
+                              `convert_layout`, `convert_projection`
+
+Added to the scores
+    Attention itself          `attention`, `causal_mask`                  posenc/attention.py
+    Relative positions, Shaw  `relative_positions`, `shaw_index`,         posenc/relative.py
+                              `relative_shift`
+    T5's buckets              `t5_buckets`, `t5_bucket_starts`, `t5_bias` posenc/t5.py
+    Swin's window             `swin_index`, `swin_bias`                   posenc/swin.py
+    Linear biases, ALiBi      `alibi_slopes`, `alibi_bias`,               posenc/alibi.py
+                              `alibi_key_bias`
+
+The same as PyTorch modules, and a small GPT to try them in: `posenc.nn`, which needs torch.
 
 Conventions, everywhere: pair `i` owns dimensions 2i and 2i+1, i = 0 … d/2−1; its frequency is
-base^(−2i/d), base 10000 unless said; positions are integers or reals of any shape; angles are
-float64 and only results are cast. `python -m posenc` shows the encoding at work.
+base^(−2i/d), base 10000 unless said; positions are integers or reals of any shape; a relative
+position is key − query; biases are `[heads, query, key]`, and a mask is True where a query may
+look; angles are float64 and only results are cast. `python -m posenc` shows the encoding at work.
 """
 
+from posenc.alibi import alibi_bias, alibi_key_bias, alibi_slopes
+from posenc.attention import attention, causal_mask
+from posenc.baselines import counting_encoding, no_encoding
+from posenc.combine import add, concatenate
 from posenc.frequencies import frequencies, wavelengths
+from posenc.learned import LearnedPositionalEmbedding, resize_table
+from posenc.relative import relative_positions, relative_shift, shaw_index
+from posenc.rotary import (
+    apply_rope,
+    apply_rope_complex,
+    convert_layout,
+    convert_projection,
+    rope_matrix,
+    rotary_frequencies,
+)
 from posenc.sinusoidal import (
     PositionalEncoding,
     shift_matrix,
     similarity,
     sinusoidal_encoding,
 )
+from posenc.swin import swin_bias, swin_index
+from posenc.t5 import t5_bias, t5_bucket_starts, t5_buckets
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "LearnedPositionalEmbedding",
     "PositionalEncoding",
+    "add",
+    "alibi_bias",
+    "alibi_key_bias",
+    "alibi_slopes",
+    "apply_rope",
+    "apply_rope_complex",
+    "attention",
+    "causal_mask",
+    "concatenate",
+    "convert_layout",
+    "convert_projection",
+    "counting_encoding",
     "frequencies",
+    "no_encoding",
+    "relative_positions",
+    "relative_shift",
+    "resize_table",
+    "rope_matrix",
+    "rotary_frequencies",
+    "shaw_index",
     "shift_matrix",
     "similarity",
     "sinusoidal_encoding",
+    "swin_bias",
+    "swin_index",
+    "t5_bias",
+    "t5_bucket_starts",
+    "t5_buckets",
     "wavelengths",
 ]

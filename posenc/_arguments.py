@@ -25,7 +25,8 @@ def as_integer(name: str, value: object, *, least: int, even: bool = False) -> i
     if isinstance(value, (bool, np.bool_, np.ma.MaskedArray)):
         raise TypeError(f"{name} must be {allowed}; got {_shown(value)}")
     try:
-        number = operator.index(value)  # type: ignore[arg-type]
+        # To a compiler, operator.index makes a constant of a length, and it starts anew for each.
+        number = value if type(value) is int else operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise TypeError(f"{name} must be {allowed}; got {_shown(value)}") from None
     if not least <= number <= LARGEST or (even and number % 2):
@@ -131,3 +132,54 @@ def as_flag(name: str, value: object) -> bool:
     if not isinstance(value, bool):
         raise TypeError(f"{name} must be True or False; got {_shown(value)}")
     return value
+
+
+def as_floats(name: str, value: object) -> NDArray[np.floating]:
+    """Return `value`, all finite, in the type its result will have: its own, or float64."""
+    reals = as_reals(name, value)
+    dtype = np.asarray(value).dtype.newbyteorder("=")
+    if dtype.kind == "f" and dtype not in FLOATS:
+        raise TypeError(f"{name} must be of float16, float32 or float64, or integers; got {dtype}")
+    return reals.astype(dtype if dtype.kind == "f" else np.float64)
+
+
+def as_table(name: str, value: object) -> NDArray[np.floating]:
+    """Return a table of rows, `(rows, width)`, neither of them 0, all finite."""
+    table = as_floats(name, value)
+    if table.ndim != 2 or 0 in table.shape:
+        raise ValueError(f"{name} must be of shape (rows, width), 1 or more; got {table.shape}")
+    return table
+
+
+def as_ids(name: str, value: object, *, below: int) -> NDArray[np.int64]:
+    """Return `value` as an int64 array of its own shape, every entry from 0 to below − 1."""
+    allowed = f"integers from 0 to {below - 1}"
+    reals = as_reals(name, value, allowed=allowed)
+    if reals.size and np.asarray(value).dtype.kind == "f":  # an empty list has no type to ask for
+        raise TypeError(f"{name} must be {allowed}; got {_shown(value)}")
+    outside = reals[(reals < 0) | (reals >= below)]
+    if outside.size:
+        raise ValueError(f"{name} must be {allowed}; got {outside[0]:.0f}")
+    return reals.astype(np.int64)
+
+
+def as_positions(positions: object) -> NDArray[np.float64]:
+    """Return 0 … n−1 for an integer n, and any other positions as the array they are."""
+    if isinstance(positions, (bool, np.timedelta64)):  # Python and numpy call these integers
+        return as_reals("positions", positions)
+    if isinstance(positions, (int, np.integer)):
+        return np.arange(as_integer("positions", positions, least=0), dtype=np.float64)
+    return as_reals("positions", positions)
+
+
+def as_relative(name: str, value: object) -> NDArray[np.int64]:
+    """Return relative positions as an int64 array of their own shape."""
+    allowed = "integers below 2**53 in size"
+    reals = as_reals(name, value, allowed=allowed)
+    array: NDArray[Any] = np.asarray(value)
+    if array.dtype.kind == "f" and array.size:  # an empty list has no kind of its own
+        raise TypeError(f"{name} must be {allowed}; got {_shown(value)}")
+    if np.abs(reals).max(initial=0.0) >= LARGEST:
+        largest = array.flat[np.abs(reals).argmax()]
+        raise ValueError(f"{name} must be {allowed}; got {largest}")
+    return array.astype(np.int64)

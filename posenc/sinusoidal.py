@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from posenc._arguments import as_angles, as_float_dtype, as_integer, as_reals
+from posenc._arguments import as_angles, as_float_dtype, as_integer, as_positions, as_reals
 from posenc.frequencies import frequencies
 
 
@@ -58,7 +58,7 @@ def sinusoidal_encoding(
     """
     dtype = as_float_dtype(dtype)
     omega = frequencies(as_integer("d_model", d_model, least=2, even=True), base=base)
-    angles = as_angles("positions", _position_array(positions), omega)  # (*shape, d_model/2)
+    angles = as_angles("positions", as_positions(positions), omega)  # (*shape, d_model/2)
     encoding = np.empty((*angles.shape[:-1], 2 * omega.size), dtype)
     encoding[..., 0::2] = np.sin(angles)
     encoding[..., 1::2] = np.cos(angles)
@@ -210,12 +210,3 @@ class PositionalEncoding:
                 f"sequence_length must be at most {rows}, the rows of this table; got {length}"
             )
         return self.encoding_table[:length].copy()
-
-
-def _position_array(positions: int | ArrayLike) -> NDArray[np.float64]:
-    """Return 0 … n−1 for an integer n, and any other positions as the array they are."""
-    if isinstance(positions, (bool, np.timedelta64)):  # Python and numpy call these integers
-        return as_reals("positions", positions)
-    if isinstance(positions, (int, np.integer)):
-        return np.arange(as_integer("positions", positions, least=0), dtype=np.float64)
-    return as_reals("positions", positions)

@@ -188,6 +188,16 @@ DTYPES = rows(
     },
 )
 
+EYE = np.array([1.0, 0.0])
+RAGGED = [[True], [True, False]]
+OUT = [1.0, 1.0, 1.0, -1.0]
+
+T5_ENDS = [
+    *rows(ValueError, "above 8, where the exact range ends", {"8": 8, "1": 1}),
+    *rows(ValueError, "an integer, 1 or more", {"0": 0, "-3": -3}),
+    *rows(TypeError, "an integer, 1 or more", NOT_ONE_INTEGER),
+]
+
 MAXIMA = [
     *rows(ValueError, "an integer, 1 or more", {"0": 0, "-4": -4}),
     *rows(ValueError, "", {"18446744073709551616": 2**64, "": UNPRINTABLE}),
@@ -201,7 +211,94 @@ LENGTHS = [
     *rows(TypeError, COUNT, NOT_ONE_INTEGER),
 ]
 
-# An argument has one set of rules, whichever function takes it.
+NOT_INTEGERS: dict[str, object] = NOT_REALS | {
+    "0.5": 0.5,
+    "[1.0, 2.0]": [1.0, 2.0],
+    "array([1.])": np.array([1.0]),
+}
+
+COUNTS = [
+    *rows(ValueError, COUNT, {"-1": -1, "-2": np.int8(-2), "": -UNPRINTABLE}),
+    *rows(ValueError, "", {"18446744073709551616": 2**64}),
+    *rows(TypeError, COUNT, NOT_ONE_INTEGER),
+]
+
+SIZES = [
+    *rows(ValueError, "an integer, 1 or more", {"0": 0, "-4": -4}),
+    *rows(ValueError, "", {"18446744073709551616": 2**64, "": UNPRINTABLE}),
+    *rows(TypeError, "an integer, 1 or more", NOT_ONE_INTEGER),
+]
+
+
+def but_none(rows: list[Row]) -> list[Row]:
+    """Return the rows without None, where that stands for the usual value."""
+    return [row for row in rows if row.value is not None]
+
+
+def reals(*wrong: tuple[str, object]) -> list[Row]:
+    """Return what no array of numbers may be: not numbers, not finite, or of a `wrong` shape."""
+    return [
+        *rows(ValueError, "", {"nan": [[0.0, np.nan]], "inf": [[np.inf, 0.0]], "": [[10**400]]}),
+        *rows(TypeError, "", NOT_REALS),
+        *rows(ValueError, "", dict(wrong)),
+    ]
+
+
+def tables(*wrong: tuple[str, object]) -> list[Row]:
+    """Return what no table of rows may be."""
+    shapes = (("(0, 2)", np.zeros((0, 2))), ("(2, 0)", np.zeros((2, 0))), ("(4,)", np.zeros(4)))
+    return reals(*shapes, ("()", 0.0), *wrong)
+
+
+CHOICES = [
+    *rows(ValueError, '"interleaved", "half"', {"'halves' (str)": "halves", "'' (str)": ""}),
+    *rows(TypeError, '"interleaved", "half"', {"None (NoneType)": None, "2 (int)": 2}),
+    *rows(TypeError, '"interleaved", "half"', {"b'half' (bytes)": b"half", "['half']": ["half"]}),
+]
+
+FLAGS = rows(
+    TypeError,
+    "True or False",
+    {"1 (int)": 1, "None (NoneType)": None, "'yes' (str)": "yes", "np.True_ (bool)": np.True_},
+)
+
+MASKS = [
+    *rows(TypeError, "booleans", {"1 (int)": 1, "[0, 1] (list)": [0, 1], "array([1., 0.])": EYE}),
+    *rows(TypeError, "booleans", {"'yes' (str)": "yes", "[[True], [True, False]]": RAGGED}),
+    *rows(ValueError, "broadcast to the scores", {"(3, 2)": np.ones((3, 2), bool)}),
+]
+
+BIASES = [
+    *rows(ValueError, "finite numbers or -inf", {"nan": [[np.nan]], "inf": [[0.0, np.inf]]}),
+    *rows(ValueError, "broadcast to the scores", {"(3, 2)": np.ones((3, 2))}),
+    *rows(TypeError, "finite numbers or -inf", NOT_REALS),
+]
+
+FREQUENCIES = [
+    *rows(ValueError, "", {"(3,)": np.ones(3), "()": 1.0, "(4, 1)": np.ones((4, 1)), "-1": OUT}),
+    *rows(ValueError, "", {"nan": [1.0, 1.0, 1.0, np.nan]}),
+    *rows(TypeError, "", NOT_REALS),
+]
+
+TURNING = [
+    *rows(ValueError, WIDTH, {"0": 0, "-2": -2, "5": 5}),
+    *rows(ValueError, "at most 8, the width", {"10": 10}),
+    *rows(TypeError, WIDTH, NOT_ONE_INTEGER),
+]
+
+RELATIVE = [
+    *rows(ValueError, "2**53 in size", {"9007199254740992": 2**53, "9223372036854775808": 2**63}),
+    *rows(TypeError, "integers", NOT_INTEGERS),
+]
+
+ROTATED = [
+    *rows(ValueError, "finite", {"nan": [0, np.nan], "inf": np.inf}),
+    *rows(ValueError, FAR, TOO_FAR),
+    *rows(ValueError, "broadcasts to (2, 3)", {"(4,)": np.arange(4), "(3, 2)": np.ones((3, 2))}),
+    *rows(TypeError, REALS, NOT_REALS),
+]
+
+# An argument has one set of rules, unless a function is named before it.
 BAD: dict[str, list[Row]] = {
     "d": WIDTHS,
     "d_model": WIDTHS,
@@ -209,11 +306,68 @@ BAD: dict[str, list[Row]] = {
     "base": BASES,
     "positions": POSITIONS,
     "offset": OFFSETS,
+    "position": OFFSETS,
     "lag": LAGS,
     "dtype": DTYPES,
     "max_sequence_length": MAXIMA,
     "sequence_length": LENGTHS,
+    "heads": SIZES,
+    "window": SIZES,
+    "rows": SIZES,
+    "max_seq_len": SIZES,
+    "seq_len": LENGTHS,
+    "query_length": COUNTS,
+    "key_length": but_none(COUNTS),
+    "query_offset": COUNTS,
+    "max_distance": COUNTS,
+    "seed": but_none(COUNTS),
+    "causal": FLAGS,
+    "bidirectional": FLAGS,
+    "layout": CHOICES,
+    "source": CHOICES,
+    "target": CHOICES,
+    "frequencies": but_none(FREQUENCIES),
+    "rotary_d": but_none(TURNING),
+    "relative": RELATIVE,
+    "mask": but_none(MASKS),
+    "bias": but_none(BIASES),
+    "x": reals(("(2, 3, 7)", np.ones((2, 3, 7))), ("()", 1.0), ("(3, 0)", np.ones((3, 0)))),
+    "q": reals(("(2,)", np.ones(2)), ("(2, 3)", np.ones((2, 3))), ("(2, 0)", np.ones((2, 0)))),
+    "k": reals(("(2,)", np.ones(2)), ("(2, 3)", np.ones((2, 3)))),
+    "v": reals(("(2,)", np.ones(2)), ("(3, 2)", np.ones((3, 2)))),
+    "scores": reals(("(3,)", np.ones(3)), ("(4, 2)", np.ones((4, 2))), ("(0, 5)", np.ones((0, 5)))),
+    "weight": reals(("()", 1.0), ("(6, 2)", np.ones((6, 2))), ("(2, 2, 2)", np.ones((2, 2, 2)))),
+    "table": tables(),
+    "tokens": reals(("(4,)", np.ones(4)), ("()", 1.0)),
+    "token_embeddings": reals(("(2, 7)", np.ones((2, 7))), ("(8,)", np.ones(8))),
+    "buckets": [
+        *rows(ValueError, "an even integer, 4 or more", {"0": 0, "2": 2, "5": 5, "-8": -8}),
+        *rows(TypeError, "an even integer, 4 or more", NOT_ONE_INTEGER),
+    ],
+    "t5_bias.table": tables(("3", np.ones((3, 2))), ("2", np.ones((2, 2)))),
+    "swin_bias.table": tables(("(8, 2)", np.ones((8, 2)))),
+    "t5_bucket_starts.max_distance": T5_ENDS,
+    "t5_buckets.max_distance": T5_ENDS,
+    "t5_bias.max_distance": T5_ENDS,
+    "counting_encoding.d_model": SIZES,
+    "no_encoding.d_model": SIZES,
+    "LearnedPositionalEmbedding.d_model": SIZES,
+    "apply_rope.positions": ROTATED,
+    "apply_rope_complex.positions": ROTATED,
+    "add.positions": reals(("(4, 8)", np.ones((4, 8))), ("(3, 1)", np.ones((3, 1)))),
+    "concatenate.positions": reals(("(4, 8)", np.ones((4, 8))), ("(3,)", np.ones(3))),
+    "LearnedPositionalEmbedding.forward.positions": but_none(
+        [
+            *rows(ValueError, "from 0 to 3", {"-1": [0, 1, -1], "4": [0, 1, 4]}),
+            *rows(ValueError, "of shape", {"(2,)": [0, 1], "(3, 2)": np.ones((3, 2), int)}),
+            *rows(TypeError, "integers from 0 to 3", NOT_INTEGERS),
+        ]
+    ),
 }
+
+ROPE: dict[str, object] = {"x": np.ones((2, 3, 8)), "positions": [0, 1, 2]}
+TOKENS = np.ones((2, 3, 8))
+LEARNED = posenc.LearnedPositionalEmbedding(4, 8, seed=0)
 
 # Every public function, class and method, with arguments that are good.
 CALLS: dict[str, tuple[Call, dict[str, object]]] = {
@@ -230,7 +384,48 @@ CALLS: dict[str, tuple[Call, dict[str, object]]] = {
         posenc.PositionalEncoding(4, 8).get_encoding,
         {"sequence_length": 2},
     ),
+    "LearnedPositionalEmbedding": (
+        posenc.LearnedPositionalEmbedding,
+        {"max_seq_len": 4, "d_model": 8},
+    ),
+    "LearnedPositionalEmbedding.get_embeddings": (LEARNED.get_embeddings, {"seq_len": 2}),
+    "LearnedPositionalEmbedding.forward": (LEARNED.forward, {"token_embeddings": TOKENS}),
+    "resize_table": (posenc.resize_table, {"table": np.ones((4, 2)), "rows": 3}),
+    "counting_encoding": (posenc.counting_encoding, {"positions": 4, "d_model": 3}),
+    "no_encoding": (posenc.no_encoding, {"positions": 4, "d_model": 3}),
+    "add": (posenc.add, {"tokens": TOKENS, "positions": TOKENS[0]}),
+    "concatenate": (posenc.concatenate, {"tokens": TOKENS, "positions": TOKENS[0]}),
+    "apply_rope": (posenc.apply_rope, ROPE),
+    "apply_rope_complex": (posenc.apply_rope_complex, ROPE),
+    "rope_matrix": (posenc.rope_matrix, {"position": 3, "d": 8}),
+    "rotary_frequencies": (posenc.rotary_frequencies, {"d": 8}),
+    "convert_layout": (
+        posenc.convert_layout,
+        {"x": TOKENS, "source": "half", "target": "interleaved"},
+    ),
+    "convert_projection": (
+        posenc.convert_projection,
+        {"weight": np.ones((16, 3)), "heads": 2, "source": "half", "target": "interleaved"},
+    ),
+    "attention": (posenc.attention, {"q": np.eye(2), "k": np.eye(2), "v": np.eye(2)}),
+    "causal_mask": (posenc.causal_mask, {"query_length": 3}),
+    "relative_positions": (posenc.relative_positions, {"query_length": 3, "key_length": 4}),
+    "shaw_index": (posenc.shaw_index, {"relative": [-3, 0, 3], "max_distance": 2}),
+    "relative_shift": (posenc.relative_shift, {"scores": np.ones((2, 4))}),
+    "t5_bucket_starts": (posenc.t5_bucket_starts, {}),
+    "t5_buckets": (posenc.t5_buckets, {"relative": [-3, 0, 3]}),
+    "t5_bias": (posenc.t5_bias, {"table": np.ones((32, 2)), "relative": [[-3, 0, 3]]}),
+    "swin_index": (posenc.swin_index, {"window": 2}),
+    "swin_bias": (posenc.swin_bias, {"table": np.ones((9, 2)), "window": 2}),
+    "alibi_slopes": (posenc.alibi_slopes, {"heads": 6}),
+    "alibi_bias": (posenc.alibi_bias, {"heads": 6, "query_length": 3}),
+    "alibi_key_bias": (posenc.alibi_key_bias, {"heads": 6, "key_length": 3}),
 }
+
+
+def bad_values(name: str, argument: str) -> list[Row]:
+    """Return what one argument of one function must refuse."""
+    return BAD.get(f"{name}.{argument}", BAD.get(argument, []))
 
 
 def arguments(call: Call) -> list[str]:
@@ -242,7 +437,7 @@ def cases() -> Iterator[object]:
     """Yield every function, argument and bad value, under a name that says which."""
     for name, (call, _) in CALLS.items():
         for argument in arguments(call):
-            for number, row in enumerate(BAD.get(argument, [])):
+            for number, row in enumerate(bad_values(name, argument)):
                 case = f"{name}-{argument}-{number}-{row.shown}"
                 yield pytest.param(name, argument, row, id=case)
 
@@ -255,7 +450,9 @@ def test_bad_input_is_refused_with_what_it_was_and_what_may_be(
     with pytest.raises((TypeError, ValueError)) as refusal:
         call(**{**good, argument: row.value})
     assert refusal.type is row.error
-    message = re.fullmatch(rf"{argument} must be (.+?); got (.+)", str(refusal.value))
+    # An argument may be named with another that it has to fit, as q and k are.
+    named = rf"(?:\w+(?:,| and) )*{argument}(?:(?:,| and) \w+)*"
+    message = re.fullmatch(rf"{named} must (.+?); got (.+)", str(refusal.value))
     assert message, str(refusal.value)
     allowed, shown = message.groups()
     assert row.allowed in allowed
@@ -276,7 +473,7 @@ def public_names() -> Iterator[str]:
 def test_every_argument_of_every_public_name_has_bad_values_here(name: str) -> None:
     call, good = CALLS[name]
     call(**good)
-    assert [argument for argument in arguments(call) if not BAD.get(argument)] == []
+    assert [argument for argument in arguments(call) if not bad_values(name, argument)] == []
 
 
 @pytest.mark.parametrize("width", [8, np.int16(8), np.uint64(8), np.array(8)])

@@ -18,6 +18,12 @@ pytestmark = pytest.mark.filterwarnings("error")
 ROOT = Path(__file__).resolve().parents[1]
 
 
+@pytest.fixture(autouse=True)
+def afresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the module, should anybody have imported it: runpy warns where it was."""
+    monkeypatch.delitem(sys.modules, "posenc.__main__", raising=False)
+
+
 @pytest.fixture
 def printed(capsys: pytest.CaptureFixture[str]) -> str:
     """Return what the demonstration prints."""

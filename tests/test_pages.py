@@ -52,7 +52,7 @@ def test_a_chapter_says_for_whom_how_long_and_what_it_needs(path: Path) -> None:
     assert settings(path.read_text("utf-8"))
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(DOCS)))
 def test_an_example_is_named_by_the_column_it_stands_in(path: Path) -> None:
     """Sybil by itself counts a second example on a line from the start of the page."""
     document = check.sybil().parse(path)

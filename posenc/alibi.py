@@ -1,0 +1,138 @@
+"""ALiBi: attention with linear biases. A key costs a score in proportion to its distance.
+
+    bias = −m·|key − query|      one slope m for each head, none of them learned
+
+Press, Smith and Lewis, "Train Short, Test Long: Attention with Linear Biases Enables Input Length
+Extrapolation" (ICLR 2022, arXiv 2108.12409), section 3. A head with a steep slope sees its near
+neighbours, one with a shallow slope nearly everything; no vector is changed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc._arguments import as_flag, as_integer
+from posenc.relative import relative_positions
+
+
+def alibi_slopes(heads: int) -> NDArray[np.float64]:
+    """Return the slope of each head: how much a score falls with each position of distance.
+
+    With n heads, n a power of two, head k = 1 … n has the slope 2^(−8k/n): they fall by equal
+    factors, down to 1/256. For any other count, take n to be the next lower power of two: first
+    come the slopes of n heads, then every other slope of 2n heads, the steepest first, until
+    there are enough. Each of these lies between two of the former, or above them all.
+
+    Args:
+        heads: how many; an integer, 1 or more.
+
+    Returns:
+        Shape `(heads,)`, float64, a new array: all different, from 1/256 to below 1. A slope that
+        is a power of two is exact, and another is off by at most one unit in its last place.
+
+    Raises:
+        TypeError: `heads` is not an integer.
+        ValueError: `heads` is below 1.
+
+    Source:
+        Press et al. (2022), section 3, for powers of two; for other counts `get_slopes` in the
+        authors' code, ofirpress/attention_with_linear_biases, fairseq/models/transformer.py.
+
+    Examples:
+        >>> alibi_slopes(4).tolist()
+        [0.25, 0.0625, 0.015625, 0.00390625]
+        >>> alibi_slopes(6).tolist()
+        [0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125]
+    """
+    heads = as_integer("heads", heads, least=1)
+    n = 1 << (heads.bit_length() - 1)  # the largest power of two among the counts up to heads
+    halves = np.concatenate([2 * np.arange(1, n + 1), np.arange(1, 2 * (heads - n), 2)])
+    return np.exp2(-8 * halves / (2 * n))
+
+
+def alibi_bias(
+    heads: int,
+    query_length: int,
+    key_length: int | None = None,
+    *,
+    query_offset: int = 0,
+    causal: bool = True,
+) -> NDArray[np.float64]:
+    """Return what ALiBi adds to the scores: −m·|key − query|, with a slope m for each head.
+
+    It depends on the difference of the two positions and on nothing else, so that the row of a
+    query decoded alone, with the keys before it in a cache, is the row of the whole matrix.
+
+    Args:
+        heads: how many; an integer, 1 or more.
+        query_length: how many queries; an integer, 0 or more.
+        key_length: how many keys, at positions 0 … key_length−1; None for as many as the last
+            query can see, query_offset + query_length.
+        query_offset: the position of the first query, 0 or more.
+        causal: True puts −inf where key > query, as the paper has it; False leaves the distance
+            there too, the same on both sides.
+
+    Returns:
+        Shape `(heads, query_length, key_length)`, float64, a new array.
+
+    Raises:
+        TypeError: a length, a count or the offset is not an integer, or `causal` no boolean.
+        ValueError: `heads` is below 1, or a length or the offset negative.
+
+    Source:
+        Press et al. (2022), section 3, for causal models; the symmetric form is what its first
+        author suggests for encoders, in issue 5 of ofirpress/attention_with_linear_biases.
+
+    Examples:
+        >>> alibi_bias(2, 3)[0]
+        array([[ 0.    ,    -inf,    -inf],
+               [-0.0625,  0.    ,    -inf],
+               [-0.125 , -0.0625,  0.    ]])
+        >>> alibi_bias(2, 3, causal=False)[0, 1]
+        array([-0.0625,  0.    , -0.0625])
+    """
+    slopes = alibi_slopes(heads)[:, np.newaxis, np.newaxis]
+    if key_length is None:
+        first = as_integer("query_offset", query_offset, least=0)
+        key_length = first + as_integer("query_length", query_length, least=0)
+    relative = relative_positions(query_length, key_length, query_offset=query_offset)
+    bias = slopes * -np.abs(relative)
+    return np.where(relative > 0, -np.inf, bias) if as_flag("causal", causal) else bias
+
+
+def alibi_key_bias(heads: int, key_length: int) -> NDArray[np.float64]:
+    """Return the key-only form of the causal bias: m·key, one row for all queries.
+
+    Softmax cannot tell it from `alibi_bias` under a causal mask. Proof: where key ≤ query the
+    causal bias is m·(key − query), and m·key exceeds it by m·query, the same for all keys of that
+    row. Adding a constant c to every score of a row multiplies each exponential, and so also
+    their sum, by exp(c), which cancels.
+
+    That is exact arithmetic. A float is coarse where it is large, and this form is largest at the
+    latest keys, the other at the furthest. For a query at position 4095 that scores all keys
+    alike, the head of slope 1/2 should give the query's own key the weight 0.393: so it is with
+    the causal form in any float type, but with this one it is 0.528 in float16, where the bias
+    of two neighbours is one number, and 0.125 in bfloat16, where up to 17 share one.
+
+    Args:
+        heads: how many; an integer, 1 or more.
+        key_length: how many keys, at positions 0 … key_length−1; an integer, 0 or more.
+
+    Returns:
+        Shape `(heads, 1, key_length)`, float64, 0 or more, a new array. It does not hide the keys
+        that follow a query: it needs a causal mask beside it.
+
+    Raises:
+        TypeError: an argument is not an integer.
+        ValueError: `heads` is below 1, or `key_length` negative.
+
+    Source:
+        The authors' code (see `alibi_slopes`) adds this form, and so does that of BLOOM.
+
+    Examples:
+        >>> alibi_key_bias(2, 4)[0]
+        array([[0.    , 0.0625, 0.125 , 0.1875]])
+    """
+    slopes = alibi_slopes(heads)[:, np.newaxis, np.newaxis]
+    return slopes * np.arange(as_integer("key_length", key_length, least=0))

@@ -1,0 +1,56 @@
+"""The schemes as PyTorch modules, and a model made of them. This file is the map.
+
+Added to tokens
+  The sinusoidal encoding       `SinusoidalPositionalEncoding`          posenc/nn/sinusoidal.py
+  A learned row a position      `LearnedPositionalEmbedding`            posenc/nn/learned.py
+  Tokens and positions          `PositionalEmbedding`                   posenc/nn/embedding.py
+Turned into queries and keys
+  Rotary embedding              `RotaryEmbedding`                       posenc/nn/rotary.py
+Added to the scores
+  Relative embeddings           `RelativePositionEmbedding`,            posenc/nn/relative.py
+                                `relative_positions`
+  T5's buckets                  `T5RelativeBias`                        posenc/nn/t5.py
+  Swin's windows                `SwinRelativeBias`                      posenc/nn/swin.py
+  Linear biases                 `ALiBi`                                 posenc/nn/alibi.py
+All together
+  Attention                     `attention`                             posenc/nn/attention.py
+  A small GPT                   `GPTModel`, `Cache`,                    posenc/nn/gpt.py
+                                `create_model_config`
+  Text to ids and back          `create_tokenizer`, `ByteTokenizer`,    posenc/nn/tokenizer.py
+                                `WordTokenizer`
+
+Each module works its angles and indices out in float64 and integers whenever it is called, and
+casts the result alone. What is learned is a parameter; nothing is a buffer. Values inside
+tensors, such as ids, are checked in eager mode; kinds, shapes and devices always.
+"""
+
+from posenc.nn.alibi import ALiBi
+from posenc.nn.attention import attention
+from posenc.nn.embedding import PositionalEmbedding
+from posenc.nn.gpt import Cache, GPTModel, create_model_config
+from posenc.nn.learned import LearnedPositionalEmbedding
+from posenc.nn.relative import RelativePositionEmbedding, relative_positions
+from posenc.nn.rotary import RotaryEmbedding
+from posenc.nn.sinusoidal import SinusoidalPositionalEncoding
+from posenc.nn.swin import SwinRelativeBias
+from posenc.nn.t5 import T5RelativeBias
+from posenc.nn.tokenizer import ByteTokenizer, WordTokenizer, create_tokenizer
+
+__all__ = [
+    "ALiBi",
+    "ByteTokenizer",
+    "Cache",
+    "GPTModel",
+    "LearnedPositionalEmbedding",
+    "PositionalEmbedding",
+    "RelativePositionEmbedding",
+    "RotaryEmbedding",
+    "SinusoidalPositionalEncoding",
+    "SwinRelativeBias",
+    "T5RelativeBias",
+    "WordTokenizer",
+    "attention",
+    "create_model_config",
+    "create_tokenizer",
+    "relative_positions",
+]

@@ -1,0 +1,158 @@
+"""What every module does with a bad argument: the rules of `posenc._arguments`, for tensors.
+
+Each checker returns the argument in the form the caller computes with, or raises `TypeError`
+for the wrong kind of thing and `ValueError` for the wrong value. Kinds, shapes and devices are
+always checked. Values are checked in eager mode alone: to look at one, a compiler would have to
+split its graph, and the meta device has none.
+"""
+
+from __future__ import annotations
+
+from types import EllipsisType
+from typing import TypeAlias
+
+import torch
+from torch import Tensor
+
+from posenc._arguments import LARGEST, _shown, as_integer, as_reals
+
+# One entry an axis: an integer is a size to be met, a name stands for any size, and a leading
+# ellipsis for any number of axes.
+Shape: TypeAlias = tuple[str | int | EllipsisType, ...]
+
+INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+ACTIVATIONS = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
+# In bfloat16 the positions 256 and 257 are one number, so nothing narrower can count a text.
+REALS = (torch.float64, torch.float32)
+
+
+def as_activations(name: str, x: object, shape: Shape) -> Tensor:
+    """Return `x`, a floating tensor of this shape; NaN inside is the caller's and passes."""
+    return _as_tensor(name, x, "floating", ACTIVATIONS, shape)
+
+
+def as_mask(name: str, mask: object, shape: Shape) -> Tensor:
+    """Return `mask`, a boolean tensor of this shape."""
+    return _as_tensor(name, mask, "boolean", (torch.bool,), shape)
+
+
+def as_ids(name: str, ids: object, *, below: int, shape: Shape = (...,)) -> Tensor:
+    """Return `ids` as an int64 tensor, every entry from 0 to below − 1."""
+    tensor = _as_tensor(name, ids, "integer", INTEGERS, shape)
+    check_range(name, tensor, -1, below, f"from 0 to {below - 1}")
+    return tensor.long()
+
+
+def as_relative(name: str, relative: object) -> Tensor:
+    """Return relative positions as an int64 tensor, (query, key) or (batch, query, key)."""
+    batched = isinstance(relative, Tensor) and relative.ndim == 3
+    shape: Shape = ("batch", "query", "key") if batched else ("query", "key")
+    tensor = _as_tensor(name, relative, "integer", INTEGERS, shape)
+    check_range(name, tensor, -LARGEST, LARGEST, "below 2**53 in size")
+    return tensor.long()
+
+
+def as_positions(
+    name: str,
+    positions: object,
+    *,
+    length: int | str = "length",
+    batch: int | str = "batch",
+    integer: bool = False,
+) -> Tensor:
+    """Return positions (length,) or (batch, length), as float64, or as int64 where `integer`."""
+    batched = isinstance(positions, Tensor) and positions.ndim == 2
+    shape: Shape = (batch, length) if batched else (length,)
+    kind, dtypes = ("integer", INTEGERS) if integer else ("integer or real", INTEGERS + REALS)
+    tensor = _as_tensor(name, positions, kind, dtypes, shape)
+    # float32 stops telling neighbours apart at 2**24, and float64 at 2**53.
+    bits = 24 if tensor.dtype is torch.float32 else 53
+    check_range(name, tensor, -(2**bits), 2**bits, f"finite and below 2**{bits} in size")
+    return tensor.to(torch.int64 if integer else torch.float64)
+
+
+def offset_or_positions(
+    offset: object,
+    positions: object,
+    *,
+    length: int,
+    batch: int | str = "batch",
+    device: torch.device,
+    integer: bool = False,
+    max_len: int | None = None,
+) -> Tensor:
+    """Return the positions given, or else offset … offset + length − 1, all below `max_len`."""
+    first = as_integer("offset", offset, least=0)
+    if positions is None:
+        if max_len is not None and first + length > max_len:
+            raise ValueError(
+                f"offset + length must be at most max_len, {max_len}; got {first} + {length}"
+            )
+        dtype = torch.int64 if integer else torch.float64
+        return torch.arange(first, first + length, dtype=dtype, device=device)
+    if first != 0:
+        raise ValueError(f"offset must be 0 where positions are given; got {first}")
+    tensor = as_positions("positions", positions, length=length, batch=batch, integer=integer)
+    if max_len is not None:
+        allowed = f"below max_len, {max_len}, and above −2**53"
+        check_range("positions", tensor, -LARGEST, max_len, allowed)
+    return on_device("positions", tensor, device)
+
+
+def on_device(name: str, tensor: Tensor, device: torch.device) -> Tensor:
+    """Return `tensor`, which must lie on the device that the computation runs on."""
+    if tensor.device != device:
+        raise ValueError(f"{name} must be on the device {device}; got {tensor.device}")
+    return tensor
+
+
+def as_probability(name: str, value: object) -> float:
+    """Return `value` as a float from 0 to below 1: at 1 a dropout would leave nothing."""
+    allowed = "a probability, from 0 to below 1"
+    number = as_reals(name, value, allowed=allowed)
+    if number.ndim:
+        raise TypeError(f"{name} must be {allowed}; got {_shown(value)}")
+    if not 0 <= number < 1:
+        raise ValueError(f"{name} must be {allowed}; got {number}")
+    return float(number)
+
+
+def check_range(name: str, tensor: Tensor, above: float, below: float, allowed: str) -> None:
+    """Raise `ValueError` where an entry does not lie between the two, as NaN never does."""
+    if torch.compiler.is_compiling() or tensor.is_meta or tensor.numel() == 0:
+        return
+    for value in torch.stack(tensor.aminmax()).tolist():  # one wait for the device, not two
+        if not above < value < below:
+            raise ValueError(f"{name} must be {allowed}; got {value}")
+
+
+def _as_tensor(
+    name: str, value: object, kind: str, dtypes: tuple[torch.dtype, ...], shape: Shape
+) -> Tensor:
+    """Return `value`, a tensor of one of these dtypes and of this shape."""
+    article = "an" if kind[0] in "aeiou" else "a"
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{name} must be {article} {kind} tensor; got {_shown(value)}")
+    if value.dtype not in dtypes:
+        raise TypeError(f"{name} must be {article} {kind} tensor; got one of {value.dtype}")
+    if not _fits(value.shape, shape):
+        raise ValueError(
+            f"{name} must be of shape {_written(shape)}; got {_written(tuple(value.shape))}"
+        )
+    return value
+
+
+def _fits(given: torch.Size, shape: Shape) -> bool:
+    """Say whether a tensor's shape is one that `shape` describes."""
+    if shape[0] is ...:
+        shape = shape[1:]
+        given = given[max(len(given) - len(shape), 0) :]
+    return len(given) == len(shape) and all(
+        isinstance(size, str) or size == here for size, here in zip(shape, given, strict=True)
+    )
+
+
+def _written(shape: Shape) -> str:
+    """Return a shape as it is written on paper: (batch, length, 64)."""
+    axes = ["..." if size is ... else str(size) for size in shape]
+    return f"({axes[0]},)" if len(axes) == 1 else f"({', '.join(axes)})"

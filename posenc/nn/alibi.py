@@ -1,0 +1,91 @@
+"""ALiBi as a module: a bias on the scores that falls with distance. Nothing in it is learned.
+
+Press, Smith and Lewis, "Train Short, Test Long" (ICLR 2022), section 3; `posenc/alibi.py` has the
+slopes, the definition, and the key-only form.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from posenc._arguments import _shown, as_flag
+from posenc.alibi import alibi_slopes
+from posenc.nn._arguments import ACTIVATIONS, as_relative
+
+
+class ALiBi(nn.Module):
+    """The bias −m·|key − query|, with one slope m for each head.
+
+    It takes relative positions, so that a cache, padding, positions of a batch's own and packed
+    documents need nothing of it. There are no parameters and no buffers: the bias is computed
+    anew in float64 and rounded once, to what `posenc.alibi_bias` gives, and nothing that is done
+    to a model's dtype or device can wear it down.
+
+    Args:
+        heads: how many; an integer, 1 or more.
+        causal: True puts −inf where key > query; False leaves the distance there too, the same
+            on both sides.
+
+    Attributes:
+        heads: how many heads.
+        causal: whether a key that follows the query is hidden.
+        slopes: the slope of each head, floats; see `posenc.alibi_slopes`.
+
+    Raises:
+        TypeError: `heads` is not an integer, or `causal` not a boolean.
+        ValueError: `heads` is below 1.
+
+    Source:
+        Press et al. (2022), section 3.
+
+    Examples:
+        >>> import torch
+        >>> relative = torch.tensor([[0, 1, 2], [-1, 0, 1], [-2, -1, 0]])  # key − query
+        >>> ALiBi(2)(relative)[0]
+        tensor([[ 0.0000,    -inf,    -inf],
+                [-0.0625,  0.0000,    -inf],
+                [-0.1250, -0.0625,  0.0000]])
+    """
+
+    def __init__(self, heads: int, *, causal: bool = True) -> None:
+        super().__init__()
+        self.slopes: tuple[float, ...] = tuple(alibi_slopes(heads).tolist())
+        self.heads = len(self.slopes)
+        self.causal = as_flag("causal", causal)
+
+    def forward(self, relative: Tensor, *, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Return the bias of every head for these relative positions.
+
+        Args:
+            relative: key − query, an integer tensor `(query, key)` or `(batch, query, key)`; see
+                `posenc.nn.relative_positions`.
+            dtype: float16, bfloat16, float32 or float64; what the finished bias is cast to.
+
+        Returns:
+            Shape `(heads, query, key)` or `(batch, heads, query, key)`, on the device of
+            `relative`, a new tensor. In float16, −inf also where the bias passes −65 504.
+
+        Raises:
+            TypeError: `relative` is not an integer tensor, or `dtype` not one of the four.
+            ValueError: `relative` has neither of the two shapes; in eager mode also: it reaches
+                2**53 in size.
+        """
+        relative = as_relative("relative", relative).unsqueeze(-3)  # one for all heads
+        slopes = torch.tensor(self.slopes, dtype=torch.float64, device=relative.device)
+        bias = (slopes[:, None, None] * -relative.abs()).to(_as_dtype(dtype))
+        return bias.masked_fill(relative > 0, -math.inf) if self.causal else bias
+
+    def extra_repr(self) -> str:
+        """Return the two arguments, as `print` shows them."""
+        return f"{self.heads}, causal={self.causal}"
+
+
+def _as_dtype(dtype: torch.dtype) -> torch.dtype:
+    """Return `dtype`, one that a bias can be cast to."""
+    if not isinstance(dtype, torch.dtype) or dtype not in ACTIVATIONS:
+        allowed = "torch.float16, bfloat16, float32 or float64"
+        raise TypeError(f"dtype must be {allowed}; got {_shown(dtype)}")
+    return dtype

@@ -1,0 +1,70 @@
+"""Swin's relative position bias as a module: a learned number for each way to lie in a window.
+
+Liu et al., "Swin Transformer" (2021), section 3.2. The index is that of `posenc.swin`.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from posenc._arguments import as_integer
+
+
+class SwinRelativeBias(nn.Module):
+    """A bias for every head and every pair of places in a square window.
+
+    Args:
+        heads: number of heads; an integer, 1 or more.
+        window: places along a side of the window; an integer, 1 or more.
+
+    Attributes:
+        heads: number of heads.
+        window: places along a side.
+        table: the learned numbers, `((2·window − 1)², heads)`, in the authors' order; see
+            `posenc.swin_index`.
+
+    Raises:
+        TypeError: an argument is not an integer.
+        ValueError: an argument is below 1.
+
+    Source:
+        Liu et al. (2021), section 3.2. The table starts normal, of standard deviation 0.02; the
+        authors' code cuts the same distribution off at two units.
+
+    Examples:
+        >>> import torch
+        >>> SwinRelativeBias(heads=3, window=7)().shape
+        torch.Size([3, 49, 49])
+    """
+
+    def __init__(self, heads: int, window: int) -> None:
+        super().__init__()
+        self.heads = as_integer("heads", heads, least=1)
+        self.window = as_integer("window", window, least=1)
+        self.table = nn.Parameter(torch.empty((2 * self.window - 1) ** 2, self.heads))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the table anew, from a normal distribution of standard deviation 0.02."""
+        nn.init.normal_(self.table, std=0.02)
+
+    def forward(self) -> Tensor:
+        """Return what each head adds to the score of each pair of places, counted row by row.
+
+        Returns:
+            Shape `(heads, window**2, window**2)`, in the dtype of the table; a new tensor.
+        """
+        return self.table.T[:, self._index()]
+
+    def extra_repr(self) -> str:
+        """Return the two sizes, as `print` shows them."""
+        return f"{self.heads}, window={self.window}"
+
+    def _index(self) -> Tensor:
+        """Return `posenc.swin_index` as a tensor: query − key along each axis, from 0 on."""
+        place = torch.arange(self.window**2, device=self.table.device)
+        row, column = place // self.window, place % self.window
+        down = row.unsqueeze(1) - row + self.window - 1
+        across = column.unsqueeze(1) - column + self.window - 1
+        return down * (2 * self.window - 1) + across

@@ -1,0 +1,136 @@
+"""Relative positions: what a key's place is to a query, key − query.
+
+    j − i               the relative position of key j for query i
+    clip(j − i, ±k)     which of 2k + 1 learned vectors that pair shares with others
+
+The clipping is from Shaw, Uszkoreit and Vaswani, "Self-Attention with Relative Position
+Representations" (2018), the shift from Dai et al., "Transformer-XL" (2019), appendix B.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from posenc._arguments import as_floats, as_integer, as_relative
+
+
+def relative_positions(
+    query_length: int, key_length: int, *, query_offset: int = 0
+) -> NDArray[np.int64]:
+    """Return the relative position of every key for every query: key − query.
+
+    A key ahead of the query has a positive one. Keys stand at 0 … key_length−1, queries at
+    query_offset … query_offset+query_length−1, so that a row of the whole matrix is to be had
+    alone: the last of ten is `relative_positions(1, 10, query_offset=9)`.
+
+    Args:
+        query_length: number of queries; an integer, 0 or more.
+        key_length: number of keys; an integer, 0 or more.
+        query_offset: position of the first query; an integer, 0 or more.
+
+    Returns:
+        Shape `(query_length, key_length)`, int64, a new array.
+
+    Raises:
+        TypeError: an argument is not an integer.
+        ValueError: an argument is negative.
+
+    Source:
+        The order is that of Shaw et al. (2018), section 3.2, whose a_ij is chosen by j − i, and of
+        T5's `memory_position - context_position`. Transformer-XL and Swin count query − key.
+
+    Examples:
+        >>> relative_positions(3, 4)
+        array([[ 0,  1,  2,  3],
+               [-1,  0,  1,  2],
+               [-2, -1,  0,  1]])
+    """
+    queries = np.arange(as_integer("query_length", query_length, least=0), dtype=np.int64)
+    keys = np.arange(as_integer("key_length", key_length, least=0), dtype=np.int64)
+    return keys - (queries + as_integer("query_offset", query_offset, least=0))[:, np.newaxis]
+
+
+def shaw_index(relative: ArrayLike, *, max_distance: int) -> np.int64 | NDArray[np.int64]:
+    """Return which of the 2·max_distance + 1 rows of a table each relative position takes.
+
+    Row max_distance is the query's own place, row 0 is max_distance or more behind it, the last
+    row as much or more ahead: clip(relative, −max_distance, max_distance) + max_distance. So a
+    table learned on short texts has a row for every pair of a long one.
+
+    Args:
+        relative: key − query, integers below 2**53 in size, of any shape.
+        max_distance: an integer, 0 or more; the paper's k.
+
+    Returns:
+        Integers from 0 to 2·max_distance, int64, in the shape of `relative`. With a table of
+        shape `(2·max_distance + 1, d)`, `table[index]` is the paper's a_ij, `(query, key, d)`.
+
+    Raises:
+        TypeError: `relative` holds anything but integers, or `max_distance` is not one.
+        ValueError: `relative` reaches 2**53 in size, or `max_distance` is negative.
+
+    Source:
+        Shaw et al. (2018), section 3.2: a_ij = w_{clip(j−i, k)}.
+
+    Examples:
+        >>> shaw_index(relative_positions(4, 4), max_distance=2)
+        array([[2, 3, 4, 4],
+               [1, 2, 3, 4],
+               [0, 1, 2, 3],
+               [0, 0, 1, 2]])
+    """
+    furthest = as_integer("max_distance", max_distance, least=0)
+    index: np.int64 | NDArray[np.int64]
+    index = np.clip(as_relative("relative", relative), -furthest, furthest) + furthest
+    return index
+
+
+def relative_shift(scores: ArrayLike) -> NDArray[np.floating]:
+    """Return scores by key, from scores by relative position: each row moved into its place.
+
+    Query i of q multiplied with a vector for each relative position gives one row of products,
+    the same relative positions −(q−1) … k−1 for every query. It finds key j in column
+    j − i + q − 1, so row i has to move left by q − 1 − i columns:
+
+        [ a₋₂ a₋₁ a₀  a₁  a₂ ]         [ a₀  a₁  a₂ ]
+        [ b₋₂ b₋₁ b₀  b₁  b₂ ]   →     [ b₋₁ b₀  b₁ ]
+        [ c₋₂ c₋₁ c₀  c₁  c₂ ]         [ c₋₂ c₋₁ c₀ ]
+
+    No index is needed for that. Put a column in front, and read the numbers on as rows of q:
+    after the first of those rows they are, read as rows of the old width, in their places.
+
+    Args:
+        scores: shape `(..., q, q + k − 1)`, finite numbers; column r belongs to relative position
+            r − (q − 1). With queries that start at an offset, to r − (q − 1) − offset.
+
+    Returns:
+        Shape `(..., q, k)`, a new array of the float type of `scores`, float64 for integers:
+        out[..., i, j] = scores[..., i, j − i + q − 1].
+
+    Raises:
+        TypeError: `scores` holds anything but integers, float16, float32 or float64.
+        ValueError: `scores` holds NaN or an infinity, has fewer than two dimensions, no query or
+            fewer than q − 1 columns.
+
+    Source:
+        Dai et al. (2019), appendix B. There the queries are the last ones, and no relative
+        position is above 0: a row is filled up with what a mask has to hide.
+
+    Examples:
+        >>> relative_shift([[-2, -1, 0, 1, 2], [-2, -1, 0, 1, 2], [-2, -1, 0, 1, 2]])
+        array([[ 0.,  1.,  2.],
+               [-1.,  0.,  1.],
+               [-2., -1.,  0.]])
+    """
+    table = as_floats("scores", scores)
+    if table.ndim < 2 or not 1 <= table.shape[-2] <= table.shape[-1] + 1:
+        raise ValueError(
+            "scores must be of shape (..., q, q + k - 1) with q from 1 and k from 0;"
+            f" got {table.shape}"
+        )
+    *leading, queries, columns = table.shape
+    padded = np.zeros((*leading, queries, 1 + columns), table.dtype)
+    padded[..., 1:] = table
+    turned = padded.reshape(*leading, 1 + columns, queries)[..., 1:, :]
+    return turned.reshape(table.shape)[..., : columns - queries + 1]

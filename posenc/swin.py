@@ -1,0 +1,85 @@
+"""Swin's relative position bias: relative positions in the plane, within a window.
+
+    index of two places  =  (Δrow + M − 1) · (2M − 1) + (Δcolumn + M − 1)
+
+for a window of M × M places, Δ = query − key. Liu et al., "Swin Transformer" (2021), section 3.2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from posenc._arguments import as_integer, as_table
+
+
+def swin_index(window: int) -> NDArray[np.int64]:
+    """Return which row of the table each pair of places in a window takes.
+
+    Places are counted row by row. Along each axis two of them lie −(M−1) … M−1 apart, which makes
+    (2M−1)² ways to lie, one row of the table for each. Swapping the two mirrors that way at the
+    middle row, so index + index.T is 4M(M−1) throughout.
+
+    The order is the authors': query − key along each axis, shifted to begin at 0. Elsewhere in
+    this package relative positions are key − query; with those the rows would be the same ones,
+    last to first.
+
+    Args:
+        window: M, places along a side; an integer, 1 or more.
+
+    Returns:
+        Shape `(window**2, window**2)`, query by key, int64, from 0 to (2·window − 1)² − 1; a new
+        array.
+
+    Raises:
+        TypeError: `window` is not an integer.
+        ValueError: `window` is below 1.
+
+    Source:
+        Liu et al. (2021), section 3.2: "relative position along each axis lies in the range
+        [−M+1, M−1]"; the order is that of `relative_position_index` in the authors' code.
+
+    Examples:
+        >>> swin_index(2)
+        array([[4, 3, 1, 0],
+               [5, 4, 2, 1],
+               [7, 6, 4, 3],
+               [8, 7, 5, 4]])
+    """
+    side = as_integer("window", window, least=1)
+    row, column = np.divmod(np.arange(side**2), side)
+    down = row[:, np.newaxis] - row + side - 1
+    across = column[:, np.newaxis] - column + side - 1
+    index: NDArray[np.int64] = down * (2 * side - 1) + across
+    return index
+
+
+def swin_bias(table: ArrayLike, window: int) -> NDArray[np.floating]:
+    """Return what each head adds to the score of each pair of places in a window.
+
+    Args:
+        table: shape `((2·window − 1)², heads)`, finite numbers, with a head or more.
+        window: places along a side; an integer, 1 or more.
+
+    Returns:
+        Shape `(heads, window**2, window**2)`, a new array of the float type of `table`, float64 for
+        integers.
+
+    Raises:
+        TypeError: `table` holds anything but integers, float16, float32 or float64, or `window` is
+            not an integer.
+        ValueError: `table` holds NaN or an infinity, or is not of its shape; `window` is below 1.
+
+    Source:
+        Liu et al. (2021), section 3.2, equation 4: softmax(q kᵀ/√d + B) v.
+
+    Examples:
+        >>> swin_bias([[row] for row in range(9)], 2)[0, 0]  # one head, the first place
+        array([4., 3., 1., 0.])
+    """
+    index = swin_index(window)
+    rows = as_table("table", table)
+    ways = int(index.max()) + 1
+    if len(rows) != ways:
+        raise ValueError(f"table must be of shape ({ways}, heads); got {rows.shape}")
+    return rows.T[:, index]

@@ -1,0 +1,163 @@
+"""T5's relative position bias: a number for each head and each bucket of distances.
+
+    distance     0  1  2  …  one bucket each, up to half of them: the exact range
+    further off  buckets that grow by a constant factor, up to max_distance
+    beyond       all in the last one
+
+Raffel et al., "Exploring the Limits of Transfer Learning with a Unified Text-to-Text
+Transformer" (2020), section 2.1. The paper gives the idea, the authors' code the rule.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from posenc._arguments import as_flag, as_integer, as_relative, as_table
+
+
+def t5_bucket_starts(
+    *, bidirectional: bool = True, buckets: int = 32, max_distance: int = 128
+) -> NDArray[np.int64]:
+    """Return the distance at which each bucket begins.
+
+    With n buckets to a side and E = n // 2, the first E hold one distance each, and the rule for
+    a distance further off is
+
+        bucket = E + ⌊(n − E) · log(distance/E) / log(max_distance/E)⌋,   at most n − 1.
+
+    A logarithm that should come out whole may fall just short of it in any number of digits, and
+    then a distance lands one bucket low. So the rule is turned round, into whole numbers: bucket
+    E + s begins at the first distance with distance^(n−E) ≥ max_distance^s · E^(n−E−s).
+
+    The last bucket begins one such factor before max_distance: at 91 of 128 with the
+    numbers of T5's encoder, at 113 with those of its decoder. Where the buckets grow by less
+    than one position, several begin at one distance, and the last of those has it.
+
+    Args:
+        bidirectional: True if half of the buckets are for keys ahead of the query.
+        buckets: an integer; 2 or more, and with `bidirectional` even and 4 or more, so that the
+            exact range holds distance 0.
+        max_distance: an integer above the exact range E.
+
+    Returns:
+        Shape `(n,)`, int64, rising from 0, a new array; n is `buckets`, or half of them with
+        `bidirectional`.
+
+    Raises:
+        TypeError: `bidirectional` is not True or False, or one of the others not an integer.
+        ValueError: `buckets` is below its least, or odd with `bidirectional`; `max_distance` is
+            not above the exact range.
+
+    Source:
+        Raffel et al. (2020), section 2.1, and `_relative_position_bucket` in the authors' code.
+
+    Examples:
+        >>> t5_bucket_starts()
+        array([ 0,  1,  2,  3,  4,  5,  6,  7,  8, 12, 16, 23, 32, 46, 64, 91])
+    """
+    sides = 1 + as_flag("bidirectional", bidirectional)
+    side = as_integer("buckets", buckets, least=2 * sides, even=sides == 2) // sides
+    exact = side // 2
+    end = as_integer("max_distance", max_distance, least=1)
+    if end <= exact:
+        raise ValueError(
+            f"max_distance must be above {exact}, where the exact range ends; got {end}"
+        )
+    growing = range(side - exact)
+    starts = [*range(exact), *(_start(step, exact, end, len(growing)) for step in growing)]
+    return np.array(starts, np.int64)
+
+
+def t5_buckets(
+    relative: ArrayLike, *, bidirectional: bool = True, buckets: int = 32, max_distance: int = 128
+) -> np.int64 | NDArray[np.int64]:
+    """Return the bucket of each relative position.
+
+    With `bidirectional` the first half of the buckets is for the query's own place and the keys
+    behind it, the second half for the keys ahead, by the same distances. Without, every key ahead
+    is in bucket 0 with the query's own place: a mask hides it.
+
+    Args:
+        relative: key − query, integers below 2**53 in size, of any shape.
+        bidirectional: True for an encoder, False for a decoder.
+        buckets: see `t5_bucket_starts`.
+        max_distance: see `t5_bucket_starts`.
+
+    Returns:
+        Integers from 0 to buckets − 1, int64, in the shape of `relative`.
+
+    Raises:
+        TypeError: `relative` holds anything but integers; otherwise as `t5_bucket_starts`.
+        ValueError: `relative` reaches 2**53 in size; otherwise as `t5_bucket_starts`.
+
+    Source:
+        Raffel et al. (2020), section 2.1, and `_relative_position_bucket` in the authors' code,
+        whose relative position is key − query, as it is here.
+
+    Examples:
+        >>> t5_buckets([-200, -9, -1, 0, 1, 9, 200])
+        array([15,  8,  1,  0, 17, 24, 31])
+        >>> t5_buckets([-200, -9, -1, 0, 1, 9, 200], bidirectional=False)
+        array([31,  9,  1,  0,  0,  0,  0])
+    """
+    starts = t5_bucket_starts(
+        bidirectional=bidirectional, buckets=buckets, max_distance=max_distance
+    )
+    relative = as_relative("relative", relative)
+    distance = np.abs(relative) if bidirectional else np.maximum(-relative, 0)
+    bucket: np.int64 | NDArray[np.int64]
+    bucket = np.searchsorted(starts, distance, side="right") - 1
+    return bucket + starts.size * (relative > 0) if bidirectional else bucket
+
+
+def t5_bias(
+    table: ArrayLike, relative: ArrayLike, *, bidirectional: bool = True, max_distance: int = 128
+) -> NDArray[np.floating]:
+    """Return what each head adds to the score of each pair: its number for the pair's bucket.
+
+    Args:
+        table: shape `(buckets, heads)`, finite numbers; as many rows as `t5_bucket_starts` allows.
+        relative: key − query, integers, shape `(query, key)`; see `posenc.relative_positions`.
+        bidirectional: True for an encoder, False for a decoder.
+        max_distance: see `t5_bucket_starts`.
+
+    Returns:
+        Shape `(heads, query, key)`, a new array of the float type of `table`, float64 for integers.
+
+    Raises:
+        TypeError: `table` holds anything but integers, float16, float32 or float64; otherwise as
+            `t5_buckets`.
+        ValueError: `table` holds NaN or an infinity, has no heads or a number of rows that is not
+            allowed; `relative` is not of two dimensions; otherwise as `t5_buckets`.
+
+    Source:
+        Raffel et al. (2020), section 2.1: a scalar for each head, added to the logit. T5 does not
+        divide scores by √d, here the division comes first; every layer shares one table.
+
+    Examples:
+        >>> table = np.arange(8.0)[:, np.newaxis]  # one head, whose numbers are the buckets'
+        >>> t5_bias(table, [[0, 1, 2, 3], [-1, 0, 1, 2]], max_distance=4)
+        array([[[0., 5., 6., 7.],
+                [1., 0., 5., 6.]]])
+    """
+    rows = as_table("table", table)
+    sides = 1 + as_flag("bidirectional", bidirectional)
+    if len(rows) < 2 * sides or len(rows) % sides:
+        allowed = "an even number of rows, 4 or more" if bidirectional else "2 rows or more"
+        raise ValueError(f"table must have {allowed}; got {len(rows)}")
+    relative = as_relative("relative", relative)
+    if relative.ndim != 2:
+        raise ValueError(f"relative must be of shape (query, key); got {relative.shape}")
+    bucket = t5_buckets(
+        relative, bidirectional=bidirectional, buckets=len(rows), max_distance=max_distance
+    )
+    return rows.T[:, bucket]
+
+
+def _start(step: int, exact: int, end: int, steps: int) -> int:
+    """Return the first whole number n with n ≥ exact·(end/exact)^(step/steps), found exactly."""
+    bound = end**step * exact ** (steps - step)
+    return bisect_left(range(end), True, lo=exact, key=lambda n: n**steps >= bound)

@@ -1,0 +1,1 @@
+"""The tests of posenc.nn, a file a module."""

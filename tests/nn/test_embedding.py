@@ -1,0 +1,376 @@
+"""What the embedding layer promises: a token's row plus its position's, and errors at the edges."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from posenc import counting_encoding, no_encoding, sinusoidal_encoding
+from posenc.nn.embedding import POSITION_TYPES, PositionalEmbedding
+
+IDS = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]])
+DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
+
+
+def embedding(pos_type: str, **options: Any) -> PositionalEmbedding:
+    torch.manual_seed(0)
+    return PositionalEmbedding(100, 20, 8, pos_type, 0.0, **options)
+
+
+def position_rows(layer: PositionalEmbedding, positions: Tensor) -> Tensor:
+    """Return the rows of whole positions by their definitions, float64."""
+    if layer.pos_embedding is not None:
+        return layer.pos_embedding.embedding.weight.detach()[positions].double()
+    encoding: Any = {
+        "none": no_encoding,
+        "counting": counting_encoding,
+        "sinusoidal": sinusoidal_encoding,
+    }[layer.pos_type]
+    return torch.from_numpy(encoding(positions.numpy(), layer.d_model)).double()
+
+
+# What the layer of the sources promises
+
+
+def test_parameter_counts_are_960_and_800() -> None:
+    counts = {
+        pos_type: sum(weight.numel() for weight in embedding(pos_type).parameters())
+        for pos_type in POSITION_TYPES
+    }
+    assert counts == {"learned": 960, "sinusoidal": 800, "counting": 800, "none": 800}
+    assert counts["learned"] - counts["sinusoidal"] == 20 * 8 == 160
+
+
+def test_learned_positions_and_a_tenth_of_dropout_are_what_comes_unasked() -> None:
+    layer = PositionalEmbedding(100, 20, 8)
+    assert layer.pos_type == "learned"
+    assert layer.dropout.p == 0.1
+    assert not layer.scale_tokens
+    assert (layer.vocab_size, layer.max_len, layer.d_model) == (100, 20, 8)
+
+
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
+def test_token_rows_are_drawn_with_deviation_two_hundredths(pos_type: str) -> None:
+    torch.manual_seed(0)
+    layer = PositionalEmbedding(1000, 500, 100, pos_type)
+    # 100 000 draws, and 50 000: within 1 % of the deviation.
+    assert layer.token_embedding.weight.std().item() == pytest.approx(0.02, rel=0.01)
+    if layer.pos_embedding is not None:
+        assert layer.pos_embedding(500).std().item() == pytest.approx(0.02, rel=0.01)
+
+
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_each_row_is_the_tokens_plus_the_positions(pos_type: str, dtype: torch.dtype) -> None:
+    layer = embedding(pos_type).to(dtype)
+    tokens = layer.token_embedding.weight.detach()[IDS]
+    rows = position_rows(layer, torch.arange(5)).to(dtype)
+    out = layer(IDS)
+    assert out.dtype is dtype
+    assert out.shape == (2, 5, 8)
+    assert torch.equal(out, tokens + rows)
+
+
+def test_an_unscaled_sinusoid_outweighs_its_token_and_scaling_helps() -> None:
+    """Row lengths: about 0.02·√8 = 0.057 of the token, √(8/2) = 2 of the position."""
+    plain, scaled = embedding("none"), embedding("none", scale_tokens=True)
+    assert torch.equal(scaled(IDS), plain(IDS) * math.sqrt(8))
+    ids = torch.arange(100)[:, None]
+    length = plain(ids).norm(dim=-1).mean().item()
+    assert 0.05 < length < 0.06
+    position = embedding("sinusoidal")(IDS) - plain(IDS)
+    torch.testing.assert_close(position.norm(dim=-1), torch.full((2, 5), 2.0), rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
+def test_scaling_is_for_tokens_and_not_for_positions(pos_type: str) -> None:
+    layer = embedding(pos_type, scale_tokens=True).double()
+    tokens = layer.token_embedding.weight.detach()[IDS]
+    torch.testing.assert_close(
+        layer(IDS),
+        tokens * math.sqrt(8) + position_rows(layer, torch.arange(5)),
+        rtol=0,
+        atol=1e-15,  # one unit in the last place of numbers up to 4
+    )
+
+
+def test_without_position_a_shuffled_text_is_the_text_shuffled() -> None:
+    order = torch.tensor([2, 0, 4, 1, 3])
+    for pos_type in POSITION_TYPES:
+        layer = embedding(pos_type)
+        same = torch.equal(layer(IDS[:, order]), layer(IDS)[:, order])
+        assert same == (pos_type == "none")
+
+
+def test_the_same_word_in_two_places_has_two_rows() -> None:
+    for pos_type in POSITION_TYPES:
+        first = embedding(pos_type)(IDS)[0]  # token 1 at positions 1 and 3
+        assert torch.equal(first[1], first[3]) == (pos_type == "none")
+
+
+def test_dropout_is_on_in_training_and_off_in_use() -> None:
+    torch.manual_seed(0)
+    layer = PositionalEmbedding(100, 400, 8, "sinusoidal", 0.5)
+    ids = torch.zeros(1, 400, dtype=torch.long)
+    # 3 200 coins, more than 5 deviations either way.
+    assert 0.45 < (layer(ids) == 0).float().mean().item() < 0.55
+    layer.eval()
+    assert torch.equal(layer(ids), layer(ids))
+
+
+# Positions
+
+
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
+def test_offset_ids_and_ids_for_each_sequence_mean_the_same(pos_type: str) -> None:
+    layer = embedding(pos_type)
+    moved = layer(IDS, offset=15)
+    for dtype in (torch.int64, torch.int32, torch.uint8):
+        ids = torch.arange(15, 20, dtype=dtype)
+        assert torch.equal(layer(IDS, positions=ids), moved)
+        assert torch.equal(layer(IDS.to(dtype), positions=ids.expand(2, 5)), moved)
+
+
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
+def test_each_sequence_has_the_positions_given_for_it(pos_type: str) -> None:
+    layer = embedding(pos_type).double()
+    positions = torch.tensor([[0, 0, 0, 1, 2], [0, 1, 0, 1, 2]])  # left-padded; two texts packed
+    tokens = layer.token_embedding.weight.detach()[IDS]
+    torch.testing.assert_close(
+        layer(IDS, positions=positions),
+        tokens + position_rows(layer, positions),
+        rtol=0,
+        atol=2.0**-52,  # torch's and numpy's sines
+    )
+
+
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
+def test_step_by_step_equals_all_at_once(pos_type: str) -> None:
+    layer = embedding(pos_type)
+    steps = [layer(IDS[:, p : p + 1], offset=p) for p in range(5)]
+    assert torch.equal(torch.cat(steps, dim=1), layer(IDS))
+
+
+@pytest.mark.parametrize("pos_type", ["none", "counting", "sinusoidal"])
+def test_a_formula_takes_positions_between_and_before(pos_type: str) -> None:
+    layer = embedding(pos_type)
+    assert layer(IDS, positions=torch.tensor([-1.0, 0.5, 2, 3, 19.5])).isfinite().all()
+
+
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
+def test_no_tokens_give_none_back(pos_type: str) -> None:
+    layer = embedding(pos_type)
+    assert layer(torch.zeros(2, 0, dtype=torch.long)).shape == (2, 0, 8)
+    assert layer(torch.zeros(0, 3, dtype=torch.long)).shape == (0, 3, 8)
+
+
+# Right where others slip
+
+
+@pytest.mark.parametrize("pos_type", ["sinusoidal", "learned"])
+def test_a_bfloat16_model_tells_1000_positions_apart(pos_type: str) -> None:
+    torch.manual_seed(0)
+    layer = PositionalEmbedding(2, 1000, 64, pos_type, 0.0).to(torch.bfloat16)
+    rows = layer(torch.zeros(1, 1000, dtype=torch.long))[0].detach().float().numpy()
+    assert len(np.unique(rows, axis=0)) == 1000
+
+
+def test_counting_in_bfloat16_cannot() -> None:
+    """One more reason not to count: 257 is 256 there. See `posenc.baselines`."""
+    layer = PositionalEmbedding(2, 1000, 64, "counting", 0.0).to(torch.bfloat16)
+    rows = layer(torch.zeros(1, 1000, dtype=torch.long))[0].detach().float().numpy()
+    assert len(np.unique(rows, axis=0)) < 600
+
+
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
+def test_the_tables_are_all_that_is_saved(pos_type: str) -> None:
+    first, other = embedding(pos_type), PositionalEmbedding(100, 20, 8, pos_type, 0.0)
+    learned = ["pos_embedding.embedding.weight"] if pos_type == "learned" else []
+    assert sorted(first.state_dict()) == [*learned, "token_embedding.weight"]
+    assert not list(first.buffers())
+    other.load_state_dict(first.state_dict())
+    assert torch.equal(other(IDS), first(IDS))
+
+
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
+def test_values_survive_a_change_of_type_and_back(pos_type: str) -> None:
+    layer = embedding(pos_type).to(torch.bfloat16)
+    before = layer(IDS)
+    assert torch.equal(layer.double().to(torch.bfloat16)(IDS), before)
+
+
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
+def test_a_layer_made_on_the_meta_device_is_drawn_when_it_has_room(pos_type: str) -> None:
+    with torch.device("meta"):
+        layer = PositionalEmbedding(100, 20, 8, pos_type, 0.0)
+        assert layer(torch.zeros(2, 3, dtype=torch.long)).is_meta
+    layer.to_empty(device="cpu").reset_parameters()
+    other = embedding(pos_type)
+    for drawn in (layer, other):
+        torch.manual_seed(0)
+        drawn.reset_parameters()
+    assert torch.equal(layer(IDS), other(IDS))
+
+
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
+def test_gradients_reach_the_rows_used_and_no_others(pos_type: str) -> None:
+    layer = embedding(pos_type)
+    layer(IDS, offset=2).sum().backward()
+    gradient = layer.token_embedding.weight.grad
+    assert gradient is not None
+    assert gradient[:, 0].tolist() == torch.bincount(IDS.flatten(), minlength=100).tolist()
+    if layer.pos_embedding is not None:
+        rows = layer.pos_embedding.embedding.weight.grad
+        assert rows is not None
+        assert rows[:, 0].tolist() == [0] * 2 + [2] * 5 + [0] * 13
+
+
+def test_writing_into_a_result_does_not_change_the_tables() -> None:
+    layer = embedding("learned")
+    before = layer(IDS).detach().clone()
+    with torch.no_grad():
+        layer(IDS).fill_(9)
+    assert torch.equal(layer(IDS), before)
+
+
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
+def test_it_compiles_in_one_graph(pos_type: str) -> None:
+    layer = embedding(pos_type)
+    torch.compiler.reset()  # every test here compiles one and the same function
+    compiled = torch.compile(layer, fullgraph=True, backend="eager")
+    for length, offset in ((4, 0), (5, 3)):
+        ids, positions = IDS[:, :length], torch.arange(offset, offset + length).expand(2, length)
+        assert torch.equal(compiled(ids, offset=offset), layer(ids, offset=offset))
+        assert torch.equal(compiled(ids, positions=positions), layer(ids, positions=positions))
+
+
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
+def test_it_exports_for_any_length(pos_type: str) -> None:
+    layer = embedding(pos_type)
+    length = torch.export.Dim("length", min=2, max=20)
+    program = torch.export.export(
+        layer, (IDS[:, :3].contiguous(),), dynamic_shapes={"token_ids": {1: length}}
+    )
+    assert torch.equal(program.module()(IDS), layer(IDS))
+
+
+def test_it_prints_what_it_is() -> None:
+    assert "max_len=20, pos_type='sinusoidal'" in repr(embedding("sinusoidal"))
+
+
+# What is refused
+
+
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
+def test_a_text_longer_than_max_len_is_refused_whatever_the_scheme(pos_type: str) -> None:
+    layer = embedding(pos_type)
+    assert layer(torch.zeros(1, 20, dtype=torch.long)).shape == (1, 20, 8)
+    with pytest.raises(
+        ValueError, match=r"^offset \+ length must be at most max_len, 20; got 0 \+ 21"
+    ):
+        layer(torch.zeros(1, 21, dtype=torch.long))
+    with pytest.raises(ValueError, match=r"^positions must be below max_len, 20, .*; got 20"):
+        layer(IDS, positions=torch.tensor([0, 1, 2, 3, 20]))
+
+
+SIZES: tuple[tuple[Any, type[Exception]], ...] = (
+    (0, ValueError),
+    (-1, ValueError),
+    (8.0, TypeError),
+    (True, TypeError),
+    ("8", TypeError),
+    (None, TypeError),
+)
+BAD_ARGUMENTS: tuple[tuple[str, Any, type[Exception]], ...] = (
+    *((name, *bad) for name in ("vocab_size", "max_len", "d_model") for bad in SIZES),
+    ("pos_type", "rotary", ValueError),
+    ("pos_type", "Learned", ValueError),
+    ("pos_type", "", ValueError),
+    ("pos_type", None, TypeError),
+    ("pos_type", 1, TypeError),
+    ("dropout", 1.0, ValueError),
+    ("dropout", -0.1, ValueError),
+    ("dropout", float("nan"), ValueError),
+    ("dropout", "0.1", TypeError),
+    ("scale_tokens", 1, TypeError),
+    ("scale_tokens", None, TypeError),
+)
+
+
+@pytest.mark.parametrize(("argument", "value", "error"), BAD_ARGUMENTS)
+def test_bad_arguments_are_refused_by_name(
+    argument: str, value: Any, error: type[Exception]
+) -> None:
+    arguments = {"vocab_size": 100, "max_len": 20, "d_model": 8, argument: value}
+    with pytest.raises(error, match=rf"^{argument} must be .*; got "):
+        PositionalEmbedding(**arguments)
+
+
+def test_an_unknown_scheme_is_told_the_known_ones() -> None:
+    with pytest.raises(ValueError) as error:
+        PositionalEmbedding(100, 20, 8, "rotary")
+    known = '"none", "counting", "sinusoidal", "learned"'
+    assert str(error.value) == f"pos_type must be one of {known}; got 'rotary' (str)"
+
+
+def test_an_odd_width_is_refused_only_where_pairs_are_needed() -> None:
+    for pos_type in ("none", "counting", "learned"):
+        assert PositionalEmbedding(100, 20, 7, pos_type)(IDS).shape == (2, 5, 7)
+    with pytest.raises(ValueError, match=r"^d_model must be an even integer, 2 or more; got 7$"):
+        PositionalEmbedding(100, 20, 7, "sinusoidal")
+
+
+BAD_CALLS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
+    "an id beyond the vocabulary": ({"token_ids": IDS + 95}, ValueError, "token_ids"),
+    "a negative id": ({"token_ids": IDS - 2}, ValueError, "token_ids"),
+    "real ids": ({"token_ids": IDS.float()}, TypeError, "token_ids"),
+    "boolean ids": ({"token_ids": IDS > 2}, TypeError, "token_ids"),
+    "no batch": ({"token_ids": IDS[0]}, ValueError, "token_ids"),
+    "too many axes": ({"token_ids": IDS[None]}, ValueError, "token_ids"),
+    "a list": ({"token_ids": [[1, 2]]}, TypeError, "token_ids"),
+    "None": ({"token_ids": None}, TypeError, "token_ids"),
+    "ids elsewhere": ({"token_ids": IDS.to("meta")}, ValueError, "token_ids"),
+    "a negative offset": ({"offset": -1}, ValueError, "offset"),
+    "a real offset": ({"offset": 1.0}, TypeError, "offset"),
+    "both": ({"offset": 1, "positions": torch.arange(5)}, ValueError, "offset"),
+    "positions as a list": ({"positions": [0, 1, 2, 3, 4]}, TypeError, "positions"),
+    "too few": ({"positions": torch.arange(4)}, ValueError, "positions"),
+    "another batch": ({"positions": torch.zeros(1, 5).long()}, ValueError, "positions"),
+    "NaN": ({"positions": torch.full((5,), torch.nan)}, ValueError, "positions"),
+    "elsewhere": ({"positions": torch.arange(5, device="meta")}, ValueError, "positions"),
+}
+
+
+@pytest.mark.parametrize("pos_type", ["none", "counting", "sinusoidal"])
+@pytest.mark.parametrize("name", BAD_CALLS)
+def test_bad_calls_are_refused_by_name(name: str, pos_type: str) -> None:
+    given, error, argument = BAD_CALLS[name]
+    with pytest.raises(error, match=rf"^{argument} must be .*; got "):
+        embedding(pos_type)(**{"token_ids": IDS, **given})
+
+
+@pytest.mark.parametrize("name", BAD_CALLS)
+def test_bad_calls_of_a_learned_one_are_refused_by_name(name: str) -> None:
+    given, error, argument = BAD_CALLS[name]
+    error = TypeError if name == "NaN" else error  # no real position has a row
+    with pytest.raises(error, match=rf"^{argument} must be .*; got "):
+        embedding("learned")(**{"token_ids": IDS, **given})
+
+
+@pytest.mark.parametrize(
+    ("positions", "error"),
+    [
+        (torch.tensor([0, 1, 2, 3, -1]), ValueError),
+        (torch.tensor([0, 1, 2, 3, 4.0]), TypeError),
+    ],
+)
+def test_a_learned_table_has_no_row_before_zero_nor_between(
+    positions: Tensor, error: type[Exception]
+) -> None:
+    with pytest.raises(error, match=r"^positions must be .*; got "):
+        embedding("learned")(IDS, positions=positions)

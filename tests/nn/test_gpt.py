@@ -1,0 +1,627 @@
+"""What `posenc.nn.gpt` promises, against the same model worked out in numpy.
+
+`by_hand` reads a model's parameters and follows the papers with the numpy definitions of every
+scheme; it shares no line with the modules. What goes wrong with caches, padding and dtypes is
+asked in test_right_where_others_slip.py.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+import posenc
+from posenc.alibi import alibi_bias
+from posenc.nn import gpt
+from posenc.nn.gpt import CONFIGS, SCHEMES, Cache, GPTModel, create_model_config
+from posenc.nn.tokenizer import create_tokenizer
+from posenc.rotary import apply_rope
+from posenc.t5 import t5_bias
+
+Array = NDArray[np.float64]
+
+VOCABULARY, MAX_LEN, WIDTH, HEADS, LAYERS = 11, 8, 12, 3, 2  # heads of width 4
+TEXT = torch.tensor([[3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8]])
+
+# A few hundred float64 operations on numbers of size 10 or so.
+CLOSE = 1e-11
+
+FORMULAS = [scheme for scheme in SCHEMES if scheme != "learned"]
+
+
+@pytest.fixture(autouse=True)
+def seeded() -> Iterator[None]:
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        yield
+
+
+def model(scheme: str = "learned", *, heads: int = HEADS, layers: int = LAYERS) -> GPTModel:
+    """Return a float64 model whose parameters are large enough for any mistake to show."""
+    made = GPTModel(VOCABULARY, MAX_LEN, WIDTH, heads, layers, scheme).double().eval()
+    for parameter in made.parameters():
+        nn.init.normal_(parameter, std=0.6)
+    return made
+
+
+# --- The model, once more, by hand ----------------------------------------------------------
+
+
+def normalised(x: Array, weight: Array, bias: Array) -> Array:
+    centred = x - x.mean(axis=-1, keepdims=True)
+    variance = (centred**2).mean(axis=-1, keepdims=True)
+    result: Array = centred / np.sqrt(variance + 1e-5) * weight + bias
+    return result
+
+
+def gelu(x: Array) -> Array:
+    erf = np.vectorize(math.erf)(x / math.sqrt(2))
+    result: Array = x * (1 + erf) / 2
+    return result
+
+
+def weights_by_hand(scheme: str, q: Array, k: Array, table: Callable[[str], Array]) -> Array:
+    """Return softmax rows, (heads, n, n), of queries and keys (heads, n, d)."""
+    heads, n, d = q.shape
+    if scheme == "rope":
+        q, k = (apply_rope(x, np.arange(n)).astype(np.float64) for x in (q, k))
+    relative = np.arange(n) - np.arange(n)[:, None]
+    scores = np.zeros((heads, n, n))
+    for h, i, j in itertools.product(range(heads), range(n), range(n)):
+        key = k[h, j]
+        if scheme == "shaw":
+            key = key + table("attention.shaw.table")[int(np.clip(j - i, -16, 16)) + 16]
+        scores[h, i, j] = q[h, i] @ key / math.sqrt(d)
+    if scheme == "alibi":
+        scores += alibi_bias(heads, n)
+    if scheme == "t5":
+        scores += t5_bias(table("t5.table"), relative, bidirectional=False)
+    scores[:, relative > 0] = -np.inf
+    odds = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights: Array = odds / odds.sum(axis=-1, keepdims=True)
+    return weights
+
+
+def by_hand(read: GPTModel, ids: list[int]) -> tuple[Array, Array]:
+    """Return the logits (n, V) and the weights (layers, heads, n, n) of one text."""
+    state = {name: value.numpy() for name, value in read.state_dict().items()}
+    tokens, n = state["embedding.token_embedding.weight"], len(ids)
+    x = tokens[ids]
+    if read.pos_type == "counting":
+        x = x + np.arange(n)[:, None]
+    if read.pos_type == "sinusoidal":
+        x = x * math.sqrt(WIDTH) + posenc.sinusoidal_encoding(n, WIDTH)
+    if read.pos_type == "learned":
+        x = x + state["embedding.pos_embedding.embedding.weight"][:n]
+    seen = []
+    for layer in range(len(read.blocks)):
+
+        def table(name: str, layer: int = layer) -> Array:
+            here: Array = state[name] if name in state else state[f"blocks.{layer}.{name}"]
+            return here
+
+        def linear(y: Array, name: str, table: Callable[[str], Array] = table) -> Array:
+            return y @ table(f"{name}.weight").T + table(f"{name}.bias")
+
+        y = normalised(x, table("attention_norm.weight"), table("attention_norm.bias"))
+        qkv = linear(y, "attention.query_key_value").reshape(n, 3, read.heads, -1)
+        q, k, v = qkv.transpose(1, 2, 0, 3)
+        weights = weights_by_hand(read.pos_type, q, k, table)
+        taken = (weights @ v).transpose(1, 0, 2).reshape(n, WIDTH)
+        x = x + linear(taken, "attention.out")
+        y = normalised(x, table("mlp_norm.weight"), table("mlp_norm.bias"))
+        x = x + linear(gelu(linear(y, "mlp.0")), "mlp.2")
+        seen.append(weights)
+    logits = normalised(x, state["norm.weight"], state["norm.bias"]) @ tokens.T
+    return logits, np.stack(seen)
+
+
+@torch.no_grad()
+def check_against_hand(read: GPTModel) -> None:
+    logits, weights = read(TEXT, return_attention=True)
+    for row, ids in enumerate(TEXT.tolist()):
+        expected_logits, expected_weights = by_hand(read, ids)
+        np.testing.assert_allclose(logits[row], expected_logits, atol=CLOSE, rtol=0)
+        np.testing.assert_allclose(weights[:, row], expected_weights, atol=CLOSE, rtol=0)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_model_is_the_one_worked_out_by_hand(scheme: str) -> None:
+    check_against_hand(model(scheme))
+
+
+def test_slopes_that_float32_cannot_hold_are_exact_in_a_float64_model() -> None:
+    check_against_hand(model("alibi", heads=12))  # 2**-0.5 is among those of 12 heads
+
+
+@pytest.mark.parametrize("scheme", ["rope", "alibi", "t5", "shaw"])
+def test_a_model_without_its_scheme_is_another(scheme: str) -> None:
+    read = model(scheme)
+    read.alibi = read.t5 = None
+    for block in read.blocks:
+        block.attention.rope = block.attention.shaw = None  # type: ignore[union-attr]
+    if scheme in ("t5", "shaw"):  # their tables are still to be read by hand
+        bare = read.state_dict
+        full = model(scheme).state_dict()
+        read.state_dict = lambda: {**full, **bare()}  # type: ignore[method-assign, assignment]
+    with pytest.raises(AssertionError):
+        check_against_hand(read)
+
+
+# --- Shapes, sizes, starts ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_parameters_are_counted_by_formula(scheme: str) -> None:
+    v, rows, w, h, n = VOCABULARY, MAX_LEN, WIDTH, HEADS, LAYERS
+    norm, attention, mlp = 2 * w, 4 * w * w + 4 * w, 8 * w * w + 5 * w
+    shared = v * w + n * (2 * norm + attention + mlp) + norm
+    position = {"learned": rows * w, "t5": 32 * h, "shaw": n * (2 * 16 + 1) * (w // h)}
+    counted = sum(parameter.numel() for parameter in model(scheme).parameters())
+    assert counted == shared + position.get(scheme, 0)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@torch.no_grad()
+def test_attention_rows_sum_to_one_and_never_look_ahead(scheme: str) -> None:
+    cache = Cache()
+    _, weights = model(scheme)(TEXT, cache=cache, return_attention=True)
+    assert weights.shape == (LAYERS, 2, HEADS, 8, 8)
+    torch.testing.assert_close(weights.sum(-1), torch.ones(LAYERS, 2, HEADS, 8).double())
+    assert torch.equal(weights, weights.tril())
+
+
+@torch.no_grad()
+def test_padding_looks_at_what_is_real_before_it_and_at_itself() -> None:
+    real = torch.tensor([[0, 1, 1, 0]]).bool()
+    _, weights = model("none")(TEXT[:1, :4], padding=real, return_attention=True)
+    looks = torch.tensor([[1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 1, 0], [0, 1, 1, 1]]).bool()
+    assert torch.equal(weights[0, 0, 0] > 0, looks)
+
+
+@torch.no_grad()
+def test_documents_are_runs_and_a_number_may_come_again() -> None:
+    _, weights = model("rope")(
+        TEXT[:1, :4], documents=torch.tensor([[7, 7, 0, 7]]), return_attention=True
+    )
+    looks = torch.tensor([[1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]).bool()
+    assert torch.equal(weights[0, 0, 0] > 0, looks)
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8])
+@torch.no_grad()
+def test_ids_and_documents_of_every_integer_type_are_read_alike(dtype: torch.dtype) -> None:
+    documents = torch.tensor([[2, 2, 1, 1, 1, 1, 0, 0], [0] * 8])
+    read = model("sinusoidal")
+    expected = read(TEXT, documents=documents)
+    assert torch.equal(read(TEXT.to(dtype), documents=documents.to(dtype)), expected)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_model_starts_small_and_says_nearly_nothing(scheme: str) -> None:
+    fresh = GPTModel(512, 64, 64, 4, 2, scheme).eval()
+    for name, parameter in fresh.named_parameters():
+        if name.endswith("bias"):
+            assert not parameter.any()
+        elif "norm" in name:
+            assert (parameter == 1).all()
+        else:  # 128 numbers at least, and 5 standard errors of their deviation at most
+            error = float(parameter.detach().std()) / 0.02 - 1
+            assert abs(error) < 5 / math.sqrt(2 * parameter.numel())
+    logits = fresh(torch.arange(64)[None] % 8).detach()
+    loss = nn.functional.cross_entropy(logits[0], torch.arange(64) * 5 % 512)
+    assert abs(float(loss) - math.log(512)) < 0.1
+
+
+def test_no_texts_make_no_logits() -> None:
+    none = torch.empty(0, 3, dtype=torch.long)
+    for scheme in SCHEMES:
+        assert model(scheme)(none).shape == (0, 3, VOCABULARY)
+        assert model(scheme).generate(none, 2).shape == (0, 5)
+        assert model(scheme).generate(none, 2, temperature=1).shape == (0, 5)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_embedding_adds_what_the_first_four_schemes_add_and_else_nothing(scheme: str) -> None:
+    read = model(scheme)
+    tokens = read.embedding.token_embedding(TEXT).detach()
+    said = read.embedding(TEXT).detach()
+    expected = {
+        "counting": tokens + torch.arange(8.0).double()[:, None],
+        "sinusoidal": tokens * math.sqrt(WIDTH)
+        + torch.tensor(posenc.sinusoidal_encoding(8, WIDTH)),
+    }
+    if read.embedding.pos_embedding is not None:
+        expected["learned"] = tokens + read.embedding.pos_embedding(8).detach()
+    torch.testing.assert_close(said, expected.get(scheme, tokens), atol=CLOSE, rtol=0)
+
+
+# --- What the schemes can and cannot ---------------------------------------------------------
+
+
+@torch.no_grad()
+def test_counting_is_invisible_behind_a_normalisation() -> None:
+    """One number added to every dimension is taken away again with the mean."""
+    counting, none = model("counting"), model("none")
+    none.load_state_dict(counting.state_dict())
+    torch.testing.assert_close(counting(TEXT), none(TEXT), atol=CLOSE, rtol=0)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@torch.no_grad()
+def test_one_layer_needs_positions_to_tell_the_order_of_what_went_before(scheme: str) -> None:
+    forwards, backwards = TEXT[:1], TEXT[:1, [3, 6, 1, 0, 5, 4, 2, 7]]
+    shallow, deep = model(scheme, layers=1), model(scheme)
+
+    def told_apart(read: GPTModel) -> bool:
+        return not torch.allclose(read(forwards)[0, -1], read(backwards)[0, -1], atol=1e-6)
+
+    assert told_apart(shallow) is (scheme not in ("none", "counting"))
+    assert told_apart(deep)  # by the causal mask, which shows each token another past
+
+
+@pytest.mark.parametrize("scheme", FORMULAS)
+@torch.no_grad()
+def test_what_is_not_a_table_reads_on_past_max_len(scheme: str) -> None:
+    read, text = model(scheme), TEXT.repeat(1, 3)
+    assert read(text).isfinite().all()
+    np.testing.assert_allclose(read(text)[0], by_hand(read, text[0].tolist())[0], atol=1e-10)
+    assert read.generate(TEXT, 3).shape == (2, 11)
+
+
+@torch.no_grad()
+def test_a_learned_table_ends_and_says_so() -> None:
+    read = model("learned")
+    with pytest.raises(ValueError, match=r"token_ids must .*max_len, the 8 rows .*got 16 tokens"):
+        read(TEXT.repeat(1, 2))
+    cache = Cache()
+    read(TEXT, cache=cache)
+    kept = cache.layers
+    with pytest.raises(ValueError, match=r"token_ids must .*max_len, the 8 rows .*got 9 tokens"):
+        read(TEXT[:, :1], cache=cache)
+    with pytest.raises(ValueError, match=r"positions must be below max_len, 8.*got 8"):
+        read(TEXT[:, :1], cache=cache, padding=torch.tensor([[True], [False]]))
+    assert cache.layers is kept
+    # Real tokens and documents are what is counted, not columns.
+    wide, real = TEXT.repeat(1, 2), torch.tensor([[0, 1] * 8, [1, 0] * 8]).bool()
+    assert read(wide, padding=real).isfinite().all()
+    assert read(wide, documents=torch.tensor([[0] * 8 + [1] * 8] * 2)).isfinite().all()
+
+
+@torch.no_grad()
+def test_generation_beyond_a_learned_table_is_refused_before_anything_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read = model("learned")
+    assert read.generate(TEXT[:, :5], 3).shape == (2, 8)
+    real = torch.tensor([[0] * 3 + [1] * 5] * 2).bool()
+    assert read.generate(TEXT, 3, padding=real).shape == (2, 11)
+    monkeypatch.setattr(GPTModel, "forward", lambda *_: pytest.fail("something was read"))
+    with pytest.raises(ValueError, match=r"new_tokens must .*the 8 rows .*got 9 tokens a text"):
+        read.generate(TEXT[:, :5], 4)
+    with pytest.raises(ValueError, match=r"new_tokens must .*the 8 rows .*got 9 tokens a text"):
+        read.generate(TEXT, 4, padding=real)
+
+
+# --- Writing ---------------------------------------------------------------------------------
+
+
+def without_a_cache(read: GPTModel, ids: list[int], new_tokens: int) -> list[int]:
+    """Return a text carried on by the likeliest token, everything read anew each time."""
+    for _ in range(new_tokens):
+        ids = [*ids, int(read(torch.tensor([ids]))[0, -1].argmax())]
+    return ids
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@torch.no_grad()
+def test_greedy_generation_is_the_likeliest_token_each_time(scheme: str) -> None:
+    read, prompt = model(scheme), TEXT[:, :4]
+    expected = [without_a_cache(read, ids, 4) for ids in prompt.tolist()]
+    assert read.generate(prompt, 4).tolist() == expected
+    assert read.generate(prompt, 4).tolist() == expected
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@torch.no_grad()
+def test_padded_prompts_are_carried_on_as_they_are_alone(scheme: str) -> None:
+    read, prompt = model(scheme), TEXT[[0, 1, 0], :5]
+    real = torch.tensor([[0, 0, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 1, 0, 1]]).bool()
+    made = read.generate(prompt, 4, padding=real)
+    assert torch.equal(made[:, :5], prompt)
+    for row in range(3):
+        alone = prompt[row, real[row]].tolist()
+        assert made[row, 5:].tolist() == without_a_cache(read, alone, 4)[3:]
+
+
+def test_generation_draws_as_its_generator_tells_it() -> None:
+    read, prompt = model("rope"), TEXT[:, :4].repeat(20, 1)
+
+    def drawn(seed: int) -> Tensor:
+        return read.generate(
+            prompt, 5, temperature=2.0, generator=torch.Generator().manual_seed(seed)
+        )
+
+    assert torch.equal(drawn(1), drawn(1))
+    assert not torch.equal(drawn(1), drawn(2))
+    torch.manual_seed(3)
+    first = read.generate(prompt, 5, temperature=2.0)
+    torch.manual_seed(3)
+    assert torch.equal(read.generate(prompt, 5, temperature=2.0), first)
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
+@torch.no_grad()
+def test_draws_follow_the_softmax_at_their_temperature(temperature: float) -> None:
+    read, draws = model("alibi"), 4000
+    odds = (read(TEXT[:1])[0, -1] / temperature).softmax(dim=0)
+    made = read.generate(TEXT[:1].repeat(draws, 1), 1, temperature=temperature)
+    share = made[:, -1].bincount(minlength=VOCABULARY) / draws
+    # Five standard errors of a share; the draws are seeded, so this holds or it does not.
+    assert ((share - odds).abs() <= 5 * (odds * (1 - odds) / draws).sqrt() + 1e-9).all()
+
+
+@pytest.mark.parametrize("temperature", [5e-324, 1e-300, 1e-6])
+def test_the_coldest_draws_are_the_likeliest_tokens(temperature: float) -> None:
+    read = model("t5")
+    assert torch.equal(read.generate(TEXT, 4, temperature=temperature), read.generate(TEXT, 4))
+
+
+def test_equal_logits_are_drawn_from_however_cold_it_is() -> None:
+    read = model("none")
+    nn.init.zeros_(read.embedding.token_embedding.weight)  # which reads the words off, too
+    assert len(set(read.generate(TEXT[:1], 40, temperature=1e-6)[0, 8:].tolist())) > 5
+    assert not read.generate(TEXT[:1], 3)[0, 8:].any()
+
+
+def test_generation_of_nothing_is_the_prompt_anew() -> None:
+    read = model("shaw")
+    made = read.generate(TEXT, 0)
+    assert torch.equal(made, TEXT)
+    made.fill_(0)
+    assert TEXT.any()
+    assert read.generate(TEXT.int(), 1).dtype is torch.int64
+
+
+def test_generation_keeps_nothing_to_learn_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded = []
+    choose = gpt._choose
+
+    def noted(logits: Tensor, *options: Any) -> Tensor:
+        recorded.append(logits.requires_grad)
+        return choose(logits, *options)
+
+    monkeypatch.setattr(gpt, "_choose", noted)
+    model("none").generate(TEXT, 2)
+    assert recorded == [False, False]
+    assert model("none")(TEXT).requires_grad
+
+
+def test_generation_from_parameters_that_are_no_numbers_is_refused() -> None:
+    read = model("none")
+    nn.init.constant_(read.norm.weight, math.nan)
+    for temperature in (0.0, 1.0):
+        with pytest.raises(ValueError, match="NaN among the logits"):
+            read.generate(TEXT, 1, temperature=temperature)
+
+
+# --- Training --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_every_scheme_learns_a_short_text_by_heart(scheme: str) -> None:
+    text = torch.tensor([[1, 2, 3, 1, 4, 1, 2, 5, 6, 3, 2, 1, 7, 7, 2, 3]])
+    learner = GPTModel(8, 16, 32, 2, 2, scheme)
+    optimizer = torch.optim.Adam(learner.parameters(), lr=1e-2)
+    losses = []
+    for _ in range(40):
+        loss = nn.functional.cross_entropy(learner(text[:, :-1])[0], text[0, 1:])
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        losses.append(loss.item())
+    assert abs(losses[0] - math.log(8)) < 0.2
+    assert losses[-1] < losses[0] / 10
+
+
+@torch.no_grad()
+def test_dropout_acts_in_training_and_nowhere_else() -> None:
+    wet = GPTModel(VOCABULARY, MAX_LEN, WIDTH, HEADS, LAYERS, "rope", 0.5)
+    assert not torch.equal(wet(TEXT), wet(TEXT))
+    wet.eval()
+    dry = GPTModel(VOCABULARY, MAX_LEN, WIDTH, HEADS, LAYERS, "rope")
+    dry.load_state_dict(wet.state_dict())
+    assert torch.equal(wet(TEXT), dry(TEXT))
+
+
+def test_dropout_acts_on_the_embedding_and_on_all_that_each_layer_adds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dropped = []
+
+    def noted(self: nn.Dropout, x: Tensor) -> Tensor:
+        dropped.append(self.p)
+        return x
+
+    monkeypatch.setattr(nn.Dropout, "forward", noted)
+    GPTModel(VOCABULARY, MAX_LEN, WIDTH, HEADS, LAYERS, "rope", 0.25)(TEXT)
+    assert dropped == [0.25] * (1 + 2 * LAYERS)
+
+
+# --- Configurations --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "kind"), [("tiny", "simple"), ("byte", "byte")])
+@torch.no_grad()
+def test_a_configuration_fits_its_tokenizer(name: str, kind: Any) -> None:
+    config, tokenizer = create_model_config(name), create_tokenizer(kind)
+    assert config["vocab_size"] >= tokenizer.vocab_size
+    ids = torch.tensor([tokenizer.encode("The cat sat on the mat")])
+    read = GPTModel(**config).eval()
+    logits, weights = read(ids, return_attention=True)
+    assert logits.shape == (1, ids.shape[1], config["vocab_size"])
+    assert weights.shape == (config["layers"], 1, config["heads"], ids.shape[1], ids.shape[1])
+    assert read.embedding(ids).shape == (1, ids.shape[1], config["d_model"])
+
+
+def test_a_configuration_is_the_callers_own() -> None:
+    create_model_config("tiny")["vocab_size"] = 1
+    assert create_model_config("tiny")["vocab_size"] == CONFIGS["tiny"]["vocab_size"] == 512
+
+
+# --- Bad input -------------------------------------------------------------------------------
+
+SIZES = {"vocab_size": 11, "max_len": 8, "d_model": 12, "heads": 3, "layers": 1}
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        *(({size: 0}, ValueError, f"{size} must be .*got 0") for size in SIZES),
+        *(({size: 2.5}, TypeError, f"{size} must be .*got 2.5") for size in SIZES),
+        *(({size: True}, TypeError, f"{size} must be .*got True") for size in SIZES),
+        ({"d_model": 13}, ValueError, "d_model must be a multiple of 3, for 3 heads.*got 13"),
+        ({"d_model": 9, "pos_type": "rope"}, ValueError, "d_model must be a multiple of 6.*got 9"),
+        ({"d_model": 9, "pos_type": "sinusoidal"}, ValueError, "d_model must be an even .*got 9"),
+        ({"pos_type": "swin"}, ValueError, "none, counting, .*shaw; got 'swin', for pictures"),
+        ({"pos_type": "Rope"}, ValueError, '"none", "counting", .*"shaw"; got .Rope'),
+        ({"pos_type": None}, TypeError, "pos_type must be one of"),
+        ({"dropout": 1.0}, ValueError, "dropout must be .*got 1.0"),
+        ({"dropout": math.nan}, ValueError, "dropout must be"),
+        ({"dropout": "0.1"}, TypeError, "dropout must be"),
+    ],
+)
+def test_a_model_that_cannot_be_is_refused(
+    changed: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        GPTModel(**{**SIZES, **changed})
+
+
+OTHER = torch.ones(2, 7).bool()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"token_ids": [[1, 2]]}, TypeError, "token_ids must be an integer tensor; got"),
+        ({"token_ids": TEXT.double()}, TypeError, "token_ids must be an integer .*float64"),
+        ({"token_ids": TEXT.bool()}, TypeError, "token_ids must be an integer .*bool"),
+        ({"token_ids": TEXT[0]}, ValueError, r"token_ids must be of shape .*got \(8,\)"),
+        ({"token_ids": TEXT[None]}, ValueError, r"token_ids must be of shape .*got \(1, 2, 8\)"),
+        ({"token_ids": TEXT[:, :0]}, ValueError, r"token_ids must hold .*got shape \(2, 0\)"),
+        ({"token_ids": TEXT + 2}, ValueError, "token_ids must be from 0 to 10; got 11"),
+        ({"token_ids": TEXT - 2}, ValueError, "token_ids must be from 0 to 10; got -1"),
+        (
+            {"token_ids": TEXT.to("meta")},
+            ValueError,
+            "token_ids must be on the device cpu; got meta",
+        ),
+        ({"padding": TEXT}, TypeError, "padding must be a boolean tensor; got .*int64"),
+        ({"padding": OTHER}, ValueError, r"padding must be of shape \(2, 8\); got \(2, 7\)"),
+        ({"padding": TEXT > 2}, None, ""),
+        ({"padding": TEXT == 9}, ValueError, "padding must leave .*got none in row 1"),
+        ({"padding": (TEXT > 2).to("meta")}, ValueError, "padding must be on the device cpu"),
+        ({"documents": TEXT > 2}, TypeError, "documents must be an integer tensor; got .*bool"),
+        ({"documents": TEXT[:1]}, ValueError, r"documents must be of shape \(2, 8\); got \(1, 8\)"),
+        ({"documents": -TEXT}, ValueError, "documents must be from 0 .*got -9"),
+        ({"documents": TEXT.to("meta")}, ValueError, "documents must be on the device cpu"),
+        ({"documents": TEXT, "cache": Cache()}, ValueError, "documents must be .*without a cache"),
+        ({"cache": []}, TypeError, "cache must be a posenc.nn.Cache; got list"),
+        ({"return_attention": 1}, TypeError, "return_attention must be True or False; got 1"),
+    ],
+)
+def test_a_call_that_makes_no_sense_is_refused(
+    arguments: dict[str, Any], error: type[Exception] | None, message: str
+) -> None:
+    arguments = {"token_ids": TEXT, **arguments}
+    if error is None:
+        assert model()(**arguments).isfinite().all()
+        return
+    with pytest.raises(error, match=message):
+        model()(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("other", "text"),
+    [
+        ({}, TEXT[:1]),
+        ({"layers": 1}, TEXT),
+        ({"heads": 2}, TEXT),
+    ],
+)
+@torch.no_grad()
+def test_a_cache_of_another_batch_or_model_is_refused(other: dict[str, int], text: Tensor) -> None:
+    cache = Cache()
+    model("rope", **other)(text, cache=cache)
+    kept = cache.layers
+    with pytest.raises(ValueError, match="cache must be of this model and batch, 2 layers of keys"):
+        model("rope")(TEXT, cache=cache)
+    assert cache.layers is kept
+
+
+@torch.no_grad()
+def test_a_call_that_fails_adds_nothing_to_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, cache = model("alibi"), Cache()
+    read(TEXT[:, :3], cache=cache)
+    kept = cache.layers
+    with monkeypatch.context() as broken, pytest.raises(KeyboardInterrupt):
+        broken.setattr(nn.LayerNorm, "forward", interrupted)
+        read(TEXT[:, 3:], cache=cache)
+    assert cache.layers is kept
+    torch.testing.assert_close(read(TEXT[:, 3:], cache=cache), read(TEXT)[:, 3:])
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"new_tokens": -1}, ValueError, "new_tokens must be an integer, 0 or more; got -1"),
+        ({"new_tokens": 1.0}, TypeError, "new_tokens must be an integer, 0 or more; got 1.0"),
+        ({"temperature": -0.5}, ValueError, "temperature must be .*0 or more; got -0.5"),
+        ({"temperature": math.nan}, ValueError, "temperature must be one finite number.*nan"),
+        ({"temperature": math.inf}, ValueError, "temperature must be one finite number.*inf"),
+        ({"temperature": "hot"}, TypeError, "temperature must be one finite number"),
+        ({"temperature": [1.0]}, TypeError, r"temperature must be .*got an array of shape \(1,\)"),
+        ({"generator": 3}, TypeError, "generator must be a torch.Generator; got int"),
+        ({"token_ids": TEXT[:, :0]}, ValueError, "token_ids must hold"),
+        ({"token_ids": TEXT + 2}, ValueError, "token_ids must be from 0 to 10; got 11"),
+        ({"padding": TEXT == 9}, ValueError, "padding must leave .*got none in row 1"),
+    ],
+)
+def test_a_wish_that_makes_no_sense_is_refused(
+    arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        model("none").generate(**{"token_ids": TEXT, "new_tokens": 1, **arguments})
+
+
+def test_a_generator_of_another_device_is_refused() -> None:
+    read = model("none").to("meta")
+    with pytest.raises(ValueError, match="generator must be on the device meta; got cpu"):
+        read.generate(TEXT.to("meta"), 1, generator=torch.Generator())
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "message"),
+    [
+        ("huge", ValueError, 'name must be one of "tiny", "byte"; got .huge'),
+        (3, TypeError, 'name must be one of "tiny", "byte"; got 3'),
+    ],
+)
+def test_an_unknown_configuration_is_refused_with_the_names_there_are(
+    name: Any, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        create_model_config(name)

@@ -1,0 +1,292 @@
+"""What the learned layer promises: the rows asked for, no others, and tables of another length."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from posenc.learned import LearnedPositionalEmbedding as Twin
+from posenc.learned import resize_table
+from posenc.nn.learned import LearnedPositionalEmbedding
+
+DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
+
+
+def learned(max_len: int = 6, d_model: int = 4) -> LearnedPositionalEmbedding:
+    torch.manual_seed(0)
+    return LearnedPositionalEmbedding(max_len, d_model)
+
+
+def table(layer: LearnedPositionalEmbedding) -> Tensor:
+    return layer.embedding.weight.detach()
+
+
+# The rows
+
+
+def test_a_count_gives_the_first_rows() -> None:
+    layer = learned()
+    for count in (0, 1, 6, np.int64(3)):
+        assert torch.equal(layer(count), table(layer)[:count])
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int16, torch.uint8])
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (2, 0), (2, 1, 3)])
+def test_ids_of_any_shape_give_a_row_each(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
+    layer = learned()
+    ids = torch.randint(0, 6, shape, generator=torch.Generator().manual_seed(1)).to(dtype)
+    rows = layer(ids)
+    assert rows.shape == (*shape, 4)
+    for index in np.ndindex(shape):
+        assert torch.equal(rows[index], table(layer)[int(ids[index])])
+
+
+def test_the_numpy_twin_gives_the_same_sum() -> None:
+    layer, twin = learned().double(), Twin(6, 4)
+    twin.position_embeddings = table(layer).numpy()
+    tokens = torch.randn(2, 3, 4, dtype=torch.float64)
+    ids = torch.tensor([[0, 1, 2], [5, 5, 0]])
+    np.testing.assert_array_equal(
+        twin.forward(tokens.numpy(), ids.numpy()), (tokens + layer(ids)).detach().numpy()
+    )
+
+
+def test_the_table_is_drawn_with_deviation_two_hundredths() -> None:
+    weights = table(learned(1000, 100))
+    # 100 000 draws: their deviation is within 1 % and their mean within 4 standard errors.
+    assert weights.std().item() == pytest.approx(0.02, rel=0.01)
+    assert abs(weights.mean().item()) < 4 * 0.02 / 100_000**0.5
+
+
+# Right where others slip
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_have_the_tables_type(dtype: torch.dtype) -> None:
+    layer = learned()
+    before = table(layer).clone()
+    rows = layer.to(dtype)(6)
+    assert rows.dtype is dtype
+    assert torch.equal(rows, before.to(dtype))
+
+
+def test_positions_are_told_apart_in_bfloat16() -> None:
+    """Ids are integers to the end: position 257 does not become 256."""
+    layer = learned(1000, 64).to(torch.bfloat16)
+    rows = layer(1000).detach().float().numpy()
+    assert len(np.unique(rows, axis=0)) == 1000
+    assert torch.equal(layer(torch.tensor([257]))[0], table(layer)[257])
+
+
+def test_a_saved_table_is_the_table_loaded() -> None:
+    first, other = learned(), LearnedPositionalEmbedding(6, 4)
+    assert list(first.state_dict()) == ["embedding.weight"]
+    assert not torch.equal(first(6), other(6))
+    other.load_state_dict(first.state_dict())
+    assert torch.equal(first(6), other(6))
+
+
+def test_a_layer_made_on_the_meta_device_is_drawn_when_it_has_room() -> None:
+    with torch.device("meta"):
+        layer = LearnedPositionalEmbedding(100, 64)
+        assert layer(3).is_meta
+    assert layer(torch.arange(3, device="meta")).is_meta
+    layer.to_empty(device="cpu").reset_parameters()
+    assert table(layer).std().item() == pytest.approx(0.02, rel=0.05)
+    other = LearnedPositionalEmbedding(100, 64)
+    for drawn in (layer, other):
+        torch.manual_seed(0)
+        drawn.reset_parameters()
+    assert torch.equal(layer(100), other(100))
+
+
+def test_gradients_reach_the_rows_used_and_no_others() -> None:
+    layer = learned()
+    layer(torch.tensor([[1, 4, 4]])).sum().backward()
+    gradient = layer.embedding.weight.grad
+    assert gradient is not None
+    assert gradient[:, 0].tolist() == [0, 1, 0, 0, 2, 0]
+
+
+def test_writing_into_a_result_does_not_change_the_table() -> None:
+    layer = learned()
+    before = table(layer).clone()
+    for asked in (6, torch.arange(6)):
+        with torch.no_grad():
+            layer(asked).fill_(9)
+    assert torch.equal(table(layer), before)
+
+
+def test_two_layers_never_share_a_table() -> None:
+    first, other = learned(), learned()
+    assert torch.equal(first(6), other(6))
+    before = other(6).clone()
+    with torch.no_grad():
+        first.embedding.weight.add_(1)
+    assert torch.equal(other(6), before)
+
+
+def test_it_compiles_in_one_graph() -> None:
+    layer = learned(50, 8)
+    torch.compiler.reset()  # every test here compiles one and the same function
+    compiled = torch.compile(layer, fullgraph=True, backend="aot_eager")
+    for count in (3, 4, 7):
+        assert torch.equal(compiled(count), layer(count))
+        ids = torch.arange(count).expand(2, count) + 1
+        assert torch.equal(compiled(ids), layer(ids))
+
+
+def test_it_exports() -> None:
+    layer = learned()
+    length = torch.export.Dim("length", min=2, max=64)
+    ids = torch.tensor([5, 0, 3])
+    program = torch.export.export(
+        layer, (torch.arange(4),), dynamic_shapes={"positions": {0: length}}
+    )
+    assert torch.equal(program.module()(ids), layer(ids))
+
+
+# What is refused
+
+BAD_POSITIONS: dict[str, tuple[Any, type[Exception]]] = {
+    "the last row by the back door": (torch.tensor([0, -1]), ValueError),
+    "just beyond the table": (torch.tensor([0, 6]), ValueError),
+    "a count beyond the table": (7, ValueError),
+    "a negative count": (-1, ValueError),
+    "reals": (torch.tensor([0.0, 1.0]), TypeError),
+    "half a position": (torch.tensor([0.5]), TypeError),
+    "a real count": (2.0, TypeError),
+    "NaN": (torch.tensor([torch.nan]), TypeError),
+    "booleans": (torch.tensor([True]), TypeError),
+    "a boolean": (True, TypeError),
+    "a list": ([0, 1], TypeError),
+    "an array": (np.arange(3), TypeError),
+    "a string": ("3", TypeError),
+    "None": (None, TypeError),
+    "another device": (torch.arange(3, device="meta"), ValueError),
+}
+
+
+@pytest.mark.parametrize("name", BAD_POSITIONS)
+def test_bad_positions_are_refused_by_name(name: str) -> None:
+    value, error = BAD_POSITIONS[name]
+    with pytest.raises(error, match=r"^positions must be .*; got "):
+        learned()(value)
+
+
+def test_a_text_longer_than_the_table_is_told_both_lengths() -> None:
+    with pytest.raises(ValueError, match=r"^positions must be at most max_len, 20; got 21$"):
+        learned(20, 8)(21)
+
+
+BAD_SIZES: tuple[tuple[Any, type[Exception]], ...] = (
+    (0, ValueError),
+    (-1, ValueError),
+    (2.0, TypeError),
+    (True, TypeError),
+    ("2", TypeError),
+    (None, TypeError),
+)
+
+
+@pytest.mark.parametrize("argument", ["max_len", "d_model"])
+@pytest.mark.parametrize(("value", "error"), BAD_SIZES)
+def test_bad_sizes_are_refused_by_name(argument: str, value: Any, error: type[Exception]) -> None:
+    arguments = {"max_len": 6, "d_model": 4, argument: value}
+    with pytest.raises(error, match=rf"^{argument} must be an integer, 1 or more; got "):
+        LearnedPositionalEmbedding(**arguments)
+
+
+@pytest.mark.parametrize(("value", "error"), BAD_SIZES)
+def test_bad_new_lengths_are_refused_by_name(value: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match=r"^max_len must be an integer, 1 or more; got "):
+        learned().resized(value)
+
+
+# Tables of another length
+
+SIZES = [(1, 1), (1, 5), (5, 1), (2, 3), (6, 6), (6, 11), (11, 6), (49, 64), (64, 49), (512, 1000)]
+
+
+@pytest.mark.parametrize(("old", "new"), SIZES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_resized_table_is_that_of_the_numpy_definition(
+    old: int, new: int, dtype: torch.dtype
+) -> None:
+    layer = learned(old, 3).to(dtype)
+    exact = resize_table(table(layer).double().numpy(), new)
+    longer = layer.resized(new)
+    assert longer.max_len == new
+    assert torch.equal(longer(new), torch.from_numpy(exact).double().to(dtype))
+
+
+@pytest.mark.parametrize(("old", "new"), [pair for pair in SIZES if pair[1] > 1])
+def test_a_resized_table_is_torchs_own_interpolation_with_corners_kept(old: int, new: int) -> None:
+    layer = learned(old, 3).double()
+    theirs = torch.nn.functional.interpolate(
+        table(layer).T[None], size=new, mode="linear", align_corners=True
+    )[0].T
+    # Entries near 0.02, whose weights both sides round in their own order: places up to 512 are
+    # good to 1e-13, and a row changes by some 0.1 from one place to the next.
+    torch.testing.assert_close(layer.resized(new)(new), theirs, rtol=0, atol=1e-14)
+
+
+def test_the_ends_stay_and_the_same_length_is_the_same_table() -> None:
+    layer = learned(20, 8)
+    assert torch.equal(layer.resized(33)(33)[[0, -1]], layer(20)[[0, -1]])
+    assert torch.equal(layer.resized(20)(20), layer(20))
+
+
+def test_a_resized_layer_is_a_layer_of_its_own() -> None:
+    layer = learned().eval()
+    before = table(layer).clone()
+    other = layer.resized(6)
+    with torch.no_grad():
+        other.embedding.weight.fill_(9)
+    assert torch.equal(table(layer), before)
+    assert not other.training
+    assert isinstance(other.embedding.weight, torch.nn.Parameter)
+    assert other.embedding.num_embeddings == 6
+
+
+def test_a_resized_layer_is_trained_as_the_old_one_was() -> None:
+    layer = learned()
+    longer = layer.resized(9)
+    longer(9).sum().backward()
+    assert layer.embedding.weight.grad is None
+    assert longer.embedding.weight.grad is not None
+    layer.embedding.weight.requires_grad_(False)
+    assert not layer.resized(9).embedding.weight.requires_grad
+
+
+def test_resizing_draws_no_random_numbers() -> None:
+    layer = learned()
+    before = torch.get_rng_state()
+    layer.resized(9)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_resizing_on_the_meta_device_keeps_the_shapes() -> None:
+    with torch.device("meta"):
+        longer = LearnedPositionalEmbedding(6, 4).resized(9)
+    assert longer.embedding.weight.is_meta
+    assert longer.embedding.weight.shape == (9, 4)
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf, -torch.inf])
+def test_a_table_gone_wrong_in_training_is_not_resized(value: float) -> None:
+    layer = learned()
+    with torch.no_grad():
+        layer.embedding.weight[2, 1] = value
+    with pytest.raises(ValueError, match=r"^embedding.weight must be finite; got -?(nan|inf)$"):
+        layer.resized(9)
+
+
+def test_a_copy_is_as_good_as_the_layer() -> None:
+    layer = learned()
+    assert torch.equal(copy.deepcopy(layer)(6), layer(6))

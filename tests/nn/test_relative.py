@@ -1,0 +1,517 @@
+"""What `posenc.nn.relative` promises, against the numpy definitions and loops over pairs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import posenc.relative
+from posenc.nn.relative import RelativePositionEmbedding, relative_positions
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+quick = settings(database=None, deadline=None, derandomize=True, max_examples=40)
+
+# Dot products of a few numbers of size 1, added up in two orders: some rounding errors of each.
+CLOSE = {torch.float64: 1e-14, torch.float32: 1e-5, torch.bfloat16: 0.1, torch.float16: 0.01}
+
+
+def embedding_of(d: int, max_distance: int, dtype: torch.dtype = torch.float64) -> nn.Module:
+    """Return an embedding whose rows are large enough to tell apart in any dtype."""
+    embedding = RelativePositionEmbedding(d, max_distance)
+    torch.manual_seed(0)
+    nn.init.normal_(embedding.table)
+    return embedding.to(dtype)
+
+
+def made(d: int = 4, max_distance: int = 3) -> RelativePositionEmbedding:
+    """Return a float64 embedding."""
+    embedding = embedding_of(d, max_distance)
+    assert isinstance(embedding, RelativePositionEmbedding)
+    return embedding
+
+
+def queries(*shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
+    """Return queries drawn from a fixed seed."""
+    return torch.randn(shape, generator=torch.Generator().manual_seed(1), dtype=dtype)
+
+
+def scores_by_loop(embedding: RelativePositionEmbedding, q: Tensor, relative: Tensor) -> Tensor:
+    """Return q_i · w_{clip(j − i)} pair by pair, for relative positions (batch, query, key)."""
+    batch, heads, length, _ = q.shape
+    out = torch.zeros(batch, heads, length, relative.shape[-1], dtype=q.dtype)
+    for b, h, i, j in np.ndindex(*out.shape):
+        furthest = embedding.max_distance
+        r = max(-furthest, min(furthest, int(relative[b, i, j])))
+        out[b, h, i, j] = q[b, h, i] @ embedding.table[r + furthest].detach()
+    return out
+
+
+class LargestResult(TorchDispatchMode):
+    """Keeps the size of the largest tensor that any operation returns."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.numbers = 0
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if isinstance(result, Tensor):
+            self.numbers = max(self.numbers, result.numel())
+        return result
+
+
+# Relative positions
+
+
+@quick
+@given(q=st.integers(0, 9), k=st.integers(0, 9))
+def test_two_counts_give_the_numpy_matrix(q: int, k: int) -> None:
+    relative = relative_positions(q, k)
+    assert relative.dtype == torch.int64
+    np.testing.assert_array_equal(relative, posenc.relative.relative_positions(q, k))
+    assert torch.equal(relative_positions(torch.arange(q), k), relative)
+    assert torch.equal(relative_positions(q, torch.arange(k)), relative)
+
+
+def test_keys_are_the_queries_unless_given() -> None:
+    assert torch.equal(relative_positions(4), relative_positions(4, 4))
+    ids = torch.tensor([3, 0, 7])
+    assert relative_positions(ids).tolist() == [[0, -3, 4], [3, 0, 7], [-4, -7, 0]]
+
+
+@pytest.mark.parametrize(
+    ("query_batch", "key_batch"), [(None, 2), (2, None), (2, 2), (None, None), (1, 1)]
+)
+def test_each_row_of_a_batch_has_its_own_positions(
+    query_batch: int | None, key_batch: int | None
+) -> None:
+    rng = np.random.default_rng(0)
+    query = rng.integers(-50, 50, (3,) if query_batch is None else (query_batch, 3))
+    key = rng.integers(-50, 50, (5,) if key_batch is None else (key_batch, 5))
+    expected = key[..., np.newaxis, :] - query[..., :, np.newaxis]
+    relative = relative_positions(torch.from_numpy(query), torch.from_numpy(key))
+    np.testing.assert_array_equal(relative, expected)
+
+
+@quick
+@given(keys=st.integers(1, 9), data=st.data())
+def test_a_late_query_has_its_row_of_the_whole_matrix(keys: int, data: st.DataObject) -> None:
+    row = data.draw(st.integers(0, keys - 1))
+    late = relative_positions(torch.tensor([row]), keys)
+    assert torch.equal(late, relative_positions(keys)[row : row + 1])
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64], ids=str
+)
+def test_narrow_and_unsigned_positions_do_not_wrap_round(dtype: torch.dtype) -> None:
+    ids = torch.tensor([0, 127], dtype=dtype)
+    assert relative_positions(ids).tolist() == [[0, 127], [-127, 0]]
+
+
+def test_left_padding_shifts_queries_and_keys_alike() -> None:
+    padded = torch.arange(6).expand(2, 6) - torch.tensor([[0], [2]])
+    first, second = relative_positions(padded)
+    assert torch.equal(first, second)
+    assert torch.equal(first, relative_positions(6))
+
+
+def test_a_returned_matrix_is_the_callers_own() -> None:
+    ids = torch.arange(3)
+    relative_positions(ids).fill_(9)
+    assert ids.tolist() == [0, 1, 2]
+    assert relative_positions(3)[0].tolist() == [0, 1, 2]
+
+
+# The embedding
+
+
+@pytest.mark.parametrize("max_distance", [0, 1, 3, 10])
+def test_each_pair_has_the_row_of_its_clipped_relative_position(max_distance: int) -> None:
+    embedding = made(5, max_distance)
+    relative = relative_positions(torch.arange(2, 9), 8)
+    index = posenc.relative.shaw_index(relative.numpy(), max_distance=max_distance)
+    rows = embedding(relative)
+    assert rows.shape == (7, 8, 5)
+    np.testing.assert_array_equal(rows.detach(), embedding.table.detach().numpy()[index])
+    batched = embedding(relative.expand(2, 7, 8))
+    assert torch.equal(batched, rows.expand(2, 7, 8, 5))
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_scores_are_the_products_of_every_pair(batched: bool) -> None:
+    embedding, q = made(), queries(2, 3, 5, 4)
+    ids = torch.tensor([[0, 1, 2, 3, 4], [9, 0, 4, 4, 30]])
+    relative = relative_positions(ids if batched else ids[1], 6)
+    scores = embedding.scores(q, relative)
+    expected = scores_by_loop(embedding, q, relative.expand(2, 5, 6))
+    torch.testing.assert_close(scores, expected, rtol=0, atol=1e-14)
+
+
+@quick
+@given(
+    length=st.integers(0, 6),
+    keys=st.integers(0, 8),
+    offset=st.integers(0, 9),
+    max_distance=st.integers(0, 12),
+)
+def test_the_shift_gives_the_scores_of_the_definition(
+    length: int, keys: int, offset: int, max_distance: int
+) -> None:
+    embedding, q = made(4, max_distance), queries(2, 3, length, 4)
+    positions = torch.arange(offset, offset + length)
+    by_definition = embedding.scores(q, relative_positions(positions, keys))
+    by_shift = embedding.shifted_scores(q, keys, query_offset=offset)
+    assert by_shift.shape == (2, 3, length, keys)
+    torch.testing.assert_close(by_shift, by_definition, rtol=0, atol=CLOSE[q.dtype])
+
+
+def test_the_shift_is_the_numpy_shift() -> None:
+    embedding, q = made(), queries(2, 3, 5, 4)
+    index = posenc.relative.shaw_index(np.arange(-4, 7), max_distance=3)
+    products = q.numpy() @ embedding.table.detach().numpy()[index].T
+    np.testing.assert_allclose(
+        embedding.shifted_scores(q, 7).detach(),
+        posenc.relative.relative_shift(products),
+        rtol=0,
+        atol=1e-14,
+    )
+
+
+def test_decoding_step_by_step_gives_the_rows_of_the_whole() -> None:
+    embedding, q = made(4, 2), queries(1, 2, 9, 4)
+    whole = embedding.shifted_scores(q, 9)
+    for step in range(9):
+        one = q[:, :, step : step + 1]
+        shifted = embedding.shifted_scores(one, step + 1, query_offset=step)
+        gathered = embedding.scores(one, relative_positions(torch.tensor([step]), step + 1))
+        for last in (shifted, gathered):
+            torch.testing.assert_close(
+                last, whole[:, :, step : step + 1, : step + 1], rtol=0, atol=1e-14
+            )
+
+
+def test_the_shift_holds_no_vector_for_every_pair() -> None:
+    # 64 queries, 64 keys, d = 32: the gathered vectors are 64·64·32 numbers, the rows 127·32.
+    embedding, q = made(32, 8), queries(1, 1, 64, 32)
+    with LargestResult() as by_shift:
+        embedding.shifted_scores(q, 64)
+    with LargestResult() as by_definition:
+        embedding.scores(q, relative_positions(64))
+    assert by_shift.numbers == 64 * 128  # a row of 127 products and a 0 for each query
+    assert by_definition.numbers == 64 * 64 * 32
+
+
+# Types, weights, gradients
+
+
+@pytest.mark.parametrize("dtype", CLOSE, ids=str)
+def test_scores_come_in_the_dtype_of_the_queries(dtype: torch.dtype) -> None:
+    embedding, exact = embedding_of(8, 4, dtype), queries(2, 3, 5, 8)
+    assert isinstance(embedding, RelativePositionEmbedding)
+    assert embedding(relative_positions(5)).dtype == dtype
+    expected = made(8, 4).scores(exact, relative_positions(5))
+    for scores in (
+        embedding.scores(exact.to(dtype), relative_positions(5)),
+        embedding.shifted_scores(exact.to(dtype), 5),
+        made(8, 4).scores(exact.to(dtype), relative_positions(5)),  # a table of another dtype
+    ):
+        assert scores.dtype == dtype
+        torch.testing.assert_close(scores.double(), expected, rtol=0, atol=CLOSE[dtype])
+
+
+def test_a_module_in_bfloat16_still_tells_1000_positions_apart() -> None:
+    # bfloat16 has no 257: indices that had gone through the table's dtype would fall together.
+    embedding = RelativePositionEmbedding(16, 1000).to(torch.bfloat16)
+    rows = embedding(relative_positions(1000))
+    assert torch.equal(rows[0], embedding.table[1000:2000])
+    assert rows[0].unique(dim=0).shape == (1000, 16)
+
+
+def test_weights_survive_a_state_dict_and_hold_nothing_else() -> None:
+    embedding, other = made(), RelativePositionEmbedding(4, 3).double()
+    assert list(embedding.state_dict()) == ["table"]
+    assert not torch.equal(other.table, embedding.table)
+    other.load_state_dict(embedding.state_dict())
+    assert torch.equal(other(relative_positions(5)), embedding(relative_positions(5)))
+
+
+def test_a_module_made_on_meta_is_whole_after_a_reset() -> None:
+    with torch.device("meta"):
+        embedding = RelativePositionEmbedding(64, 500)
+        assert embedding(relative_positions(3)).is_meta
+    torch.manual_seed(0)
+    embedding.to_empty(device="cpu").reset_parameters()
+    assert embedding.table.shape == (1001, 64)
+    # 64 064 draws: five times the error that a standard deviation and a mean of so many have.
+    spread, mean = torch.std_mean(embedding.table.detach())
+    assert abs(spread.item() - 0.02) < 3e-4
+    assert abs(mean.item()) < 4e-4
+    assert embedding(relative_positions(3)).device.type == "cpu"
+
+
+@pytest.mark.parametrize("way", ["forward", "scores", "shifted_scores"])
+def test_gradients_reach_the_rows_in_use_and_no_other(way: str) -> None:
+    # Three queries and four keys lie −2 … 3 apart, of −5 … 5.
+    embedding, q = made(4, 5), queries(1, 2, 3, 4).requires_grad_()
+    relative = relative_positions(3, 4)
+    ways: dict[str, Callable[[], Tensor]] = {
+        "forward": lambda: embedding(relative),
+        "scores": lambda: embedding.scores(q, relative),
+        "shifted_scores": lambda: embedding.shifted_scores(q, 4),
+    }
+    ways[way]().square().sum().backward()  # type: ignore[no-untyped-call]
+    assert embedding.table.grad is not None
+    touched = embedding.table.grad.abs().sum(dim=1) > 0
+    assert torch.arange(-5, 6)[touched].tolist() == [-2, -1, 0, 1, 2, 3]
+    assert (q.grad is None) == (way == "forward")
+
+
+def test_both_ways_have_the_same_gradients() -> None:
+    embedding, relative = made(4, 2), relative_positions(torch.arange(3, 8), 9)
+    weights, q = queries(2, 3, 5, 9), queries(2, 3, 5, 4).requires_grad_()
+    by_definition, by_shift = (
+        torch.autograd.grad((scores * weights).sum(), [q, embedding.table])
+        for scores in (
+            embedding.scores(q, relative),
+            embedding.shifted_scores(q, 9, query_offset=3),
+        )
+    )
+    for ours, theirs in zip(by_shift, by_definition, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-13)  # sums of 270 products
+
+
+def test_returned_tensors_are_the_callers_own() -> None:
+    embedding, q, relative = made(), queries(1, 2, 4, 4), relative_positions(4)
+    with torch.no_grad():
+        for way in (
+            lambda: embedding(relative),
+            lambda: embedding.scores(q, relative),
+            lambda: embedding.shifted_scores(q, 4),
+        ):
+            first = way()
+            kept = first.clone()
+            first.fill_(7)
+            assert torch.equal(way(), kept)
+
+
+class Both(nn.Module):
+    """Every way at once, for a compiler."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = made()
+
+    def forward(self, q: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
+        """Return scores by the definition and by the shift."""
+        keys = positions.shape[0]
+        relative = relative_positions(positions)
+        return self.embedding.scores(q, relative), self.embedding.shifted_scores(q, keys)
+
+
+def test_it_compiles_into_one_graph_for_any_length() -> None:
+    module = Both()
+    compiled = torch.compile(module, fullgraph=True, backend="eager", dynamic=True)
+    for length in range(3, 15):
+        q, positions = queries(2, 3, length, 4), torch.arange(length)
+        for ours, theirs in zip(compiled(q, positions), module(q, positions), strict=True):
+            torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-14)
+
+
+def test_it_exports() -> None:
+    module = Both()
+    q, positions = queries(2, 3, 6, 4), torch.arange(6)
+    program = torch.export.export(module, (q, positions))
+    for ours, theirs in zip(program.module()(q, positions), module(q, positions), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-14)
+
+
+def test_it_shows_its_sizes() -> None:
+    assert repr(made(4, 3)) == "RelativePositionEmbedding(4, max_distance=3)"
+
+
+# Bad input
+
+RELATIVE = relative_positions(5)
+Q = queries(2, 3, 5, 4)
+
+BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
+    "query_positions negative": (
+        lambda: relative_positions(-1),
+        ValueError,
+        "query_positions must be an integer, 0 or more; got -1",
+    ),
+    "query_positions a list": (
+        lambda: relative_positions([0, 1]),  # type: ignore[arg-type]
+        TypeError,
+        "query_positions must be an integer, 0 or more; got [0, 1] (list)",
+    ),
+    "query_positions real": (
+        lambda: relative_positions(torch.arange(3.0)),
+        TypeError,
+        "query_positions must be an integer tensor; got one of torch.float32",
+    ),
+    "query_positions of three dimensions": (
+        lambda: relative_positions(torch.zeros(1, 2, 3, dtype=torch.long)),
+        ValueError,
+        "query_positions must be of shape (length,); got (1, 2, 3)",
+    ),
+    "query_positions one number": (
+        lambda: relative_positions(torch.tensor(3)),
+        ValueError,
+        "query_positions must be of shape (length,); got ()",
+    ),
+    "query_positions huge": (
+        lambda: relative_positions(torch.tensor([0, -(2**53)])),
+        ValueError,
+        "query_positions must be finite and below 2**53 in size; got -9007199254740992",
+    ),
+    "key_positions boolean": (
+        lambda: relative_positions(3, torch.tensor([True])),
+        TypeError,
+        "key_positions must be an integer tensor; got one of torch.bool",
+    ),
+    "key_positions text": (
+        lambda: relative_positions(3, "3"),  # type: ignore[arg-type]
+        TypeError,
+        "key_positions must be an integer, 0 or more; got '3' (str)",
+    ),
+    "key_positions of another batch": (
+        lambda: relative_positions(
+            torch.zeros(2, 3, dtype=torch.long), torch.zeros(4, 3, dtype=torch.long)
+        ),
+        ValueError,
+        "key_positions must have the batch of query_positions, 2; got 4",
+    ),
+    "key_positions on another device": (
+        lambda: relative_positions(torch.arange(3), torch.arange(3, device="meta")),
+        ValueError,
+        "key_positions must be on the device cpu; got meta",
+    ),
+    "d zero": (
+        lambda: RelativePositionEmbedding(0, 3),
+        ValueError,
+        "d must be an integer, 1 or more; got 0",
+    ),
+    "d real": (
+        lambda: RelativePositionEmbedding(8.0, 3),  # type: ignore[arg-type]
+        TypeError,
+        "d must be an integer, 1 or more; got 8.0 (float)",
+    ),
+    "max_distance negative": (
+        lambda: RelativePositionEmbedding(8, -1),
+        ValueError,
+        "max_distance must be an integer, 0 or more; got -1",
+    ),
+    "max_distance None": (
+        lambda: RelativePositionEmbedding(8, None),  # type: ignore[arg-type]
+        TypeError,
+        "max_distance must be an integer, 0 or more; got None (NoneType)",
+    ),
+    "relative real": (
+        lambda: made()(RELATIVE.double()),
+        TypeError,
+        "relative must be an integer tensor; got one of torch.float64",
+    ),
+    "relative a list": (
+        lambda: made()([[0, 1]]),
+        TypeError,
+        "relative must be an integer tensor; got [[0, 1]] (list)",
+    ),
+    "relative of one dimension": (
+        lambda: made()(RELATIVE[0]),
+        ValueError,
+        "relative must be of shape (query, key); got (5,)",
+    ),
+    "relative huge": (
+        lambda: made()(RELATIVE + 2**53),
+        ValueError,
+        "relative must be below 2**53 in size; got",
+    ),
+    "relative on another device": (
+        lambda: made()(RELATIVE.to("meta")),
+        ValueError,
+        "relative must be on the device cpu; got meta",
+    ),
+    "relative of other queries": (
+        lambda: made().scores(Q, relative_positions(4, 5)),
+        ValueError,
+        "relative must be of shape (5, key) or (2, 5, key), as q has it; got (4, 5)",
+    ),
+    "relative of another batch": (
+        lambda: made().scores(Q, RELATIVE.expand(1, 5, 5)),
+        ValueError,
+        "relative must be of shape (5, key) or (2, 5, key), as q has it; got (1, 5, 5)",
+    ),
+    "q of integers": (
+        lambda: made().scores(Q.long(), RELATIVE),
+        TypeError,
+        "q must be a floating tensor; got one of torch.int64",
+    ),
+    "q without heads": (
+        lambda: made().shifted_scores(Q[:, 0], 5),
+        ValueError,
+        "q must be of shape (batch, heads, query, 4); got (2, 5, 4)",
+    ),
+    "q of another width": (
+        lambda: made(6).scores(Q, RELATIVE),
+        ValueError,
+        "q must be of shape (batch, heads, query, 6); got (2, 3, 5, 4)",
+    ),
+    "q on another device": (
+        lambda: made().shifted_scores(Q.to("meta"), 5),
+        ValueError,
+        "q must be on the device cpu; got meta",
+    ),
+    "q None": (
+        lambda: made().shifted_scores(None, 5),  # type: ignore[arg-type]
+        TypeError,
+        "q must be a floating tensor; got None (NoneType)",
+    ),
+    "key_length negative": (
+        lambda: made().shifted_scores(Q, -5),
+        ValueError,
+        "key_length must be an integer, 0 or more; got -5",
+    ),
+    "key_length a tensor": (
+        lambda: made().shifted_scores(Q, torch.arange(5)),  # type: ignore[arg-type]
+        TypeError,
+        "key_length must be an integer, 0 or more; got tensor([0, 1, 2, 3, 4]) (Tensor)",
+    ),
+    "query_offset negative": (
+        lambda: made().shifted_scores(Q, 5, query_offset=-1),
+        ValueError,
+        "query_offset must be an integer, 0 or more; got -1",
+    ),
+    "query_offset real": (
+        lambda: made().shifted_scores(Q, 5, query_offset=1.5),  # type: ignore[arg-type]
+        TypeError,
+        "query_offset must be an integer, 0 or more; got 1.5 (float)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_by_name(case: str) -> None:
+    call, error, message = BAD[case]
+    with pytest.raises(error, match=re.escape(message)):
+        call()
+
+
+def test_nan_in_the_queries_comes_out_as_nan() -> None:
+    q = queries(1, 1, 3, 4)
+    q[0, 0, 1, 2] = torch.nan
+    for scores in (made().scores(q, relative_positions(3)), made().shifted_scores(q, 3)):
+        assert scores.isnan().any(dim=-1).tolist() == [[[False, True, False]]]

@@ -1,0 +1,812 @@
+"""What position code commonly gets wrong, asked of every scheme and module that it concerns.
+
+A cache counted from the wrong place, padding that moves the text, packed documents that see one
+another, a table rounded with the model, a shared buffer: each is one test below, run on all of
+them. The expected values come from a second computation of the same thing (the text alone, the
+whole at once, float64) or from the numpy definitions. The last tests plant the mistakes and see
+these very checks object.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+import posenc
+from posenc.alibi import alibi_bias
+from posenc.nn import gpt
+from posenc.nn.alibi import ALiBi
+from posenc.nn.attention import attention
+from posenc.nn.embedding import PositionalEmbedding
+from posenc.nn.gpt import SCHEMES, Cache, GPTModel, Places
+from posenc.nn.learned import LearnedPositionalEmbedding
+from posenc.nn.relative import RelativePositionEmbedding, relative_positions
+from posenc.nn.rotary import RotaryEmbedding
+from posenc.nn.sinusoidal import SinusoidalPositionalEncoding
+from posenc.nn.swin import SwinRelativeBias
+from posenc.nn.t5 import T5RelativeBias
+from posenc.rotary import apply_rope
+
+D, ROWS = 16, 1000
+
+MODULES: dict[str, Callable[[], nn.Module]] = {
+    "sinusoidal": lambda: SinusoidalPositionalEncoding(D),
+    "learned": lambda: LearnedPositionalEmbedding(ROWS, D),
+    "embedding, none": lambda: PositionalEmbedding(3, ROWS, D, "none", 0.0),
+    "embedding, counting": lambda: PositionalEmbedding(3, ROWS, D, "counting", 0.0),
+    "embedding, sinusoidal": lambda: PositionalEmbedding(3, ROWS, D, "sinusoidal", 0.0),
+    "embedding, learned": lambda: PositionalEmbedding(3, ROWS, D, "learned", 0.0),
+    "rope": lambda: RotaryEmbedding(D),
+    "rope, half": lambda: RotaryEmbedding(D, layout="half"),
+    "rope, partial": lambda: RotaryEmbedding(D, rotary_d=4),
+    "shaw": lambda: RelativePositionEmbedding(D, 5),
+    "t5, encoder": lambda: T5RelativeBias(4),
+    "t5, decoder": lambda: T5RelativeBias(4, bidirectional=False),
+    "alibi": lambda: ALiBi(3),
+    "alibi, symmetric": lambda: ALiBi(3, causal=False),
+    "swin": lambda: SwinRelativeBias(4, 3),
+}
+POSITIONED = [name for name in MODULES if name != "swin"]
+WITH_OFFSET = [name for name in MODULES if name.startswith(("sinusoidal", "embedding", "rope"))]
+RELATIVE = [name for name in MODULES if name.startswith(("shaw", "t5", "alibi"))]
+EXACT_FAR_OUT = ["sinusoidal", "rope", "rope, half", "rope, partial"]
+# What is learned, of each module; nothing of those that are not named.
+LEARNED = {
+    "learned": {"embedding.weight"},
+    "embedding, none": {"token_embedding.weight"},
+    "embedding, counting": {"token_embedding.weight"},
+    "embedding, sinusoidal": {"token_embedding.weight"},
+    "embedding, learned": {"token_embedding.weight", "pos_embedding.embedding.weight"},
+    **{name: {"table"} for name in ("shaw", "t5, encoder", "t5, decoder", "swin")},
+}
+
+NARROW = [torch.bfloat16, torch.float16]
+
+# A few hundred float64 operations on numbers of size 10 or so.
+CLOSE = 1e-11
+
+VOCABULARY, LAYERS, HEADS = 11, 2, 2
+PARTS = ("weight", "bias")
+TEXT = torch.tensor([[3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8]])
+
+
+@pytest.fixture(autouse=True)
+def seeded() -> Iterator[None]:
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        yield
+
+
+def tell(module: nn.Module, positions: Tensor, dtype: torch.dtype = torch.float64) -> Tensor:
+    """Return what a module makes of positions, (length,) or (batch, length), in its own dtype."""
+    batch, length = positions.shape if positions.ndim == 2 else (1, len(positions))
+    said: Tensor
+    if isinstance(module, SinusoidalPositionalEncoding):
+        said = module(torch.zeros(batch, length, D, dtype=dtype), positions=positions)
+    elif isinstance(module, RotaryEmbedding):
+        said = module(torch.ones(batch, 1, length, D, dtype=dtype), positions=positions)
+    elif isinstance(module, PositionalEmbedding):
+        said = module(torch.ones(batch, length, dtype=torch.long), positions=positions)
+    elif isinstance(module, LearnedPositionalEmbedding):
+        said = module(positions)
+    elif isinstance(module, ALiBi):
+        said = module(relative_positions(positions), dtype=dtype)
+    else:
+        said = (
+            module()
+            if isinstance(module, SwinRelativeBias)
+            else module(relative_positions(positions))
+        )
+    return said.detach()
+
+
+def model(scheme: str, *, layers: int = LAYERS, max_len: int = 8, width: int = 8) -> GPTModel:
+    """Return a float64 model whose parameters are large enough for any mistake to show."""
+    made = GPTModel(VOCABULARY, max_len, width, HEADS, layers, scheme).double().eval()
+    for parameter in made.parameters():
+        nn.init.normal_(parameter, std=0.6)
+    return made
+
+
+def rounded(module: nn.Module, dtype: torch.dtype) -> nn.Module:
+    """Return a float64 copy whose parameters alone have been through a dtype."""
+    result = copy.deepcopy(module).double()
+    with torch.no_grad():
+        for parameter in result.parameters():
+            parameter.copy_(parameter.to(dtype))
+    return result
+
+
+# --- Texts: the cache, padding, packing ----------------------------------------------------
+
+
+@torch.no_grad()
+def check_step_by_step(gpt_model: GPTModel) -> None:
+    cache = Cache()
+    steps = [gpt_model(TEXT[:, i : i + 1], cache=cache) for i in range(TEXT.shape[1])]
+    torch.testing.assert_close(torch.cat(steps, dim=1), gpt_model(TEXT), atol=CLOSE, rtol=0)
+
+
+@torch.no_grad()
+def check_padded(gpt_model: GPTModel, real: list[list[int]]) -> None:
+    """Compare each padded text with itself alone; what stands at padding must not matter."""
+    padding = torch.tensor(real).bool()
+    for filler in (0, 10):
+        padded = torch.full(padding.shape, filler)
+        padded[padding] = torch.arange(int(padding.sum())) % VOCABULARY
+        logits = gpt_model(padded, padding=padding)
+        assert logits.isfinite().all()
+        for row, alone in enumerate(real):
+            text = padded[row, padding[row]][None]
+            expected = gpt_model(text)[0]
+            torch.testing.assert_close(logits[row, padding[row]], expected, atol=CLOSE, rtol=0)
+            assert len(expected) == sum(alone)
+
+
+@torch.no_grad()
+def check_packed(gpt_model: GPTModel) -> None:
+    packed = torch.tensor([[5, 5, 5, 1, 1, 1, 1, 5], [0, 7, 7, 7, 7, 7, 2, 2]])
+    logits = gpt_model(TEXT, documents=packed)
+    for row, cuts in ((0, (0, 3, 7, 8)), (1, (0, 1, 6, 8))):
+        for start, stop in pairwise(cuts):
+            alone = gpt_model(TEXT[row : row + 1, start:stop])[0]
+            torch.testing.assert_close(logits[row, start:stop], alone, atol=CLOSE, rtol=0)
+
+
+@torch.no_grad()
+def check_causal(gpt_model: GPTModel) -> None:
+    before = gpt_model(TEXT)
+    for place in range(1, TEXT.shape[1]):
+        changed = TEXT.clone()
+        changed[:, place] = (changed[:, place] + 1) % VOCABULARY
+        after = gpt_model(changed)
+        assert torch.equal(before[:, :place], after[:, :place])
+        assert not torch.isclose(before[:, place], after[:, place]).all()
+
+
+LEFT = [[0, 0, 0, 1, 1, 1, 1, 1], [1] * 8, [0] * 7 + [1]]
+RIGHT = [[1, 1, 1, 1, 1, 0, 0, 0], [1] * 8, [1] + [0] * 7]
+BETWEEN = [[0, 1, 0, 0, 1, 1, 0, 1], [1, 0, 1, 1, 1, 1, 1, 0]]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_reading_step_by_step_with_a_cache_is_reading_at_once(scheme: str) -> None:
+    check_step_by_step(model(scheme))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@torch.no_grad()
+def test_reading_in_uneven_pieces_with_a_cache_is_reading_at_once(scheme: str) -> None:
+    reader, cache = model(scheme), Cache()
+    pieces, attention_rows = [], []
+    for piece in (TEXT[:, :3], TEXT[:, 3:4], TEXT[:, 4:]):
+        logits, weights = reader(piece, cache=cache, return_attention=True)
+        pieces.append(logits)
+        attention_rows.append(nn.functional.pad(weights, (0, 8 - weights.shape[-1])))
+    logits, weights = reader(TEXT, return_attention=True)
+    torch.testing.assert_close(torch.cat(pieces, dim=1), logits, atol=CLOSE, rtol=0)
+    torch.testing.assert_close(torch.cat(attention_rows, dim=3), weights, atol=CLOSE, rtol=0)
+    assert cache.length == 8
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_text_padded_on_the_left_reads_as_it_does_alone(scheme: str) -> None:
+    check_padded(model(scheme), LEFT)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_text_padded_on_the_right_reads_as_it_does_alone(scheme: str) -> None:
+    check_padded(model(scheme), RIGHT)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_text_with_padding_in_between_reads_as_it_does_alone(scheme: str) -> None:
+    check_padded(model(scheme), BETWEEN)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@torch.no_grad()
+def test_padded_texts_read_with_a_cache_as_they_do_at_once(scheme: str) -> None:
+    reader = model(scheme)
+    padding = torch.tensor([LEFT[0], RIGHT[0], BETWEEN[0], [1] * 8]).bool()
+    texts = TEXT.repeat(2, 1)
+    whole, cache = reader(texts, padding=padding), Cache()
+    for start, stop in ((0, 2), (2, 3), (3, 7), (7, 8)):
+        piece = reader(texts[:, start:stop], padding=padding[:, start:stop], cache=cache)
+        torch.testing.assert_close(piece, whole[:, start:stop], atol=CLOSE, rtol=0)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@torch.no_grad()
+def test_behind_a_padded_prompt_a_cache_needs_no_more_padding(scheme: str) -> None:
+    reader, cache = model(scheme), Cache()
+    prompt = torch.tensor([LEFT[0][:6], RIGHT[0][:6]]).bool()
+    reader(TEXT[:, :6], padding=prompt, cache=cache)
+    piece = reader(TEXT[:, 6:], cache=cache)
+    for row in range(2):
+        alone = torch.cat((TEXT[row, :6][prompt[row]], TEXT[row, 6:]))[None]
+        torch.testing.assert_close(piece[row], reader(alone)[0, -2:], atol=CLOSE, rtol=0)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@torch.no_grad()
+def test_padding_that_begins_behind_a_cache_is_not_counted(scheme: str) -> None:
+    reader, cache = model(scheme), Cache()
+    real = torch.tensor([[1, 1], [1, 0]]).bool()
+    reader(TEXT[:, :3], cache=cache)
+    reader(TEXT[:, 3:5], cache=cache, padding=real)
+    last = reader(TEXT[:, 5:6], cache=cache)
+    torch.testing.assert_close(last[0], reader(TEXT[:1, :6])[0, -1:], atol=CLOSE, rtol=0)
+    without = TEXT[1:, [0, 1, 2, 3, 5]]
+    torch.testing.assert_close(last[1], reader(without)[0, -1:], atol=CLOSE, rtol=0)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_packed_documents_read_as_they_do_alone(scheme: str) -> None:
+    check_packed(model(scheme))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@torch.no_grad()
+def test_packed_documents_may_be_padded_too(scheme: str) -> None:
+    reader = model(scheme)
+    padding = torch.tensor([[0, 1, 1, 1, 0, 1, 1, 0]]).bool()
+    documents = torch.tensor([[0, 0, 0, 1, 1, 1, 1, 1]])
+    logits = reader(TEXT[:1], padding=padding, documents=documents)
+    for places in ([1, 2], [3, 5, 6]):
+        alone = reader(TEXT[:1, places])
+        torch.testing.assert_close(logits[:, places], alone, atol=CLOSE, rtol=0)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_later_token_never_changes_what_was_said_before_it(scheme: str) -> None:
+    check_causal(model(scheme))
+
+
+def test_without_positions_and_mask_attention_cannot_tell_order_and_the_causal_mask_can() -> None:
+    x, order = torch.randn(1, 5, 4, dtype=torch.float64), torch.tensor([3, 0, 4, 2, 1])
+    causal = torch.ones(5, 5).tril().bool()
+
+    def moved_with_the_tokens(mask: Tensor | None) -> bool:
+        there, _ = attention(x[:, order], x[:, order], x[:, order], mask=mask)
+        back, _ = attention(x, x, x, mask=mask)
+        return torch.allclose(there, back[:, order], atol=CLOSE)
+
+    assert moved_with_the_tokens(None)
+    assert not moved_with_the_tokens(causal)
+
+
+# --- Positions: by offset, by ids, for each text -------------------------------------------
+
+
+@pytest.mark.parametrize("name", WITH_OFFSET)
+def test_positions_by_offset_by_ids_and_for_each_text_are_the_same(name: str) -> None:
+    module = MODULES[name]().double()
+    run = torch.arange(7, 13)
+    if isinstance(module, PositionalEmbedding):
+        x = torch.ones(2, 6, dtype=torch.long)
+    else:
+        x = torch.ones(2, *([3] * isinstance(module, RotaryEmbedding)), 6, D, dtype=torch.float64)
+    by_offset = module(x, offset=7)
+    assert torch.equal(by_offset, module(x, positions=run))
+    assert torch.equal(by_offset, module(x, positions=torch.stack((run, run))))
+    mixed = module(x, positions=torch.stack((run, run - 7)))
+    assert torch.equal(mixed[0], by_offset[0])
+    assert torch.equal(mixed[1], module(x)[1])
+
+
+@pytest.mark.parametrize("name", RELATIVE)
+def test_relative_positions_do_not_know_where_they_start(name: str) -> None:
+    module = MODULES[name]().double()
+    start, batch = torch.arange(6), torch.tensor([[0, 1, 2, 3, 4, 5], [9, 3, 1, 2, 0, 400]])
+    assert torch.equal(tell(module, start), module(relative_positions(6)))
+    assert torch.equal(tell(module, start), tell(module, start + 300))
+    for row, positions in enumerate(batch):
+        assert torch.equal(tell(module, batch)[row], tell(module, positions))
+    # The last query alone, as behind a cache.
+    last = module(relative_positions(start[5:], start))
+    axis = -3 if name == "shaw" else -2
+    assert torch.equal(last, module(relative_positions(start)).narrow(axis, 5, 1))
+
+
+def test_learned_rows_come_by_count_by_ids_and_for_each_text() -> None:
+    module = LearnedPositionalEmbedding(ROWS, D)
+    assert torch.equal(module(6), module(torch.arange(6)))
+    assert torch.equal(module(torch.tensor([[7, 0], [2, 3]]))[1], module(4)[2:])
+
+
+# --- Dtypes: nothing computed is stored, so nothing computed is rounded ---------------------
+
+
+def places_of(name: str) -> Tensor:
+    """Return positions to ask a module about: far ones where no table and no float16 ends."""
+    return torch.tensor([0, 1, 255, 256, 257, 998, 999] + [100_003] * (name in EXACT_FAR_OUT))
+
+
+def check_trip(name: str, module: nn.Module, dtype: torch.dtype) -> None:
+    expected = tell(rounded(module, dtype), places_of(name))
+    assert torch.equal(tell(copy.deepcopy(module).to(dtype).double(), places_of(name)), expected)
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("name", MODULES)
+def test_a_trip_through_a_narrow_dtype_rounds_what_is_learned_and_nothing_else(
+    name: str, dtype: torch.dtype
+) -> None:
+    check_trip(name, MODULES[name](), dtype)
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("name", MODULES)
+def test_in_a_narrow_dtype_each_value_is_the_exact_one_rounded(
+    name: str, dtype: torch.dtype
+) -> None:
+    module = MODULES[name]()
+    exact = tell(rounded(module, dtype), places_of(name))
+    got = tell(copy.deepcopy(module).to(dtype), places_of(name), dtype)
+    assert got.dtype is dtype
+    # Half a unit in the last place for the value and as much for the sum with a token.
+    torch.testing.assert_close(got.double(), exact, atol=1e-7, rtol=torch.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
+def test_formulas_are_the_numpy_definitions_in_every_dtype_at_every_distance(
+    dtype: torch.dtype,
+) -> None:
+    places = places_of("rope")
+    at = places.numpy()
+    defined = {
+        "sinusoidal": posenc.sinusoidal_encoding(at, D)[None],
+        "rope": apply_rope(np.ones((1, 1, 8, D)), at),
+        "rope, half": apply_rope(np.ones((1, 1, 8, D)), at, layout="half"),
+    }
+    for name, expected in defined.items():
+        got = tell(MODULES[name]().to(dtype), places, dtype)
+        # RoPE's sum of two products is rounded once to the dtype, and before that in float32.
+        atol = max(2 * torch.finfo(dtype).eps, CLOSE)
+        torch.testing.assert_close(got.double(), torch.tensor(expected), atol=atol, rtol=0)
+    bias = ALiBi(3).to(dtype)(relative_positions(1000), dtype=dtype).double()
+    slopes_times_distance = torch.tensor(alibi_bias(3, 1000))
+    rounding = torch.finfo(dtype).eps
+    torch.testing.assert_close(bias, slopes_times_distance, atol=0, rtol=rounding)
+
+
+@pytest.mark.parametrize("name", [*EXACT_FAR_OUT[:3], "learned", "embedding, sinusoidal"])
+def test_in_bfloat16_a_thousand_positions_are_told_apart(name: str) -> None:
+    said = tell(MODULES[name]().to(torch.bfloat16), torch.arange(1000), torch.bfloat16)
+    assert len(np.unique(said.reshape(1000, D).float().numpy(), axis=0)) == 1000
+
+
+def test_alibi_tells_a_thousand_distances_apart_for_every_head_of_a_bfloat16_model() -> None:
+    bias = ALiBi(8).to(torch.bfloat16)(relative_positions(1000))
+    assert all(len(np.unique(last.numpy())) == 1000 for last in bias[:, -1])
+
+
+def test_counting_is_the_one_that_bfloat16_takes_for_another() -> None:
+    layer = MODULES["embedding, counting"]().to(torch.bfloat16)
+    nn.init.zeros_(layer.token_embedding.weight)  # type: ignore[union-attr, arg-type]
+    same = tell(layer, torch.tensor([256, 257]), torch.bfloat16)[0]
+    assert torch.equal(same[0], same[1])
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("scheme", SCHEMES)
+@torch.no_grad()
+def test_a_models_trip_through_a_narrow_dtype_rounds_its_parameters_and_nothing_else(
+    scheme: str, dtype: torch.dtype
+) -> None:
+    original = model(scheme)
+    back = copy.deepcopy(original).to(dtype).double()
+    assert torch.equal(back(TEXT), rounded(original, dtype)(TEXT))
+
+
+@torch.no_grad()
+def check_far_out(narrow: GPTModel, exact: nn.Module) -> None:
+    """Compare what a bfloat16 model looks at and says behind a thousand tokens."""
+    text = torch.arange(ROWS)[None] * 7 % VOCABULARY
+    logits, got = narrow(text, return_attention=True)
+    exact_logits, expected = exact(text, return_attention=True)
+    seen = expected[..., -1, :] > 1e-20
+    error = (got[..., -1, :].double().log() - expected[..., -1, :].log())[seen].abs()
+    # Scores reach some 10 in size, and come of numbers of 8 bits: some times 10 · 2**-8.
+    assert error.max() < 0.15
+    assert (logits - exact_logits).abs().max() < 0.03 * exact_logits.abs().max()
+
+
+@pytest.mark.parametrize("scheme", [scheme for scheme in SCHEMES if scheme != "counting"])
+def test_a_model_in_bfloat16_reads_a_thousand_tokens_as_in_float64(scheme: str) -> None:
+    original = model(scheme, layers=1, max_len=ROWS)
+    check_far_out(copy.deepcopy(original).to(torch.bfloat16), rounded(original, torch.bfloat16))
+
+
+def test_counting_drowns_the_tokens_of_a_model_in_bfloat16() -> None:
+    original = model("counting", layers=1)
+    with pytest.raises(AssertionError):
+        check_far_out(copy.deepcopy(original).to(torch.bfloat16), rounded(original, torch.bfloat16))
+
+
+@torch.no_grad()
+def check_alibi_weights(reader: GPTModel, rounding: float) -> None:
+    """Compare with softmax(−m·distance): all that is left where all tokens, so all q·k, agree."""
+    _, weights = reader(torch.full((1, ROWS), 5), return_attention=True)
+    expected = torch.tensor(alibi_bias(HEADS, ROWS)).softmax(dim=-1)
+    torch.testing.assert_close(weights[0, 0].double(), expected, atol=1e-20, rtol=rounding)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "rounding"), [(torch.float64, CLOSE), (torch.float32, 1e-5), (torch.bfloat16, 2**-8)]
+)
+def test_alibis_bias_is_in_the_weights_to_their_last_digit_at_a_thousand_positions(
+    dtype: torch.dtype, rounding: float
+) -> None:
+    check_alibi_weights(model("alibi", layers=1).to(dtype), rounding)
+
+
+@pytest.mark.parametrize(("name", "keep"), [("sinusoidal", 3), ("rope", 4)])
+def test_two_bases_never_share_a_table(name: str, keep: int) -> None:
+    places = torch.arange(9)
+
+    def defined(base: float) -> Tensor:
+        if name == "sinusoidal":
+            return torch.tensor(posenc.sinusoidal_encoding(9, D, base=base)[None])
+        return torch.tensor(apply_rope(np.ones((1, 1, 9, D)), np.arange(9), base=base))
+
+    kind = SinusoidalPositionalEncoding if name == "sinusoidal" else RotaryEmbedding
+    modules = {base: kind(D, base=base) for base in (10000.0, 500.0, 10000.5)}
+    for base in (10000.0, 500.0, 10000.5, 500.0, 10000.0):
+        said = tell(modules[base], places)
+        assert said.ndim == keep
+        torch.testing.assert_close(said, defined(base), atol=CLOSE, rtol=0)
+    assert not torch.equal(tell(modules[10000.0], places), tell(modules[10000.5], places))
+
+
+# --- State: dicts, the meta device, compilers, aliases --------------------------------------
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_state_dict_holds_what_is_learned_and_brings_it_all_back(name: str) -> None:
+    module, fresh = MODULES[name](), MODULES[name]()
+    assert set(module.state_dict()) == {key for key, _ in module.named_parameters()}
+    assert list(module.buffers()) == []
+    fresh.load_state_dict(module.state_dict())
+    assert torch.equal(tell(fresh, places_of(name)), tell(module, places_of(name)))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_born_on_the_meta_device_lives_again(name: str) -> None:
+    with torch.device("meta"):
+        born = MODULES[name]()
+    module = MODULES[name]()
+    revived = born.to_empty(device="cpu")
+    revived.load_state_dict(module.state_dict())
+    assert torch.equal(tell(revived, places_of(name)), tell(module, places_of(name)))
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name in LEARNED])
+def test_a_module_from_the_meta_device_can_start_afresh(name: str) -> None:
+    with torch.device("meta"):
+        born = MODULES[name]()
+    revived, module = born.to_empty(device="cpu"), MODULES[name]()
+    for each in (revived, module):
+        torch.manual_seed(1)
+        each.reset_parameters()  # type: ignore[operator]
+    assert torch.equal(tell(revived, places_of(name)), tell(module, places_of(name)))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@torch.no_grad()
+def test_a_model_lives_through_a_state_dict_and_the_meta_device(scheme: str) -> None:
+    original = model(scheme)
+    assert set(original.state_dict()) == {key for key, _ in original.named_parameters()}
+    with torch.device("meta"):
+        born = GPTModel(VOCABULARY, 8, 8, HEADS, LAYERS, scheme).double()
+        assert born(TEXT.to("meta")).shape == (2, 8, VOCABULARY)
+    revived = born.to_empty(device="cpu").eval()
+    revived.load_state_dict(original.state_dict())
+    assert torch.equal(revived(TEXT), original(TEXT))
+    for each in (revived, original):
+        torch.manual_seed(1)
+        each.reset_parameters()
+    assert torch.equal(revived(TEXT), original(TEXT))
+
+
+class Told(nn.Module):
+    """What `tell` says, as a module, so that each can be compiled and exported alike."""
+
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        self.module = module
+
+    def forward(self, positions: Tensor) -> Tensor:
+        return tell(self.module, positions)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_compiles_in_one_graph_and_exports(name: str) -> None:
+    torch.compiler.reset()
+    module, places = Told(MODULES[name]()), torch.tensor([[0, 3, 1, 999], [2, 2, 500, 7]])
+    compiled = torch.compile(module, fullgraph=True, backend="eager")
+    assert torch.equal(compiled(places), module(places))
+    assert torch.equal(torch.export.export(module, (places,)).module()(places), module(places))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@torch.no_grad()
+def test_a_model_compiles_in_one_graph_and_exports(scheme: str) -> None:
+    torch.compiler.reset()
+    reader = model(scheme, layers=1)
+    extra = {
+        "padding": torch.tensor([LEFT[0], RIGHT[0]]).bool(),
+        "documents": torch.tensor([[0, 0, 0, 0, 0, 1, 1, 1], [4, 4, 2, 2, 2, 2, 2, 2]]),
+    }
+    expected = reader(TEXT, **extra)
+    compiled = torch.compile(reader, fullgraph=True, backend="eager")
+    exported = torch.export.export(reader, (TEXT,), extra).module()
+    for run in (compiled, exported):
+        torch.testing.assert_close(run(TEXT, **extra), expected, atol=CLOSE, rtol=0)
+
+
+@torch.no_grad()
+def test_a_compiled_model_reads_with_a_cache() -> None:
+    torch.compiler.reset()
+    reader, cache = model("rope", layers=1), Cache()
+    compiled = torch.compile(reader, fullgraph=True, backend="eager")
+    pieces = [compiled(TEXT[:, i : i + 2], cache=cache) for i in (0, 2)]
+    torch.testing.assert_close(torch.cat(pieces, 1), reader(TEXT[:, :4]), atol=CLOSE, rtol=0)
+
+
+@torch.no_grad()
+def test_an_exported_model_reads_texts_of_any_length() -> None:
+    reader = model("alibi", layers=1)
+    sizes = {0: torch.export.Dim("texts"), 1: torch.export.Dim("tokens")}
+    exported = torch.export.export(reader, (TEXT,), dynamic_shapes={"token_ids": sizes}).module()
+    longer = TEXT.repeat(2, 3)
+    torch.testing.assert_close(exported(longer), reader(longer), atol=CLOSE, rtol=0)
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # the compiler's own
+def test_the_compiler_of_kernels_keeps_the_angles_exact() -> None:
+    torch.compiler.reset()
+    places = torch.tensor([0, 1, 257, 100_003])
+    compiled = torch.compile(Told(RotaryEmbedding(D)), fullgraph=True)  # by inductor
+    expected = apply_rope(np.ones((1, 1, 4, D)), places.numpy())
+    # At position 100 003 an angle in float64 is known to 1e-11; in float32, to 8e-3.
+    torch.testing.assert_close(compiled(places), torch.tensor(expected), atol=1e-10, rtol=0)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_writing_into_a_result_changes_no_later_one(name: str) -> None:
+    module, places = MODULES[name](), places_of(name)
+    first = tell(module, places)
+    kept = first.clone()
+    first.fill_(7.0)
+    assert torch.equal(tell(module, places), kept)
+    assert torch.equal(places, places_of(name))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@torch.no_grad()
+def test_writing_into_what_a_model_returned_or_was_given_changes_nothing_later(
+    scheme: str,
+) -> None:
+    reader, cache = model(scheme), Cache()
+    text, padding = TEXT[:, :4].clone(), torch.tensor([[0, 1, 1, 1], [1, 1, 1, 1]]).bool()
+    logits, weights = reader(text, padding=padding, cache=cache, return_attention=True)
+    kept = logits.clone()
+    for given in (logits, weights, text, padding):
+        given.fill_(0)
+    real = torch.tensor([[0, 1, 1, 1], [1, 1, 1, 1]]).bool()
+    assert torch.equal(reader(TEXT[:, :4], padding=real), kept)
+    whole = reader(TEXT, padding=torch.cat((real, torch.ones(2, 4).bool()), dim=1))
+    torch.testing.assert_close(reader(TEXT[:, 4:], cache=cache), whole[:, 4:], atol=CLOSE, rtol=0)
+
+
+# --- Gradients ------------------------------------------------------------------------------
+
+
+def with_gradient(module: nn.Module) -> set[str]:
+    """Return the names of the parameters that received a gradient other than 0."""
+    return {
+        name
+        for name, parameter in module.named_parameters()
+        if parameter.grad is not None and parameter.grad.count_nonzero()
+    }
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_gradients_reach_what_is_learned_and_nothing_else(name: str) -> None:
+    module = MODULES[name]()
+    learned = {key for key, parameter in module.named_parameters() if parameter.requires_grad}
+    assert learned == LEARNED.get(name, set())
+    places = torch.tensor([3, 0, 2])
+    with torch.enable_grad():
+        if isinstance(module, PositionalEmbedding):
+            said = module(torch.ones(1, 3, dtype=torch.long), positions=places)
+        elif isinstance(module, LearnedPositionalEmbedding):
+            said = module(places)
+        elif isinstance(module, SwinRelativeBias):
+            said = module()
+        elif name in RELATIVE:
+            said = module(relative_positions(places))
+        else:
+            x = torch.ones(1, *([1] * name.startswith("rope")), 3, D, requires_grad=True)
+            said = module(x, positions=places)
+            (back,) = torch.autograd.grad(said.square().sum(), x)
+            # The sum's slope in x is 2·said; a turned one is turned back, to 2·x.
+            expected = 2 * (x if name.startswith("rope") else said)
+            torch.testing.assert_close(back, expected.detach(), atol=1e-5, rtol=0)
+    assert said.requires_grad is (name not in ("alibi", "alibi, symmetric"))
+    if learned:
+        said.square().sum().backward()
+        assert with_gradient(module) == learned
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_models_gradients_reach_every_parameter_and_only_the_rows_that_were_read(
+    scheme: str,
+) -> None:
+    reader = model(scheme, max_len=20)
+    layer = {
+        *(f"{norm}.{part}" for norm in ("attention_norm", "mlp_norm") for part in PARTS),
+        *(f"attention.{step}.{part}" for step in ("query_key_value", "out") for part in PARTS),
+        *(f"mlp.{step}.{part}" for step in (0, 2) for part in PARTS),
+    } | ({"attention.shaw.table"} if scheme == "shaw" else set())
+    expected = {f"blocks.{i}.{name}" for i in range(LAYERS) for name in layer}
+    expected |= {"embedding.token_embedding.weight", "norm.weight", "norm.bias"}
+    expected |= {"learned": {"embedding.pos_embedding.embedding.weight"}, "t5": {"t5.table"}}.get(
+        scheme, set()
+    )
+    assert {name for name, _ in reader.named_parameters()} == expected
+    reader(TEXT).square().sum().backward()
+    assert with_gradient(reader) == expected
+    rows = {"learned": range(8), "t5": range(8), "shaw": range(gpt.SHAW_DISTANCE - 7, 17)}
+    table = {
+        "learned": "embedding.pos_embedding.embedding.weight",
+        "t5": "t5.table",
+        "shaw": "blocks.1.attention.shaw.table",
+    }
+    if scheme in table:
+        gradient = reader.get_parameter(table[scheme]).grad
+        assert gradient is not None
+        assert gradient.any(dim=1).nonzero().flatten().tolist() == list(rows[scheme])
+
+
+# --- The same checks, on models with the mistake in them ------------------------------------
+
+
+def mistaken(monkeypatch: pytest.MonkeyPatch, change: Callable[[Places, int], Places]) -> None:
+    """Let every model place its tokens by mistake: `change` of the places and the past."""
+    right = GPTModel._places
+
+    def wrong(
+        self: GPTModel, past: int, length: int, padding: Tensor | None, documents: Tensor | None
+    ) -> Places:
+        return change(right(self, past, length, padding, documents), past)
+
+    monkeypatch.setattr(GPTModel, "_places", wrong)
+
+
+@pytest.mark.parametrize("scheme", ["sinusoidal", "learned", "rope"])
+def test_a_cache_counted_from_one_too_few_is_noticed(
+    scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mistaken(monkeypatch, lambda at, past: at._replace(positions=at.positions - int(past > 0)))
+    with pytest.raises(AssertionError):
+        check_step_by_step(model(scheme))
+
+
+@pytest.mark.parametrize("scheme", ["alibi", "t5"])
+def test_a_bias_turned_about_behind_a_cache_is_noticed(
+    scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def turned(at: Places, past: int) -> Places:
+        assert at.bias is not None
+        return at._replace(bias=at.bias.flip(-1)) if past else at
+
+    mistaken(monkeypatch, turned)
+    with pytest.raises(AssertionError):
+        check_step_by_step(model(scheme))
+
+
+def test_shaws_distances_off_by_one_behind_a_cache_are_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mistaken(monkeypatch, lambda at, past: at._replace(relative=at.relative - int(past > 0)))
+    with pytest.raises(AssertionError):
+        check_step_by_step(model("shaw"))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_mask_that_forgets_padding_is_noticed(
+    scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def causal(at: Places, _: int) -> Places:
+        return at._replace(mask=torch.ones(at.mask.shape[-2:]).tril().bool())
+
+    mistaken(monkeypatch, causal)
+    with pytest.raises(AssertionError):
+        check_padded(model(scheme), LEFT)
+    with pytest.raises(AssertionError):
+        check_packed(model(scheme))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_forgotten_causal_mask_is_noticed(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def everywhere(at: Places, _: int) -> Places:
+        bias = None if at.bias is None else at.bias.nan_to_num(neginf=0.0)  # ALiBi masks too
+        return at._replace(mask=torch.ones_like(at.mask), bias=bias)
+
+    mistaken(monkeypatch, everywhere)
+    with pytest.raises(AssertionError):
+        check_causal(model(scheme))
+
+
+@pytest.mark.parametrize("scheme", ["sinusoidal", "learned"])
+def test_positions_that_count_padding_or_run_on_through_documents_are_noticed(
+    scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpt, "_counted", lambda column, padding, documents: column)
+    with pytest.raises(AssertionError):
+        check_padded(model(scheme), LEFT)
+    with pytest.raises(AssertionError):
+        check_packed(model(scheme))
+
+
+@pytest.mark.parametrize("kind", [SinusoidalPositionalEncoding, RotaryEmbedding])
+def test_frequencies_rounded_with_the_model_are_noticed(kind: type[nn.Module]) -> None:
+    class Buffered(kind):  # type: ignore[misc, valid-type]
+        """A module whose dtype takes its frequencies along, as that of a buffer does."""
+
+        def to(self, dtype: torch.dtype) -> nn.Module:
+            narrowed = torch.tensor(self.frequencies, dtype=dtype)  # type: ignore[has-type]
+            self.frequencies = tuple(narrowed.tolist())
+            return self
+
+    with pytest.raises(AssertionError):
+        check_trip("rope", Buffered(D), torch.bfloat16)
+
+
+@pytest.mark.parametrize("scheme", ["rope", "alibi", "sinusoidal", "learned", "t5"])
+def test_positions_kept_in_bfloat16_are_noticed(
+    scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = model(scheme, layers=1, max_len=ROWS + 8)
+    exact = rounded(original, torch.bfloat16)
+    narrow = copy.deepcopy(original).to(torch.bfloat16)
+    right = GPTModel._places
+
+    def wrong(self: GPTModel, *arguments: object) -> Places:
+        at = right(self, *arguments)  # type: ignore[arg-type]
+        if self is not narrow:
+            return at
+        positions = at.positions.bfloat16().long()
+        relative = relative_positions(positions)
+        biased = self.alibi or self.t5
+        bias = biased(relative) if biased is not None else None
+        return at._replace(positions=positions, relative=relative, bias=bias)
+
+    monkeypatch.setattr(GPTModel, "_places", wrong)
+    with pytest.raises(AssertionError):
+        check_far_out(narrow, exact)
+
+
+def test_a_missing_bias_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    mistaken(monkeypatch, lambda at, _: at._replace(bias=None))
+    with pytest.raises(AssertionError):
+        check_alibi_weights(model("alibi", layers=1), CLOSE)
+
+
+def test_a_bias_in_bfloat16_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def narrowed(at: Places, _: int) -> Places:
+        assert at.bias is not None
+        return at._replace(bias=at.bias.bfloat16())
+
+    mistaken(monkeypatch, narrowed)
+    with pytest.raises(AssertionError):
+        check_alibi_weights(model("alibi", layers=1).to(torch.bfloat16), 2**-8)

@@ -1,0 +1,416 @@
+"""What `posenc.nn.RotaryEmbedding` promises: the numpy definition, in every state of a module."""
+
+from __future__ import annotations
+
+import copy
+import io
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from posenc import apply_rope, convert_layout, frequencies
+from posenc.nn.rotary import RotaryEmbedding
+
+LAYOUTS = ("interleaved", "half")
+DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
+
+# Half the distance between neighbouring numbers from 1 to 2: what one rounding can do to 1.
+ROUNDING = {
+    torch.float64: 2.0**-53,
+    torch.float32: 2.0**-24,
+    torch.bfloat16: 2.0**-9,
+    torch.float16: 2.0**-12,
+}
+
+both_layouts = pytest.mark.parametrize("layout", LAYOUTS)
+every_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: str(dtype)[6:])
+
+
+def random(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:
+    """Return numbers of about 1."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
+
+
+def defined(x: Tensor, positions: Any, **keywords: Any) -> Tensor:
+    """Return what the numpy definition makes of these very numbers, in float64."""
+    return torch.from_numpy(apply_rope(x.detach().double().numpy(), positions, **keywords))
+
+
+def scores(q: Tensor, k: Tensor) -> Tensor:
+    """Return the dot product of every query with every key."""
+    return q @ k.mT
+
+
+# The definition
+
+
+@both_layouts
+@every_dtype
+@pytest.mark.parametrize("rotary_d", [None, 2, 6, 8])
+def test_module_is_the_numpy_definition(
+    rotary_d: int | None, dtype: torch.dtype, layout: str
+) -> None:
+    x = random(2, 3, 5, 8, dtype=dtype)
+    module = RotaryEmbedding(8, base=500.0, layout=layout, rotary_d=rotary_d)
+    turned = module(x, offset=4090)
+    expected = defined(x, range(4090, 4095), base=500.0, layout=layout, rotary_d=rotary_d)
+    assert turned.dtype == dtype
+    assert turned.shape == x.shape
+    # Two products and a sum of numbers below 4, in float64 or float32, and one rounding to dtype;
+    # below float64, cosine and sine were rounded too.
+    products = 16 * ROUNDING[torch.promote_types(dtype, torch.float32)]
+    error = (turned.double() - expected).abs()
+    assert (error <= products + ROUNDING[dtype] * 2 * expected.abs()).all()
+
+
+def test_own_frequencies_take_the_place_of_a_base() -> None:
+    x = random(1, 2, 5, 8)
+    own = RotaryEmbedding(8, frequencies=frequencies(8, base=500.0))
+    torch.testing.assert_close(own(x), RotaryEmbedding(8, base=500.0)(x), rtol=0, atol=0)
+    np.testing.assert_array_equal(own.frequencies, frequencies(8, base=500.0))
+
+
+def test_positions_may_differ_from_text_to_text() -> None:
+    x, positions = random(2, 3, 5, 8), torch.tensor([[0, 1, 2, 3, 4], [-7, 100, 3, 3, 0]])
+    turned = RotaryEmbedding(8)(x, positions=positions)
+    expected = defined(x, positions[:, None].numpy())
+    torch.testing.assert_close(turned, expected, rtol=0, atol=1e-14)
+
+
+def test_offset_is_the_position_of_the_first_vector() -> None:
+    module, x = RotaryEmbedding(8), random(2, 3, 9, 8)
+    later = module(x, positions=torch.arange(30, 39))
+    torch.testing.assert_close(module(x, offset=30), later, rtol=0, atol=0)
+    torch.testing.assert_close(module(x), module(x, offset=0), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("kind", ["int64", "int32", "int16", "uint8", "float32", "float64"])
+def test_positions_may_be_of_any_integer_or_wide_real_type(kind: str) -> None:
+    module, x = RotaryEmbedding(8), random(2, 3, 3, 8)
+    positions = torch.tensor([0, 1, 100], dtype=getattr(torch, kind))
+    expected = module(x, positions=torch.tensor([0, 1, 100]))
+    torch.testing.assert_close(module(x, positions=positions), expected, rtol=0, atol=0)
+
+
+def test_positions_may_lie_between_integers() -> None:
+    x, positions = random(1, 1, 2, 8), torch.tensor([0.25, -3.5])
+    turned = RotaryEmbedding(8)(x, positions=positions)
+    torch.testing.assert_close(turned, defined(x, positions.numpy()), rtol=0, atol=1e-14)
+
+
+def test_no_vectors_give_no_vectors() -> None:
+    module = RotaryEmbedding(8)
+    for shape in ((2, 3, 0, 8), (0, 3, 5, 8), (2, 0, 5, 8)):
+        assert module(torch.zeros(shape)).shape == shape
+
+
+def test_vectors_may_lie_in_memory_in_any_way() -> None:
+    module, x = RotaryEmbedding(8, layout="half"), random(2, 5, 3, 8)
+    turned = module(x.transpose(1, 2))
+    expected = module(x.transpose(1, 2).contiguous())
+    torch.testing.assert_close(turned, expected, rtol=0, atol=0)
+
+
+def test_layouts_are_one_scheme_in_another_order() -> None:
+    x = random(2, 3, 5, 8)
+    half = torch.from_numpy(convert_layout(x.numpy(), source="interleaved", target="half"))
+    found = RotaryEmbedding(8, layout="half")(half).numpy()
+    back = convert_layout(found, source="half", target="interleaved")
+    expected = RotaryEmbedding(8)(x)
+    torch.testing.assert_close(torch.from_numpy(back), expected, rtol=0, atol=0)
+
+
+# Far positions and narrow types
+
+
+@every_dtype
+def test_angles_are_float64_whatever_the_type(dtype: torch.dtype) -> None:
+    """At 1 000 000 only one rounding to the type, or to float32 and then to it, is left to see."""
+    x = torch.tensor([1.0, 0.0] * 64, dtype=dtype).reshape(1, 1, 1, 128)
+    turned = RotaryEmbedding(128).to(dtype)(x, offset=1_000_000).double()
+    atol = ROUNDING[dtype] + 2 * ROUNDING[torch.promote_types(dtype, torch.float32)]
+    torch.testing.assert_close(turned, defined(x, 1_000_000), rtol=0, atol=atol)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=["bfloat16", "float16"])
+def test_narrow_module_tells_a_thousand_positions_apart(dtype: torch.dtype) -> None:
+    module = RotaryEmbedding(64).to(dtype)
+    x = torch.ones(1, 1, 1000, 64, dtype=dtype)
+    turned = module(x)[0, 0]
+    assert len(torch.unique(turned, dim=0)) == 1000
+    # Scores of all pairs are those of float64, up to the rounding of 2·64 numbers up to √2.
+    found = scores(turned.double(), turned.double())
+    exact = defined(x, range(1000))[0, 0]
+    atol = 2 * 64 * 2 * ROUNDING[dtype]
+    torch.testing.assert_close(found, scores(exact, exact), rtol=0, atol=atol)
+    # What it would be with positions in the module's type: 256 and 257 are one number there.
+    assert torch.tensor(257.0, dtype=torch.bfloat16) == 256
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda module: module.to(torch.bfloat16),
+        lambda module: module.half(),
+        lambda module: module.double(),
+        lambda module: module.half().float(),
+        lambda module: module.eval().train(),
+        copy.deepcopy,
+        lambda module: module.to("meta").to_empty(device="cpu"),
+    ],
+    ids=["bfloat16", "half", "double", "half and back", "eval", "deepcopy", "meta"],
+)
+def test_nothing_done_to_a_module_changes_its_turns(
+    change: Callable[[nn.Module], nn.Module],
+) -> None:
+    x = random(2, 3, 5, 64, dtype=torch.float32)
+    expected = RotaryEmbedding(64)(x, offset=5000)
+    found = change(RotaryEmbedding(64))(x, offset=5000)
+    torch.testing.assert_close(found, expected, rtol=0, atol=0)
+
+
+def test_module_made_on_the_meta_device_turns_when_it_leaves() -> None:
+    x = random(2, 3, 5, 64)
+    with torch.device("meta"):
+        module = RotaryEmbedding(64)
+    found = module.to_empty(device="cpu")(x)
+    torch.testing.assert_close(found, RotaryEmbedding(64)(x), rtol=0, atol=0)
+    shape = module(x.to("meta"), positions=torch.zeros(5, device="meta")).shape
+    assert shape == x.shape
+
+
+def test_state_dict_is_empty_and_loads_into_any_base() -> None:
+    x, file = random(2, 3, 5, 64), io.BytesIO()
+    module = RotaryEmbedding(64, base=500_000.0)
+    assert list(module.parameters()) == list(module.buffers()) == []
+    torch.save(module.state_dict(), file)
+    file.seek(0)
+    loaded = RotaryEmbedding(64, base=500_000.0)
+    loaded.load_state_dict(torch.load(file))
+    torch.testing.assert_close(loaded(x), module(x), rtol=0, atol=0)
+
+
+def test_default_dtype_does_not_reach_the_angles() -> None:
+    x = random(1, 1, 5, 64, dtype=torch.float32)
+    expected = RotaryEmbedding(64)(x, offset=5000)
+    torch.set_default_dtype(torch.bfloat16)
+    try:
+        found = RotaryEmbedding(64)(x, offset=5000)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    torch.testing.assert_close(found, expected, rtol=0, atol=0)
+
+
+@every_dtype
+def test_autocast_changes_nothing(dtype: torch.dtype) -> None:
+    module, x = RotaryEmbedding(64), random(2, 3, 5, 64, dtype=dtype)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = module(x, offset=5000)
+    torch.testing.assert_close(found, module(x, offset=5000), rtol=0, atol=0)
+
+
+# Decoding, padding, packing
+
+
+def test_keys_turned_one_by_one_are_those_turned_at_once() -> None:
+    module, x = RotaryEmbedding(64), random(2, 3, 9, 64, dtype=torch.float32)
+    steps = [module(x[:, :, [step]], offset=step) for step in range(9)]
+    torch.testing.assert_close(torch.cat(steps, dim=2), module(x), rtol=0, atol=0)
+
+
+def test_left_padding_does_not_change_scores() -> None:
+    """Positions that start before the text, as offsets that all shift: only differences count."""
+    module, q, k = RotaryEmbedding(64), random(1, 3, 5, 64), random(1, 3, 5, 64, seed=1)
+    alone = scores(module(q), module(k))
+    for positions in (torch.arange(7, 12), torch.arange(-2, 3), torch.arange(5) + 0.5):
+        found = scores(module(q, positions=positions), module(k, positions=positions))
+        torch.testing.assert_close(found, alone, rtol=0, atol=1e-12)
+
+
+def test_packed_texts_that_restart_are_turned_as_separate_ones() -> None:
+    module, x = RotaryEmbedding(64), random(1, 3, 9, 64)
+    packed = module(x, positions=torch.tensor([0, 1, 2, 3, 0, 1, 2, 3, 4]))
+    apart = torch.cat([module(x[:, :, :4]), module(x[:, :, 4:])], dim=2)
+    torch.testing.assert_close(packed, apart, rtol=0, atol=0)
+
+
+# Compilers
+
+
+class Scored(nn.Module):
+    """Both uses of the module, as attention has them."""
+
+    def __init__(self, layout: str) -> None:
+        super().__init__()
+        self.rotary = RotaryEmbedding(8, layout=layout, rotary_d=6)
+
+    def forward(self, q: Tensor, k: Tensor, positions: Tensor) -> Tensor:
+        """Return scores of queries at positions with keys from 3 on."""
+        return scores(self.rotary(q, positions=positions), self.rotary(k, offset=3))
+
+
+def scored_arguments(length: int = 5) -> tuple[Tensor, Tensor, Tensor]:
+    """Return arguments for `Scored`."""
+    positions = torch.arange(2 * length).reshape(2, length)
+    return random(2, 3, length, 8), random(2, 3, length, 8, seed=1), positions
+
+
+@both_layouts
+def test_module_compiles_into_one_graph(layout: str) -> None:
+    module = Scored(layout)
+    compiled = torch.compile(module, fullgraph=True, backend="aot_eager", dynamic=True)
+    for length in (5, 7):
+        found = compiled(*scored_arguments(length))
+        torch.testing.assert_close(found, module(*scored_arguments(length)), rtol=0, atol=1e-13)
+
+
+def test_a_new_offset_does_not_compile_a_new_graph() -> None:
+    """While a text is generated the offset grows, and only its first two values may compile."""
+    graphs: list[object] = []
+
+    def backend(graph: torch.fx.GraphModule, _: object) -> torch.fx.GraphModule:
+        graphs.append(graph)
+        return graph
+
+    torch.compiler.reset()
+    module, x = RotaryEmbedding(8), random(2, 3, 1, 8)
+    compiled = torch.compile(module, fullgraph=True, backend=backend)
+    for offset in range(2, 12):
+        found = compiled(x, offset=offset)
+        torch.testing.assert_close(found, module(x, offset=offset), rtol=0, atol=0)
+    assert len(graphs) <= 2
+
+
+@both_layouts
+def test_module_can_be_exported_for_any_length(layout: str) -> None:
+    module, length = Scored(layout), torch.export.Dim("length", min=2, max=4096)
+    shapes = ({2: length}, {2: length}, {1: length})
+    program = torch.export.export(module, scored_arguments(), dynamic_shapes=shapes)
+    for other in (5, 7):
+        found = program.module()(*scored_arguments(other))
+        torch.testing.assert_close(found, module(*scored_arguments(other)), rtol=0, atol=1e-13)
+    assert dict(program.state_dict) == {}
+
+
+# What belongs to whom
+
+
+def test_two_bases_never_share_anything() -> None:
+    x = random(2, 3, 5, 8)
+    first, second = RotaryEmbedding(8, base=100.0), RotaryEmbedding(8)
+    for module, base in ((first, 100.0), (second, 10000.0), (first, 100.0)):
+        expected = defined(x, range(5), base=base)
+        torch.testing.assert_close(module(x), expected, rtol=0, atol=1e-14)
+
+
+def test_returned_tensor_cannot_corrupt_the_next_call() -> None:
+    module, x, positions = RotaryEmbedding(8), random(2, 3, 5, 8), torch.zeros(5)
+    before = x.clone()
+    for _ in range(2):
+        turned = module(x, positions=positions)  # at position 0 everywhere: x itself, but new
+        torch.testing.assert_close(turned, before, rtol=0, atol=0)
+        turned.fill_(9)
+    torch.testing.assert_close(x, before, rtol=0, atol=0)
+    assert not positions.any()
+
+
+@both_layouts
+def test_gradients_flow_to_x_and_are_turned_back(layout: str) -> None:
+    """A turn is orthogonal, so the gradient is the one that arrives, at the opposite position."""
+    module, arriving = RotaryEmbedding(8, layout=layout, rotary_d=6), random(2, 3, 5, 8, seed=1)
+    x = random(2, 3, 5, 8).requires_grad_()
+    module(x, offset=7).backward(arriving)
+    assert x.grad is not None
+    expected = module(arriving, positions=-torch.arange(7, 12))
+    torch.testing.assert_close(x.grad, expected, rtol=0, atol=1e-14)
+    assert torch.autograd.gradcheck(module, x)
+
+
+def test_nan_stays_in_its_own_vector() -> None:
+    x = random(1, 1, 5, 8)
+    x[0, 0, 2, 0] = float("nan")
+    bad = RotaryEmbedding(8)(x).isnan()
+    assert bad[0, 0, 2, :2].all()
+    assert bad.sum() == 2
+
+
+def test_module_says_what_it_is() -> None:
+    shown = 'RotaryEmbedding(64, layout="half", rotary_d=16)'
+    assert repr(RotaryEmbedding(64, layout="half", rotary_d=16)) == shown
+    assert repr(RotaryEmbedding(8)) == 'RotaryEmbedding(8, layout="interleaved", rotary_d=8)'
+
+
+# Bad input
+
+X = torch.ones(2, 3, 5, 8)
+ANY: Any = RotaryEmbedding  # to call with what its types forbid
+
+MAKING: list[tuple[type[Exception], str, dict[str, Any]]] = [
+    *((TypeError, "d must be an even integer", {"d": d}) for d in ("8", 8.0, None, True, [8])),
+    *((ValueError, f"d must be an even integer, 2 or more; got {d}", {"d": d}) for d in (0, 7, -8)),
+    *((TypeError, "base must be a number", {"base": base}) for base in ("1", None, True, [2.0])),
+    *((ValueError, "base must be a number", {"base": base}) for base in (0, -1, 1, float("nan"))),
+    *((TypeError, "layout must be one of", {"layout": name}) for name in (None, 1, ["half"])),
+    *((ValueError, "layout must be one of", {"layout": name}) for name in ("", "HALF", "neox")),
+    *((TypeError, "rotary_d must be an even", {"rotary_d": n}) for n in ("8", 8.0, True)),
+    *((ValueError, "rotary_d must be an even", {"rotary_d": n}) for n in (0, -2, 3)),
+    (ValueError, "rotary_d must be at most 8, the width of a vector; got 10", {"rotary_d": 10}),
+    (TypeError, "frequencies must be finite", {"frequencies": "1"}),
+    (ValueError, "frequencies must be finite", {"frequencies": [1, 1, 1, float("nan")]}),
+    (ValueError, "frequencies must be of shape (4,)", {"frequencies": [1.0]}),
+    (ValueError, "frequencies must be 0 or more", {"frequencies": [1, 1, 1, -1]}),
+    (ValueError, "base must be left out", {"frequencies": [1, 1, 1, 1], "base": 5.0}),
+]
+
+
+@pytest.mark.parametrize(("error", "message", "keywords"), MAKING)
+def test_module_is_not_made_of_bad_arguments(
+    error: type[Exception], message: str, keywords: dict[str, Any]
+) -> None:
+    with pytest.raises(error, match="^" + re.escape(message)):
+        ANY(**{"d": 8, **keywords})
+
+
+TURNING: list[tuple[type[Exception], str, dict[str, Any]]] = [
+    *((TypeError, "x must be a floating tensor", {"x": x}) for x in (None, 1.0, [1.0], X.numpy())),
+    *(
+        (TypeError, "x must be a floating tensor", {"x": X.to(t)})
+        for t in (torch.int64, torch.bool)
+    ),
+    (TypeError, "x must be a floating tensor", {"x": X.to(torch.complex64)}),
+    *(
+        (ValueError, "x must be of shape (batch, heads, length, 8); got", {"x": torch.ones(shape)})
+        for shape in ((), (8,), (5, 8), (3, 5, 8), (1, 2, 3, 5, 8), (2, 3, 5, 6), (2, 3, 5, 0))
+    ),
+    *((TypeError, "offset must be an integer", {"offset": n}) for n in ("1", 1.0, None, True)),
+    *((ValueError, "offset must be an integer", {"offset": n}) for n in (-1, 2**60)),
+    (ValueError, "offset must be 0 where", {"offset": 1, "positions": torch.arange(5)}),
+    *(
+        (TypeError, "positions must be", {"positions": value})
+        for value in (5, [0, 1, 2, 3, 4], np.arange(5), torch.ones(5, dtype=torch.bool))
+    ),
+    (TypeError, "positions must be", {"positions": torch.ones(5, dtype=torch.bfloat16)}),
+    *(
+        (ValueError, "positions must be of shape", {"positions": torch.ones(shape)})
+        for shape in ((), (4,), (1, 5), (3, 5), (2, 4), (2, 1, 5), (2, 5, 1))
+    ),
+    *(
+        (ValueError, "positions must be finite", {"positions": torch.tensor([0, 1, 2, 3, value])})
+        for value in (float("nan"), float("inf"), -float("inf"), 2.0**24)
+    ),
+    (ValueError, "positions must be on", {"positions": torch.ones(5, device="meta")}),
+]
+
+
+@pytest.mark.parametrize(("error", "message", "keywords"), TURNING)
+def test_module_does_not_turn_bad_arguments(
+    error: type[Exception], message: str, keywords: dict[str, Any]
+) -> None:
+    with pytest.raises(error, match="^" + re.escape(message)):
+        RotaryEmbedding(8)(**{"x": X, **keywords})

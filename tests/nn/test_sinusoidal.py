@@ -1,0 +1,333 @@
+"""What the sinusoidal layer promises: the rows of `posenc.sinusoidal_encoding`, in every dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from posenc import sinusoidal_encoding
+from posenc.nn.sinusoidal import SinusoidalPositionalEncoding
+
+# torch's and numpy's sines are each good to one unit in the last place, not to the same one.
+LAST_PLACE = 2.0**-52
+DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
+quick = settings(database=None, deadline=None, derandomize=True, max_examples=40)
+
+
+def rows(
+    layer: SinusoidalPositionalEncoding, length: int, dtype: torch.dtype = torch.float64, **to: Any
+) -> Tensor:
+    """Return what the layer adds to zeros, (length, d_model)."""
+    added: Tensor = layer(torch.zeros(1, length, layer.d_model, dtype=dtype), **to)[0]
+    return added
+
+
+def expected(positions: Any, d_model: int, base: float = 10000.0) -> Tensor:
+    return torch.from_numpy(sinusoidal_encoding(positions, d_model, base=base)).double()
+
+
+# The rows
+
+
+@pytest.mark.parametrize("base", [10000.0, 500000.0, 1.5])
+@pytest.mark.parametrize("d_model", [2, 8, 64, 100, 512])
+def test_the_rows_are_those_of_the_numpy_definition(d_model: int, base: float) -> None:
+    layer = SinusoidalPositionalEncoding(d_model, base=base)
+    torch.testing.assert_close(
+        rows(layer, 600), expected(600, d_model, base), rtol=0, atol=LAST_PLACE
+    )
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_a_narrow_row_is_the_exact_row_cast(dtype: torch.dtype) -> None:
+    """Equal to the last bit, but where an entry lies so near the middle of two that 2e-16 decides.
+
+    Of 76 800 entries, each with one chance in 2**28 or less, none is expected to.
+    """
+    layer = SinusoidalPositionalEncoding(128)
+    assert torch.equal(rows(layer, 600, dtype), expected(600, 128).to(dtype))
+
+
+@pytest.mark.parametrize("far", [10**6, 10**9, 2**40])
+def test_far_positions_are_as_exact_as_the_definition(far: int) -> None:
+    added = rows(SinusoidalPositionalEncoding(64), 3, offset=far)
+    torch.testing.assert_close(
+        added, expected([far, far + 1, far + 2], 64), rtol=0, atol=LAST_PLACE
+    )
+
+
+@quick
+@given(
+    position=st.floats(-1e9, 1e9),
+    d_model=st.integers(1, 32).map(lambda half: 2 * half),
+    base=st.floats(0.1, 6).map(lambda exponent: 10.0**exponent),
+)
+def test_any_real_position_gives_the_row_of_the_definition(
+    position: float, d_model: int, base: float
+) -> None:
+    layer = SinusoidalPositionalEncoding(d_model, base=base)
+    added = rows(layer, 1, positions=torch.tensor([position], dtype=torch.float64))
+    torch.testing.assert_close(added, expected([position], d_model, base), rtol=0, atol=LAST_PLACE)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_tokens_plus_rows_in_the_tokens_type(dtype: torch.dtype) -> None:
+    x = torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(0)).to(dtype)
+    out = SinusoidalPositionalEncoding(8)(x)
+    assert out.dtype is dtype
+    assert torch.equal(out, x + expected(5, 8).to(dtype))
+
+
+def test_no_tokens_give_none_back() -> None:
+    layer = SinusoidalPositionalEncoding(8)
+    assert layer(torch.zeros(2, 0, 8)).shape == (2, 0, 8)
+    assert layer(torch.zeros(0, 3, 8)).shape == (0, 3, 8)
+
+
+# Positions
+
+
+def test_offset_ids_and_ids_for_each_sequence_mean_the_same() -> None:
+    layer, x = SinusoidalPositionalEncoding(8), torch.zeros(2, 4, 8)
+    moved = layer(x, offset=30)
+    for dtype in (torch.int64, torch.int32, torch.int16, torch.uint8, torch.float32):
+        ids = torch.arange(30, 34, dtype=dtype)
+        assert torch.equal(layer(x, positions=ids), moved)
+        assert torch.equal(layer(x, positions=ids.expand(2, 4)), moved)
+
+
+def test_each_sequence_has_the_positions_given_for_it() -> None:
+    layer = SinusoidalPositionalEncoding(8)
+    positions = torch.tensor([[0, 0, 1, 2], [3, 0, 1, 1]])  # left-padded, and two texts packed
+    out = layer(torch.zeros(2, 4, 8, dtype=torch.float64), positions=positions)
+    torch.testing.assert_close(out, expected(positions.numpy(), 8), rtol=0, atol=LAST_PLACE)
+
+
+def test_step_by_step_equals_all_at_once() -> None:
+    layer = SinusoidalPositionalEncoding(8)
+    x = torch.randn(1, 6, 8, generator=torch.Generator().manual_seed(0))
+    steps = [layer(x[:, p : p + 1], offset=p) for p in range(6)]
+    assert torch.equal(torch.cat(steps, dim=1), layer(x))
+
+
+def test_max_len_is_a_limit_and_without_it_there_is_none() -> None:
+    layer = SinusoidalPositionalEncoding(8, max_len=5)
+    assert layer(torch.zeros(1, 5, 8)).shape == (1, 5, 8)
+    assert layer(torch.zeros(1, 2, 8), offset=3).shape == (1, 2, 8)
+    for length, offset in ((6, 0), (2, 4)):
+        message = rf"^offset \+ length must be at most max_len, 5; got {offset} \+ {length}$"
+        with pytest.raises(ValueError, match=message):
+            layer(torch.zeros(1, length, 8), offset=offset)
+    with pytest.raises(ValueError, match=r"^positions must be below max_len, 5"):
+        layer(torch.zeros(1, 2, 8), positions=torch.tensor([0, 5]))
+    SinusoidalPositionalEncoding(8)(torch.zeros(1, 2, 8), offset=10**9)
+
+
+# Right where others slip
+
+MOVES: dict[str, Callable[[SinusoidalPositionalEncoding], Any]] = {
+    "bfloat16": lambda layer: layer.to(torch.bfloat16),
+    "half": lambda layer: layer.half(),
+    "half and back": lambda layer: layer.half().float(),
+    "double": lambda layer: layer.double(),
+    "state_dict": lambda layer: layer.load_state_dict(
+        SinusoidalPositionalEncoding(64, base=2.0).state_dict()
+    ),
+    "to_empty": lambda layer: layer.to_empty(device="cpu"),
+}
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_nothing_done_to_the_module_changes_its_rows(move: str) -> None:
+    layer = SinusoidalPositionalEncoding(64)
+    before = rows(layer, 100)
+    MOVES[move](layer)
+    assert torch.equal(rows(layer, 100), before)
+
+
+def test_a_layer_made_on_the_meta_device_needs_no_values() -> None:
+    with torch.device("meta"):
+        layer = SinusoidalPositionalEncoding(64)
+        assert layer(torch.zeros(2, 3, 64)).is_meta
+    layer.to_empty(device="cpu")
+    assert torch.equal(rows(layer, 9), rows(SinusoidalPositionalEncoding(64), 9))
+
+
+def test_there_is_nothing_to_learn_and_nothing_to_save() -> None:
+    layer = SinusoidalPositionalEncoding(64)
+    assert [*layer.parameters(), *layer.buffers()] == []
+    assert not layer.state_dict()
+
+
+def different(table: Tensor) -> int:
+    """Return how many rows of a table are unlike all before them."""
+    return len(np.unique(table.float().numpy(), axis=0))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("offset", [0, 1_000_000])
+def test_a_half_precision_model_tells_1000_positions_apart(dtype: torch.dtype, offset: int) -> None:
+    layer = SinusoidalPositionalEncoding(64).to(dtype)
+    assert different(rows(layer, 1000, dtype, offset=offset)) == 1000
+
+
+def test_angles_in_bfloat16_would_tell_507_of_1000_apart() -> None:
+    """257 up to 256, 128 more up to 512 in steps of 2, and 122 up to 1000 in steps of 4."""
+    omega = torch.tensor(SinusoidalPositionalEncoding(64).frequencies).bfloat16()
+    angles = torch.arange(1000).bfloat16()[:, None] * omega
+    assert different(torch.cat((angles.sin(), angles.cos()), dim=1)) == 257 + 128 + 122
+
+
+def test_autocast_leaves_the_angles_alone() -> None:
+    layer = SinusoidalPositionalEncoding(64)
+    with torch.autocast("cpu", torch.bfloat16):
+        inside = rows(layer, 100, offset=5000)
+    assert torch.equal(inside, rows(layer, 100, offset=5000))
+
+
+def test_two_bases_never_share_a_table() -> None:
+    def added(base: float) -> Tensor:
+        return rows(SinusoidalPositionalEncoding(8, base=base), 9)
+
+    first, other = added(10000.0), added(500000.0)
+    assert not torch.equal(first, other)
+    assert torch.equal(added(10000.0), first)
+    torch.testing.assert_close(other, expected(9, 8, 500000.0), rtol=0, atol=LAST_PLACE)
+
+
+def test_writing_into_a_result_changes_neither_the_tokens_nor_the_next_result() -> None:
+    layer, x = SinusoidalPositionalEncoding(8), torch.zeros(1, 3, 8)
+    out = layer(x)
+    kept = out.clone()
+    out.fill_(9)
+    assert not x.any()
+    assert torch.equal(layer(x), kept)
+
+
+def test_gradients_pass_through_to_the_tokens_unchanged() -> None:
+    x = torch.zeros(1, 3, 8, requires_grad=True)
+    upstream = torch.randn(1, 3, 8, generator=torch.Generator().manual_seed(0))
+    SinusoidalPositionalEncoding(8)(x).backward(upstream)
+    assert x.grad is not None
+    assert torch.equal(x.grad, upstream)
+
+
+def test_dropout_is_on_in_training_and_off_in_use() -> None:
+    layer, x = SinusoidalPositionalEncoding(8, dropout=0.5), torch.ones(4, 100, 8)
+    torch.manual_seed(0)
+    trained = layer(x)
+    kept = trained != 0
+    # 3 200 coins: the share of heads is within 0.05 of a half, more than 5 deviations.
+    assert 0.45 < kept.float().mean().item() < 0.55
+    layer.eval()
+    torch.testing.assert_close(trained[kept], 2 * layer(x)[kept], rtol=1e-6, atol=0)
+    assert torch.equal(layer(x), x + rows(layer, 100, torch.float32))
+
+
+@pytest.mark.parametrize("given", ["offset", "ids"])
+def test_it_compiles_in_one_graph(given: str) -> None:
+    layer = SinusoidalPositionalEncoding(8, max_len=50)
+    torch.compiler.reset()  # every test here compiles one and the same function
+    compiled = torch.compile(layer, fullgraph=True, backend="aot_eager")
+    for length, offset in ((4, 0), (4, 1), (7, 20)):
+        x = torch.zeros(2, length, 8, dtype=torch.bfloat16)
+        to: dict[str, Any] = {"offset": offset}
+        if given == "ids":
+            to = {"positions": torch.arange(offset, offset + length).expand(2, length)}
+        assert torch.equal(compiled(x, **to), layer(x, **to))
+
+
+def test_it_exports_for_any_length() -> None:
+    layer = SinusoidalPositionalEncoding(8)
+    length = torch.export.Dim("length", min=2, max=4096)
+    program = torch.export.export(layer, (torch.zeros(1, 5, 8),), dynamic_shapes={"x": {1: length}})
+    x = torch.zeros(1, 300, 8)
+    assert torch.equal(program.module()(x), layer(x))
+
+
+def test_it_exports_with_positions() -> None:
+    layer, x = SinusoidalPositionalEncoding(8), torch.zeros(1, 5, 8)
+    program = torch.export.export(layer, (x,), {"positions": torch.arange(5)})
+    ids = torch.tensor([7, 0, 3, 3, 100_000])
+    assert torch.equal(program.module()(x, positions=ids), layer(x, positions=ids))
+
+
+def test_it_prints_what_it_is() -> None:
+    shown = repr(SinusoidalPositionalEncoding(8, max_len=5))
+    assert "d_model=8, max_len=5" in shown
+    assert "Dropout(p=0.0" in shown
+
+
+# What is refused
+
+INTEGERS: tuple[tuple[Any, type[Exception]], ...] = (
+    (0, ValueError),
+    (-2, ValueError),
+    (8.0, TypeError),
+    (True, TypeError),
+    ("8", TypeError),
+)
+BAD_ARGUMENTS = (
+    *(("d_model", value, error) for value, error in (*INTEGERS, (7, ValueError))),
+    ("d_model", None, TypeError),
+    *(("max_len", value, error) for value, error in INTEGERS),
+    ("base", 0.0, ValueError),
+    ("base", 1.0, ValueError),
+    ("base", float("nan"), ValueError),
+    ("base", -10000.0, ValueError),
+    ("base", "10000", TypeError),
+    ("base", None, TypeError),
+    ("dropout", 1.0, ValueError),
+    ("dropout", -0.1, ValueError),
+    ("dropout", float("nan"), ValueError),
+    ("dropout", True, TypeError),
+    ("dropout", "0.1", TypeError),
+)
+
+
+@pytest.mark.parametrize(("argument", "value", "error"), BAD_ARGUMENTS)
+def test_bad_arguments_are_refused_by_name(
+    argument: str, value: Any, error: type[Exception]
+) -> None:
+    arguments = {"d_model": 8, argument: value}
+    with pytest.raises(error, match=rf"^{argument} must be .*; got "):
+        SinusoidalPositionalEncoding(**arguments)
+
+
+BAD_CALLS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
+    "tokens of another width": ({"x": torch.zeros(2, 3, 6)}, ValueError, "x"),
+    "no batch": ({"x": torch.zeros(3, 8)}, ValueError, "x"),
+    "too many axes": ({"x": torch.zeros(1, 2, 3, 8)}, ValueError, "x"),
+    "whole tokens": ({"x": torch.zeros(2, 3, 8, dtype=torch.int64)}, TypeError, "x"),
+    "complex tokens": ({"x": torch.zeros(2, 3, 8, dtype=torch.complex64)}, TypeError, "x"),
+    "an array": ({"x": np.zeros((2, 3, 8))}, TypeError, "x"),
+    "None": ({"x": None}, TypeError, "x"),
+    "a negative offset": ({"offset": -1}, ValueError, "offset"),
+    "half an offset": ({"offset": 0.5}, TypeError, "offset"),
+    "a boolean offset": ({"offset": True}, TypeError, "offset"),
+    "both": ({"offset": 1, "positions": torch.arange(3)}, ValueError, "offset"),
+    "a list": ({"positions": [0, 1, 2]}, TypeError, "positions"),
+    "booleans": ({"positions": torch.ones(3, dtype=torch.bool)}, TypeError, "positions"),
+    "bfloat16": ({"positions": torch.zeros(3).bfloat16()}, TypeError, "positions"),
+    "too few": ({"positions": torch.arange(2)}, ValueError, "positions"),
+    "one column": ({"positions": torch.zeros(2, 1)}, ValueError, "positions"),
+    "another batch": ({"positions": torch.zeros(3, 3)}, ValueError, "positions"),
+    "NaN": ({"positions": torch.tensor([0, 1, torch.nan])}, ValueError, "positions"),
+    "too far": ({"positions": torch.tensor([0, 1, 2**53])}, ValueError, "positions"),
+    "too far for float32": ({"positions": torch.tensor([0, 1, 2.0**24])}, ValueError, "positions"),
+    "elsewhere": ({"positions": torch.arange(3, device="meta")}, ValueError, "positions"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_CALLS)
+def test_bad_calls_are_refused_by_name(name: str) -> None:
+    given, error, argument = BAD_CALLS[name]
+    with pytest.raises(error, match=rf"^{argument} must be .*; got "):
+        SinusoidalPositionalEncoding(8)(**{"x": torch.zeros(2, 3, 8), **given})

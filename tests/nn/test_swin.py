@@ -1,0 +1,135 @@
+"""What `posenc.nn.swin` promises, against the numpy definition, which is tested against loops."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import posenc.swin
+from posenc.nn.swin import SwinRelativeBias
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+def made(heads: int = 3, window: int = 4) -> SwinRelativeBias:
+    """Return a float64 bias whose numbers are large enough to tell apart in any dtype."""
+    bias = SwinRelativeBias(heads, window).double()
+    nn.init.normal_(bias.table, generator=torch.Generator().manual_seed(0))
+    return bias
+
+
+@pytest.mark.parametrize("window", range(1, 13))
+def test_the_bias_is_the_numpy_definition(window: int) -> None:
+    bias = made(2, window)
+    assert bias.table.shape == ((2 * window - 1) ** 2, 2)
+    assert bias().shape == (2, window**2, window**2)
+    expected = posenc.swin.swin_bias(bias.table.detach().numpy(), window)
+    np.testing.assert_array_equal(bias().detach(), expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+def test_the_index_does_not_depend_on_the_dtype(dtype: torch.dtype) -> None:
+    # 529 rows, more than bfloat16 can number: each must come from its own place.
+    exact, narrow = made(2, 12), made(2, 12).to(dtype)
+    assert narrow().dtype == dtype
+    assert torch.equal(narrow(), exact().to(dtype))
+
+
+def test_weights_survive_a_state_dict_and_hold_nothing_else() -> None:
+    bias, other = made(), SwinRelativeBias(3, 4).double()
+    assert list(bias.state_dict()) == ["table"]
+    assert not torch.equal(other.table, bias.table)
+    other.load_state_dict(bias.state_dict())
+    assert torch.equal(other(), bias())
+
+
+def test_a_module_made_on_meta_is_whole_after_a_reset() -> None:
+    with torch.device("meta"):
+        bias = SwinRelativeBias(100, 13)
+        assert bias().is_meta
+    torch.manual_seed(0)
+    bias.to_empty(device="cpu").reset_parameters()
+    # 62 500 draws: five times the error that a standard deviation and a mean of so many have.
+    spread, mean = torch.std_mean(bias.table.detach())
+    assert abs(spread.item() - 0.02) < 3e-4
+    assert abs(mean.item()) < 4e-4
+    expected = posenc.swin.swin_bias(bias.table.detach().numpy(), 13)
+    np.testing.assert_array_equal(bias().detach(), expected)
+
+
+def test_gradients_count_the_pairs_that_share_a_row() -> None:
+    bias = made()
+    bias().sum().backward()
+    expected = np.bincount(posenc.swin.swin_index(4).ravel(), minlength=49)
+    assert bias.table.grad is not None
+    np.testing.assert_array_equal(bias.table.grad, np.tile(expected[:, np.newaxis], 3))
+
+
+def test_gradients_of_one_pair_reach_its_row_and_no_other() -> None:
+    bias = made()
+    bias()[1, 2, 7].backward()
+    assert bias.table.grad is not None
+    row = posenc.swin.swin_index(4)[2, 7]
+    assert bias.table.grad.nonzero().tolist() == [[row, 1]]
+
+
+def test_returned_tensors_are_the_callers_own() -> None:
+    bias = made()
+    with torch.no_grad():
+        first = bias()
+        kept = first.clone()
+        first.fill_(7)
+    assert torch.equal(bias(), kept)
+    assert bias().stride(-1) == 1
+
+
+def test_it_compiles_into_one_graph_and_exports() -> None:
+    bias = made()
+    compiled = torch.compile(bias, fullgraph=True, backend="eager")
+    assert torch.equal(compiled(), bias())
+    assert torch.equal(torch.export.export(bias, ()).module()(), bias())
+
+
+def test_it_shows_its_sizes() -> None:
+    assert repr(made()) == "SwinRelativeBias(3, window=4)"
+
+
+BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
+    "heads zero": (
+        lambda: SwinRelativeBias(0, 7),
+        ValueError,
+        "heads must be an integer, 1 or more; got 0",
+    ),
+    "heads text": (
+        lambda: SwinRelativeBias("3", 7),  # type: ignore[arg-type]
+        TypeError,
+        "heads must be an integer, 1 or more; got '3' (str)",
+    ),
+    "window zero": (
+        lambda: SwinRelativeBias(3, 0),
+        ValueError,
+        "window must be an integer, 1 or more; got 0",
+    ),
+    "window of two sides": (
+        lambda: SwinRelativeBias(3, (7, 7)),  # type: ignore[arg-type]
+        TypeError,
+        "window must be an integer, 1 or more; got (7, 7) (tuple)",
+    ),
+    "window NaN": (
+        lambda: SwinRelativeBias(3, float("nan")),  # type: ignore[arg-type]
+        TypeError,
+        "window must be an integer, 1 or more; got nan (float)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_by_name(case: str) -> None:
+    call, error, message = BAD[case]
+    with pytest.raises(error, match=re.escape(message)):
+        call()

@@ -1,0 +1,282 @@
+"""What the tokenizers promise: every text comes back, and every id is one the model knows."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from posenc.nn import GPTModel, create_model_config
+from posenc.nn.tokenizer import WORDS, ByteTokenizer, WordTokenizer, create_tokenizer
+
+quick = settings(database=None, deadline=None, derandomize=True, max_examples=150)
+texts = st.text(st.characters(codec="utf-8"))
+# Known words, unknown ones, blanks and marks in any order: where a rule about blanks would slip.
+pieces = st.sampled_from(["the", "cat", "ox", "CAT", "c", " ", "  ", "\n", ",", "!", "_", "é", "7"])
+sentences = st.lists(pieces).map("".join)
+
+SIMPLE = create_tokenizer("simple")
+DEMONSTRATION = (
+    "The cat sat on the mat",
+    "The mat sat on the cat",
+    "Cat the sat mat on the",
+)
+
+
+@pytest.mark.parametrize(("kind", "name"), [("simple", "tiny"), ("byte", "byte")])
+def test_each_tokenizer_has_a_model_that_knows_all_its_ids(kind: str, name: str) -> None:
+    tokenizer, config = create_tokenizer(kind), create_model_config(name)
+    assert tokenizer.vocab_size <= config["vocab_size"]
+    model = GPTModel(**config).eval()
+    last = torch.tensor([[tokenizer.vocab_size - 1]])
+    assert model(last).shape == (1, 1, config["vocab_size"])
+
+
+# Word by word
+
+
+def test_demonstration_sentences_are_the_same_words_in_three_orders() -> None:
+    tokenizer = create_tokenizer("simple")
+    ids = [tokenizer.encode(text, add_special_tokens=False) for text in DEMONSTRATION]
+    assert [len(each) for each in ids] == [6, 6, 6]
+    assert sorted(ids[0]) == sorted(ids[1]) == sorted(ids[2])
+    assert len(set(map(tuple, ids))) == 3
+    assert max(map(max, ids)) < tokenizer.vocab_size
+    assert [tokenizer.decode(each) for each in ids] == [text.lower() for text in DEMONSTRATION]
+
+
+@quick
+@given(text=st.one_of(texts, sentences))
+@example("İstanbul ΣΑΣ ẞ ǅ")
+@example("the  cat , the\tcat\r\nthe_cat the7 \u00a0the\u2028cat")
+@example("<eos> the <bos>")
+def test_decoding_gives_back_the_text_in_small_letters(text: str) -> None:
+    ids = SIMPLE.encode(text)
+    assert SIMPLE.decode(ids) == text.lower()
+    assert all(0 <= i < SIMPLE.vocab_size for i in ids)
+    assert not {SIMPLE.pad_id, SIMPLE.bos_id, SIMPLE.eos_id} & set(ids)
+
+
+@quick
+@given(known=st.lists(texts, max_size=3), text=texts)
+def test_a_vocabulary_of_any_texts_gives_any_text_back(known: list[str], text: str) -> None:
+    tokenizer = create_tokenizer("simple", known)
+    for one in (*known, text, " ".join(known)):
+        assert tokenizer.decode(tokenizer.encode(one)) == one.lower()
+
+
+@quick
+@given(words=st.lists(st.sampled_from(WORDS), max_size=12))
+def test_known_words_with_single_blanks_are_one_token_each(words: list[str]) -> None:
+    assert len(SIMPLE.encode(" ".join(words))) == len(words)
+
+
+def test_a_vocabulary_is_the_words_of_its_texts_in_the_order_of_the_alphabet() -> None:
+    tokenizer = create_tokenizer("simple", ["The cat, the cat!", "A dog's dinner"])
+    assert isinstance(tokenizer, WordTokenizer)
+    assert tokenizer.words == ("a", "cat", "dinner", "dog", "s", "the")
+    assert tokenizer.vocab_size == 259 + 6
+    assert tokenizer.encode("THE CAT") == [264, 260]
+
+
+def test_case_does_not_count() -> None:
+    tokenizer = create_tokenizer("simple")
+    assert tokenizer.encode("The CAT Sat") == tokenizer.encode("the cat sat")
+
+
+def test_unknown_words_are_spelled_in_bytes() -> None:
+    tokenizer = WordTokenizer(["the"])
+    assert tokenizer.encode("the Ox") == [259, *b" ox"]
+    assert tokenizer.encode("ox the") == [*b"ox ", 259]
+    assert tokenizer.encode("é") == [0xC3, 0xA9]
+
+
+def test_a_blank_is_left_out_between_known_words_only() -> None:
+    tokenizer = WordTokenizer(["cat", "the"])
+    assert tokenizer.encode("the cat") == [260, 259]
+    assert tokenizer.encode("the  cat") == [260, 32, 32, 259]
+    assert tokenizer.encode("the, cat") == [260, 44, 32, 259]
+    assert tokenizer.encode(" the cat ") == [32, 260, 259, 32]
+    assert tokenizer.encode("the\ncat") == [260, 10, 259]
+    assert tokenizer.decode([260, 259, 260]) == "the cat the"
+
+
+def test_words_found_inside_longer_ones_are_not_taken_for_words() -> None:
+    assert WordTokenizer(["cat"]).encode("cats concat") == list(b"cats concat")
+
+
+def test_the_built_in_vocabulary_is_words_each_once() -> None:
+    assert list(WORDS) == sorted(set(WORDS))
+    assert all(re.fullmatch("[a-z]+", word) for word in WORDS)
+    assert {word for text in DEMONSTRATION for word in text.lower().split()} <= set(WORDS)
+    assert create_tokenizer("simple").vocab_size == 259 + len(WORDS)
+
+
+# Byte by byte
+
+
+@quick
+@given(text=texts)
+def test_bytes_give_back_any_text_as_it_was(text: str) -> None:
+    tokenizer = create_tokenizer("byte")
+    assert tokenizer.decode(tokenizer.encode(text)) == text
+    assert tokenizer.encode(text) == list(text.encode("utf-8"))
+
+
+def test_every_byte_has_the_id_that_it_is() -> None:
+    tokenizer = ByteTokenizer()
+    assert tokenizer.vocab_size == 259
+    assert tokenizer.encode("Cat\0") == [67, 97, 116, 0]
+
+
+# Both
+
+
+@pytest.mark.parametrize("kind", ["simple", "byte"])
+def test_special_tokens_are_put_round_a_text_when_asked_for_and_read_as_nothing(kind: str) -> None:
+    tokenizer = create_tokenizer(kind)
+    ids = tokenizer.encode("the cat", add_special_tokens=True)
+    assert ids == [257, *tokenizer.encode("the cat"), 258]
+    assert tokenizer.decode([256, 256, *ids, 256]) == "the cat"
+    assert (tokenizer.pad_id, tokenizer.bos_id, tokenizer.eos_id) == (256, 257, 258)
+
+
+@pytest.mark.parametrize("kind", ["simple", "byte"])
+def test_nothing_is_nothing(kind: str) -> None:
+    tokenizer = create_tokenizer(kind)
+    assert tokenizer.encode("") == []
+    assert tokenizer.encode("", add_special_tokens=True) == [257, 258]
+    assert tokenizer.decode([]) == ""
+
+
+@pytest.mark.parametrize("kind", ["simple", "byte"])
+def test_ids_may_come_in_a_tensor_an_array_or_one_by_one(kind: str) -> None:
+    tokenizer = create_tokenizer(kind)
+    ids = tokenizer.encode("the cat sat.")
+    for given_ids in (tuple(ids), np.array(ids), torch.tensor(ids), iter(ids), map(np.int64, ids)):
+        assert tokenizer.decode(given_ids) == "the cat sat."  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["simple", "byte"])
+def test_bytes_that_are_no_text_are_shown_as_such(kind: str) -> None:
+    assert create_tokenizer(kind).decode([0xC3, 0x28]) == "\ufffd("
+
+
+@quick
+@given(ids=st.lists(st.integers(0, SIMPLE.vocab_size - 1)))
+def test_any_ids_of_the_vocabulary_can_be_read(ids: list[int]) -> None:
+    assert isinstance(SIMPLE.decode(ids), str)
+
+
+def test_a_list_of_ids_belongs_to_the_caller() -> None:
+    tokenizer = create_tokenizer("simple")
+    tokenizer.encode("the cat").clear()
+    assert len(tokenizer.encode("the cat")) == 2
+
+
+# What is refused
+
+
+def test_an_unknown_kind_is_refused() -> None:
+    with pytest.raises(ValueError) as error:
+        create_tokenizer("bpe")
+    assert str(error.value) == 'kind must be one of "simple", "byte"; got \'bpe\' (str)'
+    with pytest.raises(TypeError, match=r"^kind must be one of "):
+        create_tokenizer(None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [None, 3, b"the cat", ["the", "cat"]])
+@pytest.mark.parametrize("kind", ["simple", "byte"])
+def test_what_is_no_text_is_refused(kind: str, value: Any) -> None:
+    with pytest.raises(TypeError, match=r"^text must be a string; got "):
+        create_tokenizer(kind).encode(value)
+
+
+@pytest.mark.parametrize("kind", ["simple", "byte"])
+def test_half_a_surrogate_pair_is_refused(kind: str) -> None:
+    message = r"^text must hold no half of a surrogate pair; got '\\ud800' \(str\)$"
+    with pytest.raises(ValueError, match=message):
+        create_tokenizer(kind).encode("\ud800")
+
+
+@pytest.mark.parametrize("value", [1, None, "yes"])
+def test_special_tokens_are_asked_for_with_true_or_false(value: Any) -> None:
+    with pytest.raises(TypeError, match=r"^add_special_tokens must be True or False; got "):
+        create_tokenizer("simple").encode("the cat", add_special_tokens=value)
+
+
+BAD_IDS: dict[str, tuple[Any, type[Exception]]] = {
+    "beyond the vocabulary": ([10**6], ValueError),
+    "negative": ([-1], ValueError),
+    "reals": ([1.0], TypeError),
+    "booleans": ([True], TypeError),
+    "a boolean tensor": (torch.tensor([True]), TypeError),
+    "a real tensor": (torch.tensor([1.0]), TypeError),
+    "two axes": (torch.tensor([[1, 2]]), TypeError),
+    "no axis": (torch.tensor(1), TypeError),
+    "strings": (["the"], TypeError),
+    "text": ("the", TypeError),
+    "bytes": (b"the", TypeError),
+    "a number": (3, TypeError),
+    "None": (None, TypeError),
+}
+
+
+@pytest.mark.parametrize("kind", ["simple", "byte"])
+@pytest.mark.parametrize("name", BAD_IDS)
+def test_bad_ids_are_refused_by_name(kind: str, name: str) -> None:
+    value, error = BAD_IDS[name]
+    with pytest.raises(error, match=r"^ids must be .*; got "):
+        create_tokenizer(kind).decode(value)
+
+
+def test_the_first_id_beyond_the_vocabulary_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^ids must be integers from 0 to 258; got 259$"):
+        ByteTokenizer().decode([259])
+    with pytest.raises(ValueError, match=r"^ids must be integers from 0 to 259; got 260$"):
+        WordTokenizer(["cat"]).decode([259, 260])
+
+
+BAD_TEXTS: dict[str, tuple[Any, type[Exception]]] = {
+    "one text": ("the cat", TypeError),
+    "bytes": (b"the cat", TypeError),
+    "a number": (3, TypeError),
+    "numbers": ([3], TypeError),
+    "a half pair": (["\udfff"], ValueError),
+}
+
+
+@pytest.mark.parametrize("name", BAD_TEXTS)
+def test_bad_texts_are_refused_by_name(name: str) -> None:
+    value, error = BAD_TEXTS[name]
+    with pytest.raises(error, match=r"^texts must .*; got "):
+        create_tokenizer("simple", value)
+
+
+def test_bytes_have_no_use_for_texts() -> None:
+    with pytest.raises(ValueError, match=r'^texts must be None where kind is "byte"; got '):
+        create_tokenizer("byte", ["the cat"])
+
+
+BAD_WORDS: dict[str, tuple[Any, type[Exception]]] = {
+    "capitals": (["The"], ValueError),
+    "a blank inside": (["the cat"], ValueError),
+    "a mark": (["!"], ValueError),
+    "nothing": ([""], ValueError),
+    "twice": (["the", "cat", "the"], ValueError),
+    "one word": ("the", TypeError),
+    "numbers": ([1], TypeError),
+    "None": (None, TypeError),
+}
+
+
+@pytest.mark.parametrize("name", BAD_WORDS)
+def test_bad_words_are_refused_by_name(name: str) -> None:
+    value, error = BAD_WORDS[name]
+    with pytest.raises(error, match=r"^words must be .*; got "):
+        WordTokenizer(value)

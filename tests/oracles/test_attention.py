@@ -1,0 +1,161 @@
+"""Attention against PyTorch's own `scaled_dot_product_attention`, over shapes, dtypes and masks.
+
+They agree wherever both have an answer. A query that may look nowhere has none: PyTorch returns
+zeros for it, which are no average of any values; `posenc` says which query it is.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from posenc.attention import attention as attention_in_numpy
+from posenc.attention import causal_mask
+from posenc.nn.alibi import ALiBi
+from posenc.nn.attention import attention
+from posenc.nn.relative import relative_positions
+
+DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
+
+# Sums in another order, of numbers around 1; in the narrow dtypes theirs rounds on the way, to
+# 2**-8 or 2**-11 of numbers below 4, and ours at the end.
+CLOSE = {torch.float64: 1e-14, torch.float32: 3e-6, torch.bfloat16: 2**-5, torch.float16: 2**-8}
+
+SHAPES = [
+    ((1, 1, 1, 1), 1, 1),  # (batch, heads, query, d), keys, d_v
+    ((2, 3, 4, 8), 6, 8),
+    ((2, 4, 1, 16), 9, 16),
+    ((1, 2, 33, 64), 33, 64),
+    ((3, 1, 7, 5), 2, 11),
+]
+
+
+def vectors(
+    shape: tuple[int, ...], keys: int, d_v: int, dtype: torch.dtype
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return queries of this shape, and keys and values to go with them."""
+    generator = torch.Generator().manual_seed(0)
+    *leading, _, d = shape
+    shapes = (shape, (*leading, keys, d), (*leading, keys, d_v))
+    q, k, v = (torch.randn(s, generator=generator, dtype=torch.float64).to(dtype) for s in shapes)
+    return q, k, v
+
+
+def assert_same(ours: Tensor, theirs: Tensor) -> None:
+    """Compare full tensors, type and all."""
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=CLOSE[theirs.dtype])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("shape", "keys", "d_v"), SHAPES)
+def test_plain_attention_is_pytorchs(
+    shape: tuple[int, ...], keys: int, d_v: int, dtype: torch.dtype
+) -> None:
+    q, k, v = vectors(shape, keys, d_v, dtype)
+    assert_same(attention(q, k, v)[0], scaled_dot_product_attention(q, k, v))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("masked", ["key", "query and key", "head", "text"])
+@pytest.mark.parametrize(("shape", "keys", "d_v"), SHAPES)
+def test_a_boolean_mask_means_what_it_means_to_pytorch(
+    shape: tuple[int, ...], keys: int, d_v: int, masked: str, dtype: torch.dtype
+) -> None:
+    q, k, v = vectors(shape, keys, d_v, dtype)
+    batch, heads, queries, _ = shape
+    over = {
+        "key": (keys,),
+        "query and key": (queries, keys),
+        "head": (heads, queries, keys),
+        "text": (batch, 1, 1, keys),
+    }[masked]
+    mask = torch.rand(over, generator=torch.Generator().manual_seed(1)) > 0.5
+    mask[..., 0] = True
+    theirs = scaled_dot_product_attention(
+        q, k, v, attn_mask=mask.expand(batch, heads, queries, keys)
+    )
+    assert_same(attention(q, k, v, mask=mask)[0], theirs)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("shape", "keys", "d_v"), SHAPES)
+def test_a_bias_and_a_mask_are_pytorchs_float_mask(
+    shape: tuple[int, ...], keys: int, d_v: int, dtype: torch.dtype
+) -> None:
+    q, k, v = vectors(shape, keys, d_v, dtype)
+    generator = torch.Generator().manual_seed(2)
+    bias = torch.randn(*shape[:-1], keys, generator=generator, dtype=torch.float64).to(dtype)
+    mask = torch.rand(shape[-2], keys, generator=generator) > 0.5
+    mask[..., 0] = True
+    both = bias.masked_fill(~mask, -math.inf)
+    theirs = scaled_dot_product_attention(q, k, v, attn_mask=both)
+    assert_same(attention(q, k, v, bias=both)[0], theirs)
+    assert_same(attention(q, k, v, bias=bias, mask=mask)[0], theirs)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_causal_mask_is_pytorchs_is_causal(dtype: torch.dtype) -> None:
+    q, k, v = vectors((2, 3, 9, 8), 9, 8, dtype)
+    mask = torch.from_numpy(causal_mask(9))
+    theirs = scaled_dot_product_attention(q, k, v, is_causal=True)
+    assert_same(attention(q, k, v, mask=mask)[0], theirs)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("causal", [True, False])
+def test_alibi_in_attention_is_alibi_in_pytorchs(causal: bool, dtype: torch.dtype) -> None:
+    q, k, v = vectors((2, 6, 9, 8), 9, 8, dtype)
+    bias = ALiBi(6, causal=causal)(relative_positions(9), dtype=dtype)
+    theirs = scaled_dot_product_attention(q, k, v, attn_mask=bias.expand(2, 6, 9, 9))
+    assert_same(attention(q, k, v, bias=bias)[0], theirs)
+
+
+def test_grouped_key_heads_are_pytorchs_enable_gqa() -> None:
+    """Eight query heads over two key heads: four to each, as neighbours."""
+    q, _, _ = vectors((2, 8, 5, 16), 5, 16, torch.float64)
+    _, k, v = vectors((2, 2, 5, 16), 5, 16, torch.float64)
+    theirs = scaled_dot_product_attention(q, k, v, enable_gqa=True)
+    ours, _ = attention(q.reshape(2, 2, 4, 5, 16), k.unsqueeze(2), v.unsqueeze(2))
+    assert_same(ours.flatten(1, 2), theirs)
+
+
+def test_numpys_attention_is_pytorchs_too() -> None:
+    q, k, v = vectors((2, 3, 4, 8), 6, 5, torch.float64)
+    bias = np.random.default_rng(0).normal(size=(3, 4, 6))
+    mask = causal_mask(4, 6, query_offset=1)
+    output, weights = attention_in_numpy(*(x.numpy() for x in (q, k, v)), bias=bias, mask=mask)
+    both = torch.from_numpy(np.where(mask, bias, -np.inf)).expand(2, 3, 4, 6)
+    theirs = scaled_dot_product_attention(q, k, v, attn_mask=both)
+    assert_same(torch.from_numpy(output), theirs)
+    eye = torch.eye(6, dtype=torch.float64).expand(2, 3, 6, 6)  # values that show the weights
+    assert_same(torch.from_numpy(weights), scaled_dot_product_attention(q, k, eye, attn_mask=both))
+
+
+def test_gradients_are_pytorchs() -> None:
+    given = [x.requires_grad_() for x in vectors((2, 3, 5, 8), 5, 8, torch.float64)]
+    bias = torch.randn(2, 3, 5, 5, generator=torch.Generator().manual_seed(3)).double()
+    given.append(bias.requires_grad_())
+    mask = torch.from_numpy(causal_mask(5))
+    q, k, v, _ = given
+    ours = attention(q, k, v, bias=bias, mask=mask)[0].square().sum()
+    both = bias.masked_fill(~mask, -math.inf)
+    theirs = scaled_dot_product_attention(q, k, v, attn_mask=both).square().sum()
+    for one, other in zip(
+        torch.autograd.grad(ours, given), torch.autograd.grad(theirs, given), strict=True
+    ):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-13)
+
+
+def test_where_a_query_may_look_nowhere_pytorch_returns_zeros_and_this_an_error() -> None:
+    q, k, v = vectors((1, 1, 3, 4), 3, 4, torch.float64)
+    mask = torch.from_numpy(causal_mask(3))
+    mask[0] = False
+    theirs = scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    assert torch.equal(theirs[0, 0, 0], torch.zeros(4, dtype=torch.float64))
+    with pytest.raises(ValueError, match=r"got none for query \[0, 0, 0\]$"):
+        attention(q, k, v, mask=mask)

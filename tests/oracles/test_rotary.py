@@ -1,0 +1,354 @@
+"""Rotary positions against six programs that nobody here wrote: which pairs, which way, how exact.
+
+| peer, in transformers 5 unless said   | layout      | angles                        |
+|---------------------------------------|-------------|-------------------------------|
+| RoFormer, the model of the paper      | interleaved | float64, rounded to float32   |
+| GPT-J, 64 of 256 dimensions           | interleaved | float32                       |
+| Llama                                 | half        | float32                       |
+| GPT-NeoX, a quarter of the dimensions | half        | float32                       |
+| x-transformers' RotaryEmbedding       | interleaved | float32, or a module's bf16   |
+| PermuteForRope, weights               | interleaved → half                          |
+
+All turn a pair the same way, from its first dimension towards its second. Each is compared twice:
+as it stands, within what its float32 angles allow, and with its formula fed float64 angles, where
+only the layout and the direction are left and 1e-14 must do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from posenc import apply_rope, convert_projection
+from posenc.nn.rotary import RotaryEmbedding
+
+# x-transformers scripts a function as it is imported.
+pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")
+
+Array = NDArray[np.float64]
+
+D, ROTARY_D, LENGTH = 64, 16, 200
+BASE = 10000.0
+
+
+class Angles(NamedTuple):
+    """Cosine and sine of every pair at every position, each of shape (length, pairs)."""
+
+    cos: Tensor
+    sin: Tensor
+
+
+class Peer(NamedTuple):
+    """Another program: its layout, its own angles, and its way to turn (1, 2, length, d)."""
+
+    layout: str
+    rotary_d: int
+    angles: Callable[[Tensor, int], Angles]
+    turn: Callable[[Tensor, Angles], Tensor]
+
+
+def llama_angles(positions: Tensor, d: int, dtype: torch.dtype = torch.float32) -> Angles:
+    """Ask Llama's module, after it was moved to a type."""
+    from transformers import LlamaConfig
+    from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
+
+    config = LlamaConfig(hidden_size=2 * d, num_attention_heads=2)
+    assert config.rope_parameters["rope_theta"] == BASE
+    cos, sin = LlamaRotaryEmbedding(config).to(dtype)(torch.zeros(1), positions[None])
+    return Angles(cos[0, :, : d // 2], sin[0, :, : d // 2])
+
+
+def llama_turn(x: Tensor, angles: Angles) -> Tensor:
+    """Turn with Llama's formula."""
+    from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
+
+    cos, sin = (torch.cat([part, part], -1)[None] for part in angles)
+    turned: Tensor = apply_rotary_pos_emb(x, x, cos, sin)[0]
+    return turned
+
+
+def neox_angles(positions: Tensor, d: int) -> Angles:
+    """Ask GPT-NeoX's module, which is to turn a quarter of a head of 4·d dimensions."""
+    from transformers import GPTNeoXConfig
+    from transformers.models.gpt_neox.modeling_gpt_neox import GPTNeoXRotaryEmbedding
+
+    config = GPTNeoXConfig(hidden_size=4 * d, num_attention_heads=1, rotary_pct=0.25)
+    cos, sin = GPTNeoXRotaryEmbedding(config)(torch.zeros(1), positions[None])
+    return Angles(cos[0, :, : d // 2], sin[0, :, : d // 2])
+
+
+def neox_turn(x: Tensor, angles: Angles) -> Tensor:
+    """Turn with GPT-NeoX's formula, which lets pass what has no angle."""
+    from transformers.models.gpt_neox.modeling_gpt_neox import apply_rotary_pos_emb
+
+    cos, sin = (torch.cat([part, part], -1)[None] for part in angles)
+    turned: Tensor = apply_rotary_pos_emb(x, x, cos, sin)[0]
+    return turned
+
+
+def gptj_angles(positions: Tensor, d: int) -> Angles:
+    """Read GPT-J's table."""
+    from transformers.models.gptj.modeling_gptj import create_sinusoidal_positions
+
+    table = create_sinusoidal_positions(int(positions.max()) + 1, d)[positions]
+    return Angles(table[:, d // 2 :], table[:, : d // 2])
+
+
+def gptj_turn(x: Tensor, angles: Angles) -> Tensor:
+    """Turn with GPT-J's formula, the heads behind the length, and let the rest pass as it does."""
+    from transformers.models.gptj.modeling_gptj import apply_rotary_pos_emb
+
+    rotary_d = 2 * angles.cos.shape[-1]
+    turning = x[..., :rotary_d].transpose(1, 2)
+    turned: Tensor = apply_rotary_pos_emb(turning, angles.sin[None], angles.cos[None])
+    return torch.cat([turned.transpose(1, 2), x[..., rotary_d:]], dim=-1)
+
+
+def roformer_angles(positions: Tensor, d: int) -> Angles:
+    """Read RoFormer's table."""
+    from transformers.models.roformer.modeling_roformer import (
+        RoFormerSinusoidalPositionalEmbedding,
+    )
+
+    table = RoFormerSinusoidalPositionalEmbedding(int(positions.max()) + 1, d)
+    rows = table.create_weight()[positions]
+    return Angles(rows[:, d // 2 :], rows[:, : d // 2])
+
+
+def roformer_turn(x: Tensor, angles: Angles) -> Tensor:
+    """Turn with RoFormer's formula."""
+    from transformers.models.roformer.modeling_roformer import RoFormerSelfAttention
+
+    table = torch.cat([angles.sin, angles.cos], dim=-1)[None, None]
+    turned: Tensor = RoFormerSelfAttention.apply_rotary_position_embeddings(table, x, x)[0]
+    return turned
+
+
+def x_transformers_angles(positions: Tensor, d: int, dtype: torch.dtype = torch.float32) -> Angles:
+    """Ask x-transformers' module, after it was moved to a type, for each pair's angle."""
+    from x_transformers.x_transformers import RotaryEmbedding as XRotaryEmbedding
+
+    angles, _ = XRotaryEmbedding(d).to(dtype)(positions)
+    return Angles(angles[0, :, 0::2].cos(), angles[0, :, 0::2].sin())
+
+
+def x_transformers_turn(x: Tensor, angles: Angles) -> Tensor:
+    """Turn with x-transformers' formula, which takes angles and not their cosines."""
+    from x_transformers.x_transformers import apply_rotary_pos_emb
+
+    angle = torch.atan2(angles.sin, angles.cos).repeat_interleave(2, dim=-1)
+    turned: Tensor = apply_rotary_pos_emb(x, angle[None])
+    return turned
+
+
+PEERS = {
+    "RoFormer": Peer("interleaved", D, roformer_angles, roformer_turn),
+    "GPT-J": Peer("interleaved", ROTARY_D, gptj_angles, gptj_turn),
+    "Llama": Peer("half", D, llama_angles, llama_turn),
+    "GPT-NeoX": Peer("half", ROTARY_D, neox_angles, neox_turn),
+    "x-transformers": Peer("interleaved", D, x_transformers_angles, x_transformers_turn),
+    "x-transformers, partial": Peer(
+        "interleaved", ROTARY_D, x_transformers_angles, x_transformers_turn
+    ),
+}
+
+each_peer = pytest.mark.parametrize("peer", PEERS.values(), ids=PEERS)
+
+
+def random(*shape: int, seed: int = 0) -> Tensor:
+    """Return numbers of about 1, in float64."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(shape, generator=generator, dtype=torch.float64)
+
+
+def defined(x: Tensor, positions: Tensor, **keywords: Any) -> Tensor:
+    """Return our definition's answer, in float64."""
+    return torch.from_numpy(apply_rope(x.double().numpy(), positions.numpy(), **keywords))
+
+
+def float64_angles(positions: Tensor, d: int) -> Angles:
+    """Return the angles of the paper, without our package."""
+    omega = BASE ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
+    angles = positions.double()[:, None] * omega
+    return Angles(angles.cos(), angles.sin())
+
+
+def exact_angles(position: int, d: int) -> tuple[Array, Array]:
+    """Return cosine and sine of every pair at a position, worked out in 50 digits."""
+    with mpmath.workdps(50):
+        angles = [
+            position * mpmath.power(10000, -mpmath.mpf(2 * pair) / d) for pair in range(d // 2)
+        ]
+        cos = np.array([float(mpmath.cos(angle)) for angle in angles])
+        sin = np.array([float(mpmath.sin(angle)) for angle in angles])
+    return cos, sin
+
+
+def drift(angles: Angles, position: int) -> float:
+    """Return how far the first row of a peer's cosines and sines is off, at the worst pair."""
+    cos, sin = exact_angles(position, 2 * angles.cos.shape[-1])
+    errors = [angles.cos[0].double().numpy() - cos, angles.sin[0].double().numpy() - sin]
+    return float(np.abs(errors).max())
+
+
+def our_angles(position: int, d: int, dtype: torch.dtype = torch.float64) -> Angles:
+    """Return our module's cosines and sines: what it makes of (1, 0) in every pair."""
+    ones = torch.tensor([1.0, 0.0], dtype=dtype).repeat(d // 2).reshape(1, 1, 1, d)
+    turned = RotaryEmbedding(d).to(dtype)(ones, offset=position)[0, 0]
+    return Angles(turned[:, 0::2], turned[:, 1::2])
+
+
+# Which pairs, and which way
+
+
+@each_peer
+def test_peer_turns_the_same_pairs_the_same_way(peer: Peer) -> None:
+    x, positions = random(1, 2, LENGTH, D), torch.arange(LENGTH)
+    found = peer.turn(x, float64_angles(positions, peer.rotary_d))
+    expected = defined(x, positions, layout=peer.layout, rotary_d=peer.rotary_d)
+    # Angles below 200 carry 4e-16 of it each, on numbers below 5.
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+
+
+@each_peer
+def test_peer_as_it_stands_agrees_within_its_float32_angles(peer: Peer) -> None:
+    """An angle of p radians in float32 is off by up to p·2**-23, by ω and by the product."""
+    x, positions = random(1, 2, LENGTH, D).float(), torch.arange(LENGTH)
+    found = peer.turn(x, peer.angles(positions, peer.rotary_d)).double()
+    largest = 2 * x.abs().max().item()
+    allowed = largest * 2.0**-23 * (2 + positions.double()).reshape(-1, 1)
+    for ours in (
+        defined(x, positions, layout=peer.layout, rotary_d=peer.rotary_d),
+        RotaryEmbedding(D, layout=peer.layout, rotary_d=peer.rotary_d)(x).double(),
+    ):
+        assert ((found - ours).abs() <= allowed).all()
+
+
+@each_peer
+def test_peer_in_the_other_layout_is_another_program(peer: Peer) -> None:
+    """The planted fault: the comparison above is not one that anything passes."""
+    x, positions = random(1, 2, LENGTH, D), torch.arange(LENGTH)
+    found = peer.turn(x, float64_angles(positions, peer.rotary_d))
+    other = "half" if peer.layout == "interleaved" else "interleaved"
+    assert (found - defined(x, positions, layout=other, rotary_d=peer.rotary_d)).abs().max() > 1
+    back = defined(x, -positions, layout=peer.layout, rotary_d=peer.rotary_d)
+    assert (found - back).abs().max() > 1
+
+
+def test_interleaved_follows_the_paper_and_half_does_not() -> None:
+    """Equation 34 turns x1 with x2; RoFormer, GPT-J and x-transformers do, Llama and NeoX do not.
+
+    At position 1 the first component becomes x1·cos 1 − (its partner)·sin 1, so a vector with
+    one 1 in it shows who the partner is.
+    """
+    partners = {}
+    for name, peer in PEERS.items():
+        one_hot = torch.eye(D, dtype=torch.float64).reshape(1, 1, D, D)
+        angles = float64_angles(torch.ones(D), peer.rotary_d)
+        first_components = peer.turn(one_hot, angles)[0, 0, :, 0]
+        partners[name] = first_components.argmin().item()
+        assert first_components.min().item() == pytest.approx(-np.sin(1))
+    assert partners == {
+        "RoFormer": 1,
+        "GPT-J": 1,
+        "Llama": D // 2,
+        "GPT-NeoX": ROTARY_D // 2,
+        "x-transformers": 1,
+        "x-transformers, partial": 1,
+    }
+
+
+# How exact
+
+
+@pytest.mark.parametrize("d", [64, 128])
+def test_llama_angles_in_float32_drift_at_position_100000(d: int) -> None:
+    """Measured: 0.0020 at d = 64 and 0.0052 at d = 128; ours are right to 1e-11."""
+    assert 1e-3 < drift(llama_angles(torch.tensor([100_000]), d), 100_000) < 2e-2
+    assert drift(our_angles(100_000, d), 100_000) < 1e-11
+
+
+@pytest.mark.parametrize(
+    "angles", [gptj_angles, neox_angles, x_transformers_angles], ids=["GPT-J", "NeoX", "x"]
+)
+def test_other_float32_angles_drift_as_llamas_do(
+    angles: Callable[[Tensor, int], Angles],
+) -> None:
+    position = torch.tensor([100_000])
+    assert 1e-3 < drift(angles(position, D), 100_000) < 2e-2
+    torch.testing.assert_close(angles(position, D), llama_angles(position, D), rtol=0, atol=2e-2)
+
+
+def test_roformer_angles_are_float64_and_right_to_float32s_last_digit() -> None:
+    """The paper's own model takes sines in float64 and rounds them once, as we do."""
+    assert drift(roformer_angles(torch.tensor([2000]), D), 2000) < 2.0**-24
+    assert drift(our_angles(2000, D, torch.float32), 2000) < 2.0**-24
+    assert drift(llama_angles(torch.tensor([2000]), D), 2000) > 1e-5
+
+
+def test_our_float32_and_bfloat16_modules_do_not_drift_at_position_100000() -> None:
+    assert drift(our_angles(100_000, D, torch.float32), 100_000) < 2.0**-24
+    assert drift(our_angles(100_000, D, torch.bfloat16), 100_000) < 2.0**-9 + 2.0**-24
+
+
+def test_llama_frequencies_do_not_survive_bfloat16() -> None:
+    """They are a buffer, which .to(torch.bfloat16) rounds: position 1000 is off by 0.43 then."""
+    assert drift(llama_angles(torch.tensor([1000]), D, torch.bfloat16), 1000) > 0.3
+    assert drift(our_angles(1000, D, torch.bfloat16), 1000) < 2.0**-9 + 2.0**-24
+
+
+def test_x_transformers_in_bfloat16_takes_two_positions_for_one() -> None:
+    """It casts positions to the type of its frequencies, and 257 is 256 in bfloat16."""
+    first, second = torch.tensor([256]), torch.tensor([257])
+    same = [x_transformers_angles(place, D, torch.bfloat16) for place in (first, second)]
+    torch.testing.assert_close(same[0], same[1], rtol=0, atol=0)
+    ours = [our_angles(place, D, torch.bfloat16) for place in (256, 257)]
+    assert (ours[0].cos - ours[1].cos).abs().max() > 0.1
+
+
+# Weights
+
+
+def permuted_for_rope(weight: Tensor, heads: int) -> Array:
+    """Return what transformers' checkpoint loader makes of interleaved weights."""
+    from transformers import LlamaConfig
+    from transformers.core_model_loading import PermuteForRope
+
+    config = LlamaConfig(hidden_size=D, num_attention_heads=heads)
+    found = PermuteForRope().convert({"q": [weight]}, ["q"], ["q"], config=config)["q"]
+    return np.asarray(found)
+
+
+@pytest.mark.parametrize("shape", [(4 * 16, 12), (4 * 16,)], ids=["weight", "bias"])
+def test_projection_is_converted_as_a_checkpoint_loader_does(shape: tuple[int, ...]) -> None:
+    weight = random(*shape)
+    found = convert_projection(weight.numpy(), heads=4, source="interleaved", target="half")
+    np.testing.assert_array_equal(found, permuted_for_rope(weight, heads=4))
+
+
+def test_checkpoint_loader_counts_query_heads_where_keys_are_grouped() -> None:
+    """Asked about 2 key heads of 16, PermuteForRope sees 4 query heads, of 8: other pairs.
+
+    Converted by the count of its own heads a key comes out right, as the scores of a model say.
+    """
+    weight, tokens = random(2 * 16, 12), random(5, 12, seed=1)
+    ours = convert_projection(weight.numpy(), heads=2, source="interleaved", target="half")
+    theirs = permuted_for_rope(weight, heads=4)
+    assert (ours != theirs).any()
+
+    def products_of_turned_keys(key: Array, layout: str) -> Array:
+        keys = (tokens.numpy() @ key.T).reshape(5, 2, 16).swapaxes(0, 1)
+        turned = apply_rope(keys, range(5), layout=layout)
+        products: Array = turned @ turned.swapaxes(-1, -2)
+        return products
+
+    right = products_of_turned_keys(weight.numpy(), "interleaved")
+    np.testing.assert_allclose(products_of_turned_keys(ours, "half"), right, rtol=0, atol=1e-11)
+    assert np.abs(products_of_turned_keys(theirs, "half") - right).max() > 1
