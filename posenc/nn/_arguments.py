@@ -133,6 +133,8 @@ def _as_tensor(
     article = "an" if kind[0] in "aeiou" else "a"
     if not isinstance(value, Tensor):
         raise TypeError(f"{name} must be {article} {kind} tensor; got {_shown(value)}")
+    if value.layout is not torch.strided:
+        raise TypeError(f"{name} must be a dense tensor; got one of {value.layout}")
     if value.dtype not in dtypes:
         raise TypeError(f"{name} must be {article} {kind} tensor; got one of {value.dtype}")
     if not _fits(value.shape, shape):

@@ -1,0 +1,232 @@
+"""Bad input is refused: every argument of every public name of `posenc.nn`.
+
+Each module's own tests say which error it is and what the message says. This walk makes sure that
+none of them has been forgotten: nothing may return, and nothing may fail in another way.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from posenc import nn
+
+torch.manual_seed(0)
+Call = Callable[..., object]
+
+NAN, INFINITE = float("nan"), float("inf")
+FAR = torch.tensor([0, 2**53, 1])
+X = torch.ones(2, 3, 8)
+HEADS = torch.ones(2, 4, 3, 8)
+IDS = torch.tensor([[1, 2, 3], [4, 5, 6]])
+RELATIVE = nn.relative_positions(3)
+ELSEWHERE = torch.device("meta")
+
+NO_TENSOR: list[object] = [None, 3.0, "words", True, [[1, 2]], object]
+NO_INTEGER: list[object] = [None, 8.0, NAN, INFINITE, "8", True, [8], 8j, torch.tensor([8, 8])]
+SIZE = [*NO_INTEGER, 0, -2, 2**60, -(2**70)]
+EVEN = [*SIZE, 7, 1]
+COUNT = [*NO_INTEGER, -1, 2**60]
+FLAG: list[object] = [None, 1, 0, "yes", 1.0, torch.tensor(True)]
+NAME: list[object] = [None, 1, "", "nobody's", b"half", ["half"]]
+SHARE: list[object] = [None, "half", -0.1, 1.0, 1.5, NAN, True, 1j, [0.1]]
+BASE: list[object] = [None, "10000", 0, -1.0, 1, NAN, INFINITE, True, 1j, [10.0]]
+
+
+def activations(x: Tensor) -> list[object]:
+    """Return what no activations of this shape may be: other kinds, types and shapes."""
+    return [*NO_TENSOR, x.int(), x > 0, x + 0j, x[..., :-1], x[0, 0, 0], x.to_sparse()]
+
+
+def without_none(values: list[object]) -> list[object]:
+    return [value for value in values if value is not None]
+
+
+TOKENS: list[object] = [
+    *NO_TENSOR, IDS.float(), IDS > 3, IDS - 2, IDS + 1000, IDS[0], IDS[None], IDS.to(ELSEWHERE),
+]  # fmt: skip
+POSITIONS: list[object] = [
+    *without_none(NO_TENSOR), torch.arange(4), torch.zeros(3, 3), torch.tensor(2), FAR,
+    torch.tensor([0.0, NAN, 1.0]), torch.tensor([0.0, INFINITE, 1.0]), torch.ones(3) > 0,
+    torch.ones(3).bfloat16(), torch.ones(3) + 0j, torch.zeros(1, 1, 3), FAR.to(ELSEWHERE),
+]  # fmt: skip
+RELATIVES: list[object] = [
+    *NO_TENSOR, RELATIVE.float(), RELATIVE > 0, RELATIVE[0], RELATIVE[None, None], FAR[None],
+]  # fmt: skip
+OF_TEXT: list[object] = [None, 3, b"words", ["words"], True]
+
+# An argument has one set of bad values, unless a function is named before it.
+BAD: dict[str, list[object]] = {
+    "heads": SIZE,
+    "window": SIZE,
+    "layers": SIZE,
+    "vocab_size": SIZE,
+    "max_len": SIZE,
+    "d_model": SIZE,
+    "d": SIZE,
+    "max_distance": COUNT,
+    "buckets": [*EVEN, 2],
+    "T5RelativeBias.max_distance": [*SIZE, 8],
+    "causal": FLAG,
+    "bidirectional": FLAG,
+    "scale_tokens": FLAG,
+    "return_attention": FLAG,
+    "add_special_tokens": FLAG,
+    "dropout": SHARE,
+    "base": BASE,
+    "layout": NAME,
+    "pos_type": [*NAME, "swin"],
+    "name": NAME,
+    "kind": NAME,
+    "RotaryEmbedding.d": EVEN,
+    "SinusoidalPositionalEncoding.d_model": EVEN,
+    "SinusoidalPositionalEncoding.max_len": without_none(SIZE),
+    "rotary_d": without_none([*EVEN, 10]),
+    "frequencies": ["fast", [1.0], [1.0, 1.0, 1.0, NAN], [1.0, 1.0, 1.0, -1.0], 1.0],
+    "offset": [*COUNT],
+    "query_offset": [*COUNT],
+    "key_length": [*COUNT],
+    "new_tokens": [*COUNT],
+    "temperature": [None, "hot", -1.0, NAN, INFINITE, True, [1.0], 1j],
+    "generator": [7, "seed"],
+    "positions": POSITIONS,
+    "LearnedPositionalEmbedding.forward.positions": [
+        5,
+        -1,
+        2.0,
+        NAN,
+        "3",
+        True,
+        None,
+        torch.tensor([0, 4]),
+        torch.tensor([-1]),
+        torch.ones(2),
+    ],
+    "PositionalEmbedding.forward.positions": [*POSITIONS, torch.tensor([0, 1, 20]), torch.ones(3)],
+    "relative": RELATIVES,
+    "dtype": [None, int, torch.int64, torch.complex64, "float32"],
+    "x": activations(X),
+    "RotaryEmbedding.forward.x": activations(HEADS),
+    "RelativePositionEmbedding.scores.q": activations(HEADS),
+    "RelativePositionEmbedding.shifted_scores.q": activations(HEADS),
+    "q": [*activations(HEADS)[:-3], HEADS[0, 0, 0], HEADS.to_sparse()],
+    "k": activations(HEADS),
+    "v": [*activations(HEADS)[:-3], HEADS[..., :-1, :], HEADS[0, 0, 0]],
+    "bias": ["bias", 1.0, torch.ones(3, 3).int(), torch.ones(3, 2), torch.full((3, 3), NAN)],
+    "mask": ["mask", True, torch.ones(3, 3), torch.ones(3, 2) > 0, torch.zeros(3, 3) > 0],
+    "token_ids": TOKENS,
+    "GPTModel.forward.token_ids": [*TOKENS, IDS[:, :0]],
+    "GPTModel.generate.token_ids": [*TOKENS, IDS[:, :0]],
+    "padding": [True, IDS, IDS[0] > 0, IDS < 0, torch.ones(2, 4) > 0, [[True]]],
+    "documents": [1, IDS.float(), IDS[0], IDS[:, :2], IDS > 0, IDS - 5],
+    "cache": [True, 1, [], {}, object()],
+    "query_positions": [*NO_INTEGER[:-1], -1, torch.ones(3), torch.ones(1, 1, 3).long(), FAR],
+    "key_positions": [8.0, "8", True, -1, torch.ones(3), torch.ones(1, 1, 3).long(), FAR],
+    "text": OF_TEXT,
+    "ids": [3, "7", [1.0], [-1], [10**6], [True], [None], None],
+    "words": [3, None, [3], [None], "words", ["two words"]],
+    "texts": [3, [3], [None], "words"],
+}
+
+MODEL = nn.GPTModel(**nn.create_model_config("tiny")).eval()
+EMBEDDING = nn.PositionalEmbedding(100, 20, 8)
+SHAW = nn.RelativePositionEmbedding(8, 2)
+BYTES, WORDS = nn.create_tokenizer("byte"), nn.create_tokenizer("simple")
+
+# Every public function, class and method, with arguments that are good.
+CALLS: dict[str, tuple[Call, dict[str, Any]]] = {
+    "ALiBi": (nn.ALiBi, {"heads": 4}),
+    "ALiBi.forward": (nn.ALiBi(4).forward, {"relative": RELATIVE}),
+    "ByteTokenizer.encode": (BYTES.encode, {"text": "a"}),
+    "ByteTokenizer.decode": (BYTES.decode, {"ids": [97]}),
+    "WordTokenizer": (nn.WordTokenizer, {"words": ["a", "b"]}),
+    "WordTokenizer.encode": (WORDS.encode, {"text": "a"}),
+    "WordTokenizer.decode": (WORDS.decode, {"ids": [97]}),
+    "GPTModel": (nn.GPTModel, nn.create_model_config("tiny")),
+    "GPTModel.forward": (MODEL.forward, {"token_ids": IDS}),
+    "GPTModel.generate": (MODEL.generate, {"token_ids": IDS, "new_tokens": 1}),
+    "LearnedPositionalEmbedding": (nn.LearnedPositionalEmbedding, {"max_len": 4, "d_model": 8}),
+    "LearnedPositionalEmbedding.forward": (
+        nn.LearnedPositionalEmbedding(4, 8).forward,
+        {"positions": 3},
+    ),
+    "LearnedPositionalEmbedding.resized": (
+        nn.LearnedPositionalEmbedding(4, 8).resized,
+        {"max_len": 5},
+    ),
+    "PositionalEmbedding": (
+        nn.PositionalEmbedding,
+        {"vocab_size": 100, "max_len": 20, "d_model": 8},
+    ),
+    "PositionalEmbedding.forward": (EMBEDDING.forward, {"token_ids": IDS}),
+    "RelativePositionEmbedding": (nn.RelativePositionEmbedding, {"d": 8, "max_distance": 2}),
+    "RelativePositionEmbedding.forward": (SHAW.forward, {"relative": RELATIVE}),
+    "RelativePositionEmbedding.scores": (SHAW.scores, {"q": HEADS, "relative": RELATIVE}),
+    "RelativePositionEmbedding.shifted_scores": (
+        SHAW.shifted_scores,
+        {"q": HEADS, "key_length": 3},
+    ),
+    "RotaryEmbedding": (nn.RotaryEmbedding, {"d": 8}),
+    "RotaryEmbedding.forward": (nn.RotaryEmbedding(8).forward, {"x": HEADS}),
+    "SinusoidalPositionalEncoding": (nn.SinusoidalPositionalEncoding, {"d_model": 8}),
+    "SinusoidalPositionalEncoding.forward": (
+        nn.SinusoidalPositionalEncoding(8).forward,
+        {"x": X},
+    ),
+    "SwinRelativeBias": (nn.SwinRelativeBias, {"heads": 2, "window": 2}),
+    "T5RelativeBias": (nn.T5RelativeBias, {"heads": 2}),
+    "T5RelativeBias.forward": (nn.T5RelativeBias(2).forward, {"relative": RELATIVE}),
+    "attention": (nn.attention, {"q": HEADS, "k": HEADS, "v": HEADS}),
+    "create_model_config": (nn.create_model_config, {"name": "tiny"}),
+    "create_tokenizer": (nn.create_tokenizer, {}),
+    "relative_positions": (nn.relative_positions, {"query_positions": 3}),
+}
+
+
+def public_calls() -> Iterator[tuple[str, Call]]:
+    """Yield every public function, class and method of this package that takes an argument."""
+    for name in nn.__all__:
+        thing = getattr(nn, name)
+        yield name, thing
+        if inspect.isclass(thing):
+            for method, body in inspect.getmembers(thing, inspect.isfunction):
+                if method[0] != "_" and body.__module__.startswith("posenc"):
+                    yield f"{name}.{method}", body
+
+
+def arguments(call: Call) -> list[str]:
+    return [name for name in inspect.signature(call).parameters if name != "self"]
+
+
+def bad_values(name: str, argument: str) -> list[object]:
+    return BAD.get(f"{name}.{argument}", BAD.get(argument, []))
+
+
+def cases() -> Iterator[object]:
+    for name, (call, _) in CALLS.items():
+        for argument in arguments(call):
+            for number, value in enumerate(bad_values(name, argument)):
+                yield pytest.param(name, argument, value, id=f"{name}-{argument}-{number}")
+
+
+@pytest.mark.parametrize("name", [name for name, call in public_calls() if arguments(call)])
+def test_every_argument_of_every_public_name_has_bad_values_here(name: str) -> None:
+    call, good = CALLS[name]
+    call(**good)
+    assert [argument for argument in arguments(call) if not bad_values(name, argument)] == []
+
+
+@pytest.mark.parametrize(("name", "argument", "value"), [*cases()])
+def test_bad_input_is_refused_under_its_name(name: str, argument: str, value: object) -> None:
+    call, good = CALLS[name]
+    with pytest.raises((TypeError, ValueError)) as refusal:
+        call(**{**good, argument: value})
+    said = str(refusal.value)
+    assert " must " in said, said
+    assert "; got " in said, said
+    assert argument in said.partition(" must ")[0], said
