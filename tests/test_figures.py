@@ -190,7 +190,7 @@ def test_the_command_names_the_figures_there_are_when_asked_for_another() -> Non
     command = [sys.executable, "-m", "scripts.figures", "wave"]
     done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
     assert done.returncode == 2
-    assert "no wave in figures/; there are clocks, " in done.stderr
+    assert "no wave in figures/; there are alibi, " in done.stderr
 
 
 # Figures in pages.

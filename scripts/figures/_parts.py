@@ -1,12 +1,13 @@
-"""What several figures draw: a panel placed in pixels, a clock, a scale of colours."""
+"""What several figures draw: a panel placed in pixels, a clock, a grid, a scale of colours."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Polygon
 from numpy.typing import NDArray
@@ -67,3 +68,24 @@ def _sector(start: NDArray[np.floating], end: NDArray[np.floating]) -> NDArray[n
     angles = np.linspace(first, first + sweep, 25)
     arc = np.stack([np.sin(angles), np.cos(angles)], axis=1)
     return np.vstack([np.zeros(2), arc])
+
+
+def cells(
+    axes: Axes, ink: Ink, words: Sequence[Sequence[str]], marked: NDArray[np.bool_] | None = None
+) -> None:
+    """Draw a grid with a word in each cell, rows downwards; what is marked is shaded and bold."""
+    rows, columns = len(words), len(words[0])
+    marks = np.zeros((rows, columns)) if marked is None else marked.astype(float)
+    shades = ListedColormap(["none", ink.mark], name="marks")
+    axes.imshow(marks, cmap=shades, vmin=0, vmax=1, extent=(-0.5, columns - 0.5, rows - 0.5, -0.5))
+    for line in range(1, rows):
+        axes.axhline(line - 0.5, color=ink.rule, linewidth=0.75)
+    for line in range(1, columns):
+        axes.axvline(line - 0.5, color=ink.rule, linewidth=0.75)
+    for (row, column), mark in np.ndenumerate(marks):
+        word = axes.text(column, row, words[row][column], ha="center", va="center_baseline")
+        word.set(family=STRONG if mark else PLAIN, weight=600 if mark else 400)
+    axes.set(xticks=range(columns), yticks=range(rows))
+    axes.tick_params(length=0, top=False, labeltop=True, bottom=False, labelbottom=False, pad=3)
+    axes.xaxis.set_label_position("top")
+    axes.spines[:].set(visible=True, color=ink.edge)
