@@ -36,8 +36,9 @@ def alibi_slopes(heads: int) -> NDArray[np.float64]:
         ValueError: `heads` is below 1.
 
     Source:
-        Press et al. (2022), section 3, for powers of two; for other counts `get_slopes` in the
-        authors' code, ofirpress/attention_with_linear_biases, fairseq/models/transformer.py.
+        Press et al. (2022), section 3, whose rule is 2^(−8k/n) for any n. Where n is no power of
+        two, the authors' code departs from it, and is followed here, since models were trained
+        with it: github.com/ofirpress/attention_with_linear_biases, fairseq/models/transformer.py.
 
     Examples:
         >>> alibi_slopes(4).tolist()
