@@ -2,6 +2,7 @@
 # same commands without make.
 
 PYTHON ?= python3
+override PYTHON := $(or $(PYTHON),python3)
 PORT ?= 8000
 IN_VENV := .venv/bin/python
 

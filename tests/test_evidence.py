@@ -5,7 +5,7 @@ from typing import TypeGuard
 
 import pytest
 
-from scripts.book import evidence
+from scripts.book import ROOT
 from scripts.book.render import render
 
 
@@ -37,7 +37,7 @@ def test_evidence_that_names_no_test_is_an_error() -> None:
 
 def test_no_two_tests_of_a_file_share_a_name() -> None:
     """Python would keep the second and say nothing of the first."""
-    for path in (evidence.ROOT / "tests").rglob("test_*.py"):
+    for path in (ROOT / "tests").rglob("test_*.py"):
         names = [node.name for node in ast.parse(path.read_text("utf-8")).body if is_test(node)]
         assert len(names) == len(set(names)), path
 

@@ -17,7 +17,7 @@ import yaml
 from scripts import plant
 from scripts.book import DOCS, ROOT
 from scripts.book.check import Checked, corrections, names, problems
-from scripts.book.numbers import bindings, evaluate
+from scripts.book.numbers import bindings, evaluate, shown_bindings
 from scripts.book.sessions import sessions
 from scripts.book.settings import sections, settings, strays
 from scripts.book.tables import bound_tables
@@ -46,7 +46,7 @@ def defined(text: str) -> dict[str, Any]:
 def printed(text: str) -> Iterator[tuple[int, int]]:
     """Yield every stretch of a page that states a result: bound numbers, cells, outputs."""
     known = defined(text)
-    for binding in bindings(text):
+    for binding in [*bindings(text), *shown_bindings(text)]:
         yield binding.printed_start, binding.printed_start + len(binding.printed)
     for table in bound_tables(text):
         columns = np.asarray(evaluate(table.expression, known)).shape[1]
@@ -99,7 +99,7 @@ def is_noticed(piece: str, place: int, known: dict[str, Any]) -> bool:
     if before:
         same_code = [b.source for b in before] == [a.source for a in after]
         return same_code and [b.printed for b in before] != [a.printed for a in after]
-    checked: list[Checked] = [*bound_tables(broken), *bindings(broken)]
+    checked: list[Checked] = [*bound_tables(broken), *bindings(broken), *shown_bindings(broken)]
     found = [c for item in checked for c in item.corrections(broken, known)]
     return any(correction.start <= place < correction.end for correction in found)
 
@@ -108,7 +108,7 @@ def in_plain_sight(text: str) -> Iterator[tuple[int, str]]:
     """Yield the digits that a reader sees, and the numbers they are in, found line by line.
 
     This knows nothing of the book's parsers. It goes through the lines, and passes over what is
-    above the title, comments, inline code, addresses, expressions, and code that was typed.
+    above the title, comments, addresses, expressions, and code that was typed.
     """
     place, fence, above = 0, "", text.startswith("---\n")
     for number, line in enumerate(text.splitlines(keepends=True)):
@@ -126,7 +126,7 @@ def in_plain_sight(text: str) -> Iterator[tuple[int, str]]:
 
 
 PASSED_OVER = re.compile(
-    r"""`[^`]*` | \]\([^)]*\) | \{\ [.#][^}]*\} | \[[@^][^\]]*\] | ^[ ]*\{.*\}$ | \#\#.*$
+    r"""\]\([^)]*\) | \{\ [.#][^}]*\} | \[[@^][^\]]*\] | ^[ ]*\{.*\}$ | \#\#.*$
       | (?<=[0-9])\ =\ (?:(?!\}\}).)*(?:\}\}|$) | ^[^{|]*\}\}(?=[^}]) | <[^>]*>
       | (?:float|np\.|\w+_)\ ?\d[\d.]*""",
     re.VERBOSE,

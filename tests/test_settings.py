@@ -27,6 +27,7 @@ def found(text: str) -> list[str]:
         ("---\nsettings: { top: 3 }\n---\n3 3", ["3"]),  # one more than listed
         ("---\nsettings: { a: 3, b: 4 }\n---\n# A { #a }\n3\n## B { #b }\n4 3", ["3"]),
         ("---\nsettings: { a: 3, c: 4 }\n---\n# A { #a }\n3\n", ["c"]),
+        ("`np.arange(0, 8)`", ["0", "8"]),
         ("See section 3.5, Table 2.1.", ["3.5", "2.1"]),
     ],
 )
@@ -38,7 +39,7 @@ def test_a_number_that_nothing_checks_is_found(text: str, expected: list[str]) -
     "text",
     [
         "{{ 0.046 = 0.046 }} and float64, x_1, T5.",
-        "`0.5` and\n\n```python\n0.5\n```\n",
+        "`x[i]`, `test_pair_710` and\n\n```python\n0.5\n```\n",
         "<!-- table: np.eye(1) -->\n| x |\n|---|\n| 1 |\n",
         "[link](page-2.md#step-3) and [^su2021]",
         "/// table-caption | < 1.1 #table-1-1\nText.\n///",

@@ -16,7 +16,7 @@ from sybil import Document, Example, Region, Sybil
 import posenc
 from scripts.book import ROOT
 from scripts.book.citations import fact
-from scripts.book.numbers import bindings
+from scripts.book.numbers import bindings, shown_bindings
 from scripts.book.render import render
 from scripts.book.sessions import sessions
 from scripts.book.settings import strays
@@ -40,7 +40,7 @@ class Checked(Protocol):
 
 
 Finder = Callable[[str], Iterable[Checked]]
-FINDERS: tuple[Finder, ...] = (sessions, bound_tables, bindings)
+FINDERS: tuple[Finder, ...] = (sessions, bound_tables, bindings, shown_bindings)
 
 
 PRINTING = np.get_printoptions()

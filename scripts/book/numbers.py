@@ -19,7 +19,7 @@ from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
 
-from scripts.book.text import Correction, outside_code
+from scripts.book.text import Correction, outside_code, spans
 
 NUMBER = r"[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d+)?"
 BINDING = re.compile(rf"\{{\{{\s*(?P<printed>{NUMBER})\s+=\s+(?P<expression>.+?)\s*\}}\}}", re.S)
@@ -46,11 +46,24 @@ class Binding:
 def bindings(text: str) -> Iterator[Binding]:
     """Yield the bound numbers of a page, in prose and in mathematics."""
     for start, end, in_mathematics in outside_code(text):
-        for match in BINDING.finditer(text, start, end):
-            expression = " ".join(match["expression"].split())
-            yield Binding(
-                *match.span(), match["printed"], match.start("printed"), expression, in_mathematics
-            )
+        yield from _bindings(text, start, end, in_mathematics)
+
+
+def shown_bindings(text: str) -> Iterator[Binding]:
+    """Yield the bound numbers in a page's `markdown` fences, which show how a page is written."""
+    for span in spans(text):
+        if span.kind == "fence" and text[span.start : span.end].lstrip(" `~").startswith(
+            "markdown"
+        ):
+            yield from _bindings(text, span.start, span.end, False)
+
+
+def _bindings(text: str, start: int, end: int, in_mathematics: bool) -> Iterator[Binding]:
+    for match in BINDING.finditer(text, start, end):
+        expression = " ".join(match["expression"].split())
+        yield Binding(
+            *match.span(), match["printed"], match.start("printed"), expression, in_mathematics
+        )
 
 
 def evaluate(expression: str, names: dict[str, Any]) -> Any:
