@@ -116,3 +116,14 @@ def test_a_bound_table_is_in_one_box() -> None:
     html = render(TABLE)
     assert html.count('<div class="scroll">') == html.count("<table") == 1
     assert "plain" not in html
+
+
+def test_the_quotes_of_an_expression_stay_straight() -> None:
+    table = "| x |\n|---|\n| 1 |\n\n/// table-caption\nWords.\n///\n"
+    html = render(f'<!-- table: np.array([[len("a")]]) -->\n{table}')
+    assert '<code>np.array([[len("a")]])</code>' in html
+
+
+def test_a_plain_table_keeps_the_class_that_its_figure_has() -> None:
+    table = "| x |\n|---|\n| a |\n\n/// table-caption\n    attrs: {class: names}\nWords.\n///\n"
+    assert '<figure class="table names"' in render(table)

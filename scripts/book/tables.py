@@ -21,6 +21,7 @@ from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import Treeprocessor
+from markdown.util import AtomicString
 
 from scripts.book.numbers import NUMBER, as_printed, differing, evaluate
 from scripts.book.text import Correction, line_of, spans
@@ -151,7 +152,7 @@ def _show_plain(root: ElementTree.Element) -> None:
         for table in [t for t in parent.findall("table") if t.get("class") is None]:
             table.set("class", "plain")
             if parent.tag == "figure":
-                parent.set("class", "table")
+                parent.set("class", f"table {parent.get('class', '')}".strip())
             _wrap(parent, table)
 
 
@@ -193,7 +194,7 @@ def _wrap(parent: ElementTree.Element, table: ElementTree.Element) -> None:
 def _evidence(expression: str) -> ElementTree.Element:
     line = ElementTree.Element("p", {"class": "checked"})
     code = ElementTree.SubElement(line, "code")
-    code.text = expression
+    code.text = AtomicString(expression)  # whose quotes stay straight
     code.tail = ", compared to the last printed digit"
     return line
 
