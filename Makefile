@@ -10,9 +10,9 @@ IN_VENV := .venv/bin/python
 export NO_MKDOCS_2_WARNING := 1
 
 # Who only reads does not wait for torch: what the tests need is installed when they are asked for.
-EXTRAS := $(if $(filter test update lint format types checks,$(MAKECMDGOALS)),test)
+EXTRAS := $(if $(filter test update bench lint format types checks,$(MAKECMDGOALS)),test)
 
-.PHONY: help serve test site update figures clean
+.PHONY: help serve test site update figures bench clean
 .PHONY: lint format types checks setup assets
 .DEFAULT_GOAL := help
 
@@ -34,6 +34,9 @@ update: setup figures  ## rewrite outputs, tables, bound numbers and figures in 
 
 figures: setup  ## draw the figures into docs/figures/
 	$(IN_VENV) -m scripts.figures
+
+bench: setup  ## measure how fast, for ten minutes, and write it into docs/how-to/how-fast.md
+	$(IN_VENV) -m scripts.bench
 
 clean:  ## remove what the commands above have made
 	rm -rf .venv node_modules site docs/assets/built build *.egg-info .coverage .*_cache .hypothesis

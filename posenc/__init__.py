@@ -2,8 +2,9 @@
 
 Added to the words
     How fast each pair turns  `frequencies`, `wavelengths`                posenc/frequencies.py
-    The sinusoidal encoding   `sinusoidal_encoding`, `shift_matrix`,      posenc/sinusoidal.py
-                              `similarity`, `PositionalEncoding`
+    The sinusoidal encoding   `sinusoidal_encoding`, `sinusoidal_table`,  posenc/sinusoidal.py
+                              `shift_matrix`, `similarity`,
+                              `PositionalEncoding`
     Learned rows              `LearnedPositionalEmbedding`,               posenc/learned.py
                               `resize_table`
     The two to beat           `counting_encoding`, `no_encoding`          posenc/baselines.py
@@ -17,11 +18,13 @@ Turning queries and keys
 Added to the scores
     Attention itself          `attention`, `causal_mask`                  posenc/attention.py
     Relative positions, Shaw  `relative_positions`, `shaw_index`,         posenc/relative.py
-                              `relative_shift`
-    T5's buckets              `t5_buckets`, `t5_bucket_starts`, `t5_bias` posenc/t5.py
+                              `relative_shift`, `relative_row`,
+                              `relative_view`
+    T5's buckets              `t5_buckets`, `t5_bucket_starts`,           posenc/t5.py
+                              `t5_bias`, `t5_rows`
     Swin's window             `swin_index`, `swin_bias`                   posenc/swin.py
     Linear biases, ALiBi      `alibi_slopes`, `alibi_bias`,               posenc/alibi.py
-                              `alibi_key_bias`
+                              `alibi_key_bias`, `alibi_rows`
 
 The same as PyTorch modules, and a small GPT to try them in: `posenc.nn`, which needs torch.
 
@@ -31,13 +34,19 @@ position is key − query; biases are `[heads, query, key]`, and a mask is True 
 look; angles are float64 and only results are cast. `python -m posenc` shows the encoding at work.
 """
 
-from posenc.alibi import alibi_bias, alibi_key_bias, alibi_slopes
+from posenc.alibi import alibi_bias, alibi_key_bias, alibi_rows, alibi_slopes
 from posenc.attention import attention, causal_mask
 from posenc.baselines import counting_encoding, no_encoding
 from posenc.combine import add, concatenate
 from posenc.frequencies import frequencies, wavelengths
 from posenc.learned import LearnedPositionalEmbedding, resize_table
-from posenc.relative import relative_positions, relative_shift, shaw_index
+from posenc.relative import (
+    relative_positions,
+    relative_row,
+    relative_shift,
+    relative_view,
+    shaw_index,
+)
 from posenc.rotary import (
     apply_rope,
     apply_rope_complex,
@@ -51,9 +60,10 @@ from posenc.sinusoidal import (
     shift_matrix,
     similarity,
     sinusoidal_encoding,
+    sinusoidal_table,
 )
 from posenc.swin import swin_bias, swin_index
-from posenc.t5 import t5_bias, t5_bucket_starts, t5_buckets
+from posenc.t5 import t5_bias, t5_bucket_starts, t5_buckets, t5_rows
 
 __version__ = "0.1.0"
 
@@ -63,6 +73,7 @@ __all__ = [
     "add",
     "alibi_bias",
     "alibi_key_bias",
+    "alibi_rows",
     "alibi_slopes",
     "apply_rope",
     "apply_rope_complex",
@@ -75,7 +86,9 @@ __all__ = [
     "frequencies",
     "no_encoding",
     "relative_positions",
+    "relative_row",
     "relative_shift",
+    "relative_view",
     "resize_table",
     "rope_matrix",
     "rotary_frequencies",
@@ -83,10 +96,12 @@ __all__ = [
     "shift_matrix",
     "similarity",
     "sinusoidal_encoding",
+    "sinusoidal_table",
     "swin_bias",
     "swin_index",
     "t5_bias",
     "t5_bucket_starts",
     "t5_buckets",
+    "t5_rows",
     "wavelengths",
 ]

@@ -1,11 +1,47 @@
-"""`python -m posenc`: four positions, eight dimensions, and how alike positions are."""
+"""`python -m posenc`: four positions, eight dimensions, and how alike positions are.
+
+`python -m posenc diagnose module:callable` says what is wrong with a model: see `diagnose`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from posenc import PositionalEncoding, similarity
 
+HEALTHY, ILL, COULD_NOT_RUN = range(3)  # exit statuses
+NEEDS_TORCH = "posenc diagnose needs PyTorch, which is not installed: pip install 'posenc[nn]'"
 
-def main() -> None:
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the command line asks for, and return the exit status."""
+    parser = argparse.ArgumentParser(
+        "python -m posenc", description="Without a command, show the sinusoidal encoding at work."
+    )
+    commands = parser.add_subparsers(dest="command", metavar="diagnose")
+    command = commands.add_parser(
+        "diagnose",
+        help="say what is wrong with a model",
+        description="Say what is wrong with the way a PyTorch model knows positions.",
+        epilog="Exit status: 0 nothing ill was found, 1 something is ill, 2 it could not be run.",
+    )
+    command.add_argument(
+        "model",
+        metavar="module:callable",
+        help="what returns the model when called, or (model, example input); from this folder, too",
+    )
+    command.add_argument("--length", type=int, help="how many tokens you mean to feed it")
+    asked = parser.parse_args(arguments)
+    return diagnose(asked.model, asked.length) if asked.command else show()
+
+
+def show() -> int:
     """Print the worked example of chapter 1 and the similarities of its last section."""
     rows = PositionalEncoding(max_sequence_length=4, embedding_dimension=8).get_encoding(4)
     print("Sinusoidal encoding, 4 positions, 8 dimensions")
@@ -16,7 +52,43 @@ def main() -> None:
     print("Similarity of two positions, 128 dimensions")
     for lag in (1, 5, 9):
         print(f"{lag} apart: {similarity(lag, 128):.3f}")
+    return HEALTHY
+
+
+def diagnose(place: str, length: int | None = None) -> int:
+    """Print the report about the model that `place`, module:callable, returns; return the status.
+
+    The callable may also return a model and an example of its input; see `posenc.nn.diagnose`.
+    """
+    try:
+        importlib.import_module("torch")
+    except ModuleNotFoundError:
+        print(NEEDS_TORCH, file=sys.stderr)
+        return COULD_NOT_RUN
+    from posenc import nn
+
+    try:
+        made = _called(place)
+        model, example = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
+        report = nn.diagnose(model, example, length=length)
+    except Exception as error:
+        print(f"posenc diagnose {place}: {type(error).__name__}: {error}", file=sys.stderr)
+        return COULD_NOT_RUN
+    print(report)
+    return {"ill": ILL, "undetermined": COULD_NOT_RUN}.get(report.status, HEALTHY)
+
+
+def _called(place: str) -> Any:
+    """Return what the callable at module:callable returns."""
+    module, colon, name = place.partition(":")
+    if not (module and colon and name):
+        raise ValueError(f"the model must be given as module:callable; got {place!r}")
+    thing: Any = importlib.import_module(module)
+    for part in name.split("."):
+        thing = getattr(thing, part)
+    return thing()
 
 
 if __name__ == "__main__":
-    main()
+    if status := main():
+        sys.exit(status)

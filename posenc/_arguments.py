@@ -48,6 +48,14 @@ def as_base(value: object) -> float:
     return float(number)
 
 
+def as_number(name: str, value: object) -> NDArray[np.float64]:
+    """Return `value`, one finite number, as an array without axes."""
+    number = as_reals(name, value, allowed="one finite number")
+    if number.ndim:
+        raise TypeError(f"{name} must be one finite number; got an array of shape {number.shape}")
+    return number
+
+
 def as_reals(
     name: str, value: object, *, allowed: str = "finite integers or reals"
 ) -> NDArray[np.float64]:
@@ -134,13 +142,49 @@ def as_flag(name: str, value: object) -> bool:
     return value
 
 
-def as_floats(name: str, value: object) -> NDArray[np.floating]:
+def as_floats(
+    name: str, value: object, *, allowed: str = "finite integers or reals"
+) -> NDArray[np.floating]:
     """Return `value`, all finite, in the type its result will have: its own, or float64."""
-    reals = as_reals(name, value)
+    reals = as_reals(name, value, allowed=allowed)
     dtype = np.asarray(value).dtype.newbyteorder("=")
     if dtype.kind == "f" and dtype not in FLOATS:
         raise TypeError(f"{name} must be of float16, float32 or float64, or integers; got {dtype}")
     return reals.astype(dtype if dtype.kind == "f" else np.float64)
+
+
+def as_biases(name: str, value: object) -> NDArray[np.floating]:
+    """Return `value` as `as_floats` does, where −inf is allowed as well: it hides a key."""
+    allowed = "finite numbers or -inf"
+    try:
+        return as_floats(name, value, allowed=allowed)
+    except ValueError:
+        array = np.asarray(value)
+        if array.dtype.kind != "f":  # an integer that no float64 can hold
+            raise
+    hidden = np.isneginf(array)
+    biases = as_floats(name, np.where(hidden, array.dtype.type(0), array), allowed=allowed)
+    biases[hidden] = -np.inf
+    return biases
+
+
+def as_out(
+    name: str, value: object, shape: tuple[int, int], dtype: np.dtype[Any]
+) -> NDArray[np.floating]:
+    """Return an array to write rows into: every row in one piece, and none upon another."""
+    allowed = f"a writeable {dtype} array of shape {shape} with every row in one piece"
+    if not isinstance(value, np.ndarray) or isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name} must be {allowed}; got {_shown(value)}")
+    if value.dtype != dtype:
+        raise TypeError(f"{name} must be {allowed}; got one of {value.dtype}")
+    if value.shape != shape or not value.flags.writeable:
+        kind = "" if value.flags.writeable else "a read-only "
+        raise ValueError(f"{name} must be {allowed}; got {kind}shape {value.shape}")
+    between, within = value.strides
+    apart = shape[0] < 2 or abs(between) >= shape[1] * dtype.itemsize
+    if within != dtype.itemsize or not apart:
+        raise ValueError(f"{name} must be {allowed}; got strides {value.strides}")
+    return value
 
 
 def as_table(name: str, value: object) -> NDArray[np.floating]:

@@ -137,3 +137,44 @@ def alibi_key_bias(heads: int, key_length: int) -> NDArray[np.float64]:
     """
     slopes = alibi_slopes(heads)[:, np.newaxis, np.newaxis]
     return slopes * np.arange(as_integer("key_length", key_length, least=0))
+
+
+def alibi_rows(
+    heads: int,
+    query_length: int,
+    key_length: int,
+    *,
+    query_offset: int = 0,
+    causal: bool = True,
+) -> NDArray[np.float64]:
+    """Return all that is different in `alibi_bias`: one number for each head and distance.
+
+    `relative_view(alibi_rows(heads, q, k), q)` is `alibi_bias(heads, q, k)`, in the memory of
+    heads·(q + k − 1) numbers.
+
+    Args:
+        heads: how many; an integer, 1 or more.
+        query_length: how many queries, q; an integer, 1 or more.
+        key_length: how many keys, k; an integer, 0 or more.
+        query_offset: the position of the first query, 0 or more.
+        causal: True puts −inf where key > query; False leaves the distance there too.
+
+    Returns:
+        Shape `(heads, q + k − 1)`, float64, a new array; the columns are those of
+        `posenc.relative_row`.
+
+    Raises:
+        TypeError: a length, a count or the offset is not an integer, or `causal` no boolean.
+        ValueError: `heads` or `query_length` is below 1, or another number negative.
+
+    Source:
+        Press et al. (2022), section 3.
+
+    Examples:
+        >>> alibi_rows(2, 3, 3)[0]
+        array([-0.125 , -0.0625,  0.    ,    -inf,    -inf])
+    """
+    queries = as_integer("query_length", query_length, least=1)
+    keys = as_integer("key_length", key_length, least=0)
+    last = queries - 1 + as_integer("query_offset", query_offset, least=0)
+    return alibi_bias(heads, 1, queries + keys - 1, query_offset=last, causal=causal)[:, 0]

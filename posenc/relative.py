@@ -10,9 +10,10 @@ Representations" (2018), the shift from Dai et al., "Transformer-XL" (2019), app
 from __future__ import annotations
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
-from posenc._arguments import as_floats, as_integer, as_relative
+from posenc._arguments import as_biases, as_floats, as_integer, as_relative
 
 
 def relative_positions(
@@ -134,3 +135,80 @@ def relative_shift(scores: ArrayLike) -> NDArray[np.floating]:
     padded[..., 1:] = table
     turned = padded.reshape(*leading, 1 + columns, queries)[..., 1:, :]
     return turned.reshape(table.shape)[..., : columns - queries + 1]
+
+
+def relative_row(query_length: int, key_length: int, *, query_offset: int = 0) -> NDArray[np.int64]:
+    """Return every relative position that `relative_positions` has in its matrix, in one row.
+
+    The q·k entries of the matrix are only q + k − 1 different ones, and the last query of a text
+    that goes on for q − 1 more keys would meet all of them. What depends on nothing but the
+    relative position needs to be worked out for this row alone; `relative_view` makes the matrix
+    of it.
+
+    Args:
+        query_length: number of queries, q; an integer, 1 or more.
+        key_length: number of keys, k; an integer, 0 or more.
+        query_offset: position of the first query; an integer, 0 or more.
+
+    Returns:
+        Shape `(1, q + k − 1)`, int64, rising by 1 from −(q − 1) − query_offset; a new array.
+
+    Raises:
+        TypeError: an argument is not an integer.
+        ValueError: `query_length` is below 1, or another argument negative.
+
+    Source:
+        Dai et al. (2019), appendix B, which counts them.
+
+    Examples:
+        >>> relative_row(3, 4)
+        array([[-2, -1,  0,  1,  2,  3]])
+    """
+    queries = as_integer("query_length", query_length, least=1)
+    keys = as_integer("key_length", key_length, least=0)
+    last = queries - 1 + as_integer("query_offset", query_offset, least=0)
+    return relative_positions(1, queries + keys - 1, query_offset=last)
+
+
+def relative_view(rows: ArrayLike, query_length: int) -> NDArray[np.floating]:
+    """Return the matrix of every query and key, from one number for each relative position.
+
+    Row i of the matrix is k neighbouring numbers of the row, beginning q − 1 − i further on: a
+    window, which from query to query moves back by one. So nothing is written out. The matrix is
+    the row itself, read through other strides, and takes q + k − 1 numbers of memory where the
+    matrix has q·k.
+
+    Args:
+        rows: shape `(..., q + k − 1)`, finite numbers or −inf; column r belongs to the relative
+            position r − (q − 1), less an offset if there is one, as in `relative_row`.
+        query_length: number of queries, q; an integer, 1 or more.
+
+    Returns:
+        Shape `(..., q, k)`, of the float type of `rows`, float64 for integers:
+        out[..., i, j] = rows[..., j − i + q − 1]. A view of a copy of `rows`, read-only, since
+        one place in memory is many of its entries.
+
+    Raises:
+        TypeError: `rows` holds anything but integers, float16, float32 or float64, or
+            `query_length` is not an integer.
+        ValueError: `rows` holds NaN or +inf, has no axis or fewer than q − 1 columns;
+            `query_length` is below 1.
+
+    Source:
+        A matrix with equal diagonals is a Toeplitz matrix, the relative shift of Dai et al.
+        (2019), appendix B, of equal rows.
+
+    Examples:
+        >>> relative_view([-2, -1, 0, 1, 2, 3], 3)
+        array([[ 0.,  1.,  2.,  3.],
+               [-1.,  0.,  1.,  2.],
+               [-2., -1.,  0.,  1.]])
+    """
+    numbers = as_biases("rows", rows)
+    queries = as_integer("query_length", query_length, least=1)
+    if not numbers.ndim or numbers.shape[-1] < queries - 1:
+        raise ValueError(
+            f"rows must be of shape (..., q + k - 1) with q = {queries}; got {numbers.shape}"
+        )
+    keys = numbers.shape[-1] - queries + 1
+    return sliding_window_view(numbers, keys, axis=-1)[..., ::-1, :]

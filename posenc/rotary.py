@@ -25,7 +25,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posenc._arguments import as_angles, as_base, as_choice, as_floats, as_integer, as_reals
+from posenc._arguments import (
+    as_angles,
+    as_base,
+    as_choice,
+    as_floats,
+    as_integer,
+    as_number,
+    as_reals,
+)
 from posenc.frequencies import frequencies as frequencies_of_the_paper
 
 LAYOUTS = ("interleaved", "half")
@@ -203,10 +211,7 @@ def rope_matrix(
     d = as_integer("d", d, least=2, even=True)
     omega = rotary_frequencies(d, base=base, frequencies=frequencies, rotary_d=rotary_d)
     first, second = _pairs(2 * omega.size, "layout", layout).T
-    place = as_reals("position", position, allowed="one finite number")
-    if place.ndim:
-        raise TypeError(f"position must be one finite number; got an array of shape {place.shape}")
-    angles = as_angles("position", place, omega)
+    angles = as_angles("position", as_number("position", position), omega)
     matrix = np.eye(d)
     matrix[first, first] = matrix[second, second] = np.cos(angles)
     matrix[second, first] = np.sin(angles)

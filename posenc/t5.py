@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from posenc._arguments import as_flag, as_integer, as_relative, as_table
+from posenc.relative import relative_row
 
 
 def t5_bucket_starts(
@@ -155,6 +156,48 @@ def t5_bias(
         relative, bidirectional=bidirectional, buckets=len(rows), max_distance=max_distance
     )
     return rows.T[:, bucket]
+
+
+def t5_rows(
+    table: ArrayLike,
+    query_length: int,
+    key_length: int,
+    *,
+    query_offset: int = 0,
+    bidirectional: bool = True,
+    max_distance: int = 128,
+) -> NDArray[np.floating]:
+    """Return all that is different in `t5_bias`: one number for each head and relative position.
+
+    `relative_view(t5_rows(table, q, k), q)` is the `t5_bias` of q queries and k keys, in the
+    memory of heads·(q + k − 1) numbers.
+
+    Args:
+        table: shape `(buckets, heads)`, see `t5_bias`.
+        query_length: how many queries, q; an integer, 1 or more.
+        key_length: how many keys, k; an integer, 0 or more.
+        query_offset: the position of the first query, 0 or more.
+        bidirectional: True for an encoder, False for a decoder.
+        max_distance: see `t5_bucket_starts`.
+
+    Returns:
+        Shape `(heads, q + k − 1)`, a new array of the float type of `table`, float64 for
+        integers; the columns are those of `posenc.relative_row`.
+
+    Raises:
+        TypeError: a length or the offset is not an integer; otherwise as `t5_bias`.
+        ValueError: `query_length` is below 1, another length or the offset negative; otherwise as
+            `t5_bias`.
+
+    Source:
+        Raffel et al. (2020), section 2.1.
+
+    Examples:
+        >>> t5_rows(np.arange(8.0)[:, np.newaxis], 2, 4, max_distance=4)
+        array([[1., 0., 5., 6., 7.]])
+    """
+    relative = relative_row(query_length, key_length, query_offset=query_offset)
+    return t5_bias(table, relative, bidirectional=bidirectional, max_distance=max_distance)[:, 0]
 
 
 def _start(step: int, exact: int, end: int, steps: int) -> int:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import as_strided
 
 import posenc
 
@@ -291,6 +292,27 @@ RELATIVE = [
     *rows(TypeError, "integers", NOT_INTEGERS),
 ]
 
+ROWS = [
+    *rows(ValueError, "finite numbers or -inf", {"nan": [[0.0, np.nan]], "inf": [np.inf, -np.inf]}),
+    *rows(ValueError, "", {"": [[10**400]]}),
+    *rows(ValueError, "of shape (..., q + k - 1) with q = 3", {"()": 1.0, "(1,)": [1.0]}),
+    *rows(TypeError, "", NOT_REALS),
+    *rows(TypeError, "float16, float32 or float64", {"": np.ones(4, np.longdouble)}),
+]
+
+NARROW = np.zeros((4, 9), np.float32)
+READ_ONLY = np.broadcast_to(np.float32(0), (4, 8))
+
+OUTS = [
+    *rows(TypeError, "a writeable float32 array of shape (4, 8)", {"float64": np.zeros((4, 8))}),
+    *rows(TypeError, "", {"[[0.0]] (list)": [[0.0]], "None (": None, "0.0 (float)": 0.0}),
+    *rows(TypeError, "", {"masked_array": np.ma.zeros((4, 8), np.float32)}),
+    *rows(ValueError, "of shape (4, 8)", {"(4, 9)": NARROW, "(32,)": np.zeros(32, np.float32)}),
+    *rows(ValueError, "writeable", {"a read-only shape (4, 8)": READ_ONLY}),
+    *rows(ValueError, "in one piece", {"strides (4, 16)": np.zeros((8, 4), np.float32).T}),
+    *rows(ValueError, "in one piece", {"strides (0, 4)": as_strided(NARROW, (4, 8), (0, 4))}),
+]
+
 ROTATED = [
     *rows(ValueError, "finite", {"nan": [0, np.nan], "inf": np.inf}),
     *rows(ValueError, FAR, TOO_FAR),
@@ -349,6 +371,22 @@ BAD: dict[str, list[Row]] = {
     "t5_bucket_starts.max_distance": T5_ENDS,
     "t5_buckets.max_distance": T5_ENDS,
     "t5_bias.max_distance": T5_ENDS,
+    "t5_rows.max_distance": T5_ENDS,
+    "t5_rows.table": tables(("3", np.ones((3, 2))), ("2", np.ones((2, 2)))),
+    "t5_rows.query_length": SIZES,
+    "t5_rows.key_length": COUNTS,
+    "alibi_rows.query_length": SIZES,
+    "alibi_rows.key_length": COUNTS,
+    "relative_row.query_length": SIZES,
+    "relative_row.key_length": COUNTS,
+    "relative_view.query_length": SIZES,
+    "relative_view.rows": ROWS,
+    "sinusoidal_table.length": COUNTS,
+    "sinusoidal_table.dtype": [
+        *(row._replace(allowed="float32 or float64") for row in DTYPES),
+        *rows(TypeError, "float32 or float64", {"float16": np.float16}),
+    ],
+    "out": but_none(OUTS),
     "counting_encoding.d_model": SIZES,
     "no_encoding.d_model": SIZES,
     "LearnedPositionalEmbedding.d_model": SIZES,
@@ -419,6 +457,14 @@ CALLS: dict[str, tuple[Call, dict[str, object]]] = {
     "swin_bias": (posenc.swin_bias, {"table": np.ones((9, 2)), "window": 2}),
     "alibi_slopes": (posenc.alibi_slopes, {"heads": 6}),
     "alibi_bias": (posenc.alibi_bias, {"heads": 6, "query_length": 3}),
+    "alibi_rows": (posenc.alibi_rows, {"heads": 6, "query_length": 3, "key_length": 3}),
+    "t5_rows": (
+        posenc.t5_rows,
+        {"table": np.ones((32, 2)), "query_length": 3, "key_length": 3},
+    ),
+    "relative_row": (posenc.relative_row, {"query_length": 3, "key_length": 4}),
+    "relative_view": (posenc.relative_view, {"rows": np.ones((2, 6)), "query_length": 3}),
+    "sinusoidal_table": (posenc.sinusoidal_table, {"length": 4, "d_model": 8}),
     "alibi_key_bias": (posenc.alibi_key_bias, {"heads": 6, "key_length": 3}),
 }
 

@@ -1,17 +1,23 @@
-"""`python -m posenc` prints the worked example and the three similarities, and nothing else."""
+"""`python -m posenc` prints the worked example and the three similarities, and nothing else.
+
+`python -m posenc diagnose` prints a report about a model, and says in its status what it found.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 import runpy
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from posenc import similarity, sinusoidal_encoding
+from posenc.__main__ import main
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -20,8 +26,12 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.fixture(autouse=True)
 def afresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget the module, should anybody have imported it: runpy warns where it was."""
+    """Forget the module, should anybody have imported it: runpy warns where it was.
+
+    And what was typed to start the tests is not for it.
+    """
     monkeypatch.delitem(sys.modules, "posenc.__main__", raising=False)
+    monkeypatch.setattr(sys, "argv", ["posenc"])
 
 
 @pytest.fixture
@@ -63,3 +73,130 @@ def test_the_command_ends_well_and_says_nothing_on_stderr(printed: str) -> None:
 def test_importing_the_demonstration_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_module("posenc.__main__", run_name="imported")
     assert capsys.readouterr().out == ""
+
+
+# The diagnosis
+
+MODELS = """
+import torch
+from posenc import nn
+
+CONFIG = dict(vocab_size=50, max_len=40, d_model=16, heads=2, layers=1)
+
+def healthy():
+    return nn.GPTModel(**CONFIG)
+
+def forgetful():
+    return nn.GPTModel(**CONFIG, pos_type="none")
+
+def encoder():
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    return torch.nn.TransformerEncoder(layer, 1)
+
+def with_example():
+    return encoder(), torch.randn(1, 9, 8)
+
+def failing():
+    raise RuntimeError("no such checkpoint")
+
+class Zoo:
+    small = staticmethod(healthy)
+"""
+
+
+@pytest.fixture
+def diagnosed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """Return what runs the command in a folder with models, and returns status, stdout, stderr."""
+    (tmp_path / "zoo_of_tests.py").write_text(MODELS, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "zoo_of_tests", raising=False)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        status = main(["diagnose", *arguments])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+Diagnosed = Callable[..., tuple[int, str, str]]
+
+
+def test_a_healthy_model_ends_with_0_and_a_report(diagnosed: Diagnosed) -> None:
+    status, said, wrong = diagnosed("zoo_of_tests:healthy")
+    assert (status, wrong) == (0, "")
+    assert said.startswith("GPTModel: ")
+    assert said.endswith("0 ill, 0 undetermined, of 5 questions.\n")
+    assert diagnosed("zoo_of_tests:Zoo.small")[0] == 0
+
+
+def test_an_ill_model_ends_with_1_and_what_helps(diagnosed: Diagnosed) -> None:
+    status, said, wrong = diagnosed("zoo_of_tests:forgetful")
+    assert (status, wrong) == (1, "")
+    assert "[ ILL] Does it see order?\n       It does not see order. " in said
+    assert "What helps: give it positions" in said
+    assert diagnosed("zoo_of_tests:healthy", "--length", "41")[0] == 1
+
+
+def test_a_model_that_could_not_be_run_ends_with_2_and_why(diagnosed: Diagnosed) -> None:
+    status, said, _ = diagnosed("zoo_of_tests:encoder")
+    assert status == 2
+    assert "an example of its input" in " ".join(said.split())
+    assert diagnosed("zoo_of_tests:with_example")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("zoo_of_tests", "must be given as module:callable; got 'zoo_of_tests'"),
+        (":healthy", "must be given as module:callable"),
+        ("no_such_zoo:healthy", "No module named 'no_such_zoo'"),
+        ("zoo_of_tests:tiger", "no attribute 'tiger'"),
+        ("zoo_of_tests:CONFIG", "not callable"),
+        ("zoo_of_tests:failing", "no such checkpoint"),
+        ("builtins:dict", "model must be a torch.nn.Module; got {}"),
+    ],
+)
+def test_what_is_no_model_ends_with_2_and_a_line(
+    diagnosed: Diagnosed, place: str, why: str
+) -> None:
+    status, said, wrong = diagnosed(place)
+    assert (status, said, wrong.count("\n")) == (2, "", 1)
+    assert why in wrong
+
+
+def test_without_torch_the_diagnosis_says_what_is_missing(
+    diagnosed: Diagnosed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    status, said, wrong = diagnosed("zoo_of_tests:healthy")
+    assert (status, said) == (2, "")
+    assert (
+        wrong == "posenc diagnose needs PyTorch, which is not installed: pip install 'posenc[nn]'\n"
+    )
+
+
+def test_help_says_what_the_exit_status_means(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["diagnose", "--help"])
+    assert ended.value.code == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "0 nothing ill was found, 1 something is ill, 2 it could not be run" in said
+
+
+def test_the_command_line_ends_with_the_status(tmp_path: Path) -> None:
+    (tmp_path / "zoo.py").write_text(MODELS, encoding="utf-8")
+    command = [sys.executable, "-W", "error", "-m", "posenc", "diagnose", "zoo:forgetful"]
+    path = {"PYTHONPATH": str(ROOT), **os.environ}
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=60, env=path
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_a_status_that_is_not_0_leaves_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["posenc", "diagnose", "nowhere"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("posenc", run_name="__main__")
+    assert ended.value.code == 2

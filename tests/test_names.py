@@ -28,12 +28,12 @@ def linked(name: str) -> str:
     """Return a name as a page writes it, with a link to its documentation where there is some."""
     thing = found(name)
     place = f"{thing.__module__}.{thing.__qualname__}"
-    return f"`{name}`" if "__" in name else f"[`{name}`][{place}]"
+    return f"`{name}`" if "__" in name else f"[`{name.removeprefix('posenc.')}`][{place}]"
 
 
 def as_line(row: dict[str, Any]) -> str:
     """Return a row of the data as the line that the page's table has for it."""
-    ours = ", ".join(map(linked, row["ours"])) or "none"
+    ours = "<br>".join(map(linked, row["ours"])) or "none"
     test = row.get("test", "").replace("_", "_<wbr>")
     return f"| {row['texts']} | {row['theirs']} | {ours} | {row['differs']} | {test} |"
 

@@ -8,7 +8,9 @@ Turned into queries and keys
   Rotary embedding              `RotaryEmbedding`                       posenc/nn/rotary.py
 Added to the scores
   Relative embeddings           `RelativePositionEmbedding`,            posenc/nn/relative.py
-                                `relative_positions`
+                                `relative_positions`, `relative_row`,
+                                `relative_attention`,
+                                `relative_score_mod`, `reversed_view`
   T5's buckets                  `T5RelativeBias`                        posenc/nn/t5.py
   Swin's windows                `SwinRelativeBias`                      posenc/nn/swin.py
   Linear biases                 `ALiBi`                                 posenc/nn/alibi.py
@@ -18,18 +20,43 @@ All together
                                 `create_model_config`
   Text to ids and back          `create_tokenizer`, `ByteTokenizer`,    posenc/nn/tokenizer.py
                                 `WordTokenizer`
+What is wrong with a model
+  Five questions                `diagnose`, `sees_order`,               posenc/nn/diagnose.py
+                                `drowned_tokens`,
+                                `colliding_positions`,
+                                `longest_input`, `rope_layout`,
+                                `trained_layout`
 
-Each module works its angles and indices out in float64 and integers whenever it is called, and
-casts the result alone. What is learned is a parameter; nothing is a buffer. Values inside
-tensors, such as ids, are checked in eager mode; kinds, shapes and devices always.
+Each module works angles, biases and indices out in float64 and integers whenever it is called:
+what it adds is cast at the end, and a turn is made of cosines and sines that were cast. So the
+sinusoids, RoPE and ALiBi need a device with float64, as CPUs and CUDA are. What is learned is a
+parameter; nothing is a buffer. Values inside tensors, such as ids, are checked in eager mode, and
+not by `torch.compile`, on the meta device or inside `torch.func.vmap`; kinds, shapes and devices
+always.
 """
 
 from posenc.nn.alibi import ALiBi
 from posenc.nn.attention import attention
+from posenc.nn.diagnose import (
+    colliding_positions,
+    diagnose,
+    drowned_tokens,
+    longest_input,
+    rope_layout,
+    sees_order,
+    trained_layout,
+)
 from posenc.nn.embedding import PositionalEmbedding
 from posenc.nn.gpt import Cache, GPTModel, create_model_config
 from posenc.nn.learned import LearnedPositionalEmbedding
-from posenc.nn.relative import RelativePositionEmbedding, relative_positions
+from posenc.nn.relative import (
+    RelativePositionEmbedding,
+    relative_attention,
+    relative_positions,
+    relative_row,
+    relative_score_mod,
+    reversed_view,
+)
 from posenc.nn.rotary import RotaryEmbedding
 from posenc.nn.sinusoidal import SinusoidalPositionalEncoding
 from posenc.nn.swin import SwinRelativeBias
@@ -50,7 +77,18 @@ __all__ = [
     "T5RelativeBias",
     "WordTokenizer",
     "attention",
+    "colliding_positions",
     "create_model_config",
     "create_tokenizer",
+    "diagnose",
+    "drowned_tokens",
+    "longest_input",
+    "relative_attention",
     "relative_positions",
+    "relative_row",
+    "relative_score_mod",
+    "reversed_view",
+    "rope_layout",
+    "sees_order",
+    "trained_layout",
 ]

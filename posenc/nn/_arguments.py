@@ -3,16 +3,19 @@
 Each checker returns the argument in the form the caller computes with, or raises `TypeError`
 for the wrong kind of thing and `ValueError` for the wrong value. Kinds, shapes and devices are
 always checked. Values are checked in eager mode alone: to look at one, a compiler would have to
-split its graph, and the meta device has none.
+split its graph, the meta device has none, and a transform of `torch.func`, such as `vmap`, keeps
+them to itself.
 """
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from types import EllipsisType
 from typing import TypeAlias
 
 import torch
 from torch import Tensor
+from torch._C._functorch import is_functorch_wrapped_tensor  # torch has no public name for it
 
 from posenc._arguments import LARGEST, _shown, as_integer, as_reals
 
@@ -80,13 +83,24 @@ def offset_or_positions(
     device: torch.device,
     integer: bool = False,
     max_len: int | None = None,
+    fastest: float = 1.0,
 ) -> Tensor:
-    """Return the positions given, or else offset … offset + length − 1, all below `max_len`."""
+    """Return the positions given, or else offset … offset + length − 1, all below `max_len`.
+
+    Their angles at the `fastest` frequency must stay below 2**53, as in `posenc`.
+    """
     first = as_integer("offset", offset, least=0)
+    fastest = max(1.0, fastest)
     if positions is None:
         if max_len is not None and first + length > max_len:
             raise ValueError(
                 f"offset + length must be at most max_len, {max_len}; got {first} + {length}"
+            )
+        last = first + length - 1
+        if not torch.compiler.is_compiling() and length and last * fastest >= LARGEST:
+            raise ValueError(
+                "offset must keep positions and their angles below 2**53 in size;"
+                f" got {first}, for {length} positions and a frequency of {fastest:.6g}"
             )
         dtype = torch.int64 if integer else torch.float64
         return torch.arange(first, first + length, dtype=dtype, device=device)
@@ -96,6 +110,9 @@ def offset_or_positions(
     if max_len is not None:
         allowed = f"below max_len, {max_len}, and above −2**53"
         check_range("positions", tensor, -LARGEST, max_len, allowed)
+    if fastest > 1:
+        allowed = f"such that angles, at a frequency of {fastest:.6g}, are below 2**53 in size"
+        check_range("positions", tensor, -LARGEST / fastest, LARGEST / fastest, allowed)
     return on_device("positions", tensor, device)
 
 
@@ -104,6 +121,30 @@ def on_device(name: str, tensor: Tensor, device: torch.device) -> Tensor:
     if tensor.device != device:
         raise ValueError(f"{name} must be on the device {device}; got {tensor.device}")
     return tensor
+
+
+def as_out(name: str, out: object, x: Tensor) -> Tensor:
+    """Return a tensor to write a result of the shape of `x` into: `x` itself, or one apart."""
+    if not isinstance(out, Tensor):
+        raise TypeError(f"{name} must be a tensor like x, or None; got {_shown(out)}")
+    if out.dtype != x.dtype or out.layout is not torch.strided:
+        raise TypeError(f"{name} must be of {x.dtype}, as x is; got {out.dtype}, {out.layout}")
+    if out.shape != x.shape:
+        raise ValueError(
+            f"{name} must be of shape {_written(tuple(x.shape))}, that of x;"
+            f" got {_written(tuple(out.shape))}"
+        )
+    on_device(name, out, x.device)
+    if torch.is_grad_enabled() and (x.requires_grad or out.requires_grad):
+        raise ValueError(f"{name} must be None where gradients are recorded; got a tensor")
+    if out.numel() == 0 or not (values_are_known(x) and values_are_known(out)):
+        return out  # there is no memory to look at
+    if _overlaps(out):
+        raise ValueError(f"{name} must have a place for each entry; got strides {out.stride()}")
+    memory = [tensor.untyped_storage().data_ptr() for tensor in (x, out)]
+    if memory[0] == memory[1] and not is_same(x, out):
+        raise ValueError(f"{name} must be x itself or share no memory with it; got a part of it")
+    return out
 
 
 def as_probability(name: str, value: object) -> float:
@@ -119,11 +160,24 @@ def as_probability(name: str, value: object) -> float:
 
 def check_range(name: str, tensor: Tensor, above: float, below: float, allowed: str) -> None:
     """Raise `ValueError` where an entry does not lie between the two, as NaN never does."""
-    if torch.compiler.is_compiling() or tensor.is_meta or tensor.numel() == 0:
+    if tensor.numel() == 0 or not values_are_known(tensor):
         return
     for value in torch.stack(tensor.aminmax()).tolist():  # one wait for the device, not two
         if not above < value < below:
             raise ValueError(f"{name} must be {allowed}; got {value}")
+
+
+def values_are_known(x: Tensor) -> bool:
+    """Say whether there are numbers to look at."""
+    return not (torch.compiler.is_compiling() or x.is_meta or is_functorch_wrapped_tensor(x))
+
+
+def without_autocast(device: torch.device) -> AbstractContextManager[None]:
+    """Return a context in which products keep the dtype of their factors, autocast or not."""
+    kind = device.type
+    if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):
+        return torch.autocast(kind, enabled=False)
+    return nullcontext()
 
 
 def _as_tensor(
@@ -133,8 +187,9 @@ def _as_tensor(
     article = "an" if kind[0] in "aeiou" else "a"
     if not isinstance(value, Tensor):
         raise TypeError(f"{name} must be {article} {kind} tensor; got {_shown(value)}")
-    if value.layout is not torch.strided:
-        raise TypeError(f"{name} must be a dense tensor; got one of {value.layout}")
+    if value.layout is not torch.strided or value.is_nested:
+        got = "a nested one" if value.is_nested else f"one of {value.layout}"
+        raise TypeError(f"{name} must be a dense tensor; got {got}")
     if value.dtype not in dtypes:
         raise TypeError(f"{name} must be {article} {kind} tensor; got one of {value.dtype}")
     if not _fits(value.shape, shape):
@@ -158,3 +213,18 @@ def _written(shape: Shape) -> str:
     """Return a shape as it is written on paper: (batch, length, 64)."""
     axes = ["..." if size is ... else str(size) for size in shape]
     return f"({axes[0]},)" if len(axes) == 1 else f"({', '.join(axes)})"
+
+
+def is_same(x: Tensor, y: Tensor) -> bool:
+    """Say whether two tensors of one shape and dtype are the very same numbers in memory."""
+    return x.data_ptr() == y.data_ptr() and x.stride() == y.stride()
+
+
+def _overlaps(x: Tensor) -> bool:
+    """Say whether entries may share a place: where an axis steps inside what the last one spans."""
+    span = 1
+    for stride, size in sorted(zip(x.stride(), x.shape, strict=True)):
+        if size > 1 and stride < span:
+            return True
+        span += stride * (size - 1)
+    return False

@@ -21,7 +21,7 @@ class ALiBi(nn.Module):
 
     It takes relative positions, so that a cache, padding, positions of a batch's own and packed
     documents need nothing of it. There are no parameters and no buffers: the bias is computed
-    anew in float64 and rounded once, to what `posenc.alibi_bias` gives, and nothing that is done
+    anew in float64 and cast at the end, as `posenc.alibi_bias` does, and nothing that is done
     to a model's dtype or device can wear it down.
 
     Args:
@@ -72,6 +72,12 @@ class ALiBi(nn.Module):
             TypeError: `relative` is not an integer tensor, or `dtype` not one of the four.
             ValueError: `relative` has neither of the two shapes; in eager mode also: it reaches
                 2**53 in size.
+
+        Examples:
+            >>> import torch
+            >>> from posenc.nn import relative_positions
+            >>> ALiBi(8, causal=False)(relative_positions(2, 5), dtype=torch.float64)[0, 1]
+            tensor([-0.5000,  0.0000, -0.5000, -1.0000, -1.5000], dtype=torch.float64)
         """
         relative = as_relative("relative", relative).unsqueeze(-3)  # one for all heads
         slopes = torch.tensor(self.slopes, dtype=torch.float64, device=relative.device)

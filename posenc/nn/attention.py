@@ -5,7 +5,8 @@
     output  = weights v
 
 Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1. This is `posenc.attention` for
-tensors: whatever their type, all of it is computed in float32 at least, and only results are cast.
+tensors: whatever their type, all of it is computed in float32 at least, under `torch.autocast`
+too, and only results are cast.
 """
 
 from __future__ import annotations
@@ -15,7 +16,13 @@ import math
 import torch
 from torch import Tensor
 
-from posenc.nn._arguments import as_activations, as_mask, on_device
+from posenc.nn._arguments import (
+    as_activations,
+    as_mask,
+    on_device,
+    values_are_known,
+    without_autocast,
+)
 
 
 def attention(
@@ -44,8 +51,8 @@ def attention(
     Raises:
         TypeError: an argument is not a tensor of its dtype.
         ValueError: shapes do not fit, devices differ, or `d` is 0; there are queries and no keys.
-            In eager mode also: `bias` holds NaN or +inf, or `bias` and `mask` leave a query
-            nowhere to look. Compiled, such a query receives NaN.
+            In eager mode also: `bias` holds NaN or +inf, a score is too large for its type, or
+            `bias` and `mask` leave a query nowhere to look. Compiled, a query receives NaN then.
 
     Source:
         Vaswani et al. (2017), section 3.2.1, equation 1. A bias, after the scaling: Press et al.,
@@ -60,16 +67,21 @@ def attention(
     """
     _check_together(q, k, v)
     exact = torch.promote_types(q.dtype, torch.float32)
-    scores = q.to(exact) @ k.to(exact).mT / math.sqrt(q.shape[-1])
+    with without_autocast(q.device):
+        products = q.to(exact) @ k.to(exact).mT / math.sqrt(q.shape[-1])
+    scores = products
     if bias is not None:
-        scores = scores + _as_bias(bias, scores).to(exact)
+        scores = products + _as_bias(bias, products).to(exact)
+    _refuse_overflow(q, k, products, scores)
     if mask is not None:
         mask = _over(scores, "mask", as_mask("mask", mask, (...,)))
         scores = scores.masked_fill(~mask, -math.inf)
     if bias is not None or mask is not None:
         _refuse_blind_queries(scores)
     weights = torch.softmax(scores, dim=-1)
-    return (weights @ v.to(exact)).to(q.dtype), weights.to(q.dtype)
+    with without_autocast(q.device):
+        output = weights @ v.to(exact)
+    return output.to(q.dtype), weights.to(q.dtype)
 
 
 def _check_together(q: Tensor, k: Tensor, v: Tensor) -> None:
@@ -94,16 +106,30 @@ def _check_together(q: Tensor, k: Tensor, v: Tensor) -> None:
 def _as_bias(bias: Tensor, scores: Tensor) -> Tensor:
     """Return `bias`, which can be added to the scores and leaves them numbers."""
     as_activations("bias", bias, (...,))
-    if _values_are_known(bias) and bias.numel():
+    if values_are_known(bias) and bias.numel():
         largest = bias.detach().amax().item()  # NaN where there is one
         if not largest < math.inf:
             raise ValueError(f"bias must hold finite numbers or -inf; got {largest}")
     return _over(scores, "bias", bias)
 
 
+def _refuse_overflow(q: Tensor, k: Tensor, products: Tensor, scores: Tensor) -> None:
+    """Raise if numbers in `q` and `k` have led to a score that is none; NaN from NaN passes."""
+    if not scores.numel() or not values_are_known(scores):
+        return
+    ends = torch.stack((*products.detach().aminmax(), scores.detach().amax()))
+    if ends.isfinite().all():  # as in nearly every call: the fastest way to see it
+        return
+    held = products.isfinite() & (scores < math.inf)  # a bias of −∞ is meant
+    finite = q.isfinite().all(dim=-1).unsqueeze(-1) & k.isfinite().all(dim=-1).unsqueeze(-2)
+    if (finite & ~held).any():
+        kind = str(scores.dtype).removeprefix("torch.")
+        raise ValueError(f"q, k and bias must give scores that {kind} can hold; got an infinity")
+
+
 def _refuse_blind_queries(scores: Tensor) -> None:
     """Raise if every score of some query is −∞: the softmax of nothing is no number."""
-    if not _values_are_known(scores):
+    if not values_are_known(scores):
         return
     blind = scores.detach().isneginf().all(dim=-1)
     if blind.any():
@@ -111,11 +137,6 @@ def _refuse_blind_queries(scores: Tensor) -> None:
         raise ValueError(
             f"bias and mask must leave each query a key to look at; got none for query {first}"
         )
-
-
-def _values_are_known(x: Tensor) -> bool:
-    """Say whether there are numbers to look at: not while compiling, and none on meta."""
-    return not (torch.compiler.is_compiling() or x.is_meta)
 
 
 def _over(scores: Tensor, name: str, x: Tensor) -> Tensor:

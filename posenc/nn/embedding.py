@@ -25,8 +25,8 @@ class PositionalEmbedding(nn.Module):
 
     Args:
         vocab_size: how many tokens there are; an integer, 1 or more.
-        max_len: how many positions there are, whatever the encoding: a model is trained for a
-            length, and says so. An integer, 1 or more.
+        max_len: how many positions there are: a model is trained for a length, and says so. An
+            integer, 1 or more; or None for no limit, unless `pos_type` is "learned".
         d_model: width of a token; an integer, 1 or more, even where `pos_type` is "sinusoidal".
         pos_type: "learned", "sinusoidal", "counting" (the position itself in every dimension),
             or "none".
@@ -34,15 +34,19 @@ class PositionalEmbedding(nn.Module):
         scale_tokens: whether the token's row is multiplied by √d_model.
 
     Attributes:
-        vocab_size, max_len, d_model, pos_type, scale_tokens: as given.
+        vocab_size: as given.
+        max_len: as given; where `pos_type` is "learned", the rows of its table.
+        d_model: as given.
+        pos_type: as given.
+        scale_tokens: as given.
         frequencies: ω_i of each pair where `pos_type` is "sinusoidal", else empty.
         token_embedding: the `torch.nn.Embedding` of tokens.
         pos_embedding: the `LearnedPositionalEmbedding`; None for every other `pos_type`.
         dropout: the `torch.nn.Dropout` applied last.
 
     Raises:
-        TypeError: a size is not an integer, `pos_type` not a string, `dropout` not a number,
-            `scale_tokens` not True or False.
+        TypeError: a size is not an integer, or `max_len` None with a learned table; `pos_type`
+            is not a string, `dropout` not a number, `scale_tokens` not True or False.
         ValueError: a size is below 1 or odd where it may not be, `pos_type` is unknown,
             `dropout` lies outside [0, 1).
 
@@ -61,7 +65,7 @@ class PositionalEmbedding(nn.Module):
     def __init__(
         self,
         vocab_size: int,
-        max_len: int,
+        max_len: int | None,
         d_model: int,
         pos_type: str = "learned",
         dropout: float = 0.1,
@@ -72,18 +76,24 @@ class PositionalEmbedding(nn.Module):
         self.pos_type = as_choice("pos_type", pos_type, POSITION_TYPES)
         even = self.pos_type == "sinusoidal"
         self.vocab_size = as_integer("vocab_size", vocab_size, least=1)
-        self.max_len = as_integer("max_len", max_len, least=1)
+        unlimited = max_len is None and self.pos_type != "learned"
+        self._limit = None if unlimited else as_integer("max_len", max_len, least=1)
         self.d_model = as_integer("d_model", d_model, least=2 if even else 1, even=even)
         self.scale_tokens = as_flag("scale_tokens", scale_tokens)
         self.frequencies = tuple(frequencies(self.d_model).tolist()) if even else ()
         self.token_embedding = nn.Embedding(self.vocab_size, self.d_model)
         self.pos_embedding = (
-            LearnedPositionalEmbedding(self.max_len, self.d_model)
-            if self.pos_type == "learned"
+            LearnedPositionalEmbedding(self._limit, self.d_model)
+            if self._limit is not None and self.pos_type == "learned"
             else None
         )
         self.dropout = nn.Dropout(as_probability("dropout", dropout))
         self.reset_parameters()
+
+    @property
+    def max_len(self) -> int | None:
+        """How many positions there are, or None for no limit."""
+        return self._limit if self.pos_embedding is None else self.pos_embedding.max_len
 
     def reset_parameters(self) -> None:
         """Draw all tables anew, as after `to_empty` from the meta device.

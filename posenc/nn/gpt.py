@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import math
 from typing import Any, NamedTuple
+from weakref import ReferenceType, ref
 
 import torch
 from torch import Tensor, nn
 
-from posenc._arguments import LARGEST, as_choice, as_flag, as_integer, as_reals
-from posenc.nn._arguments import as_ids, as_mask, as_probability, on_device
+from posenc._arguments import LARGEST, _shown, as_choice, as_flag, as_integer, as_reals
+from posenc.nn._arguments import as_ids, as_mask, as_probability, on_device, values_are_known
 from posenc.nn.alibi import ALiBi
 from posenc.nn.attention import attention
 from posenc.nn.embedding import PositionalEmbedding
@@ -31,7 +32,8 @@ from posenc.nn.t5 import T5RelativeBias
 ADDED = ("none", "counting", "sinusoidal", "learned")
 SCHEMES = (*ADDED, "rope", "alibi", "t5", "shaw")
 STD = 0.02  # of every table and weight at the start: Radford et al. (2018), section 4.1
-SHAW_DISTANCE = 16  # beyond it all distances share a vector: Shaw et al. (2018), section 4.1
+# Beyond it all distances share a vector: k of the base model of Shaw et al. (2018), section 4.1.
+SHAW_DISTANCE = 16
 CONFIGS = {
     "tiny": {"vocab_size": 512, "max_len": 64, "d_model": 64, "heads": 4, "layers": 2},
     "byte": {"vocab_size": 259, "max_len": 128, "d_model": 128, "heads": 4, "layers": 4},
@@ -50,12 +52,18 @@ class Places(NamedTuple):
 class Cache:
     """What a model has read so far, so that the next call need read only what is new.
 
-    Hand the same one to call after call; each adds its tokens. It belongs to one model and one
-    batch of texts, and it holds the keys as RoPE has turned them.
+    Hand the same one to call after call; each adds its tokens. It belongs to the model that has
+    filled it and to one batch of texts, and it holds the keys as RoPE has turned them. Once that
+    model is trained further, cast or moved, begin another; the first of these goes unnoticed.
 
     Attributes:
         layers: for each layer the keys and the values, (B, H, K, d) each; empty at first.
         padding: (B, K), True at real tokens; None while there has been no other.
+        owner: a weak reference to the model that has filled it; None at first.
+
+    Source:
+        Our own. Under the causal mask of Vaswani et al. (2017), section 3.2.3, what has been read
+        stays as it is, whatever follows.
 
     Examples:
         >>> import torch
@@ -68,6 +76,7 @@ class Cache:
     def __init__(self) -> None:
         self.layers: list[tuple[Tensor, Tensor]] = []
         self.padding: Tensor | None = None
+        self.owner: ReferenceType[GPTModel] | None = None
 
     @property
     def length(self) -> int:
@@ -98,7 +107,7 @@ class SelfAttention(nn.Module):
             q = self.rope(q, positions=places.positions)
             k = self.rope(k, positions=places.positions)
         if past is not None:
-            k, v = torch.cat((past[0], k), dim=2), torch.cat((past[1], v), dim=2)  # (B, H, K, d)
+            k, v = _behind(past[0], k), _behind(past[1], v)  # (B, H, K, d)
         if self.shaw is not None:  # q·(k + a)/√d is q·k/√d and this
             bias = self.shaw.scores(q, places.relative) / math.sqrt(self.d)
         taken, weights = attention(q, k, v, bias=bias, mask=places.mask)
@@ -131,11 +140,12 @@ class GPTModel(nn.Module):
 
     What each scheme takes from its paper: the sinusoids' tokens are scaled by √d_model, or the
     sines would drown them (Vaswani et al., section 3.4); T5's table, of 32 buckets to distance
-    128, serves all layers (Raffel et al., section 2.1); Shaw's vectors are each layer's own,
-    shared by its heads, clipped at distance 16, and for keys alone: adding others to the values
-    did not raise the authors' scores (sections 3.3 and 4.3). Scores are divided by √d with every
-    scheme, T5's too. Counting adds one number to all dimensions of a token, which normalisation
-    takes away again: here it is as good as none.
+    128, serves all layers (Raffel et al., section 2.1). Shaw's vectors here are a mixture: clipped
+    at distance 16 as in the authors' base model, which has its own for each layer and head
+    (section 4.1), but shared by the heads of a layer, which spares memory (section 3.3), and for
+    keys alone, since others for the values did not raise their scores (section 4.3). Scores are
+    divided by √d with every scheme, T5's too. Counting adds one number to all dimensions of a
+    token, which normalisation takes away again: here it is as good as none.
 
     Words are read off with the table that wrote them in, which so is there once (Press and Wolf,
     "Using the Output Embedding to Improve Language Models", 2017). Dropout acts on the embedding
@@ -153,7 +163,16 @@ class GPTModel(nn.Module):
         dropout: from 0 to below 1.
 
     Attributes:
+        vocab_size: as given.
+        max_len: as given.
+        pos_type: as given.
+        heads: as given.
+        d_model: as given.
         embedding: the `PositionalEmbedding`; with a scheme of the first four it adds position.
+        alibi: the `ALiBi` of all layers, or None.
+        t5: the `T5RelativeBias` of all layers, or None.
+        blocks: the layers.
+        norm: the normalisation behind the last of them.
 
     Raises:
         TypeError: a size is not an integer, `pos_type` not a string, `dropout` not a number.
@@ -191,7 +210,7 @@ class GPTModel(nn.Module):
 
         self.embedding = PositionalEmbedding(
             self.vocab_size,
-            self.max_len if pos_type == "learned" else LARGEST,  # formulas have all rows
+            self.max_len if pos_type == "learned" else None,  # formulas have all rows
             self.d_model,
             pos_type if pos_type in ADDED else "none",
             dropout,
@@ -241,14 +260,25 @@ class GPTModel(nn.Module):
             return_attention: also return the weights.
 
         Returns:
-            The logits, (B, T, V), in the dtype of the parameters; with `return_attention` also
-            the weights, (layers, B, H, T, K), K counting the cached tokens first.
+            The logits, (B, T, V), in the dtype of the parameters, or in that of `torch.autocast`
+            where it is on; with `return_attention` also the weights, (layers, B, H, T, K), K
+            counting the cached tokens first.
 
         Raises:
-            TypeError: an argument is not a tensor of its dtype, or `cache` not a `Cache`.
+            TypeError: an argument is not a tensor of its dtype; `cache` is not a `Cache`, or
+                holds tensors of another dtype than the model now makes.
             ValueError: a shape or device does not fit; T is 0; `documents` come with a cache; the
-                cache is of another model or batch. In eager mode also: an id is outside the
-                vocabulary, a text is padding all through, or too long for a learned table.
+                cache is of another model, batch or device, or not as a model leaves it. In eager
+                mode also: an id is outside the vocabulary, a text is padding all through, or too
+                long for a learned table.
+
+        Examples:
+            >>> import torch
+            >>> model, cache = GPTModel(**create_model_config("tiny"), pos_type="t5"), Cache()
+            >>> text = torch.tensor([[3, 1, 4, 1, 5]])
+            >>> first, rest = model(text[:, :2], cache=cache), model(text[:, 2:], cache=cache)
+            >>> torch.allclose(torch.cat([first, rest], dim=1), model(text), atol=1e-5)
+            True
         """
         token_ids = as_ids("token_ids", token_ids, below=self.vocab_size, shape=("batch", "length"))
         self._check(token_ids, padding, documents, cache)
@@ -267,7 +297,8 @@ class GPTModel(nn.Module):
             attended.append(weights)
             present.append(keys_values)
         logits = nn.functional.linear(self.norm(x), self.embedding.token_embedding.weight)
-        cache.layers, cache.padding = present, seen  # at the end: a call that fails adds nothing
+        # At the end: a call that fails adds nothing.
+        cache.layers, cache.padding, cache.owner = present, seen, ref(self)
         return (logits, torch.stack(attended)) if return_attention else logits
 
     @torch.no_grad()
@@ -358,8 +389,8 @@ class GPTModel(nn.Module):
             raise ValueError(f"token_ids must hold a token or more a text; got shape {shape}")
         if padding is not None:
             real = on_device("padding", as_mask("padding", padding, shape), table.device)
-            known = not (torch.compiler.is_compiling() or real.is_meta)
-            if cache is None and known and not real.any(dim=1).all():  # behind a cache it may be
+            known = cache is None and values_are_known(real)  # behind a cache a text may end
+            if known and not real.any(dim=1).all():
                 row = int(real.any(dim=1).long().argmin())
                 raise ValueError(
                     f"padding must leave each text a real token; got none in row {row}"
@@ -372,25 +403,36 @@ class GPTModel(nn.Module):
 
     def _check_length(self, name: str, length: int) -> None:
         """Raise if a learned table ends before a text of so many tokens does."""
-        if self.pos_type == "learned" and length > self.max_len:
+        rows = self.embedding.max_len
+        if rows is not None and length > rows:
             raise ValueError(
-                f"{name} must stay within max_len, the {self.max_len} rows of the learned table;"
+                f"{name} must stay within max_len, the {rows} rows of the learned table;"
                 f" got {length} tokens a text"
             )
 
     def _check_cache(self, cache: object, batch: int, documents: object) -> None:
-        """Raise unless this model, at work on as many texts, can have filled the cache."""
+        """Raise unless this model, at work on as many texts, has filled the cache."""
         if not isinstance(cache, Cache):
             raise TypeError(f"cache must be a posenc.nn.Cache; got {type(cache).__name__}")
         if documents is not None:
             raise ValueError("documents must be read whole, without a cache; got both")
-        fits = (batch, self.heads, cache.length, self.d_model // self.heads)
-        held = [tuple(x.shape) for layer in cache.layers for x in layer]
-        if cache.layers and held != [fits] * 2 * len(self.blocks):
+        held = _held(cache)
+        owner = cache.owner() if isinstance(cache.owner, ReferenceType) else None
+        if held and owner is not self:
+            raise ValueError("cache must be one that this model has filled; got another's")
+        length = held[0].shape[2] if held and held[0].ndim == 4 else 0
+        fits = (batch, self.heads, length, self.d_model // self.heads)
+        shapes = [tuple(x.shape) for x in held]
+        if held and shapes != [fits] * 2 * len(self.blocks):
+            other = next((shape for shape in shapes if shape != fits), fits)
             raise ValueError(
                 f"cache must be of this model and batch, {len(self.blocks)} layers of keys and"
-                f" values {fits}; got {len(cache.layers)} of {held[0]}"
+                f" values {fits}; got {len(held) // 2} with {other}"
             )
+        if cache.padding is not None:
+            held.append(as_mask("cache.padding", cache.padding, (batch, length)))
+        for x in held:
+            on_device("cache", x, self.embedding.token_embedding.weight.device)
 
 
 def create_model_config(name: str) -> dict[str, Any]:
@@ -407,11 +449,33 @@ def create_model_config(name: str) -> dict[str, Any]:
         TypeError: `name` is not a string.
         ValueError: there is no such configuration.
 
+    Source:
+        Our own sizes, small enough to train on a processor without any other help.
+
     Examples:
         >>> create_model_config("tiny")["d_model"]
         64
     """
     return dict(CONFIGS[as_choice("name", name, tuple(CONFIGS))])
+
+
+def _held(cache: Cache) -> list[Tensor]:
+    """Return all keys and values of a cache, in a row, as they were left there."""
+    layers: object = cache.layers
+    whole = isinstance(layers, list) and all(
+        isinstance(pair, tuple) and [isinstance(x, Tensor) for x in pair] == [True, True]
+        for pair in layers
+    )
+    if not whole:
+        raise ValueError(f"cache must hold a pair of tensors a layer; got {_shown(layers)}")
+    return [x for pair in cache.layers for x in pair]
+
+
+def _behind(past: Tensor, new: Tensor) -> Tensor:
+    """Return what a cache holds with what is new behind it, (B, H, K, d)."""
+    if past.dtype != new.dtype:
+        raise TypeError(f"cache must hold {new.dtype}, as the model makes now; got {past.dtype}")
+    return torch.cat((past, new), dim=2)
 
 
 def _begins(documents: Tensor) -> Tensor:
@@ -451,7 +515,7 @@ def _choose(logits: Tensor, temperature: float, generator: torch.Generator | Non
 
 def _as_scheme(value: object) -> str:
     """Return `pos_type`, a scheme for texts."""
-    if value == "swin":
+    if isinstance(value, str) and value == "swin":
         raise ValueError(
             f"pos_type must be for texts, which have one dimension, so one of"
             f" {', '.join(SCHEMES)}; got 'swin', for pictures, which have two"

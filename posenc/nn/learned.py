@@ -22,8 +22,8 @@ class LearnedPositionalEmbedding(nn.Module):
         d_model: width of a row; an integer, 1 or more.
 
     Attributes:
-        max_len: how many positions have a row.
-        d_model: width of a row.
+        max_len: how many positions have a row in the table, also when it has been replaced.
+        d_model: width of a row in it.
         embedding: the `torch.nn.Embedding` whose weight, `(max_len, d_model)`, is the table.
 
     Raises:
@@ -46,10 +46,19 @@ class LearnedPositionalEmbedding(nn.Module):
 
     def __init__(self, max_len: int, d_model: int) -> None:
         super().__init__()
-        self.max_len = as_integer("max_len", max_len, least=1)
-        self.d_model = as_integer("d_model", d_model, least=1)
-        self.embedding = nn.Embedding(self.max_len, self.d_model)
+        rows = as_integer("max_len", max_len, least=1)
+        self.embedding = nn.Embedding(rows, as_integer("d_model", d_model, least=1))
         self.reset_parameters()
+
+    @property
+    def max_len(self) -> int:
+        """How many positions have a row."""
+        return self.embedding.weight.shape[0]
+
+    @property
+    def d_model(self) -> int:
+        """Width of a row."""
+        return self.embedding.weight.shape[1]
 
     def reset_parameters(self) -> None:
         """Draw the table anew, as after `to_empty` from the meta device.

@@ -5,13 +5,27 @@ Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding" (2021
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any
+
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from posenc._arguments import as_choice, as_integer
-from posenc.nn._arguments import as_activations, offset_or_positions
+from posenc._arguments import _shown, as_base, as_choice, as_integer
+from posenc.nn._arguments import (
+    as_activations,
+    as_out,
+    is_same,
+    offset_or_positions,
+    on_device,
+    values_are_known,
+)
 from posenc.rotary import LAYOUTS, rotary_frequencies
+
+# How many numbers are worked on at a time: what the cache of one processor holds, with room.
+TILE = 2**19
 
 
 class RotaryEmbedding(nn.Module):
@@ -24,6 +38,9 @@ class RotaryEmbedding(nn.Module):
     Call it with the queries and with the keys, each at their positions, before the scores. While
     a text is generated, turned keys can be kept: `offset` is then how many have gone before.
 
+    Called, it works by the definition. `factors` and `turn` are its fast neighbours: the first is
+    for all layers of a model, which turn by the same angles, the second for each of them.
+
     Args:
         d: width of one head; an even integer, 2 or more.
         base: see `posenc.frequencies`.
@@ -35,6 +52,7 @@ class RotaryEmbedding(nn.Module):
 
     Attributes:
         d: width of one head.
+        base: as given; None where `frequencies` are.
         layout: which dimensions make a pair.
         frequencies: the frequency of each pair that turns, in radians per position, as a tuple.
 
@@ -56,6 +74,9 @@ class RotaryEmbedding(nn.Module):
         >>> later = rotary(q, offset=500) @ rotary(k, offset=500).mT
         >>> torch.allclose(scores, later, atol=1e-4)
         True
+        >>> factors = rotary.factors(q)  # once, for all layers
+        >>> torch.allclose(rotary.turn(q, factors) @ rotary.turn(k, factors).mT, scores, atol=1e-4)
+        True
     """
 
     def __init__(
@@ -72,6 +93,7 @@ class RotaryEmbedding(nn.Module):
         self.layout = as_choice("layout", layout, LAYOUTS)
         omega = rotary_frequencies(self.d, base=base, frequencies=frequencies, rotary_d=rotary_d)
         self.frequencies: tuple[float, ...] = tuple(omega.tolist())
+        self.base = as_base(base) if frequencies is None else None
 
     def forward(self, x: Tensor, *, offset: int = 0, positions: Tensor | None = None) -> Tensor:
         """Return `x` turned.
@@ -83,33 +105,136 @@ class RotaryEmbedding(nn.Module):
                 float64), shape `(length,)` or `(batch, length)`, on the device of `x`.
 
         Returns:
-            The shape and dtype of `x`, a new tensor. Products are computed in the dtype of `x`,
-            though never below float32, and rounded once.
+            The shape and dtype of `x`, a new tensor. Angles, cosines and sines are worked out in
+            float64; these two are rounded to the dtype of `x`, or to float32 where that is
+            narrower, the products computed in it, and the result cast.
 
         Raises:
             TypeError: `x` is not a floating tensor, `offset` not an integer, or `positions` not a
                 tensor of integers or reals.
             ValueError: a shape or a device is another one; `offset` is negative, or given
                 together with `positions`; in eager mode, a position is not finite or too large
-                to be told from its neighbours.
+                to be told from its neighbours, or its angle at the highest frequency is.
+
+        Examples:
+            >>> import torch
+            >>> rotary, x = RotaryEmbedding(8), torch.randn(2, 4, 3, 8)
+            >>> places = torch.tensor([[5, 6, 7], [0, 1, 2]])  # each text has its own
+            >>> torch.equal(rotary(x, positions=places)[0], rotary(x, offset=5)[0])
+            True
         """
         x = as_activations("x", x, ("batch", "heads", "length", self.d))
-        places = offset_or_positions(
-            offset, positions, length=x.shape[2], batch=x.shape[0], device=x.device
-        )
+        places = self._places(x, offset, positions)
         exact = x.to(torch.promote_types(x.dtype, torch.float32))
         turning, passing = exact.tensor_split([2 * len(self.frequencies)], dim=-1)
         return torch.cat([self._turned(turning, places), passing], dim=-1).to(x.dtype)
 
+    def factors(self, x: Tensor, *, offset: int = 0, positions: Tensor | None = None) -> Tensor:
+        """Return the number e^(i·pω) of every position and pair, for `turn`.
+
+        Args:
+            x: queries or keys, `(batch, heads, length, d)`, of which only length, dtype and
+                device matter; those of one layer do for all layers.
+            offset: position of the first vector; an integer, 0 or more.
+            positions: the position of each vector instead, as for a call of the module.
+
+        Returns:
+            Shape `(length, pairs)`, or `(batch, 1, length, pairs)` where positions have a batch;
+            complex64, complex128 for a float64 `x`; a new tensor. Worked out in float64.
+
+        Raises:
+            TypeError: see a call of the module.
+            ValueError: see a call of the module.
+
+        Examples:
+            >>> import torch
+            >>> RotaryEmbedding(8).factors(torch.empty(2, 4, 3, 8), offset=7)[0, 0]
+            tensor(0.7539+0.6570j)
+        """
+        x = as_activations("x", x, ("batch", "heads", "length", self.d))
+        places = self._places(x, offset, positions)
+        omega = torch.tensor(self.frequencies, dtype=torch.float64, device=x.device)
+        angles = places[..., None] * omega
+        exact = torch.promote_types(x.dtype, torch.float32)
+        factors = torch.complex(angles.cos().to(exact), angles.sin().to(exact))
+        return factors if factors.ndim == 2 else factors.unsqueeze(1)
+
+    def turn(self, x: Tensor, factors: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Return `x` turned, about as fast as memory can be copied.
+
+        The fast neighbour of a call of the module. A pair (x, y) that lies side by side in memory
+        is the number x + iy there already, so that to turn every pair is one product with
+        `factors`, and nothing is copied before or after. In the layout "half", in bfloat16 and
+        in float16 that is not so; there it works through pieces that fit the cache.
+
+        Args:
+            x: shape `(batch, heads, length, d)`, in memory in any way; float64, float32, bfloat16
+                or float16.
+            factors: what `factors` has returned for vectors of this length, dtype and device.
+            out: a tensor to write into, of the shape, dtype and device of `x`: `x` itself, to turn
+                it in place, or one that shares no memory with it. None for a new one.
+
+        Returns:
+            `out`, or a new tensor; the shape and dtype of `x`. Products are computed as in a call
+            of the module, in float32 at least, and then cast. Gradients flow to `x` where
+            `out` is None, and none to `factors`.
+
+        Raises:
+            TypeError: `x` is not a floating tensor, `factors` not a complex one of twice the
+                width of `x`, complex64 at least, or `out` not of the dtype of `x`.
+            ValueError: a shape or a device is another one; `out` shares memory with `x`, or with
+                itself; `out` is given where gradients are recorded.
+
+        Source:
+            Su et al. (2021), section 3.2.1, equation 12: the turn as a product of numbers.
+
+        Examples:
+            >>> import torch
+            >>> rotary, q = RotaryEmbedding(64), torch.randn(2, 4, 10, 64)
+            >>> factors = rotary.factors(q)
+            >>> turned = rotary.turn(q, factors)
+            >>> torch.equal(turned, rotary.turn(q, factors, out=q))  # and q itself is turned now
+            True
+        """
+        x = as_activations("x", x, ("batch", "heads", "length", self.d))
+        self._check_factors(factors, x)
+        if out is not None:
+            as_out("out", out, x)
+        # A compiler makes one loop of the definition by itself; vmap has no memory to write into.
+        if not (values_are_known(x) and values_are_known(factors)):
+            turned = self._by_definition(x, factors)
+            return turned if out is None else out.copy_(turned)
+        if out is None and torch.is_grad_enabled() and x.requires_grad:
+            result: Tensor = _Turn.apply(x, factors, self.layout)  # type: ignore[no-untyped-call]
+            return result
+        return _turned(x, factors, self.layout, out)
+
     def extra_repr(self) -> str:
         """Return what `print(module)` shows between the brackets."""
-        return f'{self.d}, layout="{self.layout}", rotary_d={2 * len(self.frequencies)}'
+        omega = [str(frequency) for frequency in self.frequencies]
+        few = omega if len(omega) < 4 else [omega[0], "...", omega[-1]]
+        given = f"base={self.base}" if self.base else f"frequencies=({', '.join(few)})"
+        return f'{self.d}, {given}, layout="{self.layout}", rotary_d={2 * len(omega)}'
+
+    def _places(self, x: Tensor, offset: int, positions: Tensor | None) -> Tensor:
+        """Return the position of each vector, float64, whose angles float64 can tell apart."""
+        return offset_or_positions(
+            offset,
+            positions,
+            length=x.shape[2],
+            batch=x.shape[0],
+            device=x.device,
+            fastest=max(self.frequencies),
+        )
 
     def _turned(self, x: Tensor, places: Tensor) -> Tensor:
         """Return each pair (x, y) as (x·cos − y·sin, x·sin + y·cos)."""
         omega = torch.tensor(self.frequencies, dtype=torch.float64, device=x.device)
         angles = (places[..., None] * omega).unsqueeze(-3)  # (1 or batch, 1 head, length, pairs)
-        cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+        return self._turned_by(x, angles.cos().to(x.dtype), angles.sin().to(x.dtype))
+
+    def _turned_by(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+        """Return each pair turned by an angle of this cosine and sine."""
         first, second = self._pairs(x)
         pairs = torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1)
         ordered = pairs if self.layout == "interleaved" else pairs.mT
@@ -121,3 +246,122 @@ class RotaryEmbedding(nn.Module):
             return x[..., 0::2], x[..., 1::2]
         first, second = x.chunk(2, dim=-1)
         return first, second
+
+    def _by_definition(self, x: Tensor, factors: Tensor) -> Tensor:
+        """Return `x` turned by factors in the way of a call."""
+        exact = x.to(torch.promote_types(x.dtype, torch.float32))
+        turning, passing = exact.tensor_split([2 * len(self.frequencies)], dim=-1)
+        turned = self._turned_by(turning, factors.real, factors.imag)
+        return torch.cat([turned, passing], dim=-1).to(x.dtype)
+
+    def _check_factors(self, factors: Tensor, x: Tensor) -> None:
+        """Raise unless `factors` are for these vectors."""
+        shape, wanted = (x.shape[2], len(self.frequencies)), _numbers(x.dtype)
+        if not isinstance(factors, Tensor):
+            raise TypeError(f"factors must be a {wanted} tensor; got {_shown(factors)}")
+        if factors.dtype is not wanted:
+            raise TypeError(f"factors must be a {wanted} tensor; got one of {factors.dtype}")
+        if factors.shape not in (shape, (x.shape[0], 1, *shape)):
+            raise ValueError(
+                f"factors must be of shape {shape} or {(x.shape[0], 1, *shape)};"
+                f" got {tuple(factors.shape)}"
+            )
+        on_device("factors", factors, x.device)
+
+
+class _Turn(torch.autograd.Function):
+    """A new turned tensor. A turn is orthogonal: a gradient is turned back, by the conjugates."""
+
+    @staticmethod
+    def forward(x: Tensor, factors: Tensor, layout: str) -> Tensor:
+        return _turned(x, factors, layout, None)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, str], output: Tensor) -> None:
+        _, factors, ctx.layout = inputs
+        ctx.save_for_backward(factors)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        (factors,) = ctx.saved_tensors
+        back = factors.conj().resolve_conj()
+        return _Turn.apply(gradients[0], back, ctx.layout), None, None  # type: ignore[no-untyped-call]
+
+
+def _numbers(dtype: torch.dtype) -> torch.dtype:
+    """Return the complex type in which numbers of a real one are turned."""
+    return torch.complex128 if dtype is torch.float64 else torch.complex64
+
+
+def _turned(x: Tensor, factors: Tensor, layout: str, out: Tensor | None = None) -> Tensor:
+    """Return `x` turned into `out`, or into a new tensor."""
+    turning = 2 * factors.shape[-1]
+    in_pairs = layout == "interleaved" and x.dtype in (torch.float32, torch.float64)
+    if in_pairs and turning == x.shape[-1] and out is None:  # the short way of a decoding step
+        numbers = _as_numbers(x, factors.dtype)
+        if numbers is not None:
+            return (numbers * factors).view(x.dtype)
+    out = torch.empty_like(x) if out is None else out
+    if turning < x.shape[-1] and not is_same(x, out):
+        out[..., turning:] = x[..., turning:]
+    x, result = x[..., :turning], out[..., :turning]
+    if in_pairs:
+        numbers, turned = _as_numbers(x, factors.dtype), _as_numbers(result, factors.dtype)
+        if numbers is not None and turned is not None:
+            torch.mul(numbers, factors, out=turned)
+            return out
+    _turn_by_tiles(x, factors, layout, result)
+    return out
+
+
+def _as_numbers(x: Tensor, dtype: torch.dtype) -> Tensor | None:
+    """Return the pairs of `x` as the complex numbers that they are in memory, where they are."""
+    try:
+        return x.view(dtype)
+    except RuntimeError:  # there are gaps, or pairs do not begin at even places
+        return None
+
+
+def _turn_by_tiles(x: Tensor, factors: Tensor, layout: str, out: Tensor) -> None:
+    """Write `x` turned into `out`, a piece at a time."""
+    turn: Callable[..., None]
+    if layout == "interleaved":
+        turn, parts = _turn_numbers, [factors]
+    else:
+        cos, sin = factors.real, factors.imag.contiguous()
+        turn, parts = _turn_halves, [torch.cat([cos, cos], dim=-1), sin]
+    parts = [part.expand(x.shape[0], 1, *part.shape[-2:]) for part in parts]
+    for texts, heads, rows in _tiles(x):
+        tile = texts, heads, rows
+        turn(x[tile], out[tile], *(part[texts, :, rows] for part in parts))
+
+
+def _tiles(x: Tensor) -> Iterator[tuple[slice, ...]]:
+    """Yield which texts, heads and rows make up each piece of `x`; one alone on other devices."""
+    batch, heads, length, d = x.shape
+    room = TILE if x.device.type == "cpu" else x.numel()
+    rows = max(1, min(length, room // d))
+    several = max(1, min(heads, room // (d * rows)))
+    texts = max(1, min(batch, room // (d * rows * several)))
+    steps = (texts, several, rows)
+    for corner in product(range(0, batch, texts), range(0, heads, several), range(0, length, rows)):
+        yield tuple(slice(start, start + step) for start, step in zip(corner, steps, strict=True))
+
+
+def _turn_numbers(x: Tensor, out: Tensor, factors: Tensor) -> None:
+    """Write into `out` the pairs of `x`, gathered where they can be read as numbers, turned."""
+    exact = torch.empty(x.shape, dtype=factors.dtype.to_real(), device=x.device).copy_(x)
+    exact.view(factors.dtype).mul_(factors)
+    out.copy_(exact)
+
+
+def _turn_halves(x: Tensor, out: Tensor, cos: Tensor, sin: Tensor) -> None:
+    """Write into `out` the two halves of `x`, each turned into the other."""
+    exact = x.to(cos.dtype)
+    apart = out.dtype is cos.dtype and not is_same(x, out)
+    turned = torch.mul(exact, cos, out=out if apart else None)
+    (first, second), (above, below) = exact.chunk(2, dim=-1), turned.chunk(2, dim=-1)
+    above.addcmul_(second, sin, value=-1)
+    below.addcmul_(first, sin)
+    if not apart:
+        out.copy_(turned)

@@ -2,8 +2,9 @@
 
 The layer keeps its frequencies as Python's own float64 numbers, out of reach of `.half()`,
 `.to(torch.bfloat16)`, `state_dict` and the meta device, and works its rows out anew each time.
-A table kept as a buffer is rounded with the rest of the model: in bfloat16 the position 257 is
-256 before any sine is taken.
+That avoids two faults. A table kept as a buffer is cast with the rest of the model, and its sines
+stay rounded when the model is cast back. Positions or frequencies that are cast are worse: in
+bfloat16 the position 257 is 256 before any sine is taken.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from posenc._arguments import as_integer
+from posenc._arguments import as_base, as_integer
 from posenc.frequencies import frequencies
 from posenc.nn._arguments import as_activations, as_probability, offset_or_positions
 
@@ -28,8 +29,7 @@ class SinusoidalPositionalEncoding(nn.Module):
 
     PE(p) has sin(p·ω_i) in column 2i and cos(p·ω_i) in column 2i+1, as
     `posenc.sinusoidal_encoding` has. The rows are worked out in float64 and cast to the dtype
-    of the tokens at the end. Nothing is learned and nothing is stored. The device must have
-    float64, as CPUs and CUDA do.
+    of the tokens at the end. Nothing is learned and nothing is stored.
 
     Args:
         d_model: width of a token; an even integer, 2 or more.
@@ -41,6 +41,7 @@ class SinusoidalPositionalEncoding(nn.Module):
     Attributes:
         d_model: width of a token.
         max_len: the limit, or None.
+        base: as given.
         frequencies: ω_i of each pair, a tuple of floats.
         dropout: the `torch.nn.Dropout` applied last.
 
@@ -72,7 +73,8 @@ class SinusoidalPositionalEncoding(nn.Module):
         super().__init__()
         self.d_model = as_integer("d_model", d_model, least=2, even=True)
         self.max_len = None if max_len is None else as_integer("max_len", max_len, least=1)
-        self.frequencies = tuple(frequencies(self.d_model, base=base).tolist())
+        self.base = as_base(base)
+        self.frequencies = tuple(frequencies(self.d_model, base=self.base).tolist())
         self.dropout = nn.Dropout(as_probability("dropout", dropout))
 
     def forward(self, x: Tensor, *, offset: int = 0, positions: Tensor | None = None) -> Tensor:
@@ -94,7 +96,8 @@ class SinusoidalPositionalEncoding(nn.Module):
                 tensor of one of those types.
             ValueError: a shape or device does not fit; both `offset` and `positions` are given;
                 a position reaches `max_len`, is not finite, or is too large for its type to
-                tell from its neighbours: 2**53, or 2**24 in float32.
+                tell from its neighbours: 2**53, or 2**24 in float32; or its angle reaches
+                2**53 at a frequency above 1.
 
         Examples:
             >>> import torch
@@ -110,6 +113,7 @@ class SinusoidalPositionalEncoding(nn.Module):
             batch=x.shape[0],
             device=x.device,
             max_len=self.max_len,
+            fastest=max(self.frequencies),
         )
         rows = sinusoidal_rows(where, self.frequencies).to(x.dtype)
         result: Tensor = self.dropout(x + rows)
@@ -117,4 +121,4 @@ class SinusoidalPositionalEncoding(nn.Module):
 
     def extra_repr(self) -> str:
         """Return what `print` shows of the layer."""
-        return f"d_model={self.d_model}, max_len={self.max_len}"
+        return f"d_model={self.d_model}, max_len={self.max_len}, base={self.base}"

@@ -85,6 +85,13 @@ class T5RelativeBias(nn.Module):
             TypeError: `relative` is not an integer tensor.
             ValueError: `relative` is of another shape or on another device; in eager mode also:
                 it reaches 2**53 in size.
+
+        Examples:
+            >>> import torch
+            >>> from posenc.nn import relative_positions
+            >>> row = T5RelativeBias(heads=8)(relative_positions(1, 1000))
+            >>> bool((row[:, 0, 200:] == row[:, 0, 200:201]).all())  # from 128 on, one bucket
+            True
         """
         relative = on_device("relative", as_relative("relative", relative), self.table.device)
         return self.table.T[:, self._bucket(relative)].movedim(0, -3)
@@ -100,5 +107,5 @@ class T5RelativeBias(nn.Module):
         """Return `posenc.t5_buckets` of a tensor, in whole numbers alone."""
         starts = torch.tensor(self._starts, device=relative.device)
         distance = relative.abs() if self.bidirectional else (-relative).clamp(min=0)
-        bucket = torch.bucketize(distance, starts, right=True) - 1
+        bucket = torch.bucketize(distance.contiguous(), starts, right=True) - 1
         return bucket + len(self._starts) * (relative > 0) if self.bidirectional else bucket

@@ -7,8 +7,9 @@ with its words, and spells in bytes whatever is not among them. So no text is ev
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import pairwise
+from typing import Any, TypeGuard
 
 from posenc._arguments import _shown, as_choice, as_flag, as_integer
 
@@ -45,10 +46,9 @@ class ByteTokenizer:
 
     Attributes:
         vocab_size: how many ids there are: 256 bytes and 3 special tokens, 259.
-        pad_id, bos_id, eos_id: the special tokens: 256, 257 and 258.
-
-    Raises:
-        Nothing: there is no argument.
+        pad_id: fills up a shorter text, 256.
+        bos_id: begins a sequence, 257.
+        eos_id: ends a sequence, 258.
 
     Source:
         Xue et al., "ByT5: Towards a Token-Free Future with Pre-trained Byte-to-Byte Models"
@@ -116,9 +116,12 @@ class ByteTokenizer:
     def _checked(self, ids: Iterable[int]) -> Iterator[int]:
         """Yield each id, as an integer of the vocabulary."""
         allowed = f"integers from 0 to {self.vocab_size - 1}"
-        listed = ids.tolist() if hasattr(ids, "tolist") else ids  # an array's booleans stay so
-        if isinstance(listed, str | bytes) or not isinstance(listed, Iterable):
-            raise TypeError(f"ids must be {allowed}; got {_shown(ids)}")
+        try:
+            listed = ids.tolist() if hasattr(ids, "tolist") else ids  # an array's booleans stay so
+        except (TypeError, RuntimeError):  # a class, or a tensor that keeps its values to itself
+            listed = None
+        if not _is_sequence(listed):
+            raise TypeError(f"ids must be {allowed}, in a sequence; got {_shown(ids)}")
         for value in listed:
             number = as_integer("ids", value, least=0)
             if number >= self.vocab_size:
@@ -141,7 +144,9 @@ class WordTokenizer(ByteTokenizer):
     Attributes:
         words: the known words, a tuple.
         vocab_size: how many ids there are: 259 and the words.
-        pad_id, bos_id, eos_id: the special tokens: 256, 257 and 258.
+        pad_id: fills up a shorter text, 256.
+        bos_id: begins a sequence, 257.
+        eos_id: ends a sequence, 258.
 
     Raises:
         TypeError: `words` is not a sequence of strings.
@@ -251,9 +256,14 @@ def _as_text(text: object, name: str = "text") -> str:
     return text
 
 
+def _is_sequence(value: object) -> TypeGuard[Iterable[Any]]:
+    """Say whether there is one thing after another: a set has no order, and a text no parts."""
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Set | Mapping)
+
+
 def _as_texts(name: str, texts: object) -> list[str]:
     """Return `texts`, a number of strings."""
-    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+    if not _is_sequence(texts):
         raise TypeError(f"{name} must be a sequence of strings; got {_shown(texts)}")
     return [_as_text(text, name) for text in texts]
 

@@ -32,7 +32,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
 def _draw_index(axes: Axes, ink: Ink) -> None:
     relative = relative_positions(LENGTH, LENGTH)
     index = np.asarray(shaw_index(relative, max_distance=DISTANCE))
-    cells(axes, ink, _words(index), np.abs(relative) <= DISTANCE)
+    cells(axes, ink, _words(index), np.abs(relative) < DISTANCE)
     axes.set(title="row of the table", xlabel="key", ylabel="query")
 
 

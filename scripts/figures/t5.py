@@ -14,6 +14,7 @@ SIZE = (930, 358)
 PHONE = (340, 724)
 
 FARTHEST = 256
+EMPTY = t5_bucket_starts().size  # the bucket of keys ahead at distance 0, which there are none of
 TICKS = (-128, -32, -8, 0, 8, 32, 128)
 
 
@@ -27,7 +28,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
 
 
 def _draw(axes: Axes, ink: Ink, *, bidirectional: bool, title: str) -> None:
-    """Draw a dot for each relative position within the exact range, and stairs beyond it."""
+    """Draw a dot for each distance of the exact range, and stairs through all buckets."""
     exact = t5_bucket_starts(bidirectional=bidirectional).size // 2
     relative = np.arange(-FARTHEST, FARTHEST + 1)
     bucket = np.asarray(t5_buckets(relative, bidirectional=bidirectional))
@@ -41,4 +42,6 @@ def _draw(axes: Axes, ink: Ink, *, bidirectional: bool, title: str) -> None:
     axes.set_xticks(TICKS, [f"{tick}".replace("-", "−") for tick in TICKS])
     axes.minorticks_off()
     axes.axvline(0, color=ink.rule, linewidth=0.75, zorder=0)
+    if bidirectional:
+        axes.annotate(f"{EMPTY}: empty", (0, EMPTY), (4, 0), textcoords="offset points", va="top")
     axes.set(title=title, xlabel="relative position, key − query", ylabel="bucket")

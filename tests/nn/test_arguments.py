@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from posenc.nn import RotaryEmbedding, SinusoidalPositionalEncoding
 from posenc.nn._arguments import (
     ACTIVATIONS,
     INTEGERS,
@@ -56,6 +58,14 @@ def test_what_is_no_tensor_is_refused(value: Any) -> None:
         as_relative("relative", value)
     with pytest.raises(TypeError, match=r"^positions must be an integer or real tensor; got "):
         as_positions("positions", value)
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_a_tensor_of_tensors_is_refused() -> None:
+    rows = [torch.ones(2, 8), torch.ones(3, 8)]
+    for layout in (torch.strided, torch.jagged):
+        with pytest.raises(TypeError, match=r"^x must be a dense tensor; got "):
+            as_activations("x", torch.nested.nested_tensor(rows, layout=layout), (..., 8))
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.bool, torch.complex64, torch.float8_e4m3fn])
@@ -213,6 +223,45 @@ def test_an_offset_counts_on_from_itself() -> None:
     real = offset_or_positions(5, None, length=3, device=CPU)
     assert (real.dtype, real.tolist()) == (torch.float64, [5, 6, 7])
     assert offset_or_positions(5, None, length=0, device=CPU).shape == (0,)
+
+
+def test_an_offset_keeps_all_positions_below_the_largest_that_can_be_told_apart() -> None:
+    last = offset_or_positions(2**53 - 3, None, length=3, device=CPU)
+    assert last.tolist() == [2**53 - 3, 2**53 - 2, 2**53 - 1]
+    for offset in (2**53 - 2, 2**53):
+        message = rf"^offset must keep positions .* below 2\*\*53 in size; got {offset}, for 3 "
+        with pytest.raises(ValueError, match=message):
+            offset_or_positions(offset, None, length=3, device=CPU)
+    assert offset_or_positions(2**53, None, length=0, device=CPU).numel() == 0
+
+
+def test_angles_at_the_highest_frequency_are_bounded_like_positions() -> None:
+    fast = 2.0**50  # radians a position
+    assert offset_or_positions(5, None, length=3, device=CPU, fastest=fast).tolist() == [5, 6, 7]
+    with pytest.raises(ValueError, match=r"^offset must keep .*angles.*; got 6, for 3 positions"):
+        offset_or_positions(6, None, length=3, device=CPU, fastest=fast)
+    given = torch.tensor([-7, 7, 0])
+    assert offset_or_positions(0, given, length=3, device=CPU, fastest=fast).tolist() == [-7, 7, 0]
+    with pytest.raises(ValueError, match=r"^positions must be such that angles, .*; got -8.0"):
+        offset_or_positions(0, given - 1, length=3, device=CPU, fastest=fast)
+    # A slow frequency lets nothing further in: positions themselves have to be told apart.
+    with pytest.raises(ValueError, match=r"^offset must keep positions"):
+        offset_or_positions(2**53, None, length=1, device=CPU, fastest=1e-3)
+
+
+@pytest.mark.parametrize(
+    "called",
+    [
+        lambda: RotaryEmbedding(8, frequencies=[1e308] * 4)(torch.ones(1, 1, 1, 8), offset=10**10),
+        lambda: RotaryEmbedding(8, base=1e-30)(torch.ones(1, 1, 1, 8), offset=3),
+        lambda: RotaryEmbedding(8, base=1e-30).factors(torch.ones(1, 1, 1, 8), offset=3),
+        lambda: SinusoidalPositionalEncoding(8, base=1e-30)(torch.ones(1, 1, 8), offset=3),
+    ],
+    ids=["far and fast", "a base below 1", "its factors", "sines of one"],
+)
+def test_angles_that_would_be_noise_are_refused(called: Callable[[], Tensor]) -> None:
+    with pytest.raises(ValueError, match=r"^offset must keep positions and their angles below"):
+        called()
 
 
 def test_positions_are_taken_as_they_are() -> None:

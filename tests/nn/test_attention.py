@@ -205,6 +205,45 @@ def test_no_queries_receive_nothing() -> None:
     assert [x.shape for x in found] == [(0, 2, 0), (0, 2, 3)]
 
 
+# Scores that no number holds
+
+
+@pytest.mark.parametrize("dtype", DTYPES[:3], ids=str)
+@pytest.mark.parametrize("sign", [1.0, -1.0, 0.0])
+@pytest.mark.parametrize("mask", [None, causal(3)])
+def test_scores_that_overflow_are_refused_and_the_vectors_named(
+    dtype: torch.dtype, sign: float, mask: Tensor | None
+) -> None:
+    exact = torch.promote_types(dtype, torch.float32)
+    q = torch.full((2, 3, 4), torch.finfo(dtype).max ** 0.6, dtype=dtype)
+    k = q * (sign or torch.tensor([1, -1, 1, -1], dtype=dtype))  # at 0, infinity − infinity
+    message = rf"^q, k and bias must give scores that {str(exact)[6:]} can hold; got an infinity$"
+    with pytest.raises(ValueError, match=message):
+        attention(q, k, q, mask=mask)
+    if exact is dtype is torch.float64:  # the definition says the same
+        with pytest.raises(ValueError, match=message):
+            attention_in_numpy(q, k, q)
+
+
+def test_a_bias_that_lifts_a_score_beyond_its_type_is_refused() -> None:
+    q = torch.full((2, 1), 1.5e19)
+    with pytest.raises(ValueError, match=r"^q, k and bias must give scores that float32 can"):
+        attention(q, q, q, bias=torch.full((2, 2), 2e38))
+    assert attention(q, q, q)[0].isfinite().all()
+
+
+def test_what_is_no_number_in_a_vector_is_the_callers_and_comes_out() -> None:
+    q, k, v = (x.clone() for x in vectors(torch.float32))
+    q[0, 0, 1, 2] = math.nan
+    k[1, 2, 3, 0] = math.inf
+    output, _ = attention(q, k, v)
+    assert output[0, 0, 1].isnan().all()
+    assert output[0, 0, 0].isfinite().all()
+    q[1, 1] = k[1, 1] = 1e30  # a fault beside it is noticed all the same
+    with pytest.raises(ValueError, match=r"^q, k and bias must give scores"):
+        attention(q, k, v)
+
+
 # What follows from the formula
 
 

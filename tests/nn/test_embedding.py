@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from posenc import counting_encoding, no_encoding, sinusoidal_encoding
+from posenc.nn import GPTModel
 from posenc.nn.embedding import POSITION_TYPES, PositionalEmbedding
 
 IDS = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]])
@@ -261,6 +262,29 @@ def test_it_exports_for_any_length(pos_type: str) -> None:
 
 def test_it_prints_what_it_is() -> None:
     assert "max_len=20, pos_type='sinusoidal'" in repr(embedding("sinusoidal"))
+    assert "max_len=None, pos_type='none'" in repr(PositionalEmbedding(100, None, 8, "none"))
+    assert str(2**53) not in repr(GPTModel(10, 8, 8, 2, 1, "shaw"))
+
+
+@pytest.mark.parametrize("pos_type", ["none", "counting", "sinusoidal"])
+def test_a_formula_needs_no_limit(pos_type: str) -> None:
+    layer = PositionalEmbedding(100, None, 8, pos_type, 0.0)
+    assert layer.max_len is None
+    assert layer(IDS, offset=2**53 - IDS.shape[1]).isfinite().all()
+    with pytest.raises(ValueError, match=r"^offset must keep positions and their angles below"):
+        layer(IDS, offset=2**53 - IDS.shape[1] + 1)
+    with pytest.raises(TypeError, match=r"^max_len must be an integer, 1 or more; got None"):
+        PositionalEmbedding(100, None, 8)
+
+
+def test_a_learned_table_put_there_later_is_the_limit() -> None:
+    layer = embedding("learned")
+    assert layer.pos_embedding is not None
+    layer.pos_embedding = layer.pos_embedding.resized(40)
+    assert layer.max_len == 40
+    assert layer(IDS, offset=35).shape == (2, 5, 8)
+    with pytest.raises(ValueError, match=r"^offset \+ length must be at most max_len, 40; got 36 "):
+        layer(IDS, offset=36)
 
 
 # What is refused

@@ -7,10 +7,13 @@ asked in test_right_where_others_slip.py.
 
 from __future__ import annotations
 
+import copy
+import gc
 import itertools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -125,9 +128,9 @@ def by_hand(read: GPTModel, ids: list[int]) -> tuple[Array, Array]:
 
 
 @torch.no_grad()
-def check_against_hand(read: GPTModel) -> None:
-    logits, weights = read(TEXT, return_attention=True)
-    for row, ids in enumerate(TEXT.tolist()):
+def check_against_hand(read: GPTModel, text: Tensor = TEXT) -> None:
+    logits, weights = read(text, return_attention=True)
+    for row, ids in enumerate(text.tolist()):
         expected_logits, expected_weights = by_hand(read, ids)
         np.testing.assert_allclose(logits[row], expected_logits, atol=CLOSE, rtol=0)
         np.testing.assert_allclose(weights[:, row], expected_weights, atol=CLOSE, rtol=0)
@@ -136,6 +139,24 @@ def check_against_hand(read: GPTModel) -> None:
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_model_is_the_one_worked_out_by_hand(scheme: str) -> None:
     check_against_hand(model(scheme))
+
+
+@pytest.mark.parametrize(
+    ("scheme", "table"), [("t5", "t5.table"), ("shaw", "attention.shaw.table")]
+)
+def test_far_tokens_are_told_apart_as_by_hand_and_by_rows_of_their_own(
+    scheme: str, table: str
+) -> None:
+    """T5 counts to 15 one by one and then in ever wider buckets; Shaw clips at 16."""
+    read, text = model(scheme), TEXT.repeat(1, 5)
+    check_against_hand(read, text)
+    near = read(text[:, :16]).detach(), read(text).detach()
+    rows = next(value for name, value in read.named_parameters() if name.endswith(table))
+    with torch.no_grad():
+        rows[16 if scheme == "t5" else 0] += 1  # the first bucket beyond 15; the far past
+    assert torch.equal(read(text[:, :16]), near[0])
+    assert not torch.allclose(read(text), near[1])
+    check_against_hand(read, text)
 
 
 def test_slopes_that_float32_cannot_hold_are_exact_in_a_float64_model() -> None:
@@ -313,6 +334,113 @@ def test_generation_beyond_a_learned_table_is_refused_before_anything_is_made(
 
 # --- Writing ---------------------------------------------------------------------------------
 
+# Three rows of five columns, three real tokens each; or all of them real.
+PROMPT = TEXT[[0, 1, 0], :5]
+PADDING = {
+    "none": None,
+    "left": torch.tensor([[0, 0, 1, 1, 1]] * 3).bool(),
+    "right": torch.tensor([[1, 1, 1, 0, 0]] * 3).bool(),
+    "between": torch.tensor([[1, 0, 1, 0, 1]] * 3).bool(),
+    "another in each row": torch.tensor([[0, 0, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 1, 0, 1]]).bool(),
+}
+
+
+GENUINE = GPTModel.forward
+
+
+def writer(scheme: str) -> GPTModel:
+    """Return a model that does not repeat itself, or a cache would hold the same all along.
+
+    What pushes every token the same way is left out, and a token is read off by what it is not.
+    """
+    torch.manual_seed(11)
+    made = model(scheme)
+    for block in made.blocks:
+        for layer in (block.attention.out, block.mlp[2]):  # type: ignore[union-attr, index]
+            nn.init.zeros_(layer.bias)  # type: ignore[union-attr, arg-type]
+    nn.init.zeros_(made.norm.bias)
+    nn.init.constant_(made.norm.weight, -1.0)
+    return made
+
+
+def check_generation(read: GPTModel, padding: Tensor | None, patch: pytest.MonkeyPatch) -> None:
+    """Compare all that generation chose from with logits of the whole text, read without a cache.
+
+    Tokens are drawn, so that the texts go many ways, and logits are compared, since one token is
+    the likeliest by far for many a wrong reason.
+    """
+    chosen_from, choose = [], gpt._choose
+
+    def noted(logits: Tensor, *options: Any) -> Tensor:
+        chosen_from.append(logits)
+        return choose(logits, *options)
+
+    with patch.context() as noting:
+        noting.setattr(gpt, "_choose", noted)
+        made = read.generate(
+            PROMPT, 3, temperature=3.0, generator=torch.Generator().manual_seed(1), padding=padding
+        )
+    assert torch.equal(made[:, :5], PROMPT)
+    assert all(len(set(row)) > 1 for row in made[:, 5:].tolist())
+    assert len(chosen_from) == 3
+    real = torch.ones_like(PROMPT).bool() if padding is None else padding
+    for step, logits in enumerate(chosen_from):
+        for row in range(3):
+            text = torch.cat((PROMPT[row, real[row]], made[row, 5 : 5 + step]))
+            whole = GENUINE(read, text[None])
+            assert isinstance(whole, Tensor)
+            torch.testing.assert_close(logits[row], whole[0, -1], atol=CLOSE, rtol=0)
+
+
+@pytest.mark.parametrize("where", PADDING)
+@pytest.mark.parametrize("scheme", SCHEMES)
+@torch.no_grad()
+def test_generation_chooses_from_what_a_reader_without_a_cache_says(
+    scheme: str, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_generation(writer(scheme), PADDING[where], monkeypatch)
+
+
+def no_cache(self: GPTModel, ids: Tensor, *, cache: Cache, padding: Tensor | None) -> Any:
+    return GENUINE(self, ids, padding=padding)
+
+
+def dropped_cache(self: GPTModel, ids: Tensor, *, cache: Cache, padding: Tensor | None) -> Any:
+    if cache.length > PROMPT.shape[1]:  # at the last of three tokens
+        cache.layers, cache.padding = [], None
+    return GENUINE(self, ids, padding=padding, cache=cache)
+
+
+def forgotten_padding(self: GPTModel, ids: Tensor, *, cache: Cache, padding: Tensor | None) -> Any:
+    logits = GENUINE(self, ids, padding=padding, cache=cache)
+    cache.padding = None
+    return logits
+
+
+def last_column(self: GPTModel, ids: Tensor, *, cache: Cache, padding: Tensor | None) -> Any:
+    logits = GENUINE(self, ids, padding=padding, cache=cache)
+    assert isinstance(logits, Tensor)
+    return logits[:, -1:].expand_as(logits)
+
+
+@pytest.mark.parametrize(
+    ("fault", "where"),
+    [
+        *((fault, where) for fault in (no_cache, dropped_cache) for where in PADDING),
+        *((forgotten_padding, where) for where in PADDING if where != "none"),
+        *((last_column, where) for where in ("right", "another in each row")),
+    ],
+)
+@pytest.mark.parametrize("scheme", SCHEMES)
+@torch.no_grad()
+def test_a_fault_in_generation_is_noticed(
+    scheme: str, fault: Callable[..., Any], where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = writer(scheme)
+    monkeypatch.setattr(GPTModel, "forward", fault)
+    with pytest.raises(AssertionError, match="Tensor-likes are not close"):
+        check_generation(read, PADDING[where], monkeypatch)
+
 
 def without_a_cache(read: GPTModel, ids: list[int], new_tokens: int) -> list[int]:
     """Return a text carried on by the likeliest token, everything read anew each time."""
@@ -324,8 +452,9 @@ def without_a_cache(read: GPTModel, ids: list[int], new_tokens: int) -> list[int
 @pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_greedy_generation_is_the_likeliest_token_each_time(scheme: str) -> None:
-    read, prompt = model(scheme), TEXT[:, :4]
+    read, prompt = writer(scheme), TEXT[:, :4]
     expected = [without_a_cache(read, ids, 4) for ids in prompt.tolist()]
+    assert max(len(set(text[4:])) for text in expected) > 1
     assert read.generate(prompt, 4).tolist() == expected
     assert read.generate(prompt, 4).tolist() == expected
 
@@ -333,12 +462,11 @@ def test_greedy_generation_is_the_likeliest_token_each_time(scheme: str) -> None
 @pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_padded_prompts_are_carried_on_as_they_are_alone(scheme: str) -> None:
-    read, prompt = model(scheme), TEXT[[0, 1, 0], :5]
-    real = torch.tensor([[0, 0, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 1, 0, 1]]).bool()
-    made = read.generate(prompt, 4, padding=real)
-    assert torch.equal(made[:, :5], prompt)
+    read, real = writer(scheme), PADDING["another in each row"]
+    assert real is not None
+    made = read.generate(PROMPT, 4, padding=real)
     for row in range(3):
-        alone = prompt[row, real[row]].tolist()
+        alone = PROMPT[row, real[row]].tolist()
         assert made[row, 5:].tolist() == without_a_cache(read, alone, 4)[3:]
 
 
@@ -494,6 +622,7 @@ SIZES = {"vocab_size": 11, "max_len": 8, "d_model": 12, "heads": 3, "layers": 1}
         ({"pos_type": "swin"}, ValueError, "none, counting, .*shaw; got 'swin', for pictures"),
         ({"pos_type": "Rope"}, ValueError, '"none", "counting", .*"shaw"; got .Rope'),
         ({"pos_type": None}, TypeError, "pos_type must be one of"),
+        ({"pos_type": np.array(["swin", "rope"])}, TypeError, "pos_type must be one of"),
         ({"dropout": 1.0}, ValueError, "dropout must be .*got 1.0"),
         ({"dropout": math.nan}, ValueError, "dropout must be"),
         ({"dropout": "0.1"}, TypeError, "dropout must be"),
@@ -551,21 +680,110 @@ def test_a_call_that_makes_no_sense_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("other", "text"),
+    "other",
+    [model("rope"), model("alibi"), model("rope", layers=1), model("rope", heads=2)],
+    ids=["its twin", "another scheme", "fewer layers", "fewer heads"],
+)
+@torch.no_grad()
+def test_a_cache_of_another_model_is_refused(other: GPTModel) -> None:
+    cache = Cache()
+    other(TEXT[:, :3], cache=cache)
+    kept = cache.layers
+    for read in (model("rope"), copy.deepcopy(other)):
+        with pytest.raises(ValueError, match="cache must be one that this model has filled; got"):
+            read(TEXT[:, 3:], cache=cache)
+        assert cache.layers is kept
+    other(TEXT[:, 3:], cache=copy.deepcopy(cache))  # to go on in more than one way
+    other(TEXT[:, 3:], cache=cache)
+    assert cache.length == 8
+
+
+@torch.no_grad()
+def test_a_cache_outlives_its_model_and_serves_no_other() -> None:
+    cache = Cache()
+    model("none")(TEXT, cache=cache)
+    gc.collect()
+    assert cache.owner is not None
+    assert cache.owner() is None
+    with pytest.raises(ValueError, match="cache must be one that this model has filled"):
+        model("none")(TEXT, cache=cache)
+
+
+def cast(read: GPTModel, cache: Cache) -> None:
+    read.float()
+
+
+def moved(read: GPTModel, cache: Cache) -> None:
+    cache.layers = [(k.to("meta"), v.to("meta")) for k, v in cache.layers]
+
+
+def padding_moved(read: GPTModel, cache: Cache) -> None:
+    cache.padding = torch.ones(2, 3, device="meta").bool()
+
+
+def cut(read: GPTModel, cache: Cache) -> None:
+    cache.layers = [(k[:1], v[:1]) for k, v in cache.layers]
+
+
+def values_cut(read: GPTModel, cache: Cache) -> None:
+    cache.layers = [(k, v[:, :, 1:]) for k, v in cache.layers]
+
+
+def layers_lost(read: GPTModel, cache: Cache) -> None:
+    cache.layers = cache.layers[:1]
+
+
+@pytest.mark.parametrize(
+    ("damage", "error", "message"),
     [
-        ({}, TEXT[:1]),
-        ({"layers": 1}, TEXT),
-        ({"heads": 2}, TEXT),
+        (cast, TypeError, "cache must hold torch.float32, as the .* now; got torch.float64"),
+        (moved, ValueError, "cache must be on the device cpu; got meta"),
+        (padding_moved, ValueError, "cache must be on the device cpu; got meta"),
+        (cut, ValueError, r"cache must be of .* batch, 2 layers .*\(2, 3, 3, 4\); got 2 with \(1,"),
+        (values_cut, ValueError, r"cache must be of .*\(2, 3, 3, 4\); got 2 with \(2, 3, 2, 4\)"),
+        (layers_lost, ValueError, r"cache must be of .* 2 layers .*; got 1 with \(2, 3, 3, 4\)"),
     ],
 )
 @torch.no_grad()
-def test_a_cache_of_another_batch_or_model_is_refused(other: dict[str, int], text: Tensor) -> None:
-    cache = Cache()
-    model("rope", **other)(text, cache=cache)
-    kept = cache.layers
-    with pytest.raises(ValueError, match="cache must be of this model and batch, 2 layers of keys"):
-        model("rope")(TEXT, cache=cache)
-    assert cache.layers is kept
+def test_a_cache_that_no_longer_fits_its_model_is_refused(
+    damage: Callable[[GPTModel, Cache], None], error: type[Exception], message: str
+) -> None:
+    read, cache = model("none"), Cache()
+    read(TEXT[:, :3], cache=cache)
+    damage(read, cache)
+    with pytest.raises(error, match=message):
+        read(TEXT[:, 3:], cache=cache)
+
+
+@pytest.mark.parametrize(
+    ("layers", "padding", "message"),
+    [
+        (None, None, "cache must hold a pair of tensors a layer; got None"),
+        (3, None, "cache must hold a pair of tensors a layer; got 3"),
+        ([3], None, "cache must hold a pair of tensors a layer"),
+        ([(torch.ones(2, 3, 3, 4),)], None, "cache must hold a pair of tensors a layer"),
+        ([(torch.ones(2, 3, 3, 4), 5)], None, "cache must hold a pair of tensors a layer"),
+        ([(torch.ones(()), torch.ones(()))] * 2, None, "cache must be of this model and batch"),
+        ([], torch.ones(2, 3).bool(), r"cache.padding must be of shape \(2, 0\); got \(2, 3\)"),
+        ([], torch.ones(2, 0), "cache.padding must be a boolean tensor; got one of torch.float32"),
+        ([], "left", "cache.padding must be a boolean tensor"),
+    ],
+)
+def test_a_damaged_cache_is_refused(layers: Any, padding: Any, message: str) -> None:
+    read, cache = model("none"), Cache()
+    cache.layers, cache.padding, cache.owner = layers, padding, ref(read)
+    with pytest.raises((TypeError, ValueError), match=message):
+        read(TEXT, cache=cache)
+
+
+@torch.no_grad()
+def test_a_cache_goes_on_under_autocast_where_it_began() -> None:
+    read, cache = model("rope").float(), Cache()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        read(TEXT[:, :3], cache=cache)
+        assert read(TEXT[:, 3:], cache=cache).dtype is torch.bfloat16
+    with pytest.raises(TypeError, match=r"cache must hold torch.float32, .*; got torch.bfloat16"):
+        read(TEXT[:, :3], cache=cache)
 
 
 @torch.no_grad()

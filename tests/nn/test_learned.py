@@ -46,6 +46,19 @@ def test_ids_of_any_shape_give_a_row_each(dtype: torch.dtype, shape: tuple[int, 
         assert torch.equal(rows[index], table(layer)[int(ids[index])])
 
 
+def test_the_table_is_what_says_how_long_it_is() -> None:
+    layer = learned(6, 4)
+    layer.embedding = learned(9, 5).embedding
+    assert (layer.max_len, layer.d_model) == (9, 5)
+    assert layer(9).shape == layer(torch.arange(9)).shape == (9, 5)
+    layer.embedding.weight = torch.nn.Parameter(torch.ones(3, 5))
+    with pytest.raises(ValueError, match=r"^positions must be from 0 to 2; got 3$"):
+        layer(torch.tensor([3]))
+    with pytest.raises(ValueError, match=r"^positions must be at most max_len, 3; got 4$"):
+        layer(4)
+    assert layer.resized(4).max_len == 4
+
+
 def test_the_numpy_twin_gives_the_same_sum() -> None:
     layer, twin = learned().double(), Twin(6, 4)
     twin.position_embeddings = table(layer).numpy()

@@ -341,9 +341,14 @@ def test_nan_stays_in_its_own_vector() -> None:
 
 
 def test_module_says_what_it_is() -> None:
-    shown = 'RotaryEmbedding(64, layout="half", rotary_d=16)'
-    assert repr(RotaryEmbedding(64, layout="half", rotary_d=16)) == shown
-    assert repr(RotaryEmbedding(8)) == 'RotaryEmbedding(8, layout="interleaved", rotary_d=8)'
+    shown = 'RotaryEmbedding(64, base=500.0, layout="half", rotary_d=16)'
+    assert repr(RotaryEmbedding(64, base=500, layout="half", rotary_d=16)) == shown
+    shown = 'RotaryEmbedding(4, frequencies=(0.5, 0.0), layout="interleaved", rotary_d=4)'
+    assert repr(RotaryEmbedding(4, frequencies=[0.5, 0])) == shown
+    shown = 'RotaryEmbedding(8, frequencies=(4.0, ..., 1.0), layout="interleaved", rotary_d=8)'
+    assert repr(RotaryEmbedding(8, frequencies=[4, 3, 2, 1])) == shown
+    shown = 'RotaryEmbedding(8, base=10000.0, layout="interleaved", rotary_d=8)'
+    assert repr(RotaryEmbedding(8)) == shown
 
 
 # Bad input

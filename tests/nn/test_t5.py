@@ -84,6 +84,14 @@ def test_positions_may_be_of_any_integer_type() -> None:
         assert torch.equal(bias(relative.to(dtype)), bias(relative))
 
 
+def test_positions_may_lie_in_memory_in_any_way() -> None:
+    bias, relative = made(), relative_positions(40)
+    backwards = relative.mT
+    assert not backwards.is_contiguous()
+    np.testing.assert_array_equal(bias(backwards).detach(), in_numpy(bias, backwards))
+    assert torch.equal(bias(relative[:, ::2]), bias(relative)[..., ::2])
+
+
 def test_no_queries_have_no_bias() -> None:
     assert made()(relative_positions(0, 5)).shape == (3, 0, 5)
 

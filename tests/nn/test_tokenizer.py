@@ -219,6 +219,12 @@ BAD_IDS: dict[str, tuple[Any, type[Exception]]] = {
     "a real tensor": (torch.tensor([1.0]), TypeError),
     "two axes": (torch.tensor([[1, 2]]), TypeError),
     "no axis": (torch.tensor(1), TypeError),
+    "no axis of an array": (np.array(1), TypeError),
+    "no values": (torch.zeros(3, dtype=torch.long, device="meta"), TypeError),
+    "mostly nothing": (torch.tensor([1, 2]).to_sparse(), TypeError),
+    "a class": (np.int64, TypeError),
+    "no order": ({65, 66}, TypeError),
+    "a dictionary": ({65: 66}, TypeError),
     "strings": (["the"], TypeError),
     "text": ("the", TypeError),
     "bytes": (b"the", TypeError),
@@ -244,6 +250,8 @@ def test_the_first_id_beyond_the_vocabulary_is_refused() -> None:
 
 BAD_TEXTS: dict[str, tuple[Any, type[Exception]]] = {
     "one text": ("the cat", TypeError),
+    "a set": ({"the cat"}, TypeError),
+    "a dictionary": ({"the cat": 1}, TypeError),
     "bytes": (b"the cat", TypeError),
     "a number": (3, TypeError),
     "numbers": ([3], TypeError),
@@ -270,6 +278,10 @@ BAD_WORDS: dict[str, tuple[Any, type[Exception]]] = {
     "nothing": ([""], ValueError),
     "twice": (["the", "cat", "the"], ValueError),
     "one word": ("the", TypeError),
+    "a set, whose order is another each time": ({"the", "cat"}, TypeError),
+    "a frozen set": (frozenset({"the", "cat"}), TypeError),
+    "a dictionary": ({"the": 1, "cat": 2}, TypeError),
+    "its keys": ({"the": 1, "cat": 2}.keys(), TypeError),
     "numbers": ([1], TypeError),
     "None": (None, TypeError),
 }

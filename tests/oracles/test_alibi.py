@@ -10,7 +10,8 @@
 All four follow the authors' code for counts that are no powers of two, slope by slope and in its
 order, MPT by another route: it takes the slopes of the next higher power of two, the even ones
 first. They differ in where a row has its 0, which softmax does not see, and in rounding, which
-for Falcon is no small matter.
+for Falcon is no small matter. Falcon also divides the bias by √d, as it does the scores, and
+counts it twice where its attention is "eager".
 """
 
 from __future__ import annotations
@@ -165,3 +166,48 @@ def test_falcon_cannot_tell_neighbours_apart_from_position_257_on() -> None:
     assert len(np.unique(by_falcon[:257])) == 257
     assert len(np.unique(by_falcon[-257:])) < 40
     assert abs(softmax(by_falcon)[-1] - own) > 0.2
+
+
+def falcon_weights(kind: str, heads: int, d: int, length: int) -> Array:
+    """Return what a Falcon layer, one whose scores are all 0, gives to each key."""
+    from transformers import FalconConfig, FalconModel
+
+    torch.manual_seed(0)
+    config = FalconConfig(
+        vocab_size=length,
+        hidden_size=heads * d,
+        num_hidden_layers=1,
+        num_attention_heads=heads,
+        alibi=True,
+        multi_query=False,
+        parallel_attn=False,
+        attn_implementation=kind,
+    )
+    model = FalconModel(config).eval()
+    attention, seen = model.h[0].self_attention, dict[str, torch.Tensor]()
+    projection = attention.query_key_value  # (heads, 3, d) outputs: query, key, value of each head
+    rows = projection.weight.data.view(heads, 3, d, heads * d)
+    rows[:, :2] = 0
+    torch.nn.init.normal_(rows[:, 2])
+    projection.register_forward_hook(lambda _, __, made: seen.update(made=made))
+    attention.dense.register_forward_pre_hook(lambda _, got: seen.update(got=got[0]))
+    with torch.no_grad():
+        model(torch.arange(length)[None])
+    values = np.asarray(seen["made"][0].view(length, heads, 3, d)[:, :, 2], np.float64)
+    mixed = np.asarray(seen["got"][0].view(length, heads, d), np.float64)
+    # weights @ values = mixed, with no more keys than a value has dimensions.
+    return mixed.swapaxes(0, 1) @ np.linalg.pinv(values.swapaxes(0, 1))
+
+
+@pytest.mark.parametrize(("kind", "times"), [("sdpa", 1), ("eager", 2)])
+def test_falcon_divides_its_bias_by_the_root_of_d_and_counts_it_twice_where_eager(
+    kind: str, times: int
+) -> None:
+    heads, d, length = 4, 16, 12
+    weights = falcon_weights(kind, heads, d, length)
+    slopes = alibi_slopes(heads)[:, np.newaxis]
+    for query in range(1, length):
+        logarithms = np.log(weights[:, query, : query + 1])
+        # From key to key by a slope, over √16. Sums of float32, and a matrix inverted.
+        found = np.diff(logarithms)
+        np.testing.assert_allclose(found, np.tile(times * slopes / 4, query), atol=2e-3)

@@ -159,3 +159,24 @@ def test_where_a_query_may_look_nowhere_pytorch_returns_zeros_and_this_an_error(
     assert torch.equal(theirs[0, 0, 0], torch.zeros(4, dtype=torch.float64))
     with pytest.raises(ValueError, match=r"got none for query \[0, 0, 0\]$"):
         attention(q, k, v, mask=mask)
+
+
+def test_where_a_query_may_look_nowhere_multihead_attention_returns_nan() -> None:
+    x = vectors((1, 1, 3, 4), 3, 4, torch.float32)[0][0, 0]
+    layer = torch.nn.MultiheadAttention(4, num_heads=1)
+    hidden = torch.zeros(3, 3, dtype=torch.bool)
+    hidden[0] = True  # True hides, there
+    output, weights = layer(x, x, x, attn_mask=hidden)
+    assert output[0].isnan().all()
+    assert weights[0].isnan().all()
+    assert output[1:].isfinite().all()
+
+
+def test_with_a_cache_pytorchs_is_causal_hides_what_the_queries_should_see() -> None:
+    """It begins at the upper left: the first query sees the first key alone."""
+    q, k, v = vectors((1, 2, 2, 4), 5, 4, torch.float64)
+    theirs = scaled_dot_product_attention(q, k, v, is_causal=True)
+    upper_left, _ = attention(q, k, v, mask=torch.from_numpy(causal_mask(2, 5)))
+    decoded, _ = attention(q, k, v, mask=torch.from_numpy(causal_mask(2, query_offset=3)))
+    torch.testing.assert_close(theirs, upper_left, rtol=0, atol=1e-14)
+    assert (theirs - decoded).abs().max() > 0.1

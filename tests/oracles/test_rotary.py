@@ -17,6 +17,7 @@ only the layout and the direction are left and 1e-14 must do.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import mpmath
@@ -265,6 +266,30 @@ def test_interleaved_follows_the_paper_and_half_does_not() -> None:
     }
 
 
+def test_rotate_half_turns_halves_in_transformers_and_neighbours_in_x_transformers() -> None:
+    from transformers.models.llama.modeling_llama import rotate_half
+    from x_transformers.x_transformers import rotate_half as rotate_half_of_x
+
+    assert rotate_half(torch.tensor([1, 2, 3, 4])).tolist() == [-3, -4, 1, 2]
+    assert rotate_half_of_x(torch.tensor([1, 2, 3, 4])).tolist() == [-2, 1, -4, 3]
+
+
+def test_gptj_neox_and_x_transformers_turn_a_part_of_each_head_unless_told() -> None:
+    from transformers import GPTJConfig, GPTNeoXConfig, LlamaConfig
+    from transformers.models.gpt_neox.modeling_gpt_neox import GPTNeoXRotaryEmbedding
+    from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
+    from x_transformers import Decoder
+
+    gptj, neox, llama = GPTJConfig(), GPTNeoXConfig(), LlamaConfig()
+    assert (gptj.rotary_dim, gptj.n_embd // gptj.n_head) == (64, 256)
+    pairs = len(GPTNeoXRotaryEmbedding(neox).inv_freq)
+    assert 2 * pairs / (neox.hidden_size // neox.num_attention_heads) == 0.25
+    pairs = len(LlamaRotaryEmbedding(llama).inv_freq)
+    assert 2 * pairs == llama.hidden_size // llama.num_attention_heads
+    decoder = Decoder(dim=64, depth=1, heads=1, attn_dim_head=64, rotary_pos_emb=True)
+    assert 2 * len(decoder.rotary_pos_emb.inv_freq) == 32
+
+
 # How exact
 
 
@@ -273,6 +298,16 @@ def test_llama_angles_in_float32_drift_at_position_100000(d: int) -> None:
     """Measured: 0.0020 at d = 64 and 0.0052 at d = 128; ours are right to 1e-11."""
     assert 1e-3 < drift(llama_angles(torch.tensor([100_000]), d), 100_000) < 2e-2
     assert drift(our_angles(100_000, d), 100_000) < 1e-11
+
+
+def test_frequency_and_product_rounded_to_float32_are_the_drift_of_llamas_angles() -> None:
+    position = torch.tensor([100_000])
+    omega = BASE ** (-torch.arange(0, D, 2, dtype=torch.float64) / D)
+    angles = (omega.float() * position).double()
+    both = Angles(angles.cos()[None], angles.sin()[None])
+    # Llama's own ω is a power and a quotient in float32, up to one more digit off.
+    assert drift(both, 100_000) == pytest.approx(0.0020, abs=5e-5)
+    assert drift(llama_angles(position, D), 100_000) == pytest.approx(0.0020, abs=5e-5)
 
 
 @pytest.mark.parametrize(
@@ -302,6 +337,29 @@ def test_llama_frequencies_do_not_survive_bfloat16() -> None:
     """They are a buffer, which .to(torch.bfloat16) rounds: position 1000 is off by 0.43 then."""
     assert drift(llama_angles(torch.tensor([1000]), D, torch.bfloat16), 1000) > 0.3
     assert drift(our_angles(1000, D, torch.bfloat16), 1000) < 2.0**-9 + 2.0**-24
+
+
+def test_from_pretrained_in_bfloat16_spares_llamas_frequencies(tmp_path: Path) -> None:
+    from transformers import LlamaConfig, LlamaModel
+
+    config = LlamaConfig(
+        hidden_size=D,
+        num_attention_heads=1,
+        num_hidden_layers=1,
+        intermediate_size=8,
+        vocab_size=4,
+    )
+    LlamaModel(config).save_pretrained(tmp_path)
+    model = LlamaModel.from_pretrained(tmp_path, dtype=torch.bfloat16)
+    assert model.dtype == torch.bfloat16
+    assert model.rotary_emb.inv_freq.dtype == torch.float32
+    assert model.to(torch.bfloat16).rotary_emb.inv_freq.dtype == torch.bfloat16
+
+
+def test_llama_in_bfloat16_tells_positions_apart_all_the_same() -> None:
+    """Its positions stay float32: 256 and 257 are two, only not where they should be."""
+    first, second = (llama_angles(torch.tensor([place]), D, torch.bfloat16) for place in (256, 257))
+    assert (first.cos - second.cos).abs().max() > 0.1
 
 
 def test_x_transformers_in_bfloat16_takes_two_positions_for_one() -> None:
@@ -352,3 +410,32 @@ def test_checkpoint_loader_counts_query_heads_where_keys_are_grouped() -> None:
     right = products_of_turned_keys(weight.numpy(), "interleaved")
     np.testing.assert_allclose(products_of_turned_keys(ours, "half"), right, rtol=0, atol=1e-11)
     assert np.abs(products_of_turned_keys(theirs, "half") - right).max() > 1
+
+
+def test_the_checkpoint_loader_converts_only_where_keys_have_as_many_heads_as_queries() -> None:
+    """PermuteForRope stands where one matrix is cut into three equal parts, or in Pixtral's way.
+
+    Queries, keys and values of one size have one key head for each query head; and the vision
+    encoder that is converted without a cut has no other count of key heads to be told.
+    """
+    import transformers.conversion_mapping as mapping
+    from transformers import PixtralVisionConfig
+    from transformers.core_model_loading import Chunk, PermuteForRope, WeightConverter
+
+    def converters(x: object) -> list[Any]:
+        if isinstance(x, dict):
+            return [found for part in x.values() for found in converters(part)]
+        if isinstance(x, list):
+            return [found for part in x for found in converters(part)]
+        return [x] if isinstance(x, WeightConverter) else []
+
+    found = [
+        converter.operations
+        for converter in converters(mapping._build_checkpoint_conversion_mapping())
+        if any(isinstance(step, PermuteForRope) for step in converter.operations)
+    ]
+    assert found
+    for steps in found:
+        cut_in_three = isinstance(steps[0], Chunk)
+        assert cut_in_three or steps[-1].subconfig_key == "vision_config"
+    assert not hasattr(PixtralVisionConfig(), "num_key_value_heads")

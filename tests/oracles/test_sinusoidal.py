@@ -155,3 +155,59 @@ def test_x_transformers_in_bfloat16_confuses_positions_that_we_tell_apart() -> N
     ours = SinusoidalPositionalEncoding(64).bfloat16()(torch.zeros(1, 1000, 64).bfloat16())
     assert len(np.unique(theirs, axis=0)) <= 507
     assert len(np.unique(ours[0].float().numpy(), axis=0)) == 1000
+
+
+# What a model does with the rows
+
+
+def test_distilbert_learns_its_positions_unless_asked_for_sines() -> None:
+    from transformers import DistilBertConfig, DistilBertModel
+
+    small = {"vocab_size": 3, "dim": 8, "hidden_dim": 8, "max_position_embeddings": 5}
+    small |= {"n_heads": 1, "n_layers": 1}
+    learned, sines = (
+        DistilBertModel(config).embeddings.position_embeddings.weight
+        for config in (
+            DistilBertConfig(**small),
+            DistilBertConfig(sinusoidal_pos_embds=True, **small),
+        )
+    )
+    rows = sinusoidal_encoding(5, 8)
+    assert learned.requires_grad
+    assert np.abs(np.asarray(learned.detach()) - rows).max() > 0.5
+    np.testing.assert_allclose(sines.detach(), rows, rtol=0, atol=FLOAT32)
+
+
+def test_x_transformers_multiplies_by_a_learned_factor_that_starts_at_one_over_the_root_of_d() -> (
+    None
+):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        module = importlib.import_module("x_transformers.x_transformers")
+    layer = module.ScaledSinusoidalEmbedding(64)
+    assert layer.scale.requires_grad
+    assert layer.scale.item() == 64**-0.5
+
+
+def test_m2m100_begins_at_the_position_after_its_padding_id() -> None:
+    layer = family("m2m_100").M2M100SinusoidalPositionalEmbedding(10, 8, padding_idx=1)
+    rows = layer(torch.tensor([[5, 6, 7]]))[0]
+    np.testing.assert_array_equal(rows, m2m100(20, 8)[2:5])
+
+
+def test_whispers_decoder_learns_its_positions_and_its_encoder_does_not() -> None:
+    from transformers import WhisperConfig
+
+    config = WhisperConfig(
+        d_model=8,
+        encoder_layers=1,
+        decoder_layers=1,
+        encoder_attention_heads=1,
+        decoder_attention_heads=1,
+        max_source_positions=6,
+        max_target_positions=6,
+    )
+    model = family("whisper").WhisperModel(config)
+    assert not model.encoder.embed_positions.weight.requires_grad
+    np.testing.assert_array_equal(model.encoder.embed_positions.weight, whisper(6, 8))
+    assert model.decoder.embed_positions.weight.requires_grad

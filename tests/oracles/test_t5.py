@@ -12,6 +12,8 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
+from posenc.attention import causal_mask
+from posenc.nn.attention import attention
 from posenc.nn.relative import relative_positions
 from posenc.nn.t5 import T5RelativeBias
 from posenc.t5 import t5_buckets
@@ -123,7 +125,7 @@ def test_the_rule_in_exact_numbers_is_ours_where_a_float32_logarithm_crosses_a_b
 
 
 @pytest.mark.parametrize("decoder", [False, True])
-def test_the_bias_is_that_of_transformers_with_the_same_table(decoder: bool) -> None:
+def test_t5s_bias_is_that_of_transformers_with_the_same_table(decoder: bool) -> None:
     attention = t5_attention(4, decoder=decoder)
     bias = T5RelativeBias(4, bidirectional=not decoder)
     bias.load_state_dict({"table": attention.relative_attention_bias.weight})
@@ -194,3 +196,42 @@ def test_x_transformers_multiplies_the_bias_where_the_authors_add_it_as_it_is(bo
     queries = torch.arange(40, 60)  # with fewer queries than keys, those are the last ones
     mine = bias(relative_positions(queries, 60))
     torch.testing.assert_close(peer(20, 60), 8 * mine, rtol=0, atol=0)
+
+
+def test_in_an_encoder_no_relative_position_falls_into_the_first_bucket_ahead(
+    transformers_bucket: Callable[..., torch.Tensor],
+) -> None:
+    # 16 of 32 would be the keys ahead at distance 0, and there are none.
+    theirs = transformers_bucket(torch.from_numpy(EVERY))
+    assert sorted(set(theirs.tolist())) == [*range(16), *range(17, 32)]
+    assert set(ours(True, 32, 128).tolist()) == set(theirs.tolist())
+
+
+@pytest.mark.parametrize("decoder", [False, True])
+def test_attention_with_queries_times_the_root_of_d_has_the_scores_of_t5(decoder: bool) -> None:
+    peer = t5_attention(4, decoder=decoder).eval()
+    bias = T5RelativeBias(4, bidirectional=not decoder)
+    bias.load_state_dict({"table": peer.state_dict()["relative_attention_bias.weight"]})
+    x = torch.randn(1, 9, 16, generator=torch.Generator().manual_seed(1))
+    mask = torch.from_numpy(causal_mask(9)) if decoder else None
+    hidden = None if mask is None else torch.zeros(1, 1, 9, 9).masked_fill(~mask, -torch.inf)
+    q, k, v = (
+        projection(x).view(1, 9, 4, 4).transpose(1, 2) for projection in (peer.q, peer.k, peer.v)
+    )
+    output, _ = attention(q * 4**0.5, k, v, bias=bias(relative_positions(9)), mask=mask)
+    mine = peer.o(output.transpose(1, 2).reshape(1, 9, 16))
+    torch.testing.assert_close(mine, peer(x, mask=hidden)[0], rtol=0, atol=1e-5)
+
+
+def test_one_table_serves_all_layers_of_t5_and_x_transformers_scales_it_by_a_heads_width() -> None:
+    from transformers import T5Config, T5EncoderModel
+    from x_transformers import Encoder
+
+    config = T5Config(vocab_size=4, d_model=16, d_kv=4, d_ff=8, num_layers=3, num_heads=4)
+    names = [name for name in T5EncoderModel(config).state_dict() if "relative" in name]
+    assert names == ["encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"]
+    encoder = Encoder(dim=32, depth=3, heads=2, attn_dim_head=16, rel_pos_bias=True)
+    assert [name for name in encoder.state_dict() if "relative" in name] == [
+        "rel_pos.relative_attention_bias.weight"
+    ]
+    assert encoder.rel_pos.scale == 16**0.5

@@ -1,0 +1,879 @@
+"""What is wrong with this model? Five questions, each answered by running it, not by its names.
+
+    Does it see order?                       `sees_order`
+    Do positions drown the tokens?           `drowned_tokens`
+    Do two positions collide in this dtype?  `colliding_positions`
+    Is a table shorter than the input?       `longest_input`
+    Which layout do its rotary heads have?   `rope_layout`, and `trained_layout` of weights alone
+
+`diagnose` asks all five. Each answer is a `Diagnosis`, to be read or to be asserted on. A model is
+run on a copy, in evaluation mode and without gradients, so that its mode, its weights, buffers and
+caches, and all generators of random numbers are afterwards as they were; that takes its memory
+once or twice more.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from posenc._arguments import _shown, as_integer, as_reals
+from posenc.nn._arguments import ACTIVATIONS, INTEGERS, check_range
+from posenc.nn._observe import (
+    by_position,
+    meetings,
+    mixing_parts,
+    repeated,
+    together,
+    twice,
+    varies,
+    weighted,
+)
+from posenc.nn._trial import CannotTellError, ForwardError, Trial, short, undisturbed
+
+HEALTHY, ILL, UNDETERMINED, ABSENT = "healthy", "ill", "undetermined", "absent"
+MARKS = {HEALTHY: "[ ok ]", ILL: "[ ILL]", UNDETERMINED: "[  ? ]", ABSENT: "[  - ]"}
+
+Example = Tensor | Mapping[str, Any] | None
+
+# A change counts as real from ten times what rounding does: see `Trial.noise`.
+SURE = 10
+TEXTS = 32  # a token that attends to itself alone shows nothing: of so many some look around
+LONGEST = 1024  # tokens that are tried where no number is asked for
+PAIRS = {"interleaved": "dimensions 2i and 2i + 1", "half": "dimensions i and i + d/2"}
+# Chance would put a pairing of random weights so far from the others once in three million.
+DEVIATIONS = 5
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The answer to one question about a model.
+
+    Attributes:
+        question: what was asked.
+        status: "healthy", "ill", "undetermined", or "absent" where there is nothing to judge.
+        verdict: the answer in a few words, one of those that the function documents.
+        why: one sentence: what was measured, or why nothing could be.
+        measured: the numbers, by name.
+        remedy: what helps; empty unless ill.
+    """
+
+    question: str
+    status: str
+    verdict: str
+    why: str
+    measured: Mapping[str, float] = field(default_factory=dict)
+    remedy: str = ""
+
+    @property
+    def ill(self) -> bool:
+        """Whether something is wrong: not that all is well, which may be undetermined."""
+        return self.status == ILL
+
+    def __str__(self) -> str:
+        answer = f"{self.verdict[0].upper()}{self.verdict[1:]}. {self.why}"
+        lines = [f"{MARKS[self.status]} {self.question}", *_indented(answer)]
+        return "\n".join(lines + (_indented(f"What helps: {self.remedy}") if self.remedy else []))
+
+
+@dataclass(frozen=True)
+class Report:
+    """All answers about one model.
+
+    Attributes:
+        subject: the model, in words.
+        diagnoses: the answers, a `Diagnosis` each, in the order of the module's list.
+    """
+
+    subject: str
+    diagnoses: tuple[Diagnosis, ...]
+
+    @property
+    def ill(self) -> bool:
+        """Whether at least one answer is ill."""
+        return any(diagnosis.ill for diagnosis in self.diagnoses)
+
+    @property
+    def status(self) -> str:
+        """Ill if one answer is, undetermined if all are, healthy otherwise."""
+        found = {diagnosis.status for diagnosis in self.diagnoses}
+        return ILL if self.ill else UNDETERMINED if found == {UNDETERMINED} else HEALTHY
+
+    def __str__(self) -> str:
+        ill = sum(diagnosis.ill for diagnosis in self.diagnoses)
+        open_ = sum(diagnosis.status == UNDETERMINED for diagnosis in self.diagnoses)
+        summary = f"{ill} ill, {open_} undetermined, of {len(self.diagnoses)} questions."
+        return "\n\n".join([self.subject, *map(str, self.diagnoses), summary])
+
+
+class _Turned(NamedTuple):
+    """Something that turns: in which layout, how many dimensions, and the heads at position 0."""
+
+    layout: str
+    rotary_d: int
+    heads: Tensor  # (heads, d)
+
+
+REMEDIES = {
+    "order": "give it positions, and check that what computes them is called in forward.",
+    "mask": (
+        "where positions were meant, check that what computes them is called in forward; a model"
+        " meant to have none (NoPE) is not ill."
+    ),
+    "collisions": (
+        "compute positions and angles in float32 or wider, and cast what comes out; a table that"
+        " repeats its rows has to be longer."
+    ),
+    "length": "a longer table (LearnedPositionalEmbedding.resized), shorter texts, or a formula.",
+    "layout": "convert the projections of queries and keys: posenc.convert_projection.",
+}
+
+
+def diagnose(model: nn.Module, example: Example = None, *, length: int | None = None) -> Report:
+    """Return the answers to all five questions about a model.
+
+    Args:
+        model: any module that maps token ids, (batch, length), to a floating tensor or to
+            something that contains one, as the models of transformers do. It may be on any device,
+            in any dtype, and in training mode.
+        example: what the model reads, if it is not token ids, or ids of few values: a tensor of
+            integers, (batch, length), or of reals, (batch, length, …). Or a mapping of keywords
+            to arguments of `forward`, the first of them the tokens; the others stay as they are
+            whatever the tokens, and each text of a batch is given the first row of a tensor.
+        length: how many tokens you mean to feed it; without it, the last question only finds out
+            how many it can take.
+
+    Returns:
+        A `Report`: `report.ill`, `report.status`, `report.diagnoses`, and the text of it, `str`.
+
+    Raises:
+        TypeError: `model` is not a module, `example` no tensor or mapping with one in front,
+            `length` not an integer.
+        ValueError: the example is empty or not finite, or has no axis for the length; `length` is
+            below 1.
+
+    Source:
+        Each question has its own.
+
+    Examples:
+        >>> import torch
+        >>> from posenc import nn
+        >>> model = nn.GPTModel(vocab_size=50, max_len=20, d_model=16, heads=2, layers=2)
+        >>> report = nn.diagnose(model, length=30)
+        >>> report.ill, [diagnosis.verdict for diagnosis in report.diagnoses if diagnosis.ill]
+        (True, ['it ends at 20 tokens, and 30 are asked for'])
+    """
+    model, example = _as_model(model), _as_example(example)
+    length = None if length is None else as_integer("length", length, least=1)
+    return Report(
+        _subject(model),
+        (
+            sees_order(model, example),
+            drowned_tokens(model, example),
+            colliding_positions(model, example),
+            longest_input(model, example, length=length),
+            rope_layout(model, example),
+        ),
+    )
+
+
+def sees_order(model: nn.Module, example: Example = None) -> Diagnosis:
+    """Return whether the order of the tokens makes any difference to what the model says.
+
+    The tokens are permuted, and the outputs compared with what they were. Without positions an
+    encoder's outputs are permuted with them and otherwise unchanged. Under a causal mask the last
+    token sees all others; with one layer and no positions its output does not know their order.
+    With two it does, because a token further back has itself seen less: so then each smallest part
+    of the model that mixes tokens is tried on its own. If none minds the order of what it is given,
+    and a text of one token repeated has the same output everywhere, order reaches the model through
+    the mask alone, and positions do not.
+
+    The copy computes in float64 where the model can. What counts as a change is measured: ten times
+    as much as changing the last digit of every weight, or running the batch in another order, does.
+
+    Args:
+        model: see `diagnose`.
+        example: see `diagnose`.
+
+    Returns:
+        A `Diagnosis`. Verdicts: "it sees order"; "only through the causal mask" and "it does not
+        see order", both ill. Measured: `change`, the largest change of an output, `noise`, and
+        `causal`, 1 or 0, all three where there is an output for each token.
+
+    Raises:
+        TypeError: see `diagnose`.
+        ValueError: see `diagnose`.
+
+    Source:
+        Lee et al., "Set Transformer" (2019), section 2, for the equivariance; Haviv et al.,
+        "Transformer Language Models without Positional Encodings Still Learn Positional
+        Information" (2022), for the mask.
+
+    Examples:
+        >>> import torch
+        >>> from posenc import nn
+        >>> config = dict(vocab_size=50, max_len=20, d_model=16, heads=2, layers=1)
+        >>> nn.sees_order(nn.GPTModel(**config, pos_type="alibi")).verdict
+        'it sees order'
+        >>> nn.sees_order(nn.GPTModel(**config, pos_type="none")).ill
+        True
+    """
+    return _asked("Does it see order?", _sees_order, model, example)
+
+
+def drowned_tokens(model: nn.Module, example: Example = None, *, limit: float = 10.0) -> Diagnosis:
+    """Return whether the rows of the positions are too long beside those of the tokens.
+
+    Where what depends on tokens alone is added to what depends on positions alone, the lengths of
+    both are measured. Nothing is assumed about the kind of either. At a ratio of 10 the tokens make
+    1/(1 + 10²), about one per cent, of the sum's squared length.
+
+    Args:
+        model: see `diagnose`.
+        example: see `diagnose`.
+        limit: the largest ratio that is healthy, above 0.
+
+    Returns:
+        A `Diagnosis`. Verdicts: "positions do not drown the tokens"; "positions drown the tokens",
+        ill; "no positions are added to tokens", absent. Measured: `ratio`, the mean length of a
+        position's row over that of a token's, `tokens` and `positions`, these lengths, and
+        `scaled`, the ratio if tokens were multiplied by √d_model.
+
+    Raises:
+        TypeError: see `diagnose`; `limit` is not a number.
+        ValueError: see `diagnose`; `limit` is not above 0.
+
+    Source:
+        Vaswani et al. (2017), section 3.4, for the factor √d_model.
+
+    Examples:
+        >>> import torch
+        >>> from posenc import nn
+        >>> layer = nn.PositionalEmbedding(1000, 64, 32, pos_type="sinusoidal")
+        >>> nn.drowned_tokens(layer).verdict  # rows of length 4, beside tokens of 0.02·√32
+        'positions drown the tokens'
+    """
+    limit = _as_limit(limit)
+    work = partial(_drowned_tokens, limit=limit)
+    return _asked("Do positions drown the tokens?", work, model, example)
+
+
+def colliding_positions(
+    model: nn.Module, example: Example = None, *, length: int = 512
+) -> Diagnosis:
+    """Return which positions the model cannot tell apart in its own dtype.
+
+    A text of one token repeated is run, and every operation watched in which something that depends
+    on positions alone meets something that depends on tokens: the rows added to tokens (their sum
+    is what counts, after rounding), the cosines and sines that turn queries, the biases of the last
+    token's scores. Two positions collide if they are equal in all of them, to the last bit.
+    Distances that a scheme puts together on purpose, the farther the more and in float64 too, as
+    T5's buckets do, are no collision.
+
+    Args:
+        model: see `diagnose`.
+        example: see `diagnose`.
+        length: how many positions to compare; if the model reads fewer, as many as it does.
+
+    Returns:
+        A `Diagnosis`. Verdicts: "all positions differ"; "positions collide", ill; "far positions
+        share a bias, in float64 too"; "no positions reach the model", absent. Measured: `length`,
+        `colliding`, how many positions equal an earlier one, and `first` and `second`, a pair.
+
+    Raises:
+        TypeError: see `diagnose`; `length` is not an integer.
+        ValueError: see `diagnose`; `length` is below 2.
+
+    Source:
+        In bfloat16, with 8 bits, 256 and 257 are one number: see the page *Rotary positions*.
+
+    Examples:
+        >>> import torch
+        >>> from posenc import nn
+        >>> layer = nn.PositionalEmbedding(1000, 2048, 32, pos_type="counting")
+        >>> found = nn.colliding_positions(layer.to(torch.bfloat16))
+        >>> found.verdict, found.measured["first"], found.measured["second"]
+        ('positions collide', 256, 257)
+    """
+    length = as_integer("length", length, least=2)
+    work = partial(_colliding_positions, length=length, model=model, example=example)
+    return _asked("Do positions collide?", work, model, example, exact=False)
+
+
+def longest_input(
+    model: nn.Module, example: Example = None, *, length: int | None = None
+) -> Diagnosis:
+    """Return how many tokens the model reads before its forward fails, and which table ends there.
+
+    It is run on longer and longer texts, on the CPU, where an index beyond a table is an error like
+    any other. A table that wraps around or clamps does not fail: `colliding_positions` sees that.
+
+    Args:
+        model: see `diagnose`.
+        example: see `diagnose`.
+        length: how many tokens it has to read; None to find out, up to 1024.
+
+    Returns:
+        A `Diagnosis`. Verdicts: "it reads … tokens"; "it ends at … tokens", healthy where no
+        length is asked for; "it ends at … tokens, and … are asked for", ill. Measured: `longest`,
+        a length that it reads, and `length`, what was tried.
+
+    Raises:
+        TypeError: see `diagnose`; `length` is not an integer.
+        ValueError: see `diagnose`; `length` is below 1.
+
+    Source:
+        Our own; that a table of rows ends is the price of learned positions.
+
+    Examples:
+        >>> import torch
+        >>> from posenc import nn
+        >>> model = nn.GPTModel(vocab_size=50, max_len=20, d_model=16, heads=2, layers=1)
+        >>> nn.longest_input(model).measured["longest"]
+        20
+    """
+    length = None if length is None else as_integer("length", length, least=1)
+    work = partial(_longest_input, asked=length)
+    return _asked("Is a table shorter than the input?", work, model, example, exact=False, cpu=True)
+
+
+def rope_layout(model: nn.Module, example: Example = None) -> Diagnosis:
+    """Return which dimensions the model turns together, and whether its weights agree.
+
+    On a text of one token repeated a query is the same everywhere but for its rotation. The pairs
+    are those dimensions whose length together stays, whatever the position; only one pairing has
+    that property. That is the layout that the *code* applies.
+
+    What the weights were trained with is another matter, and the code cannot tell. Where the
+    projections can be found in the model, `trained_layout` is asked about them; its answer may be
+    that they do not tell either.
+
+    Args:
+        model: see `diagnose`.
+        example: see `diagnose`.
+
+    Returns:
+        A `Diagnosis`. Verdicts: "interleaved"; "half"; "one pair, the same in either layout"; "the
+        code turns …, the weights were trained with …", ill; "nothing is turned", absent.
+        Measured: `rotary_d`, how many dimensions of a head turn, `d`, of how many, and what
+        `trained_layout` measures.
+
+    Raises:
+        TypeError: see `diagnose`.
+        ValueError: see `diagnose`.
+
+    Source:
+        Su et al., "RoFormer" (2021), section 3.4.2, for the rotation.
+
+    Examples:
+        >>> import torch
+        >>> from posenc import nn
+        >>> model = nn.GPTModel(50, 20, 16, heads=2, layers=1, pos_type="rope")
+        >>> nn.rope_layout(model).verdict
+        'interleaved'
+    """
+    return _asked("Which layout do its rotary heads have?", _rope_layout, model, example)
+
+
+def trained_layout(weight: Tensor, *, heads: int) -> Diagnosis:
+    """Return what the weights of a query or key projection say about the layout of their training.
+
+    Nothing in the training of a rotary model prefers one dimension of a pair to the other, but
+    much prefers one frequency to another. So after training the two rows of a pair have about the
+    same length, and those of different pairs have not. Each pairing is compared with random ones,
+    and has to be alike by five standard deviations more than they. If the halves are, the layout
+    is half: neighbours are then alike as well, since their frequencies are. If only neighbours
+    are, and twice as much as the halves, it is interleaved. Weights that were never trained have
+    no such pattern, nor need all that were: then this cannot tell, and says so.
+
+    Args:
+        weight: (heads·d, d_model), the projection of queries, or of keys, as `nn.Linear` has it;
+            where only the first dimensions of a head turn, give the rows of those.
+        heads: how many heads there are; of keys, where they are grouped.
+
+    Returns:
+        A `Diagnosis`. Verdicts: "interleaved", "half", "cannot tell". Measured: `interleaved` and
+        `half`, by how many standard deviations the rows of a pair are more alike than those of
+        random pairs, and `apart`, how many times less alike they are if half than if interleaved.
+
+    Raises:
+        TypeError: `weight` is not a floating tensor, `heads` not an integer.
+        ValueError: `weight` is not of two axes, finite, with a multiple of 2·`heads` rows.
+
+    Source:
+        Our own; the two layouts are those of `posenc.convert_layout`.
+
+    Examples:
+        >>> import torch
+        >>> from posenc import nn
+        >>> nn.trained_layout(torch.randn(64, 32), heads=2).verdict
+        'cannot tell'
+    """
+    heads = as_integer("heads", heads, least=1)
+    with undisturbed():
+        return _trained_layout(_as_projection(weight, heads))
+
+
+# The questions, asked of a copy. Each of these may raise `CannotTellError`.
+
+
+def _sees_order(trial: Trial) -> Diagnosis:
+    if trial.pool is not None and len(trial.pool) < 2:
+        raise CannotTellError("all tokens that it can be given are the same one")
+    tokens = trial.tokens(TEXTS, trial.length)
+    output = trial.run(tokens)
+    noise = trial.noise(tokens, output)
+    if not _per_token(trial, output):
+        moved = _moved(trial, tokens, first=1, last=1)
+        change = max(_largest(x - output) for _, x in moved)
+        return _order(change, noise, "the tokens between the first and the last")
+    other = torch.cat([tokens[:, :-1], trial.other(tokens[:, -1:])], dim=1)
+    causal = _largest((trial.run(other) - output)[:, :-1]) <= SURE * noise
+    moved = _moved(trial, tokens, last=int(causal))
+    if not causal:
+        change = max(_largest(x - output[:, order]) for order, x in moved)
+        return _order(change, noise, "all tokens", causal=0)
+    change = max(_largest((x - output)[:, -1]) for _, x in moved)
+    found = _order(change, noise, "the tokens before the last", causal=1)
+    return found if found.ill else _through_what(trial, tokens, noise, found)
+
+
+def _moved(
+    trial: Trial, tokens: Tensor, *, first: int = 0, last: int = 0
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield orders of the positions, those at the ends staying, and the outputs in that order."""
+    for order in _orders(trial.length, first, last):
+        yield order, trial.run(tokens[:, order])
+
+
+def _orders(length: int, first: int, last: int) -> Iterator[Tensor]:
+    """Yield the positions in the reverse order and rolled by one, those at the ends staying."""
+    places = torch.arange(length)
+    middle = places[first : length - last]
+    for order in (middle.flip(0), middle.roll(1), middle.roll(len(middle) // 2)):
+        yield torch.cat([places[:first], order, places[length - last :]])
+
+
+def _order(change: float, noise: float, which: str, **numbers: float) -> Diagnosis:
+    what = "the last output" if numbers.get("causal") else "outputs"
+    why = (
+        f"With {which} permuted, {what} changed by {change:.1g}; rounding alone makes {noise:.1g}."
+    )
+    numbers |= {"change": change, "noise": noise}
+    if change > SURE * noise:
+        return _found(HEALTHY, "it sees order", why, numbers)
+    return _found(ILL, "it does not see order", why, numbers, REMEDIES["order"])
+
+
+def _through_what(trial: Trial, tokens: Tensor, noise: float, found: Diagnosis) -> Diagnosis:
+    """Return whether a causal model that sees order has positions, or only its mask."""
+    knows = _knows_positions(trial, tokens, noise)
+    if knows:
+        return found
+    if knows is None:
+        why = f"{found.why} Whether positions or the causal mask alone told it, no part shows."
+        return replace(found, why=why)
+    why = (
+        f"{found.why} But one token repeated has the same output everywhere, and no part that mixes"
+        " tokens minds the order of those before the last: order is told by the mask alone."
+    )
+    verdict = "only through the causal mask"
+    return _found(ILL, verdict, why, found.measured, REMEDIES["mask"])
+
+
+def _knows_positions(trial: Trial, tokens: Tensor, noise: float) -> bool | None:
+    """Return whether any part of a causal model knows positions; None where no part can be run."""
+    same = trial.run(tokens[:, :1].repeat_interleave(trial.length, dim=1))
+    if _largest(same - same[:, :1]) > SURE * noise:
+        return True
+    relative = SURE * noise / max(_largest(same), torch.finfo(torch.float64).tiny)
+    order = next(_orders(trial.length, 0, 1))
+    minds = [part.minds(order, relative) for part in mixing_parts(trial, tokens)]
+    return any(minds) if minds else None
+
+
+def _drowned_tokens(trial: Trial, *, limit: float) -> Diagnosis:
+    for tokens, positions in _sums(trial):
+        lengths = [float(x.norm(dim=1).mean()) for x in (tokens, positions)]
+        ratio = lengths[1] / max(lengths[0], torch.finfo(torch.float64).tiny)
+        scaled = ratio / math.sqrt(tokens.shape[1])
+        numbers = {"ratio": ratio, "tokens": lengths[0], "positions": lengths[1], "scaled": scaled}
+        why = (
+            f"Rows of positions are {lengths[1]:.3g} long on average, those of tokens"
+            f" {lengths[0]:.3g}: {ratio:.3g} times, where {limit:.3g} is the limit."
+        )
+        if ratio <= limit:
+            return _found(HEALTHY, "positions do not drown the tokens", why, numbers)
+        remedy = (
+            f"make the tokens' rows √d_model = {math.sqrt(tokens.shape[1]):.3g} times as long, by"
+            f" that factor or by their first deviation, which leaves {scaled:.3g} times."
+        )
+        return _found(ILL, "positions drown the tokens", why, numbers, remedy)
+    why = "Nothing that depends on positions alone is added to what depends on one token alone."
+    return _found(ABSENT, "no positions are added to tokens", why)
+
+
+def _sums(trial: Trial) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield (length, width) tokens and positions, wherever one is added to the other."""
+    text = trial.tokens(1, trial.length)
+    other, place = text.clone(), trial.length // 2
+    other[:, place] = trial.other(text)[:, place]
+    here = torch.arange(trial.length) == place
+    for name, given, changed in twice(trial, text, other):
+        if name != "add" or len(given) != 2:
+            continue
+        if any(x.shape.count(trial.length) != 1 or x.shape[-1] == trial.length for x in given):
+            continue
+        rows = [by_position(x, trial.length) for x in given]
+        moved = [
+            (by_position(y, trial.length) != x).any(dim=1)
+            for x, y in zip(rows, changed, strict=True)
+        ]
+        for tokens, positions in ((0, 1), (1, 0)):
+            alone = torch.equal(moved[tokens], here) and not moved[positions].any()
+            if alone and varies(rows[positions]):
+                yield rows[tokens], rows[positions]
+
+
+def _colliding_positions(
+    trial: Trial, *, length: int, model: nn.Module, example: Example
+) -> Diagnosis:
+    longest, _ = _longest(trial, length)
+    # A length that is nothing else's size, so that no weight is taken for rows of positions.
+    longest = next(n for n in range(longest, 0, -1) if n not in trial.sizes or n <= trial.length)
+    met = meetings(trial, longest)
+    if not met:
+        why = f"At {longest} positions, nothing that depends on them alone meets the tokens."
+        return _found(ABSENT, "no positions reach the model", why, {"length": longest})
+    groups = together([meeting.labels for meeting in met])
+    where = ", ".join(dict.fromkeys(meeting.where for meeting in met))
+    found = _collisions(groups, longest, where)
+    if found.ill and all(meeting.axes == 2 for meeting in met) and _widening(groups):
+        exact = meetings(Trial(model, example), longest)
+        if int(together([meeting.labels for meeting in exact]).max()) == int(groups.max()):
+            verdict = "far positions share a bias, in float64 too"
+            why = f"{found.why} In float64 they do, too, as those of a bucket are meant to."
+            return _found(HEALTHY, verdict, why, found.measured)
+    return found
+
+
+def _widening(groups: Tensor) -> bool:
+    """Say whether keys far from the last query share more than near ones, as buckets do."""
+    shared = groups[1:] == groups[:-1]
+    far, near = shared.tensor_split(2)
+    return int(far.sum()) >= int(near.sum())
+
+
+def _collisions(groups: Tensor, length: int, where: str) -> Diagnosis:
+    """Return the answer from a number for each position, equal where positions are."""
+    seen: dict[int, int] = {}
+    pairs = [
+        (seen[group], place)
+        for place, group in enumerate(groups.tolist())
+        if seen.setdefault(group, place) != place
+    ]
+    numbers: dict[str, float] = {"length": length, "colliding": len(pairs)}
+    if not pairs:
+        why = f"{length} positions, {where}, are all different."
+        return _found(HEALTHY, "all positions differ", why, numbers)
+    numbers |= {"first": pairs[0][0], "second": pairs[0][1]}
+    why = (
+        f"Of {length} positions, {where}, {len(pairs)} equal an earlier one to the last bit; the"
+        f" first are {pairs[0][0]} and {pairs[0][1]}."
+    )
+    return _found(ILL, "positions collide", why, numbers, REMEDIES["collisions"])
+
+
+def _longest_input(trial: Trial, *, asked: int | None) -> Diagnosis:
+    aim = asked or LONGEST
+    longest, failed = _longest(trial, aim)
+    numbers: dict[str, float] = {"longest": longest, "length": aim}
+    if failed is None:
+        return _found(HEALTHY, f"it reads {aim} tokens", f"A text of {aim} was read.", numbers)
+    tables = [
+        f"{name} has {rows} rows"
+        for name, x in trial.model.state_dict().items()
+        for rows in x.shape[:-1]
+        if rows - longest in (0, 1, 2)  # some tables begin with two rows for padding
+    ]
+    why = f"A text of {longest} was read; one more, and it fails: {short(failed)}."
+    why += f" {tables[0]}." if tables else " No table of that many rows was found."
+    if asked is None:
+        return _found(HEALTHY, f"it ends at {longest} tokens", why, numbers)
+    verdict = f"it ends at {longest} tokens, and {asked} are asked for"
+    return _found(ILL, verdict, why, numbers, REMEDIES["length"])
+
+
+def _longest(trial: Trial, aim: int) -> tuple[int, BaseException | None]:
+    """Return the longest text up to `aim` that is read, and the error of one token more."""
+    failed = _fails(trial, aim)
+    if failed is None:
+        return aim, None
+    reads, fails = (trial.length, aim) if trial.length < aim else (0, aim)
+    while fails - reads > 1:
+        middle = (reads + fails) // 2
+        error = _fails(trial, middle)
+        reads, fails = (middle, fails) if error is None else (reads, middle)
+        failed = error or failed
+    return reads, failed
+
+
+def _fails(trial: Trial, length: int) -> BaseException | None:
+    """Return the error of the model on a text of this length, None where it reads it."""
+    try:
+        trial.call(trial.tokens(1, length))
+    except ForwardError as error:
+        out_of_memory = isinstance(error.__cause__, MemoryError | torch.OutOfMemoryError)
+        if out_of_memory or "DefaultCPUAllocator" in str(error):
+            raise CannotTellError(
+                f"a text of {length} tokens takes more memory than there is"
+            ) from error
+        return error.__cause__
+    return None
+
+
+def _rope_layout(trial: Trial) -> Diagnosis:
+    turned, text = _turned(trial)
+    if not turned:
+        why = "No query or key is turned from position to position and keeps its length."
+        return _found(ABSENT, "nothing is turned", why)
+    layouts = {one.layout for one in turned}
+    if len(layouts) > 1:
+        raise CannotTellError("parts of the model turn in one layout, and parts in the other")
+    layout, rotary_d, heads = max(turned, key=lambda one: one.heads.shape[-1])
+    numbers: dict[str, float] = {"rotary_d": rotary_d, "d": heads.shape[-1]}
+    if rotary_d == 2:
+        why = f"Of {heads.shape[-1]} dimensions of a head the first two turn."
+        return _found(HEALTHY, "one pair, the same in either layout", why, numbers)
+    why = f"Of {heads.shape[-1]} dimensions of a head {rotary_d} turn, {PAIRS[layout]} together."
+    rows = _projections(trial, text, turned)
+    if rows is None:
+        return _found(HEALTHY, layout, f"{why} No projection was found to compare.", numbers)
+    trained = _trained_layout(rows)
+    numbers |= trained.measured
+    if trained.verdict in PAIRS and trained.verdict != layout:
+        verdict = f"the code turns {layout}, the weights were trained with {trained.verdict}"
+        return _found(ILL, verdict, f"{why} {trained.why}", numbers, REMEDIES["layout"])
+    said = "do not tell" if trained.status == UNDETERMINED else "agree"
+    return _found(HEALTHY, layout, f"{why} The projections' weights {said}.", numbers)
+
+
+def _turned(trial: Trial) -> tuple[list[_Turned], Tensor]:
+    """Return all that turns from position to position, and the text on which it was found."""
+    text = repeated(trial, trial.length)
+    other = trial.other(text[:, :1]).repeat_interleave(trial.length, dim=1)
+    found: list[_Turned] = []
+    unclear = False
+    for name, given, changed in twice(trial, text, other):
+        by_token = [not torch.equal(x, y) for x, y in zip(given, changed, strict=True)]
+        for x, depends in zip(given, by_token, strict=True):
+            if depends:
+                found += _as_turned(x, trial)
+            elif name == "mul" and any(by_token) and x.shape.count(trial.length) == 1:
+                unclear |= varies(by_position(x, trial.length))
+    if unclear and not found:
+        raise CannotTellError(
+            "positions are multiplied into what depends on tokens, but not seen to turn it, as"
+            " where they are added to the tokens as well"
+        )
+    return found, text
+
+
+def _as_turned(x: Tensor, trial: Trial) -> list[_Turned]:
+    """Return how a tensor (…, length, d) turns, in a list, or an empty one."""
+    if x.is_complex() or x.ndim < 3 or x.shape[-2] != trial.length or x.shape[-1] % 2:
+        return []
+    heads = x.cpu().double().reshape(-1, trial.length, x.shape[-1])
+    size = float(heads.abs().max())
+    moves = (heads - heads[:, :1]).abs().amax(dim=(0, 1)) > 1e-6 * size
+    if not moves.any() or x.shape[-1] < 4:
+        return []
+    slack = max(1e-4, SURE * trial.digit()) * size**2
+    last = int(moves.nonzero().max()) // 2 * 2 + 2
+    pairings = [("interleaved", last, x.shape[-1])]
+    pairings += [("half", rotary_d, rotary_d) for rotary_d in range(x.shape[-1], 3, -2)]
+    for layout, rotary_d, width in pairings:
+        first, second = _pairs(heads[..., :width], layout)
+        kept = first**2 + second**2
+        still = not moves[rotary_d:].any()
+        if still and _largest(kept - kept[:, :1]) <= slack:
+            return [_Turned(layout, rotary_d, heads[:, 0])]
+    return []
+
+
+def _pairs(x: Tensor, layout: str) -> tuple[Tensor, ...]:
+    """Return the first and the second dimension of every pair."""
+    return (x[..., 0::2], x[..., 1::2]) if layout == "interleaved" else x.chunk(2, dim=-1)
+
+
+def _projections(trial: Trial, text: Tensor, turned: list[_Turned]) -> Tensor | None:
+    """Return the rows of weights, (heads, rotary_d, d_model), that made what turns."""
+    found: dict[tuple[int, int], Tensor] = {}
+    for weight, output in weighted(trial, text):
+        for one in turned:
+            width = one.heads.shape[1]
+            if weight.shape[0] < width:
+                continue
+            windows = output.unfold(0, width, 1)  # position 0 is turned by nothing
+            for head in one.heads:
+                far = (windows - head).abs().amax(dim=1)
+                start = int(far.argmin())
+                if far[start] <= 1e-5 * head.abs().max() and head.any():
+                    rows = weight[start : start + one.rotary_d]
+                    found[weight.data_ptr(), start] = rows.cpu().double()
+    widest = max((rows.shape for rows in found.values()), default=None)
+    if widest is None:
+        return None
+    return torch.stack([rows for rows in found.values() if rows.shape == widest])
+
+
+def _trained_layout(rows: Tensor) -> Diagnosis:
+    """Return the layout from (heads, d, d_model) rows of projections."""
+    lengths = rows.cpu().double().norm(dim=2).clamp(min=torch.finfo(torch.float64).tiny).log()
+    generator = torch.Generator().manual_seed(0)
+    by_chance = torch.stack([_unlike(_shuffled(lengths, generator)) for _ in range(100)])
+    unlike = {layout: _unlike(lengths, layout) for layout in PAIRS}
+    z = {
+        layout: float((by_chance.mean() - value) / by_chance.std().clamp(min=1e-300))
+        for layout, value in unlike.items()
+    }
+    apart = float(unlike["half"] / unlike["interleaved"].clamp(min=1e-300))
+    why = (
+        f"Rows of a pair are more alike than random ones by {z['interleaved']:.1f} deviations if"
+        f" interleaved, by {z['half']:.1f} if half."
+    )
+    numbers = {**z, "apart": apart}
+    # Neighbours are alike in either layout: where halves are trained, their frequencies are, too.
+    alike = {layout for layout in PAIRS if z[layout] >= DEVIATIONS}
+    if "half" in alike and apart < 2:
+        return _found(HEALTHY, "half", why, numbers)
+    if alike == {"interleaved"} and apart > 2:
+        return _found(HEALTHY, "interleaved", why, numbers)
+    return _found(UNDETERMINED, "cannot tell", f"{why} That shows neither.", numbers)
+
+
+def _unlike(lengths: Tensor, layout: str = "interleaved") -> Tensor:
+    """Return the mean square of the differences within pairs."""
+    first, second = _pairs(lengths, layout)
+    return (first - second).square().mean()
+
+
+def _shuffled(x: Tensor, generator: torch.Generator) -> Tensor:
+    return x.gather(1, torch.rand(x.shape, generator=generator).argsort(dim=1))
+
+
+def _largest(x: Tensor) -> float:
+    return float(x.abs().max()) if x.numel() else 0.0
+
+
+def _per_token(trial: Trial, output: Tensor) -> bool:
+    """Say whether the output has a row for each token: an axis that is as long as the text."""
+    if output.ndim < 2 or output.shape[1] != trial.length:
+        return False
+    try:
+        shorter = trial.run(trial.tokens(1, trial.length - 1))
+    except CannotTellError:
+        return True
+    return shorter.shape[1] == trial.length - 1
+
+
+# What comes in and goes out
+
+
+def _asked(
+    question: str,
+    work: Callable[[Trial], Diagnosis],
+    model: object,
+    example: object,
+    *,
+    exact: bool = True,
+    cpu: bool = False,
+) -> Diagnosis:
+    """Return the answer to a question, asked of a copy, or why there is none."""
+    patient, input_ = _as_model(model), _as_example(example)
+    try:
+        with undisturbed():
+            answer = work(Trial(patient, input_, exact=exact, cpu=cpu))
+    except CannotTellError as error:
+        answer = _found(UNDETERMINED, "cannot tell", f"Undetermined, because {error}.")
+    return replace(answer, question=question)
+
+
+def _found(
+    status: str,
+    verdict: str,
+    why: str,
+    measured: Mapping[str, float] | None = None,
+    remedy: str = "",
+) -> Diagnosis:
+    return Diagnosis("", status, verdict, why, dict(measured or {}), remedy)
+
+
+def _as_model(model: object) -> nn.Module:
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model must be a torch.nn.Module; got {_shown(model)}")
+    return model
+
+
+def _as_example(example: object) -> Example:
+    """Return the example, if it is one: tokens, or a mapping with tokens in front."""
+    if example is None:
+        return None
+    tokens = next(iter(example.values()), None) if isinstance(example, Mapping) else example
+    allowed = "a tensor of integers or reals, (batch, length, …), or a mapping with one in front"
+    if not isinstance(tokens, Tensor):
+        raise TypeError(f"example must be {allowed}; got {_shown(example)}")
+    if tokens.dtype not in INTEGERS + ACTIVATIONS or tokens.layout is not torch.strided:
+        raise TypeError(f"example must be {allowed}; got one of {tokens.dtype}")
+    if tokens.ndim < 2 or not tokens.numel() or tokens.is_meta:
+        got = "one on the meta device" if tokens.is_meta else f"shape {tuple(tokens.shape)}"
+        raise ValueError(f"example must be {allowed}, not empty; got {got}")
+    check_range("example", tokens.detach(), -math.inf, math.inf, "finite")
+    return example if isinstance(example, Mapping) else tokens.detach()
+
+
+def _as_limit(value: object) -> float:
+    limit = as_reals("limit", value, allowed="a number above 0")
+    if limit.ndim:
+        raise TypeError(f"limit must be a number above 0; got {_shown(value)}")
+    if limit <= 0:
+        raise ValueError(f"limit must be a number above 0; got {limit}")
+    return float(limit)
+
+
+def _as_projection(weight: object, heads: int) -> Tensor:
+    """Return a weight as (heads, d, d_model)."""
+    allowed = "a floating tensor (heads·d, d_model)"
+    if not isinstance(weight, Tensor) or weight.dtype not in ACTIVATIONS:
+        raise TypeError(f"weight must be {allowed}; got {_shown(weight)}")
+    if weight.layout is not torch.strided:
+        raise TypeError(f"weight must be {allowed}, dense; got one of {weight.layout}")
+    if weight.ndim != 2 or not weight.numel() or weight.shape[0] % (2 * heads) or weight.is_meta:
+        raise ValueError(
+            f"weight must be {allowed}, with a multiple of 2·heads = {2 * heads} rows; got"
+            f" shape {tuple(weight.shape)} on {weight.device}"
+        )
+    check_range("weight", weight.detach(), -math.inf, math.inf, "finite")
+    return weight.detach().reshape(heads, -1, weight.shape[1])
+
+
+def _subject(model: nn.Module) -> str:
+    """Return a model in words."""
+    weights = [*model.parameters()]
+    kinds = ", ".join(sorted({f"{p.dtype} on {p.device}".removeprefix("torch.") for p in weights}))
+    mode = "training" if model.training else "evaluation"
+    count = sum(p.numel() for p in weights)
+    return f"{type(model).__name__}: {count:,} weights{kinds and f', {kinds}'}, in {mode} mode"
+
+
+def _indented(text: str) -> list[str]:
+    """Return lines that stand under a question, with what a narrow window shows of a line."""
+    margin = " " * len(MARKS[ILL])
+    return textwrap.wrap(text, 62, initial_indent=f"{margin} ", subsequent_indent=f"{margin} ")

@@ -1,0 +1,26 @@
+"""`import posenc`, against `import numpy`, each in a new process that measures itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+from scripts.bench.measure import Case, Pair
+from scripts.book import ROOT
+
+SCRIPT = "import time; t = time.perf_counter(); import {}; print(time.perf_counter() - t)"
+
+
+def cases() -> Iterator[Case]:
+    """Yield the one case."""
+
+    def imported(name: str) -> float:
+        command = [sys.executable, "-c", SCRIPT.format(name)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        return float(done.stdout)
+
+    def make() -> Pair:
+        return Pair(lambda: imported("posenc"), lambda: imported("numpy"))
+
+    yield Case("posenc", "`import posenc`", "`import numpy`", make, 1.3)

@@ -1,0 +1,178 @@
+"""Rotary positions: queries and keys turned, against the same two copied.
+
+Where ours is new it is compared with a clone, which takes new memory as well; where it goes into
+memory that is there, with a copy into such. Angles are worked out beforehand, by us as by peers,
+unless the case says otherwise: a model needs them once for all its layers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from posenc.nn import RotaryEmbedding
+from scripts.bench.measure import Case, Pair, Work
+
+FIRST = 1000  # position of the first vector
+
+Turn = Callable[[Tensor, Tensor | None], Tensor]
+Shape = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Queries and keys to turn, somewhere to put them, and where they come from."""
+
+    queries: Tensor
+    keys: Tensor
+    there: tuple[Tensor, Tensor]
+
+    @classmethod
+    def of(cls, shape: Shape, dtype: torch.dtype, device: str) -> Vectors:
+        """Return random ones."""
+        generator = torch.Generator().manual_seed(0)
+        q, k = (torch.randn(shape, generator=generator).to(device, dtype) for _ in range(2))
+        return cls(q, k, (torch.empty_like(q), torch.empty_like(k)))
+
+    def turned(self, turn: Turn, form: str) -> Work:
+        """Return the work of turning both, into what the form says."""
+        q, k, there = self.queries, self.keys, self.there
+        into = {"new": (None, None), "into": there, "in place": (q, k)}[form]
+        return waited(lambda: (turn(q, into[0]), turn(k, into[1])), q)
+
+    def copied(self, form: str) -> Work:
+        """Return the work of copying both, into new memory or memory that is there."""
+        q, k, there = self.queries, self.keys, self.there
+        if form == "new":
+            return waited(lambda: (q.clone(), k.clone()), q)
+        return waited(lambda: (there[0].copy_(q), there[1].copy_(k)), q)
+
+    def pair(self, turn: Turn, form: str, layout: str = "interleaved") -> Pair:
+        """Return both, and the largest error of a head turned."""
+        d = self.queries.shape[-1]
+        head = self.queries[:, :1].clone()
+        exact = RotaryEmbedding(d, layout=layout)(head.double(), offset=FIRST)
+        error = float((turn(head, None).double() - exact).abs().max())
+        return Pair(self.turned(turn, form), self.copied(form), error)
+
+
+def waited(work: Work, x: Tensor) -> Work:
+    """Return the work, with waiting for a device that works by itself."""
+    if x.device.type == "cpu":
+        return work
+
+    def done() -> object:
+        result = work()
+        torch.cuda.synchronize()
+        return result
+
+    return done
+
+
+def ours(
+    shape: Shape,
+    dtype: torch.dtype,
+    form: str,
+    *,
+    device: str,
+    layout: str = "interleaved",
+    anew: bool = False,
+) -> Pair:
+    """Return the fast path."""
+    rotary = RotaryEmbedding(shape[-1], layout=layout)
+    vectors = Vectors.of(shape, dtype, device)
+    factors = rotary.factors(vectors.queries, offset=FIRST)
+
+    def turn(x: Tensor, out: Tensor | None) -> Tensor:
+        return rotary.turn(x, rotary.factors(x, offset=FIRST) if anew else factors, out=out)
+
+    return vectors.pair(turn, form, layout)
+
+
+def defined(shape: Shape, dtype: torch.dtype, *, device: str) -> Pair:
+    """Return the definition."""
+    rotary = RotaryEmbedding(shape[-1])
+    return Vectors.of(shape, dtype, device).pair(lambda x, _: rotary(x, offset=FIRST), "new")
+
+
+def llama(shape: Shape, dtype: torch.dtype, *, device: str) -> Pair:
+    """Return Llama's in transformers, which turns both at once."""
+    from transformers import LlamaConfig
+    from transformers.models.llama import modeling_llama as peer
+
+    vectors = Vectors.of(shape, dtype, device)
+    q, k = vectors.queries, vectors.keys
+    config = LlamaConfig(hidden_size=2 * shape[-1], num_attention_heads=2)
+    places = torch.arange(FIRST, FIRST + shape[2], device=device)[None]
+    cos, sin = peer.LlamaRotaryEmbedding(config).to(device)(q, places)
+
+    def turn(x: Tensor, _: Tensor | None) -> Tensor:
+        turned: Tensor = peer.apply_rotary_pos_emb(x, x, cos, sin)[0]
+        return turned
+
+    error = vectors.pair(turn, "new", "half").error
+    both = waited(lambda: peer.apply_rotary_pos_emb(q, k, cos, sin), q)
+    return Pair(both, vectors.copied("new"), error)
+
+
+def x_transformers(shape: Shape, dtype: torch.dtype, *, device: str) -> Pair:
+    """Return that of x-transformers, which takes sines and cosines each time."""
+    from x_transformers import x_transformers as peer
+
+    places = torch.arange(FIRST, FIRST + shape[2], device=device)
+    angles = peer.RotaryEmbedding(shape[-1]).to(device)(places)[0].reshape(1, shape[2], -1)
+
+    def turn(x: Tensor, _: Tensor | None) -> Tensor:
+        turned: Tensor = peer.apply_rotary_pos_emb(x, angles)
+        return turned
+
+    return Vectors.of(shape, dtype, device).pair(turn, "new")
+
+
+def cloned(shape: Shape, dtype: torch.dtype, *, device: str) -> Pair:
+    """Return what it costs to take new memory, in which peers and the definition answer."""
+    vectors = Vectors.of(shape, dtype, device)
+    return Pair(vectors.copied("new"), vectors.copied("into"), 0.0)
+
+
+def cases(
+    heads: int = 32, length: int = 4096, d: int = 128, *, batch: int = 32, device: str = "cpu"
+) -> Iterator[Case]:
+    """Yield ours in every form, the definition, and peers."""
+    long: Shape = (1, heads, length, d)
+    step: Shape = (batch, heads, 1, d)
+    f32, bf16 = torch.float32, torch.bfloat16
+
+    def our(
+        name: str, what: str, *how: object, target: float | None = None, **more: object
+    ) -> Case:
+        against = "a clone" if how[-1] == "new" else "a copy"
+        make = partial(ours, *how, device=device, **more)  # type: ignore[arg-type]
+        return Case(name, f"`turn`, {what}", against, make, target)
+
+    yield our("into", "float32, into `out`", long, f32, "into", target=1.3)
+    yield our("in place", "float32, in place", long, f32, "in place", target=1.0)
+    yield our("new", "float32, new", long, f32, "new")
+    yield our("anew", "float32, into `out`, with `factors`", long, f32, "into", anew=True)
+    yield our("bf16 into", "bfloat16, into `out`", long, bf16, "into", target=6.0)
+    yield our("bf16 new", "bfloat16, new", long, bf16, "new", target=6.0)
+    yield our("step", "one step, float32, new", step, f32, "new", target=1.6)
+    yield our("bf16 step", "one step, bfloat16, new", step, bf16, "new")
+    yield our("half into", "half, float32, into `out`", long, f32, "into", layout="half")
+    yield our("half bf16 into", "half, bfloat16, into `out`", long, bf16, "into", layout="half")
+    yield our("half step", "half, one step, float32, new", step, f32, "new", layout="half")
+    yield Case("clone", "a clone, float32", "a copy", partial(cloned, long, f32, device=device))
+    works = {"the definition": defined, "transformers, Llama": llama}
+    works["x-transformers"] = x_transformers
+    for name, work in works.items():
+        for which, shape, dtype in (
+            ("float32", long, f32),
+            ("bfloat16", long, bf16),
+            ("one step, float32", step, f32),
+        ):
+            make = partial(work, shape, dtype, device=device)
+            yield Case(f"{name}, {which}", f"{name}, {which}, new", "a clone", make)

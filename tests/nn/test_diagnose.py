@@ -1,0 +1,767 @@
+"""Diagnoses: right on a hundred models of every kind, and honest where nothing can be told.
+
+Each kind is ill in exactly one way or not at all, and is told by what it does: the models are
+written here and in `patients.py` in as many ways as people write them. A hundred of a kind are
+drawn with a hundred seeds, of random widths, heads, layers and forms.
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from patients import VOCAB, Reader, Rotary, Table, TorchEncoder, sines
+from torch import Tensor
+
+from posenc import nn
+from posenc.nn.diagnose import ABSENT, HEALTHY, ILL, UNDETERMINED, Diagnosis
+
+Model = torch.nn.Module
+HUNDRED = range(100)
+NARROW = (torch.float32, torch.bfloat16, torch.float16)
+
+
+Maker = Callable[[], Model]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Keep small tensors on one thread: on several they wait for one another, and thousands do."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(autouse=True)
+def same_weights() -> None:
+    """Draw the same weights at every run, in whatever order the tests are."""
+    torch.manual_seed(0)
+
+
+class Chance(random.Random):
+    """Draws a model's form; its weights come from torch's own generator, with the same seed."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        torch.manual_seed(seed)
+
+    def one(self, *makers: Maker) -> Model:
+        return self.choice(makers)()
+
+    def form(self, *layers: int) -> dict[str, Any]:
+        sizes = {"d_model": self.choice([8, 16, 32]), "heads": self.choice([1, 2])}
+        return sizes | {"layers": self.choice(layers or (1, 2))}
+
+    def gpt(self, *schemes: str, layers: tuple[int, ...] = (1, 2), rows: int = 64) -> Model:
+        return nn.GPTModel(VOCAB, rows, **self.form(*layers), pos_type=self.choice(schemes))
+
+    def rotary(self, layout: str | None = None, rotary_d: int | None = None) -> Model:
+        form = self.form()
+        d = form["d_model"] // form["heads"]
+        layout = layout or self.choice(["half", "interleaved"])
+        return Reader(
+            **form, rotary=lambda: nn.RotaryEmbedding(d, layout=layout, rotary_d=rotary_d)
+        )
+
+
+def seeing(chance: Chance) -> Model:
+    """Return a model with positions, of any kind, causal or not, with an output a token or not."""
+    form, causal = chance.form(), chance.random() < 0.5
+    pool = None if causal else chance.choice([None, "mean", "first"])
+    table, waves = Table(64, form["d_model"]), sines(form["d_model"])
+    return chance.one(
+        lambda: chance.gpt("sinusoidal", "learned", "rope", "alibi", "t5", "shaw"),
+        lambda: TorchEncoder(True, causal=causal, layers=form["layers"]),
+        lambda: Reader(table, **form, causal=causal, pool=pool),
+        lambda: Reader(waves, **form, causal=causal, pool=pool),
+        chance.rotary,
+    )
+
+
+def blind(chance: Chance) -> Model:
+    """Return an encoder without positions, or one causal layer without them."""
+    pool = chance.choice([None, "mean", "first", "last"])
+    return chance.one(
+        lambda: chance.gpt("none", "counting", layers=(1,)),
+        lambda: TorchEncoder(False, layers=chance.choice([1, 2, 3])),
+        lambda: Reader(**chance.form(1, 2, 3), pool=pool),
+        lambda: Reader(**chance.form(1), causal=True),
+    )
+
+
+def masked(chance: Chance) -> Model:
+    """Return a causal model of two layers or three without positions."""
+    return chance.one(
+        lambda: chance.gpt("none", "counting", layers=(2, 3)),
+        lambda: TorchEncoder(False, causal=True, layers=chance.choice([2, 3])),
+        lambda: Reader(**chance.form(2, 3), causal=True),
+    )
+
+
+def level(chance: Chance) -> Model:
+    """Return a model whose tokens are about as long as its positions."""
+    form = chance.form()
+    table = Table(64, form["d_model"])
+    return chance.one(
+        lambda: chance.gpt("learned"),
+        lambda: Reader(table, **form),
+        lambda: Reader(sines(form["d_model"]), **form),
+        lambda: nn.PositionalEmbedding(VOCAB, 64, form["d_model"]),
+    )
+
+
+def drowned(chance: Chance) -> Model:
+    """Return a model whose tokens are not scaled, or whose positions grow without bound."""
+    form = chance.form()
+    name = chance.choice(["sinusoidal", "counting"])
+    return chance.one(
+        lambda: chance.gpt("counting"),
+        lambda: Reader(sines(form["d_model"]), **form, deviation=0.02),
+        lambda: nn.PositionalEmbedding(VOCAB, 64, form["d_model"], name),
+    )
+
+
+def without_rows(chance: Chance) -> Model:
+    return chance.gpt("none", "rope", "alibi", "t5", "shaw")
+
+
+def apart(chance: Chance) -> Model:
+    """Return a model that counts in a wide type, whatever its own."""
+    form, dtype = chance.form(), chance.choice(NARROW)
+    d = form["d_model"] // form["heads"]
+    table, layout = Table(400, form["d_model"]), chance.choice(["half", "interleaved"])
+    return chance.one(
+        lambda: chance.gpt("sinusoidal", "learned", "rope", "alibi", "t5", "shaw", rows=400),
+        lambda: Reader(table, **form),
+        lambda: Reader(sines(32), **form | {"d_model": 32}),
+        lambda: Reader(**form, rotary=lambda: Rotary(d, torch.float32, layout)),
+    ).to(dtype)
+
+
+def colliding(chance: Chance) -> Model:
+    """Return a model that counts in bfloat16, where 256 and 257 are one, or a table that wraps."""
+    form, rows = chance.form(), chance.choice([50, 100])
+    d = form["d_model"] // form["heads"]
+    table, layout = Table(rows, form["d_model"], True), chance.choice(["half", "interleaved"])
+    rotary = Reader(**form, rotary=lambda: Rotary(d, torch.bfloat16, layout))
+    return chance.one(
+        lambda: chance.gpt("counting").bfloat16(),
+        lambda: Reader(table, **form),
+        lambda: Reader(sines(form["d_model"], torch.bfloat16), **form),
+        lambda: rotary.to(chance.choice([torch.bfloat16, torch.float32])),
+    )
+
+
+def ending(chance: Chance, least: int, most: int) -> Model:
+    """Return a model with a table of so many rows."""
+    form, rows = chance.form(), chance.randrange(least, most)
+    return chance.one(
+        lambda: Reader(Table(rows, form["d_model"]), **form),
+        lambda: nn.GPTModel(VOCAB, rows, **form),
+        lambda: nn.PositionalEmbedding(VOCAB, rows, form["d_model"]),
+    )
+
+
+def turning(chance: Chance, layout: str) -> Model:
+    """Return a model with rotary heads, whole or in part, of a form that people write."""
+    form = chance.form() | {"d_model": chance.choice([16, 32])}
+    d, dtype = form["d_model"] // form["heads"], chance.choice([torch.float32, torch.bfloat16])
+    rotary_d = chance.choice([4, d // 2, d])
+    return chance.one(
+        lambda: Reader(**form, rotary=lambda: Rotary(d, torch.float32, layout)).to(dtype),
+        lambda: Reader(
+            **form, rotary=lambda: nn.RotaryEmbedding(d, layout=layout, rotary_d=rotary_d)
+        ),
+    )
+
+
+def unturned(chance: Chance) -> Model:
+    return chance.gpt("none", "counting", "sinusoidal", "learned", "alibi", "t5", "shaw")
+
+
+def verdicts(make: Callable[[Chance], Model], ask: Callable[[Model], Diagnosis]) -> set[str]:
+    """Return the verdicts on a hundred models of a kind."""
+    return {ask(make(Chance(seed))).verdict for seed in HUNDRED}
+
+
+def statuses(make: Callable[[Chance], Model], ask: Callable[[Model], Diagnosis]) -> set[str]:
+    return {ask(make(Chance(seed))).status for seed in HUNDRED}
+
+
+# A hundred of each kind
+
+
+def test_a_hundred_models_with_positions_are_said_to_see_order() -> None:
+    assert verdicts(seeing, nn.sees_order) == {"it sees order"}
+
+
+def test_a_hundred_models_without_positions_are_said_not_to_see_order() -> None:
+    assert verdicts(blind, nn.sees_order) == {"it does not see order"}
+
+
+def test_a_hundred_deep_causal_models_see_order_through_their_mask_alone() -> None:
+    assert verdicts(masked, nn.sees_order) == {"only through the causal mask"}
+
+
+def test_a_hundred_models_of_level_rows_do_not_drown_their_tokens() -> None:
+    assert statuses(level, nn.drowned_tokens) == {HEALTHY}
+
+
+def test_a_hundred_models_drown_their_tokens() -> None:
+    assert statuses(drowned, nn.drowned_tokens) == {ILL}
+
+
+def test_a_hundred_models_add_no_positions_to_drown_in() -> None:
+    assert statuses(without_rows, nn.drowned_tokens) == {ABSENT}
+
+
+def test_a_hundred_models_that_count_in_wide_types_have_no_collision() -> None:
+    assert statuses(apart, lambda model: nn.colliding_positions(model, length=260)) == {HEALTHY}
+
+
+def test_a_hundred_models_that_count_in_bfloat16_or_wrap_collide() -> None:
+    assert statuses(colliding, lambda model: nn.colliding_positions(model, length=260)) == {ILL}
+
+
+def test_a_hundred_tables_are_too_short() -> None:
+    def short(chance: Chance) -> Model:
+        return ending(chance, 3, 40)
+
+    assert statuses(short, lambda model: nn.longest_input(model, length=40)) == {ILL}
+
+
+def test_a_hundred_tables_are_long_enough() -> None:
+    def long(chance: Chance) -> Model:
+        return ending(chance, 40, 90)
+
+    assert statuses(long, lambda model: nn.longest_input(model, length=40)) == {HEALTHY}
+
+
+@pytest.mark.parametrize("layout", ["interleaved", "half"])
+def test_a_hundred_rotary_models_turn_as_they_are_said_to(layout: str) -> None:
+    assert verdicts(lambda chance: turning(chance, layout), nn.rope_layout) == {layout}
+
+
+def test_a_hundred_models_without_rotation_turn_nothing() -> None:
+    assert statuses(unturned, nn.rope_layout) == {ABSENT}
+
+
+def test_a_hundred_untrained_projections_cannot_tell_their_layout() -> None:
+    def layout(seed: int) -> str:
+        torch.manual_seed(seed)
+        heads, d = [(1, 8), (2, 32), (8, 64)][seed % 3]
+        return nn.trained_layout(torch.randn(heads * d, 16), heads=heads).verdict
+
+    assert {layout(seed) for seed in HUNDRED} == {"cannot tell"}
+
+
+# What weights say after training
+
+
+def trained(layout: str) -> nn.GPTModel:
+    """Return a small GPT that has begun to learn to repeat what it read three tokens before."""
+    torch.manual_seed(0)
+    model = nn.GPTModel(32, 64, 64, heads=2, layers=2, pos_type="rope")
+    turned_by(model, layout)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3, weight_decay=0.1)
+    for _ in range(60):
+        ids = torch.randint(0, 32, (32, 24))
+        logits = model(ids)[:, 3:].flatten(0, 1)
+        loss = torch.nn.functional.cross_entropy(logits, ids[:, :-3].flatten())
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+    return model
+
+
+def turned_by(model: nn.GPTModel, layout: str) -> nn.GPTModel:
+    """Return the same weights under code of this layout."""
+    for block in model.blocks:
+        block.attention.rope = nn.RotaryEmbedding(32, layout=layout)  # type: ignore[union-attr]
+    return model
+
+
+@pytest.mark.parametrize(
+    ("layout", "other"), [("interleaved", "half"), ("half", "interleaved")], ids=["even", "half"]
+)
+def test_trained_weights_tell_their_layout_whatever_the_code_applies(
+    layout: str, other: str
+) -> None:
+    model = trained(layout)
+    for block in model.blocks:
+        weight = block.attention.query_key_value.weight  # type: ignore[union-attr]
+        found = nn.trained_layout(weight[:128], heads=4)  # type: ignore[index]
+        assert found.verdict in (layout, "cannot tell")  # of one layer, four heads may be too few
+    agreed = nn.rope_layout(model)
+    assert (agreed.verdict, agreed.status) == (layout, HEALTHY)
+    assert "weights agree" in agreed.why
+    mixed = nn.rope_layout(turned_by(model, other))
+    assert mixed.ill
+    assert mixed.verdict == f"the code turns {other}, the weights were trained with {layout}"
+
+
+def test_weights_that_speak_for_both_layouts_tell_neither() -> None:
+    """Alike by fours: neighbours are, and halves nearly so, but neither could be the cause."""
+    lengths = torch.linspace(0, 3, 8).exp().repeat_interleave(2)  # eight pairs of neighbours
+    even = lengths.repeat(4)[:, None].repeat(1, 5)
+    assert nn.trained_layout(even, heads=4).verdict == "interleaved"
+    half = torch.linspace(0, 3, 8).exp().repeat(2)
+    assert nn.trained_layout(half.repeat(4)[:, None].repeat(1, 5), heads=4).verdict == "half"
+    same = torch.ones(64, 5)
+    assert nn.trained_layout(same, heads=4).verdict == "cannot tell"
+
+
+# What is left as it was
+
+
+class Remembering(torch.nn.Module):
+    """A model in training mode with dropout, a buffer that counts, and a cache that grows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.GPTModel(VOCAB, 40, 16, heads=2, layers=2, dropout=0.5)
+        self.inner.blocks[1].eval()
+        self.calls: Tensor
+        self.register_buffer("calls", torch.zeros(()))
+        self.cache: dict[int, Tensor] = {}
+
+    def forward(self, ids: Tensor) -> Tensor:
+        self.calls += 1
+        self.cache[len(self.cache)] = ids
+        logits = self.inner(ids)
+        assert isinstance(logits, Tensor)
+        return logits + 0 * float(random.random() + np.random.rand() + torch.rand(()))
+
+
+def test_a_diagnosis_leaves_everything_as_it_was() -> None:
+    model = Remembering()
+    before = copy.deepcopy(model.state_dict())
+    modes = [part.training for part in model.modules()]
+    states = random.getstate(), str(np.random.get_state()), torch.get_rng_state()
+    report = nn.diagnose(model, length=50)
+    assert [diagnosis.ill for diagnosis in report.diagnoses] == [False, False, False, True, False]
+    assert (random.getstate(), str(np.random.get_state())) == states[:2]
+    assert torch.equal(torch.get_rng_state(), states[2])
+    assert [part.training for part in model.modules()] == modes
+    assert model.cache == {}
+    assert all(p.grad is None and p.requires_grad for p in model.parameters())
+    assert not any(part._forward_hooks or part._forward_pre_hooks for part in model.modules())
+    for name, value in model.state_dict().items():
+        assert torch.equal(value, before[name]), name
+
+
+def test_a_table_that_renews_its_rows_when_read_is_not_touched() -> None:
+    class Renormed(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.table = torch.nn.Embedding(VOCAB, 8, max_norm=0.1)
+
+        def forward(self, ids: Tensor) -> Tensor:
+            rows: Tensor = self.table(ids)
+            return rows
+
+    model = Renormed()
+    before = model.table.weight.detach().clone()
+    assert nn.sees_order(model).ill
+    assert torch.equal(model.table.weight, before)
+
+
+# What cannot be told, and why
+
+
+def only(report: Any) -> set[str]:
+    """Return why nothing was told, the same for each question."""
+    assert report.status == UNDETERMINED
+    assert not report.ill
+    return {diagnosis.why for diagnosis in report.diagnoses}
+
+
+def test_a_model_that_takes_no_token_ids_is_undetermined_without_an_example() -> None:
+    encoder = torch.nn.TransformerEncoder(
+        torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 1
+    )
+    (why,) = only(nn.diagnose(encoder))
+    assert "its forward fails on token ids (batch, length)" in why
+    assert "example" in why
+    found = nn.sees_order(encoder, torch.randn(1, 6, 8))
+    assert found.verdict == "it does not see order"
+
+
+def test_a_model_that_fails_on_its_own_forward_is_undetermined() -> None:
+    class Failing(torch.nn.Module):
+        def forward(self, ids: Tensor) -> Tensor:
+            raise KeyError("nothing\nworks")
+
+    (why,) = only(nn.diagnose(Failing()))
+    assert "KeyError: 'nothing\\nworks'" in why
+    (why,) = only(nn.diagnose(Failing(), torch.ones(2, 3)))
+    assert "an input of torch.float32 like the example, (2, 3)" in why
+
+
+def test_a_model_on_the_meta_device_is_undetermined() -> None:
+    with torch.device("meta"):
+        model = nn.GPTModel(VOCAB, 40, 16, heads=2, layers=1)
+    (why,) = only(nn.diagnose(model))
+    assert "meta device" in why
+
+
+def test_a_model_that_makes_tensors_of_no_value_is_undetermined() -> None:
+    class Elsewhere(torch.nn.Module):
+        def forward(self, ids: Tensor) -> Tensor:
+            return torch.zeros(*ids.shape, 4, device="meta")
+
+    assert "meta device" in nn.sees_order(Elsewhere()).why
+
+
+@pytest.mark.parametrize(
+    ("output", "why"),
+    [
+        (lambda ids: ids, "no tensor of floating numbers"),
+        (lambda ids: {"loss": ids.sum() * 1.0}, "no tensor of floating numbers"),
+        (lambda ids: ids / 0.0, "not all finite"),
+        (lambda ids: ids + torch.rand(ids.shape), "random even in evaluation mode"),
+        (lambda ids: (ids * 1.0).cumsum(dim=0), "does not read (batch, length)"),
+    ],
+    ids=["integers", "scalar", "infinite", "random", "length first"],
+)
+def test_an_output_that_says_nothing_is_undetermined(
+    output: Callable[[Tensor], Any], why: str
+) -> None:
+    class Says(torch.nn.Module):
+        def forward(self, ids: Tensor) -> Any:
+            return output(ids)
+
+    found = nn.sees_order(Says())
+    assert found.status == UNDETERMINED
+    assert why in found.why
+
+
+def test_a_model_that_cannot_be_copied_is_undetermined() -> None:
+    model = nn.GPTModel(VOCAB, 40, 16, heads=2, layers=1)
+    model.lock = (line for line in "a generator")  # type: ignore[assignment]
+    (why,) = only(nn.diagnose(model))
+    assert "cannot be copied" in why
+
+
+def test_a_vocabulary_of_one_is_undetermined() -> None:
+    found = nn.sees_order(nn.GPTModel(1, 40, 16, heads=2, layers=1))
+    assert found.status == UNDETERMINED
+    model = nn.GPTModel(VOCAB, 40, 16, heads=2, layers=1)
+    assert "the same one" in nn.sees_order(model, torch.full((1, 9), 7)).why
+
+
+def test_rotation_under_added_positions_is_undetermined() -> None:
+    """Several kinds at once: a query changes from place to place before it is turned."""
+    d = 16
+    model = Reader(Table(64, d), d_model=d, heads=1, rotary=lambda: nn.RotaryEmbedding(d))
+    report = nn.diagnose(model)
+    assert [diagnosis.status for diagnosis in report.diagnoses] == [*[HEALTHY] * 4, UNDETERMINED]
+    assert "added to the tokens as well" in report.diagnoses[-1].why
+    assert "rows added to tokens, as factors of queries" in report.diagnoses[2].why
+
+
+def test_layouts_that_differ_from_layer_to_layer_are_undetermined() -> None:
+    layouts = iter(["half", "interleaved"])
+    model = Reader(rotary=lambda: nn.RotaryEmbedding(8, layout=next(layouts)))
+    assert "in the other" in nn.rope_layout(model).why
+
+
+def test_one_pair_is_the_same_in_either_layout() -> None:
+    model = Reader(rotary=lambda: nn.RotaryEmbedding(8, layout="half", rotary_d=2))
+    assert nn.rope_layout(model).verdict == "one pair, the same in either layout"
+
+
+def test_heads_that_are_normalised_before_they_turn_hide_their_projections() -> None:
+    class Normed(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.turn = nn.RotaryEmbedding(8)
+
+        def forward(self, x: Tensor) -> Tensor:
+            turned: Tensor = self.turn(x / x.norm(dim=-1, keepdim=True))
+            return turned
+
+    found = nn.rope_layout(torch.nn.Sequential(Reader(rotary=Normed), torch.nn.Linear(16, 2)))
+    assert found.verdict == "interleaved"
+    assert "No projection" in found.why
+
+
+def test_a_causal_model_all_in_one_part_does_not_show_what_told_it_order() -> None:
+    class Whole(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.table = torch.nn.Embedding(VOCAB, 8)
+
+        def forward(self, ids: Tensor) -> Tensor:
+            x: Tensor = self.table(ids)
+            mask = torch.ones(ids.shape[1], ids.shape[1]).tril() > 0
+            for _ in range(2):
+                x = x + torch.softmax((x @ x.mT / 8).masked_fill(~mask, -torch.inf), dim=-1) @ x
+            return x
+
+    found = nn.sees_order(Whole())
+    assert found.verdict == "it sees order"
+    assert "no part shows" in found.why
+
+
+def test_a_part_that_cannot_be_run_alone_shows_nothing() -> None:
+    class Bound(Reader):
+        def forward(self, ids: Tensor) -> Tensor:
+            for layer in self.layers:
+                layer.awake = True  # type: ignore[assignment]
+            out = super().forward(ids)
+            for layer in self.layers:
+                layer.awake = False  # type: ignore[assignment]
+            return out
+
+    def awake(layer: Model, given: Any) -> None:
+        if not layer.awake:
+            raise RuntimeError("asleep")
+
+    model = Bound(causal=True)
+    for layer in model.layers:
+        layer.register_forward_pre_hook(awake)
+    assert "no part shows" in nn.sees_order(model).why
+
+
+def test_memory_that_ends_is_no_table_that_ends() -> None:
+    class Vast(torch.nn.Module):
+        def forward(self, ids: Tensor) -> Tensor:
+            if ids.shape[1] > 20:
+                raise torch.OutOfMemoryError
+            return ids * 1.0
+
+    found = nn.longest_input(Vast())
+    assert found.status == UNDETERMINED
+    assert "more memory than there is" in found.why
+
+
+# What it takes as input
+
+
+def test_an_example_may_be_ids_reals_or_keywords() -> None:
+    ids = torch.tensor([[3, 1, 4, 1, 5, 9, 2, 6]])
+    assert nn.sees_order(Reader(sines(16)), ids).status == HEALTHY
+
+    class Named(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = Reader(sines(16))
+
+        def forward(self, *, words: Tensor, scale: Tensor, name: str) -> Tensor:
+            assert name == "a name"
+            out: Tensor = self.inner(words) * scale
+            return out
+
+    example = {"words": ids, "scale": torch.ones(1, 1, 16), "name": "a name"}
+    report = nn.diagnose(Named(), example)
+    assert report.status == HEALTHY
+    assert nn.sees_order(Named()).status == UNDETERMINED
+
+
+def test_padding_is_not_taken_for_a_token() -> None:
+    """Its row is zeros: a text of it would be no text, and is what some models refuse."""
+
+    class Padded(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.table, self.out = torch.nn.Embedding(20, 16, padding_idx=17), Reader(sines(16))
+
+        def forward(self, ids: Tensor) -> Tensor:
+            if bool((ids == 17).any()):
+                raise ValueError("padding")
+            out: Tensor = self.table(ids) + self.out(ids)
+            return out
+
+    assert nn.sees_order(Padded()).status == HEALTHY
+
+
+def test_a_model_of_one_length_is_diagnosed_at_that_length() -> None:
+    class Fixed(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner, self.out = Reader(sines(16)), torch.nn.Linear(9 * 16, 9)
+
+        def forward(self, ids: Tensor) -> Tensor:
+            out: Tensor = self.out(self.inner(ids).flatten(1))
+            return out
+
+    ids = torch.arange(9)[None]
+    assert nn.sees_order(Fixed(), ids).verdict == "it sees order"
+    assert nn.longest_input(Fixed(), ids, length=4).ill
+    assert nn.longest_input(Fixed(), ids).measured["longest"] == 9
+
+
+def test_a_model_that_will_not_compute_in_float64_is_run_in_its_own_type() -> None:
+    class Single(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = Reader(causal=True, layers=1)
+
+        def forward(self, ids: Tensor) -> Tensor:
+            out: Tensor = self.inner(ids)
+            if out.dtype != torch.float32:
+                raise TypeError("float32 alone")
+            return out
+
+    found = nn.sees_order(Single())
+    assert found.ill
+    assert found.measured["change"] < 10 * found.measured["noise"] < 1e-4
+
+
+def test_a_device_without_float64_is_no_obstacle(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Model) -> Model:
+        raise TypeError("Cannot convert a tensor to float64")
+
+    monkeypatch.setattr(torch.nn.Module, "double", refuse)
+    assert nn.sees_order(Reader(sines(16))).status == HEALTHY
+    assert nn.sees_order(Reader()).ill
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_order_is_seen_or_not_in_every_dtype(dtype: torch.dtype) -> None:
+    assert nn.sees_order(Reader(sines(16)).to(dtype)).verdict == "it sees order"
+    assert nn.sees_order(Reader().to(dtype)).verdict == "it does not see order"
+
+
+def test_a_compiled_model_is_diagnosed_as_what_was_compiled() -> None:
+    model = torch.compile(Reader(sines(16)), backend="eager")
+    assert isinstance(model, torch.nn.Module)
+    assert [d.status for d in nn.diagnose(model).diagnoses] == [*[HEALTHY] * 4, ABSENT]
+
+
+def test_a_model_without_weights_is_diagnosed() -> None:
+    class Bare(torch.nn.Module):
+        def forward(self, ids: Tensor) -> Tensor:
+            return torch.nn.functional.one_hot(ids, 5) * 1.0
+
+    report = nn.diagnose(Bare())
+    assert report.diagnoses[0].ill
+    assert report.subject == "Bare: 0 weights, in training mode"
+
+
+def test_concatenated_positions_collide_or_do_not() -> None:
+    class Beside(torch.nn.Module):
+        def __init__(self, dtype: torch.dtype) -> None:
+            super().__init__()
+            self.table, self.dtype = torch.nn.Embedding(VOCAB, 8), dtype
+
+        def forward(self, ids: Tensor) -> Tensor:
+            places = sines(8, self.dtype)(torch.arange(ids.shape[1])).expand(len(ids), -1, -1)
+            return torch.cat([self.table(ids), places.to(self.table.weight.dtype)], dim=-1)
+
+    assert nn.colliding_positions(Beside(torch.float32)).status == HEALTHY
+    found = nn.colliding_positions(Beside(torch.bfloat16))
+    assert found.ill
+    assert (found.measured["first"], found.measured["second"]) == (256, 257)
+    assert "beside tokens" in found.why
+
+
+# The numbers, and what is printed
+
+
+def test_the_ratio_is_that_of_the_rows() -> None:
+    """Rows of length √(32/2), tokens of deviation 0.02 in 32 dimensions: 4/(0.02·√32)."""
+    torch.manual_seed(0)
+    layer = nn.PositionalEmbedding(10_000, 64, 32, pos_type="sinusoidal")
+    found = nn.drowned_tokens(layer)
+    assert found.measured["positions"] == pytest.approx(4, rel=1e-6)
+    assert found.measured["ratio"] == pytest.approx(4 / (0.02 * 32**0.5), rel=0.1)
+    assert found.measured["scaled"] == pytest.approx(found.measured["ratio"] / 32**0.5)
+    assert "√d_model = 5.66" in found.remedy
+    assert nn.drowned_tokens(layer, limit=50).status == HEALTHY
+
+
+def test_the_longest_input_names_its_table() -> None:
+    model = nn.GPTModel(VOCAB, 37, 16, heads=2, layers=1)
+    found = nn.longest_input(model, length=38)
+    assert found.measured == {"longest": 37, "length": 38}
+    assert "embedding.pos_embedding.embedding.weight has 37 rows" in found.why
+    assert nn.longest_input(model).verdict == "it ends at 37 tokens"
+    assert nn.longest_input(model, length=1).verdict == "it reads 1 tokens"
+
+
+class Biased(torch.nn.Module):
+    """A layer that adds a bias to the scores, counted in a type, or in that of its table."""
+
+    def __init__(self, dtype: torch.dtype | None, *, relative: bool) -> None:
+        super().__init__()
+        self.layer, self.dtype, self.relative = Reader(layers=1).layers[0], dtype, relative
+        self.table = torch.nn.Embedding(VOCAB, 16)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.table(ids)
+        places = torch.arange(ids.shape[1])
+        counts = places - places[:, None] if self.relative else places
+        out: Tensor = self.layer(x, counts.to(self.dtype or x.dtype).to(x.dtype) / 8)
+        return out
+
+
+@pytest.mark.parametrize("relative", [False, True], ids=["keys", "relative"])
+def test_biases_that_are_counted_in_bfloat16_collide(relative: bool) -> None:
+    assert nn.colliding_positions(Biased(torch.float32, relative=relative)).status == HEALTHY
+    found = nn.colliding_positions(Biased(None, relative=relative).bfloat16())
+    assert found.ill
+    assert found.measured["second"] - found.measured["first"] == 1
+
+
+def test_biases_of_keys_collide_whatever_the_type_of_the_model() -> None:
+    """Keys are never put together on purpose; far relative positions may be, as in a bucket."""
+    found = nn.colliding_positions(Biased(torch.bfloat16, relative=False))
+    assert (found.measured["first"], found.measured["second"], found.ill) == (256, 257, True)
+    found = nn.colliding_positions(Biased(torch.bfloat16, relative=True))
+    assert found.verdict == "far positions share a bias, in float64 too"
+
+
+def test_buckets_that_are_shared_on_purpose_are_no_collision() -> None:
+    found = nn.colliding_positions(nn.GPTModel(VOCAB, 40, 16, 2, 1, pos_type="t5"), length=200)
+    assert found.verdict == "far positions share a bias, in float64 too"
+    assert found.measured["colliding"] > 100
+
+
+def test_a_report_reads_from_the_subject_to_the_sum() -> None:
+    torch.manual_seed(0)
+    text = str(nn.diagnose(nn.GPTModel(VOCAB, 40, 16, heads=2, layers=1, pos_type="none")))
+    assert text.startswith("GPTModel: 3,952 weights, float32 on cpu, in training mode\n\n[ ILL] ")
+    assert "[ ILL] Does it see order?\n       It does not see order. With " in text
+    assert "\n       What helps: give it positions" in text
+    assert text.endswith("\n\n1 ill, 0 undetermined, of 5 questions.")
+    assert max(map(len, text.splitlines())) <= 68
+
+
+# What is often done instead
+
+
+def cosine(x: Tensor, y: Tensor) -> float:
+    return float(torch.nn.functional.cosine_similarity(x.flatten(), y.flatten(), dim=0))
+
+
+def test_a_threshold_of_the_cosine_gives_wrong_verdicts() -> None:
+    """The rule: two orders of three words more alike than 0.9 mean that positions are missing."""
+    generator = torch.Generator().manual_seed(0)
+    tokens = 0.02 * torch.randn(3, 64, generator=generator, dtype=torch.float64)
+    rows = sines(64)(torch.arange(3))
+    without, with_positions = (tokens, tokens.flip(0)), (tokens + rows, tokens.flip(0) + rows)
+    # Of means, it finds positions missing where they are; of rows in a line, the wrong way round.
+    assert cosine(*(x.mean(dim=0) for x in with_positions)) == pytest.approx(1)
+    assert cosine(*with_positions) > 0.99
+    assert cosine(*without) < 0.5
+
+
+def test_the_cosine_of_whole_models_does_not_tell_those_with_positions() -> None:
+    def alike(scheme: str, seed: int) -> bool:
+        torch.manual_seed(seed)
+        model = nn.GPTModel(50, 20, 32, heads=2, layers=2, pos_type=scheme)
+        with torch.no_grad():
+            logits = model(torch.tensor([[7, 8, 9], [9, 8, 7]]))
+        assert isinstance(logits, Tensor)
+        return cosine(*logits.mean(dim=1)) > 0.9
+
+    assert all(alike("sinusoidal", seed) for seed in HUNDRED)  # "missing"
+    assert sum(alike("none", seed) for seed in HUNDRED) < 20  # "working"

@@ -1,0 +1,435 @@
+"""The fast paths of the modules: each equal to the definition beside it, wherever memory lies."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.profiler import ProfilerActivity, profile
+
+from posenc import apply_rope, relative_view
+from posenc.nn import (
+    ALiBi,
+    RotaryEmbedding,
+    T5RelativeBias,
+    attention,
+    relative_attention,
+    relative_positions,
+    relative_row,
+    relative_score_mod,
+    reversed_view,
+)
+from posenc.nn import rotary as rotary_file
+
+LAYOUTS = ("interleaved", "half")
+DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
+
+# Half the distance between neighbouring numbers from 1 to 2: what one rounding can do to 1.
+ROUNDING = {
+    torch.float64: 2.0**-53,
+    torch.float32: 2.0**-24,
+    torch.bfloat16: 2.0**-9,
+    torch.float16: 2.0**-12,
+}
+
+both_layouts = pytest.mark.parametrize("layout", LAYOUTS)
+every_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: str(dtype)[6:])
+
+
+def random(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:
+    """Return numbers of about 1."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
+
+
+def close(found: Tensor, exact: Tensor) -> bool:
+    """Say whether a turned tensor is the float64 one, up to what its type must lose.
+
+    Two products and a sum of numbers below 8, with factors that were rounded once, in float64 or
+    float32, and then one rounding to the type.
+    """
+    steps = 8 * 4 * ROUNDING[torch.promote_types(found.dtype, torch.float32)]
+    error = (found.double() - exact).abs()
+    return bool((error <= steps + 2 * ROUNDING[found.dtype] * exact.abs()).all())
+
+
+def defined(x: Tensor, positions: Any, **keywords: Any) -> Tensor:
+    """Return what the numpy definition makes of these very numbers, in float64."""
+    return torch.from_numpy(apply_rope(x.detach().double().numpy(), positions, **keywords))
+
+
+# Rotary: the definition
+
+
+@both_layouts
+@every_dtype
+@pytest.mark.parametrize("rotary_d", [None, 2, 6])
+@pytest.mark.parametrize("shape", [(2, 3, 5, 8), (1, 1, 1, 8), (3, 2, 1, 8), (1, 2, 33, 8)])
+def test_turned_fast_is_turned_by_definition(
+    shape: tuple[int, ...], rotary_d: int | None, dtype: torch.dtype, layout: str
+) -> None:
+    x = random(*shape, dtype=dtype)
+    module = RotaryEmbedding(8, base=500.0, layout=layout, rotary_d=rotary_d)
+    turned = module.turn(x, module.factors(x, offset=4090))
+    positions = range(4090, 4090 + shape[2])
+    exact = defined(x, positions, base=500.0, layout=layout, rotary_d=rotary_d)
+    assert (turned.dtype, turned.shape) == (x.dtype, x.shape)
+    assert close(turned, exact)
+
+
+@both_layouts
+@every_dtype
+def test_turned_fast_at_a_million_is_as_exact_as_at_zero(dtype: torch.dtype, layout: str) -> None:
+    x = random(1, 2, 9, 128, dtype=dtype)
+    module = RotaryEmbedding(128, layout=layout)
+    turned = module.turn(x, module.factors(x, offset=1_000_000))
+    exact = defined(x, range(1_000_000, 1_000_009), layout=layout)
+    assert close(turned, exact)
+
+
+@both_layouts
+@pytest.mark.parametrize("kind", [torch.int64, torch.float32, torch.float64])
+def test_factors_take_positions_as_the_module_does(kind: torch.dtype, layout: str) -> None:
+    module, x = RotaryEmbedding(8, layout=layout), random(2, 3, 4, 8)
+    for positions in (torch.tensor([5, 0, 9, 2]), torch.tensor([[5, 0, 9, 2], [-1, 3, 3, 70]])):
+        found = module.turn(x, module.factors(x, positions=positions.to(kind)))
+        expected = module(x, positions=positions)
+        torch.testing.assert_close(found, expected, rtol=0, atol=1e-14)
+
+
+def test_factors_of_one_layer_do_for_all() -> None:
+    module, queries, keys = RotaryEmbedding(8), random(2, 4, 5, 8), random(2, 1, 5, 8, seed=1)
+    factors = module.factors(queries, offset=3)
+    torch.testing.assert_close(module.turn(keys, factors), module(keys, offset=3))
+
+
+# Rotary: wherever memory lies
+
+
+def in_memory(x: Tensor) -> dict[str, Tensor]:
+    """Return these numbers, lying in memory in many ways."""
+    wide = torch.zeros(*x.shape[:-1], x.shape[-1] + 3, dtype=x.dtype)
+    apart = torch.zeros(*x.shape[:-1], 2 * x.shape[-1], dtype=x.dtype)
+    views = {
+        "in one piece": x.clone(),
+        "heads inside": x.transpose(1, 2).contiguous().transpose(1, 2),
+        "batch last": x.permute(1, 2, 3, 0).contiguous().permute(3, 0, 1, 2),
+        "width first": x.mT.contiguous().mT,
+        "odd rows": wide[..., : x.shape[-1]],
+        "odd start": wide.clone()[..., 1 : x.shape[-1] + 1],
+        "gaps": apart[..., ::2],
+    }
+    return {name: view.copy_(x) for name, view in views.items()}
+
+
+@both_layouts
+@every_dtype
+def test_vectors_are_turned_wherever_they_lie(dtype: torch.dtype, layout: str) -> None:
+    x = random(2, 3, 5, 8, dtype=dtype)
+    module = RotaryEmbedding(8, layout=layout, rotary_d=6)
+    factors, exact = module.factors(x), defined(x, range(5), layout=layout, rotary_d=6)
+    for name, view in in_memory(x).items():
+        assert close(module.turn(view, factors), exact), name
+        assert torch.equal(view, x), name
+        for other, out in in_memory(torch.zeros_like(x)).items():
+            assert module.turn(view, factors, out=out) is out
+            assert close(out, exact), (name, other)
+        assert module.turn(view, factors, out=view) is view
+        assert close(view, exact), name
+
+
+@both_layouts
+def test_one_vector_for_all_heads_is_turned_and_stays(layout: str) -> None:
+    one = random(2, 1, 5, 8, dtype=torch.float32)
+    x, module = one.expand(2, 3, 5, 8), RotaryEmbedding(8, layout=layout)
+    turned = module.turn(x, module.factors(x))
+    torch.testing.assert_close(turned, module(x.contiguous()))
+    turned[0, 0] += 1  # each head has its own
+    torch.testing.assert_close(turned[0, 1], module(x)[0, 1])
+    with pytest.raises(ValueError, match=r"^out must have a place for each entry"):
+        module.turn(x, module.factors(x), out=x)
+
+
+@both_layouts
+@every_dtype
+def test_pieces_fit_together(
+    monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, layout: str
+) -> None:
+    x = random(3, 5, 7, 8, dtype=dtype)
+    module = RotaryEmbedding(8, layout=layout)
+    positions = torch.arange(21).reshape(3, 7)
+    factors, exact = module.factors(x, positions=positions), module(x.double(), positions=positions)
+    for room in (1, 8, 9, 24, 56, 57, 120, 280, 281, 600, 10_000):
+        monkeypatch.setattr(rotary_file, "TILE", room)
+        assert close(module.turn(x, factors), exact), room
+        assert close(module.turn(x.mT.contiguous().mT, factors), exact), room
+
+
+def test_pieces_cover_everything_once_and_hold_no_more_than_a_tile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for shape, room in product([(3, 5, 7, 8), (1, 1, 1, 2), (2, 3, 0, 8)], [8, 20, 56, 100, 9999]):
+        monkeypatch.setattr(rotary_file, "TILE", room)
+        x = torch.zeros(shape)
+        for tile in rotary_file._tiles(x):
+            assert 0 < x[tile].numel() <= max(room, shape[-1])
+            x[tile] += 1
+        assert (x == 1).all()
+
+
+@both_layouts
+def test_no_vectors_give_no_vectors(layout: str) -> None:
+    module = RotaryEmbedding(8, layout=layout)
+    for shape in ((2, 3, 0, 8), (0, 3, 5, 8), (2, 0, 5, 8)):
+        for dtype in (torch.float32, torch.bfloat16):
+            x = torch.zeros(shape, dtype=dtype)
+            assert module.turn(x, module.factors(x)).shape == shape
+            assert module.turn(x, module.factors(x), out=x).shape == shape
+
+
+def test_out_that_shares_memory_with_x_is_refused() -> None:
+    module, memory = RotaryEmbedding(8), random(2, 3, 6, 8)
+    x, factors = memory[:, :, :5], module.factors(memory[:, :, :5])
+    for out in (memory[:, :, 1:], memory[:, :, :5].as_strided(x.shape, (144, 8, 24, 1))):
+        with pytest.raises(ValueError, match=r"^out must be x itself or share no memory"):
+            module.turn(x, factors, out=out)
+    before = memory.clone()
+    module.turn(x, factors, out=memory[:, :, :5])  # another view of the very same numbers
+    torch.testing.assert_close(memory[:, :, :5], module(before[:, :, :5]))
+    assert torch.equal(memory[:, :, 5:], before[:, :, 5:])
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "shared"),
+    [
+        ((2, 3), (3, 1), False),
+        ((2, 3), (1, 2), False),
+        ((1, 3), (0, 1), False),
+        ((2, 3), (4, 1), False),
+        ((2, 3), (2, 1), True),
+        ((2, 3), (0, 1), True),
+        ((4, 4), (1, 1), True),
+    ],
+)
+def test_places_that_are_shared_are_noticed(
+    shape: tuple[int, ...], strides: tuple[int, ...], shared: bool
+) -> None:
+    from posenc.nn._arguments import _overlaps
+
+    assert _overlaps(torch.zeros(100).as_strided(shape, strides)) is shared
+
+
+# Rotary: gradients, compilers, other devices
+
+
+@both_layouts
+def test_gradients_of_the_fast_path_are_turned_back(layout: str) -> None:
+    module = RotaryEmbedding(8, layout=layout, rotary_d=6)
+    x, arriving = random(2, 3, 5, 8).requires_grad_(), random(2, 3, 5, 8, seed=1)
+    factors = module.factors(x, offset=7)
+    module.turn(x, factors).backward(arriving)  # type: ignore[no-untyped-call]
+    assert x.grad is not None
+    expected = module(arriving, positions=-torch.arange(7, 12))
+    torch.testing.assert_close(x.grad, expected, rtol=0, atol=1e-14)
+    turn: Callable[[Tensor], Tensor] = lambda x: module.turn(x, factors)  # noqa: E731
+    assert torch.autograd.gradcheck(turn, x)
+    assert torch.autograd.gradgradcheck(turn, x)
+
+
+def test_a_gradient_that_is_one_number_everywhere_is_turned_back() -> None:
+    module, x = RotaryEmbedding(8), random(1, 2, 3, 8).requires_grad_()
+    module.turn(x, module.factors(x)).sum().backward()  # type: ignore[no-untyped-call]
+    expected = module(torch.ones(1, 2, 3, 8, dtype=x.dtype), positions=-torch.arange(3))
+    torch.testing.assert_close(x.grad, expected)
+
+
+def test_out_is_refused_where_gradients_are_recorded() -> None:
+    module, x = RotaryEmbedding(8), random(1, 2, 3, 8).requires_grad_()
+    with pytest.raises(ValueError, match=r"^out must be None where gradients are recorded"):
+        module.turn(x, module.factors(x), out=torch.empty_like(x))
+    with torch.no_grad():
+        out = module.turn(x, module.factors(x), out=torch.empty_like(x))
+    torch.testing.assert_close(out, module(x).detach())
+
+
+class Layer(nn.Module):
+    """The two calls as a model has them."""
+
+    def __init__(self, layout: str) -> None:
+        super().__init__()
+        self.rotary = RotaryEmbedding(8, layout=layout, rotary_d=6)
+
+    def forward(self, x: Tensor, out: Tensor) -> tuple[Tensor, Tensor]:
+        """Return x turned twice."""
+        factors = self.rotary.factors(x, offset=3)
+        return self.rotary.turn(x, factors), self.rotary.turn(x, factors, out=out)
+
+
+@both_layouts
+def test_fast_path_compiles_into_one_graph(layout: str) -> None:
+    module, x = Layer(layout), random(2, 3, 5, 8)
+    compiled = torch.compile(module, fullgraph=True, backend="aot_eager")
+    out = torch.empty_like(x)
+    fresh, written = compiled(x, out)
+    torch.testing.assert_close(fresh, module.rotary(x, offset=3), rtol=0, atol=1e-13)
+    torch.testing.assert_close(written, fresh, rtol=0, atol=0)
+    torch.testing.assert_close(out, fresh, rtol=0, atol=0)
+
+
+@both_layouts
+def test_fast_path_has_its_shape_on_the_meta_device(layout: str) -> None:
+    module = RotaryEmbedding(8, layout=layout)
+    for dtype in (torch.float32, torch.bfloat16):
+        x = torch.empty(2, 3, 5, 8, device="meta", dtype=dtype)
+        factors = module.factors(x)
+        assert factors.device.type == "meta"
+        assert module.turn(x, factors).shape == module.turn(x, factors, out=x).shape == x.shape
+
+
+# One row in place of a matrix
+
+BIASES: dict[str, Callable[[Tensor], Tensor]] = {
+    "ALiBi": ALiBi(6),
+    "ALiBi, both ways": ALiBi(6, causal=False),
+    "T5": T5RelativeBias(6).requires_grad_(False),
+    "T5, decoder": T5RelativeBias(6, bidirectional=False).requires_grad_(False),
+}
+
+every_bias = pytest.mark.parametrize("bias", BIASES.values(), ids=BIASES.keys())
+every_size = pytest.mark.parametrize(
+    ("queries", "keys", "offset"), [(5, 5, 0), (1, 7, 6), (3, 8, 5), (4, 2, 0), (1, 1, 0)]
+)
+
+
+def places(queries: int, keys: int, offset: int) -> Tensor:
+    """Return the matrix of relative positions."""
+    return relative_positions(torch.arange(offset, offset + queries), keys)
+
+
+@every_size
+@every_bias
+def test_rows_seen_in_reverse_are_the_bias(
+    bias: Callable[[Tensor], Tensor], queries: int, keys: int, offset: int
+) -> None:
+    rows = bias(relative_row(queries, keys, query_offset=offset))[:, 0]
+    view = reversed_view(rows, queries)
+    expected = bias(places(queries, keys, offset))
+    torch.testing.assert_close(view.flip(-2), expected, rtol=0, atol=0)
+    torch.testing.assert_close(
+        torch.from_numpy(relative_view(rows.numpy(), queries).copy()), expected, rtol=0, atol=0
+    )
+    assert view.untyped_storage().data_ptr() == rows.untyped_storage().data_ptr()
+
+
+@every_dtype
+@every_size
+@every_bias
+def test_attention_by_rows_is_attention_with_the_bias(
+    bias: Callable[[Tensor], Tensor], queries: int, keys: int, offset: int, dtype: torch.dtype
+) -> None:
+    q = random(2, 6, queries, 8, dtype=dtype)
+    k, v = random(2, 2, 6, keys, 8, seed=1, dtype=dtype)
+    rows = bias(relative_row(queries, keys, query_offset=offset))[:, 0]
+    found = relative_attention(q, k, v, rows)
+    expected, _ = attention(q, k, v, bias=bias(places(queries, keys, offset)))
+    assert (found.dtype, found.shape) == (q.dtype, q.shape)
+    # torch rounds its weights to bfloat16 or float16 before the last product, ours does not.
+    atol = (
+        1e-12
+        if dtype is torch.float64
+        else 1e-5
+        if dtype is torch.float32
+        else 16 * (ROUNDING[dtype])
+    )
+    torch.testing.assert_close(found, expected, rtol=0, atol=atol)
+
+
+def most_at_once(work: Callable[[], object]) -> int:
+    """Return the bytes of the largest piece of memory that a single operation takes."""
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as watched:
+        work()
+    return max(int(event.self_cpu_memory_usage) for event in watched.events())
+
+
+def test_attention_by_rows_never_holds_the_matrix() -> None:
+    length, alibi = 512, ALiBi(6)
+    q, k, v = random(3, 1, 6, length, 8, dtype=torch.float32)
+    matrix = 6 * length * length * 4
+    by_rows = lambda: relative_attention(q, k, v, alibi(relative_row(length, length))[:, 0])  # noqa: E731
+    written = lambda: attention(q, k, v, bias=alibi(relative_positions(length)))  # noqa: E731
+    assert most_at_once(by_rows) < matrix / 4
+    assert most_at_once(written) >= matrix  # so the measure sees what it should
+
+
+def test_gradients_flow_through_rows_to_the_table() -> None:
+    bias, (q, k, v) = T5RelativeBias(6).double(), random(3, 2, 6, 5, 8)
+    q.requires_grad_()
+    arriving = random(2, 6, 5, 8, seed=1)
+    found = []
+    for fast in (True, False):
+        q.grad = bias.table.grad = None
+        if fast:
+            output = relative_attention(q, k, v, bias(relative_row(5, 5))[:, 0])
+        else:
+            output, _ = attention(q, k, v, bias=bias(relative_positions(5)))
+        output.backward(arriving)  # type: ignore[no-untyped-call]
+        found.append((q.grad, bias.table.grad))
+    for fast_grad, slow_grad in zip(*found, strict=True):
+        torch.testing.assert_close(fast_grad, slow_grad)
+
+
+def test_rows_that_leave_a_query_nowhere_to_look_are_refused() -> None:
+    q = k = v = random(1, 2, 3, 8)
+    rows = torch.zeros(2, 5)
+    rows[1, 1:4] = -torch.inf  # all that query 1, the middle one, can see
+    with pytest.raises(ValueError, match=r"^rows must leave each .* for query 1 in head 1$"):
+        relative_attention(q, k, v, rows)
+    rows[1, 3] = 0
+    relative_attention(q, k, v, rows)
+
+
+@pytest.mark.parametrize("shape", [(1, 2, 0, 8), (1, 2, 3, 0)])
+def test_attention_by_rows_needs_a_query_of_some_width(shape: tuple[int, ...]) -> None:
+    q = torch.ones(shape)
+    k = v = torch.ones(1, 2, 3, shape[-1])
+    with pytest.raises(ValueError, match=r"^q and k must hold a query and a key"):
+        relative_attention(q, k, v, torch.ones(2, shape[2] + 2))
+
+
+def test_attention_by_rows_compiles_into_one_graph() -> None:
+    bias, (q, k, v) = ALiBi(6), random(3, 1, 6, 5, 8)
+    rows = bias(relative_row(5, 5))[:, 0]
+    compiled = torch.compile(relative_attention, fullgraph=True, backend="aot_eager")
+    torch.testing.assert_close(compiled(q, k, v, rows), relative_attention(q, k, v, rows))
+
+
+@every_size
+@every_bias
+def test_score_function_adds_the_bias(
+    bias: Callable[[Tensor], Tensor], queries: int, keys: int, offset: int
+) -> None:
+    add = relative_score_mod(bias(relative_row(queries, keys, query_offset=offset))[:, 0], queries)
+    scores = random(6, queries, keys, dtype=torch.float32)
+    head, query, key = torch.meshgrid(*map(torch.arange, scores.shape), indexing="ij")
+    found = add(scores, torch.zeros_like(head), head, query, key)
+    expected = scores + bias(places(queries, keys, offset))
+    torch.testing.assert_close(found, expected, rtol=0, atol=0)
+
+
+@every_bias
+def test_flex_attention_takes_the_score_function(bias: Callable[[Tensor], Tensor]) -> None:
+    from torch.nn.attention.flex_attention import flex_attention
+
+    q, k, v = random(3, 2, 6, 5, 8, dtype=torch.float32)
+    add = relative_score_mod(bias(relative_row(5, 5))[:, 0], 5)
+    with warnings.catch_warnings():  # not compiled, it writes the scores out and says so
+        warnings.filterwarnings("ignore", "flex_attention called without torch.compile")
+        found = flex_attention(q, k, v, score_mod=add)
+    expected, _ = attention(q, k, v, bias=bias(relative_positions(5)))
+    assert isinstance(found, Tensor)
+    torch.testing.assert_close(found, expected)

@@ -1,0 +1,136 @@
+"""Inside `torch.func.vmap` and `torch.autocast` every module says what it says outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from posenc.nn import (
+    ALiBi,
+    GPTModel,
+    LearnedPositionalEmbedding,
+    PositionalEmbedding,
+    RelativePositionEmbedding,
+    RotaryEmbedding,
+    SinusoidalPositionalEncoding,
+    T5RelativeBias,
+    attention,
+    relative_attention,
+    relative_positions,
+    relative_row,
+)
+from posenc.nn.gpt import SCHEMES
+
+TEXTS, HEADS, LENGTH, D = 3, 2, 5, 8
+CLOSE = 1e-5  # float32 sums, whose order may be another in a batch
+
+
+@pytest.fixture(autouse=True)
+def seeded() -> Iterator[None]:
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        yield
+
+
+def gpt(scheme: str) -> GPTModel:
+    read = GPTModel(10, 8, HEADS * D, HEADS, 2, scheme).eval()
+    for parameter in read.parameters():
+        nn.init.normal_(parameter, std=0.5)
+    return read
+
+
+Q = torch.randn(TEXTS, 1, HEADS, LENGTH, D, generator=torch.Generator().manual_seed(0))
+ROTARY, HALVES = RotaryEmbedding(D), RotaryEmbedding(D, layout="half")
+SHAW, T5, LEARNED = RelativePositionEmbedding(D, 2), T5RelativeBias(HEADS), gpt("learned")
+IDS = torch.tensor([[[1, 2, 3, 4, 5]], [[9, 8, 7, 6, 5]], [[0, 0, 1, 0, 2]]])
+PLACES = torch.tensor([[0, 1, 2, 3, 4], [7, 7, 8, 9, 1], [2, 1, 0, 4, 4]])
+RELATIVE = torch.stack([relative_positions(places) for places in PLACES])
+MASK = torch.ones(TEXTS, LENGTH, LENGTH).tril().bool()
+
+# What is asked of each, and of what: one entry of a batch of three after the other, or at once.
+ASKED: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...]]] = {
+    "alibi": (ALiBi(HEADS), (RELATIVE,)),
+    "t5": (T5, (RELATIVE,)),
+    "relative positions": (relative_positions, (PLACES,)),
+    "shaw": (SHAW, (RELATIVE,)),
+    "shaw's scores": (SHAW.scores, (Q, RELATIVE)),
+    "shaw's scores by the shift": (lambda q: SHAW.shifted_scores(q, LENGTH), (Q,)),
+    "rope": (lambda q, places: ROTARY(q, positions=places), (Q, PLACES)),
+    "rope, fast": (lambda q: ROTARY.turn(q, ROTARY.factors(q)), (Q,)),
+    "rope, fast, in halves": (lambda q: HALVES.turn(q, HALVES.factors(q)), (Q,)),
+    "rope, fast, narrow": (lambda q: ROTARY.turn(q, ROTARY.factors(q)), (Q.bfloat16(),)),
+    "factors for one": (lambda f: HALVES.turn(Q[0], f), (torch.randn(TEXTS, LENGTH, D // 2) + 1j,)),
+    "sinusoidal": (lambda x, p: SinusoidalPositionalEncoding(D)(x, positions=p), (Q[:, 0], PLACES)),
+    "learned": (LearnedPositionalEmbedding(10, D), (PLACES,)),
+    "embedding": (PositionalEmbedding(10, 8, D, dropout=0.0), (IDS,)),
+    "attention": (lambda q: attention(q, q, q)[0], (Q,)),
+    "attention's mask": (lambda mask: attention(Q[0], Q[0], Q[0], mask=mask)[0], (MASK,)),
+    "attention's bias": (lambda bias: attention(Q[0], Q[0], Q[0], bias=bias)[0], (RELATIVE * 1.0,)),
+    **{f"gpt, {scheme}": (gpt(scheme), (IDS,)) for scheme in SCHEMES},
+    "gpt, padded": (lambda ids: LEARNED(ids, padding=ids > 0), (IDS,)),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+@torch.no_grad()
+def test_vmap_gives_each_what_it_is_given_alone(name: str) -> None:
+    asked, batches = ASKED[name]
+    alone = torch.stack([asked(*given) for given in zip(*batches, strict=True)])
+    together = torch.func.vmap(asked)(*batches)
+    torch.testing.assert_close(together, alone, atol=CLOSE, rtol=CLOSE)
+
+
+def test_gradients_of_each_text_come_from_vmap_over_grad() -> None:
+    read = gpt("t5")
+    parameters = {name: value.detach() for name, value in read.named_parameters()}
+
+    def said(parameters: dict[str, Tensor], ids: Tensor) -> Tensor:
+        logits: Tensor = torch.func.functional_call(read, parameters, (ids,))
+        return logits.square().mean()
+
+    gradients = torch.func.vmap(torch.func.grad(said), in_dims=(None, 0))(parameters, IDS)
+    for text, ids in enumerate(IDS):
+        read.zero_grad()
+        said(dict(read.named_parameters()), ids).backward()  # type: ignore[no-untyped-call]
+        assert read.t5 is not None
+        grad = read.t5.table.grad
+        torch.testing.assert_close(gradients["t5.table"][text], grad, atol=1e-4, rtol=1e-4)
+
+
+# Autocast turns products of float32 into products of bfloat16, off by 2**-9 of their size.
+LOUD: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "attention": lambda q, rows: attention(q, q, q)[0],
+    "its weights": lambda q, rows: attention(q, q, q)[1],
+    "scores": lambda q, rows: SHAW.scores(q, relative_positions(LENGTH)),
+    "scores by the shift": lambda q, rows: SHAW.shifted_scores(q, LENGTH),
+    "attention without a matrix": lambda q, rows: relative_attention(q, q, q, rows),
+}
+
+
+@pytest.mark.parametrize("name", LOUD)
+@pytest.mark.parametrize("compiled", [False, True])
+@torch.no_grad()
+def test_autocast_leaves_products_as_exact_as_their_factors(name: str, compiled: bool) -> None:
+    torch.compiler.reset()
+    asked, q = LOUD[name], Q[:, 0]
+    rows = ALiBi(HEADS, causal=False)(relative_row(LENGTH, LENGTH))[:, 0]
+    expected = asked(q, rows)
+    run = torch.compile(asked, fullgraph=True, backend="eager") if compiled else asked
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert (q @ q.mT).dtype is torch.bfloat16
+        found = run(q, rows)
+    assert found.dtype is torch.float32
+    torch.testing.assert_close(found, expected, atol=1e-6, rtol=1e-6)
+
+
+@torch.no_grad()
+def test_a_model_under_autocast_answers_in_its_type_and_nearly_the_same() -> None:
+    for scheme in SCHEMES:
+        read = GPTModel(10, 8, HEADS * D, HEADS, 2, scheme).eval()
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            logits, weights = read(IDS[:, 0], return_attention=True)
+        assert logits.dtype is weights.dtype is torch.bfloat16
+        torch.testing.assert_close(logits.float(), read(IDS[:, 0]), atol=0.02, rtol=0)

@@ -1,0 +1,115 @@
+"""Every public name of `posenc.nn` says what it promises, and every example holds."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+
+from posenc import nn
+
+OF_TORCH = ("extra_repr", "reset_parameters")  # which say there what they are for
+
+
+# One of every public class; what is missing here fails.
+MADE: dict[str, object] = {
+    "ALiBi": nn.ALiBi(2),
+    "ByteTokenizer": nn.ByteTokenizer(),
+    "Cache": nn.Cache(),
+    "GPTModel": nn.GPTModel(5, 4, 4, 2, 1),
+    "LearnedPositionalEmbedding": nn.LearnedPositionalEmbedding(5, 4),
+    "PositionalEmbedding": nn.PositionalEmbedding(5, 4, 4),
+    "RelativePositionEmbedding": nn.RelativePositionEmbedding(4, 2),
+    "RotaryEmbedding": nn.RotaryEmbedding(4),
+    "SinusoidalPositionalEncoding": nn.SinusoidalPositionalEncoding(4),
+    "SwinRelativeBias": nn.SwinRelativeBias(2, 3),
+    "T5RelativeBias": nn.T5RelativeBias(2),
+    "WordTokenizer": nn.WordTokenizer(["the", "cat"]),
+}
+
+
+def public_callables() -> Iterator[tuple[str, Callable[..., object]]]:
+    """Yield every public function, class and method, under the name a reader would write."""
+    for name in nn.__all__:
+        thing = getattr(nn, name)
+        yield name, thing
+        if inspect.isclass(thing):
+            for method, body in vars(thing).items():
+                if inspect.isfunction(body) and not method.startswith("_"):
+                    yield f"{name}.{method}", body
+
+
+PUBLIC = dict(public_callables())
+MODULES = sorted({thing.__module__ for thing in PUBLIC.values()})
+
+
+def arguments(name: str) -> list[inspect.Parameter]:
+    """Return what the caller of a public name may pass."""
+    parameters = inspect.signature(PUBLIC[name]).parameters.values()
+    return [argument for argument in parameters if argument.name != "self"]
+
+
+def wanted(name: str) -> Iterator[str]:
+    """Yield the sections that a docstring needs."""
+    if name.endswith(OF_TORCH):
+        return
+    yield "Examples:"
+    yield "Attributes:" if inspect.isclass(PUBLIC[name]) else "Returns:"
+    if "." not in name:  # a method stands under its class, which names the source
+        yield "Source:"
+    if arguments(name):  # what takes no argument is given no wrong one
+        yield from ("Args:", "Raises:")
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_says_what_it_promises(name: str) -> None:
+    text = inspect.getdoc(PUBLIC[name]) or ""
+    assert text.splitlines()[0].endswith(".")
+    assert [section for section in wanted(name) if f"\n{section}\n" not in text] == []
+    assert (">>> " in text) or name.endswith(OF_TORCH)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_argument_is_documented_and_annotated(name: str) -> None:
+    text = inspect.getdoc(PUBLIC[name]) or ""
+    for argument in arguments(name):
+        assert argument.annotation is not argument.empty, argument
+        assert f"\n    {argument.name}: " in text, argument
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if inspect.isclass(PUBLIC[name])])
+def test_every_attribute_is_documented_and_there(name: str) -> None:
+    text = inspect.getdoc(PUBLIC[name]) or ""
+    section = text.split("\nAttributes:\n")[1].split("\n\n")[0]
+    lines = [line for line in section.splitlines() if line[4:5].strip()]  # not those that go on
+    documented = {line.strip().partition(":")[0] for line in lines}
+    thing = MADE[name]
+    assert documented - set(dir(thing)) == set()
+    kept = {key for key in vars(thing) if not key.startswith("_")} - {"training"}
+    if isinstance(thing, torch.nn.Module):
+        kept |= {*thing._parameters, *thing._modules}
+    assert kept - documented == set()
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_docstring_example_prints_what_it_says(module: str) -> None:
+    outcome = doctest.testmod(importlib.import_module(module))
+    assert outcome.attempted > 0
+    assert outcome.failed == 0
+
+
+def test_the_map_names_every_public_name_and_its_file() -> None:
+    described = nn.__doc__ or ""
+    assert [name for name in nn.__all__ if f"`{name}`" not in described] == []
+    files = [f"{module.replace('.', '/')}.py" for module in MODULES]
+    assert [file for file in files if file not in described] == []
+
+
+def test_public_names_are_sorted_and_nothing_else_is_public() -> None:
+    assert list(nn.__all__) == sorted(nn.__all__)
+    callables = {name for name, value in vars(nn).items() if callable(value)}
+    assert {name for name in callables if not name.startswith("_")} == set(nn.__all__)

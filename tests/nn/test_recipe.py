@@ -1,0 +1,33 @@
+"""The recipe of the page *What is wrong with my model?*, for tests of a model of one's own."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from posenc import nn
+
+
+@pytest.fixture(scope="module")
+def model() -> torch.nn.Module:
+    """Return the model that is trained elsewhere."""
+    torch.manual_seed(0)
+    return nn.GPTModel(**nn.create_model_config("tiny"), pos_type="rope")
+
+
+def test_the_model_sees_order(model: torch.nn.Module) -> None:
+    found = nn.sees_order(model)
+    assert found.verdict == "it sees order", found
+
+
+def test_the_model_reads_what_it_is_fed(model: torch.nn.Module) -> None:
+    found = nn.longest_input(model, length=256)
+    assert found.status == "healthy", found
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_positions_stay_apart_where_the_model_is_used(
+    model: torch.nn.Module, dtype: torch.dtype
+) -> None:
+    found = nn.colliding_positions(model.to(dtype), length=300)
+    assert found.verdict == "all positions differ", found

@@ -1,0 +1,151 @@
+"""Diagnoses of models that nobody here wrote: transformers', small and randomly initialised.
+
+| model   | positions                      | what is known of it                              |
+|---------|--------------------------------|--------------------------------------------------|
+| GPT-2   | a learned row, added           | sees order, level rows, ends with its table      |
+| BERT    | a learned row, added           | the same, looking both ways                      |
+| RoBERTa | a learned row, from row 2 on   | its table has two rows more than positions       |
+| Llama   | rotary, half                   | nothing added, no end                            |
+| GPT-J   | rotary in part, interleaved    | its sines are a table, and end                   |
+| NeoX    | rotary in part, half           | no end                                           |
+| BLOOM   | ALiBi                          | in bfloat16 it counts keys in that type          |
+| Falcon  | ALiBi                          | counts keys in bfloat16, whatever its type       |
+| T5      | buckets                        | far ones shared on purpose                       |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+
+from posenc import nn
+from posenc.nn.diagnose import ABSENT, HEALTHY, UNDETERMINED
+
+# Some of transformers' modules script a function as they are imported.
+pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")
+
+WORDS: dict[str, Any] = {"vocab_size": 100, "bos_token_id": 1, "eos_token_id": 2}
+SMALL: dict[str, Any] = {
+    **WORDS,
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "max_position_embeddings": 64,
+}
+SHORT: dict[str, Any] = {**WORDS, "n_embd": 32, "n_layer": 2, "n_head": 2, "n_positions": 64}
+T5: dict[str, Any] = {"vocab_size": 100, "d_model": 32, "d_kv": 16, "d_ff": 64, "num_layers": 2}
+
+
+def made(name: str) -> torch.nn.Module:
+    """Return a small model of transformers, with weights as its authors draw them."""
+    import transformers as them
+
+    torch.manual_seed(0)
+    models: dict[str, Any] = {
+        "GPT-2": lambda: them.GPT2LMHeadModel(them.GPT2Config(**SHORT)),
+        "BERT": lambda: them.BertModel(them.BertConfig(**SMALL)),
+        "RoBERTa": lambda: them.RobertaModel(
+            them.RobertaConfig(**SMALL | {"max_position_embeddings": 66})
+        ),
+        "Llama": lambda: them.LlamaForCausalLM(them.LlamaConfig(**SMALL, num_key_value_heads=1)),
+        "GPT-J": lambda: them.GPTJForCausalLM(them.GPTJConfig(**SHORT, rotary_dim=8)),
+        "NeoX": lambda: them.GPTNeoXForCausalLM(them.GPTNeoXConfig(**SMALL)),
+        "BLOOM": lambda: them.BloomForCausalLM(
+            them.BloomConfig(**WORDS, hidden_size=32, n_layer=2, n_head=2)
+        ),
+        "Falcon": lambda: them.FalconForCausalLM(
+            them.FalconConfig(
+                **WORDS, hidden_size=32, num_hidden_layers=2, num_attention_heads=2, alibi=True
+            )
+        ),
+        "T5": lambda: them.T5EncoderModel(them.T5Config(**T5, num_heads=2)),
+        "T5, both": lambda: them.T5Model(them.T5Config(**T5, num_heads=2)),
+    }
+    model: torch.nn.Module = models[name]()
+    return model
+
+
+@pytest.fixture(autouse=True)
+def at_rest() -> Iterator[None]:
+    """Give torch's generator back as it was."""
+    with torch.random.fork_rng():
+        yield
+
+
+# Of each model: order, drowned, collisions, longest input, rotary layout.
+KNOWN = {
+    "GPT-2": ("it sees order", HEALTHY, HEALTHY, "it ends at 64 tokens", ABSENT),
+    "BERT": ("it sees order", HEALTHY, HEALTHY, "it ends at 64 tokens", ABSENT),
+    "RoBERTa": ("it sees order", HEALTHY, HEALTHY, "it ends at 64 tokens", ABSENT),
+    "Llama": ("it sees order", ABSENT, HEALTHY, "it reads 1024 tokens", "half"),
+    "GPT-J": ("it sees order", ABSENT, HEALTHY, "it ends at 64 tokens", "interleaved"),
+    "NeoX": ("it sees order", ABSENT, HEALTHY, "it reads 1024 tokens", "half"),
+    "BLOOM": ("it sees order", ABSENT, HEALTHY, "it reads 1024 tokens", ABSENT),
+    "T5": ("it sees order", ABSENT, HEALTHY, "it reads 1024 tokens", ABSENT),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_a_model_of_transformers_is_diagnosed_as_what_it_is(name: str) -> None:
+    report = nn.diagnose(made(name))
+    assert not report.ill, str(report)
+    for diagnosis, known in zip(report.diagnoses, KNOWN[name], strict=True):
+        assert known in (diagnosis.verdict, diagnosis.status), str(diagnosis)
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_in_bfloat16_only_bloom_takes_two_positions_for_one(name: str) -> None:
+    """Its biases are slopes times counts of keys, in the type of the model: 256 and 257 are one."""
+    report = nn.diagnose(made(name).to(torch.bfloat16))
+    assert [d.ill for d in report.diagnoses] == [False, False, name == "BLOOM", False, False]
+    if name == "BLOOM":
+        found = report.diagnoses[2].measured
+        assert (found["first"], found["second"]) == (256, 257)
+
+
+def test_falcon_takes_two_positions_for_one_in_float32_too() -> None:
+    report = nn.diagnose(made("Falcon"))
+    assert [d.ill for d in report.diagnoses] == [False, False, True, False, False]
+    found = report.diagnoses[2].measured
+    assert (found["first"], found["second"]) == (256, 257)
+
+
+@pytest.mark.parametrize(
+    ("name", "table"),
+    [
+        ("GPT-2", "transformer.wpe.weight has 64 rows"),
+        ("BERT", "embeddings.position_embeddings.weight has 64 rows"),
+        ("RoBERTa", "embeddings.position_embeddings.weight has 66 rows"),
+    ],
+)
+def test_the_table_that_ends_is_named(name: str, table: str) -> None:
+    found = nn.longest_input(made(name), length=65)
+    assert found.ill
+    assert table in found.why
+
+
+def test_gpt2_without_its_positions_is_ill_and_says_so() -> None:
+    """The planted fault: rows of zeros are no positions, and two layers have their mask."""
+    model = made("GPT-2")
+    torch.nn.init.zeros_(model.get_parameter("transformer.wpe.weight"))
+    assert nn.sees_order(model).verdict == "only through the causal mask"
+    assert nn.drowned_tokens(model).status == ABSENT
+
+
+def test_bert_without_its_positions_does_not_see_order() -> None:
+    model = made("BERT")
+    torch.nn.init.zeros_(model.get_parameter("embeddings.position_embeddings.weight"))
+    assert nn.sees_order(model).verdict == "it does not see order"
+
+
+def test_t5_whole_is_diagnosed_when_its_decoder_is_given_something_to_begin_with() -> None:
+    model = made("T5, both")
+    assert {d.status for d in nn.diagnose(model).diagnoses} == {UNDETERMINED}
+    ids = torch.arange(3, 60)[None]
+    report = nn.diagnose(model, {"input_ids": ids, "decoder_input_ids": ids[:, :1]})
+    assert report.status == HEALTHY
+    assert report.diagnoses[0].verdict == "it sees order"
