@@ -51,6 +51,8 @@ format: setup
 types: setup
 	$(IN_VENV) -m mypy
 
+# A process a core, each with one thread: more would only wait for one another.
+checks: export OMP_NUM_THREADS := 1
 checks: setup
 	$(IN_VENV) -m pytest --cov --numprocesses auto --dist loadfile
 

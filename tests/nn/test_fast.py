@@ -401,6 +401,13 @@ def test_attention_by_rows_needs_a_query_of_some_width(shape: tuple[int, ...]) -
         relative_attention(q, k, v, torch.ones(2, shape[2] + 2))
 
 
+def test_attention_by_rows_has_its_shape_on_the_meta_device() -> None:
+    q, k, rows = (
+        torch.empty(shape, device="meta") for shape in ((1, 2, 3, 8), (1, 2, 5, 8), (2, 7))
+    )
+    assert relative_attention(q, k, k, rows).shape == (1, 2, 3, 8)
+
+
 def test_attention_by_rows_compiles_into_one_graph() -> None:
     bias, (q, k, v) = ALiBi(6), random(3, 1, 6, 5, 8)
     rows = bias(relative_row(5, 5))[:, 0]
