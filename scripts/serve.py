@@ -27,7 +27,7 @@ def serve_command(port: str) -> list[str]:
     warning stops `make test`; it does not stop an author's look at the page.
     """
     address = f"{HOST}:{port}"
-    options = ["--livereload", "--no-strict", "--dev-addr", address]
+    options = ["--livereload", "--dirty", "--no-strict", "--dev-addr", address]
     return [sys.executable, "-m", "mkdocs", "serve", *options]
 
 
