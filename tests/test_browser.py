@@ -223,13 +223,18 @@ def test_mathematics_is_there_without_scripts(path: str, browser: Browser, site:
         assert "KaTeX_Main" in page.evaluate(FONTS)
 
 
-@pytest.mark.parametrize("path", paths(), ids=lambda path: path or "home")
-def test_page_fits_a_phone_without_scripts(path: str, browser: Browser, site: Site) -> None:
+@pytest.fixture(scope="module")
+def without_scripts(browser: Browser) -> Iterator[Page]:
+    """Open a phone's window in which no script runs."""
     with browser.new_context(java_script_enabled=False, viewport=PHONE) as window:
-        page = window.new_page()
-        page.goto(site.url + path)
-        width = page.evaluate("document.documentElement.scrollWidth")
-        assert width <= PHONE["width"], page.evaluate(TOO_WIDE)
+        yield window.new_page()
+
+
+@pytest.mark.parametrize("path", paths(), ids=lambda path: path or "home")
+def test_page_fits_a_phone_without_scripts(path: str, without_scripts: Page, site: Site) -> None:
+    without_scripts.goto(site.url + path)
+    width = without_scripts.evaluate("document.documentElement.scrollWidth")
+    assert width <= PHONE["width"], without_scripts.evaluate(TOO_WIDE)
 
 
 @pytest.fixture

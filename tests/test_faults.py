@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ def page_name(path: Path) -> str:
     return str(path.relative_to(DOCS))
 
 
+@cache
 def defined(text: str) -> dict[str, Any]:
     """Return the names that a page has when all its sessions are run."""
     known = names()
