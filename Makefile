@@ -54,7 +54,7 @@ types: setup
 # A process a core, each with one thread: more would only wait for one another.
 checks: export OMP_NUM_THREADS := 1
 checks: setup
-	$(IN_VENV) -m pytest --cov --numprocesses auto --dist loadfile
+	$(IN_VENV) -m pytest --cov --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 # Older Pythons cannot read the script that would say so.
 setup:
