@@ -317,7 +317,6 @@ def test_permalink_leads_to_its_heading(reader: Visit) -> None:
     heading = reader.page.locator(f"{ARTICLE} h2[id]").last
     heading.hover()
     heading.locator(".headerlink").click()
-    # The theme writes the section that it takes the reader to be in, and may be a moment behind.
     expect(reader.page).to_have_url(f"{reader.site.url}{CHAPTERS[0]}#{heading.get_attribute('id')}")
     expect(heading).to_be_in_viewport()
 
