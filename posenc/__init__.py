@@ -14,6 +14,9 @@ Turning queries and keys
     Rotary positions, RoPE    `apply_rope`, `apply_rope_complex`,         posenc/rotary.py
                               `rope_matrix`, `rotary_frequencies`,
                               `convert_layout`, `convert_projection`
+    For longer texts          `interpolated_frequencies`,                 posenc/scaling.py
+                              `ntk_frequencies`, `yarn_frequencies`,
+                              `yarn_temperature`
 
 Added to the scores
     Attention itself          `attention`, `causal_mask`                  posenc/attention.py
@@ -55,6 +58,12 @@ from posenc.rotary import (
     rope_matrix,
     rotary_frequencies,
 )
+from posenc.scaling import (
+    interpolated_frequencies,
+    ntk_frequencies,
+    yarn_frequencies,
+    yarn_temperature,
+)
 from posenc.sinusoidal import (
     PositionalEncoding,
     shift_matrix,
@@ -84,7 +93,9 @@ __all__ = [
     "convert_projection",
     "counting_encoding",
     "frequencies",
+    "interpolated_frequencies",
     "no_encoding",
+    "ntk_frequencies",
     "relative_positions",
     "relative_row",
     "relative_shift",
@@ -104,4 +115,6 @@ __all__ = [
     "t5_buckets",
     "t5_rows",
     "wavelengths",
+    "yarn_frequencies",
+    "yarn_temperature",
 ]

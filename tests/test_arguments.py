@@ -281,6 +281,19 @@ FREQUENCIES = [
     *rows(TypeError, "", NOT_REALS),
 ]
 
+FACTORS = [
+    *rows(ValueError, "from 1 to 1e100", {"0": 0, "0.5": 0.5, "-2": -2, "1e+101": 1e101}),
+    *rows(ValueError, "", NOT_FINITE),
+    *rows(TypeError, NUMBER, NOT_REALS),
+    *rows(TypeError, NUMBER, {"(1,)": [4.0], "(2, 1)": np.ones((2, 1))}),
+]
+
+TURNS = [
+    *rows(ValueError, "", {"-1": -1, **NOT_FINITE}),
+    *rows(TypeError, NUMBER, NOT_REALS),
+    *rows(TypeError, NUMBER, {"(1,)": [4.0], "(0,)": []}),
+]
+
 TURNING = [
     *rows(ValueError, WIDTH, {"0": 0, "-2": -2, "5": 5}),
     *rows(ValueError, "at most 8, the width", {"10": 10}),
@@ -350,6 +363,14 @@ BAD: dict[str, list[Row]] = {
     "target": CHOICES,
     "frequencies": but_none(FREQUENCIES),
     "rotary_d": but_none(TURNING),
+    "factor": FACTORS,
+    "trained_length": SIZES,
+    "slow": TURNS,
+    "fast": TURNS,
+    "ntk_frequencies.d": [
+        *rows(ValueError, "an even integer, 4 or more", {"2": 2, "0": 0, "-4": -4, "7": 7}),
+        *rows(TypeError, "an even integer, 4 or more", NOT_ONE_INTEGER),
+    ],
     "relative": RELATIVE,
     "mask": but_none(MASKS),
     "bias": but_none(BIASES),
@@ -437,6 +458,13 @@ CALLS: dict[str, tuple[Call, dict[str, object]]] = {
     "apply_rope_complex": (posenc.apply_rope_complex, ROPE),
     "rope_matrix": (posenc.rope_matrix, {"position": 3, "d": 8}),
     "rotary_frequencies": (posenc.rotary_frequencies, {"d": 8}),
+    "interpolated_frequencies": (posenc.interpolated_frequencies, {"d": 8, "factor": 4}),
+    "ntk_frequencies": (posenc.ntk_frequencies, {"d": 8, "factor": 4}),
+    "yarn_frequencies": (
+        posenc.yarn_frequencies,
+        {"d": 8, "factor": 4, "trained_length": 256},
+    ),
+    "yarn_temperature": (posenc.yarn_temperature, {"factor": 4}),
     "convert_layout": (
         posenc.convert_layout,
         {"x": TOKENS, "source": "half", "target": "interleaved"},

@@ -1,0 +1,86 @@
+"""Long-context frequencies against those of transformers 5: equal where it follows the papers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from posenc import (
+    frequencies,
+    interpolated_frequencies,
+    ntk_frequencies,
+    wavelengths,
+    yarn_frequencies,
+    yarn_temperature,
+)
+
+D, LENGTH = 128, 4096
+# It works in float32: a power of the base is off by |ln ω| of its roundings, 9 here, and a few.
+FLOAT32 = 16 * 2.0**-24
+
+
+def theirs(kind: str, factor: float, base: float = 10000.0) -> tuple[NDArray[np.float64], float]:
+    """Ask transformers for the frequencies of a Llama of head width 128 and for its scale."""
+    from transformers import LlamaConfig
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+    config = LlamaConfig(
+        hidden_size=D,
+        num_attention_heads=1,
+        max_position_embeddings=LENGTH,
+        rope_parameters={
+            "rope_type": kind,
+            "rope_theta": base,
+            "factor": factor,
+            "original_max_position_embeddings": LENGTH,
+        },
+    )
+    long = int(factor * LENGTH) if kind == "dynamic" else None
+    found, scale = ROPE_INIT_FUNCTIONS[kind](config, device="cpu", seq_len=long)
+    return found.double().numpy(), scale
+
+
+@pytest.mark.parametrize("factor", [1.0, 2.0, 8.0])
+def test_their_linear_scaling_is_interpolation(factor: float) -> None:
+    found, scale = theirs("linear", factor)
+    np.testing.assert_allclose(found, interpolated_frequencies(D, factor), rtol=FLOAT32)
+    assert scale == 1
+
+
+@pytest.mark.parametrize("factor", [1.0, 2.0, 4.0])
+def test_their_dynamic_scaling_is_a_larger_base_by_another_factor(factor: float) -> None:
+    """Dynamic NTK enlarges the base by factor·length/trained − (factor − 1), not by the factor."""
+    found, _ = theirs("dynamic", factor)
+    np.testing.assert_allclose(
+        found, ntk_frequencies(D, factor * factor - (factor - 1)), rtol=FLOAT32
+    )
+
+
+def their_ramp(factor: float, base: float) -> NDArray[np.float64]:
+    """Return YaRN's frequencies with a ramp that is straight in i, from and to whole pairs."""
+    turns = LENGTH / wavelengths(D, base=base)
+    pair = np.arange(D // 2)
+    low = np.flatnonzero(turns >= 32)[-1]  # the last pair with 32 turns, and the first with 1
+    high = np.flatnonzero(turns <= 1)[0]
+    kept = 1 - np.clip((pair - low) / (high - low), 0, 1)
+    slowed: NDArray[np.float64] = ((1 - kept) / factor + kept) * frequencies(D, base=base)
+    return slowed
+
+
+@pytest.mark.parametrize("base", [10000.0, 500000.0])
+@pytest.mark.parametrize("factor", [2.0, 8.0])
+def test_yarn_of_the_paper_has_another_ramp_than_yarn_of_the_code(
+    factor: float, base: float
+) -> None:
+    found, scale = theirs("yarn", factor, base)
+    ours = yarn_frequencies(D, factor, LENGTH, base=base)
+    np.testing.assert_allclose(found, their_ramp(factor, base), rtol=FLOAT32)
+    assert scale == pytest.approx(yarn_temperature(factor), rel=1e-15)
+
+    turns = LENGTH / wavelengths(D, base=base)
+    outside = (turns >= 32) | (turns <= 1)
+    np.testing.assert_allclose(found[outside], ours[outside], rtol=FLOAT32)
+    # In between, pairs turn up to so many times as fast by the code as by the paper.
+    faster = {2.0: 1.25, 8.0: 2.0}[factor]
+    assert faster < (found / ours).max() < 1.25 * faster

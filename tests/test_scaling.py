@@ -1,0 +1,152 @@
+"""Rotary frequencies for longer texts: the papers' rules, and what each promises about angles."""
+
+from __future__ import annotations
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from posenc import (
+    apply_rope,
+    frequencies,
+    interpolated_frequencies,
+    ntk_frequencies,
+    wavelengths,
+    yarn_frequencies,
+    yarn_temperature,
+)
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+WIDTHS = (4, 8, 64, 128)
+FACTORS = (1.0, 1.5, 4.0, 32.0)
+LENGTHS = (64, 2048, 4096)
+# A power, a quotient and a sum, each off by a rounding or two, the power by |ln ω| more.
+CLOSE = 1e-14
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize("d", WIDTHS)
+def test_interpolation_turns_a_position_as_far_as_its_share(d: int, factor: float) -> None:
+    x = np.random.default_rng(0).normal(size=(5, d))
+    positions = np.array([0, 1, 63, 64, 8191])
+    slower = apply_rope(x, positions, frequencies=interpolated_frequencies(d, factor))
+    np.testing.assert_allclose(slower, apply_rope(x, positions / factor), rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("base", [10000.0, 500000.0])
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize("d", WIDTHS)
+def test_ntk_frequencies_are_those_of_the_larger_base(d: int, factor: float, base: float) -> None:
+    with mpmath.workdps(50):
+        larger = mpmath.mpf(base) * mpmath.mpf(factor) ** (mpmath.mpf(d) / (d - 2))
+        exact = [float(larger ** (-mpmath.mpf(2 * i) / d)) for i in range(d // 2)]
+    np.testing.assert_allclose(ntk_frequencies(d, factor, base=base), exact, rtol=CLOSE)
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize("d", WIDTHS)
+def test_ntk_leaves_the_fastest_pair_and_interpolates_the_slowest(d: int, factor: float) -> None:
+    scaled = ntk_frequencies(d, factor)
+    assert scaled[0] == 1
+    assert scaled[-1] == pytest.approx(interpolated_frequencies(d, factor)[-1], rel=CLOSE)
+    slowed = frequencies(d) / scaled
+    assert (np.diff(slowed) >= 0).all()  # the slower a pair, the more it is slowed
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize("d", WIDTHS)
+def test_yarn_frequencies_are_the_papers_mixture(d: int, factor: float, length: int) -> None:
+    """Each pair by itself, in the paper's terms: wavelength, turns, ramp."""
+    for wave, found in zip(wavelengths(d), yarn_frequencies(d, factor, length), strict=True):
+        turns = length / wave
+        kept = 0 if turns < 1 else 1 if turns > 32 else (turns - 1) / 31
+        omega = 2 * np.pi / wave
+        assert found == pytest.approx((1 - kept) * omega / factor + kept * omega, rel=CLOSE)
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_yarn_leaves_fast_pairs_and_interpolates_slow_ones(length: int) -> None:
+    turns = length / wavelengths(128)
+    slowed = frequencies(128) / yarn_frequencies(128, 8, length)
+    np.testing.assert_array_equal(slowed[turns >= 32], 1.0)
+    np.testing.assert_allclose(slowed[turns <= 1], 8, rtol=CLOSE)
+    between = slowed[(turns > 1) & (turns < 32)]
+    assert between.size
+    assert ((between > 1) & (between < 8)).all()
+
+
+def test_yarn_in_the_limits_is_plain_rope_and_interpolation() -> None:
+    plain = yarn_frequencies(64, 8, 4096, slow=0.0, fast=1e-9)
+    np.testing.assert_array_equal(plain, frequencies(64))
+    slow = yarn_frequencies(64, 8, 4096, slow=1e9, fast=2e9)
+    np.testing.assert_array_equal(slow, interpolated_frequencies(64, 8))
+
+
+@settings(database=None, deadline=None, derandomize=True, max_examples=50)
+@given(
+    half=st.integers(2, 64),
+    factor=st.floats(1, 1e6),
+    length=st.integers(1, 10**6),
+    base=st.floats(2, 1e8),
+)
+def test_no_rule_makes_a_pair_faster_or_slower_than_interpolation(
+    half: int, factor: float, length: int, base: float
+) -> None:
+    plain = frequencies(2 * half, base=base)
+    for scaled in (
+        interpolated_frequencies(2 * half, factor, base=base),
+        ntk_frequencies(2 * half, factor, base=base),
+        yarn_frequencies(2 * half, factor, length, base=base),
+    ):
+        assert scaled.shape == plain.shape
+        assert (scaled <= plain * (1 + CLOSE)).all()
+        assert (scaled >= plain / factor * (1 - CLOSE)).all()
+
+
+@pytest.mark.parametrize("d", WIDTHS)
+def test_a_factor_of_one_changes_nothing(d: int) -> None:
+    np.testing.assert_array_equal(interpolated_frequencies(d, 1), frequencies(d))
+    np.testing.assert_array_equal(ntk_frequencies(d, 1), frequencies(d))
+    np.testing.assert_allclose(yarn_frequencies(d, 1, 100), frequencies(d), rtol=CLOSE)
+    assert yarn_temperature(1) == 1
+
+
+def test_interpolated_angles_stay_within_those_of_training() -> None:
+    """At the last position of the longer text only interpolation has no new angle anywhere."""
+    d, factor, length = 64, 4, 512
+    seen = (length - 1) * frequencies(d)
+    last = factor * (length - 1)
+    assert (last * interpolated_frequencies(d, factor) <= seen * (1 + CLOSE)).all()
+    never_round = wavelengths(d) > length
+    assert (last * frequencies(d) > seen)[never_round].all()
+    assert (last * yarn_frequencies(d, factor, length) <= seen * (1 + CLOSE))[never_round].all()
+    # NTK-aware interpolates the very slowest pair alone; others that never came round go beyond.
+    beyond = last * ntk_frequencies(d, factor) > seen * (1 + CLOSE)
+    assert beyond[never_round].sum() == never_round.sum() - 1
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+def test_temperature_is_a_tenth_of_the_logarithm_and_one(factor: float) -> None:
+    with mpmath.workdps(50):
+        exact = float(mpmath.log(mpmath.mpf(factor)) / 10 + 1)
+    assert yarn_temperature(factor) == pytest.approx(exact, rel=1e-15)
+
+
+@pytest.mark.parametrize(("slow", "fast"), [(32.0, 1.0), (1.0, 1.0)])
+def test_fast_has_to_lie_above_slow(slow: float, fast: float) -> None:
+    with pytest.raises(ValueError, match=f"fast must be above slow, {slow}; got {fast}"):
+        yarn_frequencies(8, 2, 64, slow=slow, fast=fast)
+
+
+def test_a_single_pair_has_no_larger_base() -> None:
+    with pytest.raises(ValueError, match="d must be an even integer, 4 or more; got 2"):
+        ntk_frequencies(2, 4)
+
+
+def test_a_base_that_grows_too_large_is_named() -> None:
+    with pytest.raises(ValueError, match="base must be"):
+        ntk_frequencies(4, 1e90, base=1e250)
