@@ -10,9 +10,9 @@ IN_VENV := .venv/bin/python
 export NO_MKDOCS_2_WARNING := 1
 
 # Who only reads does not wait for torch: what the tests need is installed when they are asked for.
-EXTRAS := $(if $(filter test update bench lint format types checks,$(MAKECMDGOALS)),test)
+EXTRAS := $(if $(filter test update bench measure lint format types checks,$(MAKECMDGOALS)),test)
 
-.PHONY: help serve test site update figures bench clean
+.PHONY: help serve test site update figures bench measure clean
 .PHONY: lint format types checks setup assets
 .DEFAULT_GOAL := help
 
@@ -37,6 +37,10 @@ figures: setup  ## draw the figures into docs/figures/
 
 bench: setup  ## measure how fast, for ten minutes, and write it into docs/how-to/how-fast.md
 	$(IN_VENV) -m scripts.bench
+
+measure: export OMP_NUM_THREADS := 1
+measure: setup  ## train and evaluate every scheme, in about an hour; goes on where it was stopped
+	$(IN_VENV) -m scripts.measure
 
 clean:  ## remove what the commands above have made
 	rm -rf .venv node_modules site docs/assets/built build *.egg-info .coverage .*_cache .hypothesis

@@ -4,7 +4,7 @@ style.py       the palette, as plain values
 _press.py      runs a script and prints its four drawings as SVG, the same bytes every time
 _plotted.py    reads back what a drawing plots, as plain data
 _check.py      compares what a script draws now with what is committed
-_parts.py      what several figures draw: a panel placed in pixels, a clock, a scale of colours
+_parts.py      what several figures draw: a panel placed in pixels, a clock, a table as colours
 
 Every other file is a figure: `waves.py` becomes `docs/figures/waves-light.svg` and its siblings,
 and `docs/figures/data/waves.json`. It defines `SIZE` and `PHONE`, in pixels of the page, and

@@ -1,4 +1,4 @@
-"""What several figures draw: a panel placed in pixels, a clock, a grid, a scale of colours."""
+"""What several figures draw: a panel placed in pixels, a clock, a grid, a table as colours."""
 
 from __future__ import annotations
 
@@ -44,6 +44,30 @@ def write(
 def diverging(ink: Ink) -> LinearSegmentedColormap:
     """Return the ramp from −1, ochre, through 0, paper, to +1, petrol."""
     return LinearSegmentedColormap.from_list("diverging", ink.diverging)
+
+
+def heat(axes: Axes, ink: Ink, rows: NDArray[np.floating], *, reach: float = 1) -> None:
+    """Draw a table as coloured cells, rows downwards, the ramp's ends at −reach and +reach."""
+    height, width = rows.shape
+    axes.imshow(
+        rows,
+        cmap=diverging(ink),
+        vmin=-reach,
+        vmax=reach,
+        extent=(-0.5, width - 0.5, height - 0.5, -0.5),
+    )
+    axes.spines[:].set(visible=True, color=ink.rule)  # an entry near zero is as pale as the page
+
+
+def heat_scale(axes: Axes, ink: Ink, *, reach: float = 1) -> None:
+    """Draw what colour of a `heat` stands for what value."""
+    values = np.linspace(reach, -reach, 101)[:, np.newaxis]
+    ends = (0, 1, -1.01 * reach, 1.01 * reach)
+    axes.imshow(values, cmap=diverging(ink), vmin=-reach, vmax=reach, extent=ends)
+    axes.set(xticks=(), yticks=(-reach, 0, reach), title="value")
+    axes.yaxis.tick_right()
+    axes.tick_params(length=2, pad=2)
+    axes.spines[:].set(visible=True, color=ink.rule)
 
 
 def clock(axes: Axes, ink: Ink, hand: NDArray[np.floating], start: NDArray[np.floating]) -> None:

@@ -69,6 +69,14 @@ def svg(figure: Figure) -> bytes:
     return page.getvalue()
 
 
+def png(figure: Figure, ink: Ink) -> bytes:
+    """Return a drawing as PNG on its paper, for notebooks, not all of which show SVG."""
+    _register_faces()
+    page = BytesIO()
+    figure.savefig(page, format="png", dpi=1.5 * PIXELS_AN_INCH, facecolor=ink.paper)
+    return page.getvalue()
+
+
 @cache
 def _register_faces() -> tempfile.TemporaryDirectory[str]:
     """Give matplotlib the page's own sans, which npm has as .woff and matplotlib reads as .ttf."""

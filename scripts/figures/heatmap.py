@@ -9,12 +9,11 @@ next, and no scaling can make up a pattern.
 
 from __future__ import annotations
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from posenc import sinusoidal_encoding
-from scripts.figures._parts import diverging, panel
+from scripts.figures._parts import diverging, heat_scale, panel
 from scripts.figures.style import Ink
 
 SIZE = (930, 656)
@@ -40,7 +39,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     cosines.set(title=f"odd dimensions, 1 to {WIDTH - 1}: cosines")
     cosines.set_xticks((1, 129, 257, 385, WIDTH - 1))
 
-    _draw_scale(panel(figure, left + width + 6, 30 + 218, 8, height), ink)
+    heat_scale(panel(figure, left + width + 6, 30 + 218, 8, height), ink)
 
 
 def _draw_strip(axes: Axes, ink: Ink, shown: range) -> None:
@@ -56,13 +55,3 @@ def _draw_strip(axes: Axes, ink: Ink, shown: range) -> None:
     axes.set_ylabel("position", labelpad=1.5)
     axes.set(yticks=(0, 5, 10, 15, LENGTH - 1))
     axes.spines[:].set(visible=True, color=ink.rule)  # a sine near zero is as pale as the page
-
-
-def _draw_scale(axes: Axes, ink: Ink) -> None:
-    """Draw what colour stands for what value."""
-    values = np.linspace(1, -1, 101)[:, np.newaxis]
-    axes.imshow(values, cmap=diverging(ink), vmin=-1, vmax=1, extent=(0, 1, -1.01, 1.01))
-    axes.set(xticks=(), yticks=(-1, 0, 1), title="value")
-    axes.yaxis.tick_right()
-    axes.tick_params(length=2, pad=2)
-    axes.spines[:].set(visible=True, color=ink.rule)

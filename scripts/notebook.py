@@ -1,0 +1,231 @@
+"""A chapter as a notebook: its words, its sessions as cells, and the outputs that the page has.
+
+mkdocs calls `on_files` before it builds, so the site always offers what the pages say now, as
+`assets/built/build-it.ipynb`. Nothing is run here: outputs are those that the page prints and its
+check compares, and `tests/test_notebook.py` runs the notebook and compares them once more.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from base64 import b64encode
+from collections.abc import Iterator
+from functools import cache
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from nbformat import NotebookNode, v4, writes
+
+from scripts.book import DOCS
+from scripts.book.citations import NOTE, WHOLE, reference, references
+from scripts.book.embed import LINE, source
+from scripts.book.numbers import bindings, shown, shown_in_mathematics
+from scripts.book.sessions import FENCE, PROMPTS, TRACEBACK, Session, sessions
+from scripts.book.text import FRONT, spans
+from scripts.figures import FIGURES, SCRIPTS
+from scripts.figures._press import drawn, load, png
+from scripts.figures.style import LIGHT
+
+CHAPTERS = ("chapters/build-it.md",)
+
+FIRST = """\
+This notebook is a chapter of the book that comes with `posenc`: the same words and the same code,
+with the outputs that the page prints. It needs Python 3.11 or newer, and the package with PyTorch:
+
+```sh
+python -m pip install "posenc[nn]"
+```
+
+or, in a checkout of the book, `python -m pip install ".[nn]"`. Run it from top to bottom; where a
+cell ends in an error, the error is what it shows. The book has the other chapters, and a reference
+of every function."""
+
+BLOCK = re.compile(
+    r"""^(?:!!!|\?\?\?\+?)\ (?P<kind>\w+)(?:\ "(?P<title>[^"\n]*)")?\n
+        (?P<body>(?:(?:[ ]{4}[^\n]*|[ ]*)(?:\n|\Z))+)""",
+    re.M | re.X,
+)
+OPEN = re.compile(r"^[ ]*(?:`{3}|~{3})|\$\$", re.M)  # what Jupyter cannot show in a quotation
+VERDICT = re.compile(r"(?P<words>.+)\n\{ ?\.(?P<verdict>right|wrong) ?\}", re.S)
+VERDICTS = {"right": "**Right.**", "wrong": "**Often printed.**"}
+
+CAPTION = re.compile(r"^/// (?P<kind>table|figure)-caption \|[ <]*(?P<number>\d[\w.]*).*$", re.M)
+FIGURE = re.compile(r"!\[(?P<words>[^]]*)\]\([^)\s]*\bfigures/(?P<stem>[\w-]+)-light\.svg\)")
+LINK = re.compile(r"(?<!!)\[(?P<words>[^\[\]]+)\](?:\((?!https?:|attachment:)[^)]*\)|\[[^\[\]]*\])")
+ATTRIBUTES = re.compile(r'[ ]*\{:?[ ]*(?:[.#][\w-]|\w+=")[^{}\n]*\}')
+HEADING = re.compile(r"^(?=#{1,6} )", re.M)
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Add the notebooks to what the site is built from."""
+    for chapter in CHAPTERS:
+        path = DOCS / chapter
+        made = writes(notebook(path.read_text(encoding="utf-8")))
+        files.append(File.generated(config, f"assets/built/{path.stem}.ipynb", content=made))
+    return files
+
+
+def notebook(text: str) -> NotebookNode:
+    """Return a page as a notebook."""
+    cells = [v4.new_markdown_cell(FIRST), *_cells(plain(text))]
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}"  # else drawn at random
+    counted = (cell for cell in cells if cell.cell_type == "code")
+    for count, cell in enumerate(counted, 1):
+        cell.execution_count = count
+        for output in cell.outputs:
+            if output.output_type == "execute_result":
+                output.execution_count = count
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    about = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    made: NotebookNode = v4.new_notebook(cells=cells, metadata=about)
+    return made
+
+
+def plain(text: str) -> str:
+    """Return a page without its front matter, and with numbers, listings and boxes written out."""
+    text = FRONT.sub("", text, count=1)
+    for binding in reversed(list(bindings(text))):
+        show = shown_in_mathematics if binding.in_mathematics else shown
+        text = text[: binding.start] + show(binding.printed) + text[binding.end :]
+    for span in reversed(list(spans(text))):
+        if span.kind == "comment":
+            text = text[: span.start] + text[span.end :].lstrip()
+    return _opened(LINE.sub(_listing, text))
+
+
+def _listing(line: re.Match[str]) -> str:
+    """Return the code that a line embeds, under the name of its file."""
+    path, code = source(line["symbol"], nodoc=bool(line["nodoc"]))
+    listing = f"From `{path.as_posix()}`:\n\n```python\n{code}\n```"
+    return textwrap.indent(listing, line["margin"])
+
+
+def _opened(text: str) -> str:
+    """Return a text whose boxes are quotations, each under its title."""
+    return BLOCK.sub(_box, text)
+
+
+def _box(block: re.Match[str]) -> str:
+    """Return a box as a quotation, or as it stands where it holds what no quotation can."""
+    title = block["title"] or block["kind"].capitalize()
+    body = _opened(textwrap.dedent(block["body"])).strip()
+    words = "\n\n".join([f"**{title}**", *map(_judged, re.split(r"\n{2,}", body))])
+    if not OPEN.search(words):
+        words = "\n".join(f"> {line}".rstrip() for line in words.split("\n"))
+    return f"{words}\n\n"
+
+
+def _judged(paragraph: str) -> str:
+    """Return a paragraph with the word for its mark: right, or often printed."""
+    found = VERDICT.fullmatch(paragraph.rstrip())
+    return f"{VERDICTS[found['verdict']]} {found['words']}" if found else paragraph
+
+
+def _cells(text: str) -> Iterator[NotebookNode]:
+    """Yield the cells of a plain page: words up to a session, then the session."""
+    place = 0
+    for span in spans(text):
+        fence = FENCE.match(text, span.start, span.end) if span.kind == "fence" else None
+        if fence and fence["language"] in PROMPTS:
+            yield from _words(text[place : span.start])
+            yield from _code(text[span.start : span.end])
+            place = span.end
+    yield from _words(text[place:])
+
+
+def _words(text: str) -> Iterator[NotebookNode]:
+    """Yield a cell for each heading and what stands below it, code and mathematics untouched."""
+    hidden: list[str] = []
+    prose, place = "", 0
+    for span in spans(text):
+        prose += f"{text[place : span.start]}\ue000{len(hidden)}\ue001"
+        hidden.append(text[span.start : span.end])
+        place = span.end
+    for part in HEADING.split(_prose(prose + text[place:])):
+        words = re.sub("\ue000(\\d+)\ue001", lambda mark: hidden[int(mark[1])], part).strip()
+        if words:
+            yield v4.new_markdown_cell(words, **_attachments(words))
+
+
+def _prose(text: str) -> str:
+    """Return Markdown as any reader of it knows it, the book's own links and marks left out."""
+    text = CAPTION.sub(lambda caption: f"**{caption['kind'].title()} {caption['number']}**", text)
+    text = re.sub(r"^///.*\n?", "", text, flags=re.M)
+    text = WHOLE.sub(lambda cited: reference(cited["key"]), text)
+    text = FIGURE.sub(r"![\g<words>](attachment:\g<stem>.png)", text)
+    text = re.sub(rf" ?{NOTE.pattern}", _citation, LINK.sub(r"\g<words>", text))
+    text = re.sub(r"(?:\n>)+(?=\n(?!>)|\Z)", "", ATTRIBUTES.sub("", text))
+    return re.sub(r"\n{3,}", "\n\n", text)
+
+
+def _citation(note: re.Match[str]) -> str:
+    """Return what stands for a footnote: who and when, linked to the work."""
+    work = references()[note["key"]]
+    names = re.split(r", | and ", work["authors"])
+    others = " et al." if len(names) > 1 else ""
+    year = re.search(r"\d{4}", note["key"])
+    return f" ([{names[0]}{others}{f' {year[0]}' if year else ''}]({work['url']}))"
+
+
+def _attachments(words: str) -> dict[str, dict[str, dict[str, str]]]:
+    """Return the pictures that a cell shows, as the cell carries them."""
+    stems = re.findall(r"\(attachment:([\w-]+)\.png\)", words)
+    found = {f"{stem}.png": {"image/png": _picture(stem, _changed(stem))} for stem in stems}
+    return {"attachments": found} if found else {}
+
+
+def _changed(stem: str) -> int:
+    return (FIGURES / f"{stem}-light.svg").stat().st_mtime_ns
+
+
+@cache
+def _picture(stem: str, changed: int) -> str:
+    """Return a figure on light paper, drawn again since not every notebook shows SVG."""
+    with drawn(load(SCRIPTS / f"{stem}.py"), "light") as figure:
+        return b64encode(png(figure, LIGHT)).decode()
+
+
+def _code(fence: str) -> Iterator[NotebookNode]:
+    """Yield a cell for each output of a fence, and one for what is left without any."""
+    typed: list[str] = []
+    for session in sessions(fence):
+        typed.append(_typed(session))
+        if outputs := _outputs(session):
+            yield v4.new_code_cell("\n".join(typed).strip(), outputs=outputs)
+            typed = []
+    if typed:
+        yield v4.new_code_cell("\n".join(typed).strip())
+
+
+def _typed(session: Session) -> str:
+    """Return a statement as a cell has it; a definition stands apart from what follows it."""
+    typed = session.source.rstrip("\n")
+    if session.language == "console":
+        return typed.replace("python ", "%run ", 1)
+    return f"{typed}\n" if "\n    " in typed else typed
+
+
+def _outputs(session: Session) -> list[NotebookNode]:
+    """Return what a statement printed, and then its value or its error."""
+    said, raised, error = session.printed.partition(TRACEBACK)
+    if not raised and _is_value(session):
+        return [v4.new_output("execute_result", {"text/plain": said.rstrip("\n")})] if said else []
+    streams = [v4.new_output("stream", text=said)] if said else []
+    if not raised:
+        return streams
+    name, _, value = error.strip().removeprefix("...").strip().partition(": ")
+    trace = [session.printed.rstrip("\n")]
+    return [*streams, v4.new_output("error", ename=name, evalue=value, traceback=trace)]
+
+
+def _is_value(session: Session) -> bool:
+    """Return whether Python shows a statement's value, and not only what it prints."""
+    match ast.parse(session.source).body if session.language == "pycon" else []:
+        case [ast.Expr(value=ast.Call(func=ast.Name(id="print")))]:
+            return False
+        case [ast.Expr()]:
+            return True
+    return False

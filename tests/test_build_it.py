@@ -1,0 +1,173 @@
+"""What the chapter *Build it* claims and a session of its page cannot show by itself."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from posenc import (
+    add,
+    attention,
+    concatenate,
+    nn,
+    shaw_index,
+    similarity,
+    sinusoidal_encoding,
+)
+
+Array = NDArray[np.float64]
+
+
+def attend(x: Array) -> Array:
+    output, _ = attention(x, x, x)
+    return np.asarray(output)
+
+
+def some(*shape: int, seed: int = 0) -> Array:
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+def last_logits(model: nn.GPTModel, ids: list[int]) -> Tensor:
+    with torch.no_grad():
+        logits: Tensor = model.double().eval()(torch.tensor([ids]))
+    return logits[0, -1]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_causal_layers_without_positions_know_the_order(seed: int) -> None:
+    def change(layers: int) -> float:
+        torch.manual_seed(seed)
+        model = nn.GPTModel(
+            vocab_size=20, max_len=8, d_model=16, heads=2, layers=layers, pos_type="none"
+        )
+        moved = last_logits(model, [2, 1, 0, 3]) - last_logits(model, [0, 1, 2, 3])
+        return moved.abs().max().item()
+
+    assert change(1) < 1e-12  # sums of a few products in float64
+    assert change(2) > 1e-6
+
+
+@pytest.mark.parametrize("scale", [0.0, 1.0])
+@pytest.mark.parametrize("order", list(permutations(range(4)))[1:])
+def test_attention_moves_along_with_its_words_only_without_positions(
+    order: tuple[int, ...], scale: float
+) -> None:
+    words, rows = some(4, 6), scale * sinusoidal_encoding(4, 6)
+    shuffled = attend(words[list(order)] + rows)
+    along = attend(words + rows)[list(order)]
+    assert np.allclose(shuffled, along) == (scale == 0)
+
+
+def test_no_entry_of_a_column_occurs_twice_at_width_8() -> None:
+    """By proof, π being irrational; here on the first 5000 positions, in floats."""
+    table = sinusoidal_encoding(5000, 8)
+    for column in table.T:
+        assert len(np.unique(column)) == 5000
+
+
+def test_the_nearest_rows_at_width_8_are_63_apart() -> None:
+    rows = sinusoidal_encoding(1000, 8)
+    apart = np.linalg.norm(rows[:, np.newaxis] - rows, axis=-1) + 10 * np.eye(1000)
+    first, second = divmod(int(apart.argmin()), 1000)
+    assert abs(first - second) == 63
+    assert 1 + similarity(np.arange(1, 1000), 8).argmax() == 63
+
+
+@pytest.mark.parametrize(
+    ("length", "expected"),
+    [(20, [0.0081, 0.4357, 0.8525, 0.8548]), (50, [0.0059, 0.1889, 0.8465, 0.8615])],
+)
+def test_a_sine_and_its_cosine_are_not_orthogonal_over_few_positions(
+    length: int, expected: list[float]
+) -> None:
+    rows = sinusoidal_encoding(length, 8)
+    sines, cosines = rows[:, 0::2], rows[:, 1::2]
+    products = (sines * cosines).sum(axis=0)
+    found = products / np.linalg.norm(sines, axis=0) / np.linalg.norm(cosines, axis=0)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=5e-5)  # printed to four decimals
+
+
+def test_over_whole_turns_a_sine_and_its_cosine_are_orthogonal() -> None:
+    """Positions at even steps through one turn of the slowest pair of width 4."""
+    turn = np.arange(1000) * (2 * np.pi * 100 / 1000)
+    rows = sinusoidal_encoding(turn, 4)
+    assert abs(rows[:, 2] @ rows[:, 3]) < 1e-9
+
+
+def test_the_points_of_all_pairs_lie_on_the_unit_circle() -> None:
+    rows = sinusoidal_encoding(20, 8)
+    radii = np.hypot(rows[:, 0::2], rows[:, 1::2])
+    np.testing.assert_allclose(radii, 1, rtol=0, atol=1e-15)
+    assert (rows[:, 1::2] > 0.9).mean() > 0.6  # crowded at the top, not well distributed
+
+
+def test_similarities_within_twenty_positions_are_all_positive() -> None:
+    assert similarity(np.arange(20), 8).min() > 0.25
+
+
+def test_no_sinusoidal_row_is_the_made_up_one() -> None:
+    made_up = np.array([0.1, -0.2, 0.4, -0.1])
+    assert (made_up.reshape(2, 2) ** 2).sum(axis=1) == pytest.approx([0.05, 0.17])
+    rows = sinusoidal_encoding(1000, 4)
+    np.testing.assert_allclose((rows.reshape(-1, 2, 2) ** 2).sum(axis=-1), 1)
+
+
+def test_no_factor_relates_the_two_scores() -> None:
+    """With the toy in circulation: unit vectors, and mat as the sum of the and cat."""
+    words = np.vstack([np.eye(4), [1, 1, 0, 0]])
+    rows = sinusoidal_encoding(5, 4)
+    added, beside = add(words, rows), concatenate(words, rows)
+    pairs = ~np.eye(5, dtype=bool)
+    ratio = (beside @ beside.T) / (added @ added.T)
+    assert ratio[1, 3] == pytest.approx(0.98323, abs=1e-5)  # cat to on, printed as 0.7
+    assert ratio[pairs].min() == pytest.approx(0.0083, abs=5e-5)
+    assert ratio[pairs].max() == pytest.approx(1.3581, abs=5e-5)
+    assert (ratio[pairs] > 1).sum() == 2
+
+
+def test_a_sum_over_positions_forgets_the_order() -> None:
+    words, rows = some(5, 4), sinusoidal_encoding(5, 4)
+    for order in permutations(range(5)):
+        shuffled = words[list(order)]
+        np.testing.assert_allclose((shuffled + rows).sum(axis=0), (words + rows).sum(axis=0))
+
+
+def test_six_back_takes_the_row_of_five_ahead_without_clipping() -> None:
+    by_distance = some(11, 4)
+    np.testing.assert_array_equal(by_distance[-6 + 5], by_distance[5 + 5])
+    assert shaw_index(-6, max_distance=5) == 0
+    with pytest.raises(IndexError):
+        by_distance[6 + 5]
+
+
+@pytest.mark.parametrize("pos_type", ["counting", "sinusoidal", "learned"])
+def test_adding_positions_leaves_differences_as_they_are(pos_type: str) -> None:
+    layer = nn.PositionalEmbedding(20, 8, 16, pos_type=pos_type).double().eval()
+    texts = torch.tensor([[3, 1, 4, 1, 5], [4, 1, 3, 5, 1]])
+    with torch.no_grad():
+        with_positions, without = layer(texts), layer.token_embedding(texts)
+    difference = with_positions[1] - with_positions[0]
+    torch.testing.assert_close(difference, without[1] - without[0], rtol=0, atol=1e-6)
+    assert not torch.allclose(with_positions, without)
+
+
+@pytest.mark.parametrize("d_model", [8, 64, 512])
+def test_unscaled_rows_are_35_times_as_long_as_words(d_model: int) -> None:
+    words = 0.02 * some(4000, d_model)
+    word = np.sqrt((words**2).sum(axis=1).mean())
+    row = np.linalg.norm(sinusoidal_encoding(100, d_model), axis=1).mean()
+    assert row / word == pytest.approx(np.sqrt(1 / 2) / 0.02, rel=0.02)  # 35.4, and 3.5 of a tenth
+
+
+def test_the_score_side_by_side_depends_on_words_and_distance_alone() -> None:
+    words = some(5, 4)
+    here, later = sinusoidal_encoding(5, 4), sinusoidal_encoding(12, 4)[7:]
+    beside, added = concatenate(words, here), add(words, here)
+    beside_later, added_later = concatenate(words, later), add(words, later)
+    np.testing.assert_allclose(beside @ beside.T, beside_later @ beside_later.T)
+    assert not np.allclose(added @ added.T, added_later @ added_later.T)

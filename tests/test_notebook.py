@@ -1,0 +1,224 @@
+"""The notebook is the page: same words, same code, same outputs, and it runs where nothing is."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from html.parser import HTMLParser
+from itertools import zip_longest
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+from PIL import Image
+from served import Site
+
+from scripts.book import DOCS, ROOT
+from scripts.book.leftovers import LEFT
+from scripts.book.sessions import TRACEBACK, sessions
+from scripts.figures._sentence import VECTORS, WORDS
+from scripts.notebook import CHAPTERS, notebook
+
+pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
+
+PAGES = [DOCS / chapter for chapter in CHAPTERS]
+STEMS = [page.stem for page in PAGES]
+READ = [*PAGES, DOCS / "chapters" / "by-hand.md"]  # which has what no notebook's page has yet
+SMALL = """\
+---
+title: Small
+---
+# Small { #small }
+
+One, {{ 0.841 = np.sin(1) }}, and [another](by-hand.md#there).[^su2021] { .lead }
+
+```pycon
+>>> import numpy as np
+>>> def half(x):
+...     return x / 2
+...
+>>> half(3)
+1.5
+>>> print(f"{half(1)}, printed")
+0.5, printed
+>>> half("one")
+Traceback (most recent call last):
+    ...
+TypeError: unsupported operand type(s) for /: 'str' and 'int'
+```
+
+!!! correction "Often printed otherwise"
+
+    It is so.
+    { .right }
+
+    “It is not.”
+    { .wrong }
+
+??? solution
+
+    ```pycon
+    >>> np.arange(3)
+    array([0, 1, 2])
+    ```
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_jupyter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no settings or history of this machine's Jupyter in, and leave none behind."""
+    for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"):
+        (tmp_path / name).mkdir()
+        monkeypatch.setenv(name, str(tmp_path / name))
+    monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
+
+
+@pytest.mark.parametrize("source", PAGES, ids=STEMS)
+def test_the_notebook_runs_top_to_bottom_and_prints_what_the_page_prints(source: Path) -> None:
+    made = notebook(source.read_text(encoding="utf-8"))
+    nbformat.validate(made)
+    assert list(differences(made, ran(made))) == []
+
+
+def test_a_changed_output_is_noticed() -> None:
+    changed = SMALL.replace("\n1.5\n", "\n1.6\n").replace("0.5, p", "0.6, p")
+    said = list(differences(notebook(changed), ran(notebook(SMALL))))
+    assert said == [
+        "cell 1: the page says '1.6', the kernel '1.5'",
+        "cell 2: the page says '0.6, printed', the kernel '0.5, printed'",
+    ]
+    changed = SMALL.replace("'str' and", "'float' and").replace("[0, 1, 2]", "[0, 1, 3]")
+    assert len(list(differences(notebook(changed), notebook(SMALL)))) == 2
+
+
+def test_a_cell_that_fails_where_the_page_does_not_is_noticed() -> None:
+    changed = notebook(SMALL.replace(">>> half(3)\n1.5\n", ">>> helf(3)\n1.5\n"))
+    (said,) = differences(changed, ran(changed))
+    assert "NameError" in said
+
+
+@pytest.mark.parametrize("source", READ, ids=lambda path: path.stem)
+def test_the_code_of_a_notebook_is_the_sessions_of_its_page(source: Path) -> None:
+    text = source.read_text(encoding="utf-8")
+    cells = code(notebook(text))
+    typed = "\n".join(session.source for session in sessions(text))
+    assert lines("\n".join(cell.source for cell in cells)) == lines(typed)
+    said = "\n".join(session.printed for session in sessions(text))
+    assert words("\n".join(map(output, cells))) == words(said.replace(f"{TRACEBACK}    ...\n", ""))
+
+
+@pytest.mark.parametrize("source", READ, ids=lambda path: path.stem)
+def test_no_page_language_and_no_address_of_the_book_is_left(source: Path) -> None:
+    made = notebook(source.read_text(encoding="utf-8"))
+    for cell in made.cells:
+        if cell.cell_type == "markdown":
+            prose = re.sub(r"(?s)```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$", "", cell.source)
+            assert not LEFT.search(prose), cell.source
+            assert not re.search(r"\]\((?!https?:|attachment:)|\]\[", prose), cell.source
+
+
+@pytest.mark.parametrize("source", PAGES, ids=STEMS)
+def test_every_figure_of_the_page_is_in_the_notebook(source: Path) -> None:
+    text = source.read_text(encoding="utf-8")
+    pictures = {
+        name: bundle["image/png"]
+        for cell in notebook(text).cells
+        for name, bundle in cell.get("attachments", {}).items()
+    }
+    stems = re.findall(r"\.\./figures/([\w-]+)-light\.svg", text)
+    assert list(pictures) == [f"{stem}.png" for stem in stems]
+    for picture in pictures.values():
+        assert Image.open(io.BytesIO(base64.b64decode(picture))).format == "PNG"
+
+
+def test_the_figures_draw_the_sentence_of_the_page() -> None:
+    text = (DOCS / "chapters" / "build-it.md").read_text(encoding="utf-8")
+    assert f'"{" ".join(WORDS)}"' in text
+    for word, vector in VECTORS.items():
+        assert f'"{word}": {list(vector)},' in text
+
+
+def test_a_small_page_reads_as_a_notebook() -> None:
+    first, words, *_ = notebook(SMALL).cells
+    assert 'pip install "posenc[nn]"' in first.source
+    assert words.source == (
+        "# Small\n\nOne, 0.841, and another. ([Su et al. 2021](https://arxiv.org/abs/2104.09864))"
+    )
+    (box,) = (cell.source for cell in notebook(SMALL).cells if "**Right.**" in cell.source)
+    assert box == (
+        "> **Often printed otherwise**\n>\n> **Right.** It is so.\n>\n"
+        "> **Often printed.** “It is not.”\n\n**Solution**"
+    )
+
+
+def test_a_notebook_is_made_the_same_each_time() -> None:
+    assert notebook(SMALL) == notebook(SMALL)
+
+
+class _Downloads(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, str]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        said = dict(attrs)
+        if tag == "a" and "download" in said:
+            self.found.append((said["href"] or "", said["download"] or ""))
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_the_page_offers_the_notebook_for_download(site: Site, chapter: str) -> None:
+    page = site.folder / chapter.removesuffix(".md") / "index.html"
+    parser = _Downloads()
+    parser.feed(page.read_text(encoding="utf-8"))
+    (address, name), *_ = parser.found
+    assert name == f"{Path(chapter).stem}.ipynb"
+    made = nbformat.read(page.parent / address, as_version=4)
+    assert made == notebook((DOCS / chapter).read_text(encoding="utf-8"))
+
+
+def ran(made: NotebookNode) -> NotebookNode:
+    """Return a notebook as a fresh kernel leaves it; an error does not stop it."""
+    folder = {"metadata": {"path": str(ROOT)}}
+    client = NotebookClient(deepcopy(made), timeout=60, allow_errors=True, resources=folder)
+    client.execute()
+    return client.nb
+
+
+def differences(there: NotebookNode, here: NotebookNode) -> Iterator[str]:
+    """Yield what the cells of two notebooks say otherwise, but for where their lines break."""
+    for number, pair in enumerate(zip_longest(code(there), code(here)), 1):
+        says, said = (" ".join(words(output(cell))) for cell in pair)
+        if says != said:
+            yield f"cell {number}: the page says {says!r}, the kernel {said!r}"
+
+
+def code(made: NotebookNode) -> list[NotebookNode]:
+    """Return the cells that run."""
+    return [cell for cell in made.cells if cell.cell_type == "code"]
+
+
+def output(cell: NotebookNode) -> str:
+    """Return all that a cell says: what it prints, its value, its error."""
+    said: dict[str, Callable[[NotebookNode], str]] = {
+        "stream": lambda output: output.text,
+        "execute_result": lambda output: f"{output.data['text/plain']}\n",
+        "error": lambda output: f"{output.ename}: {output.evalue}\n",
+    }
+    return "".join(said[one.output_type](one) for one in cell.outputs)
+
+
+def words(text: str) -> list[str]:
+    """Return a text without its line breaks: IPython breaks a long value where Python does not."""
+    return text.split()
+
+
+def lines(typed: str) -> list[str]:
+    """Return the lines of code, but for empty ones, and a command as a cell has it."""
+    cell = re.sub(r"^python ", "%run ", typed, flags=re.M)
+    return [line for line in cell.splitlines() if line.strip()]
