@@ -1,0 +1,61 @@
+"""What is drawn as on a board: a box, an arrow and large letters, and little else."""
+
+from __future__ import annotations
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
+
+from scripts.figures._parts import panel
+from scripts.figures._press import PLAIN, STRONG
+from scripts.figures.style import Ink
+
+LARGE, SMALL = 15.0, 11.25  # points: 20 and 15 px
+
+
+def board(
+    figure: Figure,
+    place: tuple[float, float, float, float],
+    across: tuple[float, float],
+    down: tuple[float, float],
+) -> Axes:
+    """Add a bare surface at a place given in pixels, ruled in units of its own, y downwards."""
+    axes = panel(figure, *place)
+    axes.set(xlim=across, ylim=(down[1], down[0]))
+    axes.set_axis_off()
+    return axes
+
+
+def chalk(
+    axes: Axes,
+    words: str,
+    x: float,
+    y: float,
+    *,
+    size: float = LARGE,
+    color: str | None = None,
+    strong: bool = False,
+    align: str = "center",
+) -> None:
+    """Write words, in their middle unless said."""
+    note = axes.text(x, y, words, ha=align, va="center_baseline", linespacing=1.15)
+    note.set(size=size, family=STRONG if strong else PLAIN, weight=600 if strong else 400)
+    if color is not None:
+        note.set(color=color)
+
+
+def box(
+    axes: Axes, ink: Ink, left: float, top: float, right: float, bottom: float, *, fill: str = ""
+) -> None:
+    """Draw a rectangle, empty unless it has a colour."""
+    corners = [(left, top), (right, top), (right, bottom), (left, bottom)]
+    face = fill or "none"
+    axes.add_patch(Polygon(corners, facecolor=face, edgecolor=ink.edge, linewidth=1))
+
+
+def arrow(
+    axes: Axes, ink: Ink, start: tuple[float, float], end: tuple[float, float], *, color: str = ""
+) -> None:
+    """Draw an arrow from one point to another."""
+    head = {"arrowstyle": "-|>,head_width=0.2,head_length=0.4", "color": color or ink.ink}
+    axes.annotate("", end, start, arrowprops=head | {"shrinkA": 0, "shrinkB": 0, "linewidth": 1.2})

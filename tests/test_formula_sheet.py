@@ -1,0 +1,71 @@
+"""The sheet of formulas: on paper it is one page of A4, with all that the screen shows."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
+
+SHEET = "chapters/formula-sheet/"
+A4 = (595, 842)  # points
+# What a printer leaves out, or lets run over the edge of its column.
+CUT_OFF = """(() => {
+    const sheet = document.querySelector(".sheet"), {right, bottom} = sheet.getBoundingClientRect();
+    return [...sheet.querySelectorAll("h2, p, .katex-html, td")].filter(part => {
+        const box = part.getBoundingClientRect();
+        return !(box.width && box.height) || box.right > right + 1 || box.bottom > bottom + 1;
+    }).map(part => part.textContent);
+})()"""
+UNSTYLED = "document.querySelectorAll('link[href*=\"sheet.css\"]').forEach(link => link.remove())"
+
+
+def printed(page: Page) -> bytes:
+    """Return the page as Chromium prints it on the paper that its style asks for."""
+    page.evaluate("document.fonts.ready")
+    return page.pdf(prefer_css_page_size=True)
+
+
+def pages(pdf: bytes) -> int:
+    """Return how many pages a PDF has."""
+    return len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf))
+
+
+def test_the_sheet_is_one_page_of_a4(page: Page) -> None:
+    page.goto(SHEET)
+    pdf = printed(page)
+    assert pages(pdf) == 1
+    size = re.search(rb"/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]", pdf)
+    assert size is not None
+    assert tuple(round(float(side)) for side in size.groups()) == A4
+    assert pages(page.pdf(format="A4")) == 1  # also where the printer decides
+
+
+def test_the_sheet_is_one_page_by_its_style_and_not_by_chance(page: Page) -> None:
+    page.goto(SHEET)
+    page.evaluate(UNSTYLED)
+    assert pages(page.pdf(format="A4")) > 1
+
+
+def test_all_of_the_sheet_is_on_the_paper(page: Page) -> None:
+    page.set_viewport_size({"width": 718, "height": 1054})  # A4 within its margins
+    page.goto(SHEET)
+    on_screen = page.locator(".sheet h2").count()
+    page.emulate_media(media="print")
+    page.evaluate("document.fonts.ready")
+    expect(page.locator(".sheet h2:visible")).to_have_count(on_screen)
+    assert page.evaluate(CUT_OFF) == []
+
+
+def test_every_formula_of_the_sheet_names_its_test_and_its_function(page: Page) -> None:
+    page.goto(SHEET)
+    sections = page.locator(".sheet h2").all()
+    assert page.locator(".sheet .checked").count() == len(sections)
+    for section in sections:
+        identity = section.get_attribute("id")
+        evidence = page.locator(f"#{identity} ~ .checked").first.inner_text().replace("\n", "")
+        assert re.match(r"Checked by test_\w+", evidence), identity
+        if identity != "parameters":  # counted, and computed by no function
+            assert "computed by" in evidence, identity
