@@ -1,0 +1,523 @@
+"""The theorems of chapter 4, each tried where it could break: at the edge, and one step beyond it.
+
+Most theorems stand on properties that other files test too; the chapter names the test beside
+each. Here is what only the chapter claims. Where a theorem says "and no other", the test counts
+the others.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from posenc import (
+    alibi_bias,
+    alibi_slopes,
+    apply_rope,
+    attention,
+    causal_mask,
+    frequencies,
+    nn,
+    shaw_index,
+    shift_matrix,
+    similarity,
+    sinusoidal_encoding,
+    t5_bias,
+    t5_buckets,
+    wavelengths,
+)
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+Array = NDArray[np.float64]
+
+# Sums of a few hundred products of numbers near 1, each rounded to 2**-53.
+SUMMED = 1e-12
+
+quick = settings(database=None, deadline=None, derandomize=True, max_examples=40)
+offsets = st.integers(-500, 500)
+half_widths = st.integers(1, 32)
+
+
+def random(*shape: int, seed: int = 0) -> Array:
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+def encoder(x: Array, *, depth: int = 3, causal: bool = False) -> Array:
+    """Return what a small pre-norm encoder of random weights makes of its tokens, no positions."""
+    width = x.shape[-1]
+    for layer in range(depth):
+        wq, wk, wv, up, down = random(5, width, width, seed=layer) / math.sqrt(width)
+        normed = (x - x.mean(-1, keepdims=True)) / x.std(-1, keepdims=True)
+        mask = causal_mask(len(x)) if causal else None
+        x = x + attention(normed @ wq, normed @ wk, normed @ wv, mask=mask)[0]
+        x = x + np.maximum(x @ up, 0) @ down
+    return x
+
+
+# Attention and order
+
+
+def test_equal_words_receive_equal_vectors_and_the_sentences_equal_means() -> None:
+    words = dict(zip(("the", "cat", "sat", "on", "mat"), random(5, 8), strict=True))
+    first = ["the", "cat", "sat", "on", "the", "mat"]
+    second = ["the", "mat", "sat", "on", "the", "cat"]
+    one, other = (encoder(np.stack([words[word] for word in s])) for s in (first, second))
+    for i, j in itertools.product(range(6), repeat=2):
+        assert np.allclose(one[i], other[j]) == (first[i] == second[j])
+    np.testing.assert_allclose(one.mean(0), other.mean(0), atol=SUMMED)
+    assert not np.allclose(one, other)
+
+
+@pytest.mark.parametrize("d", [1, 2, 4])
+def test_products_of_random_vectors_have_variance_d(d: int) -> None:
+    """Exactly, over all vectors of entries +1 and -1, whose mean is 0 and whose variance is 1."""
+    vectors = np.array(list(itertools.product((-1, 1), repeat=d)))
+    products = (vectors @ vectors.T).ravel()
+    assert products.mean() == 0
+    assert products.var() == d
+
+
+def test_undivided_scores_saturate_the_softmax() -> None:
+    q, k = random(500, 64), random(500, 64, 64, seed=1)
+    products = np.einsum("nd,nkd->nk", q, k)
+    assert products.std() == pytest.approx(8, rel=0.01)
+
+    def largest(scores: Array) -> float:
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        return float((weights.max(-1) / weights.sum(-1)).mean())
+
+    assert largest(products) > 0.75
+    assert largest(products / 8) < 0.15
+
+
+def test_a_deep_encoder_without_positions_is_equivariant() -> None:
+    x = random(6, 8)
+    order = [3, 5, 0, 1, 4, 2]
+    np.testing.assert_allclose(encoder(x)[order], encoder(x[order]), atol=SUMMED)
+    assert not np.allclose(encoder(x), encoder(x[order]), atol=0.1)
+
+
+def test_equal_tokens_of_a_bag_are_not_parted_by_depth() -> None:
+    x = random(6, 8)
+    x[4] = x[0]
+    deep = encoder(x, depth=6)
+    np.testing.assert_allclose(deep[0], deep[4], atol=SUMMED)
+    looking_back = encoder(x, causal=True)
+    assert not np.allclose(looking_back[0], looking_back[4], atol=0.1)
+
+
+def mean_of_the_past(values: Array) -> Array:
+    """Return what a masked layer gives whose scores are all 0."""
+    zeros = np.zeros((len(values), 1))
+    return attention(zeros, zeros, values, mask=causal_mask(len(values)))[0]
+
+
+def test_a_masked_layer_notices_every_other_order() -> None:
+    """For each order of four tokens there is one, u, that tells: the layer of the proof."""
+    given_order = mean_of_the_past(np.eye(4))  # column u: the share of u in each place's bag
+    for order in itertools.permutations(range(4)):
+        moved = mean_of_the_past(np.eye(4)[list(order)])
+        same = np.allclose(moved, given_order[list(order)])
+        assert same == (order == (0, 1, 2, 3))
+
+
+def test_one_masked_layer_reads_its_past_as_a_bag_and_two_do_not() -> None:
+    x = random(5, 8)
+    for order in ([1, 0, 2, 3, 4], [3, 2, 0, 1, 4]):
+        one, other = (encoder(y, depth=1, causal=True)[-1] for y in (x, x[order]))
+        np.testing.assert_allclose(one, other, atol=SUMMED)
+        one, other = (encoder(y, depth=2, causal=True)[-1] for y in (x, x[order]))
+        assert np.abs(one - other).max() > 0.01
+    twice = [mean_of_the_past(mean_of_the_past(np.eye(3)[:, [u]])).item(-1) for u in range(2)]
+    assert twice == pytest.approx([11 / 18, 5 / 18])
+
+
+# The sinusoidal rows
+
+
+@pytest.mark.parametrize("width", [64, 512, 4096])
+def test_a_bounded_position_drowns_a_small_token_all_the_same(width: int) -> None:
+    """With tokens of deviation 0.02 the sum is the position, turned by 1.6 degrees."""
+    tokens, rows = 0.02 * random(200, width), sinusoidal_encoding(200, width)
+    ratio = np.linalg.norm(rows) / np.linalg.norm(tokens)
+    assert ratio == pytest.approx(1 / (0.02 * math.sqrt(2)), rel=0.01)
+    sums = tokens + rows
+    cosines = (sums * rows).sum(1) / np.linalg.norm(sums, axis=1) / np.linalg.norm(rows, axis=1)
+    assert np.degrees(np.arccos(cosines)).mean() == pytest.approx(1.6, abs=0.03)
+    assert np.abs((sums * tokens).sum(1) / np.linalg.norm(sums, axis=1)).max() < 0.3
+
+
+def test_one_pair_alone_tells_a_million_positions_apart() -> None:
+    rows = sinusoidal_encoding(1_000_000, 2).view(np.complex128)[:, 0]
+    angles = np.sort(np.angle(rows))
+    assert np.diff(angles).min() > 1e-9  # and float64 angles are off by 4e-10 at most
+
+
+@quick
+@given(position=offsets, lag=offsets, half=half_widths)
+def test_distance_is_a_sum_of_squared_sines(position: int, lag: int, half: int) -> None:
+    row, moved = sinusoidal_encoding([position, position + lag], 2 * half)
+    distance = np.linalg.norm(moved - row)
+    sines = np.sin(lag * frequencies(2 * half) / 2)
+    assert distance == pytest.approx(2 * math.sqrt((sines**2).sum()), abs=SUMMED)
+    assert distance**2 == pytest.approx(
+        2 * half * (1 - similarity(lag, 2 * half)), abs=100 * SUMMED
+    )
+
+
+def lag_distances(farthest: int, width: int) -> Array:
+    """Return how far apart two rows are at the lags 1, 2, … farthest."""
+    lags = np.arange(1, farthest + 1)
+    squares = np.zeros(farthest)
+    for omega in frequencies(width):
+        squares += np.sin(lags * omega / 2) ** 2
+    return 2 * np.sqrt(squares)
+
+
+def records(distances: Array) -> list[int]:
+    """Return the lags whose distance is below that of every smaller lag."""
+    least = np.minimum.accumulate(distances)
+    return [1, *(2 + np.flatnonzero(distances[1:] < least[:-1])).tolist()]
+
+
+def convergents(x: mpmath.mpf, largest: int) -> list[int]:
+    """Return the numerators of the convergents of x up to a largest one."""
+    before, now = 0, 1
+    found: list[int] = []
+    while True:
+        whole = int(mpmath.floor(x))
+        before, now = now, whole * now + before
+        if now > largest:
+            return found
+        found.append(now)
+        x = 1 / (x - whole)
+
+
+def test_near_misses_of_one_pair_are_the_convergents_of_two_pi() -> None:
+    with mpmath.workdps(40):
+        expected = convergents(2 * mpmath.pi, 1_000_000)
+    assert expected == [6, 19, 25, 44, 333, 710, 103993, 312689]
+    assert records(lag_distances(1_000_000, 2)) == [1, *expected]
+
+
+def test_the_closest_rows_of_narrow_tables_come_round_and_of_wide_ones_are_neighbours() -> None:
+    assert records(lag_distances(10_000, 4))[-1] == 1885  # three times 200 pi
+    assert records(lag_distances(10_000, 8))[-1] == 6283  # 2000 pi
+    assert records(lag_distances(1_000_000, 16)) == [1, 596_274, 615_746]
+    assert records(lag_distances(1_000_000, 64)) == [1]
+    assert records(lag_distances(20_000, 512)) == [1]
+
+
+@pytest.mark.parametrize(("width", "within"), [(2, 44), (4, 1885), (8, 31416)])
+def test_every_table_comes_back_near_its_start(width: int, within: int) -> None:
+    distances = lag_distances(within, width)
+    assert distances[-1] == distances.min() < 0.08
+    assert similarity(within, width) > similarity(1, width)
+
+
+@pytest.mark.parametrize("width", [2, 4, 8, 16])
+def test_rows_span_the_whole_space(width: int) -> None:
+    """And so no matrix but the shift's agrees with it on all rows."""
+    rows = sinusoidal_encoding(40_000, width)
+    smallest = np.linalg.eigvalsh(rows.T @ rows)[0]
+    assert smallest > 1  # not a zero that rounding hides
+    found = np.linalg.lstsq(rows[:-3], rows[3:], rcond=None)[0].T
+    np.testing.assert_allclose(found, shift_matrix(3, width), atol=1e-9)
+
+
+def doubled(digits: int, omega: Array, off: float = 0.0) -> NDArray[np.complex128]:
+    """Return 2**digits rows made of one row and of turns that are all off by a factor."""
+    pairs = np.full((1, omega.size), 1j)
+    for n in range(digits):
+        turn = np.exp(-1j * 2**n * omega) * (1 + off)
+        pairs = np.concatenate([pairs, pairs * turn])
+    return pairs
+
+
+def test_doubling_makes_a_table_from_as_many_turns_as_its_length_has_digits() -> None:
+    omega, digits = frequencies(64), 16
+    exact = sinusoidal_encoding(2**digits, 64).view(np.complex128)
+    # Rounded are the angles, up to 2**16, and the two parts of each turn and of each product.
+    rounded = (2.0**digits + 4 * digits) * 2.0**-53
+    assert np.abs(doubled(digits, omega) - exact).max() < 2 * rounded
+    # The bound of the theorem is reached, by the row that takes every turn.
+    error = np.abs(doubled(digits, omega, off=1e-3) - exact).max(1)
+    assert error.argmax() == 2**digits - 1
+    assert error.max() == pytest.approx((1 + 1e-3) ** digits - 1, rel=1e-6)
+
+
+@pytest.mark.parametrize("width", [2, 4, 6, 8])
+def test_relative_scores_leave_d_of_d_squared_numbers_free(width: int) -> None:
+    """Count the solutions of MᵀAM = A: the d singular values that are 0, and no more."""
+    shift = shift_matrix(1, width)
+    moved = np.kron(shift.T, shift.T) - np.eye(width * width)
+    values = np.linalg.svd(moved, compute_uv=False)
+    assert np.count_nonzero(values < 1e-10) == width
+    assert np.count_nonzero(values > 1e-6) == width * width - width
+
+
+def position_scores(matrix: Array, length: int = 12) -> Array:
+    rows = sinusoidal_encoding(length, len(matrix))
+    return rows @ matrix @ rows.T
+
+
+def test_a_matrix_of_turned_blocks_scores_by_the_signed_offset() -> None:
+    rho, phi, omega = np.abs(random(4)), random(4, seed=1), frequencies(8)
+    matrix = np.zeros((8, 8))
+    for pair in range(4):
+        cosine, sine = rho[pair] * np.cos(phi[pair]), rho[pair] * np.sin(phi[pair])
+        matrix[2 * pair : 2 * pair + 2, 2 * pair : 2 * pair + 2] = [[cosine, sine], [-sine, cosine]]
+    lags = np.subtract.outer(np.arange(12), np.arange(12)).T  # key minus query
+    expected = (rho * np.cos(lags[..., np.newaxis] * omega + phi)).sum(-1)
+    np.testing.assert_allclose(position_scores(matrix), expected, atol=SUMMED)
+    assert abs(expected[0, 7] - expected[7, 0]) > 0.1  # it knows direction
+
+    def spread(scores: Array) -> float:
+        return max(np.ptp(scores.diagonal(lag)) for lag in range(-10, 11))
+
+    assert spread(position_scores(matrix)) < SUMMED
+    assert spread(position_scores(np.eye(8))) < SUMMED
+    assert spread(position_scores(random(8, 8))) > 1
+    np.testing.assert_allclose(position_scores(np.eye(8)), position_scores(np.eye(8)).T)
+
+
+@pytest.mark.parametrize("width", [2, 8, 64, 512])
+@pytest.mark.parametrize("length", [7, 63, 512, 4096, 10**9])
+def test_how_many_pairs_have_turned_is_a_logarithm(width: int, length: int) -> None:
+    bound = width / 2 * math.log(length / (2 * math.pi)) / math.log(10000)
+    counted = np.count_nonzero(wavelengths(width) <= length)
+    assert counted == min(width // 2 - 1, math.floor(bound)) + 1
+
+
+# Learned rows
+
+
+def test_a_table_can_hold_any_rows_the_sinusoids_among_them() -> None:
+    table = nn.LearnedPositionalEmbedding(max_len=20, d_model=8)
+    (weight,) = table.parameters()
+    for rows in (sinusoidal_encoding(20, 8), random(20, 8)):
+        with torch.no_grad():
+            weight.copy_(torch.tensor(rows))
+        np.testing.assert_array_equal(table(20).detach().numpy(), rows.astype(np.float32))
+    assert weight.numel() == 20 * 8
+
+
+def test_rows_beyond_the_training_texts_get_no_gradient() -> None:
+    table = nn.LearnedPositionalEmbedding(max_len=20, d_model=8)
+    (weight,) = table.parameters()
+    (table(12) ** 2).sum().backward()
+    assert weight.grad is not None
+    moved = weight.grad.abs().sum(1) > 0
+    assert moved.tolist() == [True] * 12 + [False] * 8
+
+
+# Rotary positions
+
+
+def numbers(x: Array) -> NDArray[np.complex128]:
+    """Return neighbouring pairs as complex numbers."""
+    return x[0::2] + 1j * x[1::2]
+
+
+@quick
+@given(m=offsets, n=offsets, half=half_widths, seed=st.integers(0, 99))
+def test_relative_score_is_a_sum_of_cosines_with_the_angle_between_the_pairs(
+    m: int, n: int, half: int, seed: int
+) -> None:
+    q, k = random(2, 2 * half, seed=seed)
+    phi = np.angle(numbers(k)) - np.angle(numbers(q))
+    sizes = np.abs(numbers(q)) * np.abs(numbers(k))
+    expected = (sizes * np.cos((n - m) * frequencies(2 * half) + phi)).sum()
+    assert apply_rope(q, m) @ apply_rope(k, n) == pytest.approx(expected, abs=1e-10)
+
+
+def test_only_parallel_pairs_score_alike_on_both_sides() -> None:
+    q = random(8)
+    parallel = q * np.repeat([2.0, -0.5, 0.0, 3.0], 2)
+    offset = np.arange(1, 50)
+
+    def gap(key: Array) -> float:
+        ahead = apply_rope(np.tile(key, (49, 1)), offset) @ q
+        behind = apply_rope(np.tile(key, (49, 1)), -offset) @ q
+        return float(np.abs(ahead - behind).max())
+
+    assert gap(parallel) < SUMMED
+    for pair in range(3):  # turn one pair a little, and the sides part
+        turned = parallel.copy()
+        turned[2 * pair : 2 * pair + 2] += 0.1 * np.array([-q[2 * pair + 1], q[2 * pair]])
+        assert gap(turned) > 1e-3
+
+
+def test_other_contents_at_one_offset_have_another_score() -> None:
+    q, k, other = random(3, 64)
+    one, two = (apply_rope(q, 10) @ apply_rope(key, 3) for key in (k, other))
+    assert abs(one - two) > 1
+    assert one == pytest.approx(apply_rope(q, 110) @ apply_rope(k, 103), abs=1e-10)
+
+
+# Biases
+
+
+def test_a_matrix_that_survives_the_diagonal_step_is_one_row() -> None:
+    queries, keys = 5, 7
+    row = random(queries + keys - 1)
+    lags = np.subtract.outer(np.arange(keys), np.arange(queries)).T
+    matrix = row[lags + queries - 1]
+    np.testing.assert_array_equal(matrix[1:, 1:], matrix[:-1, :-1])
+    assert len(np.unique(matrix)) == queries + keys - 1
+    # Conversely: count the free numbers of matrices that survive the step.
+    steps = np.zeros(((queries - 1) * (keys - 1), queries * keys))
+    cells = np.arange(queries * keys).reshape(queries, keys)
+    for equation, (here, there) in enumerate(
+        zip(cells[1:, 1:].flat, cells[:-1, :-1].flat, strict=True)
+    ):
+        steps[equation, [here, there]] = 1, -1
+    free = queries * keys - np.linalg.matrix_rank(steps)
+    assert free == queries + keys - 1
+
+
+def test_clipped_and_bucketed_biases_exist_at_every_lag_and_a_raw_table_ends() -> None:
+    far = np.array([-10_000, -513, 513, 10_000])
+    assert shaw_index(far, max_distance=16).tolist() == [0, 0, 32, 32]
+    assert t5_buckets(far).tolist() == [15, 15, 31, 31]
+    bias = t5_bias(random(32, 12), far[np.newaxis])
+    np.testing.assert_array_equal(bias[..., 0], bias[..., 1])
+    raw = np.zeros(2 * 512 - 1)  # lags -511 … 511
+    with pytest.raises(IndexError):
+        raw[513 + 511]
+
+
+def test_a_far_key_that_fits_outscores_a_near_one_that_does_not() -> None:
+    q, keys = np.array([[1.0, 0.0]]), np.array([[9.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
+    bias = alibi_bias(8, 1, 3, query_offset=2)[0]  # the steepest head
+    weights = attention(q, keys, np.zeros((3, 1)), bias=bias)[1][0]
+    assert weights[0] > weights[2] > weights[1]
+    equal = attention(q, 0 * keys, np.zeros((3, 1)), bias=bias)[1][0]
+    assert (np.diff(equal) > 0).all()  # at equal content the nearer has more
+
+
+def test_biases_that_differ_by_rows_attend_alike_and_no_others_do() -> None:
+    q, k, v = random(3, 6, 4)
+    bias = random(6, 6, seed=1)
+    for change, alike in (
+        (random(6, 1, seed=2), True),
+        (random(1, 6, seed=2), False),
+        (1e-3 * np.eye(6), False),
+    ):
+        one, other = (attention(q, k, v, bias=b)[1] for b in (bias, bias + change))
+        assert np.allclose(one, other, rtol=0, atol=1e-14) == alike
+        # The weights give the bias back, up to a constant of each row.
+        ratios = np.log(other / one)
+        np.testing.assert_allclose(np.diff(ratios), np.diff(change + 0 * bias), atol=1e-10)
+
+
+@pytest.mark.parametrize("head", [0, 3, 7])
+def test_beyond_its_window_a_head_of_alibi_sees_next_to_nothing(head: int) -> None:
+    slope, spread, length = alibi_slopes(8)[head], 2.0, 3000
+    distance = np.arange(length)
+    far_keys_fit_best = np.where(distance > 20, spread, 0.0)
+    weights = np.exp(far_keys_fit_best - slope * distance)
+    weights /= weights.sum()
+    for r in (20, 100, 1000):
+        assert weights[r + 1 :].sum() <= math.exp(spread - slope * (r + 1)) * (1 + 1e-12)
+    # Without the range of the contents in it the bound would be wrong.
+    if head == 7:
+        assert weights[101:].sum() > math.exp(-slope * 101)
+
+
+@pytest.mark.parametrize("head", range(8))
+def test_equal_contents_have_a_geometric_share(head: int) -> None:
+    slope, length = alibi_slopes(8)[head], 6000
+    zeros = np.zeros((length, 1))
+    bias = alibi_bias(8, 1, length, query_offset=length - 1)[head]
+    weights = attention(zeros[:1], zeros, zeros, bias=bias)[1][0, ::-1]  # the query's own first
+    assert weights[0] == pytest.approx(1 - math.exp(-slope), rel=1e-9)
+    np.testing.assert_allclose(weights[1:100] / weights[:99], math.exp(-slope), rtol=1e-9)
+    held = np.cumsum(weights)
+    for share, keys in ((0.5, math.log(2) / slope), (0.99, math.log(100) / slope)):
+        assert 1 + np.argmax(held >= share) == math.ceil(keys)
+
+
+# Costs and places
+
+
+def test_parameters_are_as_many_as_the_formulas_say() -> None:
+    length, width, heads = 512, 768, 12
+    counted = {
+        "sinusoidal": nn.SinusoidalPositionalEncoding(width),
+        "learned": nn.LearnedPositionalEmbedding(max_len=length, d_model=width),
+        "rope": nn.RotaryEmbedding(width // heads),
+        "shaw": nn.RelativePositionEmbedding(width // heads, max_distance=16),
+        "t5": nn.T5RelativeBias(heads),
+        "swin": nn.SwinRelativeBias(heads, window=7),
+        "alibi": nn.ALiBi(heads),
+    }
+    found = {
+        name: sum(parameter.numel() for parameter in module.parameters())
+        for name, module in counted.items()
+    }
+    assert found == {
+        "sinusoidal": 0,
+        "learned": length * width,
+        "rope": 0,
+        "shaw": (2 * 16 + 1) * width // heads,
+        "t5": 32 * heads,
+        "swin": (2 * 7 - 1) ** 2 * heads,
+        "alibi": 0,
+    }
+
+
+def test_a_score_of_sums_is_four_scores() -> None:
+    matrix, (x, y) = random(8, 8), random(2, 8, seed=1)
+    p, q = sinusoidal_encoding([3, 5], 8)
+    terms = [left @ matrix @ right for left in (x, p) for right in (y, q)]
+    assert (x + p) @ matrix @ (y + q) == pytest.approx(sum(terms), abs=SUMMED)
+    assert min(map(abs, terms)) > 0.01  # all four are there
+
+
+def test_a_score_of_pairs_has_a_matrix_for_each_term() -> None:
+    blocks, (x, y) = random(2, 2, 8, 8), random(2, 8, seed=1)
+    p, q = sinusoidal_encoding([3, 5], 8)
+    terms = [
+        left @ block @ right
+        for left, row in zip((x, p), blocks, strict=True)
+        for block, right in zip(row, (y, q), strict=True)
+    ]
+    whole = np.block([list(row) for row in blocks])
+    score = np.concatenate([x, p]) @ whole @ np.concatenate([y, q])
+    assert score == pytest.approx(sum(terms), abs=SUMMED)
+    whole[:8, 8:] = whole[8:, :8] = 0
+    score = np.concatenate([x, p]) @ whole @ np.concatenate([y, q])
+    assert score == pytest.approx(terms[0] + terms[3], abs=SUMMED)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_equal_tokens_stay_equal_where_values_know_no_position(causal: bool) -> None:
+    def deep(x: Array, *, rotated: bool, bias: Array | None) -> Array:
+        for layer in range(3):
+            wq, wk, wv = random(3, 8, 8, seed=layer)
+            q, k = x @ wq, x @ wk
+            if rotated:
+                q, k = (apply_rope(y, np.arange(len(x))) for y in (q, k))
+            mask = causal_mask(len(x)) if causal else None
+            x = np.tanh(x + attention(q, k, x @ wv, bias=bias, mask=mask)[0])
+        return x
+
+    lags = np.subtract.outer(np.arange(9), np.arange(9)).T
+    token, biases = random(1, 8, seed=9), (None, alibi_bias(8, 9, causal=False)[2], lags * 0.3)
+    for rotated, bias in itertools.product((False, True), biases):
+        out = deep(np.tile(token, (9, 1)), rotated=rotated, bias=bias)
+        np.testing.assert_allclose(out, out[:1].repeat(9, 0), atol=SUMMED)
+        short = deep(token, rotated=False, bias=None)
+        np.testing.assert_allclose(out[:1], short, atol=SUMMED)
+    told = deep(token + sinusoidal_encoding(9, 8), rotated=False, bias=None)
+    assert np.ptp(told, axis=0).max() > 0.1
