@@ -1,0 +1,364 @@
+"""What source S0 claims and no other test settles: each test asserts what is right.
+
+Where the claim is false, the test asserts too that what it says is not so. docs/data/claims/000.yml
+has the claims.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import math
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+import posenc.nn
+from posenc import (
+    PositionalEncoding,
+    alibi_bias,
+    apply_rope,
+    attention,
+    frequencies,
+    similarity,
+    sinusoidal_encoding,
+    wavelengths,
+)
+from scripts.book.citations import fact
+
+Array = NDArray[np.float64]
+
+DOG, BITES, MAN = np.array(
+    [
+        [0.5, 0.3, 0.8, 0.1, 0.4, 0.6, 0.2, 0.9],
+        [0.2, 0.7, 0.4, 0.9, 0.1, 0.3, 0.8, 0.5],
+        [0.9, 0.1, 0.6, 0.3, 0.7, 0.5, 0.4, 0.2],
+    ]
+)
+
+
+def normal(*shape: int, seed: int = 0) -> Array:
+    """Return numbers of about 1."""
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+def test_c0_02_the_sentences_hold_the_same_words_once_case_is_folded() -> None:
+    one, other = "Dog bites man", "Man bites dog"
+    assert sorted(one.split()) != sorted(other.split())
+    assert sorted(one.lower().split()) == sorted(other.lower().split())
+
+
+def test_c0_03_a_recurrence_knows_the_order_of_what_it_read() -> None:
+    def last_state(words: list[Array]) -> Array:
+        state = np.zeros(8)
+        for word in words:
+            state = np.tanh(normal(8, 8) @ state + word)
+        return state
+
+    assert np.abs(last_state([DOG, BITES, MAN]) - last_state([MAN, BITES, DOG])).max() > 0.1
+
+
+def test_c0_04_a_position_outweighs_a_word_that_is_not_scaled() -> None:
+    """As lengths: √(d/2) of the position, σ√d of the word; the paper multiplies by √d."""
+    width = 512
+    position = np.linalg.norm(sinusoidal_encoding(np.array(7), width))
+    words = normal(10_000, width)
+    small = np.linalg.norm(fact("bert-init-std") * words, axis=1).mean()
+    assert position / small == pytest.approx(math.sqrt(1 / 2) / fact("bert-init-std"), rel=0.01)
+    scaled = np.linalg.norm(words / math.sqrt(width) * math.sqrt(width), axis=1).mean()
+    assert position / scaled == pytest.approx(math.sqrt(1 / 2), rel=0.01)
+
+
+def test_c0_05_two_hands_of_a_wall_clock_repeat_and_two_pairs_do_not() -> None:
+    minutes = np.arange(2 * 12 * 60)
+    hands = np.stack([minutes % 60, minutes % 720])
+    assert np.array_equal(hands[:, : 12 * 60], hands[:, 12 * 60 :])
+    assert len(np.unique(sinusoidal_encoding(2 * 12 * 60, 4).round(9), axis=0)) == 2 * 12 * 60
+
+
+def test_c0_07_the_index_counts_pairs_and_as_a_dimension_it_doubles_the_exponent() -> None:
+    width = 8
+    assert len(frequencies(width)) == width // 2  # 0 … d/2−1 are too few to count dimensions
+    dimension = np.arange(0, width, 2)
+    misread = 10000.0 ** (-2 * dimension / width)
+    np.testing.assert_allclose(misread, frequencies(width) ** 2)
+    assert (misread[1:] < frequencies(width)[1:]).all()
+
+
+def test_c0_10_the_sixteen_angles() -> None:
+    printed = [
+        [0.0, 0.0, 0.0, 0.0],
+        [1.0, 0.1, 0.01, 0.001],
+        [2.0, 0.2, 0.02, 0.002],
+        [3.0, 0.3, 0.03, 0.003],
+    ]
+    np.testing.assert_allclose(np.outer(range(4), frequencies(8)), printed, rtol=1e-15)
+
+
+def test_c0_12_rows_written_as_comments_are_an_empty_list() -> None:
+    rows = "\n".join(
+        f"  # pos {p}: {row.tolist()}" for p, row in enumerate(sinusoidal_encoding(4, 8))
+    )
+    assert ast.literal_eval(f"[\n{rows}\n]") == []
+
+
+def test_c0_13_the_twelve_sums() -> None:
+    sums = np.array([DOG, BITES, MAN]) + sinusoidal_encoding(3, 8)
+    printed = [[0.5, 1.3, 0.8, 1.1], [1.041, 1.24, 0.5, 1.895], [1.809, -0.316, 0.799, 1.28]]
+    np.testing.assert_array_equal(sums[:, :4].round(3), printed)
+
+
+def test_c0_15_the_fourth_entry_of_position_one_rounds_to_one() -> None:
+    printed = np.array(
+        [
+            [0.00, 1.00, 0.00, 1.00, 0.00, 1.00],
+            [0.84, 0.54, 0.10, 0.99, 0.01, 1.00],
+            [0.91, -0.42, 0.20, 0.98, 0.02, 1.00],
+        ]
+    )
+    right = sinusoidal_encoding(3, 8)[:, :6].round(2)
+    assert right[1, 3] == 1.00
+    assert np.argwhere(right != printed).tolist() == [[1, 3]]
+    assert math.floor(100 * math.cos(0.1)) / 100 == printed[1, 3]  # cut off, not rounded
+
+
+def test_c0_16_at_position_zero_every_cosine_is_one() -> None:
+    for width in (2, 8, 512):
+        row = sinusoidal_encoding(1, width)[0]
+        assert (row[1::2] == 1).all()
+        assert (row[0::2] == 0).all()
+
+
+def test_c0_17_rows_are_unique_until_positions_are_rounded() -> None:
+    for width in (2, 4, 8, 64):
+        rows = sinusoidal_encoding(2**16, width, dtype=np.float32)
+        words = np.ascontiguousarray(rows[:, : min(width, 8)]).view(f"V{4 * min(width, 8)}")
+        assert len(set(words.ravel().tolist())) == 2**16
+    narrow = torch.arange(5000).bfloat16()
+    assert narrow[256] == narrow[257]
+    assert len(set(narrow[:512].tolist())) == 385
+    assert len(set(narrow.tolist())) == 797
+
+
+def test_c0_17_a_table_of_one_pair_repeats_in_sixteen_bits() -> None:
+    table = torch.tensor(sinusoidal_encoding(1000, 2))
+    assert torch.equal(table[1].bfloat16(), table[711].bfloat16())
+    assert torch.equal(table[2].half(), table[712].half())
+
+
+def test_c0_19_the_identity_without_frequencies_is_pair_zeros_alone() -> None:
+    """A step of k turns pair i by ω_i·k; by k itself, as the identity is printed, only pair 0."""
+    start, step = 4, 3
+    here, there = sinusoidal_encoding([start, start + step], 8).reshape(2, 4, 2)
+    sine, cosine = here.T
+    turned = sine * math.cos(step) + cosine * math.sin(step)
+    assert turned[0] == pytest.approx(there[0, 0])
+    assert (np.abs(turned - there[:, 0])[1:] > 0.03).all()
+
+
+def test_c0_20_learned_projections_need_not_keep_the_relative_part() -> None:
+    rows = sinusoidal_encoding(400, 64)
+    query, key = normal(2, 64, 64) / 8
+    plain = np.einsum("pd,pd->p", rows[:-5], rows[5:])
+    projected = np.einsum("pd,pd->p", rows[:-5] @ query, rows[5:] @ key)
+    assert plain.std() < 1e-12
+    assert projected.std() > 1
+
+
+def test_c0_21_learned_entries_start_small_and_counters_grow() -> None:
+    table = posenc.LearnedPositionalEmbedding(512, 64, seed=0).position_embeddings
+    assert np.abs(table).max() < 0.12  # six deviations of 0.02
+    assert np.abs(sinusoidal_encoding(512, 64)).max() <= 1 < np.arange(512).max()
+
+
+def test_c0_23_a_fixed_table_lets_the_gradient_through_as_any_constant_would() -> None:
+    """The word receives what reaches the sum, with the table, with noise, and with nothing."""
+    upstream = torch.tensor(normal(5, 8))
+    for constant in (sinusoidal_encoding(5, 8), normal(5, 8, seed=1), np.zeros((5, 8))):
+        word = torch.zeros(5, 8, dtype=torch.float64, requires_grad=True)
+        (word + torch.tensor(constant)).backward(upstream)  # type: ignore[no-untyped-call]
+        assert word.grad is not None
+        assert torch.equal(word.grad, upstream)
+    assert not [*posenc.nn.SinusoidalPositionalEncoding(8).parameters()]
+
+
+def test_c0_25_the_formula_reaches_position_1000_and_a_table_of_512_does_not() -> None:
+    assert sinusoidal_encoding(np.array(1000), 128).shape == (128,)
+    table = PositionalEncoding(512, 128)
+    with pytest.raises(ValueError, match="at most 512"):
+        table.get_encoding(1001)
+    with pytest.raises(IndexError):
+        _ = table.encoding_table[1000]
+
+
+def test_c0_27_the_array_holds_even_dimensions_and_then_frequencies() -> None:
+    width = 8
+    even = np.arange(0, width, 2)
+    assert even.tolist() == [0, 2, 4, 6] != list(range(width // 2))
+    multiplied = np.exp(even * (-np.log(10000.0) / width))
+    np.testing.assert_allclose(multiplied, frequencies(width), rtol=1e-14)
+    assert (multiplied[1:] < 1).all()  # divisors would be above 1
+
+
+def worst(values: NDArray[np.floating], width: int) -> float:
+    """Return the largest relative error of frequencies, against 50 digits."""
+    with mpmath.workdps(50):
+        exact = [mpmath.power(10000, -mpmath.mpf(2 * i) / width) for i in range(width // 2)]
+        pairs = zip(values.tolist(), exact, strict=True)
+        return max(float(abs(mpmath.mpf(value) / right - 1)) for value, right in pairs)
+
+
+def test_c0_29_the_detour_over_the_logarithm_costs_a_digit_and_saves_nothing() -> None:
+    """At 512: some 14 times the error in float64, and three times and more in float32."""
+    even = np.arange(0, 512, 2)
+    detour = np.exp(even * (-np.log(10000.0) / 512))
+    assert worst(detour, 512) > 10 * worst(frequencies(512), 512)
+    single = np.float32(10000.0)
+    detour32 = np.exp(even.astype(np.float32) * (-np.log(single) / np.float32(512)))
+    direct32 = np.power(single, -even.astype(np.float32) / np.float32(512))
+    assert detour32.dtype == direct32.dtype == np.float32
+    assert worst(detour32, 512) > 3 * worst(direct32, 512)
+    for found in (direct32, detour32):  # between 1 and 1/10000 there is nothing to overflow
+        assert 0.9e-4 < found.min() < found.max() <= 1
+
+
+def test_c0_30_an_odd_width_has_a_cosine_too_many() -> None:
+    table, angles = np.zeros((10, 7)), np.zeros((10, 4))
+    with pytest.raises(ValueError, match="broadcast"):
+        table[:, 1::2] = np.cos(angles)
+    with pytest.raises(ValueError, match="even"):
+        PositionalEncoding(10, 7)
+    assert PositionalEncoding(10, 8).get_encoding(10).shape == (10, 8)
+
+
+def test_c0_31_a_length_is_refused_above_the_table_and_must_be_below_zero() -> None:
+    table = PositionalEncoding(512, 8)
+    for length in (513, -1):
+        with pytest.raises(ValueError, match=f"got {length}"):
+            table.get_encoding(length)
+    rows = np.zeros((512, 8))
+    assert len(rows[:-1]) == 511  # what a slice without a check hands out
+    assert np.shares_memory(rows[:3], rows)  # and it is the table itself
+    assert not np.shares_memory(table.get_encoding(3), table.encoding_table)
+
+
+def test_c0_32_the_shapes_of_the_usage_example() -> None:
+    ids = np.array([[42, 156, 89]])
+    tokens = (normal(1000, 128) * 0.02)[ids]
+    rows = PositionalEncoding(512, 128).get_encoding(3)
+    assert ids.shape == (1, 3)
+    assert tokens.shape == (tokens + rows).shape == (1, 3, 128)
+    assert rows.shape == (3, 128)
+
+
+def test_c0_33_dimension_zero_starts_at_zero_and_has_not_come_round_at_five() -> None:
+    first = sinusoidal_encoding(np.linspace(0, 5, 501), 128)[:, 0]
+    assert first[0] == 0
+    assert first.argmax() == 157  # near 1.57, a quarter turn
+    assert 5 / wavelengths(128)[0] == pytest.approx(0.796, abs=5e-4)
+
+
+def test_c0_34_dimension_126_turns_once_in_54410_positions() -> None:
+    slowest = wavelengths(128)[126 // 2]
+    assert slowest == pytest.approx(54410.143, abs=5e-4)
+    assert slowest / (10000 * 2 * math.pi) == pytest.approx(0.866, abs=5e-4)
+
+
+def test_c0_40_dimension_zero_turns_once_in_six_positions_and_510_of_512_in_sixty_thousand() -> (
+    None
+):
+    assert wavelengths(512)[0] == pytest.approx(6.283, abs=5e-4)
+    divisor = 1 / frequencies(512)[510 // 2]
+    assert divisor == pytest.approx(9646.616, abs=5e-4)
+    assert 1 / divisor == pytest.approx(1.0366e-4, abs=5e-9)
+    assert wavelengths(512)[510 // 2] == pytest.approx(60611.477, abs=5e-4)
+
+
+PRINTED = np.array(fact("printed-similarity"))
+
+
+def test_c0_42_below_base_one_the_printed_row_is_missed_by_less_and_still_missed() -> None:
+    def misses(width: int, base: float) -> float:
+        return float(np.abs(similarity(range(8), width, base=base) - PRINTED).max())
+
+    assert min(misses(width, 10000.0) for width in range(4, 513, 2)) > 1.4
+    assert misses(6, 5.728e-4) == pytest.approx(0.367, abs=5e-4)
+    assert 0.1 < misses(10, 2.65e-6) < 0.14  # so the base above is no minimum
+
+
+def test_c0_43_the_share_of_pairs_of_distances_in_the_wrong_order() -> None:
+    near, far = np.triu_indices(511, k=1)
+    for width, share in {8: 0.393, 128: 0.164, 512: 0.064}.items():
+        found = np.asarray(similarity(np.arange(1, 512), width))
+        assert (found[near] < found[far]).mean() == pytest.approx(share, abs=5e-4)
+
+
+def test_c0_45_a_learned_table_has_no_row_beyond_its_last() -> None:
+    table = posenc.LearnedPositionalEmbedding(512, 8, seed=0)
+    with pytest.raises(IndexError):
+        _ = table.position_embeddings[512]
+    with pytest.raises(ValueError, match="512"):
+        table.forward(np.zeros((1, 513, 8)))
+
+
+def halves_swapped(x: Array) -> Array:
+    """Return (−x₂, x₁) of the halves x₁, x₂."""
+    one, two = np.split(x, 2, axis=-1)
+    return np.concatenate([-two, one], axis=-1)
+
+
+def neighbours_swapped(x: Array) -> Array:
+    """Return (−x₁, x₀, −x₃, x₂, …)."""
+    return np.stack([-x[..., 1::2], x[..., 0::2]], axis=-1).reshape(x.shape)
+
+
+def test_c0_47_cosines_must_be_laid_out_as_the_rotation_pairs() -> None:
+    x, position = normal(64), 100
+    angles = position * frequencies(64)
+    neighbours, halves = np.repeat(angles, 2), np.tile(angles, 2)
+    for layout, swapped, right, wrong in (
+        ("interleaved", neighbours_swapped, neighbours, halves),
+        ("half", halves_swapped, halves, neighbours),
+    ):
+        turned = apply_rope(x, position, layout=layout)
+        np.testing.assert_allclose(x * np.cos(right) + swapped(x) * np.sin(right), turned)
+        mixed = x * np.cos(wrong) + swapped(x) * np.sin(wrong)
+        assert np.linalg.norm(turned) == pytest.approx(np.linalg.norm(x))
+        assert abs(np.linalg.norm(mixed) / np.linalg.norm(x) - 1) > 0.01
+
+
+def test_c0_48_in_4096_positions_18_of_64_pairs_have_not_turned_once() -> None:
+    assert np.count_nonzero(wavelengths(128) > 4096) == 18
+
+
+def test_c0_51_the_penalty_is_no_python_and_in_the_paper_looks_back_only() -> None:
+    with pytest.raises(SyntaxError):
+        ast.parse("bias = -m * |p - q|")
+    causal, both = alibi_bias(8, 5), alibi_bias(8, 5, causal=False)
+    back = np.tri(5, dtype=bool)
+    np.testing.assert_array_equal(causal[:, back], both[:, back])
+    assert np.isneginf(causal[:, ~back]).all()
+    assert np.isfinite(both).all()
+    np.testing.assert_allclose(both[0, 4], -0.5 * np.abs(4 - np.arange(5)))
+
+
+def test_c0_59_no_module_of_that_name_and_ours_runs() -> None:
+    assert importlib.util.find_spec("src") is None
+    assert importlib.util.find_spec("posenc.__main__") is not None
+
+
+def test_c0_60_the_three_printed_similarities_fall_and_others_rise() -> None:
+    printed = similarity([1, 5, 9], 128)
+    np.testing.assert_array_equal(printed.round(3), [0.970, 0.737, 0.689])
+    assert (np.diff(printed) < 0).all()
+    assert similarity(12, 128) > similarity(11, 128)
+
+
+def test_c0_66_reading_at_once_is_reading_word_by_word() -> None:
+    x = normal(6, 8)
+    at_once = attention(x, x, x, mask=np.tri(6, dtype=bool))[0]
+    one_by_one = [attention(x[p : p + 1], x[: p + 1], x[: p + 1])[0][0] for p in range(6)]
+    np.testing.assert_allclose(at_once, one_by_one)

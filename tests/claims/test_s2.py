@@ -1,0 +1,322 @@
+"""Claims of source S2, one by one: what is right, and where the text is wrong, that it is not so.
+
+docs/data/claims/002.yml names these tests. Where the text has code, what it computes is made again
+here in a few lines; nothing of it is copied.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import permutations
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from posenc import (
+    LearnedPositionalEmbedding,
+    add,
+    alibi_bias,
+    apply_rope,
+    attention,
+    causal_mask,
+    concatenate,
+    frequencies,
+    nn,
+    shift_matrix,
+    sinusoidal_encoding,
+    t5_buckets,
+    wavelengths,
+)
+
+Array = NDArray[np.floating]
+
+ORDER = [2, 0, 1]  # mat cat sat
+
+
+def words(count: int = 3, width: int = 8) -> NDArray[np.float64]:
+    """Return made-up vectors of words, the same at each call."""
+    return np.random.default_rng(0).standard_normal((count, width))
+
+
+def read(x: Array, *, mask: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
+    """Return what attention makes of vectors that are query, key and value at once."""
+    return attention(x, x, x, mask=mask)[0]
+
+
+def kept_table(rows: int, width: int) -> Tensor:
+    """Return a table such as the text's layer keeps: all of it worked out in float32."""
+    position = torch.arange(rows).float()[:, None]
+    frequency = torch.exp(torch.arange(0, width, 2).float() * -(math.log(10000.0) / width))
+    table = torch.zeros(rows, width)
+    table[:, 0::2] = (position * frequency).sin()
+    table[:, 1::2] = (position * frequency).cos()
+    return table[None]
+
+
+def plus_rows(x: Tensor, table: Tensor) -> Tensor:
+    """Return tokens plus the first rows of a table, with no look at its length."""
+    return x + table[:, : x.shape[1]]
+
+
+def test_c2_01_attention_is_equivariant_and_not_invariant() -> None:
+    x = words()
+    before, after = read(x), read(x[ORDER])
+    np.testing.assert_allclose(after, before[ORDER], rtol=0, atol=1e-12)
+    assert np.abs(after - before).max() > 0.1  # invariance would be none
+    np.testing.assert_allclose(after.mean(axis=0), before.mean(axis=0), rtol=0, atol=1e-12)
+
+
+def test_c2_01_a_causal_mask_ends_the_equivariance() -> None:
+    x, mask = words(), causal_mask(3)
+    assert np.abs(read(x[ORDER], mask=mask) - read(x, mask=mask)[ORDER]).max() > 0.1
+
+
+def test_c2_02_cat_sat_mat_gives_the_same_rows_in_another_order() -> None:
+    cat, sat, mat = np.eye(3)
+    before, after = read(np.stack([cat, sat, mat])), read(np.stack([mat, cat, sat]))
+    assert not np.allclose(before, after, atol=0.1)
+    rows = [sorted(map(tuple, output.round(12))) for output in (before, after)]
+    assert rows[0] == rows[1]
+
+
+def test_c2_04_every_word_keeps_its_vector_when_the_sentence_is_turned_round() -> None:
+    x = words()
+    np.testing.assert_allclose(read(x[::-1])[::-1], read(x), rtol=0, atol=1e-12)
+    assert not np.allclose(read(x[::-1])[0], read(x)[0])  # who comes first has changed
+
+
+@torch.no_grad()
+def test_c2_05_two_causal_layers_see_order_without_positions_and_one_does_not() -> None:
+    text, swapped = torch.tensor([[1, 2, 3]]), torch.tensor([[2, 1, 3]])
+    told_apart = []
+    for layers in (1, 2):
+        torch.manual_seed(0)
+        model = nn.GPTModel(
+            vocab_size=4, max_len=3, d_model=16, heads=2, layers=layers, pos_type="none"
+        )
+        model = model.double().eval()
+        for parameter in model.parameters():
+            parameter.normal_()  # weights as large as after training
+        last = model(text)[0, -1], model(swapped)[0, -1]
+        told_apart.append(not torch.allclose(*last, rtol=0, atol=1e-6))
+    assert told_apart == [False, True]
+
+
+def test_c2_06_rotary_and_biases_bring_order_in_without_a_row() -> None:
+    x = words()
+
+    def turned(x: Array) -> Array:
+        q = apply_rope(x, np.arange(3))
+        return attention(q, q, x)[0]
+
+    def biased(x: Array) -> Array:
+        return attention(x, x, x, bias=alibi_bias(1, 3, causal=False)[0])[0]
+
+    for scheme in (turned, biased):
+        assert np.abs(scheme(x[ORDER]) - scheme(x)[ORDER]).max() > 1e-3
+
+
+def test_c2_07_unique_rows_are_a_need_of_the_schemes_that_add_them() -> None:
+    same = np.zeros((4, 8))
+    same[2:] = 1.0  # four positions, two different rows
+    x = words(4)
+    swapped = x[[1, 0, 2, 3]]
+    np.testing.assert_allclose(read(x + same)[[1, 0, 2, 3]], read(swapped + same), atol=1e-12)
+    bias = alibi_bias(8, 50, causal=False)
+    np.testing.assert_array_equal(bias[:, 1:, 1:], bias[:, :-1, :-1])  # nothing about where
+    assert t5_buckets(-91) == t5_buckets(-1000)
+    assert len(np.unique(sinusoidal_encoding(1001, 8), axis=0)) == 1001
+
+
+@pytest.mark.parametrize("width", [4, 8, 512])
+def test_c2_08_the_formula_is_the_papers(width: int) -> None:
+    table = sinusoidal_encoding(50, width)
+    for i in range(width // 2):
+        for position in (0, 1, 7, 49):
+            angle = position / 10000 ** (2 * i / width)
+            assert table[position, 2 * i] == pytest.approx(math.sin(angle), abs=1e-13)
+            assert table[position, 2 * i + 1] == pytest.approx(math.cos(angle), abs=1e-13)
+
+
+@pytest.mark.parametrize("width", [2, 8, 512])
+def test_c2_09_the_last_pair_is_half_the_width_less_one(width: int) -> None:
+    pairs = np.arange(frequencies(width).size)
+    assert pairs[-1] == width // 2 - 1
+    owned = np.stack([2 * pairs, 2 * pairs + 1], axis=1).ravel()
+    np.testing.assert_array_equal(owned, np.arange(width))  # each dimension once
+    assert 2 * (width // 2) not in owned  # what i = d/2 would own
+
+
+def test_c2_10_even_dimensions_are_sines_odd_ones_cosines_each_pair_slower() -> None:
+    here, mirrored = sinusoidal_encoding([5], 64)[0], sinusoidal_encoding([-5], 64)[0]
+    np.testing.assert_allclose(mirrored[0::2], -here[0::2])
+    np.testing.assert_allclose(mirrored[1::2], here[1::2])
+    np.testing.assert_allclose(here[0::2] ** 2 + here[1::2] ** 2, 1.0)
+    assert (np.diff(frequencies(64)) < 0).all()
+
+
+def test_c2_11_rows_are_unique_unless_positions_are_rounded() -> None:
+    table = sinusoidal_encoding(5000, 8, dtype=np.float32)
+    assert len(np.unique(table, axis=0)) == 5000
+    rounded = np.arange(5000).astype(np.float16).astype(np.float64)
+    assert len(np.unique(sinusoidal_encoding(rounded, 8), axis=0)) == 3299
+    short = torch.arange(5000).to(torch.bfloat16).double().numpy()
+    assert len(np.unique(sinusoidal_encoding(short, 8), axis=0)) == 797
+
+
+def test_c2_12_every_entry_is_between_minus_one_and_one() -> None:
+    positions = np.r_[0:5000, 10**6, 10**9, -3, 0.5]
+    assert np.abs(sinusoidal_encoding(positions, 64)).max() <= 1.0
+
+
+@pytest.mark.parametrize("offset", [-7, 1, 100])
+def test_c2_13_a_shift_is_one_matrix_wherever_it_starts(offset: int) -> None:
+    starts = np.arange(0, 5000, 37)
+    moved = sinusoidal_encoding(starts, 64) @ shift_matrix(offset, 64).T
+    np.testing.assert_allclose(moved, sinusoidal_encoding(starts + offset, 64), atol=1e-9)
+
+
+def test_c2_14_a_formula_goes_on_and_a_buffer_ends() -> None:
+    assert np.isfinite(sinusoidal_encoding([10**9], 8)).all()
+    with pytest.raises(RuntimeError, match="must match the size"):
+        plus_rows(torch.zeros(1, 21, 8), kept_table(20, 8))
+    assert np.sum(wavelengths(512) > 512) == 133  # pairs of 256 that have not come round
+
+
+def test_c2_14_beyond_training_slow_hands_point_where_they_never_pointed() -> None:
+    slow = wavelengths(512) > 1000
+    seen, ahead = (np.arange(512), np.arange(512, 1000))
+    angles = [np.outer(positions, frequencies(512)[slow]) for positions in (seen, ahead)]
+    assert (angles[1].min(axis=0) > angles[0].max(axis=0)).all()
+    assert angles[1].max() < 2 * np.pi  # less than a turn, so no place is met again
+
+
+def test_c2_15_low_dimensions_are_the_fast_ones() -> None:
+    for width in (8, 64, 512):
+        turns = wavelengths(width)
+        assert turns[0] == pytest.approx(2 * np.pi)
+        assert (np.diff(turns) > 0).all()  # slower to the right, never faster
+    assert wavelengths(512)[-1] == pytest.approx(60611.5, abs=0.05)
+    steps = np.abs(np.diff(sinusoidal_encoding(2, 512)[:, 0::2], axis=0))[0]
+    assert steps[0] == steps.max()
+    assert steps[-1] == steps.min()
+
+
+def test_c2_18_row_zero_is_zero_one_zero_one() -> None:
+    np.testing.assert_array_equal(sinusoidal_encoding(1, 512)[0], np.tile([0.0, 1.0], 256))
+
+
+def test_c2_19_the_first_pair_is_divided_by_one() -> None:
+    row, factor = sinusoidal_encoding([1], 512)[0], 10000 ** (2 / 512)
+    divisors = factor ** np.arange(256)
+    np.testing.assert_allclose(row[0::2], np.sin(1 / divisors), atol=1e-13)
+    np.testing.assert_allclose(row[1::2], np.cos(1 / divisors), atol=1e-13)
+    assert abs(row[0] - math.sin(1 / factor)) > 0.01  # as the text begins the row
+    varying = 10000 ** (2 * np.arange(8) / 512)  # f as the text says that it varies
+    assert np.abs(row[0:16:2] - np.sin(1 / varying ** np.arange(1, 9))).max() > 0.1
+
+
+def test_c2_21_rows_beyond_the_longest_text_stay_as_they_were_drawn() -> None:
+    torch.manual_seed(0)
+    layer = nn.LearnedPositionalEmbedding(max_len=512, d_model=8)
+    drawn = layer.embedding.weight.detach().clone()
+    trainer = torch.optim.SGD(layer.parameters(), lr=0.1)
+    for length in (128, 40, 128):
+        trainer.zero_grad()
+        (layer(length) - 1.0).square().sum().backward()
+        trainer.step()
+    changed = (layer.embedding.weight.detach() != drawn).any(dim=1)
+    assert changed[:128].all()
+    assert not changed[128:].any()
+    with pytest.raises(ValueError, match="512"):
+        layer(513)
+
+
+def test_c2_22_addition_keeps_the_width_and_the_weights() -> None:
+    tokens, rows = np.zeros((2, 10, 512)), sinusoidal_encoding(10, 512)
+    assert add(tokens, rows).shape == tokens.shape
+    assert concatenate(tokens, rows).shape == (2, 10, 1024)
+    projections = [torch.nn.Linear(width, 512, bias=False) for width in (512, 1024)]
+    narrow, wide = (projection.weight.numel() for projection in projections)
+    assert wide - narrow == 512 * 512
+
+
+def test_c2_23_a_float32_buffer_drifts_and_stretches_a_single_row() -> None:
+    table = kept_table(5000, 512)
+    exact = torch.from_numpy(sinusoidal_encoding(5000, 512))
+    assert 1e-4 < float((table[0] - exact).abs().max()) < 1e-3
+    assert float(table.abs().max()) <= 1.0
+    stretched = plus_rows(torch.zeros(1, 7, 8), kept_table(1, 8))  # one row, seven words
+    assert torch.equal(stretched[0], kept_table(1, 8)[0].expand(7, 8))
+    with pytest.raises(RuntimeError):  # of shapes, not of an odd width
+        kept_table(10, 7)
+    assert plus_rows(torch.zeros(1, 4, 8).half(), kept_table(10, 8)).dtype is torch.float32
+
+
+def test_c2_23_the_layer_refuses_what_the_buffer_stretches_and_keeps_the_type() -> None:
+    ours = nn.SinusoidalPositionalEncoding(8, max_len=1)
+    with pytest.raises(ValueError, match="max_len"):
+        ours(torch.zeros(1, 7, 8))
+    with pytest.raises(ValueError, match="d_model"):
+        nn.SinusoidalPositionalEncoding(7)
+    assert nn.SinusoidalPositionalEncoding(8)(torch.zeros(1, 4, 8).half()).dtype is torch.float16
+
+
+def test_c2_24_a_causal_model_learns_order_without_positions() -> None:
+    """Which of three words came first: from their set, and from the last one, it cannot be told."""
+    texts = torch.tensor(list(permutations(range(4), 3)))
+    answers = texts[:, 0]
+    assert chance_from_the_set(texts, answers) == 0.5  # the last is known, the other two are alike
+    torch.manual_seed(0)
+    model = nn.GPTModel(
+        vocab_size=4, max_len=3, d_model=16, heads=1, layers=2, pos_type="none", dropout=0.0
+    )
+    trainer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    for _ in range(80):
+        trainer.zero_grad()
+        torch.nn.functional.cross_entropy(model(texts)[:, -1], answers).backward()  # type: ignore[no-untyped-call]
+        trainer.step()
+    right = (model(texts)[:, -1].argmax(dim=-1) == answers).float().mean()
+    assert right > 0.95
+
+
+def chance_from_the_set(texts: Tensor, answers: Tensor) -> float:
+    """Return the best share of right answers for one who knows the last word and the set."""
+    seen: dict[tuple[int, ...], list[int]] = {}
+    for text, answer in zip(texts.tolist(), answers.tolist(), strict=True):
+        seen.setdefault((text[-1], *sorted(text)), []).append(answer)
+    best = sum(max(map(found.count, found)) for found in seen.values())
+    return best / len(texts)
+
+
+def test_c2_26_rotary_and_biases_add_nothing_to_the_words() -> None:
+    counts = {}
+    for scheme in ("none", "sinusoidal", "rope", "alibi", "t5", "learned"):
+        model = nn.GPTModel(
+            vocab_size=10, max_len=8, d_model=16, heads=2, layers=1, pos_type=scheme, dropout=0.0
+        )
+        with torch.no_grad():
+            model.embedding.token_embedding.weight.zero_()
+            counts[scheme] = bool(model.embedding(torch.zeros(1, 8, dtype=torch.long)).any())
+    assert counts == {
+        "none": False,
+        "sinusoidal": True,
+        "rope": False,
+        "alibi": False,
+        "t5": False,
+        "learned": True,
+    }
+
+
+def test_c2_27_a_learned_table_and_a_kept_table_both_end() -> None:
+    with pytest.raises(ValueError, match="at most 20"):
+        LearnedPositionalEmbedding(20, 8).get_embeddings(21)
+    with pytest.raises(IndexError):
+        torch.nn.Embedding(20, 8)(torch.tensor([20]))
+    with pytest.raises(RuntimeError, match="must match the size"):
+        plus_rows(torch.zeros(1, 21, 8), kept_table(20, 8))
+    assert sum(p.numel() for p in nn.LearnedPositionalEmbedding(512, 128).parameters()) == 65536
+    assert not list(nn.SinusoidalPositionalEncoding(128).parameters())

@@ -1,0 +1,77 @@
+"""Claims of source S3 that no test elsewhere proves: what is right, and that the text's is not so.
+
+docs/data/claims/003.yml names these tests, and for most claims the theorems' own, in
+tests/test_prove_it.py.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from posenc import concatenate, sinusoidal_encoding, wavelengths
+from scripts.book.citations import references
+
+
+def test_c3_05_the_index_counts_pairs_and_read_as_a_dimension_gives_other_rows() -> None:
+    pairs, dimensions = np.arange(4), np.arange(8)
+    row = sinusoidal_encoding(np.array(1), 8)
+    np.testing.assert_allclose(row[0::2], np.sin(10000.0 ** (-2 * pairs / 8)), atol=1e-15)
+    np.testing.assert_allclose(row[1::2], np.cos(10000.0 ** (-2 * pairs / 8)), atol=1e-15)
+    misread = np.sin(10000.0 ** (-2 * dimensions / 8))[0::2]
+    assert misread[0] == row[0]
+    assert (misread[1:] < row[0::2][1:] / 9).all()  # every later clock too slow
+
+
+def test_c3_11_the_wavelength_is_a_pairs_and_both_its_dimensions_have_it() -> None:
+    rows = sinusoidal_encoding([1.0, 1.0 + wavelengths(512)[0]], 512)
+    np.testing.assert_allclose(rows[1, :2], rows[0, :2], atol=1e-14)
+    misread = 2 * np.pi * 10000 ** (2 * 1 / 512)  # for dimension 1
+    assert misread == pytest.approx(6.5134, abs=5e-5)
+    missed = sinusoidal_encoding([1.0, 1.0 + misread], 512)[:, 1]
+    assert abs(missed[1] - missed[0]) > 0.1
+
+
+@pytest.mark.parametrize("width", [4, 8, 64, 512])
+def test_c3_12_wavelengths_grow_from_the_first_pair_to_the_last(width: int) -> None:
+    found = wavelengths(width)
+    assert (np.diff(found) > 0).all()
+    # And so does the time that each column takes to change its sign.
+    rows = sinusoidal_encoding(int(found[-1]), min(width, 8))
+    changes = (np.diff(np.sign(rows[1:, 0::2]), axis=0) != 0).sum(0)
+    assert (np.diff(changes) < 0).all()
+
+
+def transformer(width: int, layers: int) -> int:
+    """Return the parameters of that many layers: four squares and eight more, biases and norms."""
+    return layers * (12 * width**2 + 13 * width)
+
+
+def test_c3_14_tables_of_positions_are_less_than_a_hundredth_of_bert_and_gpt2() -> None:
+    gpt2 = (50_257 + 1024) * 768 + transformer(768, 12) + 2 * 768
+    bert = (30_522 + 512 + 2) * 768 + 2 * 768 + transformer(768, 12) + 768**2 + 768
+    assert (gpt2, bert) == (124_439_808, 109_482_240)
+    assert 1024 * 768 == 786_432
+    assert 512 * 768 == 393_216
+    assert round(100 * 786_432 / gpt2, 2) == 0.63
+    assert round(100 * 393_216 / bert, 2) == 0.36
+
+
+@pytest.mark.parametrize("extra", [2, 4, 8])
+def test_c3_33_a_pair_is_as_wide_as_both_together(extra: int) -> None:
+    wide = concatenate(np.zeros((3, 8)), np.zeros((3, extra))).shape[-1]
+    assert wide == 8 + extra
+    assert (wide == 2 * 8) == (extra == 8)
+
+
+def test_c3_37_the_two_papers_are_one() -> None:
+    numbers = [
+        found[0]
+        for entry in references().values()
+        if (found := re.findall(r"arXiv (\d{4}\.\d{5})", entry["where"]))
+    ]
+    assert numbers.count("2108.12409") == 1
+    assert "Train Short, Test Long" in references()["press2022"]["title"]
+    assert len(numbers) == len(set(numbers))

@@ -1,0 +1,238 @@
+"""What one of the texts demonstrates, carried out so that it shows what it is meant to show.
+
+One test for each of its seven demonstrations, for each of its three pitfalls, and for its quick
+test; docs/reference/names.md names them. Where the text's own version shows nothing, or the
+contrary, the test says so and does it in a way that can fail.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from posenc import (
+    add,
+    attention,
+    concatenate,
+    counting_encoding,
+    nn,
+    no_encoding,
+    relative_positions,
+    shaw_index,
+    similarity,
+    sinusoidal_encoding,
+    wavelengths,
+)
+
+Array = NDArray[np.floating]
+
+WORDS = ["the", "cat", "sat", "on", "mat"]
+ONE_HOT = np.eye(len(WORDS))  # no word is the sum of others
+SCRAMBLE = [1, 0, 4, 2, 3]  # cat the mat sat on
+SENTENCES = ("The cat sat on the mat", "The mat sat on the cat", "Cat the sat mat on the")
+
+
+def read(tokens: Array) -> Array:
+    """Return what attention makes of tokens that are query, key and value at once."""
+    return attention(tokens, tokens, tokens)[0]
+
+
+def cosine(a: Array, b: Array) -> float:
+    """Return the cosine of two vectors: nan, with numpy's warning, if one of them is zero."""
+    return float(np.dot(a, b) / (np.linalg.norm(a) * np.linalg.norm(b)))
+
+
+class Encoder(torch.nn.Module):
+    """Tokens, positions of a kind, and one layer of attention without a mask."""
+
+    def __init__(self, scheme: str, d_model: int = 16) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.embedding = nn.PositionalEmbedding(300, 50, d_model, pos_type=scheme, dropout=0.0)
+        self.project = torch.nn.ModuleList(torch.nn.Linear(d_model, d_model) for _ in "qkv")
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.embedding(ids)
+        return nn.attention(*(project(x) for project in self.project))[0]
+
+
+def gpt(scheme: str, layers: int = 1) -> nn.GPTModel:
+    """Return a small causal model, in evaluation mode."""
+    torch.manual_seed(0)
+    return nn.GPTModel(300, 50, 16, heads=2, layers=layers, pos_type=scheme).eval()
+
+
+def ids_of(sentence: str) -> Tensor:
+    """Return the ids of one of the three sentences, (1, length)."""
+    return torch.tensor([nn.create_tokenizer("simple", texts=[*SENTENCES]).encode(sentence)])
+
+
+# Demonstrations
+
+
+def test_demonstration_of_the_position_problem() -> None:
+    """Without positions each word has the same output wherever it stands; so has their sum."""
+    plain, scrambled = ONE_HOT, ONE_HOT[SCRAMBLE]
+    np.testing.assert_array_equal(plain.sum(axis=0), scrambled.sum(axis=0))
+    np.testing.assert_allclose(read(scrambled), read(plain)[SCRAMBLE], rtol=0, atol=1e-15)
+    assert np.abs(read(scrambled) - read(plain)).max() > 0.1  # permuted, and not identical
+
+
+def test_demonstration_of_the_intuition_behind_sines() -> None:
+    """Bounded, where a count is not; one row each; the first pair fast, the last slow."""
+    rows = sinusoidal_encoding(1001, 8)
+    assert np.abs(rows).max() <= 1 < counting_encoding(1001, 8).max()
+    assert len(np.unique(rows, axis=0)) == 1001
+    turns = (np.diff(np.sign(rows[1:, ::2]), axis=0) != 0).sum(axis=0)
+    np.testing.assert_array_equal(turns, 1000 // (wavelengths(8) / 2))
+    assert turns[0] > turns[3] == 0
+    near = np.asarray(similarity(np.arange(20), 8))
+    assert near[1] > near[2] > near[3]  # neighbours are alike
+    assert near[6] > near[1]  # and so is one farther off
+
+
+def test_demonstration_of_addition_against_concatenation() -> None:
+    """A sum keeps the width; a concatenation widens, and a matrix behind it contains the sum."""
+    tokens, rows = ONE_HOT[:, :4], sinusoidal_encoding(5, 4)
+    added, concatenated = add(tokens, rows), concatenate(tokens, rows)
+    assert (added.shape, concatenated.shape) == ((5, 4), (5, 8))
+    weight = np.random.default_rng(0).standard_normal((4, 3))
+    twice = np.vstack((weight, weight))
+    np.testing.assert_allclose(concatenated @ twice, added @ weight, rtol=0, atol=1e-14)
+    other = np.vstack((weight, -weight))  # what no matrix makes of the sum
+    best = np.linalg.lstsq(added, concatenated @ other)[0]
+    assert np.abs(added @ best - concatenated @ other).max() > 0.1
+
+
+def test_demonstration_of_what_addition_does_to_scores() -> None:
+    """Both scores of every pair of words are computed; they differ by the two cross terms."""
+    tokens, rows = ONE_HOT, sinusoidal_encoding(5, 6)[:, :5]
+    added, concatenated = add(tokens, rows), concatenate(tokens, rows)
+    cross = tokens @ rows.T + rows @ tokens.T
+    np.testing.assert_allclose(
+        added @ added.T, concatenated @ concatenated.T + cross, rtol=0, atol=1e-14
+    )
+    assert np.abs(cross[~np.eye(5, dtype=bool)]).max() > 0.5
+
+
+def test_demonstration_of_positions_solving_the_order_problem() -> None:
+    """A sum over positions cannot show order. What attention makes of each word can."""
+    for rows, solved in ((sinusoidal_encoding(5, 6)[:, :5], True), (no_encoding(5, 5), False)):
+        plain, scrambled = add(ONE_HOT, rows), add(ONE_HOT[SCRAMBLE], rows)
+        np.testing.assert_allclose(plain.sum(axis=0), scrambled.sum(axis=0), rtol=0, atol=1e-14)
+        change = np.abs(read(scrambled) - read(plain)[SCRAMBLE]).max()
+        assert (change > 0.1) == solved
+        assert change > 0.1 or change < 1e-14
+
+
+def test_demonstration_of_relative_positions() -> None:
+    """Six positions: key less query, and one vector for each of eleven distances."""
+    relative = relative_positions(6, 6)
+    np.testing.assert_array_equal(relative, np.subtract.outer(np.arange(6), np.arange(6)).T)
+    layer = nn.RelativePositionEmbedding(4, max_distance=5)
+    assert layer.table.shape == (11, 4)
+    vectors = layer(torch.from_numpy(relative))
+    assert torch.equal(vectors[0, 2], vectors[3, 5])  # two ahead, wherever
+    assert not torch.equal(vectors[0, 2], vectors[2, 0])  # ahead is not behind
+    assert shaw_index(9, max_distance=5) == shaw_index(5, max_distance=5) == 10  # clipped
+
+
+@torch.no_grad()
+def test_demonstration_of_positions_in_a_gpt() -> None:
+    """One word at two positions; and what the last word is told, once those before change places.
+
+    The distance between the embeddings of two sentences shows neither: positions cancel in it.
+    """
+    ids = [ids_of(sentence) for sentence in SENTENCES]
+    assert len({tuple(sorted(row[0].tolist())) for row in ids}) == 1  # the same words
+    swapped = ids[0][:, [1, 0, 2, 3, 4, 5]]
+    for scheme, shown in {"none": False, "sinusoidal": True, "learned": True}.items():
+        model = gpt(scheme)
+        logits, weights = model(ids[0], return_attention=True)
+        assert (logits.shape, weights.shape) == ((1, 6, 300), (1, 1, 2, 6, 6))
+        rows = model.embedding(ids[0])[0]
+        assert torch.equal(rows[0], rows[4]) != shown  # “the”, twice
+        told = (logits - model(swapped))[0, -1].abs().max()
+        assert (float(told) > 1e-5) == shown
+        assert float(told) > 1e-5 or float(told) < 1e-6
+
+
+# Pitfalls
+
+
+def test_demonstration_of_positions_that_are_too_loud() -> None:
+    """Rows of length √(d/2) beside tokens of deviation 0.02; the remedy is to scale the tokens."""
+    torch.manual_seed(0)
+    loud, scaled = (
+        nn.PositionalEmbedding(1000, 64, 64, pos_type="sinusoidal", scale_tokens=scale)
+        for scale in (False, True)
+    )
+    found = nn.drowned_tokens(loud)
+    assert found.verdict == "positions drown the tokens"
+    assert found.measured["positions"] == pytest.approx(32**0.5)
+    assert found.measured["ratio"] == pytest.approx(1 / (0.02 * 2**0.5), rel=0.05)
+    assert nn.drowned_tokens(scaled).verdict == "positions do not drown the tokens"
+    np.testing.assert_allclose(  # the text's own rows: width 4, doubled
+        np.linalg.norm(2 * sinusoidal_encoding(5, 4), axis=1), 8**0.5, rtol=1e-15
+    )
+
+
+def test_demonstration_of_a_text_that_is_too_long() -> None:
+    """Trained for fifty positions, given seventy-five tokens: what each remedy does."""
+    table, ids = nn.LearnedPositionalEmbedding(50, 16), torch.zeros(1, 75, dtype=torch.long)
+    with pytest.raises(ValueError, match=r"75.*50|50.*75"):
+        table(75)
+    assert table.resized(100)(75).shape == (75, 16)  # rows between those there are
+    found = nn.longest_input(gpt("learned"), length=75)
+    assert found.verdict == "it ends at 50 tokens, and 75 are asked for"
+    for scheme in ("sinusoidal", "alibi", "t5", "rope"):  # defined there; learned is another matter
+        assert gpt(scheme)(ids).shape == (1, 75, 300)
+    near = np.abs(relative_positions(75, 75)) < 25  # a window sees no distance that is new to it
+    tokens = np.random.default_rng(0).standard_normal((75, 8))
+    weights = attention(tokens, tokens, tokens, mask=near)[1]
+    assert np.array_equal(weights > 0, near)
+
+
+def test_demonstration_of_positions_forgotten() -> None:
+    """An encoder does not see order then; a causal model of two layers sees it by its mask."""
+    assert nn.sees_order(Encoder("none")).verdict == "it does not see order"
+    assert nn.sees_order(gpt("none", layers=1)).verdict == "it does not see order"
+    assert nn.sees_order(gpt("none", layers=2)).verdict == "only through the causal mask"
+    for model in (Encoder("sinusoidal"), gpt("sinusoidal"), gpt("rope"), gpt("alibi")):
+        assert nn.sees_order(model).verdict == "it sees order"
+
+
+@pytest.mark.parametrize("scheme", ["none", "sinusoidal", "learned"])
+@torch.no_grad()
+def test_demonstration_of_a_quick_test_that_tells(scheme: str) -> None:
+    """Permute the words, put the outputs back in order, and compare. No threshold to guess.
+
+    A cosine of the two readings above 0.9 is no sign: it is above 0.9 with sines and without any.
+    """
+    model, ids = Encoder(scheme), torch.tensor([[3, 1, 4, 1, 5, 9, 2, 6]])
+    order = torch.randperm(8, generator=torch.Generator().manual_seed(1))
+    plain, permuted = model(ids)[0], model(ids[:, order])[0]
+    change = float((permuted - plain[order]).abs().max())
+    assert (change > 1e-5) == (scheme != "none")
+    assert cosine(*(x.mean(dim=0).double().numpy() for x in (plain, permuted))) > 0.9
+
+
+# The cosine of two vectors
+
+
+def test_the_cosine_of_two_rows_is_their_similarity() -> None:
+    rows = sinusoidal_encoding(20, 8)
+    for p, q in ((0, 0), (0, 6), (3, 17)):
+        assert cosine(rows[p], rows[q]) == pytest.approx(float(similarity(q - p, 8)), abs=1e-15)
+
+
+def test_the_cosine_with_a_vector_of_zeros_is_undefined_and_numpy_says_so() -> None:
+    """No row of the sinusoid is zero. PyTorch's function answers 0, as if at right angles."""
+    zero, row = no_encoding(1, 8)[0], sinusoidal_encoding(1, 8)[0]
+    with pytest.warns(RuntimeWarning, match="invalid value"):
+        assert np.isnan(cosine(zero, row))
+    both = torch.zeros(8), torch.ones(8)
+    assert float(torch.nn.functional.cosine_similarity(*both, dim=0)) == 0
