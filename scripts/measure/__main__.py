@@ -1,0 +1,177 @@
+"""Train and evaluate what has no result yet. `make measure` is this command without options."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from scripts.book import ROOT
+from scripts.measure import results
+from scripts.measure.methods import TRAINED
+from scripts.measure.order import ENCODER
+from scripts.measure.training import Settings
+
+TASKS = {
+    "language": (Settings(), (64, 128, 256, 512)),
+    "order": (Settings(width=64, layers=2, length=16, batch=64, steps=1500), (16, 32, 64, 128)),
+}
+SEEDS = (0, 1, 2)
+SCHEDULERS = ("loky", "dask", "ray")
+CHECKPOINTS = ROOT / "build" / "measure"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One model to train and to evaluate, and where the result goes."""
+
+    task: str
+    method: str
+    seed: int
+    settings: Settings
+    lengths: tuple[int, ...]
+    device: str
+    into: Path
+
+    @property
+    def name(self) -> str:
+        """What its files are called."""
+        return results.name(self.task, self.method, self.seed)
+
+    @property
+    def path(self) -> Path:
+        """Where its result goes."""
+        return self.into / f"{self.name}.json"
+
+
+def perform(run: Run) -> str:
+    """Train, evaluate and write, in whatever process this is; return the name of the run."""
+    import torch
+
+    from scripts.measure import tasks
+
+    torch.set_num_threads(1)  # runs go side by side, and give the same on any number of cores
+    begun = time.monotonic()
+    found = tasks.result(run.task, run.method, run.seed, run.settings, run.lengths, run.device,
+                         CHECKPOINTS / f"{run.name}.pt")  # fmt: skip
+    seconds = round(time.monotonic() - begun, 1)
+    results.write(run.path, results.stamped({**found, "seconds": seconds}))
+    (CHECKPOINTS / f"{run.name}.pt").unlink(missing_ok=True)
+    return run.name
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Do what the command line asks for."""
+    options = parser().parse_args(arguments)
+    try:
+        wanted = list(runs(options))
+        missing = [run for run in wanted if not is_done(run)]
+    except (ValueError, results.UnreadableError) as error:
+        sys.exit(str(error))
+    print(f"{len(wanted) - len(missing)} of {len(wanted)} results are there", file=sys.stderr)
+    if missing:
+        carry_out(missing, options)
+
+
+def carry_out(missing: Sequence[Run], options: argparse.Namespace) -> None:
+    """Perform the runs side by side, with a bar of the steps done."""
+    from joblib import Parallel, delayed
+    from tqdm import tqdm
+
+    steps = {run.name: run.settings.steps for run in missing}
+    try:
+        with (
+            engine(options.scheduler, options.address),
+            tqdm(total=sum(steps.values()), unit="step", smoothing=0) as bar,
+        ):
+            work = (delayed(perform)(run) for run in missing)
+            parallel = Parallel(n_jobs=options.workers, return_as="generator_unordered")
+            for name in parallel(work):
+                bar.update(steps[name])
+                bar.set_postfix_str(name)
+    except OSError as error:
+        sys.exit(f"{error}; finished results are kept, and the same command goes on from there")
+    except KeyboardInterrupt:
+        sys.exit("stopped; the same command goes on from there")
+
+
+def runs(options: argparse.Namespace) -> Iterator[Run]:
+    """Yield what was asked for, or say what is wrong with it."""
+    for task in options.tasks:
+        settings, lengths = TASKS[task]
+        given = {f.name: getattr(options, f.name) for f in fields(Settings)}
+        changed = {name: value for name, value in given.items() if value is not None}
+        settings = Settings(**{**asdict(settings), **changed})
+        lengths = tuple(sorted(options.lengths or lengths))
+        if lengths[0] < settings.length:
+            raise ValueError(
+                f"lengths must not be below that of training, {settings.length}; got {lengths[0]}"
+            )
+        if (changed or options.lengths) and options.into == results.RESULTS:
+            raise ValueError("other settings need a folder of their own: --into build/measured")
+        known = (*TRAINED, ENCODER) if task == "order" else TRAINED
+        for method in options.methods or known:
+            if method not in known:
+                raise ValueError(f"no method {method!r} for {task}; there are {', '.join(known)}")
+            for seed in options.seeds:
+                yield Run(task, method, seed, settings, lengths, options.device, options.into)
+
+
+def is_done(run: Run) -> bool:
+    """Say whether a run has its result; one of other settings is an error."""
+    if not run.path.exists():
+        return False
+    found = results.read(run.path)
+    asked = {"settings": asdict(run.settings), "lengths": list(run.lengths)}
+    if any(found[key] != value for key, value in asked.items()):
+        raise results.UnreadableError(
+            f"{run.path} is of other settings; delete it, or name another folder with --into"
+        )
+    return True
+
+
+def engine(scheduler: str, address: str | None) -> AbstractContextManager[Any]:
+    """Return the context in which joblib uses an engine; over several machines its address."""
+    from joblib import parallel_config
+
+    if scheduler == "loky":
+        return nullcontext()
+    try:
+        if scheduler == "dask":
+            options = {"client": importlib.import_module("distributed").Client(address)}
+        else:
+            options = {}
+            importlib.import_module("ray").init(address=address)
+            importlib.import_module("ray.util.joblib").register_ray()
+    except ImportError as error:
+        sys.exit(f"{scheduler} is not installed: {error}")
+    config: AbstractContextManager[Any] = parallel_config(backend=scheduler, **options)
+    return config
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the options of the command."""
+    parser = argparse.ArgumentParser(prog="python -m scripts.measure", description=__doc__)
+    add = parser.add_argument
+    add("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
+    add("--methods", nargs="+", metavar="METHOD", help=f"{', '.join(TRAINED)}, {ENCODER!r}")
+    add("--seeds", nargs="+", type=int, default=SEEDS)
+    add("--workers", type=int, default=-1, help="how many runs at a time; -1: one a core")
+    add("--scheduler", choices=SCHEDULERS, default="loky", help="what hands out the work")
+    add("--address", help="of the Dask scheduler or Ray cluster")
+    add("--device", default="cpu", help="cpu, or cuda")
+    add("--into", type=Path, default=results.RESULTS, help="the folder of the results")
+    add("--lengths", nargs="+", type=int, help="at which to evaluate")
+    for field in fields(Settings):
+        add(f"--{field.name.replace('_', '-')}", type=float if field.name == "rate" else int)
+    return parser
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

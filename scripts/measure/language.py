@@ -1,0 +1,80 @@
+"""The next byte of a text: trained on short windows, read at long ones.
+
+For every length the same bytes are predicted, the last of a window, as many as a text had in
+training: what differs is how much stands before them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from posenc.nn import GPTModel
+from scripts.measure.corpus import BYTES, Corpus
+from scripts.measure.methods import Variant
+from scripts.measure.training import Settings, generator
+
+AT_ONCE = 2**13  # tokens read in one go
+STRETCH = 16  # positions that one number of `by_position` stands for
+APART = 256  # bytes between the ends of neighbouring windows
+
+
+def model(settings: Settings, method: str, longest: int, seed: int) -> GPTModel:
+    """Return an untrained model; the table of a learned one has rows for the longest text."""
+    torch.manual_seed(seed)
+    return GPTModel(
+        vocab_size=BYTES,
+        max_len=longest,
+        d_model=settings.width,
+        heads=settings.heads,
+        layers=settings.layers,
+        pos_type=method,
+    )
+
+
+def batch(text: Tensor, settings: Settings, seed: int, step: int) -> Tensor:
+    """Return windows of the training text, (batch, length + 1)."""
+    last = len(text) - settings.length
+    chance = generator(seed, step)
+    starts = torch.randint(last, (settings.batch,), generator=chance)
+    return text[starts[:, None] + torch.arange(settings.length + 1)]
+
+
+def loss(model: nn.Module, windows: Tensor) -> Tensor:
+    """Return the mean surprise at the next byte, in nats."""
+    return cross_entropy(model(windows[:, :-1]).flatten(0, 1), windows[:, 1:].flatten())
+
+
+def windows(text: Tensor, length: int, longest: int) -> Tensor:
+    """Return windows of a length, (windows, length + 1), which end where the longest end."""
+    ends = torch.arange(longest + 1, len(text) + 1, APART)
+    return text[ends[:, None] - torch.arange(length, -1, -1) - 1]
+
+
+@torch.inference_mode()
+def surprise(model: GPTModel, windows: Tensor) -> Tensor:
+    """Return the mean surprise at each place of the windows, (length,) float64."""
+    length = windows.shape[1] - 1
+    total = torch.zeros(length, dtype=torch.float64)
+    for some in torch.split(windows, max(1, AT_ONCE // length)):
+        logits = model(some[:, :-1])
+        found = cross_entropy(logits.mT, some[:, 1:], reduction="none")  # (windows, length)
+        total += found.double().sum(dim=0).cpu()
+    return total / len(windows)
+
+
+def evaluate(
+    model: GPTModel, variant: Variant, text: Corpus, trained: int, lengths: Sequence[int]
+) -> dict[str, object]:
+    """Return the surprise over the last places by length, and by position in the longest."""
+    longest, device = max(lengths), next(model.parameters()).device
+    by_length, at = {}, torch.empty(0)
+    for length in lengths:
+        read = windows(text.held_out, length, longest).to(device)
+        at = surprise(variant(model, trained, length), read)
+        by_length[str(length)] = round(at[-trained:].mean().item(), 5)
+    by_position = [round(value, 5) for value in at.view(-1, STRETCH).mean(dim=1).tolist()]
+    return {"by_length": by_length, "by_position": by_position}

@@ -1,0 +1,95 @@
+"""What is compared: the schemes that are trained, and what is made of two of them afterwards."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from posenc import (
+    interpolated_frequencies,
+    ntk_frequencies,
+    resize_table,
+    yarn_frequencies,
+    yarn_temperature,
+)
+from posenc.nn import GPTModel, RotaryEmbedding
+from posenc.nn.gpt import SelfAttention
+
+# A trained model, the length it was trained on and that of a text give a model for that text.
+Variant: TypeAlias = Callable[[GPTModel, int, int], GPTModel]
+
+TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
+
+
+def as_trained(model: GPTModel, trained: int, length: int) -> GPTModel:
+    """Return the model itself."""
+    return model
+
+
+def learned_interpolated(model: GPTModel, trained: int, length: int) -> GPTModel:
+    """Return a copy whose trained rows are stretched over the whole text."""
+    model = copy.deepcopy(model)
+    assert model.embedding.pos_embedding is not None
+    table = model.embedding.pos_embedding.embedding.weight
+    rows = resize_table(table[:trained].detach().cpu().numpy(), length)
+    with torch.no_grad():
+        table[:length] = torch.from_numpy(rows)
+    return model
+
+
+def rope_interpolated(model: GPTModel, trained: int, length: int) -> GPTModel:
+    """Return a copy that turns by position interpolation."""
+    return _turning_by(model, interpolated_frequencies(_width(model), length / trained))
+
+
+def rope_ntk(model: GPTModel, trained: int, length: int) -> GPTModel:
+    """Return a copy that turns by NTK-aware frequencies."""
+    return _turning_by(model, ntk_frequencies(_width(model), length / trained))
+
+
+def rope_yarn(model: GPTModel, trained: int, length: int) -> GPTModel:
+    """Return a copy that turns by YaRN's frequencies and attends as sharply as it says."""
+    factor = length / trained
+    model = _turning_by(model, yarn_frequencies(_width(model), factor, trained))
+    for attention in _attention(model):
+        projection = attention.query_key_value
+        with torch.no_grad():  # the rows of queries and keys come first
+            projection.weight[: 2 * model.d_model] *= yarn_temperature(factor)
+            projection.bias[: 2 * model.d_model] *= yarn_temperature(factor)
+    return model
+
+
+# What is evaluated of each trained scheme, by the name under which it is shown.
+VARIANTS: dict[str, dict[str, Variant]] = {
+    **{name: {name: as_trained} for name in TRAINED},
+    "learned": {"learned": as_trained, "learned, interpolated": learned_interpolated},
+    "rope": {
+        "rope": as_trained,
+        "rope, interpolated": rope_interpolated,
+        "rope, NTK-aware": rope_ntk,
+        "rope, YaRN": rope_yarn,
+    },
+}
+
+
+def _width(model: GPTModel) -> int:
+    """Return the width of one head."""
+    return model.d_model // model.heads
+
+
+def _attention(model: GPTModel) -> list[SelfAttention]:
+    """Return the attention of each layer."""
+    return [part for part in model.modules() if isinstance(part, SelfAttention)]
+
+
+def _turning_by(model: GPTModel, frequencies: NDArray[np.float64]) -> GPTModel:
+    """Return a copy whose heads turn by these frequencies."""
+    model = copy.deepcopy(model)
+    for attention in _attention(model):
+        attention.rope = RotaryEmbedding(_width(model), frequencies=frequencies)
+    return model

@@ -1,0 +1,86 @@
+"""Which of two letters came first: a task that is nothing but order.
+
+A text is n letters, among them one A and one B, and a question mark. Its answer is Yes where A
+comes before B. Whoever sees no order can do no better than guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from posenc.nn import GPTModel
+from posenc.nn.gpt import Places
+from scripts.measure.training import Settings, generator
+
+A, B, QUESTION, YES, NO, FIRST = range(6)
+LETTERS = 32  # others, from FIRST on
+SHORTEST = 4
+TEXTS = 1000  # read to measure each length
+NEVER_TRAINED = 900_000  # beyond any step of training, whose chance is another
+
+# Without the mask: an encoder, as the readers of whole texts are.
+ENCODER = "none, encoder"
+
+
+class Encoder(GPTModel):
+    """The same model with nothing hidden: each token sees all others, and no positions."""
+
+    def _places(
+        self, past: int, length: int, padding: Tensor | None, documents: Tensor | None
+    ) -> Places:
+        """Return places at which every token may look at every other."""
+        places = super()._places(past, length, padding, documents)
+        return places._replace(mask=torch.ones_like(places.mask))
+
+
+def model(settings: Settings, method: str, longest: int, seed: int) -> GPTModel:
+    """Return an untrained model."""
+    torch.manual_seed(seed)
+    kind, pos_type = (Encoder, "none") if method == ENCODER else (GPTModel, method)
+    return kind(
+        vocab_size=FIRST + LETTERS,
+        max_len=longest + 1,  # and the question
+        d_model=settings.width,
+        heads=settings.heads,
+        layers=settings.layers,
+        pos_type=pos_type,
+    )
+
+
+def texts(count: int, length: int, chance: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Return texts with their question, (count, length + 1), and their answers, (count,)."""
+    ids = torch.randint(FIRST, FIRST + LETTERS, (count, length + 1), generator=chance)
+    places = torch.rand(count, length, generator=chance).argsort(dim=1)[:, :2]  # two, not one
+    ids.scatter_(1, places, torch.tensor([A, B]).expand(count, 2))
+    ids[:, -1] = QUESTION
+    return ids, torch.where(places[:, 0] < places[:, 1], YES, NO)
+
+
+def batch(settings: Settings, seed: int, step: int) -> tuple[Tensor, Tensor]:
+    """Return the texts and answers of one step, all of one length up to that of training."""
+    chance = generator(seed, step)
+    length = int(torch.randint(SHORTEST, settings.length + 1, (), generator=chance))
+    return texts(settings.batch, length, chance)
+
+
+def loss(model: nn.Module, ids: Tensor, answers: Tensor) -> Tensor:
+    """Return the mean surprise at the answer, in nats."""
+    return cross_entropy(model(ids)[:, -1], answers)
+
+
+@torch.inference_mode()
+def evaluate(model: GPTModel, lengths: Sequence[int], seed: int) -> dict[str, object]:
+    """Return the share of right answers by length; the texts are the same for every method."""
+    device, shares = next(model.parameters()).device, {}
+    for length in lengths:
+        ids, answers = texts(TEXTS, length, generator(seed, NEVER_TRAINED + length))
+        right = 0
+        for some, wanted in zip(torch.split(ids, 100), torch.split(answers, 100), strict=True):
+            said = model(some.to(device))[:, -1].cpu()
+            right += int(((said[:, YES] > said[:, NO]) == (wanted == YES)).sum())
+        shares[str(length)] = right / TEXTS
+    return {"by_length": shares}

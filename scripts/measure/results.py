@@ -1,0 +1,109 @@
+"""The result files: one a run, each with all that is needed to trust it."""
+
+from __future__ import annotations
+
+import ast
+import datetime
+import hashlib
+import importlib.metadata
+import json
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from scripts.bench.report import machine
+from scripts.book import DATA, ROOT
+
+RESULTS = DATA / "measure"
+FORMAT = 1
+KEYS = {
+    "format", "task", "method", "seed", "settings", "lengths", "found", "losses", "parameters",
+    "corpus", "code", "package", "versions", "machine", "date", "seconds",
+}  # fmt: skip
+# What a result depends on. The command, the files and the page about them are not among it.
+CODE = ("posenc/**/*.py", "scripts/measure/*.py")
+NOT_CODE = ("__main__.py", "results.py", "report.py", "diagnose.py", "_trial.py", "_observe.py")
+
+
+class UnreadableError(Exception):
+    """A result file that cannot be used; the message says which, why, and what to do."""
+
+
+def name(task: str, method: str, seed: int) -> str:
+    """Return the name of a run: language-rope-0."""
+    return f"{task}-{method.replace(', ', '_')}-{seed}"
+
+
+@cache
+def code(root: Path = ROOT) -> str:
+    """Return a digest of the code behind a result: of what it does, not of how it is described."""
+    files = sorted(path for pattern in CODE for path in root.glob(pattern))
+    digest = hashlib.sha256()
+    for path in files:
+        if path.name not in NOT_CODE:
+            digest.update(str(path.relative_to(root)).encode())
+            digest.update(_meaning(path.read_text(encoding="utf-8")).encode())
+    return digest.hexdigest()[:16]
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what computes."""
+    return {p: importlib.metadata.version(p).partition("+")[0] for p in ("numpy", "torch")}
+
+
+def stamped(result: dict[str, Any]) -> dict[str, Any]:
+    """Return a result with what it was made with."""
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    package = importlib.metadata.version("posenc")
+    made = {"code": code(), "package": package, "versions": versions(), "machine": machine()}
+    return {"format": FORMAT, **result, **made, "date": today}
+
+
+def write(path: Path, result: dict[str, Any]) -> None:
+    """Write a result whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_suffix(".new")
+    try:
+        beside.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        beside.replace(path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return a result, or say what is wrong with its file."""
+    try:
+        result = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise UnreadableError(f"{path} is torn; delete it, and it is made again") from None
+    if not isinstance(result, dict) or result.get("format") != FORMAT:
+        found = result.get("format") if isinstance(result, dict) else None
+        raise UnreadableError(
+            f"{path} is of format {found}, and this is {FORMAT}; delete it, and it is made again"
+        )
+    if missing := sorted(KEYS - set(result)):
+        raise UnreadableError(f"{path} lacks {', '.join(missing)}; delete it, and it is made again")
+    return result
+
+
+def read_all(folder: Path = RESULTS) -> list[dict[str, Any]]:
+    """Return all results of a folder."""
+    return [read(path) for path in sorted(folder.glob("*.json"))]
+
+
+def outdated(results: Iterable[dict[str, Any]]) -> list[str]:
+    """Return the names of the runs whose code has changed since."""
+    return sorted(name(r["task"], r["method"], r["seed"]) for r in results if r["code"] != code())
+
+
+def _meaning(source: str) -> str:
+    """Return a module's code without its documentation and comments."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
+            node, clean=False
+        ):
+            node.body[0] = ast.Pass()
+    return ast.dump(tree)

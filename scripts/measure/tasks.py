@@ -1,0 +1,85 @@
+"""The two tasks behind one door: train a method, evaluate it, and say what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+
+from posenc.nn import GPTModel
+from scripts.measure import language, order, results
+from scripts.measure.corpus import corpus
+from scripts.measure.methods import VARIANTS
+from scripts.measure.training import Settings, stamp, train
+
+
+def result(
+    task: str,
+    method: str,
+    seed: int,
+    settings: Settings,
+    lengths: Sequence[int],
+    device: str,
+    checkpoint: Path,
+) -> dict[str, Any]:
+    """Return what one run found, with its settings."""
+    mark = stamp(settings, results.code(), task=task, method=method, seed=seed)
+    do = _language if task == "language" else _order
+    model, losses, found, text = do(method, seed, settings, lengths, device, checkpoint, mark)
+    return {
+        "task": task,
+        "method": method,
+        "seed": seed,
+        "settings": asdict(settings),
+        "lengths": list(lengths),
+        "found": found,
+        "losses": [round(loss, 4) for loss in losses[:: max(1, len(losses) // 50)]],
+        "parameters": sum(weights.numel() for weights in model.parameters()),
+        "corpus": text,
+    }
+
+
+def _language(
+    method: str,
+    seed: int,
+    settings: Settings,
+    lengths: Sequence[int],
+    device: str,
+    checkpoint: Path,
+    mark: object,
+) -> tuple[GPTModel, list[float], dict[str, Any], dict[str, Any]]:
+    text = corpus()
+    model = language.model(settings, method, max(lengths), seed).to(device)
+
+    def loss(model: nn.Module, step: int) -> Tensor:
+        windows = language.batch(text.training, settings, seed, step)
+        return language.loss(model, windows.to(device))
+
+    losses = train(model, loss, settings, checkpoint, mark)
+    found = {
+        name: language.evaluate(model, variant, text, settings.length, lengths)
+        for name, variant in VARIANTS[method].items()
+    }
+    return model, losses, found, text.facts()
+
+
+def _order(
+    method: str,
+    seed: int,
+    settings: Settings,
+    lengths: Sequence[int],
+    device: str,
+    checkpoint: Path,
+    mark: object,
+) -> tuple[GPTModel, list[float], dict[str, Any], dict[str, Any]]:
+    model = order.model(settings, method, max(lengths), seed).to(device)
+
+    def loss(model: nn.Module, step: int) -> Tensor:
+        ids, answers = order.batch(settings, seed, step)
+        return order.loss(model, ids.to(device), answers.to(device))
+
+    losses = train(model, loss, settings, checkpoint, mark)
+    return model, losses, {method: order.evaluate(model, lengths, seed)}, {"text": "made up"}

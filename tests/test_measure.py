@@ -1,0 +1,418 @@
+"""The measuring machinery: it learns, does not leak, goes on, and tells what is torn."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import json
+import math
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from posenc.nn import GPTModel
+from posenc.nn.gpt import SelfAttention
+from scripts.measure import __main__ as command
+from scripts.measure import language, order, results, tasks, training
+from scripts.measure.corpus import corpus
+from scripts.measure.methods import TRAINED, VARIANTS, as_trained
+from scripts.measure.training import Settings, generator, train
+
+SMALL = Settings(width=16, heads=2, layers=1, length=16, batch=8, steps=12, warm_up=2, rate=1e-2)
+LENGTHS = (16, 32)
+TEXT = corpus()
+
+
+def small_model(method: str, seed: int = 0) -> GPTModel:
+    return language.model(SMALL, method, max(LENGTHS), seed).eval()
+
+
+def attention_of(model: GPTModel) -> SelfAttention:
+    return next(part for part in model.modules() if isinstance(part, SelfAttention))
+
+
+def rows_of(model: GPTModel) -> torch.Tensor:
+    assert model.embedding.pos_embedding is not None
+    return model.embedding.pos_embedding.embedding.weight
+
+
+def a_result(into: Path, method: str = "rope", task: str = "language") -> dict[str, Any]:
+    found = tasks.result(task, method, 0, SMALL, LENGTHS, "cpu", into / "checkpoint.pt")
+    return results.stamped({**found, "seconds": 1.0})
+
+
+# What is read
+
+
+def test_no_byte_that_is_evaluated_was_trained_on() -> None:
+    assert not torch.equal(TEXT.training[: len(TEXT.held_out)], TEXT.held_out)
+    whole = torch.cat([TEXT.training, TEXT.held_out])
+    assert len(whole) == TEXT.facts()["bytes"]
+    # Places in place of bytes: which ones do training and evaluation touch?
+    places = torch.arange(len(whole))
+    seen = torch.cat(
+        [language.batch(places[: len(TEXT.training)], SMALL, 0, s).flatten() for s in range(500)]
+    )
+    read = language.windows(places[len(TEXT.training) :], 32, 32)
+    assert seen.max() < len(TEXT.training) <= read.min()
+
+
+def test_every_length_predicts_the_same_bytes() -> None:
+    places = torch.arange(5000)
+    short, long = (language.windows(places, n, 512) for n in (64, 512))
+    assert torch.equal(short, long[:, -65:])
+    assert (long.diff(dim=1) == 1).all()
+    assert (long[1:, -1] - long[:-1, -1] == language.APART).all()
+    assert long[0, 0] == 0
+
+
+@pytest.mark.parametrize("step", [0, 7])
+def test_every_method_reads_the_same_texts_in_the_same_order(step: int) -> None:
+    first, again = (language.batch(TEXT.training, SMALL, 3, step) for _ in range(2))
+    assert torch.equal(first, again)
+    assert not torch.equal(first, language.batch(TEXT.training, SMALL, 4, step))
+    assert not torch.equal(first, language.batch(TEXT.training, SMALL, 3, step + 1))
+
+
+def test_surprise_is_the_mean_over_windows_at_each_place() -> None:
+    model, windows = small_model("alibi"), language.windows(TEXT.held_out, 32, 32)[:40]
+    logits = model(windows[:, :-1]).detach().double()
+    exact = -logits.log_softmax(-1).gather(-1, windows[:, 1:, None])[..., 0]
+    found = language.surprise(model, windows)
+    torch.testing.assert_close(found, exact.mean(dim=0), rtol=1e-5, atol=0)
+
+
+def test_a_model_that_knows_nothing_is_surprised_by_a_byte_of_256() -> None:
+    model = small_model("none")
+    with torch.no_grad():
+        for weights in model.parameters():
+            weights.zero_()
+    found = language.evaluate(model, as_trained, TEXT, 16, LENGTHS)
+    assert found["by_length"] == {"16": round(math.log(256), 5), "32": round(math.log(256), 5)}
+
+
+# What is compared
+
+
+def test_alibis_bias_is_in_the_weights_that_a_model_attends_with() -> None:
+    """With all queries zero nothing but the bias is left: weights fall by a constant factor."""
+    model = small_model("alibi")
+    ids = TEXT.held_out[None, :10]
+    projection = attention_of(model).query_key_value
+    with torch.no_grad():
+        projection.weight[:16] = 0
+        projection.bias[:16] = 0
+    _, weights = model(ids, return_attention=True)
+    last = weights[0, 0, :, -1].log()
+    slopes = torch.tensor([2.0**-4, 2.0**-8])
+    torch.testing.assert_close(last.diff(dim=-1), slopes[:, None].expand(2, 9), rtol=1e-3, atol=0)
+
+
+@pytest.mark.parametrize("method", TRAINED)
+def test_at_the_length_of_training_every_variant_is_the_model(method: str) -> None:
+    model, ids = small_model(method), TEXT.held_out[None, :16]
+    for variant in VARIANTS[method].values():
+        made = variant(model, 16, 16)
+        torch.testing.assert_close(made(ids), model(ids), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["rope, interpolated", "rope, NTK-aware", "rope, YaRN"])
+def test_beyond_it_a_variant_is_another_model_and_leaves_the_first(name: str) -> None:
+    model, ids = small_model("rope"), TEXT.held_out[None, :32]
+    before = model(ids)
+    made = VARIANTS["rope"][name](model, 16, 32)
+    assert not torch.allclose(made(ids), before, atol=1e-5)
+    assert torch.equal(model(ids), before)
+
+
+def test_interpolated_positions_read_a_text_of_twice_the_length_at_halves() -> None:
+    model, ids = small_model("rope"), TEXT.held_out[None, :31]
+    made = VARIANTS["rope"]["rope, interpolated"](model, 16, 32)
+    layer, halves = attention_of(model).rope, attention_of(made).rope
+    assert layer is not None
+    assert halves is not None
+    x = torch.randn(1, 2, 31, 8, generator=generator(0, 0))
+    at = torch.arange(31) / 2
+    torch.testing.assert_close(halves(x), layer(x, positions=at))
+    assert made(ids).shape == model(ids).shape
+
+
+def test_yarn_multiplies_scores_by_the_square_of_its_temperature() -> None:
+    model = small_model("rope")
+    made = VARIANTS["rope"]["rope, YaRN"](model, 16, 64)
+    plain, sharp = (attention_of(m).query_key_value.weight for m in (model, made))
+    factor = 0.1 * math.log(4) + 1
+    torch.testing.assert_close(sharp[:32], factor * plain[:32])
+    assert torch.equal(sharp[32:], plain[32:])
+
+
+def test_interpolated_rows_are_the_trained_ones_stretched() -> None:
+    model = small_model("learned")
+    made = VARIANTS["learned"]["learned, interpolated"](model, 16, 31)
+    old, new = (rows_of(m) for m in (model, made))
+    torch.testing.assert_close(new[:31:2], old[:16], rtol=0, atol=1e-7)
+    torch.testing.assert_close(new[1:31:2], (old[:15] + old[1:16]) / 2, rtol=0, atol=1e-7)
+
+
+# The task of order
+
+
+@pytest.mark.parametrize("length", [2, 16, 50])
+def test_the_answer_says_whether_a_came_before_b(length: int) -> None:
+    ids, answers = order.texts(300, length, generator(0, length))
+    for text, answer in zip(ids.tolist(), answers.tolist(), strict=True):
+        assert text.count(order.A) == text.count(order.B) == 1
+        assert text[-1] == order.QUESTION
+        assert min(text[:-1]) >= 0
+        assert (text.index(order.A) < text.index(order.B)) == (answer == order.YES)
+    assert 100 < (answers == order.YES).sum() < 200
+
+
+def test_an_encoder_without_positions_answers_every_order_alike() -> None:
+    ids, _ = order.texts(20, 12, generator(0, 0))
+    shuffled = torch.cat([ids[:, torch.randperm(12, generator=generator(0, 1))], ids[:, -1:]], 1)
+    encoder = order.model(SMALL, order.ENCODER, 32, 0).double().eval()
+    torch.testing.assert_close(
+        encoder(ids)[:, -1], encoder(shuffled)[:, -1], rtol=1e-12, atol=1e-14
+    )
+    decoder = order.model(replace(SMALL, layers=2), "none", 32, 0).double().eval()
+    assert (decoder(ids)[:, -1] - decoder(shuffled)[:, -1]).abs().max() > 1e-4
+
+
+def test_shares_of_right_answers_are_counted() -> None:
+    model = order.model(SMALL, "none", 32, 0)
+    with torch.no_grad():
+        model.embedding.token_embedding.weight.zero_()
+        model.norm.bias.fill_(1.0)
+        model.embedding.token_embedding.weight[order.YES] = 1.0  # says Yes to everything
+    found = order.evaluate(model.eval(), [8], seed=0)
+    _, answers = order.texts(order.TEXTS, 8, generator(0, order.NEVER_TRAINED + 8))
+    assert found == {"by_length": {"8": (answers == order.YES).double().mean().item()}}
+
+
+# Training
+
+
+@pytest.mark.parametrize("method", TRAINED)
+def test_the_loss_falls(method: str, tmp_path: Path) -> None:
+    model = small_model(method)
+
+    def loss(model: torch.nn.Module, step: int) -> torch.Tensor:
+        return language.loss(model, language.batch(TEXT.training, SMALL, 0, step))
+
+    losses = train(model, loss, replace(SMALL, steps=40), tmp_path / "c.pt", "")
+    assert sum(losses[-5:]) < 0.8 * sum(losses[:5])
+
+
+def test_a_stopped_run_goes_on_as_if_it_had_not_been(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training, "SAVE_EVERY", 5)
+    steps = []
+
+    def loss(model: torch.nn.Module, step: int) -> torch.Tensor:
+        steps.append(step)
+        if step == 7 and len(steps) == 8:
+            raise KeyboardInterrupt
+        return language.loss(model, language.batch(TEXT.training, SMALL, 0, step))
+
+    whole, stopped = small_model("rope"), small_model("rope")
+    with pytest.raises(KeyboardInterrupt):
+        train(stopped, loss, SMALL, tmp_path / "c.pt", "mine")
+    gone_on = small_model("rope", seed=1)  # whatever it was, it becomes what was kept
+    losses = train(gone_on, loss, SMALL, tmp_path / "c.pt", "mine")
+    assert steps == [*range(8), *range(5, 12)]
+    assert losses == train(whole, loss, SMALL, tmp_path / "other.pt", "mine")
+    for one, other in zip(gone_on.parameters(), whole.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize("spoil", ["another stamp", "torn"])
+def test_what_was_kept_of_something_else_is_not_taken_up(spoil: str, tmp_path: Path) -> None:
+    path, begun = tmp_path / "c.pt", []
+
+    def loss(model: torch.nn.Module, step: int) -> torch.Tensor:
+        begun.append(step)
+        return language.loss(model, language.batch(TEXT.training, SMALL, 0, step))
+
+    settings = replace(SMALL, steps=training.SAVE_EVERY)
+    train(small_model("none"), loss, settings, path, "mine")
+    if spoil == "torn":
+        path.write_bytes(path.read_bytes()[:100])
+    begun.clear()
+    train(small_model("none"), loss, replace(settings, steps=3), path, spoil)
+    assert begun == [0, 1, 2]
+
+
+def test_the_rate_rises_falls_and_is_one_for_all() -> None:
+    rates = [training.rate(SMALL, step) for step in range(SMALL.steps)]
+    assert rates[: SMALL.warm_up] == [SMALL.rate / 2, SMALL.rate]
+    assert max(rates) == SMALL.rate
+    assert rates[2:] == sorted(rates[2:], reverse=True)
+    assert 0 < rates[-1] < 0.1 * SMALL.rate
+
+
+# Results
+
+
+def test_a_result_says_what_it_was_made_with(tmp_path: Path) -> None:
+    found = a_result(tmp_path)
+    assert set(found) == results.KEYS
+    assert found["settings"] == asdict(SMALL)
+    assert found["corpus"]["sha256"] == TEXT.digest
+    assert found["parameters"] == sum(p.numel() for p in small_model("rope").parameters())
+    assert list(found["found"]) == list(VARIANTS["rope"])
+    for read in found["found"].values():
+        assert list(read["by_length"]) == ["16", "32"]
+        assert len(read["by_position"]) == 32 / language.STRETCH
+    results.write(tmp_path / "r.json", found)
+    assert results.read(tmp_path / "r.json") == found
+
+
+def test_a_torn_file_and_one_of_another_format_are_named(tmp_path: Path) -> None:
+    path, whole = tmp_path / "language-rope-0.json", a_result(tmp_path)
+    texts = {
+        "is torn": json.dumps(whole)[:-30],
+        "is of format 0": json.dumps({**whole, "format": 0}),
+        "is of format None": "[]",
+        "lacks code, seed": json.dumps(
+            {k: v for k, v in whole.items() if k not in ("code", "seed")}
+        ),
+    }
+    for said, text in texts.items():
+        path.write_text(text, "utf-8")
+        with pytest.raises(results.UnreadableError, match=f"language-rope-0.json {said}.*delete"):
+            results.read(path)
+
+
+def test_a_full_disk_leaves_the_result_that_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "r.json"
+    path.write_text("old", "utf-8")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OSError, match="No space left"):
+        results.write(path, {})
+    assert path.read_bytes() == b"old"
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_the_digest_follows_the_code_and_not_its_words(tmp_path: Path) -> None:
+    package = tmp_path / "posenc"
+    package.mkdir()
+
+    def digest(source: str) -> str:
+        (package / "rotary.py").write_text(source, "utf-8")
+        results.code.cache_clear()
+        return results.code(tmp_path)
+
+    plain = digest('"""One."""\ndef f(x):\n    """Two."""\n    return x + 1\n')
+    assert digest('"""Another."""\n# why\ndef f(x):\n    """Three."""\n    return x + 1\n') == plain
+    assert digest('"""One."""\ndef f(x):\n    """Two."""\n    return x + 2\n') != plain
+    (package / "diagnose.py").write_text("x = 1", "utf-8")
+    assert digest('"""One."""\ndef f(x):\n    """Two."""\n    return x + 1\n') == plain
+    results.code.cache_clear()
+
+
+def test_runs_whose_code_has_changed_are_named(tmp_path: Path) -> None:
+    now = a_result(tmp_path)
+    assert results.outdated([now]) == []
+    assert results.outdated([now, {**now, "seed": 2, "code": "0"}]) == ["language-rope-2"]
+
+
+# The command
+
+OPTIONS = [
+    *("--methods", "alibi", "none", "--seeds", "0", "1", "--workers", "1", "--lengths", "16", "32"),
+    *("--width", "16", "--heads", "2", "--layers", "1", "--length", "16", "--batch", "8"),
+    *("--steps", "4", "--warm-up", "2", "--rate", "0.01"),
+]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(command, "CHECKPOINTS", tmp_path / "checkpoints")
+    return tmp_path / "results"
+
+
+def test_what_is_missing_is_made_and_nothing_else(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measure = [*OPTIONS, "--into", str(here)]
+    command.main(measure)
+    assert "0 of 8 results are there" in capsys.readouterr().err
+    made = {path.name: path.stat().st_mtime_ns for path in here.iterdir()}
+    assert len(made) == 8
+    text = (here / "order-none-1.json").read_text("utf-8")
+    (here / "order-none-1.json").unlink()
+    command.main(measure)
+    assert "7 of 8 results are there" in capsys.readouterr().err
+    again = {path.name: path.stat().st_mtime_ns for path in here.iterdir()}
+    assert {name for name in made if again[name] != made[name]} == {"order-none-1.json"}
+    apart = [json.loads(t) for t in (text, (here / "order-none-1.json").read_text("utf-8"))]
+    assert all({**r, "seconds": 0} == {**apart[0], "seconds": 0} for r in apart)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--methods", "rotary"], "no method 'rotary' for language; there are none, sinusoidal"),
+        (["--tasks", "order", "--methods", "x"], "there are .*shaw, none, encoder"),
+        (["--lengths", "32", "64"], "must not be below that of training, 64; got 32"),
+        (["--steps", "10"], "folder of their own: --into"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_said(options: list[str], said: str) -> None:
+    with pytest.raises(SystemExit, match=said):
+        command.main(options)
+
+
+def test_a_torn_result_stops_the_command_and_stays(here: Path) -> None:
+    here.mkdir()
+    (here / "language-alibi-0.json").write_text("{", "utf-8")
+    with pytest.raises(SystemExit, match=r"language-alibi-0\.json is torn; delete it"):
+        command.main([*OPTIONS, "--into", str(here)])
+    assert [path.name for path in here.iterdir()] == ["language-alibi-0.json"]
+
+
+def test_a_result_of_other_settings_is_not_taken_for_this_one(here: Path, tmp_path: Path) -> None:
+    results.write(here / "language-alibi-0.json", a_result(tmp_path, "alibi"))
+    with pytest.raises(SystemExit, match="of other settings; delete it, or name another folder"):
+        command.main([*OPTIONS, "--into", str(here)])
+
+
+def test_a_full_disk_is_said_and_finished_results_stay(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = results.write
+    written: list[Path] = []
+
+    def full_after_one(path: Path, result: dict[str, Any]) -> None:
+        if written:
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        written.append(path)
+        write(path, result)
+
+    monkeypatch.setattr(results, "write", full_after_one)
+    with pytest.raises(SystemExit, match=r"No space left.*finished results are kept"):
+        command.main([*OPTIONS, "--into", str(here)])
+    assert [*here.iterdir()] == written
+
+
+@pytest.mark.parametrize("scheduler", ["dask", "ray"])
+def test_an_engine_that_is_not_installed_is_named(
+    scheduler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def absent(name: str) -> None:
+        raise ImportError(f"No module named {name!r}")
+
+    monkeypatch.setattr(importlib, "import_module", absent)
+    with pytest.raises(SystemExit, match=f"{scheduler} is not installed"):
+        command.engine(scheduler, None)
