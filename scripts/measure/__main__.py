@@ -20,7 +20,7 @@ from scripts.measure.training import Settings
 
 TASKS = {
     "language": (Settings(), (64, 128, 256, 512)),
-    "order": (Settings(width=64, layers=2, length=16, batch=64, steps=1500), (16, 32, 64, 128)),
+    "order": (Settings(width=64, layers=2, length=16, batch=64, steps=1000), (16, 32, 64, 128)),
 }
 SEEDS = (0, 1, 2)
 SCHEDULERS = ("loky", "dask", "ray")

@@ -26,7 +26,7 @@ class Settings:
     layers: int = 3
     length: int = 64  # of a text in training
     batch: int = 32
-    steps: int = 2000
+    steps: int = 1600
     warm_up: int = 100
     rate: float = 2e-3  # the highest, from which it falls to nothing along half a cosine
 
