@@ -41,7 +41,11 @@ ADDRESS = re.compile(
     re.M | re.X,
 )
 
-HEADING = re.compile(r"^#+ +(?P<words>[^{\n]*?) *(?:\{[^}\n]*#(?P<id>[\w-]+)[^}\n]*\})? *$", re.M)
+HEADING = re.compile(
+    r"""^\#+\ +(?P<words>[^{\n]*?)\ *(?:\{[^}\n]*\#(?P<id>[\w-]+)[^}\n]*\})?\ *$
+      | ^<h\d\ id="(?P<raw>[\w-]+)">""",
+    re.M | re.X,
+)
 PROMPT = re.compile(r"^[ >\t]*(?:>>> |\$ \w).*$", re.M)
 
 
@@ -66,6 +70,11 @@ class Section:
     start: int
     end: int
 
+    @property
+    def places(self) -> range:
+        """Return the places that are in it."""
+        return range(self.start, self.end)
+
 
 def settings(text: str) -> dict[str, list[str]]:
     """Return the numbers that a page lists as its settings, by section."""
@@ -83,7 +92,7 @@ def sections(text: str) -> list[Section]:
         if not in_mathematics
         for heading in HEADING.finditer(text, start, end)
     ]
-    names = ["top", *(heading["id"] or heading["words"] for heading in headings)]
+    names = ["top", *(found["id"] or found["raw"] or found["words"] for found in headings)]
     starts = [0, *(heading.start() for heading in headings)]
     return [
         Section(*found)
@@ -92,11 +101,20 @@ def sections(text: str) -> list[Section]:
     ]
 
 
+def with_settings(text: str) -> str:
+    """Return a page that a program wrote, with the settings that it needs in its front matter."""
+    numerals, lines = list(_numerals(text)), ["settings:"]
+    for section in sections(text):
+        inside = [text[a:b] for a, b in numerals if a in section.places]
+        lines += [f"  {section.name}: {' '.join(inside)}"] * bool(inside)
+    return text.replace("\n---\n", "\n" + "\n".join(lines) + "\n---\n", 1)
+
+
 def strays(text: str) -> Iterator[Stray]:
     """Yield what nothing checks: numbers, sessions that are not run, settings that are not used."""
     listed, numerals = settings(text), list(_numerals(text))
     for section in sections(text):
-        inside = [(a, b) for a, b in numerals if section.start <= a < section.end]
+        inside = [(a, b) for a, b in numerals if a in section.places]
         yield from _unsettled(text, section, inside, listed.pop(section.name, []))
     for name in listed:
         yield _in_front_matter(text, name, "is no section of this page")

@@ -1,7 +1,9 @@
 // What every page wants of a script. The theme changes pages without loading them anew and says so
 // through `document$`; what stands in the header stays.
 
+import { startLedger } from "./ledger.js";
 import "./plate.js";
+import "./quiz.js";
 
 const seen = { visibilityProperty: true };
 
@@ -115,3 +117,4 @@ document.querySelectorAll("[data-toggle]").forEach(connect);
 document.querySelectorAll(".md-search").forEach(walk);
 addEventListener("beforeprint", unfold);
 window.document$.subscribe(dress);
+window.document$.subscribe(startLedger);

@@ -1,0 +1,166 @@
+"""What the sources claim: the entries of `docs/data/claims/`, and a link to each from its place.
+
+An entry names the place in the book that treats its claim. There a small line leads to the entry
+in the ledger, docs/trust/claims.md: in the correction that follows the place, or else right after
+it. A page is known by the address of its title, which no two pages share.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import takewhile
+from os.path import relpath
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement
+
+import yaml
+from markdown import Markdown
+from markdown.extensions import Extension
+from markdown.extensions.toc import slugify
+from markdown.treeprocessors import Treeprocessor
+
+from scripts.book import DATA, DOCS
+
+LEDGER = "trust/claims.md"
+TITLE = re.compile(r"^# (?P<words>[^{\n]+?) *(?:\{[^}\n]*#(?P<id>[\w-]+)[^}\n]*\})? *$", re.M)
+HEADINGS = {"h1", "h2", "h3", "h4"}
+# The one written in C, where there is one: it is ten times as fast.
+Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a source, and what we found."""
+
+    id: str
+    lines: str
+    quote: str
+    verdict: str
+    evidence: str
+    right: str
+    tests: list[str]
+    at: str
+
+    @property
+    def source(self) -> str:
+        """Return the source's name in the book, S0 to S4."""
+        return f"S{self.id[1]}"
+
+    @property
+    def page(self) -> str:
+        """Return the path of the page that treats it."""
+        return self.at.partition("#")[0]
+
+    @property
+    def anchor(self) -> str:
+        """Return the address on that page."""
+        return self.at.partition("#")[2]
+
+
+def claims(folder: Path = DATA / "claims") -> list[Claim]:
+    """Return all claims, source by source."""
+    files = sorted(folder.glob("*.yml"))
+    return [claim for file in files for claim in _claims_in(file, file.stat().st_mtime_ns)]
+
+
+@cache
+def _claims_in(path: Path, changed: int) -> list[Claim]:
+    """Return the claims of a file, read again once it has changed."""
+    entries: dict[str, dict[str, Any]] = yaml.load(path.read_text("utf-8"), Loader=Loader)
+    return [Claim(id=name, **entry) for name, entry in entries.items()]
+
+
+def title_id(text: str) -> str:
+    """Return the address of a page's title."""
+    title = TITLE.search(text)
+    return "" if title is None else title["id"] or slugify(title["words"], "-")
+
+
+@cache
+def _title_of(path: Path, changed: int) -> str:
+    return title_id(path.read_text("utf-8"))
+
+
+def treated(title: str) -> dict[str, list[Claim]]:
+    """Return the claims that the page with this title treats, by their places on it."""
+    pages = {claim.page for claim in claims()}
+    files = {page: DOCS / page for page in sorted(pages) if (DOCS / page).is_file()}
+    mine = {p for p, f in files.items() if _title_of(f, f.stat().st_mtime_ns) == title}
+    found: dict[str, list[Claim]] = {}
+    for claim in claims():
+        if claim.page in mine:
+            found.setdefault(claim.anchor, []).append(claim)
+    return found
+
+
+class _Claims(Treeprocessor):
+    def run(self, root: Element) -> None:
+        title = root.find("h1")
+        if title is None:
+            return
+        places = treated(title.get("id", ""))
+        parents = {child: parent for parent in root.iter() for child in parent}
+        for element in [e for e in root.iter() if e.get("id") in places]:
+            parent, after = _where(element, root, parents, set(places))
+            parent.insert(after, _line(places[element.get("id", "")]))
+
+
+def _where(
+    element: Element, root: Element, parents: dict[Element, Element], places: set[str]
+) -> tuple[Element, int]:
+    """Return what gets the line, and where in it: a note, a correction, or what is around all."""
+    while parents[element] is not root:
+        element = parents[element]
+        if "admonition" in _classes(element) or element.tag == "details":
+            return element, len(element)
+    blocks = list(root)
+    start = blocks.index(element) + 1
+    stretch = list(_stretch(blocks[start:], places))
+    for block in stretch:
+        if "correction" in _classes(block):
+            return block, len(block)
+    if element.tag == "figure":
+        return element, len(element)
+    if element.tag in HEADINGS:
+        return root, start + len(stretch)
+    evidence = takewhile(lambda block: "checked" in _classes(block), stretch)
+    return root, start + len(list(evidence))
+
+
+def _classes(element: Element) -> list[str]:
+    return (element.get("class") or "").split()
+
+
+def _stretch(blocks: list[Element], places: set[str]) -> Iterator[Element]:
+    """Yield the blocks up to the next heading, or the next place that treats a claim."""
+    for block in blocks:
+        if block.tag in HEADINGS or any(inner.get("id") in places for inner in block.iter()):
+            return
+        yield block
+
+
+def _line(found: list[Claim]) -> Element:
+    """Return the line that leads to the entries of a place."""
+    line = Element("p", {"class": "ledger"})
+    line.text, line.tail = "In the ledger: ", "\n"
+    for n, claim in enumerate(found):
+        address = f"{relpath(LEDGER, Path(claim.page).parent)}#{claim.id.lower()}"
+        link = SubElement(line, "a", {"href": address})
+        link.text = claim.id
+        link.tail = ", " if n < len(found) - 1 else ""
+    return line
+
+
+class ClaimsExtension(Extension):
+    """Lead from each place that treats a claim to the ledger."""
+
+    def extendMarkdown(self, md: Markdown) -> None:
+        """Run when headings have their addresses, and before links are resolved."""
+        md.treeprocessors.register(_Claims(md), "book-claims", 4)
+
+
+makeExtension = ClaimsExtension  # the name that Python-Markdown looks for

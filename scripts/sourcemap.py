@@ -1,0 +1,158 @@
+"""The map of sources, docs/trust/sources.md, made from `docs/data/sources/` by `make update`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from os.path import relpath
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from scripts.book import DATA, DOCS
+from scripts.book.claims import Loader
+from scripts.book.settings import with_settings
+from scripts.book.text import FRONT
+
+MAP = "trust/sources.md"
+PAGE = DOCS / MAP
+
+HEAD = """\
+---
+title: The map of sources
+description: Everything that stands in the five texts this book reworks, with its place in the book.
+audience: anyone who knows one of the five texts
+time: a minute, to look something up
+needs: nothing
+search:
+  exclude: true
+---
+# The map of sources { #map }
+
+This book reworks five texts, S0 to S4, and leaves nothing of them out. Each of their headings,
+formulas, tables, listings, figures, lists and claims is below, in the order of its text, with the
+lines on which it stands there and a link to its place here. The last column says where the book
+departs from the text. Whether what the texts claim holds is in [the ledger of claims](claims.md).
+{ .lead }
+
+Checked by `test_no_item_is_missing`, `test_every_place_treats_its_item`
+{ .checked }
+"""
+
+
+@dataclass(frozen=True)
+class Item:
+    """Something that stands in a source, and its counterpart in the book."""
+
+    id: str
+    lines: str
+    kind: str
+    what: str
+    at: str
+    terms: list[str]
+    differs: str
+
+    @property
+    def page(self) -> str:
+        """Return the path of the page that has the counterpart."""
+        return self.at.partition("#")[0]
+
+    @property
+    def anchor(self) -> str:
+        """Return the address on that page."""
+        return self.at.partition("#")[2]
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Return the first and the last of its lines."""
+        first, _, last = self.lines.partition("-")
+        return int(first), int(last)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One of the five texts: what it is, the chapter that mirrors it, and all that stands in it."""
+
+    title: str
+    page: str
+    items: list[Item]
+
+
+def sources(folder: Path = DATA / "sources") -> dict[str, Source]:
+    """Return the sources by their names in the book, S0 to S4."""
+    return {f"S{int(file.stem)}": _source(file) for file in sorted(folder.glob("*.yml"))}
+
+
+def _source(file: Path) -> Source:
+    data: dict[str, Any] = yaml.load(file.read_text("utf-8"), Loader=Loader)
+    items = [_item(name, data["page"], **entry) for name, entry in data["items"].items()]
+    return Source(data["title"], data["page"], items)
+
+
+def _item(name: str, page: str, *, anchor: str, **entry: Any) -> Item:
+    """Return an item, whose address says the page only when it is not the source's own."""
+    at = anchor if "#" in anchor else f"{page}#{anchor}"
+    return Item(id=name, at=at, differs=entry.pop("differs", ""), **entry)
+
+
+def page() -> str:
+    """Return the whole page as Markdown."""
+    return with_settings("\n".join([HEAD, *(_table(*found) for found in sources().items())]))
+
+
+def _table(name: str, source: Source) -> str:
+    rows = [["item", "lines", "what stands there", "its place", "where the book differs"]]
+    rows += [["---"] * len(rows[0])]
+    rows += [
+        [
+            item.id,
+            lines_shown(item.lines),
+            f"{item.kind}: {item.what}",
+            link(item.at, home=source.page),
+            item.differs,
+        ]
+        for item in source.items
+    ]
+    lines = "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    table = f"/// html | div.source-map\n\n{lines}\n///\n"
+    chapter = link(source.page)
+    return f"## {name}, {source.title} {{ #{name.lower()} }}\n\nMirrored by {chapter}.\n\n{table}"
+
+
+def lines_shown(lines: str) -> str:
+    """Return lines as they are printed: `39` for `39-39`, dashes, and a space after a comma."""
+    single = re.sub(r"\b(\d+)-\1\b", r"\1", lines)
+    return re.sub(r", *", ", ", single).replace("-", "–")
+
+
+def link(at: str, *, home: str = "") -> str:
+    """Return a Markdown link from a page of docs/trust/ to a place in the book."""
+    page, _, anchor = at.partition("#")
+    return f"[{place(page, anchor, home)}]({relpath(at, Path(MAP).parent)})"
+
+
+def place(page: str, anchor: str, home: str) -> str:
+    """Return how a place is called: its page, unless that is home, and table, figure or section."""
+    section = section_of((DOCS / page).read_text("utf-8"), anchor)
+    return ", ".join([title_of(page)] * (page != home or not section) + [section] * bool(section))
+
+
+def title_of(page: str) -> str:
+    """Return the title of a page, from its front matter."""
+    front = FRONT.match((DOCS / page).read_text("utf-8"))
+    return str(yaml.safe_load(front["matter"])["title"]) if front else page
+
+
+def section_of(text: str, anchor: str) -> str:
+    """Return the name of the table, figure or question at an address, or the heading over it."""
+    caption = rf"^/// (table|figure)-caption \|(?: <)? ([\d.]+) #{re.escape(anchor)}$"
+    if found := re.search(caption, text, re.M):
+        return f"{found[1].title()} {found[2]}"
+    if found := re.search(rf'^!!! \w+ "({anchor.replace("-", " ")}):', text, re.M | re.I):
+        return found[1]
+    address = re.search(rf"\{{[^}}\n]*#{re.escape(anchor)}(?![\w-])[^}}\n]*\}}", text)
+    headings = re.findall(
+        r"^##+ +([^{\n]+?) *(?:\{|$)", text[: address.end() if address else 0], re.M
+    )
+    return headings[-1] if headings else ""

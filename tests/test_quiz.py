@@ -1,0 +1,717 @@
+"""The quiz: how questions are shown, and that of each question's answers the right one alone holds.
+
+A test of a question says of every option, by a few of its words, whether it holds, computed; the
+one that holds has to be the one that the page calls right.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from posenc import (
+    LearnedPositionalEmbedding,
+    add,
+    alibi_bias,
+    alibi_key_bias,
+    alibi_slopes,
+    apply_rope,
+    attention,
+    causal_mask,
+    concatenate,
+    convert_projection,
+    counting_encoding,
+    frequencies,
+    relative_positions,
+    resize_table,
+    shift_matrix,
+    similarity,
+    sinusoidal_encoding,
+    t5_bias,
+    t5_bucket_starts,
+    t5_buckets,
+)
+from scripts.book import DOCS
+from scripts.book.quiz import LETTERS, QuizError, order
+from scripts.book.render import render
+
+Array = NDArray[np.floating]
+
+PAGE = DOCS / "chapters" / "check-yourself.md"
+BOXES = re.compile(r'^!!! question "Question (\d+): [^"]+"\n(.*?)(?=^\S)', re.M | re.S)
+OPTION = re.compile(r"^    - \[(?P<mark>[ x])\] (?P<words>.+?)\n\n", re.M | re.S)
+BINDING = re.compile(r"\{\{ (\S+) = .*?\}\}")
+QUESTIONS = range(1, 25)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question of the page, as it is written."""
+
+    options: list[str]
+    right: int
+    name: str
+
+    @property
+    def letter(self) -> str:
+        """Return the letter of the right answer as the page shows it."""
+        return LETTERS[order(self.name, len(self.options)).index(self.right)]
+
+
+@cache
+def questions() -> dict[int, Question]:
+    """Return the questions of the chapter by their numbers."""
+    found = {}
+    for number, body in BOXES.findall(PAGE.read_text(encoding="utf-8")):
+        options = list(OPTION.finditer(body))
+        words = [" ".join(BINDING.sub(r"\1", option["words"]).split()) for option in options]
+        right = [option["mark"] for option in options].index("x")
+        found[int(number)] = Question(words, right, f"question-{number}")
+    return found
+
+
+def judge(number: int, holds: dict[str, bool | np.bool_]) -> None:
+    """Compare what holds with what the page says, option by option."""
+    asked = questions()[number]
+    said = [
+        [bool(value) for words, value in holds.items() if option.startswith(words)]
+        for option in asked.options
+    ]
+    assert len(holds) == len(asked.options) == sum(map(len, said)), "an option is judged once"
+    assert said == [[n == asked.right] for n in range(len(said))]
+
+
+# How questions are shown.
+
+BOX = """\
+!!! question "Question 3: Why add?"
+
+    What does the sum keep?
+
+    - [x] The `width`,
+      always.
+
+        Both are $d$ wide.
+
+    - [ ] The length.
+
+        Lengths do not add.
+
+    Checked by `test_a_question_is_a_group_of_radio_buttons`
+    { .checked }
+"""
+
+
+def shown(text: str) -> ElementTree.Element:
+    return ElementTree.fromstring(
+        f"<article>{render(text)}</article>".replace("search-exclude", "x=''")
+    )
+
+
+def words(element: ElementTree.Element | None) -> str:
+    assert element is not None
+    return " ".join("".join(element.itertext()).split())
+
+
+def test_a_question_is_a_group_of_radio_buttons() -> None:
+    article = shown(BOX)
+    question = article.find("div[@id='question-3']")
+    assert question is not None
+    assert words(question.find("fieldset/legend")) == "Question 3: Why add?"
+    asks = question.find("fieldset").get("aria-describedby")  # type: ignore[union-attr]
+    assert words(question.find(f"fieldset/div[@id='{asks}']")) == "What does the sum keep?"
+    labels = question.findall("fieldset/label")
+    assert sorted(words(label)[2:] for label in labels) == ["The length.", "The width, always."]
+    assert [words(label)[0] for label in labels] == ["A", "B"]
+    radios = [label.find("input") for label in labels]
+    assert [(r.get("name"), r.get("value")) for r in radios if r is not None] == [
+        ("question-3", "A"),
+        ("question-3", "B"),
+    ]
+
+
+def test_reasons_are_folded_the_right_one_first_with_the_evidence() -> None:
+    details = shown(BOX).find("div/details")
+    assert details is not None
+    right, wrong = details.findall("div")
+    assert re.match(r"[AB] is right\. Both are", words(right))
+    assert re.match(r"[AB] is wrong\. Lengths do not add\.", words(wrong))
+    assert {right.get("data-letter"), wrong.get("data-letter")} == {"A", "B"}
+    assert words(details.find("p[@class='checked']")).startswith("Checked by")
+
+
+def test_the_score_stands_under_the_last_question_and_nowhere_else() -> None:
+    two = BOX + "\n" + BOX.replace("Question 3", "Question 4") + "\nThe end.\n"
+    kinds = [child.get("class") for child in shown(two)]
+    assert kinds == ["question", "question", "score", None]
+    assert words(shown(two).find("p/span")) == "None of 2 questions answered yet."
+    assert shown("No question.\n").find("p[@class='score']") is None
+
+
+def test_the_order_hangs_on_the_name_alone() -> None:
+    letters = [order(f"question-{number}", 4) for number in range(1, 5)]
+    assert letters == [[3, 1, 2, 0], [3, 1, 2, 0], [0, 2, 1, 3], [1, 2, 3, 0]]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("Question 3: Why add?", "Why add?", "wants a number and a subject"),
+        ("- [x]", "- [ ]", "one option has to be right"),
+        ("- [ ]", "- [x]", "one option has to be right"),
+        ("- [ ]", "-", "option"),
+        ("        Lengths do not add.\n", "", "option"),
+        ("    - [ ] The length.\n\n        Lengths do not add.\n", "", "from 2 to"),
+    ],
+)
+def test_a_question_that_cannot_be_asked_is_an_error(old: str, new: str, complaint: str) -> None:
+    assert old in BOX
+    with pytest.raises(QuizError, match=complaint):
+        render(BOX.replace(old, new))
+
+
+def test_a_box_without_options_is_an_error() -> None:
+    with pytest.raises(QuizError, match="no list of options"):
+        render('!!! question "Question 3: Why add?"\n\n    Why?\n')
+
+
+def test_two_questions_of_one_number_are_an_error() -> None:
+    with pytest.raises(QuizError, match="one number"):
+        render(BOX + "\n" + BOX)
+
+
+# What the chapter's questions look like together.
+
+
+def test_there_are_twenty_four_questions_with_four_options_each() -> None:
+    assert list(questions()) == list(QUESTIONS)
+    assert all(len(set(asked.options)) == 4 for asked in questions().values())
+
+
+def test_the_right_answer_has_no_favourite_letter() -> None:
+    letters = "".join(asked.letter for asked in questions().values())
+    for half in (letters[:12], letters[12:]):
+        assert all(2 <= half.count(letter) <= 4 for letter in "ABCD"), half
+    assert max(len(list(run)) for _, run in groupby(letters)) <= 2, letters
+
+
+def test_the_right_answer_is_not_the_longest() -> None:
+    """Of the options the right one is the longest about as often as any other."""
+
+    def length(option: str) -> int:
+        return len(re.sub(r"\\\w+|[${}]", "", option))  # of a formula, what is seen
+
+    ranks = [
+        sorted(asked.options, key=length).index(asked.options[asked.right])
+        for asked in questions().values()
+    ]
+    assert all(3 <= ranks.count(rank) <= 10 for rank in range(4)), ranks
+
+
+# What the questions of the text ask.
+
+
+def drawn(*shape: int, seed: int = 0) -> Array:
+    """Return numbers that stand for words and weights, the same in every test."""
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+WORDS = drawn(3, 16)  # cat, sat, mat
+ORDERS = [2, 1, 0]
+ROWS = sinusoidal_encoding(3, 16)
+
+
+def attended(x: Array, mask: NDArray[np.bool_] | None = None) -> Array:
+    """Return what attention makes of vectors that are queries, keys and values at once."""
+    output, _ = attention(x, x, x, mask=mask)
+    return np.asarray(output)
+
+
+def same(x: object, y: object) -> bool:
+    return bool(np.allclose(x, y, rtol=0, atol=1e-9))  # type: ignore[arg-type]
+
+
+def test_question_1_shuffled_tokens_give_shuffled_outputs() -> None:
+    straight, shuffled = attended(WORDS), attended(WORDS[ORDERS])
+    assert same(straight.mean(axis=0), shuffled.mean(axis=0))
+    one_by_one = [attention(word[None], WORDS, WORDS)[0][0] for word in WORDS]
+    _, bare = attention(WORDS, WORDS, WORDS)
+    _, placed = attention(WORDS + ROWS, WORDS + ROWS, WORDS)
+    text = [4, 7, 4]  # one word first and last
+    judge(
+        1,
+        {
+            "Its attention is equivariant": same(shuffled, straight[ORDERS])
+            and not same(shuffled, straight),
+            "For speed": not same(straight, one_by_one),  # read at once it would be another output
+            "For memory": placed.size < bare.size,
+            "It need not": not same(*drawn(9, 16)[text][[0, 2]]),
+        },
+    )
+
+
+def test_question_2_only_the_formula_is_bounded_repeatable_and_tells_places_apart() -> None:
+    def usable(rows: Array, again: Array) -> bool:
+        squares = np.sum(rows**2, axis=-1)
+        gaps = squares[:, None] + squares - 2 * rows @ rows.T + 9 * np.eye(len(rows))
+        return same(rows, again) and np.abs(rows).max() <= 1 and gaps.min() > 0.01
+
+    d, n = 32, 1024
+    p, i = np.arange(n)[:, None], np.arange(d // 2)
+    formula = np.empty((n, d))
+    formula[:, 2 * i] = np.sin(p / 10000 ** (2 * i / d))
+    formula[:, 2 * i + 1] = np.cos(p / 10000 ** (2 * i / d))
+    assert same(formula, sinusoidal_encoding(n, d))
+    counted, sine = counting_encoding(n, d), np.sin(p) * np.ones(d)
+    draws = np.random.default_rng(0).uniform(-1, 1, size=(2, n, d))
+    judge(
+        2,
+        {
+            r"$\sin(p/10000^{2i/d})$": usable(formula, formula),
+            "the position itself": usable(counted, counted),
+            "the sine of the position": usable(sine, sine),
+            "$d$ random numbers": usable(*draws),
+        },
+    )
+
+
+def test_question_3_addition_keeps_the_width_and_the_token() -> None:
+    both = concatenate(WORDS, ROWS)
+    halves = drawn(2, 16, 5, seed=1)
+    assert same(both @ np.concatenate(halves), WORDS @ halves[0] + ROWS @ halves[1])
+    assert same(both @ np.concatenate([halves[0]] * 2), add(WORDS, ROWS) @ halves[0])
+
+    def keeps_the_token(bring: Callable[[Array], Array]) -> bool:
+        return not np.any(bring(WORDS)[0] == bring(WORDS + 1)[0])
+
+    judge(
+        3,
+        {
+            "It adds them": (WORDS + ROWS).shape == WORDS.shape
+            and keeps_the_token(lambda x: x + ROWS),
+            "It concatenates them": both.shape == WORDS.shape,
+            "It multiplies them": keeps_the_token(lambda x: x * ROWS),
+            "It hands on the position's row alone": keeps_the_token(lambda x: 0 * x + ROWS),
+        },
+    )
+
+
+def test_question_4_the_formula_has_no_parameters_and_no_last_row() -> None:
+    learned = LearnedPositionalEmbedding(512, 128, seed=0)
+    with pytest.raises((IndexError, ValueError), match="512"):
+        learned.get_embeddings(513)
+    ends = len(learned.get_embeddings(512)) == 512
+    no_end = np.isfinite(sinusoidal_encoding([512, 10**6], 128)).all()
+    sines, trained = 25.8, 25.7  # BLEU, bound in the page to the facts of the literature
+    close = abs(sines - trained) < 0.2
+    judge(
+        4,
+        {
+            "They need no training and never end": ends and no_end,
+            "They are always better": not close,
+            "Nothing: a learned table is always better": trained > sines,
+            "Nothing: trained to the end": not ends,
+        },
+    )
+
+
+def test_question_5_without_positions_each_word_gets_one_vector() -> None:
+    bare, bare_shuffled = attended(WORDS), attended(WORDS[ORDERS])
+    placed, placed_shuffled = attended(WORDS + ROWS), attended(WORDS[ORDERS] + ROWS)
+    told_apart = not same(np.sort(bare, axis=0), np.sort(bare_shuffled, axis=0))
+    layer = torch.nn.TransformerEncoderLayer(64, 4, 4 * 64)
+    weights = sum(part.numel() for part in layer.parameters() if part.dim() == 2)
+    assert weights == 12 * 64 * 64  # multiplications for a token, for one addition an entry
+    judge(
+        5,
+        {
+            "for each word the same vector": same(bare_shuffled, bare[ORDERS]),
+            "the same as with positions": same(placed_shuffled, placed[ORDERS]),
+            "something better": told_apart,  # which word came first
+            "something like it": weights < 10 * 64,
+        },
+    )
+
+
+def test_question_6_one_rotation_leads_from_any_row_to_the_row_k_on() -> None:
+    step = shift_matrix(10, 64)
+    assert same(step @ step.T, np.eye(64))
+    places = np.array([0, 7, 7000])
+    here, there = sinusoidal_encoding(places, 64), sinusoidal_encoding(places + 10, 64)
+    products = np.sum(here * there, axis=-1)
+    nowhere_else = sinusoidal_encoding(places + 11, 64)
+    judge(
+        6,
+        {
+            "It can learn to look for it": same(here @ step.T, there),
+            "Nothing: what two rows have in common": not same(products, products[0])
+            or same(products, np.sum(here * nowhere_else, axis=-1)),
+            "Only the two absolute places": not same(here @ step.T, there),
+            "Whether it is zero": np.ptp(similarity(np.arange(1, 101), 512)) < 0.1,
+        },
+    )
+
+
+def test_question_7_only_relative_scores_stay_when_the_text_moves() -> None:
+    query, key = drawn(2, 16, 16, seed=1)
+
+    def added(first: int) -> Array:
+        x = WORDS + sinusoidal_encoding(np.arange(first, first + 3), 16)
+        return np.asarray((x @ query) @ (x @ key).T)
+
+    def turned(first: int) -> Array:
+        p = np.arange(first, first + 3)
+        return np.asarray(apply_rope(WORDS @ query, p) @ apply_rope(WORDS @ key, p).T)
+
+    places = relative_positions(13, 13)
+    for bias in (alibi_bias(2, 13, causal=False), t5_bias(drawn(32, 2), places)):
+        assert same(bias[:, :3, :3], bias[:, 10:, 10:])
+    relative_stays, absolute_moves = same(turned(0), turned(10)), not same(added(0), added(10))
+    judge(
+        7,
+        {
+            "Absolute ones belong to a token alone": relative_stays and absolute_moves,
+            "The name": not absolute_moves,
+            # Always better would be better at this, too: to score a moved text alike, …
+            "Absolute ones are always better": same(added(0), added(10)),
+            # … and at this: to know the first word from any other.
+            "Relative ones are always better": not relative_stays,
+        },
+    )
+
+
+def test_question_8_angles_once_then_sines_and_cosines_then_the_sum() -> None:
+    def by_distance(rows: Array) -> bool:
+        """Tell whether rows one apart are equally alike everywhere, and more than far ones."""
+        unit = rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-9)
+        alike = unit @ unit.T
+        near, far = np.diagonal(alike, 1), np.diagonal(alike, 40)
+        return bool(np.ptp(near) < 1e-9 and near.min() > far.max() + 0.1)
+
+    angles = np.arange(64)[:, None] * frequencies(64)
+    table = np.empty((64, 64))
+    table[:, 0::2], table[:, 1::2] = np.sin(angles), np.cos(angles)
+    torch.manual_seed(0)
+    layer = torch.nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, batch_first=True).double()
+    x = torch.tensor(WORDS)[None]
+    brings_positions = not same(layer(x[:, ORDERS]).detach(), layer(x)[:, ORDERS].detach())
+    judge(
+        8,
+        {
+            "Compute the angle": same(table, sinusoidal_encoding(64, 64)) and by_distance(table),
+            "Fill a table": by_distance(drawn(64, 64)),
+            "Write each position's number": by_distance(counting_encoding(64, 64)[1:]),
+            "Not at all": brings_positions,
+        },
+    )
+
+
+def test_question_9_fast_and_slow_pairs_do_what_neither_does_alone() -> None:
+    distances = np.arange(1, 512)
+
+    def tells(omega: Array) -> bool:
+        """Tell whether neighbours are unlike enough to see, and no far rows as alike as those."""
+        alike = np.cos(np.multiply.outer(distances, omega)).mean(axis=-1)
+        return bool(alike[0] < 0.999 and alike[1:].max() < alike[0])
+
+    ladder = frequencies(512)
+    draws = np.random.default_rng(0).uniform(size=(1000, 256)).min(axis=1)
+    assert draws.mean() == pytest.approx(1 / 257, rel=0.1)
+    judge(
+        9,
+        {
+            "Fast ones tell neighbours apart": tells(ladder) and tells(ladder[::8]),
+            "It need not: as many copies": tells(ladder[[0] * 256]),
+            "It need not: one is enough": tells(ladder[[-1]]),
+            "So that they differ at all": np.mean(draws < 2 * ladder[-1]) > 0.5,
+        },
+    )
+
+
+def test_question_11_rows_go_on_bounded_and_distinct() -> None:
+    rows = sinusoidal_encoding(4096, 512)
+    alike = np.asarray(similarity(np.arange(1, 4096), 512))
+    bounded, distinct = np.abs(rows).max() <= 1, alike.argmax() == 0 and alike[0] < 0.98
+    met, new = rows[:512], rows[512:]
+    # As near to a row that was met as that one's neighbours are, were all well: it is not.
+    nearest = np.array([np.max(met @ row) / 256 for row in new[512::64]])
+    judge(
+        11,
+        {
+            "Each has a row": bounded and distinct and nearest.max() < alike[0],
+            "From 512 on there is none": not np.isfinite(new).all(),
+            "All is well": nearest.min() > alike[0],
+            "From 512 on the rows repeat": same(met, new[:512]) or alike.max() > 0.999,
+        },
+    )
+
+
+def test_question_12_a_shuffle_tells_whether_positions_arrive() -> None:
+    random_rows = drawn(3, 16, seed=1)
+
+    def shuffled_along(rows: Array) -> bool:
+        return same(attended(WORDS[ORDERS] + rows), attended(WORDS + rows)[ORDERS])
+
+    def loss(rows: Array) -> float:
+        """Return the error of the best linear guess of which words there were, after pooling."""
+        texts = np.random.default_rng(1).normal(size=(64, 3, 16))
+        pooled = np.array([attended(text + rows).mean(axis=0) for text in texts])
+        wanted = texts.mean(axis=1)
+        fitted = pooled @ np.linalg.lstsq(pooled, wanted, rcond=None)[0]
+        return float(np.mean((fitted - wanted) ** 2) / np.mean(wanted**2))
+
+    none = np.zeros((3, 16))
+    judge(
+        12,
+        {
+            "Shuffle its tokens": shuffled_along(none) and not shuffled_along(ROWS),
+            "Nothing: train on": loss(none) > 0.9,  # does not fall without positions
+            # It would not get worse only where rows are wrong; nor does it with the right ones.
+            "Take its positions out": loss(none) > 1.1 * loss(ROWS),
+            "Put fixed random rows in their place": shuffled_along(random_rows),
+        },
+    )
+
+
+# What our own questions ask.
+
+
+def test_question_13_the_doubled_exponent_squares_the_base() -> None:
+    angles = 9 / 1e4 ** (2 * np.arange(0, 512, 2) / 512)
+    judge(
+        13,
+        {
+            "Of one with the base 100,000,000": same(angles, 9 * frequencies(512, base=1e8)),
+            "Of the usual one, with the base": same(angles, 9 * frequencies(512)),
+            "Of one with the base 100.": same(angles, 9 * frequencies(512, base=100)),
+            "Of the usual one, but 1024 wide": same(angles, 9 * frequencies(1024)[:256]),
+        },
+    )
+
+
+def test_question_14_the_wrong_layout_passes_all_tests_but_the_scores() -> None:
+    query, key = drawn(2, 64)
+
+    def score(p: int, q: int, layout: str) -> float:
+        turned = apply_rope(query, p, layout=layout), apply_rope(key, q, layout=layout)
+        assert same(np.linalg.norm(turned[0]), np.linalg.norm(query))
+        return float(turned[0] @ turned[1])
+
+    by_distance = same(score(9, 4, "half"), score(109, 104, "half"))
+    right = same(score(9, 4, "half"), score(9, 4, "interleaved"))
+    assert same(score(9, 9, "half"), score(9, 9, "interleaved"))
+    weight = drawn(64, 16)
+    other = convert_projection(weight, heads=1, source="interleaved", target="half")
+    judge(
+        14,
+        {
+            "No error": by_distance and not right,
+            "Loading fails": other.shape != weight.shape,
+            "Nothing": right,
+            "Scores that depend on both positions": not by_distance,
+        },
+    )
+
+
+def test_question_15_in_bfloat16_position_257_is_256() -> None:
+    counted = torch.arange(70000).to(torch.bfloat16)
+    first = 1 + int(torch.nonzero(counted[1:] == counted[:-1])[0])
+    halves = torch.arange(4096).to(torch.float16)
+    assert 1 + int(torch.nonzero(halves[1:] == halves[:-1])[0]) == 2049
+    numbers = {str(n): first == n for n in (257, 2049)} | {"65,537": first == 65537}
+    judge(15, {**numbers, "none that a text has": first > 65537})
+
+
+def test_question_16_the_factor_brings_tokens_to_the_length_of_rows() -> None:
+    d = 512
+    tokens = drawn(64, d) / math.sqrt(d)
+    rows = sinusoidal_encoding(64, d)
+
+    def length(x: Array) -> float:
+        return float(np.linalg.norm(x, axis=-1).mean())
+
+    def ratio(x: Array) -> float:
+        """Return how much louder positions are than tokens once the sum is normalised."""
+        scale = 1 / np.std(x + rows, axis=-1, keepdims=True)
+        return length(rows * scale) / length(x * scale)
+
+    bare, scaled = tokens, tokens * math.sqrt(d)
+    assert abs(length(scaled) - 22.6) < 0.1
+    largest = np.abs(scaled @ scaled.T).max()
+    judge(
+        16,
+        {
+            "Without it tokens would be too short": round(length(bare)) == 1
+            and round(length(rows)) == 16
+            and 0.5 < length(rows) / length(scaled) < 2,
+            "Without it scores would be too large": np.abs(bare @ bare.T).max() > largest,
+            "Without it positions would be lost": length(bare) > length(rows),
+            "Nothing that the layer normalisation": abs(ratio(bare) / ratio(scaled) - 1) < 0.1,
+        },
+    )
+
+
+def test_question_17_a_causal_mask_tells_order_from_the_second_layer_on() -> None:
+    swapped = [1, 0, 2]
+
+    def told(layers: int, mask: NDArray[np.bool_] | None) -> bool:
+        first, second = WORDS, WORDS[swapped]
+        for _ in range(layers):
+            first, second = attended(first, mask), attended(second, mask)
+        return not same(first[2], second[2])
+
+    causal = causal_mask(3, 3)
+    judge(
+        17,
+        {
+            "Not in one layer": not told(1, causal) and told(2, causal),
+            "Not in any number of layers": not any(told(n, causal) for n in range(1, 5)),
+            "In one layer already": told(1, causal),
+            "Only when the mask is taken away": any(told(n, None) for n in range(1, 5)),
+        },
+    )
+
+
+def test_question_18_padding_on_the_left_shifts_absolute_rows_only() -> None:
+    alone, padded = np.arange(3), np.arange(5)[2:]
+    mask = causal_mask(3, 3)
+
+    def changes(scheme: str) -> bool:
+        def read(p: NDArray[np.intp]) -> Array:
+            x = WORDS + sinusoidal_encoding(p, 16) if scheme == "rows" else WORDS
+            q = apply_rope(x, p) if scheme == "rope" else x
+            ahead = p - p[:, None]
+            biases = {
+                "alibi": np.minimum(ahead, 0) * alibi_slopes(1)[0],
+                "alibi of keys": alibi_key_bias(1, 5)[0][:, p],
+                "t5": t5_bias(np.arange(32.0)[:, None], ahead, bidirectional=False)[0],
+            }
+            return np.asarray(attention(q, q, x, bias=biases.get(scheme), mask=mask)[0])
+
+        return not same(read(alone), read(padded))
+
+    assert not changes("alibi of keys")
+    judge(
+        18,
+        {
+            "those that add rows": changes("rows"),
+            "all of them": changes("rope") and changes("t5"),
+            "none of them": not changes("rows"),
+            "those with ALiBi": changes("alibi"),
+        },
+    )
+
+
+def test_question_19_a_query_turned_as_position_0_sees_its_past_ahead() -> None:
+    query = drawn(16)
+    keys = drawn(10, 16, seed=1)
+    got = apply_rope(keys, np.arange(10)) @ apply_rope(query, 0)
+
+    def fits(relative: NDArray[np.intp]) -> bool:
+        return same(got, apply_rope(keys, relative) @ query)
+
+    past = np.arange(-10, 0)
+    assert not same(got, apply_rope(keys, np.arange(10)) @ apply_rope(query, 10))
+    judge(
+        19,
+        {
+            "0 to 9": fits(np.arange(10)),
+            "−10 to −1": fits(past),
+            "10 to 1": fits(-past),
+            "none": got.shape != (10,),
+        },
+    )
+
+
+def test_question_20_twelve_heads_take_eight_slopes_and_four_of_sixteen() -> None:
+    slopes = alibi_slopes(12)
+    of_eight, of_sixteen = 2.0 ** -np.arange(1, 9), 2.0 ** (-np.arange(1, 17) / 2)
+    k = np.arange(1, 13)
+    judge(
+        20,
+        {
+            r"$2^{-1}, 2^{-2}, \dots, 2^{-8}$": same(slopes, [*of_eight, *of_sixteen[:8:2]]),
+            "$2^{-8/12}": same(np.sort(slopes)[::-1], 2.0 ** (-8 * k / 12)),
+            "$2^{-0.5}": same(np.sort(slopes)[::-1], of_sixteen[:12]),
+            r"$2^{-1}, 2^{-2}, \dots, 2^{-12}$": same(np.sort(slopes)[::-1], 2.0**-k),
+        },
+    )
+
+
+def test_question_21_the_last_bucket_begins_before_max_distance() -> None:
+    buckets = t5_buckets(-np.arange(1000), bidirectional=False)
+    first = int(np.argmax(buckets == buckets.max()))
+    assert t5_bucket_starts()[-1] == 91
+    judge(21, {str(n): first == n for n in (113, 128, 91, 32)})
+
+
+def test_question_22_with_the_sign_reversed_all_keys_share_bucket_0() -> None:
+    relative = relative_positions(200, 200)
+    behind = relative < 0
+    right = np.asarray(t5_buckets(relative[behind], bidirectional=False))
+    reversed_ = np.asarray(t5_buckets(-relative[behind], bidirectional=False))
+    judge(
+        22,
+        {
+            "Nothing of their distance": np.all(reversed_ == 0) and len(set(right)) == 31,
+            "All that it knew": np.array_equal(reversed_, right),
+            "All of it, reversed": np.array_equal(reversed_, right.max() - right),
+            "It does not run": np.any(reversed_ < 0),
+        },
+    )
+
+
+def test_question_23_a_stretched_table_brings_all_rows_closer() -> None:
+    old: Array = sinusoidal_encoding(512, 16)
+    new = resize_table(old, 1024)
+
+    def steps(rows: Array) -> float:
+        return float(np.linalg.norm(np.diff(rows[:100], axis=0), axis=-1).mean())
+
+    share = 99 * 511 / 1023 - 49
+    assert same(new[99], (1 - share) * old[49] + share * old[50])
+    assert not np.any(np.all(np.isclose(new[1:100, None], old[:100], rtol=0), axis=-1))
+    judge(
+        23,
+        {
+            "Its tokens seem to stand half": abs(steps(new) / steps(old) - 0.5) < 0.01,
+            "Nothing": same(new[:100], old[:100]),
+            "Its tokens seem to stand twice": abs(steps(new) / steps(old) - 2) < 0.01,
+            "Its positions become louder": np.linalg.norm(new, axis=-1).max()
+            > np.linalg.norm(old, axis=-1).max() + 1e-9,
+        },
+    )
+
+
+def test_question_24_the_key_projection_is_converted_by_its_own_heads() -> None:
+    """Heads of 16 dimensions here, 32 and 8 of them as in the question."""
+    d = 16
+    x = drawn(2, 24)
+    query, key = drawn(32 * d, 24, seed=1), drawn(8 * d, 24, seed=2)
+
+    def converted(weight: Array, heads: int) -> Array:
+        return convert_projection(weight, heads=heads, source="half", target="interleaved")
+
+    def scores(query: Array, key: Array, layout: str) -> Array:
+        q = apply_rope((x[:1] @ query.T).reshape(32, 1, d), [7], layout=layout)
+        k = apply_rope((x[1:] @ key.T).reshape(8, 1, d), [3], layout=layout)
+        return np.asarray(np.sum(q * np.repeat(k, 4, axis=0), axis=-1))
+
+    wanted = scores(query, key, "half")
+    turned = converted(query, 32)
+
+    def fits(heads: int | None) -> bool:
+        keys = key if heads is None else converted(key, heads)
+        return same(scores(turned, keys, "interleaved"), wanted)
+
+    judge(24, {"8": fits(8), "32": fits(32), "1": fits(1), "none": fits(None)})
