@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.lib.array_utils import byte_bounds
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from posenc import (
@@ -116,6 +117,40 @@ def test_table_is_written_into_rows_wherever_they_lie(
         assert sinusoidal_table(length, 6, offset=3, dtype=dtype, out=out) is out
         np.testing.assert_array_equal(out, expected)
         assert (memory == 7).sum() == memory.size - out.size  # nothing beside them
+
+
+@pytest.mark.parametrize(("length", "between"), [(1, 0), (2, 24), (3, -24), (5, 28)])
+@every_dtype
+def test_rows_that_only_just_lie_apart_are_written(
+    length: int, between: int, dtype: type[np.floating]
+) -> None:
+    """Steps from row to row, in quarters of a number: rows are six wide, and 24 is end to end."""
+    step = between * np.dtype(dtype).itemsize // 4
+    memory = np.full(200, 7, dtype)[100:]
+    out = as_strided(memory, (length, 6), (step, memory.itemsize))
+    expected = sinusoidal_table(length, 6, offset=3, dtype=dtype)
+    np.testing.assert_array_equal(
+        sinusoidal_table(length, 6, offset=3, dtype=dtype, out=out), expected
+    )
+
+
+@pytest.mark.parametrize(("length", "between"), [(2, 0), (2, 20), (3, -20), (3, 4)])
+@every_dtype
+def test_rows_that_lie_upon_one_another_are_refused(
+    length: int, between: int, dtype: type[np.floating]
+) -> None:
+    step = between * np.dtype(dtype).itemsize // 4
+    memory = np.full(200, 7, dtype)[100:]
+    out = as_strided(memory, (length, 6), (step, memory.itemsize))
+    with pytest.raises(ValueError, match=r"out must be .* every row in one piece; got strides"):
+        sinusoidal_table(length, 6, dtype=dtype, out=out)
+    assert (memory == 7).all()
+
+
+def test_rows_of_t5_have_the_defaults_of_its_bias() -> None:
+    table = np.random.default_rng(0).normal(size=(32, 2))
+    matrix = t5_bias(table, relative_positions(200, 200))
+    np.testing.assert_array_equal(relative_view(t5_rows(table, 200, 200), 200), matrix)
 
 
 def test_tables_share_no_memory() -> None:

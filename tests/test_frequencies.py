@@ -120,6 +120,11 @@ def test_a_base_near_the_ends_of_float64_gives_finite_clocks_or_is_refused(
             assert (found > 0).all()
 
 
+def test_the_ends_of_the_range_of_bases_are_in_it() -> None:
+    for base in (1e-300, 1e300):
+        assert frequencies(4, base=base)[1] == pytest.approx(base**-0.5, rel=1e-12)
+
+
 @pytest.mark.parametrize("width", [100, 128, 512, 768, 1000, 1024])
 def test_direct_power_beats_exp_log(width: int) -> None:
     """The copied exp(−2i·log(base)/d) rounds a logarithm and a product before the power.
