@@ -141,6 +141,18 @@ def test_one_masked_layer_reads_its_past_as_a_bag_and_two_do_not() -> None:
     assert twice == pytest.approx([11 / 18, 5 / 18])
 
 
+def test_behind_two_masked_layers_the_last_place_knows_where_each_token_stood() -> None:
+    """And behind one, with the same scores of 0, it knows of none."""
+    for n in (3, 5, 40):
+        expected = [sum(1 / i for i in range(j, n + 1)) / n for j in range(1, n + 1)]
+        order = np.random.default_rng(n).permutation(n)
+        once = mean_of_the_past(np.eye(n)[order])
+        np.testing.assert_allclose(once[-1], 1 / n, rtol=1e-14)
+        last = mean_of_the_past(once)[-1]
+        np.testing.assert_allclose(last[order], expected, rtol=1e-12)
+        np.testing.assert_array_equal(np.argsort(-last), order)
+
+
 # The sinusoidal rows
 
 
@@ -280,6 +292,8 @@ def test_a_matrix_of_turned_blocks_scores_by_the_signed_offset() -> None:
     expected = (rho * np.cos(lags[..., np.newaxis] * omega + phi)).sum(-1)
     np.testing.assert_allclose(position_scores(matrix), expected, atol=SUMMED)
     assert abs(expected[0, 7] - expected[7, 0]) > 0.1  # it knows direction
+    matrix[2:4, 2:4] = 0  # a pair that is not seen costs two of the rank
+    assert np.linalg.matrix_rank(matrix) == 2 * 3
 
     def spread(scores: Array) -> float:
         return max(np.ptp(scores.diagonal(lag)) for lag in range(-10, 11))
@@ -338,6 +352,17 @@ def test_relative_score_is_a_sum_of_cosines_with_the_angle_between_the_pairs(
     sizes = np.abs(numbers(q)) * np.abs(numbers(k))
     expected = (sizes * np.cos((n - m) * frequencies(2 * half) + phi)).sum()
     assert apply_rope(q, m) @ apply_rope(k, n) == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize("width", [2, 4, 8])
+def test_a_score_that_is_the_same_at_every_offset_is_nought(width: int) -> None:
+    """A constant and the terms of a score, d + 1 functions of the offset, are independent."""
+    angles = np.multiply.outer(np.arange(40_000), frequencies(width))
+    terms = np.hstack([np.ones((len(angles), 1)), np.cos(angles), np.sin(angles)])
+    assert np.linalg.eigvalsh(terms.T @ terms)[0] > 1  # not a zero that rounding hides
+    # Of a pair that never turns they would be: it scores alike at every offset.
+    still = np.hstack([terms, np.cos(angles[:, :1] * 0)])
+    assert np.linalg.eigvalsh(still.T @ still)[0] < 1e-6
 
 
 def test_only_parallel_pairs_score_alike_on_both_sides() -> None:

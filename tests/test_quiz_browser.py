@@ -81,6 +81,14 @@ def test_a_wrong_answer_says_why_and_counts_though_it_is_mended(quiz: Page) -> N
     expect(quiz.locator(".score")).to_contain_text("1 of 2 right at the first try, 22 to go.")
 
 
+def test_a_verdict_goes_when_another_answer_is_chosen(quiz: Page) -> None:
+    answer(quiz, 3, wrong(3))
+    expect(verdict(quiz, 3)).not_to_be_empty()
+    quiz.keyboard.press("ArrowDown")
+    expect(verdict(quiz, 3)).to_be_empty()
+    expect(quiz.locator(".score")).to_contain_text("0 of 1 right")  # what was checked still counts
+
+
 def test_every_option_has_a_verdict_of_its_own(quiz: Page) -> None:
     for letter in "ABCD":
         answer(quiz, 17, letter)

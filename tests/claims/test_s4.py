@@ -187,6 +187,20 @@ def test_c4_52_a_small_word_is_hardly_seen_in_the_sum() -> None:
     assert with_rows.min() > 0.999
 
 
+def test_c4_52_one_matrix_finds_every_quiet_word_and_not_every_quiet_row() -> None:
+    """Words are found where rows hardly reach; rows under loud words have no such place."""
+    table, text = sinusoidal_encoding(512, WIDTH), np.random.default_rng(0).integers(1000, size=512)
+    rest = np.linalg.svd(table)[2][130:].T  # all directions but the 130 that rows use most
+    for deviation in (0.02, 0.1, 1, 3):
+        words = np.random.default_rng(1).normal(scale=deviation, size=(1000, WIDTH))
+        sums = words[text] + table
+        assert (nearest(sums @ rest, words @ rest) == text).all()
+    # The best matrix for rows in noise like these last words: it makes all directions equally loud.
+    whitened = np.linalg.inv(np.linalg.cholesky(np.cov(words.T, bias=True))).T
+    found = nearest((sums - words.mean(axis=0)) @ whitened, table @ whitened)
+    assert np.mean(found == np.arange(512)) == pytest.approx(0.63, abs=0.005)
+
+
 @pytest.mark.parametrize(("deviation", "times"), [(0.02, 35.37), (0.1, 7.14), (1, 1.22)])
 def test_c4_15_a_sum_is_as_long_as_both_squares_together(deviation: float, times: float) -> None:
     tokens, table = deviation * normal(512, WIDTH), sinusoidal_encoding(512, WIDTH)

@@ -51,6 +51,11 @@ function say(question, letter, more = "") {
   question.querySelector(".reply").replaceChildren(copy, ...(more ? [note] : []));
 }
 
+/** A verdict is on the answer that was checked, and goes when another is chosen. */
+function forget(question) {
+  question.querySelector(".reply").replaceChildren();
+}
+
 function check(question) {
   const letter = question.querySelector("input:checked")?.value;
   if (!letter) {
@@ -94,6 +99,9 @@ function startAgain() {
 addEventListener("click", ({ target }) => {
   if (target.matches(".question .check")) check(target.closest(".question"));
   if (target.matches(".score button")) startAgain();
+});
+addEventListener("change", ({ target }) => {
+  if (target.matches(".question input")) forget(target.closest(".question"));
 });
 addEventListener("keydown", ({ key, target }) => {
   if (key === "Enter" && target.matches(".question input")) check(target.closest(".question"));
