@@ -194,7 +194,10 @@ def _code(fence: str) -> Iterator[NotebookNode]:
     for session in sessions(fence):
         typed.append(_typed(session))
         if outputs := _outputs(session):
-            yield v4.new_code_cell("\n".join(typed).strip(), outputs=outputs)
+            cell = v4.new_code_cell("\n".join(typed).strip(), outputs=outputs)
+            if outputs[-1].output_type == "error":  # meant, and no reason to stop
+                cell.metadata["tags"] = ["raises-exception"]
+            yield cell
             typed = []
     if typed:
         yield v4.new_code_cell("\n".join(typed).strip())
