@@ -13,6 +13,7 @@ from torch import Tensor
 from posenc import (
     add,
     attention,
+    causal_mask,
     concatenate,
     nn,
     shaw_index,
@@ -63,6 +64,17 @@ def test_attention_moves_along_with_its_words_only_without_positions(
     assert np.allclose(shuffled, along) == (scale == 0)
 
 
+@pytest.mark.parametrize("order", list(permutations(range(4)))[1:])
+def test_behind_a_mask_no_model_moves_along(order: tuple[int, ...]) -> None:
+    """Not even one without positions: so moving along, or not, says nothing of them there."""
+    words, mask = some(4, 6), causal_mask(4)
+
+    def attend_back(x: Array) -> Array:
+        return attention(x, x, x, mask=mask)[0]
+
+    assert not np.allclose(attend_back(words[list(order)]), attend_back(words)[list(order)])
+
+
 def test_no_entry_of_a_column_occurs_twice_at_width_8() -> None:
     """By proof, π being irrational; here on the first 5000 positions, in floats."""
     table = sinusoidal_encoding(5000, 8)
@@ -76,6 +88,9 @@ def test_the_nearest_rows_at_width_8_are_63_apart() -> None:
     first, second = divmod(int(apart.argmin()), 1000)
     assert abs(first - second) == 63
     assert 1 + similarity(np.arange(1, 1000), 8).argmax() == 63
+    alike = np.isclose(apart, apart.min(), rtol=0, atol=1e-12)
+    assert alike.sum() == 2 * 937  # a tie of all rows 63 apart, and of no others
+    assert np.diagonal(alike, offset=63).all()
 
 
 @pytest.mark.parametrize(
@@ -107,7 +122,9 @@ def test_the_points_of_all_pairs_lie_on_the_unit_circle() -> None:
 
 
 def test_similarities_within_twenty_positions_are_all_positive() -> None:
-    assert similarity(np.arange(20), 8).min() > 0.25
+    alike = np.asarray(similarity(np.arange(92), 8))
+    assert alike[:20].min() > 0.25
+    assert alike[:91].min() > 0 > alike[91]
 
 
 def test_no_sinusoidal_row_is_the_made_up_one() -> None:
@@ -135,6 +152,18 @@ def test_a_sum_over_positions_forgets_the_order() -> None:
     for order in permutations(range(5)):
         shuffled = words[list(order)]
         np.testing.assert_allclose((shuffled + rows).sum(axis=0), (words + rows).sum(axis=0))
+
+
+def test_a_step_that_is_not_linear_shows_a_sum_the_order() -> None:
+    words, rows = some(5, 4), sinusoidal_encoding(5, 4)
+    for order in list(permutations(range(5)))[1:]:
+        shuffled = words[list(order)]
+        with_rows, without = (
+            np.maximum(shuffled + added, 0).sum(axis=0) - np.maximum(words + added, 0).sum(axis=0)
+            for added in (rows, np.zeros_like(rows))
+        )
+        assert np.abs(with_rows).max() > 1e-3
+        assert np.abs(without).max() < 1e-12
 
 
 def test_six_back_takes_the_row_of_five_ahead_without_clipping() -> None:
@@ -171,3 +200,47 @@ def test_the_score_side_by_side_depends_on_words_and_distance_alone() -> None:
     beside_later, added_later = concatenate(words, later), add(words, later)
     np.testing.assert_allclose(beside @ beside.T, beside_later @ beside_later.T)
     assert not np.allclose(added @ added.T, added_later @ added_later.T)
+
+
+def trained(answers: Tensor, letters: Tensor, *, attends: bool) -> float:
+    """Return the share of right answers of one layer with learned rows, at the best of starts."""
+
+    def share(seed: int) -> float:
+        torch.manual_seed(seed)
+        size = letters.shape[1]
+        embed = nn.PositionalEmbedding(size, size, 16, "learned", dropout=0.0)
+        parts = torch.nn.ModuleList([embed, torch.nn.Linear(16, 48), torch.nn.Linear(16, 1)])
+        adam = torch.optim.Adam(parts.double().parameters(), lr=0.02)
+        for _ in range(80):
+            x = embed(letters)
+            q, k, v = parts[1](x).chunk(3, dim=-1)
+            x = torch.relu(x + nn.attention(q, k, v)[0] if attends else x)
+            score = parts[2](x).mean(dim=1)[:, 0]
+            adam.zero_grad()
+            loss = torch.nn.functional.binary_cross_entropy_with_logits(score, answers)
+            loss.backward()  # type: ignore[no-untyped-call]
+            adam.step()
+        return float(((score > 0) == (answers > 0)).double().mean())
+
+    return max(share(seed) for seed in range(2))
+
+
+def test_neighbours_need_attention_and_who_comes_first_does_not() -> None:
+    letters = torch.tensor(list(permutations(range(4))))
+    a, b = letters.argsort(dim=1)[:, :2].T
+    first, neighbours = (a < b).double(), ((a - b).abs() == 1).double()
+    assert first.mean() == neighbours.mean() == 0.5
+    assert trained(first, letters, attends=False) == 1
+    assert trained(neighbours, letters, attends=True) == 1
+    assert trained(neighbours, letters, attends=False) < 1
+
+
+def test_no_sum_over_letters_knows_neighbours() -> None:
+    """Two orders with a and b as neighbours and two without have each letter at the same places."""
+    counted = [
+        sorted((letter, place) for order in pair for place, letter in enumerate(order))
+        for pair in (("abcd", "dcba"), ("acbd", "dbca"))
+    ]
+    assert counted[0] == counted[1]
+    assert all("ab" in order or "ba" in order for order in ("abcd", "dcba"))
+    assert not any("ab" in order or "ba" in order for order in ("acbd", "dbca"))

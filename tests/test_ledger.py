@@ -172,8 +172,21 @@ LINE = '<p class="ledger">In the ledger: <a href="../trust/claims.md#c0-08">C0-0
         ("Said.\n{ #here }\n\nB.\n\n!!! correction\n\n    Wrong.\n\nC.", f"{LINE}\n</div>\n<p>C."),
         ('!!! aside "A"\n\n    Said.\n    { #here }\n\nMore.', f"{LINE}\n</div>\n<p>More.</p>"),
         ("## A { #here }\n\n## B\n\n!!! correction\n\n    Wrong.", f'{LINE}\n<h2 id="b">'),
+        ("So:\n{ #here }\n\n- B.\n\nMore.", f"<li>B.</li>\n</ul>\n{LINE}\n<p>More.</p>"),
+        ("So:\n{ #here }\n\n    f()\n\n`f`\n{ .checked }\n\nMore.", f"</p>\n{LINE}\n<p>More.</p>"),
+        ("So:\n{ #here }\n\n## B", f'<p id="here">So:</p>\n{LINE}\n<h2 id="b">'),
     ],
-    ids=["paragraph", "evidence", "section", "correction", "note", "next section"],
+    ids=[
+        "paragraph",
+        "evidence",
+        "section",
+        "correction",
+        "note",
+        "next section",
+        "announced",
+        "announced and evidence",
+        "announced nothing",
+    ],
 )
 def test_the_line_to_the_ledger_stands_by_its_place(
     text: str, shown_as: str, monkeypatch: pytest.MonkeyPatch

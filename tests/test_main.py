@@ -97,7 +97,34 @@ def with_example():
     return encoder(), torch.randn(1, 9, 8)
 
 def failing():
-    raise RuntimeError("no such checkpoint")
+    raise RuntimeError("no such\n\ncheckpoint")
+
+def leaving():
+    raise SystemExit("no such checkpoint")
+
+def of(path):
+    return healthy()
+
+def loud():
+    return nn.PositionalEmbedding(1000, 64, 32, "sinusoidal")
+
+def both():
+    class Both(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.places = nn.PositionalEmbedding(50, 40, 16)
+            self.inner = nn.GPTModel(**CONFIG, pos_type="rope")
+
+        def forward(self, ids):
+            place = self.places.pos_embedding(ids.shape[1])
+            x = self.inner.embedding(ids) + place.to(self.inner.embedding.token_embedding.weight)
+            for block in self.inner.blocks:
+                x = block(x)[0]
+            return x
+
+    return Both()
+
+instance = healthy()
 
 class Zoo:
     small = staticmethod(healthy)
@@ -129,6 +156,13 @@ def test_a_healthy_model_ends_with_0_and_a_report(diagnosed: Diagnosed) -> None:
     assert said.startswith("GPTModel: ")
     assert said.endswith("0 ill, 0 undetermined, of 5 questions.\n")
     assert diagnosed("zoo_of_tests:Zoo.small")[0] == 0
+    assert diagnosed("zoo_of_tests:instance") == (0, said, "")
+
+
+def test_a_model_of_which_something_cannot_be_told_ends_with_2(diagnosed: Diagnosed) -> None:
+    status, said, wrong = diagnosed("zoo_of_tests:both")
+    assert (status, wrong) == (2, "")
+    assert said.endswith("0 ill, 1 undetermined, of 5 questions.\n"), said
 
 
 def test_an_ill_model_ends_with_1_and_what_helps(diagnosed: Diagnosed) -> None:
@@ -153,8 +187,11 @@ def test_a_model_that_could_not_be_run_ends_with_2_and_why(diagnosed: Diagnosed)
         (":healthy", "must be given as module:callable"),
         ("no_such_zoo:healthy", "No module named 'no_such_zoo'"),
         ("zoo_of_tests:tiger", "no attribute 'tiger'"),
-        ("zoo_of_tests:CONFIG", "not callable"),
-        ("zoo_of_tests:failing", "no such checkpoint"),
+        ("zoo_of_tests:CONFIG", "CONFIG must be a function that returns a model; a dict is not"),
+        ("zoo_of_tests:nn.GPTModel", "missing 3 required"),
+        ("zoo_of_tests:of", "missing 1 required positional argument: 'path'"),
+        ("zoo_of_tests:failing", "RuntimeError: no such checkpoint"),
+        ("zoo_of_tests:leaving", "SystemExit: no such checkpoint"),
         ("builtins:dict", "model must be a torch.nn.Module; got {}"),
     ],
 )
@@ -182,7 +219,7 @@ def test_help_says_what_the_exit_status_means(capsys: pytest.CaptureFixture[str]
         main(["diagnose", "--help"])
     assert ended.value.code == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "0 nothing ill was found, 1 something is ill, 2 it could not be run" in said
+    assert "0 nothing is ill, 1 something is ill, 2 something could not be told" in said
 
 
 def test_the_command_line_ends_with_the_status(tmp_path: Path) -> None:
@@ -193,6 +230,15 @@ def test_the_command_line_ends_with_the_status(tmp_path: Path) -> None:
         command, cwd=tmp_path, capture_output=True, text=True, timeout=60, env=path
     )
     assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_a_console_without_a_root_is_shown_the_rest(tmp_path: Path) -> None:
+    (tmp_path / "zoo.py").write_text(MODELS, encoding="utf-8")
+    command = [sys.executable, "-m", "posenc", "diagnose", "zoo:loud"]
+    path = {"PYTHONPATH": str(ROOT), **os.environ, "PYTHONIOENCODING": "cp1252"}
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=60, env=path)
+    assert (done.returncode, done.stderr) == (1, b"")
+    assert b"rows ?d_model = " in done.stdout
 
 
 def test_a_status_that_is_not_0_leaves_the_module(monkeypatch: pytest.MonkeyPatch) -> None:

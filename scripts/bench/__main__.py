@@ -27,7 +27,7 @@ GROUPS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "import": ("importing", "cases", {}),
     "cuda": ("rotary", "cases", {"device": "cuda"}),
 }
-WITH_ERROR = ("table", "rotary", "cuda")
+WITH_ERROR = ("table", "rotary", "bias", "attention", "cuda")
 PINNED = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
@@ -94,13 +94,16 @@ def graphics() -> str:
 
 def show(said: report.Report, names: list[str]) -> None:
     """Print what came out."""
-    print(f"{said.machine}; {said.threads}; {said.noise()}\n{said.gpu}")
+    print(f"{said.machine}; {said.threads}\n{said.gpu}")
+    print(f"half of the rounds of the worst floor lie within: {said.noise()}")
     for name in names:
         print(f"\n{name}\n\n{report.markdown(said, name, error=name in WITH_ERROR)}")
     for line in said.skipped():
         print(f"\nleft out: {line}")
     for line in said.missed():
         print(f"\nabove its target: {line}")
+    for line in said.undecided():
+        print(f"\nits target lies between its quartiles: {line}")
 
 
 def write_page(said: report.Report) -> None:

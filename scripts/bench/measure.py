@@ -23,11 +23,11 @@ Work = Callable[[], Any]
 
 
 class Pair(NamedTuple):
-    """Two things to run in turn, and how far the first's result is from the definition."""
+    """Two things to run in turn, and what says how far the first's result is from the truth."""
 
     subject: Work
     floor: Work
-    error: float | None = None
+    off: Callable[[Any], float] | None = None
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,11 @@ class Case:
 
 @dataclass(frozen=True)
 class Result:
-    """What came out of a case: the ratio and its quartiles, or why there is none."""
+    """What came out of a case: the ratio and its quartiles, or why there is none.
+
+    `floor_spread` is how far apart the quartiles of the floor's own times are, of their median;
+    `error` how far the result of what was timed is from the definition, at most.
+    """
 
     group: str
     name: str
@@ -72,6 +76,8 @@ def measured(group: str, case: Case, *, rounds: int = ROUNDS, patience: float = 
         return Result(
             *about, skipped=f"{package} {'is not installed' if absent else 'has changed'}"
         )
+    # The work itself is what is compared: where it writes is a part of what could be wrong.
+    error = pair.off(pair.subject()) if pair.off else None
     times = paired(pair.subject, pair.floor, rounds=rounds, patience=patience)
     low, ratio, high = map(float, np.quantile(times[:, 0] / times[:, 1], [0.25, 0.5, 0.75]))
     least, floor, most = map(float, np.quantile(times[:, 1], [0.25, 0.5, 0.75]))
@@ -84,7 +90,7 @@ def measured(group: str, case: Case, *, rounds: int = ROUNDS, patience: float = 
         floor_seconds=floor,
         floor_spread=(most - least) / floor,
         rounds=len(times),
-        error=pair.error,
+        error=error,
     )
 
 

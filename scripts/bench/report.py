@@ -65,14 +65,24 @@ class Report:
         """Return what was left out, and why."""
         return [f"{r.what}: {r.skipped}" for r in self.results if r.skipped]
 
-    def spread(self) -> float:
-        """Return how far apart the quartiles of a floor were, of its median, in the median."""
-        return float(np.median([r.floor_spread for r in self.results if not r.skipped] or [0.0]))
+    def undecided(self) -> list[str]:
+        """Return what has a target between its quartiles: another run may say otherwise."""
+        return [r.what for r in self.aimed() if r.target and r.low <= r.target <= r.high]
+
+    def spreads(self) -> dict[str, float]:
+        """Return how far apart the quartiles of a floor were, of its median, at most, by group."""
+        found: dict[str, float] = {}
+        for r in self.results:
+            if not r.skipped:
+                found[r.group] = max(found.get(r.group, 0.0), r.floor_spread)
+        return found
 
     def noise(self) -> str:
-        """Say in words how far the floors' times spread."""
-        said = "quiet" if self.spread() <= NOISY else "noisy"
-        return f"{said}: half of all rounds of a floor lie within {100 * self.spread():.0f}%"
+        """Say in words how far the worst floor's times spread in each group."""
+        return "; ".join(
+            f"{group} {100 * spread:.0f}%" + (", noisy" if spread > NOISY else "")
+            for group, spread in self.spreads().items()
+        )
 
 
 def report(results: Iterable[Result], *, threads: str, gpu: str) -> Report:

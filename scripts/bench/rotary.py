@@ -1,16 +1,18 @@
-"""Rotary positions: queries and keys turned, against the same two copied.
+"""Rotary positions: queries and keys turned, against the same two copied into memory that is there.
 
-Where ours is new it is compared with a clone, which takes new memory as well; where it goes into
-memory that is there, with a copy into such. Angles are worked out beforehand, by us as by peers,
-unless the case says otherwise: a model needs them once for all its layers.
+The floor is one for all, so that what is new pays for its memory and is seen to: a clone is a case
+like any other. Angles are worked out beforehand, by us as by peers, unless the case says
+otherwise: a model needs them once for all its layers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -20,12 +22,14 @@ from scripts.bench.measure import Case, Pair, Work
 FIRST = 1000  # position of the first vector
 
 Turn = Callable[[Tensor, Tensor | None], Tensor]
+Tensors = Sequence[Tensor]
+Off = Callable[[Tensors], float]
 Shape = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
 class Vectors:
-    """Queries and keys to turn, somewhere to put them, and where they come from."""
+    """Queries and keys to turn, and somewhere to put them."""
 
     queries: Tensor
     keys: Tensor
@@ -41,23 +45,40 @@ class Vectors:
     def turned(self, turn: Turn, form: str) -> Work:
         """Return the work of turning both, into what the form says."""
         q, k, there = self.queries, self.keys, self.there
+        if form == "in large pages":
+            return lambda: (turn(q, in_large_pages(q)), turn(k, in_large_pages(k)))
         into = {"new": (None, None), "into": there, "in place": (q, k)}[form]
         return waited(lambda: (turn(q, into[0]), turn(k, into[1])), q)
 
-    def copied(self, form: str) -> Work:
-        """Return the work of copying both, into new memory or memory that is there."""
+    def copied(self) -> Work:
+        """Return the work of copying both into memory that is there: the floor."""
         q, k, there = self.queries, self.keys, self.there
-        if form == "new":
-            return waited(lambda: (q.clone(), k.clone()), q)
         return waited(lambda: (there[0].copy_(q), there[1].copy_(k)), q)
 
+    def off(self, layout: str = "interleaved") -> Off:
+        """Return what says how far these two, turned, are from the definition in float64.
+
+        What they should be is worked out here and now, for turned in place they are gone.
+        """
+        rotary = RotaryEmbedding(self.queries.shape[-1], layout=layout)
+        exact = [rotary(x.double().cpu(), offset=FIRST) for x in (self.queries, self.keys)]
+        return lambda found: furthest(found, exact)
+
     def pair(self, turn: Turn, form: str, layout: str = "interleaved") -> Pair:
-        """Return both, and the largest error of a head turned."""
-        d = self.queries.shape[-1]
-        head = self.queries[:, :1].clone()
-        exact = RotaryEmbedding(d, layout=layout)(head.double(), offset=FIRST)
-        error = float((turn(head, None).double() - exact).abs().max())
-        return Pair(self.turned(turn, form), self.copied(form), error)
+        """Return the work of turning both, its floor, and what compares it."""
+        return Pair(self.turned(turn, form), self.copied(), self.off(layout))
+
+
+def furthest(found: Tensors, exact: Tensors) -> float:
+    """Return the largest error."""
+    errors = [(x.cpu().double() - y).abs().max() for x, y in zip(found, exact, strict=True)]
+    return float(torch.stack(errors).max())
+
+
+def in_large_pages(x: Tensor) -> Tensor:
+    """Return new memory for such a tensor from numpy, which asks for large pages, torch not."""
+    memory = np.empty(x.numel() * x.element_size(), np.uint8)
+    return torch.from_numpy(memory).view(x.dtype).view(x.shape)
 
 
 def waited(work: Work, x: Tensor) -> Work:
@@ -109,14 +130,8 @@ def llama(shape: Shape, dtype: torch.dtype, *, device: str) -> Pair:
     config = LlamaConfig(hidden_size=2 * shape[-1], num_attention_heads=2)
     places = torch.arange(FIRST, FIRST + shape[2], device=device)[None]
     cos, sin = peer.LlamaRotaryEmbedding(config).to(device)(q, places)
-
-    def turn(x: Tensor, _: Tensor | None) -> Tensor:
-        turned: Tensor = peer.apply_rotary_pos_emb(x, x, cos, sin)[0]
-        return turned
-
-    error = vectors.pair(turn, "new", "half").error
     both = waited(lambda: peer.apply_rotary_pos_emb(q, k, cos, sin), q)
-    return Pair(both, vectors.copied("new"), error)
+    return Pair(both, vectors.copied(), vectors.off("half"))
 
 
 def x_transformers(shape: Shape, dtype: torch.dtype, *, device: str) -> Pair:
@@ -134,45 +149,49 @@ def x_transformers(shape: Shape, dtype: torch.dtype, *, device: str) -> Pair:
 
 
 def cloned(shape: Shape, dtype: torch.dtype, *, device: str) -> Pair:
-    """Return what it costs to take new memory, in which peers and the definition answer."""
+    """Return what it costs to take new memory, and to do nothing there but copy."""
     vectors = Vectors.of(shape, dtype, device)
-    return Pair(vectors.copied("new"), vectors.copied("into"), 0.0)
+    both = vectors.queries, vectors.keys
+    exact = [x.cpu().double() for x in both]
+    work = waited(lambda: (both[0].clone(), both[1].clone()), both[0])
+    return Pair(work, vectors.copied(), lambda found: furthest(found, exact))
 
 
 def cases(
     heads: int = 32, length: int = 4096, d: int = 128, *, batch: int = 32, device: str = "cpu"
 ) -> Iterator[Case]:
-    """Yield ours in every form, the definition, and peers."""
+    """Yield ours in every form, a clone, the definition, and peers."""
     long: Shape = (1, heads, length, d)
     step: Shape = (batch, heads, 1, d)
     f32, bf16 = torch.float32, torch.bfloat16
 
-    def our(
-        name: str, what: str, *how: object, target: float | None = None, **more: object
-    ) -> Case:
-        against = "a clone" if how[-1] == "new" else "a copy"
-        make = partial(ours, *how, device=device, **more)  # type: ignore[arg-type]
-        return Case(name, f"`turn`, {what}", against, make, target)
+    def our(name: str, what: str, *how: Any, target: float | None = None, **more: Any) -> Case:
+        make = partial(ours, *how, device=device, **more)
+        return Case(name, f"`turn`, {what}", "a copy", make, target)
 
     yield our("into", "float32, into `out`", long, f32, "into", target=1.3)
     yield our("in place", "float32, in place", long, f32, "in place", target=1.0)
     yield our("new", "float32, new", long, f32, "new")
     yield our("anew", "float32, into `out`, with `factors`", long, f32, "into", anew=True)
-    yield our("bf16 into", "bfloat16, into `out`", long, bf16, "into", target=6.0)
     yield our("bf16 new", "bfloat16, new", long, bf16, "new", target=6.0)
+    if device == "cpu":
+        pages = "in large pages"
+        yield our("pages", f"float32, new, {pages}", long, f32, pages)
+        yield our("bf16 pages", f"bfloat16, new, {pages}", long, bf16, pages)
+    yield our("bf16 into", "bfloat16, into `out`", long, bf16, "into", target=6.0)
     yield our("step", "one step, float32, new", step, f32, "new", target=1.6)
     yield our("bf16 step", "one step, bfloat16, new", step, bf16, "new")
     yield our("half into", "half, float32, into `out`", long, f32, "into", layout="half")
     yield our("half bf16 into", "half, bfloat16, into `out`", long, bf16, "into", layout="half")
     yield our("half step", "half, one step, float32, new", step, f32, "new", layout="half")
-    yield Case("clone", "a clone, float32", "a copy", partial(cloned, long, f32, device=device))
-    works = {"the definition": defined, "transformers, Llama": llama}
-    works["x-transformers"] = x_transformers
+    works: dict[str, Callable[..., Pair]] = {"a clone": cloned, "the definition": defined}
+    works |= {"transformers, Llama": llama, "x-transformers": x_transformers}
     for name, work in works.items():
         for which, shape, dtype in (
             ("float32", long, f32),
             ("bfloat16", long, bf16),
             ("one step, float32", step, f32),
         ):
+            what = f"{name}, {which}" if work is cloned else f"{name}, {which}, new"
             make = partial(work, shape, dtype, device=device)
-            yield Case(f"{name}, {which}", f"{name}, {which}, new", "a clone", make)
+            yield Case(f"{name}, {which}", what, "a copy", make)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,29 +16,28 @@ Array = NDArray[np.floating]
 def cases(length: int = 8192, d_model: int = 1024) -> Iterator[Case]:
     """Yield ours, new and into an array that is there, the definition, and peers."""
     shape = length, d_model
-    there = np.empty(shape, np.float32)
     truth = sinusoidal_encoding(length, d_model)
 
     def fill() -> Array:
         return np.full(shape, 1.0, np.float32)
 
-    def ours(**keywords: Any) -> Array:
-        return sinusoidal_table(length, d_model, **keywords)
+    def off(found: Array) -> float:
+        return furthest(found, truth)
 
-    def definition() -> Array:
-        return sinusoidal_encoding(length, d_model, dtype=np.float32)
+    def new() -> Pair:
+        return Pair(lambda: sinusoidal_table(length, d_model), fill, off)
 
     def into() -> Pair:
-        return Pair(lambda: ours(out=there), lambda: there.fill(1.0), furthest(ours(), truth))
+        there = np.empty(shape, np.float32)
+        work = lambda: sinusoidal_table(length, d_model, out=there)  # noqa: E731
+        return Pair(work, lambda: there.fill(1.0), off)
 
-    def x_transformers() -> Pair:
-        import torch
-        from x_transformers.x_transformers import ScaledSinusoidalEmbedding
+    def memory() -> Pair:
+        there = np.empty(shape, np.float32)
+        return Pair(fill, lambda: there.fill(1.0), lambda found: furthest(found, np.ones(shape)))
 
-        layer, x = ScaledSinusoidalEmbedding(d_model).requires_grad_(False), torch.zeros(1, length)
-        found = layer(x).numpy() * d_model**0.5  # its rows have length 1/√2
-        halves = np.concatenate([truth[:, 0::2], truth[:, 1::2]], axis=1)
-        return Pair(lambda: layer(x), fill, furthest(found, halves))
+    def definition() -> Pair:
+        return Pair(lambda: sinusoidal_encoding(length, d_model, dtype=np.float32), fill, off)
 
     def transformers() -> Pair:
         from transformers.models.m2m_100 import modeling_m2m_100
@@ -48,26 +46,24 @@ def cases(length: int = 8192, d_model: int = 1024) -> Iterator[Case]:
         pairs = np.arange(d_model // 2) / (d_model // 2 - 1)  # its last frequency is 1/base
         angles = np.arange(length)[:, np.newaxis] * 10000.0**-pairs
         own = np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
-        found = peer(length, d_model).numpy()
-        return Pair(lambda: peer(length, d_model), fill, furthest(found, own))
+        return Pair(lambda: peer(length, d_model), fill, lambda found: furthest(found.numpy(), own))
 
-    new = "an array filled"
-    yield Case(
-        "new",
-        "`sinusoidal_table`, new",
-        new,
-        lambda: Pair(ours, fill, furthest(ours(), truth)),
-        1.5,
-    )
-    yield Case("into", "`sinusoidal_table`, into `out`", "that array filled", into)
-    yield Case(
-        "definition",
-        "`sinusoidal_encoding`",
-        new,
-        lambda: Pair(definition, fill, furthest(definition(), truth)),
-    )
-    yield Case("transformers", "transformers, M2M-100", new, transformers)
-    yield Case("x-transformers", "x-transformers", new, x_transformers)
+    def x_transformers() -> Pair:
+        import torch
+        from x_transformers.x_transformers import ScaledSinusoidalEmbedding
+
+        layer, x = ScaledSinusoidalEmbedding(d_model).requires_grad_(False), torch.zeros(1, length)
+        own = np.concatenate([truth[:, 0::2], truth[:, 1::2]], axis=1)
+        scale = d_model**0.5  # its rows have length 1/√2
+        return Pair(lambda: layer(x), fill, lambda found: furthest(found.numpy() * scale, own))
+
+    array, there = "a new array filled", "an array there filled"
+    yield Case("new", "`sinusoidal_table`, new", array, new, 1.5)
+    yield Case("into", "`sinusoidal_table`, into `out`", there, into)
+    yield Case("memory", array, there, memory)
+    yield Case("definition", "`sinusoidal_encoding`, new", array, definition)
+    yield Case("transformers", "transformers, M2M-100, new", array, transformers)
+    yield Case("x-transformers", "x-transformers, new", array, x_transformers)
 
 
 def furthest(found: Array, truth: Array) -> float:

@@ -2,7 +2,8 @@
 
 An entry names the place in the book that treats its claim. There a small line leads to the entry
 in the ledger, docs/trust/claims.md: in the correction that follows the place, or else right after
-it. A page is known by the address of its title, which no two pages share.
+it, and after what it announces with a colon. A page is known by the address of its title, which no
+two pages share.
 """
 
 from __future__ import annotations
@@ -127,8 +128,14 @@ def _where(
         return element, len(element)
     if element.tag in HEADINGS:
         return root, start + len(stretch)
-    evidence = takewhile(lambda block: "checked" in _classes(block), stretch)
-    return root, start + len(list(evidence))
+    said = 1 if stretch and _announces(element) else 0
+    evidence = takewhile(lambda block: "checked" in _classes(block), stretch[said:])
+    return root, start + said + len(list(evidence))
+
+
+def _announces(element: Element) -> bool:
+    """Return whether a paragraph ends in a colon: nothing may come between it and what follows."""
+    return element.tag == "p" and "".join(element.itertext()).rstrip().endswith(":")
 
 
 def _classes(element: Element) -> list[str]:

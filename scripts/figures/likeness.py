@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from posenc import relative_positions, similarity
-from scripts.figures._parts import heat, heat_scale, panel
+from scripts.figures._parts import panel
 from scripts.figures.style import Ink
 
 SIZE = (930, 372)
@@ -20,11 +21,29 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     """Draw the square of similarities, and its first row as a curve."""
     side = 240 if narrow else 280
     square = panel(figure, 42, 34, side, side)
-    heat(square, ink, np.asarray(similarity(relative_positions(LENGTH, LENGTH), WIDTH)))
-    square.set(title="every two positions", xlabel="position", ylabel="position")
+    alike = np.asarray(similarity(relative_positions(LENGTH, LENGTH), WIDTH))
+    square.imshow(alike, cmap=_positive(ink), vmin=0, vmax=1)
+    square.spines[:].set(visible=True, color=ink.rule)
+    square.set(title="all pairs of positions", xlabel="position", ylabel="position")
     square.set(xticks=(0, 5, 10, 15, LENGTH - 1), yticks=(0, 5, 10, 15, LENGTH - 1))
-    heat_scale(panel(figure, 42 + side + 6, 34, 8, side), ink)
+    _draw_scale(panel(figure, 42 + side + 6, 34, 8, side), ink)
     _draw_row(panel(figure, *((56, 384, 270, 230) if narrow else (470, 34, 440, 280))), ink)
+
+
+def _positive(ink: Ink) -> LinearSegmentedColormap:
+    """Return the ramp from 0, paper, to 1: within twenty positions nothing is below zero."""
+    upper = ink.diverging[len(ink.diverging) // 2 :]
+    return LinearSegmentedColormap.from_list("positive", upper)
+
+
+def _draw_scale(axes: Axes, ink: Ink) -> None:
+    """Draw what colour stands for what value."""
+    values = np.linspace(1, 0, 101)[:, np.newaxis]
+    axes.imshow(values, cmap=_positive(ink), vmin=0, vmax=1, extent=(0, 1, -0.005, 1.005))
+    axes.set(xticks=(), yticks=(0, 0.5, 1), title="value")
+    axes.yaxis.tick_right()
+    axes.tick_params(length=2, pad=2)
+    axes.spines[:].set(visible=True, color=ink.rule)
 
 
 def _draw_row(axes: Axes, ink: Ink) -> None:

@@ -17,6 +17,8 @@ PHONE = (340, 866)
 QUERY, KEY = 1, 4
 TERMS = ("word · word", "word · position", "position · word", "position · position")
 CROSS = (1, 2)  # of them, those that only a sum has
+# Two tones for the two kinds, and neither ochre, which elsewhere says that a value is negative.
+FIRST, SECOND = 0, 3
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
@@ -36,8 +38,8 @@ def _draw_sum(axes: Axes, ink: Ink) -> None:
     """Draw the query's entries as steps: the word's from zero, its position's from there."""
     whole = add(TOKENS, POSITIONS)[QUERY]
     for dimension, (word, end) in enumerate(zip(TOKENS[QUERY], whole, strict=True)):
-        _draw_bar(axes, 0, word, dimension - 0.19, ink.categorical[0])
-        _draw_bar(axes, word, end, dimension + 0.19, ink.categorical[1])
+        _draw_bar(axes, 0, word, dimension - 0.19, ink.categorical[FIRST])
+        _draw_bar(axes, word, end, dimension + 0.19, ink.categorical[SECOND])
         axes.plot([end, end], [dimension - 0.4, dimension + 0.4], color=ink.ink)
         _say(axes, signed(end), end, dimension)
     _say(axes, "word", TOKENS[QUERY, 0], -0.19)
@@ -56,7 +58,7 @@ def _draw_terms(
         if term in left:
             _say(axes, "does not enter", 0, term)
         else:
-            _draw_bar(axes, 0, value, term, ink.categorical[int(term in CROSS)])
+            _draw_bar(axes, 0, value, term, ink.categorical[SECOND if term in CROSS else FIRST])
             _say(axes, signed(value), value, term, before=value < 0)
     _draw_bar(axes, 0, score, len(TERMS), ink.ink)
     _say(axes, signed(score), score, len(TERMS))

@@ -167,6 +167,17 @@ def test_c2_11_rows_are_unique_unless_positions_are_rounded() -> None:
     assert len(np.unique(sinusoidal_encoding(short, 8), axis=0)) == 797
 
 
+def test_rounded_rows_are_unique_from_width_8_on() -> None:
+    def lost(width: int, rows: int) -> int:
+        table = torch.from_numpy(sinusoidal_encoding(rows, width)).bfloat16()
+        return rows - len(np.unique(table.view(torch.int16).numpy(), axis=0))
+
+    assert lost(2, 1000) == 265
+    assert lost(4, 1000) == 0
+    assert lost(4, 100_000) == 3125  # 100 turns of its slow pair are nearly 62 832 positions
+    assert lost(8, 100_000) == 0
+
+
 def test_c2_12_every_entry_is_between_minus_one_and_one() -> None:
     positions = np.r_[0:5000, 10**6, 10**9, -3, 0.5]
     assert np.abs(sinusoidal_encoding(positions, 64)).max() <= 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from itertools import product
@@ -12,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
-from posenc import apply_rope, relative_view
+from posenc import apply_rope, convert_layout, convert_projection, relative_view
 from posenc.nn import (
     ALiBi,
     RotaryEmbedding,
@@ -192,6 +193,61 @@ def test_no_vectors_give_no_vectors(layout: str) -> None:
             assert module.turn(x, module.factors(x), out=x).shape == shape
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="counts pages as Linux hands them out")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_turning_into_out_takes_no_new_pages(dtype: torch.dtype) -> None:
+    """A new tensor of this size has new memory; large pages make them few, and never none."""
+    import resource
+
+    x = torch.ones(1, 32, 4096, 128, dtype=dtype)
+    module, out = RotaryEmbedding(128), torch.ones_like(x)
+    factors = module.factors(x)
+
+    def pages(work: Callable[[], Tensor]) -> int:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        turned = work()
+        taken = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+        assert turned.shape == x.shape
+        return taken
+
+    into = [pages(lambda: module.turn(x, factors, out=out)) for _ in range(3)]
+    new = [pages(lambda: module.turn(x, factors)) for _ in range(3)]
+    assert min(into) < min(new)
+    assert min(into) * resource.getpagesize() < x.nbytes / 64
+
+
+@pytest.mark.parametrize("rotary_d", [None, 6])
+def test_scores_do_not_change_when_a_norm_on_heads_is_converted_too(rotary_d: int | None) -> None:
+    """Query and key projections with biases, and a norm with weights before the turn."""
+    x, generator = random(2, 5, 24), torch.Generator().manual_seed(1)
+    linears = [nn.Linear(24, 3 * 8).double() for _ in range(2)]
+    norms = [nn.RMSNorm(8).double() for _ in range(2)]
+    for parameter in nn.ModuleList([*linears, *norms]).parameters():
+        nn.init.normal_(parameter, generator=generator)
+
+    def scores(layout: str) -> Tensor:
+        rotary = RotaryEmbedding(8, layout=layout, rotary_d=rotary_d)
+        heads = [
+            norm(linear(x).unflatten(-1, (3, 8))).transpose(1, 2)
+            for linear, norm in zip(linears, norms, strict=True)
+        ]
+        q, k = (rotary.turn(each, rotary.factors(each)) for each in heads)
+        return q @ k.mT
+
+    orders: dict[str, Any] = {"source": "half", "target": "interleaved", "rotary_d": rotary_d}
+    with torch.no_grad():
+        expected = scores("half")
+        for linear in linears:
+            for parameter in linear.parameters():
+                moved = convert_projection(parameter.numpy(), heads=3, **orders)
+                parameter.copy_(torch.from_numpy(moved))
+        without = scores("interleaved")
+        for norm in norms:
+            norm.weight.copy_(torch.from_numpy(convert_layout(norm.weight.numpy(), **orders)))
+        torch.testing.assert_close(scores("interleaved"), expected)
+    assert not torch.allclose(without, expected)
+
+
 def test_out_that_shares_memory_with_x_is_refused() -> None:
     module, memory = RotaryEmbedding(8), random(2, 3, 6, 8)
     x, factors = memory[:, :, :5], module.factors(memory[:, :, :5])
@@ -349,6 +405,17 @@ def test_attention_by_rows_is_attention_with_the_bias(
     torch.testing.assert_close(found, expected, rtol=0, atol=atol)
 
 
+def test_rows_of_narrow_numbers_are_added_before_they_are_rounded() -> None:
+    """257 is no number of bfloat16: rounded to the type of the queries both rows would be 256."""
+    q, k = torch.zeros(1, 1, 1, 8, dtype=torch.bfloat16), torch.zeros(1, 1, 2, 8).bfloat16()
+    v = torch.tensor([[[[0.0], [1.0]]]], dtype=torch.bfloat16)
+    rows = torch.tensor([[256.0, 257.0]])
+    found = relative_attention(q, k, v, rows)
+    assert found.dtype is torch.bfloat16
+    exact = torch.softmax(rows.double(), dim=-1)[0, 1]  # e/(1 + e), and no half
+    assert abs(found.double().item() - exact) <= ROUNDING[torch.bfloat16]
+
+
 def most_at_once(work: Callable[[], object]) -> int:
     """Return the bytes of the largest piece of memory that a single operation takes."""
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as watched:
@@ -391,6 +458,17 @@ def test_rows_that_leave_a_query_nowhere_to_look_are_refused() -> None:
         relative_attention(q, k, v, rows)
     rows[1, 3] = 0
     relative_attention(q, k, v, rows)
+
+
+@pytest.mark.parametrize("query", [0, 1, 2, 3])
+@pytest.mark.parametrize("head", [0, 1])
+def test_the_query_that_is_named_is_the_one_that_sees_nothing(query: int, head: int) -> None:
+    q, k = random(1, 2, 4, 8), random(1, 2, 3, 8, seed=1)
+    rows = torch.zeros(2, 6)
+    rows[head, 3 - query : 6 - query] = -torch.inf
+    assert reversed_view(rows, 4).flip(-2)[head, query].isinf().all()
+    with pytest.raises(ValueError, match=rf"got none for query {query} in head {head}$"):
+        relative_attention(q, k, k, rows)
 
 
 @pytest.mark.parametrize("shape", [(1, 2, 0, 8), (1, 2, 3, 0)])
