@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
@@ -26,6 +27,9 @@ from posenc.rotary import LAYOUTS, rotary_frequencies
 
 # How many numbers are worked on at a time: what the cache of one processor holds, with room.
 TILE = 2**19
+# From so many bytes on numpy asks Linux for large pages, and torch does not: most of what large new
+# memory costs is that the system hands it out page by page.
+LARGE = 2**22
 
 
 class RotaryEmbedding(nn.Module):
@@ -297,11 +301,12 @@ def _turned(x: Tensor, factors: Tensor, layout: str, out: Tensor | None = None) 
     """Return `x` turned into `out`, or into a new tensor."""
     turning = 2 * factors.shape[-1]
     in_pairs = layout == "interleaved" and x.dtype in (torch.float32, torch.float64)
-    if in_pairs and turning == x.shape[-1] and out is None:  # the short way of a decoding step
+    small = x.numel() * x.element_size() < LARGE
+    if in_pairs and turning == x.shape[-1] and out is None and small:  # as in a decoding step
         numbers = _as_numbers(x, factors.dtype)
         if numbers is not None:
             return (numbers * factors).view(x.dtype)
-    out = torch.empty_like(x) if out is None else out
+    out = _new_like(x) if out is None else out
     if turning < x.shape[-1] and not is_same(x, out):
         out[..., turning:] = x[..., turning:]
     x, result = x[..., :turning], out[..., :turning]
@@ -312,6 +317,15 @@ def _turned(x: Tensor, factors: Tensor, layout: str, out: Tensor | None = None) 
             return out
     _turn_by_tiles(x, factors, layout, result)
     return out
+
+
+def _new_like(x: Tensor) -> Tensor:
+    """Return new memory laid out like `x`, in large pages where it is much."""
+    if x.device.type != "cpu" or x.numel() * x.element_size() < LARGE:
+        return torch.empty_like(x)
+    strides = torch.empty_like(x, device="meta").stride()
+    memory = torch.from_numpy(np.empty(x.numel() * x.element_size(), np.uint8))
+    return memory.view(x.dtype).as_strided(x.shape, strides)
 
 
 def _as_numbers(x: Tensor, dtype: torch.dtype) -> Tensor | None:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -45,8 +44,6 @@ class Vectors:
     def turned(self, turn: Turn, form: str) -> Work:
         """Return the work of turning both, into what the form says."""
         q, k, there = self.queries, self.keys, self.there
-        if form == "in large pages":
-            return lambda: (turn(q, in_large_pages(q)), turn(k, in_large_pages(k)))
         into = {"new": (None, None), "into": there, "in place": (q, k)}[form]
         return waited(lambda: (turn(q, into[0]), turn(k, into[1])), q)
 
@@ -73,12 +70,6 @@ def furthest(found: Tensors, exact: Tensors) -> float:
     """Return the largest error."""
     errors = [(x.cpu().double() - y).abs().max() for x, y in zip(found, exact, strict=True)]
     return float(torch.stack(errors).max())
-
-
-def in_large_pages(x: Tensor) -> Tensor:
-    """Return new memory for such a tensor from numpy, which asks for large pages, torch not."""
-    memory = np.empty(x.numel() * x.element_size(), np.uint8)
-    return torch.from_numpy(memory).view(x.dtype).view(x.shape)
 
 
 def waited(work: Work, x: Tensor) -> Work:
@@ -174,10 +165,6 @@ def cases(
     yield our("new", "float32, new", long, f32, "new")
     yield our("anew", "float32, into `out`, with `factors`", long, f32, "into", anew=True)
     yield our("bf16 new", "bfloat16, new", long, bf16, "new", target=6.0)
-    if device == "cpu":
-        pages = "in large pages"
-        yield our("pages", f"float32, new, {pages}", long, f32, pages)
-        yield our("bf16 pages", f"bfloat16, new, {pages}", long, bf16, pages)
     yield our("bf16 into", "bfloat16, into `out`", long, bf16, "into", target=6.0)
     yield our("step", "one step, float32, new", step, f32, "new", target=1.6)
     yield our("bf16 step", "one step, bfloat16, new", step, bf16, "new")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 import warnings
 from collections.abc import Callable
@@ -191,6 +192,20 @@ def test_no_vectors_give_no_vectors(layout: str) -> None:
             x = torch.zeros(shape, dtype=dtype)
             assert module.turn(x, module.factors(x)).shape == shape
             assert module.turn(x, module.factors(x), out=x).shape == shape
+
+
+@both_layouts
+@every_dtype
+def test_large_new_memory_is_laid_out_like_the_vectors(dtype: torch.dtype, layout: str) -> None:
+    """Above and below the size from which memory comes in large pages, in any order of axes."""
+    module = RotaryEmbedding(64, layout=layout, rotary_d=48)
+    for length in (100, 2100):
+        rows = random(2, length, 16, 64, dtype=dtype)
+        for x in (rows.transpose(1, 2), rows.transpose(1, 2).contiguous()):
+            turned = module.turn(x, module.factors(x, offset=3))
+            assert turned.stride() == torch.empty_like(x).stride()
+            assert close(turned, module(x.double(), offset=3))
+            assert torch.equal(pickle.loads(pickle.dumps(turned)), turned)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts pages as Linux hands them out")
