@@ -23,7 +23,8 @@ KEYS = {
 }  # fmt: skip
 # What a result depends on. The command, the files and the page about them are not among it.
 CODE = ("posenc/**/*.py", "scripts/measure/*.py")
-NOT_CODE = ("__main__.py", "results.py", "report.py", "diagnose.py", "_trial.py", "_observe.py")
+NOT_CODE = ("__main__.py", "results.py", "report.py")  # of the command
+NOT_CODE += ("diagnose.py", "_observe.py", "_parts.py", "_trial.py")  # of the diagnoses
 
 
 class UnreadableError(Exception):
