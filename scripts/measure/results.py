@@ -23,8 +23,8 @@ KEYS = {
 }  # fmt: skip
 # What a result depends on. The command, the files and the page about them are not among it.
 CODE = ("posenc/**/*.py", "scripts/measure/*.py")
-NOT_CODE = ("__main__.py", "results.py", "report.py")  # of the command
-NOT_CODE += ("diagnose.py", "_observe.py", "_parts.py", "_trial.py")  # of the diagnoses
+COMMAND = ("__main__.py", "results.py", "report.py")
+DIAGNOSES = ("diagnose.py", "_observe.py", "_parts.py", "_trial.py")
 
 
 class UnreadableError(Exception):
@@ -42,7 +42,7 @@ def code(root: Path = ROOT) -> str:
     files = sorted(path for pattern in CODE for path in root.glob(pattern))
     digest = hashlib.sha256()
     for path in files:
-        if path.name not in NOT_CODE:
+        if path.name not in COMMAND + DIAGNOSES:
             digest.update(str(path.relative_to(root)).encode())
             digest.update(_meaning(path.read_text(encoding="utf-8")).encode())
     return digest.hexdigest()[:16]
