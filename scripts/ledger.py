@@ -10,20 +10,13 @@ import yaml
 
 from scripts.book import DATA, DOCS
 from scripts.book.check import names as book_names
-from scripts.book.claims import LEDGER, Claim, claims
+from scripts.book.claims import LEDGER, VERDICTS, Claim, claims
 from scripts.book.numbers import BINDING, NUMBER, as_printed, differing, evaluate
 from scripts.book.settings import with_settings
 from scripts.book.text import Correction, corrected
 from scripts.sourcemap import lines_shown, link, sources
 
 PAGE = DOCS / LEDGER
-VERDICTS = {
-    "true": "true",
-    "true-if": "true if",
-    "imprecise": "imprecise",
-    "false": "false",
-    "not-checkable": "not checkable",
-}
 AS_STATED = "As stated."
 
 HEAD = """\

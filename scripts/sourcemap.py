@@ -11,12 +11,13 @@ from typing import Any
 import yaml
 
 from scripts.book import DATA, DOCS
-from scripts.book.claims import Loader
+from scripts.book.data import demand_fields, load
 from scripts.book.settings import with_settings
 from scripts.book.text import FRONT
 
 MAP = "trust/sources.md"
 PAGE = DOCS / MAP
+FIELDS = ("lines", "kind", "what", "anchor", "terms")
 
 HEAD = """\
 ---
@@ -85,7 +86,10 @@ def sources(folder: Path = DATA / "sources") -> dict[str, Source]:
 
 
 def _source(file: Path) -> Source:
-    data: dict[str, Any] = yaml.load(file.read_text("utf-8"), Loader=Loader)
+    data: dict[str, Any] = load(file)
+    demand_fields(file.name, data, ["title", "page", "items"])
+    for name, entry in data["items"].items():
+        demand_fields(f"{file.name}: {name}", entry, FIELDS, optional=["differs"])
     items = [_item(name, data["page"], **entry) for name, entry in data["items"].items()]
     return Source(data["title"], data["page"], items)
 

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
+from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from served import Site
 
 from scripts import ledger
-from scripts.book import DATA, DOCS, evidence
+from scripts.book import DATA, DOCS, ROOT, evidence
 from scripts.book import claims as book_claims
-from scripts.book.claims import LEDGER, Claim, claims, title_id
+from scripts.book.claims import LEDGER, VERDICTS, Claim, claims, title_id
+from scripts.book.data import load
 from scripts.book.render import render
 from scripts.book.settings import strays, with_settings
 from scripts.book.text import corrected
 
 CLAIMS = {"S0": 67, "S1": 73, "S2": 27, "S3": 38, "S4": 54}
+CLAIM = re.compile(r"\bC\d-\d+\b")
 WORDS = 12  # of a source that a quotation may have
 PLACE = re.compile(r"(chapters|reference|how-to|trust|beyond|explore)/[\w-]+\.md#[\w-]+")
 # Words by which an entry without a test says that there is nothing to compute.
@@ -43,19 +48,70 @@ def faults(claim: Claim) -> list[str]:
     """Return what is wrong with an entry by itself."""
     wrong = {
         "no such lines": not re.fullmatch(r"\d+(-\d+)?(, ?\d+(-\d+)?)*", claim.lines),
-        "no such verdict": claim.verdict not in ledger.VERDICTS,
         "too long a quotation": not 1 <= words(claim.quote) <= WORDS,
         "no evidence": not claim.evidence.strip(),
         "does not say what is right": not claim.right.strip(),
-        "as stated, and yet wrong": claim.verdict in {"false", "imprecise"}
-        and claim.right.startswith(ledger.AS_STATED.rstrip(".")),
+        "right as stated is what is true, and nothing else": (claim.verdict == "true")
+        != claim.right.startswith(ledger.AS_STATED.rstrip(".")),
         "no place": not PLACE.fullmatch(claim.at),
         "neither a test nor a reason": not claim.tests and not SAYS_SO.search(claim.evidence),
         "a test that is not there, once": any(
             evidence.tests().count(test) != 1 for test in claim.tests
         ),
+        "a test that may be skipped": any(test in skipped() for test in claim.tests),
+        "a claim that is not there": not set(CLAIM.findall(claim.evidence + claim.right))
+        <= {other.id for other in claims()},
+        f"unbound numbers, {unsettled(claim)}": bool(unsettled(claim)),
     }
     return [f"{claim.id}: {what}" for what, is_so in wrong.items() if is_so]
+
+
+def unsettled(claim: Claim) -> list[str]:
+    """Return what is wrong with an entry's unbound numbers, as if it were a page."""
+    matter = f"---\nsettings:\n  top: '{claim.settings}'\n---\n"
+    page = f"{matter}{claim.evidence}\n\n{claim.right}\n"
+    return [stray.message(page) for stray in strays(page)]
+
+
+@cache
+def marks(folder: Path = ROOT / "tests") -> dict[str, list[str]]:
+    """Return the decorators of all tests in a folder, as they are written, by test."""
+    return {
+        test.name: [ast.unparse(mark) for mark in test.decorator_list]
+        for path in sorted(folder.rglob("test_*.py"))
+        for test in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(test, ast.FunctionDef) and test.name.startswith("test_")
+    }
+
+
+@cache
+def skipped() -> set[str]:
+    """Return the tests that are marked to be skipped or to fail, always or at times."""
+    return {
+        test
+        for test, written in marks().items()
+        if any(re.match(r"pytest\.mark\.(skip|xfail)", mark) for mark in written)
+    }
+
+
+Verdict = tuple[str, str, str]  # a test, a claim, and the verdict of the one on the other
+
+
+def marked() -> set[Verdict]:
+    """Return the verdicts that the tests in tests/claims/ are marked to prove."""
+    mark = re.compile(r"pytest\.mark\.claim\('(C\d-\d\d)', '([\w-]+)'\)")
+    return {
+        (test, found[1], found[2])
+        for test, written in marks(ROOT / "tests" / "claims").items()
+        for found in map(mark.fullmatch, written)
+        if found
+    }
+
+
+def cited(found: list[Claim]) -> set[Verdict]:
+    """Return the verdicts for which claims cite the tests in tests/claims/."""
+    own = marks(ROOT / "tests" / "claims")
+    return {(test, c.id, c.verdict) for c in found for test in c.tests if test in own}
 
 
 @pytest.mark.parametrize("source", CLAIMS)
@@ -70,11 +126,20 @@ def test_every_entry_is_whole(source: str) -> None:
 
 
 def test_a_test_named_after_a_claim_is_cited_by_it() -> None:
-    cited = {claim.id: claim.tests for claim in claims()}
+    tests = {claim.id: claim.tests for claim in claims()}
     for test in evidence.tests():
         if named := re.match(r"test_c(\d)_(\d\d)_", test):
-            assert any(test in tests for tests in cited.values()), test
-            assert f"C{named[1]}-{named[2]}" in cited, test
+            assert any(test in found for found in tests.values()), test
+            assert f"C{named[1]}-{named[2]}" in tests, test
+
+
+def test_a_test_of_a_claim_says_the_verdict_that_it_proves() -> None:
+    """To change a verdict is to change its tests, where somebody looks at what they assert."""
+    assert marked() == cited(claims())
+    assert {test for test, *_ in marked()} == set(marks(ROOT / "tests" / "claims"))
+    first, *others = of("S0")[1:]
+    planted = replace(first, verdict="false")
+    assert cited([planted, *others]) - marked() == {(first.tests[0], "C0-02", "false")}
 
 
 def test_a_planted_fault_is_noticed() -> None:
@@ -82,15 +147,67 @@ def test_a_planted_fault_is_noticed() -> None:
     assert faults(Claim(**entry)) == []
     for planted in (
         {"lines": "ninety"},
-        {"verdict": "mostly"},
+        {"verdict": "true"},
         {"quote": "word " * 13},
-        {"evidence": " "},
-        {"right": "As stated."},
+        {"evidence": " ", "settings": "2 2 10000 1 2"},
+        {"right": "As stated.", "settings": "8 512"},
         {"at": "by-hand"},
         {"tests": ["test_nobody_wrote"]},
-        {"tests": [], "evidence": "Because."},
+        {"tests": ["test_turning_into_out_takes_no_new_pages"]},
+        {"tests": [], "evidence": "Because.", "settings": "2 2 10000 1 2"},
+        {"evidence": entry["evidence"].replace("width 512", "width 513")},
+        {"right": entry["right"].replace("10000", "1000")},
+        {"right": "As C1-99 has it.", "settings": "8 512 99"},
+        {"settings": entry["settings"] + " 3"},
     ):
         assert len(faults(Claim(**entry | planted))) == 1, planted
+
+
+ENTRY = """
+C0-01:
+  lines: "1"
+  quote: "so it is"
+  verdict: "true"
+  evidence: "It is."
+  right: "As stated."
+  tests: []
+  at: chapters/by-hand.md#by-hand
+"""
+
+
+@pytest.mark.parametrize(
+    ("says", "instead", "complaint"),
+    [
+        ('  right: "As stated."\n', "", "000.yml: C0-01 has no field 'right'"),
+        ("  right:", "  wrong:", "000.yml: C0-01 has no field 'right'"),
+        ("  tests:", "  mood: good\n  tests:", "C0-01 has a field 'mood', which nothing reads"),
+        ('"true"', '"mostly"', "000.yml: C0-01 has the verdict 'mostly'"),
+        ('"true"', "true", "000.yml: C0-01 has True as its verdict, which is no str"),
+        ("tests: []", "tests: test_one", "C0-01 has 'test_one' as its tests, which is no list"),
+        ("  tests:", '  verdict: "false"\n  tests:', "000.yml: .* line 3 .* 'verdict' more than"),
+        ("C0-01:", "C0-01: {}\nC0-01:", "000.yml: .* line 2 .* 'C0-01' more than once"),
+    ],
+)
+def test_a_file_that_says_too_little_too_much_or_twice_is_refused(
+    says: str, instead: str, complaint: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "000.yml"
+    file.write_text(ENTRY, "utf-8")
+    assert [claim.verdict for claim in claims(tmp_path)] == ["true"]
+    file.write_text(ENTRY.replace(says, instead), "utf-8")
+    with pytest.raises((TypeError, ValueError), match=complaint):
+        claims(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["claims/000", "sources/000", "facts", "references", "names"])
+def test_no_data_say_anything_twice(name: str, tmp_path: Path) -> None:
+    text = (DATA / f"{name}.yml").read_text("utf-8")
+    load(DATA / f"{name}.yml")
+    twice = tmp_path / "twice.yml"
+    entry = re.findall(r"^[\w-]+:.*\n(?:[ -].*\n)*", text, re.M)[0]
+    twice.write_text(f"{text}\n{entry}", "utf-8")
+    with pytest.raises(ValueError, match=f"{entry.partition(':')[0]!r} more than once"):
+        load(twice)
 
 
 # The page
@@ -106,7 +223,7 @@ def test_the_counts_are_those_of_the_entries() -> None:
     table = ledger.counts(claims(), list(CLAIMS)).splitlines()
     for source, row in zip(CLAIMS, table[2:], strict=False):
         numbers = [int(n) for n in re.findall(r"\| (\d+)", row)]
-        assert numbers == [*(tally[source, v] for v in ledger.VERDICTS), CLAIMS[source]]
+        assert numbers == [*(tally[source, v] for v in VERDICTS), CLAIMS[source]]
     assert table[-1].endswith(f"| {sum(CLAIMS.values())} |")
 
 

@@ -92,9 +92,7 @@ def test_a_planted_paragraph_is_noticed_word_for_word_or_nearly() -> None:
     nearly = planted.replace("moves visibly", "is seen to move").replace("Think", "You may think")
     for copy in (planted, nearly):
         broken = {**pages, "chapters/prove-it.md": f"{pages['chapters/prove-it.md']}\n\n{copy}\n"}
-        [(one, other, said)] = shared(broken)
-        assert (one, other) == ("chapters/by-hand.md", "chapters/prove-it.md")
-        assert said == planted
+        assert ("chapters/by-hand.md", "chapters/prove-it.md", planted) in shared(broken)
 
 
 def test_what_two_pages_need_in_common_is_no_shared_paragraph() -> None:

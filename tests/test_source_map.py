@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import yaml
 from served import Site
 from treated import Places
 
 from scripts import sourcemap
-from scripts.book import DOCS
+from scripts.book import DOCS, ROOT
+from scripts.book.text import FRONT
 from scripts.sourcemap import Item, Source, sources
 
 # How many items each of the five texts has, and on how many lines they stand.
@@ -58,19 +61,21 @@ def said(site: Site, at: Item, items: list[Item]) -> str:
     return built(site, at.page).said(at.anchor, anchors(items, at.page)).lower()
 
 
-def treats(text: str, item: Item) -> bool:
-    """Return whether a text holds the words without which it would not treat an item."""
-    return all(str(term).lower() in text for term in item.terms)
+def lacks(text: str, item: Item) -> list[str]:
+    """Return the words that a text has not, and without which it does not treat an item."""
+    return [str(term) for term in item.terms if str(term).lower() not in text]
 
 
 def dead(site: Site, items: list[Item]) -> list[str]:
-    """Return the items whose address is not on its page, or more than once."""
-    return [i.id for i in items if built(site, i.page).ids.count(i.anchor) != 1]
+    """Return the items whose address is not on its page, or more than once, with the address."""
+    counts = [(item, built(site, item.page).ids.count(item.anchor)) for item in items]
+    return [f"{i.id}: {i.at} is there {times} times" for i, times in counts if times != 1]
 
 
 def untreated(site: Site, items: list[Item]) -> list[str]:
-    """Return the items whose place does not treat them."""
-    return [item.id for item in items if not treats(said(site, item, items), item)]
+    """Return the items whose place does not treat them, with the place and what it does not say."""
+    found = [(item, lacks(said(site, item, items), item)) for item in items]
+    return [f"{item.id}: {item.at} does not say {words}" for item, words in found if words]
 
 
 def test_the_map_is_of_five_texts() -> None:
@@ -118,7 +123,8 @@ def test_places_come_in_the_order_of_the_source(name: str, site: Site) -> None:
     source = the(name)
     own = [item for item in source.items if item.page == source.page]
     sections = [built(site, source.page).section(item.anchor) for item in own]
-    back = [b.id for (a, b), (x, y) in zip(pairwise(own), pairwise(sections), strict=True) if y < x]
+    pairs = zip(pairwise(own), pairwise(sections), strict=True)
+    back = [f"{b.id}: {b.at} stands above {a.at}, {a.id}" for (a, b), (x, y) in pairs if y < x]
     assert not back
 
 
@@ -130,7 +136,7 @@ def test_a_wrong_place_is_noticed(name: str, site: Site) -> None:
         others = anchors(items, item.page) - {item.anchor}
         texts = [said(site, replace(item, at=f"{item.page}#{other}"), items) for other in others]
         wrong += len(texts)
-        unnoticed += sum(treats(text, item) for text in texts)
+        unnoticed += sum(not lacks(text, item) for text in texts)
     assert unnoticed <= (1 - LEAST_NOTICED) * wrong, f"{unnoticed} of {wrong} wrong places pass"
 
 
@@ -138,11 +144,49 @@ def test_a_planted_fault_is_noticed(site: Site) -> None:
     first, second, *rest = the("S0").items
     assert missing("S0", [first, *rest]) == {"S0-02"}
     gone = replace(second, at=f"{second.page}#gone")
-    assert dead(site, [first, gone, *rest]) == ["S0-02"]
+    there = f"S0-02: {second.page}#gone is there 0 times"
+    assert dead(site, [first, gone, *rest]) == [there]
+    with pytest.raises(LookupError, match="by-hand has no address #gone"):
+        untreated(site, [first, gone, *rest])
     elsewhere = replace(second, at=f"{second.page}#rope")
-    assert untreated(site, [first, elsewhere, *rest]) == ["S0-02"]
-    misread = replace(second, terms=["carburettor"])
-    assert untreated(site, [first, misread, *rest]) == ["S0-02"]
+    [complaint] = untreated(site, [first, elsewhere, *rest])
+    assert complaint.startswith(f"S0-02: {second.page}#rope does not say ['")
+    misread = replace(second, terms=[*second.terms, "carburettor"])
+    there = f"S0-02: {second.at} does not say ['carburettor']"
+    assert untreated(site, [first, misread, *rest]) == [there]
+
+
+@pytest.mark.parametrize(
+    ("says", "instead", "complaint"),
+    [
+        ("kind: prose, ", "", "001.yml: S1-01 has no field 'kind'"),
+        ("kind:", "sort: odd, kind:", "001.yml: S1-01 has a field 'sort', which nothing reads"),
+        ("kind:", "kind: list, kind:", "001.yml: .* line 4 .* 'kind' more than once"),
+        ("title:", "title: Other\ntitle:", "001.yml: .* line 1 .* 'title' more than once"),
+        ("page:", "page: a.md\nplace:", "001.yml has a field 'place', which nothing reads"),
+    ],
+)
+def test_a_file_that_says_too_little_too_much_or_twice_is_refused(
+    says: str, instead: str, complaint: str, tmp_path: Path
+) -> None:
+    item = '{ lines: "1-2", kind: prose, what: "it", anchor: here, terms: [it] }'
+    text, file = f"title: A\npage: a.md\nitems:\n  S1-01: {item}\n", tmp_path / "001.yml"
+    file.write_text(text, "utf-8")
+    assert [found.id for found in sources(tmp_path)["S1"].items] == ["S1-01"]
+    file.write_text(text.replace(says, instead), "utf-8")
+    with pytest.raises(ValueError, match=complaint):
+        sources(tmp_path)
+
+
+def test_a_chapter_and_its_sheet_bear_the_number_of_their_entry_in_the_menu() -> None:
+    """What has no number there belongs to the chapter above it."""
+    text, number, numbered = (ROOT / "mkdocs.yml").read_text("utf-8"), "", []
+    for found, page in re.findall(r"^ +- (?:(\d) )?[^:\n]+: (chapters/\S+)$", text, re.M):
+        number = found or number
+        numbered += [page] * bool(found)
+        front = FRONT.match((DOCS / page).read_text("utf-8"))
+        assert front and yaml.safe_load(front["matter"])["chapter"] == int(number), page
+    assert numbered == [*CHAPTERS.values()]
 
 
 def test_the_page_is_what_the_data_say() -> None:

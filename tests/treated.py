@@ -41,14 +41,14 @@ class Places:
     """The places of a page, in their order, and what is said at each."""
 
     def __init__(self, page: Path) -> None:
-        reader = Reader()
+        reader, self.page = Reader(), page
         reader.feed(page.read_text("utf-8"))
         self.cuts, self.texts = reader.cuts, reader.texts
         self.ids = [name for name, _ in self.cuts if name]
 
     def said(self, anchor: str, others: Collection[str]) -> str:
         """Return the text from an address to the next heading, or the next of the others."""
-        start = self.cuts.index(next(cut for cut in self.cuts if cut[0] == anchor))
+        start = self.place(anchor)
         end = start + 1
         while end < len(self.cuts) and not (self.cuts[end][1] or self.cuts[end][0] in others):
             end += 1
@@ -56,5 +56,11 @@ class Places:
 
     def section(self, anchor: str) -> int:
         """Return how many parts of the page begin at or above an address."""
-        place = next(n for n, (name, _) in enumerate(self.cuts) if name == anchor)
-        return sum(begins for _, begins in self.cuts[: place + 1])
+        return sum(begins for _, begins in self.cuts[: self.place(anchor) + 1])
+
+    def place(self, anchor: str) -> int:
+        """Return which cut of the page an address is."""
+        for place, (name, _) in enumerate(self.cuts):
+            if name == anchor:
+                return place
+        raise LookupError(f"{self.page.parent.name} has no address #{anchor}")

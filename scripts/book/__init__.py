@@ -8,6 +8,7 @@
     figures.py      ![…](….svg)                    light and dark, wide and phone
     citations.py    [^key] and [@key]              from docs/data/references.yml
     evidence.py     {.checked}                     the line under everything that is proved
+    data.py                                        reads docs/data/, refusing what is said twice
     claims.py                                      a line from a place to the ledger of claims
     quiz.py         !!! question "…"              options in a drawn order, reasons folded
     settings.py     settings: [1, 8]               numbers that stand unbound, and no others

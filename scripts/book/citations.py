@@ -8,15 +8,16 @@ reference where it stands. `fact("bert-positions")` in a bound number is a value
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-import yaml
 from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
 
 from scripts.book import DATA
+from scripts.book.data import demand_fields, load
 from scripts.book.text import outside_code
 
 NOTE = re.compile(r"\[\^(?P<key>[^\]]+)\](?!:)")
@@ -26,17 +27,19 @@ WHOLE = re.compile(r"\[@(?P<key>[^\]]+)\]")
 @cache
 def references() -> dict[str, dict[str, Any]]:
     """Return every reference by its key."""
-    return _data("references.yml")
+    return _data("references.yml", ["authors", "title", "where", "url"])
 
 
 @cache
 def facts() -> dict[str, dict[str, Any]]:
     """Return every fact of the literature by its name."""
-    return _data("facts.yml")
+    return _data("facts.yml", ["value", "what", "source"], optional=["place"])
 
 
-def _data(name: str) -> dict[str, dict[str, Any]]:
-    data: dict[str, dict[str, Any]] = yaml.safe_load((DATA / name).read_text(encoding="utf-8"))
+def _data(name: str, fields: list[str], optional: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
+    data: dict[str, dict[str, Any]] = load(DATA / name)
+    for key, entry in data.items():
+        demand_fields(f"{name}: {key}", entry, fields, optional)
     return data
 
 

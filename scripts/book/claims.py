@@ -18,19 +18,25 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
-import yaml
 from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.extensions.toc import slugify
 from markdown.treeprocessors import Treeprocessor
 
 from scripts.book import DATA, DOCS
+from scripts.book.data import demand_fields, load
 
 LEDGER = "trust/claims.md"
 TITLE = re.compile(r"^# (?P<words>[^{\n]+?) *(?:\{[^}\n]*#(?P<id>[\w-]+)[^}\n]*\})? *$", re.M)
 HEADINGS = {"h1", "h2", "h3", "h4"}
-# The one written in C, where there is one: it is ten times as fast.
-Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+VERDICTS = {
+    "true": "true",
+    "true-if": "true if",
+    "imprecise": "imprecise",
+    "false": "false",
+    "not-checkable": "not checkable",
+}
+FIELDS = ("lines", "quote", "verdict", "evidence", "right", "tests", "at")
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,7 @@ class Claim:
     right: str
     tests: list[str]
     at: str
+    settings: str = ""
 
     @property
     def source(self) -> str:
@@ -71,8 +78,20 @@ def claims(folder: Path = DATA / "claims") -> list[Claim]:
 @cache
 def _claims_in(path: Path, changed: int) -> list[Claim]:
     """Return the claims of a file, read again once it has changed."""
-    entries: dict[str, dict[str, Any]] = yaml.load(path.read_text("utf-8"), Loader=Loader)
-    return [Claim(id=name, **entry) for name, entry in entries.items()]
+    return [_claim(f"{path.name}: {name}", name, entry) for name, entry in load(path).items()]
+
+
+def _claim(where: str, name: str, entry: dict[str, Any]) -> Claim:
+    """Return a claim, if its entry has what it needs and says it as it should."""
+    demand_fields(where, entry, FIELDS, optional=["settings"])
+    for field, value in entry.items():
+        wanted = list if field == "tests" else str
+        if not isinstance(value, wanted):
+            raise TypeError(f"{where} has {value!r} as its {field}, which is no {wanted.__name__}")
+    if entry["verdict"] not in VERDICTS:
+        known = ", ".join(VERDICTS)
+        raise ValueError(f"{where} has the verdict {entry['verdict']!r}; there are {known}")
+    return Claim(id=name, **entry)
 
 
 def title_id(text: str) -> str:

@@ -70,6 +70,9 @@ def mean_normal_length(d: int) -> float:
 # The position problem
 
 
+@pytest.mark.claim("C1-01", "imprecise")
+@pytest.mark.claim("C1-59", "imprecise")
+@pytest.mark.claim("C1-73", "true-if")
 @pytest.mark.parametrize("sentence", ["cat sat on mat", "the cat sat"])
 def test_c1_01_reversed_words_are_read_reversed_and_not_alike(sentence: str) -> None:
     """So a mean over words cannot tell them apart; a causal mask can, with no positions at all."""
@@ -82,16 +85,20 @@ def test_c1_01_reversed_words_are_read_reversed_and_not_alike(sentence: str) -> 
     assert np.abs(behind_mask).max() > 0.1
 
 
+@pytest.mark.claim("C1-02", "imprecise")
 def test_c1_02_mat_is_the_plus_cat_so_two_bags_of_words_are_one() -> None:
     np.testing.assert_array_equal(toy(["mat"]).sum(axis=0), toy(["the", "cat"]).sum(axis=0))
     assert np.linalg.matrix_rank(TOY) == 4 < len(WORDS) == np.linalg.matrix_rank(np.eye(5))
 
 
+@pytest.mark.claim("C1-03", "true")
 def test_c1_03_both_orders_have_one_bag_of_words() -> None:
     np.testing.assert_array_equal(toy(IN_ORDER).sum(axis=0), [2, 2, 1, 1])
     np.testing.assert_array_equal(toy(SCRAMBLED).sum(axis=0), [2, 2, 1, 1])
 
 
+@pytest.mark.claim("C1-04", "false")
+@pytest.mark.claim("C1-73", "true-if")
 def test_c1_04_two_causal_layers_tell_order_without_positions_and_one_does_not() -> None:
     words = np.eye(3)
     swapped = words[[1, 0, 2]]
@@ -106,6 +113,7 @@ def test_c1_04_two_causal_layers_tell_order_without_positions_and_one_does_not()
 # Counting
 
 
+@pytest.mark.claim("C1-07", "imprecise")
 def test_c1_07_counting_keeps_distance_and_loses_it_in_products_and_cosines() -> None:
     five, six, thousand = counting_encoding([5, 6, 1000], 4)
     near, far = np.linalg.norm(five - six), np.linalg.norm(five - thousand)
@@ -117,19 +125,24 @@ def test_c1_07_counting_keeps_distance_and_loses_it_in_products_and_cosines() ->
 # Sines and cosines
 
 
+@pytest.mark.claim("C1-09", "true")
+@pytest.mark.claim("C1-70", "true-if")
 def test_c1_09_no_value_leaves_minus_one_to_one() -> None:
     rows = sinusoidal_encoding(np.r_[0:5000, 10**6, 10**9], 64)
     assert np.abs(rows).max() <= 1
 
 
+@pytest.mark.claim("C1-10", "imprecise")
 def test_c1_10_no_column_repeats_at_whole_positions() -> None:
     """A period 2π·10000^(2i/d) that divides no whole number; 710 is near 113 of the first."""
     rows = sinusoidal_encoding(5000, 8)
     assert all(len(np.unique(np.round(rows[:, [i, i + 1]], 9), axis=0)) == 5000 for i in (0, 2))
+    assert np.linalg.norm(rows[1:, :2] - rows[0, :2], axis=1).argmin() == 710 - 1
     assert 1e-5 < abs(710 - 113 * 2 * pi) < 1e-4
     assert not np.isclose(rows[710, 0], rows[0, 0], rtol=0, atol=1e-5)
 
 
+@pytest.mark.claim("C1-11", "true")
 def test_c1_11_the_first_pair_tells_neighbours_and_the_last_both_ends() -> None:
     rows = sinusoidal_encoding(50, 8)
     step, whole = np.abs(rows[2] - rows[1]), np.abs(rows[49] - rows[0])
@@ -139,6 +152,8 @@ def test_c1_11_the_first_pair_tells_neighbours_and_the_last_both_ends() -> None:
     assert whole[6] == pytest.approx(np.sin(0.049))
 
 
+@pytest.mark.claim("C1-12", "true-if")
+@pytest.mark.claim("C1-70", "true-if")
 def test_c1_12_rows_are_unique_until_positions_are_rounded() -> None:
     rows = sinusoidal_encoding(10_000, 8, dtype=np.float32)
     assert len(np.unique(rows, axis=0)) == 10_000
@@ -147,6 +162,7 @@ def test_c1_12_rows_are_unique_until_positions_are_rounded() -> None:
     assert len(set(positions.tolist())) < 512
 
 
+@pytest.mark.claim("C1-13", "imprecise")
 def test_c1_13_the_letter_counts_pairs_and_as_a_dimension_gives_other_numbers() -> None:
     d, row = 8, sinusoidal_encoding(2, 8)[1]
     as_pairs = [np.sin(1 / 10000 ** (2 * i / d)) for i in range(4)]
@@ -155,6 +171,7 @@ def test_c1_13_the_letter_counts_pairs_and_as_a_dimension_gives_other_numbers() 
     assert np.abs(row[0::2] - as_dimensions).max() > 0.08
 
 
+@pytest.mark.claim("C1-14", "false")
 @pytest.mark.parametrize(("length", "d", "above"), [(20, 8, 3), (50, 8, 3), (512, 128, 31)])
 def test_c1_14_sine_and_cosine_columns_are_not_orthogonal(length: int, d: int, above: int) -> None:
     rows = sinusoidal_encoding(length, d)
@@ -164,15 +181,19 @@ def test_c1_14_sine_and_cosine_columns_are_not_orthogonal(length: int, d: int, a
     assert sum(c > 0.1 for c in cosines) == above
 
 
+@pytest.mark.claim("C1-14", "false")
 def test_c1_14_over_whole_periods_they_are_orthogonal() -> None:
     turns = 2 * pi * np.arange(100) / 100
     assert abs(np.sin(turns) @ np.cos(turns)) < 1e-12
 
 
+@pytest.mark.claim("C1-15", "true")
+@pytest.mark.claim("C1-26", "true")
 def test_c1_15_frequencies_of_width_eight_fall_tenfold_from_one() -> None:
     np.testing.assert_allclose(frequencies(8), [1, 0.1, 0.01, 0.001], rtol=1e-15)
 
 
+@pytest.mark.claim("C1-16", "false")
 def test_c1_16_dimension_0_is_fast_and_dimension_6_slow() -> None:
     fast, *_, slow = wavelengths(8)
     assert fast == pytest.approx(2 * pi)
@@ -182,22 +203,26 @@ def test_c1_16_dimension_0_is_fast_and_dimension_6_slow() -> None:
     np.testing.assert_array_equal(crossings, [9, 0])
 
 
+@pytest.mark.claim("C1-17", "true")
 def test_c1_17_the_five_rows_drawn_differ() -> None:
     rows = sinusoidal_encoding(10, 8)[::2]
     assert min(np.abs(a - b).max() for i, a in enumerate(rows) for b in rows[:i]) > 0.5
 
 
+@pytest.mark.claim("C1-18", "false")
 def test_c1_18_similarity_does_not_fall_with_every_step() -> None:
     curve = np.asarray(similarity(np.arange(20), 8))
     assert curve[6] > curve[1:6].max()  # six away is more alike than one away
     np.testing.assert_array_equal(np.flatnonzero(np.diff(curve) > 0), [3, 4, 5, 10, 11, 16, 17, 18])
 
 
+@pytest.mark.claim("C1-19", "true")
 def test_c1_19_an_odd_width_is_refused() -> None:
     with pytest.raises(ValueError, match="even"):
         sinusoidal_encoding(50, 7)
 
 
+@pytest.mark.claim("C1-20", "true")
 def test_c1_20_frequencies_are_listed_from_fast_to_slow() -> None:
     assert np.all(np.diff(frequencies(8)) < 0)
     narrow = frequencies(8).astype(np.float32).tolist()  # why a list of them prints so long
@@ -208,6 +233,7 @@ def test_c1_20_frequencies_are_listed_from_fast_to_slow() -> None:
     ]
 
 
+@pytest.mark.claim("C1-21", "false")
 def test_c1_21_width_four_has_two_sines_and_two_cosines() -> None:
     assert [*range(0, 4, 2)] == [0, 2]  # not 0, 2, 4, …, 2
     assert [*range(1, 4, 2)] == [1, 3]  # not 1, 3, 5, …, 3
@@ -216,6 +242,7 @@ def test_c1_21_width_four_has_two_sines_and_two_cosines() -> None:
     np.testing.assert_allclose(rows[:, [1, 3]], np.cos(angles), rtol=0, atol=1e-15)
 
 
+@pytest.mark.claim("C1-22", "true")
 def test_c1_22_fifty_rows_of_width_eight_reach_from_minus_one_to_one() -> None:
     rows = sinusoidal_encoding(50, 8)
     assert (f"{rows.min():.3f}", f"{rows.max():.3f}") == ("-1.000", "1.000")
@@ -231,12 +258,14 @@ def tint(name: str, value: float) -> Any:
     return np.array(matplotlib.colormaps[name]((1 + value) / 2)[:3])
 
 
+@pytest.mark.claim("C1-23", "true")
 def test_c1_23_below_zero_is_blue_and_above_is_red() -> None:
     for value in (0.1, 0.5, 1.0):
         assert np.argmax(tint("RdBu_r", -value)) == 2
         assert np.argmax(tint("RdBu_r", value)) == 0
 
 
+@pytest.mark.claim("C1-24", "imprecise")
 def test_c1_24_no_cell_of_the_similarity_matrix_is_blue() -> None:
     cells = similarity(relative_positions(20, 20), 8)
     assert cells.min() == pytest.approx(0.2501, abs=5e-5)
@@ -246,6 +275,7 @@ def test_c1_24_no_cell_of_the_similarity_matrix_is_blue() -> None:
     assert blue > red
 
 
+@pytest.mark.claim("C1-25", "false")
 def test_c1_25_pairs_lie_on_an_arc_and_show_no_orthogonality() -> None:
     points = sinusoidal_encoding(20, 8).reshape(80, 2)
     np.testing.assert_allclose(np.hypot(*points.T), 1, rtol=0, atol=1e-15)
@@ -256,6 +286,7 @@ def test_c1_25_pairs_lie_on_an_arc_and_show_no_orthogonality() -> None:
 # Learned rows, and how long a table is
 
 
+@pytest.mark.claim("C1-28", "true")
 def test_c1_28_the_51st_row_of_fifty_is_refused_and_ids_are_made_where_the_table_is() -> None:
     table = nn.LearnedPositionalEmbedding(50, 8)
     assert sum(p.numel() for p in table.parameters()) == 400
@@ -268,6 +299,8 @@ def test_c1_28_the_51st_row_of_fifty_is_refused_and_ids_are_made_where_the_table
     assert ids == [torch.device("meta")]
 
 
+@pytest.mark.claim("C1-29", "false")
+@pytest.mark.claim("C1-62", "false")
 def test_c1_29_a_stored_table_of_sines_ends_like_any_other() -> None:
     """A buffer of 20 rows has no 21st. The formula has; what a model makes of it is learned."""
     buffer, tokens = torch.tensor(sinusoidal_encoding(20, 8)), torch.zeros(1, 21, 8)
@@ -278,6 +311,7 @@ def test_c1_29_a_stored_table_of_sines_ends_like_any_other() -> None:
     assert nn.SinusoidalPositionalEncoding(8)(tokens).shape == (1, 21, 8)
 
 
+@pytest.mark.claim("C1-30", "true")
 def test_c1_30_the_sinusoid_has_no_parameters() -> None:
     assert list(nn.SinusoidalPositionalEncoding(8).parameters()) == []
 
@@ -285,12 +319,16 @@ def test_c1_30_the_sinusoid_has_no_parameters() -> None:
 # Addition and concatenation
 
 
+@pytest.mark.claim("C1-32", "true-if")
 def test_c1_32_a_concatenation_is_as_wide_as_both_together() -> None:
     tokens = normal(5, 4)
     for d in (1, 2, 4):
         assert concatenate(tokens, normal(5, d, seed=1)).shape == (5, 4 + d)
 
 
+@pytest.mark.claim("C1-33", "false")
+@pytest.mark.claim("C1-64", "false")
+@pytest.mark.claim("C1-67", "false")
 def test_c1_33_the_first_projection_mixes_both_parts_and_contains_the_sum() -> None:
     tokens, rows = normal(2, 5, 4)
     weight = normal(4, 3, seed=1)
@@ -301,6 +339,7 @@ def test_c1_33_the_first_projection_mixes_both_parts_and_contains_the_sum() -> N
     assert np.abs(moved).min() > 0
 
 
+@pytest.mark.claim("C1-34", "true-if")
 def test_c1_34_projections_of_a_concatenation_cost_twice_or_four_times_as_much() -> None:
     def cost(into: int, out: int) -> int:
         layers = [torch.nn.Linear(into, out, bias=False, device="meta") for _ in "qkv"]
@@ -312,12 +351,15 @@ def test_c1_34_projections_of_a_concatenation_cost_twice_or_four_times_as_much()
     assert cost(512 + 32, 512) < 1.07 * 786_432  # a narrow position part costs little
 
 
+@pytest.mark.claim("C1-35", "true")
+@pytest.mark.claim("C1-70", "true-if")
 def test_c1_35_the_printed_sum_and_pair_are_right() -> None:
     word, place = np.array([[1.0, 0.5, -0.3, 0.8]]), np.array([[0.1, -0.2, 0.4, -0.1]])
     np.testing.assert_allclose(add(word, place), [[1.1, 0.3, 0.1, 0.7]], rtol=0, atol=1e-15)
     np.testing.assert_array_equal(concatenate(word, place), np.hstack((word, place)))
 
 
+@pytest.mark.claim("C1-36", "imprecise")
 def test_c1_36_the_vector_for_position_2_is_no_row_of_the_encoding() -> None:
     """In a row each pair has the length 1, and the pair 0.1, −0.2 has not."""
     np.testing.assert_allclose(
@@ -332,6 +374,7 @@ def scores(tokens: Array, rows: Array) -> tuple[Array, Array]:
     return np.asarray(summed @ summed.T), np.asarray(paired @ paired.T)
 
 
+@pytest.mark.claim("C1-37", "false")
 def test_c1_37_the_score_of_a_concatenation_is_not_seven_tenths_of_a_sums() -> None:
     summed, paired = scores(TOY, sinusoidal_encoding(5, 4))
     cat, on = 1, 3
@@ -345,12 +388,14 @@ def test_c1_37_the_score_of_a_concatenation_is_not_seven_tenths_of_a_sums() -> N
     assert np.abs(ratio - 0.7).min() > 0.005  # it is seven tenths for no pair
 
 
+@pytest.mark.claim("C1-37", "false")
 def test_c1_37_over_the_root_of_the_width_the_sum_scores_higher_still() -> None:
     summed, paired = scores(TOY, sinusoidal_encoding(5, 4))
     assert f"{summed[1, 3] / sqrt(4):.6f}" == "0.296805"
     assert f"{paired[1, 3] / sqrt(8):.6f}" == "0.206353"
 
 
+@pytest.mark.claim("C1-38", "not-checkable")
 def test_c1_38_both_have_cross_terms_once_they_are_projected() -> None:
     """What a token's part and a position's part give together, all else taken away."""
 
@@ -373,6 +418,7 @@ def test_c1_38_both_have_cross_terms_once_they_are_projected() -> None:
 # The solution that went wrong
 
 
+@pytest.mark.claim("C1-39", "false")
 def test_c1_39_a_sum_over_positions_cannot_show_order() -> None:
     rows = sinusoidal_encoding(5, 4)
     first, second = (add(toy(words), rows) for words in (IN_ORDER, SCRAMBLED))
@@ -384,6 +430,7 @@ def test_c1_39_a_sum_over_positions_cannot_show_order() -> None:
     assert np.abs(read(first).sum(axis=0) - read(second).sum(axis=0)).max() > 0.1
 
 
+@pytest.mark.claim("C1-40", "imprecise")
 def test_c1_40_the_sentences_share_no_word_at_any_position() -> None:
     """So the column says no five times with positions, and without them as well."""
     assert not any(a == b for a, b in zip(IN_ORDER, SCRAMBLED, strict=True))
@@ -396,11 +443,13 @@ def test_c1_40_the_sentences_share_no_word_at_any_position() -> None:
 # Relative positions
 
 
+@pytest.mark.claim("C1-42", "true")
 def test_c1_42_the_entry_is_key_less_query() -> None:
     matrix = relative_positions(6, 6)
     assert all(matrix[i, j] == j - i for i in range(6) for j in range(6))
 
 
+@pytest.mark.claim("C1-43", "false")
 def test_c1_43_a_whole_number_format_refuses_floats() -> None:
     cell = torch.zeros(6, 6).numpy()[0, 0]
     with pytest.raises(ValueError, match="Unknown format code 'd'"):
@@ -409,6 +458,7 @@ def test_c1_43_a_whole_number_format_refuses_floats() -> None:
     assert format(relative_positions(6, 6)[1, 0], "d") == "-1"
 
 
+@pytest.mark.claim("C1-44", "true-if")
 def test_c1_44_a_table_of_eleven_has_no_row_for_distance_six_unless_it_clips() -> None:
     table = np.arange(11) - 5  # a row for each distance, which it names
     with pytest.raises(IndexError):
@@ -420,6 +470,7 @@ def test_c1_44_a_table_of_eleven_has_no_row_for_distance_six_unless_it_clips() -
 # The complete layer
 
 
+@pytest.mark.claim("C1-48", "true")
 def test_c1_48_a_buffer_is_saved_and_not_learned() -> None:
     layer = torch.nn.Module()
     layer.register_buffer("rows", torch.tensor(sinusoidal_encoding(20, 8)))
@@ -427,6 +478,7 @@ def test_c1_48_a_buffer_is_saved_and_not_learned() -> None:
     assert list(layer.parameters()) == []
 
 
+@pytest.mark.claim("C1-49", "true-if")
 @torch.no_grad()
 def test_c1_49_both_layers_have_one_shape_and_the_sinusoid_drowns_its_tokens() -> None:
     torch.manual_seed(0)
@@ -445,6 +497,7 @@ def test_c1_49_both_layers_have_one_shape_and_the_sinusoid_drowns_its_tokens() -
     assert lengths["learned"] < 0.1
 
 
+@pytest.mark.claim("C1-50", "imprecise")
 @torch.no_grad()
 def test_c1_50_what_is_drawn_as_positions_is_tokens_plus_positions_after_dropout() -> None:
     torch.manual_seed(0)
@@ -473,6 +526,7 @@ def ids_of(sentence: str) -> Tensor:
     return torch.tensor([nn.create_tokenizer("simple", texts=[*PRACTICE]).encode(sentence)])
 
 
+@pytest.mark.claim("C1-51", "false")
 @pytest.mark.parametrize("other", PRACTICE[1:], ids=["exchanged", "scrambled"])
 def test_c1_51_the_difference_from_the_first_sentence_is_the_same_without_positions(
     other: str,
@@ -493,6 +547,7 @@ def test_c1_51_the_difference_from_the_first_sentence_is_the_same_without_positi
         assert difference(scheme) == pytest.approx(without, abs=1e-5)
 
 
+@pytest.mark.claim("C1-52", "true-if")
 def test_c1_52_the_word_the_has_two_rows_in_one_sentence_with_positions_and_one_without() -> None:
     ids = ids_of(PRACTICE[0])
     assert ids[0, 0] == ids[0, 4]
@@ -501,6 +556,7 @@ def test_c1_52_the_word_the_has_two_rows_in_one_sentence_with_positions_and_one_
         assert torch.equal(rows[0], rows[4]) == same
 
 
+@pytest.mark.claim("C1-53", "true-if")
 @torch.no_grad()
 def test_c1_53_only_without_capitals_are_the_three_sentences_the_same_words() -> None:
     bags = [sorted(sentence.split()) for sentence in PRACTICE]
@@ -515,6 +571,7 @@ def test_c1_53_only_without_capitals_are_the_three_sentences_the_same_words() ->
 # Pitfalls
 
 
+@pytest.mark.claim("C1-54", "true")
 def test_c1_54_rows_doubled_at_width_four_have_length_two_root_two() -> None:
     lengths = np.linalg.norm(2 * sinusoidal_encoding(5, 4), axis=1)
     np.testing.assert_allclose(lengths, 2 * sqrt(2), rtol=1e-15)
@@ -523,6 +580,7 @@ def test_c1_54_rows_doubled_at_width_four_have_length_two_root_two() -> None:
     assert 0.1 * mean_normal_length(4) == pytest.approx(0.188, abs=5e-5)
 
 
+@pytest.mark.claim("C1-55", "imprecise")
 def test_c1_55_positions_are_too_loud_without_the_factor_two() -> None:
     assert sqrt(2) / (0.1 * mean_normal_length(4)) == pytest.approx(7.52, abs=0.005)
     for d in (8, 128, 512):  # the root of the mean square of both: the same at any width
@@ -531,6 +589,7 @@ def test_c1_55_positions_are_too_loud_without_the_factor_two() -> None:
         np.testing.assert_allclose(ratio, 1 / (0.02 * sqrt(2)), rtol=1e-12)
 
 
+@pytest.mark.claim("C1-56", "true-if")
 def test_c1_56_a_tenth_of_the_rows_still_drowns_usual_tokens_and_the_papers_factor_does_not() -> (
     None
 ):
@@ -539,6 +598,7 @@ def test_c1_56_a_tenth_of_the_rows_still_drowns_usual_tokens_and_the_papers_fact
     np.testing.assert_allclose(ratio / sqrt(512), 1.5625, rtol=1e-12)
 
 
+@pytest.mark.claim("C1-57", "true-if")
 def test_c1_57_rows_that_no_text_reached_learn_nothing() -> None:
     torch.manual_seed(0)
     table = nn.LearnedPositionalEmbedding(20, 8)
@@ -550,6 +610,8 @@ def test_c1_57_rows_that_no_text_reached_learn_nothing() -> None:
     assert torch.equal(resized[[0, -1]], table.embedding.weight[[0, -1]])
 
 
+@pytest.mark.claim("C1-60", "imprecise")
+@pytest.mark.claim("C1-64", "false")
 def test_c1_60_rotary_bucketed_and_linear_positions_are_not_in_the_embedding() -> None:
     ids = ids_of(PRACTICE[0])
     plain = tiny("none")
@@ -560,6 +622,7 @@ def test_c1_60_rotary_bucketed_and_linear_positions_are_not_in_the_embedding() -
         assert nn.sees_order(model).verdict == "it sees order"
 
 
+@pytest.mark.claim("C1-61", "false")
 def test_c1_61_the_quick_test_says_missing_and_working_the_wrong_way_round() -> None:
     """Three words and the same reversed, alike beyond 0.9: is position missing?"""
     words = 0.02 * normal(3, 64)
@@ -572,6 +635,7 @@ def test_c1_61_the_quick_test_says_missing_and_working_the_wrong_way_round() -> 
     assert flat[1] > 0.99  # “missing”, where there is
 
 
+@pytest.mark.claim("C1-65", "true-if")
 def test_c1_65_scrambling_tells_if_something_reads_the_order() -> None:
     words, order = normal(5, 8), [1, 0, 4, 2, 3]
     rows = sinusoidal_encoding(5, 8)
@@ -585,6 +649,7 @@ def test_c1_65_scrambling_tells_if_something_reads_the_order() -> None:
 # Summary
 
 
+@pytest.mark.claim("C1-66", "true")
 def test_c1_66_one_matrix_moves_every_row_which_noise_has_not() -> None:
     rows = sinusoidal_encoding(103, 8)
     assert len(np.unique(rows, axis=0)) == 103
@@ -594,6 +659,7 @@ def test_c1_66_one_matrix_moves_every_row_which_noise_has_not() -> None:
     assert left.min() > 10  # the best matrix there is leaves most of it unexplained
 
 
+@pytest.mark.claim("C1-69", "true-if")
 @pytest.mark.parametrize(("d", "near"), [(8, 0.9641), (128, 1.9526), (512, 3.7143)])
 def test_c1_69_neighbours_are_near_and_yet_nearness_is_no_law(d: int, near: float) -> None:
     rows = sinusoidal_encoding(200, d)
@@ -604,6 +670,7 @@ def test_c1_69_neighbours_are_near_and_yet_nearness_is_no_law(d: int, near: floa
     assert not np.all(np.diff(away) > 0)
 
 
+@pytest.mark.claim("C1-71", "false")
 def test_c1_71_the_import_of_the_layer_that_is_never_used_fails() -> None:
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("src.model.embeddings")

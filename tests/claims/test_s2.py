@@ -61,6 +61,8 @@ def plus_rows(x: Tensor, table: Tensor) -> Tensor:
     return x + table[:, : x.shape[1]]
 
 
+@pytest.mark.claim("C2-01", "false")
+@pytest.mark.claim("C2-03", "imprecise")
 def test_c2_01_attention_is_equivariant_and_not_invariant() -> None:
     x = words()
     before, after = read(x), read(x[ORDER])
@@ -69,11 +71,14 @@ def test_c2_01_attention_is_equivariant_and_not_invariant() -> None:
     np.testing.assert_allclose(after.mean(axis=0), before.mean(axis=0), rtol=0, atol=1e-12)
 
 
+@pytest.mark.claim("C2-01", "false")
+@pytest.mark.claim("C2-03", "imprecise")
 def test_c2_01_a_causal_mask_ends_the_equivariance() -> None:
     x, mask = words(), causal_mask(3)
     assert np.abs(read(x[ORDER], mask=mask) - read(x, mask=mask)[ORDER]).max() > 0.1
 
 
+@pytest.mark.claim("C2-02", "false")
 def test_c2_02_cat_sat_mat_gives_the_same_rows_in_another_order() -> None:
     cat, sat, mat = np.eye(3)
     before, after = read(np.stack([cat, sat, mat])), read(np.stack([mat, cat, sat]))
@@ -82,12 +87,15 @@ def test_c2_02_cat_sat_mat_gives_the_same_rows_in_another_order() -> None:
     assert rows[0] == rows[1]
 
 
+@pytest.mark.claim("C2-04", "imprecise")
 def test_c2_04_every_word_keeps_its_vector_when_the_sentence_is_turned_round() -> None:
     x = words()
     np.testing.assert_allclose(read(x[::-1])[::-1], read(x), rtol=0, atol=1e-12)
     assert not np.allclose(read(x[::-1])[0], read(x)[0])  # who comes first has changed
 
 
+@pytest.mark.claim("C2-05", "true-if")
+@pytest.mark.claim("C2-25", "false")
 @torch.no_grad()
 def test_c2_05_two_causal_layers_see_order_without_positions_and_one_does_not() -> None:
     text, swapped = torch.tensor([[1, 2, 3]]), torch.tensor([[2, 1, 3]])
@@ -105,6 +113,7 @@ def test_c2_05_two_causal_layers_see_order_without_positions_and_one_does_not() 
     assert told_apart == [False, True]
 
 
+@pytest.mark.claim("C2-06", "imprecise")
 def test_c2_06_rotary_and_biases_bring_order_in_without_a_row() -> None:
     x = words()
 
@@ -119,6 +128,7 @@ def test_c2_06_rotary_and_biases_bring_order_in_without_a_row() -> None:
         assert np.abs(scheme(x[ORDER]) - scheme(x)[ORDER]).max() > 1e-3
 
 
+@pytest.mark.claim("C2-07", "true-if")
 def test_c2_07_unique_rows_are_a_need_of_the_schemes_that_add_them() -> None:
     same = np.zeros((4, 8))
     same[2:] = 1.0  # four positions, two different rows
@@ -131,6 +141,7 @@ def test_c2_07_unique_rows_are_a_need_of_the_schemes_that_add_them() -> None:
     assert len(np.unique(sinusoidal_encoding(1001, 8), axis=0)) == 1001
 
 
+@pytest.mark.claim("C2-08", "true")
 @pytest.mark.parametrize("width", [4, 8, 512])
 def test_c2_08_the_formula_is_the_papers(width: int) -> None:
     table = sinusoidal_encoding(50, width)
@@ -141,6 +152,7 @@ def test_c2_08_the_formula_is_the_papers(width: int) -> None:
             assert table[position, 2 * i + 1] == pytest.approx(math.cos(angle), abs=1e-13)
 
 
+@pytest.mark.claim("C2-09", "false")
 @pytest.mark.parametrize("width", [2, 8, 512])
 def test_c2_09_the_last_pair_is_half_the_width_less_one(width: int) -> None:
     pairs = np.arange(frequencies(width).size)
@@ -150,6 +162,7 @@ def test_c2_09_the_last_pair_is_half_the_width_less_one(width: int) -> None:
     assert 2 * (width // 2) not in owned  # what i = d/2 would own
 
 
+@pytest.mark.claim("C2-10", "true")
 def test_c2_10_even_dimensions_are_sines_odd_ones_cosines_each_pair_slower() -> None:
     here, mirrored = sinusoidal_encoding([5], 64)[0], sinusoidal_encoding([-5], 64)[0]
     np.testing.assert_allclose(mirrored[0::2], -here[0::2])
@@ -158,6 +171,8 @@ def test_c2_10_even_dimensions_are_sines_odd_ones_cosines_each_pair_slower() -> 
     assert (np.diff(frequencies(64)) < 0).all()
 
 
+@pytest.mark.claim("C2-11", "true-if")
+@pytest.mark.claim("C2-17", "true-if")
 def test_c2_11_rows_are_unique_unless_positions_are_rounded() -> None:
     table = sinusoidal_encoding(5000, 8, dtype=np.float32)
     assert len(np.unique(table, axis=0)) == 5000
@@ -167,6 +182,7 @@ def test_c2_11_rows_are_unique_unless_positions_are_rounded() -> None:
     assert len(np.unique(sinusoidal_encoding(short, 8), axis=0)) == 797
 
 
+@pytest.mark.claim("C2-11", "true-if")
 def test_rounded_rows_are_unique_from_width_8_on() -> None:
     def lost(width: int, rows: int) -> int:
         table = torch.from_numpy(sinusoidal_encoding(rows, width)).bfloat16()
@@ -178,11 +194,13 @@ def test_rounded_rows_are_unique_from_width_8_on() -> None:
     assert lost(8, 100_000) == 0
 
 
+@pytest.mark.claim("C2-12", "true")
 def test_c2_12_every_entry_is_between_minus_one_and_one() -> None:
     positions = np.r_[0:5000, 10**6, 10**9, -3, 0.5]
     assert np.abs(sinusoidal_encoding(positions, 64)).max() <= 1.0
 
 
+@pytest.mark.claim("C2-13", "true")
 @pytest.mark.parametrize("offset", [-7, 1, 100])
 def test_c2_13_a_shift_is_one_matrix_wherever_it_starts(offset: int) -> None:
     starts = np.arange(0, 5000, 37)
@@ -190,6 +208,7 @@ def test_c2_13_a_shift_is_one_matrix_wherever_it_starts(offset: int) -> None:
     np.testing.assert_allclose(moved, sinusoidal_encoding(starts + offset, 64), atol=1e-9)
 
 
+@pytest.mark.claim("C2-14", "false")
 def test_c2_14_a_formula_goes_on_and_a_buffer_ends() -> None:
     assert np.isfinite(sinusoidal_encoding([10**9], 8)).all()
     with pytest.raises(RuntimeError, match="must match the size"):
@@ -197,6 +216,7 @@ def test_c2_14_a_formula_goes_on_and_a_buffer_ends() -> None:
     assert np.sum(wavelengths(512) > 512) == 133  # pairs of 256 that have not come round
 
 
+@pytest.mark.claim("C2-14", "false")
 def test_c2_14_beyond_training_slow_hands_point_where_they_never_pointed() -> None:
     slow = wavelengths(512) > 1000
     seen, ahead = (np.arange(512), np.arange(512, 1000))
@@ -205,6 +225,8 @@ def test_c2_14_beyond_training_slow_hands_point_where_they_never_pointed() -> No
     assert angles[1].max() < 2 * np.pi  # less than a turn, so no place is met again
 
 
+@pytest.mark.claim("C2-15", "false")
+@pytest.mark.claim("C2-16", "false")
 def test_c2_15_low_dimensions_are_the_fast_ones() -> None:
     for width in (8, 64, 512):
         turns = wavelengths(width)
@@ -216,10 +238,12 @@ def test_c2_15_low_dimensions_are_the_fast_ones() -> None:
     assert steps[-1] == steps.min()
 
 
+@pytest.mark.claim("C2-18", "true")
 def test_c2_18_row_zero_is_zero_one_zero_one() -> None:
     np.testing.assert_array_equal(sinusoidal_encoding(1, 512)[0], np.tile([0.0, 1.0], 256))
 
 
+@pytest.mark.claim("C2-19", "false")
 def test_c2_19_the_first_pair_is_divided_by_one() -> None:
     row, factor = sinusoidal_encoding([1], 512)[0], 10000 ** (2 / 512)
     divisors = factor ** np.arange(256)
@@ -230,6 +254,7 @@ def test_c2_19_the_first_pair_is_divided_by_one() -> None:
     assert np.abs(row[0:16:2] - np.sin(1 / varying ** np.arange(1, 9))).max() > 0.1
 
 
+@pytest.mark.claim("C2-21", "true")
 def test_c2_21_rows_beyond_the_longest_text_stay_as_they_were_drawn() -> None:
     torch.manual_seed(0)
     layer = nn.LearnedPositionalEmbedding(max_len=512, d_model=8)
@@ -246,6 +271,7 @@ def test_c2_21_rows_beyond_the_longest_text_stay_as_they_were_drawn() -> None:
         layer(513)
 
 
+@pytest.mark.claim("C2-22", "true")
 def test_c2_22_addition_keeps_the_width_and_the_weights() -> None:
     tokens, rows = np.zeros((2, 10, 512)), sinusoidal_encoding(10, 512)
     assert add(tokens, rows).shape == tokens.shape
@@ -255,6 +281,7 @@ def test_c2_22_addition_keeps_the_width_and_the_weights() -> None:
     assert wide - narrow == 512 * 512
 
 
+@pytest.mark.claim("C2-23", "true-if")
 def test_c2_23_a_float32_buffer_drifts_and_stretches_a_single_row() -> None:
     table = kept_table(5000, 512)
     exact = torch.from_numpy(sinusoidal_encoding(5000, 512))
@@ -267,6 +294,7 @@ def test_c2_23_a_float32_buffer_drifts_and_stretches_a_single_row() -> None:
     assert plus_rows(torch.zeros(1, 4, 8).half(), kept_table(10, 8)).dtype is torch.float32
 
 
+@pytest.mark.claim("C2-23", "true-if")
 def test_c2_23_the_layer_refuses_what_the_buffer_stretches_and_keeps_the_type() -> None:
     ours = nn.SinusoidalPositionalEncoding(8, max_len=1)
     with pytest.raises(ValueError, match="max_len"):
@@ -276,6 +304,8 @@ def test_c2_23_the_layer_refuses_what_the_buffer_stretches_and_keeps_the_type() 
     assert nn.SinusoidalPositionalEncoding(8)(torch.zeros(1, 4, 8).half()).dtype is torch.float16
 
 
+@pytest.mark.claim("C2-24", "false")
+@pytest.mark.claim("C2-25", "false")
 def test_c2_24_a_causal_model_learns_order_without_positions() -> None:
     """Which of three words came first: from their set, and from the last one, it cannot be told."""
     texts = torch.tensor(list(permutations(range(4), 3)))
@@ -303,6 +333,7 @@ def chance_from_the_set(texts: Tensor, answers: Tensor) -> float:
     return best / len(texts)
 
 
+@pytest.mark.claim("C2-26", "true-if")
 def test_c2_26_rotary_and_biases_add_nothing_to_the_words() -> None:
     counts = {}
     for scheme in ("none", "sinusoidal", "rope", "alibi", "t5", "learned"):
@@ -322,6 +353,7 @@ def test_c2_26_rotary_and_biases_add_nothing_to_the_words() -> None:
     }
 
 
+@pytest.mark.claim("C2-27", "true-if")
 def test_c2_27_a_learned_table_and_a_kept_table_both_end() -> None:
     with pytest.raises(ValueError, match="at most 20"):
         LearnedPositionalEmbedding(20, 8).get_embeddings(21)

@@ -15,6 +15,7 @@ from posenc import concatenate, sinusoidal_encoding, wavelengths
 from scripts.book.citations import references
 
 
+@pytest.mark.claim("C3-05", "imprecise")
 def test_c3_05_the_index_counts_pairs_and_read_as_a_dimension_gives_other_rows() -> None:
     pairs, dimensions = np.arange(4), np.arange(8)
     row = sinusoidal_encoding(np.array(1), 8)
@@ -25,6 +26,7 @@ def test_c3_05_the_index_counts_pairs_and_read_as_a_dimension_gives_other_rows()
     assert (misread[1:] < row[0::2][1:] / 9).all()  # every later clock too slow
 
 
+@pytest.mark.claim("C3-11", "imprecise")
 def test_c3_11_the_wavelength_is_a_pairs_and_both_its_dimensions_have_it() -> None:
     rows = sinusoidal_encoding([1.0, 1.0 + wavelengths(512)[0]], 512)
     np.testing.assert_allclose(rows[1, :2], rows[0, :2], atol=1e-14)
@@ -34,6 +36,7 @@ def test_c3_11_the_wavelength_is_a_pairs_and_both_its_dimensions_have_it() -> No
     assert abs(missed[1] - missed[0]) > 0.1
 
 
+@pytest.mark.claim("C3-12", "true")
 @pytest.mark.parametrize("width", [4, 8, 64, 512])
 def test_c3_12_wavelengths_grow_from_the_first_pair_to_the_last(width: int) -> None:
     found = wavelengths(width)
@@ -49,6 +52,7 @@ def transformer(width: int, layers: int) -> int:
     return layers * (12 * width**2 + 13 * width)
 
 
+@pytest.mark.claim("C3-14", "true")
 def test_c3_14_tables_of_positions_are_less_than_a_hundredth_of_bert_and_gpt2() -> None:
     gpt2 = (50_257 + 1024) * 768 + transformer(768, 12) + 2 * 768
     bert = (30_522 + 512 + 2) * 768 + 2 * 768 + transformer(768, 12) + 768**2 + 768
@@ -59,6 +63,7 @@ def test_c3_14_tables_of_positions_are_less_than_a_hundredth_of_bert_and_gpt2() 
     assert round(100 * 393_216 / bert, 2) == 0.36
 
 
+@pytest.mark.claim("C3-33", "true-if")
 @pytest.mark.parametrize("extra", [2, 4, 8])
 def test_c3_33_a_pair_is_as_wide_as_both_together(extra: int) -> None:
     wide = concatenate(np.zeros((3, 8)), np.zeros((3, extra))).shape[-1]
@@ -66,6 +71,7 @@ def test_c3_33_a_pair_is_as_wide_as_both_together(extra: int) -> None:
     assert (wide == 2 * 8) == (extra == 8)
 
 
+@pytest.mark.claim("C3-37", "false")
 def test_c3_37_the_two_papers_are_one() -> None:
     numbers = [
         found[0]
