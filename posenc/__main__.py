@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 
 from posenc import PositionalEncoding, similarity
 
-HEALTHY, ILL, COULD_NOT_RUN = range(3)  # exit statuses
+HEALTHY, ILL, COULD_NOT_TELL = range(3)  # exit statuses
 NEEDS_TORCH = "posenc diagnose needs PyTorch, which is not installed: pip install 'posenc[nn]'"
 
 
@@ -29,12 +30,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "diagnose",
         help="say what is wrong with a model",
         description="Say what is wrong with the way a PyTorch model knows positions.",
-        epilog="Exit status: 0 nothing ill was found, 1 something is ill, 2 it could not be run.",
+        epilog="Exit status: 0 nothing is ill, 1 something is ill, 2 something could not be told,"
+        " or the model not be run.",
     )
     command.add_argument(
         "model",
         metavar="module:callable",
-        help="what returns the model when called, or (model, example input); from this folder, too",
+        help="what returns the model when called, or (model, example input), or is the model; from"
+        " this folder, too",
     )
     command.add_argument("--length", type=int, help="how many tokens you mean to feed it")
     asked = parser.parse_args(arguments)
@@ -64,28 +67,38 @@ def diagnose(place: str, length: int | None = None) -> int:
         importlib.import_module("torch")
     except ModuleNotFoundError:
         print(NEEDS_TORCH, file=sys.stderr)
-        return COULD_NOT_RUN
+        return COULD_NOT_TELL
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # not every console has a √
     from posenc import nn
 
     try:
-        made = _called(place)
+        made = _made(place)
         model, example = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
         report = nn.diagnose(model, example, length=length)
-    except Exception as error:
-        print(f"posenc diagnose {place}: {type(error).__name__}: {error}", file=sys.stderr)
-        return COULD_NOT_RUN
+    except (Exception, SystemExit) as error:
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        print(f"posenc diagnose {place}: {said}", file=sys.stderr)
+        return COULD_NOT_TELL
     print(report)
-    return {"ill": ILL, "undetermined": COULD_NOT_RUN}.get(report.status, HEALTHY)
+    return {"ill": ILL, "undetermined": COULD_NOT_TELL}.get(report.status, HEALTHY)
 
 
-def _called(place: str) -> Any:
-    """Return what the callable at module:callable returns."""
+def _made(place: str) -> Any:
+    """Return the model at module:name, or what is returned there."""
+    from torch.nn import Module
+
     module, colon, name = place.partition(":")
     if not (module and colon and name):
         raise ValueError(f"the model must be given as module:callable; got {place!r}")
     thing: Any = importlib.import_module(module)
     for part in name.split("."):
         thing = getattr(thing, part)
+    if isinstance(thing, Module):
+        return thing
+    if not callable(thing):
+        kind = type(thing).__name__
+        raise TypeError(f"{name} must be a function that returns a model; a {kind} is not callable")
     return thing()
 
 

@@ -1,23 +1,22 @@
-"""What can be seen while a model runs: every operation, and what each part is called with."""
+"""What can be seen while a model runs: every operation, and what it is given."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from posenc.nn._trial import Trial, first_floats, hooked, name_of, suppressed
-
-Called: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
+from posenc.nn._trial import LOOKUPS, Trial, hooked, name_of
 
 # Operations one of whose arguments is a weight, which has no position even where a size coincides.
 WEIGHING = {"mm", "addmm", "linear", "native_layer_norm", "embedding", "convolution"}
+
+
+HIDDEN = -1e8  # a key of such a bias or less is not seen: its weight is 0 in any type
 
 
 class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -87,22 +86,46 @@ class Meetings(Recorder):  # type: ignore[no-untyped-call]
         same = [old == new for old, new in zip(before, prints, strict=False)]
         if all(same) or not any(same) or name in WEIGHING:
             return run()
-        labels = [self._labels(x) for x, as_before in zip(given, same, strict=False) if as_before]
+        labels = [labelled(x, self.length) for x, old in zip(given, same, strict=False) if old]
         result = run()
         rows = isinstance(result, Tensor) and result.shape.count(self.length) == 1
         for axes, label in labels:
-            kept = self._labels(result)[1] if name == "add" and rows else label  # after rounding
-            if int(label.max()) > 0:
+            # What counts of rows is their sum with tokens, after rounding.
+            kept = labelled(result, self.length)[1] if name == "add" and rows else label
+            if int(label.max()) > 0:  # not the same row for every position
                 self.found.append(Meeting(_where(name, rows and axes == 1), axes, kept))
         return result
 
-    def _labels(self, x: Tensor) -> tuple[int, Tensor]:
-        """Return how many axes count positions, and a number for each, equal where rows are."""
-        axes = [axis for axis, size in enumerate(x.shape) if size == self.length]
-        if len(axes) == 2:  # queries and keys: what the last query sees
-            x = x.select(axes[0], self.length - 1)
-            return 2, _numbered(x.movedim(axes[1] - 1, 0))
-        return len(axes), _numbered(x.movedim(axes[0], 0))
+
+def labelled(x: Tensor, length: int) -> tuple[int, Tensor]:
+    """Return how many axes count positions, and a number for each, equal where rows are."""
+    axes = [axis for axis, size in enumerate(x.shape) if size == length]
+    if len(axes) == 2:  # queries and keys
+        return 2, _seen(x.movedim(axes, (0, 1)).reshape(length, length, -1))
+    return len(axes), _numbered(x.movedim(axes[0], 0))
+
+
+def _seen(bias: Tensor) -> Tensor:
+    """Return numbers for the keys that a query sees, of a bias (query, key, …), equal where it is.
+
+    The query is the one that sees most keys, and the last of such. Keys behind it, or that it does
+    not see, have negative numbers, no two alike.
+    """
+    if _runs_backwards(bias):
+        bias = bias.flip(0)
+    seen = (bias > max(HIDDEN, torch.finfo(bias.dtype).min / 2)).any(dim=2).cpu()
+    keys = torch.arange(len(bias))
+    query = int((seen.sum(dim=1) * len(bias) + keys).argmax())
+    judged = seen[query] & (keys <= query)
+    numbers = -1 - keys
+    numbers[judged] = _numbered(bias[query][judged.to(bias.device)])
+    return numbers
+
+
+def _runs_backwards(bias: Tensor) -> bool:
+    """Say whether the last query comes first, as in a view of one bias a relative position."""
+    along, against = ((bias[1:, 1:], bias[:-1, :-1]), (bias[1:, :-1], bias[:-1, 1:]))
+    return not torch.equal(*along) and torch.equal(*against)
 
 
 BIAS = "as biases of scores"
@@ -121,8 +144,7 @@ def _where(name: str, rows: bool) -> str:
 def _numbered(rows: Tensor) -> Tensor:
     """Return a number for each row, equal where rows are equal to the last bit."""
     real = torch.view_as_real(rows) if rows.is_complex() else rows
-    flat = real.detach().cpu().double().reshape(len(rows), -1)
-    return _inverse(flat)
+    return _inverse(real.detach().cpu().double().reshape(len(rows), -1))
 
 
 def _inverse(rows: Tensor) -> Tensor:
@@ -151,6 +173,30 @@ def meetings(trial: Trial, length: int) -> list[Meeting]:
     with second:
         trial.call(same)
     return second.found
+
+
+class Widths(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Notes every size in a run, but for tables that rows are taken from."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.sizes: set[int] = set()
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        given = args[1:] if name_of(func) in (*LOOKUPS, "slice") else args
+        tensors = (x for x in tree_leaves((given, kwargs)) if isinstance(x, Tensor))
+        self.sizes.update(size for x in tensors for size in x.shape)
+        return func(*args, **(kwargs or {}))
+
+
+def widths(trial: Trial) -> set[int]:
+    """Return every size that is met in a run, and with it all that no length should have."""
+    with Widths() as seen:
+        trial.call(trial.tokens(1, trial.length))
+    sizes: set[int] = seen.sizes
+    return sizes
 
 
 def together(labels: list[Tensor]) -> Tensor:
@@ -185,89 +231,6 @@ def varies(rows: Tensor) -> bool:
     return bool((rows != rows[:1]).any())
 
 
-class Part:
-    """A part of a model, and what it was called with on two texts of equal shape."""
-
-    def __init__(self, module: nn.Module, given: Called, other: Called, shape: torch.Size) -> None:
-        self.module, self.given, self.other, self.shape = module, given, other, shape
-        pairs = zip(_arguments(given), _arguments(other), strict=False)
-        self.keys = [key for (key, x), (_, y) in pairs if self._depends(x, y)]
-
-    def mixes(self) -> bool:
-        """Say whether its last output depends on the first token."""
-        changed = self._called(
-            lambda key, x: torch.cat([_argument(self.other, key)[:, :1], x[:, 1:]], dim=1)
-        )
-        return changed is not None and self._moved(changed) > 0
-
-    def minds(self, order: Tensor, relative: float) -> bool:
-        """Say whether its last output changes with the order of all before."""
-        changed = self._called(lambda key, x: x[:, order.to(x.device)])
-        return changed is not None and self._moved(changed) > relative
-
-    def _depends(self, x: Any, y: Any) -> bool:
-        if not isinstance(x, Tensor) or not isinstance(y, Tensor) or not x.is_floating_point():
-            return False
-        return (
-            x.ndim >= 3
-            and x.shape == y.shape
-            and x.shape[:2] == self.shape
-            and bool((x != y).any())
-        )
-
-    def _moved(self, changed: Tensor) -> float:
-        """Return how far the last output moved, beside its size."""
-        output = self._called(lambda key, x: x)
-        assert output is not None
-        return float((changed - output)[:, -1].abs().max() / output.abs().max().clamp(min=1e-300))
-
-    def _called(self, change: Callable[[Any, Tensor], Tensor]) -> Tensor | None:
-        """Return what the part makes of changed tokens; None if not a row for each of them."""
-        args, kwargs = copy.deepcopy(self.given)  # it may write into them, a cache above all
-        args = tuple(change(i, x) if i in self.keys else x for i, x in enumerate(args))
-        kwargs = {key: change(key, x) if key in self.keys else x for key, x in kwargs.items()}
-        try:
-            result = first_floats(self.module(*args, **kwargs))
-        except Exception:
-            return None
-        return result if result is not None and result.shape[:2] == self.shape else None
-
-
-def mixing_parts(trial: Trial, tokens: Tensor) -> list[Part]:
-    """Return the smallest parts of a model in which tokens see one another."""
-    given, other = (called_with(trial, x) for x in (tokens, trial.other(tokens)))
-    parts = {
-        name: part
-        for name, module in trial.model.named_modules()
-        if name in given and name in other
-        if (part := Part(module, given[name], other[name], tokens.shape[:2])).keys and part.mixes()
-    }
-    return [
-        part
-        for name, part in parts.items()
-        if not any(
-            inner != name and f".{inner}.".startswith(f".{name}.".replace("..", "."))
-            for inner in parts
-        )
-    ]
-
-
-def called_with(trial: Trial, tokens: Tensor) -> dict[str, Called]:
-    """Return what each part of the model is first called with on these tokens."""
-    seen: dict[str, Called] = {}
-
-    def keep(name: str, part: nn.Module, args: Any, kwargs: Any) -> None:
-        with suppressed():
-            seen.setdefault(name, copy.deepcopy((args, kwargs)))
-
-    with hooked(
-        part.register_forward_pre_hook(partial(keep, name), with_kwargs=True)
-        for name, part in trial.model.named_modules()
-    ):
-        trial.call(tokens)
-    return seen
-
-
 def weighted(trial: Trial, tokens: Tensor) -> list[tuple[Tensor, Tensor]]:
     """Return every matrix of weights that a part has, (out, in), and its first output, (out,)."""
     seen: list[tuple[Tensor, Tensor]] = []
@@ -282,13 +245,3 @@ def weighted(trial: Trial, tokens: Tensor) -> list[tuple[Tensor, Tensor]]:
     with hooked(part.register_forward_hook(keep) for part in trial.model.modules()):
         trial.call(tokens)
     return seen
-
-
-def _arguments(called: Called) -> list[tuple[Any, Any]]:
-    """Return the arguments of a call, by place and by keyword."""
-    args, kwargs = called
-    return [*enumerate(args), *kwargs.items()]
-
-
-def _argument(called: Called, key: Any) -> Any:
-    return called[0][key] if isinstance(key, int) else called[1][key]

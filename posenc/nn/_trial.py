@@ -14,14 +14,19 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.hooks import RemovableHandle
 
 # Lengths tried where the caller gives none: odd, and seldom the width of anything, so that an axis
-# of this size counts positions.
+# of this size counts positions. Two tokens or one show little, and are tried last.
 LENGTHS = (13, 11, 7, 5, 3)
+SHORTEST = (2, 1)
 NUDGES = 2  # how often the last digit of every weight is changed to see what rounding does
+SURE = 10  # a change counts as real from so many times what rounding does: see `Trial.noise`
+IDS, COLUMNS = 1024, 512  # of a large vocabulary: ids to draw from, and logits that are compared
+LOOKUPS = ("embedding", "index", "index_select", "gather")
 
 
 class CannotTellError(Exception):
@@ -65,22 +70,24 @@ class Trial:
         cpu: bool = False,
     ) -> None:
         self.key, self.example, self.others = _parted(example)
+        _check_axes(self.example)
         self._draw = torch.Generator().manual_seed(0)
         self.dtypes: set[torch.dtype] = set()
         self.length = 0
+        self._opened: tuple[Tensor, list[Tensor]]
+        self.words = 0  # where the table lies that is read with the token ids
+        self._own, self._cpu = model, cpu
         self.model = _copied(model, cpu=cpu)
         tensors = [*_tensors(self.model)]
         self.device = tensors[0].device if tensors else torch.device("cpu")
         self.sizes = {size for x in tensors for size in x.shape}
         self.pool = self._pool()
         failed = self._open()  # in its own type
-        if exact and self.length:
-            self._widen()
         if not self.length:
-            raise CannotTellError(
-                f"its forward fails on {self._input()}: {short(failed)}; an example of its input,"
-                " given along, may help"
-            )
+            raise CannotTellError(self._refused(failed))
+        if exact:
+            self.widen()
+        self._compare_with_itself()
 
     def tokens(self, batch: int, length: int) -> Tensor:
         """Return tokens drawn at random, (batch, length), or (batch, length, width) if real."""
@@ -94,15 +101,36 @@ class Trial:
         return self.pool[scores.argsort(dim=1)[:, :length] % len(self.pool)]
 
     def run(self, tokens: Tensor) -> Tensor:
-        """Return the model's first floating output for these tokens, (batch, …), on the CPU."""
-        result = first_floats(self.call(tokens))
-        if result is None or not result.ndim:
-            raise CannotTellError("its output holds no tensor of floating numbers")
-        if result.is_meta:
-            raise CannotTellError("it computes on the meta device, where tensors have no values")
+        """Return the model's first floating output for these tokens, (batch, …), on the CPU.
+
+        Of a last axis as long as a large vocabulary some hundred columns stand for all.
+        """
+        result = self._output(tokens)
+        if result.shape[-1] > COLUMNS and result.shape[-1] != tokens.shape[1]:
+            result = result[..., _spread(result.shape[-1], COLUMNS).to(result.device)]
         if not result.isfinite().all():
             raise CannotTellError("its outputs are not all finite numbers")
         return result.cpu().double()  # not every device has float64
+
+    def shape(self, length: int) -> tuple[int, ...]:
+        """Return the shape of its output for two texts of this length, without the batch's axis."""
+        return tuple(self._output(self.tokens(2, length)).shape[1:])
+
+    def _output(self, tokens: Tensor) -> Tensor:
+        """Return the first floating output, a row of it for each text."""
+        result = first_floats(self.call(tokens))
+        if result is None:
+            raise CannotTellError("its output holds no tensor of floating numbers for each text")
+        if result.is_meta:
+            raise CannotTellError("it computes on the meta device, where tensors have no values")
+        if len(result) == tokens.shape[0] * tokens.shape[1]:  # tokens of all texts in one row
+            result = result.reshape(*tokens.shape[:2], *result.shape[1:])
+        if len(result) != len(tokens):
+            raise CannotTellError(
+                f"its output, of shape {tuple(result.shape)}, has no row for each of"
+                f" {len(tokens)} texts"
+            )
+        return result
 
     def call(self, tokens: Tensor) -> Any:
         """Return whatever the model makes of these tokens."""
@@ -110,36 +138,34 @@ class Trial:
         if given.is_floating_point():
             weights = (x.dtype for x in _tensors(self.model) if x.is_floating_point())
             given = given.to(next(weights, torch.float32))
-        others = {name: _batched(value, given) for name, value in self.others.items()}
+        others = {name: self._batched(value, given) for name, value in self.others.items()}
         args, key = ((given,), {}) if self.key is None else ((), {self.key: given})
         try:
             return self.model(*args, **key, **others)
         except Exception as error:
             raise ForwardError(f"its forward fails: {short(error)}") from error
 
-    def noise(self, tokens: Tensor, output: Tensor) -> float:
-        """Return how much of the output is rounding, measured.
+    def noise(self, tokens: Tensor, output: Tensor) -> Tensor:
+        """Return how much of each entry of the output, in any text, is rounding: (1, …), measured.
 
-        The batch is run again, and the other way round; then the last digit of every weight is
-        changed, up or down at random: no digit of the output that moves with it means anything.
-        That digit is one of the narrowest floating type which leaves any part of the model,
-        float32 or narrower.
+        The last digit of every weight is changed, up or down at random: no digit of the output
+        that moves with it means anything. That digit is one of the narrowest floating type which
+        leaves any part of the model, float32 or narrower; and an entry is never more certain than
+        its own last digit.
         """
-        again = float((self.run(tokens) - output).abs().max())
-        turned = float((self.run(tokens.flip(0)).flip(0) - output).abs().max())
-        moved = [float((self._nudged(tokens) - output).abs().max()) for _ in range(NUDGES)]
-        digit = self.digit() * float(output.abs().max())
-        if again > 10 * digit:
-            raise CannotTellError(
-                "the same tokens give another output when run again: it is random even in"
-                " evaluation mode, or keeps something from call to call"
-            )
-        if turned > 10 * max(*moved, digit):
+        moved = [self._nudged(tokens) - output for _ in range(NUDGES)]
+        digit = self.digit()
+        noise = torch.stack([*moved, digit * output]).abs().amax(dim=(0, 1))[None]
+        # An entry that is 0 in every text, behind a ReLU, has digits too small to be seen here.
+        spread = float((output - output[:1]).abs().max())
+        noise = noise.clamp(min=max(digit**2 * spread, torch.finfo(noise.dtype).tiny))
+        turned = self.run(tokens.flip(0)).flip(0) - output
+        if float((turned.abs() / noise).max()) > SURE:
             raise CannotTellError(
                 "a text gives another output when others of its batch change places: it does not"
                 " read (batch, length)"
             )
-        return max(again, turned, *moved, digit)
+        return noise
 
     def other(self, tokens: Tensor) -> Tensor:
         """Return another token in place of each."""
@@ -152,38 +178,65 @@ class Trial:
         """Return the last digit, relative, of the narrowest type in the model."""
         return max(torch.finfo(dtype).eps for dtype in self.dtypes | {torch.float32})
 
-    def _nudged(self, tokens: Tensor) -> Tensor:
-        weights = [p for p in self.model.parameters() if p.is_floating_point()]
-        kept, digit = [p.clone() for p in weights], self.digit()
-        for p in weights:
-            up = torch.randint(0, 2, p.shape, generator=self._draw).to(p.device)
-            p.mul_(1 + digit * (2 * up - 1))
-        result = self.run(tokens)
-        for p, was in zip(weights, kept, strict=True):
-            p.copy_(was)
-        return result
+    def bound(self) -> str:
+        """Return the names of further arguments that are as long as the example, or nothing."""
+        if self.example is None:
+            return ""
+        length = self.example.shape[1]
+        tensors = ((name, x) for name, x in self.others.items() if isinstance(x, Tensor))
+        return ", ".join(name for name, x in tensors if length in x.shape)
 
-    def _widen(self) -> None:
-        """Compute in float64 from now on, if the device and the model let it."""
-        own, dtypes = self.model, self.dtypes
+    def widen(self) -> bool:
+        """Compute in float64 from now on; say whether the device and the model let it."""
+        dtypes = self.dtypes
         try:
-            self.model = copy.deepcopy(own).double()
+            self.model.double()
             failed = self._open(self.length)
         except (RuntimeError, TypeError) as error:  # not every device has float64
             failed = error
-        if failed:
-            self.model, self.dtypes = own, dtypes
+        if failed is not None:
+            self.model, self.dtypes = _copied(self._own, cpu=self._cpu), dtypes
+        return failed is None
+
+    def _nudged(self, tokens: Tensor) -> Tensor:
+        """Return the output under weights whose last digit is changed, which are then put back."""
+        digit = self.digit()
+        for p in self._weights(self.model):
+            up = torch.randint(0, 2, p.shape, generator=self._draw, dtype=torch.int8).to(p.device)
+            p.addcmul_(p, up.to(p.dtype).mul_(2 * digit).sub_(digit))
+        result = self.run(tokens)
+        own = self._weights(_unwrapped(self._own))
+        for p, was in zip(self._weights(self.model), own, strict=True):
+            p.copy_(was)  # from the model itself, so that no second copy is kept
+        return result
+
+    @staticmethod
+    def _weights(model: nn.Module) -> Iterator[Tensor]:
+        return (p for p in model.parameters() if p.is_floating_point())
+
+    def _compare_with_itself(self) -> None:
+        """Raise if the same text gives another output when it is run again."""
+        tokens, first = self._opened
+        second = _numbers(self.call(tokens))
+        if len(first) != len(second) or any(
+            _differ(x, y, SURE * self.digit()) for x, y in zip(first, second, strict=True)
+        ):
+            raise CannotTellError(
+                "the same text gives another output when it is run again: it is random even in"
+                " evaluation mode, or keeps something from call to call"
+            )
 
     def _open(self, *lengths: int) -> BaseException | None:
         """Set the first of these lengths that the model reads, or return why it reads none."""
         failed: BaseException | None = None
         for length in lengths or self._lengths():
             try:
-                self.dtypes = _dtypes(self, self.tokens(2, length))
+                tokens = self.tokens(2, length)
+                self.dtypes, output = _dtypes(self, tokens)
             except ForwardError as error:
                 failed = failed or error.__cause__
                 continue
-            self.length = length
+            self.length, self._opened = length, (tokens, _numbers(output))
             return None
         return failed
 
@@ -191,7 +244,18 @@ class Trial:
         """Return the lengths to try, those first that are nothing else's size."""
         longest = LENGTHS[0] if self.example is None else self.example.shape[1]
         tried = sorted((n for n in LENGTHS if n <= longest), key=lambda n: n in self.sizes)
-        return tried if longest in tried else [*tried, longest]
+        return list(dict.fromkeys([*tried, longest, *(n for n in SHORTEST if n < longest)]))
+
+    def _refused(self, failed: BaseException | None) -> str:
+        """Return why the model could not be run at all."""
+        with suppressed():
+            for text in self.tokens(2, self._lengths()[0]):
+                self.call(text[None])
+            return f"it reads one text at a time, and not a batch of them: {short(failed)}"
+        return (
+            f"its forward fails on {self._input()}: {short(failed)}; an example of its input,"
+            " given along, may help"
+        )
 
     def _pool(self) -> Tensor | None:
         """Return the token ids to draw from, or None where the tokens are reals."""
@@ -201,17 +265,29 @@ class Trial:
         ids = torch.arange(rows)
         if rows > 3 * LENGTHS[0]:  # what is special to a model has a low id, mostly
             ids = ids[LENGTHS[0] :]
-        return ids[ids != padding] if len(ids) > 2 and padding is not None else ids
+        ids = ids[ids != padding] if len(ids) > 2 and padding is not None else ids
+        return ids[_spread(len(ids), IDS)]
 
     def _vocabulary(self) -> tuple[int, int | None]:
         """Return the rows of the table that is read with the token ids, and its padding id."""
         for length in self._lengths():
-            ids = (torch.arange(1, length + 1) * 5 % 7 % 2)[None]  # 1 0 1 0 0 …
-            with _Reads(ids) as reads, suppressed():
+            ids = (torch.arange(length) % 3 == 0).long()[None]  # 1 0 0 1 0 0 1 …
+            with Reads(ids) as reads, suppressed():
                 self.call(ids)
             if reads.rows:
+                self.words = reads.words
                 return reads.rows[0], reads.padding
         return 2, None
+
+    def _batched(self, value: Any, tokens: Tensor) -> Any:
+        """Return a further argument for these tokens: of a row for each text, the first for all."""
+        assert self.example is not None
+        if not isinstance(value, Tensor) or not value.ndim:
+            return value
+        texts, length = self.example.shape[:2]
+        if len(value) != texts or (value.ndim == 1 and len(value) == length):
+            return value.to(tokens.device)
+        return value[:1].expand(len(tokens), *value.shape[1:]).to(tokens.device)
 
     def _input(self) -> str:
         if self.example is None:
@@ -228,26 +304,34 @@ def suppressed() -> Iterator[None]:
         return
 
 
-class _Reads(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Notes the rows of each table that is read with these very ids."""
+class Reads(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Notes each table that is read with these very ids, and one whose reading fails."""
 
     def __init__(self, ids: Tensor) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.ids = ids
         self.rows: list[int] = []
+        self.words = 0
         self.padding: int | None = None
+        self.failed: Tensor | None = None
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         name = name_of(func)
-        if name in ("embedding", "index", "index_select") and args[0].is_floating_point():
-            for index in tree_leaves(args[1:]):
-                if isinstance(index, Tensor) and not index.is_meta and self._same(index):
-                    self.rows.append(args[0].shape[0])
-                    if name == "embedding" and len(args) > 2 and args[2] >= 0:
-                        self.padding = args[2]
-        return func(*args, **(kwargs or {}))
+        if name not in LOOKUPS or not args[0].is_floating_point():
+            return func(*args, **(kwargs or {}))
+        for index in tree_leaves(args[1:]):
+            if isinstance(index, Tensor) and not index.is_meta and self._same(index):
+                self.rows.append(args[0].shape[0])
+                self.words = self.words or args[0].data_ptr()
+                if name == "embedding" and len(args) > 2 and args[2] >= 0:
+                    self.padding = args[2]
+        try:
+            return func(*args, **(kwargs or {}))
+        except Exception:
+            self.failed = args[0]
+            raise
 
     def _same(self, index: Tensor) -> bool:
         return index.numel() == self.ids.numel() and torch.equal(
@@ -255,12 +339,51 @@ class _Reads(TorchDispatchMode):  # type: ignore[no-untyped-call]
         )
 
 
-def first_floats(output: Any) -> Tensor | None:
-    """Return the first floating tensor in what a model returned."""
+def tensors_of(output: Any) -> list[Tensor]:
+    """Return every tensor in what a model returned: a dataclass, too, or a plain object."""
     if isinstance(output, Mapping):
         output = list(output.values())
-    leaves = (x for x in tree_leaves(output) if isinstance(x, Tensor))
-    return next((x for x in leaves if x.is_floating_point()), None)
+    elif hasattr(output, "__dict__") and not isinstance(output, Tensor):
+        output = list(vars(output).values())
+    return [x for x in tree_leaves(output) if isinstance(x, Tensor)]
+
+
+def first_floats(output: Any) -> Tensor | None:
+    """Return the first floating tensor in what a model returned that is no single number."""
+    found = (x for x in tensors_of(output) if x.is_floating_point() and x.ndim and x.numel())
+    return next(found, None)
+
+
+def _numbers(output: Any) -> list[Tensor]:
+    """Return copies of all tensors of numbers in what a model returned."""
+    found = (x for x in tensors_of(output) if not x.is_meta and not x.is_complex())
+    return [x.cpu().double().nan_to_num() for x in found]
+
+
+def _spread(count: int, most: int) -> Tensor:
+    """Return as many places of `count` as there are, or `most` of them, evenly."""
+    return torch.linspace(0, count - 1, min(count, most)).round().long()
+
+
+def _differ(x: Tensor, y: Tensor, slack: float) -> bool:
+    """Say whether two tensors differ by more than this, beside what of them differs at all."""
+    if x.shape != y.shape:
+        return True
+    moved = x != y
+    gaps, sizes = (x - y)[moved].abs(), x[moved].abs()
+    return bool(moved.any()) and float(gaps.max()) > slack * float(sizes.max())
+
+
+def _check_axes(example: Tensor | None) -> None:
+    """Raise if an example has more axes than texts have: which is the length, none says."""
+    if example is None:
+        return
+    allowed = "(batch, length, width)" if example.is_floating_point() else "(batch, length)"
+    if example.ndim > allowed.count(",") + 1:
+        raise CannotTellError(
+            f"an example of {example.dtype} is {allowed}, and of one of shape"
+            f" {tuple(example.shape)} no axis is known to be the length"
+        )
 
 
 def _parted(
@@ -275,15 +398,26 @@ def _parted(
 
 def _copied(model: nn.Module, *, cpu: bool) -> nn.Module:
     """Return a copy at rest, that is, in evaluation mode."""
+    if any(is_lazy(x) for x in _tensors(model)):
+        raise CannotTellError("some of its weights have no shape before its first run; run it once")
     if any(x.is_meta for x in _tensors(model)):
         raise CannotTellError("its weights are on the meta device, where tensors have no values")
     try:
-        twin = copy.deepcopy(getattr(model, "_orig_mod", model))  # what torch.compile has wrapped
+        twin = copy.deepcopy(_unwrapped(model))
     except Exception as error:
         raise CannotTellError(
             f"it cannot be copied ({short(error)}), and a diagnosis runs no model but a copy"
         ) from error
-    return twin.cpu().eval() if cpu else twin.eval()
+    if cpu:
+        twin.cpu()
+    twin.eval()  # which need not return it
+    return twin
+
+
+def _unwrapped(model: nn.Module) -> nn.Module:
+    """Return what torch.compile has wrapped, or the model itself."""
+    inner: nn.Module = getattr(model, "_orig_mod", model)
+    return inner
 
 
 def _tensors(model: nn.Module) -> Iterator[Tensor]:
@@ -291,15 +425,8 @@ def _tensors(model: nn.Module) -> Iterator[Tensor]:
     yield from model.buffers()
 
 
-def _batched(value: Any, tokens: Tensor) -> Any:
-    """Return the first row of a further argument, for each text of the batch."""
-    if not isinstance(value, Tensor) or not value.ndim:
-        return value
-    return value[:1].expand(len(tokens), *value.shape[1:]).to(tokens.device)
-
-
-def _dtypes(trial: Trial, tokens: Tensor) -> set[torch.dtype]:
-    """Return the type of every floating tensor that leaves a part of the model."""
+def _dtypes(trial: Trial, tokens: Tensor) -> tuple[set[torch.dtype], Any]:
+    """Return the type of every floating tensor that leaves a part of the model; and its output."""
     seen: set[torch.dtype] = set()
 
     def keep(part: nn.Module, given: Any, output: Any) -> None:
@@ -307,8 +434,8 @@ def _dtypes(trial: Trial, tokens: Tensor) -> set[torch.dtype]:
         seen.update(x.dtype for x in tensors if x.is_floating_point())
 
     with hooked(part.register_forward_hook(keep) for part in trial.model.modules()):
-        trial.call(tokens)
-    return seen
+        output = trial.call(tokens)
+    return seen, output
 
 
 def name_of(func: Any) -> str:

@@ -8,44 +8,57 @@
 
 `diagnose` asks all five. Each answer is a `Diagnosis`, to be read or to be asserted on. A model is
 run on a copy, in evaluation mode and without gradients, so that its mode, its weights, buffers and
-caches, and all generators of random numbers are afterwards as they were; that takes its memory
-once or twice more.
+caches, and all generators of random numbers are afterwards as they were; but hooks run with it, and
+what they write elsewhere stays written. The copy is widened to float64 for most questions: it takes
+as much memory as the model's weights twice if they are float32, four times if they are narrower,
+and what its outputs need.
 """
 
 from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import accumulate, groupby
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from posenc._arguments import _shown, as_integer, as_reals
 from posenc.nn._arguments import ACTIVATIONS, INTEGERS, check_range
 from posenc.nn._observe import (
     by_position,
     meetings,
-    mixing_parts,
     repeated,
     together,
     twice,
     varies,
     weighted,
+    widths,
 )
-from posenc.nn._trial import CannotTellError, ForwardError, Trial, short, undisturbed
+from posenc.nn._parts import Part, mixing_parts
+from posenc.nn._trial import (
+    SURE,
+    CannotTellError,
+    ForwardError,
+    Reads,
+    Trial,
+    short,
+    suppressed,
+    undisturbed,
+)
 
 HEALTHY, ILL, UNDETERMINED, ABSENT = "healthy", "ill", "undetermined", "absent"
 MARKS = {HEALTHY: "[ ok ]", ILL: "[ ILL]", UNDETERMINED: "[  ? ]", ABSENT: "[  - ]"}
 
 Example = Tensor | Mapping[str, Any] | None
 
-# A change counts as real from ten times what rounding does: see `Trial.noise`.
-SURE = 10
 TEXTS = 32  # a token that attends to itself alone shows nothing: of so many some look around
+FEWEST, MOST = 8, 2**23  # but of a large vocabulary fewer, for no more numbers at once
 LONGEST = 1024  # tokens that are tried where no number is asked for
 PAIRS = {"interleaved": "dimensions 2i and 2i + 1", "half": "dimensions i and i + d/2"}
 # Chance would put a pairing of random weights so far from the others once in three million.
@@ -102,15 +115,40 @@ class Report:
 
     @property
     def status(self) -> str:
-        """Ill if one answer is, undetermined if all are, healthy otherwise."""
+        """Ill if one answer is, or else undetermined if one is, healthy otherwise."""
         found = {diagnosis.status for diagnosis in self.diagnoses}
-        return ILL if self.ill else UNDETERMINED if found == {UNDETERMINED} else HEALTHY
+        return next((status for status in (ILL, UNDETERMINED) if status in found), HEALTHY)
 
     def __str__(self) -> str:
         ill = sum(diagnosis.ill for diagnosis in self.diagnoses)
         open_ = sum(diagnosis.status == UNDETERMINED for diagnosis in self.diagnoses)
         summary = f"{ill} ill, {open_} undetermined, of {len(self.diagnoses)} questions."
         return "\n\n".join([self.subject, *map(str, self.diagnoses), summary])
+
+
+class _Change(NamedTuple):
+    """How much of an output changed, where that is clearest, and what rounding does there."""
+
+    size: float
+    noise: float
+
+    @property
+    def clear(self) -> float:
+        """How many times as much as rounding."""
+        return self.size / self.noise
+
+
+class _Lengths(NamedTuple):
+    """How long the rows of tokens and of positions are that are added, and how wide."""
+
+    tokens: float
+    positions: float
+    width: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times as long those of positions are."""
+        return self.positions / max(self.tokens, torch.finfo(torch.float64).tiny)
 
 
 class _Turned(NamedTuple):
@@ -144,14 +182,17 @@ def diagnose(model: nn.Module, example: Example = None, *, length: int | None = 
             something that contains one, as the models of transformers do. It may be on any device,
             in any dtype, and in training mode.
         example: what the model reads, if it is not token ids, or ids of few values: a tensor of
-            integers, (batch, length), or of reals, (batch, length, …). Or a mapping of keywords
-            to arguments of `forward`, the first of them the tokens; the others stay as they are
-            whatever the tokens, and each text of a batch is given the first row of a tensor.
+            integers, (batch, length), or of reals, (batch, length) or (batch, length, width). Or
+            a mapping of keywords to arguments of `forward`, the first of them the tokens; the
+            others stay as they are whatever the tokens, but of a tensor with a row for each text
+            of the example all texts are given the first. One that is as long as the example
+            leaves no other length to try.
         length: how many tokens you mean to feed it; without it, the last question only finds out
             how many it can take.
 
     Returns:
         A `Report`: `report.ill`, `report.status`, `report.diagnoses`, and the text of it, `str`.
+        All are undetermined where the same text, run twice, has two outputs.
 
     Raises:
         TypeError: `model` is not a module, `example` no tensor or mapping with one in front,
@@ -193,10 +234,13 @@ def sees_order(model: nn.Module, example: Example = None) -> Diagnosis:
     With two it does, because a token further back has itself seen less: so then each smallest part
     of the model that mixes tokens is tried on its own. If none minds the order of what it is given,
     and a text of one token repeated has the same output everywhere, order reaches the model through
-    the mask alone, and positions do not.
+    the mask alone, and positions do not. Where there is one output a text, the parts have to be
+    causal as well, and that output the same at another length.
 
-    The copy computes in float64 where the model can. What counts as a change is measured: ten times
-    as much as changing the last digit of every weight, or running the batch in another order, does.
+    The copy computes in float64 where the model can. What counts as a change of an entry is
+    measured: ten times what changing the last digit of every weight does to it, in the narrowest
+    type of the model, float32 at most. A model that is ill minds other tokens a hundred times as
+    much as that rounding; where they change nothing, or too little, the answer is undetermined.
 
     Args:
         model: see `diagnose`.
@@ -204,8 +248,8 @@ def sees_order(model: nn.Module, example: Example = None) -> Diagnosis:
 
     Returns:
         A `Diagnosis`. Verdicts: "it sees order"; "only through the causal mask" and "it does not
-        see order", both ill. Measured: `change`, the largest change of an output, `noise`, and
-        `causal`, 1 or 0, all three where there is an output for each token.
+        see order", both ill. Measured: `change` of an entry of the output, where it is clear, and
+        its `noise`; and where there is an output for each token, `causal`, 1 or 0.
 
     Raises:
         TypeError: see `diagnose`.
@@ -232,8 +276,9 @@ def drowned_tokens(model: nn.Module, example: Example = None, *, limit: float = 
     """Return whether the rows of the positions are too long beside those of the tokens.
 
     Where what depends on tokens alone is added to what depends on positions alone, the lengths of
-    both are measured. Nothing is assumed about the kind of either. At a ratio of 10 the tokens make
-    1/(1 + 10²), about one per cent, of the sum's squared length.
+    both are measured; of several such sums, the worst is judged. Nothing is assumed about the kind
+    of either. At a ratio of 10 the tokens make 1/(1 + 10²), about one per cent, of the sum's
+    squared length.
 
     Args:
         model: see `diagnose`.
@@ -274,13 +319,14 @@ def colliding_positions(
     on positions alone meets something that depends on tokens: the rows added to tokens (their sum
     is what counts, after rounding), the cosines and sines that turn queries, the biases of the last
     token's scores. Two positions collide if they are equal in all of them, to the last bit.
-    Distances that a scheme puts together on purpose, the farther the more and in float64 too, as
-    T5's buckets do, are no collision.
+    Distances that a scheme puts together on purpose, the nearest not, the farther the more, and in
+    float64 too, as T5's buckets do, are no collision; to write such by mistake is not noticed.
 
     Args:
         model: see `diagnose`.
         example: see `diagnose`.
-        length: how many positions to compare; if the model reads fewer, as many as it does.
+        length: how many positions to compare; if the model reads fewer, as many as it does, and
+            fewer by one where so many are something else's size, which would be taken for rows.
 
     Returns:
         A `Diagnosis`. Verdicts: "all positions differ"; "positions collide", ill; "far positions
@@ -303,7 +349,7 @@ def colliding_positions(
         ('positions collide', 256, 257)
     """
     length = as_integer("length", length, least=2)
-    work = partial(_colliding_positions, length=length, model=model, example=example)
+    work = partial(_colliding_positions, length=length)
     return _asked("Do positions collide?", work, model, example, exact=False)
 
 
@@ -313,7 +359,9 @@ def longest_input(
     """Return how many tokens the model reads before its forward fails, and which table ends there.
 
     It is run on longer and longer texts, on the CPU, where an index beyond a table is an error like
-    any other. A table that wraps around or clamps does not fail: `colliding_positions` sees that.
+    any other. The table is the one whose reading fails, or, where the model complains before it
+    reads, one of as many rows that does not hold the tokens. A table that wraps around or clamps
+    does not fail: `colliding_positions` sees that.
 
     Args:
         model: see `diagnose`.
@@ -353,7 +401,8 @@ def rope_layout(model: nn.Module, example: Example = None) -> Diagnosis:
 
     What the weights were trained with is another matter, and the code cannot tell. Where the
     projections can be found in the model, `trained_layout` is asked about them; its answer may be
-    that they do not tell either.
+    that they do not tell either. Nothing is said of a length that falls with the position as well,
+    as in xPos; where one factor does both, the answer is undetermined.
 
     Args:
         model: see `diagnose`.
@@ -391,7 +440,8 @@ def trained_layout(weight: Tensor, *, heads: int) -> Diagnosis:
     and has to be alike by five standard deviations more than they. If the halves are, the layout
     is half: neighbours are then alike as well, since their frequencies are. If only neighbours
     are, and twice as much as the halves, it is interleaved. Weights that were never trained have
-    no such pattern, nor need all that were: then this cannot tell, and says so.
+    no such pattern, nor need all that were: then this cannot tell, and says so. But rows whose
+    length changes along the head for another reason look like either, turned or not.
 
     Args:
         weight: (heads·d, d_model), the projection of queries, or of keys, as `nn.Linear` has it;
@@ -427,97 +477,246 @@ def trained_layout(weight: Tensor, *, heads: int) -> Diagnosis:
 def _sees_order(trial: Trial) -> Diagnosis:
     if trial.pool is not None and len(trial.pool) < 2:
         raise CannotTellError("all tokens that it can be given are the same one")
-    tokens = trial.tokens(TEXTS, trial.length)
+    _long_enough(trial)
+    shape = trial.shape(trial.length)
+    tokens = trial.tokens(max(FEWEST, min(TEXTS, MOST // math.prod(shape))), trial.length)
     output = trial.run(tokens)
-    noise = trial.noise(tokens, output)
-    if not _per_token(trial, output):
-        moved = _moved(trial, tokens, first=1, last=1)
-        change = max(_largest(x - output) for _, x in moved)
-        return _order(change, noise, "the tokens between the first and the last")
-    other = torch.cat([tokens[:, :-1], trial.other(tokens[:, -1:])], dim=1)
-    causal = _largest((trial.run(other) - output)[:, :-1]) <= SURE * noise
-    moved = _moved(trial, tokens, last=int(causal))
-    if not causal:
-        change = max(_largest(x - output[:, order]) for order, x in moved)
-        return _order(change, noise, "all tokens", causal=0)
-    change = max(_largest((x - output)[:, -1]) for _, x in moved)
-    found = _order(change, noise, "the tokens before the last", causal=1)
-    return found if found.ill else _through_what(trial, tokens, noise, found)
+    texts = _Texts(tokens, trial.other(tokens), output, trial.noise(tokens, output))
+    ignored = "its output does not depend on the tokens"
+    _demand(_clearest(trial.run(texts.other) - output, texts.noise), SURE, ignored)
+    axes = _growing(trial, shape)
+    if not axes:
+        return _pooled(trial, texts)
+    last = _changed(trial, texts, texts.with_others(trial.length - 1, trial.length))
+    causal = _clearest(*(_at(x, slice(trial.length - 1), axes) for x in last))
+    return (_causal if causal.clear <= SURE else _both_ways)(trial, texts, axes)
 
 
-def _moved(
-    trial: Trial, tokens: Tensor, *, first: int = 0, last: int = 0
-) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield orders of the positions, those at the ends staying, and the outputs in that order."""
-    for order in _orders(trial.length, first, last):
-        yield order, trial.run(tokens[:, order])
+class _Texts(NamedTuple):
+    """Texts, the same of other tokens, and of the first what the model makes, and its rounding."""
+
+    tokens: Tensor
+    other: Tensor
+    output: Tensor
+    noise: Tensor
+
+    def with_others(self, start: int, stop: int) -> Tensor:
+        """Return the texts with other tokens from `start` to before `stop`."""
+        rows = [self.tokens[:, :start], self.other[:, start:stop], self.tokens[:, stop:]]
+        return torch.cat(rows, dim=1)
 
 
-def _orders(length: int, first: int, last: int) -> Iterator[Tensor]:
-    """Yield the positions in the reverse order and rolled by one, those at the ends staying."""
+def _changed(trial: Trial, texts: _Texts, changed: Tensor) -> tuple[Tensor, Tensor]:
+    """Return how the output on changed texts differs, and the noise."""
+    return trial.run(changed) - texts.output, texts.noise
+
+
+def _pooled(trial: Trial, texts: _Texts) -> Diagnosis:
+    """Return the answer of a model with one output a text."""
+
+    def change(changed: Tensor) -> _Change:
+        return _clearest(*_changed(trial, texts, changed))
+
+    what = "the tokens between the first and the last permuted, outputs"
+    moved = (change(texts.tokens[:, order]) for order in _orders(trial.length, 1, 1))
+    found = _order(what, moved, lambda: change(texts.with_others(1, trial.length - 1)))
+    return found if found.ill else _through_what(trial, texts, [], found)
+
+
+def _causal(trial: Trial, texts: _Texts, axes: list[int]) -> Diagnosis:
+    """Return the answer of a model whose last output alone depends on the last token."""
+    last = trial.length - 1
+
+    def change(changed: Tensor) -> _Change:
+        return _clearest(
+            *(_at(x, slice(last, None), axes) for x in _changed(trial, texts, changed))
+        )
+
+    what = "the tokens before the last permuted, the last output"
+    moved = (change(texts.tokens[:, order]) for order in _orders(trial.length, 0, 1))
+    found = _order(what, moved, lambda: change(texts.with_others(0, last)), causal=1)
+    return found if found.ill else _through_what(trial, texts, axes, found)
+
+
+def _both_ways(trial: Trial, texts: _Texts, axes: list[int]) -> Diagnosis:
+    """Return the answer of a model in which tokens see those behind them as well."""
+
+    def moved(order: Tensor) -> _Change:
+        output, noise = (_ordered(x, order, axes) for x in (texts.output, texts.noise))
+        return _clearest(trial.run(texts.tokens[:, order]) - output, noise)
+
+    def swapped() -> _Change:
+        changed = _changed(trial, texts, texts.with_others(1, trial.length))
+        return _clearest(*(_at(x, slice(1), axes) for x in changed))
+
+    what = "all tokens permuted, outputs"
+    return _order(what, map(moved, _orders(trial.length)), swapped, causal=0)
+
+
+def _growing(trial: Trial, shape: tuple[int, ...]) -> list[int]:
+    """Return the axes of an output of this shape that count tokens: those that shrink with them."""
+    try:
+        shorter = trial.shape(trial.length - 1)
+    except CannotTellError:  # it reads this length alone
+        return [axis for axis, size in enumerate(shape, 1) if size == trial.length]
+    if len(shape) != len(shorter):
+        raise CannotTellError(f"the shape of its output, {shape}, is of no fixed number of axes")
+    axes = [axis for axis in range(len(shape)) if shape[axis] != shorter[axis]]
+    if any((shape[axis], shorter[axis]) != (trial.length, trial.length - 1) for axis in axes):
+        raise CannotTellError(
+            f"of {trial.length} tokens its output is of shape {shape}, of one fewer {shorter}: it"
+            " grows with the text, but has no row for each token"
+        )
+    return [axis + 1 for axis in axes]
+
+
+def _at(x: Tensor, places: slice, axes: list[int]) -> Tensor:
+    """Return what stands at these places of all axes that count tokens."""
+    return x[tuple(places if axis in axes else slice(None) for axis in range(x.ndim))]
+
+
+def _ordered(x: Tensor, order: Tensor, axes: list[int]) -> Tensor:
+    """Return an output with all axes that count tokens in this order."""
+    for axis in axes:
+        x = x.index_select(axis, order)
+    return x
+
+
+def _orders(length: int, first: int = 0, last: int = 0) -> Iterator[Tensor]:
+    """Yield positions in the reverse order, rolled by one and by half; those at the ends stay."""
     places = torch.arange(length)
     middle = places[first : length - last]
+    if len(middle) < 2:
+        raise CannotTellError(f"it reads texts of {length} tokens, too few to permute")
     for order in (middle.flip(0), middle.roll(1), middle.roll(len(middle) // 2)):
         yield torch.cat([places[:first], order, places[length - last :]])
 
 
-def _order(change: float, noise: float, which: str, **numbers: float) -> Diagnosis:
-    what = "the last output" if numbers.get("causal") else "outputs"
-    why = (
-        f"With {which} permuted, {what} changed by {change:.1g}; rounding alone makes {noise:.1g}."
+def _clearest(change: Tensor, noise: Tensor) -> _Change:
+    """Return the change of that entry which rounding explains least."""
+    place = int((change.abs() / noise).argmax())
+    return _Change(
+        float(change.abs().flatten()[place]), float(noise.expand_as(change).flatten()[place])
     )
-    numbers |= {"change": change, "noise": noise}
-    if change > SURE * noise:
+
+
+def _first_clear(changes: Iterable[_Change]) -> _Change:
+    """Return the first change that is clear of the rounding, or the clearest if none is."""
+    seen = []
+    for change in changes:
+        if change.clear > SURE:
+            return change
+        seen.append(change)
+    return max(seen, key=lambda one: one.clear)
+
+
+def _demand(change: _Change, least: float, reason: str) -> None:
+    """Raise if a change that is to be seen, is not there, or is not clear of the rounding."""
+    if change.size == 0:
+        raise CannotTellError(reason)
+    if change.clear <= least:
+        raise CannotTellError(
+            f"other tokens change an output by {change.size:.1g}, and its rounding, which makes"
+            f" {change.noise:.1g}, hides what their order does"
+        )
+
+
+def _order(
+    what: str, moved: Iterable[_Change], swapped: Callable[[], _Change], **numbers: float
+) -> Diagnosis:
+    """Return the answer from what permuting tokens changes, and what other tokens do."""
+    change = _first_clear(moved)
+    numbers |= {"change": change.size, "noise": change.noise}
+    why = f"With {what} changed by {change.size:.1g}; rounding alone makes {change.noise:.1g}."
+    if change.clear > SURE:
         return _found(HEALTHY, "it sees order", why, numbers)
+    # To be ill, a model has to mind other tokens as far beyond doubt as it does not their order.
+    _demand(swapped(), SURE**2, "no token's output depends on another token")
     return _found(ILL, "it does not see order", why, numbers, REMEDIES["order"])
 
 
-def _through_what(trial: Trial, tokens: Tensor, noise: float, found: Diagnosis) -> Diagnosis:
-    """Return whether a causal model that sees order has positions, or only its mask."""
-    knows = _knows_positions(trial, tokens, noise)
+def _through_what(trial: Trial, texts: _Texts, axes: list[int], found: Diagnosis) -> Diagnosis:
+    """Return whether a model that sees order has positions, or only a causal mask."""
+    knows = _knows_positions(trial, texts, axes)
     if knows:
         return found
     if knows is None:
-        why = f"{found.why} Whether positions or the causal mask alone told it, no part shows."
+        why = f"{found.why} Whether positions or a causal mask alone told it, no part shows."
         return replace(found, why=why)
+    where = "everywhere" if axes else "at every length"
     why = (
-        f"{found.why} But one token repeated has the same output everywhere, and no part that mixes"
+        f"{found.why} But one token repeated has the same output {where}, and no part that mixes"
         " tokens minds the order of those before the last: order is told by the mask alone."
     )
     verdict = "only through the causal mask"
     return _found(ILL, verdict, why, found.measured, REMEDIES["mask"])
 
 
-def _knows_positions(trial: Trial, tokens: Tensor, noise: float) -> bool | None:
-    """Return whether any part of a causal model knows positions; None where no part can be run."""
-    same = trial.run(tokens[:, :1].repeat_interleave(trial.length, dim=1))
-    if _largest(same - same[:, :1]) > SURE * noise:
+def _knows_positions(trial: Trial, texts: _Texts, axes: list[int]) -> bool | None:
+    """Return whether any part knows positions; None where no part can be run, or none can tell."""
+    same = texts.tokens[:, :1].repeat_interleave(trial.length, dim=1)
+    if axes and _varying(trial.run(same), texts.noise, axes):
         return True
-    relative = SURE * noise / max(_largest(same), torch.finfo(torch.float64).tiny)
+    relative = SURE * trial.digit()
+    parts = mixing_parts(trial, texts.tokens, same)
     order = next(_orders(trial.length, 0, 1))
-    minds = [part.minds(order, relative) for part in mixing_parts(trial, tokens)]
-    return any(minds) if minds else None
+    if any(part.told(relative) or part.minds(order, relative) for part in parts):
+        return True
+    # What a part does not mind counts only where rounding is far below what it does mind.
+    if not parts or min(part.mixes for part in parts) <= SURE * relative:
+        return None
+    return False if axes or _by_causal_parts(trial, same, texts.noise, parts) else None
+
+
+def _varying(output: Tensor, noise: Tensor, axes: list[int]) -> bool:
+    """Say whether an output is not the same at every place of an axis that counts tokens."""
+    return any(
+        _clearest(output - output.narrow(axis, 0, 1), noise.amax(axis, keepdim=True)).clear > SURE
+        for axis in axes
+    )
+
+
+def _by_causal_parts(trial: Trial, same: Tensor, noise: Tensor, parts: list[Part]) -> bool:
+    """Say whether all parts are causal, and one output is made of theirs without positions.
+
+    That is, texts of one token have the same output whatever their length.
+    """
+    if not all(part.causal(SURE * trial.digit()) for part in parts):
+        return False
+    try:
+        shorter = trial.run(same[:, 1:])
+    except CannotTellError:  # it reads this length alone
+        return False
+    return _clearest(shorter - trial.run(same), noise).clear <= SURE
 
 
 def _drowned_tokens(trial: Trial, *, limit: float) -> Diagnosis:
-    for tokens, positions in _sums(trial):
-        lengths = [float(x.norm(dim=1).mean()) for x in (tokens, positions)]
-        ratio = lengths[1] / max(lengths[0], torch.finfo(torch.float64).tiny)
-        scaled = ratio / math.sqrt(tokens.shape[1])
-        numbers = {"ratio": ratio, "tokens": lengths[0], "positions": lengths[1], "scaled": scaled}
-        why = (
-            f"Rows of positions are {lengths[1]:.3g} long on average, those of tokens"
-            f" {lengths[0]:.3g}: {ratio:.3g} times, where {limit:.3g} is the limit."
-        )
-        if ratio <= limit:
-            return _found(HEALTHY, "positions do not drown the tokens", why, numbers)
+    _long_enough(trial)
+    lengths = [_Lengths(_mean_length(x), _mean_length(y), x.shape[1]) for x, y in _sums(trial)]
+    if not lengths:
+        why = "Nothing that depends on positions alone is added to what depends on one token alone."
+        return _found(ABSENT, "no positions are added to tokens", why)
+    worst = max(lengths, key=lambda one: one.ratio)
+    (tokens, positions, width), ratio = worst, worst.ratio
+    root = math.sqrt(width)
+    scaled = ratio / root
+    numbers = {"ratio": ratio, "tokens": tokens, "positions": positions, "scaled": scaled}
+    why = (
+        f"Rows of positions are {positions:.3g} long on average, those of tokens {tokens:.3g}:"
+        f" {ratio:.3g} times, where {limit:.3g} is the limit."
+    )
+    if ratio <= limit:
+        return _found(HEALTHY, "positions do not drown the tokens", why, numbers)
+    remedy = (
+        f"make the tokens' rows √d_model = {root:.3g} times as long, by that factor or by their"
+        f" first deviation, which leaves {scaled:.3g} times."
+    )
+    if scaled > limit:
         remedy = (
-            f"make the tokens' rows √d_model = {math.sqrt(tokens.shape[1]):.3g} times as long, by"
-            f" that factor or by their first deviation, which leaves {scaled:.3g} times."
+            f"make the rows of positions shorter: bounded ones, or the same times a factor. Tokens"
+            f" √d_model = {root:.3g} times as long are not enough, and leave {scaled:.3g} times."
         )
-        return _found(ILL, "positions drown the tokens", why, numbers, remedy)
-    why = "Nothing that depends on positions alone is added to what depends on one token alone."
-    return _found(ABSENT, "no positions are added to tokens", why)
+    return _found(ILL, "positions drown the tokens", why, numbers, remedy)
 
 
 def _sums(trial: Trial) -> Iterator[tuple[Tensor, Tensor]]:
@@ -542,12 +741,12 @@ def _sums(trial: Trial) -> Iterator[tuple[Tensor, Tensor]]:
                 yield rows[tokens], rows[positions]
 
 
-def _colliding_positions(
-    trial: Trial, *, length: int, model: nn.Module, example: Example
-) -> Diagnosis:
+def _colliding_positions(trial: Trial, *, length: int) -> Diagnosis:
+    _long_enough(trial)
     longest, _ = _longest(trial, length)
     # A length that is nothing else's size, so that no weight is taken for rows of positions.
-    longest = next(n for n in range(longest, 0, -1) if n not in trial.sizes or n <= trial.length)
+    taken = widths(trial) if longest in trial.sizes else set()
+    longest = next(n for n in range(longest, 0, -1) if n not in taken or n <= trial.length)
     met = meetings(trial, longest)
     if not met:
         why = f"At {longest} positions, nothing that depends on them alone meets the tokens."
@@ -555,20 +754,32 @@ def _colliding_positions(
     groups = together([meeting.labels for meeting in met])
     where = ", ".join(dict.fromkeys(meeting.where for meeting in met))
     found = _collisions(groups, longest, where)
-    if found.ill and all(meeting.axes == 2 for meeting in met) and _widening(groups):
-        exact = meetings(Trial(model, example), longest)
-        if int(together([meeting.labels for meeting in exact]).max()) == int(groups.max()):
+    if found.ill and all(meeting.axes == 2 for meeting in met) and _as_buckets(groups):
+        if not trial.widen():
+            raise CannotTellError(
+                "far positions share a bias, and it does not compute in float64, which would tell"
+                " rounding from purpose"
+            )
+        exact = together([meeting.labels for meeting in meetings(trial, longest)])
+        if int(exact.max()) == int(groups.max()):
             verdict = "far positions share a bias, in float64 too"
             why = f"{found.why} In float64 they do, too, as those of a bucket are meant to."
             return _found(HEALTHY, verdict, why, found.measured)
     return found
 
 
-def _widening(groups: Tensor) -> bool:
-    """Say whether keys far from the last query share more than near ones, as buckets do."""
-    shared = groups[1:] == groups[:-1]
-    far, near = shared.tensor_split(2)
-    return int(far.sum()) >= int(near.sum())
+def _as_buckets(groups: Tensor) -> bool:
+    """Say whether positions share as in buckets: the nearest not, and others the farther the more.
+
+    Equal ones lie side by side, the last position alone, and before it never fewer: but for one, by
+    which the sizes of buckets differ where they are rounded, and for the first, which may be cut.
+    """
+    runs = [(kind, len([*run])) for kind, run in groupby(groups.flip(0).tolist())]
+    sizes = [size for _, size in runs]
+    shrinks = any(
+        size < most - 1 for size, most in zip(sizes[:-1], accumulate(sizes, max), strict=False)
+    )
+    return len({kind for kind, _ in runs}) == len(runs) and sizes[0] == 1 and not shrinks
 
 
 def _collisions(groups: Tensor, length: int, where: str) -> Diagnosis:
@@ -596,19 +807,55 @@ def _longest_input(trial: Trial, *, asked: int | None) -> Diagnosis:
     longest, failed = _longest(trial, aim)
     numbers: dict[str, float] = {"longest": longest, "length": aim}
     if failed is None:
-        return _found(HEALTHY, f"it reads {aim} tokens", f"A text of {aim} was read.", numbers)
-    tables = [
+        return _found(HEALTHY, f"it reads {_counted(aim)}", f"A text of {aim} was read.", numbers)
+    _demand_any_length(trial, longest, aim)
+    why = f"A text of {longest} was read; one more, and it fails: {short(failed)}."
+    why += f" {_ending(trial, longest) or 'No table of that many rows was found'}."
+    if asked is None:
+        return _found(HEALTHY, f"it ends at {_counted(longest)}", why, numbers)
+    verdict = f"it ends at {_counted(longest)}, and {asked} are asked for"
+    return _found(ILL, verdict, why, numbers, REMEDIES["length"])
+
+
+def _demand_any_length(trial: Trial, longest: int, aim: int) -> None:
+    """Raise if it is not a table that the length is bound to."""
+    bound = trial.bound()
+    if bound and longest <= trial.length:
+        raise CannotTellError(
+            f"{bound} has {trial.length} columns, as the example has, and texts of other lengths"
+            f" fail: give an example of {aim}"
+        )
+    for size in (2, 4, 8, 16, 32, 64, 128):
+        longer = (longest // size + 1) * size
+        if longer > longest + 1 and _fails(trial, longer) is None:
+            raise CannotTellError(
+                f"it reads {_counted(longest)} and {longer}, but not {longest + 1}: not any length,"
+                " whatever its tables"
+            )
+
+
+def _ending(trial: Trial, longest: int) -> str:
+    """Return in words which table ends at this length, if any."""
+    text = trial.tokens(1, longest + 1)
+    with Reads(text) as reads, suppressed():
+        trial.call(text)
+    tables = [*trial.model.named_parameters(), *trial.model.named_buffers()]
+    if reads.failed is not None:
+        place = reads.failed.data_ptr()
+        names = [name for name, x in tables if x.data_ptr() == place]
+        return f"{names[0] if names else 'A table'} has {len(reads.failed)} rows"
+    named = [
         f"{name} has {rows} rows"
-        for name, x in trial.model.state_dict().items()
+        for name, x in tables
+        if x.data_ptr() != trial.words
         for rows in x.shape[:-1]
         if rows - longest in (0, 1, 2)  # some tables begin with two rows for padding
     ]
-    why = f"A text of {longest} was read; one more, and it fails: {short(failed)}."
-    why += f" {tables[0]}." if tables else " No table of that many rows was found."
-    if asked is None:
-        return _found(HEALTHY, f"it ends at {longest} tokens", why, numbers)
-    verdict = f"it ends at {longest} tokens, and {asked} are asked for"
-    return _found(ILL, verdict, why, numbers, REMEDIES["length"])
+    return named[0] if named else ""
+
+
+def _counted(tokens: int) -> str:
+    return f"{tokens} token{'s' if tokens != 1 else ''}"
 
 
 def _longest(trial: Trial, aim: int) -> tuple[int, BaseException | None]:
@@ -640,6 +887,7 @@ def _fails(trial: Trial, length: int) -> BaseException | None:
 
 
 def _rope_layout(trial: Trial) -> Diagnosis:
+    _long_enough(trial)
     turned, text = _turned(trial)
     if not turned:
         why = "No query or key is turned from position to position and keeps its length."
@@ -773,15 +1021,14 @@ def _largest(x: Tensor) -> float:
     return float(x.abs().max()) if x.numel() else 0.0
 
 
-def _per_token(trial: Trial, output: Tensor) -> bool:
-    """Say whether the output has a row for each token: an axis that is as long as the text."""
-    if output.ndim < 2 or output.shape[1] != trial.length:
-        return False
-    try:
-        shorter = trial.run(trial.tokens(1, trial.length - 1))
-    except CannotTellError:
-        return True
-    return shorter.shape[1] == trial.length - 1
+def _mean_length(rows: Tensor) -> float:
+    return float(rows.norm(dim=1).mean())
+
+
+def _long_enough(trial: Trial) -> None:
+    """Raise if texts are so short that a size cannot be told from the length of a text."""
+    if trial.length < 3:
+        raise CannotTellError(f"it reads {_counted(trial.length)} at most, too few to compare")
 
 
 # What comes in and goes out
@@ -866,7 +1113,7 @@ def _as_projection(weight: object, heads: int) -> Tensor:
 
 def _subject(model: nn.Module) -> str:
     """Return a model in words."""
-    weights = [*model.parameters()]
+    weights = [p for p in model.parameters() if not is_lazy(p)]
     kinds = ", ".join(sorted({f"{p.dtype} on {p.device}".removeprefix("torch.") for p in weights}))
     mode = "training" if model.training else "evaluation"
     count = sum(p.numel() for p in weights)

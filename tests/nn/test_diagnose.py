@@ -10,6 +10,8 @@ from __future__ import annotations
 import copy
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from patients import VOCAB, Reader, Rotary, Table, TorchEncoder, sines
 from torch import Tensor
 
 from posenc import nn
+from posenc.nn._trial import Trial
 from posenc.nn.diagnose import ABSENT, HEALTHY, ILL, UNDETERMINED, Diagnosis
 
 Model = torch.nn.Module
@@ -313,6 +316,11 @@ def test_weights_that_speak_for_both_layouts_tell_neither() -> None:
     assert nn.trained_layout(even, heads=4).verdict == "interleaved"
     half = torch.linspace(0, 3, 8).exp().repeat(2)
     assert nn.trained_layout(half.repeat(4)[:, None].repeat(1, 5), heads=4).verdict == "half"
+    # Halves nearly alike, and neighbours a little more, since their frequencies are close.
+    near = torch.linspace(0, 4, 16)
+    close = torch.cat([near, near + 0.3]).exp()
+    found = nn.trained_layout(close.repeat(8)[:, None].repeat(1, 5), heads=8)
+    assert (found.verdict, 1 < found.measured["apart"] < 2) == ("half", True)
     same = torch.ones(64, 5)
     assert nn.trained_layout(same, heads=4).verdict == "cannot tell"
 
@@ -368,7 +376,7 @@ def test_a_table_that_renews_its_rows_when_read_is_not_touched() -> None:
 
     model = Renormed()
     before = model.table.weight.detach().clone()
-    assert nn.sees_order(model).ill
+    assert nn.sees_order(model).status == UNDETERMINED  # nothing is mixed
     assert torch.equal(model.table.weight, before)
 
 
@@ -379,6 +387,7 @@ def only(report: Any) -> set[str]:
     """Return why nothing was told, the same for each question."""
     assert report.status == UNDETERMINED
     assert not report.ill
+    assert {diagnosis.status for diagnosis in report.diagnoses} == {UNDETERMINED}
     return {diagnosis.why for diagnosis in report.diagnoses}
 
 
@@ -462,8 +471,27 @@ def test_rotation_under_added_positions_is_undetermined() -> None:
     model = Reader(Table(64, d), d_model=d, heads=1, rotary=lambda: nn.RotaryEmbedding(d))
     report = nn.diagnose(model)
     assert [diagnosis.status for diagnosis in report.diagnoses] == [*[HEALTHY] * 4, UNDETERMINED]
+    assert report.status == UNDETERMINED
     assert "added to the tokens as well" in report.diagnoses[-1].why
     assert "rows added to tokens, as factors of queries" in report.diagnoses[2].why
+
+
+@pytest.mark.parametrize("at_once", [False, True], ids=["after", "at once"])
+def test_heads_that_turn_and_fade_are_said_to_turn_or_not_told(at_once: bool) -> None:
+    class Fading(torch.nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            places = torch.arange(x.shape[2])[:, None].to(x.dtype)
+            fade = 0.9**places
+            angles = (places / 10.0 ** torch.arange(4)).repeat(1, 2)
+            cos, sin = angles.cos(), angles.sin()
+            if at_once:
+                cos, sin = cos * fade, sin * fade
+            first, second = x.chunk(2, dim=-1)
+            turned = x * cos + torch.cat([-second, first], dim=-1) * sin
+            return turned if at_once else turned * fade
+
+    found = nn.rope_layout(Reader(rotary=Fading))
+    assert found.status == (UNDETERMINED if at_once else HEALTHY)
 
 
 def test_layouts_that_differ_from_layer_to_layer_are_undetermined() -> None:
@@ -642,7 +670,7 @@ def test_a_model_without_weights_is_diagnosed() -> None:
             return torch.nn.functional.one_hot(ids, 5) * 1.0
 
     report = nn.diagnose(Bare())
-    assert report.diagnoses[0].ill
+    assert "no token's output depends on another token" in report.diagnoses[0].why
     assert report.subject == "Bare: 0 weights, in training mode"
 
 
@@ -663,6 +691,477 @@ def test_concatenated_positions_collide_or_do_not() -> None:
     assert "beside tokens" in found.why
 
 
+# What hides order, and what must not
+
+
+class Said(torch.nn.Module):
+    """A model and what is made of its output."""
+
+    def __init__(self, inner: Model, say: Callable[[Tensor], Any]) -> None:
+        super().__init__()
+        self.inner, self.say = inner, say
+
+    def forward(self, ids: Tensor) -> Any:
+        return self.say(self.inner(ids))
+
+
+def beside(constant: float) -> Callable[[Tensor], Tensor]:
+    """Return what adds a column that never changes."""
+    return lambda x: torch.cat([x, torch.full_like(x[..., :1], constant)], dim=-1)
+
+
+@pytest.mark.parametrize("constant", [1e6, torch.finfo(torch.float32).min], ids=["large", "masked"])
+def test_a_column_that_never_changes_hides_nothing(constant: float) -> None:
+    say = beside(constant)
+    assert nn.sees_order(Said(Reader(Table(64, 16)), say)).verdict == "it sees order"
+    assert nn.sees_order(Said(Reader(), say)).verdict == "it does not see order"
+    deep = Said(Reader(causal=True), say)
+    assert nn.sees_order(deep).verdict == "only through the causal mask"
+
+
+def test_where_no_token_minds_another_order_is_undetermined() -> None:
+    model = nn.GPTModel(VOCAB, 64, 16, heads=2, layers=2, pos_type="rope")
+    for block in model.blocks:
+        torch.nn.init.zeros_(block.attention.out.weight)  # type: ignore[arg-type, union-attr]
+    for one in (model, nn.PositionalEmbedding(VOCAB, 64, 16)):
+        found = nn.sees_order(one)
+        assert found.status == UNDETERMINED
+        assert "no token's output depends on another token" in found.why
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Said(Reader(Table(64, 16)), lambda x: x * 0),
+        Said(Reader(Table(64, 16)), torch.ones_like),
+        Reader(sines(16), deviation=0),
+    ],
+    ids=["times 0", "constant", "rows of 0"],
+)
+def test_an_output_that_no_token_changes_is_undetermined(model: Model) -> None:
+    found = nn.sees_order(model)
+    assert found.status == UNDETERMINED
+    assert "does not depend on the tokens" in found.why
+
+
+class Narrow(torch.nn.Module):
+    """A model that computes in bfloat16, and in nothing else."""
+
+    def __init__(self, inner: Model) -> None:
+        super().__init__()
+        self.inner = inner.bfloat16()
+
+    def forward(self, ids: Tensor) -> Tensor:
+        out: Tensor = self.inner(ids)
+        if out.dtype != torch.bfloat16:
+            raise TypeError("bfloat16 alone")
+        return out
+
+
+@pytest.mark.parametrize("scheme", ["sinusoidal", "learned", "rope", "alibi", "t5"])
+def test_what_rounding_hides_is_not_called_ill(scheme: str) -> None:
+    for seed in range(5):
+        torch.manual_seed(seed)
+        model = Narrow(nn.GPTModel(VOCAB, 64, 32, heads=2, layers=2, pos_type=scheme))
+        for found in (nn.sees_order(model), nn.colliding_positions(model)):
+            assert not found.ill, found
+    assert scheme != "t5" or "does not compute in float64" in found.why
+    assert scheme != "sinusoidal" or "hides what their order does" in nn.sees_order(model).why
+
+
+def test_a_change_of_a_few_digits_is_rounding() -> None:
+    """Four of float32's: more than the noise, and less than ten times as much."""
+
+    class Slight(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.table = torch.nn.Embedding(VOCAB, 8)
+
+        def forward(self, ids: Tensor) -> Tensor:
+            rising = (ids[:, 1] < ids[:, 2]).to(self.table.weight.dtype)[:, None]
+            mean: Tensor = self.table(ids).mean(dim=1) * (1 + 5e-7 * rising)
+            return mean
+
+    found = nn.sees_order(Slight())
+    assert found.verdict == "it does not see order"
+    assert found.measured["change"] > 1.5 * found.measured["noise"]
+
+
+def test_positions_that_look_alike_from_both_ends_are_seen() -> None:
+    """A text read backwards has the same positions: other orders have to be tried as well."""
+    rows = torch.randn(64, 16)
+
+    def mirrored(positions: Tensor) -> Tensor:
+        return rows[(2 * positions - positions.max()).abs()]
+
+    assert nn.sees_order(Reader(mirrored)).verdict == "it sees order"
+
+
+@pytest.mark.parametrize(
+    "say",
+    [lambda x: x.mT, lambda x: x @ x.mT, lambda x: x.flatten(0, 1)],
+    ids=["width first", "arcs", "all texts in one"],
+)
+def test_order_is_looked_for_along_every_axis_that_counts_tokens(
+    say: Callable[[Tensor], Tensor],
+) -> None:
+    assert nn.sees_order(Said(Reader(), say)).verdict == "it does not see order"
+    assert nn.sees_order(Said(Reader(Table(64, 16)), say)).verdict == "it sees order"
+    masked = Said(Reader(causal=True), say)
+    assert nn.sees_order(masked).verdict == "only through the causal mask"
+
+
+@pytest.mark.parametrize(
+    ("say", "why"),
+    [
+        (lambda x: torch.cat([x[:, :1], x], dim=1), "no row for each token"),
+        (lambda x: x.flatten(1), "no row for each token"),
+        (lambda x: x[0] if x.shape[1] % 2 else x, "has no row for each of 2 texts"),
+        (lambda x: x if x.shape[1] % 2 else x[..., 0], "no fixed number of axes"),
+    ],
+    ids=["one more", "in one row", "one text", "sometimes"],
+)
+def test_an_output_of_another_shape_is_undetermined(
+    say: Callable[[Tensor], Tensor], why: str
+) -> None:
+    found = nn.sees_order(Said(Reader(), say))
+    assert found.status == UNDETERMINED
+    assert why in found.why
+
+
+def test_of_a_causal_model_with_one_output_the_mask_is_told_from_positions() -> None:
+    found = nn.sees_order(Reader(causal=True, pool="last"))
+    assert found.verdict == "only through the causal mask"
+    assert "the same output at every length" in found.why
+    for model in (
+        Reader(Table(64, 16), causal=True, pool="last"),
+        Reader(causal=True, pool="last", rotary=lambda: nn.RotaryEmbedding(8)),
+    ):
+        found = nn.sees_order(model)
+        assert (found.verdict, "no part shows" in found.why) == ("it sees order", False)
+
+
+@pytest.mark.parametrize("causal", [False, True], ids=["both ways", "causal"])
+def test_order_that_the_head_alone_knows_is_no_mask(causal: bool) -> None:
+    weights = torch.rand(64)
+
+    def weighted(x: Tensor) -> Tensor:
+        return (x * weights[: x.shape[1], None].to(x.dtype)).sum(dim=1)
+
+    def nine(x: Tensor) -> Tensor:
+        if x.shape[1] != 9:
+            raise ValueError("nine tokens")
+        return weighted(x)
+
+    def averaged(x: Tensor) -> Tensor:
+        return weighted(x) / weights[: x.shape[1]].sum()
+
+    for say in (weighted, nine) if causal else (weighted, nine, averaged):
+        found = nn.sees_order(Said(Reader(causal=causal), say), torch.arange(9)[None])
+        assert found.verdict == "it sees order"
+        assert "no part shows" in found.why
+
+
+# What runs only once, or not on its own
+
+
+def test_a_model_that_is_random_or_remembers_is_undetermined_in_all() -> None:
+    class Dropping(Reader):
+        def forward(self, ids: Tensor) -> Tensor:
+            return torch.nn.functional.dropout(super().forward(ids), 0.1, training=True)
+
+    class Going(Reader):
+        start = 0
+
+        def forward(self, ids: Tensor) -> Tensor:
+            self.start += ids.shape[1]
+            return super().forward(ids) + sines(16)(self.start + torch.arange(ids.shape[1]))
+
+    class Growing(Reader):
+        def forward(self, ids: Tensor) -> Any:
+            self.kept = [*getattr(self, "kept", []), super().forward(ids)]
+            return tuple(self.kept)
+
+    class Widening(Growing):
+        def forward(self, ids: Tensor) -> Any:
+            return torch.cat([super().forward(ids)[-1]] * len(self.kept), dim=-1)
+
+    for model in (Dropping(), Going(), Growing(), Widening()):
+        (why,) = only(nn.diagnose(model))
+        assert "the same text gives another output when it is run again" in why
+
+
+def test_weights_are_as_they_were_after_their_last_digit_was_changed() -> None:
+    model = Reader(Table(64, 16))
+    trial = Trial(model, None)
+    tokens = trial.tokens(4, 13)
+    with torch.no_grad():
+        assert float(trial.noise(tokens, trial.run(tokens)).max()) > 0
+    for p, was in zip(trial.model.parameters(), model.parameters(), strict=True):
+        assert p.dtype == torch.float64
+        assert torch.equal(p, was.double())
+
+
+def test_an_entry_that_is_0_in_every_text_is_not_taken_for_exact() -> None:
+    """Behind a ReLU no changed digit is seen; one of its sums in another order may be."""
+    trial = Trial(Said(Reader(), beside(0)), None)
+    tokens = trial.tokens(4, 13)
+    with torch.no_grad():
+        noise = trial.noise(tokens, trial.run(tokens))[..., -1]
+    assert 1e-15 < float(noise.min()) == float(noise.max()) < 1e-12
+
+
+def test_ids_are_drawn_from_the_common_ones_and_some_hundred() -> None:
+    """Low ids are special in many models: padding, and the end of a text."""
+    pool = Trial(nn.PositionalEmbedding(100, 64, 16), None).pool
+    assert pool is not None
+    assert pool.tolist() == [*range(13, 100)]
+    trial = Trial(nn.GPTModel(5000, 64, 16, heads=2, layers=1), None)
+    assert trial.pool is not None
+    assert (len(trial.pool), int(trial.pool[0]), int(trial.pool[-1])) == (1024, 13, 4999)
+    assert trial.run(trial.tokens(2, 13)).shape == (2, 13, 512)
+
+
+def test_a_model_whose_train_returns_nothing_is_diagnosed() -> None:
+    class Silent(Reader):
+        def train(self, mode: bool = True) -> None:  # type: ignore[override]
+            super().train(mode)
+
+    assert nn.diagnose(Silent(Table(64, 16))).status == HEALTHY
+
+
+def test_a_model_whose_weights_have_no_shape_yet_is_undetermined() -> None:
+    report = nn.diagnose(torch.nn.Sequential(torch.nn.Embedding(9, 4), torch.nn.LazyLinear(4)))
+    (why,) = only(report)
+    assert "run it once" in why
+    assert report.subject.startswith("Sequential: 36 weights")
+
+
+@dataclass
+class Output:
+    loss: Tensor
+    logits: Tensor
+
+
+@pytest.mark.parametrize(
+    "say",
+    [
+        lambda x: (x.mean(), x),
+        lambda x: {"loss": x.mean(), "logits": x},
+        lambda x: Output(x.mean(), x),
+        lambda x: SimpleNamespace(loss=x.mean(), logits=x),
+        lambda x: [torch.zeros(0), x, torch.zeros(2, dtype=torch.complex64)],
+    ],
+    ids=["tuple", "mapping", "dataclass", "object", "list"],
+)
+def test_the_output_is_found_behind_a_loss_and_in_any_wrapping(say: Callable[..., Any]) -> None:
+    assert nn.sees_order(Said(Reader(Table(64, 16)), say)).verdict == "it sees order"
+    assert nn.sees_order(Said(Reader(), say)).verdict == "it does not see order"
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_a_model_of_very_short_texts_says_so(rows: int) -> None:
+    report = nn.diagnose(nn.GPTModel(VOCAB, rows, 16, heads=2, layers=1), length=9)
+    tokens = "1 token" if rows == 1 else f"{rows} tokens"
+    assert report.diagnoses[3].verdict == f"it ends at {tokens}, and 9 are asked for"
+    for found in report.diagnoses if rows < 3 else ():
+        assert found.ill or f"it reads {tokens} at most" in found.why
+    found = nn.sees_order(Reader(Table(rows, 16), pool="mean"))
+    assert found.status == UNDETERMINED
+    assert "too few" in found.why
+
+
+def test_a_model_that_reads_one_text_at_a_time_says_so() -> None:
+    (why,) = only(nn.diagnose(Said(torch.nn.Embedding(VOCAB, 4), lambda x: x.view(1, 13, 4))))
+    assert "it reads one text at a time, and not a batch of them" in why
+
+
+def test_an_example_with_more_axes_than_texts_have_is_undetermined() -> None:
+    image = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 4, 4), torch.nn.Flatten(2))
+    (why,) = only(nn.diagnose(image, torch.randn(2, 3, 8, 8)))
+    assert "no axis is known to be the length" in why
+    (why,) = only(nn.diagnose(Reader(), torch.ones(1, 3, 4, dtype=torch.long)))
+    assert "(batch, length), and of one of shape (1, 3, 4)" in why
+
+
+# How long texts may be
+
+
+class Told(torch.nn.Module):
+    """A model whose caller counts the positions, and masks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = Reader()
+        self.rows = torch.nn.Embedding(64, 16)
+
+    def forward(self, ids: Tensor, positions: Tensor, mask: Tensor | None = None) -> Tensor:
+        x: Tensor = self.inner.tokens(ids) + self.rows(positions)
+        if mask is not None:
+            x = x * mask[..., None]
+        for layer, norm in zip(self.inner.layers, self.inner.norms, strict=True):
+            x = x + layer(norm(x))
+        return x
+
+
+@pytest.mark.parametrize("texts", [None, 1, 2], ids=["a row for all", "one text", "two texts"])
+def test_what_is_as_long_as_the_example_is_no_table(texts: int | None) -> None:
+    positions = torch.arange(10) if texts is None else torch.arange(10).expand(texts, 10)
+    ids = torch.arange(10).expand(texts or 1, 10)
+    example = {"ids": ids, "positions": positions, "mask": torch.ones(1, 10)}
+    report = nn.diagnose(Told(), example, length=40)
+    assert [d.status for d in report.diagnoses] == [*[HEALTHY] * 3, UNDETERMINED, ABSENT]
+    assert "positions, mask has 10 columns" in report.diagnoses[3].why
+    assert "give an example of 40" in report.diagnoses[3].why
+    assert nn.longest_input(Told(), example, length=10).verdict == "it reads 10 tokens"
+    assert nn.longest_input(Told(), example, length=4).status == UNDETERMINED
+
+
+def test_a_length_that_has_to_be_a_multiple_is_no_table() -> None:
+    def by_eights(x: Tensor) -> Tensor:
+        return x.view(len(x), -1, 8, 16).flatten(1, 2)
+
+    ids = torch.arange(16)[None]
+    found = nn.longest_input(Said(Reader(Table(64, 16)), by_eights), ids, length=50)
+    assert found.status == UNDETERMINED
+    assert "not any length, whatever its tables" in found.why
+
+
+def test_the_table_whose_reading_fails_is_named_or_none_that_holds_the_tokens() -> None:
+    model = nn.GPTModel(37, 37, 16, heads=2, layers=1)
+    assert "pos_embedding.embedding.weight has 37 rows" in nn.longest_input(model, length=38).why
+
+    class Decoys(Reader):
+        def __init__(self, rows: Any) -> None:
+            super().__init__(rows)
+            self.register_buffer("decoy", torch.zeros(20, 16))
+
+    found = nn.longest_input(Decoys(Table(20, 16)), length=30)
+    assert "rows.table has 20 rows" in found.why
+    loose = torch.randn(20, 16)
+    found = nn.longest_input(Decoys(lambda positions: loose[positions]), length=30)
+    assert "A table has 20 rows" in found.why
+    assert "decoy" not in found.why
+
+
+# Which positions collide
+
+
+class Toeplitz(torch.nn.Module):
+    """A layer whose scores have a bias of the relative position, key minus query."""
+
+    def __init__(self, bias: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self.inner, self.bias = Reader(layers=1), bias
+
+    def forward(self, ids: Tensor) -> Tensor:
+        places = torch.arange(ids.shape[1])
+        x = self.inner.tokens(ids)
+        out: Tensor = self.inner.layers[0](x, self.bias(places - places[:, None]).to(x.dtype))
+        return out
+
+
+BIASES = torch.randn(2000, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.mark.parametrize(
+    "bias",
+    [
+        lambda d: BIASES[d % 50],
+        lambda d: BIASES[d.abs() // 2],
+        lambda d: BIASES[(d.abs() - 1).clamp(min=0)],
+        lambda d: BIASES[d.abs().clamp(max=8) % 8],
+    ],
+    ids=["wraps", "by twos", "the nearest", "the first and the farthest"],
+)
+def test_biases_that_are_shared_as_no_bucket_shares_collide(
+    bias: Callable[[Tensor], Tensor],
+) -> None:
+    assert nn.colliding_positions(Toeplitz(bias)).verdict == "positions collide"
+
+
+@pytest.mark.parametrize(
+    ("bias", "verdict"),
+    [
+        (lambda d: BIASES[d.clamp(-8, 8) + 8], "far positions share a bias, in float64 too"),
+        (lambda d: -d.abs() / 8, "all positions differ"),
+        (lambda d: (-d.abs() / 8).masked_fill(d.abs() > 40, -torch.inf), "all positions differ"),
+        (lambda d: torch.zeros(d.shape).masked_fill(d.abs() > 40, -1e9), ABSENT),
+        (lambda d: torch.zeros(d.shape).masked_fill(d > 0, -torch.inf), ABSENT),
+    ],
+    ids=["clipped", "both ways", "in a window", "a soft window", "a mask"],
+)
+def test_biases_that_differ_or_are_clipped_do_not_collide(
+    bias: Callable[[Tensor], Tensor], verdict: str
+) -> None:
+    found = nn.colliding_positions(Toeplitz(bias), length=200)
+    assert verdict in (found.verdict, found.status), found
+
+
+@pytest.mark.parametrize("scheme", ["alibi", "t5"])
+@pytest.mark.parametrize("causal", [False, True], ids=["both ways", "causal"])
+def test_a_bias_that_is_never_written_out_is_read_from_the_last_query(
+    scheme: str, causal: bool
+) -> None:
+    """It is seen through a view whose queries run backwards: its last row is the first query."""
+
+    class Fast(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.table, self.qkv = torch.nn.Embedding(VOCAB, 16), torch.nn.Linear(16, 48)
+            self.bias = (
+                nn.ALiBi(2, causal=causal)
+                if scheme == "alibi"
+                else nn.T5RelativeBias(2, bidirectional=not causal)
+            )
+
+        def forward(self, ids: Tensor) -> Tensor:
+            x, n = self.table(ids), ids.shape[1]
+            q, k, v = self.qkv(x).view(len(ids), n, 3, 2, 8).permute(2, 0, 3, 1, 4)
+            rows = self.bias(nn.relative_row(n, n))[:, 0].to(q.dtype)
+            return nn.relative_attention(q, k, v, rows).transpose(1, 2).flatten(2)
+
+    found = nn.colliding_positions(Fast(), length=200)
+    assert found.status == HEALTHY, found
+    assert (found.measured["colliding"] == 0) == (scheme == "alibi")
+
+
+def test_far_positions_that_rounding_puts_together_collide() -> None:
+    """A bias that comes to an end: as in a bucket, but in float64 later than in float32."""
+
+    class Ending(Biased):
+        def forward(self, ids: Tensor) -> Tensor:
+            x, places = self.table(ids), torch.arange(ids.shape[1])
+            far = (places - places[:, None]).abs().to(x.dtype)
+            out: Tensor = self.layer(x, torch.tanh(far / 4))
+            return out
+
+    found = nn.colliding_positions(Ending(None, relative=True), length=200)
+    assert found.ill
+
+
+def test_the_last_row_of_a_table_is_compared() -> None:
+    table = Table(64, 16)
+    assert nn.colliding_positions(Reader(table)).measured == {"length": 64, "colliding": 0}
+    table.table.data[63] = table.table.data[0]
+    found = nn.colliding_positions(Reader(table)).measured
+    assert (found["first"], found["second"]) == (0, 63)
+
+
+def test_rows_that_are_lost_in_the_sum_collide_though_they_differ() -> None:
+    """Of 256, bfloat16 keeps 8 bits: what is added to it has to be 1 to be seen."""
+
+    def small(positions: Tensor) -> Tensor:
+        return positions[:, None].expand(-1, 16) / 64
+
+    model = Reader(small, deviation=0).bfloat16()
+    with torch.no_grad():
+        model.tokens.weight += 256 + torch.arange(VOCAB)[:, None]
+    found = nn.colliding_positions(model, length=40)
+    assert found.ill
+    assert found.measured["second"] == 1
+
+
 # The numbers, and what is printed
 
 
@@ -678,13 +1177,38 @@ def test_the_ratio_is_that_of_the_rows() -> None:
     assert nn.drowned_tokens(layer, limit=50).status == HEALTHY
 
 
+def test_of_several_sums_the_worst_is_judged() -> None:
+    class Branches(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.level, self.loud = Reader(Table(64, 16)), Reader(sines(16), deviation=0.02)
+
+        def forward(self, ids: Tensor) -> Tensor:
+            out: Tensor = self.level(ids) + self.loud(ids) + self.level(ids)
+            return out
+
+    found = nn.drowned_tokens(Branches())
+    assert found.ill
+    assert found.measured["ratio"] > 30
+
+
+def test_a_remedy_that_is_not_enough_is_not_offered_as_one() -> None:
+    model = nn.GPTModel(VOCAB, 64, 16, heads=2, layers=1, pos_type="counting")
+    found = nn.drowned_tokens(model)
+    assert found.measured["scaled"] > 10
+    assert "make the rows of positions shorter" in found.remedy
+    assert "are not enough" in found.remedy
+    scaled = nn.drowned_tokens(nn.PositionalEmbedding(VOCAB, 64, 16, "sinusoidal"))
+    assert "not enough" not in scaled.remedy
+
+
 def test_the_longest_input_names_its_table() -> None:
     model = nn.GPTModel(VOCAB, 37, 16, heads=2, layers=1)
     found = nn.longest_input(model, length=38)
     assert found.measured == {"longest": 37, "length": 38}
     assert "embedding.pos_embedding.embedding.weight has 37 rows" in found.why
     assert nn.longest_input(model).verdict == "it ends at 37 tokens"
-    assert nn.longest_input(model, length=1).verdict == "it reads 1 tokens"
+    assert nn.longest_input(model, length=1).verdict == "it reads 1 token"
 
 
 class Biased(torch.nn.Module):
@@ -711,12 +1235,12 @@ def test_biases_that_are_counted_in_bfloat16_collide(relative: bool) -> None:
     assert found.measured["second"] - found.measured["first"] == 1
 
 
-def test_biases_of_keys_collide_whatever_the_type_of_the_model() -> None:
-    """Keys are never put together on purpose; far relative positions may be, as in a bucket."""
-    found = nn.colliding_positions(Biased(torch.bfloat16, relative=False))
-    assert (found.measured["first"], found.measured["second"], found.ill) == (256, 257, True)
-    found = nn.colliding_positions(Biased(torch.bfloat16, relative=True))
-    assert found.verdict == "far positions share a bias, in float64 too"
+@pytest.mark.parametrize("relative", [False, True], ids=["keys", "relative"])
+def test_biases_in_bfloat16_collide_whatever_the_type_of_the_model(relative: bool) -> None:
+    """Rounding puts one, three, one, three distances together; buckets grow, and shrink never."""
+    found = nn.colliding_positions(Biased(torch.bfloat16, relative=relative))
+    assert found.ill
+    assert found.measured["second"] - found.measured["first"] == 1
 
 
 def test_buckets_that_are_shared_on_purpose_are_no_collision() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 import torch
 
@@ -29,5 +31,5 @@ def test_the_model_reads_what_it_is_fed(model: torch.nn.Module) -> None:
 def test_positions_stay_apart_where_the_model_is_used(
     model: torch.nn.Module, dtype: torch.dtype
 ) -> None:
-    found = nn.colliding_positions(model.to(dtype), length=300)
+    found = nn.colliding_positions(copy.deepcopy(model).to(dtype), length=300)
     assert found.verdict == "all positions differ", found

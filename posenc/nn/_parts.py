@@ -1,0 +1,142 @@
+"""The parts of a model, each run on its own: which mix tokens, and what these know of positions."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import Any, TypeAlias
+
+import torch
+from torch import Tensor, nn
+
+from posenc.nn._trial import Trial, first_floats, hooked, suppressed
+
+Called: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+class Part:
+    """A part of a model, and what it was called with on three texts of equal shape.
+
+    Args:
+        module: the part.
+        given: what it was called with on the text that is changed here.
+        other: on a text of other tokens.
+        same: on a text of one token repeated.
+        shape: (batch, length).
+    """
+
+    def __init__(
+        self, module: nn.Module, given: Called, other: Called, same: Called, shape: torch.Size
+    ) -> None:
+        self.module, self.given, self.other, self.shape = module, given, other, shape
+        self.same = same
+        pairs = zip(_arguments(given), _arguments(other), strict=False)
+        self.keys = [key for (key, x), (_, y) in pairs if self._depends(x, y)]
+
+    @cached_property
+    def mixes(self) -> float:
+        """How far its last output moves with the tokens before, beside its size."""
+        changed = self._called(
+            lambda key, x: torch.cat([_argument(self.other, key)[:, :-1], x[:, -1:]], dim=1)
+        )
+        return 0.0 if changed is None else self._moved(changed)[-1]
+
+    def causal(self, relative: float) -> bool:
+        """Say whether no output but the last depends on the last token."""
+        changed = self._called(
+            lambda key, x: torch.cat([x[:, :-1], _argument(self.other, key)[:, -1:]], dim=1)
+        )
+        return changed is not None and max(self._moved(changed)[:-1]) <= relative
+
+    def told(self, relative: float) -> bool:
+        """Say whether what it is given of one token repeated differs from place to place."""
+        given = (_argument(self.same, key) for key in self.keys)
+        return any(
+            float((x - x[:, :1]).abs().max()) > relative * float(x.abs().max()) for x in given
+        )
+
+    def minds(self, order: Tensor, relative: float) -> bool:
+        """Say whether its last output changes with the order of all before."""
+        changed = self._called(lambda key, x: x[:, order.to(x.device)])
+        return changed is not None and self._moved(changed)[-1] > relative
+
+    def _depends(self, x: Any, y: Any) -> bool:
+        if not isinstance(x, Tensor) or not isinstance(y, Tensor) or not x.is_floating_point():
+            return False
+        return (
+            x.ndim >= 3
+            and x.shape == y.shape
+            and x.shape[:2] == self.shape
+            and bool((x != y).any())
+        )
+
+    def _moved(self, changed: Tensor) -> list[float]:
+        """Return how far the output moved at each place, beside its size."""
+        output = self._output
+        assert output is not None
+        moved = (changed - output).transpose(0, 1).flatten(1).abs().amax(dim=1)
+        moved /= output.abs().max().clamp(min=torch.finfo(output.dtype).tiny)
+        found: list[float] = moved.tolist()
+        return found
+
+    @cached_property
+    def _output(self) -> Tensor | None:
+        return self._called(lambda key, x: x)
+
+    def _called(self, change: Callable[[Any, Tensor], Tensor]) -> Tensor | None:
+        """Return what the part makes of changed tokens; None if not a row for each of them."""
+        args, kwargs = copy.deepcopy(self.given)  # it may write into them, a cache above all
+        args = tuple(change(i, x) if i in self.keys else x for i, x in enumerate(args))
+        kwargs = {key: change(key, x) if key in self.keys else x for key, x in kwargs.items()}
+        try:
+            result = first_floats(self.module(*args, **kwargs))
+        except Exception:
+            return None
+        return result if result is not None and result.shape[:2] == self.shape else None
+
+
+def mixing_parts(trial: Trial, tokens: Tensor, same: Tensor) -> list[Part]:
+    """Return the smallest parts of a model in which tokens see one another."""
+    given, other, equal = (called_with(trial, x) for x in (tokens, trial.other(tokens), same))
+    parts = {
+        name: part
+        for name, module in trial.model.named_modules()
+        if name in given and name in other and name in equal
+        if (part := Part(module, given[name], other[name], equal[name], tokens.shape[:2])).keys
+        and part.mixes
+    }
+    return [
+        part
+        for name, part in parts.items()
+        if not any(
+            inner != name and f".{inner}.".startswith(f".{name}.".replace("..", "."))
+            for inner in parts
+        )
+    ]
+
+
+def called_with(trial: Trial, tokens: Tensor) -> dict[str, Called]:
+    """Return what each part of the model is first called with on these tokens."""
+    seen: dict[str, Called] = {}
+
+    def keep(name: str, part: nn.Module, args: Any, kwargs: Any) -> None:
+        with suppressed():
+            seen.setdefault(name, copy.deepcopy((args, kwargs)))
+
+    with hooked(
+        part.register_forward_pre_hook(partial(keep, name), with_kwargs=True)
+        for name, part in trial.model.named_modules()
+    ):
+        trial.call(tokens)
+    return seen
+
+
+def _arguments(called: Called) -> list[tuple[Any, Any]]:
+    """Return the arguments of a call, by place and by keyword."""
+    args, kwargs = called
+    return [*enumerate(args), *kwargs.items()]
+
+
+def _argument(called: Called, key: Any) -> Any:
+    return called[0][key] if isinstance(key, int) else called[1][key]
