@@ -83,7 +83,7 @@ def sinusoidal_table(
     dtype: DTypeLike = np.float32,
     out: NDArray[np.floating] | None = None,
 ) -> NDArray[np.floating]:
-    """Return the rows of `length` positions from `offset` on, about as fast as memory is filled.
+    """Return the rows of `length` positions from `offset` on, in the time of a few fills of memory.
 
     The fast neighbour of `sinusoidal_encoding`. It takes few sines, for it knows how a row
     follows from an earlier one. Read a pair (sin, cos) as the number sin + i·cos = i·e^(−ipω).
