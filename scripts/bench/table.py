@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ def cases(length: int = 8192, d_model: int = 1024) -> Iterator[Case]:
 
     def into() -> Pair:
         there = np.empty(shape, np.float32)
-        work = lambda: sinusoidal_table(length, d_model, out=there)  # noqa: E731
+        work = partial(sinusoidal_table, length, d_model, out=there)
         return Pair(work, lambda: there.fill(1.0), off)
 
     def memory() -> Pair:
