@@ -2,6 +2,7 @@
 // through `document$`; what stands in the header stays.
 
 import { startLedger } from "./ledger.js";
+import { overflow, source } from "./listing.js";
 import "./plate.js";
 import "./quiz.js";
 
@@ -50,23 +51,13 @@ function walk(search) {
   new MutationObserver(open).observe(found, { childList: true });
 }
 
-/** What is worth pasting: a listing as it is, and of a session what was typed. */
-function typed(code) {
-  const copy = code.cloneNode(true);
-  const session = copy.querySelector(".gp") !== null;
-  for (const part of copy.querySelectorAll(".gp, .go, .gt, .gr")) part.remove();
-  const lines = copy.textContent.split("\n");
-  return session ? lines.filter((line) => line.trim()).join("\n") : copy.textContent;
-}
-
 function addCopyButton(listing) {
-  const code = listing.querySelector("pre > code");
   const button = document.createElement("button");
   button.type = "button";
   button.className = "copy";
   button.textContent = "Copy";
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(typed(code));
+    await navigator.clipboard.writeText(source(listing));
     button.textContent = "Copied";
     setTimeout(() => (button.textContent = "Copy"), 2000);
   });
@@ -77,22 +68,6 @@ const scrollers = "article :is(.scroll, div.arithmatex, pre > code)";
 
 const turns = ".md-nav--primary label:is(.md-nav__title, .md-nav__link--active)";
 
-/** Mark what has more to show on the right; the style fades its edge. */
-function markMore(box) {
-  const hidden = box.scrollWidth - box.clientWidth - box.scrollLeft;
-  box.toggleAttribute("data-more", hidden > 1);
-}
-
-/** What scrolls sideways can be reached with the keyboard, and only while it scrolls. */
-const overflow = new ResizeObserver((entries) => {
-  for (const { target } of entries) {
-    if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
-    else target.removeAttribute("tabindex");
-    target.onscroll = () => markMore(target);
-    markMore(target);
-  }
-});
-
 function dress() {
   overflow.disconnect();
   for (const part of document.querySelectorAll(scrollers)) overflow.observe(part);
@@ -102,6 +77,42 @@ function dress() {
   for (const listing of document.querySelectorAll("article .highlight")) {
     if (!listing.querySelector(".copy")) addCopyButton(listing);
   }
+}
+
+/** A page that has something to run fetches the script for it, and Python only when asked. */
+function startRuns() {
+  if (document.querySelector(".runs")) import("./run.js");
+}
+
+const FAMILIES = {
+  sinusoidal: ["heatmap", "waves", "similarity", "shift"],
+  rotary: ["rope", "layouts", "base"],
+  bias: ["alibi", "t5"],
+};
+
+/** A page that has explorers fetches the scripts of their families, and no other page does. */
+function startExplorers() {
+  for (const [family, names] of Object.entries(FAMILIES)) {
+    const tags = names.map((name) => `explore-${name}`);
+    if (document.querySelector(tags)) import(`./explore/${family}.js`);
+  }
+}
+
+/** Lay out what the style lets wait, a few parts at a time, before the reader comes to it. */
+function unroll() {
+  const parts = [...document.querySelectorAll(".unrolls .md-content__inner > h2 ~ *")];
+  const idle = window.requestIdleCallback ?? setTimeout;
+  const next = () => {
+    for (const part of parts.splice(0, 12)) part.style.contentVisibility = "visible";
+    if (parts.length) idle(next);
+  };
+  idle(next);
+}
+
+/** The first page may wait; those that follow it come whole. */
+function turnPage() {
+  if (turnPage.before) document.documentElement.classList.remove("unrolls");
+  turnPage.before = true;
 }
 
 /** On paper every picture is there and every solution open. */
@@ -116,5 +127,9 @@ function unfold() {
 document.querySelectorAll("[data-toggle]").forEach(connect);
 document.querySelectorAll(".md-search").forEach(walk);
 addEventListener("beforeprint", unfold);
+addEventListener("load", unroll);
+window.document$.subscribe(turnPage);
 window.document$.subscribe(dress);
+window.document$.subscribe(startExplorers);
 window.document$.subscribe(startLedger);
+window.document$.subscribe(startRuns);

@@ -1,7 +1,7 @@
 // <encoding-plate>: the picture of the home page, read cell by cell, by pointer or by two sliders.
 // The page holds all of its parts; without this script the picture and its caption remain.
 
-import { reading } from "./encoding.js";
+import { sentence } from "./reading.js";
 
 class EncodingPlate extends HTMLElement {
   connectedCallback() {
@@ -54,7 +54,7 @@ class EncodingPlate extends HTMLElement {
     this.style.setProperty("--pair", pair);
     this.position.previousElementSibling.value = position;
     this.pair.previousElementSibling.value = pair;
-    this.status.textContent = reading(position, pair, Number(this.dataset.width));
+    this.status.textContent = sentence(position, pair, Number(this.dataset.width));
   }
 }
 

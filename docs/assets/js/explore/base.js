@@ -1,0 +1,222 @@
+// What the explorers share: controls, a picture, a sentence, and the state in the address. The page
+// holds a figure, which remains where no script runs.
+
+import { list } from "../positions.js";
+
+const KINDS = ["a number", "a whole number", "an even number"]; // by their step
+
+/** Controls that several explorers have. */
+export const WIDTH = { label: "width", value: 8, min: 2, max: 1024, step: 2 };
+WIDTH.stops = list(10, (n) => 2 ** (n + 1));
+export const BASE = { label: "base", value: 10000, min: 2, max: 1e6 };
+BASE.stops = [2, ...list(6, (n) => 10 ** (n + 1))];
+
+const [LEFT, RIGHT] = [48, 18]; // of a plot
+
+const largest = ({ max }, state) => (typeof max === "function" ? max(state) : max);
+
+/** Why a text is no value of a control, as a sentence; empty where it is one. */
+export function complaint(control, text, state) {
+  const { label, options, min, step = 1 } = control;
+  const max = options ? 0 : largest(control, state);
+  const written = /^-?[\d.]+(e\d+)?$/.test(text) && text >= min && text <= max;
+  if (options ? options.includes(text) : written && !(step && text % step)) return "";
+  const allowed = options ? `one of ${options.join(", ")}` : `${KINDS[step]} from ${min} to ${max}`;
+  return `${label} must be ${allowed}; got ${text || "nothing"}.`;
+}
+
+const parsed = ({ options }, text) => (options ? text : Number(text));
+
+/** A state in which no value is above what those before it leave it. */
+function settled(controls, state) {
+  const kept = { ...state };
+  for (const name in controls) {
+    if (!controls[name].options) kept[name] = Math.min(kept[name], largest(controls[name], kept));
+  }
+  return kept;
+}
+
+/** The state that an address asks for, by `get(name)`, and what is wrong with it. */
+export function asked(controls, get) {
+  let [state, trouble] = [{}, ""];
+  for (const name in controls) state[name] = controls[name].value;
+  for (const name in controls) {
+    const text = get(name);
+    const wrong = text === null ? "" : complaint(controls[name], text, state);
+    if (text !== null && !wrong) state[name] = parsed(controls[name], text);
+    state = settled(controls, state);
+    if (wrong) trouble += `In the address, ${wrong} Shown is ${state[name]}. `;
+  }
+  return { state, trouble };
+}
+
+const places = (points) => points.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`);
+
+/** Parts of a picture; their kinds are in explore.css. */
+export function line(points, kind = "") {
+  return `<path class="${kind}" d="M${places(points).join("L")}"/>`;
+}
+
+export function dots(points, kind = "") {
+  return `<path class="dots ${kind}" d="M${places(points).join("h0M")}h0"/>`;
+}
+
+export function box(x, y, wide, high, kind = "") {
+  return `<rect class="${kind}" x="${x}" y="${y}" width="${wide}" height="${high}"/>`;
+}
+
+export function words(x, y, text, kind = "") {
+  return `<text class="${kind}" x="${x}" y="${y}">${`${text}`.replace(/^-/, "−")}</text>`;
+}
+
+/** A frame from `top` to `bottom`, with ticks below and beside: values, or `[value, text]`. */
+export function plot(wide, top, bottom, xs, ys, below, beside) {
+  const x = (value) => LEFT + ((value - xs[0]) / (xs[1] - xs[0])) * (wide - LEFT - RIGHT);
+  const y = (value) => top + ((ys[1] - value) / (ys[1] - ys[0])) * (bottom - top);
+  const write = (ticks, one) => ticks.map((tick) => one(...[tick, tick].flat())).join("");
+  const frame =
+    box(LEFT, top, wide - LEFT - RIGHT, bottom - top, "rule") +
+    write(below, (value, text) => words(x(value), bottom + 20, text, "middle")) +
+    write(beside, (value, text) => words(LEFT - 8, y(value) + 5, text, "end"));
+  return { x, y, frame };
+}
+
+/** The value below a finger. */
+export const reading = (x, wide, [first, last]) =>
+  first + ((x - LEFT) / (wide - LEFT - RIGHT)) * (last - first);
+
+/** Two hands on a dial one wide, right and up, and the turn of the first, in radians, shaded. */
+export function dial(x, y, radius, first, second, turn) {
+  const at = ([right, up]) => [x + radius * right, y - radius * up];
+  const rim = (start, by) =>
+    list(65, (n) => at([Math.cos(start + (by * n) / 64), Math.sin(start + (by * n) / 64)]));
+  const start = Math.atan2(first[1], first[0]);
+  return (
+    line([[x, y], ...rim(start, turn)], "swept") +
+    line(rim(0, 2 * Math.PI)) +
+    line([[x, y], at(first)], "ink dashed") +
+    line([[x, y], at(second)], "ink bold")
+  );
+}
+
+/** The label and the inputs of a control. */
+function knob(id, name, { label, options, min, step = 1, stops }) {
+  const own = `id="${id}" name="${name}"`;
+  const track = (low, by) => `min="${low}" step="${by || "any"}"`;
+  const choices = options?.map((option) => `<option>${option}</option>`).join("");
+  const slider = `name="${name}" aria-label="${label}" ${stops ? track(0, 1) : track(min, step)}`;
+  const inputs = options
+    ? `<select ${own}>${choices}</select>`
+    : `<input type="number" ${own} ${track(min, step)}><input type="range" ${slider}>`;
+  return `<div class="knob"><label for="${id}">${label}</label>${inputs}</div>`;
+}
+
+/** The values that a slider goes through, where it does not go through all. */
+const stopsOf = ({ type }, { stops }) => (type === "range" ? stops : undefined);
+
+/** Let an input say what the state is. */
+function set(input, control, state) {
+  const [value, stops] = [state[input.name], stopsOf(input, control)];
+  input.removeAttribute("aria-invalid");
+  if (!control.options) input.max = stops ? stops.length - 1 : largest(control, state);
+  input.value = stops ? stops.findLastIndex((stop) => stop <= value) : value;
+  if (input.type === "range") input.ariaValueText = value;
+}
+
+/** Define <explore-name>. `draw(state, wide, high)` gives `picture`, in SVG, and `says`, a sentence;
+    `point(x, y, state, wide, high)` what a finger there sets. How high it is, the style says. */
+export function explorer(name, { title, controls, draw, point }) {
+  class Explorer extends HTMLElement {
+    connectedCallback() {
+      const knobs = Object.entries(controls).map(([key, it]) => knob(`${name}-${key}`, key, it));
+      const held = `<div class="knobs">${knobs.join("")}</div><p role="status"></p>`;
+      this.insertAdjacentHTML("beforeend", `<div class="stage"></div>${held}`);
+      this.stage = this.querySelector(".stage");
+      this.status = this.querySelector("[role=status]");
+      this.end = new AbortController();
+      const on = (target, types, act) => {
+        const until = { signal: this.end.signal, capture: true };
+        for (const type of types) target.addEventListener(type, act, until);
+      };
+      on(this, ["input"], ({ target }) => this.turn(target));
+      if (point) on(this.stage, ["pointerdown", "pointermove"], (event) => this.point(event));
+      on(window, ["popstate", "view"], () => this.read());
+      on(window, ["click"], (event) => this.follow(event));
+      this.read();
+      this.watch = new ResizeObserver(() => this.show());
+      this.watch.observe(this.stage);
+    }
+
+    disconnectedCallback() {
+      this.end.abort();
+      this.watch.disconnect();
+      clearTimeout(this.later);
+    }
+
+    /** Take the state from the address. */
+    read() {
+      const query = new URLSearchParams(location.search);
+      Object.assign(this, asked(controls, (key) => query.get(`${name}.${key}`)));
+      this.show();
+    }
+
+    /** Put into the address what is not as it was at first. */
+    write() {
+      const address = new URL(location);
+      for (const key in controls) {
+        address.searchParams.delete(`${name}.${key}`);
+        if (this.state[key] === controls[key].value) continue;
+        address.searchParams.set(`${name}.${key}`, this.state[key]);
+      }
+      history.replaceState(history.state, "", address);
+    }
+
+    /** A link to a view of this page shows it here, and Back leads back. */
+    follow(event) {
+      const link = event.target.closest("article a");
+      if (link?.pathname !== location.pathname || !link.search.includes(`${name}.`)) return;
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      event.stopPropagation(); // the theme would fetch the page anew
+      history.pushState(null, "", link.href);
+      dispatchEvent(new Event("view"));
+      this.scrollIntoView({ block: "nearest" });
+    }
+
+    turn(input) {
+      const control = controls[input.name];
+      const text = String(stopsOf(input, control)?.[input.value] ?? input.value);
+      const wrong = complaint(control, text, this.state);
+      if (!wrong) return this.change({ [input.name]: parsed(control, text) });
+      input.ariaInvalid = true;
+      this.status.textContent = wrong;
+    }
+
+    point({ clientX, clientY, type, pointerType, buttons }) {
+      if (type === "pointermove" && pointerType === "mouse" && !buttons) return;
+      const { left, top, width, height } = this.stage.getBoundingClientRect();
+      const some = point(clientX - left, clientY - top, this.state, width, height);
+      for (const key in some) some[key] = Math.max(controls[key].min, Math.round(some[key]));
+      this.change(some);
+    }
+
+    change(some) {
+      this.state = settled(controls, { ...this.state, ...some });
+      this.trouble = "";
+      this.show();
+      clearTimeout(this.later); // a browser allows so many changes of the address and no more
+      this.later = setTimeout(() => this.write(), 200);
+    }
+
+    show() {
+      const { clientWidth: wide, clientHeight: high } = this.stage;
+      const inputs = this.querySelectorAll("[name]");
+      for (const input of inputs) set(input, controls[input.name], this.state);
+      const { picture, says } = draw(this.state, wide, high);
+      const view = `role="img" aria-label="${title}" viewBox="0 0 ${wide} ${high}"`;
+      this.stage.innerHTML = `<svg ${view}>${picture}</svg>`;
+      this.status.textContent = this.trouble + says;
+    }
+  }
+  customElements.define(`explore-${name}`, Explorer);
+}
