@@ -28,6 +28,7 @@ from posenc import (
     wavelengths,
 )
 from scripts.book.citations import fact
+from scripts.measure.report import measurement
 
 Array = NDArray[np.float64]
 
@@ -360,6 +361,39 @@ def test_c0_47_cosines_must_be_laid_out_as_the_rotation_pairs() -> None:
         mixed = x * np.cos(wrong) + swapped(x) * np.sin(wrong)
         assert np.linalg.norm(turned) == pytest.approx(np.linalg.norm(x))
         assert abs(np.linalg.norm(mixed) / np.linalg.norm(x) - 1) > 0.01
+
+
+def perplexities(scheme: str) -> Array:
+    """Return what was measured at 1, 2, 4 and 8 times the training length, a column a seed."""
+    return np.array([measurement().perplexities(scheme, length) for length in (64, 128, 256, 512)])
+
+
+@pytest.mark.claim("C0-24", "false")
+@pytest.mark.claim("C0-54", "false")
+@pytest.mark.claim("C4-05", "false")
+@pytest.mark.claim("C4-18", "false")
+@pytest.mark.claim("C4-36", "false")
+def test_c0_24_at_twice_its_length_a_sinusoidal_model_is_lost() -> None:
+    found = perplexities("sinusoidal")
+    assert (found[0] < perplexities("none")[0]).all()  # it had learned to use its rows
+    assert (found[1:] > 5 * found[0]).all()
+
+
+@pytest.mark.claim("C0-48", "false")
+@pytest.mark.claim("C0-56", "false")
+def test_c0_48_beyond_its_length_a_rotary_model_gets_worse_and_worse() -> None:
+    found = perplexities("rope")
+    assert (np.diff(found, axis=0) > 0.3 * found[:-1]).all()
+
+
+@pytest.mark.claim("C0-52", "true-if")
+@pytest.mark.claim("C0-57", "true-if")
+def test_c0_52_alibi_stays_flat_in_perplexity_and_not_in_what_it_can_tell() -> None:
+    found = perplexities("alibi")
+    assert (found[1:] < found[0]).all()
+    assert (found[1:].max(axis=0) < 1.03 * found[1:].min(axis=0)).all()  # more text is no help
+    assert all(share == 1 for share in measurement().accuracies("alibi", 16))
+    assert measurement().accuracy("alibi", 128) < 0.55
 
 
 @pytest.mark.claim("C0-48", "false")

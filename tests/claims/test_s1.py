@@ -31,6 +31,7 @@ from posenc import (
     sinusoidal_encoding,
     wavelengths,
 )
+from scripts.measure.report import measurement
 
 Array = NDArray[np.floating]
 
@@ -97,7 +98,7 @@ def test_c1_03_both_orders_have_one_bag_of_words() -> None:
     np.testing.assert_array_equal(toy(SCRAMBLED).sum(axis=0), [2, 2, 1, 1])
 
 
-@pytest.mark.claim("C1-04", "false")
+@pytest.mark.claim("C1-04", "true-if")
 @pytest.mark.claim("C1-73", "true-if")
 def test_c1_04_two_causal_layers_tell_order_without_positions_and_one_does_not() -> None:
     words = np.eye(3)
@@ -644,6 +645,18 @@ def test_c1_65_scrambling_tells_if_something_reads_the_order() -> None:
         assert (np.abs(plain[order] - mixed).max() > 0.01) == told
     for scheme, verdict in {"sinusoidal": False, "none": True}.items():
         assert nn.sees_order(tiny(scheme)).ill == verdict
+
+
+@pytest.mark.claim("C1-58", "true-if")
+def test_c1_58_of_relative_schemes_some_go_on_and_some_do_not() -> None:
+    """How many times as perplexed a small model is at eight times its training length."""
+    times = {
+        scheme: measurement().perplexity(scheme, 512) / measurement().perplexity(scheme, 64)
+        for scheme in ("sinusoidal", "shaw", "alibi", "t5", "rope")
+    }
+    assert max(times["shaw"], times["alibi"]) < 1.1
+    assert min(times["t5"], times["rope"]) > 4
+    assert max(times["t5"], times["rope"]) < times["sinusoidal"] / 2
 
 
 # Summary

@@ -95,7 +95,7 @@ def test_c2_04_every_word_keeps_its_vector_when_the_sentence_is_turned_round() -
 
 
 @pytest.mark.claim("C2-05", "true-if")
-@pytest.mark.claim("C2-25", "false")
+@pytest.mark.claim("C2-25", "true-if")
 @torch.no_grad()
 def test_c2_05_two_causal_layers_see_order_without_positions_and_one_does_not() -> None:
     text, swapped = torch.tensor([[1, 2, 3]]), torch.tensor([[2, 1, 3]])
@@ -305,7 +305,7 @@ def test_c2_23_the_layer_refuses_what_the_buffer_stretches_and_keeps_the_type() 
 
 
 @pytest.mark.claim("C2-24", "false")
-@pytest.mark.claim("C2-25", "false")
+@pytest.mark.claim("C2-25", "true-if")
 def test_c2_24_a_causal_model_learns_order_without_positions() -> None:
     """Which of three words came first: from their set, and from the last one, it cannot be told."""
     texts = torch.tensor(list(permutations(range(4), 3)))
