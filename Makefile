@@ -10,14 +10,14 @@ IN_VENV := .venv/bin/python
 export NO_MKDOCS_2_WARNING := 1
 
 # Who only reads does not wait for torch: what the tests need is installed when they are asked for.
-EXTRAS := $(if $(filter test update bench measure lint format types checks,$(MAKECMDGOALS)),test)
+EXTRAS := $(if $(filter test update bench measure lighthouse lint format types checks,$(MAKECMDGOALS)),test)
 
-.PHONY: help serve test site update figures bench measure clean
+.PHONY: help serve test site update figures bench measure lighthouse clean
 .PHONY: lint format types checks setup assets
 .DEFAULT_GOAL := help
 
 help:  ## list these commands
-	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
 
 serve: assets .venv/figures  ## read the book at http://127.0.0.1:8000, every edit shown (PORT= for another)
 	@$(IN_VENV) -m scripts.serve --port='$(PORT)'
@@ -26,14 +26,15 @@ test: assets  ## run every check: lint, types, package, pages, figures, site, br
 	@$(IN_VENV) -m scripts.browser
 	@$(MAKE) --no-print-directory --keep-going lint format types checks
 
-site: assets  ## build the site into site/, strict
-	$(IN_VENV) -m mkdocs build --strict --site-dir site
+site: setup  ## build the site into site/, strict
+	@$(IN_VENV) -m scripts.build
 
 update: setup figures  ## rewrite outputs, tables, bound numbers and figures in place
 	$(IN_VENV) -m scripts.update
 
 figures: setup  ## draw the figures into docs/figures/
 	$(IN_VENV) -m scripts.figures
+	@$(IN_VENV) -m scripts.card
 
 bench: setup  ## measure how fast, for ten minutes, and write it into docs/how-to/how-fast.md
 	$(IN_VENV) -m scripts.bench
@@ -41,6 +42,9 @@ bench: setup  ## measure how fast, for ten minutes, and write it into docs/how-t
 measure: export OMP_NUM_THREADS := 1
 measure: setup  ## train and evaluate every scheme, in about an hour; goes on where it was stopped
 	$(IN_VENV) -m scripts.measure
+
+lighthouse: setup  ## weigh the site and score it, for a few minutes, and write it into docs/trust/how-built.md
+	$(IN_VENV) -m scripts.lighthouse
 
 clean:  ## remove what the commands above have made
 	rm -rf .venv node_modules site docs/assets/built build *.egg-info .coverage .*_cache .hypothesis

@@ -1,8 +1,9 @@
 """Build docs/assets/built/: what the site needs that the repository does not hold.
 
-Everything there is made from node_modules (typefaces, the look of mathematics) or computed from
-posenc (the plate of the home page, the marks of the chapters, the icon), so none of it is
-committed. `python -m scripts.assets` does nothing while its sources are as they were.
+Everything there is made from node_modules (typefaces, the look of mathematics, Python for the
+browser) or computed from posenc (the plate of the home page, the marks of the chapters, the icon),
+so none of it is committed. `python -m scripts.assets` does nothing while its sources are as they
+were.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc import sinusoidal_encoding
+from scripts import runtime
 from scripts.figures.style import DARK, LIGHT
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,6 +44,21 @@ CORE = (
     "U+00E0,U+00E1,U+00E4,U+00E7-00EA,U+00ED,U+00EF,U+00F1,U+00F3,U+00F6,U+00FC,U+2009,U+2013,"
     "U+2014,U+2018,U+2019,U+201C,U+201D,U+2026,U+202F,U+2212"
 )
+
+
+# What nearly every formula is set in; KaTeX puts U+200B into what has height and no ink.
+FORMULAS = {
+    ("Main-Regular", "normal"): (
+        "U+0000-007E,U+00A0,U+00B1,U+00B7,U+00D7,U+02C9,U+0394,U+03A0,U+03A3,U+200B,U+2013,U+2014,"
+        "U+2018,U+2019,U+2026,U+2032,U+2113,U+21A6,U+2192,U+2208,U+2212,U+221E,U+2223,U+2225,"
+        "U+2248,U+2260,U+2264,U+2265,U+2297,U+2299,U+22A4,U+22C5,U+230A,U+230B,U+27E8,U+27E9,"
+        "U+E020"
+    ),
+    ("Math-Italic", "italic"): (
+        "U+0041-005A,U+0061-007A,U+03B1-03B6,U+03B8,U+03BB,U+03BC,U+03C0,U+03C1,U+03C3,U+03C6,"
+        "U+03C9"
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -96,12 +113,18 @@ FALLBACKS = (
 
 
 def main() -> None:
-    """Build everything, unless what it is built from has not changed."""
+    """Build everything, but for what is there from sources that have not changed."""
+    if not MODULES.is_dir():
+        raise SystemExit("node_modules is missing: `make` fetches it, or run `npm ci` by hand")
+    dress()
+    runtime.build(BUILT / "python")
+
+
+def dress() -> None:
+    """Build what the pages are dressed in."""
     stamp, wanted = BUILT / "stamp", fingerprint()
     if stamp.is_file() and stamp.read_text() == wanted:
         return
-    if not MODULES.is_dir():
-        raise SystemExit("node_modules is missing: `make` fetches it, or run `npm ci` by hand")
     shutil.rmtree(BUILT, ignore_errors=True)  # the stamp too: half a build is none
     (BUILT / "fonts").mkdir(parents=True)
     (BUILT / "fonts.css").write_text("".join(font_rules()))
@@ -169,21 +192,26 @@ def fallback_rule(
 
 
 def write_core(face: Face) -> None:
-    """Write the small file of a face.
+    """Write the small file of a face."""
+    cut(face.file("latin"), face.core, CORE, face.family.replace(" ", ""))
 
-    "Source" and "STIX" are reserved names: what has been cut down may not carry them.
+
+def cut(full: Path, name: str, extent: str, family: str) -> None:
+    """Write a part of a typeface under another name.
+
+    "KaTeX", "Source" and "STIX" are reserved: what has been cut down may not carry them.
     """
     from fontTools import subset
 
     options = subset.Options(flavor="woff2", hinting=False, name_IDs=["*"])
     subsetter = subset.Subsetter(options)
-    subsetter.populate(unicodes=code_points(CORE))
-    with subset.load_font(str(face.file("latin")), options) as font:
+    subsetter.populate(unicodes=code_points(extent))
+    with subset.load_font(str(full), options) as font:
         subsetter.subset(font)
         for record in font["name"].names:
             if record.nameID in (1, 3, 4, 6, 16, 25):
-                record.string = face.family.replace(" ", "")
-        subset.save_font(font, str(BUILT / "fonts" / face.core), options)
+                record.string = family
+        subset.save_font(font, str(BUILT / "fonts" / name), options)
 
 
 def code_points(extent: str) -> Iterator[int]:
@@ -194,12 +222,25 @@ def code_points(extent: str) -> Iterator[int]:
 
 
 def mathematics() -> str:
-    """Copy KaTeX's woff2 files and return its css without the other kinds."""
+    """Copy KaTeX's woff2 files and return its css without the other kinds, small files last."""
     source = MODULES / "katex" / "dist"
     for file in source.glob("fonts/*.woff2"):
         shutil.copy(file, BUILT / "fonts")
     css = (source / "katex.min.css").read_text()
-    return re.sub(r',url\([^)]+\) format\("(woff|truetype)"\)', "", css)
+    css = re.sub(r',url\([^)]+\) format\("(woff|truetype)"\)', "", css)
+    return f"{css}\n{''.join(formula_rules(source / 'fonts'))}"
+
+
+def formula_rules(fonts: Path) -> Iterator[str]:
+    """Yield the rules for the small files of formulas, and write them."""
+    for (stem, style), extent in FORMULAS.items():
+        name = f"book-formula-400-{style}.woff2"
+        cut(fonts / f"KaTeX_{stem}.woff2", name, extent, "BookFormula")
+        yield (
+            f"@font-face{{font-family:KaTeX_{stem.partition('-')[0]};font-style:{style};"
+            f"font-weight:400;font-display:block;"
+            f'src:url(fonts/{name}) format("woff2");unicode-range:{extent}}}\n'
+        )
 
 
 def mark_rules() -> Iterator[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import re
-import textwrap
 from base64 import b64encode
 from collections.abc import Iterator
 from functools import cache
@@ -19,14 +18,12 @@ from mkdocs.structure.files import File, Files
 from nbformat import NotebookNode, v4, writes
 
 from scripts.book import DOCS
-from scripts.book.citations import NOTE, WHOLE, reference, references
-from scripts.book.embed import LINE, source
-from scripts.book.numbers import bindings, shown, shown_in_mathematics
 from scripts.book.sessions import FENCE, PROMPTS, TRACEBACK, Session, sessions
-from scripts.book.text import FRONT, spans
+from scripts.book.text import spans
 from scripts.figures import FIGURES, SCRIPTS
 from scripts.figures._press import drawn, load, png
 from scripts.figures.style import LIGHT
+from scripts.plain import FIGURE, plain, prose, restored, set_aside
 
 CHAPTERS = ("chapters/build-it.md",)
 
@@ -42,19 +39,7 @@ or, in a checkout of the book, `python -m pip install ".[nn]"`. Run it from top 
 cell ends in an error, the error is what it shows. The book has the other chapters, and a reference
 of every function."""
 
-BLOCK = re.compile(
-    r"""^(?:!!!|\?\?\?\+?)\ (?P<kind>\w+)(?:\ "(?P<title>[^"\n]*)")?\n
-        (?P<body>(?:(?:[ ]{4}[^\n]*|[ ]*)(?:\n|\Z))+)""",
-    re.M | re.X,
-)
-OPEN = re.compile(r"^[ ]*(?:`{3}|~{3})|\$\$", re.M)  # what Jupyter cannot show in a quotation
-VERDICT = re.compile(r"(?P<words>.+)\n\{ ?\.(?P<verdict>right|wrong) ?\}", re.S)
-VERDICTS = {"right": "**Right.**", "wrong": "**Often printed.**"}
-
-CAPTION = re.compile(r"^/// (?P<kind>table|figure)-caption \|[ <]*(?P<number>\d[\w.]*).*$", re.M)
-FIGURE = re.compile(r"!\[(?P<words>[^]]*)\]\([^)\s]*\bfigures/(?P<stem>[\w-]+)-light\.svg\)")
 LINK = re.compile(r"(?<!!)\[(?P<words>[^\[\]]+)\](?:\((?!https?:|attachment:)[^)]*\)|\[[^\[\]]*\])")
-ATTRIBUTES = re.compile(r'[ ]*\{:?[ ]*(?:[.#][\w-]|\w+=")[^{}\n]*\}')
 HEADING = re.compile(r"^(?=#{1,6} )", re.M)
 
 
@@ -84,46 +69,6 @@ def notebook(text: str) -> NotebookNode:
     return made
 
 
-def plain(text: str) -> str:
-    """Return a page without its front matter, and with numbers, listings and boxes written out."""
-    text = FRONT.sub("", text, count=1)
-    for binding in reversed(list(bindings(text))):
-        show = shown_in_mathematics if binding.in_mathematics else shown
-        text = text[: binding.start] + show(binding.printed) + text[binding.end :]
-    for span in reversed(list(spans(text))):
-        if span.kind == "comment":
-            text = text[: span.start] + text[span.end :].lstrip()
-    return _opened(LINE.sub(_listing, text))
-
-
-def _listing(line: re.Match[str]) -> str:
-    """Return the code that a line embeds, under the name of its file."""
-    path, code = source(line["symbol"], nodoc=bool(line["nodoc"]))
-    listing = f"From `{path.as_posix()}`:\n\n```python\n{code}\n```"
-    return textwrap.indent(listing, line["margin"])
-
-
-def _opened(text: str) -> str:
-    """Return a text whose boxes are quotations, each under its title."""
-    return BLOCK.sub(_box, text)
-
-
-def _box(block: re.Match[str]) -> str:
-    """Return a box as a quotation, or as it stands where it holds what no quotation can."""
-    title = block["title"] or block["kind"].capitalize()
-    body = _opened(textwrap.dedent(block["body"])).strip()
-    words = "\n\n".join([f"**{title}**", *map(_judged, re.split(r"\n{2,}", body))])
-    if not OPEN.search(words):
-        words = "\n".join(f"> {line}".rstrip() for line in words.split("\n"))
-    return f"{words}\n\n"
-
-
-def _judged(paragraph: str) -> str:
-    """Return a paragraph with the word for its mark: right, or often printed."""
-    found = VERDICT.fullmatch(paragraph.rstrip())
-    return f"{VERDICTS[found['verdict']]} {found['words']}" if found else paragraph
-
-
 def _cells(text: str) -> Iterator[NotebookNode]:
     """Yield the cells of a plain page: words up to a session, then the session."""
     place = 0
@@ -138,36 +83,17 @@ def _cells(text: str) -> Iterator[NotebookNode]:
 
 def _words(text: str) -> Iterator[NotebookNode]:
     """Yield a cell for each heading and what stands below it, code and mathematics untouched."""
-    hidden: list[str] = []
-    prose, place = "", 0
-    for span in spans(text):
-        prose += f"{text[place : span.start]}\ue000{len(hidden)}\ue001"
-        hidden.append(text[span.start : span.end])
-        place = span.end
-    for part in HEADING.split(_prose(prose + text[place:])):
-        words = re.sub("\ue000(\\d+)\ue001", lambda mark: hidden[int(mark[1])], part).strip()
+    marked, pieces = set_aside(text)
+    for part in HEADING.split(_prose(marked)):
+        words = restored(part, pieces).strip()
         if words:
             yield v4.new_markdown_cell(words, **_attachments(words))
 
 
 def _prose(text: str) -> str:
-    """Return Markdown as any reader of it knows it, the book's own links and marks left out."""
-    text = CAPTION.sub(lambda caption: f"**{caption['kind'].title()} {caption['number']}**", text)
-    text = re.sub(r"^///.*\n?", "", text, flags=re.M)
-    text = WHOLE.sub(lambda cited: reference(cited["key"]), text)
+    """Return prose with its figures attached, and without the links that lead into the book."""
     text = FIGURE.sub(r"![\g<words>](attachment:\g<stem>.png)", text)
-    text = re.sub(rf" ?{NOTE.pattern}", _citation, LINK.sub(r"\g<words>", text))
-    text = re.sub(r"(?:\n>)+(?=\n(?!>)|\Z)", "", ATTRIBUTES.sub("", text))
-    return re.sub(r"\n{3,}", "\n\n", text)
-
-
-def _citation(note: re.Match[str]) -> str:
-    """Return what stands for a footnote: who and when, linked to the work."""
-    work = references()[note["key"]]
-    names = re.split(r", | and ", work["authors"])
-    others = " et al." if len(names) > 1 else ""
-    year = re.search(r"\d{4}", note["key"])
-    return f" ([{names[0]}{others}{f' {year[0]}' if year else ''}]({work['url']}))"
+    return prose(LINK.sub(r"\g<words>", text))
 
 
 def _attachments(words: str) -> dict[str, dict[str, dict[str, str]]]:

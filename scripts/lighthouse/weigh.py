@@ -1,0 +1,85 @@
+"""What a page weighs: the bytes of all that a static host sends for it, compressed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from scripts import browser
+from scripts.host import Host, hosted
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+# The phone that Lighthouse plays.
+PHONE = {"viewport": {"width": 412, "height": 823}, "device_scale_factor": 1.75, "is_mobile": True}
+FLAGS = ["--disable-background-networking", "--disable-dev-shm-usage", "--disable-gpu"]
+FLAGS += ["--no-first-run", "--no-sandbox"]
+
+KINDS = ("HTML", "style", "scripts", "typefaces", "pictures", "other")
+KIND_OF = {".css": "style", ".js": "scripts", ".mjs": "scripts", ".woff2": "typefaces"}
+KIND_OF |= {".svg": "pictures", ".png": "pictures", ".html": "HTML", "": "HTML"}
+
+TO_THE_END = """async () => {
+    for (let at = 0; at < document.body.scrollHeight; at += innerHeight / 2) {
+        scrollTo({top: at, behavior: "instant"});
+        await new Promise(done => setTimeout(done, 20));
+    }
+}"""
+
+
+@dataclass(frozen=True)
+class Weight:
+    """The bytes that a page sends when it is opened, by kind, and in all once it has been read."""
+
+    path: str
+    opened: dict[str, int]
+    read: int
+
+    @property
+    def total(self) -> int:
+        """Return the bytes of the opened page."""
+        return sum(self.opened.values())
+
+
+def weigh(folder: Path, paths: list[str], within: Browser | None = None) -> Iterator[Weight]:
+    """Yield what pages of a built site weigh, each opened in a browser that has nothing yet."""
+    with hosted(folder) as host:
+        for path in paths:
+            with opened(host, path, within) as page:
+                first = by_kind(host.sent)
+                page.evaluate(TO_THE_END)
+                page.wait_for_load_state("networkidle")
+                yield Weight(path, first, sum(size for _, size in host.sent))
+
+
+@contextmanager
+def opened(host: Host, path: str, within: Browser | None = None) -> Iterator[Page]:
+    """Open a page on a phone, and wait until it asks for nothing more."""
+    own = nullcontext(within) if within else started()
+    with own as chromium, chromium.new_page(**PHONE) as page:  # type: ignore[arg-type]
+        host.sent.clear()
+        page.goto(host.url + path, wait_until="networkidle")
+        yield page
+
+
+@contextmanager
+def started() -> Iterator[Browser]:
+    """Start a browser; where one runs already, as in a test, it has to be that one."""
+    from playwright.sync_api import sync_playwright  # only the tests' tools have it
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=browser.find(), args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+def by_kind(sent: list[tuple[str, int]]) -> dict[str, int]:
+    """Return how many bytes of each kind were sent."""
+    found = dict.fromkeys(KINDS, 0)
+    for path, size in sent:
+        found[KIND_OF.get(PurePosixPath(path).suffix, "other")] += size
+    return found

@@ -1,0 +1,83 @@
+"""Every page of the built site links one style sheet, which has all that the many had."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from served import Site
+
+from scripts.bundle import bundle, moved
+
+pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
+
+SHEET = re.compile(r'<link[^>]+rel="stylesheet"[^>]*href="([^"]+)"')
+
+
+def test_every_page_links_one_sheet_and_all_the_same(site: Site) -> None:
+    named = set()
+    for page in site.folder.rglob("*.html"):
+        (address,) = SHEET.findall(page.read_text(encoding="utf-8"))
+        named.add(address.rpartition("/")[2])
+    (name,) = named
+    assert (site.folder / "assets" / name).is_file()
+
+
+def test_every_file_that_the_sheet_names_is_there(site: Site) -> None:
+    (sheet,) = (site.folder / "assets").glob("book.*.css")
+    named = re.findall(r"""url\(["']?(?!data:|#)([^"')]+)""", sheet.read_text(encoding="utf-8"))
+    assert len(named) > 20
+    assert [name for name in named if not (sheet.parent / name).is_file()] == []
+
+
+PAGE = """<head>
+  <link rel="stylesheet" href="../assets/css/a.css">
+  <title>Here</title>
+  <code><span class="gp">&gt;</span><span class="n">a</span><span class="o">&lt;</span></code>
+      <link rel="stylesheet" href="../assets/b.css">
+</head>"""
+
+CODE = '<code><span class="gp">&gt;</span>a&lt;</code>'
+
+
+def test_sheets_become_one_in_their_order(tmp_path: Path) -> None:
+    for name, content in {"css/a.css": "p{color:red}", "b.css": "p{color:blue}"}.items():
+        (tmp_path / "assets" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "assets" / name).write_text(content, encoding="utf-8")
+    pages = [tmp_path / "one" / "index.html", tmp_path / "404.html"]
+    pages[0].parent.mkdir()
+    pages[0].write_text(PAGE, encoding="utf-8")
+    pages[1].write_text(PAGE.replace("../", "/book/"), encoding="utf-8")
+    bundle(tmp_path)
+    made = [page.read_text(encoding="utf-8") for page in pages]
+    (sheet,) = (tmp_path / "assets").glob("book.*.css")
+    assert sheet.read_text(encoding="utf-8") == "p{color:red}\np{color:blue}"
+    link = f'<link rel="stylesheet" href="../assets/{sheet.name}">'
+    assert made[0] == f"<head>\n{link}\n  <title>Here</title>\n  {CODE}\n</head>"
+    assert made[1] == made[0].replace("../", "/book/")
+    bundle(tmp_path)
+    assert [page.read_text(encoding="utf-8") for page in pages] == made
+
+
+@pytest.mark.parametrize(
+    ("css", "there"),
+    [
+        ('a{src:url("fonts/x.woff2")}', 'a{src:url("built/fonts/x.woff2")}'),
+        ("a{b:url(../images/x.png)}", "a{b:url(images/x.png)}"),
+        ("a{b:url(data:image/png;base64,AA)}", "a{b:url(data:image/png;base64,AA)}"),
+        ("a{b:url('#mark')}", "a{b:url('#mark')}"),
+        ('@charset "UTF-8";a{}/*# sourceMappingURL=a.css.map */', "a{}"),
+        ("[data-md-color-switching] *,[x] :after{transition:none}p{}", "p{}"),
+    ],
+)
+def test_addresses_follow_the_sheet_to_its_new_place(css: str, there: str) -> None:
+    assert moved(css, "assets/built/fonts.css") == there
+
+
+def test_scripts_lose_their_comments_and_say_the_same(tmp_path: Path) -> None:
+    script = tmp_path / "assets" / "js" / "explore" / "one.js"
+    script.parent.mkdir(parents=True)
+    script.write_text("// Why.\nexport const one =\n  `// ${1}  kept`; /* how */\n")
+    bundle(tmp_path)
+    assert script.read_text(encoding="utf-8") == "export const one=`// ${1}  kept`;"
