@@ -87,6 +87,7 @@ def test_a_script_prints_the_same_bytes_each_time() -> None:
         ("shift", "OFFSET, PAIRS = 8, 2, 2", "OFFSET, PAIRS = 8, 3, 2", "panels[0].lines[1].x[1]"),
         ("similarity", "(lags, width)", "(lags, width, base=500)", "panels[0].lines[1].y[1]"),
         ("plate", "0::2", "1::2", "panels[0].images[0].rows[0][0]"),
+        ("extrapolation", "(0, 1), axis", "(0.5, 1), axis", "panels[0].dots[0][0][1][1]"),
     ],
 )
 def test_a_script_that_draws_something_else_is_reported(
@@ -155,7 +156,7 @@ def test_a_difference_says_where_it_is_and_what_is_there(
 
 def test_what_cannot_be_read_cannot_be_drawn() -> None:
     figure = Figure()
-    figure.add_subplot().fill_between([0, 1], [0, 1])
+    figure.add_subplot().scatter([0, 1], [0, 1])
     with pytest.raises(TypeError, match=r"cannot read the data of"):
         plotted(figure)
 

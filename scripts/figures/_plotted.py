@@ -16,6 +16,7 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
@@ -98,6 +99,11 @@ def _image(image: AxesImage) -> Json:
 @_read.register
 def _polygon(shape: Polygon) -> Json:
     return _rounded(shape.get_xy())
+
+
+@_read.register
+def _bands(bands: PolyCollection) -> Json:
+    return [_rounded(path.vertices) for path in bands.get_paths()]
 
 
 @_read.register

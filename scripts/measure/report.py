@@ -1,10 +1,16 @@
-"""What the result files say, for the page and its figures: medians and spreads over the seeds."""
+"""What the result files say, for pages and figures: medians and spreads over the seeds.
+
+`python -m scripts.measure.report build/measured` prints the results of a folder, each above the
+committed one of the same name.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -62,17 +68,12 @@ class Measured:
         return median(self.accuracies(name, length))
 
     def language(self) -> NDArray[np.float64]:
-        """Return the table of median perplexities, a row a variant, a column a length."""
-        return self._table("language", LANGUAGE, self.perplexity)
+        """Return the table of perplexities: a row a variant; median and spread at each length."""
+        return self._table("language", LANGUAGE, self.perplexities)
 
     def order(self) -> NDArray[np.float64]:
-        """Return the table of median shares of right answers."""
-        return self._table("order", ORDER, self.accuracy)
-
-    def spread(self) -> float:
-        """Return how far apart, at most, the seeds of one perplexity are, as a share of it."""
-        found = [self.perplexities(n, length) for n in LANGUAGE for length in self.lengths()]
-        return max((max(seeds) - min(seeds)) / median(seeds) for seeds in found)
+        """Return the table of shares of right answers, likewise."""
+        return self._table("order", ORDER, self.accuracies)
 
     def by_position(self, name: str) -> NDArray[np.float64]:
         """Return the perplexity by position in the longest text, a row a seed."""
@@ -88,15 +89,22 @@ class Measured:
         (value,) = {result["settings"][name] for result in self.of(task)}
         return float(value)
 
+    def corpus(self) -> dict[str, Any]:
+        """Return what all results say of the text that was read."""
+        first, *others = [result["corpus"] for result in self.of("language")]
+        assert all(other == first for other in others)
+        found: dict[str, Any] = first
+        return found
+
     def seeds(self) -> int:
         """Return how many seeds there are of every method."""
         counts = {name: len(self.found("language", name)) for name in LANGUAGE}
         counts |= {f"{name} (order)": len(self.found("order", name)) for name in ORDER}
         return min(counts.values())
 
-    def hours(self) -> float:
-        """Return what all runs took, one after the other."""
-        return float(sum(result["seconds"] for result in self.results)) / 3600
+    def minutes(self, task: str) -> list[float]:
+        """Return what each run of a task took by the clock, whatever else the machine did."""
+        return [result["seconds"] / 60 for result in self.of(task)]
 
     def told(self, key: str) -> list[str]:
         """Return what all results say of themselves under a key, each answer once."""
@@ -107,9 +115,10 @@ class Measured:
         return results.outdated(self.results)
 
     def _table(
-        self, task: str, names: Iterable[str], value: Callable[[str, int], float]
+        self, task: str, names: Iterable[str], values: Callable[[str, int], list[float]]
     ) -> NDArray[np.float64]:
-        return np.array([[value(name, n) for n in self.lengths(task)] for name in names])
+        found = np.array([[values(name, n) for n in self.lengths(task)] for name in names])
+        return np.stack([np.median(found, -1), np.ptp(found, -1)], -1).reshape(len(found), -1)
 
 
 def read(folder: Path = results.RESULTS) -> Measured:
@@ -117,8 +126,42 @@ def read(folder: Path = results.RESULTS) -> Measured:
     return Measured(tuple(results.read_all(folder)))
 
 
+@cache
+def measurement() -> Measured:
+    """Return what is committed: the name under which pages have it."""
+    return read()
+
+
+def beside(ours: Measured, theirs: Measured) -> Iterator[str]:
+    """Yield a line for each result, and below it the other's of the same name."""
+    others = dict(_lines(theirs))
+    for (name, variant), line in _lines(ours):
+        yield f"{name}: {variant}"
+        yield f"{'here':>10}  {line}"
+        yield f"{'committed':>10}  {others.get((name, variant), 'nothing')}"
+
+
+def _lines(measured: Measured) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield the name of each run and variant, and what it found at each length."""
+    for r in measured.results:
+        shown = math.exp if r["task"] == "language" else float
+        for variant, found in r["found"].items():
+            values = (f"{n}: {shown(value):.3f}" for n, value in found["by_length"].items())
+            yield (results.name(r["task"], r["method"], r["seed"]), variant), "  ".join(values)
+
+
 def _as_words(value: object) -> str:
     """Return versions and the like on one line."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {version}" for name, version in value.items())
     return str(value)
+
+
+def main() -> None:
+    """Print the results of the folders that are named."""
+    for folder in sys.argv[1:]:
+        print(*beside(read(Path(folder)), measurement()), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""Perplexity by position, far past the length of training: every scheme, median and all seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from scripts.figures._parts import panel
+from scripts.figures.style import Ink
+from scripts.measure.report import measurement
+
+SIZE = (930, 470)
+PHONE = (340, 908)
+
+AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
+RESCALED = (
+    *("rope", "rope, interpolated", "rope, NTK-aware", "rope, YaRN"),
+    *("learned", "learned, interpolated"),
+)
+# What a curve is called, the number of its colour, and its dashes.
+LOOKS = {
+    "none": ("no positions", 2, "-"),
+    "sinusoidal": ("sinusoidal", 1, "-"),
+    "learned": ("learned", 3, (0, (5, 2))),
+    "learned, interpolated": ("learned, interpolated", 3, (0, (1, 1.5))),
+    "rope": ("RoPE", 0, "-"),
+    "rope, interpolated": ("RoPE, interpolated", 0, (0, (1, 1.5))),
+    "rope, NTK-aware": ("RoPE, NTK-aware", 5, (0, (5, 2))),
+    "rope, YaRN": ("RoPE, YaRN", 4, (0, (7, 2, 1, 2))),
+    "alibi": ("ALiBi", 4, "-"),
+    "t5": ("T5", 5, (0, (7, 2, 1, 2))),
+    "shaw": ("Shaw", 0, (0, (1, 1.5))),
+}
+TALL, LEAST, MOST = 360, 2.5, 100  # pixels, and what they stand for at either end
+TICKS = (4, 8, 16, 32, 64)
+LINE = 15  # pixels between the names of two curves
+
+
+def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
+    """Draw what each scheme does as it was trained, then what can be made of two of them."""
+    places = ((52, 34), (52, 488)) if narrow else ((52, 34), (520, 34))
+    wide = 124 if narrow else 250
+    titles = ("as trained", "rescaled for the whole text")
+    for place, names, title in zip(places, (AS_TRAINED, RESCALED), titles, strict=True):
+        axes = panel(figure, *place, wide, TALL)
+        _curves(axes, ink, names)
+        axes.set_title(title)
+
+
+def _curves(axes: Axes, ink: Ink, names: Sequence[str]) -> None:
+    """Draw the median over the seeds as a line, and from the least to the most as a band."""
+    measured = measurement()
+    longest, trained = max(measured.lengths()), measured.setting("length")
+    found = [measured.by_position(name) for name in names]
+    for name, seeds in zip(names, found, strict=True):
+        _, number, dashes = LOOKS[name]
+        color = ink.categorical[number]
+        at = (np.arange(seeds.shape[1]) + 0.5) * longest / seeds.shape[1]
+        axes.fill_between(at, *np.quantile(seeds, (0, 1), axis=0), color=color, alpha=0.2, lw=0)
+        axes.plot(at, np.median(seeds, axis=0), color=color, linestyle=dashes, linewidth=1.5)
+    axes.axvline(trained, color=ink.edge, linewidth=0.75, zorder=0)
+    axes.set(xlim=(0, longest), yscale="log", ylim=(LEAST, MOST))
+    axes.set_xticks((0, trained, longest / 2, longest))
+    axes.set_yticks(TICKS, map(str, TICKS))
+    axes.minorticks_off()
+    axes.set(xlabel="position", ylabel="perplexity per byte")
+    _names(axes, ink, names, np.array([np.median(seeds[:, -1]) for seeds in found]), longest)
+
+
+def _names(
+    axes: Axes, ink: Ink, names: Sequence[str], ends: NDArray[np.float64], right: float
+) -> None:
+    """Write the name of each curve beside its end, or as near to it as the others leave room."""
+    heights = TALL * np.log(ends / LEAST) / np.log(MOST / LEAST)
+    for name, end, nudge in zip(names, ends, apart(heights) - heights, strict=True):
+        says, number, _ = LOOKS[name]
+        leader = {"arrowstyle": "-", "color": ink.categorical[number], "relpos": (0, 0.5)}
+        axes.annotate(
+            says,
+            (right, end),
+            (14, 0.75 * nudge),  # points, four for three pixels
+            textcoords="offset points",
+            va="center",
+            arrowprops={**leader, "shrinkA": 1, "shrinkB": 0},
+        )
+
+
+def apart(heights: NDArray[np.float64], gap: float = LINE) -> NDArray[np.float64]:
+    """Return heights moved as little as leaves a gap between any two."""
+    order = np.argsort(heights)
+    placed = heights[order]
+    for _ in range(100):
+        short = np.clip(gap - np.diff(placed), 0, None) / 2
+        placed[:-1] -= short
+        placed[1:] += short
+    return placed[np.argsort(order)]
