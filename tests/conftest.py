@@ -1,12 +1,22 @@
-"""What the tests share: the built site, and the browser that reads it."""
+"""What the tests share: the built site, the browser that reads it, and who runs which of them."""
 
 from __future__ import annotations
 
+import fcntl
+import os
+import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, BrowserContext, Page
 from served import Site, build, served
+from visits import DESK, SHIFTS, forget
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
+from xdist.workermanage import WorkerController
 
 from scripts import browser
 
@@ -22,14 +32,49 @@ QUIET = [
     "--no-sandbox",
 ]
 
+SITE = pytest.StashKey[Site]()
+
+
+class ByFileAndPage(LoadFileScheduling):  # type: ignore[misc, unused-ignore]
+    """Gives a worker one file at a time, and of the file that visits every page one page."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file, _, test = nodeid.partition("::")
+        return file + test[test.find("[") :] if file.endswith("test_every_page.py") else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFileAndPage:
+    """Divide what takes longest, and keep together what shares its preparations."""
+    return ByFileAndPage(config, log)
+
+
+def pytest_configure_node(node: WorkerController) -> None:
+    """Tell a worker where the site will be that all of them read."""
+    shared = _shared(node.config)
+    node.workerinput["site"] = (str(shared.folder), shared.url)
+
+
+def _shared(config: pytest.Config) -> Site:
+    """Return the one folder in which the site is built, served until the tests end."""
+    if SITE not in config.stash:
+        stack = ExitStack()
+        config.add_cleanup(stack.close)
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()), "site")
+        config.stash[SITE] = Site(folder, stack.enter_context(served(folder)))
+    return config.stash[SITE]
+
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """Build the site once and serve it until the tests end."""
-    folder = tmp_path_factory.mktemp("site")
-    with served(folder) as url:
-        build(folder, url)
-        yield Site(folder, url)
+def site(pytestconfig: pytest.Config) -> Site:
+    """Return the built site; whoever is first to ask builds it, for all workers."""
+    given = getattr(pytestconfig, "workerinput", {}).get("site")
+    site = Site(Path(given[0]), given[1]) if given else _shared(pytestconfig)
+    with site.folder.with_suffix(".lock").open("a+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not lock.seek(0, os.SEEK_END):  # who had to wait opened it when it was empty
+            build(site.folder, site.url)
+            lock.write("built")
+    return site
 
 
 @pytest.fixture(scope="session")
@@ -45,3 +90,43 @@ def browser_type_launch_args() -> dict[str, Any]:
     if path is None:
         (pytest.fail if browser.is_ci() else pytest.skip)(browser.MISSING)
     return {"executable_path": path, "args": QUIET}
+
+
+@pytest.fixture(scope="session")
+def window(browser: Browser, base_url: str) -> Iterator[BrowserContext]:
+    """Open the one window of the tests, on a system that asks for light pages, and for rest."""
+    with browser.new_context(
+        base_url=base_url, color_scheme="light", reduced_motion="reduce", viewport=DESK
+    ) as window:
+        window.add_init_script(SHIFTS)
+        yield window
+
+
+@pytest.fixture(scope="session")
+def tab(window: BrowserContext) -> Iterator[Page]:
+    """Open the one tab for those who only look: to open one takes longer than most pages do."""
+    with window.new_page() as tab:
+        yield tab
+
+
+@pytest.fixture
+def context(window: BrowserContext) -> Iterator[BrowserContext]:
+    """Return the window as a new reader finds it: what the last one did is forgotten."""
+    yield window
+    window.set_offline(False)
+    window.clear_permissions()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    """Open a tab; what it keeps for the next visit goes with it."""
+    with context.new_page() as page:
+        yield page
+        forget(page)
+
+
+@pytest.fixture(scope="session")
+def still(browser: Browser, base_url: str) -> Iterator[Page]:
+    """Open a tab in which no script runs."""
+    with browser.new_context(base_url=base_url, java_script_enabled=False, viewport=DESK) as window:
+        yield window.new_page()

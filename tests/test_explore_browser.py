@@ -30,6 +30,12 @@ CUT_OFF = """all => all.filter(text => {
     return own.left < edge.left - 1 || own.right > edge.right + 1 || own.bottom > edge.bottom + 4;
 }).map(text => text.textContent)"""
 BOXES = "all => all.map(part => part.getBoundingClientRect().height)"
+TURN_AND_LEAVE = """() => {
+    const row = document.querySelector("#heatmap-row");
+    row.value = 9;
+    row.dispatchEvent(new Event("input", {bubbles: true}));
+    [...document.querySelectorAll("nav a")].find(a => a.href.endsWith("/waves/")).click();
+}"""
 SHIFTS = """
     window.shift = 0;
     new PerformanceObserver(list => {
@@ -132,6 +138,53 @@ def test_a_link_to_a_view_is_followed_in_place_and_back_leads_back(page: Page) -
     expect(status(page, "heatmap")).to_have_text(row_read(7, 64))
     page.go_forward()
     expect(status(page, "heatmap")).to_have_text(row_read(7, 8))
+
+
+def test_a_link_to_a_place_of_the_page_leads_there_whatever_is_turned(page: Page) -> None:
+    """A link to a place has the address that the page has by then, and that has the view."""
+    at(page, "chapters/by-hand/?heatmap.row=9")
+    expect(status(page, "heatmap")).to_contain_text("Row 9")
+    page.locator("article a[href*='#fn:']").first.click()
+    expect(page.locator("article li:target")).to_be_in_viewport()
+    expect(status(page, "heatmap")).to_contain_text("Row 9")
+
+
+def test_a_view_stays_with_its_page_when_that_is_left_at_once(page: Page) -> None:
+    at(page, "explore/heatmap/")
+    expect(status(page, "heatmap")).not_to_be_empty()
+    page.evaluate(TURN_AND_LEAVE)
+    expect(status(page, "waves")).not_to_be_empty()
+    page.evaluate("new Promise(done => setTimeout(done, 300))")  # it is written after 200 ms
+    assert page.url.endswith("/explore/waves/")
+    page.go_back()
+    expect(status(page, "heatmap")).to_have_text(row_read(9, 64))
+
+
+def test_numbers_can_be_typed(page: Page) -> None:
+    """On the way to a number stand others, which are drawn and must not disturb what follows."""
+    at(page, "explore/base/")
+    for name, typed in {"times as long": "1.5", "width": "128"}.items():
+        field(page, name).click()
+        page.keyboard.press("Control+A")
+        page.keyboard.type(typed)
+        expect(field(page, name)).to_have_value(typed)
+    expect(field(page, "pair")).to_have_value("50")  # a width of 12 has 6
+    expect(status(page, "base")).to_contain_text("for texts 1.5 times as long")
+
+
+def test_an_explorer_that_is_hidden_waits(page: Page) -> None:
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    at(page, "explore/similarity/")
+    picture = page.locator("explore-similarity svg")
+    expect(picture).to_be_visible()
+    for display in ("none", ""):
+        page.evaluate(
+            "display => (document.querySelector('article').style.display = display)", display
+        )
+        page.evaluate("new Promise(done => setTimeout(done, 50))")
+    expect(picture).to_be_visible()
+    assert said == []
 
 
 def test_a_malformed_address_falls_back_and_says_so(page: Page) -> None:
@@ -242,6 +295,16 @@ def test_a_tap_on_the_picture_chooses(
             {"row": "7", "position": "7"}.get(control, "6")
         )
         assert low <= int(field(page, control).input_value()) <= high
+
+
+def test_a_finger_that_scrolls_the_page_turns_nothing(phone: BrowserContext, site: Site) -> None:
+    """A browser that makes a scroll of a finger's way takes it back from the page."""
+    with phone.new_page() as page:
+        page.goto(f"{site.url}explore/similarity/")
+        picture = page.locator("explore-similarity svg")
+        for kind, chosen in {"pointerdown": "0", "pointermove": "0", "pointercancel": "6"}.items():
+            picture.dispatch_event(kind, {"clientX": 0, "clientY": 0, "pointerType": "touch"})
+            expect(field(page, "distance")).to_have_value(chosen)
 
 
 @pytest.mark.parametrize("name", PAGES)

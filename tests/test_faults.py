@@ -245,9 +245,9 @@ def test_a_changed_digit_names_page_line_and_both_values(book: Path) -> None:
 
 # A book of one page, built with the book's own settings
 
-SMALL = """# By hand
+SMALL = """# One page
 
-The root of $\\sqrt{d/2}$, as [the problem](#the-problem) has it; [again](by-hand.md).
+The root of $\\sqrt{d/2}$, as [the problem](#the-problem) has it; [again](page.md).
 
 --src-- posenc.sinusoidal.PositionalEncoding nodoc
 
@@ -267,13 +267,13 @@ def built(place: Path, page: str) -> subprocess.CompletedProcess[str]:
         "docs_dir": str(place / "docs"),
         "site_dir": str(place / "site"),
         "hooks": [],
-        "nav": ["by-hand.md"],
+        "nav": ["page.md"],
         "plugins": [],
         "theme": {"custom_dir": str(ROOT / "scripts" / "theme")},
         "watch": [],
     }
     (place / "docs").mkdir()
-    (place / "docs" / "by-hand.md").write_text(page, "utf-8")
+    (place / "docs" / "page.md").write_text(page, "utf-8")
     (place / "mkdocs.yml").write_text(yaml.safe_dump(config), "utf-8")
     return run(ROOT, "-m", "mkdocs", "build", "--strict", "-f", str(place / "mkdocs.yml"))
 
@@ -283,14 +283,14 @@ def stops_the_build(place: Path, old: str, new: str, *says: str) -> None:
     assert SMALL.count(old) == 1
     done = built(place, SMALL.replace(old, new))
     assert done.returncode != 0
-    for said in ("by-hand.md", *says):
+    for said in ("page.md", *says):
         assert said in done.stdout + done.stderr
 
 
 def test_a_page_without_a_fault_is_built(tmp_path: Path) -> None:
     done = built(tmp_path, SMALL)
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "site" / "by-hand" / "index.html").is_file()
+    assert (tmp_path / "site" / "page" / "index.html").is_file()
 
 
 def test_a_renamed_symbol_stops_the_build(tmp_path: Path) -> None:
@@ -301,9 +301,9 @@ def test_broken_tex_stops_the_build(tmp_path: Path) -> None:
     stops_the_build(tmp_path, r"\sqrt{d/2}", r"\sqrt{d/2", "BadTeXError")
 
 
-@pytest.mark.parametrize("there", ["(by-hand.md)", "(#the-problem)"])
+@pytest.mark.parametrize("there", ["(page.md)", "(#the-problem)"])
 def test_a_dead_link_stops_the_build(there: str, tmp_path: Path) -> None:
-    gone = there.replace("by-hand", "gone").replace("the-problem", "gone")
+    gone = there.replace("page", "gone").replace("the-problem", "gone")
     stops_the_build(tmp_path, there, gone, gone.strip("()"))
 
 

@@ -262,6 +262,22 @@ def test_a_loop_is_stopped_and_the_page_stays_usable(chapter: Page) -> None:
     expect(status(chapter, 3)).to_have_text("Done: as the page records.")
 
 
+def test_an_example_that_waits_is_stopped_alone(chapter: Page) -> None:
+    run(chapter, 2, "1")
+    listing(chapter, 2).locator("textarea").fill("print('begun')\nwhile True:\n    pass")
+    button(chapter, 2, "Run").click()
+    expect(listing(chapter, 2).locator(".printout code").last).to_have_text("begun\n")
+    button(chapter, 3, "Run").click()
+    expect(status(chapter, 3)).to_have_text("Waiting for the example that runs.")
+    button(chapter, 3, "Stop").click()
+    expect(status(chapter, 3)).to_have_text("Stopped before it ran.")
+    expect(status(chapter, 2)).to_have_text("Running.")
+    button(chapter, 2, "Stop").click()
+    expect(status(chapter, 2)).to_have_text(re.compile("^Stopped. What Python knew is lost"))
+    run(chapter, 2, "6 * 7")
+    expect(status(chapter, 3)).to_have_text("Stopped before it ran.")
+
+
 def test_a_loop_ends_when_its_page_is_left(chapter: Page, site: Site) -> None:
     run(chapter, 2, "1")
     listing(chapter, 2).locator("textarea").fill("print('begun')\nwhile True:\n    pass")

@@ -20,23 +20,25 @@ D, LENGTH = 128, 4096
 FLOAT32 = 16 * 2.0**-24
 
 
-def theirs(kind: str, factor: float, base: float = 10000.0) -> tuple[NDArray[np.float64], float]:
-    """Ask transformers for the frequencies of a Llama of head width 128 and for its scale."""
+def theirs(
+    kind: str, factor: float, base: float = 10000.0, d: int = D, length: int = LENGTH
+) -> tuple[NDArray[np.float64], float]:
+    """Ask transformers for the frequencies of a Llama of one head and for its scale."""
     from transformers import LlamaConfig
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
     config = LlamaConfig(
-        hidden_size=D,
+        hidden_size=d,
         num_attention_heads=1,
-        max_position_embeddings=LENGTH,
+        max_position_embeddings=length,
         rope_parameters={
             "rope_type": kind,
             "rope_theta": base,
             "factor": factor,
-            "original_max_position_embeddings": LENGTH,
+            "original_max_position_embeddings": length,
         },
     )
-    long = int(factor * LENGTH) if kind == "dynamic" else None
+    long = int(factor * length) if kind == "dynamic" else None
     found, scale = ROPE_INIT_FUNCTIONS[kind](config, device="cpu", seq_len=long)
     return found.double().numpy(), scale
 
@@ -84,3 +86,11 @@ def test_yarn_of_the_paper_has_another_ramp_than_yarn_of_the_code(
     # In between, pairs turn up to so many times as fast by the code as by the paper.
     faster = {2.0: 1.25, 8.0: 2.0}[factor]
     assert faster < (found / ours).max() < 1.25 * faster
+
+
+def test_where_no_pair_turns_32_times_their_yarn_keeps_the_first_and_the_papers_none() -> None:
+    """At a factor of 8, for heads 32 wide that were trained on 64 positions, as a page has them."""
+    assert (64 / wavelengths(32)).max() < 32
+    slower = frequencies(32) / theirs("yarn", 8.0, d=32, length=64)[0]
+    np.testing.assert_allclose(slower[:6], [1, 1.21, 1.54, 2.11, 3.33, 8], atol=0.005)
+    assert (frequencies(32) / yarn_frequencies(32, 8, 64)).min() > 2.5

@@ -6,6 +6,8 @@ import * as python from "./python.js";
 
 const CANNOT = "This browser cannot run Python in a page. What the page records stands above.";
 const STOPPED = "Stopped. What Python knew is lost; the next Run starts it again.";
+const WAITING = "Waiting for the example that runs.";
+const DROPPED = "Stopped before it ran.";
 const FAILED =
   "Python could not be fetched, or broke down. What the page records stands; Run tries again.";
 
@@ -13,6 +15,8 @@ let examples = []; // of this page, in its order
 let visit = 0; // counts the pages: each begins without names
 const done = new Set(); // the examples whose names Python has
 let turn = Promise.resolve(); // one runs after the other
+let going; // the example that runs
+const waiting = new Set(); // those asked for that have not begun
 
 function make(tag, properties = {}, ...inside) {
   const element = Object.assign(document.createElement(tag), properties);
@@ -50,7 +54,7 @@ class Example {
   open() {
     if (this.editor) return;
     this.editor = editor(this);
-    this.stop = button("Stop", this.name, python.stop);
+    this.stop = button("Stop", this.name, () => stop(this));
     this.reset = button("Reset", this.name, () => this.close());
     this.status = make("p", { role: "status" });
     this.output = make("code");
@@ -123,14 +127,23 @@ function ask(example) {
   example.output.textContent = "";
   if (!python.possible) return example.say(CANNOT);
   example.busy(true);
-  example.say("");
+  example.say(going ? WAITING : "");
+  waiting.add(example);
   turn = turn.then(() => perform(example));
+}
+
+/** Stop an example that runs, or that waits for another. */
+function stop(example) {
+  if (!waiting.delete(example)) return python.stop();
+  example.say(DROPPED);
+  example.busy(false);
 }
 
 /** Run an example, and before it those above it that have not run, as the page has them; what these
     print is not shown. */
 async function perform(example) {
-  if (!example.listing.isConnected) return; // its page has been left
+  if (!waiting.delete(example)) return; // stopped, or its page has been left
+  going = example;
   const above = examples.slice(0, examples.indexOf(example));
   const missing = above.filter((other) => other.group === example.group && !done.has(other));
   const hear = (message) => example.hear(message);
@@ -143,6 +156,7 @@ async function perform(example) {
     done.clear();
     example.say(reason === python.STOPPED ? STOPPED : FAILED);
   }
+  going = undefined;
   example.busy(false);
 }
 
@@ -159,6 +173,7 @@ async function run(example, text, quietly, hear) {
 /** The theme brings a page anew each time it is opened; what the last page runs is stopped. */
 function open() {
   const listings = [...document.querySelectorAll(".runs")];
+  waiting.clear();
   python.stop();
   visit += 1;
   done.clear();

@@ -119,7 +119,8 @@ function set(input, control, state) {
   const [value, stops] = [state[input.name], stopsOf(input, control)];
   input.removeAttribute("aria-invalid");
   if (!control.options) input.max = stops ? stops.length - 1 : largest(control, state);
-  input.value = stops ? stops.findLastIndex((stop) => stop <= value) : value;
+  const shown = stops ? stops.findLastIndex((stop) => stop <= value) : value;
+  if (input.valueAsNumber !== shown) input.value = shown; // "1." may become 1.5 yet
   if (input.type === "range") input.ariaValueText = value;
 }
 
@@ -139,7 +140,8 @@ export function explorer(name, { title, controls, draw, point }) {
         for (const type of types) target.addEventListener(type, act, until);
       };
       on(this, ["input"], ({ target }) => this.turn(target));
-      if (point) on(this.stage, ["pointerdown", "pointermove"], (event) => this.point(event));
+      const finger = ["pointerdown", "pointermove", "pointercancel"];
+      if (point) on(this.stage, finger, (event) => this.point(event));
       on(window, ["popstate", "view"], () => this.read());
       on(window, ["click"], (event) => this.follow(event));
       this.read();
@@ -157,11 +159,17 @@ export function explorer(name, { title, controls, draw, point }) {
     read() {
       const query = new URLSearchParams(location.search);
       Object.assign(this, asked(controls, (key) => query.get(`${name}.${key}`)));
+      this.wanted = this.state;
+      clearTimeout(this.later);
+      this.later = 0;
       this.show();
     }
 
-    /** Put into the address what is not as it was at first. */
+    /** Put into the address what is not as it was at first, if it is not there yet. */
     write() {
+      if (!this.later) return;
+      clearTimeout(this.later);
+      this.later = 0;
       const address = new URL(location);
       for (const key in controls) {
         address.searchParams.delete(`${name}.${key}`);
@@ -173,9 +181,10 @@ export function explorer(name, { title, controls, draw, point }) {
 
     /** A link to a view of this page shows it here, and Back leads back. */
     follow(event) {
+      this.write(); // before the address is another page's
       const link = event.target.closest("article a");
       if (link?.pathname !== location.pathname || !link.search.includes(`${name}.`)) return;
-      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      if (link.hash || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       event.stopPropagation(); // the theme would fetch the page anew
       history.pushState(null, "", link.href);
@@ -194,6 +203,8 @@ export function explorer(name, { title, controls, draw, point }) {
 
     point({ clientX, clientY, type, pointerType, buttons }) {
       if (type === "pointermove" && pointerType === "mouse" && !buttons) return;
+      if (type === "pointercancel") return this.change(this.held); // it scrolls the page
+      if (type === "pointerdown") this.held = this.wanted;
       const { left, top, width, height } = this.stage.getBoundingClientRect();
       const some = point(clientX - left, clientY - top, this.state, width, height);
       for (const key in some) some[key] = Math.max(controls[key].min, Math.round(some[key]));
@@ -201,7 +212,8 @@ export function explorer(name, { title, controls, draw, point }) {
     }
 
     change(some) {
-      this.state = settled(controls, { ...this.state, ...some });
+      this.wanted = { ...this.wanted, ...some }; // of which a width on the way to 128 leaves less
+      this.state = settled(controls, this.wanted);
       this.trouble = "";
       this.show();
       clearTimeout(this.later); // a browser allows so many changes of the address and no more
@@ -210,6 +222,7 @@ export function explorer(name, { title, controls, draw, point }) {
 
     show() {
       const { clientWidth: wide, clientHeight: high } = this.stage;
+      if (!wide) return; // hidden
       const inputs = this.querySelectorAll("[name]");
       for (const input of inputs) set(input, controls[input.name], this.state);
       const { picture, says } = draw(this.state, wide, high);

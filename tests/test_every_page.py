@@ -1,0 +1,170 @@
+"""Every page in a real browser: it loads whole, fits a phone, is accessible, by day and night."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+from served import Site, paths
+from visits import (
+    COLOUR_RULES,
+    DESK,
+    NOWHERE,
+    PHONE,
+    SETTLE,
+    SIZES,
+    TABLET,
+    TOO_WIDE,
+    UNFOLD,
+    WIDTH_RULES,
+    Visit,
+)
+
+pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
+
+PAGES = [*paths(), NOWHERE]
+CHAPTERS = [path for path in PAGES if path.startswith("chapters/")]
+# One page of each kind is looked at with every rule also where it is narrow, and dark.
+SAMPLES = ["", "chapters/formula-sheet/", "reference/baselines/", "trust/how-checked/", NOWHERE]
+
+# Formulas without a size, but for those in a closed solution.
+UNSEEN = """all => all.filter(formula => {
+    const {width, height} = formula.getBoundingClientRect();
+    return !(width && height) && !formula.closest("details:not([open])");
+}).map(formula => formula.textContent)"""
+FONTS = """document.fonts.ready.then(fonts =>
+    [...fonts].filter(font => font.status === "loaded").map(font => font.family))"""
+# Formulas that a line's end parts from what stands right against them; short ones that it parts.
+TORN = """() => {
+    const article = document.querySelector("article");
+    const texts = document.createTreeWalker(article, NodeFilter.SHOW_TEXT, text =>
+        text.parentElement.closest(".katex") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+    const beside = (formula, step) => { texts.currentNode = formula; return texts[step](); };
+    const sign = (text, at) => {
+        const range = document.createRange();
+        range.setStart(text, at);
+        range.setEnd(text, at + 1);
+        return range.getBoundingClientRect();
+    };
+    const torn = formula => {
+        const parts = [...formula.querySelector(".katex-html").getClientRects()];
+        const before = beside(formula, "previousNode"), after = beside(formula, "nextNode");
+        return /[([“‘]$/.test(before?.data) &&
+                sign(before, before.length - 1).right > parts[0].left + 2 ||
+            /^[.,;:?)\\]”’]/.test(after?.data) && sign(after, 0).left < parts.at(-1).right - 2 ||
+            formula.matches(".short") && parts.some((part, n) => part.left < parts[n - 1]?.left);
+    };
+    return [...article.querySelectorAll("span.arithmatex")]
+        .filter(formula => formula.checkVisibility() && torn(formula))
+        .map(formula => formula.querySelector("annotation").textContent);
+}"""
+
+# What paper cuts off: there it cannot be scrolled. Listings reach into the margin a little.
+CUT_OFF = """() => {
+    const wide = document.documentElement.scrollWidth - innerWidth - 16;
+    return [...(wide > 0 ? [`the page, by ${wide}`] : []),
+        ...[...document.querySelectorAll("article :not(.katex *)")].filter(part =>
+            part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 1 &&
+            getComputedStyle(part).overflowX !== "visible" && part.checkVisibility())
+        .map(part => part.textContent.trim().slice(0, 60))];
+}"""
+# What is on paper and should not be: what wants a finger, and letters that are hardly ink.
+NOT_FOR_PAPER = """() => [...document.querySelectorAll(
+        "header, nav, footer, dialog, button, input[type=range], .headerlink")]
+    .filter(part => part.checkVisibility()).map(part => part.outerHTML.slice(0, 80))"""
+FAINT = """() => [...document.querySelectorAll("article :is(p, li, td, h1, h2, h3)")]
+    .filter(part => part.checkVisibility())
+    .map(part => getComputedStyle(part).color.match(/\\d+/g).map(Number))
+    .filter(([red, green, blue]) => 0.2126 * red + 0.7152 * green + 0.0722 * blue > 120)"""
+PAPER = {"width": 718, "height": 1054}  # A4 within its margins
+TEXTS = ("chapters/", "beyond/")  # where formulas stand in sentences
+WIDTHS = (320, 360, 390, 412, 600, 768, 1024, 1280)
+
+
+@pytest.fixture(scope="module", params=PAGES, ids=lambda path: path or "home")
+def visit(request: pytest.FixtureRequest, tab: Page, site: Site) -> Iterator[Visit]:
+    """Open a page and let it load all that it has."""
+    visit = Visit(tab, site)
+    visit.watch()
+    visit.arrive(request.param)
+    yield visit
+    visit.leave()
+
+
+# The tests of one visit, in their order: what the first ones look at, the last ones take away.
+
+
+def test_page_loads_whole_and_from_here_alone(visit: Visit) -> None:
+    assert visit.faults == []
+
+
+def test_page_stands_still_while_it_loads(visit: Visit) -> None:
+    visit.page.evaluate(SETTLE)
+    assert visit.page.evaluate("window.shift") <= 0.01
+
+
+def test_page_has_one_title_and_a_language(visit: Visit) -> None:
+    expect(visit.page.locator("h1")).to_have_count(1)
+    assert visit.page.locator("html").get_attribute("lang") == "en"
+
+
+def test_no_line_begins_with_what_ends_a_formula(visit: Visit) -> None:
+    visit.page.evaluate(UNFOLD)
+    if visit.page.url.startswith(tuple(visit.site.url + part for part in TEXTS)):
+        for width in WIDTHS:
+            visit.resize({"width": width, "height": 900})
+            assert visit.page.evaluate(TORN) == [], f"{width} px wide"
+
+
+def test_page_fits_every_width_by_day_and_by_night(visit: Visit) -> None:
+    visit.page.evaluate(UNFOLD)
+    assert visit.too_wide(SIZES) == []
+    visit.turn("dark")
+    assert visit.too_wide(SIZES[::-1]) == []
+    assert visit.faults == []
+
+
+def test_page_is_readable_on_paper(visit: Visit) -> None:
+    """Also that of a reader who reads by night."""
+    visit.resize(PAPER)
+    visit.turn("dark")
+    visit.page.emulate_media(media="print")
+    found = [visit.page.evaluate(ask) for ask in (NOT_FOR_PAPER, FAINT, CUT_OFF)]
+    visit.page.emulate_media(media="screen")
+    assert found == [[], [], []]
+
+
+def test_axe_finds_nothing(visit: Visit) -> None:
+    """Structure does not depend on the colours, nor do the colours on the width."""
+    visit.prepare()
+    assert visit.violations() == []
+    visit.resize(PHONE)
+    visit.turn("dark")
+    assert visit.violations(WIDTH_RULES) == []
+    assert visit.faults == []
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path or "home")
+def test_axe_finds_nothing_on_a_page_of_each_kind(path: str, tab: Page, site: Site) -> None:
+    """With every rule, what is only shown at some width or in some colours included."""
+    visit = Visit(tab, site)
+    visit.arrive(path)
+    for scheme, size in (("dark", DESK), ("dark", PHONE), ("light", TABLET)):
+        visit.resize(size)
+        visit.turn(scheme)
+        assert visit.violations() == [], (scheme, size)
+    visit.leave()
+
+
+@pytest.mark.parametrize("path", paths(), ids=lambda path: path or "home")
+def test_page_is_whole_without_scripts(path: str, still: Page) -> None:
+    """It fits a phone, and a chapter's mathematics is set."""
+    still.set_viewport_size(PHONE)
+    still.goto(path)
+    assert still.evaluate(TOO_WIDE) == []
+    if path in CHAPTERS:
+        expect(still.locator(".katex-html").first).to_be_attached()
+        expect(still.locator(".arithmatex:not(:has(.katex))")).to_have_count(0)
+        assert still.locator(".katex-html").evaluate_all(UNSEEN) == []
+        assert "KaTeX_Main" in still.evaluate(FONTS)
