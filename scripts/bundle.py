@@ -14,11 +14,11 @@ import re
 from functools import partial
 from pathlib import Path
 
-from rjsmin import jsmin
-
 FOLDER = "assets"
 LINK = re.compile(r'[ \t]*<link rel="stylesheet" href="(?P<address>[^"]+)">\n?')
 INK = re.compile(r'<span class="[nopw]">(?P<code>[^<]*)</span>')
+# Of a script, the lines that are nothing but a comment, or nothing at all; and the indentation.
+UNSAID = re.compile(r"^[ \t]*(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/)?[ \t]*\n|^[ \t]+", re.M)
 URL = re.compile(r"""url\((?P<quote>["']?)(?P<address>(?!data:|#|/|https?:)[^"')]+)(?P=quote)\)""")
 # Of no use in the one sheet; and a rule on everything, by which the theme would have everything
 # styled again at each load to keep colours from fading when they are switched.
@@ -33,7 +33,7 @@ def bundle(site: Path) -> None:
     The book's own scripts lose their comments and their indentation.
     """
     for script in site.glob(f"{FOLDER}/js/**/*.js"):
-        script.write_text(jsmin(script.read_text(encoding="utf-8")), encoding="utf-8")
+        script.write_text(UNSAID.sub("", script.read_text(encoding="utf-8")), encoding="utf-8")
     for page in sorted(site.rglob("*.html")):
         text = page.read_text(encoding="utf-8")
         page.write_text(INK.sub(r"\g<code>", linked(site, text)), encoding="utf-8")

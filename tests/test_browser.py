@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 from served import DOCS, Site, paths
-from visits import DESK, PHONE, TOGGLE, Visit, forget, violations
+from visits import DESK, PHONE, TOGGLE, Visit, violations
 
 pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
 
@@ -182,15 +183,14 @@ def test_toggle_changes_the_colours_and_is_remembered(reader: Visit) -> None:
     expect(reader.page.locator("body")).to_have_css("background-color", after)
 
 
-def test_a_new_reader_gets_the_colours_that_the_system_asks_for(reader: Visit) -> None:
-    reader.page.goto("")
-    light = reader.page.evaluate(PAPER)
-    forget(reader.page)
-    reader.page.emulate_media(color_scheme="dark")
-    reader.page.goto("")
-    expect(reader.page.locator("body")).not_to_have_css("background-color", light)
-    reader.turn("light")
-    assert reader.page.evaluate(PAPER) == light
+@pytest.mark.parametrize(("system", "scheme"), [("light", "default"), ("dark", "slate")])
+def test_a_new_reader_gets_the_colours_that_the_system_asks_for(
+    system: Literal["light", "dark"], scheme: str, browser: Browser, site: Site
+) -> None:
+    with browser.new_context(color_scheme=system) as window:
+        page = window.new_page()
+        page.goto(site.url)
+        expect(page.locator("body")).to_have_attribute("data-md-color-scheme", scheme)
 
 
 # Pages that change without a reload

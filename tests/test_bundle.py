@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from served import Site
+from served import DOCS, Site
 
 from scripts.bundle import bundle, moved
 
@@ -78,6 +78,15 @@ def test_addresses_follow_the_sheet_to_its_new_place(css: str, there: str) -> No
 def test_scripts_lose_their_comments_and_say_the_same(tmp_path: Path) -> None:
     script = tmp_path / "assets" / "js" / "explore" / "one.js"
     script.parent.mkdir(parents=True)
-    script.write_text("// Why.\nexport const one =\n  `// ${1}  kept`; /* how */\n")
+    code = ["export const one =", "`// ${two(`${1} /* kept */`)}  too`; // how", "* 2;"]
+    lines = ["// Why.", "", code[0], "  /** What * this is,", "      and more. */", f"  {code[1]}"]
+    script.write_text("\n".join([*lines, f"    {code[2]}", ""]), encoding="utf-8")
     bundle(tmp_path)
-    assert script.read_text(encoding="utf-8") == "export const one=`// ${1}  kept`;"
+    assert script.read_text(encoding="utf-8").splitlines() == code
+
+
+def test_scripts_have_no_text_of_several_lines() -> None:
+    """It would lose its indentation, and lines that look like comments."""
+    for script in (DOCS / "assets" / "js").rglob("*.js"):
+        for line in script.read_text(encoding="utf-8").splitlines():
+            assert line.lstrip().startswith(("//", "/**")) or line.count("`") % 2 == 0, script

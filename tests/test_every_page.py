@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from served import Site, paths
 from visits import (
-    COLOUR_RULES,
     DESK,
+    NARROW_AND_DARK,
     NOWHERE,
     PHONE,
     SETTLE,
@@ -17,7 +17,6 @@ from visits import (
     TABLET,
     TOO_WIDE,
     UNFOLD,
-    WIDTH_RULES,
     Visit,
 )
 
@@ -141,7 +140,7 @@ def test_axe_finds_nothing(visit: Visit) -> None:
     assert visit.violations() == []
     visit.resize(PHONE)
     visit.turn("dark")
-    assert visit.violations(WIDTH_RULES) == []
+    assert visit.violations(NARROW_AND_DARK) == []
     assert visit.faults == []
 
 

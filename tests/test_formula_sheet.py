@@ -19,7 +19,9 @@ CUT_OFF = """(() => {
         return !(box.width && box.height) || box.right > right + 1 || box.bottom > bottom + 1;
     }).map(part => part.textContent);
 })()"""
-UNSTYLED = "document.querySelectorAll('link[href*=\"sheet.css\"]').forEach(link => link.remove())"
+UNSTYLED = """for (const {cssRules} of document.styleSheets)
+    for (let n = cssRules.length; n--;)
+        if (cssRules[n].cssText.includes("sheet")) cssRules[n].parentStyleSheet.deleteRule(n)"""
 
 
 def printed(page: Page) -> bytes:

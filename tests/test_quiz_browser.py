@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
-from served import ROOT, Site
+from playwright.sync_api import Locator, Page, expect
+from served import Site
 from test_quiz import QUESTIONS, questions
+from visits import AXE, DESK, PHONE, TOO_WIDE, Visit, forget
 
 pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
 
 PATH = "chapters/check-yourself/"
-AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
-SETTLE = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+# The rest of the page is looked at with all other pages.
+QUIZ_ALONE = "axe.run({include: ['.question', '.score']}, {resultTypes: ['violations']})"
 
 
 @pytest.fixture
-def quiz(page: Page) -> Page:
-    page.set_viewport_size({"width": 1280, "height": 900})
-    page.goto(PATH)
-    return page
+def quiz(tab: Page) -> Iterator[Page]:
+    """Open the quiz at a desk; the next reader finds none of its answers."""
+    tab.set_viewport_size(DESK)
+    tab.goto(PATH)
+    yield tab
+    tab.context.set_offline(False)
+    tab.emulate_media(media="screen")
+    forget(tab)
 
 
 def question(page: Page, number: int) -> Locator:
@@ -160,49 +166,37 @@ def test_no_address_is_given_twice_by_a_verdict(quiz: Page) -> None:
     assert twice == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
-def test_an_answered_quiz_is_accessible_and_fits(
-    scheme: str, width: int, browser: Browser, site: Site
-) -> None:
-    with browser.new_context(
-        color_scheme="dark" if scheme == "dark" else "light",
-        reduced_motion="reduce",
-        viewport={"width": width, "height": 800},
-    ) as window:
-        page = window.new_page()
-        page.goto(site.url + PATH)
-        for number in (1, 2, 10, 13):
-            answer(page, number, wrong(number))
-            question(page, number).locator("summary").click()
-        page.evaluate(SETTLE)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        page.add_script_tag(path=AXE)
-        # The rest of the page is looked at with all other pages.
-        found = page.evaluate("axe.run({include: ['.question', '.score']})")
-        assert [rule["id"] for rule in found["violations"]] == []
+def test_an_answered_quiz_is_accessible_and_fits(quiz: Page, site: Site) -> None:
+    visit = Visit(quiz, site)
+    for number in (1, 2, 10, 13):
+        answer(quiz, number, wrong(number))
+        question(quiz, number).locator("summary").click()
+    quiz.add_script_tag(path=AXE)
+    for scheme, size in (("light", DESK), ("light", PHONE), ("dark", PHONE), ("dark", DESK)):
+        visit.resize(size)
+        visit.turn(scheme)
+        assert quiz.evaluate(TOO_WIDE) == []
+        assert [rule["id"] for rule in quiz.evaluate(QUIZ_ALONE)["violations"]] == []
 
 
 def test_rows_are_high_enough_for_a_finger(quiz: Page) -> None:
-    quiz.set_viewport_size({"width": 360, "height": 800})
+    quiz.set_viewport_size(PHONE)
     heights = quiz.locator(".question label").evaluate_all(
         "all => all.map(label => label.getBoundingClientRect().height)"
     )
     assert min(heights) >= 44
 
 
-def test_without_scripts_the_answers_unfold(browser: Browser, site: Site) -> None:
-    with browser.new_context(java_script_enabled=False) as window:
-        page = window.new_page()
-        page.goto(site.url + PATH)
-        asked = question(page, 8)
-        expect(asked.get_by_role("radio")).to_have_count(4)
-        expect(page.get_by_role("button", name="Check")).to_have_count(0)
-        expect(page.locator(".score")).to_be_hidden()
-        expect(asked.locator(".reasons .right")).to_be_hidden()
-        asked.locator("summary").click()
-        expect(asked.locator(".reasons .right")).to_contain_text(f"{right(8)} is right.")
-        expect(asked.locator(".reasons .wrong:visible")).to_have_count(3)
+def test_without_scripts_the_answers_unfold(still: Page) -> None:
+    still.goto(PATH)
+    asked = question(still, 8)
+    expect(asked.get_by_role("radio")).to_have_count(4)
+    expect(still.get_by_role("button", name="Check")).to_have_count(0)
+    expect(still.locator(".score")).to_be_hidden()
+    expect(asked.locator(".reasons .right")).to_be_hidden()
+    asked.locator("summary").click()
+    expect(asked.locator(".reasons .right")).to_contain_text(f"{right(8)} is right.")
+    expect(asked.locator(".reasons .wrong:visible")).to_have_count(3)
 
 
 def test_paper_shows_questions_and_reasons_and_no_buttons(quiz: Page) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page
 from served import Site
-from visits import LOAD_ALL, PHONE, WIDTH_RULES, Visit
+from visits import LOAD_ALL, NARROW_AND_DARK, PHONE, Visit
 
 pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
 
@@ -19,7 +19,7 @@ PLANTED = """
 <p id="faint-by-day" style="color: #aaa">cannot be read by day</p>
 <p id="faint-by-night" style="color: #333">cannot be read by night</p>
 <button id="nameless"></button>
-<div id="stuck" style="overflow: auto; width: 9em"><p style="width: 90em">no stop</p></div>
+<p id="stuck" style="overflow: auto; width: 9em; height: 2em">too long a text for so small a box</p>
 """
 PLANT = """planted => {
     const article = document.querySelector("article");
@@ -74,7 +74,7 @@ def test_axe_sees_what_cannot_be_read_named_or_reached(visit: Visit) -> None:
     assert planted(by_day, "button-name") == ["nameless"]
     visit.resize(PHONE)
     visit.turn("dark")
-    narrow_and_dark = visit.violations(WIDTH_RULES)
+    narrow_and_dark = visit.violations(NARROW_AND_DARK)
     assert planted(narrow_and_dark, "scrollable-region-focusable") == ["stuck"]
     assert planted(narrow_and_dark, "color-contrast") == ["faint-by-night"]
 

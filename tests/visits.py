@@ -23,9 +23,9 @@ TOGGLE = "label[for^=__palette]:visible"
 
 Rules = dict[str, Any]
 ALL_RULES: Rules = {"resultTypes": ["violations"], "preload": False}  # every sheet is from here
-# What is still to be asked where the page is dark, or narrow.
-COLOUR_RULES: Rules = ALL_RULES | {"runOnly": ["color-contrast", "link-in-text-block"]}
-WIDTH_RULES = ALL_RULES | {"runOnly": [*COLOUR_RULES["runOnly"], "scrollable-region-focusable"]}
+# What is still to be asked of a page that is dark and narrow.
+ANEW = ("color-contrast", "link-in-text-block", "scrollable-region-focusable")
+NARROW_AND_DARK: Rules = ALL_RULES | {"runOnly": ANEW}
 
 # Pictures below the fold, and those of the other colour scheme, load only when asked for.
 LOAD_ALL = """async () => {

@@ -34,7 +34,8 @@ function showScore() {
   for (const line of all(".score")) {
     const left = line.dataset.questions - Object.keys(given).length;
     const none = `None of ${line.dataset.questions} questions answered yet.`;
-    const some = `${score()}${left ? `, ${left} to go` : ""}.`;
+    const rest = left ? `, ${left} to go` : "";
+    const some = `${score()}${rest}.`;
     line.firstElementChild.textContent = Object.keys(given).length ? some : none;
   }
 }

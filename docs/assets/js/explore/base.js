@@ -66,7 +66,7 @@ export function box(x, y, wide, high, kind = "") {
 }
 
 export function words(x, y, text, kind = "") {
-  return `<text class="${kind}" x="${x}" y="${y}">${`${text}`.replace(/^-/, "−")}</text>`;
+  return `<text class="${kind}" x="${x}" y="${y}">${String(text).replace(/^-/, "−")}</text>`;
 }
 
 /** A frame from `top` to `bottom`, with ticks below and beside: values, or `[value, text]`. */
