@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 from served import Site, paths
 from visits import (
     DESK,
@@ -76,7 +76,7 @@ FAINT = """() => [...document.querySelectorAll("article :is(p, li, td, h1, h2, h
     .filter(part => part.checkVisibility())
     .map(part => getComputedStyle(part).color.match(/\\d+/g).map(Number))
     .filter(([red, green, blue]) => 0.2126 * red + 0.7152 * green + 0.0722 * blue > 120)"""
-PAPER = {"width": 718, "height": 1054}  # A4 within its margins
+PAPER = ViewportSize(width=718, height=1054)  # A4 within its margins
 TEXTS = ("chapters/", "beyond/")  # where formulas stand in sentences
 WIDTHS = (320, 360, 390, 412, 600, 768, 1024, 1280)
 
@@ -112,7 +112,7 @@ def test_no_line_begins_with_what_ends_a_formula(visit: Visit) -> None:
     visit.page.evaluate(UNFOLD)
     if visit.page.url.startswith(tuple(visit.site.url + part for part in TEXTS)):
         for width in WIDTHS:
-            visit.resize({"width": width, "height": 900})
+            visit.resize(ViewportSize(width=width, height=900))
             assert visit.page.evaluate(TORN) == [], f"{width} px wide"
 
 

@@ -144,6 +144,7 @@ def test_a_link_to_a_place_of_the_page_leads_there_whatever_is_turned(page: Page
     """A link to a place has the address that the page has by then, and that has the view."""
     at(page, "chapters/by-hand/?heatmap.row=9")
     expect(status(page, "heatmap")).to_contain_text("Row 9")
+    page.wait_for_load_state("networkidle")  # the theme has what it answers to links with
     page.locator("article a[href*='#fn:']").first.click()
     expect(page.locator("article li:target")).to_be_in_viewport()
     expect(status(page, "heatmap")).to_contain_text("Row 9")

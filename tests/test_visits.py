@@ -19,7 +19,9 @@ PLANTED = """
 <p id="faint-by-day" style="color: #aaa">cannot be read by day</p>
 <p id="faint-by-night" style="color: #333">cannot be read by night</p>
 <button id="nameless"></button>
-<p id="stuck" style="overflow: auto; width: 9em; height: 2em">too long a text for so small a box</p>
+<div id="stuck" style="overflow: auto; width: 9em">
+  <p style="min-width: 90em">a line that is far longer than its box is wide</p>
+</div>
 """
 PLANT = """planted => {
     const article = document.querySelector("article");
