@@ -24,7 +24,7 @@ serve: assets .venv/figures  ## read the book at http://127.0.0.1:8000, every ed
 
 test: assets  ## run every check: lint, types, package, pages, figures, site, browser
 	@$(IN_VENV) -m scripts.browser
-	@$(MAKE) --no-print-directory --keep-going lint format types checks
+	@$(MAKE) --no-print-directory --keep-going --jobs 2 checks lint format types
 
 site: setup  ## build the site into site/, strict
 	@$(IN_VENV) -m scripts.build
@@ -49,7 +49,8 @@ lighthouse: setup  ## weigh the site and score it, for a few minutes, and write 
 clean:  ## remove what the commands above have made
 	rm -rf .venv node_modules site docs/assets/built build *.egg-info .coverage .*_cache .hypothesis
 
-# The parts of `make test`: one that fails does not keep the others from being heard.
+# The parts of `make test`: one that fails does not keep the others from being heard. The tests begin
+# at once; beside them, the others take turns.
 lint: setup
 	$(IN_VENV) -m ruff check
 

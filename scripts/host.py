@@ -89,6 +89,8 @@ class _Handler(SimpleHTTPRequestHandler):
 
     def _send(self, path: Path, status: HTTPStatus) -> None:
         content, packed = self._content(path)
+        if self.command == "GET":  # noted before anything of it can have arrived
+            self.host.sent.append((urlsplit(self.path).path, len(content)))
         self.send_response(status)
         self.send_header("Content-Type", self._kind(path))
         self.send_header("Content-Length", str(len(content)))
@@ -98,7 +100,6 @@ class _Handler(SimpleHTTPRequestHandler):
             self.send_header("Content-Encoding", "gzip")
         self.end_headers()
         if self.command == "GET":
-            self.host.sent.append((urlsplit(self.path).path, len(content)))
             self.wfile.write(content)
 
     def _content(self, path: Path) -> tuple[bytes, bool]:

@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 from served import DOCS, Site, paths
-from visits import DESK, PHONE, TOGGLE, Visit, violations
+from visits import DESK, PHONE, SETTLE, TOGGLE, Visit, violations
 
 pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
 
@@ -211,7 +211,12 @@ def test_pages_come_without_a_reload(reader: Visit) -> None:
 
 
 def walk(page: Page, path: str) -> None:
-    """Follow a link of the open page to another page of the site, which is not loaded anew."""
+    """Follow a link of the open page to another page of the site, which is not loaded anew.
+
+    The theme needs a moment after a page has changed before it answers to the next click.
+    """
+    page.wait_for_load_state("networkidle")
+    page.evaluate(SETTLE)
     link = page.locator(f"a[href$='{path}'], a[href$='{path.split('/')[-2]}/']").first
     link.evaluate("link => link.click()")
     expect(page).to_have_url(re.compile(f"{path}$"))
@@ -250,6 +255,7 @@ def test_an_explorer_lives_on_over_other_pages_and_back(name: str, tour: Visit) 
     expect(turned.get_by_role("slider")).not_to_have_count(0)
     page.go_back()
     expect(page).to_have_url(f"{tour.site.url}explore/")
+    expect(turned).to_have_count(0)
     assert page.evaluate("window.here"), "a page was loaded anew"
     assert tour.faults == []
 

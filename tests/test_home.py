@@ -62,7 +62,7 @@ def test_plate_is_alive_after_instant_navigation(home: Page) -> None:
     home.locator(".tabs a").nth(1).click()
     expect(home.locator("encoding-plate")).to_have_count(0)
     home.locator(".md-header .md-logo").click()
-    home.get_by_role("slider", name="position").press("ArrowLeft")
+    home.locator("encoding-plate").get_by_role("slider", name="position").press("ArrowLeft")
     expect(status(home)).to_have_text(values(36, 12))
     assert home.evaluate("window.here")
 
