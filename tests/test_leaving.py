@@ -142,7 +142,7 @@ def test_in_a_sub_folder_pages_change_without_a_reload(small: Site, page: Page) 
 
 def test_in_a_sub_folder_the_search_finds(small: Site, page: Page) -> None:
     page.goto(small.url + CHAPTER)
-    page.locator(".md-search__input").fill("pendulum")
+    page.locator(".md-search__input").press_sequentially("pendulum")
     expect(page.locator(".md-search-result__link")).to_have_count(2, timeout=30_000)
 
 
