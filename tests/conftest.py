@@ -104,25 +104,22 @@ def window(browser: Browser, base_url: str) -> Iterator[BrowserContext]:
 
 @pytest.fixture(scope="session")
 def tab(window: BrowserContext) -> Iterator[Page]:
-    """Open the one tab for those who only look: to open one takes longer than most pages do."""
+    """Open the one tab of the tests: to open one takes as long as many a page."""
     with window.new_page() as tab:
         yield tab
 
 
 @pytest.fixture
-def context(window: BrowserContext) -> Iterator[BrowserContext]:
-    """Return the window as a new reader finds it: what the last one did is forgotten."""
-    yield window
-    window.set_offline(False)
-    window.clear_permissions()
-
-
-@pytest.fixture
-def page(context: BrowserContext) -> Iterator[Page]:
-    """Open a tab; what it keeps for the next visit goes with it."""
-    with context.new_page() as page:
-        yield page
-        forget(page)
+def page(tab: Page) -> Iterator[Page]:
+    """Return the tab as a new reader finds it: what the last one did is forgotten."""
+    yield tab
+    tab.context.set_offline(False)
+    tab.context.clear_permissions()
+    tab.unroute_all()
+    forget(tab)
+    tab.goto("about:blank")  # whatever still ran has ended
+    tab.emulate_media(media="screen", color_scheme="light")
+    tab.set_viewport_size(DESK)
 
 
 @pytest.fixture(scope="session")

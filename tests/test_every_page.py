@@ -9,6 +9,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 from served import Site, paths
 from visits import (
     DESK,
+    LOAD_ALL,
     NARROW_AND_DARK,
     NOWHERE,
     PHONE,
@@ -120,6 +121,7 @@ def test_page_fits_every_width_by_day_and_by_night(visit: Visit) -> None:
     visit.page.evaluate(UNFOLD)
     assert visit.too_wide(SIZES) == []
     visit.turn("dark")
+    visit.page.evaluate(LOAD_ALL)
     assert visit.too_wide(SIZES[::-1]) == []
     assert visit.faults == []
 

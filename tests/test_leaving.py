@@ -164,7 +164,7 @@ def test_a_site_built_for_one_address_works_at_another(site: Site, page: Page) -
         page.goto(url)
         page.locator("article").get_by_role("link", name="By hand", exact=True).click()
         expect(page).to_have_url(url + CHAPTER)
-        page.locator(".md-search__input").fill("pendulum")
+        page.locator(".md-search__input").press_sequentially("pendulum")
         expect(page.locator(".md-search-result__link").first).to_be_visible(timeout=30_000)
     assert faults == []
 

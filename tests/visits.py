@@ -87,7 +87,8 @@ MARK_LOOKS = """() => {
 }"""
 # A formula is some hundred elements without role, name, state, link or stop of the keyboard, whose
 # boxes axe-core would measure one by one. All but those with a look of their own make room for a
-# box of their size, with their source in it.
+# box of their size, with their source in it. And of a listing without links the coloured words become
+# one text again, where its colours have been seen.
 STAND_IN = """() => {
     const formulas = [...document.querySelectorAll(".katex:not([data-stands-in])")]
         .filter(formula => !formula.matches("[data-look]") && !formula.querySelector("[data-look]"))
@@ -98,6 +99,8 @@ STAND_IN = """() => {
         formula.style.cssText =
             `display: inline-block; overflow: clip; width: ${width}px; height: ${height}px`;
     }
+    for (const code of document.querySelectorAll("article pre code:not(:has([data-look], a))"))
+        code.textContent = code.textContent;
 }"""
 AT_LOOKS_ALONE = """axe.configure({rules: [
     {id: "color-contrast", selector: "[data-look]"}
@@ -165,13 +168,12 @@ class Visit:
             self.page.evaluate(SETTLE)
 
     def turn(self, scheme: str) -> None:
-        """Switch to the light or the dark colours as a reader does, and load their pictures."""
+        """Switch to the light or the dark colours as a reader does."""
         body = self.page.locator("body")
         name = "slate" if scheme == "dark" else "default"
         if body.get_attribute("data-md-color-scheme") != name:
             self.page.locator(TOGGLE).click()
             expect(body).to_have_attribute("data-md-color-scheme", name)
-            self.page.evaluate(LOAD_ALL)
 
     def too_wide(self, sizes: Sequence[ViewportSize] = SIZES) -> list[str]:
         """Return what sticks out of the page at each of the widths."""
