@@ -118,7 +118,7 @@ def page(tab: Page) -> Iterator[Page]:
     tab.unroute_all()
     forget(tab)
     tab.goto("about:blank")  # whatever still ran has ended
-    tab.emulate_media(media="screen", color_scheme="light")
+    tab.emulate_media(media="null", color_scheme="light")
     tab.set_viewport_size(DESK)
 
 

@@ -132,7 +132,7 @@ def test_page_is_readable_on_paper(visit: Visit) -> None:
     visit.turn("dark")
     visit.page.emulate_media(media="print")
     found = [visit.page.evaluate(ask) for ask in (NOT_FOR_PAPER, FAINT, CUT_OFF)]
-    visit.page.emulate_media(media="screen")
+    visit.page.emulate_media(media="null")
     assert found == [[], [], []]
 
 

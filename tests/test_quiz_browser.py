@@ -25,7 +25,7 @@ def quiz(tab: Page) -> Iterator[Page]:
     tab.goto(PATH)
     yield tab
     tab.context.set_offline(False)
-    tab.emulate_media(media="screen")
+    tab.emulate_media(media="null")
     forget(tab)
 
 

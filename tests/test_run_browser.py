@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Route, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
 from served import DOCS, Site, paths
 from visits import DESK, PHONE, TOO_WIDE, violations
 
@@ -321,11 +321,12 @@ def test_a_page_says_that_python_did_not_come(page: Page) -> None:
         assert len(asked) >= times
 
 
-def test_a_page_says_that_a_browser_cannot_run_python(page: Page) -> None:
-    page.add_init_script("delete window.WebAssembly")
-    page.goto(CHAPTER)
-    button(page, 0, "Run").click()
-    expect(status(page, 0)).to_contain_text("This browser cannot run Python in a page.")
+def test_a_page_says_that_a_browser_cannot_run_python(window: BrowserContext) -> None:
+    with window.new_page() as page:
+        page.add_init_script("delete window.WebAssembly")
+        page.goto(CHAPTER)
+        button(page, 0, "Run").click()
+        expect(status(page, 0)).to_contain_text("This browser cannot run Python in a page.")
 
 
 def test_a_page_without_examples_fetches_no_script_for_them(page: Page) -> None:

@@ -87,8 +87,8 @@ MARK_LOOKS = """() => {
 }"""
 # A formula is some hundred elements without role, name, state, link or stop of the keyboard, whose
 # boxes axe-core would measure one by one. All but those with a look of their own make room for a
-# box of their size, with their source in it. And of a listing without links the coloured words become
-# one text again, where its colours have been seen.
+# box of their size, with their source in it. And a listing whose colours have been seen elsewhere
+# becomes one text again.
 STAND_IN = """() => {
     const formulas = [...document.querySelectorAll(".katex:not([data-stands-in])")]
         .filter(formula => !formula.matches("[data-look]") && !formula.querySelector("[data-look]"))
