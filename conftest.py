@@ -11,6 +11,10 @@ from scripts.book.check import sybil
 
 pytest_collect_file = sybil().pytest()
 
+# What looks at the package from without, and runs again what the tests of its modules run. The
+# tracing of lines is left out there: it takes as long as the work.
+FROM_WITHOUT = ("docs", "README.md", "tests/claims", "tests/oracles")
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
@@ -25,3 +29,11 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Ask for the coverage of the package by the tests of its modules alone."""
+    without = [config.rootpath / place for place in FROM_WITHOUT]
+    for item in items:
+        if any(item.path.is_relative_to(place) for place in without):
+            item.add_marker(pytest.mark.no_cover)

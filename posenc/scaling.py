@@ -21,12 +21,15 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from posenc._arguments import as_base, as_integer, as_number
+from posenc._arguments import as_base, as_choice, as_integer, as_number
 from posenc.frequencies import frequencies
 
 # How often a pair has turned in training to be left alone, and to be interpolated: the authors'
 # choice for Llama.
 FAST, SLOW = 32.0, 1.0
+
+# What YaRN's ramp between the two is straight in: the paper's, and that of released code.
+RAMPS = ("turns", "pairs")
 
 
 def interpolated_frequencies(
@@ -95,10 +98,15 @@ def yarn_frequencies(
     base: float = 10000.0,
     fast: float = FAST,
     slow: float = SLOW,
+    ramp: str = "turns",
 ) -> NDArray[np.float64]:
     """Return frequencies changed by how often a pair has turned in training, r = Lω_i/2π.
 
         ((1 − γ)/factor + γ) ω_i,   γ = (r − slow) / (fast − slow), kept between 0 and 1
+
+    That is the paper's. The code that its authors released, and that of most libraries, has a γ
+    that falls with the pair i and not with r: from 1 at the last pair that turns `fast` times,
+    or at pair 0 where none does, to 0 at the first that turns at most `slow` times.
 
     YaRN also sharpens attention, by `yarn_temperature`.
 
@@ -109,23 +117,27 @@ def yarn_frequencies(
         base: see `posenc.frequencies`.
         fast: turns from which on a pair stays as it is; above `slow`, β in the paper.
         slow: turns up to which a pair is interpolated; 0 or more, α in the paper.
+        ramp: "turns", where γ is straight in r, as in the paper, or "pairs", where it is straight
+            in i, as in released code; then `slow` is above 0, and `base` above 1.
 
     Returns:
         Shape `(d/2,)`, float64, radians per position, a new array.
 
     Raises:
-        TypeError: `d` or `trained_length` is not an integer, or another argument not a number.
+        TypeError: `d` or `trained_length` is not an integer, `ramp` not a string, or another
+            argument not a number.
         ValueError: `d` is odd or below 2; `factor` is below 1 or above 1e100; `trained_length`
             is below 1; `slow` is negative, or `fast` not above it; `base` is below 1e-300, above
-            1e300, or 1.
+            1e300, or 1; `ramp` is unknown, or it is "pairs" and `slow` is 0 or `base` below 1.
 
     Source:
-        Peng et al. (2023), section 3.2. The ramp here is the paper's, straight in r; the authors'
-        code, and that of transformers, has one that is straight in i.
+        Peng et al. (2023), section 3.2; for "pairs", the code released with it.
 
     Examples:
         >>> yarn_frequencies(8, 4, 256) / frequencies(8)
         array([1.        , 0.32437984, 0.25      , 0.25      ])
+        >>> yarn_frequencies(8, 4, 256, ramp="pairs") / frequencies(8)
+        array([1.   , 0.625, 0.25 , 0.25 ])
     """
     omega = frequencies(d, base=base)
     factor = _as_factor(factor)
@@ -135,8 +147,30 @@ def yarn_frequencies(
         raise ValueError(f"slow must be a number, 0 or more; got {slow}")
     if fast <= slow:
         raise ValueError(f"fast must be above slow, {slow}; got {fast}")
-    kept = np.clip((turns - slow) / (fast - slow), 0.0, 1.0)
+    if as_choice("ramp", ramp, RAMPS) == "pairs":
+        kept = _by_pairs(d, trained_length, base=float(base), fast=fast, slow=slow)
+    else:
+        kept = (turns - slow) / (fast - slow)
+    kept = np.clip(kept, 0.0, 1.0)
     return ((1 - kept) / factor + kept) * omega
+
+
+def _by_pairs(
+    d: int, trained_length: int, *, base: float, fast: float, slow: float
+) -> NDArray[np.float64]:
+    """Return the ramp of released code, which is straight from one whole pair to another."""
+    if base < 1:
+        raise ValueError(f'base must be above 1 where ramp is "pairs"; got {base}')
+    if slow == 0:
+        raise ValueError(f'slow must be above 0 where ramp is "pairs"; got {slow}')
+
+    def pair(turns: float) -> float:
+        return d * math.log(trained_length / (turns * 2 * math.pi)) / (2 * math.log(base))
+
+    low = max(math.floor(pair(fast)), 0)
+    # Where both are one pair, the ramp is a step, as theirs is.
+    high = max(min(math.ceil(pair(slow)), d - 1), low + 0.001)
+    return (high - np.arange(d // 2)) / (high - low)
 
 
 def yarn_temperature(factor: float) -> float:

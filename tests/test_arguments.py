@@ -251,11 +251,16 @@ def tables(*wrong: tuple[str, object]) -> list[Row]:
     return reals(*shapes, ("()", 0.0), *wrong)
 
 
-CHOICES = [
-    *rows(ValueError, '"interleaved", "half"', {"'halves' (str)": "halves", "'' (str)": ""}),
-    *rows(TypeError, '"interleaved", "half"', {"None (NoneType)": None, "2 (int)": 2}),
-    *rows(TypeError, '"interleaved", "half"', {"b'half' (bytes)": b"half", "['half']": ["half"]}),
-]
+def choices(allowed: str) -> list[Row]:
+    """Return what is none of the names that are allowed."""
+    return [
+        *rows(ValueError, allowed, {"'halves' (str)": "halves", "'' (str)": ""}),
+        *rows(TypeError, allowed, {"None (NoneType)": None, "2 (int)": 2}),
+        *rows(TypeError, allowed, {"b'half' (bytes)": b"half", "['half']": ["half"]}),
+    ]
+
+
+LAYOUTS = choices('"interleaved", "half"')
 
 FLAGS = rows(
     TypeError,
@@ -358,9 +363,10 @@ BAD: dict[str, list[Row]] = {
     "seed": but_none(COUNTS),
     "causal": FLAGS,
     "bidirectional": FLAGS,
-    "layout": CHOICES,
-    "source": CHOICES,
-    "target": CHOICES,
+    "layout": LAYOUTS,
+    "source": LAYOUTS,
+    "target": LAYOUTS,
+    "ramp": choices('"turns", "pairs"'),
     "frequencies": but_none(FREQUENCIES),
     "rotary_d": but_none(TURNING),
     "factor": FACTORS,
@@ -462,7 +468,7 @@ CALLS: dict[str, tuple[Call, dict[str, object]]] = {
     "ntk_frequencies": (posenc.ntk_frequencies, {"d": 8, "factor": 4}),
     "yarn_frequencies": (
         posenc.yarn_frequencies,
-        {"d": 8, "factor": 4, "trained_length": 256},
+        {"d": 8, "factor": 4, "trained_length": 256, "ramp": "pairs"},
     ),
     "yarn_temperature": (posenc.yarn_temperature, {"factor": 4}),
     "convert_layout": (

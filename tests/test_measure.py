@@ -10,9 +10,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
+from posenc import yarn_frequencies
 from posenc.nn import GPTModel
 from posenc.nn.gpt import SelfAttention
 from scripts.measure import __main__ as command
@@ -119,7 +121,7 @@ def test_at_the_length_of_training_every_variant_is_the_model(method: str) -> No
         torch.testing.assert_close(made(ids), model(ids), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["rope, interpolated", "rope, NTK-aware", "rope, YaRN"])
+@pytest.mark.parametrize("name", [*VARIANTS["rope"]][1:])
 def test_beyond_it_a_variant_is_another_model_and_leaves_the_first(name: str) -> None:
     model, ids = small_model("rope"), TEXT.held_out[None, :32]
     before = model(ids)
@@ -140,9 +142,17 @@ def test_interpolated_positions_read_a_text_of_twice_the_length_at_halves() -> N
     assert made(ids).shape == model(ids).shape
 
 
-def test_yarn_multiplies_scores_by_the_square_of_its_temperature() -> None:
+@pytest.mark.parametrize(
+    ("name", "ramp"), [("rope, YaRN", "turns"), ("rope, YaRN as released", "pairs")]
+)
+def test_yarn_turns_by_its_ramp_and_multiplies_scores_by_the_square_of_its_temperature(
+    name: str, ramp: str
+) -> None:
     model = small_model("rope")
-    made = VARIANTS["rope"]["rope, YaRN"](model, 16, 64)
+    made = VARIANTS["rope"][name](model, 16, 64)
+    rope = attention_of(made).rope
+    assert rope is not None
+    np.testing.assert_allclose(rope.frequencies, yarn_frequencies(8, 4, 16, ramp=ramp))
     plain, sharp = (attention_of(m).query_key_value.weight for m in (model, made))
     factor = 0.1 * math.log(4) + 1
     torch.testing.assert_close(sharp[:32], factor * plain[:32])

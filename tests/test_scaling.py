@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import mpmath
 import numpy as np
 import pytest
@@ -17,6 +20,7 @@ from posenc import (
     yarn_frequencies,
     yarn_temperature,
 )
+from posenc.scaling import RAMPS
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -79,6 +83,45 @@ def test_yarn_leaves_fast_pairs_and_interpolates_slow_ones(length: int) -> None:
     assert ((between > 1) & (between < 8)).all()
 
 
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize("d", (8, 64, 128))
+def test_the_released_ramp_is_straight_from_one_whole_pair_to_another(
+    d: int, factor: float, length: int
+) -> None:
+    """From the last pair that turns 32 times, or the first of all, to the first that turns once."""
+    turns = length / wavelengths(d)
+    fast = np.flatnonzero(turns >= 32)
+    low = fast[-1] if fast.size else 0
+    high = np.flatnonzero(turns <= 1)[0]
+    found = yarn_frequencies(d, factor, length, ramp="pairs") / frequencies(d)
+    assert found[: low + 1] == pytest.approx(1, rel=CLOSE)
+    assert found[high:] == pytest.approx(1 / factor, rel=CLOSE)
+    steps = np.diff(found[low : high + 1])
+    assert steps == pytest.approx((1 / factor - 1) / (high - low), rel=1e-12, abs=CLOSE)
+
+
+def test_a_released_ramp_without_room_is_a_step() -> None:
+    """Where no pair turns once, behind the first pair; where all turn 32 times, behind the last."""
+    np.testing.assert_array_equal(
+        yarn_frequencies(8, 4, 1, ramp="pairs") / frequencies(8), [1, 0.25, 0.25, 0.25]
+    )
+    np.testing.assert_array_equal(yarn_frequencies(8, 4, 10**12, ramp="pairs"), frequencies(8))
+
+
+@pytest.mark.parametrize(
+    ("bad", "says"),
+    [
+        ({"ramp": "straight"}, 'ramp must be one of "turns", "pairs"; got \'straight\' (str)'),
+        ({"ramp": "pairs", "slow": 0}, 'slow must be above 0 where ramp is "pairs"; got 0.0'),
+        ({"ramp": "pairs", "base": 0.5}, 'base must be above 1 where ramp is "pairs"; got 0.5'),
+    ],
+)
+def test_a_ramp_that_cannot_be_is_refused(bad: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(says)):
+        yarn_frequencies(8, 4, 256, **bad)
+
+
 def test_yarn_in_the_limits_is_plain_rope_and_interpolation() -> None:
     plain = yarn_frequencies(64, 8, 4096, slow=0.0, fast=1e-9)
     np.testing.assert_array_equal(plain, frequencies(64))
@@ -101,6 +144,7 @@ def test_no_rule_makes_a_pair_faster_or_slower_than_interpolation(
         interpolated_frequencies(2 * half, factor, base=base),
         ntk_frequencies(2 * half, factor, base=base),
         yarn_frequencies(2 * half, factor, length, base=base),
+        yarn_frequencies(2 * half, factor, length, base=base, ramp="pairs"),
     ):
         assert scaled.shape == plain.shape
         assert (scaled <= plain * (1 + CLOSE)).all()
@@ -111,7 +155,9 @@ def test_no_rule_makes_a_pair_faster_or_slower_than_interpolation(
 def test_a_factor_of_one_changes_nothing(d: int) -> None:
     np.testing.assert_array_equal(interpolated_frequencies(d, 1), frequencies(d))
     np.testing.assert_array_equal(ntk_frequencies(d, 1), frequencies(d))
-    np.testing.assert_allclose(yarn_frequencies(d, 1, 100), frequencies(d), rtol=CLOSE)
+    for ramp in RAMPS:
+        scaled = yarn_frequencies(d, 1, 100, ramp=ramp)
+        np.testing.assert_allclose(scaled, frequencies(d), rtol=CLOSE)
     assert yarn_temperature(1) == 1
 
 

@@ -52,16 +52,21 @@ def rope_ntk(model: GPTModel, trained: int, length: int) -> GPTModel:
     return _turning_by(model, ntk_frequencies(_width(model), length / trained))
 
 
-def rope_yarn(model: GPTModel, trained: int, length: int) -> GPTModel:
+def rope_yarn(model: GPTModel, trained: int, length: int, ramp: str = "turns") -> GPTModel:
     """Return a copy that turns by YaRN's frequencies and attends as sharply as it says."""
     factor = length / trained
-    model = _turning_by(model, yarn_frequencies(_width(model), factor, trained))
+    model = _turning_by(model, yarn_frequencies(_width(model), factor, trained, ramp=ramp))
     for attention in _attention(model):
         projection = attention.query_key_value
         with torch.no_grad():  # the rows of queries and keys come first
             projection.weight[: 2 * model.d_model] *= yarn_temperature(factor)
             projection.bias[: 2 * model.d_model] *= yarn_temperature(factor)
     return model
+
+
+def rope_yarn_released(model: GPTModel, trained: int, length: int) -> GPTModel:
+    """Return the same with the ramp of released code."""
+    return rope_yarn(model, trained, length, ramp="pairs")
 
 
 # What is evaluated of each trained scheme, by the name under which it is shown.
@@ -73,6 +78,7 @@ VARIANTS: dict[str, dict[str, Variant]] = {
         "rope, interpolated": rope_interpolated,
         "rope, NTK-aware": rope_ntk,
         "rope, YaRN": rope_yarn,
+        "rope, YaRN as released": rope_yarn_released,
     },
 }
 

@@ -59,15 +59,32 @@ def test_their_dynamic_scaling_is_a_larger_base_by_another_factor(factor: float)
     )
 
 
-def their_ramp(factor: float, base: float) -> NDArray[np.float64]:
-    """Return YaRN's frequencies with a ramp that is straight in i, from and to whole pairs."""
-    turns = LENGTH / wavelengths(D, base=base)
-    pair = np.arange(D // 2)
-    low = np.flatnonzero(turns >= 32)[-1]  # the last pair with 32 turns, and the first with 1
-    high = np.flatnonzero(turns <= 1)[0]
-    kept = 1 - np.clip((pair - low) / (high - low), 0, 1)
-    slowed: NDArray[np.float64] = ((1 - kept) / factor + kept) * frequencies(D, base=base)
-    return slowed
+@pytest.mark.parametrize("length", [7, 64, 4096, 10**6])
+@pytest.mark.parametrize("d", [8, 32, 128])
+@pytest.mark.parametrize("base", [100.0, 10000.0, 500000.0])
+@pytest.mark.parametrize("factor", [2.0, 8.0])
+def test_their_yarn_is_ours_with_the_released_ramp(
+    factor: float, base: float, d: int, length: int
+) -> None:
+    found, scale = theirs("yarn", factor, base, d, length)
+    ours = yarn_frequencies(d, factor, length, base=base, ramp="pairs")
+    np.testing.assert_allclose(found, ours, rtol=FLOAT32)
+    assert scale == pytest.approx(yarn_temperature(factor), rel=1e-15)
+
+
+def test_where_their_ramp_ends_before_it_begins_it_turns_round_and_ours_does_not() -> None:
+    """Nobody trains on one position, and a base of two is for no model: no pair is in between."""
+    never_turned = theirs("yarn", 8.0, d=32, length=1)[0]
+    np.testing.assert_allclose(never_turned, frequencies(32), rtol=FLOAT32)
+    ours = yarn_frequencies(32, 8, 1, ramp="pairs") / frequencies(32)
+    np.testing.assert_array_equal(ours[1:], 1 / 8)
+
+    every_pair_turned = theirs("yarn", 8.0, base=2.0, d=8, length=10**6)[0]
+    np.testing.assert_allclose(
+        every_pair_turned, interpolated_frequencies(8, 8, base=2), rtol=FLOAT32
+    )
+    ours = yarn_frequencies(8, 8, 10**6, base=2, ramp="pairs")
+    np.testing.assert_array_equal(ours, frequencies(8, base=2))
 
 
 @pytest.mark.parametrize("base", [10000.0, 500000.0])
@@ -75,11 +92,8 @@ def their_ramp(factor: float, base: float) -> NDArray[np.float64]:
 def test_yarn_of_the_paper_has_another_ramp_than_yarn_of_the_code(
     factor: float, base: float
 ) -> None:
-    found, scale = theirs("yarn", factor, base)
+    found, _ = theirs("yarn", factor, base)
     ours = yarn_frequencies(D, factor, LENGTH, base=base)
-    np.testing.assert_allclose(found, their_ramp(factor, base), rtol=FLOAT32)
-    assert scale == pytest.approx(yarn_temperature(factor), rel=1e-15)
-
     turns = LENGTH / wavelengths(D, base=base)
     outside = (turns >= 32) | (turns <= 1)
     np.testing.assert_allclose(found[outside], ours[outside], rtol=FLOAT32)
