@@ -170,7 +170,7 @@ def _by_pairs(
     low = max(math.floor(pair(fast)), 0)
     # Where both are one pair, the ramp is a step, as theirs is.
     high = max(min(math.ceil(pair(slow)), d - 1), low + 0.001)
-    return (high - np.arange(d // 2)) / (high - low)
+    return (high - np.arange(d // 2, dtype=np.float64)) / (high - low)
 
 
 def yarn_temperature(factor: float) -> float:
