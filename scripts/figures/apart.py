@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -47,6 +49,7 @@ def _mark(axes: Axes, ink: Ink, width: int, lag: int) -> None:
     axes.annotate(str(lag), point, (5, 4), textcoords="offset points")
 
 
+@cache
 def _records(width: int) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
     """Return the lags whose rows are closer than at every smaller lag, and their distances."""
     lags = np.arange(1, FARTHEST + 1)

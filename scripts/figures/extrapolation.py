@@ -18,7 +18,7 @@ PHONE = (340, 908)
 
 AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
 RESCALED = (
-    *("rope", "rope, interpolated", "rope, NTK-aware", "rope, YaRN"),
+    *("rope", "rope, interpolated", "rope, NTK-aware", "rope, YaRN", "rope, YaRN as released"),
     *("learned", "learned, interpolated"),
 )
 # What a curve is called, the number of its colour, and its dashes.
@@ -31,6 +31,7 @@ LOOKS = {
     "rope, interpolated": ("RoPE, interpolated", 0, (0, (1, 1.5))),
     "rope, NTK-aware": ("RoPE, NTK-aware", 5, (0, (5, 2))),
     "rope, YaRN": ("RoPE, YaRN", 4, (0, (7, 2, 1, 2))),
+    "rope, YaRN as released": ("RoPE, YaRN as released", 2, (0, (3, 1.5))),
     "alibi": ("ALiBi", 4, "-"),
     "t5": ("T5", 5, (0, (7, 2, 1, 2))),
     "shaw": ("Shaw", 0, (0, (1, 1.5))),
@@ -42,7 +43,7 @@ LINE = 15  # pixels between the names of two curves
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     """Draw what each scheme does as it was trained, then what can be made of two of them."""
-    places = ((52, 34), (52, 488)) if narrow else ((52, 34), (520, 34))
+    places = ((52, 34), (52, 488)) if narrow else ((52, 34), (504, 34))
     wide = 124 if narrow else 250
     titles = ("as trained", "rescaled for the whole text")
     for place, names, title in zip(places, (AS_TRAINED, RESCALED), titles, strict=True):

@@ -30,6 +30,7 @@ LANGUAGE = (
     "rope, interpolated",
     "rope, NTK-aware",
     "rope, YaRN",
+    "rope, YaRN as released",
     "alibi",
     "t5",
     "shaw",
