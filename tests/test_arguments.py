@@ -514,30 +514,28 @@ def arguments(call: Call) -> list[str]:
 
 
 def cases() -> Iterator[object]:
-    """Yield every function, argument and bad value, under a name that says which."""
+    """Yield every function and argument that has bad values, under a name that says which."""
     for name, (call, _) in CALLS.items():
         for argument in arguments(call):
-            for number, row in enumerate(bad_values(name, argument)):
-                case = f"{name}-{argument}-{number}-{row.shown}"
-                yield pytest.param(name, argument, row, id=case)
+            if bad_values(name, argument):
+                yield pytest.param(name, argument, id=f"{name}-{argument}")
 
 
-@pytest.mark.parametrize(("name", "argument", "row"), [*cases()])
-def test_bad_input_is_refused_with_what_it_was_and_what_may_be(
-    name: str, argument: str, row: Row
-) -> None:
+@pytest.mark.parametrize(("name", "argument"), [*cases()])
+def test_bad_input_is_refused_with_what_it_was_and_what_may_be(name: str, argument: str) -> None:
     call, good = CALLS[name]
-    with pytest.raises((TypeError, ValueError)) as refusal:
-        call(**{**good, argument: row.value})
-    assert refusal.type is row.error
     # An argument may be named with another that it has to fit, as q and k are.
     named = rf"(?:\w+(?:,| and) )*{argument}(?:(?:,| and) \w+)*"
-    message = re.fullmatch(rf"{named} must (.+?); got (.+)", str(refusal.value))
-    assert message, str(refusal.value)
-    allowed, shown = message.groups()
-    assert row.allowed in allowed
-    assert row.shown in shown
-    assert len(str(refusal.value)) < 200
+    for row in bad_values(name, argument):
+        with pytest.raises((TypeError, ValueError)) as refusal:
+            pytest.fail(f"{row.shown} gave {call(**{**good, argument: row.value})}")
+        assert refusal.type is row.error, row.shown
+        message = re.fullmatch(rf"{named} must (.+?); got (.+)", str(refusal.value))
+        assert message, (row.shown, str(refusal.value))
+        allowed, shown = message.groups()
+        assert row.allowed in allowed, row.shown
+        assert row.shown in shown, row.shown
+        assert len(str(refusal.value)) < 200, row.shown
 
 
 def public_names() -> Iterator[str]:

@@ -286,8 +286,8 @@ def bad_values(name: str, argument: str) -> list[object]:
 def cases() -> Iterator[object]:
     for name, (call, _) in CALLS.items():
         for argument in arguments(call):
-            for number, value in enumerate(bad_values(name, argument)):
-                yield pytest.param(name, argument, value, id=f"{name}-{argument}-{number}")
+            if bad_values(name, argument):
+                yield pytest.param(name, argument, id=f"{name}-{argument}")
 
 
 @pytest.mark.parametrize("name", [name for name, call in public_calls() if arguments(call)])
@@ -297,12 +297,13 @@ def test_every_argument_of_every_public_name_has_bad_values_here(name: str) -> N
     assert [argument for argument in arguments(call) if not bad_values(name, argument)] == []
 
 
-@pytest.mark.parametrize(("name", "argument", "value"), [*cases()])
-def test_bad_input_is_refused_under_its_name(name: str, argument: str, value: object) -> None:
+@pytest.mark.parametrize(("name", "argument"), [*cases()])
+def test_bad_input_is_refused_under_its_name(name: str, argument: str) -> None:
     call, good = CALLS[name]
-    with pytest.raises((TypeError, ValueError)) as refusal:
-        call(**{**good, argument: value})
-    said = str(refusal.value)
-    assert " must " in said, said
-    assert "; got " in said, said
-    assert argument in said.partition(" must ")[0], said
+    for number, value in enumerate(bad_values(name, argument)):
+        with pytest.raises((TypeError, ValueError)) as refusal:
+            pytest.fail(f"bad value {number} gave {call(**{**good, argument: value})}")
+        said = str(refusal.value)
+        assert " must " in said, (number, said)
+        assert "; got " in said, (number, said)
+        assert argument in said.partition(" must ")[0], (number, said)
