@@ -15,11 +15,21 @@ from functools import partial
 from pathlib import Path
 
 FOLDER = "assets"
-LINK = re.compile(r'[ \t]*<link rel="stylesheet" href="(?P<address>[^"]+)">\n?')
+LINK = re.compile(r'[ \t]*<link rel="stylesheet" href="(?P<address>[^"$]+)">\n?')
 INK = re.compile(r'<span class="[nopw]">(?P<code>[^<]*)</span>')
 # Of a script, the lines that are nothing but a comment, or nothing at all; and the indentation.
 UNSAID = re.compile(r"^[ \t]*(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/)?[ \t]*\n|^[ \t]+", re.M)
 URL = re.compile(r"""url\((?P<quote>["']?)(?P<address>(?!data:|#|/|https?:)[^"')]+)(?P=quote)\)""")
+# The theme gives every relative address of a page its whole length as it starts, and the sheet, so
+# renamed, would be read again and everything styled anew. Where scripts run, it has its whole
+# address from the first, and what is written for all other readers becomes a comment.
+WHOLE_ADDRESS = """\
+<script>
+  const sheet = new URL("{address}", location);
+  document.write(`<link rel="stylesheet" href="${{sheet}}"><!--`);
+</script>
+<link rel="stylesheet" href="{address}"><!-- -->
+"""
 # Of no use in the one sheet; and a rule on everything, by which the theme would have everything
 # styled again at each load to keep colours from fading when they are switched.
 IDLE = re.compile(
@@ -46,7 +56,7 @@ def linked(site: Path, text: str) -> str:
         return text
     top = addresses[0].partition(f"{FOLDER}/")[0]
     name = sheet(site, tuple(address.removeprefix(top) for address in addresses))
-    links = iter([f'<link rel="stylesheet" href="{top}{name}">\n'])
+    links = iter([WHOLE_ADDRESS.format(address=top + name)])
     return LINK.sub(lambda _: next(links, ""), text)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 from served import Site, build, served
-from visits import DESK, SHIFTS, forget
+from visits import DESK, PATIENCE, SHIFTS, forget
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
@@ -98,6 +98,7 @@ def window(browser: Browser, base_url: str) -> Iterator[BrowserContext]:
     with browser.new_context(
         base_url=base_url, color_scheme="light", reduced_motion="reduce", viewport=DESK
     ) as window:
+        window.set_default_timeout(PATIENCE)
         window.add_init_script(SHIFTS)
         yield window
 
@@ -126,4 +127,5 @@ def page(tab: Page) -> Iterator[Page]:
 def still(browser: Browser, base_url: str) -> Iterator[Page]:
     """Open a tab in which no script runs."""
     with browser.new_context(base_url=base_url, java_script_enabled=False, viewport=DESK) as window:
+        window.set_default_timeout(PATIENCE)
         yield window.new_page()

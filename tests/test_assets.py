@@ -15,8 +15,6 @@ from posenc import sinusoidal_encoding
 from scripts import assets, runtime
 from scripts.figures.style import DARK, LIGHT, Ink
 
-pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
-
 CSS = assets.ROOT / "docs" / "assets" / "css"
 # Whatever text may stand on, and what a sign that is no text may stand on, by WCAG 2.2.
 TEXT = ("ink", "ink-2", "ink-3", "link", "bad", "warn", "string", "number", "special")

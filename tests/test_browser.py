@@ -11,11 +11,9 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 from served import DOCS, Site, paths
 from visits import DESK, PHONE, SETTLE, TOGGLE, Visit, violations
 
-pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
-
 ARTICLE = ".md-content article"
 CHAPTERS = [path for path in paths() if path.startswith("chapters/")]
-CHAPTER = "chapters/by-hand/"
+CHAPTER = "chapters/at-the-board/"  # the shortest
 EXPLORERS = sorted(path.stem for path in DOCS.glob("explore/*.md") if path.stem != "index")
 # What a reader types, and a page that has to be among the first five.
 TERMS = {
@@ -52,9 +50,6 @@ STOP_IS_SEEN = """() => {
 VERDICT = re.compile("A is (right|wrong)")
 PAPER = "getComputedStyle(document.body).backgroundColor"
 
-VERDICT = re.compile("A is (right|wrong)")
-PAPER = "getComputedStyle(document.body).backgroundColor"
-
 
 @pytest.fixture
 def reader(page: Page, site: Site) -> Visit:
@@ -65,6 +60,16 @@ def reader(page: Page, site: Site) -> Visit:
 
 
 # Search
+
+
+@pytest.fixture(scope="module")
+def search(tab: Page, site: Site) -> Iterator[Visit]:
+    """Open the home page, from which a reader searches: to read the index takes a while."""
+    visit = Visit(tab, site)
+    visit.watch()
+    visit.arrive("")
+    yield visit
+    visit.leave()
 
 
 def results(page: Page, typed: str) -> list[str]:
@@ -80,40 +85,43 @@ def results(page: Page, typed: str) -> list[str]:
     return list(dict.fromkeys(addresses))
 
 
-def test_search_finds_what_readers_type(reader: Visit) -> None:
-    reader.page.goto("")
-    found = {term: results(reader.page, term)[:5] for term in TERMS}
-    missed = [term for term, path in TERMS.items() if reader.site.url + path not in found[term]]
+def test_search_finds_what_readers_type(search: Visit) -> None:
+    found = {term: results(search.page, term)[:5] for term in TERMS}
+    missed = [term for term, path in TERMS.items() if search.site.url + path not in found[term]]
     assert {term: found[term] for term in missed} == {}
-    assert reader.faults == []
-
-
-def test_search_finds_a_word(reader: Visit) -> None:
-    reader.page.goto("")
-    reader.page.keyboard.press("/")
-    reader.page.keyboard.type("wavelength")
-    first = reader.page.locator(".md-search-result__link").first
-    expect(first).to_be_visible()
-    assert violations(reader.page) == []
-    first.click()
-    expect(reader.page.locator(ARTICLE)).to_contain_text("wavelength", ignore_case=True)
-    assert reader.faults == []
+    assert search.faults == []
+    results(search.page, "wave")
+    search.page.keyboard.press("Escape")
 
 
 @pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
-def test_search_is_walked_with_tab_and_left_with_escape(size: ViewportSize, reader: Visit) -> None:
-    reader.resize(size)
-    reader.page.goto("")
-    field, find = reader.page.locator(".md-search__input"), reader.page.locator(".find")
-    find.press("Enter") if size is PHONE else reader.page.keyboard.press("/")
-    reader.page.keyboard.type("wavelength")
-    found = reader.page.locator(".md-search-result__link")
-    expect(found.and_(reader.page.locator("[href*='h=wavelength']"))).not_to_have_count(0)
-    reader.page.keyboard.press("Tab")
+def test_search_is_walked_with_tab_and_left_with_escape(size: ViewportSize, search: Visit) -> None:
+    search.resize(size)
+    field, find = search.page.locator(".md-search__input"), search.page.locator(".find")
+    find.press("Enter") if size is PHONE else search.page.keyboard.press("/")
+    expect(field).to_be_focused()
+    search.page.keyboard.press("Control+A")
+    search.page.keyboard.type("wavelength")
+    found = search.page.locator(".md-search-result__link")
+    expect(found.and_(search.page.locator("[href*='h=wavelength']"))).not_to_have_count(0)
+    search.page.keyboard.press("Tab")
     expect(found.first).to_be_focused()
-    reader.page.keyboard.press("Escape")
-    expect(reader.page.locator(".md-search__output")).to_be_hidden()
+    search.page.keyboard.press("Escape")
+    expect(search.page.locator(".md-search__output")).to_be_hidden()
     expect(find if size is PHONE else field).to_be_focused()
+
+
+def test_search_finds_a_word(search: Visit) -> None:
+    search.resize(DESK)
+    search.page.locator(".md-search__input").focus()
+    search.page.keyboard.press("Control+A")
+    search.page.keyboard.type("wavelength")
+    first = search.page.locator(".md-search-result__link").first
+    expect(first).to_be_visible()
+    assert violations(search.page) == []
+    first.click()
+    expect(search.page.locator(ARTICLE)).to_contain_text("wavelength", ignore_case=True)
+    assert search.faults == []
 
 
 # Menu and keyboard
@@ -134,7 +142,7 @@ def test_tab_stops_only_where_something_is_seen(size: ViewportSize, reader: Visi
     reader.page.goto(CHAPTER)
     for _ in range(12):
         reader.page.keyboard.press("Tab")
-        reader.page.wait_for_function(STOP_IS_SEEN, timeout=5000)  # what closes takes a moment
+        reader.page.wait_for_function(STOP_IS_SEEN)  # what closes takes a moment
 
 
 def test_drawer_takes_the_focus_and_gives_it_back(reader: Visit) -> None:
@@ -249,10 +257,11 @@ def test_an_explorer_lives_on_over_other_pages_and_back(name: str, tour: Visit) 
     assert page.url == address
     turned.get_by_role("slider").last.press("ArrowLeft")
     expect(page).not_to_have_url(address)
-    page.go_forward()
-    expect(turned).to_have_count(0)
-    page.go_back()
-    expect(turned.get_by_role("slider")).not_to_have_count(0)
+    if name == EXPLORERS[0]:  # what the theme does is the same with each
+        page.go_forward()
+        expect(turned).to_have_count(0)
+        page.go_back()
+        expect(turned.get_by_role("slider")).not_to_have_count(0)
     page.go_back()
     expect(page).to_have_url(f"{tour.site.url}explore/")
     expect(turned).to_have_count(0)

@@ -6,13 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Page, expect
 from served import DOCS, Site
 
-from scripts.bundle import bundle, moved
+from scripts.bundle import WHOLE_ADDRESS, bundle, moved
 
-pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
-
-SHEET = re.compile(r'<link[^>]+rel="stylesheet"[^>]*href="([^"]+)"')
+SHEET = re.compile(r'<link[^>]+rel="stylesheet"[^>]*href="([^"$]+)"')
 
 
 def test_every_page_links_one_sheet_and_all_the_same(site: Site) -> None:
@@ -29,6 +28,32 @@ def test_every_file_that_the_sheet_names_is_there(site: Site) -> None:
     named = re.findall(r"""url\(["']?(?!data:|#)([^"')]+)""", sheet.read_text(encoding="utf-8"))
     assert len(named) > 20
     assert [name for name in named if not (sheet.parent / name).is_file()] == []
+
+
+SHEETS = """() => [...document.querySelectorAll("link[rel=stylesheet]")].map(
+    link => [link.getAttribute("href"), link.sheet.cssRules.length > 100])"""
+
+
+def test_the_sheet_has_its_whole_address_from_the_first(site: Site, page: Page) -> None:
+    """What the theme renamed would be read again. It stays when the page is changed."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto("chapters/formula-sheet/")
+    (name,) = (path.name for path in (site.folder / "assets").glob("book.*.css"))
+    assert page.evaluate(SHEETS) == [[f"{site.url}assets/{name}", True]]
+    page.evaluate("document.querySelector('link[rel=stylesheet]').here = true")
+    page.locator("nav a[href$='prove-it/']").first.evaluate("link => link.click()")
+    expect(page.locator("h1")).to_contain_text("Prove it")
+    assert page.evaluate(SHEETS) == [[f"{site.url}assets/{name}", True]]
+    assert page.evaluate("document.querySelector('link[rel=stylesheet]').here")
+    assert [url.rpartition("/")[2] for url in asked].count(name) == 1
+
+
+def test_without_scripts_the_sheet_is_there(still: Page) -> None:
+    still.goto("chapters/formula-sheet/")
+    ((address, is_read),) = still.evaluate(SHEETS)
+    assert address.startswith("../../assets/book.")
+    assert is_read
 
 
 PAGE = """<head>
@@ -53,8 +78,8 @@ def test_sheets_become_one_in_their_order(tmp_path: Path) -> None:
     made = [page.read_text(encoding="utf-8") for page in pages]
     (sheet,) = (tmp_path / "assets").glob("book.*.css")
     assert sheet.read_text(encoding="utf-8") == "p{color:red}\np{color:blue}"
-    link = f'<link rel="stylesheet" href="../assets/{sheet.name}">'
-    assert made[0] == f"<head>\n{link}\n  <title>Here</title>\n  {CODE}\n</head>"
+    link = WHOLE_ADDRESS.format(address=f"../assets/{sheet.name}")
+    assert made[0] == f"<head>\n{link}  <title>Here</title>\n  {CODE}\n</head>"
     assert made[1] == made[0].replace("../", "/book/")
     bundle(tmp_path)
     assert [page.read_text(encoding="utf-8") for page in pages] == made

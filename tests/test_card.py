@@ -12,8 +12,6 @@ from scripts import card
 from scripts.book import DOCS, ROOT
 from scripts.figures._check import unlike_pinned
 
-pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
-
 
 def test_the_committed_picture_is_what_the_script_draws() -> None:
     assert card.apart(card.CARD) <= (1.0 if unlike_pinned() else 0.0)

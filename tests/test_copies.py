@@ -17,8 +17,6 @@ from scripts.book.numbers import bindings
 from scripts.book.sessions import sessions
 from scripts.plain import set_aside
 
-pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
-
 PAGES = [path.relative_to(DOCS).as_posix() for path in sorted(DOCS.rglob("*.md"))]
 SMALL = """\
 ---

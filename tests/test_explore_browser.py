@@ -7,15 +7,13 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
-from served import ROOT, Site
+from playwright.sync_api import Browser, Locator, Page, expect
+from served import Site
+from visits import PATIENCE, SETTLE, SHIFTS
 
 from posenc import frequencies, similarity, sinusoidal_encoding, wavelengths
 from scripts.book import DOCS
 
-pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
-
-AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 MODULES = DOCS / "assets" / "js" / "explore"
 PAGES = sorted(path.stem for path in DOCS.glob("explore/*.md") if path.stem != "index")
 IMPOSSIBLE = {
@@ -36,12 +34,16 @@ TURN_AND_LEAVE = """() => {
     row.dispatchEvent(new Event("input", {bubbles: true}));
     [...document.querySelectorAll("nav a")].find(a => a.href.endsWith("/waves/")).click();
 }"""
-SHIFTS = """
-    window.shift = 0;
-    new PerformanceObserver(list => {
-        for (const entry of list.getEntries()) window.shift += entry.value;
-    }).observe({type: "layout-shift", buffered: true});
-"""
+# Where a finger taps, as shares of the picture, and the numbers about what it shows there.
+TAPS = {
+    "heatmap": ("row", (0.55, 0.29), (20, 44)),  # in the middle of its upper half
+    "waves": ("position", (0.55, 0.5), (20, 44)),
+    "similarity": ("distance", (0.55, 0.5), (20, 44)),
+    "layouts": ("key − query", (0.75, 0.5), (5, 8)),
+    "alibi": ("behind", (0.5, 0.5), (30, 42)),
+    "t5": ("key − query", (0.75, 0.5), (15, 60)),
+    "base": ("pair", (0.75, 0.5), (42, 52)),
+}
 
 
 def printed(value: float, decimals: int = 3) -> str:
@@ -258,101 +260,76 @@ def test_shift_turns_every_pair_by_its_own_angle(page: Page) -> None:
 
 
 @pytest.fixture(scope="module")
-def phone(browser: Browser) -> Iterator[BrowserContext]:
-    """Open a phone's window."""
+def phone(browser: Browser, site: Site) -> Iterator[Page]:
+    """Open a phone's window, with one tab for all pages."""
     with browser.new_context(
-        viewport={"width": 360, "height": 780}, has_touch=True, is_mobile=True
+        base_url=site.url, viewport={"width": 360, "height": 780}, has_touch=True, is_mobile=True
     ) as window:
+        window.set_default_timeout(PATIENCE)
         window.add_init_script(SHIFTS)
-        yield window
+        yield window.new_page()
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_explorer_on_a_phone_stands_still_and_suits_fingers(
-    name: str, phone: BrowserContext, site: Site
-) -> None:
-    with phone.new_page() as page:
-        page.goto(f"{site.url}explore/{name}/")
-        expect(status(page, name)).not_to_be_empty()
-        page.evaluate("new Promise(done => setTimeout(done, 100))")
-        assert page.evaluate("window.shift") <= 0.01
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
-        inputs = page.locator(f"explore-{name} :is(input, select)")
-        assert min(inputs.evaluate_all(BOXES)) >= 28
-        assert page.locator(f"explore-{name} text").evaluate_all(CUT_OFF) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "control", "low", "high"),
-    [("heatmap", "row", 20, 44), ("waves", "position", 20, 44), ("similarity", "distance", 20, 44)],
-)
-def test_a_tap_on_the_picture_chooses(
-    name: str, control: str, low: int, high: int, phone: BrowserContext, site: Site
-) -> None:
-    """About the middle of a picture is about the middle of what it shows, 64 of them."""
-    with phone.new_page() as page:
-        page.goto(f"{site.url}explore/{name}/")
-        box = page.locator(f"explore-{name} svg").bounding_box()
+def test_explorer_on_a_phone_stands_still_and_suits_fingers(name: str, phone: Page) -> None:
+    phone.goto(f"explore/{name}/")
+    expect(status(phone, name)).not_to_be_empty()
+    phone.evaluate(SETTLE)
+    assert phone.evaluate("window.shift") <= 0.01
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 360
+    inputs = phone.locator(f"explore-{name} :is(input, select)")
+    assert min(inputs.evaluate_all(BOXES)) >= 28
+    assert phone.locator(f"explore-{name} text").evaluate_all(CUT_OFF) == []
+    if name in TAPS:
+        control, (across, down), (low, high) = TAPS[name]
+        box = phone.locator(f"explore-{name} .stage").bounding_box()  # a picture is drawn anew
         assert box
-        down = 0.29 if name == "heatmap" else 0.5  # in the middle of its upper half
-        page.touchscreen.tap(box["x"] + 0.55 * box["width"], box["y"] + down * box["height"])
-        expect(field(page, control)).not_to_have_value(
-            {"row": "7", "position": "7"}.get(control, "6")
-        )
-        assert low <= int(field(page, control).input_value()) <= high
+        before = field(phone, control).input_value()
+        phone.touchscreen.tap(box["x"] + across * box["width"], box["y"] + down * box["height"])
+        expect(field(phone, control)).not_to_have_value(before)
+        assert low <= int(field(phone, control).input_value()) <= high
 
 
-def test_a_finger_that_scrolls_the_page_turns_nothing(phone: BrowserContext, site: Site) -> None:
+def test_a_finger_that_scrolls_the_page_turns_nothing(phone: Page) -> None:
     """A browser that makes a scroll of a finger's way takes it back from the page."""
-    with phone.new_page() as page:
-        page.goto(f"{site.url}explore/similarity/")
-        picture = page.locator("explore-similarity svg")
-        for kind, chosen in {"pointerdown": "0", "pointermove": "0", "pointercancel": "6"}.items():
-            picture.dispatch_event(kind, {"clientX": 0, "clientY": 0, "pointerType": "touch"})
-            expect(field(page, "distance")).to_have_value(chosen)
+    phone.goto("explore/similarity/")
+    picture = phone.locator("explore-similarity svg")
+    for kind, chosen in {"pointerdown": "0", "pointermove": "0", "pointercancel": "6"}.items():
+        picture.dispatch_event(kind, {"clientX": 0, "clientY": 0, "pointerType": "touch"})
+        expect(field(phone, "distance")).to_have_value(chosen)
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_explorer_takes_the_colours_of_the_page_and_axe_finds_nothing(
-    name: str, page: Page
-) -> None:
+def test_explorer_takes_the_colours_of_the_page(name: str, page: Page) -> None:
     at(page, f"explore/{name}/")
     expect(status(page, name)).not_to_be_empty()
     inks = "all => all.map(one => getComputedStyle(one).fill + getComputedStyle(one).stroke)"
     shapes = page.locator(f"explore-{name} svg :is(path, rect, text)")
     light = shapes.evaluate_all(inks)
-    page.add_script_tag(path=AXE)
-    check = (
-        f"axe.run({{include: ['explore-{name}']}}).then(found => found.violations.map(v => v.id))"
-    )
-    assert page.evaluate(check) == []
     page.locator("label[for^=__palette]:visible").click()
     expect(page.locator("body")).to_have_attribute("data-md-color-scheme", "slate")
     dark = shapes.evaluate_all(inks)
     assert len(light) == len(dark) > 0
     assert not any(a == b for a, b in zip(light, dark, strict=True) if "rgb" in a)
-    assert page.evaluate(check) == []
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_explorer_is_a_figure_without_scripts(name: str, browser: Browser, site: Site) -> None:
-    with browser.new_context(java_script_enabled=False) as window:
-        page = window.new_page()
-        page.goto(f"{site.url}explore/{name}/")
-        figure = page.locator(f"explore-{name} figure")
-        expect(figure.get_by_role("img")).to_be_visible()
-        expect(figure.locator("figcaption")).to_be_visible()
-        tall = page.locator(f"explore-{name}").bounding_box()
-        within = figure.bounding_box()
-        assert tall and within
-        assert tall["height"] <= within["height"] + 60, "room is kept for nothing"
+def test_explorer_is_a_figure_without_scripts(name: str, still: Page) -> None:
+    still.goto(f"explore/{name}/")
+    figure = still.locator(f"explore-{name} figure")
+    expect(figure.get_by_role("img")).to_be_visible()
+    expect(figure.locator("figcaption")).to_be_visible()
+    tall = still.locator(f"explore-{name}").bounding_box()
+    within = figure.bounding_box()
+    assert tall and within
+    assert tall["height"] <= within["height"] + 60, "room is kept for nothing"
 
 
 def test_explorer_whose_script_does_not_come_shows_its_figure(page: Page) -> None:
     page.route("**/explore/sinusoidal.js", lambda route: route.abort())
     at(page, "explore/heatmap/")
     figure = page.locator("explore-heatmap figure")
-    expect(figure).to_be_visible(timeout=5000)
+    expect(figure).to_be_visible()
     expect(page.locator("explore-heatmap .stage")).to_have_count(0)
 
 

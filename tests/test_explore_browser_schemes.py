@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
-from served import Site
+from playwright.sync_api import Page, expect
 from test_explore_browser import CUT_OFF, at, field, phone, printed, slider, status
 
 from posenc import (
@@ -22,8 +21,6 @@ from posenc import (
     wavelengths,
     yarn_frequencies,
 )
-
-pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
 
 __all__ = ["phone"]  # a fixture
 
@@ -230,33 +227,11 @@ EXTREMES = [
 
 @pytest.mark.parametrize(("name", "view"), EXTREMES)
 def test_pictures_hold_all_their_words_at_the_ends_of_their_sliders(
-    name: str, view: str, phone: BrowserContext, site: Site
+    name: str, view: str, phone: Page
 ) -> None:
-    with phone.new_page() as page:
-        page.goto(f"{site.url}explore/{name}/?{name}.{view}")
-        expect(status(page, name)).not_to_be_empty()
-        expect(status(page, name)).not_to_contain_text("must be")
-        assert page.locator(f"explore-{name} text").evaluate_all(CUT_OFF) == []
-        picture = page.locator(f"explore-{name} svg").inner_html()
-        assert not re.search("NaN|Infinity|undefined", picture)
-
-
-@pytest.mark.parametrize(
-    ("name", "control", "low", "high"),
-    [
-        ("layouts", "key − query", 5, 8),
-        ("alibi", "behind", 12, 18),
-        ("t5", "key − query", 15, 60),
-        ("base", "pair", 42, 52),
-    ],
-)
-def test_a_tap_three_quarters_across_chooses(
-    name: str, control: str, low: int, high: int, phone: BrowserContext, site: Site
-) -> None:
-    with phone.new_page() as page:
-        page.goto(f"{site.url}explore/{name}/")
-        box = page.locator(f"explore-{name} .stage").bounding_box()  # a picture is drawn anew
-        assert box
-        page.touchscreen.tap(box["x"] + 0.75 * box["width"], box["y"] + 0.5 * box["height"])
-        expect(field(page, control)).to_have_value(re.compile(r"^\d+$"))
-        assert low <= int(field(page, control).input_value()) <= high
+    phone.goto(f"explore/{name}/?{name}.{view}")
+    expect(status(phone, name)).not_to_be_empty()
+    expect(status(phone, name)).not_to_contain_text("must be")
+    assert phone.locator(f"explore-{name} text").evaluate_all(CUT_OFF) == []
+    picture = phone.locator(f"explore-{name} svg").inner_html()
+    assert not re.search("NaN|Infinity|undefined", picture)

@@ -24,8 +24,6 @@ from scripts.book.settings import sections, settings, strays
 from scripts.book.tables import bound_tables
 from scripts.book.text import corrected, line_of, spans
 
-pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
-
 PAGES = sorted(path for path in DOCS.rglob("*.md"))
 CHAPTER = DOCS / "chapters" / "by-hand.md"
 BY_HAND = "docs/chapters/by-hand.md"

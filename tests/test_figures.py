@@ -24,8 +24,6 @@ from scripts.figures._check import check, differences, files, orphans, unlike_pi
 from scripts.figures._plotted import as_text, plotted
 from scripts.figures._press import Script, drawn, load, svg
 
-pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
-
 STEMS = [path.stem for path in scripts()]
 WAVES = SCRIPTS / "waves.py"
 IMAGE = re.compile(

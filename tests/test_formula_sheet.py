@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
-
-pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
 
 SHEET = "chapters/formula-sheet/"
 A4 = (595, 842)  # points

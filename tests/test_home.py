@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
-from served import Site
+from playwright.sync_api import Locator, Page, expect
 
 from posenc import sinusoidal_encoding
-
-pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
 
 
 @pytest.fixture
@@ -67,14 +64,12 @@ def test_plate_is_alive_after_instant_navigation(home: Page) -> None:
     assert home.evaluate("window.here")
 
 
-def test_plate_is_a_figure_without_scripts(browser: Browser, site: Site) -> None:
-    with browser.new_context(java_script_enabled=False) as window:
-        page = window.new_page()
-        page.goto(site.url)
-        figure = page.get_by_role("figure")
-        expect(figure.get_by_role("img")).to_be_visible()
-        expect(figure).to_contain_text("Petrol is positive")
-        expect(figure.get_by_role("slider")).to_have_count(0)
+def test_plate_is_a_figure_without_scripts(still: Page) -> None:
+    still.goto("./")
+    figure = still.get_by_role("figure")
+    expect(figure.get_by_role("img")).to_be_visible()
+    expect(figure).to_contain_text("Petrol is positive")
+    expect(figure.get_by_role("slider")).to_have_count(0)
 
 
 def test_copy_button_takes_what_was_typed(home: Page) -> None:
@@ -98,19 +93,3 @@ def test_paper_shows_light_pictures_and_every_solution(page: Page) -> None:
     assert page.locator("picture.only-light:visible").count() > 0
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert solutions.count() == page.locator("article details:not([open])").count()
-
-
-def test_menu_and_search_open_from_the_keyboard(page: Page) -> None:
-    page.set_viewport_size({"width": 360, "height": 780})
-    page.goto("chapters/by-hand/")
-    menu = page.get_by_role("button", name="Navigation")
-    menu.press("Enter")
-    expect(menu).to_have_attribute("aria-expanded", "true")
-    expect(page.locator("nav.md-nav--primary :focus")).to_be_in_viewport()
-    page.keyboard.press("Escape")
-    expect(menu).to_be_focused()
-    expect(menu).to_have_attribute("aria-expanded", "false")
-    page.locator(".md-header .find").press("Enter")
-    expect(page.locator(".md-search__input")).to_be_focused()
-    page.keyboard.type("wave")
-    expect(page.locator(".md-search-result__link").first).to_be_visible()

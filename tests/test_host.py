@@ -11,8 +11,6 @@ import pytest
 
 from scripts.host import hosted
 
-pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
-
 PAGE = "<p>A page.</p>" * 50
 
 

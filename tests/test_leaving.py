@@ -22,8 +22,6 @@ from served import ROOT, Site, paths, served
 
 from scripts.bundle import bundle
 
-pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
-
 UNDER = "/some/book/"
 CHAPTER = "chapters/by-hand/"
 

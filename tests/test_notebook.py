@@ -25,8 +25,6 @@ from scripts.book.sessions import TRACEBACK, sessions
 from scripts.figures._sentence import VECTORS, WORDS
 from scripts.notebook import CHAPTERS, notebook
 
-pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
-
 PAGES = [DOCS / chapter for chapter in CHAPTERS]
 STEMS = [page.stem for page in PAGES]
 READ = [*PAGES, DOCS / "chapters" / "by-hand.md"]  # which has what no notebook's page has yet

@@ -15,8 +15,6 @@ from served import ROOT
 
 from scripts.book.text import outside_code, spans
 
-pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
-
 FRONT_DOOR = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 LINK = re.compile(r"""\]\(([^)\s]+)|\b(?:src|srcset|href)="([^"\s]+)""")
 HEADING = re.compile(r"^#+ (.+?)(?: \{ ?#([\w-]+) ?\})?$", re.MULTILINE)

@@ -13,8 +13,6 @@ from scripts.book.render import render
 from scripts.book.run import runnable
 from scripts.session import Page
 
-pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
-
 
 def page(*sessions: str) -> str:
     """Return a page of sessions, without what they print."""

@@ -13,8 +13,6 @@ import pytest
 import posenc
 from scripts import runtime
 
-pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
-
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:

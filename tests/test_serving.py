@@ -17,8 +17,6 @@ import pytest
 from scripts.book import ROOT
 from scripts.serve import free_port
 
-pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
-
 Read = Callable[[str], str]
 
 # What is edited or looked at, and what the build asks for; links to other pages warn.

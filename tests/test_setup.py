@@ -23,8 +23,6 @@ from scripts import browser
 from scripts import serve as server
 from scripts.book.check import corrections
 
-pytestmark = pytest.mark.no_cover  # it runs no line of posenc that others do not
-
 SETUP = ROOT / "scripts" / "setup.py"
 DEAD = "http://127.0.0.1:9/simple"  # the discard port: nobody answers
 

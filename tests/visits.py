@@ -6,7 +6,7 @@ them, and what axe-core need not look at twice is taken out of its sight.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,15 +17,19 @@ AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 PHONE = ViewportSize(width=360, height=780)
 TABLET = ViewportSize(width=768, height=1024)
 DESK = ViewportSize(width=1440, height=900)
-SIZES = (DESK, TABLET, PHONE)
 NOWHERE = "no/such/page/"
 TOGGLE = "label[for^=__palette]:visible"
 
+# No test is about how fast a machine is: on one with much else to do all that is waited for comes.
+PATIENCE = 60_000
+expect.set_options(timeout=PATIENCE)
+
 Rules = dict[str, Any]
 ALL_RULES: Rules = {"resultTypes": ["violations"], "preload": False}  # every sheet is from here
-# What is still to be asked of a page that is dark and narrow.
-ANEW = ("color-contrast", "link-in-text-block", "scrollable-region-focusable")
-NARROW_AND_DARK: Rules = ALL_RULES | {"runOnly": ANEW}
+# What holds the article is the same on every page, and looked at where a page is looked at whole.
+OF_AN_ARTICLE: Rules = ALL_RULES | {"rules": {"region": {"enabled": False}}}
+# What depends on the colours.
+COLOURS: Rules = ALL_RULES | {"runOnly": ["color-contrast", "link-in-text-block"]}
 
 # Pictures below the fold, and those of the other colour scheme, load only when asked for.
 LOAD_ALL = """async () => {
@@ -43,7 +47,11 @@ SHIFTS = """
 """
 # Scripts that answer to a new width have had their turn after two frames.
 SETTLE = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-UNFOLD = "document.querySelectorAll('article details').forEach(part => (part.open = true))"
+# Nothing waits to be opened, nor, on a long page, to be laid out.
+UNFOLD = """() => {
+    document.documentElement.classList.remove("unrolls");
+    for (const part of document.querySelectorAll("article details")) part.open = true;
+}"""
 # What sticks out of a page, but for what stands in a box that scrolls. A page that cannot be
 # scrolled sideways has nothing of the kind, and is not searched.
 TOO_WIDE = """() => {
@@ -57,10 +65,10 @@ TOO_WIDE = """() => {
 }"""
 
 # Contrast is a matter of the letters' colour, size and weight, and of what lies behind them. The
-# first three texts of each look are marked; a long page has thousands of texts and some fifty
-# looks. Of a single letter axe-core says nothing, nor of what is there for the ear alone.
-MARK_LOOKS = """() => {
-    const seen = {};
+# first three texts of each look are marked: a long page has thousands of texts and some fifty
+# looks, and what has been marked so often, on whatever page, need not be again. Of a single letter
+# axe-core says nothing, nor of what is there for the ear alone.
+MARK_LOOKS = """([scheme, seen]) => {
     const letters = node => node.nodeType === Node.TEXT_NODE && node.data.trim().length > 1;
     const shown = element => {
         const {width, height, right} = element.getBoundingClientRect();
@@ -68,30 +76,33 @@ MARK_LOOKS = """() => {
             Math.min(width, height, right) > 1;
     };
     const walk = (element, above) => {
+        if (element.matches(".katex-mathml")) return;
         const style = getComputedStyle(element);
-        const {backgroundColor, backgroundImage, opacity} = style;
+        const {color, backgroundColor, backgroundImage, opacity} = style;
         const behind = [above.behind, backgroundColor, backgroundImage, opacity].filter(
             part => !["rgba(0, 0, 0, 0)", "none", "1"].includes(part)).join();
-        const around = element.matches("a") ? above.color : "";  // a link differs from its text
-        const look = [behind, style.color, style.fontSize, style.fontWeight, around].join();
-        const says = element.matches("input, select, textarea") ||
-            [...element.childNodes].some(letters);
+        const link = element.matches("a");  // it differs from the text around it
+        const around = link ? [above.color, style.textDecorationLine] : [];
+        const look = [behind, color, style.fontSize, style.fontWeight, ...around].join();
+        const article = above.article || element.matches("article");
+        const says = article && (element.matches("input, select, textarea") ||
+            (link ? element.textContent.trim() : [...element.childNodes].some(letters)));
         if (says && !(seen[look] >= 3) && shown(element)) {
             seen[look] = (seen[look] ?? 0) + 1;
-            element.dataset.look = "";
+            element.setAttribute(`data-look-${scheme}`, "");
         }
-        if (element.matches(".katex-mathml")) return;
-        for (const child of element.children) walk(child, {behind, color: style.color});
+        for (const child of element.children) walk(child, {article, behind, color});
     };
     walk(document.body, {behind: ""});
+    return seen;
 }"""
 # A formula is some hundred elements without role, name, state, link or stop of the keyboard, whose
-# boxes axe-core would measure one by one. All but those with a look of their own make room for a
-# box of their size, with their source in it. And a listing whose colours have been seen elsewhere
-# becomes one text again.
+# boxes axe-core would measure one by one. All but those with a mark make room for a box of their
+# size, with their source in it. And a listing without a mark becomes one text again.
 STAND_IN = """() => {
-    const formulas = [...document.querySelectorAll(".katex:not([data-stands-in])")]
-        .filter(formula => !formula.matches("[data-look]") && !formula.querySelector("[data-look]"))
+    const marks = "[data-look-light], [data-look-dark]";
+    const formulas = [...document.querySelectorAll("article .katex:not([data-stands-in])")]
+        .filter(formula => !formula.matches(marks) && !formula.querySelector(marks))
         .map(formula => [formula, formula.getBoundingClientRect()]);
     for (const [formula, {width, height}] of formulas) {
         formula.textContent = formula.querySelector("annotation").textContent;
@@ -99,11 +110,15 @@ STAND_IN = """() => {
         formula.style.cssText =
             `display: inline-block; overflow: clip; width: ${width}px; height: ${height}px`;
     }
-    for (const code of document.querySelectorAll("article pre code:not(:has([data-look], a))"))
-        code.textContent = code.textContent;
+    for (const code of document.querySelectorAll("article pre code"))
+        if (!code.querySelector(`${marks}, a`)) code.textContent = code.textContent;
+    for (const pause of document.querySelectorAll("article wbr")) pause.remove();
 }"""
-AT_LOOKS_ALONE = """axe.configure({rules: [
-    {id: "color-contrast", selector: "[data-look]"}
+# Of contrast only what is marked; of spacing, which stand-ins have none of, only what it is about.
+AT_MARKS_ALONE = """scheme => axe.configure({rules: [
+    {id: "color-contrast", selector: `[data-look-${scheme}]`},
+    {id: "link-in-text-block", selector: `a[href][data-look-${scheme}]`},
+    {id: "avoid-inline-spacing", selector: "[style*=important]"},
 ]})"""
 
 
@@ -113,7 +128,10 @@ class Visit:
 
     page: Page
     site: Site
+    looks: dict[str, int] = field(default_factory=dict)  # how many texts of each were looked at
     faults: list[str] = field(default_factory=list)
+    path: str = ""
+    marked: list[str] = field(default_factory=list)
 
     def watch(self) -> None:
         """Note every error, failed request and request to another place from here on."""
@@ -158,6 +176,7 @@ class Visit:
 
     def arrive(self, path: str) -> None:
         """Open a page and let it load all that it has."""
+        self.path, self.marked = path, []
         self.page.goto(self.site.url + path)
         self.page.evaluate(LOAD_ALL)
 
@@ -175,25 +194,35 @@ class Visit:
             self.page.locator(TOGGLE).click()
             expect(body).to_have_attribute("data-md-color-scheme", name)
 
-    def too_wide(self, sizes: Sequence[ViewportSize] = SIZES) -> list[str]:
-        """Return what sticks out of the page at each of the widths."""
-        found = []
-        for size in sizes:
-            self.resize(size)
-            found += [f"at {size['width']}: {part}" for part in self.page.evaluate(TOO_WIDE)]
+    def mark(self, scheme: str) -> None:
+        """Mark in the article of a narrow page what axe-core has to look at by day or by night."""
+        if scheme not in self.marked:
+            self.resize(PHONE)
+            self.turn(scheme)
+            self.looks.update(self.page.evaluate(MARK_LOOKS, [scheme, self.looks]))
+            self.marked.append(scheme)
+
+    def violations(self) -> list[str]:
+        """Return what axe-core holds against the page as it is, and as a whole."""
+        return violations(self.page)
+
+    def violations_of_the_article(self) -> list[str]:
+        """Return what axe-core holds against what only this page has, by night and by day."""
+        self.page.evaluate(UNFOLD)
+        for scheme in ("light", "dark"):
+            self.mark(scheme)
+        self.resize(PHONE)
+        self.page.evaluate(STAND_IN)
+        found = self._at_marks("dark", OF_AN_ARTICLE)
+        if self.page.locator("[data-look-light]").count():
+            found += self._at_marks("light", COLOURS)
         return found
 
-    def prepare(self) -> None:
-        """Leave to axe-core what it has to look at, in the colours of night and of day."""
-        self.resize(DESK)
-        for scheme in ("dark", "light"):
-            self.turn(scheme)
-            self.page.evaluate(MARK_LOOKS)
-        self.page.evaluate(STAND_IN)
-
-    def violations(self, rules: Rules = ALL_RULES) -> list[str]:
-        """Return what axe-core holds against the page as it is."""
-        return violations(self.page, rules)
+    def _at_marks(self, scheme: str, rules: Rules) -> list[str]:
+        self.turn(scheme)
+        add_axe(self.page)
+        self.page.evaluate(AT_MARKS_ALONE, scheme)
+        return violations(self.page, rules, "article")
 
 
 def forget(page: Page) -> None:
@@ -202,16 +231,19 @@ def forget(page: Page) -> None:
         page.evaluate("localStorage.clear(), sessionStorage.clear()")
 
 
-def violations(page: Page, rules: Rules = ALL_RULES) -> list[str]:
+def violations(page: Page, rules: Rules = ALL_RULES, part: str = "html") -> list[str]:
     """Return what axe-core holds against a page: the rule, and each place where it is broken."""
     page.evaluate(SETTLE)
-    if not page.evaluate("'axe' in window"):
-        page.add_script_tag(path=AXE)
-    if page.locator("[data-look]").count():
-        page.evaluate(AT_LOOKS_ALONE)
-    found = page.evaluate("rules => axe.run(rules)", rules)["violations"]
+    add_axe(page)
+    found = page.evaluate("([part, rules]) => axe.run(part, rules)", [part, rules])["violations"]
     return [
         f"{rule['id']}: {rule['help']}: {node['target']}: {node['html']}"
         for rule in found
         for node in rule["nodes"]
     ]
+
+
+def add_axe(page: Page) -> None:
+    """Bring axe-core into a page that does not have it yet."""
+    if not page.evaluate("'axe' in window"):
+        page.add_script_tag(path=AXE)

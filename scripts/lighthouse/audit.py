@@ -70,6 +70,7 @@ def audit(url: str, categories: Iterable[str] = CATEGORIES) -> dict[str, Any]:
             f"--output-path={said}",
             "--quiet",
             "--no-enable-error-reporting",
+            "--disable-full-page-screenshot",
         ]
         options += [f"--only-categories={','.join(categories)}"]
         options += [f"--chrome-flags=--headless=new {' '.join(FLAGS)}"]

@@ -103,7 +103,7 @@ function unroll() {
   const parts = [...document.querySelectorAll(".unrolls .md-content__inner > h2 ~ *")];
   const idle = window.requestIdleCallback ?? setTimeout;
   const next = () => {
-    for (const part of parts.splice(0, 12)) part.style.contentVisibility = "visible";
+    for (const part of parts.splice(0, 6)) part.style.contentVisibility = "visible";
     if (parts.length) idle(next);
   };
   idle(next);
