@@ -17,12 +17,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-import yaml
 from mkdocs.config import load_config
 
 from scripts.book import DOCS, ROOT
+from scripts.book.data import front_matter
 from scripts.book.embed import source
-from scripts.book.text import FRONT
 from scripts.plain import FIGURE, plain, prose, restored, set_aside
 
 LIST = "llms.txt"
@@ -58,8 +57,7 @@ class Page:
 def page(path: str, title: str = "") -> Page:
     """Return a page by its path under docs/, under the title that it has in the contents."""
     text = (DOCS / path).read_text(encoding="utf-8")
-    front = FRONT.match(text)
-    matter: dict[str, Any] = yaml.safe_load(front["matter"]) if front else {}
+    matter = front_matter(text)
     return Page(path, title or matter.get("title", ""), matter.get("description", ""))
 
 

@@ -11,6 +11,7 @@ import yaml
 from scripts.book import DATA, DOCS
 from scripts.book.check import names as book_names
 from scripts.book.claims import LEDGER, VERDICTS, Claim, claims
+from scripts.book.data import compose
 from scripts.book.numbers import BINDING, NUMBER, as_printed, differing, evaluate
 from scripts.book.settings import with_settings
 from scripts.book.text import Correction, corrected
@@ -130,7 +131,7 @@ def corrections(text: str) -> list[Correction]:
     A binding is read from what YAML makes of the text, and its number is found in the text itself.
     """
     found = []
-    for node in scalars(yaml.compose(text)):
+    for node in scalars(compose(text)):
         bound = BINDING.finditer(node.value)
         printed = PRINTED.finditer(text, node.start_mark.index, node.end_mark.index)
         for binding, number in zip(bound, printed, strict=True):

@@ -8,12 +8,9 @@ from os.path import relpath
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from scripts.book import DATA, DOCS
-from scripts.book.data import demand_fields, load
+from scripts.book.data import demand_fields, front_matter, load
 from scripts.book.settings import with_settings
-from scripts.book.text import FRONT
 
 MAP = "trust/sources.md"
 PAGE = DOCS / MAP
@@ -144,8 +141,7 @@ def place(page: str, anchor: str, home: str) -> str:
 
 def title_of(page: str) -> str:
     """Return the title of a page, from its front matter."""
-    front = FRONT.match((DOCS / page).read_text("utf-8"))
-    return str(yaml.safe_load(front["matter"])["title"]) if front else page
+    return str(front_matter((DOCS / page).read_text("utf-8")).get("title", page))
 
 
 def section_of(text: str, anchor: str) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 
 import yaml
 
+from scripts.book.text import FRONT
+
 # The one written in C, where there is one: it is ten times as fast.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -32,6 +34,19 @@ def load(path: Path) -> Any:
         return yaml.load(path.read_text("utf-8"), Loader=_Once)
     except ValueError as error:
         raise ValueError(f"{path.name}: {error}") from error
+
+
+def front_matter(text: str) -> dict[str, Any]:
+    """Return what is said of a page above it: title, audience, settings."""
+    front = FRONT.match(text)
+    matter: dict[str, Any] | None = yaml.load(front["matter"], Loader=_Once) if front else {}
+    return matter or {}
+
+
+def compose(text: str) -> yaml.Node | None:
+    """Return a text of data as nodes, which know where they stand."""
+    node: yaml.Node | None = yaml.compose(text, Loader=_Loader)
+    return node
 
 
 def demand_fields(

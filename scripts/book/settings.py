@@ -18,12 +18,11 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
-import yaml
-
+from scripts.book.data import front_matter
 from scripts.book.numbers import NUMBER, bindings
 from scripts.book.sessions import sessions
 from scripts.book.tables import bound_tables
-from scripts.book.text import FRONT, line_of, outside_code, spans
+from scripts.book.text import line_of, outside_code, spans
 
 # Whatever a reader takes for a number: 6283, 60,611, 1e-5, 3/4, 5%, 8².
 NUMERAL = r"(?:\d[\d_]*(?:[.,]\d+)*|\.\d+)(?:[eE][-+−]?\d+)?(?:/\d+)?[%‰½¼¾²³⁰-⁹]*"
@@ -78,9 +77,7 @@ class Section:
 
 def settings(text: str) -> dict[str, list[str]]:
     """Return the numbers that a page lists as its settings, by section."""
-    front = FRONT.match(text)
-    matter: dict[str, Any] = yaml.safe_load(front["matter"]) if front else {}
-    listed: dict[str, Any] = (matter or {}).get("settings", {})
+    listed: dict[str, Any] = front_matter(text).get("settings", {})
     return {str(name): str(numbers).split() for name, numbers in listed.items()}
 
 

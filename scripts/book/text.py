@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import zip_longest
 
 FRONT = re.compile(r"\A---\n(?P<matter>.*?)\n---\n", re.DOTALL)
@@ -34,11 +35,14 @@ class Span:
     end: int
 
 
-def spans(text: str) -> Iterator[Span]:
-    """Yield the stretches of `text` that are not prose, in order and apart from one another."""
-    for match in SPANS.finditer(text):
-        kind = next(k for k in ("front", "fence", "comment", "code", "display", "math") if match[k])
-        yield Span(kind, match.start(), match.end())
+@lru_cache(maxsize=8)  # every reader of a page asks
+def spans(text: str) -> tuple[Span, ...]:
+    """Return the stretches of `text` that are not prose, in order and apart from one another."""
+    kinds = ("front", "fence", "comment", "code", "display", "math")
+    return tuple(
+        Span(next(kind for kind in kinds if match[kind]), match.start(), match.end())
+        for match in SPANS.finditer(text)
+    )
 
 
 def outside_code(text: str) -> Iterator[tuple[int, int, bool]]:

@@ -1205,6 +1205,12 @@ def test_of_several_sums_the_worst_is_judged() -> None:
     assert found.measured["ratio"] > 30
 
 
+@pytest.mark.parametrize("scheme", ["alibi", "t5"])
+def test_a_bias_of_scores_is_not_taken_for_rows(scheme: str) -> None:
+    model = nn.GPTModel(VOCAB, 64, 16, heads=2, layers=1, pos_type=scheme)
+    assert nn.drowned_tokens(model).status == ABSENT
+
+
 def test_a_remedy_that_is_not_enough_is_not_offered_as_one() -> None:
     model = nn.GPTModel(VOCAB, 64, 16, heads=2, layers=1, pos_type="counting")
     found = nn.drowned_tokens(model)
