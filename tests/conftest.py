@@ -30,6 +30,7 @@ QUIET = [
     "--disable-sync",
     "--no-first-run",
     "--no-sandbox",
+    "--no-zygote",
 ]
 
 SITE = pytest.StashKey[Site]()
