@@ -106,7 +106,8 @@ def yarn_frequencies(
 
     That is the paper's. The code that its authors released, and that of most libraries, has a γ
     that falls with the pair i and not with r: from 1 at the last pair that turns `fast` times,
-    or at pair 0 where none does, to 0 at the first that turns at most `slow` times.
+    or at pair 0 where none does, to 0 at the first that turns at most `slow` times. Where the
+    second does not lie behind the first, which no model in use has, γ is a step behind the first.
 
     YaRN also sharpens attention, by `yarn_temperature`.
 
@@ -168,7 +169,8 @@ def _by_pairs(
         return d * math.log(trained_length / (turns * 2 * math.pi)) / (2 * math.log(base))
 
     low = max(math.floor(pair(fast)), 0)
-    # Where both are one pair, the ramp is a step, as theirs is.
+    # Where both are one pair, the ramp is a step, as theirs is. Theirs turns round where the second
+    # lies before the first; a step is what is meant.
     high = max(min(math.ceil(pair(slow)), d - 1), low + 0.001)
     return (high - np.arange(d // 2, dtype=np.float64)) / (high - low)
 

@@ -200,6 +200,9 @@ def test_an_error_is_shown_as_python_shows_it(chapter: Page) -> None:
         '    half(1)\n  File "<example 3>", line 2, in half\n    return x / 0\n'
     )
     assert said.endswith("ZeroDivisionError: division by zero\n'on'\n")
+    expect(status(chapter, 2)).to_have_text("Done, as you changed it, with an error.")
+    assert "SyntaxError" in run(chapter, 2, "half(")
+    expect(status(chapter, 2)).to_have_text("Done, as you changed it, with an error.")
 
 
 def test_reset_puts_the_example_back(chapter: Page) -> None:

@@ -96,7 +96,10 @@ class Example {
 
   /** What the reader is to make of what was printed. */
   verdict() {
-    if (this.editor.value !== this.recorded.typed) return "Done, as you changed it.";
+    if (this.editor.value !== this.recorded.typed) {
+      const failed = /^(Traceback |\w*Error\b)/m.test(this.output.textContent);
+      return `Done, as you changed it${failed ? ", with an error" : ""}.`;
+    }
     const same = bare(this.output.textContent) === bare(this.recorded.printed);
     return same ? "Done: as the page records." : "Done: not as the page records.";
   }
