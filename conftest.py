@@ -17,7 +17,8 @@ pytest_collect_file = sybil().pytest()
 # The tests of the package's own modules: their lines are counted. To trace them takes as long as
 # the work itself, and all other tests look at the package from without.
 MODULES = [path.stem.strip("_") for path in (ROOT / "posenc").glob("*.py")]
-COUNTED = [ROOT / "tests" / "nn", *(ROOT / "tests" / f"test_{name}.py" for name in MODULES)]
+FILES = (ROOT / "tests" / f"test_{name}.py" for name in (*MODULES, "fast"))
+COUNTED = [ROOT / "tests" / "nn", *FILES]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -44,7 +45,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     """Count the lines that a test of the package runs, its fixtures' included."""
     coverage = counting(item.config)
     counted = any(item.path.is_relative_to(place) for place in COUNTED)
-    if not coverage or not counted or item.get_closest_marker("no_cover"):
+    if not coverage or not counted:
         return (yield)
     coverage.resume()
     try:
@@ -54,6 +55,10 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 def counting(config: pytest.Config) -> Any:
-    """Return what counts the lines that run, or None where nobody asked for it."""
+    """Return what counts the lines that run, or None where nobody asked for it.
+
+    Who has others run the tests only adds up what they count, and is left alone.
+    """
     plugin = config.pluginmanager.getplugin("_cov")
-    return plugin and plugin.cov_controller
+    leads = config.getoption("dist", "no") != "no"
+    return plugin.cov_controller if plugin and not leads else None
