@@ -60,8 +60,10 @@ format: setup
 types: setup
 	$(IN_VENV) -m mypy
 
-# A process a core, each with one thread: more would only wait for one another.
+# A process a core, each with one thread: more would only wait for one another. What Python compiles
+# is kept, wherever else that is not wanted: a hundred short commands are tested.
 checks: export OMP_NUM_THREADS := 1
+checks: export PYTHONDONTWRITEBYTECODE :=
 checks: setup
 	$(IN_VENV) -m pytest --cov --numprocesses auto --dist loadfile --no-loadscope-reorder
 

@@ -12,7 +12,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# First Chromium without a window of its own, which takes a tenth less of a processor's time.
+NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
+PACKAGES = ("chromium-headless-shell", "chromium")  # Debian's; an older one has the second alone
 APPLICATIONS = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
@@ -50,12 +58,13 @@ def starts(path: str) -> bool:
 
 
 def install() -> None:
-    """Install a browser: Debian's package when this is root on Debian, else playwright's own."""
+    """Install a browser: Debian's when this is root on Debian, else playwright's own."""
     print("Installing a browser for the tests", flush=True)
     if os.geteuid() == 0 and shutil.which("apt-get"):
         os.environ["DEBIAN_FRONTEND"] = "noninteractive"
         quietly("apt-get", "update")
-        if quietly("apt-get", "install", "--yes", "--no-install-recommends", "chromium") and find():
+        command = ("apt-get", "install", "--yes", "--no-install-recommends")
+        if any(quietly(*command, package) and find() for package in PACKAGES):
             return
     quietly(sys.executable, "-m", "playwright", "install", "chromium")
 

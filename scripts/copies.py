@@ -63,12 +63,12 @@ def page(path: str, title: str = "") -> Page:
 
 def copy(path: str) -> str:
     """Return a page of docs/ as Markdown that stands alone, its links leading to other copies."""
-    text = (DOCS / path).read_text(encoding="utf-8")
+    one, text = page(path), (DOCS / path).read_text(encoding="utf-8")
     marked, pieces = set_aside(plain(_documented(text)))
-    marked = FIGURE.sub(partial(_figure, page(path)), marked)
-    marked = BY_NAME.sub(r"\g<words>", LINK.sub(partial(_link, page(path)), marked))
+    marked = FIGURE.sub(partial(_figure, one), marked)
+    marked = BY_NAME.sub(r"\g<words>", LINK.sub(partial(_link, one), marked))
     written = restored(prose(TAG.sub("", marked)), pieces).strip()
-    return f"{TITLE.sub(partial(_head, page(path)), written, count=1)}\n"
+    return f"{TITLE.sub(partial(_head, one), written, count=1)}\n"
 
 
 def _head(one: Page, title: re.Match[str]) -> str:
@@ -150,7 +150,7 @@ def listed(config: Any) -> str:
 
 def write(site: Path) -> None:
     """Write the copies and their list into a built site."""
-    config = load_config(str(ROOT / "mkdocs.yml"))
+    config = load_config(str(ROOT / "mkdocs.yml"), hooks=[], plugins=[])  # they built the site
     for _, pages in contents(config["nav"]):
         for one in pages:
             file = site / one.copy

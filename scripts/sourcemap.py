@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from os.path import relpath
 from pathlib import Path
 from typing import Any
@@ -79,10 +80,13 @@ class Source:
 
 def sources(folder: Path = DATA / "sources") -> dict[str, Source]:
     """Return the sources by their names in the book, S0 to S4."""
-    return {f"S{int(file.stem)}": _source(file) for file in sorted(folder.glob("*.yml"))}
+    files = sorted(folder.glob("*.yml"))
+    return {f"S{int(file.stem)}": _source(file, file.stat().st_mtime_ns) for file in files}
 
 
-def _source(file: Path) -> Source:
+@cache
+def _source(file: Path, changed: int) -> Source:
+    """Return the source of a file, read again once it has changed."""
     data: dict[str, Any] = load(file)
     demand_fields(file.name, data, ["title", "page", "items"])
     for name, entry in data["items"].items():
@@ -141,7 +145,12 @@ def place(page: str, anchor: str, home: str) -> str:
 
 def title_of(page: str) -> str:
     """Return the title of a page, from its front matter."""
-    return str(front_matter((DOCS / page).read_text("utf-8")).get("title", page))
+    return _title((DOCS / page).read_text("utf-8")) or page
+
+
+@cache
+def _title(text: str) -> str:
+    return str(front_matter(text).get("title", ""))
 
 
 def section_of(text: str, anchor: str) -> str:

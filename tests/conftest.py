@@ -28,6 +28,7 @@ QUIET = [
     "--disable-gpu",
     "--disable-quic",
     "--disable-sync",
+    "--font-render-hinting=none",  # words as wide on every system
     "--no-first-run",
     "--no-sandbox",
     "--no-zygote",
@@ -37,11 +38,21 @@ SITE = pytest.StashKey[Site]()
 
 
 class ByFileAndPage(LoadFileScheduling):  # type: ignore[misc, unused-ignore]
-    """Gives a worker one file at a time, and of the file that visits every page one page."""
+    """Gives a worker one file at a time, and of the file that visits every page one page.
+
+    All oracles go to one worker: to import them takes as long as many a comparison.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         file, _, test = nodeid.partition("::")
-        return file + test[test.find("[") :] if file.endswith("test_every_page.py") else file
+        if file.endswith("test_every_page.py"):
+            return file + test[test.find("[") :]
+        return "tests/oracles" if file.startswith("tests/oracles/") else file
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with a few tests that need the site: who needs it later does not wait for it."""
+    items.sort(key=lambda item: item.path.name != "test_visits.py")
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFileAndPage:

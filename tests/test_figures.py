@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from mkdocs.config.defaults import MkDocsConfig
 
 from scripts.book.figures import FigureError, FiguresExtension, size
 from scripts.figures import FIGURES, ROOT, SCRIPTS, VARIANTS, picture_file, scripts
+from scripts.figures import __main__ as command
 from scripts.figures._check import check, differences, files, orphans, unlike_pinned
 from scripts.figures._plotted import as_text, plotted
 from scripts.figures._press import Script, drawn, load, svg
@@ -91,7 +93,7 @@ def test_a_script_prints_the_same_bytes_each_time() -> None:
 def test_a_script_that_draws_something_else_is_reported(
     tmp_path: Path, stem: str, written: str, planted: str, reported: str
 ) -> None:
-    faults = check(changed_copy(tmp_path, stem, written, planted))
+    faults = check(changed_copy(tmp_path, stem, written, planted), variants=["light"])
     assert faults
     assert all(fault.startswith(f"{stem}: ") for fault in faults)
     assert any(reported in fault and "committed" in fault for fault in faults), faults
@@ -177,19 +179,34 @@ def test_the_palette_needs_no_matplotlib() -> None:
     assert subprocess.run([sys.executable, "-c", asked], cwd=ROOT, check=False).returncode == 0
 
 
-@pytest.mark.parametrize("arguments", [["waves"], ["--check", "waves"]])
-def test_the_command_finds_the_committed_figure_up_to_date(arguments: list[str]) -> None:
+def test_the_command_finds_the_committed_figure_up_to_date() -> None:
     before = {file: file.stat().st_mtime_ns for file in files("waves")}
-    command = [sys.executable, "-m", "scripts.figures", *arguments]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    typed = [sys.executable, "-m", "scripts.figures", "waves"]
+    subprocess.run(typed, cwd=ROOT, check=True, capture_output=True)
     assert before == {file: file.stat().st_mtime_ns for file in files("waves")}
 
 
-def test_the_command_names_the_figures_there_are_when_asked_for_another() -> None:
-    command = [sys.executable, "-m", "scripts.figures", "wave"]
-    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert "no wave in figures/; there are alibi, " in done.stderr
+@pytest.mark.parametrize(("found", "status"), [([], 0), (["light: other"], 1)])
+def test_the_command_says_by_its_status_what_a_check_has_found(
+    found: list[str],
+    status: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(command, "check", lambda path: [f"{path.stem}: {one}" for one in found])
+    monkeypatch.setattr(sys, "argv", ["figures", "--check", "waves"])
+    assert command.main() == status
+    assert capsys.readouterr().err.splitlines() == [f"waves: {one}" for one in found]
+
+
+def test_the_command_names_the_figures_there_are_when_asked_for_another(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["figures", "wave"])
+    with pytest.raises(SystemExit) as ended:
+        command.main()
+    assert ended.value.code == 2
+    assert "no wave in figures/; there are alibi, " in capsys.readouterr().err
 
 
 # Figures in pages.
@@ -254,6 +271,7 @@ def test_a_built_page_points_at_drawings_that_were_built(tmp_path: Path) -> None
     assert all((built.parent / address).is_file() for address in found)
 
 
+@cache
 def images() -> list[tuple[str, str]]:
     """Return the words and the address of every image in the book and its README."""
     pages = [*ROOT.glob("README.md"), *(ROOT / "docs").rglob("*.md")]

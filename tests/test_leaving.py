@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from html.parser import HTMLParser
 from importlib.util import find_spec
 from pathlib import Path
@@ -44,6 +45,7 @@ class _Named(HTMLParser):
             self.addresses.append(found.get("href") or found["src"])
 
 
+@cache
 def named(page: Path) -> _Named:
     """Return what a built page says of itself."""
     parser = _Named()

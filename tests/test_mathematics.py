@@ -2,7 +2,7 @@
 
 import pytest
 
-from scripts.book.mathematics import BadTeXError, render
+from scripts.book.mathematics import BASE, BadTeXError, render
 from scripts.book.render import render as render_page
 
 
@@ -38,6 +38,14 @@ def test_what_touches_a_formula_stays_with_it() -> None:
     assert "</span>-fold,</span>" in html
     assert '<span class="formula-end">“<' in html
     assert "</span>”.</span>" in html
+
+
+def test_a_long_formula_breaks_where_katex_parts_it_and_nowhere_else() -> None:
+    html = render_page(r"See ($f(x_1, x_2) = g(x_1) + g(x_2) = 3$), and $x = y$.")
+    long, short = html.split("and <")
+    assert long.count(BASE) == 4
+    assert long.count(f"<wbr>{BASE}") == 3  # but not before the first, after the bracket
+    assert (short.count(BASE), short.count("<wbr>")) == (2, 0)
 
 
 def test_formulas_with_one_sign_between_them_are_both_set() -> None:

@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from functools import cache
 from html.parser import HTMLParser
 from itertools import zip_longest
 from pathlib import Path
@@ -68,6 +69,9 @@ TypeError: unsupported operand type(s) for /: 'str' and 'int'
 """
 
 
+made_of = cache(notebook)  # of a whole page, which takes time, and which nobody changes
+
+
 @pytest.fixture(autouse=True)
 def _own_jupyter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no settings or history of this machine's Jupyter in, and leave none behind."""
@@ -79,7 +83,7 @@ def _own_jupyter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("source", PAGES, ids=STEMS)
 def test_the_notebook_runs_top_to_bottom_and_prints_what_the_page_prints(source: Path) -> None:
-    made = notebook(source.read_text(encoding="utf-8"))
+    made = made_of(source.read_text(encoding="utf-8"))
     nbformat.validate(made)
     assert list(differences(made, ran(made))) == []
 
@@ -104,7 +108,7 @@ def test_a_cell_that_fails_where_the_page_does_not_is_noticed() -> None:
 @pytest.mark.parametrize("source", READ, ids=lambda path: path.stem)
 def test_the_code_of_a_notebook_is_the_sessions_of_its_page(source: Path) -> None:
     text = source.read_text(encoding="utf-8")
-    cells = code(notebook(text))
+    cells = code(made_of(text))
     typed = "\n".join(session.source for session in sessions(text))
     assert lines("\n".join(cell.source for cell in cells)) == lines(typed)
     said = "\n".join(session.printed for session in sessions(text))
@@ -113,7 +117,7 @@ def test_the_code_of_a_notebook_is_the_sessions_of_its_page(source: Path) -> Non
 
 @pytest.mark.parametrize("source", READ, ids=lambda path: path.stem)
 def test_no_page_language_and_no_address_of_the_book_is_left(source: Path) -> None:
-    made = notebook(source.read_text(encoding="utf-8"))
+    made = made_of(source.read_text(encoding="utf-8"))
     for cell in made.cells:
         if cell.cell_type == "markdown":
             prose = re.sub(r"(?s)```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$", "", cell.source)
@@ -126,7 +130,7 @@ def test_every_figure_of_the_page_is_in_the_notebook(source: Path) -> None:
     text = source.read_text(encoding="utf-8")
     pictures = {
         name: bundle["image/png"]
-        for cell in notebook(text).cells
+        for cell in made_of(text).cells
         for name, bundle in cell.get("attachments", {}).items()
     }
     stems = re.findall(r"\.\./figures/([\w-]+)-light\.svg", text)
@@ -178,7 +182,7 @@ def test_the_page_offers_the_notebook_for_download(site: Site, chapter: str) -> 
     (address, name), *_ = parser.found
     assert name == f"{Path(chapter).stem}.ipynb"
     made = nbformat.read(page.parent / address, as_version=4)
-    assert made == notebook((DOCS / chapter).read_text(encoding="utf-8"))
+    assert made == made_of((DOCS / chapter).read_text(encoding="utf-8"))
 
 
 def ran(made: NotebookNode) -> NotebookNode:

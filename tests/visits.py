@@ -26,10 +26,13 @@ expect.set_options(timeout=PATIENCE)
 
 Rules = dict[str, Any]
 ALL_RULES: Rules = {"resultTypes": ["violations"], "preload": False}  # every sheet is from here
+COLOURS = ["color-contrast", "link-in-text-block"]
 # What holds the article is the same on every page, and looked at where a page is looked at whole.
 OF_AN_ARTICLE: Rules = ALL_RULES | {"rules": {"region": {"enabled": False}}}
-# What depends on the colours.
-COLOURS: Rules = ALL_RULES | {"runOnly": ["color-contrast", "link-in-text-block"]}
+ALL_BUT_COLOURS: Rules = ALL_RULES | {
+    "rules": {rule: {"enabled": False} for rule in ["region", *COLOURS]}
+}
+COLOURS_ALONE: Rules = ALL_RULES | {"runOnly": COLOURS}
 
 # Pictures below the fold, and those of the other colour scheme, load only when asked for.
 LOAD_ALL = """async () => {
@@ -96,11 +99,11 @@ MARK_LOOKS = """([scheme, seen]) => {
     walk(document.body, {behind: ""});
     return seen;
 }"""
+MARKED = "[data-look-light], [data-look-dark]"
 # A formula is some hundred elements without role, name, state, link or stop of the keyboard, whose
 # boxes axe-core would measure one by one. All but those with a mark make room for a box of their
 # size, with their source in it. And a listing without a mark becomes one text again.
-STAND_IN = """() => {
-    const marks = "[data-look-light], [data-look-dark]";
+STAND_IN = """marks => {
     const formulas = [...document.querySelectorAll("article .katex:not([data-stands-in])")]
         .filter(formula => !formula.matches(marks) && !formula.querySelector(marks))
         .map(formula => [formula, formula.getBoundingClientRect()]);
@@ -114,12 +117,22 @@ STAND_IN = """() => {
         if (!code.querySelector(`${marks}, a`)) code.textContent = code.textContent;
     for (const pause of document.querySelectorAll("article wbr")) pause.remove();
 }"""
-# Of contrast only what is marked; of spacing, which stand-ins have none of, only what it is about.
+# Of spacing, which stand-ins have none of, only what it is about.
+WITHOUT_STAND_INS = """() => axe.configure({rules: [
+    {id: "avoid-inline-spacing", selector: "[style*=important]"},
+]})"""
+# Of contrast only what is marked.
 AT_MARKS_ALONE = """scheme => axe.configure({rules: [
     {id: "color-contrast", selector: `[data-look-${scheme}]`},
     {id: "link-in-text-block", selector: `a[href][data-look-${scheme}]`},
-    {id: "avoid-inline-spacing", selector: "[style*=important]"},
 ]})"""
+# What some parts stand in has their colours; the blocks around would be measured one by one.
+LEAVE_ALONE = """parts => {
+    const isBlock = part => !getComputedStyle(part).display.includes("inline");
+    const others = part => [...part.children].filter(child => !child.matches(parts)).flatMap(
+        child => child.querySelector(parts) ? others(child) : isBlock(child) ? [child] : []);
+    for (const part of others(document.querySelector("article"))) part.remove();
+}"""
 
 
 @dataclass
@@ -212,17 +225,19 @@ class Visit:
         for scheme in ("light", "dark"):
             self.mark(scheme)
         self.resize(PHONE)
-        self.page.evaluate(STAND_IN)
-        found = self._at_marks("dark", OF_AN_ARTICLE)
-        if self.page.locator("[data-look-light]").count():
-            found += self._at_marks("light", COLOURS)
-        return found
-
-    def _at_marks(self, scheme: str, rules: Rules) -> list[str]:
-        self.turn(scheme)
+        self.page.evaluate(STAND_IN, MARKED)
         add_axe(self.page)
+        self.page.evaluate(WITHOUT_STAND_INS)
+        found = violations(self.page, ALL_BUT_COLOURS, "article")
+        self.page.evaluate(LEAVE_ALONE, MARKED)
+        return found + self._of_colours("dark") + self._of_colours("light")
+
+    def _of_colours(self, scheme: str) -> list[str]:
+        if not self.page.locator(f"[data-look-{scheme}]").count():
+            return []
+        self.turn(scheme)
         self.page.evaluate(AT_MARKS_ALONE, scheme)
-        return violations(self.page, rules, "article")
+        return violations(self.page, COLOURS_ALONE, "article")
 
 
 def forget(page: Page) -> None:

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
-from posenc.nn._trial import LOOKUPS, Trial, hooked, name_of
+from posenc.nn._trial import LOOKUPS, Trial, Watch, hooked, leaves, name_of
 
 # Operations one of whose arguments is a weight, which has no position even where a size coincides.
 WEIGHING = {"mm", "addmm", "linear", "native_layer_norm", "embedding", "convolution"}
@@ -19,7 +18,7 @@ WEIGHING = {"mm", "addmm", "linear", "native_layer_norm", "embedding", "convolut
 HIDDEN = -1e8  # a key of such a bias or less is not seen: its weight is 0 in any type
 
 
-class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Recorder(Watch, TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Keeps, of every operation, its name and the arguments with an axis as long as the text.
 
     Args:
@@ -31,11 +30,10 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.length = length
         self.calls: list[tuple[str, list[Tensor]]] = []
 
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
-        given = [x for x in tree_leaves((args, kwargs)) if has_rows(x, self.length)]
-        return self.visit(name_of(func), given, lambda: func(*args, **(kwargs or {})))
+    def see(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Visit the operation with what it is given that has an axis as long as the text."""
+        given = [x for x in leaves((args, *kwargs.values())) if has_rows(x, self.length)]
+        return self.visit(name_of(func), given, lambda: func(*args, **kwargs))
 
     def visit(self, name: str, given: list[Tensor], run: Callable[[], Any]) -> Any:
         """Keep what is given, as it is before the operation, which may write into it; run it."""
@@ -175,20 +173,19 @@ def meetings(trial: Trial, length: int) -> list[Meeting]:
     return second.found
 
 
-class Widths(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Widths(Watch, TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Notes every size in a run, but for tables that rows are taken from."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.sizes: set[int] = set()
 
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
+    def see(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Note the sizes, and do the operation."""
         given = args[1:] if name_of(func) in (*LOOKUPS, "slice") else args
-        tensors = (x for x in tree_leaves((given, kwargs)) if isinstance(x, Tensor))
+        tensors = (x for x in leaves((given, *kwargs.values())) if isinstance(x, Tensor))
         self.sizes.update(size for x in tensors for size in x.shape)
-        return func(*args, **(kwargs or {}))
+        return func(*args, **kwargs)
 
 
 def widths(trial: Trial) -> set[int]:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from posenc.nn._trial import Trial, first_floats, hooked, suppressed
+from posenc.nn._trial import Trial, first_floats, hooked, suppressed, uncompiled
 
 Called: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -62,14 +62,9 @@ class Part:
         return changed is not None and self._moved(changed)[-1] > relative
 
     def _depends(self, x: Any, y: Any) -> bool:
-        if not isinstance(x, Tensor) or not isinstance(y, Tensor) or not x.is_floating_point():
+        if not _has_tokens(x, self.shape) or not isinstance(y, Tensor):
             return False
-        return (
-            x.ndim >= 3
-            and x.shape == y.shape
-            and x.shape[:2] == self.shape
-            and bool((x != y).any())
-        )
+        return x.shape == y.shape and bool((x != y).any())
 
     def _moved(self, changed: Tensor) -> list[float]:
         """Return how far the output moved at each place, beside its size."""
@@ -82,15 +77,24 @@ class Part:
 
     @cached_property
     def _output(self) -> Tensor | None:
-        return self._called(lambda key, x: x)
+        return self._run(*copy.deepcopy(self.given))
 
     def _called(self, change: Callable[[Any, Tensor], Tensor]) -> Tensor | None:
-        """Return what the part makes of changed tokens; None if not a row for each of them."""
-        args, kwargs = copy.deepcopy(self.given)  # it may write into them, a cache above all
-        args = tuple(change(i, x) if i in self.keys else x for i, x in enumerate(args))
-        kwargs = {key: change(key, x) if key in self.keys else x for key, x in kwargs.items()}
+        """Return what the part makes of tokens that a change has made anew."""
+        given = dict(_arguments(self.given))
+        rest = {key: x for key, x in given.items() if key not in self.keys}
+        new = {key: change(key, given[key]) for key in self.keys} | copy.deepcopy(rest)
+        args, kwargs = self.given
+        return self._run(tuple(new[i] for i in range(len(args))), {key: new[key] for key in kwargs})
+
+    def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor | None:
+        """Return what the part makes of these copies: it may write into them, a cache above all.
+
+        None if it is not a row for each of the tokens.
+        """
         try:
-            result = first_floats(self.module(*args, **kwargs))
+            with uncompiled():
+                result = first_floats(self.module(*args, **kwargs))
         except Exception:
             return None
         return result if result is not None and result.shape[:2] == self.shape else None
@@ -99,21 +103,21 @@ class Part:
 def mixing_parts(trial: Trial, tokens: Tensor, same: Tensor) -> list[Part]:
     """Return the smallest parts of a model in which tokens see one another."""
     given, other, equal = (called_with(trial, x) for x in (tokens, trial.other(tokens), same))
-    parts = {
-        name: part
-        for name, module in trial.model.named_modules()
-        if name in given and name in other and name in equal
-        if (part := Part(module, given[name], other[name], equal[name], tokens.shape[:2])).keys
-        and part.mixes
-    }
-    return [
-        part
-        for name, part in parts.items()
-        if not any(
-            inner != name and f".{inner}.".startswith(f".{name}.".replace("..", "."))
-            for inner in parts
-        )
-    ]
+    parts: dict[str, Part] = {}
+    for name, module in reversed([*trial.model.named_modules()]):  # what is inside comes first
+        if name not in given or name not in other or name not in equal:
+            continue
+        if any(_holds(name, inner) for inner in parts):  # and what holds it need not be run
+            continue
+        part = Part(module, given[name], other[name], equal[name], tokens.shape[:2])
+        if part.keys and part.mixes:
+            parts[name] = part
+    return [*parts.values()]
+
+
+def _holds(outer: str, inner: str) -> bool:
+    """Say whether one module is inside another, by their names."""
+    return f".{inner}.".startswith(f".{outer}.".replace("..", "."))
 
 
 def called_with(trial: Trial, tokens: Tensor) -> dict[str, Called]:
@@ -121,8 +125,13 @@ def called_with(trial: Trial, tokens: Tensor) -> dict[str, Called]:
     seen: dict[str, Called] = {}
 
     def keep(name: str, part: nn.Module, args: Any, kwargs: Any) -> None:
+        if name in seen:
+            return
+        if not any(_has_tokens(x, tokens.shape[:2]) for _, x in _arguments((args, kwargs))):
+            seen[name] = (), {}  # no `Part` is made of it
+            return
         with suppressed():
-            seen.setdefault(name, copy.deepcopy((args, kwargs)))
+            seen[name] = copy.deepcopy((args, kwargs))
 
     with hooked(
         part.register_forward_pre_hook(partial(keep, name), with_kwargs=True)
@@ -130,6 +139,11 @@ def called_with(trial: Trial, tokens: Tensor) -> dict[str, Called]:
     ):
         trial.call(tokens)
     return seen
+
+
+def _has_tokens(x: Any, shape: torch.Size) -> bool:
+    """Say whether an argument is a tensor of reals, (batch, length, …)."""
+    return isinstance(x, Tensor) and x.is_floating_point() and x.ndim >= 3 and x.shape[:2] == shape
 
 
 def _arguments(called: Called) -> list[tuple[Any, Any]]:

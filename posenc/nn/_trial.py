@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -141,7 +142,8 @@ class Trial:
         others = {name: self._batched(value, given) for name, value in self.others.items()}
         args, key = ((given,), {}) if self.key is None else ((), {self.key: given})
         try:
-            return self.model(*args, **key, **others)
+            with uncompiled():
+                return self.model(*args, **key, **others)
         except Exception as error:
             raise ForwardError(f"its forward fails: {short(error)}") from error
 
@@ -295,6 +297,15 @@ class Trial:
         return f"an input of {self.example.dtype} like the example, {tuple(self.example.shape)}"
 
 
+def leaves(given: Iterable[Any]) -> Iterator[Any]:
+    """Yield what an operation is given, its lists one by one: it has no other containers."""
+    for x in given:
+        if isinstance(x, list | tuple):
+            yield from leaves(x)
+        else:
+            yield x
+
+
 @contextmanager
 def suppressed() -> Iterator[None]:
     """Go on after any error of a model's own."""
@@ -304,7 +315,28 @@ def suppressed() -> Iterator[None]:
         return
 
 
-class Reads(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Watch:
+    """The method by which a mode is told of every operation.
+
+    It stands apart because PyTorch wraps one that a class of modes has itself, to keep its compiler
+    out of it, and loads the compiler to that end: which takes longer than a diagnosis.
+    """
+
+    see: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]  # a method of each mode
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        return self.see(func, args, kwargs or {})
+
+
+def uncompiled() -> AbstractContextManager[Any]:
+    """Run parts that are compiled as they were before, and what watches a run uncompiled, too."""
+    loaded = "torch._dynamo" in sys.modules  # or else nothing is compiled
+    return torch.compiler.set_stance("force_eager") if loaded else nullcontext()
+
+
+class Reads(Watch, TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Notes each table that is read with these very ids, and one whose reading fails."""
 
     def __init__(self, ids: Tensor) -> None:
@@ -315,20 +347,19 @@ class Reads(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.padding: int | None = None
         self.failed: Tensor | None = None
 
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
+    def see(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Note the table, if one is read, and read it."""
         name = name_of(func)
         if name not in LOOKUPS or not args[0].is_floating_point():
-            return func(*args, **(kwargs or {}))
-        for index in tree_leaves(args[1:]):
+            return func(*args, **kwargs)
+        for index in leaves(args[1:]):
             if isinstance(index, Tensor) and not index.is_meta and self._same(index):
                 self.rows.append(args[0].shape[0])
                 self.words = self.words or args[0].data_ptr()
                 if name == "embedding" and len(args) > 2 and args[2] >= 0:
                     self.padding = args[2]
         try:
-            return func(*args, **(kwargs or {}))
+            return func(*args, **kwargs)
         except Exception:
             self.failed = args[0]
             raise

@@ -986,8 +986,9 @@ def _trained_layout(rows: Tensor) -> Diagnosis:
     """Return the layout from (heads, d, d_model) rows of projections."""
     lengths = rows.cpu().double().norm(dim=2).clamp(min=torch.finfo(torch.float64).tiny).log()
     generator = torch.Generator().manual_seed(0)
-    by_chance = torch.stack([_unlike(_shuffled(lengths, generator)) for _ in range(100)])
-    unlike = {layout: _unlike(lengths, layout) for layout in PAIRS}
+    shuffled = _shuffled(lengths.expand(100, -1, -1), generator)
+    by_chance = torch.stack([square.mean() for square in _unlike(shuffled)])
+    unlike = {layout: _unlike(lengths, layout).mean() for layout in PAIRS}
     z = {
         layout: float((by_chance.mean() - value) / by_chance.std().clamp(min=1e-300))
         for layout, value in unlike.items()
@@ -1008,13 +1009,13 @@ def _trained_layout(rows: Tensor) -> Diagnosis:
 
 
 def _unlike(lengths: Tensor, layout: str = "interleaved") -> Tensor:
-    """Return the mean square of the differences within pairs."""
+    """Return the squares of the differences within pairs."""
     first, second = _pairs(lengths, layout)
-    return (first - second).square().mean()
+    return (first - second).square()
 
 
 def _shuffled(x: Tensor, generator: torch.Generator) -> Tensor:
-    return x.gather(1, torch.rand(x.shape, generator=generator).argsort(dim=1))
+    return x.gather(-1, torch.rand(x.shape, generator=generator).argsort(dim=-1))
 
 
 def _largest(x: Tensor) -> float:

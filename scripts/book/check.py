@@ -152,10 +152,13 @@ def corrections_of(checked: Checked, text: str, namespace: dict[str, Any]) -> li
     return found
 
 
-def corrections(text: str) -> list[Correction]:
-    """Run a page from top to bottom and return all that it should say otherwise."""
+def corrections(text: str, namespace: dict[str, Any] | None = None) -> list[Correction]:
+    """Run a page from top to bottom and return all that it should say otherwise.
+
+    A namespace that is handed in holds in the end what the page has defined.
+    """
     found = [checked for finder in FINDERS for checked in finder(text)]
-    namespace: dict[str, Any] = {}
+    namespace = {} if namespace is None else namespace
     with np.printoptions(**PRINTING):
         _open_page(namespace)
         return [

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
@@ -31,31 +32,40 @@ def _tests_in(path: Path, changed: int) -> list[str]:
     """Return the names of the test functions of a file, read again once it has changed."""
     return [
         node.name
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
     ]
 
 
 class _Evidence(Treeprocessor):
     def run(self, root: ElementTree.Element) -> None:
+        cited: list[str] = []
         for line in root.iter("p"):
             said = "".join(line.itertext())
             if "checked" in (line.get("class") or "").split():
-                _demand_tests(said)
+                cited += _named(said)
                 for code in line.iter("code"):
                     _let_wrap(code)
             elif said.startswith("Checked by"):
                 raise ValueError(f"{said!r} wants {{ .checked }} under it")
+        if cited:
+            _demand_tests(cited)
 
 
-def _demand_tests(said: str) -> None:
-    """Stop unless every test that a line names stands in `tests/`, once, and it names one."""
+def _named(said: str) -> list[str]:
+    """Return the tests that a line names; one that says it is checked names some."""
     named = TEST.findall(said)
     if said.startswith("Checked by") != bool(named):
         raise ValueError(f"{said!r} says that something checks, and not which test")
-    for name in named:
-        if (count := tests().count(name)) != 1:
-            raise LookupError(f"a page cites {name}, which stands {count} times in tests/")
+    return named
+
+
+def _demand_tests(cited: list[str]) -> None:
+    """Stop unless every test that a page names stands in `tests/`, once."""
+    times = Counter(tests())
+    for name in cited:
+        if times[name] != 1:
+            raise LookupError(f"a page cites {name}, which stands {times[name]} times in tests/")
 
 
 def _let_wrap(code: ElementTree.Element) -> None:

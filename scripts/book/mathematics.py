@@ -27,6 +27,7 @@ FORMULA = re.compile(
     r"(?P<after>[^\s<>]*)",
     re.S,
 )
+BASE = '<span class="katex-base">'  # a part of a formula that stays whole
 SHORT = 12  # signs; a formula no longer than this stands on one line
 
 
@@ -65,7 +66,14 @@ def _rendered(match: re.Match[str]) -> str:
     if not (match["before"] or match["after"]):
         return formula
     # A browser may break a line on either side of a formula, and no character forbids it.
-    return f'<span class="formula-end">{match["before"]}{formula}{match["after"]}</span>'
+    whole = f'<span class="formula-end">{match["before"]}{formula}{match["after"]}</span>'
+    return whole if kind.endswith("short") else _breaking_inside(whole)
+
+
+def _breaking_inside(formula: str) -> str:
+    """Let a line that is otherwise kept whole break where KaTeX parts a formula."""
+    first, *others = formula.split(BASE)
+    return BASE.join([first, f"<wbr>{BASE}".join(others)])
 
 
 def _signs(tex: str) -> int:

@@ -13,7 +13,7 @@ from scripts.book.text import without_front_matter
 
 @cache
 def _markdown() -> Markdown:
-    config = load_config(str(ROOT / "mkdocs.yml"))
+    config = load_config(str(ROOT / "mkdocs.yml"), hooks=[], plugins=[])  # they work on sites
     return Markdown(extensions=config.markdown_extensions, extension_configs=config.mdx_configs)
 
 

@@ -160,11 +160,12 @@ def _numerals(text: str) -> Iterator[tuple[int, int]]:
     ]
     for start, end, _ in outside_code(text):
         checked += [match.span() for match in ADDRESS.finditer(text, start, end)]
+    places = {place for start, end in checked for place in range(start, end)}
     stretches = [
         *outside_code(text),
         *((s.start, s.end, False) for s in spans(text) if s.kind == "code"),
     ]
     for start, end, in_mathematics in sorted(stretches):
         for token in (IN_MATHEMATICS if in_mathematics else IN_PROSE).finditer(text, start, end):
-            if not any(a <= token.start() < b for a, b in checked):
+            if token.start() not in places:
                 yield token.span()

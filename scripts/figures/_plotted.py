@@ -128,8 +128,12 @@ def _clean(words: str) -> str:
 
 def _rounded(values: Any) -> Json:
     """Return numbers at six significant digits; what is noise around zero becomes zero."""
-    if np.ndim(values):
-        return [_rounded(value) for value in np.asarray(values)]
-    value = float(f"{float(values):.{DIGITS}g}")
+    return _each_rounded(np.asarray(values, dtype=float).tolist())
+
+
+def _each_rounded(values: Any) -> Json:
+    if isinstance(values, list):
+        return [_each_rounded(value) for value in values]
+    value = float(f"{values:.{DIGITS}g}")
     value = 0.0 if abs(value) < 1e-12 else value
     return int(value) if value.is_integer() else value

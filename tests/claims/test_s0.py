@@ -233,10 +233,13 @@ def worst(values: NDArray[np.floating], width: int) -> float:
 
 @pytest.mark.claim("C0-29", "false")
 def test_c0_29_the_detour_over_the_logarithm_costs_a_digit_and_saves_nothing() -> None:
-    """At 512: 14 times the error in float64, and three times and more in float32."""
+    """At 512: ten times the error and more in float64, and three times and more in float32.
+
+    Where numpy has AVX-512 to take the exponential with, 14 times; without, 16.
+    """
     even = np.arange(0, 512, 2)
     detour = np.exp(even * (-np.log(10000.0) / 512))
-    assert worst(detour, 512) == pytest.approx(14 * worst(frequencies(512), 512), rel=0.05)
+    assert worst(detour, 512) > 10 * worst(frequencies(512), 512)
     single = np.float32(10000.0)
     detour32 = np.exp(even.astype(np.float32) * (-np.log(single) / np.float32(512)))
     direct32 = np.power(single, -even.astype(np.float32) / np.float32(512))

@@ -303,6 +303,7 @@ def test_gradients_reach_what_is_learned_and_stop_at_what_is_hidden() -> None:
 
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.no_cover  # to count lines would slow the compiler as well
 def test_compiled_in_one_graph_it_gives_the_same(backend: str) -> None:
     torch._dynamo.reset()
     q, k, v = vectors(torch.float32)
@@ -313,6 +314,7 @@ def test_compiled_in_one_graph_it_gives_the_same(backend: str) -> None:
             torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-6)
 
 
+@pytest.mark.no_cover  # to count lines would slow the compiler as well
 def test_exported_for_any_length_it_gives_the_same() -> None:
     length = torch.export.Dim("length", min=2, max=64)
     q, k, v, mask = *(random(2, 3, 5, 8, seed=i).float() for i in range(3)), causal(5)

@@ -21,7 +21,8 @@ from patients import VOCAB, Reader, Rotary, Table, TorchEncoder, sines
 from torch import Tensor
 
 from posenc import nn
-from posenc.nn._trial import Trial
+from posenc.nn._observe import Recorder, Widths
+from posenc.nn._trial import Reads, Trial, Watch
 from posenc.nn.diagnose import ABSENT, HEALTHY, ILL, UNDETERMINED, Diagnosis
 
 Model = torch.nn.Module
@@ -677,6 +678,30 @@ def test_a_compiled_model_is_diagnosed_as_what_was_compiled() -> None:
     assert [d.status for d in nn.diagnose(model).diagnoses] == [*[HEALTHY] * 4, ABSENT]
 
 
+def test_a_part_that_is_compiled_is_run_uncompiled() -> None:
+    compiled = []
+
+    def backend(graph: torch.fx.GraphModule, inputs: list[Tensor]) -> Callable[..., Any]:
+        compiled.append(graph)
+        return graph
+
+    inner = torch.compile(Reader(sines(16)), backend=backend)
+    assert isinstance(inner, torch.nn.Module)
+    model = torch.nn.Sequential(inner)
+    report = nn.diagnose(model, torch.arange(9)[None])
+    assert [d.status for d in report.diagnoses] == [*[HEALTHY] * 4, ABSENT]
+    assert not compiled
+    model(torch.arange(9)[None])
+    assert compiled  # afterwards as before
+
+
+@pytest.mark.parametrize("mode", [Reads, Recorder, Widths])
+def test_what_watches_a_model_does_not_load_the_compiler(mode: type) -> None:
+    """PyTorch does, for a class of modes that has the method itself."""
+    assert "__torch_dispatch__" not in vars(mode)
+    assert vars(Watch)["__torch_dispatch__"] is mode.__torch_dispatch__  # type: ignore[attr-defined]
+
+
 def test_a_model_without_weights_is_diagnosed() -> None:
     class Bare(torch.nn.Module):
         def forward(self, ids: Tensor) -> Tensor:
@@ -771,7 +796,12 @@ class Narrow(torch.nn.Module):
         return out
 
 
-@pytest.mark.parametrize("scheme", ["sinusoidal", "learned", "rope", "alibi", "t5"])
+@pytest.mark.parametrize(
+    "scheme",
+    # The first two run all the lines that the others do.
+    ["sinusoidal", "t5"]
+    + [pytest.param(name, marks=pytest.mark.no_cover) for name in ("learned", "rope", "alibi")],
+)
 def test_what_rounding_hides_is_not_called_ill(scheme: str) -> None:
     for seed in range(5):
         torch.manual_seed(seed)
@@ -852,6 +882,14 @@ def test_of_a_causal_model_with_one_output_the_mask_is_told_from_positions() -> 
     ):
         found = nn.sees_order(model)
         assert (found.verdict, "no part shows" in found.why) == ("it sees order", False)
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_one_layer_that_knows_positions_is_enough(layer: int) -> None:
+    turns: list[Model] = [torch.nn.Identity(), torch.nn.Identity()]
+    turns[layer] = nn.RotaryEmbedding(8)
+    found = nn.sees_order(Reader(causal=True, rotary=iter(turns).__next__))
+    assert (found.verdict, "no part shows" in found.why) == ("it sees order", False)
 
 
 @pytest.mark.parametrize("causal", [False, True], ids=["both ways", "causal"])
@@ -1297,6 +1335,7 @@ def test_a_threshold_of_the_cosine_gives_wrong_verdicts() -> None:
     assert cosine(*without) < 0.5
 
 
+@pytest.mark.no_cover  # many runs of lines that others count
 def test_the_cosine_of_whole_models_does_not_tell_those_with_positions() -> None:
     def alike(scheme: str, seed: int) -> bool:
         torch.manual_seed(seed)

@@ -262,6 +262,7 @@ def scored_arguments(length: int = 5) -> tuple[Tensor, Tensor, Tensor]:
 
 
 @both_layouts
+@pytest.mark.no_cover  # to count lines would slow the compiler as well
 def test_module_compiles_into_one_graph(layout: str) -> None:
     module = Scored(layout)
     compiled = torch.compile(module, fullgraph=True, backend="aot_eager", dynamic=True)
@@ -270,6 +271,7 @@ def test_module_compiles_into_one_graph(layout: str) -> None:
         torch.testing.assert_close(found, module(*scored_arguments(length)), rtol=0, atol=1e-13)
 
 
+@pytest.mark.no_cover  # to count lines would slow the compiler as well
 def test_a_new_offset_does_not_compile_a_new_graph() -> None:
     """While a text is generated the offset grows, and only its first two values may compile."""
     graphs: list[object] = []
@@ -288,6 +290,7 @@ def test_a_new_offset_does_not_compile_a_new_graph() -> None:
 
 
 @both_layouts
+@pytest.mark.no_cover  # to count lines would slow the compiler as well
 def test_module_can_be_exported_for_any_length(layout: str) -> None:
     module, length = Scored(layout), torch.export.Dim("length", min=2, max=4096)
     shapes = ({2: length}, {2: length}, {1: length})

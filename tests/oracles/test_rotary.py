@@ -295,9 +295,13 @@ def test_gptj_neox_and_x_transformers_turn_a_part_of_each_head_unless_told() -> 
 
 @pytest.mark.parametrize("d", [64, 128])
 def test_llama_angles_in_float32_drift_at_position_100000(d: int) -> None:
-    """Measured: 0.0020 at d = 64 and 0.0052 at d = 128; ours are right to 1e-11."""
+    """Measured: 0.0020 at d = 64 and 0.0052 at d = 128; ours are right to 3.3e-11.
+
+    So far off is an angle of 100,000 at most, whose frequency is off by a unit in the last place,
+    and whose product is rounded once more.
+    """
     assert 1e-3 < drift(llama_angles(torch.tensor([100_000]), d), 100_000) < 2e-2
-    assert drift(our_angles(100_000, d), 100_000) < 1e-11
+    assert drift(our_angles(100_000, d), 100_000) < 100_000 * (2**-52 + 2**-53)
 
 
 def test_frequency_and_product_rounded_to_float32_are_the_drift_of_llamas_angles() -> None:
