@@ -22,7 +22,7 @@ from visits import (
 PAGES = [*paths(), NOWHERE]
 CHAPTERS = [path for path in PAGES if path.startswith("chapters/")]
 # One page of each kind is looked at as a whole, with every rule also where it is narrow, and dark.
-SAMPLES = ["", "chapters/formula-sheet/", "reference/baselines/", "trust/how-checked/", NOWHERE]
+SAMPLES = ["", "chapters/at-the-board/", "reference/baselines/", "trust/how-checked/", NOWHERE]
 
 # Formulas without a size, but for those in a closed solution.
 UNSEEN = """all => all.filter(formula => {

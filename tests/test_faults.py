@@ -289,6 +289,7 @@ def _no_traces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mkdocs.__main__._enable_warnings", lambda: None)
     monkeypatch.setattr(log, "handlers", [*log.handlers])
     monkeypatch.setattr(log, "propagate", log.propagate)
+    monkeypatch.setattr(log, "level", log.level)
 
 
 def stops_the_build(place: Path, old: str, new: str, *says: str) -> None:

@@ -46,6 +46,8 @@ def test_a_long_formula_breaks_where_katex_parts_it_and_nowhere_else() -> None:
     assert long.count(BASE) == 4
     assert long.count(f"<wbr>{BASE}") == 3  # but not before the first, after the bracket
     assert (short.count(BASE), short.count("<wbr>")) == (2, 0)
+    nothing = render_page(r"See ($\def\abcdefg{1234567890123456}$), and no more.")
+    assert BASE not in nothing
 
 
 def test_formulas_with_one_sign_between_them_are_both_set() -> None:

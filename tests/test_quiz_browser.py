@@ -190,11 +190,13 @@ def test_an_answered_quiz_is_accessible_and_fits(quiz: Page, site: Site) -> None
         visit.turn(scheme)
         assert quiz.evaluate(TOO_WIDE) == []
     quiz.evaluate(LEAVE_ALONE, ANSWERED)
-    for scheme, size in (("light", DESK), ("dark", PHONE)):
-        visit.resize(size)
-        visit.turn(scheme)
-        assert violations(quiz, OF_AN_ARTICLE, ANSWERED) == []
-    quiz.reload()
+    try:
+        for scheme, size in (("light", DESK), ("dark", PHONE)):
+            visit.resize(size)
+            visit.turn(scheme)
+            assert violations(quiz, OF_AN_ARTICLE, ANSWERED) == []
+    finally:
+        quiz.reload()
 
 
 def test_rows_are_high_enough_for_a_finger(quiz: Page) -> None:

@@ -335,6 +335,15 @@ def test_a_browser_that_does_not_start_is_passed_over(
     assert browser.find() == str(tmp_path / "google-chrome")
 
 
+def test_of_two_browsers_the_one_without_windows_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("chromium", "chromium-headless-shell"):
+        program(tmp_path / name, "exit 0")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert browser.find() == str(tmp_path / "chromium-headless-shell")
+
+
 @pytest.mark.parametrize(("ci", "status"), [("true", 1), ("", 0)])
 def test_a_missing_browser_fails_only_under_ci(
     ci: str, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -360,6 +369,8 @@ def test_root_on_debian_takes_the_package_and_others_playwrights(
     browser.install()
     assert commands[0].startswith(first)
     assert "playwright install chromium" in commands[-1]
+    packages = [command.split()[-1] for command in commands if command.startswith("apt-get inst")]
+    assert packages == (["chromium-headless-shell", "chromium"] if user == 0 else [])
 
 
 def test_ci_runs_the_readmes_test_command_and_nothing_else() -> None:

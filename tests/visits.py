@@ -126,12 +126,18 @@ AT_MARKS_ALONE = """scheme => axe.configure({rules: [
     {id: "color-contrast", selector: `[data-look-${scheme}]`},
     {id: "link-in-text-block", selector: `a[href][data-look-${scheme}]`},
 ]})"""
-# What some parts stand in has their colours; the blocks around would be measured one by one.
+# What some parts stand in has their colours. The blocks around, which would be measured one by one,
+# are emptied, and keep their room: or else what comes after would slide.
 LEAVE_ALONE = """parts => {
     const isBlock = part => !getComputedStyle(part).display.includes("inline");
     const others = part => [...part.children].filter(child => !child.matches(parts)).flatMap(
         child => child.querySelector(parts) ? others(child) : isBlock(child) ? [child] : []);
-    for (const part of others(document.querySelector("article"))) part.remove();
+    const blocks = others(document.querySelector("article"))
+        .map(block => [block, block.getBoundingClientRect()]);
+    for (const [block, {height}] of blocks) {
+        block.textContent = "";
+        block.style.cssText += `; box-sizing: border-box; height: ${height}px`;
+    }
 }"""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property, partial
 from typing import Any, TypeAlias
 
@@ -93,7 +93,7 @@ class Part:
         None if it is not a row for each of the tokens.
         """
         try:
-            with uncompiled():
+            with uncompiled:
                 result = first_floats(self.module(*args, **kwargs))
         except Exception:
             return None
@@ -102,7 +102,8 @@ class Part:
 
 def mixing_parts(trial: Trial, tokens: Tensor, same: Tensor) -> list[Part]:
     """Return the smallest parts of a model in which tokens see one another."""
-    given, other, equal = (called_with(trial, x) for x in (tokens, trial.other(tokens), same))
+    given = called_with(trial, tokens, tokens.shape[:2])
+    other, equal = (called_with(trial, x, None, given) for x in (trial.other(tokens), same))
     parts: dict[str, Part] = {}
     for name, module in reversed([*trial.model.named_modules()]):  # what is inside comes first
         if name not in given or name not in other or name not in equal:
@@ -120,25 +121,35 @@ def _holds(outer: str, inner: str) -> bool:
     return f".{inner}.".startswith(f".{outer}.".replace("..", "."))
 
 
-def called_with(trial: Trial, tokens: Tensor) -> dict[str, Called]:
-    """Return what each part of the model is first called with on these tokens."""
-    seen: dict[str, Called] = {}
+def called_with(
+    trial: Trial,
+    tokens: Tensor,
+    shape: torch.Size | None = None,
+    parts: Collection[str] | None = None,
+) -> dict[str, Called]:
+    """Return what each part of the model is first called with on these tokens.
+
+    With a shape, of those alone that are then given tokens, so many texts of so many; or of the
+    parts that are named.
+    """
+    first: dict[str, Called | None] = {}
 
     def keep(name: str, part: nn.Module, args: Any, kwargs: Any) -> None:
-        if name in seen:
+        if name in first:
             return
-        if not any(_has_tokens(x, tokens.shape[:2]) for _, x in _arguments((args, kwargs))):
-            seen[name] = (), {}  # no `Part` is made of it
+        if shape and not any(_has_tokens(x, shape) for _, x in _arguments((args, kwargs))):
+            first[name] = None
             return
         with suppressed():
-            seen[name] = copy.deepcopy((args, kwargs))
+            first[name] = copy.deepcopy((args, kwargs))
 
     with hooked(
         part.register_forward_pre_hook(partial(keep, name), with_kwargs=True)
         for name, part in trial.model.named_modules()
+        if parts is None or name in parts
     ):
         trial.call(tokens)
-    return seen
+    return {name: called for name, called in first.items() if called is not None}
 
 
 def _has_tokens(x: Any, shape: torch.Size) -> bool:

@@ -9,7 +9,8 @@ import copy
 import random
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -142,7 +143,7 @@ class Trial:
         others = {name: self._batched(value, given) for name, value in self.others.items()}
         args, key = ((given,), {}) if self.key is None else ((), {self.key: given})
         try:
-            with uncompiled():
+            with uncompiled:
                 return self.model(*args, **key, **others)
         except Exception as error:
             raise ForwardError(f"its forward fails: {short(error)}") from error
@@ -298,7 +299,7 @@ class Trial:
 
 
 def leaves(given: Iterable[Any]) -> Iterator[Any]:
-    """Yield what an operation is given, its lists one by one: it has no other containers."""
+    """Yield what an operation is given, its lists one by one: those of PyTorch have no more."""
     for x in given:
         if isinstance(x, list | tuple):
             yield from leaves(x)
@@ -330,10 +331,30 @@ class Watch:
         return self.see(func, args, kwargs or {})
 
 
-def uncompiled() -> AbstractContextManager[Any]:
-    """Run parts that are compiled as they were before, and what watches a run uncompiled, too."""
-    loaded = "torch._dynamo" in sys.modules  # or else nothing is compiled
-    return torch.compiler.set_stance("force_eager") if loaded else nullcontext()
+class _Uncompiled:
+    """Runs parts that are compiled as they were before, and what watches a run uncompiled, too.
+
+    PyTorch has one stance for all threads: the first to enter takes it, and the last to leave gives
+    it back.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._inside, self._stance = Lock(), 0, ExitStack()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1 and "torch._dynamo" in sys.modules:  # or else nothing is compiled
+                self._stance.enter_context(torch.compiler.set_stance("force_eager"))
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._stance.close()
+
+
+uncompiled = _Uncompiled()
 
 
 class Reads(Watch, TorchDispatchMode):  # type: ignore[no-untyped-call]

@@ -72,8 +72,8 @@ def _rendered(match: re.Match[str]) -> str:
 
 def _breaking_inside(formula: str) -> str:
     """Let a line that is otherwise kept whole break where KaTeX parts a formula."""
-    first, *others = formula.split(BASE)
-    return BASE.join([first, f"<wbr>{BASE}".join(others)])
+    before, base, after = formula.partition(BASE)
+    return before + base + after.replace(BASE, f"<wbr>{BASE}")
 
 
 def _signs(tex: str) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import random
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -22,7 +23,7 @@ from torch import Tensor
 
 from posenc import nn
 from posenc.nn._observe import Recorder, Widths
-from posenc.nn._trial import Reads, Trial, Watch
+from posenc.nn._trial import Reads, Trial, Watch, uncompiled
 from posenc.nn.diagnose import ABSENT, HEALTHY, ILL, UNDETERMINED, Diagnosis
 
 Model = torch.nn.Module
@@ -693,6 +694,39 @@ def test_a_part_that_is_compiled_is_run_uncompiled() -> None:
     assert not compiled
     model(torch.arange(9)[None])
     assert compiled  # afterwards as before
+
+
+def test_two_diagnoses_at_once_leave_the_compiler_as_it_was() -> None:
+    """As of two threads, the first of which ends first."""
+    compiled = []
+
+    def backend(graph: torch.fx.GraphModule, inputs: list[Tensor]) -> Callable[..., Any]:
+        compiled.append(graph)
+        return graph
+
+    twice = torch.compile(lambda x: 2 * x, backend=backend)
+    twice(torch.ones(1))
+    with ExitStack() as first, ExitStack() as second:
+        first.enter_context(uncompiled)
+        second.enter_context(uncompiled)
+        first.close()
+        twice(torch.ones(2, 2))
+        assert len(compiled) == 1
+    twice(torch.ones(3, 3, 3))
+    assert len(compiled) == 2
+
+
+def test_a_model_that_reads_one_token_of_a_text_of_one_token_is_diagnosed() -> None:
+    """It spares itself rows that are all alike, so that its parts then have another length."""
+
+    class Sparing(Reader):
+        def forward(self, ids: Tensor) -> Tensor:
+            alike = bool((ids == ids[:, :1]).all())
+            out = super().forward(ids[:, :1] if alike else ids)
+            return out.expand(-1, ids.shape[1], -1)
+
+    found = nn.sees_order(Sparing(causal=True, layers=2))
+    assert found.verdict == "only through the causal mask"
 
 
 @pytest.mark.parametrize("mode", [Reads, Recorder, Widths])
