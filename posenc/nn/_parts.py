@@ -102,8 +102,8 @@ class Part:
 
 def mixing_parts(trial: Trial, tokens: Tensor, same: Tensor) -> list[Part]:
     """Return the smallest parts of a model in which tokens see one another."""
-    given = called_with(trial, tokens, tokens.shape[:2])
-    other, equal = (called_with(trial, x, None, given) for x in (trial.other(tokens), same))
+    given = called_with(trial, tokens)
+    other, equal = (called_with(trial, x, given) for x in (trial.other(tokens), same))
     parts: dict[str, Part] = {}
     for name, module in reversed([*trial.model.named_modules()]):  # what is inside comes first
         if name not in given or name not in other or name not in equal:
@@ -122,22 +122,19 @@ def _holds(outer: str, inner: str) -> bool:
 
 
 def called_with(
-    trial: Trial,
-    tokens: Tensor,
-    shape: torch.Size | None = None,
-    parts: Collection[str] | None = None,
+    trial: Trial, tokens: Tensor, parts: Collection[str] | None = None
 ) -> dict[str, Called]:
-    """Return what each part of the model is first called with on these tokens.
+    """Return what parts of the model are first called with on these tokens.
 
-    With a shape, of those alone that are then given tokens, so many texts of so many; or of the
-    parts that are named.
+    They are those that are named, or else all that are then given a row for each token.
     """
+    shape = tokens.shape[:2]
     first: dict[str, Called | None] = {}
 
     def keep(name: str, part: nn.Module, args: Any, kwargs: Any) -> None:
         if name in first:
             return
-        if shape and not any(_has_tokens(x, shape) for _, x in _arguments((args, kwargs))):
+        if parts is None and not any(_has_tokens(x, shape) for _, x in _arguments((args, kwargs))):
             first[name] = None
             return
         with suppressed():

@@ -730,10 +730,10 @@ def test_a_model_that_reads_one_token_of_a_text_of_one_token_is_diagnosed() -> N
 
 
 @pytest.mark.parametrize("mode", [Reads, Recorder, Widths])
-def test_what_watches_a_model_does_not_load_the_compiler(mode: type) -> None:
+def test_what_watches_a_model_does_not_load_the_compiler(mode: type[Watch]) -> None:
     """PyTorch does, for a class of modes that has the method itself."""
     assert "__torch_dispatch__" not in vars(mode)
-    assert vars(Watch)["__torch_dispatch__"] is mode.__torch_dispatch__  # type: ignore[attr-defined]
+    assert vars(Watch)["__torch_dispatch__"] is mode.__torch_dispatch__
 
 
 def test_a_model_without_weights_is_diagnosed() -> None:
