@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Generator
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +21,16 @@ pytest_collect_file = sybil().pytest()
 MODULES = [path.stem.strip("_") for path in (ROOT / "posenc").glob("*.py")]
 FILES = (ROOT / "tests" / f"test_{name}.py" for name in (*MODULES, "fast"))
 COUNTED = [ROOT / "tests" / "nn", *FILES]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """End the count that pytest-cov begins in a worker before it knows that it is in one.
+
+    It begins another then, and whoever pauses that one would wake the first.
+    """
+    coverage = counting(config)
+    if coverage and hasattr(config, "workerinput"):
+        coverage.pause()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -44,14 +56,19 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Count the lines that a test of the package runs, its fixtures' included."""
     coverage = counting(item.config)
-    counted = any(item.path.is_relative_to(place) for place in COUNTED)
-    if not coverage or not counted:
+    if not coverage or not is_counted(item.path):
         return (yield)
     coverage.resume()
     try:
         return (yield)
     finally:
         coverage.pause()
+
+
+@cache
+def is_counted(path: Path) -> bool:
+    """Return whether the lines count that the tests of a file run."""
+    return any(path.is_relative_to(place) for place in COUNTED)
 
 
 def counting(config: pytest.Config) -> Any:

@@ -3,7 +3,8 @@
 The builder links each sheet by itself, which suits whoever edits one; but nothing is shown until
 all are there. In the finished site they are one file, in their order, and the page links that. And
 in listings names, operators, punctuation and space have the colour of ink, so that they need no
-element of their own: a sixth of all that a chapter has. Scripts go without their comments.
+element of their own: a sixth of all that a chapter has. Scripts go without their comments, and the
+sheet without what no page has (scripts/styles.py).
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
+
+from scripts.styles import lean, used
 
 FOLDER = "assets"
 LINK = re.compile(r'[ \t]*<link rel="stylesheet" href="(?P<address>[^"$]+)">\n?')
@@ -30,10 +34,12 @@ WHOLE_ADDRESS = """\
 </script>
 <link rel="stylesheet" href="{address}"><!-- -->
 """
-# Of no use in the one sheet; and a rule on everything, by which the theme would have everything
-# styled again at each load to keep colours from fading when they are switched.
+# Of no use in the one sheet; a rule on everything, by which the theme would have everything styled
+# again at each load to keep colours from fading when they are switched; and one on all of a formula
+# that gives borders the colour that they have by themselves.
 IDLE = re.compile(
     r"/\*# sourceMappingURL=.*?\*/|@charset [^;]+;|\[data-md-color-switching\] \*[^{}]*\{[^{}]*\}"
+    r"|\.katex \*\{[^{}]*border-color:currentColor\}"
 )
 
 
@@ -44,25 +50,29 @@ def bundle(site: Path) -> None:
     """
     for script in site.glob(f"{FOLDER}/js/**/*.js"):
         script.write_text(UNSAID.sub("", script.read_text(encoding="utf-8")), encoding="utf-8")
-    for page in sorted(site.rglob("*.html")):
-        text = page.read_text(encoding="utf-8")
-        page.write_text(INK.sub(r"\g<code>", linked(site, text)), encoding="utf-8")
+    texts = {page: page.read_text(encoding="utf-8") for page in sorted(site.rglob("*.html"))}
+    files = [*site.glob(f"{FOLDER}/js/**/*.js"), *site.glob(f"{FOLDER}/javascripts/*.js")]
+    scripts = [file.read_text(encoding="utf-8") for file in files]
+    make = cache(partial(sheet, site, used(texts.values(), scripts)))
+    for page, text in texts.items():
+        page.write_text(INK.sub(r"\g<code>", linked(make, text)), encoding="utf-8")
 
 
-def linked(site: Path, text: str) -> str:
+def linked(make: Callable[[tuple[str, ...]], str], text: str) -> str:
     """Return a page with one link in place of all that it has to style sheets."""
     addresses = [link["address"] for link in LINK.finditer(text)]
     if len(addresses) < 2:
         return text
     top = addresses[0].partition(f"{FOLDER}/")[0]
-    name = sheet(site, tuple(address.removeprefix(top) for address in addresses))
+    name = make(tuple(address.removeprefix(top) for address in addresses))
     links = iter([WHOLE_ADDRESS.format(address=top + name)])
     return LINK.sub(lambda _: next(links, ""), text)
 
 
-def sheet(site: Path, names: tuple[str, ...]) -> str:
+def sheet(site: Path, seen: set[str], names: tuple[str, ...]) -> str:
     """Write several style sheets of a site as one, and return its name, which tells its content."""
-    content = "\n".join(moved((site / name).read_text(encoding="utf-8"), name) for name in names)
+    many = "\n".join(moved((site / name).read_text(encoding="utf-8"), name) for name in names)
+    content = lean(many, seen)
     name = f"{FOLDER}/book.{hashlib.sha256(content.encode()).hexdigest()[:8]}.css"
     (site / name).write_text(content, encoding="utf-8")
     return name

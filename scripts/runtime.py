@@ -6,7 +6,8 @@ python_stdlib.zip             the standard library
 numpy-….whl                   numpy, from its conda package and without its tests and headers
 posenc-….whl                  the package, built from this checkout
 session.py                    scripts/session.py, which runs what a reader types
-contents.json                 which wheels these are, and how many bytes there are to fetch
+contents.json                 which wheels these are, and how many bytes there are to fetch: in all,
+                              and of the interpreter, which a second start need not fetch
 licences/                     what each of them is given under
 """
 
@@ -40,6 +41,7 @@ LEFT_OUT = re.compile(
 )
 PACKED = (".gzip", ".zip", ".whl")  # what no server packs again
 LOCK = "pyodide-lock.json"
+INTERPRETER = "pyodide.asm.wasm.gzip"
 
 BUILD_WHEEL = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 
@@ -71,8 +73,8 @@ def build(folder: Path) -> None:
     pyodide(folder)
     wheels = [numpy(folder), posenc(folder)]
     licences(folder)
-    contents = {"wheels": wheels, "bytes": sum(map(size, packed(folder)))}
-    (folder / "contents.json").write_text(json.dumps(contents))
+    to_fetch = {"bytes": sum(map(size, packed(folder))), "interpreter": size(folder / INTERPRETER)}
+    (folder / "contents.json").write_text(json.dumps({"wheels": wheels} | to_fetch))
     stamp.write_text(wanted)
 
 
@@ -97,7 +99,7 @@ def pyodide(folder: Path) -> None:
     for name in ("pyodide.mjs", "pyodide.asm.js", "python_stdlib.zip"):
         shutil.copyfile(source / name, folder / name)
     interpreter = (source / "pyodide.asm.wasm").read_bytes()
-    (folder / "pyodide.asm.wasm.gzip").write_bytes(gzip.compress(interpreter, mtime=0))
+    (folder / INTERPRETER).write_bytes(gzip.compress(interpreter, mtime=0))
     lock = json.loads((source / LOCK).read_text(encoding="utf-8"))
     (folder / LOCK).write_text(json.dumps({"info": lock["info"], "packages": {}}))
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from cases import each
 from numpy.lib.stride_tricks import as_strided
 
 import posenc
@@ -513,15 +514,15 @@ def arguments(call: Call) -> list[str]:
     return list(inspect.signature(call).parameters)
 
 
-def cases() -> Iterator[object]:
-    """Yield every function and argument that has bad values, under a name that says which."""
+def cases() -> Iterator[tuple[str, str]]:
+    """Yield every function and argument that has bad values."""
     for name, (call, _) in CALLS.items():
         for argument in arguments(call):
             if bad_values(name, argument):
-                yield pytest.param(name, argument, id=f"{name}-{argument}")
+                yield name, argument
 
 
-@pytest.mark.parametrize(("name", "argument"), [*cases()])
+@each(("name", "argument"), cases())
 def test_bad_input_is_refused_with_what_it_was_and_what_may_be(name: str, argument: str) -> None:
     call, good = CALLS[name]
     # An argument may be named with another that it has to fit, as q and k are.
@@ -547,19 +548,19 @@ def public_names() -> Iterator[str]:
             yield from (f"{name}.{method}" for method, _ in methods if method[0] != "_")
 
 
-@pytest.mark.parametrize("name", [*public_names()])
+@each("name", [*public_names()])
 def test_every_argument_of_every_public_name_has_bad_values_here(name: str) -> None:
     call, good = CALLS[name]
     call(**good)
     assert [argument for argument in arguments(call) if not bad_values(name, argument)] == []
 
 
-@pytest.mark.parametrize("width", [8, np.int16(8), np.uint64(8), np.array(8)])
+@each("width", [8, np.int16(8), np.uint64(8), np.array(8)])
 def test_a_width_may_be_any_kind_of_integer(width: int) -> None:
     np.testing.assert_array_equal(posenc.frequencies(width), posenc.frequencies(8))
 
 
-@pytest.mark.parametrize("base", [100, 100.0, np.float16(100), np.uint8(100), np.array(100)])
+@each("base", [100, 100.0, np.float16(100), np.uint8(100), np.array(100)])
 def test_a_base_may_be_any_kind_of_number(base: float) -> None:
     np.testing.assert_array_equal(
         posenc.frequencies(8, base=base), posenc.frequencies(8, base=100.0)
@@ -580,7 +581,7 @@ def test_the_limit_is_on_the_angle_where_a_pair_turns_faster_than_a_radian() -> 
     assert np.isfinite(posenc.similarity(1 / fast, 8, base=1e-300))
 
 
-@pytest.mark.parametrize("lag", [1e300, -1e300])
+@each("lag", [1e300, -1e300])
 def test_an_angle_beyond_float64_is_refused_without_a_warning(lag: float) -> None:
     with pytest.raises(ValueError, match=r"^lag must be "):
         posenc.similarity(lag, 8, base=1e-300)

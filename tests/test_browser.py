@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect
-from served import DOCS, Site, paths
-from visits import DESK, PHONE, SETTLE, TOGGLE, Visit, violations
+from explorers import walk
+from playwright.sync_api import Page, ViewportSize, expect
+from served import Site, paths
+from visits import DESK, PATIENCE, PHONE, TOGGLE, Visit, violations
 
 ARTICLE = ".md-content article"
 CHAPTERS = [path for path in paths() if path.startswith("chapters/")]
 CHAPTER = "chapters/at-the-board/"  # the shortest
-EXPLORERS = sorted(path.stem for path in DOCS.glob("explore/*.md") if path.stem != "index")
 # What a reader types, and a page that has to be among the first five.
 TERMS = {
     "sinusoidal": "reference/sinusoidal/",
@@ -47,23 +47,48 @@ STOP_IS_SEEN = """() => {
     const seen = document.elementFromPoint(x + width / 2, y + height / 2);
     return seen !== null && (stop.contains(seen) || seen.contains(stop));
 }"""
+# As when the page has just been loaded: Tab leads to its first stop.
+FROM_THE_TOP = """() => {
+    const top = document.createElement("i");
+    top.tabIndex = -1;
+    document.body.prepend(top);
+    top.focus();
+    top.remove();
+}"""
+# Type what is to be found, and wait until something is; what was found before is cleared first.
+TYPE = """async ([typed, patience]) => {
+    const field = document.querySelector(".md-search__input");
+    const found = document.querySelector(".md-search-result__list");
+    const links = () => [...found.querySelectorAll("a.md-search-result__link")];
+    const write = (text, ready) => new Promise(done => {
+        const look = () => { if (ready()) { watch.disconnect(); done(); } };
+        const watch = new MutationObserver(look);
+        watch.observe(found, {childList: true, subtree: true});
+        setTimeout(done, patience);
+        field.focus();
+        field.value = text;
+        field.dispatchEvent(new KeyboardEvent("keyup", {bubbles: true}));
+        look();
+    });
+    await write("", () => links().length === 0);
+    await write(typed, () => links().length > 0);
+    return links().map(link => link.href.split(/[?#]/)[0]);
+}"""
 VERDICT = re.compile("A is (right|wrong)")
 PAPER = "getComputedStyle(document.body).backgroundColor"
 
 
 @pytest.fixture
-def reader(page: Page, site: Site) -> Visit:
+def reader(page: Page, site: Site) -> Iterator[Visit]:
     """Return a reader at a desk, with an empty tab."""
     visit = Visit(page, site)
     visit.watch()
-    return visit
-
-
-# Search
+    yield visit
+    visit.leave()
 
 
 @pytest.fixture(scope="module")
-def search(tab: Page, site: Site) -> Iterator[Visit]:
+def home(tab: Page, site: Site) -> Iterator[Visit]:
     """Open the home page, from which a reader searches: to read the index takes a while."""
     visit = Visit(tab, site)
     visit.watch()
@@ -72,107 +97,111 @@ def search(tab: Page, site: Site) -> Iterator[Visit]:
     visit.leave()
 
 
+# Search
+
+
 def results(page: Page, typed: str) -> list[str]:
     """Type into the search, and return the pages that it finds, the likeliest first."""
-    field, found = page.locator(".md-search__input"), page.locator("a.md-search-result__link")
-    field.fill("")
-    field.press("End")  # it listens to keys
-    expect(found).to_have_count(0)
-    field.fill(typed)
-    field.press("End")
-    expect(found.first).to_be_attached()
-    addresses = found.evaluate_all("all => all.map(link => link.href.split(/[?#]/)[0])")
+    addresses = page.evaluate(TYPE, [typed, PATIENCE])
     return list(dict.fromkeys(addresses))
 
 
-def test_search_finds_what_readers_type(search: Visit) -> None:
-    found = {term: results(search.page, term)[:5] for term in TERMS}
-    missed = [term for term, path in TERMS.items() if search.site.url + path not in found[term]]
+def test_search_finds_what_readers_type(home: Visit) -> None:
+    found = {term: results(home.page, term)[:5] for term in TERMS}
+    missed = [term for term, path in TERMS.items() if home.site.url + path not in found[term]]
     assert {term: found[term] for term in missed} == {}
-    assert search.faults == []
-    results(search.page, "wave")
-    search.page.keyboard.press("Escape")
+    assert home.faults == []
+    results(home.page, "wave")
+    home.page.keyboard.press("Escape")
 
 
 @pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
-def test_search_is_walked_with_tab_and_left_with_escape(size: ViewportSize, search: Visit) -> None:
-    search.resize(size)
-    field, find = search.page.locator(".md-search__input"), search.page.locator(".find")
-    find.press("Enter") if size is PHONE else search.page.keyboard.press("/")
+def test_search_is_walked_with_tab_and_left_with_escape(size: ViewportSize, home: Visit) -> None:
+    home.resize(size)
+    field, find = home.page.locator(".md-search__input"), home.page.locator(".find")
+    find.press("Enter") if size is PHONE else home.page.keyboard.press("/")
     expect(field).to_be_focused()
-    search.page.keyboard.press("Control+A")
-    search.page.keyboard.type("wavelength")
-    found = search.page.locator(".md-search-result__link")
-    expect(found.and_(search.page.locator("[href*='h=wavelength']"))).not_to_have_count(0)
-    search.page.keyboard.press("Tab")
+    home.page.keyboard.press("Control+A")
+    home.page.keyboard.type("wavelength")
+    found = home.page.locator(".md-search-result__link")
+    expect(found.and_(home.page.locator("[href*='h=wavelength']"))).not_to_have_count(0)
+    home.page.keyboard.press("Tab")
     expect(found.first).to_be_focused()
-    search.page.keyboard.press("Escape")
-    expect(search.page.locator(".md-search__output")).to_be_hidden()
+    home.page.keyboard.press("Escape")
+    expect(home.page.locator(".md-search__output")).to_be_hidden()
     expect(find if size is PHONE else field).to_be_focused()
 
 
-def test_search_finds_a_word(search: Visit) -> None:
-    search.resize(DESK)
-    search.page.locator(".md-search__input").focus()
-    search.page.keyboard.press("Control+A")
-    search.page.keyboard.type("wavelength")
-    first = search.page.locator(".md-search-result__link").first
+def test_contents_open_on_a_phone(home: Visit) -> None:
+    home.resize(PHONE)
+    home.page.locator("header .menu:visible").click()
+    expect(home.page.locator("nav.md-nav--primary a:visible").first).to_be_in_viewport()
+    assert violations(home.page) == []
+    home.page.keyboard.press("Escape")
+    assert home.faults == []
+
+
+def test_search_finds_a_word(home: Visit) -> None:
+    home.resize(DESK)
+    home.page.locator(".md-search__input").focus()
+    home.page.keyboard.press("Control+A")
+    home.page.keyboard.type("wavelength")
+    first = home.page.locator(".md-search-result__link").first
     expect(first).to_be_visible()
-    assert violations(search.page) == []
+    assert violations(home.page) == []
     first.click()
-    expect(search.page.locator(ARTICLE)).to_contain_text("wavelength", ignore_case=True)
-    assert search.faults == []
+    expect(home.page.locator(ARTICLE)).to_contain_text("wavelength", ignore_case=True)
+    assert home.faults == []
 
 
 # Menu and keyboard
 
 
-def test_contents_open_on_a_phone(reader: Visit) -> None:
-    reader.resize(PHONE)
-    reader.page.goto("")
-    reader.page.locator("header .menu:visible").click()
-    expect(reader.page.locator("nav.md-nav--primary a:visible").first).to_be_in_viewport()
-    assert violations(reader.page) == []
-    assert reader.faults == []
+@pytest.fixture(scope="module")
+def chapter(tab: Page, site: Site) -> Iterator[Visit]:
+    """Open a chapter, through which a reader goes by keyboard."""
+    visit = Visit(tab, site)
+    visit.watch()
+    visit.page.goto(CHAPTER)
+    yield visit
+    visit.leave()
 
 
 @pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
-def test_tab_stops_only_where_something_is_seen(size: ViewportSize, reader: Visit) -> None:
-    reader.resize(size)
-    reader.page.goto(CHAPTER)
+def test_tab_stops_only_where_something_is_seen(size: ViewportSize, chapter: Visit) -> None:
+    chapter.resize(size)
+    chapter.page.evaluate(FROM_THE_TOP)
     for _ in range(12):
-        reader.page.keyboard.press("Tab")
-        reader.page.wait_for_function(STOP_IS_SEEN)  # what closes takes a moment
+        chapter.page.keyboard.press("Tab")
+        chapter.page.wait_for_function(STOP_IS_SEEN)  # what closes takes a moment
 
 
-def test_drawer_takes_the_focus_and_gives_it_back(reader: Visit) -> None:
-    reader.resize(PHONE)
-    reader.page.goto(CHAPTER)
-    menu = reader.page.locator("header button.menu")
+def test_drawer_takes_the_focus_and_gives_it_back(chapter: Visit) -> None:
+    chapter.resize(PHONE)
+    menu = chapter.page.locator("header button.menu")
     menu.press("Enter")
-    focus = reader.page.locator("nav.md-nav--primary :focus")
+    focus = chapter.page.locator("nav.md-nav--primary :focus")
     expect(focus).to_be_in_viewport()
     stops = 0
     while focus.count():
         expect(focus).to_be_in_viewport()
-        reader.page.keyboard.press("Tab")
+        chapter.page.keyboard.press("Tab")
         stops += 1
     assert stops > len(CHAPTERS)  # each of them, and the part of the book
     expect(menu).to_have_attribute("aria-expanded", "false")  # the focus has gone on to the page
     menu.press("Enter")
-    reader.page.keyboard.press("Escape")
+    chapter.page.keyboard.press("Escape")
     expect(menu).to_be_focused()
     expect(menu).to_have_attribute("aria-expanded", "false")
 
 
-def test_permalink_leads_to_its_heading_and_is_its_own(reader: Visit) -> None:
-    reader.page.goto(CHAPTER)
-    heading = reader.page.locator(f"{ARTICLE} h2[id]").last
+def test_permalink_leads_to_its_heading_and_is_its_own(chapter: Visit) -> None:
+    heading = chapter.page.locator(f"{ARTICLE} h2[id]").last
     heading.hover()
     heading.locator(".headerlink").click()
-    expect(reader.page).to_have_url(f"{reader.site.url}{CHAPTER}#{heading.get_attribute('id')}")
+    expect(chapter.page).to_have_url(f"{chapter.site.url}{CHAPTER}#{heading.get_attribute('id')}")
     expect(heading).to_be_in_viewport()
-    links = reader.page.locator(f"{ARTICLE} :is(h2, h3)[id] > .headerlink")
+    links = chapter.page.locator(f"{ARTICLE} :is(h2, h3)[id] > .headerlink")
     pairs = links.evaluate_all("all => all.map(a => [a.hash, '#' + a.parentElement.id])")
     assert pairs
     assert all(target == own for target, own in pairs)
@@ -193,12 +222,11 @@ def test_toggle_changes_the_colours_and_is_remembered(reader: Visit) -> None:
 
 @pytest.mark.parametrize(("system", "scheme"), [("light", "default"), ("dark", "slate")])
 def test_a_new_reader_gets_the_colours_that_the_system_asks_for(
-    system: Literal["light", "dark"], scheme: str, browser: Browser, site: Site
+    system: Literal["light", "dark"], scheme: str, page: Page
 ) -> None:
-    with browser.new_context(color_scheme=system) as window:
-        page = window.new_page()
-        page.goto(site.url)
-        expect(page.locator("body")).to_have_attribute("data-md-color-scheme", scheme)
+    page.emulate_media(color_scheme=system)
+    page.goto("")
+    expect(page.locator("body")).to_have_attribute("data-md-color-scheme", scheme)
 
 
 # Pages that change without a reload
@@ -218,63 +246,12 @@ def test_pages_come_without_a_reload(reader: Visit) -> None:
     assert reader.faults == []
 
 
-def walk(page: Page, path: str) -> None:
-    """Follow a link of the open page to another page of the site, which is not loaded anew.
-
-    The theme needs a moment after a page has changed before it answers to the next click.
-    """
-    page.wait_for_load_state("networkidle")
-    page.evaluate(SETTLE)
-    link = page.locator(f"a[href$='{path}'], a[href$='{path.split('/')[-2]}/']").first
-    link.evaluate("link => link.click()")
-    expect(page).to_have_url(re.compile(f"{path}$"))
-
-
-@pytest.fixture(scope="module")
-def tour(tab: Page, site: Site) -> Iterator[Visit]:
-    """Open the list of explorers, from which a reader goes to each and comes back."""
-    visit = Visit(tab, site)
-    visit.watch()
-    visit.arrive("explore/")
-    visit.page.evaluate("window.here = true")
-    yield visit
-    visit.leave()
-
-
-@pytest.mark.parametrize("name", EXPLORERS)
-def test_an_explorer_lives_on_over_other_pages_and_back(name: str, tour: Visit) -> None:
-    page = tour.page
-    said, turned = page.locator(f"explore-{name} [role=status]"), page.locator(f"explore-{name}")
-    walk(page, f"explore/{name}/")
-    expect(said).not_to_be_empty()
-    turned.get_by_role("slider").last.press("ArrowRight")
-    expect(page).to_have_url(re.compile(rf"\?{name}\."))
-    address, saying = page.url, said.inner_text()
-    page.locator(".tabs a").last.click()
-    expect(turned).to_have_count(0)
-    page.go_back()
-    expect(said).to_have_text(saying)
-    assert page.url == address
-    turned.get_by_role("slider").last.press("ArrowLeft")
-    expect(page).not_to_have_url(address)
-    if name == EXPLORERS[0]:  # what the theme does is the same with each
-        page.go_forward()
-        expect(turned).to_have_count(0)
-        page.go_back()
-        expect(turned.get_by_role("slider")).not_to_have_count(0)
-    page.go_back()
-    expect(page).to_have_url(f"{tour.site.url}explore/")
-    expect(turned).to_have_count(0)
-    assert page.evaluate("window.here"), "a page was loaded anew"
-    assert tour.faults == []
-
-
 def test_back_and_forward_keep_what_was_chosen(reader: Visit) -> None:
     """The ledger's filter and the quiz's answers, with pages between them."""
     page = reader.page
-    page.goto("trust/claims/")
+    page.goto("trust/claims/?verdict=false")  # few, which are quickly laid out
     page.evaluate("window.here = true")
-    page.get_by_label("false", exact=True).check()
+    page.get_by_label("S0", exact=True).check()
     count = page.locator("output").inner_text()
     walk(page, "chapters/check-yourself/")
     question = page.locator("#question-1")
@@ -283,7 +260,8 @@ def test_back_and_forward_keep_what_was_chosen(reader: Visit) -> None:
     expect(question.get_by_role("status")).to_contain_text(VERDICT)
     page.go_back()
     expect(page.locator("output")).to_have_text(count)
-    expect(page.get_by_label("false", exact=True)).to_be_checked()
+    for chosen in ("false", "S0"):
+        expect(page.get_by_label(chosen, exact=True)).to_be_checked()
     page.go_forward()
     expect(question.get_by_role("radio").first).to_be_checked()
     expect(question.get_by_role("status")).to_contain_text(VERDICT)

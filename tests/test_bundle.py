@@ -77,7 +77,7 @@ def test_sheets_become_one_in_their_order(tmp_path: Path) -> None:
     bundle(tmp_path)
     made = [page.read_text(encoding="utf-8") for page in pages]
     (sheet,) = (tmp_path / "assets").glob("book.*.css")
-    assert sheet.read_text(encoding="utf-8") == "p{color:red}\np{color:blue}"
+    assert sheet.read_text(encoding="utf-8") == "p{color:red}p{color:blue}"
     link = WHOLE_ADDRESS.format(address=f"../assets/{sheet.name}")
     assert made[0] == f"<head>\n{link}  <title>Here</title>\n  {CODE}\n</head>"
     assert made[1] == made[0].replace("../", "/book/")

@@ -5,7 +5,7 @@ from typing import TypeGuard
 
 import pytest
 
-from scripts.book import ROOT
+from scripts.book import ROOT, evidence
 from scripts.book.render import render
 
 
@@ -35,11 +35,14 @@ def test_evidence_that_names_no_test_is_an_error() -> None:
         render("Checked by everybody\n{ .checked }\n")
 
 
-def test_no_two_tests_of_a_file_share_a_name() -> None:
+def test_no_two_tests_of_a_file_share_a_name_and_the_builder_knows_them_all() -> None:
     """Python would keep the second and say nothing of the first."""
-    for path in (ROOT / "tests").rglob("test_*.py"):
+    found = []
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
         names = [node.name for node in ast.parse(path.read_text("utf-8")).body if is_test(node)]
         assert len(names) == len(set(names)), path
+        found += names
+    assert evidence.tests() == found
 
 
 def is_test(node: ast.stmt) -> TypeGuard[ast.FunctionDef]:

@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 from PIL import Image
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, expect
 from served import ROOT, Site, paths, served
 
 from scripts.bundle import bundle
@@ -56,17 +56,18 @@ def named(page: Path) -> _Named:
 # What a page says to others
 
 
-@pytest.mark.parametrize("path", paths(), ids=lambda path: path or "home")
-def test_a_page_says_what_it_is_to_who_links_to_it(path: str, site: Site) -> None:
-    said = named(site.folder / path / "index.html").said
-    assert said["canonical"] == said["og:url"] == site.url + path
-    assert said["og:description"] == said["description"]
-    assert said["og:title"]
-    assert said["og:type"] == ("article" if path else "website")
-    assert said["twitter:card"] == "summary_large_image"
-    picture = site.folder / said["og:image"].removeprefix(site.url)
-    with Image.open(picture) as drawn:
-        assert (said["og:image:width"], said["og:image:height"]) == tuple(map(str, drawn.size))
+def test_a_page_says_what_it_is_to_who_links_to_it(site: Site) -> None:
+    for path in paths():
+        said = named(site.folder / path / "index.html").said
+        assert said["canonical"] == said["og:url"] == site.url + path
+        assert said["og:description"] == said["description"], path
+        assert said["og:title"], path
+        assert said["og:type"] == ("article" if path else "website"), path
+        assert said["twitter:card"] == "summary_large_image", path
+        picture = site.folder / said["og:image"].removeprefix(site.url)
+        size = (said["og:image:width"], said["og:image:height"])
+        with Image.open(picture) as drawn:
+            assert size == tuple(map(str, drawn.size)), path
 
 
 def test_no_two_pages_say_the_same_of_themselves(site: Site) -> None:
@@ -85,15 +86,16 @@ def test_the_sitemap_has_every_page_at_the_address_it_was_built_for(site: Site) 
 # A folder, and a sub-folder
 
 
-@pytest.mark.parametrize("path", paths(), ids=lambda path: path or "home")
-def test_a_page_names_its_neighbours_from_where_it_stands(path: str, site: Site) -> None:
-    page = site.folder / path / "index.html"
-    for address in named(page).addresses:
-        parts = urlsplit(address)
-        assert not address.startswith("/"), f"{address} is another place in a sub-folder"
-        if not parts.scheme and parts.path:
-            place = (page.parent / parts.path).resolve()
-            assert (place / "index.html" if place.is_dir() else place).is_file(), address
+def test_a_page_names_its_neighbours_from_where_it_stands(site: Site) -> None:
+    for path in paths():
+        page = site.folder / path / "index.html"
+        for address in set(named(page).addresses):
+            parts = urlsplit(address)
+            said = f"{path or 'home'}: {address}"
+            assert not address.startswith("/"), f"{said} is another place in a sub-folder"
+            if not parts.scheme and parts.path:
+                place = (page.parent / parts.path).resolve()
+                assert (place / "index.html" if place.is_dir() else place).is_file(), said
 
 
 @pytest.fixture(scope="module")
@@ -156,16 +158,28 @@ def test_a_wrong_address_in_a_sub_folder_has_the_book_s_own_page(small: Site, pa
     expect(page).to_have_url(small.url)
 
 
-def test_a_site_built_for_one_address_works_at_another(site: Site, page: Page) -> None:
+def test_a_site_built_for_one_address_works_at_another(site: Site, small: Site, page: Page) -> None:
+    """Of the whole book it asks for the search's index; what is found there the small one shows."""
+    built_for = (site.url, small.url)
     faults: list[str] = []
+
+    def note(request: Request) -> None:
+        if request.url.startswith(built_for):
+            faults.append(request.url)
+
+    page.on("request", note)
     page.on("response", lambda one: faults.append(one.url) if one.status >= 400 else None)
-    page.on("request", lambda one: faults.append(one.url) if site.url in one.url else None)
     with served(site.folder, under=UNDER) as url:
         page.goto(url)
         page.locator("article").get_by_role("link", name="By hand", exact=True).click()
         expect(page).to_have_url(url + CHAPTER)
+        with page.expect_response(f"{url}search/search_index.json"):
+            page.locator(".md-search__input").focus()
+    with served(small.folder) as url:
+        page.goto(url + CHAPTER)
         page.locator(".md-search__input").press_sequentially("pendulum")
-        expect(page.locator(".md-search-result__link").first).to_be_visible(timeout=30_000)
+        page.locator(".md-search-result__link").last.click()
+        expect(page).to_have_url(re.compile(rf"^{re.escape(url)}.*[?&]h=pendulum"))
     assert faults == []
 
 

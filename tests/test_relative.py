@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -161,7 +162,7 @@ def test_a_shift_that_skips_the_column_in_front_is_caught() -> None:
     assert not np.array_equal(faulty, relative_shift(scores))
 
 
-@pytest.mark.parametrize("kind", ["f2", "f4", "f8", ">f4"])
+@each("kind", ["f2", "f4", "f8", ">f4"])
 def test_the_shift_keeps_the_float_type(kind: str) -> None:
     scores = np.arange(15).reshape(3, 5)
     shifted = relative_shift(scores.astype(kind))
@@ -271,7 +272,7 @@ BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
+@each("case", BAD)
 def test_bad_input_is_refused_by_name(case: str) -> None:
     call, error, message = BAD[case]
     with pytest.raises(error, match=re.escape(message)):

@@ -64,6 +64,7 @@ def test_bytes_are_those_of_what_arrives_packed(built: Path) -> None:
     contents = json.loads((built / "contents.json").read_text())
     packed = [*built.glob("*.gzip"), *built.glob("*.zip"), *built.glob("*.whl")]
     assert contents["bytes"] == sum(path.stat().st_size for path in packed)
+    assert contents["interpreter"] == (built / runtime.INTERPRETER).stat().st_size
     everything = sum(runtime.sizes(built).values())
     assert contents["bytes"] < everything < contents["bytes"] * 20 / 19
     assert everything < 9.5e6

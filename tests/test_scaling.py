@@ -8,6 +8,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,8 +32,8 @@ LENGTHS = (64, 2048, 4096)
 CLOSE = 1e-14
 
 
-@pytest.mark.parametrize("factor", FACTORS)
-@pytest.mark.parametrize("d", WIDTHS)
+@each("factor", FACTORS)
+@each("d", WIDTHS)
 def test_interpolation_turns_a_position_as_far_as_its_share(d: int, factor: float) -> None:
     x = np.random.default_rng(0).normal(size=(5, d))
     positions = np.array([0, 1, 63, 64, 8191])
@@ -40,9 +41,9 @@ def test_interpolation_turns_a_position_as_far_as_its_share(d: int, factor: floa
     np.testing.assert_allclose(slower, apply_rope(x, positions / factor), rtol=0, atol=1e-11)
 
 
-@pytest.mark.parametrize("base", [10000.0, 500000.0])
-@pytest.mark.parametrize("factor", FACTORS)
-@pytest.mark.parametrize("d", WIDTHS)
+@each("base", [10000.0, 500000.0])
+@each("factor", FACTORS)
+@each("d", WIDTHS)
 def test_ntk_frequencies_are_those_of_the_larger_base(d: int, factor: float, base: float) -> None:
     with mpmath.workdps(50):
         larger = mpmath.mpf(base) * mpmath.mpf(factor) ** (mpmath.mpf(d) / (d - 2))
@@ -50,8 +51,8 @@ def test_ntk_frequencies_are_those_of_the_larger_base(d: int, factor: float, bas
     np.testing.assert_allclose(ntk_frequencies(d, factor, base=base), exact, rtol=CLOSE)
 
 
-@pytest.mark.parametrize("factor", FACTORS)
-@pytest.mark.parametrize("d", WIDTHS)
+@each("factor", FACTORS)
+@each("d", WIDTHS)
 def test_ntk_leaves_the_fastest_pair_and_interpolates_the_slowest(d: int, factor: float) -> None:
     scaled = ntk_frequencies(d, factor)
     assert scaled[0] == 1
@@ -60,9 +61,9 @@ def test_ntk_leaves_the_fastest_pair_and_interpolates_the_slowest(d: int, factor
     assert (np.diff(slowed) >= 0).all()  # the slower a pair, the more it is slowed
 
 
-@pytest.mark.parametrize("length", LENGTHS)
-@pytest.mark.parametrize("factor", FACTORS)
-@pytest.mark.parametrize("d", WIDTHS)
+@each("length", LENGTHS)
+@each("factor", FACTORS)
+@each("d", WIDTHS)
 def test_yarn_frequencies_are_the_papers_mixture(d: int, factor: float, length: int) -> None:
     """Each pair by itself, in the paper's terms: wavelength, turns, ramp."""
     for wave, found in zip(wavelengths(d), yarn_frequencies(d, factor, length), strict=True):
@@ -72,7 +73,7 @@ def test_yarn_frequencies_are_the_papers_mixture(d: int, factor: float, length: 
         assert found == pytest.approx((1 - kept) * omega / factor + kept * omega, rel=CLOSE)
 
 
-@pytest.mark.parametrize("length", LENGTHS)
+@each("length", LENGTHS)
 def test_yarn_leaves_fast_pairs_and_interpolates_slow_ones(length: int) -> None:
     turns = length / wavelengths(128)
     slowed = frequencies(128) / yarn_frequencies(128, 8, length)
@@ -83,9 +84,9 @@ def test_yarn_leaves_fast_pairs_and_interpolates_slow_ones(length: int) -> None:
     assert ((between > 1) & (between < 8)).all()
 
 
-@pytest.mark.parametrize("length", LENGTHS)
-@pytest.mark.parametrize("factor", FACTORS)
-@pytest.mark.parametrize("d", (8, 64, 128))
+@each("length", LENGTHS)
+@each("factor", FACTORS)
+@each("d", (8, 64, 128))
 def test_the_released_ramp_is_straight_from_one_whole_pair_to_another(
     d: int, factor: float, length: int
 ) -> None:
@@ -109,7 +110,7 @@ def test_a_released_ramp_without_room_is_a_step() -> None:
     np.testing.assert_array_equal(yarn_frequencies(8, 4, 10**12, ramp="pairs"), frequencies(8))
 
 
-@pytest.mark.parametrize(
+@each(
     ("bad", "says"),
     [
         ({"ramp": "straight"}, 'ramp must be one of "turns", "pairs"; got \'straight\' (str)'),
@@ -151,7 +152,7 @@ def test_no_rule_makes_a_pair_faster_or_slower_than_interpolation(
         assert (scaled >= plain / factor * (1 - CLOSE)).all()
 
 
-@pytest.mark.parametrize("d", WIDTHS)
+@each("d", WIDTHS)
 def test_a_factor_of_one_changes_nothing(d: int) -> None:
     np.testing.assert_array_equal(interpolated_frequencies(d, 1), frequencies(d))
     np.testing.assert_array_equal(ntk_frequencies(d, 1), frequencies(d))
@@ -175,14 +176,14 @@ def test_interpolated_angles_stay_within_those_of_training() -> None:
     assert beyond[never_round].sum() == never_round.sum() - 1
 
 
-@pytest.mark.parametrize("factor", FACTORS)
+@each("factor", FACTORS)
 def test_temperature_is_a_tenth_of_the_logarithm_and_one(factor: float) -> None:
     with mpmath.workdps(50):
         exact = float(mpmath.log(mpmath.mpf(factor)) / 10 + 1)
     assert yarn_temperature(factor) == pytest.approx(exact, rel=1e-15)
 
 
-@pytest.mark.parametrize(("slow", "fast"), [(32.0, 1.0), (1.0, 1.0)])
+@each(("slow", "fast"), [(32.0, 1.0), (1.0, 1.0)])
 def test_fast_has_to_lie_above_slow(slow: float, fast: float) -> None:
     with pytest.raises(ValueError, match=f"fast must be above slow, {slow}; got {fast}"):
         yarn_frequencies(8, 2, 64, slow=slow, fast=fast)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page
 from served import Site
+from test_every_page import PLACES, SET_AND_NOT, TORN, UNSEEN, WRONG_ON_PAPER
 from visits import DESK, LOAD_ALL, PHONE, TABLET, TOO_WIDE, Visit
 
 PAGE = "reference/frequencies/"  # small, and with formulas
@@ -27,10 +28,17 @@ link</a> that by day looks like the rest.</p>
 <div id="stuck" style="overflow: auto; width: 9em">
   <p style="min-width: 90em">a line that is far longer than its box is wide</p>
 </div>
+<style>[data-md-color-scheme=slate] #tight { padding-top: 9px }</style>
 """
-PLANT = """planted => {
+IN_THE_FRAME = """
+<p id="faint-in-the-frame" style="color: #333">cannot be read by night</p>
+<input id="unlabelled">
+"""
+PLANT = """([planted, inTheFrame]) => {
     const article = document.querySelector("article");
     article.insertAdjacentHTML("beforeend", planted);
+    document.querySelector("footer").insertAdjacentHTML("beforeend", inTheFrame);
+    document.body.insertAdjacentHTML("beforeend", "<p id=outside>on no part of the page</p>");
     const formula = article.querySelector(".katex:has(.mop)").cloneNode(true);
     const part = formula.querySelector(".mop");
     part.style.color = "#abb";
@@ -40,6 +48,22 @@ PLANT = """planted => {
     setTimeout(() => { throw new Error("an error is thrown"); });
 }"""
 
+TEAR = """() => {
+    const formula = document.querySelector("article p span.arithmatex");
+    formula.after(document.createElement("br"), ".");
+    return formula.querySelector("annotation").textContent;
+}"""
+TAKE_AWAY = """() => {
+    const [formula, other] = document.querySelectorAll("article p span.arithmatex");
+    formula.textContent = "";
+    other.querySelector(".katex-html").style.display = "none";
+}"""
+COVER = """() => {
+    const cover = document.createElement("div");
+    cover.style.cssText = "position: fixed; inset: 0; z-index: 99";
+    cover.id = "cover";
+    document.body.append(cover);
+}"""
 PLANT_A_LOOK = """() => {
     for (const part of document.querySelectorAll("[data-look-dark]"))
         part.removeAttribute("data-look-dark");
@@ -55,7 +79,7 @@ def visit(tab: Page, site: Site) -> Iterator[Visit]:
     visit.watch()
     visit.arrive(PAGE)
     assert visit.faults == []
-    visit.page.evaluate(PLANT, PLANTED)
+    visit.page.evaluate(PLANT, [PLANTED, IN_THE_FRAME])
     visit.page.evaluate(LOAD_ALL)
     yield visit
     visit.leave()
@@ -84,18 +108,62 @@ def test_what_sticks_out_is_seen_at_every_width(visit: Visit) -> None:
         assert visit.page.evaluate(TOO_WIDE) == []
 
 
+def test_colours_that_move_something_are_seen(visit: Visit) -> None:
+    visit.mark("light")
+    by_day = visit.page.evaluate(PLACES)
+    visit.mark("dark")
+    by_night = visit.page.evaluate(PLACES)
+    assert by_night != by_day
+    assert len(by_night) == len(by_day)
+
+
+def test_colours_that_a_reader_cannot_reach_are_not_turned(visit: Visit) -> None:
+    visit.page.evaluate(COVER)
+    with pytest.raises(AssertionError):
+        visit.turn("light")
+    visit.page.evaluate("document.getElementById('cover').remove()")
+    visit.turn("light")
+
+
+def test_what_paper_cannot_show_is_seen(visit: Visit) -> None:
+    visit.page.emulate_media(media="print")
+    not_for_paper, faint, cut_off = visit.page.evaluate(WRONG_ON_PAPER)
+    visit.page.emulate_media(media="null")
+    assert '<button id="nameless"></button>' in not_for_paper
+    assert [0xAA, 0xAA, 0xAA] in faint
+    assert cut_off == ["a line that is far longer than its box is wide"]
+
+
+def test_formulas_that_are_torn_or_not_there_are_seen(visit: Visit) -> None:
+    torn = visit.page.evaluate(TEAR)
+    assert visit.page.evaluate(TORN) == [torn]
+    visit.page.evaluate(TAKE_AWAY)
+    is_set, is_not = visit.page.evaluate(SET_AND_NOT)
+    assert is_set > is_not == 1
+    assert len(visit.page.evaluate(UNSEEN)) == 1
+
+
+def test_axe_sees_what_a_page_has_outside_its_parts(visit: Visit) -> None:
+    found = visit.violations_at("dark", DESK)
+    assert planted(found, "region") == ["outside"]
+    assert planted(found, "label") == ["unlabelled"]
+    assert {"faint-by-night", "faint-in-the-frame"} <= {*planted(found, "color-contrast")}
+
+
 def test_axe_sees_what_cannot_be_read_named_or_reached(visit: Visit) -> None:
-    found = visit.violations_of_the_article()
+    found = visit.violations()
     assert visit.page.locator("[data-stands-in]").count() > 5
     assert planted(found, "color-contrast") == [
         "faint-always",
         "faint-by-day",
         "faint-by-night",
+        "faint-in-the-frame",
         "formula",
         "link",
     ]
     assert planted(found, "button-name") == ["nameless"]
     assert planted(found, "image-alt") == ["speechless"]
+    assert planted(found, "label") == ["unlabelled"]
     assert planted(found, "aria-allowed-attr") == ["odd"]
     assert planted(found, "link-in-text-block") == ["link"]
     assert planted(found, "avoid-inline-spacing") == ["tight"]

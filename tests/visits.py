@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from playwright.sync_api import ConsoleMessage, Page, Request, Response, ViewportSize, expect
@@ -19,6 +20,14 @@ TABLET = ViewportSize(width=768, height=1024)
 DESK = ViewportSize(width=1440, height=900)
 NOWHERE = "no/such/page/"
 TOGGLE = "label[for^=__palette]:visible"
+TOGGLE_PLACE = """() => {
+    const label = [...document.querySelectorAll("label[for^=__palette]")].find(
+        label => label.checkVisibility());
+    label.scrollIntoView({block: "nearest", behavior: "instant"});
+    const {x, y, width, height} = label.getBoundingClientRect();
+    return [x + width / 2, y + height / 2];
+}"""
+SCHEME = "document.body.dataset.mdColorScheme"
 
 # No test is about how fast a machine is: on one with much else to do all that is waited for comes.
 PATIENCE = 60_000
@@ -27,10 +36,10 @@ expect.set_options(timeout=PATIENCE)
 Rules = dict[str, Any]
 ALL_RULES: Rules = {"resultTypes": ["violations"], "preload": False}  # every sheet is from here
 COLOURS = ["color-contrast", "link-in-text-block"]
-# What holds the article is the same on every page, and looked at where a page is looked at whole.
 OF_AN_ARTICLE: Rules = ALL_RULES | {"rules": {"region": {"enabled": False}}}
-ALL_BUT_COLOURS: Rules = ALL_RULES | {
-    "rules": {rule: {"enabled": False} for rule in ["region", *COLOURS]}
+# What holds the article is the same on every page, and looked at where a page is looked at whole.
+OF_PARTS: Rules = ALL_RULES | {
+    "rules": {rule: {"enabled": False} for rule in ["bypass", "region", *COLOURS]}
 }
 COLOURS_ALONE: Rules = ALL_RULES | {"runOnly": COLOURS}
 
@@ -55,6 +64,9 @@ UNFOLD = """() => {
     document.documentElement.classList.remove("unrolls");
     for (const part of document.querySelectorAll("article details")) part.open = true;
 }"""
+# Where things stand is seen without painting them, which takes a sixth of a new width's time.
+UNPAINT = "document.body.style.opacity = 0"
+PAINT = "document.body.style.opacity = ''"
 # What sticks out of a page, but for what stands in a box that scrolls. A page that cannot be
 # scrolled sideways has nothing of the kind, and is not searched.
 TOO_WIDE = """() => {
@@ -67,36 +79,42 @@ TOO_WIDE = """() => {
         .map(element => element.cloneNode().outerHTML)];
 }"""
 
-# Contrast is a matter of the letters' colour, size and weight, and of what lies behind them. The
-# first three texts of each look are marked: a long page has thousands of texts and some fifty
-# looks, and what has been marked so often, on whatever page, need not be again. Of a single letter
-# axe-core says nothing, nor of what is there for the ear alone.
+# Contrast is a matter of the letters' colour, of whether they are large (as axe-core tells it, from
+# 18 points on, or 14 where they are bold), and of what lies behind them. The first three texts of
+# each look are marked: a long page has thousands of texts and some thirty looks, and what has been
+# marked so often, on whatever page, need not be again. Of a single letter axe-core says nothing,
+# nor of what is there for the ear alone.
 MARK_LOOKS = """([scheme, seen]) => {
-    const letters = node => node.nodeType === Node.TEXT_NODE && node.data.trim().length > 1;
+    const hasLetters = node => node.nodeType === Node.TEXT_NODE && node.data.trim().length > 1;
+    const says = element => element.matches("input, select, textarea") ||
+        (element.matches("a") ? element.textContent.trim() :
+            [...element.childNodes].some(hasLetters));
     const shown = element => {
         const {width, height, right} = element.getBoundingClientRect();
         return element.checkVisibility({visibilityProperty: true}) &&
             Math.min(width, height, right) > 1;
     };
-    const walk = (element, above) => {
-        if (element.matches(".katex-mathml")) return;
-        const style = getComputedStyle(element);
-        const {color, backgroundColor, backgroundImage, opacity} = style;
+    const known = new Map([[document.documentElement, {behind: ""}]]);
+    const styled = element => {  // asked only of what says something, and of all around it
+        if (known.has(element)) return known.get(element);
+        const above = styled(element.parentElement), style = getComputedStyle(element);
+        const {color, backgroundColor, backgroundImage, opacity, fontSize, fontWeight} = style;
         const behind = [above.behind, backgroundColor, backgroundImage, opacity].filter(
             part => !["rgba(0, 0, 0, 0)", "none", "1"].includes(part)).join();
+        const large = parseFloat(fontSize) * 0.75 >= (fontWeight >= 700 ? 14 : 18);
         const link = element.matches("a");  // it differs from the text around it
-        const around = link ? [above.color, style.textDecorationLine] : [];
-        const look = [behind, color, style.fontSize, style.fontWeight, ...around].join();
-        const article = above.article || element.matches("article");
-        const says = article && (element.matches("input, select, textarea") ||
-            (link ? element.textContent.trim() : [...element.childNodes].some(letters)));
-        if (says && !(seen[look] >= 3) && shown(element)) {
-            seen[look] = (seen[look] ?? 0) + 1;
-            element.setAttribute(`data-look-${scheme}`, "");
-        }
-        for (const child of element.children) walk(child, {article, behind, color});
+        const around = link ? [above.color, fontSize, fontWeight, style.textDecorationLine] : [];
+        const look = [behind, color, large, ...around].join();
+        known.set(element, {behind, color, look});
+        return known.get(element);
     };
-    walk(document.body, {behind: ""});
+    for (const element of document.body.querySelectorAll(":not(.katex-mathml, .katex-mathml *)")) {
+        if (!says(element)) continue;
+        const {look} = styled(element);
+        if (seen[look] >= 3 || !shown(element)) continue;
+        seen[look] = (seen[look] ?? 0) + 1;
+        element.setAttribute(`data-look-${scheme}`, "");
+    }
     return seen;
 }"""
 MARKED = "[data-look-light], [data-look-dark]"
@@ -121,6 +139,13 @@ STAND_IN = """marks => {
 WITHOUT_STAND_INS = """() => axe.configure({rules: [
     {id: "avoid-inline-spacing", selector: "[style*=important]"},
 ]})"""
+# What axe-core finds: the rule, and each place where it is broken.
+RUN_AXE = """async ([part, rules]) => {
+    axe.configure({noHtml: true});  // that of all it looks at, the whole page among it
+    const {violations} = await axe.run(part, {...rules, elementRef: true});
+    return violations.flatMap(({id, help, nodes}) => nodes.map(({target, element}) =>
+        `${id}: ${help}: ${target}: ${element.outerHTML.slice(0, 200)}`));
+}"""
 # Of contrast only what is marked.
 AT_MARKS_ALONE = """scheme => axe.configure({rules: [
     {id: "color-contrast", selector: `[data-look-${scheme}]`},
@@ -162,6 +187,7 @@ class Visit:
         for event, note in self._notes():
             self.page.remove_listener(event, note)
         forget(self.page)
+        self.page.evaluate("document.body.style.display = 'none'")  # nothing to lay out
         self.page.set_viewport_size(DESK)
 
     def _notes(self) -> list[tuple[Any, Callable[[Any], None]]]:
@@ -207,34 +233,45 @@ class Visit:
 
     def turn(self, scheme: str) -> None:
         """Switch to the light or the dark colours as a reader does."""
-        body = self.page.locator("body")
         name = "slate" if scheme == "dark" else "default"
-        if body.get_attribute("data-md-color-scheme") != name:
-            self.page.locator(TOGGLE).click()
-            expect(body).to_have_attribute("data-md-color-scheme", name)
+        if self.page.evaluate(SCHEME) != name:
+            self.page.mouse.click(*self.page.evaluate(TOGGLE_PLACE))
+            self.page.evaluate(SETTLE)
+            assert self.page.evaluate(SCHEME) == name
 
     def mark(self, scheme: str) -> None:
-        """Mark in the article of a narrow page what axe-core has to look at by day or by night."""
+        """Mark in a narrow page what axe-core has to look at by day or by night."""
         if scheme not in self.marked:
             self.resize(PHONE)
             self.turn(scheme)
             self.looks.update(self.page.evaluate(MARK_LOOKS, [scheme, self.looks]))
             self.marked.append(scheme)
 
-    def violations(self) -> list[str]:
-        """Return what axe-core holds against the page as it is, and as a whole."""
-        return violations(self.page)
-
-    def violations_of_the_article(self) -> list[str]:
-        """Return what axe-core holds against what only this page has, by night and by day."""
+    def stand_in(self) -> None:
+        """Mark what has to be looked at, and put something simple for each formula without."""
         self.page.evaluate(UNFOLD)
         for scheme in ("light", "dark"):
             self.mark(scheme)
         self.resize(PHONE)
         self.page.evaluate(STAND_IN, MARKED)
+        self.page.evaluate(PAINT)
         add_axe(self.page)
         self.page.evaluate(WITHOUT_STAND_INS)
-        found = violations(self.page, ALL_BUT_COLOURS, "article")
+
+    def violations_at(self, scheme: str, size: ViewportSize) -> list[str]:
+        """Return what axe-core holds against a page of a size, with every rule and as a whole."""
+        self.stand_in()
+        self.resize(size)
+        self.turn(scheme)
+        here = f"{scheme}-{size['width']}"
+        self.page.evaluate(MARK_LOOKS, [here, {}])
+        self.page.evaluate(AT_MARKS_ALONE, here)
+        return violations(self.page)
+
+    def violations(self) -> list[str]:
+        """Return what axe-core holds against a narrow page, by night and by day."""
+        self.stand_in()
+        found = violations(self.page, OF_PARTS)
         self.page.evaluate(LEAVE_ALONE, MARKED)
         return found + self._of_colours("dark") + self._of_colours("light")
 
@@ -243,7 +280,7 @@ class Visit:
             return []
         self.turn(scheme)
         self.page.evaluate(AT_MARKS_ALONE, scheme)
-        return violations(self.page, COLOURS_ALONE, "article")
+        return violations(self.page, COLOURS_ALONE)
 
 
 def forget(page: Page) -> None:
@@ -256,15 +293,17 @@ def violations(page: Page, rules: Rules = ALL_RULES, part: str = "html") -> list
     """Return what axe-core holds against a page: the rule, and each place where it is broken."""
     page.evaluate(SETTLE)
     add_axe(page)
-    found = page.evaluate("([part, rules]) => axe.run(part, rules)", [part, rules])["violations"]
-    return [
-        f"{rule['id']}: {rule['help']}: {node['target']}: {node['html']}"
-        for rule in found
-        for node in rule["nodes"]
-    ]
+    found: list[str] = page.evaluate(RUN_AXE, [part, rules])
+    return found
 
 
 def add_axe(page: Page) -> None:
     """Bring axe-core into a page that does not have it yet."""
     if not page.evaluate("'axe' in window"):
-        page.add_script_tag(path=AXE)
+        page.evaluate(axe_core())
+
+
+@cache
+def axe_core() -> str:
+    """Return axe-core's source: evaluated as it is, a browser compiles it once for all pages."""
+    return AXE.read_text("utf-8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor, nn
@@ -18,41 +18,48 @@ WEIGHING = {"mm", "addmm", "linear", "native_layer_norm", "embedding", "convolut
 HIDDEN = -1e8  # a key of such a bias or less is not seen: its weight is 0 in any type
 
 
+# Which to keep of the arguments of an operation of this name that are as long as the text.
+Wanted: TypeAlias = Callable[[str, list[Tensor]], list[Tensor]]
+
+
 class Recorder(Watch, TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Keeps, of every operation, its name and the arguments with an axis as long as the text.
 
     Args:
         length: how many tokens the text has.
+        wanted: which of these arguments to keep; nothing is kept of an operation with weights.
     """
 
-    def __init__(self, length: int) -> None:
+    def __init__(self, length: int, wanted: Wanted) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.length = length
+        self.length, self.wanted = length, wanted
         self.calls: list[tuple[str, list[Tensor]]] = []
 
     def see(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Visit the operation with what it is given that has an axis as long as the text."""
-        given = [x for x in leaves((args, *kwargs.values())) if has_rows(x, self.length)]
-        return self.visit(name_of(func), given, lambda: func(*args, **kwargs))
+        name = name_of(func)
+        met = () if name in WEIGHING else leaves((*args, *kwargs.values()))
+        given = [x for x in met if has_rows(x, self.length)]
+        return self.visit(name, given, lambda: func(*args, **kwargs))
 
     def visit(self, name: str, given: list[Tensor], run: Callable[[], Any]) -> Any:
         """Keep what is given, as it is before the operation, which may write into it; run it."""
-        self.calls.append((name, [x.clone() for x in given]))
+        self.calls.append((name, [x.clone() for x in self.wanted(name, given)]))
         return run()
 
 
 def has_rows(x: object, length: int) -> bool:
     """Say whether this is a tensor of numbers, not counts, with an axis of the text's length."""
-    if not isinstance(x, Tensor) or x.is_nested or x.layout is not torch.strided:
+    if not isinstance(x, Tensor) or x.is_nested or length not in x.shape:
         return False
     if not (x.is_floating_point() or x.is_complex()):
         return False
-    return length in x.shape and x.numel() > 0
+    return x.layout is torch.strided and x.numel() > 0
 
 
-def recorded(trial: Trial, tokens: Tensor) -> list[tuple[str, list[Tensor]]]:
-    """Return every operation that the model does on these tokens, and what it was given."""
-    recorder = Recorder(tokens.shape[1])
+def recorded(trial: Trial, tokens: Tensor, wanted: Wanted) -> list[tuple[str, list[Tensor]]]:
+    """Return every operation that the model does on these tokens, and what is wanted of it."""
+    recorder = Recorder(tokens.shape[1], wanted)
     with recorder:
         trial.call(tokens)
     return recorder.calls
@@ -70,19 +77,19 @@ class Meetings(Recorder):  # type: ignore[no-untyped-call]
     """Compares every operation with those of a run on other tokens, and keeps the meetings."""
 
     def __init__(self, length: int, before: Sequence[list[bytes]] = ()) -> None:
-        super().__init__(length)
+        super().__init__(length, lambda name, given: given)
         self.prints: list[list[bytes]] = []
         self.before = before
         self.found: list[Meeting] = []
 
     def visit(self, name: str, given: list[Tensor], run: Callable[[], Any]) -> Any:
         """Keep a print of each argument; where some are as before and some are not, the meeting."""
-        prints = [_print(x) for x in given]
+        prints = [_print(x) for x in given] if len(given) > 1 else []  # one alone meets nothing
         self.prints.append(prints)
         number = len(self.prints) - 1
         before = self.before[number] if number < len(self.before) else prints
         same = [old == new for old, new in zip(before, prints, strict=False)]
-        if all(same) or not any(same) or name in WEIGHING:
+        if all(same) or not any(same):
             return run()
         labels = [labelled(x, self.length) for x, old in zip(given, same, strict=False) if old]
         result = run()
@@ -207,13 +214,13 @@ def repeated(trial: Trial, length: int) -> Tensor:
 
 
 def twice(
-    trial: Trial, first: Tensor, second: Tensor
+    trial: Trial, first: Tensor, second: Tensor, wanted: Wanted
 ) -> Iterator[tuple[str, list[Tensor], list[Tensor]]]:
-    """Yield each operation of a run on the first text, with what it is given on either."""
+    """Yield each operation of a run on the first text, with what is wanted of it on either."""
     for (name, given), (_, other) in zip(
-        recorded(trial, first), recorded(trial, second), strict=False
+        recorded(trial, first, wanted), recorded(trial, second, wanted), strict=False
     ):
-        if name not in WEIGHING and [x.shape for x in given] == [x.shape for x in other]:
+        if given and [x.shape for x in given] == [x.shape for x in other]:
             yield name, given, other
 
 

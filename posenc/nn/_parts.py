@@ -12,6 +12,10 @@ from torch import Tensor, nn
 
 from posenc.nn._trial import Trial, first_floats, hooked, suppressed, uncompiled
 
+# PyTorch's parts that know of a row, the last axis, nothing but the row. To try each takes time.
+ROW_BY_ROW = {nn.Linear, nn.LayerNorm, nn.RMSNorm, nn.Dropout, nn.Identity}
+ROW_BY_ROW |= {nn.GELU, nn.ReLU, nn.SiLU, nn.Tanh, nn.Sigmoid}
+
 Called: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
 
 
@@ -77,7 +81,7 @@ class Part:
 
     @cached_property
     def _output(self) -> Tensor | None:
-        return self._run(*copy.deepcopy(self.given))
+        return self._run(*_copied(self.given))
 
     def _called(self, change: Callable[[Any, Tensor], Tensor]) -> Tensor | None:
         """Return what the part makes of tokens that a change has made anew."""
@@ -100,13 +104,17 @@ class Part:
         return result if result is not None and result.shape[:2] == self.shape else None
 
 
-def mixing_parts(trial: Trial, tokens: Tensor, same: Tensor) -> list[Part]:
-    """Return the smallest parts of a model in which tokens see one another."""
-    given = called_with(trial, tokens)
-    other, equal = (called_with(trial, x, given) for x in (trial.other(tokens), same))
+def mixing_parts(trial: Trial, tokens: Tensor, equal: dict[str, Called]) -> list[Part]:
+    """Return the smallest parts of a model in which tokens see one another.
+
+    `equal` is what parts are called with on a text of one token repeated.
+    """
+    given, _ = called_with(trial, tokens, equal)
+    given = {name: called for name, called in given.items() if _reads(called, tokens.shape[:2])}
+    other, _ = called_with(trial, trial.other(tokens), given)
     parts: dict[str, Part] = {}
     for name, module in reversed([*trial.model.named_modules()]):  # what is inside comes first
-        if name not in given or name not in other or name not in equal:
+        if name not in other:
             continue
         if any(_holds(name, inner) for inner in parts):  # and what holds it need not be run
             continue
@@ -122,31 +130,50 @@ def _holds(outer: str, inner: str) -> bool:
 
 
 def called_with(
-    trial: Trial, tokens: Tensor, parts: Collection[str] | None = None
-) -> dict[str, Called]:
-    """Return what parts of the model are first called with on these tokens.
-
-    They are those that are named, or else all that are then given a row for each token.
-    """
-    shape = tokens.shape[:2]
-    first: dict[str, Called | None] = {}
+    trial: Trial, tokens: Tensor, parts: Collection[str]
+) -> tuple[dict[str, Called], Any]:
+    """Return what these parts are first called with on these tokens, and the model's output."""
+    first: dict[str, Called] = {}
 
     def keep(name: str, part: nn.Module, args: Any, kwargs: Any) -> None:
-        if name in first:
-            return
-        if parts is None and not any(_has_tokens(x, shape) for _, x in _arguments((args, kwargs))):
-            first[name] = None
-            return
-        with suppressed():
-            first[name] = copy.deepcopy((args, kwargs))
+        if name not in first:
+            with suppressed():
+                first[name] = _copied((args, kwargs))
 
     with hooked(
         part.register_forward_pre_hook(partial(keep, name), with_kwargs=True)
         for name, part in trial.model.named_modules()
-        if parts is None or name in parts
+        if name in parts
     ):
-        trial.call(tokens)
-    return {name: called for name, called in first.items() if called is not None}
+        output = trial.call(tokens)
+    return first, output
+
+
+def may_mix(model: nn.Module) -> list[str]:
+    """Return the names of all parts of a model but those that work row by row."""
+    return [name for name, part in model.named_modules() if not _row_by_row(part)]
+
+
+def _row_by_row(part: nn.Module) -> bool:
+    """Say whether a part is PyTorch's own, and makes of each row something, whatever the others."""
+    if part._forward_hooks or part._forward_pre_hooks or "forward" in vars(part):
+        return False
+    if type(part) is nn.Sequential:
+        return all(map(_row_by_row, part))
+    if isinstance(part, nn.LayerNorm | nn.RMSNorm) and len(part.normalized_shape) > 1:
+        return False
+    return type(part) in ROW_BY_ROW
+
+
+def _copied(called: Called) -> Called:
+    """Return a deep copy, of which plain tensors are made in a faster way."""
+    plain = (x for _, x in _arguments(called) if type(x) is Tensor and not x.requires_grad)
+    return copy.deepcopy(called, {id(x): x.clone() for x in plain})
+
+
+def _reads(called: Called, shape: torch.Size) -> bool:
+    """Say whether a part was given a row for each token."""
+    return any(_has_tokens(x, shape) for _, x in _arguments(called))
 
 
 def _has_tokens(x: Any, shape: torch.Size) -> bool:

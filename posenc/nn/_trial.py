@@ -8,8 +8,10 @@ from __future__ import annotations
 import copy
 import random
 import sys
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from threading import Lock
 from typing import Any
 
@@ -76,7 +78,7 @@ class Trial:
         self._draw = torch.Generator().manual_seed(0)
         self.dtypes: set[torch.dtype] = set()
         self.length = 0
-        self._opened: tuple[Tensor, list[Tensor]]
+        self._opened: tuple[Tensor, Any]  # two texts of this length, and what it makes of them
         self.words = 0  # where the table lies that is read with the token ids
         self._own, self._cpu = model, cpu
         self.model = _copied(model, cpu=cpu)
@@ -84,11 +86,16 @@ class Trial:
         self.device = tensors[0].device if tensors else torch.device("cpu")
         self.sizes = {size for x in tensors for size in x.shape}
         self.pool = self._pool()
-        failed = self._open()  # in its own type
-        if not self.length:
-            raise CannotTellError(self._refused(failed))
-        if exact:
-            self.widen()
+        if not (exact and self._opens_wide()):
+            failed = self._open()  # in its own type
+            if not self.length:
+                # The search for its vocabulary ended a run, which may have left the copy half way.
+                self.model = _copied(model, cpu=cpu)
+                failed = self._open()
+            if not self.length:
+                raise CannotTellError(self._refused(failed))
+            if exact:
+                self.widen()
         self._compare_with_itself()
 
     def tokens(self, batch: int, length: int) -> Tensor:
@@ -107,7 +114,11 @@ class Trial:
 
         Of a last axis as long as a large vocabulary some hundred columns stand for all.
         """
-        result = self._output(tokens)
+        return self.read(tokens, self.call(tokens))
+
+    def read(self, tokens: Tensor, output: Any) -> Tensor:
+        """Return the same of what the model has made of these tokens."""
+        result = self._rows(tokens, output)
         if result.shape[-1] > COLUMNS and result.shape[-1] != tokens.shape[1]:
             result = result[..., _spread(result.shape[-1], COLUMNS).to(result.device)]
         if not result.isfinite().all():
@@ -116,11 +127,15 @@ class Trial:
 
     def shape(self, length: int) -> tuple[int, ...]:
         """Return the shape of its output for two texts of this length, without the batch's axis."""
-        return tuple(self._output(self.tokens(2, length)).shape[1:])
+        tokens = self.tokens(2, length)
+        opened = length == self.length  # and has been run on such already
+        result = self._rows(*(self._opened if opened else (tokens, self.call(tokens))))
+        return tuple(result.shape[1:])
 
-    def _output(self, tokens: Tensor) -> Tensor:
-        """Return the first floating output, a row of it for each text."""
-        result = first_floats(self.call(tokens))
+    @staticmethod
+    def _rows(tokens: Tensor, output: Any) -> Tensor:
+        """Return the first floating tensor of what the model makes of these texts, a row each."""
+        result = first_floats(output)
         if result is None:
             raise CannotTellError("its output holds no tensor of floating numbers for each text")
         if result.is_meta:
@@ -161,14 +176,7 @@ class Trial:
         noise = torch.stack([*moved, digit * output]).abs().amax(dim=(0, 1))[None]
         # An entry that is 0 in every text, behind a ReLU, has digits too small to be seen here.
         spread = float((output - output[:1]).abs().max())
-        noise = noise.clamp(min=max(digit**2 * spread, torch.finfo(noise.dtype).tiny))
-        turned = self.run(tokens.flip(0)).flip(0) - output
-        if float((turned.abs() / noise).max()) > SURE:
-            raise CannotTellError(
-                "a text gives another output when others of its batch change places: it does not"
-                " read (batch, length)"
-            )
-        return noise
+        return noise.clamp(min=max(digit**2 * spread, torch.finfo(noise.dtype).tiny))
 
     def other(self, tokens: Tensor) -> Tensor:
         """Return another token in place of each."""
@@ -201,6 +209,20 @@ class Trial:
             self.model, self.dtypes = _copied(self._own, cpu=self._cpu), dtypes
         return failed is None
 
+    def _opens_wide(self) -> bool:
+        """Compute in float64 from the start, if the first length can be read so, as most can.
+
+        If not, nothing is changed. Tokens are drawn as if its own type had been tried before.
+        """
+        drawn, first = self._draw.get_state(), self._lengths()[0]
+        self.tokens(2, first)
+        self.length = first
+        if self.widen():
+            return True
+        self.length = 0
+        self._draw.set_state(drawn)
+        return False
+
     def _nudged(self, tokens: Tensor) -> Tensor:
         """Return the output under weights whose last digit is changed, which are then put back."""
         digit = self.digit()
@@ -219,8 +241,8 @@ class Trial:
 
     def _compare_with_itself(self) -> None:
         """Raise if the same text gives another output when it is run again."""
-        tokens, first = self._opened
-        second = _numbers(self.call(tokens))
+        tokens, opened = self._opened
+        first, second = _numbers(opened), _numbers(self.call(tokens))
         if len(first) != len(second) or any(
             _differ(x, y, SURE * self.digit()) for x, y in zip(first, second, strict=True)
         ):
@@ -239,7 +261,7 @@ class Trial:
             except ForwardError as error:
                 failed = failed or error.__cause__
                 continue
-            self.length, self._opened = length, (tokens, _numbers(output))
+            self.length, self._opened = length, (tokens, output)
             return None
         return failed
 
@@ -272,10 +294,13 @@ class Trial:
         return ids[_spread(len(ids), IDS)]
 
     def _vocabulary(self) -> tuple[int, int | None]:
-        """Return the rows of the table that is read with the token ids, and its padding id."""
+        """Return the rows of the table that is read with the token ids, and its padding id.
+
+        The model is run until it reads one.
+        """
         for length in self._lengths():
             ids = (torch.arange(length) % 3 == 0).long()[None]  # 1 0 0 1 0 0 1 …
-            with Reads(ids) as reads, suppressed():
+            with Reads(ids, stop=True) as reads, suppressed():
                 self.call(ids)
             if reads.rows:
                 self.words = reads.words
@@ -298,13 +323,15 @@ class Trial:
         return f"an input of {self.example.dtype} like the example, {tuple(self.example.shape)}"
 
 
-def leaves(given: Iterable[Any]) -> Iterator[Any]:
-    """Yield what an operation is given, its lists one by one: those of PyTorch have no more."""
+def leaves(given: Iterable[Any]) -> list[Any]:
+    """Return what an operation is given, its lists one by one: those of PyTorch have no more."""
+    found: list[Any] = []
     for x in given:
         if isinstance(x, list | tuple):
-            yield from leaves(x)
+            found += leaves(x)
         else:
-            yield x
+            found.append(x)
+    return found
 
 
 @contextmanager
@@ -357,12 +384,21 @@ class _Uncompiled:
 uncompiled = _Uncompiled()
 
 
-class Reads(Watch, TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Notes each table that is read with these very ids, and one whose reading fails."""
+class _FoundError(Exception):
+    """What was looked for is found, and the run may end."""
 
-    def __init__(self, ids: Tensor) -> None:
+
+class Reads(Watch, TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Notes each table that is read with these very ids, and one whose reading fails.
+
+    Args:
+        ids: the token ids that the model is run on.
+        stop: whether the run ends at the first such table.
+    """
+
+    def __init__(self, ids: Tensor, *, stop: bool = False) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.ids = ids
+        self.ids, self.stop = ids, stop
         self.rows: list[int] = []
         self.words = 0
         self.padding: int | None = None
@@ -379,6 +415,8 @@ class Reads(Watch, TorchDispatchMode):  # type: ignore[no-untyped-call]
                 self.words = self.words or args[0].data_ptr()
                 if name == "embedding" and len(args) > 2 and args[2] >= 0:
                     self.padding = args[2]
+                if self.stop:
+                    raise _FoundError
         try:
             return func(*args, **kwargs)
         except Exception:
@@ -455,7 +493,7 @@ def _copied(model: nn.Module, *, cpu: bool) -> nn.Module:
     if any(x.is_meta for x in _tensors(model)):
         raise CannotTellError("its weights are on the meta device, where tensors have no values")
     try:
-        twin = copy.deepcopy(_unwrapped(model))
+        twin = copy.deepcopy(_unwrapped(model), _nothings(model))
     except Exception as error:
         raise CannotTellError(
             f"it cannot be copied ({short(error)}), and a diagnosis runs no model but a copy"
@@ -464,6 +502,15 @@ def _copied(model: nn.Module, *, cpu: bool) -> nn.Module:
         twin.cpu()
     twin.eval()  # which need not return it
     return twin
+
+
+def _nothings(model: nn.Module) -> dict[int, Any]:
+    """Return a copy of everything empty that parts are made of, as `copy.deepcopy` remembers it.
+
+    Each part has a dozen places for hooks, and to copy these takes longer than all weights.
+    """
+    held = (x for part in model.modules() for x in vars(part).values())
+    return {id(x): type(x)() for x in held if type(x) in (OrderedDict, set) and not x}
 
 
 def _unwrapped(model: nn.Module) -> nn.Module:
@@ -490,6 +537,7 @@ def _dtypes(trial: Trial, tokens: Tensor) -> tuple[set[torch.dtype], Any]:
     return seen, output
 
 
+@cache
 def name_of(func: Any) -> str:
     """Return the name of an operation: add for aten.add_.Tensor."""
     return str(func.overloadpacket.__name__).rstrip("_")

@@ -40,7 +40,7 @@ from posenc.nn._observe import (
     weighted,
     widths,
 )
-from posenc.nn._parts import Part, mixing_parts
+from posenc.nn._parts import Part, called_with, may_mix, mixing_parts
 from posenc.nn._trial import (
     SURE,
     CannotTellError,
@@ -482,14 +482,27 @@ def _sees_order(trial: Trial) -> Diagnosis:
     tokens = trial.tokens(max(FEWEST, min(TEXTS, MOST // math.prod(shape))), trial.length)
     output = trial.run(tokens)
     texts = _Texts(tokens, trial.other(tokens), output, trial.noise(tokens, output))
+    turned, other, last = _all_at_once(
+        trial, tokens.flip(0), texts.other, texts.with_others(trial.length - 1, trial.length)
+    )
+    if _clearest(turned.flip(0) - output, texts.noise).clear > SURE:
+        raise CannotTellError(
+            "a text gives another output when others of its batch change places: it does not read"
+            " (batch, length)"
+        )
     ignored = "its output does not depend on the tokens"
-    _demand(_clearest(trial.run(texts.other) - output, texts.noise), SURE, ignored)
+    _demand(_clearest(other - output, texts.noise), SURE, ignored)
     axes = _growing(trial, shape)
     if not axes:
         return _pooled(trial, texts)
-    last = _changed(trial, texts, texts.with_others(trial.length - 1, trial.length))
-    causal = _clearest(*(_at(x, slice(trial.length - 1), axes) for x in last))
+    moved = (last - output, texts.noise)
+    causal = _clearest(*(_at(x, slice(trial.length - 1), axes) for x in moved))
     return (_causal if causal.clear <= SURE else _both_ways)(trial, texts, axes)
+
+
+def _all_at_once(trial: Trial, *batches: Tensor) -> tuple[Tensor, ...]:
+    """Return the output for each of several batches of texts, which are run as one."""
+    return trial.run(torch.cat(batches)).chunk(len(batches))
 
 
 class _Texts(NamedTuple):
@@ -655,10 +668,11 @@ def _through_what(trial: Trial, texts: _Texts, axes: list[int], found: Diagnosis
 def _knows_positions(trial: Trial, texts: _Texts, axes: list[int]) -> bool | None:
     """Return whether any part knows positions; None where no part can be run, or none can tell."""
     same = texts.tokens[:, :1].repeat_interleave(trial.length, dim=1)
-    if axes and _varying(trial.run(same), texts.noise, axes):
+    equal, output = called_with(trial, same, may_mix(trial.model))
+    if axes and _varying(trial.read(same, output), texts.noise, axes):
         return True
     relative = SURE * trial.digit()
-    parts = mixing_parts(trial, texts.tokens, same)
+    parts = mixing_parts(trial, texts.tokens, equal)
     order = next(_orders(trial.length, 0, 1))
     if any(part.told(relative) or part.minds(order, relative) for part in parts):
         return True
@@ -725,11 +739,7 @@ def _sums(trial: Trial) -> Iterator[tuple[Tensor, Tensor]]:
     other, place = text.clone(), trial.length // 2
     other[:, place] = trial.other(text)[:, place]
     here = torch.arange(trial.length) == place
-    for name, given, changed in twice(trial, text, other):
-        if name != "add" or len(given) != 2:
-            continue
-        if any(x.shape.count(trial.length) != 1 or x.shape[-1] == trial.length for x in given):
-            continue
+    for _, given, changed in twice(trial, text, other, partial(_added, trial.length)):
         rows = [by_position(x, trial.length) for x in given]
         moved = [
             (by_position(y, trial.length) != x).any(dim=1)
@@ -739,6 +749,12 @@ def _sums(trial: Trial) -> Iterator[tuple[Tensor, Tensor]]:
             alone = torch.equal(moved[tokens], here) and not moved[positions].any()
             if alone and varies(rows[positions]):
                 yield rows[tokens], rows[positions]
+
+
+def _added(length: int, name: str, given: list[Tensor]) -> list[Tensor]:
+    """Return the two tensors that are added, if they have rows and each row a position."""
+    rows = all(x.shape.count(length) == 1 and x.shape[-1] != length for x in given)
+    return given if name == "add" and len(given) == 2 and rows else []
 
 
 def _colliding_positions(trial: Trial, *, length: int) -> Diagnosis:
@@ -919,7 +935,7 @@ def _turned(trial: Trial) -> tuple[list[_Turned], Tensor]:
     other = trial.other(text[:, :1]).repeat_interleave(trial.length, dim=1)
     found: list[_Turned] = []
     unclear = False
-    for name, given, changed in twice(trial, text, other):
+    for name, given, changed in twice(trial, text, other, partial(_turning, trial.length)):
         by_token = [not torch.equal(x, y) for x, y in zip(given, changed, strict=True)]
         for x, depends in zip(given, by_token, strict=True):
             if depends:
@@ -934,24 +950,41 @@ def _turned(trial: Trial) -> tuple[list[_Turned], Tensor]:
     return found, text
 
 
+def _turning(length: int, name: str, given: list[Tensor]) -> list[Tensor]:
+    """Return what may be turned, or be factors that turn."""
+    return [x for x in given if name == "mul" or _may_turn(x, length)]
+
+
+def _may_turn(x: Tensor, length: int) -> bool:
+    """Say whether these are heads, (…, length, d), of two pairs or more."""
+    return (
+        x.ndim >= 3
+        and x.shape[-2] == length
+        and x.shape[-1] >= 4
+        and x.shape[-1] % 2 == 0
+        and not x.is_complex()
+    )
+
+
 def _as_turned(x: Tensor, trial: Trial) -> list[_Turned]:
     """Return how a tensor (…, length, d) turns, in a list, or an empty one."""
-    if x.is_complex() or x.ndim < 3 or x.shape[-2] != trial.length or x.shape[-1] % 2:
+    if not _may_turn(x, trial.length):
         return []
     heads = x.cpu().double().reshape(-1, trial.length, x.shape[-1])
     size = float(heads.abs().max())
-    moves = (heads - heads[:, :1]).abs().amax(dim=(0, 1)) > 1e-6 * size
-    if not moves.any() or x.shape[-1] < 4:
+    moves = ((heads - heads[:, :1]).abs().amax(dim=(0, 1)) > 1e-6 * size).tolist()
+    if not any(moves):
         return []
     slack = max(1e-4, SURE * trial.digit()) * size**2
-    last = int(moves.nonzero().max()) // 2 * 2 + 2
+    last = max(place for place, moved in enumerate(moves) if moved) // 2 * 2 + 2
     pairings = [("interleaved", last, x.shape[-1])]
     pairings += [("half", rotary_d, rotary_d) for rotary_d in range(x.shape[-1], 3, -2)]
     for layout, rotary_d, width in pairings:
+        if any(moves[rotary_d:]):  # what is not turned stays
+            continue
         first, second = _pairs(heads[..., :width], layout)
         kept = first**2 + second**2
-        still = not moves[rotary_d:].any()
-        if still and _largest(kept - kept[:, :1]) <= slack:
+        if _largest(kept - kept[:, :1]) <= slack:
             return [_Turned(layout, rotary_d, heads[:, 0])]
     return []
 

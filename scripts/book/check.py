@@ -1,12 +1,13 @@
 """How a page is checked: Sybil reads it in order, and runs and compares what it finds.
 
-sybil().pytest()     the hook for pytest: every number, table, statement is a test of its own
+sybil().pytest()     the hook for pytest: numbers, tables or statements in a row are one test
 corrections(path)    what `make update` writes into the page
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -73,7 +74,7 @@ def names() -> dict[str, Any]:
 def sybil() -> Sybil:
     """Return the checker of pages, with its parsers."""
     return Sybil(
-        parsers=[_parse_page, *map(_parser, FINDERS), _parse_strays],
+        parsers=[_parse_page, _parse_checked, _parse_strays],
         patterns=["docs/*.md", "docs/**/*.md", "README.md"],
         path=str(ROOT),
         setup=_open_page,
@@ -100,21 +101,32 @@ def _failure(text: str) -> str:
     return ""
 
 
-def _parser(finder: Finder) -> Callable[[Document], Iterator[Region]]:
-    def parse(document: Document) -> Iterator[Region]:
+def _parse_checked(document: Document) -> Iterator[Region]:
+    """Yield all that prints what an expression gives; neighbours of one kind are one example.
+
+    A page has hundreds, and an example takes pytest longer than most of them take.
+    """
+    found: list[Checked] = []
+    for finder in FINDERS:
         try:
-            for checked in finder(document.text):
-                yield Region(checked.start, checked.end, checked, _evaluate)
+            found.extend(finder(document.text))
         except ValueError as error:  # it cannot be read; say so as a failure of the page
             yield Region(document.end, document.end, str(error), _report)
-
-    return parse
+    for _, neighbours in groupby(sorted(found, key=lambda checked: checked.start), key=type):
+        row = list(neighbours)
+        yield Region(row[0].start, row[0].end, row, _evaluate)
 
 
 def _evaluate(example: Example) -> str:
+    """Return what is wrong, each with its line; what stands behind a fault is checked as well."""
     text = example.document.text
+    said = (_wrong(checked, text, example.namespace) for checked in example.parsed)
+    return "\n".join(filter(None, said))
+
+
+def _wrong(checked: Checked, text: str, namespace: dict[str, Any]) -> str:
     try:
-        found = corrections_of(example.parsed, text, example.namespace)
+        found = corrections_of(checked, text, namespace)
     except PageError as error:
         return str(error)
     return "\n".join(correction.message(text) for correction in found)

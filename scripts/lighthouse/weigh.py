@@ -50,10 +50,15 @@ def weigh(folder: Path, paths: list[str], within: Browser | None = None) -> Iter
     with hosted(folder) as host:
         for path in paths:
             with opened(host, path, within) as page:
-                first = by_kind(host.sent)
-                page.evaluate(TO_THE_END)
-                page.wait_for_load_state("networkidle")
-                yield Weight(path, first, sum(size for _, size in host.sent))
+                yield weighed(host, path, page)
+
+
+def weighed(host: Host, path: str, page: Page) -> Weight:
+    """Return what an opened page weighs, and read it to its end."""
+    first = by_kind(host.sent)
+    page.evaluate(TO_THE_END)
+    page.wait_for_load_state("networkidle")
+    return Weight(path, first, sum(size for _, size in host.sent))
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from cases import each
 from torch import Tensor
 
 from posenc.nn import RotaryEmbedding, SinusoidalPositionalEncoding
@@ -32,7 +33,7 @@ NOT_TENSORS: tuple[Any, ...] = (None, 3, 1.5, True, "x", [1, 2], np.zeros((2, 3)
 # Activations and masks
 
 
-@pytest.mark.parametrize("dtype", ACTIVATIONS)
+@each("dtype", ACTIVATIONS)
 def test_activations_are_floating_tensors_and_come_back_themselves(dtype: torch.dtype) -> None:
     x = torch.zeros(2, 3, 8, dtype=dtype)
     assert as_activations("x", x, ("batch", "length", 8)) is x
@@ -46,7 +47,7 @@ def test_nan_inside_activations_passes_through() -> None:
     assert as_activations("x", x, ("length", 2)) is x
 
 
-@pytest.mark.parametrize("value", NOT_TENSORS)
+@each("value", NOT_TENSORS)
 def test_what_is_no_tensor_is_refused(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^x must be a floating tensor; got "):
         as_activations("x", value, (...,))
@@ -68,7 +69,7 @@ def test_a_tensor_of_tensors_is_refused() -> None:
             as_activations("x", torch.nested.nested_tensor(rows, layout=layout), (..., 8))
 
 
-@pytest.mark.parametrize("dtype", [torch.int64, torch.bool, torch.complex64, torch.float8_e4m3fn])
+@each("dtype", [torch.int64, torch.bool, torch.complex64, torch.float8_e4m3fn])
 def test_activations_of_another_type_are_refused(dtype: torch.dtype) -> None:
     with pytest.raises(TypeError, match=rf"^x must be a floating tensor; got one of {dtype}$"):
         as_activations("x", torch.zeros(2, 3, dtype=dtype), ("length", 3))
@@ -84,7 +85,7 @@ BAD_SHAPES: tuple[tuple[tuple[int, ...], tuple[Any, ...], str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("given", "shape", "allowed"), BAD_SHAPES)
+@each(("given", "shape", "allowed"), BAD_SHAPES)
 def test_a_shape_that_does_not_fit_is_refused_with_both(
     given: tuple[int, ...], shape: Any, allowed: str
 ) -> None:
@@ -104,14 +105,14 @@ def test_a_mask_is_boolean_and_nothing_that_counts_as_one() -> None:
 # Ids and relative positions
 
 
-@pytest.mark.parametrize("dtype", INTEGERS)
+@each("dtype", INTEGERS)
 def test_ids_of_any_integer_type_become_int64(dtype: torch.dtype) -> None:
     ids = as_ids("ids", torch.tensor([0, 2], dtype=dtype), below=3)
     assert ids.dtype is torch.int64
     assert ids.tolist() == [0, 2]
 
 
-@pytest.mark.parametrize(("value", "got"), [([0, 3], "3"), ([-1, 0], "-1"), ([-5, 9], "-5")])
+@each(("value", "got"), [([0, 3], "3"), ([-1, 0], "-1"), ([-5, 9], "-5")])
 def test_ids_out_of_range_are_refused(value: list[int], got: str) -> None:
     with pytest.raises(ValueError, match=rf"^ids must be from 0 to 2; got {got}$"):
         as_ids("ids", torch.tensor(value), below=3)
@@ -125,6 +126,7 @@ def test_ids_on_the_meta_device_have_no_values_to_check() -> None:
     assert as_ids("ids", torch.zeros(2, dtype=torch.int64, device=META), below=3).is_meta
 
 
+@pytest.mark.no_cover  # to count lines would slow the compiler as well
 def test_ids_are_checked_by_kind_under_a_compiler_and_by_value_in_eager_mode() -> None:
     def looked_up(ids: Tensor) -> Tensor:
         return as_ids("ids", ids, below=3) * 2
@@ -137,14 +139,14 @@ def test_ids_are_checked_by_kind_under_a_compiler_and_by_value_in_eager_mode() -
         compiled(torch.zeros(2))
 
 
-@pytest.mark.parametrize("shape", [(2, 3), (4, 2, 3)])
+@each("shape", [(2, 3), (4, 2, 3)])
 def test_relative_positions_have_two_axes_or_three(shape: tuple[int, ...]) -> None:
     relative = torch.full(shape, -5, dtype=torch.int32)
     assert as_relative("relative", relative).dtype is torch.int64
     assert as_relative("relative", relative).shape == shape
 
 
-@pytest.mark.parametrize("shape", [(), (3,), (1, 1, 2, 3)])
+@each("shape", [(), (3,), (1, 1, 2, 3)])
 def test_relative_positions_of_other_shapes_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match=r"^relative must be of shape \(query, key\); got \("):
         as_relative("relative", torch.zeros(shape, dtype=torch.int64))
@@ -161,8 +163,8 @@ def test_relative_positions_are_whole_and_not_too_large() -> None:
 # Positions
 
 
-@pytest.mark.parametrize("dtype", [*INTEGERS, torch.float32, torch.float64])
-@pytest.mark.parametrize("shape", [(3,), (2, 3)])
+@each("dtype", [*INTEGERS, torch.float32, torch.float64])
+@each("shape", [(3,), (2, 3)])
 def test_positions_become_float64(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
     positions = as_positions("positions", torch.ones(shape, dtype=dtype), length=3, batch=2)
     assert positions.dtype is torch.float64
@@ -177,14 +179,14 @@ def test_whole_positions_stay_whole_where_they_must_be() -> None:
         as_positions("positions", torch.zeros(3), integer=True)
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.bool, torch.complex64])
+@each("dtype", [torch.bfloat16, torch.float16, torch.bool, torch.complex64])
 def test_types_that_cannot_count_a_text_are_refused(dtype: torch.dtype) -> None:
     assert torch.tensor(257.0).bfloat16() == 256  # which is why
     with pytest.raises(TypeError, match=r"^positions must be an integer or real tensor; got one"):
         as_positions("positions", torch.zeros(3, dtype=dtype))
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "wanted"),
     [((4,), "(3,)"), ((), "(3,)"), ((1, 3), "(2, 3)"), ((3, 2), "(2, 3)"), ((2, 3, 1), "(3,)")],
 )
@@ -196,7 +198,7 @@ def test_positions_are_a_row_or_a_row_for_each_sequence(
     assert str(error.value) == f"positions must be of shape {wanted}; got {given}"
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "dtype", "bits"),
     [
         (float("nan"), torch.float64, 53),
@@ -249,7 +251,7 @@ def test_angles_at_the_highest_frequency_are_bounded_like_positions() -> None:
         offset_or_positions(2**53, None, length=1, device=CPU, fastest=1e-3)
 
 
-@pytest.mark.parametrize(
+@each(
     "called",
     [
         lambda: RotaryEmbedding(8, frequencies=[1e308] * 4)(torch.ones(1, 1, 1, 8), offset=10**10),
@@ -257,7 +259,6 @@ def test_angles_at_the_highest_frequency_are_bounded_like_positions() -> None:
         lambda: RotaryEmbedding(8, base=1e-30).factors(torch.ones(1, 1, 1, 8), offset=3),
         lambda: SinusoidalPositionalEncoding(8, base=1e-30)(torch.ones(1, 1, 8), offset=3),
     ],
-    ids=["far and fast", "a base below 1", "its factors", "sines of one"],
 )
 def test_angles_that_would_be_noise_are_refused(called: Callable[[], Tensor]) -> None:
     with pytest.raises(ValueError, match=r"^offset must keep positions and their angles below"):
@@ -275,7 +276,7 @@ def test_offset_and_positions_together_are_refused() -> None:
         offset_or_positions(4, torch.arange(3), length=3, device=CPU)
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "error"),
     [(-1, ValueError), (1.0, TypeError), (True, TypeError), ("1", TypeError), (None, TypeError)],
 )
@@ -301,12 +302,12 @@ def test_another_device_is_refused() -> None:
     assert on_device("x", x, CPU) is x
 
 
-@pytest.mark.parametrize("value", [0, 0.5, np.float32(0.25), 0.999])
+@each("value", [0, 0.5, np.float32(0.25), 0.999])
 def test_a_probability_is_a_float_below_one(value: Any) -> None:
     assert as_probability("dropout", value) == float(value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "error"),
     [
         (1, ValueError),

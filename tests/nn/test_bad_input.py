@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import torch
+from cases import each
 from torch import Tensor
 
 from posenc import nn
@@ -283,21 +284,21 @@ def bad_values(name: str, argument: str) -> list[object]:
     return BAD.get(f"{name}.{argument}", BAD.get(argument, []))
 
 
-def cases() -> Iterator[object]:
+def cases() -> Iterator[tuple[str, str]]:
     for name, (call, _) in CALLS.items():
         for argument in arguments(call):
             if bad_values(name, argument):
-                yield pytest.param(name, argument, id=f"{name}-{argument}")
+                yield name, argument
 
 
-@pytest.mark.parametrize("name", [name for name, call in public_calls() if arguments(call)])
+@each("name", [name for name, call in public_calls() if arguments(call)])
 def test_every_argument_of_every_public_name_has_bad_values_here(name: str) -> None:
     call, good = CALLS[name]
     call(**good)
     assert [argument for argument in arguments(call) if not bad_values(name, argument)] == []
 
 
-@pytest.mark.parametrize(("name", "argument"), [*cases()])
+@each(("name", "argument"), cases())
 def test_bad_input_is_refused_under_its_name(name: str, argument: str) -> None:
     call, good = CALLS[name]
     for number, value in enumerate(bad_values(name, argument)):

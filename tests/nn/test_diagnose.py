@@ -23,6 +23,7 @@ from torch import Tensor
 
 from posenc import nn
 from posenc.nn._observe import Recorder, Widths
+from posenc.nn._parts import may_mix
 from posenc.nn._trial import Reads, Trial, Watch, uncompiled
 from posenc.nn.diagnose import ABSENT, HEALTHY, ILL, UNDETERMINED, Diagnosis
 
@@ -287,9 +288,9 @@ def trained(layout: str) -> nn.GPTModel:
     torch.manual_seed(0)
     model = nn.GPTModel(32, 64, 64, heads=2, layers=2, pos_type="rope")
     turned_by(model, layout)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3, weight_decay=0.1)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3, weight_decay=0.1, fused=True)
     for _ in range(60):
-        ids = torch.randint(0, 32, (32, 24))
+        ids = torch.randint(0, 32, (16, 24))
         logits = model(ids)[:, 3:].flatten(0, 1)
         loss = torch.nn.functional.cross_entropy(logits, ids[:, :-3].flatten())
         optimizer.zero_grad()
@@ -727,6 +728,52 @@ def test_a_model_that_reads_one_token_of_a_text_of_one_token_is_diagnosed() -> N
 
     found = nn.sees_order(Sparing(causal=True, layers=2))
     assert found.verdict == "only through the causal mask"
+
+
+def test_a_run_that_was_ended_half_way_leaves_no_model_undiagnosed() -> None:
+    """The search for the vocabulary ends one; what it leaves behind is on a copy, and not kept."""
+
+    class Busy(Reader):
+        busy = False
+
+        def forward(self, ids: Tensor) -> Tensor:
+            if self.busy:
+                raise RuntimeError("busy")
+            self.busy = True
+            out = super().forward(ids)
+            self.busy = False
+            return out
+
+    model = Busy(sines(16))
+    report = nn.diagnose(model)
+    assert [d.status for d in report.diagnoses] == [*[HEALTHY] * 4, ABSENT], str(report)
+    assert not model.busy
+
+
+def test_of_the_parts_of_a_model_those_that_work_row_by_row_need_not_be_tried() -> None:
+    """PyTorch's own, as they come: what could mix tokens in any way is left to be tried."""
+
+    class Mixing(torch.nn.Linear):
+        def forward(self, x: Tensor) -> Tensor:
+            return super().forward(x).cumsum(dim=1)
+
+    def own(x: Tensor) -> Tensor:
+        return x.cumsum(dim=1)
+
+    linear, norm = torch.nn.Linear(8, 8), torch.nn.LayerNorm(8)
+    tried = {
+        "hooked": torch.nn.Linear(8, 8),
+        "replaced": torch.nn.Linear(8, 8),
+        "derived": Mixing(8, 8),
+        "over all": torch.nn.LayerNorm((13, 8)),
+        "over all but the mean": torch.nn.RMSNorm((13, 8)),
+        "along": torch.nn.Conv1d(8, 8, 3),
+        "one of two": torch.nn.Sequential(torch.nn.GELU(), Mixing(8, 8)),
+    }
+    tried["hooked"].register_forward_hook(lambda part, given, out: own(out))
+    tried["replaced"].forward = own
+    alone = {"linear": linear, "norm": norm, "both": torch.nn.Sequential(linear, torch.nn.ReLU())}
+    assert may_mix(torch.nn.ModuleDict(tried | alone)) == ["", *list(tried), "one of two.1"]
 
 
 @pytest.mark.parametrize("mode", [Reads, Recorder, Widths])

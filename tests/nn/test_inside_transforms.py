@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import torch
+from cases import each
 from torch import Tensor, nn
 
 from posenc.nn import (
@@ -76,7 +77,7 @@ ASKED: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("name", ASKED)
+@each("name", ASKED)
 @torch.no_grad()
 def test_vmap_gives_each_what_it_is_given_alone(name: str) -> None:
     asked, batches = ASKED[name]
@@ -112,9 +113,10 @@ LOUD: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 }
 
 
-@pytest.mark.parametrize("name", LOUD)
-@pytest.mark.parametrize("compiled", [False, True])
+@each("name", LOUD)
+@each("compiled", [False, True])
 @torch.no_grad()
+@pytest.mark.no_cover  # many runs of lines that others count
 def test_autocast_leaves_products_as_exact_as_their_factors(name: str, compiled: bool) -> None:
     torch.compiler.reset()
     asked, q = LOUD[name], Q[:, 0]

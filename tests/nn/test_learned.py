@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from cases import each
 from torch import Tensor
 
 from posenc.learned import LearnedPositionalEmbedding as Twin
@@ -35,8 +36,8 @@ def test_a_count_gives_the_first_rows() -> None:
         assert torch.equal(layer(count), table(layer)[:count])
 
 
-@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int16, torch.uint8])
-@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (2, 0), (2, 1, 3)])
+@each("dtype", [torch.int64, torch.int32, torch.int16, torch.uint8])
+@each("shape", [(), (3,), (2, 3), (2, 0), (2, 1, 3)])
 def test_ids_of_any_shape_give_a_row_each(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
     layer = learned()
     ids = torch.randint(0, 6, shape, generator=torch.Generator().manual_seed(1)).to(dtype)
@@ -79,7 +80,7 @@ def test_the_table_is_drawn_with_deviation_two_hundredths() -> None:
 # Right where others slip
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@each("dtype", DTYPES)
 def test_rows_have_the_tables_type(dtype: torch.dtype) -> None:
     layer = learned()
     before = table(layer).clone()
@@ -155,6 +156,7 @@ def test_it_compiles_in_one_graph() -> None:
         assert torch.equal(compiled(ids), layer(ids))
 
 
+@pytest.mark.no_cover  # to count lines would slow the compiler as well
 def test_it_exports() -> None:
     layer = learned()
     length = torch.export.Dim("length", min=2, max=64)
@@ -186,7 +188,7 @@ BAD_POSITIONS: dict[str, tuple[Any, type[Exception]]] = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_POSITIONS)
+@each("name", BAD_POSITIONS)
 def test_bad_positions_are_refused_by_name(name: str) -> None:
     value, error = BAD_POSITIONS[name]
     with pytest.raises(error, match=r"^positions must be .*; got "):
@@ -208,15 +210,15 @@ BAD_SIZES: tuple[tuple[Any, type[Exception]], ...] = (
 )
 
 
-@pytest.mark.parametrize("argument", ["max_len", "d_model"])
-@pytest.mark.parametrize(("value", "error"), BAD_SIZES)
+@each("argument", ["max_len", "d_model"])
+@each(("value", "error"), BAD_SIZES)
 def test_bad_sizes_are_refused_by_name(argument: str, value: Any, error: type[Exception]) -> None:
     arguments = {"max_len": 6, "d_model": 4, argument: value}
     with pytest.raises(error, match=rf"^{argument} must be an integer, 1 or more; got "):
         LearnedPositionalEmbedding(**arguments)
 
 
-@pytest.mark.parametrize(("value", "error"), BAD_SIZES)
+@each(("value", "error"), BAD_SIZES)
 def test_bad_new_lengths_are_refused_by_name(value: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match=r"^max_len must be an integer, 1 or more; got "):
         learned().resized(value)
@@ -227,8 +229,8 @@ def test_bad_new_lengths_are_refused_by_name(value: Any, error: type[Exception])
 SIZES = [(1, 1), (1, 5), (5, 1), (2, 3), (6, 6), (6, 11), (11, 6), (49, 64), (64, 49), (512, 1000)]
 
 
-@pytest.mark.parametrize(("old", "new"), SIZES)
-@pytest.mark.parametrize("dtype", DTYPES)
+@each(("old", "new"), SIZES)
+@each("dtype", DTYPES)
 def test_a_resized_table_is_that_of_the_numpy_definition(
     old: int, new: int, dtype: torch.dtype
 ) -> None:
@@ -239,7 +241,7 @@ def test_a_resized_table_is_that_of_the_numpy_definition(
     assert torch.equal(longer(new), torch.from_numpy(exact).double().to(dtype))
 
 
-@pytest.mark.parametrize(("old", "new"), [pair for pair in SIZES if pair[1] > 1])
+@each(("old", "new"), [pair for pair in SIZES if pair[1] > 1])
 def test_a_resized_table_is_torchs_own_interpolation_with_corners_kept(old: int, new: int) -> None:
     layer = learned(old, 3).double()
     theirs = torch.nn.functional.interpolate(
@@ -292,7 +294,7 @@ def test_resizing_on_the_meta_device_keeps_the_shapes() -> None:
     assert longer.embedding.weight.shape == (9, 4)
 
 
-@pytest.mark.parametrize("value", [torch.nan, torch.inf, -torch.inf])
+@each("value", [torch.nan, torch.inf, -torch.inf])
 def test_a_table_gone_wrong_in_training_is_not_resized(value: float) -> None:
     layer = learned()
     with torch.no_grad():

@@ -16,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
+from cases import each
 from torch import Tensor, nn
 
 import posenc
@@ -177,12 +178,12 @@ RIGHT = [[1, 1, 1, 1, 1, 0, 0, 0], [1] * 8, [1] + [0] * 7]
 BETWEEN = [[0, 1, 0, 0, 1, 1, 0, 1], [1, 0, 1, 1, 1, 1, 1, 0]]
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@each("scheme", SCHEMES)
 def test_reading_step_by_step_with_a_cache_is_reading_at_once(scheme: str) -> None:
     check_step_by_step(model(scheme))
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@each("scheme", SCHEMES)
 @torch.no_grad()
 def test_reading_in_uneven_pieces_with_a_cache_is_reading_at_once(scheme: str) -> None:
     reader, cache = model(scheme), Cache()
@@ -197,22 +198,22 @@ def test_reading_in_uneven_pieces_with_a_cache_is_reading_at_once(scheme: str) -
     assert cache.length == 8
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@each("scheme", SCHEMES)
 def test_a_text_padded_on_the_left_reads_as_it_does_alone(scheme: str) -> None:
     check_padded(model(scheme), LEFT)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@each("scheme", SCHEMES)
 def test_a_text_padded_on_the_right_reads_as_it_does_alone(scheme: str) -> None:
     check_padded(model(scheme), RIGHT)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@each("scheme", SCHEMES)
 def test_a_text_with_padding_in_between_reads_as_it_does_alone(scheme: str) -> None:
     check_padded(model(scheme), BETWEEN)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@each("scheme", SCHEMES)
 @torch.no_grad()
 def test_padded_texts_read_with_a_cache_as_they_do_at_once(scheme: str) -> None:
     reader = model(scheme)
@@ -224,7 +225,7 @@ def test_padded_texts_read_with_a_cache_as_they_do_at_once(scheme: str) -> None:
         torch.testing.assert_close(piece, whole[:, start:stop], atol=CLOSE, rtol=0)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@each("scheme", SCHEMES)
 @torch.no_grad()
 def test_behind_a_padded_prompt_a_cache_needs_no_more_padding(scheme: str) -> None:
     reader, cache = model(scheme), Cache()
@@ -236,7 +237,7 @@ def test_behind_a_padded_prompt_a_cache_needs_no_more_padding(scheme: str) -> No
         torch.testing.assert_close(piece[row], reader(alone)[0, -2:], atol=CLOSE, rtol=0)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@each("scheme", SCHEMES)
 @torch.no_grad()
 def test_padding_that_begins_behind_a_cache_is_not_counted(scheme: str) -> None:
     reader, cache = model(scheme), Cache()
@@ -249,12 +250,12 @@ def test_padding_that_begins_behind_a_cache_is_not_counted(scheme: str) -> None:
     torch.testing.assert_close(last[1], reader(without)[0, -1:], atol=CLOSE, rtol=0)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@each("scheme", SCHEMES)
 def test_packed_documents_read_as_they_do_alone(scheme: str) -> None:
     check_packed(model(scheme))
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@each("scheme", SCHEMES)
 @torch.no_grad()
 def test_packed_documents_may_be_padded_too(scheme: str) -> None:
     reader = model(scheme)
@@ -266,7 +267,7 @@ def test_packed_documents_may_be_padded_too(scheme: str) -> None:
         torch.testing.assert_close(logits[:, places], alone, atol=CLOSE, rtol=0)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@each("scheme", SCHEMES)
 def test_a_later_token_never_changes_what_was_said_before_it(scheme: str) -> None:
     check_causal(model(scheme))
 
@@ -287,7 +288,7 @@ def test_without_positions_and_mask_attention_cannot_tell_order_and_the_causal_m
 # --- Positions: by offset, by ids, for each text -------------------------------------------
 
 
-@pytest.mark.parametrize("name", WITH_OFFSET)
+@each("name", WITH_OFFSET)
 def test_positions_by_offset_by_ids_and_for_each_text_are_the_same(name: str) -> None:
     module = MODULES[name]().double()
     run = torch.arange(7, 13)
@@ -303,7 +304,7 @@ def test_positions_by_offset_by_ids_and_for_each_text_are_the_same(name: str) ->
     assert torch.equal(mixed[1], module(x)[1])
 
 
-@pytest.mark.parametrize("name", RELATIVE)
+@each("name", RELATIVE)
 def test_relative_positions_do_not_know_where_they_start(name: str) -> None:
     module = MODULES[name]().double()
     start, batch = torch.arange(6), torch.tensor([[0, 1, 2, 3, 4, 5], [9, 3, 1, 2, 0, 400]])
@@ -336,16 +337,16 @@ def check_trip(name: str, module: nn.Module, dtype: torch.dtype) -> None:
     assert torch.equal(tell(copy.deepcopy(module).to(dtype).double(), places_of(name)), expected)
 
 
-@pytest.mark.parametrize("dtype", NARROW)
-@pytest.mark.parametrize("name", MODULES)
+@each("dtype", NARROW)
+@each("name", MODULES)
 def test_a_trip_through_a_narrow_dtype_rounds_what_is_learned_and_nothing_else(
     name: str, dtype: torch.dtype
 ) -> None:
     check_trip(name, MODULES[name](), dtype)
 
 
-@pytest.mark.parametrize("dtype", NARROW)
-@pytest.mark.parametrize("name", MODULES)
+@each("dtype", NARROW)
+@each("name", MODULES)
 def test_in_a_narrow_dtype_each_value_is_the_exact_one_rounded(
     name: str, dtype: torch.dtype
 ) -> None:
@@ -357,7 +358,7 @@ def test_in_a_narrow_dtype_each_value_is_the_exact_one_rounded(
     torch.testing.assert_close(got.double(), exact, atol=1e-7, rtol=torch.finfo(dtype).eps)
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
+@each("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
 def test_formulas_are_the_numpy_definitions_in_every_dtype_at_every_distance(
     dtype: torch.dtype,
 ) -> None:
@@ -379,7 +380,7 @@ def test_formulas_are_the_numpy_definitions_in_every_dtype_at_every_distance(
     torch.testing.assert_close(bias, slopes_times_distance, atol=0, rtol=rounding)
 
 
-@pytest.mark.parametrize("name", [*EXACT_FAR_OUT[:3], "learned", "embedding, sinusoidal"])
+@each("name", [*EXACT_FAR_OUT[:3], "learned", "embedding, sinusoidal"])
 def test_in_bfloat16_a_thousand_positions_are_told_apart(name: str) -> None:
     said = tell(MODULES[name]().to(torch.bfloat16), torch.arange(1000), torch.bfloat16)
     assert len(np.unique(said.reshape(1000, D).float().numpy(), axis=0)) == 1000
@@ -397,8 +398,8 @@ def test_counting_is_the_one_that_bfloat16_takes_for_another() -> None:
     assert torch.equal(same[0], same[1])
 
 
-@pytest.mark.parametrize("dtype", NARROW)
-@pytest.mark.parametrize("scheme", SCHEMES)
+@each("dtype", NARROW)
+@each("scheme", SCHEMES)
 @torch.no_grad()
 def test_a_models_trip_through_a_narrow_dtype_rounds_its_parameters_and_nothing_else(
     scheme: str, dtype: torch.dtype
@@ -421,7 +422,7 @@ def check_far_out(narrow: GPTModel, exact: nn.Module) -> None:
     assert (logits - exact_logits).abs().max() < 0.03 * exact_logits.abs().max()
 
 
-@pytest.mark.parametrize("scheme", [scheme for scheme in SCHEMES if scheme != "counting"])
+@each("scheme", [scheme for scheme in SCHEMES if scheme != "counting"])
 def test_a_model_in_bfloat16_reads_a_thousand_tokens_as_in_float64(scheme: str) -> None:
     original = model(scheme, layers=1, max_len=ROWS)
     check_far_out(copy.deepcopy(original).to(torch.bfloat16), rounded(original, torch.bfloat16))
@@ -441,7 +442,7 @@ def check_alibi_weights(reader: GPTModel, rounding: float) -> None:
     torch.testing.assert_close(weights[0, 0].double(), expected, atol=1e-20, rtol=rounding)
 
 
-@pytest.mark.parametrize(
+@each(
     ("dtype", "rounding"), [(torch.float64, CLOSE), (torch.float32, 1e-5), (torch.bfloat16, 2**-8)]
 )
 def test_alibis_bias_is_in_the_weights_to_their_last_digit_at_a_thousand_positions(
@@ -450,7 +451,7 @@ def test_alibis_bias_is_in_the_weights_to_their_last_digit_at_a_thousand_positio
     check_alibi_weights(model("alibi", layers=1).to(dtype), rounding)
 
 
-@pytest.mark.parametrize(("name", "keep"), [("sinusoidal", 3), ("rope", 4)])
+@each(("name", "keep"), [("sinusoidal", 3), ("rope", 4)])
 def test_two_bases_never_share_a_table(name: str, keep: int) -> None:
     places = torch.arange(9)
 
@@ -471,7 +472,7 @@ def test_two_bases_never_share_a_table(name: str, keep: int) -> None:
 # --- State: dicts, the meta device, compilers, aliases --------------------------------------
 
 
-@pytest.mark.parametrize("name", MODULES)
+@each("name", MODULES)
 def test_a_state_dict_holds_what_is_learned_and_brings_it_all_back(name: str) -> None:
     module, fresh = MODULES[name](), MODULES[name]()
     assert set(module.state_dict()) == {key for key, _ in module.named_parameters()}
@@ -480,7 +481,7 @@ def test_a_state_dict_holds_what_is_learned_and_brings_it_all_back(name: str) ->
     assert torch.equal(tell(fresh, places_of(name)), tell(module, places_of(name)))
 
 
-@pytest.mark.parametrize("name", MODULES)
+@each("name", MODULES)
 def test_a_module_born_on_the_meta_device_lives_again(name: str) -> None:
     with torch.device("meta"):
         born = MODULES[name]()
@@ -490,18 +491,18 @@ def test_a_module_born_on_the_meta_device_lives_again(name: str) -> None:
     assert torch.equal(tell(revived, places_of(name)), tell(module, places_of(name)))
 
 
-@pytest.mark.parametrize("name", [name for name in MODULES if name in LEARNED])
+@each("name", [name for name in MODULES if name in LEARNED])
 def test_a_module_from_the_meta_device_can_start_afresh(name: str) -> None:
     with torch.device("meta"):
         born = MODULES[name]()
     revived, module = born.to_empty(device="cpu"), MODULES[name]()
-    for each in (revived, module):
+    for one in (revived, module):
         torch.manual_seed(1)
-        each.reset_parameters()  # type: ignore[operator]
+        one.reset_parameters()  # type: ignore[operator]
     assert torch.equal(tell(revived, places_of(name)), tell(module, places_of(name)))
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@each("scheme", SCHEMES)
 @torch.no_grad()
 def test_a_model_lives_through_a_state_dict_and_the_meta_device(scheme: str) -> None:
     original = model(scheme)
@@ -512,14 +513,14 @@ def test_a_model_lives_through_a_state_dict_and_the_meta_device(scheme: str) -> 
     revived = born.to_empty(device="cpu").eval()
     revived.load_state_dict(original.state_dict())
     assert torch.equal(revived(TEXT), original(TEXT))
-    for each in (revived, original):
+    for one in (revived, original):
         torch.manual_seed(1)
-        each.reset_parameters()
+        one.reset_parameters()
     assert torch.equal(revived(TEXT), original(TEXT))
 
 
 class Told(nn.Module):
-    """What `tell` says, as a module, so that each can be compiled and exported alike."""
+    """What `tell` says, as a module that can be compiled."""
 
     def __init__(self, module: nn.Module) -> None:
         super().__init__()
@@ -529,15 +530,7 @@ class Told(nn.Module):
         return tell(self.module, positions)
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_a_module_compiles_in_one_graph_and_exports(name: str) -> None:
-    torch.compiler.reset()
-    module, places = Told(MODULES[name]()), torch.tensor([[0, 3, 1, 999], [2, 2, 500, 7]])
-    compiled = torch.compile(module, fullgraph=True, backend="eager")
-    assert torch.equal(compiled(places), module(places))
-    assert torch.equal(torch.export.export(module, (places,)).module()(places), module(places))
-
-
+# What models do not show of single modules, the tests of each module do.
 @pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_a_model_compiles_in_one_graph_and_exports(scheme: str) -> None:
@@ -582,7 +575,7 @@ def test_the_compiler_of_kernels_keeps_the_angles_exact() -> None:
     torch.testing.assert_close(compiled(places), torch.tensor(expected), atol=1e-10, rtol=0)
 
 
-@pytest.mark.parametrize("name", MODULES)
+@each("name", MODULES)
 def test_writing_into_a_result_changes_no_later_one(name: str) -> None:
     module, places = MODULES[name](), places_of(name)
     first = tell(module, places)
@@ -592,7 +585,7 @@ def test_writing_into_a_result_changes_no_later_one(name: str) -> None:
     assert torch.equal(places, places_of(name))
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@each("scheme", SCHEMES)
 @torch.no_grad()
 def test_writing_into_what_a_model_returned_or_was_given_changes_nothing_later(
     scheme: str,
@@ -621,7 +614,7 @@ def with_gradient(module: nn.Module) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("name", MODULES)
+@each("name", MODULES)
 def test_gradients_reach_what_is_learned_and_nothing_else(name: str) -> None:
     module = MODULES[name]()
     learned = {key for key, parameter in module.named_parameters() if parameter.requires_grad}
@@ -649,7 +642,7 @@ def test_gradients_reach_what_is_learned_and_nothing_else(name: str) -> None:
         assert with_gradient(module) == learned
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@each("scheme", SCHEMES)
 def test_a_models_gradients_reach_every_parameter_and_only_the_rows_that_were_read(
     scheme: str,
 ) -> None:
@@ -760,7 +753,7 @@ def test_positions_that_count_padding_or_run_on_through_documents_are_noticed(
         check_packed(model(scheme))
 
 
-@pytest.mark.parametrize("kind", [SinusoidalPositionalEncoding, RotaryEmbedding])
+@each("kind", [SinusoidalPositionalEncoding, RotaryEmbedding])
 def test_frequencies_rounded_with_the_model_are_noticed(kind: type[nn.Module]) -> None:
     class Buffered(kind):  # type: ignore[misc, valid-type]
         """A module whose dtype takes its frequencies along, as that of a buffer does."""

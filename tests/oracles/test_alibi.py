@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from cases import each
 from numpy.typing import NDArray
 
 from posenc.alibi import alibi_bias, alibi_key_bias, alibi_slopes
@@ -80,18 +81,18 @@ def softmax(scores: Array) -> Array:
     return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
 
 
-@pytest.mark.parametrize("heads", HEADS)
+@each("heads", HEADS)
 def test_bloom_adds_the_key_only_form(heads: int) -> None:
     np.testing.assert_allclose(bloom(heads), alibi_key_bias(heads, LENGTH), rtol=RAISED)
 
 
-@pytest.mark.parametrize("heads", HEADS)
+@each("heads", HEADS)
 def test_mpt_adds_the_row_of_the_last_query(heads: int) -> None:
     last = alibi_bias(heads, 1, query_offset=LENGTH - 1)
     np.testing.assert_allclose(mpt(heads), last, rtol=ROUNDED)
 
 
-@pytest.mark.parametrize("heads", HEADS)
+@each("heads", HEADS)
 def test_x_transformers_adds_the_symmetric_form(heads: int) -> None:
     whole = alibi_bias(heads, LENGTH, causal=False)
     np.testing.assert_allclose(x_transformers(heads, LENGTH, LENGTH), whole, rtol=ROUNDED)
@@ -99,7 +100,7 @@ def test_x_transformers_adds_the_symmetric_form(heads: int) -> None:
     np.testing.assert_allclose(x_transformers(heads, 3, LENGTH), decoded, rtol=ROUNDED)
 
 
-@pytest.mark.parametrize("heads", HEADS)
+@each("heads", HEADS)
 def test_falcon_adds_the_key_only_form_rounded_to_bfloat16(heads: int) -> None:
     # The slope is rounded to 8 binary digits, and the product.
     np.testing.assert_allclose(
@@ -107,7 +108,7 @@ def test_falcon_adds_the_key_only_form_rounded_to_bfloat16(heads: int) -> None:
     )
 
 
-@pytest.mark.parametrize("heads", HEADS)
+@each("heads", HEADS)
 def test_softmax_makes_one_of_all_forms(heads: int) -> None:
     """Under a causal mask: whole matrices of weights, for scores that are all alike."""
     hidden = np.where(causal_mask(LENGTH), 0.0, -np.inf)
@@ -199,7 +200,7 @@ def falcon_weights(kind: str, heads: int, d: int, length: int) -> Array:
     return mixed.swapaxes(0, 1) @ np.linalg.pinv(values.swapaxes(0, 1))
 
 
-@pytest.mark.parametrize(("kind", "times"), [("sdpa", 1), ("eager", 2)])
+@each(("kind", "times"), [("sdpa", 1), ("eager", 2)])
 def test_falcon_divides_its_bias_by_the_root_of_d_and_counts_it_twice_where_eager(
     kind: str, times: int
 ) -> None:

@@ -11,6 +11,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from cases import each
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
@@ -51,8 +52,8 @@ def assert_same(ours: Tensor, theirs: Tensor) -> None:
     torch.testing.assert_close(ours, theirs, rtol=0, atol=CLOSE[theirs.dtype])
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(("shape", "keys", "d_v"), SHAPES)
+@each("dtype", DTYPES)
+@each(("shape", "keys", "d_v"), SHAPES)
 def test_plain_attention_is_pytorchs(
     shape: tuple[int, ...], keys: int, d_v: int, dtype: torch.dtype
 ) -> None:
@@ -60,9 +61,9 @@ def test_plain_attention_is_pytorchs(
     assert_same(attention(q, k, v)[0], scaled_dot_product_attention(q, k, v))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("masked", ["key", "query and key", "head", "text"])
-@pytest.mark.parametrize(("shape", "keys", "d_v"), SHAPES)
+@each("dtype", DTYPES)
+@each("masked", ["key", "query and key", "head", "text"])
+@each(("shape", "keys", "d_v"), SHAPES)
 def test_a_boolean_mask_means_what_it_means_to_pytorch(
     shape: tuple[int, ...], keys: int, d_v: int, masked: str, dtype: torch.dtype
 ) -> None:
@@ -82,8 +83,8 @@ def test_a_boolean_mask_means_what_it_means_to_pytorch(
     assert_same(attention(q, k, v, mask=mask)[0], theirs)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(("shape", "keys", "d_v"), SHAPES)
+@each("dtype", DTYPES)
+@each(("shape", "keys", "d_v"), SHAPES)
 def test_a_bias_and_a_mask_are_pytorchs_float_mask(
     shape: tuple[int, ...], keys: int, d_v: int, dtype: torch.dtype
 ) -> None:
@@ -98,7 +99,7 @@ def test_a_bias_and_a_mask_are_pytorchs_float_mask(
     assert_same(attention(q, k, v, bias=bias, mask=mask)[0], theirs)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@each("dtype", DTYPES)
 def test_the_causal_mask_is_pytorchs_is_causal(dtype: torch.dtype) -> None:
     q, k, v = vectors((2, 3, 9, 8), 9, 8, dtype)
     mask = torch.from_numpy(causal_mask(9))
@@ -106,8 +107,8 @@ def test_the_causal_mask_is_pytorchs_is_causal(dtype: torch.dtype) -> None:
     assert_same(attention(q, k, v, mask=mask)[0], theirs)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("causal", [True, False])
+@each("dtype", DTYPES)
+@each("causal", [True, False])
 def test_alibi_in_attention_is_alibi_in_pytorchs(causal: bool, dtype: torch.dtype) -> None:
     q, k, v = vectors((2, 6, 9, 8), 9, 8, dtype)
     bias = ALiBi(6, causal=causal)(relative_positions(9), dtype=dtype)

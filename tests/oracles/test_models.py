@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import torch
+from cases import each
 from torch import Tensor
 
 from posenc.nn import PositionalEmbedding, RotaryEmbedding, attention
@@ -100,7 +101,7 @@ def test_gpt2_adds_a_learned_row_for_each_position() -> None:
     torch.testing.assert_close(found, ours(IDS), rtol=0, atol=0)
 
 
-@pytest.mark.parametrize("family", ["bert", "gpt2"])
+@each("family", ["bert", "gpt2"])
 def test_a_learned_model_ends_at_its_last_row(family: str) -> None:
     """The planted fault: a position more, and the model fails where ours says both numbers."""
     from transformers import BertConfig, BertModel, GPT2Config, GPT2Model

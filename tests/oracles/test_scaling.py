@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cases import each
 from numpy.typing import NDArray
 
 from posenc import (
@@ -43,14 +44,14 @@ def theirs(
     return found.double().numpy(), scale
 
 
-@pytest.mark.parametrize("factor", [1.0, 2.0, 8.0])
+@each("factor", [1.0, 2.0, 8.0])
 def test_their_linear_scaling_is_interpolation(factor: float) -> None:
     found, scale = theirs("linear", factor)
     np.testing.assert_allclose(found, interpolated_frequencies(D, factor), rtol=FLOAT32)
     assert scale == 1
 
 
-@pytest.mark.parametrize("factor", [1.0, 2.0, 4.0])
+@each("factor", [1.0, 2.0, 4.0])
 def test_their_dynamic_scaling_is_a_larger_base_by_another_factor(factor: float) -> None:
     """Dynamic NTK enlarges the base by factor·length/trained − (factor − 1), not by the factor."""
     found, _ = theirs("dynamic", factor)
@@ -59,10 +60,10 @@ def test_their_dynamic_scaling_is_a_larger_base_by_another_factor(factor: float)
     )
 
 
-@pytest.mark.parametrize("length", [7, 64, 4096, 10**6])
-@pytest.mark.parametrize("d", [8, 32, 128])
-@pytest.mark.parametrize("base", [100.0, 10000.0, 500000.0])
-@pytest.mark.parametrize("factor", [2.0, 8.0])
+@each("length", [7, 64, 4096, 10**6])
+@each("d", [8, 32, 128])
+@each("base", [100.0, 10000.0, 500000.0])
+@each("factor", [2.0, 8.0])
 def test_their_yarn_is_ours_with_the_released_ramp(
     factor: float, base: float, d: int, length: int
 ) -> None:
@@ -87,8 +88,8 @@ def test_where_their_ramp_ends_before_it_begins_it_turns_round_and_ours_does_not
     np.testing.assert_array_equal(ours, frequencies(8, base=2))
 
 
-@pytest.mark.parametrize("base", [10000.0, 500000.0])
-@pytest.mark.parametrize("factor", [2.0, 8.0])
+@each("base", [10000.0, 500000.0])
+@each("factor", [2.0, 8.0])
 def test_yarn_of_the_paper_has_another_ramp_than_yarn_of_the_code(
     factor: float, base: float
 ) -> None:

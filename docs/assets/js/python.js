@@ -1,5 +1,5 @@
 // Python as a page's scripts know it. It starts with the first run, in a worker of its own, and to
-// stop it is to end that worker; the next run then starts another.
+// stop it is to end that worker; the next run then starts another, with the same interpreter.
 
 export const possible = ["Worker", "WebAssembly", "DecompressionStream"].every((it) => it in window);
 
@@ -8,6 +8,7 @@ export const STOPPED = new Error("stopped");
 
 let worker;
 let current; // the run that is going on
+let interpreter; // compiled by the first worker
 
 function end(reason) {
   const ended = current;
@@ -24,6 +25,7 @@ export function stop() {
 function hear({ data }) {
   if (data.kind === "failed") end(new Error(data.reason));
   else if (data.kind === "done") finish();
+  else if (data.kind === "compiled") ({ interpreter } = data);
   else current.hear(data);
 }
 
@@ -44,6 +46,6 @@ export function run(source, hear) {
   if (!worker) start();
   return new Promise((resolve, reject) => {
     current = { hear, resolve, reject };
-    worker.postMessage(source);
+    worker.postMessage({ ...source, interpreter });
   });
 }

@@ -1,6 +1,6 @@
 // Python itself, in a worker: fetched and started once, then it runs what it is sent. It answers with
-// `loading` (bytes so far, and in all) and `starting`, then for each run with `running`, `printed` and
-// `done`, or with `failed`.
+// `loading` (bytes so far, and in all), `compiled` (the interpreter, for the next worker) and
+// `starting`, then for each run with `running`, `printed` and `done`, or with `failed`.
 
 import { loadPyodide } from "../built/python/pyodide.mjs";
 
@@ -31,15 +31,23 @@ async function large(name) {
   return (await file(name)).body.pipeThrough(count);
 }
 
-/** Pyodide asks for its files with `fetch`. Its interpreter lies here packed, since not every server
-    packs what it sends. */
+/** Pyodide asks for its files with `fetch`, and is given what it need not fetch as nothing. */
 self.fetch = async (address, options) => {
   const name = String(address).split("/").at(-1);
-  if (name.endsWith(".zip")) return new Response(await large(name));
-  if (name !== INTERPRETER) return ask(address, options);
-  const unpacked = (await large(`${name}.gzip`)).pipeThrough(new DecompressionStream("gzip"));
-  return new Response(unpacked, { headers: { "Content-Type": "application/wasm" } });
+  if (name === INTERPRETER) return new Response();
+  return name.endsWith(".zip") ? new Response(await large(name)) : ask(address, options);
 };
+
+/** Fetch the interpreter and compile it. It lies here packed, since not every server packs what it
+    sends. */
+async function compile() {
+  const packed = await large(`${INTERPRETER}.gzip`);
+  const unpacked = packed.pipeThrough(new DecompressionStream("gzip"));
+  const headers = { "Content-Type": "application/wasm" };
+  const interpreter = await WebAssembly.compileStreaming(new Response(unpacked, { headers }));
+  self.postMessage({ kind: "compiled", interpreter });
+  return interpreter;
+}
 
 /** Send on what Python prints, a few times a second, and not without end. */
 function printer() {
@@ -60,11 +68,19 @@ function printer() {
   return { flush, out: write("out"), err: write("err") };
 }
 
-async function start() {
+/** Start Python, with the interpreter that a worker before this one has compiled, if one has: that
+    is fast from the first. */
+async function start(given) {
   const contents = await (await file("contents.json")).json();
-  expected = contents.bytes;
+  [arrived, expected] = [given ? contents.interpreter : 0, contents.bytes];
   const wheel = async (name) => new Response(await large(name)).arrayBuffer();
-  const [python, session, ...wheels] = await Promise.all([
+  const interpreter = given ?? compile();
+  WebAssembly.instantiateStreaming = async (_, imports) => {
+    const module = await interpreter;
+    return { module, instance: await WebAssembly.instantiate(module, imports) };
+  };
+  const [, python, session, ...wheels] = await Promise.all([
+    interpreter,
     loadPyodide({ indexURL: BUILT.href, stdin: () => null }),
     file("session.py").then((answer) => answer.text()),
     ...contents.wheels.map(wheel),
@@ -77,13 +93,13 @@ async function start() {
   return { python, session: python.pyimport("session") };
 }
 
-const started = start();
+let started;
 let page;
 let visited;
 
 /** Run a source; a page that is visited begins without names. */
-async function run({ source, place, group, module, visit }) {
-  const { python, session } = await started;
+async function run({ source, place, group, module, visit, interpreter }) {
+  const { python, session } = await (started ??= start(interpreter));
   if (visit !== visited) [page, visited] = [session.Page(), visit];
   const { flush, out, err } = printer();
   self.postMessage({ kind: "running" });
