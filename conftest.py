@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Generator
-from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,11 +14,14 @@ from scripts.book.check import sybil
 
 pytest_collect_file = sybil().pytest()
 
-# The tests of the package's own modules: their lines are counted. To trace them takes as long as
-# the work itself, and all other tests look at the package from without.
-MODULES = [path.stem.strip("_") for path in (ROOT / "posenc").glob("*.py")]
-FILES = (ROOT / "tests" / f"test_{name}.py" for name in (*MODULES, "fast"))
-COUNTED = [ROOT / "tests" / "nn", *FILES]
+# The tests of the package's own modules, their fast paths and what they refuse: their lines are
+# counted. To trace them takes as long as the work itself, and all other tests look at the package
+# from without.
+FILES = [*(ROOT / "posenc").glob("*.py"), *(ROOT / "posenc" / "nn").glob("*.py")]
+MODULES = [path.relative_to(ROOT / "posenc") for path in FILES]
+TESTS = (ROOT / "tests" / path.with_name(f"test_{path.stem.strip('_')}.py") for path in MODULES)
+OTHERS = ("test_fast.py", "nn/test_fast.py", "nn/test_bad_input.py")
+COUNTED = {*TESTS, *(ROOT / "tests" / name for name in OTHERS)}
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -38,17 +39,20 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
     """Let the collector of garbage pass over what is there when the tests are collected.
 
     The libraries and the tests are some million objects, which stay to the end; going through them
-    again and again takes a quarter of the time of all tests.
+    again and again takes a quarter of the time of all tests. And what comes later is gone through
+    after each twenty thousand objects, not seven hundred.
     """
     gc.disable()
     coverage = counting(session.config)
     if coverage:
         import_module("posenc.nn")  # the lines of the modules themselves count
         coverage.pause()
+        import_module("torch._dynamo")  # or else the first seed loads it while lines are counted
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(20_000, 20, 20)
         gc.enable()
 
 
@@ -56,19 +60,13 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Count the lines that a test of the package runs, its fixtures' included."""
     coverage = counting(item.config)
-    if not coverage or not is_counted(item.path):
+    if not coverage or item.path not in COUNTED:
         return (yield)
     coverage.resume()
     try:
         return (yield)
     finally:
         coverage.pause()
-
-
-@cache
-def is_counted(path: Path) -> bool:
-    """Return whether the lines count that the tests of a file run."""
-    return any(path.is_relative_to(place) for place in COUNTED)
 
 
 def counting(config: pytest.Config) -> Any:

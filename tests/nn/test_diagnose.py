@@ -55,7 +55,7 @@ class Chance(random.Random):
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)  # and not those of GPUs, which takes longer
 
     def one(self, *makers: Maker) -> Model:
         return self.choice(makers)()
@@ -273,7 +273,7 @@ def test_a_hundred_models_without_rotation_turn_nothing() -> None:
 @pytest.mark.no_cover
 def test_a_hundred_untrained_projections_cannot_tell_their_layout() -> None:
     def layout(seed: int) -> str:
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)
         heads, d = [(1, 8), (2, 32), (8, 64)][seed % 3]
         return nn.trained_layout(torch.randn(heads * d, 16), heads=heads).verdict
 
@@ -1419,7 +1419,7 @@ def test_a_threshold_of_the_cosine_gives_wrong_verdicts() -> None:
 @pytest.mark.no_cover  # many runs of lines that others count
 def test_the_cosine_of_whole_models_does_not_tell_those_with_positions() -> None:
     def alike(scheme: str, seed: int) -> bool:
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)
         model = nn.GPTModel(50, 20, 32, heads=2, layers=2, pos_type=scheme)
         with torch.no_grad():
             logits = model(torch.tensor([[7, 8, 9], [9, 8, 7]]))
