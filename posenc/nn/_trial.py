@@ -86,16 +86,11 @@ class Trial:
         self.device = tensors[0].device if tensors else torch.device("cpu")
         self.sizes = {size for x in tensors for size in x.shape}
         self.pool = self._pool()
-        if not (exact and self._opens_wide()):
-            failed = self._open()  # in its own type
-            if not self.length:
-                # The search for its vocabulary ended a run, which may have left the copy half way.
-                self.model = _copied(model, cpu=cpu)
-                failed = self._open()
-            if not self.length:
-                raise CannotTellError(self._refused(failed))
-            if exact:
-                self.widen()
+        failed = self._open()  # in its own type
+        if not self.length:
+            raise CannotTellError(self._refused(failed))
+        if exact:
+            self.widen()
         self._compare_with_itself()
 
     def tokens(self, batch: int, length: int) -> Tensor:
@@ -176,7 +171,14 @@ class Trial:
         noise = torch.stack([*moved, digit * output]).abs().amax(dim=(0, 1))[None]
         # An entry that is 0 in every text, behind a ReLU, has digits too small to be seen here.
         spread = float((output - output[:1]).abs().max())
-        return noise.clamp(min=max(digit**2 * spread, torch.finfo(noise.dtype).tiny))
+        noise = noise.clamp(min=max(digit**2 * spread, torch.finfo(noise.dtype).tiny))
+        turned = self.run(tokens.flip(0)).flip(0) - output
+        if float((turned.abs() / noise).max()) > SURE:
+            raise CannotTellError(
+                "a text gives another output when others of its batch change places: it does not"
+                " read (batch, length)"
+            )
+        return noise
 
     def other(self, tokens: Tensor) -> Tensor:
         """Return another token in place of each."""
@@ -208,20 +210,6 @@ class Trial:
         if failed is not None:
             self.model, self.dtypes = _copied(self._own, cpu=self._cpu), dtypes
         return failed is None
-
-    def _opens_wide(self) -> bool:
-        """Compute in float64 from the start, if the first length can be read so, as most can.
-
-        If not, nothing is changed. Tokens are drawn as if its own type had been tried before.
-        """
-        drawn, first = self._draw.get_state(), self._lengths()[0]
-        self.tokens(2, first)
-        self.length = first
-        if self.widen():
-            return True
-        self.length = 0
-        self._draw.set_state(drawn)
-        return False
 
     def _nudged(self, tokens: Tensor) -> Tensor:
         """Return the output under weights whose last digit is changed, which are then put back."""
@@ -294,13 +282,10 @@ class Trial:
         return ids[_spread(len(ids), IDS)]
 
     def _vocabulary(self) -> tuple[int, int | None]:
-        """Return the rows of the table that is read with the token ids, and its padding id.
-
-        The model is run until it reads one.
-        """
+        """Return the rows of the table that is read with the token ids, and its padding id."""
         for length in self._lengths():
             ids = (torch.arange(length) % 3 == 0).long()[None]  # 1 0 0 1 0 0 1 …
-            with Reads(ids, stop=True) as reads, suppressed():
+            with Reads(ids) as reads, suppressed():
                 self.call(ids)
             if reads.rows:
                 self.words = reads.words
@@ -384,21 +369,12 @@ class _Uncompiled:
 uncompiled = _Uncompiled()
 
 
-class _FoundError(Exception):
-    """What was looked for is found, and the run may end."""
-
-
 class Reads(Watch, TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Notes each table that is read with these very ids, and one whose reading fails.
+    """Notes each table that is read with these very ids, and one whose reading fails."""
 
-    Args:
-        ids: the token ids that the model is run on.
-        stop: whether the run ends at the first such table.
-    """
-
-    def __init__(self, ids: Tensor, *, stop: bool = False) -> None:
+    def __init__(self, ids: Tensor) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.ids, self.stop = ids, stop
+        self.ids = ids
         self.rows: list[int] = []
         self.words = 0
         self.padding: int | None = None
@@ -415,8 +391,6 @@ class Reads(Watch, TorchDispatchMode):  # type: ignore[no-untyped-call]
                 self.words = self.words or args[0].data_ptr()
                 if name == "embedding" and len(args) > 2 and args[2] >= 0:
                     self.padding = args[2]
-                if self.stop:
-                    raise _FoundError
         try:
             return func(*args, **kwargs)
         except Exception:

@@ -730,8 +730,20 @@ def test_a_model_that_reads_one_token_of_a_text_of_one_token_is_diagnosed() -> N
     assert found.verdict == "only through the causal mask"
 
 
-def test_a_run_that_was_ended_half_way_leaves_no_model_undiagnosed() -> None:
-    """The search for the vocabulary ends one; what it leaves behind is on a copy, and not kept."""
+def test_chance_is_seen_in_an_output_that_is_written_over() -> None:
+    class Written(Reader):
+        out = torch.empty(0, 0)
+
+        def forward(self, ids: Tensor) -> Tensor:
+            if self.out.shape[:2] != ids.shape:
+                self.out = super().forward(ids)
+            return self.out.copy_(torch.rand_like(self.out))
+
+    assert "again" in nn.sees_order(Written()).why
+
+
+def test_what_a_forward_sets_it_can_take_back() -> None:
+    """No run is ended before its time, not even where what was looked for has been found."""
 
     class Busy(Reader):
         busy = False
