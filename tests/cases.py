@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import pytest
+
 Test = Callable[..., None]
 
 
@@ -31,6 +33,8 @@ def each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test],
                 case = dict(zip(keys, row, strict=True))
                 try:
                     test(**case, **fixtures)
+                except pytest.skip.Exception as reason:
+                    raise AssertionError(f"To skip {case} is to skip all after it.") from reason
                 except BaseException as error:
                     error.add_note(f"The case is {case}.")
                     raise

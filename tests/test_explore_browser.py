@@ -30,7 +30,7 @@ TAPS = {
 }
 # What sliders say at their ends.
 EXTREMES = {
-    "heatmap": ["width=1024&heatmap.positions=128&heatmap.row=100", "width=2&heatmap.positions=2"],
+    "heatmap": ["width=1024&heatmap.positions=128&heatmap.row=127", "width=2&heatmap.positions=2"],
     "waves": ["width=1024&waves.base=1000000&waves.pair=508&waves.position=64", "width=2"],
     "similarity": ["width=1024&similarity.farthest=1024", "width=2&similarity.farthest=2"],
     "shift": ["width=128&shift.position=1000&shift.offset=-64"],
@@ -125,7 +125,8 @@ def test_pictures_hold_all_their_words_at_the_ends_of_their_sliders(name: str, p
         expect(status(phone, name)).not_to_contain_text("must be")
         assert phone.locator(f"explore-{name} text").evaluate_all(CUT_OFF) == [], view
         picture = phone.locator(f"explore-{name} svg").inner_html()
-        assert not re.search(r"\b(NaN|Infinity|undefined)\b", picture), view
+        drawn = re.sub(r'"data:[^"]*"', "", picture)  # which may spell anything
+        assert not re.search("NaN|Infinity|undefined", drawn), view
 
 
 def test_explorer_takes_the_colours_of_the_page(name: str, phone: Page) -> None:

@@ -315,6 +315,21 @@ def test_a_page_says_that_python_did_not_come(page: Page) -> None:
         assert len(asked) >= times
 
 
+def test_a_page_says_that_an_interpreter_does_not_fit(page: Page) -> None:
+    """As where a site is published anew, and half of it is still the old one's."""
+
+    def another(route: Route) -> None:
+        answer = route.fetch()
+        own = '"wasi_snapshot_preview1":'
+        assert own in answer.text()
+        route.fulfill(response=answer, body=answer.text().replace(own, '"of_another":'))
+
+    page.route("**/pyodide.asm.js", another)
+    page.goto(ELSEWHERE)
+    button(page, 0, "Run").click()
+    expect(status(page, 0)).to_contain_text("could not be fetched")
+
+
 def test_a_page_says_that_a_browser_cannot_run_python(window: BrowserContext) -> None:
     with window.new_page() as page:
         page.add_init_script("delete window.WebAssembly")

@@ -260,12 +260,10 @@ class Visit:
 
     def violations_at(self, scheme: str, size: ViewportSize) -> list[str]:
         """Return what axe-core holds against a page of a size, with every rule and as a whole."""
-        self.stand_in()
+        self.page.evaluate(UNFOLD)
         self.resize(size)
         self.turn(scheme)
-        here = f"{scheme}-{size['width']}"
-        self.page.evaluate(MARK_LOOKS, [here, {}])
-        self.page.evaluate(AT_MARKS_ALONE, here)
+        self.page.evaluate(PAINT)
         return violations(self.page)
 
     def violations(self) -> list[str]:

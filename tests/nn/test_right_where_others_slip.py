@@ -530,7 +530,15 @@ class Told(nn.Module):
         return tell(self.module, positions)
 
 
-# What models do not show of single modules, the tests of each module do.
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_compiles_in_one_graph_and_exports(name: str) -> None:
+    torch.compiler.reset()
+    module, places = Told(MODULES[name]()), torch.tensor([[0, 3, 1, 999], [2, 2, 500, 7]])
+    compiled = torch.compile(module, fullgraph=True, backend="eager")
+    assert torch.equal(compiled(places), module(places))
+    assert torch.equal(torch.export.export(module, (places,)).module()(places), module(places))
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_a_model_compiles_in_one_graph_and_exports(scheme: str) -> None:

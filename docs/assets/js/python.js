@@ -23,8 +23,10 @@ export function stop() {
 }
 
 function hear({ data }) {
-  if (data.kind === "failed") end(new Error(data.reason));
-  else if (data.kind === "done") finish();
+  if (data.kind === "failed") {
+    interpreter = undefined; // the next may be another
+    end(new Error(data.reason));
+  } else if (data.kind === "done") finish();
   else if (data.kind === "compiled") ({ interpreter } = data);
   else current.hear(data);
 }

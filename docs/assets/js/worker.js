@@ -75,15 +75,22 @@ async function start(given) {
   [arrived, expected] = [given ? contents.interpreter : 0, contents.bytes];
   const wheel = async (name) => new Response(await large(name)).arrayBuffer();
   const interpreter = given ?? compile();
-  WebAssembly.instantiateStreaming = async (_, imports) => {
-    const module = await interpreter;
-    return { module, instance: await WebAssembly.instantiate(module, imports) };
-  };
-  const [, python, session, ...wheels] = await Promise.all([
-    interpreter,
-    loadPyodide({ indexURL: BUILT.href, stdin: () => null }),
-    file("session.py").then((answer) => answer.text()),
-    ...contents.wheels.map(wheel),
+  // Pyodide waits for ever for an interpreter that cannot be had.
+  const refused = new Promise((_, refuse) => {
+    WebAssembly.instantiateStreaming = async (_, imports) => {
+      const module = await interpreter;
+      const instance = await WebAssembly.instantiate(module, imports).catch(refuse);
+      return { module, instance };
+    };
+  });
+  const [, python, session, ...wheels] = await Promise.race([
+    refused,
+    Promise.all([
+      interpreter,
+      loadPyodide({ indexURL: BUILT.href, stdin: () => null }),
+      file("session.py").then((answer) => answer.text()),
+      ...contents.wheels.map(wheel),
+    ]),
   ]);
   self.postMessage({ kind: "starting" });
   for (const packed of wheels) python.unpackArchive(packed, "wheel", { extractDir: PACKAGES });

@@ -40,11 +40,12 @@ function drawTable({ width, positions, base, row }, wide, high) {
     const top = TOP + (hand * high) / 2;
     const own = rows.map((entries) => entries.filter((_, n) => n % 2 === hand));
     const place = [LEFT, top, across, down];
+    const line = Math.min(top + (row + 0.5) * cell + 5, top + down - 1); // the last is not cut off
     return (
       ["pos", "neg"].map((kind) => ink(kind, `${name}-${kind}`, own, place)).join("") +
       box(...place, "rule") +
       words(LEFT, top - 8, `${name}, pairs 0 to ${width / 2 - 1}`) +
-      words(LEFT - 7, top + (row + 0.5) * cell + 5, row, "end strong") +
+      words(LEFT - 7, line, row, "end strong") +
       box(LEFT - 2, top + row * cell - 1, across + 4, cell + 2, "ink")
     );
   });
