@@ -7,9 +7,11 @@ for them (scripts/bundle.py), and their copies as Markdown (scripts/copies.py).
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 from pathlib import Path
+
+from click import ClickException
+from mkdocs.__main__ import cli
 
 from scripts import assets, bundle, copies
 from scripts.book import ROOT
@@ -18,10 +20,12 @@ from scripts.book import ROOT
 def build(folder: Path) -> None:
     """Build the site into a folder; a warning of the builder stops it."""
     assets.main()
-    options = ["--strict", "--site-dir", str(folder.resolve())]
-    done = subprocess.run([sys.executable, "-m", "mkdocs", "build", *options], cwd=ROOT)
-    if done.returncode:
-        sys.exit(done.returncode)
+    options = ["--strict", "--config-file", str(ROOT / "mkdocs.yml"), "--site-dir"]
+    try:
+        cli.main(["build", *options, str(folder.resolve())], standalone_mode=False)
+    except ClickException as refused:
+        refused.show()
+        sys.exit(refused.exit_code)
     finish(folder)
 
 

@@ -11,7 +11,6 @@ import ast
 import re
 from base64 import b64encode
 from collections.abc import Iterator
-from functools import cache
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -20,9 +19,7 @@ from nbformat import NotebookNode, v4, writes
 from scripts.book import DOCS
 from scripts.book.sessions import FENCE, PROMPTS, TRACEBACK, Session, sessions
 from scripts.book.text import spans
-from scripts.figures import FIGURES, SCRIPTS
-from scripts.figures._press import drawn, load, png
-from scripts.figures.style import LIGHT
+from scripts.pictures import pictures
 from scripts.plain import FIGURE, plain, prose, restored, set_aside
 
 CHAPTERS = ("chapters/build-it.md",)
@@ -40,6 +37,7 @@ cell ends in an error, the error is what it shows. The book has the other chapte
 of every function."""
 
 LINK = re.compile(r"(?<!!)\[(?P<words>[^\[\]]+)\](?:\((?!https?:|attachment:)[^)]*\)|\[[^\[\]]*\])")
+ATTACHED = re.compile(r"\(attachment:([\w-]+)\.png\)")
 HEADING = re.compile(r"^(?=#{1,6} )", re.M)
 
 
@@ -55,6 +53,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 def notebook(text: str) -> NotebookNode:
     """Return a page as a notebook."""
     cells = [v4.new_markdown_cell(FIRST), *_cells(plain(text))]
+    _attach(cells)
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"  # else drawn at random
     counted = (cell for cell in cells if cell.cell_type == "code")
@@ -87,7 +86,7 @@ def _words(text: str) -> Iterator[NotebookNode]:
     for part in HEADING.split(_prose(marked)):
         words = restored(part, pieces).strip()
         if words:
-            yield v4.new_markdown_cell(words, **_attachments(words))
+            yield v4.new_markdown_cell(words)
 
 
 def _prose(text: str) -> str:
@@ -96,22 +95,14 @@ def _prose(text: str) -> str:
     return prose(LINK.sub(r"\g<words>", text))
 
 
-def _attachments(words: str) -> dict[str, dict[str, dict[str, str]]]:
-    """Return the pictures that a cell shows, as the cell carries them."""
-    stems = re.findall(r"\(attachment:([\w-]+)\.png\)", words)
-    found = {f"{stem}.png": {"image/png": _picture(stem, _changed(stem))} for stem in stems}
-    return {"attachments": found} if found else {}
-
-
-def _changed(stem: str) -> int:
-    return (FIGURES / f"{stem}-light.svg").stat().st_mtime_ns
-
-
-@cache
-def _picture(stem: str, changed: int) -> str:
-    """Return a figure on light paper, drawn again since not every notebook shows SVG."""
-    with drawn(load(SCRIPTS / f"{stem}.py"), "light") as figure:
-        return b64encode(png(figure, LIGHT)).decode()
+def _attach(cells: list[NotebookNode]) -> None:
+    """Give each cell the pictures that it shows, as a cell carries them."""
+    stems = [ATTACHED.findall(cell.source) for cell in cells]
+    drawn = pictures(stem for some in stems for stem in some)
+    for cell, shown in zip(cells, stems, strict=True):
+        if shown:
+            encoded = {f"{stem}.png": b64encode(drawn[stem]).decode() for stem in shown}
+            cell["attachments"] = {name: {"image/png": code} for name, code in encoded.items()}
 
 
 def _code(fence: str) -> Iterator[NotebookNode]:

@@ -21,10 +21,13 @@ from PIL import Image
 from served import Site
 
 from scripts.book import DOCS, ROOT
+from scripts.book.figures import size
 from scripts.book.leftovers import LEFT
 from scripts.book.sessions import TRACEBACK, sessions
+from scripts.figures import picture_file
 from scripts.figures._sentence import VECTORS, WORDS
 from scripts.notebook import CHAPTERS, notebook
+from scripts.pictures import kept, pictures
 
 PAGES = [DOCS / chapter for chapter in CHAPTERS]
 STEMS = [page.stem for page in PAGES]
@@ -67,6 +70,12 @@ TypeError: unsupported operand type(s) for /: 'str' and 'int'
     array([0, 1, 2])
     ```
 """
+WRONG = """
+```pycon
+>>> helf(3)
+1.5
+```
+"""
 
 
 made_of = cache(notebook)  # of a whole page, which takes time, and which nobody changes
@@ -85,24 +94,24 @@ def _own_jupyter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_notebook_runs_top_to_bottom_and_prints_what_the_page_prints(source: Path) -> None:
     made = made_of(source.read_text(encoding="utf-8"))
     nbformat.validate(made)
-    assert list(differences(made, ran(made))) == []
+    kernel = client(made)
+    kernel.execute()
+    assert list(differences(made, kernel.nb)) == []
 
 
-def test_a_changed_output_is_noticed() -> None:
+def test_a_changed_output_and_a_cell_that_fails_where_the_page_does_not_are_noticed() -> None:
+    kernel = client(notebook(SMALL + WRONG))
+    with pytest.raises(CellExecutionError, match="NameError"):
+        kernel.execute()
     changed = SMALL.replace("\n1.5\n", "\n1.6\n").replace("0.5, p", "0.6, p")
-    said = list(differences(notebook(changed), ran(notebook(SMALL))))
+    said = list(differences(notebook(changed + WRONG), kernel.nb))
     assert said == [
         "cell 1: the page says '1.6', the kernel '1.5'",
         "cell 2: the page says '0.6, printed', the kernel '0.5, printed'",
+        "cell 5: the page says '1.5', the kernel \"NameError: name 'helf' is not defined\"",
     ]
     changed = SMALL.replace("'str' and", "'float' and").replace("[0, 1, 2]", "[0, 1, 3]")
     assert len(list(differences(notebook(changed), notebook(SMALL)))) == 2
-
-
-def test_a_cell_that_fails_where_the_page_does_not_is_noticed() -> None:
-    changed = notebook(SMALL.replace(">>> half(3)\n1.5\n", ">>> helf(3)\n1.5\n"))
-    with pytest.raises(CellExecutionError, match="NameError"):
-        ran(changed)
 
 
 @pytest.mark.parametrize("source", READ, ids=lambda path: path.stem)
@@ -128,15 +137,52 @@ def test_no_page_language_and_no_address_of_the_book_is_left(source: Path) -> No
 @pytest.mark.parametrize("source", PAGES, ids=STEMS)
 def test_every_figure_of_the_page_is_in_the_notebook(source: Path) -> None:
     text = source.read_text(encoding="utf-8")
-    pictures = {
+    attached = {
         name: bundle["image/png"]
         for cell in made_of(text).cells
         for name, bundle in cell.get("attachments", {}).items()
     }
     stems = re.findall(r"\.\./figures/([\w-]+)-light\.svg", text)
-    assert list(pictures) == [f"{stem}.png" for stem in stems]
-    for picture in pictures.values():
-        assert Image.open(io.BytesIO(base64.b64decode(picture))).format == "PNG"
+    assert list(attached) == [f"{stem}.png" for stem in stems]
+    for stem in stems:
+        picture = Image.open(io.BytesIO(base64.b64decode(attached[f"{stem}.png"])))
+        assert picture.format == "PNG"
+        on_page = size(picture_file(stem, "light"))
+        assert picture.size == tuple(int(1.5 * int(side)) for side in on_page), stem
+
+
+def test_a_picture_that_is_kept_is_what_is_drawn_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = pictures(["barcode"])
+    monkeypatch.setattr("scripts.pictures.KEPT", tmp_path / "kept")
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "barcode-0123.png").touch()  # of a drawing that is no more
+    assert pictures(["barcode"]) == there
+    assert list((tmp_path / "kept").iterdir()) == [kept("barcode")]
+
+
+@pytest.mark.parametrize(
+    ("changed", "of"),
+    [
+        ("docs/figures/barcode-light.svg", ["barcode"]),
+        ("scripts/figures/barcode.py", ["barcode"]),
+        ("scripts/figures/_press.py", ["barcode", "waves"]),
+        ("scripts/figures/style.py", ["barcode", "waves"]),
+        ("scripts/pictures.py", ["barcode", "waves"]),
+    ],
+)
+def test_a_picture_is_drawn_again_once_it_may_look_otherwise(
+    changed: str, of: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, read = [kept("barcode"), kept("waves")], Path.read_bytes
+
+    def edited(path: Path) -> bytes:
+        return read(path) + b"#" * (path == ROOT / changed)
+
+    monkeypatch.setattr(Path, "read_bytes", edited)
+    after = [kept("barcode"), kept("waves")]
+    assert [new.name.partition("-")[0] for new in after if new not in before] == of
 
 
 def test_the_figures_draw_the_sentence_of_the_page() -> None:
@@ -185,12 +231,11 @@ def test_the_page_offers_the_notebook_for_download(site: Site, chapter: str) -> 
     assert made == made_of((DOCS / chapter).read_text(encoding="utf-8"))
 
 
-def ran(made: NotebookNode) -> NotebookNode:
-    """Return a notebook as a fresh kernel leaves it; an error that is not meant stops it."""
+def client(made: NotebookNode) -> NotebookClient:
+    """Return what runs a notebook in a fresh kernel; an error that is not meant stops it."""
     folder = {"metadata": {"path": str(ROOT)}}
-    client = NotebookClient(deepcopy(made), timeout=60, resources=folder)
-    client.execute()
-    return client.nb
+    # Left to itself, a kernel that has loaded torch takes seconds to end.
+    return NotebookClient(deepcopy(made), timeout=60, resources=folder, shutdown_kernel="immediate")
 
 
 def differences(there: NotebookNode, here: NotebookNode) -> Iterator[str]:
