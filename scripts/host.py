@@ -61,6 +61,7 @@ class _Handler(SimpleHTTPRequestHandler):
     """Answers quietly, in HTTP/1.1, with files compressed for who takes them so."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else a file waits 40 ms until its header has been confirmed
     extensions_map = SimpleHTTPRequestHandler.extensions_map | KINDS
 
     def __init__(self, *given: object, host: Host, under: str, directory: str) -> None:
