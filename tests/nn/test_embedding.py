@@ -244,12 +244,18 @@ def test_writing_into_a_result_does_not_change_the_tables() -> None:
 @pytest.mark.no_cover  # to count lines would slow the compiler as well
 def test_it_compiles_in_one_graph(pos_type: str) -> None:
     layer = embedding(pos_type)
+
+    def both(ids: Tensor, offset: int, positions: Tensor) -> tuple[Tensor, Tensor]:
+        return layer(ids, offset=offset), layer(ids, positions=positions)
+
     torch.compiler.reset()  # every test here compiles one and the same function
-    compiled = torch.compile(layer, fullgraph=True, backend="eager")
+    compiled = torch.compile(both, fullgraph=True, backend="eager")
     for length, offset in ((4, 0), (5, 3)):
         ids, positions = IDS[:, :length], torch.arange(offset, offset + length).expand(2, length)
-        assert torch.equal(compiled(ids, offset=offset), layer(ids, offset=offset))
-        assert torch.equal(compiled(ids, positions=positions), layer(ids, positions=positions))
+        for ours, theirs in zip(
+            compiled(ids, offset, positions), both(ids, offset, positions), strict=True
+        ):
+            assert torch.equal(ours, theirs)
 
 
 @pytest.mark.parametrize("pos_type", POSITION_TYPES)
