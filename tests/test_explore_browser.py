@@ -59,6 +59,13 @@ FIGURE = """name => {
     };
 }"""
 
+# How many milliseconds a figure waits before it is seen; from here on it has waited long enough.
+END_OF_WAITING = """figure => {
+    const waits = figure.getAnimations();
+    for (const wait of waits) wait.finish();
+    return Math.max(0, ...waits.map(wait => wait.effect.getComputedTiming().endTime));
+}"""
+
 
 @pytest.fixture(scope="module")
 def phone(browser: Browser, site: Site) -> Iterator[Page]:
@@ -148,9 +155,12 @@ def test_explorer_is_a_figure_without_scripts(explorer: str, still: Page) -> Non
 
 
 def test_explorer_whose_script_does_not_come_shows_its_figure(page: Page) -> None:
+    """It is not seen for a moment, in which the script may come, and the moment comes to an end."""
     page.route("**/explore/sinusoidal.js", lambda route: route.abort())
-    page.goto("explore/heatmap/")
+    with page.expect_event("requestfailed", lambda request: request.url.endswith("/sinusoidal.js")):
+        page.goto("explore/heatmap/")
     figure = page.locator("explore-heatmap figure")
+    assert figure.evaluate(END_OF_WAITING) <= 3000
     expect(figure).to_be_visible()
     expect(page.locator("explore-heatmap .stage")).to_have_count(0)
 

@@ -183,6 +183,8 @@ def test_who_is_led_to_a_place_finds_it_and_it_stays(site: Site, browser: Browse
         assert page.evaluate(LAID_OUT)
         top = page.locator("#pictures").evaluate("place => place.getBoundingClientRect().top")
         assert 0 <= top < 100
-        if page.evaluate(SHIFT) > report.MOST_SHIFT:  # a typeface that comes late moves a line
+        moved = page.evaluate(SHIFT)
+        if moved > report.MOST_SHIFT:  # a typeface that comes late moves a line
             page.reload(wait_until="networkidle")
-        assert page.evaluate(SHIFT) <= report.MOST_SHIFT
+            moved = page.evaluate(SHIFT)
+        assert moved <= report.MOST_SHIFT

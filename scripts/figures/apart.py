@@ -51,11 +51,23 @@ def _mark(axes: Axes, ink: Ink, width: int, lag: int) -> None:
 
 @cache
 def _records(width: int) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
-    """Return the lags whose rows are closer than at every smaller lag, and their distances."""
-    lags = np.arange(1, FARTHEST + 1)
-    squares = np.zeros(FARTHEST)
-    for omega in frequencies(width):
-        squares += np.sin(lags * omega / 2) ** 2
+    """Return the lags whose rows are closer than at every smaller lag, and their distances.
+
+    A lag whose rows are farther apart in some pairs than those of one of the first lags in all is
+    let go.
+    """
+    lags, squares = np.arange(1, FARTHEST + 1), np.zeros(FARTHEST)
+    first, omegas = lags[:1000], frequencies(width)
+    reached = np.sum([_square(first, omega) for omega in omegas], axis=0).min()
+    for omega in omegas:
+        squares += _square(lags, omega)
+        near = (lags <= first.size) | (squares <= reached)
+        lags, squares = lags[near], squares[near]
     least = np.minimum.accumulate(squares)
     new = np.append(True, least[1:] < least[:-1])
     return lags[new], 2 * np.sqrt(squares[new])
+
+
+def _square(lags: NDArray[np.int_], omega: float) -> NDArray[np.float64]:
+    """Return the square of half the distance of one pair at each lag."""
+    return np.asarray(np.sin(lags * omega / 2) ** 2)

@@ -24,7 +24,7 @@ KIND_OF = {".css": "style", ".js": "scripts", ".mjs": "scripts", ".woff2": "type
 KIND_OF |= {".svg": "pictures", ".png": "pictures", ".html": "HTML", "": "HTML"}
 
 TO_THE_END = """async () => {
-    for (let at = 0; at < document.body.scrollHeight; at += innerHeight / 2) {
+    for (let at = 0; at < document.body.scrollHeight; at += innerHeight) {
         scrollTo({top: at, behavior: "instant"});
         await new Promise(done => setTimeout(done, 20));
     }
