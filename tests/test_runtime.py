@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import zipfile
 from email import message_from_bytes
 from pathlib import Path
@@ -12,10 +13,18 @@ import pytest
 
 import posenc
 from scripts import runtime
+from scripts.assets import BUILT
+
+MAGIC = (3531).to_bytes(2, "little") + b"\r\n"  # of Python 3.12
+UNCHECKED = (1).to_bytes(4, "little")  # bytecode that is not to be compared with its source
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return what is served; where that is of other sources, what would be."""
+    served = BUILT / "python"
+    if runtime.is_built(served):
+        return served
     folder = tmp_path_factory.mktemp("runtime") / "python"
     runtime.build(folder)
     return folder
@@ -59,6 +68,54 @@ def test_numpy_comes_without_what_nobody_calls(built: Path) -> None:
     assert not [name for name in names if "/tests/" in name or name.endswith((".h", ".pyi", ".a"))]
 
 
+def modules(archive: Path) -> dict[str, bytes]:
+    """Return the modules of an archive, which holds each once, as source or as bytecode."""
+    with zipfile.ZipFile(archive) as opened:
+        found = {name: opened.read(name) for name in opened.namelist()}
+    made = {name: found[name] for name in found if name.endswith((".py", ".pyc"))}
+    assert len({name.removesuffix("c") for name in made}) == len(made)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("archive", "some"),
+    [
+        ("python_stdlib.zip", {"asyncio/__init__.pyc", "encodings/cp437.pyc", "random.pyc"}),
+        ("numpy-*.whl", {"numpy/__init__.pyc", "numpy/linalg/_linalg.pyc"}),
+    ],
+)
+def test_what_a_start_loads_is_bytecode_of_that_python(
+    built: Path, archive: str, some: set[str]
+) -> None:
+    found = modules(next(built.glob(archive)))
+    code = {name: content for name, content in found.items() if name.endswith(".pyc")}
+    assert some < code.keys()
+    assert {content[:8] for content in code.values()} == {MAGIC + UNCHECKED}
+    assert len({content[16:] for content in code.values()}) > 70
+
+
+def test_the_standard_library_lacks_only_what_a_page_cannot_use(built: Path) -> None:
+    brought = modules(runtime.MODULES / "pyodide" / "python_stdlib.zip")
+    served = modules(built / "python_stdlib.zip")
+    sources = {name.removesuffix("c") for name in served}
+    lacking = [name for name in brought if name not in sources]
+    assert sources <= brought.keys()
+    assert {re.split(r"[/_.\d]", name)[0] for name in lacking} == {
+        *("cgi", "cgitb", "encodings", "mailbox", "multiprocessing", "socketserver", "wsgiref"),
+        *("ftplib", "imaplib", "nntplib", "poplib", "smtplib", "telnetlib", "xmlrpc"),
+    }
+    kept = ("ascii", "cp437", "idna", "latin_1", "unicode_escape", "utf_16", "utf_8", "utf_8_sig")
+    assert all(f"encodings/{name}.py" in sources for name in kept)
+    assert all(served[name] == brought[name] for name in served.keys() & brought.keys())
+
+
+def test_what_cannot_be_compiled_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(runtime, "COMPILE", tmp_path / "none.mjs")
+    (tmp_path / "numpy-2.whl").touch()
+    with pytest.raises(SystemExit, match=r"cannot be compiled:(.|\n)*none\.mjs"):
+        runtime.compile_start(tmp_path)
+
+
 def test_bytes_are_those_of_what_arrives_packed(built: Path) -> None:
     """That is all but the scripts and lists, less than a twentieth."""
     contents = json.loads((built / "contents.json").read_text())
@@ -75,6 +132,7 @@ def test_every_licence_is_beside_its_file(built: Path) -> None:
     assert licences["MPL-2.0.txt"].startswith("Mozilla Public License, version 2.0")
     assert "NumPy Developers" in licences["numpy.txt"]
     assert "{" not in licences["NOTICE.txt"]
+    assert "as bytecode" in licences["NOTICE.txt"]
     assert all(name in licences["NOTICE.txt"] for name in ("Pyodide 0", "Python 3", "NumPy 2"))
 
 
@@ -83,6 +141,12 @@ def test_second_build_does_nothing(built: Path, monkeypatch: pytest.MonkeyPatch)
     runtime.build(built)
 
 
-@pytest.mark.parametrize("name", ["posenc/rotary.py", "posenc/nn/gpt.py", "scripts/session.py"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("posenc/rotary.py", "posenc/nn/gpt.py"),
+        *("scripts/session.py", "scripts/compile.mjs", "scripts/compiled.py"),
+    ],
+)
 def test_what_is_served_depends_on(name: str) -> None:
     assert runtime.ROOT / name in runtime.sources()
