@@ -10,7 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from click import ClickException
+from click import Abort, ClickException
 from mkdocs.__main__ import cli
 
 from scripts import assets, bundle, copies
@@ -26,6 +26,8 @@ def build(folder: Path) -> None:
     except ClickException as refused:
         refused.show()
         sys.exit(refused.exit_code)
+    except Abort:  # Control-C
+        sys.exit(130)
     finish(folder)
 
 

@@ -5,6 +5,12 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { loadPyodide } from "../node_modules/pyodide/pyodide.mjs";
 
+// Left to itself, node would print the line that failed: all of Pyodide is one.
+process.on("uncaughtException", ({ message }) => {
+  console.error(message);
+  process.exitCode = 1;
+});
+
 const [numpy, out] = process.argv.slice(2);
 const bytes = (file) => new Uint8Array(readFileSync(file));
 

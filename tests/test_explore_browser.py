@@ -59,11 +59,13 @@ FIGURE = """name => {
     };
 }"""
 
-# How many milliseconds a figure waits before it is seen; from here on it has waited long enough.
+# How many milliseconds a figure waits before it is seen, and whether that ever ends; from here on
+# it has waited long enough.
 END_OF_WAITING = """figure => {
     const waits = figure.getAnimations();
+    const ends = waits.every(({playState}) => ["running", "finished"].includes(playState));
     for (const wait of waits) wait.finish();
-    return Math.max(0, ...waits.map(wait => wait.effect.getComputedTiming().endTime));
+    return [Math.max(0, ...waits.map(wait => wait.effect.getComputedTiming().endTime)), ends];
 }"""
 
 
@@ -160,7 +162,9 @@ def test_explorer_whose_script_does_not_come_shows_its_figure(page: Page) -> Non
     with page.expect_event("requestfailed", lambda request: request.url.endswith("/sinusoidal.js")):
         page.goto("explore/heatmap/")
     figure = page.locator("explore-heatmap figure")
-    assert figure.evaluate(END_OF_WAITING) <= 3000
+    milliseconds, ends = figure.evaluate(END_OF_WAITING)
+    assert 0 < milliseconds <= 3000
+    assert ends
     expect(figure).to_be_visible()
     expect(page.locator("explore-heatmap .stage")).to_have_count(0)
 

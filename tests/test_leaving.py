@@ -49,7 +49,7 @@ class _Named(HTMLParser):
 # without an address or a word on the page.
 HELD = re.compile(r"(<script\b[^>]*>).*?(?=</script>)", re.S)
 TAG = re.compile(r"""</script>|<[a-z](?:[^<>"']|"[^"]*"|'[^']*')*>""", re.I)
-TELLING = re.compile(r"</script>|\s(?:href|src|content)=", re.I)
+TELLING = re.compile(r"""</script>|[\s"'/](?:href|src|content)\s*=""", re.I)
 
 
 @cache

@@ -27,7 +27,7 @@ from scripts.book.sessions import TRACEBACK, sessions
 from scripts.figures import picture_file
 from scripts.figures._sentence import VECTORS, WORDS
 from scripts.notebook import CHAPTERS, notebook
-from scripts.pictures import kept, pictures
+from scripts.pictures import keep, kept, pictures
 
 PAGES = [DOCS / chapter for chapter in CHAPTERS]
 STEMS = [page.stem for page in PAGES]
@@ -100,7 +100,10 @@ def test_the_notebook_runs_top_to_bottom_and_prints_what_the_page_prints(source:
 
 
 def test_a_changed_output_and_a_cell_that_fails_where_the_page_does_not_are_noticed() -> None:
-    kernel = client(notebook(SMALL + WRONG))
+    made = notebook(SMALL + WRONG)
+    tagged = [cell for cell in made.cells if "raises-exception" in cell.metadata.get("tags", ())]
+    assert [cell.source for cell in tagged] == ['half("one")']
+    kernel = client(made)
     with pytest.raises(CellExecutionError, match="NameError"):
         kernel.execute()
     changed = SMALL.replace("\n1.5\n", "\n1.6\n").replace("0.5, p", "0.6, p")
@@ -160,6 +163,8 @@ def test_a_picture_that_is_kept_is_what_is_drawn_now(
     (tmp_path / "kept" / "barcode-0123.png").touch()  # of a drawing that is no more
     assert pictures(["barcode"]) == there
     assert list((tmp_path / "kept").iterdir()) == [kept("barcode")]
+    monkeypatch.setattr("scripts.pictures.KEPT", kept("barcode"))  # no folder, nor can it be one
+    keep(kept("barcode"), b"")
 
 
 @pytest.mark.parametrize(

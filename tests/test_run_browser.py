@@ -42,8 +42,10 @@ specs = [getattr(module, "__spec__", None) for module in sys.modules.values()]
 found = {one.name for one in specs if one and (one.origin or "").endswith(".py")}
 sorted(name for name in found if not name.startswith("posenc"))
 """
-# As little of an interpreter as can be compiled: it wants one function, which nothing has.
-ANOTHER = b"\0asm\1\0\0\0" + b"\1\4\1\x60\0\0" + b"\2\x0b\1\3env\3new\0\0"
+# As little of an interpreter as can be compiled: it wants one function, which nothing has, of what
+# it is given or of what nothing is.
+BEGUN = b"\0asm\1\0\0\0" + b"\1\4\1\x60\0\0"
+OTHERS = {"function": b"\2\x0b\1\3env\3new\0\0", "library": b"\2\x0b\1\3new\3new\0\0"}
 # The theme answers to a click on any link of the site, and brings the page without a reload.
 GO = """path => {
     const link = document.createElement("a");
@@ -330,14 +332,15 @@ def test_a_page_says_that_python_did_not_come(page: Page) -> None:
         assert len(asked) >= times
 
 
-def test_a_page_says_that_an_interpreter_does_not_fit(page: Page) -> None:
+@pytest.mark.parametrize("lacking", OTHERS)
+def test_a_page_says_that_an_interpreter_does_not_fit(lacking: str, page: Page) -> None:
     """As where a site is published anew, and half of it is still the old one's."""
 
     given: list[str] = []
 
     def another(route: Route) -> None:
         given.append(route.request.url)
-        route.fulfill(body=gzip.compress(ANOTHER))
+        route.fulfill(body=gzip.compress(BEGUN + OTHERS[lacking]))
 
     page.route("**/*.wasm.gzip", another)
     page.goto(ELSEWHERE)

@@ -69,11 +69,6 @@ class Section:
     start: int
     end: int
 
-    @property
-    def places(self) -> range:
-        """Return the places that are in it."""
-        return range(self.start, self.end)
-
 
 def settings(text: str) -> dict[str, list[str]]:
     """Return the numbers that a page lists as its settings, by section."""
@@ -102,7 +97,7 @@ def with_settings(text: str) -> str:
     """Return a page that a program wrote, with the settings that it needs in its front matter."""
     numerals, lines = list(_numerals(text)), ["settings:"]
     for section in sections(text):
-        inside = [text[a:b] for a, b in numerals if a in section.places]
+        inside = [text[a:b] for a, b in numerals if section.start <= a < section.end]
         lines += [f"  {section.name}: {' '.join(inside)}"] * bool(inside)
     return text.replace("\n---\n", "\n" + "\n".join(lines) + "\n---\n", 1)
 
@@ -111,7 +106,7 @@ def strays(text: str) -> Iterator[Stray]:
     """Yield what nothing checks: numbers, sessions that are not run, settings that are not used."""
     listed, numerals = settings(text), list(_numerals(text))
     for section in sections(text):
-        inside = [(a, b) for a, b in numerals if a in section.places]
+        inside = [(a, b) for a, b in numerals if section.start <= a < section.end]
         yield from _unsettled(text, section, inside, listed.pop(section.name, []))
     for name in listed:
         yield _in_front_matter(text, name, "is no section of this page")

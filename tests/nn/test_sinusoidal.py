@@ -237,14 +237,14 @@ def test_dropout_is_on_in_training_and_off_in_use() -> None:
 def test_it_compiles_in_one_graph() -> None:
     layer = SinusoidalPositionalEncoding(8, max_len=50)
 
-    def both(x: Tensor, offset: int, ids: Tensor) -> tuple[Tensor, Tensor]:
-        return layer(x, offset=offset), layer(x, positions=ids)
+    def each(x: Tensor, offset: int, ids: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        return layer(x, offset=offset), layer(x, positions=ids), layer(x, positions=ids + 1)
 
-    compiled = torch.compile(both, fullgraph=True, backend="eager")
+    compiled = torch.compile(each, fullgraph=True, backend="eager")
     for length, offset in ((4, 0), (4, 1), (7, 20)):
         x = torch.zeros(2, length, 8, dtype=torch.bfloat16)
         ids = torch.arange(offset, offset + length).expand(2, length)
-        for ours, theirs in zip(compiled(x, offset, ids), both(x, offset, ids), strict=True):
+        for ours, theirs in zip(compiled(x, offset, ids), each(x, offset, ids), strict=True):
             assert torch.equal(ours, theirs)
 
 
