@@ -60,13 +60,14 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Count the lines that a test of the package runs, its fixtures' included."""
     coverage = counting(item.config)
-    if not coverage or item.path not in COUNTED:
+    if not coverage:
         return (yield)
-    coverage.resume()
+    if item.path in COUNTED:
+        coverage.resume()
     try:
         return (yield)
     finally:
-        coverage.pause()
+        coverage.pause()  # pytest-cov counts on after any test that is marked `no_cover`
 
 
 def counting(config: pytest.Config) -> Any:
