@@ -6,7 +6,6 @@ import gzip
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
@@ -36,7 +35,7 @@ from posenc import (
 )
 from scripts.book import DOCS
 from scripts.bundle import UNSAID
-from scripts.lighthouse.audit import NODE
+from scripts.node import node
 
 SCRIPTS = DOCS / "assets" / "js"
 MATHEMATICS = SCRIPTS / "positions.js"
@@ -92,16 +91,16 @@ def v8() -> Iterator[Run]:
     modules = ", ".join(f'...(await import("{file.as_uri()}"))' for file in LOADED)
     code = IN_NODE.format(modules=modules, each=EACH)
     with subprocess.Popen(
-        [sys.executable, "-c", NODE, "--no-warnings", "--input-type=module", "-e", code],
+        node("--no-warnings", "--input-type=module", "-e", code),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-    ) as node:
-        assert node.stdin is not None and node.stdout is not None
-        answers = node.stdout
+    ) as running:
+        assert running.stdin is not None and running.stdout is not None
+        answers = running.stdout
 
         def run(name: str, calls: Calls) -> Any:
-            print(json.dumps([name, calls]), file=node.stdin, flush=True)
+            print(json.dumps([name, calls]), file=running.stdin, flush=True)
             return parsed(answers.readline())
 
         yield run
