@@ -142,7 +142,7 @@ def yarn_frequencies(
     """
     omega = frequencies(d, base=base)
     factor = _as_factor(factor)
-    turns = as_integer("trained_length", trained_length, least=1) * omega / (2 * np.pi)
+    trained_length = as_integer("trained_length", trained_length, least=1)
     slow, fast = float(as_number("slow", slow)), float(as_number("fast", fast))
     if slow < 0:
         raise ValueError(f"slow must be a number, 0 or more; got {slow}")
@@ -151,7 +151,8 @@ def yarn_frequencies(
     if as_choice("ramp", ramp, RAMPS) == "pairs":
         kept = _by_pairs(d, trained_length, base=float(base), fast=fast, slow=slow)
     else:
-        kept = (turns - slow) / (fast - slow)
+        with np.errstate(over="ignore"):  # however far above 1 it comes out, a pair stays
+            kept = (trained_length * (omega / (2 * np.pi)) - slow) / (fast - slow)
     kept = np.clip(kept, 0.0, 1.0)
     return ((1 - kept) / factor + kept) * omega
 
@@ -165,10 +166,11 @@ def _by_pairs(
     if slow == 0:
         raise ValueError(f'slow must be above 0 where ramp is "pairs"; got {slow}')
 
-    def pair(turns: float) -> float:
-        return d * math.log(trained_length / (turns * 2 * math.pi)) / (2 * math.log(base))
+    def pair(turns: float) -> float:  # the quotient of L and 2π turns may be no float64
+        in_training = math.log(trained_length / (2 * math.pi))
+        return d * (in_training - math.log(turns)) / (2 * math.log(base))
 
-    low = max(math.floor(pair(fast)), 0)
+    low = min(max(math.floor(pair(fast)), 0), d)  # from the last pair on they are one
     # Where both are one pair, the ramp is a step, as theirs is. Theirs turns round where the second
     # lies before the first; a step is what is meant.
     high = max(min(math.ceil(pair(slow)), d - 1), low + 0.001)

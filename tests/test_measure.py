@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import errno
 import importlib
+import inspect
 import json
 import math
+import shutil
+import sys
+import textwrap
 from dataclasses import asdict, replace
 from pathlib import Path
+from subprocess import run
 from typing import Any
 
 import numpy as np
@@ -17,6 +22,7 @@ import torch
 from posenc import yarn_frequencies
 from posenc.nn import GPTModel
 from posenc.nn.gpt import SelfAttention
+from scripts.book import ROOT
 from scripts.measure import __main__ as command
 from scripts.measure import language, order, results, tasks, training
 from scripts.measure.corpus import corpus
@@ -143,16 +149,22 @@ def test_interpolated_positions_read_a_text_of_twice_the_length_at_halves() -> N
 
 
 @pytest.mark.parametrize(
-    ("name", "ramp"), [("rope, YaRN", "turns"), ("rope, YaRN as released", "pairs")]
+    ("name", "ramp", "fast"),
+    [
+        ("rope, YaRN with fitted limits", "turns", 16 / (2 * math.pi)),
+        ("rope, YaRN with Llama's limits", "turns", 32),
+        ("rope, YaRN as released", "pairs", 32),
+    ],
 )
 def test_yarn_turns_by_its_ramp_and_multiplies_scores_by_the_square_of_its_temperature(
-    name: str, ramp: str
+    name: str, ramp: str, fast: float
 ) -> None:
     model = small_model("rope")
     made = VARIANTS["rope"][name](model, 16, 64)
     rope = attention_of(made).rope
     assert rope is not None
-    np.testing.assert_allclose(rope.frequencies, yarn_frequencies(8, 4, 16, ramp=ramp))
+    omega = yarn_frequencies(8, 4, 16, fast=fast, ramp=ramp)
+    np.testing.assert_allclose(rope.frequencies, omega)
     plain, sharp = (attention_of(m).query_key_value.weight for m in (model, made))
     factor = 0.1 * math.log(4) + 1
     torch.testing.assert_close(sharp[:32], factor * plain[:32])
@@ -326,9 +338,58 @@ def test_the_digest_follows_the_code_and_not_its_words(tmp_path: Path) -> None:
     plain = digest('"""One."""\ndef f(x):\n    """Two."""\n    return x + 1\n')
     assert digest('"""Another."""\n# why\ndef f(x):\n    """Three."""\n    return x + 1\n') == plain
     assert digest('"""One."""\ndef f(x):\n    """Two."""\n    return x + 2\n') != plain
-    (package / "diagnose.py").write_text("x = 1", "utf-8")
+    (package / "swin.py").write_text("x = 1", "utf-8")
     assert digest('"""One."""\ndef f(x):\n    """Two."""\n    return x + 1\n') == plain
     results.code.cache_clear()
+
+
+def test_every_python_spells_the_code_alike() -> None:
+    """With what `ast` has changed from 3.11 to 3.14: type parameters, empty fields, f-strings."""
+    source = (
+        'def f(x, *a: int, y=1) -> None:\n    """Two."""\n'
+        '    return f"{x!r:>{y}}b{{", ["", None], {**x}\n'
+    )
+    assert results._meaning(source) == (
+        "Module(body=[FunctionDef(name='f', args=arguments(args=[arg(arg='x')], "
+        "vararg=arg(arg='a', annotation=Name(id='int', ctx=Load())), kwonlyargs=[arg(arg='y')], "
+        "kw_defaults=[Constant(value=1)]), body=[Pass(), Return(value=Tuple(elts=[JoinedStr("
+        "values=[FormattedValue(value=Name(id='x', ctx=Load()), conversion=114, "
+        "format_spec=JoinedStr(values=[Constant(value='>'), FormattedValue(value=Name(id='y', "
+        "ctx=Load()), conversion=-1)])), Constant(value='b{')]), List(elts=[Constant(value=''), "
+        "Constant()], ctx=Load()), Dict(keys=[None], values=[Name(id='x', ctx=Load())])], "
+        "ctx=Load()))], returns=Constant())])"
+    )
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
+def test_pythons_of_this_machine_agree_on_the_digest(version: str) -> None:
+    python = shutil.which(f"python{version}")
+    if not python or run([python, "-c", ""], capture_output=True).returncode:
+        pytest.skip(f"there is no Python {version}")
+    script = "import ast, sys\n" + "".join(
+        textwrap.dedent(inspect.getsource(part)) for part in (results._spelled, results._meaning)
+    )
+    script += "for path in sys.argv[1:]:\n    print(_meaning(open(path, encoding='utf-8').read()))"
+    files = [ROOT / path for path in results.files()]
+    found = run([python, "-c", script, *files], check=True, capture_output=True, text=True)
+    ours = [results._meaning(path.read_text("utf-8")) for path in files]
+    assert found.stdout.splitlines() == ours
+
+
+def test_nothing_runs_that_the_digest_leaves_out(tmp_path: Path) -> None:
+    """Every scheme of both tasks is trained and read, and each call is looked at."""
+    called: set[str] = set()
+    sys.setprofile(lambda frame, event, _: called.add(frame.f_code.co_filename))
+    try:
+        for task, names in (("language", TRAINED), ("order", (*TRAINED, order.ENCODER))):
+            for name in names:
+                tasks.result(task, name, 0, replace(SMALL, steps=2), LENGTHS, "cpu", tmp_path / "c")
+    finally:
+        sys.setprofile(None)
+    ran = {path.relative_to(ROOT).as_posix() for path in map(Path, called) if ROOT in path.parents}
+    ours = {path for path in ran if path.startswith(("posenc/", "scripts/measure/"))}
+    assert ours & results.WITHOUT == {"scripts/measure/results.py"}  # the stamp of a checkpoint
+    assert ours >= {"posenc/scaling.py", "posenc/nn/gpt.py", "scripts/measure/training.py"}
 
 
 def test_runs_whose_code_has_changed_are_named(tmp_path: Path) -> None:

@@ -110,6 +110,36 @@ def test_a_released_ramp_without_room_is_a_step() -> None:
     np.testing.assert_array_equal(yarn_frequencies(8, 4, 10**12, ramp="pairs"), frequencies(8))
 
 
+@each("base", [1 + 3e-16, 2.0, 1e4, 1e300])
+@each("length", [1, 64, 2**53])
+@each(("slow", "fast"), [(5e-324, 1e-320), (5e-324, 1.7e308), (1e-300, 32.0), (1e300, 1.7e308)])
+def test_extreme_limits_ramp_as_the_formulas_say(
+    slow: float, fast: float, length: int, base: float
+) -> None:
+    """Without a warning, however many turns or pairs a limit lies beyond those that there are."""
+    d, factor = 8, 4.0
+    omega = frequencies(d, base=base)
+    with mpmath.workdps(50):
+        turns = [length * mpmath.mpf(w) / (2 * mpmath.pi) for w in omega.tolist()]
+        by_turns = [(r - slow) / (mpmath.mpf(fast) - slow) for r in turns]
+        at = [
+            d * mpmath.log(length / (mpmath.mpf(r) * 2 * mpmath.pi)) / (2 * mpmath.log(base))
+            for r in (fast, slow)
+        ]
+        low = max(mpmath.floor(at[0]), 0)
+        high = max(min(mpmath.ceil(at[1]), d - 1), low + mpmath.mpf("0.001"))
+        by_pairs = [(high - i) / (high - low) for i in range(d // 2)]
+        for ramp, kept in (("turns", by_turns), ("pairs", by_pairs)):
+            exact = [(1 - g) / factor + g for g in (float(min(max(k, 0), 1)) for k in kept)]
+            found = yarn_frequencies(d, factor, length, base=base, slow=slow, fast=fast, ramp=ramp)
+            np.testing.assert_allclose(found / omega, exact, rtol=CLOSE)
+
+
+def test_more_turns_than_any_float64_leave_a_pair_alone() -> None:
+    slowest = yarn_frequencies(128, 4, 10**15, base=1e-300, fast=1e-320, slow=0)
+    np.testing.assert_array_equal(slowest, frequencies(128, base=1e-300))
+
+
 @each(
     ("bad", "says"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -19,6 +20,7 @@ from posenc import (
 )
 from posenc.nn import GPTModel, RotaryEmbedding
 from posenc.nn.gpt import SelfAttention
+from posenc.scaling import FAST
 
 # A trained model, the length it was trained on and that of a text give a model for that text.
 Variant: TypeAlias = Callable[[GPTModel, int, int], GPTModel]
@@ -52,10 +54,13 @@ def rope_ntk(model: GPTModel, trained: int, length: int) -> GPTModel:
     return _turning_by(model, ntk_frequencies(_width(model), length / trained))
 
 
-def rope_yarn(model: GPTModel, trained: int, length: int, ramp: str = "turns") -> GPTModel:
+def rope_yarn(
+    model: GPTModel, trained: int, length: int, fast: float = FAST, ramp: str = "turns"
+) -> GPTModel:
     """Return a copy that turns by YaRN's frequencies and attends as sharply as it says."""
     factor = length / trained
-    model = _turning_by(model, yarn_frequencies(_width(model), factor, trained, ramp=ramp))
+    omega = yarn_frequencies(_width(model), factor, trained, fast=fast, ramp=ramp)
+    model = _turning_by(model, omega)
     for attention in _attention(model):
         projection = attention.query_key_value
         with torch.no_grad():  # the rows of queries and keys come first
@@ -64,8 +69,13 @@ def rope_yarn(model: GPTModel, trained: int, length: int, ramp: str = "turns") -
     return model
 
 
+def rope_yarn_fitted(model: GPTModel, trained: int, length: int) -> GPTModel:
+    """Return the same where a pair stays that turns as often in training as the fastest does."""
+    return rope_yarn(model, trained, length, fast=trained / (2 * math.pi))  # ω_0 is 1
+
+
 def rope_yarn_released(model: GPTModel, trained: int, length: int) -> GPTModel:
-    """Return the same with the ramp of released code."""
+    """Return the same with Llama's limits and the ramp of released code."""
     return rope_yarn(model, trained, length, ramp="pairs")
 
 
@@ -77,7 +87,8 @@ VARIANTS: dict[str, dict[str, Variant]] = {
         "rope": as_trained,
         "rope, interpolated": rope_interpolated,
         "rope, NTK-aware": rope_ntk,
-        "rope, YaRN": rope_yarn,
+        "rope, YaRN with fitted limits": rope_yarn_fitted,
+        "rope, YaRN with Llama's limits": rope_yarn,
         "rope, YaRN as released": rope_yarn_released,
     },
 }
