@@ -36,7 +36,11 @@ class Corpus:
 
 def corpus() -> Corpus:
     """Return the text of this Python."""
-    text = "\n\n".join(topics[name] for name in sorted(topics)).encode()
+    return split("\n\n".join(topics[name] for name in sorted(topics)).encode())
+
+
+def split(text: bytes) -> Corpus:
+    """Return a text in its two parts."""
     numbers = torch.frombuffer(bytearray(text), dtype=torch.uint8).long()
     seen = int(len(text) * (1 - HELD_OUT))
     digest = hashlib.sha256(text).hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import datetime
 import hashlib
 import importlib.metadata
@@ -19,16 +18,9 @@ RESULTS = DATA / "measure"
 FORMAT = 1
 KEYS = {
     "format", "task", "method", "seed", "settings", "lengths", "found", "losses", "parameters",
-    "corpus", "code", "package", "versions", "machine", "date", "seconds",
+    "probe", "corpus", "code", "package", "versions", "machine", "date", "seconds",
 }  # fmt: skip
-# What a result depends on: all of this, but for what takes no part in training and reading.
 CODE = ("posenc/**/*.py", "scripts/measure/*.py")
-WITHOUT = {
-    "scripts/measure/__main__.py", "scripts/measure/report.py", "scripts/measure/results.py",
-    "posenc/__main__.py", "posenc/attention.py", "posenc/baselines.py", "posenc/combine.py",
-    "posenc/swin.py", "posenc/nn/swin.py", "posenc/nn/tokenizer.py",
-    "posenc/nn/diagnose.py", "posenc/nn/_observe.py", "posenc/nn/_parts.py", "posenc/nn/_trial.py",
-}  # fmt: skip
 
 
 class UnreadableError(Exception):
@@ -42,18 +34,11 @@ def name(task: str, method: str, seed: int) -> str:
 
 @cache
 def code(root: Path = ROOT) -> str:
-    """Return a digest of the code behind a result: of what it does, not of how it is described."""
+    """Return a digest of the code that makes results, to the letter: where they came from."""
     digest = hashlib.sha256()
-    for path in files(root):
-        digest.update(path.encode())
-        digest.update(_meaning((root / path).read_text(encoding="utf-8")).encode())
+    for path in sorted(path for pattern in CODE for path in root.glob(pattern)):
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
-
-
-def files(root: Path = ROOT) -> list[str]:
-    """Return the files of which the digest is taken, from the root on."""
-    found = (path.relative_to(root).as_posix() for pattern in CODE for path in root.glob(pattern))
-    return sorted(set(found) - WITHOUT)
 
 
 def versions() -> dict[str, str]:
@@ -103,35 +88,11 @@ def read_all(folder: Path = RESULTS) -> list[dict[str, Any]]:
 
 
 def outdated(results: Iterable[dict[str, Any]]) -> list[str]:
-    """Return the names of the runs whose code has changed since."""
-    return sorted(name(r["task"], r["method"], r["seed"]) for r in results if r["code"] != code())
+    """Return the names of the runs whose code did something else than today's does."""
+    from scripts.measure.probe import is_like, probe  # PyTorch, which reading a page does without
 
-
-def _meaning(source: str) -> str:
-    """Return a module's code without its documentation and comments, the same from every Python."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
-            node, clean=False
-        ):
-            node.body[0] = ast.Pass()
-        elif isinstance(node, ast.JoinedStr):  # 3.12 ends some of them with an empty string
-            node.values = [part for part in node.values if getattr(part, "value", None) != ""]
-    return _spelled(tree)
-
-
-def _spelled(part: object) -> str:
-    """Return a part of a syntax tree as text, without empty fields.
-
-    `ast.dump` shows the empty fields up to Python 3.12, and not from 3.13 on.
-    """
-    if isinstance(part, list):
-        return f"[{', '.join(map(_spelled, part))}]"
-    if not isinstance(part, ast.AST):
-        return ascii(part)
-    fields = (
-        f"{name}={_spelled(value)}"
-        for name, value in ast.iter_fields(part)
-        if value is not None and value != []
+    return sorted(
+        name(r["task"], r["method"], r["seed"])
+        for r in results
+        if not is_like(r["probe"], probe(r["task"], r["method"]))
     )
-    return f"{type(part).__name__}({', '.join(fields)})"

@@ -13,6 +13,7 @@ from posenc.nn import GPTModel
 from scripts.measure import language, order, results
 from scripts.measure.corpus import corpus
 from scripts.measure.methods import VARIANTS
+from scripts.measure.probe import probe
 from scripts.measure.training import Settings, stamp, train
 
 
@@ -38,6 +39,7 @@ def result(
         "found": found,
         "losses": [round(loss, 4) for loss in losses[:: max(1, len(losses) // 50)]],
         "parameters": sum(weights.numel() for weights in model.parameters()),
+        "probe": list(probe(task, method)),
         "corpus": text,
     }
 

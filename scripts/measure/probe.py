@@ -1,0 +1,61 @@
+"""Whether the code of today does what the code behind a result did.
+
+The source does not tell: a renamed variable changes it and nothing else. So each result carries
+what its code made of a probe, a tiny model and a made-up text, and today's code is asked for the
+same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+from torch import Tensor, nn
+
+from scripts.measure import language, order
+from scripts.measure.corpus import split
+from scripts.measure.methods import VARIANTS
+from scripts.measure.training import Settings, generator, train
+
+SETTINGS = Settings(width=32, heads=2, layers=2, length=16, batch=8, steps=4, warm_up=2)
+LENGTHS = (16, 32)
+SHARPER = 4.0  # weights as they are drawn attend to all positions nearly alike
+TOLERANCE = 1e-4
+
+
+@cache
+def probe(task: str, method: str) -> tuple[float, ...]:
+    """Return the losses of the probe's training, and then those of what is made of it."""
+    made = language.model if task == "language" else order.model
+    model = made(SETTINGS, method, max(LENGTHS), 0)
+    with torch.no_grad():
+        for weights in model.parameters():
+            weights *= SHARPER
+    text = split(" ".join(map(str, range(1000))).encode())  # every Python counts alike
+
+    def loss(model: nn.Module, step: int) -> Tensor:
+        if task == "language":
+            return language.loss(model, language.batch(text.training, SETTINGS, 0, step))
+        return order.loss(model, *order.batch(SETTINGS, 0, step))
+
+    with TemporaryDirectory() as folder:
+        losses = train(model, loss, SETTINGS, Path(folder, "probe.pt"), None)
+    if task == "language":
+        for variant in VARIANTS[method].values():
+            read = language.evaluate(model, variant, text, SETTINGS.length, LENGTHS)["by_length"]
+            losses += read.values()
+    else:
+        texts = (order.texts(SETTINGS.batch, length, generator(0, 0)) for length in LENGTHS)
+        losses += (order.loss(model, *some).item() for some in texts)
+    return tuple(round(value, 5) for value in losses)
+
+
+def is_like(theirs: Sequence[float], ours: Sequence[float]) -> bool:
+    """Say whether two answers are one but for how a processor rounds."""
+    return len(theirs) == len(ours) and all(
+        math.isclose(a, b, rel_tol=TOLERANCE) for a, b in zip(theirs, ours, strict=True)
+    )

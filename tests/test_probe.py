@@ -1,0 +1,82 @@
+"""The probe of what makes results: a planted fault shows in it, and a processor's rounding not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from scripts.measure import results
+from scripts.measure.probe import TOLERANCE, is_like, probe
+
+ANSWER = (5.0, 0.25)
+
+
+def larger(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function with all that it returns one in a hundred larger."""
+    return lambda *given, **named: 1.01 * function(*given, **named)
+
+
+@pytest.fixture
+def asked_anew() -> Iterator[None]:
+    """Forget the answers of the code as it is, and then those of the fault."""
+    probe.cache_clear()
+    yield
+    probe.cache_clear()
+
+
+@pytest.mark.usefixtures("asked_anew")
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [
+        ("none", "scripts.measure.training.rate"),
+        ("sinusoidal", "posenc.nn.embedding.frequencies"),
+        ("learned", "scripts.measure.methods.resize_table"),
+        ("rope", "posenc.nn.rotary.rotary_frequencies"),
+        ("rope", "scripts.measure.methods.ntk_frequencies"),
+        ("rope", "scripts.measure.methods.yarn_temperature"),
+        ("alibi", "posenc.nn.alibi.alibi_slopes"),
+        ("t5", "posenc.nn.t5.t5_bucket_starts"),
+        ("shaw", "posenc.nn.relative._shifted"),
+    ],
+)
+def test_fault_of_one_in_a_hundred_shows_in_the_probe(
+    method: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sound = probe("language", method)
+    assert is_like(sound, probe.__wrapped__("language", method))
+    module, _, function = name.rpartition(".")
+    monkeypatch.setattr(name, larger(getattr(import_module(module), function)))
+    assert not is_like(sound, probe.__wrapped__("language", method))
+
+
+def test_order_is_probed_with_and_without_its_mask() -> None:
+    assert not is_like(probe("order", "none"), probe("order", "none, encoder"))
+
+
+@pytest.mark.parametrize(
+    ("theirs", "alike"),
+    [
+        (ANSWER, True),
+        ((5.0, 0.25 * (1 + TOLERANCE / 2)), True),
+        ((5.0, 0.25 * (1 + TOLERANCE * 2)), False),
+        ((5.0,), False),
+    ],
+)
+def test_answers_are_alike_up_to_rounding(theirs: tuple[float, ...], alike: bool) -> None:
+    assert is_like(theirs, ANSWER) is alike
+
+
+def test_code_is_told_apart_to_the_letter(tmp_path: Any) -> None:
+    (tmp_path / "posenc").mkdir()
+    module = tmp_path / "posenc" / "rotary.py"
+    module.write_text("x = 1\n", "utf-8")
+    first = results.code(tmp_path)
+    results.code.cache_clear()
+    assert results.code(tmp_path) == first
+    module.write_text("x = 2\n", "utf-8")
+    results.code.cache_clear()
+    assert results.code(tmp_path) != first
+    results.code.cache_clear()
