@@ -192,11 +192,12 @@ def values_are_known(x: Tensor) -> bool:
 
 def is_followed(*tensors: Tensor) -> bool:
     """Say whether derivatives by one of them are being recorded, backwards or forwards."""
-    if torch.is_grad_enabled() and any([x.requires_grad for x in tensors]):
+    if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
         return True
     if torch.compiler.is_compiling():  # which differentiates what it compiles by itself
         return False
-    return any([forward_ad.unpack_dual(x).tangent is not None for x in tensors])
+    unpacked = map(forward_ad.unpack_dual, tensors)
+    return any(dual.tangent is not None for dual in unpacked)
 
 
 def without_autocast(device: torch.device) -> AbstractContextManager[None]:
@@ -249,7 +250,8 @@ def is_same(x: Tensor, y: Tensor) -> bool:
 
 def _share_memory(x: Tensor, y: Tensor) -> bool:
     """Say whether a byte of one is a byte of the other, whatever storages hold them."""
-    return np.may_share_memory(_places(x), _places(y), max_work=SEARCH)
+    places = _places(x), _places(y)
+    return np.may_share_memory(*places, max_work=SEARCH)  # type: ignore[call-overload]
 
 
 def _places(x: Tensor) -> np.ndarray[tuple[int, ...], np.dtype[np.void]]:
