@@ -251,7 +251,7 @@ def is_same(x: Tensor, y: Tensor) -> bool:
 def _share_memory(x: Tensor, y: Tensor) -> bool:
     """Say whether a byte of one is a byte of the other, whatever storages hold them."""
     places = _places(x), _places(y)
-    return np.may_share_memory(*places, max_work=SEARCH)  # type: ignore[call-overload]
+    return np.may_share_memory(*places, max_work=SEARCH)  # type: ignore[arg-type]
 
 
 def _places(x: Tensor) -> np.ndarray[tuple[int, ...], np.dtype[np.void]]:
