@@ -74,8 +74,7 @@ def as_reals(
         raise error(f"{name} must be {allowed}; got {_shown(value)}")
     with np.errstate(over="ignore"):  # a long double may be finite and no float64 as large
         reals = array.astype(np.float64)
-    if not np.isfinite(reals).all():
-        raise ValueError(f"{name} must be {allowed}; got {array[~np.isfinite(reals)].flat[0]}")
+    _check_finite(name, reals, array, allowed)
     return reals
 
 
@@ -104,6 +103,15 @@ def as_float_dtype(value: DTypeLike) -> np.dtype[Any]:
     if value is None or isinstance(value, np.generic) or dtype not in FLOATS:
         raise TypeError(f"dtype must be {allowed}; got {_shown(value)}")
     return dtype
+
+
+def _check_finite(
+    name: str, reals: NDArray[np.floating], given: NDArray[Any], allowed: str
+) -> None:
+    """Raise `ValueError`, which says what was given, where a number is not finite."""
+    finite = np.isfinite(reals)
+    if not finite.all():
+        raise ValueError(f"{name} must be {allowed}; got {given[~finite].flat[0]}")
 
 
 def _refuse_disguised(values: Sequence[object]) -> None:
@@ -145,7 +153,13 @@ def as_flag(name: str, value: object) -> bool:
 def as_floats(
     name: str, value: object, *, allowed: str = "finite integers or reals"
 ) -> NDArray[np.floating]:
-    """Return `value`, all finite, in the type its result will have: its own, or float64."""
+    """Return `value`, all finite, in the type its result will have: its own, or float64.
+
+    It is a new array, and the caller may write into it.
+    """
+    if type(value) is np.ndarray and value.dtype in FLOATS:  # often large: no copy in float64
+        _check_finite(name, value, value, allowed)
+        return value.copy(order="K")
     reals = as_reals(name, value, allowed=allowed)
     dtype = np.asarray(value).dtype.newbyteorder("=")
     if dtype.kind == "f" and dtype not in FLOATS:
@@ -180,6 +194,8 @@ def as_out(
     if value.shape != shape or not value.flags.writeable:
         kind = "" if value.flags.writeable else "a read-only "
         raise ValueError(f"{name} must be {allowed}; got {kind}shape {value.shape}")
+    if not value.size:  # numpy gives an empty array whatever strides
+        return value
     between, within = value.strides
     apart = shape[0] < 2 or abs(between) >= shape[1] * dtype.itemsize
     if within != dtype.itemsize or not apart:

@@ -20,6 +20,8 @@ Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding" (2021
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -37,6 +39,8 @@ from posenc._arguments import (
 from posenc.frequencies import frequencies as frequencies_of_the_paper
 
 LAYOUTS = ("interleaved", "half")
+# How many numbers are turned at a time: with their products in float64, what a cache holds.
+PIECE = 2**15
 
 
 def apply_rope(
@@ -100,12 +104,15 @@ def apply_rope(
     omega = rotary_frequencies(
         vectors.shape[-1], base=base, frequencies=frequencies, rotary_d=rotary_d
     )
-    first, second = _pairs(2 * omega.size, "layout", layout).T
+    first, second = _halves(2 * omega.size, layout)
     angles = as_angles("positions", _as_positions(positions, vectors), omega)
-    cos, sin = np.cos(angles), np.sin(angles)  # float64, and so are the products
-    turned = vectors.copy()
-    turned[..., first] = vectors[..., first] * cos - vectors[..., second] * sin
-    turned[..., second] = vectors[..., first] * sin + vectors[..., second] * cos
+    shape = (*vectors.shape[:-1], omega.size)
+    cos, sin = (np.broadcast_to(of(angles), shape) for of in (np.cos, np.sin))
+    turned = np.ascontiguousarray(vectors)  # a copy already
+    for piece in _pieces(turned.shape):  # each as large as a cache likes it
+        a, b = (turned[piece][..., pairs].astype(np.float64) for pairs in (first, second))
+        turned[piece][..., first] = a * cos[piece] - b * sin[piece]
+        turned[piece][..., second] = a * sin[piece] + b * cos[piece]
     return turned
 
 
@@ -373,6 +380,26 @@ def _pairs(width: int, name: str, layout: str) -> NDArray[np.int64]:
     layout = as_choice(name, layout, LAYOUTS)
     dimensions = np.arange(width)
     return dimensions.reshape(-1, 2) if layout == "interleaved" else dimensions.reshape(2, -1).T
+
+
+def _halves(width: int, layout: str) -> tuple[slice, slice]:
+    """Return the first and the second dimensions of all pairs, as slices, which copy nothing."""
+    layout = as_choice("layout", layout, LAYOUTS)
+    if layout == "interleaved":
+        return slice(0, width, 2), slice(1, width, 2)
+    return slice(0, width // 2), slice(width // 2, width)
+
+
+def _pieces(shape: tuple[int, ...]) -> Iterator[tuple[slice, ...]]:
+    """Yield which vectors make up each piece, of `PIECE` numbers at most or one vector."""
+    steps: list[int] = []
+    room = PIECE // shape[-1]
+    for size in reversed(shape[:-1]):
+        steps.insert(0, max(1, min(size, room)))
+        room //= steps[0]
+    starts = (range(0, size, step) for size, step in zip(shape[:-1], steps, strict=True))
+    for corner in product(*starts):
+        yield tuple(slice(start, start + step) for start, step in zip(corner, steps, strict=True))
 
 
 def _order(d: int, source: str, target: str, rotary_d: int | None) -> NDArray[np.int64]:

@@ -10,12 +10,17 @@ them to itself.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from types import EllipsisType
+from types import EllipsisType, SimpleNamespace
 from typing import TypeAlias
 
+import numpy as np
 import torch
 from torch import Tensor
-from torch._C._functorch import is_functorch_wrapped_tensor  # torch has no public name for it
+from torch._C._functorch import (  # torch has no public names for them
+    is_functorch_wrapped_tensor,
+    is_legacy_batchedtensor,
+)
+from torch.autograd import forward_ad
 
 from posenc._arguments import LARGEST, _shown, as_integer, as_reals
 
@@ -27,6 +32,8 @@ INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 ACTIVATIONS = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 # In bfloat16 the positions 256 and 257 are one number, so nothing narrower can count a text.
 REALS = (torch.float64, torch.float32)
+# How long two tensors are searched for a place that they share before it is taken for granted.
+SEARCH = 10_000
 
 
 def as_activations(name: str, x: object, shape: Shape) -> Tensor:
@@ -123,8 +130,11 @@ def on_device(name: str, tensor: Tensor, device: torch.device) -> Tensor:
     return tensor
 
 
-def as_out(name: str, out: object, x: Tensor) -> Tensor:
-    """Return a tensor to write a result of the shape of `x` into: `x` itself, or one apart."""
+def as_out(name: str, out: object, x: Tensor, *, apart: dict[str, Tensor]) -> Tensor:
+    """Return a tensor to write a result of the shape of `x` into: `x` itself, or one apart.
+
+    It must also lie apart from the tensors named in `apart`, which are read meanwhile.
+    """
     if not isinstance(out, Tensor):
         raise TypeError(f"{name} must be a tensor like x, or None; got {_shown(out)}")
     if out.dtype != x.dtype or out.layout is not torch.strided:
@@ -135,15 +145,18 @@ def as_out(name: str, out: object, x: Tensor) -> Tensor:
             f" got {_written(tuple(out.shape))}"
         )
     on_device(name, out, x.device)
-    if torch.is_grad_enabled() and (x.requires_grad or out.requires_grad):
+    tensors = (out, x, *apart.values())
+    if is_followed(*tensors):
         raise ValueError(f"{name} must be None where gradients are recorded; got a tensor")
-    if out.numel() == 0 or not (values_are_known(x) and values_are_known(out)):
+    if out.numel() == 0 or not all(map(values_are_known, tensors)):
         return out  # there is no memory to look at
     if _overlaps(out):
         raise ValueError(f"{name} must have a place for each entry; got strides {out.stride()}")
-    memory = [tensor.untyped_storage().data_ptr() for tensor in (x, out)]
-    if memory[0] == memory[1] and not is_same(x, out):
+    if not is_same(x, out) and _share_memory(x, out):
         raise ValueError(f"{name} must be x itself or share no memory with it; got a part of it")
+    for other, tensor in apart.items():
+        if _share_memory(tensor, out):
+            raise ValueError(f"{name} must share no memory with {other}; got a part of it")
     return out
 
 
@@ -169,7 +182,22 @@ def check_range(name: str, tensor: Tensor, above: float, below: float, allowed: 
 
 def values_are_known(x: Tensor) -> bool:
     """Say whether there are numbers to look at."""
-    return not (torch.compiler.is_compiling() or x.is_meta or is_functorch_wrapped_tensor(x))
+    return not (
+        torch.compiler.is_compiling()
+        or x.is_meta
+        or is_functorch_wrapped_tensor(x)
+        or is_legacy_batchedtensor(x)  # a batch of gradients, of torch.autograd.grad
+    )
+
+
+def is_followed(*tensors: Tensor) -> bool:
+    """Say whether derivatives by one of them are being recorded, backwards or forwards."""
+    if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
+        return True
+    if torch.compiler.is_compiling():  # which differentiates what it compiles by itself
+        return False
+    unpacked = map(forward_ad.unpack_dual, tensors)
+    return any(dual.tangent is not None for dual in unpacked)
 
 
 def without_autocast(device: torch.device) -> AbstractContextManager[None]:
@@ -218,6 +246,28 @@ def _written(shape: Shape) -> str:
 def is_same(x: Tensor, y: Tensor) -> bool:
     """Say whether two tensors of one shape and dtype are the very same numbers in memory."""
     return x.data_ptr() == y.data_ptr() and x.stride() == y.stride()
+
+
+def _share_memory(x: Tensor, y: Tensor) -> bool:
+    """Say whether a byte of one is a byte of the other, whatever storages hold them."""
+    places = _places(x), _places(y)
+    return np.may_share_memory(*places, max_work=SEARCH)  # type: ignore[arg-type]
+
+
+def _places(x: Tensor) -> np.ndarray[tuple[int, ...], np.dtype[np.void]]:
+    """Return an array at the places of `x`, on any device, to ask numpy where it lies.
+
+    Its entries must not be read.
+    """
+    size = x.element_size()
+    interface = {
+        "version": 3,
+        "data": (x.data_ptr(), False),
+        "typestr": f"|V{size}",
+        "shape": tuple(x.shape),
+        "strides": tuple(size * stride for stride in x.stride()),
+    }
+    return np.asarray(SimpleNamespace(__array_interface__=interface))
 
 
 def _overlaps(x: Tensor) -> bool:

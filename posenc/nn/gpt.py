@@ -13,6 +13,7 @@ those that a cache holds), H heads of width d, V words.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from typing import Any, NamedTuple
 from weakref import ReferenceType, ref
@@ -56,10 +57,16 @@ class Cache:
     filled it and to one batch of texts, and it holds the keys as RoPE has turned them. Once that
     model is trained further, cast or moved, begin another; the first of these goes unnoticed.
 
+    A copy belongs to the same model, and serves to go on in more than one way. `pickle` and
+    `torch.save` save the numbers, without gradients and without the model: they keep a digest of
+    its scheme and parameters, and a loaded cache serves any model that has these. `torch.load`
+    takes it with `weights_only=False`, or inside `torch.serialization.safe_globals([Cache])`.
+
     Attributes:
         layers: for each layer the keys and the values, (B, H, K, d) each; empty at first.
         padding: (B, K), True at real tokens; None while there has been no other.
-        owner: a weak reference to the model that has filled it; None at first.
+        owner: a weak reference to the model that has filled it; None at first; the digest of that
+            model where the cache was loaded, until a model has gone on with it.
 
     Source:
         Our own. Under the causal mask of Vaswani et al. (2017), section 3.2.3, what has been read
@@ -76,7 +83,27 @@ class Cache:
     def __init__(self) -> None:
         self.layers: list[tuple[Tensor, Tensor]] = []
         self.padding: Tensor | None = None
-        self.owner: ReferenceType[GPTModel] | None = None
+        self.owner: ReferenceType[GPTModel] | str | None = None
+
+    def __copy__(self) -> Cache:
+        """Return another cache of the same tensors; a call replaces them and changes none."""
+        other = type(self)()
+        vars(other).update(vars(self))
+        return other
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Cache:
+        """Return another cache of the same numbers, without gradients."""
+        other = self.__copy__()
+        other.layers = [(k.detach().clone(), v.detach().clone()) for k, v in self.layers]
+        other.padding = None if self.padding is None else self.padding.clone()
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is saved: no model, and no gradients."""
+        layers = [(k.detach(), v.detach()) for k, v in self.layers]
+        owner = self.owner() if isinstance(self.owner, ReferenceType) else self.owner
+        digest = _digest(owner) if isinstance(owner, GPTModel) else owner
+        return {**vars(self), "layers": layers, "owner": digest}
 
     @property
     def length(self) -> int:
@@ -417,8 +444,8 @@ class GPTModel(nn.Module):
         if documents is not None:
             raise ValueError("documents must be read whole, without a cache; got both")
         held = _held(cache)
-        owner = cache.owner() if isinstance(cache.owner, ReferenceType) else None
-        if held and owner is not self:
+        owner = cache.owner() if isinstance(cache.owner, ReferenceType) else cache.owner
+        if held and owner is not self and not (isinstance(owner, str) and owner == _digest(self)):
             raise ValueError("cache must be one that this model has filled; got another's")
         length = held[0].shape[2] if held and held[0].ndim == 4 else 0
         fits = (batch, self.heads, length, self.d_model // self.heads)
@@ -457,6 +484,15 @@ def create_model_config(name: str) -> dict[str, Any]:
         64
     """
     return dict(CONFIGS[as_choice("name", name, tuple(CONFIGS))])
+
+
+def _digest(model: GPTModel) -> str:
+    """Return what two models share only if they have one scheme and the same parameters."""
+    digest = hashlib.sha256(f"{model.pos_type} {model.heads}".encode())
+    for name, value in model.state_dict().items():
+        digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
+        digest.update(value.detach().cpu().contiguous().view(torch.uint8).numpy())
+    return digest.hexdigest()
 
 
 def _held(cache: Cache) -> list[Tensor]:

@@ -18,6 +18,7 @@ from posenc._arguments import _shown, as_base, as_choice, as_integer
 from posenc.nn._arguments import (
     as_activations,
     as_out,
+    is_followed,
     is_same,
     offset_or_positions,
     on_device,
@@ -27,6 +28,9 @@ from posenc.rotary import LAYOUTS, rotary_frequencies
 
 # How many numbers are worked on at a time: what the cache of one processor holds, with room.
 TILE = 2**19
+# Up to so many a new result is made in as few operations as there are, as in a decoding step: each
+# takes longer to start than to finish.
+STEP = 2**15
 # From so many bytes on numpy asks Linux for large pages, and torch does not: most of what large new
 # memory costs is that the system hands it out page by page.
 LARGE = 2**22
@@ -180,14 +184,16 @@ class RotaryEmbedding(nn.Module):
 
         Returns:
             `out`, or a new tensor; the shape and dtype of `x`. Products are computed as in a call
-            of the module, in float32 at least, and then cast. Gradients flow to `x` where
-            `out` is None, and none to `factors`.
+            of the module, in float32 at least, and then cast. Where `out` is None, gradients
+            and forward-mode tangents flow through `x` and through `factors`; followed through
+            `factors`, a turn goes by the definition and is no faster than a call.
 
         Raises:
             TypeError: `x` is not a floating tensor, `factors` not a complex one of twice the
                 width of `x`, complex64 at least, or `out` not of the dtype of `x`.
-            ValueError: a shape or a device is another one; `out` shares memory with `x`, or with
-                itself; `out` is given where gradients are recorded.
+            ValueError: a shape or a device is another one; `out` shares memory with a part of
+                `x`, with `factors` or with itself; `out` is given where gradients or forward-mode
+                tangents are recorded.
 
         Source:
             Su et al. (2021), section 3.2.1, equation 12: the turn as a product of numbers.
@@ -202,15 +208,11 @@ class RotaryEmbedding(nn.Module):
         """
         x = as_activations("x", x, ("batch", "heads", "length", self.d))
         self._check_factors(factors, x)
-        if out is not None:
-            as_out("out", out, x)
-        # A compiler makes one loop of the definition by itself; vmap has no memory to write into.
+        if out is None:
+            return _turned_anew(x, factors, self.layout)
+        as_out("out", out, x, apart={"factors": factors})
         if not (values_are_known(x) and values_are_known(factors)):
-            turned = self._by_definition(x, factors)
-            return turned if out is None else out.copy_(turned)
-        if out is None and torch.is_grad_enabled() and x.requires_grad:
-            result: Tensor = _Turn.apply(x, factors, self.layout)  # type: ignore[no-untyped-call]
-            return result
+            return out.copy_(_by_definition(x, factors, self.layout))
         return _turned(x, factors, self.layout, out)
 
     def extra_repr(self) -> str:
@@ -235,28 +237,7 @@ class RotaryEmbedding(nn.Module):
         """Return each pair (x, y) as (x·cos − y·sin, x·sin + y·cos)."""
         omega = torch.tensor(self.frequencies, dtype=torch.float64, device=x.device)
         angles = (places[..., None] * omega).unsqueeze(-3)  # (1 or batch, 1 head, length, pairs)
-        return self._turned_by(x, angles.cos().to(x.dtype), angles.sin().to(x.dtype))
-
-    def _turned_by(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-        """Return each pair turned by an angle of this cosine and sine."""
-        first, second = self._pairs(x)
-        pairs = torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1)
-        ordered = pairs if self.layout == "interleaved" else pairs.mT
-        return ordered.flatten(-2)
-
-    def _pairs(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the first and the second dimension of every pair."""
-        if self.layout == "interleaved":
-            return x[..., 0::2], x[..., 1::2]
-        first, second = x.chunk(2, dim=-1)
-        return first, second
-
-    def _by_definition(self, x: Tensor, factors: Tensor) -> Tensor:
-        """Return `x` turned by factors in the way of a call."""
-        exact = x.to(torch.promote_types(x.dtype, torch.float32))
-        turning, passing = exact.tensor_split([2 * len(self.frequencies)], dim=-1)
-        turned = self._turned_by(turning, factors.real, factors.imag)
-        return torch.cat([turned, passing], dim=-1).to(x.dtype)
+        return _turned_by(x, angles.cos().to(x.dtype), angles.sin().to(x.dtype), self.layout)
 
     def _check_factors(self, factors: Tensor, x: Tensor) -> None:
         """Raise unless `factors` are for these vectors."""
@@ -274,7 +255,11 @@ class RotaryEmbedding(nn.Module):
 
 
 class _Turn(torch.autograd.Function):
-    """A new turned tensor. A turn is orthogonal: a gradient is turned back, by the conjugates."""
+    """A new turned tensor, of `factors` that nothing follows.
+
+    A turn is linear: a tangent is turned as the vectors are. It is orthogonal: a gradient is turned
+    back, by the conjugates.
+    """
 
     @staticmethod
     def forward(x: Tensor, factors: Tensor, layout: str) -> Tensor:
@@ -284,12 +269,56 @@ class _Turn(torch.autograd.Function):
     def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, str], output: Tensor) -> None:
         _, factors, ctx.layout = inputs
         ctx.save_for_backward(factors)
+        ctx.save_for_forward(factors)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
         (factors,) = ctx.saved_tensors
-        back = factors.conj().resolve_conj()
-        return _Turn.apply(gradients[0], back, ctx.layout), None, None  # type: ignore[no-untyped-call]
+        return _turned_anew(gradients[0], factors.conj().resolve_conj(), ctx.layout), None, None
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Tensor) -> Tensor:
+        (factors,) = ctx.saved_tensors
+        return _turned_anew(tangents[0], factors, ctx.layout)
+
+
+def _turned_anew(x: Tensor, factors: Tensor, layout: str) -> Tensor:
+    """Return a new turned tensor, fast where it can be, with derivatives wherever they are wanted.
+
+    A compiler makes one loop of the definition by itself, and under `vmap` there is no memory to
+    write into. Gradients to factors are rare, so they go the way of the definition too.
+    """
+    known = values_are_known(x) and values_are_known(factors)
+    if known and not is_followed(x, factors):
+        return _turned(x, factors, layout)
+    if known and not is_followed(factors):
+        turned: Tensor = _Turn.apply(x, factors, layout)  # type: ignore[no-untyped-call]
+        return turned
+    return _by_definition(x, factors, layout)
+
+
+def _by_definition(x: Tensor, factors: Tensor, layout: str) -> Tensor:
+    """Return `x` turned by factors in the way of a call."""
+    exact = x.to(torch.promote_types(x.dtype, torch.float32))
+    turning, passing = exact.tensor_split([2 * factors.shape[-1]], dim=-1)
+    turned = _turned_by(turning, factors.real, factors.imag, layout)
+    return torch.cat([turned, passing], dim=-1).to(x.dtype)
+
+
+def _turned_by(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
+    """Return each pair turned by an angle of this cosine and sine."""
+    first, second = _pairs(x, layout)
+    pairs = torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1)
+    ordered = pairs if layout == "interleaved" else pairs.mT
+    return ordered.reshape(x.shape)
+
+
+def _pairs(x: Tensor, layout: str) -> tuple[Tensor, Tensor]:
+    """Return the first and the second dimension of every pair."""
+    if layout == "interleaved":
+        return x[..., 0::2], x[..., 1::2]
+    first, second = x.chunk(2, dim=-1)
+    return first, second
 
 
 def _numbers(dtype: torch.dtype) -> torch.dtype:
@@ -306,6 +335,8 @@ def _turned(x: Tensor, factors: Tensor, layout: str, out: Tensor | None = None) 
         numbers = _as_numbers(x, factors.dtype)
         if numbers is not None:
             return (numbers * factors).view(x.dtype)
+    if layout == "half" and out is None and x.numel() <= STEP:
+        return _turned_at_once(x, factors)
     out = _new_like(x) if out is None else out
     if turning < x.shape[-1] and not is_same(x, out):
         out[..., turning:] = x[..., turning:]
@@ -317,6 +348,18 @@ def _turned(x: Tensor, factors: Tensor, layout: str, out: Tensor | None = None) 
             return out
     _turn_by_tiles(x, factors, layout, result)
     return out
+
+
+def _turned_at_once(x: Tensor, factors: Tensor) -> Tensor:
+    """Return the two halves of `x` turned as numbers, in as few operations as there can be."""
+    turning = 2 * factors.shape[-1]
+    passing = (x[..., turning:],) if turning < x.shape[-1] else ()
+    exact = x[..., :turning] if passing else x
+    narrow = x.dtype in (torch.bfloat16, torch.float16)
+    first, second = (exact.float() if narrow else exact).chunk(2, dim=-1)
+    numbers = torch.complex(first, second) * factors
+    turned = torch.cat((numbers.real, numbers.imag, *passing), dim=-1)
+    return turned.to(x.dtype) if narrow else turned
 
 
 def _new_like(x: Tensor) -> Tensor:
