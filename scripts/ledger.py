@@ -98,11 +98,17 @@ def entry(claim: Claim) -> str:
         f'“{claim.quote}” <span class="where">{where}</span>\n{{ .said }}',
         claim.evidence.strip(),
         *([f"{claim.right.strip()}\n{{ .right }}"] if claim.right != AS_STATED else []),
-        f"In the book: {link(claim.at)}\n{{ .place }}",
+        f"In the book: {link(claim.at)}{_likes(claim)}\n{{ .place }}",
         *([f"Checked by {proof(claim.tests)}\n{{ .checked }}"] if claim.tests else []),
         "///\n",
     ]
     return "\n\n".join(parts)
+
+
+def _likes(claim: Claim) -> str:
+    """Return the links to the claims that this one is judged like, or nothing."""
+    links = ", ".join(f"[{other}](#{other.lower()})" for other in claim.like)
+    return f"; judged like {links}" if links else ""
 
 
 def proof(tests: list[str]) -> str:
