@@ -23,7 +23,7 @@ AS_STATED = "As stated."
 HEAD = """\
 ---
 title: The ledger of claims
-description: What five texts claim, each claim with our verdict and the test that proves it.
+description: What five texts claim, each with our verdict, its grounds and the tests that try it.
 audience: anyone who has read something else elsewhere
 time: a minute a claim
 needs: nothing
@@ -31,14 +31,15 @@ needs: nothing
 # The ledger of claims { #claims }
 
 This book reworks five texts. Here is what they claim, sentence by sentence, with our verdict, what
-it rests on, what is right, and the test that would fail if it were not. What can be computed is
-computed anew each time the book is tested. A verdict that rests on the literature cites it, and
-where nobody could give one, that is said.
+it rests on, what is right, and the tests that try it, in numbers, at some widths, lengths and
+seeds. What can be computed is computed anew each time the book is tested. A verdict that rests on
+the literature cites it, and where nobody could give one, that is said.
 { .lead }
 
 A claim is *true*; *true if* something is added that the text leaves out; *imprecise* when a right
 thought is put so that it misleads; *false*; or *not checkable* when it names no unit, no setting or
-no measurement. The sources go by S0 to S4, as in [the map of sources](sources.md).
+no measurement. Claims that say the same are *judged like* one another. The sources go by S0 to S4,
+as in [the map of sources](sources.md).
 { #verdicts }
 """
 
@@ -98,11 +99,17 @@ def entry(claim: Claim) -> str:
         f'“{claim.quote}” <span class="where">{where}</span>\n{{ .said }}',
         claim.evidence.strip(),
         *([f"{claim.right.strip()}\n{{ .right }}"] if claim.right != AS_STATED else []),
-        f"In the book: {link(claim.at)}\n{{ .place }}",
+        f"In the book: {link(claim.at)}{_likes(claim)}\n{{ .place }}",
         *([f"Checked by {proof(claim.tests)}\n{{ .checked }}"] if claim.tests else []),
         "///\n",
     ]
     return "\n\n".join(parts)
+
+
+def _likes(claim: Claim) -> str:
+    """Return the links to the claims that this one is judged like, or nothing."""
+    links = ", ".join(f"[{other}](#{other.lower()})" for other in claim.like)
+    return f"; judged like {links}" if links else ""
 
 
 def proof(tests: list[str]) -> str:

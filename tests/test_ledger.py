@@ -26,6 +26,8 @@ CLAIMS = {"S0": 67, "S1": 73, "S2": 27, "S3": 38, "S4": 54}
 CLAIM = re.compile(r"\bC\d-\d+\b")
 WORDS = 12  # of a source that a quotation may have
 PLACE = re.compile(r"(chapters|reference|how-to|trust|beyond|explore)/[\w-]+\.md#[\w-]+")
+# What is said to be alike: "As C1-01:", "C1-04 and C4-01 are judged alike".
+ALIKE = re.compile(r"\bAs (?:for )?(C\d-\d\d)|[^.]*\bjudged alike\b")
 # Words by which an entry without a test says that there is nothing to compute.
 SAYS_SO = re.compile(
     r"\[\^\w+\]|[Nn]othing to compute|[Nn]o test|cannot be checked|[Nn]obody can|[Nn]o unit"
@@ -60,8 +62,23 @@ def faults(claim: Claim) -> list[str]:
         "a claim that is not there": not set(CLAIM.findall(claim.evidence + claim.right))
         <= {other.id for other in claims()},
         f"unbound numbers, {unsettled(claim)}": bool(unsettled(claim)),
+        "calls claims alike that it does not name as like": not said_alike(claim)
+        <= set(claim.like),
+        f"another verdict than {judged_otherwise(claim)}": bool(judged_otherwise(claim)),
     }
     return [f"{claim.id}: {what}" for what, is_so in wrong.items() if is_so]
+
+
+def said_alike(claim: Claim) -> set[str]:
+    """Return the claims of which an entry's words say that they are like it."""
+    said = [found[0] for found in ALIKE.finditer(claim.evidence)]
+    return set(CLAIM.findall(" ".join(said)))
+
+
+def judged_otherwise(claim: Claim) -> list[str]:
+    """Return which claims an entry names as like it that are not there, or have another verdict."""
+    verdicts = {other.id: other.verdict for other in claims()} | {claim.id: "itself"}
+    return [other for other in claim.like if verdicts.get(other) != claim.verdict]
 
 
 def unsettled(claim: Claim) -> list[str]:
@@ -146,6 +163,21 @@ def test_a_test_of_a_claim_says_the_verdict_that_it_proves() -> None:
     assert cited([planted, *others]) - marked() == {(first.tests[0], "C0-02", "false")}
 
 
+def test_claims_that_the_ledger_calls_alike_have_one_verdict() -> None:
+    like = [claim for claim in claims() if claim.like]
+    assert sum(len(claim.like) for claim in like) > 40
+    assert {claim.id: judged_otherwise(claim) for claim in like if judged_otherwise(claim)} == {}
+    assert all(said_alike(claim) <= set(claim.like) for claim in claims())
+    essential = next(claim for claim in like if claim.id == "C2-24")
+    assert essential.like == ["C1-04", "C2-05"]
+    assert judged_otherwise(replace(essential, verdict="false")) == ["C1-04", "C2-05"]
+    assert judged_otherwise(replace(essential, like=["C2-24", "C9-99"])) == ["C2-24", "C9-99"]
+    assert said_alike(replace(essential, evidence="As C1-33: so. C1-04 is judged alike.")) == {
+        "C1-33",
+        "C1-04",
+    }
+
+
 def test_a_planted_fault_is_noticed() -> None:
     entry = of("S0")[7].__dict__
     assert faults(Claim(**entry)) == []
@@ -162,6 +194,8 @@ def test_a_planted_fault_is_noticed() -> None:
         {"evidence": entry["evidence"].replace("width 512", "width 513")},
         {"right": entry["right"].replace("10000", "1000")},
         {"right": "As C1-99 has it.", "settings": "8 512 99"},
+        {"like": ["C0-01"]},
+        {"evidence": "As for C0-34: it does not.", "settings": "34 2 2 10000 1 2"},
         {"settings": entry["settings"] + " 3"},
     ):
         assert len(faults(Claim(**entry | planted))) == 1, planted
@@ -188,6 +222,7 @@ C0-01:
         ('"true"', '"mostly"', "000.yml: C0-01 has the verdict 'mostly'"),
         ('"true"', "true", "000.yml: C0-01 has True as its verdict, which is no str"),
         ("tests: []", "tests: test_one", "C0-01 has 'test_one' as its tests, which is no list"),
+        ("  tests:", "  like: C0-02\n  tests:", "C0-01 has 'C0-02' as its like, which is no list"),
         ("  tests:", '  verdict: "false"\n  tests:', "000.yml: .* line 3 .* 'verdict' more than"),
         ("C0-01:", "C0-01: {}\nC0-01:", "000.yml: .* line 2 .* 'C0-01' more than once"),
     ],
@@ -244,6 +279,9 @@ def test_an_entry_shows_all_there_is() -> None:
         '<p class="checked">Checked by',
     ):
         assert shown in html, shown
+    assert "judged like" not in html
+    alike = render(ledger.entry(replace(claim, like=["C0-34", "C1-62"])))
+    assert '; judged like <a href="#c0-34">C0-34</a>, <a href="#c1-62">C1-62</a>' in alike
     stated = render(ledger.entry(of("S0")[8]))
     assert 'class="right"' in html
     assert 'class="right"' not in stated

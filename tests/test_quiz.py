@@ -431,7 +431,13 @@ def test_question_9_fast_and_slow_pairs_do_what_neither_does_alone() -> None:
 
     ladder = frequencies(512)
     draws = np.random.default_rng(0).uniform(size=(1000, 256)).min(axis=1)
-    assert draws.mean() == pytest.approx(1 / 257, rel=0.1)
+    median = 2 * np.pi / (1 - 0.5 ** (1 / 256))
+    assert np.median(2 * np.pi / draws) == pytest.approx(median, rel=0.1)
+    # The chance of a longer turn than w falls only as 1/w, so the average turn is infinite.
+    turn = np.array([1e6, 1e9])
+    chance = -np.expm1(256 * np.log1p(-2 * np.pi / turn))
+    np.testing.assert_allclose(chance * turn, 2 * np.pi * 256, rtol=2e-3)
+    assert median < 2 * np.pi / ladder[-1] / 20  # what steps of equal ratio reach
     judge(
         9,
         {
@@ -486,6 +492,20 @@ def test_question_12_a_shuffle_tells_whether_positions_arrive() -> None:
             "Put fixed random rows in their place": shuffled_along(random_rows),
         },
     )
+
+
+@torch.no_grad()
+def test_question_12_with_dropout_on_a_shuffle_tells_nothing() -> None:
+    torch.manual_seed(0)
+    layer = torch.nn.TransformerEncoderLayer(16, 2, 32, dropout=0.1, batch_first=True)
+    x, order = torch.randn(1, 5, 16), [3, 0, 4, 1, 2]
+
+    def shuffled_along() -> bool:
+        return torch.allclose(layer(x[:, order]), layer(x)[:, order], atol=1e-5)
+
+    assert not shuffled_along()  # as if positions arrived, and there are none
+    layer.eval()
+    assert shuffled_along()
 
 
 # What our own questions ask.

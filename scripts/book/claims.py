@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import takewhile
 from os.path import relpath
@@ -37,6 +37,7 @@ VERDICTS = {
     "not-checkable": "not checkable",
 }
 FIELDS = ("lines", "quote", "verdict", "evidence", "right", "tests", "at")
+LISTS = ("tests", "like")
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Claim:
     tests: list[str]
     at: str
     settings: str = ""
+    like: list[str] = field(default_factory=list)
 
     @property
     def source(self) -> str:
@@ -83,11 +85,11 @@ def _claims_in(path: Path, changed: int) -> list[Claim]:
 
 def _claim(where: str, name: str, entry: dict[str, Any]) -> Claim:
     """Return a claim, if its entry has what it needs and says it as it should."""
-    demand_fields(where, entry, FIELDS, optional=["settings"])
-    for field, value in entry.items():
-        wanted = list if field == "tests" else str
+    demand_fields(where, entry, FIELDS, optional=["settings", "like"])
+    for key, value in entry.items():
+        wanted = list if key in LISTS else str
         if not isinstance(value, wanted):
-            raise TypeError(f"{where} has {value!r} as its {field}, which is no {wanted.__name__}")
+            raise TypeError(f"{where} has {value!r} as its {key}, which is no {wanted.__name__}")
     if entry["verdict"] not in VERDICTS:
         known = ", ".join(VERDICTS)
         raise ValueError(f"{where} has the verdict {entry['verdict']!r}; there are {known}")

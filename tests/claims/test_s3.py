@@ -13,6 +13,7 @@ import pytest
 
 from posenc import concatenate, sinusoidal_encoding, wavelengths
 from scripts.book.citations import references
+from scripts.measure.report import measurement
 
 
 @pytest.mark.claim("C3-05", "imprecise")
@@ -61,6 +62,21 @@ def test_c3_14_tables_of_positions_are_less_than_a_hundredth_of_bert_and_gpt2() 
     assert 512 * 768 == 393_216
     assert round(100 * 786_432 / gpt2, 2) == 0.63
     assert round(100 * 393_216 / bert, 2) == 0.36
+
+
+@pytest.mark.claim("C0-55", "imprecise")
+@pytest.mark.claim("C3-30", "imprecise")
+@pytest.mark.claim("C3-31", "imprecise")
+def test_c3_30_untrained_rows_are_not_always_worse_than_sinusoidal_ones() -> None:
+    """Which of *poor* and *moderate* is worse depends on the length, with every seed."""
+
+    def at(length: int) -> tuple[list[float], list[float]]:
+        found = measurement()
+        return found.perplexities("learned", length), found.perplexities("sinusoidal", length)
+
+    (learned, sinusoidal), (learned_later, sinusoidal_later) = at(128), at(512)
+    assert min(learned) > max(sinusoidal)
+    assert max(learned_later) < min(sinusoidal_later)
 
 
 @pytest.mark.claim("C3-33", "true-if")
