@@ -21,7 +21,7 @@ from scripts.book.numbers import bindings, shown_bindings
 from scripts.book.render import render
 from scripts.book.sessions import sessions
 from scripts.book.settings import strays
-from scripts.book.tables import bound_tables
+from scripts.book.tables import bound_tables, dim_columns, pair_columns
 from scripts.book.text import Correction, line_of
 from scripts.measure.report import measurement
 
@@ -67,7 +67,13 @@ class PageError(Exception):
 
 def names() -> dict[str, Any]:
     """Return the names that a page's expressions start from."""
-    ours = {"np": np, "fact": fact, "measurement": measurement}
+    ours = {
+        "np": np,
+        "fact": fact,
+        "measurement": measurement,
+        "pair_columns": pair_columns,
+        "dim_columns": dim_columns,
+    }
     return {name: getattr(posenc, name) for name in posenc.__all__} | ours
 
 
