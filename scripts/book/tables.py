@@ -28,7 +28,7 @@ from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
-from scripts.book.numbers import BINDING, NUMBER, as_printed, differing, evaluate
+from scripts.book.numbers import BINDING, NUMBER, Binding, as_printed, binding, differing, evaluate
 from scripts.book.text import Correction, line_of, spans
 
 COMMENT = re.compile(r"<!--\s*(?P<tinted>tinted )?table:\s+(?P<expression>.+?)\s*-->", re.S)
@@ -71,7 +71,7 @@ class BoundTable:
         head = [
             correction
             for x, (cell, name) in enumerate(zip(self.head[labels:], headings, strict=False))
-            for correction in _heading(cell, name, f"{self.expression}, heading {x}")
+            for correction in _heading(cell, name, f"{self.expression}, heading {x}", names)
         ]
         return head + [
             correction
@@ -120,14 +120,17 @@ def dim_columns(rows: Any, *dims: int, group: str = "") -> dict[str, Any]:
     return {f"{over}dim {dim}": np.asarray(rows)[:, dim] for dim in dims}
 
 
-def _heading(cell: Cell, name: str, about: str) -> list[Correction]:
-    """Return the correction of a heading; a number bound in it is computed on its own."""
-    printed = BINDING.sub(lambda bound: bound["printed"], cell.text)
-    if printed == name:
-        return []
-    if printed != cell.text:
-        raise ValueError(f"the heading {printed!r} is named {name!r}; {about}")
-    return differing(cell.start, cell.text, name, about)
+def _heading(cell: Cell, name: str, about: str, names: dict[str, Any]) -> list[Correction]:
+    """Return the correction of a heading; a number bound in it counts as what it computes."""
+    says = BINDING.sub(lambda bound: _computed(binding(bound), names), cell.text)
+    if says != name and BINDING.search(cell.text):
+        raise ValueError(f"the heading {says!r} is named {name!r}; {about}")
+    return differing(cell.start, says, name, about)
+
+
+def _computed(bound: Binding, names: dict[str, Any]) -> str:
+    """Return what a bound number should be."""
+    return next((c.should for c in bound.corrections("", names)), bound.printed)
 
 
 def _cell(cell: Cell, value: Any, about: str) -> list[Correction]:
