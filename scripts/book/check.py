@@ -15,6 +15,7 @@ import numpy as np
 from sybil import Document, Example, Region, Sybil
 
 import posenc
+from scripts.audit import doubled_anchors
 from scripts.book import ROOT
 from scripts.book.citations import fact
 from scripts.book.numbers import bindings, shown_bindings
@@ -101,10 +102,9 @@ def _parse_page(document: Document) -> Iterator[Region]:
 
 def _failure(text: str) -> str:
     try:
-        render(text)
+        return "; ".join(f"the anchor {found}" for found in doubled_anchors(render(text)))
     except Exception as error:
         return f"the page cannot be shown: {type(error).__name__}: {error}"
-    return ""
 
 
 def _parse_checked(document: Document) -> Iterator[Region]:
