@@ -13,6 +13,7 @@ prints a fact of `facts.yml`, the citation next to it has to be the fact's sourc
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -71,12 +72,12 @@ def citations(text: str) -> Iterator[Citation]:
         key=lambda note: note.start(),
     )
     stretches = list(sections(text))
-    breaks = [found.end() for found in BREAK.finditer(_without_bindings(text))]
+    breaks = [0, *(found.end() for found in BREAK.finditer(_without_bindings(text)))]
     begin = last = 0
     cited_last = ""
     for note in notes:
         if text[last : note.start()].strip():  # not right behind another one
-            begin = max([last, *(place for place in breaks if place <= note.start())])
+            begin = max(last, breaks[bisect_right(breaks, note.start()) - 1])
         ended, last = last, note.end()
         section = next(s for s in stretches if s.start <= note.start() < s.end)
         before = [b.expression for b in bound if begin <= b.start < note.start()]
@@ -114,7 +115,8 @@ def plain(text: str) -> str:
 
 def miscited(text: str, page: str = "") -> Iterator[Stray]:
     """Yield the citations of a page, a path below docs/, that are not for what they should be."""
-    for citation in citations(text):
+    found = list(citations(text))
+    for citation in found:
         if citation.sources and citation.work not in citation.sources:
             says = f"stands behind a fact that is from {' and '.join(citation.sources)}"
             yield Stray(citation.start, citation.end, says)
@@ -122,7 +124,7 @@ def miscited(text: str, page: str = "") -> Iterator[Stray]:
             line = f"{citation.work}: {page}#{citation.section}: [{citation.proposed}]"
             advice = f"is not known to be for these words: read it, and put into cited.yml {line}"
             yield Stray(citation.start, citation.end, advice)
-    yield from _left_over(text, page)
+    yield from _left_over(found, page)
 
 
 def _listed(citation: Citation, page: str) -> list[str]:
@@ -130,13 +132,14 @@ def _listed(citation: Citation, page: str) -> list[str]:
     return cited().get(citation.work, {}).get(f"{page}#{citation.section}", [])
 
 
-def _left_over(text: str, page: str) -> Iterator[Stray]:
+def _left_over(found: list[Citation], page: str) -> Iterator[Stray]:
     """Yield the words of the file behind which the page does not cite that work."""
-    found = [(citation.work, citation.section, citation.words) for citation in citations(text)]
     for work, places in cited().items():
         for place, listed in places.items():
             where, _, section = place.partition("#")
-            behind = [words for *of, words in found if of == [work, section]]
-            for words in listed if where == page else []:
+            if where != page:
+                continue
+            behind = [c.words for c in found if (c.work, c.section) == (work, section)]
+            for words in listed:
                 if not any(words in sentence for sentence in behind):
                     yield Stray(0, 0, f"cited.yml has {work} in {section} for {words!r}")
