@@ -29,7 +29,7 @@ from scripts.book.text import outside_code
 BREAK = re.compile(r"\n[ ]*(?=\n|[-*+>|][ ]|\d+\.[ ])|(?:(?<=[.?!:])|(?<=[.?!]\*))\s+(?=[^a-z\s])")
 FACT = re.compile(r"""\bfact\(["']([\w-]+)["']\)""")
 MARKUP = re.compile(
-    r"\]\([^)]*\)|\]\[[^\]]*\]|\{[.#:][^}]*\}|<[^<>]*>|^\s*(?:[-*+>]|\d+\.)\s|[*`\[\]|$\\]", re.M
+    r"\]\([^)]*\)|\]\[[^\]]*\]|\{[.#:][^}]*\}|<[^<>]*>|^\s*(?:[-*+>]|\d+\.)\s|[*`\[\]$]", re.M
 )
 ADVISED = 8  # words of the line that a message proposes
 
@@ -47,8 +47,9 @@ class Citation:
 
     @property
     def proposed(self) -> str:
-        """Return the last words before it, as the file may have them."""
-        return " ".join(self.words.split()[-ADVISED:]).rstrip(".,;: ")
+        """Return the last words before it, of one cell of a table, as the file may have them."""
+        words = self.words.rpartition(" | ")[2].strip(".,;:| ")
+        return " ".join(words.split()[-ADVISED:])
 
 
 @cache
@@ -110,7 +111,7 @@ def _without_bindings(text: str) -> str:
 def plain(text: str) -> str:
     """Return words without markup, each bound number as it is printed."""
     text = BINDING.sub(lambda bound: bound["printed"] + (bound["unit"] or ""), NOTE.sub("", text))
-    return " ".join(MARKUP.sub(lambda mark: " " * (mark[0] == "|"), text).split())
+    return " ".join(MARKUP.sub("", text).split())
 
 
 def miscited(text: str, page: str = "") -> Iterator[Stray]:
