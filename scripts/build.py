@@ -1,7 +1,8 @@
 """Build the site whole: `python -m scripts.build --site-dir site`, which is `make site`.
 
 What the repository does not hold (scripts/assets.py), the pages (mkdocs, strict), one style sheet
-for them (scripts/bundle.py), and their copies as Markdown (scripts/copies.py).
+for them (scripts/bundle.py), and their copies as Markdown (scripts/copies.py). What came out is
+read once more (scripts/audit.py).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from click import Abort, ClickException
 from mkdocs.__main__ import cli
 
-from scripts import assets, bundle, copies
+from scripts import assets, audit, bundle, copies
 from scripts.book import ROOT
 
 
@@ -35,6 +36,8 @@ def finish(folder: Path) -> None:
     """Do what is left to do in the folder of a builder, whichever that was."""
     bundle.bundle(folder)
     copies.write(folder)
+    if found := audit.wrong(folder):
+        sys.exit("\n".join(["The site is built, and wrong:", *found]))
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from scripts.book import DATA, DOCS
 from scripts.book.check import names as book_names
 from scripts.book.claims import LEDGER, VERDICTS, Claim, claims
 from scripts.book.data import compose
-from scripts.book.numbers import BINDING, NUMBER, as_printed, differing, evaluate
+from scripts.book.numbers import BINDING, PRINTED, binding, differing
 from scripts.book.settings import with_settings
 from scripts.book.text import Correction, corrected
 from scripts.sourcemap import lines_shown, link, sources
@@ -129,9 +129,6 @@ def mend() -> list[str]:
     return changes
 
 
-PRINTED = re.compile(rf"\{{\{{\s*(?P<printed>{NUMBER})\s+=\s")
-
-
 def corrections(text: str) -> list[Correction]:
     """Return what the bound numbers of a data file should be instead, where they stand in it.
 
@@ -140,12 +137,11 @@ def corrections(text: str) -> list[Correction]:
     found = []
     for node in scalars(compose(text)):
         bound = BINDING.finditer(node.value)
-        printed = PRINTED.finditer(text, node.start_mark.index, node.end_mark.index)
-        for binding, number in zip(bound, printed, strict=True):
-            value = evaluate(" ".join(binding["expression"].split()), book_names())
-            should = as_printed(value, number["printed"])
-            about = binding["expression"]
-            found += differing(number.start("printed"), number["printed"], should, about)
+        printed = re.compile(PRINTED).finditer(text, node.start_mark.index, node.end_mark.index)
+        for match, number in zip(bound, printed, strict=True):
+            for wrong in binding(match).corrections(node.value, book_names()):
+                start = number.start("printed")
+                found += differing(start, number["printed"], wrong.should, wrong.about)
     return found
 
 

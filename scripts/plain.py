@@ -38,7 +38,7 @@ def plain(text: str) -> str:
     text = FRONT.sub("", text, count=1)
     for binding in reversed(list(bindings(text))):
         show = shown_in_mathematics if binding.in_mathematics else shown
-        text = text[: binding.start] + show(binding.printed) + text[binding.end :]
+        text = text[: binding.start] + show(binding.printed) + binding.unit + text[binding.end :]
     for span in reversed(list(spans(text))):
         if span.kind == "comment":
             text = text[: span.start] + text[span.end :].lstrip()

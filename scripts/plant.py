@@ -1,4 +1,4 @@
-"""`python -m scripts.plant`: break a small page in seven ways and print what its check says.
+"""`python -m scripts.plant`: break a small page in ten ways and print what its check says.
 
 The page is `scripts/specimen.md`. Nothing is written.
 """
@@ -16,6 +16,9 @@ FAULTS = {
     "a digit in a table": ("| 0.540 |", "| 0.541 |"),
     "a digit in an output": ("0.001]", "0.002]"),
     "a number bound to nothing": ("radians.", "radians, 0.8 of them."),
+    "another heading": ("| sin   |", "| cos   |"),
+    "another unit": ("1 radian =", "1 degree ="),
+    "another work cited": ("devlin2019", "radford2019"),
     "a function renamed": ("shift_matrix nodoc", "shift_matrices nodoc"),
     "a formula broken": ("\\omega_i$", "\\omega_{i$"),
     "a reference nobody has": ("radians.", "radians.[^nobody2019]"),

@@ -2,12 +2,16 @@
 
 import re
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
 from scripts.book import DOCS
+from scripts.book.check import problems
 from scripts.book.citations import fact, facts, reference, references
+from scripts.book.cited import citations, cited, miscited
 from scripts.book.render import render
+from scripts.book.settings import sections
 
 
 @pytest.mark.parametrize("key", references())
@@ -132,3 +136,82 @@ def test_a_reference_nobody_has_stops_the_build(text: str) -> None:
 def test_a_fact_nobody_has_is_an_error() -> None:
     with pytest.raises(KeyError, match="no 'the-moon'"):
         fact("the-moon")
+
+
+# What each is for
+
+PAGES = sorted(path for path in DOCS.rglob("*.md") if "[^" in path.read_text("utf-8"))
+MOST = 25  # citations of a page that are exchanged, spread evenly: each has the page read again
+
+
+def page_name(path: Path) -> str:
+    return path.relative_to(DOCS).as_posix()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_every_exchanged_citation_is_noticed(path: Path) -> None:
+    """Cite the next work of the list in place of each, and have the page checked."""
+    text, works = path.read_text("utf-8"), [*references()]
+    assert list(miscited(text, page_name(path))) == []
+    found = list(citations(text))
+    unnoticed = []
+    for citation in found[:: 1 + len(found) // MOST]:
+        other = works[works.index(citation.work) - 1]
+        broken = f"{text[: citation.start]}[^{other}]{text[citation.end :]}"
+        if not list(miscited(broken, page_name(path))):
+            unnoticed.append(f"{citation.work} for {citation.words!r}")
+    assert unnoticed == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_two_swapped_citations_are_noticed(path: Path) -> None:
+    """Swap each citation with the next one, unless both are for the same words."""
+    text = path.read_text("utf-8")
+    pairs = [
+        (one, other)
+        for one, other in pairwise(citations(text))
+        if one.work != other.work and one.words != other.words
+    ]
+    unnoticed = []
+    for one, other in pairs[:: 1 + len(pairs) // MOST]:
+        between = text[one.end : other.start]
+        head, tail = text[: one.start], text[other.end :]
+        broken = f"{head}[^{other.work}]{between}[^{one.work}]{tail}"
+        if not list(miscited(broken, page_name(path))):
+            unnoticed.append(f"{one.words!r} and {other.words!r}")
+    assert unnoticed == []
+
+
+def test_what_works_are_cited_for_stands_on_pages_that_there_are() -> None:
+    """The check of a page finds what is said of that page; of no other page does anybody ask."""
+    there = {
+        f"{page_name(path)}#{section.name}"
+        for path in PAGES
+        for section in sections(path.read_text("utf-8"))
+    }
+    assert {place for places in cited().values() for place in places} <= there
+
+
+BERT = '# BERT\n\nIt has {{ 512 = fact("bert-positions") }} rows.[^devlin2019]\n'
+
+
+@pytest.mark.parametrize("work", ["radford2019", "vaswani2017"])
+def test_a_fact_is_cited_from_its_source(work: str) -> None:
+    assert problems(BERT) == []
+    (problem,) = problems(BERT.replace("devlin2019", work))
+    assert problem.endswith(f"[^{work}] stands behind a fact that is from devlin2019")
+
+
+def test_a_sentence_may_cite_before_it_prints_a_fact() -> None:
+    text = BERT.replace(" rows.[^devlin2019]", ", as the first transformer.[^vaswani2017]")
+    assert len(problems(text)) == 1
+    assert problems(text.replace("It has", "BERT[^devlin2019] has")) == []
+    assert problems(text.replace(", as the", " rows. As the")) == []  # of another sentence
+
+
+def test_words_are_compared_as_a_reader_sees_them() -> None:
+    text = "# A\n\nFirst. The *two* `rows`, by {{ 57° = 1 in radians }}: see [B](b.md)."
+    text += "[^su2021] [^shaw2018]\n"
+    one, other = citations(text)
+    assert one.words == other.words == "The two rows, by 57°: see B."
+    assert (one.section, one.proposed) == ("A", "The two rows, by 57°: see B")

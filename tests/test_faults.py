@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,9 @@ from scripts.book.check import Checked, corrections, names, problems
 from scripts.book.numbers import NUMBER, Binding, bindings, evaluate, shown_bindings
 from scripts.book.sessions import sessions
 from scripts.book.settings import sections, settings, strays
-from scripts.book.tables import BoundTable, bound_tables
+from scripts.book.tables import BoundTable, Cell, bound_tables, named_columns
 from scripts.book.text import corrected, line_of, spans
+from scripts.book.units import UNITS
 
 PAGES = sorted(path for path in DOCS.rglob("*.md"))
 CHAPTER = DOCS / "chapters" / "by-hand.md"
@@ -155,6 +157,44 @@ def is_noticed(piece: str, place: int, known: dict[str, Any]) -> bool:
     return any(correction.start <= place < correction.end for correction in found)
 
 
+def swapped(head: list[Cell], text: str, one: int, other: int) -> str:
+    """Return a page in which two headings of a table have changed places."""
+    first, last = head[one], head[other]
+    ends = first.start + len(first.text), last.start + len(last.text)
+    between = text[ends[0] : last.start]
+    return f"{text[: first.start]}{last.text}{between}{first.text}{text[ends[1] :]}"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_two_swapped_headings_are_noticed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Swap each heading of each bound table with the next one that its expression computes."""
+    text, (_, known) = path.read_text("utf-8"), mended(path)
+    evaluate_once(monkeypatch)
+    for n, table in enumerate(bound_tables(text)):
+        names, _ = named_columns(numbers.evaluate(table.expression, known))
+        assert names, f"{table.expression} names no columns"
+        for place in range(len(table.head) - len(names), len(table.head) - 1):
+            broken = swapped(table.head, text, place, place + 1)
+            again = [*bound_tables(broken)][n]
+            if "{{" in broken[table.head[place].start :].partition("\n")[0]:
+                with pytest.raises(ValueError, match="is named"):
+                    again.corrections(broken, known)
+            else:
+                assert len(again.corrections(broken, known)) == 2
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_a_number_in_another_unit_is_noticed(path: Path) -> None:
+    """Print each number that has a unit in all others of its kind: the value must differ."""
+    text, (_, known) = path.read_text("utf-8"), mended(path)
+    for bound in (b for b in bindings(text) if b.unit):
+        kind, size = UNITS[bound.unit.strip().removesuffix("s")]
+        for unit, (other, its_size) in UNITS.items():
+            if kind == other and size != its_size:
+                exchanged = replace(bound, unit=f" {unit}")
+                assert exchanged.corrections(text, known), f"{bound.printed}{bound.unit}: {unit}"
+
+
 def in_plain_sight(text: str) -> Iterator[tuple[int, str]]:
     """Yield the digits that a reader sees, and the numbers they are in, found line by line.
 
@@ -178,7 +218,7 @@ def in_plain_sight(text: str) -> Iterator[tuple[int, str]]:
 
 PASSED_OVER = re.compile(
     r"""\]\([^)]*\) | \{\ [.#][^}]*\} | \[[@^][^\]]*\] | ^[ ]*\{.*\}$ | \#\#.*$
-      | (?<=[0-9])\ =\ (?:(?!\}\}).)*(?:\}\}|$) | ^[^{|]*\}\}(?=[^}]) | <[^>]*>
+      | (?<=[0-9])(?:°|\ [A-Za-z]+)?\ =\ (?:(?!\}\}).)*(?:\}\}|$) | ^[^{|]*\}\}(?=[^}]) | <[^>]*>
       | (?:float|np\.|\w+_)\ ?\d[\d.]*""",
     re.VERBOSE,
 )
@@ -238,6 +278,21 @@ def test_what_is_said_of_a_fault_fits_on_a_phone(fault: str) -> None:
     assert " ".join(lines).split() == problem.split()
     for value in re.findall(r"'[^']*'", problem):  # a value is never broken
         assert any(value in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("The sine of pair 0", "The cosine of pair 0"),  # a sentence that says something else
+        ("The hand of pair", "The slow hand of pair"),
+        (" radians. In a step", " degrees. In a step"),  # a unit without a number
+        ("points straight up", "points straight down"),
+    ],
+)
+def test_a_wrong_word_goes_unnoticed(right: str, wrong: str) -> None:
+    """What the page *How this book is checked* says that no machine checks, none does."""
+    assert SPECIMEN.count(right) == 1
+    assert problems(SPECIMEN.replace(right, wrong)) == []
 
 
 @pytest.fixture

@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scripts.book.check import PageError, corrections
 from scripts.book.leftovers import LeftoverError
 from scripts.book.numbers import as_printed, bindings, shown
 from scripts.book.render import render
+from scripts.book.settings import strays
 
 
 @pytest.mark.parametrize(
@@ -108,3 +110,47 @@ def test_words_for_an_image_get_the_bare_number() -> None:
 def test_a_number_is_not_bound_in_a_heading() -> None:
     with pytest.raises(ValueError, match="heading"):
         render("## At {{ 1 = 1 }}\n")
+
+
+# Units
+
+
+def test_a_value_is_converted_to_the_unit_that_is_printed() -> None:
+    assert corrections("{{ 57.3 degrees = 1 in radians }}") == []
+    assert corrections("{{ 57.3° = 1 in radians }} and {{ 0.16 turns = 1 in radian }}") == []
+    assert corrections("{{ 3.6 milliseconds = 0.0036 in seconds }}") == []
+    assert corrections("{{ 4.1 KB = 2**12 in bytes }}") == []
+
+
+def test_another_unit_than_is_computed_is_noticed() -> None:
+    [radian] = corrections("{{ 1 degree = frequencies(8)[0] in radians }}")
+    assert (radian.says, radian.should) == ("1", "57")
+    assert radian.about == "frequencies(8)[0] in radians"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{{ 1 second = 1 in radians }}", "radians is a unit of angle and second one of time"),
+        ("{{ 1 foot = 1 in radians }}", "'foot' is no unit of this book"),
+        ("{{ 1 radian = 1 }}", "a unit stands on both sides"),
+        ("{{ 1 = 1 in radians }}", "a unit stands on both sides"),
+    ],
+)
+def test_a_unit_that_cannot_be_compared_is_an_error(text: str, says: str) -> None:
+    with pytest.raises(PageError, match=says):
+        corrections(text)
+
+
+def test_a_unit_is_shown_after_its_number() -> None:
+    html = render("By {{ 57° = 1 in radians }} or {{ 1 radian = 1 in radians }}.")
+    assert 'title="1 in radians">57</span>°' in html
+    assert ">1</span> radian." in html
+    with pytest.raises(ValueError, match="no unit is bound"):
+        render("$x = {{ 1 radian = 1 in radian }}$")
+
+
+@pytest.mark.parametrize("text", ["{{ 57 = 57 }}°", "{{ 1 = 1 }} radian", "{{ 2 = 2 }}\nturns"])
+def test_a_unit_beside_its_binding_is_found(text: str) -> None:
+    [stray] = strays(text)
+    assert "is a unit that nothing compares: write {{" in stray.message(text)

@@ -51,7 +51,7 @@ Array = NDArray[np.floating]
 PAGE = DOCS / "chapters" / "check-yourself.md"
 BOXES = re.compile(r'^!!! question "Question (\d+): [^"]+"\n(.*?)(?=^\S)', re.M | re.S)
 OPTION = re.compile(r"^    - \[(?P<mark>[ x])\] (?P<words>.+?)\n\n", re.M | re.S)
-BINDING = re.compile(r"\{\{ (\S+) = .*?\}\}")
+BINDING = re.compile(r"\{\{ (\S+)(?: \w+)? = .*?\}\}")
 QUESTIONS = range(1, 25)
 
 

@@ -1,10 +1,15 @@
 """A bound table is compared cell by cell, and dressed."""
 
+import re
+
+import numpy as np
 import pytest
 
+from posenc import sinusoidal_encoding
 from scripts.book.check import names
 from scripts.book.render import render
-from scripts.book.tables import bound_tables
+from scripts.book.tables import bound_tables, dim_columns, named_columns, pair_columns
+from scripts.book.text import corrected
 
 TABLE = """
 <!-- tinted table: np.c_[0:2, sinusoidal_encoding(2, 2)] -->
@@ -81,6 +86,60 @@ def test_a_table_of_another_shape_is_an_error(rows: str) -> None:
 def test_a_comment_without_a_table_is_an_error() -> None:
     with pytest.raises(ValueError, match="no table"):
         list(bound_tables("<!-- table: np.eye(2) -->\n\nNo table here.\n"))
+
+
+WAVES = """
+<!-- table: [{"width": d, "shortest": 2 * np.pi, "longest": wavelengths(d)[-1]} for d in (4, 8)] -->
+| width | shortest | longest |
+|--:|--:|--:|
+| 4 | 6.3 | 628.3 |
+| 8 | 6.3 | 6283.2 |
+"""
+
+
+def test_a_named_column_stands_under_its_own_heading() -> None:
+    assert corrections(WAVES) == []
+    swapped = WAVES.replace("| shortest | longest |", "| longest | shortest |")
+    first, second = corrections(swapped)
+    assert first.startswith("line 3: the page says 'longest'\n  the package says 'shortest'\n")
+    assert "says 'shortest'\n  the package says 'longest'\n" in second
+
+
+def test_columns_and_rows_may_be_named_alike() -> None:
+    columns = '{"width": [4, 8], "shortest": [6.28, 6.28], "longest": [628.3, 6283.2]}'
+    assert corrections(re.sub("table: .* -->", f"table: {columns} -->", WAVES)) == []
+
+
+def test_an_update_mends_a_heading() -> None:
+    swapped = WAVES.replace("| shortest | longest |", "| longest | shortest |")
+    found = [c for t in bound_tables(swapped) for c in t.corrections(swapped, names())]
+    assert corrected(swapped, found) == WAVES
+
+
+def test_a_column_of_words_is_compared_word_for_word() -> None:
+    text = '<!-- table: {"who": ["a", "b"], "n": [1, 2]} -->\n| who | n |\n|--|--|\n'
+    assert corrections(f"{text}| a | 1 |\n| b | 2 |\n") == []
+    [message] = corrections(f"{text}| a | 1 |\n| c | 2 |\n")
+    assert "says 'c'\n  the package says 'b'" in message
+
+
+def test_a_number_bound_in_a_heading_names_its_column() -> None:
+    text = "<!-- table: {5: [1]} -->\n| who | {{ 5 = 2 + 3 }} |\n|--|--|\n| a | 1 |\n"
+    assert corrections(text) == []
+    with pytest.raises(ValueError, match="heading '5' is named '6'"):
+        corrections(text.replace("{5:", "{6:"))
+
+
+def test_rows_that_name_other_columns_are_an_error() -> None:
+    with pytest.raises(ValueError, match="the first"):
+        named_columns([{"a": 1, "b": 2}, {"b": 2, "a": 1}])
+
+
+def test_columns_of_a_sinusoidal_table_are_named_by_pair_and_by_dimension() -> None:
+    rows = sinusoidal_encoding(3, 8)
+    assert [*pair_columns(rows, 3)] == ["pair 3 / sin", "pair 3 / cos"]
+    np.testing.assert_array_equal(pair_columns(rows)["pair 1 / cos"], np.cos(np.arange(3) / 10))
+    np.testing.assert_array_equal(dim_columns(rows, 5, group="a")["a / dim 5"], rows[:, 5])
 
 
 def test_the_reader_sees_groups_tints_and_what_it_was_compared_with() -> None:

@@ -11,9 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from scripts.bench.measure import Result
 from scripts.book import DATA, DOCS
@@ -44,14 +42,20 @@ class Report:
         """Return what was measured of a group, without what was skipped."""
         return [r for r in self.results if r.group == group and not r.skipped]
 
-    def table(self, group: str, *, error: bool = False) -> NDArray[np.float64]:
-        """Return median ratio, quartiles and, on request, error of each case of a group."""
-        rows = [(r.ratio, r.low, r.high, r.error) for r in self.measured(group)]
-        return np.array([row if error else row[:3] for row in rows], np.float64)
+    def table(self, group: str, *, error: bool = False) -> list[dict[str, Any]]:
+        """Return case, median ratio, quartiles and, on request, error of a group, row by row."""
+        return [
+            {"what": r.what, "against": r.against, "ratio": r.ratio, "from": r.low, "to": r.high}
+            | ({"error": r.error} if error else {})
+            for r in self.measured(group)
+        ]
 
-    def targets(self) -> NDArray[np.float64]:
-        """Return target and ratio of all that has a target."""
-        return np.array([(r.target, r.ratio) for r in self.aimed()], np.float64)
+    def targets(self) -> list[dict[str, Any]]:
+        """Return case, target and ratio of all that has a target, row by row."""
+        return [
+            {"what": r.what, "against": r.against, "target": r.target, "ratio": r.ratio}
+            for r in self.aimed()
+        ]
 
     def aimed(self) -> list[Result]:
         """Return what has a target and was measured."""

@@ -1,12 +1,14 @@
 """The page language: what a page may say beyond Markdown, how it is shown and how it is checked.
 
     numbers.py      {{ 0.841 = expression }}       a number bound to what computes it
+    units.py        {{ 57° = 1 in radians }}       and its unit
     tables.py       <!-- table: expression -->     a table bound to an array
     sessions.py     ```pycon and ```console        Python and shell sessions, output compared
     embed.py        --src-- posenc.a.b             code taken from its file by symbol
     mathematics.py  $…$ and $$…$$                  set by KaTeX while the site is built
     figures.py      ![…](….svg)                    light and dark, wide and phone
     citations.py    [^key] and [@key]              from docs/data/references.yml
+    cited.py                                       what each citation is for, docs/data/cited.yml
     evidence.py     {.checked}                     the line under everything that is proved
     data.py                                        reads docs/data/, refusing what is said twice
     claims.py                                      a line from a place to the ledger of claims

@@ -15,13 +15,15 @@ import numpy as np
 from sybil import Document, Example, Region, Sybil
 
 import posenc
-from scripts.book import ROOT
+from scripts.audit import doubled_anchors
+from scripts.book import DOCS, ROOT
 from scripts.book.citations import fact
+from scripts.book.cited import miscited
 from scripts.book.numbers import bindings, shown_bindings
 from scripts.book.render import render
 from scripts.book.sessions import sessions
 from scripts.book.settings import strays
-from scripts.book.tables import bound_tables
+from scripts.book.tables import bound_tables, dim_columns, pair_columns
 from scripts.book.text import Correction, line_of
 from scripts.measure.report import measurement
 
@@ -67,7 +69,13 @@ class PageError(Exception):
 
 def names() -> dict[str, Any]:
     """Return the names that a page's expressions start from."""
-    ours = {"np": np, "fact": fact, "measurement": measurement}
+    ours = {
+        "np": np,
+        "fact": fact,
+        "measurement": measurement,
+        "pair_columns": pair_columns,
+        "dim_columns": dim_columns,
+    }
     return {name: getattr(posenc, name) for name in posenc.__all__} | ours
 
 
@@ -95,10 +103,9 @@ def _parse_page(document: Document) -> Iterator[Region]:
 
 def _failure(text: str) -> str:
     try:
-        render(text)
+        return "; ".join(f"the anchor {found}" for found in doubled_anchors(render(text)))
     except Exception as error:
         return f"the page cannot be shown: {type(error).__name__}: {error}"
-    return ""
 
 
 def _parse_checked(document: Document) -> Iterator[Region]:
@@ -133,10 +140,12 @@ def _wrong(checked: Checked, text: str, namespace: dict[str, Any]) -> str:
 
 
 def _parse_strays(document: Document) -> Iterator[Region]:
-    if Path(document.path).name == "README.md":  # read on a forge, where nothing shows bindings
+    path = Path(document.path)
+    if path.name == "README.md":  # read on a forge, where nothing shows bindings
         return
+    page = path.relative_to(DOCS).as_posix() if path.is_relative_to(DOCS) else ""
     try:
-        for stray in strays(document.text):
+        for stray in [*strays(document.text), *miscited(document.text, page)]:
             yield Region(stray.start, stray.end, stray.message(document.text), _report)
     except ValueError:  # the parser of what cannot be read has said so
         return
@@ -182,5 +191,5 @@ def corrections(text: str, namespace: dict[str, Any] | None = None) -> list[Corr
 
 def problems(text: str) -> list[str]:
     """Return what is wrong with a page, a message each, as pytest would report it."""
-    found = [_failure(text), *(stray.message(text) for stray in strays(text))]
+    found = [_failure(text), *(stray.message(text) for stray in [*strays(text), *miscited(text)])]
     return [*filter(None, found), *(correction.message(text) for correction in corrections(text))]

@@ -4,6 +4,9 @@ The expression is evaluated among the names of `posenc`, `np`, `fact`, `measurem
 page's own sessions have defined. The value is written in the form that the page uses: as many
 decimals, with thousands separated or not, scientific or not. A page shows the number; the
 expression appears when the pointer rests on it. In mathematics the bare number goes to KaTeX.
+
+`{{ 57.3 degrees = 1 in radians }}` binds the unit as well: what is printed before the equals sign,
+and what the expression counts in.
 """
 
 from __future__ import annotations
@@ -20,9 +23,13 @@ from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
 
 from scripts.book.text import Correction, outside_code, spans
+from scripts.book.units import converted
 
 NUMBER = r"[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d+)?"
-BINDING = re.compile(rf"\{{\{{\s*(?P<printed>{NUMBER})\s+=\s+(?P<expression>.+?)\s*\}}\}}", re.S)
+PRINTED = rf"\{{\{{\s*(?P<printed>{NUMBER})(?P<unit>°|\s+[A-Za-z]+)?\s+=\s+"
+BINDING = re.compile(
+    PRINTED + r"(?P<expression>.+?)(?:\s+in\s+(?P<computed>[A-Za-z]+))?\s*\}\}", re.S
+)
 FORM = re.compile(r"(?P<sign>[-+−]?)(?P<whole>[\d,]+)(?:\.(?P<decimals>\d+))?(?P<exponent>e.+)?")
 
 
@@ -36,11 +43,21 @@ class Binding:
     printed_start: int
     expression: str
     in_mathematics: bool
+    unit: str = ""  # as printed, with the space before it
+    computed: str = ""
+
+    @property
+    def about(self) -> str:
+        """Return the expression, and the unit in which it counts."""
+        return f"{self.expression} in {self.computed}" if self.computed else self.expression
 
     def corrections(self, text: str, names: dict[str, Any]) -> list[Correction]:
         """Return nothing, or the one correction that the printed number needs."""
-        should = as_printed(evaluate(self.expression, names), self.printed)
-        return differing(self.printed_start, self.printed, should, self.expression)
+        value = evaluate(self.expression, names)
+        if self.unit or self.computed:
+            value = converted(_one_number(value), self.computed, self.unit.strip())
+        should = as_printed(value, self.printed)
+        return differing(self.printed_start, self.printed, should, self.about)
 
 
 def bindings(text: str) -> Iterator[Binding]:
@@ -60,10 +77,20 @@ def shown_bindings(text: str) -> Iterator[Binding]:
 
 def _bindings(text: str, start: int, end: int, in_mathematics: bool) -> Iterator[Binding]:
     for match in BINDING.finditer(text, start, end):
-        expression = " ".join(match["expression"].split())
-        yield Binding(
-            *match.span(), match["printed"], match.start("printed"), expression, in_mathematics
-        )
+        yield binding(match, in_mathematics=in_mathematics)
+
+
+def binding(match: re.Match[str], *, in_mathematics: bool = False) -> Binding:
+    """Return the binding that `BINDING` has found."""
+    return Binding(
+        *match.span(),
+        match["printed"],
+        match.start("printed"),
+        " ".join(match["expression"].split()),
+        in_mathematics,
+        match["unit"] or "",
+        match["computed"] or "",
+    )
 
 
 def evaluate(expression: str, names: dict[str, Any]) -> Any:
@@ -133,15 +160,17 @@ def shown_in_mathematics(printed: str) -> str:
 def shown_binding(binding: Binding, before: str) -> str:
     """Return what stands in the page for a bound number, given all that stands before it."""
     if binding.in_mathematics:
+        if binding.unit:
+            raise ValueError(f"{binding.printed}{binding.unit}: in mathematics no unit is bound")
         return shown_in_mathematics(binding.printed)
     if before.rpartition("\n")[2].startswith("#"):
         raise ValueError(f"{binding.printed}: a number bound in a heading would change its address")
     if before.rfind("![") > before.rfind("]("):  # words for an image hold no markup
-        return binding.printed.replace("-", "−")
-    title = html.escape(binding.expression)
+        return binding.printed.replace("-", "−") + binding.unit
+    title = html.escape(binding.about)
     # Markdown must find nothing of its own in the attribute.
     title = re.sub(r"[\[\]\\$*_{}|`]", lambda mark: f"&#{ord(mark[0])};", title)
-    return f'<span class="bound" title="{title}">{shown(binding.printed)}</span>'
+    return f'<span class="bound" title="{title}">{shown(binding.printed)}</span>{binding.unit}'
 
 
 class _Numbers(Preprocessor):

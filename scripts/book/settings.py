@@ -7,7 +7,7 @@ The front matter lists them once more, section by section, in the order in which
 
 Every other number in the page's prose, tables and mathematics has to be bound. So each digit of a
 page either is computed or stands in two places, and one that is changed in one of them is found.
-What looks like a session and is not run is reported here as well.
+What looks like a session and is not run is reported here as well, and a unit beside a binding.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from scripts.book.numbers import NUMBER, bindings
 from scripts.book.sessions import sessions
 from scripts.book.tables import bound_tables
 from scripts.book.text import line_of, outside_code, spans
+from scripts.book.units import UNITS
 
 # Whatever a reader takes for a number: 6283, 60,611, 1e-5, 3/4, 5%, 8².
 NUMERAL = r"(?:\d[\d_]*(?:[.,]\d+)*|\.\d+)(?:[eE][-+−]?\d+)?(?:/\d+)?[%‰½¼¾²³⁰-⁹]*"
@@ -45,6 +46,7 @@ HEADING = re.compile(
       | ^<h\d\ id="(?P<raw>[\w-]+)">""",
     re.M | re.X,
 )
+UNIT = re.compile(rf"°|\s+(?:{'|'.join(UNITS)})s?\b")
 PROMPT = re.compile(r"^[ >\t]*(?:>>> |\$ \w).*$", re.M)
 
 
@@ -110,11 +112,23 @@ def strays(text: str) -> Iterator[Stray]:
         yield from _unsettled(text, section, inside, listed.pop(section.name, []))
     for name in listed:
         yield _in_front_matter(text, name, "is no section of this page")
+    yield from _loose_units(text)
     claimed = [(session.start, session.end) for session in sessions(text)]
     claimed += [(span.start, span.end) for span in spans(text) if span.kind == "comment"]
     for prompt in PROMPT.finditer(text):
         if not any(start <= prompt.start() < end for start, end in claimed):
             yield Stray(*prompt.span(), "looks like a session, and nothing runs it")
+
+
+def _loose_units(text: str) -> Iterator[Stray]:
+    """Yield the bound numbers whose unit stands beside the binding, where nothing compares it."""
+    for binding in bindings(text):
+        unit = UNIT.match(text, binding.end)
+        if unit and not binding.unit and not binding.in_mathematics:
+            bound = (
+                f"{{{{ {binding.printed}{unit[0]} = {binding.expression} in {unit[0].strip()} }}}}"
+            )
+            yield Stray(*unit.span(), f"is a unit that nothing compares: write {bound}")
 
 
 def _unsettled(

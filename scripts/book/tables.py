@@ -5,13 +5,18 @@ its columns are the table's last ones; the columns left over on the left are lab
 compared to its printed digits. `<!-- tinted table: … -->` also tints the cells by their value,
 which suits entries between −1 and 1.
 
+An expression may name its columns: a mapping from heading to column, or a list of mappings, one a
+row. Then each heading is compared with its name as well, so that no column can stand under the
+heading of another, and a column of words is compared word for word. `pair_columns` and
+`dim_columns` name the columns of a table of positions.
+
 Headings `pair 0 / sin | pair 0 / cos` become two rows of headings, with `pair 0` over both.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
@@ -23,7 +28,7 @@ from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
-from scripts.book.numbers import NUMBER, as_printed, differing, evaluate
+from scripts.book.numbers import BINDING, NUMBER, Binding, as_printed, binding, differing, evaluate
 from scripts.book.text import Correction, line_of, spans
 
 COMMENT = re.compile(r"<!--\s*(?P<tinted>tinted )?table:\s+(?P<expression>.+?)\s*-->", re.S)
@@ -47,31 +52,91 @@ class BoundTable:
     end: int
     expression: str
     tinted: bool
+    head: list[Cell]
     rows: list[list[Cell]]
 
     def corrections(self, text: str, names: dict[str, Any]) -> list[Correction]:
         """Return the corrections of all cells that print something else than the array."""
-        values = np.asarray(evaluate(self.expression, names))
-        rows, columns = len(self.rows), len(self.rows[0])
-        if values.ndim != 2 or len(values) != rows or values.shape[1] > columns:
+        headings, values = named_columns(evaluate(self.expression, names))
+        rows, columns = len(self.rows), len(self.head)
+        if len(values) != rows or len(values[0]) > columns:
             raise ValueError(
                 f"line {line_of(text, self.start)}: the table has {rows} rows of {columns} cells,"
-                f" {self.expression} has the shape {values.shape}"
+                f" {self.expression} has the shape {(len(values), len(values[0]))}"
             )
-        labels = columns - values.shape[1]
+        labels = columns - len(values[0])
         for label in (cell for cells in self.rows for cell in cells[:labels]):
             if re.fullmatch(NUMBER, label.text):
                 raise ValueError(f"{label.text} stands in a column that nothing computes")
-        return [
+        head = [
+            correction
+            for x, (cell, name) in enumerate(zip(self.head[labels:], headings, strict=False))
+            for correction in _heading(cell, name, f"{self.expression}, heading {x}", names)
+        ]
+        return head + [
             correction
             for y, cells in enumerate(self.rows)
             for x, cell in enumerate(cells[labels:])
-            for correction in _cell(cell, values[y, x], f"{self.expression}, [{y}, {x}]")
+            for correction in _cell(cell, values[y][x], f"{self.expression}, [{y}, {x}]")
         ]
+
+
+def named_columns(value: Any) -> tuple[list[str], list[Sequence[Any]]]:
+    """Return the headings of a table, none for a bare array, and its rows.
+
+    Examples:
+        >>> named_columns({"position": range(2), "row": ["a", "b"]})
+        (['position', 'row'], [(0, 'a'), (1, 'b')])
+        >>> named_columns([{"position": 0, "row": "a"}, {"position": 1, "row": "b"}])
+        (['position', 'row'], [(0, 'a'), (1, 'b')])
+    """
+    if isinstance(value, Mapping):
+        return [*map(str, value)], list(zip(*value.values(), strict=True))
+    if isinstance(value, list) and all(isinstance(row, Mapping) for row in value):
+        headings = [*map(str, value[0])]
+        for row in value:
+            if [*map(str, row)] != headings:
+                raise ValueError(f"a row has the columns {[*row]}, the first {headings}")
+        return headings, [tuple(row.values()) for row in value]
+    array = np.asarray(value)
+    if array.ndim != 2:
+        raise ValueError(f"a table needs rows and columns; got the shape {array.shape}")
+    return [], list(array)
+
+
+def pair_columns(rows: Any, *pairs: int) -> dict[str, Any]:
+    """Return the columns of a sinusoidal table under `pair 0 / sin`, `pair 0 / cos` and so on."""
+    wave = {"sin": 0, "cos": 1}
+    return {
+        f"pair {pair} / {name}": rows[:, 2 * pair + place]
+        for pair in pairs or range(rows.shape[1] // 2)
+        for name, place in wave.items()
+    }
+
+
+def dim_columns(rows: Any, *dims: int, group: str = "") -> dict[str, Any]:
+    """Return the columns of a table under `dim 0`, `dim 1` and so on, and under what they share."""
+    over = f"{group} / " if group else ""
+    return {f"{over}dim {dim}": np.asarray(rows)[:, dim] for dim in dims}
+
+
+def _heading(cell: Cell, name: str, about: str, names: dict[str, Any]) -> list[Correction]:
+    """Return the correction of a heading; a number bound in it counts as what it computes."""
+    says = BINDING.sub(lambda bound: _computed(binding(bound), names), cell.text)
+    if says != name and BINDING.search(cell.text):
+        raise ValueError(f"the heading {says!r} is named {name!r}; {about}")
+    return differing(cell.start, says, name, about)
+
+
+def _computed(bound: Binding, names: dict[str, Any]) -> str:
+    """Return what a bound number should be."""
+    return next((c.should for c in bound.corrections("", names)), bound.printed)
 
 
 def _cell(cell: Cell, value: Any, about: str) -> list[Correction]:
     """Return the correction of a cell; one that is left empty wants three decimals."""
+    if isinstance(value, str):
+        return differing(cell.start, cell.text, value, about)
     form = "0.000" if cell.text in {"", "…"} else cell.text
     if not re.fullmatch(NUMBER, form):
         raise ValueError(f"the cell {cell.text!r} is not a number; {about}")
@@ -84,12 +149,12 @@ def bound_tables(text: str) -> Iterator[BoundTable]:
         match = COMMENT.fullmatch(text, span.start, span.end) if span.kind == "comment" else None
         if match:
             expression = " ".join(match["expression"].split())
-            tinted, rows = bool(match["tinted"]), _rows(text, span.end)
-            yield BoundTable(span.start, span.end, expression, tinted, rows)
+            head, rows = _head_and_rows(text, span.end)
+            yield BoundTable(span.start, span.end, expression, bool(match["tinted"]), head, rows)
 
 
-def _rows(text: str, start: int) -> list[list[Cell]]:
-    """Return the cells of the table that follows `start`, without its head."""
+def _head_and_rows(text: str, start: int) -> tuple[list[Cell], list[list[Cell]]]:
+    """Return the headings and the cells of the table that follows `start`."""
     place = start + len(text[start:]) - len(text[start:].lstrip())
     place = text.rfind("\n", 0, place) + 1
     found = []
@@ -103,7 +168,7 @@ def _rows(text: str, start: int) -> list[list[Cell]]:
         raise ValueError(f"{where}: the rows of this table differ in how many cells they have")
     if text[place:].partition("\n")[0].strip():
         raise ValueError(f"line {line_of(text, place)}: leave a line empty under a bound table")
-    return found[2:]
+    return found[0], found[2:]
 
 
 def _cells(row: re.Match[str]) -> list[Cell]:

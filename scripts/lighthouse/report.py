@@ -9,9 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from scripts.book import DATA, DOCS, ROOT
 from scripts.lighthouse.audit import Score
@@ -59,9 +57,12 @@ class Report:
         """Return what a page weighs, by the page's name in the tables."""
         return next(one for one in self.weights if NAMES[one.path] == name)
 
-    def table(self, name: str) -> NDArray[np.float64]:
-        """Return a table by its name: scores, weights, parts or run."""
-        return np.array([numbers for _, numbers in rows(self, name)], np.float64)
+    def table(self, name: str) -> list[dict[str, Any]]:
+        """Return the rows of a table by its name: scores, weights, parts or run."""
+        head = HEADS[name].split(" | ")
+        return [
+            dict(zip(head, (label, *numbers), strict=True)) for label, numbers in rows(self, name)
+        ]
 
     def missed(self) -> list[str]:
         """Return what falls short of what was aimed at."""

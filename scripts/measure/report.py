@@ -69,12 +69,12 @@ class Measured:
         """Return the median over the seeds."""
         return median(self.accuracies(name, length))
 
-    def language(self) -> NDArray[np.float64]:
-        """Return the table of perplexities: a row a variant; median and spread at each length."""
+    def language(self) -> dict[str, NDArray[np.float64]]:
+        """Return the columns of perplexities, a row a variant: median and spread at each length."""
         return self._table("language", LANGUAGE, self.perplexities)
 
-    def order(self) -> NDArray[np.float64]:
-        """Return the table of shares of right answers, likewise."""
+    def order(self) -> dict[str, NDArray[np.float64]]:
+        """Return the columns of shares of right answers, likewise."""
         return self._table("order", ORDER, self.accuracies)
 
     def by_position(self, name: str) -> NDArray[np.float64]:
@@ -118,9 +118,13 @@ class Measured:
 
     def _table(
         self, task: str, names: Iterable[str], values: Callable[[str, int], list[float]]
-    ) -> NDArray[np.float64]:
-        found = np.array([[values(name, n) for n in self.lengths(task)] for name in names])
-        return np.stack([np.median(found, -1), np.ptp(found, -1)], -1).reshape(len(found), -1)
+    ) -> dict[str, NDArray[np.float64]]:
+        found = {n: np.array([values(name, n) for name in names]) for n in self.lengths(task)}
+        return {
+            f"{n} / {what}": column
+            for n, x in found.items()
+            for what, column in (("median", np.median(x, -1)), ("spread", np.ptp(x, -1)))
+        }
 
 
 def read(folder: Path = results.RESULTS) -> Measured:
