@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import errno
 import importlib
+import importlib.util
 import inspect
 import json
 import math
+import os
+import re
 import shutil
 import sys
 import textwrap
+import time
 from dataclasses import asdict, replace
 from pathlib import Path
-from subprocess import run
+from subprocess import PIPE, Popen, run
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
+import psutil
 import pytest
 import torch
 
@@ -408,8 +414,7 @@ OPTIONS = [
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(command, "CHECKPOINTS", tmp_path / "checkpoints")
+def here(tmp_path: Path) -> Path:
     return tmp_path / "results"
 
 
@@ -419,13 +424,13 @@ def test_what_is_missing_is_made_and_nothing_else(
     measure = [*OPTIONS, "--into", str(here)]
     command.main(measure)
     assert "0 of 8 results are there" in capsys.readouterr().err
-    made = {path.name: path.stat().st_mtime_ns for path in here.iterdir()}
+    made = {path.name: path.stat().st_mtime_ns for path in here.glob("*.json")}
     assert len(made) == 8
     text = (here / "order-none-1.json").read_text("utf-8")
     (here / "order-none-1.json").unlink()
     command.main(measure)
     assert "7 of 8 results are there" in capsys.readouterr().err
-    again = {path.name: path.stat().st_mtime_ns for path in here.iterdir()}
+    again = {path.name: path.stat().st_mtime_ns for path in here.glob("*.json")}
     assert {name for name in made if again[name] != made[name]} == {"order-none-1.json"}
     apart = [json.loads(t) for t in (text, (here / "order-none-1.json").read_text("utf-8"))]
     assert all({**r, "seconds": 0} == {**apart[0], "seconds": 0} for r in apart)
@@ -477,13 +482,79 @@ def test_a_full_disk_is_said_and_finished_results_stay(
     assert [*here.iterdir()] == written
 
 
-@pytest.mark.parametrize("scheduler", ["dask", "ray"])
+def test_two_folders_do_not_share_what_is_unfinished(here: Path, tmp_path: Path) -> None:
+    kept = {
+        run.checkpoint
+        for into in (here, tmp_path / "other", results.RESULTS)
+        for run in command.runs(command.parser().parse_args(["--into", str(into)]))
+    }
+    assert len(kept) == 3 * 45
+    assert not any(results.RESULTS in path.parents for path in kept)
+
+
+CLUSTERS = {"dask": "distributed", "ray": "ray"}
+
+
+@pytest.mark.parametrize("scheduler", CLUSTERS)
 def test_an_engine_that_is_not_installed_is_named(
-    scheduler: str, monkeypatch: pytest.MonkeyPatch
+    scheduler: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def absent(name: str) -> None:
         raise ImportError(f"No module named {name!r}")
 
     monkeypatch.setattr(importlib, "import_module", absent)
-    with pytest.raises(SystemExit, match=f"{scheduler} is not installed"):
-        command.engine(scheduler, None)
+    with pytest.raises(SystemExit, match=rf"{scheduler} is not installed: .*\.\[cluster\]"):
+        command.main([*OPTIONS, "--into", str(here), "--scheduler", scheduler])
+
+
+def test_a_dask_worker_of_two_threads_is_refused(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They would draw from one generator, and the results would be others."""
+    distributed = MagicMock()
+    client = distributed.Client.return_value.__enter__.return_value
+    client.nthreads.return_value = {"tcp://one:1": 1, "tcp://other:1": 2}
+    monkeypatch.setattr(importlib, "import_module", lambda name: distributed)
+    with pytest.raises(SystemExit, match="must have one thread: dask worker --nthreads 1"):
+        command.main([*OPTIONS, "--into", str(here), "--scheduler", "dask", "--address", "one:0"])
+    client.map.assert_not_called()
+
+
+TINY = [
+    *("--tasks", "order", "--methods", "alibi", "none", "--seeds", "0", "--lengths", "16", "32"),
+    *("--width", "16", "--heads", "2", "--layers", "1", "--length", "16", "--batch", "8"),
+    *("--steps", "400", "--warm-up", "2", "--rate", "0.01"),
+]
+WORKERS = {"dask": "spawn_main", "ray": "ray::perform"}  # what their processes are called
+PATIENCE = 600  # seconds, on a busy machine
+
+
+@pytest.mark.parametrize("scheduler", CLUSTERS)
+def test_a_cluster_that_loses_a_worker_makes_the_results_of_the_default(
+    scheduler: str, here: Path, tmp_path: Path
+) -> None:
+    if not importlib.util.find_spec(CLUSTERS[scheduler]):
+        pytest.skip(f"{scheduler} is not installed; pip install '.[cluster]'")
+    default = tmp_path / "default"
+    command.main([*TINY, "--workers", "1", "--into", str(default)])
+    measure = [sys.executable, "-m", "scripts.measure", *TINY, "--into", str(here)]
+    measure += ["--scheduler", scheduler, "--workers", "2"]
+    options: Any = {"cwd": ROOT, "text": True, "env": {**os.environ, "HOME": str(tmp_path)}}
+
+    with Popen(measure, stderr=PIPE, **options) as process:
+        begun = time.monotonic()
+        while len([*here.glob("unfinished/*.pt")]) < 2:  # until both are in the middle
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() - begun < PATIENCE
+            time.sleep(0.01)
+        children = psutil.Process(process.pid).children(recursive=True)
+        one, _ = (child for child in children if WORKERS[scheduler] in " ".join(child.cmdline()))
+        assert not [*here.glob("*.json")]
+        one.kill()
+        said = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == 0, said
+    assert "100%" in said
+    assert "still alive" not in said  # what Dask says of a process that it kills at the end
+    (both, theirs) = (results.read_all(folder) for folder in (default, here))
+    assert len(both) == 2
+    assert [{**r, "seconds": 0} for r in theirs] == [{**r, "seconds": 0} for r in both]
