@@ -13,6 +13,7 @@ import shutil
 import sys
 import textwrap
 import time
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
 from subprocess import PIPE, Popen, run
@@ -280,6 +281,31 @@ def test_the_rate_rises_falls_and_is_one_for_all() -> None:
     assert max(rates) == SMALL.rate
     assert rates[2:] == sorted(rates[2:], reverse=True)
     assert 0 < rates[-1] < 0.1 * SMALL.rate
+
+
+def test_training_is_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Adam's betas and nothing else, and gradients clipped to 1 over all parameters."""
+    clipped: list[float] = []
+    clip = torch.nn.utils.clip_grad_norm_
+
+    def noted(parameters: Iterable[torch.nn.Parameter], most: float) -> torch.Tensor:
+        weights = list(parameters)
+        norm = clip(weights, most)
+        grown = [weight.grad.square().sum() for weight in weights if weight.grad is not None]
+        clipped.append(sum(grown, torch.zeros(())).sqrt().item())
+        return norm
+
+    def loss(model: torch.nn.Module, step: int) -> torch.Tensor:
+        return 100 * language.loss(model, language.batch(TEXT.training, SMALL, 0, step))
+
+    monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", noted)
+    monkeypatch.setattr(training, "SAVE_EVERY", 3)
+    model = small_model("rope")
+    assert not [part for part in model.modules() if getattr(part, "p", 0)]  # no dropout
+    train(model, loss, replace(SMALL, steps=3), tmp_path / "c.pt", "mine")
+    assert clipped == pytest.approx([1, 1, 1], rel=1e-4)
+    (group,) = torch.load(tmp_path / "c.pt", weights_only=True)["optimizer"]["param_groups"]
+    assert (group["betas"], group["weight_decay"], group["amsgrad"]) == ((0.9, 0.98), 0, False)
 
 
 # Results
