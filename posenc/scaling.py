@@ -6,7 +6,7 @@ angles of a text `factor` times as long fit, and none of them trains anything:
 
     interpolation  every pair slower       ω_i / factor
     NTK-aware      a larger base           the fastest pair as it was, the slowest interpolated
-    YaRN           by turns in training    as it was above 32, interpolated below 1, mixed between
+    YaRN           by turns in training    as it was from β on, interpolated up to α, mixed between
 
 Hand what they return to `apply_rope(frequencies=)` or `posenc.nn.RotaryEmbedding(frequencies=)`.
 
@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from posenc._arguments import as_base, as_choice, as_integer, as_number
 from posenc.frequencies import frequencies
 
-# How often a pair has turned in training to be left alone, and to be interpolated: the authors'
-# choice for Llama.
+# How often a pair has turned in training to be left alone, β, and to be interpolated, α: the
+# authors' choice for Llama models, to be tuned for others.
 FAST, SLOW = 32.0, 1.0
 
 # What YaRN's ramp between the two is straight in: the paper's, and that of released code.

@@ -44,6 +44,7 @@ EXTREMES = {
     "base": [
         "width=4&base.base=1000000&base.trained=1&base.factor=64",
         "width=1024&base.base=2&base.trained=1000000&base.factor=1",
+        "width=32&base.trained=64&base.fast=1&base.slow=0.5",
     ],
 }
 # The figure that stands for an explorer: what of it is seen, and how much higher its place is.

@@ -310,7 +310,9 @@ def test_slider_of_relative_positions_walks_through_all_its_stops(page: Page) ->
     assert {-2, -1, 0, 1, 2} < set(walked)
 
 
-def base_says(width: int, base: float, trained: int, factor: float, pair: int) -> str:
+def base_says(
+    width: int, base: float, trained: int, factor: float, pair: int, **limits: float
+) -> str:
     plain = frequencies(width, base=base)
     never = np.sum(wavelengths(width, base=base) > trained)
     slower = [
@@ -318,7 +320,7 @@ def base_says(width: int, base: float, trained: int, factor: float, pair: int) -
         for rule in (
             interpolated_frequencies(width, factor, base=base),
             ntk_frequencies(width, factor, base=base),
-            yarn_frequencies(width, factor, trained, base=base),
+            yarn_frequencies(width, factor, trained, base=base, **limits),
         )
     ]
     return (
@@ -341,6 +343,19 @@ def test_base_says_which_pairs_never_turn_and_what_each_rule_does(page: Page) ->
     expect(status(page, "base")).to_have_text(base_says(128, 500_000, 300, 2.5, 20))
     field(page, "width").fill("4")  # two pairs
     expect(status(page, "base")).to_have_text(base_says(4, 500_000, 300, 2.5, 1))
+
+
+def test_limits_of_yarn_can_be_fitted_to_a_short_text(page: Page) -> None:
+    reach(page, "base")
+    follow(page, "?base.width=32&base.trained=64&base.pair=2&base.fast=10.19")
+    fitted = base_says(32, 10000, 64, 8, 2, fast=10.19)
+    expect(status(page, "base")).to_have_text(fitted)
+    assert fitted != base_says(32, 10000, 64, 8, 2)
+    field(page, "YaRN’s α").fill("2.5")
+    limits = {"fast": 10.19, "slow": 2.5}
+    expect(status(page, "base")).to_have_text(base_says(32, 10000, 64, 8, 2, **limits))
+    field(page, "YaRN’s α").fill("10")
+    expect(status(page, "base")).to_have_text("YaRN’s α must be a number from 0 to 9.69; got 10.")
 
 
 def test_an_impossible_width_says_why_and_the_view_stays(page: Page) -> None:

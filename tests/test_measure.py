@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import errno
 import importlib
-import inspect
+import importlib.util
 import json
 import math
-import shutil
+import os
 import sys
-import textwrap
+import time
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
-from subprocess import run
+from subprocess import PIPE, Popen
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
+import psutil
 import pytest
 import torch
 
@@ -277,6 +280,31 @@ def test_the_rate_rises_falls_and_is_one_for_all() -> None:
     assert 0 < rates[-1] < 0.1 * SMALL.rate
 
 
+def test_training_is_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Adam's betas and nothing else, and gradients clipped to 1 over all parameters."""
+    clipped: list[float] = []
+    clip = torch.nn.utils.clip_grad_norm_
+
+    def noted(parameters: Iterable[torch.nn.Parameter], most: float) -> torch.Tensor:
+        weights = list(parameters)
+        norm = clip(weights, most)
+        grown = [weight.grad.square().sum() for weight in weights if weight.grad is not None]
+        clipped.append(sum(grown, torch.zeros(())).sqrt().item())
+        return norm
+
+    def loss(model: torch.nn.Module, step: int) -> torch.Tensor:
+        return 100 * language.loss(model, language.batch(TEXT.training, SMALL, 0, step))
+
+    monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", noted)
+    monkeypatch.setattr(training, "SAVE_EVERY", 3)
+    model = small_model("rope")
+    assert not [part for part in model.modules() if getattr(part, "p", 0)]  # no dropout
+    train(model, loss, replace(SMALL, steps=3), tmp_path / "c.pt", "mine")
+    assert clipped == pytest.approx([1, 1, 1], rel=1e-4)
+    (group,) = torch.load(tmp_path / "c.pt", weights_only=True)["optimizer"]["param_groups"]
+    assert (group["betas"], group["weight_decay"], group["amsgrad"]) == ((0.9, 0.98), 0, False)
+
+
 # Results
 
 
@@ -326,76 +354,10 @@ def test_a_full_disk_leaves_the_result_that_was_there(
     assert [*tmp_path.iterdir()] == [path]
 
 
-def test_the_digest_follows_the_code_and_not_its_words(tmp_path: Path) -> None:
-    package = tmp_path / "posenc"
-    package.mkdir()
-
-    def digest(source: str) -> str:
-        (package / "rotary.py").write_text(source, "utf-8")
-        results.code.cache_clear()
-        return results.code(tmp_path)
-
-    plain = digest('"""One."""\ndef f(x):\n    """Two."""\n    return x + 1\n')
-    assert digest('"""Another."""\n# why\ndef f(x):\n    """Three."""\n    return x + 1\n') == plain
-    assert digest('"""One."""\ndef f(x):\n    """Two."""\n    return x + 2\n') != plain
-    (package / "swin.py").write_text("x = 1", "utf-8")
-    assert digest('"""One."""\ndef f(x):\n    """Two."""\n    return x + 1\n') == plain
-    results.code.cache_clear()
-
-
-def test_every_python_spells_the_code_alike() -> None:
-    """With what `ast` has changed from 3.11 to 3.14: type parameters, empty fields, f-strings."""
-    source = (
-        'def f(x, *a: int, y=1) -> None:\n    """Two."""\n'
-        '    return f"{x!r:>{y}}b{{", ["", None], {**x}\n'
-    )
-    assert results._meaning(source) == (
-        "Module(body=[FunctionDef(name='f', args=arguments(args=[arg(arg='x')], "
-        "vararg=arg(arg='a', annotation=Name(id='int', ctx=Load())), kwonlyargs=[arg(arg='y')], "
-        "kw_defaults=[Constant(value=1)]), body=[Pass(), Return(value=Tuple(elts=[JoinedStr("
-        "values=[FormattedValue(value=Name(id='x', ctx=Load()), conversion=114, "
-        "format_spec=JoinedStr(values=[Constant(value='>'), FormattedValue(value=Name(id='y', "
-        "ctx=Load()), conversion=-1)])), Constant(value='b{')]), List(elts=[Constant(value=''), "
-        "Constant()], ctx=Load()), Dict(keys=[None], values=[Name(id='x', ctx=Load())])], "
-        "ctx=Load()))], returns=Constant())])"
-    )
-
-
-@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
-def test_pythons_of_this_machine_agree_on_the_digest(version: str) -> None:
-    python = shutil.which(f"python{version}")
-    if not python or run([python, "-c", ""], capture_output=True).returncode:
-        pytest.skip(f"there is no Python {version}")
-    script = "import ast, sys\n" + "".join(
-        textwrap.dedent(inspect.getsource(part)) for part in (results._spelled, results._meaning)
-    )
-    script += "for path in sys.argv[1:]:\n    print(_meaning(open(path, encoding='utf-8').read()))"
-    files = [ROOT / path for path in results.files()]
-    found = run([python, "-c", script, *files], check=True, capture_output=True, text=True)
-    ours = [results._meaning(path.read_text("utf-8")) for path in files]
-    assert found.stdout.splitlines() == ours
-
-
-def test_nothing_runs_that_the_digest_leaves_out(tmp_path: Path) -> None:
-    """Every scheme of both tasks is trained and read, and each call is looked at."""
-    called: set[str] = set()
-    sys.setprofile(lambda frame, event, _: called.add(frame.f_code.co_filename))
-    try:
-        for task, names in (("language", TRAINED), ("order", (*TRAINED, order.ENCODER))):
-            for name in names:
-                tasks.result(task, name, 0, replace(SMALL, steps=2), LENGTHS, "cpu", tmp_path / "c")
-    finally:
-        sys.setprofile(None)
-    ran = {path.relative_to(ROOT).as_posix() for path in map(Path, called) if ROOT in path.parents}
-    ours = {path for path in ran if path.startswith(("posenc/", "scripts/measure/"))}
-    assert ours & results.WITHOUT == {"scripts/measure/results.py"}  # the stamp of a checkpoint
-    assert ours >= {"posenc/scaling.py", "posenc/nn/gpt.py", "scripts/measure/training.py"}
-
-
 def test_runs_whose_code_has_changed_are_named(tmp_path: Path) -> None:
     now = a_result(tmp_path)
     assert results.outdated([now]) == []
-    assert results.outdated([now, {**now, "seed": 2, "code": "0"}]) == ["language-rope-2"]
+    assert results.outdated([now, {**now, "seed": 2, "probe": [0.0]}]) == ["language-rope-2"]
 
 
 # The command
@@ -408,8 +370,7 @@ OPTIONS = [
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(command, "CHECKPOINTS", tmp_path / "checkpoints")
+def here(tmp_path: Path) -> Path:
     return tmp_path / "results"
 
 
@@ -419,13 +380,13 @@ def test_what_is_missing_is_made_and_nothing_else(
     measure = [*OPTIONS, "--into", str(here)]
     command.main(measure)
     assert "0 of 8 results are there" in capsys.readouterr().err
-    made = {path.name: path.stat().st_mtime_ns for path in here.iterdir()}
+    made = {path.name: path.stat().st_mtime_ns for path in here.glob("*.json")}
     assert len(made) == 8
     text = (here / "order-none-1.json").read_text("utf-8")
     (here / "order-none-1.json").unlink()
     command.main(measure)
     assert "7 of 8 results are there" in capsys.readouterr().err
-    again = {path.name: path.stat().st_mtime_ns for path in here.iterdir()}
+    again = {path.name: path.stat().st_mtime_ns for path in here.glob("*.json")}
     assert {name for name in made if again[name] != made[name]} == {"order-none-1.json"}
     apart = [json.loads(t) for t in (text, (here / "order-none-1.json").read_text("utf-8"))]
     assert all({**r, "seconds": 0} == {**apart[0], "seconds": 0} for r in apart)
@@ -477,13 +438,79 @@ def test_a_full_disk_is_said_and_finished_results_stay(
     assert [*here.iterdir()] == written
 
 
-@pytest.mark.parametrize("scheduler", ["dask", "ray"])
+def test_two_folders_do_not_share_what_is_unfinished(here: Path, tmp_path: Path) -> None:
+    kept = {
+        run.checkpoint
+        for into in (here, tmp_path / "other", results.RESULTS)
+        for run in command.runs(command.parser().parse_args(["--into", str(into)]))
+    }
+    assert len(kept) == 3 * 45
+    assert not any(results.RESULTS in path.parents for path in kept)
+
+
+CLUSTERS = {"dask": "distributed", "ray": "ray"}
+
+
+@pytest.mark.parametrize("scheduler", CLUSTERS)
 def test_an_engine_that_is_not_installed_is_named(
-    scheduler: str, monkeypatch: pytest.MonkeyPatch
+    scheduler: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def absent(name: str) -> None:
         raise ImportError(f"No module named {name!r}")
 
     monkeypatch.setattr(importlib, "import_module", absent)
-    with pytest.raises(SystemExit, match=f"{scheduler} is not installed"):
-        command.engine(scheduler, None)
+    with pytest.raises(SystemExit, match=rf"{scheduler} is not installed: .*\.\[cluster\]"):
+        command.main([*OPTIONS, "--into", str(here), "--scheduler", scheduler])
+
+
+def test_a_dask_worker_of_two_threads_is_refused(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They would draw from one generator, and the results would be others."""
+    distributed = MagicMock()
+    client = distributed.Client.return_value.__enter__.return_value
+    client.nthreads.return_value = {"tcp://one:1": 1, "tcp://other:1": 2}
+    monkeypatch.setattr(importlib, "import_module", lambda name: distributed)
+    with pytest.raises(SystemExit, match="must have one thread: dask worker --nthreads 1"):
+        command.main([*OPTIONS, "--into", str(here), "--scheduler", "dask", "--address", "one:0"])
+    client.map.assert_not_called()
+
+
+TINY = [
+    *("--tasks", "order", "--methods", "alibi", "none", "--seeds", "0", "--lengths", "16", "32"),
+    *("--width", "16", "--heads", "2", "--layers", "1", "--length", "16", "--batch", "8"),
+    *("--steps", "400", "--warm-up", "2", "--rate", "0.01"),
+]
+WORKERS = {"dask": "spawn_main", "ray": "ray::perform"}  # what their processes are called
+PATIENCE = 600  # seconds, on a busy machine
+
+
+@pytest.mark.parametrize("scheduler", CLUSTERS)
+def test_a_cluster_that_loses_a_worker_makes_the_results_of_the_default(
+    scheduler: str, here: Path, tmp_path: Path
+) -> None:
+    if not importlib.util.find_spec(CLUSTERS[scheduler]):
+        pytest.skip(f"{scheduler} is not installed; pip install '.[cluster]'")
+    default = tmp_path / "default"
+    command.main([*TINY, "--workers", "1", "--into", str(default)])
+    measure = [sys.executable, "-m", "scripts.measure", *TINY, "--into", str(here)]
+    measure += ["--scheduler", scheduler, "--workers", "2"]
+    options: Any = {"cwd": ROOT, "text": True, "env": {**os.environ, "HOME": str(tmp_path)}}
+
+    with Popen(measure, stderr=PIPE, **options) as process:
+        begun = time.monotonic()
+        while len([*here.glob("unfinished/*.pt")]) < 2:  # until both are in the middle
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() - begun < PATIENCE
+            time.sleep(0.01)
+        children = psutil.Process(process.pid).children(recursive=True)
+        one, _ = (child for child in children if WORKERS[scheduler] in " ".join(child.cmdline()))
+        assert not [*here.glob("*.json")]
+        one.kill()
+        said = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == 0, said
+    assert "100%" in said
+    assert "still alive" not in said  # what Dask says of a process that it kills at the end
+    (both, theirs) = (results.read_all(folder) for folder in (default, here))
+    assert len(both) == 2
+    assert [{**r, "seconds": 0} for r in theirs] == [{**r, "seconds": 0} for r in both]

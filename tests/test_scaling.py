@@ -192,17 +192,25 @@ def test_a_factor_of_one_changes_nothing(d: int) -> None:
     assert yarn_temperature(1) == 1
 
 
-def test_interpolated_angles_stay_within_those_of_training() -> None:
-    """At the last position of the longer text only interpolation has no new angle anywhere."""
-    d, factor, length = 64, 4, 512
-    seen = (length - 1) * frequencies(d)
-    last = factor * (length - 1)
-    assert (last * interpolated_frequencies(d, factor) <= seen * (1 + CLOSE)).all()
+@each("length", [64, 512, 4096])
+@each("factor", [1.5, 4, 8])
+def test_interpolated_angles_stay_below_the_trained_length_times_the_frequency(
+    factor: float, length: int
+) -> None:
+    """At the last position of the longer text, beyond the last angle of training and below Lω."""
+    d = 64
+    seen, bound = (length - 1) * frequencies(d), length * frequencies(d)
+    last = factor * length - 1
+    interpolated = last * interpolated_frequencies(d, factor)
+    np.testing.assert_allclose(interpolated, (length - 1 / factor) * frequencies(d), rtol=CLOSE)
+    assert ((interpolated > seen) & (interpolated < bound)).all()
     never_round = wavelengths(d) > length
-    assert (last * frequencies(d) > seen)[never_round].all()
-    assert (last * yarn_frequencies(d, factor, length) <= seen * (1 + CLOSE))[never_round].all()
+    assert (last * frequencies(d) > bound)[never_round].all()
+    for limits in ({}, {"fast": length / (2 * np.pi)}, {"slow": 5.0}):
+        yarn = last * yarn_frequencies(d, factor, length, **limits)
+        assert (yarn < bound)[never_round].all()
     # NTK-aware interpolates the very slowest pair alone; others that never came round go beyond.
-    beyond = last * ntk_frequencies(d, factor) > seen * (1 + CLOSE)
+    beyond = last * ntk_frequencies(d, factor) > bound
     assert beyond[never_round].sum() == never_round.sum() - 1
 
 

@@ -18,7 +18,8 @@ PHONE = (340, 908)
 
 AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
 RESCALED = (
-    *("rope", "rope, interpolated", "rope, NTK-aware", "rope, YaRN", "rope, YaRN as released"),
+    *("rope", "rope, interpolated", "rope, NTK-aware", "rope, YaRN with fitted limits"),
+    *("rope, YaRN with Llama's limits", "rope, YaRN as released"),
     *("learned", "learned, interpolated"),
 )
 # What a curve is called, the number of its colour, and its dashes.
@@ -30,11 +31,12 @@ LOOKS = {
     "rope": ("RoPE", 0, "-"),
     "rope, interpolated": ("RoPE, interpolated", 0, (0, (1, 1.5))),
     "rope, NTK-aware": ("RoPE, NTK-aware", 5, (0, (5, 2))),
-    "rope, YaRN": ("RoPE, YaRN", 4, (0, (7, 2, 1, 2))),
-    "rope, YaRN as released": ("RoPE, YaRN as released", 2, (0, (3, 1.5))),
+    "rope, YaRN with fitted limits": ("YaRN, fitted limits", 1, (0, (9, 2))),
+    "rope, YaRN with Llama's limits": ("YaRN, Llama's limits", 4, (0, (7, 2, 1, 2))),
+    "rope, YaRN as released": ("YaRN as released", 2, (0, (3, 1.5))),
     "alibi": ("ALiBi", 4, "-"),
     "t5": ("T5", 5, (0, (7, 2, 1, 2))),
-    "shaw": ("Shaw", 0, (0, (1, 1.5))),
+    "shaw": ("Shaw, keys only", 0, (0, (1, 1.5))),
 }
 TALL, LEAST, MOST = 360, 2.5, 100  # pixels, and what they stand for at either end
 TICKS = (4, 8, 16, 32, 64)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import importlib
+import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from scripts.book import ROOT
 from scripts.measure import results
@@ -23,8 +24,8 @@ TASKS = {
     "order": (Settings(width=64, layers=2, length=16, batch=64, steps=1000), (16, 32, 64, 128)),
 }
 SEEDS = (0, 1, 2)
-SCHEDULERS = ("loky", "dask", "ray")
 CHECKPOINTS = ROOT / "build" / "measure"
+LEAVING = 120  # seconds that a process of Dask has to leave
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Run:
     lengths: tuple[int, ...]
     device: str
     into: Path
+    checkpoints: Path
 
     @property
     def name(self) -> str:
@@ -49,6 +51,11 @@ class Run:
         """Where its result goes."""
         return self.into / f"{self.name}.json"
 
+    @property
+    def checkpoint(self) -> Path:
+        """Where it is kept until it has one."""
+        return self.checkpoints / f"{self.name}.pt"
+
 
 def perform(run: Run) -> str:
     """Train, evaluate and write, in whatever process this is; return the name of the run."""
@@ -59,10 +66,10 @@ def perform(run: Run) -> str:
     torch.set_num_threads(1)  # runs go side by side, and give the same on any number of cores
     begun = time.monotonic()
     found = tasks.result(run.task, run.method, run.seed, run.settings, run.lengths, run.device,
-                         CHECKPOINTS / f"{run.name}.pt")  # fmt: skip
+                         run.checkpoint)  # fmt: skip
     seconds = round(time.monotonic() - begun, 1)
     results.write(run.path, results.stamped({**found, "seconds": seconds}))
-    (CHECKPOINTS / f"{run.name}.pt").unlink(missing_ok=True)
+    run.checkpoint.unlink(missing_ok=True)
     return run.name
 
 
@@ -81,28 +88,76 @@ def main(arguments: Sequence[str]) -> None:
 
 def carry_out(missing: Sequence[Run], options: argparse.Namespace) -> None:
     """Perform the runs side by side, with a bar of the steps done."""
-    from joblib import Parallel, delayed
     from tqdm import tqdm
 
     steps = {run.name: run.settings.steps for run in missing}
+    names = ENGINES[options.scheduler](missing, options.workers, options.address)
     try:
-        with (
-            engine(options.scheduler, options.address),
-            tqdm(total=sum(steps.values()), unit="step", smoothing=0) as bar,
-        ):
-            work = (delayed(perform)(run) for run in missing)
-            parallel = Parallel(n_jobs=options.workers, return_as="generator_unordered")
-            for name in parallel(work):
+        with tqdm(total=sum(steps.values()), unit="step", smoothing=0) as bar:
+            for name in names:
                 bar.update(steps[name])
                 bar.set_postfix_str(name)
+    except ImportError as error:
+        sys.exit(f"{options.scheduler} is not installed: {error}; pip install '.[cluster]'")
     except OSError as error:
         sys.exit(f"{error}; finished results are kept, and the same command goes on from there")
     except KeyboardInterrupt:
         sys.exit("stopped; the same command goes on from there")
 
 
+# What hands out the runs: it yields the name of each as it is done.
+Engine: TypeAlias = Callable[[Sequence[Run], int, str | None], Iterator[str]]
+
+
+def on_loky(missing: Sequence[Run], workers: int, address: str | None) -> Iterator[str]:
+    """Perform the runs in processes of this machine."""
+    from joblib import Parallel, delayed
+
+    parallel = Parallel(n_jobs=workers, return_as="generator_unordered")
+    yield from parallel(delayed(perform)(run) for run in missing)
+
+
+def on_dask(missing: Sequence[Run], workers: int, address: str | None) -> Iterator[str]:
+    """Perform the runs on a Dask cluster; where a worker dies, another begins its run again."""
+    dask = importlib.import_module("distributed")
+    count = None if workers < 1 else workers
+    local = {"n_workers": count, "threads_per_worker": 1, "dashboard_address": None}
+    with dask.Client(address, **({} if address else local)) as client:
+        if any(threads > 1 for threads in client.nthreads().values()):
+            # Two runs of one process would draw from one generator, torch's.
+            sys.exit("every Dask worker must have one thread: dask worker --nthreads 1")
+        done = dask.as_completed(client.map(perform, missing, pure=False))
+        yield from (future.result() for future in done)
+        if not address:  # a process with torch takes longer to leave than Dask waits for it
+            client.cluster.sync(_close, client.cluster.workers.values())
+
+
+async def _close(nannies: Iterable[Any]) -> None:
+    """Wait until the processes of a local Dask cluster have left."""
+    await asyncio.gather(*(nanny.close(timeout=LEAVING) for nanny in nannies))
+
+
+def on_ray(missing: Sequence[Run], workers: int, address: str | None) -> Iterator[str]:
+    """Perform the runs on a Ray cluster; where a worker dies, another begins its run again."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would report to its makers
+    ray = importlib.import_module("ray")
+    count = None if workers < 1 else workers
+    local = {"num_cpus": count, "include_dashboard": False}
+    with ray.init(address, **({} if address else local)):
+        begin = ray.remote(perform).remote
+        waiting = [begin(run) for run in missing]
+        while waiting:
+            done, waiting = ray.wait(waiting)
+            yield from ray.get(done)
+
+
+ENGINES: dict[str, Engine] = {"loky": on_loky, "dask": on_dask, "ray": on_ray}
+
+
 def runs(options: argparse.Namespace) -> Iterator[Run]:
     """Yield what was asked for, or say what is wrong with it."""
+    ours = options.into == results.RESULTS
+    unfinished = CHECKPOINTS if ours else options.into / "unfinished"
     for task in options.tasks:
         settings, lengths = TASKS[task]
         given = {f.name: getattr(options, f.name) for f in fields(Settings)}
@@ -113,14 +168,16 @@ def runs(options: argparse.Namespace) -> Iterator[Run]:
             raise ValueError(
                 f"lengths must not be below that of training, {settings.length}; got {lengths[0]}"
             )
-        if (changed or options.lengths) and options.into == results.RESULTS:
+        if (changed or options.lengths) and ours:
             raise ValueError("other settings need a folder of their own: --into build/measured")
         known = (*TRAINED, ENCODER) if task == "order" else TRAINED
         for method in options.methods or known:
             if method not in known:
                 raise ValueError(f"no method {method!r} for {task}; there are {', '.join(known)}")
             for seed in options.seeds:
-                yield Run(task, method, seed, settings, lengths, options.device, options.into)
+                yield Run(
+                    task, method, seed, settings, lengths, options.device, options.into, unfinished
+                )
 
 
 def is_done(run: Run) -> bool:
@@ -136,25 +193,6 @@ def is_done(run: Run) -> bool:
     return True
 
 
-def engine(scheduler: str, address: str | None) -> AbstractContextManager[Any]:
-    """Return the context in which joblib uses an engine; over several machines its address."""
-    from joblib import parallel_config
-
-    if scheduler == "loky":
-        return nullcontext()
-    try:
-        if scheduler == "dask":
-            options = {"client": importlib.import_module("distributed").Client(address)}
-        else:
-            options = {}
-            importlib.import_module("ray").init(address=address)
-            importlib.import_module("ray.util.joblib").register_ray()
-    except ImportError as error:
-        sys.exit(f"{scheduler} is not installed: {error}")
-    config: AbstractContextManager[Any] = parallel_config(backend=scheduler, **options)
-    return config
-
-
 def parser() -> argparse.ArgumentParser:
     """Return the options of the command."""
     parser = argparse.ArgumentParser(prog="python -m scripts.measure", description=__doc__)
@@ -163,8 +201,8 @@ def parser() -> argparse.ArgumentParser:
     add("--methods", nargs="+", metavar="METHOD", help=f"{', '.join(TRAINED)}, {ENCODER!r}")
     add("--seeds", nargs="+", type=int, default=SEEDS)
     add("--workers", type=int, default=-1, help="how many runs at a time; -1: one a core")
-    add("--scheduler", choices=SCHEDULERS, default="loky", help="what hands out the work")
-    add("--address", help="of the Dask scheduler or Ray cluster")
+    add("--scheduler", choices=ENGINES, default="loky", help="what hands out the work")
+    add("--address", help="of the Dask scheduler or Ray cluster; its workers need this very folder")
     add("--device", default="cpu", help="cpu, or cuda")
     add("--into", type=Path, default=results.RESULTS, help="the folder of the results")
     add("--lengths", nargs="+", type=int, help="at which to evaluate")

@@ -36,6 +36,7 @@ LANGUAGE = (
     "t5",
     "shaw",
 )
+RATES = ("0.001", "0.002", "0.004")
 ORDER = ("none, encoder", "none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
 
 
@@ -136,6 +137,15 @@ def read(folder: Path = results.RESULTS) -> Measured:
 def measurement() -> Measured:
     """Return what is committed: the name under which pages have it."""
     return read()
+
+
+def rates(folder: Path = results.RESULTS / "rates") -> NDArray[np.float64]:
+    """Return perplexities at the trained length by scheme, a row, and learning rate, a column."""
+    trials = [read(folder / rate) for rate in RATES]
+    trained = [name for name in LANGUAGE if "," not in name]  # the others are made of these
+    return np.array(
+        [[trial.perplexity(name, trial.lengths()[0]) for trial in trials] for name in trained]
+    )
 
 
 def beside(ours: Measured, theirs: Measured) -> Iterator[str]:

@@ -394,7 +394,9 @@ def test_c0_48_beyond_its_length_a_rotary_model_gets_worse_and_worse() -> None:
 def test_c0_52_alibi_stays_flat_in_perplexity_and_not_in_what_it_can_tell() -> None:
     found = perplexities("alibi")
     assert (found[1:] < found[0]).all()
-    assert (found[1:].max(axis=0) < 1.03 * found[1:].min(axis=0)).all()  # more text is no help
+    # What is gained is gained in the first 16 bytes of a window: 256 more help none of the others.
+    at, stretch = np.median(measurement().by_position("alibi"), axis=0), 16
+    assert np.mean(at[1 + 256 // stretch :] / at[1 : -256 // stretch]) > 1
     assert all(share == 1 for share in measurement().accuracies("alibi", 16))
     assert measurement().accuracy("alibi", 128) < 0.55
 

@@ -130,12 +130,12 @@ explorer("layouts", {
 const span = ({ width }) => [-0.5, width / 2 - 0.5];
 
 function drawBase(state, wide, high) {
-  const { width, base, trained, factor, pair } = state;
+  const { width, base, trained, factor, pair, fast, slow } = state;
   const plain = turns(frequencies(width, base), trained);
   const rules = {
     interpolation: turns(interpolated(width, factor, base), trained),
     "NTK-aware": turns(ntk(width, factor, base), trained),
-    YaRN: turns(yarn(width, factor, trained, base), trained),
+    YaRN: turns(yarn(width, factor, trained, base, fast, slow), trained),
   };
   const last = plain.length - 1;
   const low = Math.floor(Math.log10(Math.min(0.1, plain[last] / factor)));
@@ -179,6 +179,8 @@ explorer("base", {
     },
     factor: { label: "times as long", value: 8, min: 1, max: 64, step: 0 },
     pair: { ...PAIR, value: 50 },
+    fast: { label: "YaRN’s β", value: 32, min: 1, max: 1000, step: 0 },
+    slow: { label: "YaRN’s α", value: 1, min: 0, max: ({ fast }) => fast - 0.5, step: 0 },
   },
   draw: drawBase,
   point: (x, y, state, wide) => ({ pair: reading(x, wide, span(state)) }),
