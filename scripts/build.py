@@ -1,7 +1,7 @@
 """Build the site whole: `python -m scripts.build --site-dir site`, which is `make site`.
 
-What the repository does not hold (scripts/assets.py), the pages (mkdocs, strict), one style sheet
-for them (scripts/bundle.py), and their copies as Markdown (scripts/copies.py).
+The pages (mkdocs, strict), one style sheet for them (scripts/bundle.py), and their copies as
+Markdown (scripts/copies.py).
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from pathlib import Path
 from click import Abort, ClickException
 from mkdocs.__main__ import cli
 
-from scripts import assets, bundle, copies
+from scripts import bundle, copies
 from scripts.book import ROOT
 
 
 def build(folder: Path) -> None:
     """Build the site into a folder; a warning of the builder stops it."""
-    assets.main()
     options = ["--strict", "--config-file", str(ROOT / "mkdocs.yml"), "--site-dir"]
     try:
         cli.main(["build", *options, str(folder.resolve())], standalone_mode=False)
