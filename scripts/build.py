@@ -1,7 +1,7 @@
 """Build the site whole: `python -m scripts.build --site-dir site`, which is `make site`.
 
-The pages (mkdocs, strict), one style sheet for them (scripts/bundle.py), and their copies as
-Markdown (scripts/copies.py).
+The pages (mkdocs, strict), one style sheet for them (scripts/bundle.py), their copies as Markdown
+(scripts/copies.py), and the header for a strict host (scripts/policy.py).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from click import Abort, ClickException
 from mkdocs.__main__ import cli
 
-from scripts import bundle, copies
+from scripts import bundle, copies, policy
 from scripts.book import ROOT
 
 
@@ -34,6 +34,7 @@ def finish(folder: Path) -> None:
     """Do what is left to do in the folder of a builder, whichever that was."""
     bundle.bundle(folder)
     copies.write(folder)
+    print(f"{policy.write(folder)}\n(in {folder / policy.HEADERS} too)")
 
 
 def main() -> None:
