@@ -92,9 +92,10 @@ def test_every_kind_of_page_keeps_the_policy(path: str, strict: Strict) -> None:
     assert strict.refused() == []
 
 
-def test_run_answers(strict: Strict) -> None:
+def test_run_answers_under_the_policy(strict: Strict) -> None:
+    """An example runs those above it first."""
     strict.page.goto(KINDS["chapter"])
-    listing = strict.page.locator(".runs").first
+    listing = strict.page.locator(".runs").nth(4)
     listing.get_by_role("button", name="Run").click()
     expect(listing.get_by_role("status")).to_have_text("Done: as the page records.")
     assert strict.refused() == []
@@ -140,7 +141,10 @@ def test_what_a_worker_is_refused_is_reported(strict: Strict) -> None:
     worker.write_text("try { eval('1') } catch { postMessage('refused') }", "utf-8")
     begin = "new Promise((hear) => { new Worker('/assets/planted.js').onmessage = hear })"
     strict.page.evaluate(f"async () => {{ await {begin} }}")
-    assert [one for one in strict.refused() if '"blocked-uri":"eval"' in one]
+    for _ in range(600):  # a minute, on a busy machine
+        if not strict.host.reports:
+            strict.page.wait_for_timeout(100)
+    assert '"blocked-uri":"eval"' in strict.host.reports[0]
 
 
 def test_a_policy_names_each_script_once_and_leaves_data_out() -> None:
