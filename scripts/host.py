@@ -1,5 +1,7 @@
 """A static host on this machine, like one in public: it compresses, and says what is not there.
 
+Run by itself, it sends the headers that the folder's `_headers` asks for (scripts/policy.py).
+
 `python -m scripts.host site` serves a built site to look at; Python's own `http.server` compresses
 nothing, and answers a wrong address with a page of its own.
 """
@@ -19,6 +21,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from scripts import policy
+
 HERE = "127.0.0.1"
 # What is not compressed already.
 TEXTS = {".css", ".html", ".ipynb", ".js", ".json", ".map", ".md", ".mjs", ".svg", ".txt", ".wasm"}
@@ -33,6 +37,8 @@ class Host:
 
     url: str
     sent: list[tuple[str, int]] = field(default_factory=list)
+    headers: dict[str, str] = field(default_factory=dict)  # sent with every answer
+    reports: list[str] = field(default_factory=list)  # what browsers have posted
 
 
 @contextmanager
@@ -71,6 +77,12 @@ class _Handler(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *given: object) -> None:
         pass
 
+    def end_headers(self) -> None:
+        """Send what every answer carries."""
+        for name, value in self.host.headers.items():
+            self.send_header(name, value)
+        super().end_headers()
+
     def do_GET(self) -> None:
         """Send a file, or the folder's own page, or the page for what is not there."""
         address = urlsplit(self.path).path
@@ -87,6 +99,13 @@ class _Handler(SimpleHTTPRequestHandler):
             self._send(path, HTTPStatus.OK)
         else:
             self._send(Path(self.directory, "404.html"), HTTPStatus.NOT_FOUND)
+
+    def do_POST(self) -> None:
+        """Note what a browser reports, such as what a policy has refused."""
+        length = int(self.headers.get("Content-Length", 0))
+        self.host.reports.append(self.rfile.read(length).decode())
+        self.send_response(HTTPStatus.NO_CONTENT)
+        self.end_headers()
 
     def _send(self, path: Path, status: HTTPStatus) -> None:
         content, packed = self._content(path)
@@ -123,6 +142,7 @@ def main() -> None:
     parser.add_argument("--port", default=8000, type=int)
     asked = parser.parse_args()
     with hosted(asked.folder, port=asked.port) as host:
+        host.headers |= policy.headers(asked.folder)
         print(host.url, flush=True)
         while True:
             time.sleep(3600)

@@ -23,12 +23,9 @@ def main() -> None:
 def serve_command(port: str) -> list[str]:
     """Return the command that serves the book.
 
-    `--livereload` is said aloud because mkdocs 1.6 with click 8.3 or newer leaves it off. A
-    warning stops `make test`; it does not stop an author's look at the page.
+    A warning stops `make test`; it does not stop an author's look at the page.
     """
-    address = f"{HOST}:{port}"
-    options = ["--livereload", "--dirty", "--no-strict", "--dev-addr", address]
-    return [sys.executable, "-m", "mkdocs", "serve", *options]
+    return [sys.executable, "-m", "mkdocs", "serve", "--no-strict", "--dev-addr", f"{HOST}:{port}"]
 
 
 def what_is_wrong(port: str) -> str:

@@ -1,19 +1,26 @@
 """How an edit shows at once while the book is served: only what has changed is made again.
 
-`mkdocs serve --dirty` makes a page again when its own source has changed. That is too little when
-the package, a script or the data has: then all pages are. And a page that is made alone has to know
-what the others define, so that is handed from one build to the next. A build that is not served
-takes no notice of any of this.
+mkdocs can make again only the pages whose own sources have changed. That is too little when a
+module has changed that pages show: then those are made again as well. And when a script or the data
+has, all pages are. A page that is made alone has to know what the others define, so that is handed
+from one build to the next. A build that is not served takes no notice of any of this.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
+from mkdocs.structure.files import File, get_files
+
+# What a page documents, and what it embeds.
+SHOWN = re.compile(r"^ *(?::::|--src--) ([\w.]+)", re.M)
 
 # Where autorefs keeps what pages define; it has no other way to ask.
 MAPS = ("_primary_url_map", "_secondary_url_map", "_title_map", "_abs_url_map")
@@ -21,7 +28,9 @@ _defined: dict[str, dict[str, Any]] = {}
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Tell the references of this build what the builds before have found."""
+    """Tell this build what the builds before have found: its references, and its search."""
+    search: Any = config.plugins["material/search"]
+    search.is_dirty = True  # so that it keeps the pages which are not made again
     for name, known in _defined.items():
         getattr(config.plugins["autorefs"], name).update(known)
     return config
@@ -36,27 +45,54 @@ def on_post_build(config: MkDocsConfig) -> None:
 def on_serve(
     server: LiveReloadServer, *, config: MkDocsConfig, builder: Callable[[], None]
 ) -> LiveReloadServer:
-    """Before each build, forget the pages made so far if something they all rest on has changed."""
-    made_from = newest(config)
+    """Let a build make again what the last edits show in, and no more."""
+    root = Path(config.config_file_path).parent
+    before = dated(config)
 
     def rebuild() -> None:
-        nonlocal made_from
-        before, made_from = made_from, newest(config)
-        if made_from != before:
-            for page in Path(config.site_dir).rglob("*.html"):
-                page.unlink()
-        builder()
+        nonlocal before
+        now = dated(config)
+        changed = {path.relative_to(root) for path, _ in before.items() ^ now.items()}
+        before = now
+        again = load_config(config.config_file_path, site_dir=config.site_dir, strict=False)
+        again.site_url = config.site_url
+        for page in outdated(get_files(again).documentation_pages(), changed):
+            Path(page.abs_dest_path).unlink(missing_ok=True)
+        build(again, serve_url=config.site_url, dirty=True)
 
     server.builder = rebuild
     return server
 
 
-def newest(config: MkDocsConfig) -> float:
-    """Return when anything that all pages rest on was last changed.
+def dated(config: MkDocsConfig) -> dict[Path, int]:
+    """Return when each file that pages rest on, besides their own sources, was last changed.
 
-    A folder's first page is among it: the search forgets all pages below one that is made alone.
+    A folder's first page is among them: the search forgets all pages below one that is made alone.
     """
     docs = Path(config.docs_dir)
     places = [*map(Path, config.watch), docs / "data", *docs.rglob("index.md")]
     files = [file for place in places for file in [place, *place.rglob("*")] if file.is_file()]
-    return max(file.stat().st_mtime for file in files if file.suffix != ".pyc")
+    return {file: file.stat().st_mtime_ns for file in files if file.suffix != ".pyc"}
+
+
+def outdated(pages: Iterable[File], changed: Iterable[Path]) -> list[File]:
+    """Return the pages in which a change of these files, relative to the checkout, may show.
+
+    A module of the package shows where it, or something in it, is documented or embedded. Any other
+    file may show on every page.
+    """
+    modules = [module(path) for path in changed]
+    if not all(modules):
+        return list(pages)
+    return [page for page in pages if any(shows(page.content_string, name) for name in modules)]
+
+
+def module(path: Path) -> str:
+    """Return the dotted name of a module of the package, or nothing for any other file."""
+    inside = path.parts[0] == "posenc" and path.suffix == ".py"
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__") if inside else ""
+
+
+def shows(text: str, name: str) -> bool:
+    """Return whether a page documents or embeds a module, or something in it."""
+    return any(f"{symbol}.".startswith(f"{name}.") for symbol in SHOWN.findall(text))

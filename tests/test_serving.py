@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import time
+import venv
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
+from mkdocs.structure.files import File
 
-from scripts.book import ROOT
+from scripts import serving
+from scripts.book import DOCS, ROOT
 from scripts.serve import free_port
+from scripts.setup import INSTALL
 
 Read = Callable[[str], str]
 
@@ -43,25 +49,66 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if str(page.relative_to(copy / "docs")) not in KEPT:
             page.unlink()
     (copy / "docs" / "chapters" / "build-it.md").write_text(OTHER, "utf-8")
-    shutil.copy(ROOT / "mkdocs.yml", copy)
+    for name in (
+        "LICENSE",
+        "README.md",
+        "constraints.txt",
+        "mkdocs.yml",
+        "package-lock.json",
+        "pyproject.toml",
+    ):
+        shutil.copy(ROOT / name, copy)
+    edit(copy / "mkdocs.yml", "strict: true", "strict: false")
     (copy / "node_modules").symlink_to(ROOT / "node_modules")
+    (copy / "tmp").mkdir()
     return copy
 
 
 @pytest.fixture(scope="module")
-def read(book: Path) -> Iterator[Read]:
+def activated(book: Path) -> dict[str, str]:
+    """Return what `activate` sets, for a `.venv` into which the copy has been installed.
+
+    The other packages, `mkdocs` among them, are those of the tests.
+    """
+    scripts = book / ".venv" / "bin"
+    venv.create(book / ".venv", symlinks=True)
+    (packages,) = (book / ".venv").glob("lib/python*/site-packages")
+    (packages / "shared.pth").write_text(sysconfig.get_path("purelib"))
+    install = [str(scripts / "python"), *INSTALL, ".", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*install, "--ignore-installed"], cwd=book, check=True, capture_output=True)
+    mkdocs = Path(sys.executable).with_name("mkdocs").read_text()
+    (scripts / "mkdocs").write_text(mkdocs.replace(sys.executable, str(scripts / "python")))
+    (scripts / "mkdocs").chmod(0o755)
+    path = f"{scripts}{os.pathsep}{os.environ['PATH']}"
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return kept | {"PATH": path, "TMPDIR": str(book / "tmp")}
+
+
+def test_mkdocs_build_works_as_it_is_typed(book: Path, activated: dict[str, str]) -> None:
+    """It comes first: an edit of the package has the wheel for *Run* built again."""
+    command = ["mkdocs", "build", "--quiet", "--site-dir", "built"]
+    done = subprocess.run(
+        command, cwd=book, env=activated, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Four positions" in (book / "built" / "chapters" / "build-it" / "index.html").read_text()
+
+
+@pytest.fixture(scope="module")
+def read(book: Path, activated: dict[str, str]) -> Iterator[Read]:
     """Serve the copy until the tests end; return what reads from it."""
     port = free_port()
-    command = [sys.executable, "-m", "scripts.serve", "--port", str(port)]
-    server = subprocess.Popen(
-        command, cwd=book, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
-    )
+    command = ["mkdocs", "serve", "--dev-addr", f"127.0.0.1:{port}"]
+    log = book / "tmp" / "log"
+    with log.open("w") as said:
+        server = subprocess.Popen(command, cwd=book, env=activated, stdout=said, stderr=said)
 
     def get(path: str) -> str:
         try:
             with urlopen(f"http://127.0.0.1:{port}/{path}", timeout=60) as answer:
                 return str(answer.read().decode())
         except URLError:
+            assert server.poll() is None, log.read_text()
             return ""
 
     try:
@@ -101,9 +148,54 @@ def test_an_edited_page_shows_with_its_links_and_the_search_keeps_the_others(
     assert {"reference/", "chapters/build-it/", "reference/combine/"} <= places
 
 
-def test_an_edited_docstring_shows_on_the_pages_that_print_it(book: Path, read: Read) -> None:
+def test_only_the_pages_that_show_an_edited_docstring_are_made_again(
+    book: Path, read: Read
+) -> None:
+    before = written(book)
     edit(
         book / "posenc" / "frequencies.py", "Return the frequency", "Return, edited, the frequency"
     )
     wait_for("Return, edited, the frequency", lambda: read("reference/frequencies/"))
-    assert "Four positions" in read("chapters/build-it/")
+    changed = {path for path, when in written(book).items() if before[path] != when}
+    assert changed == {"reference/frequencies/index.html"}
+
+
+def test_all_pages_are_made_again_when_the_data_changes(book: Path, read: Read) -> None:
+    before = written(book)
+    edit(book / "docs" / "data" / "references.yml", "\n", "\n# edited\n")
+    wait_for("edited", lambda: "edited" if before != written(book) else "")
+    read("chapters/build-it/")  # which waits for the build to end
+    assert all(when != before[path] for path, when in written(book).items())
+
+
+def written(book: Path) -> dict[str, int]:
+    """Return when each page of the served site was written."""
+    (site,) = (book / "tmp").glob("mkdocs_*")
+    pages = [page for page in site.rglob("*.html") if page.name != "404.html"]
+    return {page.relative_to(site).as_posix(): page.stat().st_mtime_ns for page in pages}
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ("posenc/frequencies.py", {"reference/frequencies.md", "chapters/by-hand.md"}),
+        ("posenc/nn/t5.py", {"reference/t5.md"}),
+        ("posenc/t5.py", {"reference/t5.md"}),
+    ],
+)
+def test_a_module_shows_where_it_is_documented_or_embedded(
+    changed: str, expected: set[str]
+) -> None:
+    found = serving.outdated(sources(), [Path(changed)])
+    assert {page.src_uri for page in found} == expected
+
+
+def test_a_script_may_show_on_every_page() -> None:
+    found = serving.outdated(sources(), [Path("posenc/t5.py"), Path("scripts/book/run.py")])
+    assert len(found) == len(sources())
+
+
+def sources() -> list[File]:
+    """Return the sources of all pages, as mkdocs knows them."""
+    paths = [path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")]
+    return [File(path, str(DOCS), "site", True) for path in paths]
