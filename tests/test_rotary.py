@@ -151,7 +151,7 @@ def test_pieces_are_the_whole_to_the_last_bit(
 ) -> None:
     """However many vectors are turned at a time, and however the positions broadcast."""
     x = random(3, 5, 7, 8).astype(dtype)
-    places = [range(7), 1_000_003, np.arange(21).reshape(3, 1, 7), random(3, 5, 7) * 1e5]
+    places: list[Any] = [range(7), 1_000_003, np.arange(21).reshape(3, 1, 7), random(3, 5, 7) * 1e5]
     for room, positions in product((1, 8, 30, 56, 120, 281, 9999), places):
         monkeypatch.setattr(rotary_file, "PIECE", room)
         for vectors in (x, np.asfortranarray(x)):
