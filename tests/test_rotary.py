@@ -146,6 +146,7 @@ def turned_whole(
 @both_layouts
 @each("dtype", [np.float16, np.float32, np.float64])
 @each("rotary_d", [None, 6])
+@pytest.mark.no_cover  # many runs of lines that others count
 def test_pieces_are_the_whole_to_the_last_bit(
     monkeypatch: pytest.MonkeyPatch, rotary_d: int | None, dtype: Any, layout: str
 ) -> None:

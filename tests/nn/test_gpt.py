@@ -738,6 +738,7 @@ SAVED: list[Callable[[Cache], Cache]] = [saved, pickled, lambda cache: pickled(s
 @each("scheme", SCHEMES)
 @each("again", [*SAVED, copy.copy, copy.deepcopy])
 @each("recorded", [True, False])
+@pytest.mark.no_cover  # many runs of lines that others count
 def test_a_saved_or_copied_cache_goes_on_where_it_was(
     recorded: bool, again: Callable[[Cache], Cache], scheme: str
 ) -> None:
