@@ -21,7 +21,7 @@ from torch import Tensor
 from posenc import alibi_bias, attention
 from posenc.nn import RotaryEmbedding
 from scripts.bench import __main__ as command
-from scripts.bench import bias, importing, measure, report, rotary, table
+from scripts.bench import bias, importing, measure, report, rotary, slices, table
 from scripts.bench.measure import FEWEST, Case, Pair, Result, measured, paired, seconds
 from scripts.book.check import corrections
 
@@ -130,6 +130,18 @@ def test_the_worst_floor_of_each_group_says_whether_it_was_noisy() -> None:
     skipped = result("bias", "gone", floor_spread=0.9, skipped="not here")
     assert found.spreads() == {"table": 0.22, "bias": 0.1}
     assert said(*found.results, skipped).noise() == "table 22%, noisy; bias 10%"
+
+
+def test_slices_are_what_they_are_measured_against() -> None:
+    """Each floor does the whole of the work, and both are near the definition in float64."""
+    made = list(slices.cases(sizes=((2, 3, 5, 8),), steps=((2, 3, 1, 8),)))
+    assert len(made) == 4 + 2
+    for each in made:
+        pair = each.make()
+        assert pair.off is not None
+        close = 1e-6 if "float" in each.what and "bfloat16" not in each.what else 0.1
+        assert max(pair.off(pair.subject()), pair.off(pair.floor())) < close, each.what
+    assert slices.most(lambda: np.ones(1000)) >= 8000
 
 
 @pytest.mark.parametrize("peer", ["transformers", "x_transformers"])

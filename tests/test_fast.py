@@ -56,6 +56,16 @@ def test_table_is_the_definition_at_every_length(length: int, dtype: type[np.flo
 
 
 @every_dtype
+@each("order", ["C", "F", "gaps"])
+def test_no_rows_fit_into_an_array_of_none(order: Any, dtype: type[np.floating]) -> None:
+    """An array without entries has whatever strides numpy likes, 0 for one that is new."""
+    out = np.empty((5, 8), dtype)[:0, ::2] if order == "gaps" else np.empty((0, 4), dtype, order)
+    assert sinusoidal_table(0, 4, dtype=dtype, out=out) is out
+    with pytest.raises(ValueError, match=r"^out must be .* of shape \(0, 4\) .*got shape \(0, 6\)"):
+        sinusoidal_table(0, 4, dtype=dtype, out=np.empty((0, 6), dtype))
+
+
+@every_dtype
 @each("offset", [0, 1, -7, 0.25, 4096, 1_000_000, -1_000_000, 2**40 + 0.5])
 def test_table_may_begin_at_any_position(offset: float, dtype: type[np.floating]) -> None:
     table = sinusoidal_table(300, 64, offset=offset, dtype=dtype)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import re
+import tracemalloc
+from itertools import product
 from typing import Any, NamedTuple, Protocol
 
 import mpmath
@@ -19,6 +21,7 @@ from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
 from posenc import frequencies, shift_matrix, sinusoidal_encoding
+from posenc import rotary as rotary_file
 from posenc.rotary import (
     apply_rope,
     apply_rope_complex,
@@ -124,6 +127,65 @@ def test_partial_rotation_turns_the_first_dimensions_and_leaves_the_rest(
     np.testing.assert_array_equal(turned[:, rotary_d:], x[:, rotary_d:])
     first = apply_rope(x[:, :rotary_d], POSITIONS, layout=layout)
     np.testing.assert_array_equal(turned[:, :rotary_d], first)
+
+
+def turned_whole(
+    x: Array, positions: Any, layout: str = "interleaved", rotary_d: int | None = None
+) -> Array:
+    """Return all vectors turned at a stroke, dimension by dimension of their pairs."""
+    turning = rotary_d or x.shape[-1]
+    angles = np.multiply.outer(np.asarray(positions, np.float64), frequencies(turning))
+    pairs = np.array([pair_of(i, turning, layout) for i in range(turning // 2)])
+    a, b = x[..., pairs[:, 0]].astype(np.float64), x[..., pairs[:, 1]].astype(np.float64)
+    turned = x.copy()
+    turned[..., pairs[:, 0]] = a * np.cos(angles) - b * np.sin(angles)
+    turned[..., pairs[:, 1]] = a * np.sin(angles) + b * np.cos(angles)
+    return turned
+
+
+@both_layouts
+@each("dtype", [np.float16, np.float32, np.float64])
+@each("rotary_d", [None, 6])
+@pytest.mark.no_cover  # many runs of lines that others count
+def test_pieces_are_the_whole_to_the_last_bit(
+    monkeypatch: pytest.MonkeyPatch, rotary_d: int | None, dtype: Any, layout: str
+) -> None:
+    """However many vectors are turned at a time, and however the positions broadcast."""
+    x = random(3, 5, 7, 8).astype(dtype)
+    places: list[Any] = [range(7), 1_000_003, np.arange(21).reshape(3, 1, 7), random(3, 5, 7) * 1e5]
+    for room, positions in product((1, 8, 30, 56, 120, 281, 9999), places):
+        monkeypatch.setattr(rotary_file, "PIECE", room)
+        for vectors in (x, np.asfortranarray(x)):
+            turned = apply_rope(vectors, positions, layout=layout, rotary_d=rotary_d)
+            np.testing.assert_array_equal(turned, turned_whole(x, positions, layout, rotary_d))
+            assert turned.dtype == dtype
+            assert not np.shares_memory(turned, vectors)
+
+
+def test_pieces_hold_each_vector_once_and_no_more_than_they_may(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for shape, room in product([(3, 5, 7, 8), (8,), (4, 8), (2, 0, 8)], [1, 8, 20, 56, 100, 9999]):
+        monkeypatch.setattr(rotary_file, "PIECE", room)
+        counted = np.zeros(shape)
+        for piece in rotary_file._pieces(shape):
+            assert 0 < counted[piece].size <= max(room, 8)
+            counted[piece] += 1
+        assert (counted == 1).all()
+
+
+@both_layouts
+@each("dtype", [np.float32, np.float64])
+def test_large_vectors_take_little_memory_beside_the_result(dtype: Any, layout: str) -> None:
+    """The obvious slices take two and a half times the result in their own type."""
+    x = np.ones((1, 16, 1024, 64), dtype)
+    tracemalloc.start()
+    try:
+        apply_rope(x, range(1024), layout=layout)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert x.nbytes <= most < 2.5 * x.nbytes
 
 
 def test_a_pair_turns_from_its_first_dimension_towards_its_second() -> None:

@@ -192,10 +192,9 @@ def values_are_known(x: Tensor) -> bool:
 
 def is_followed(*tensors: Tensor) -> bool:
     """Say whether derivatives by one of them are being recorded, backwards or forwards."""
-    if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
-        return True
-    if torch.compiler.is_compiling():  # which differentiates what it compiles by itself
-        return False
+    backwards = torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
+    if backwards or torch.compiler.is_compiling():  # whose graphs know no forward mode
+        return backwards
     unpacked = map(forward_ad.unpack_dual, tensors)
     return any(dual.tangent is not None for dual in unpacked)
 

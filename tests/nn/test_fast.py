@@ -10,11 +10,14 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from cases import each
 from torch import Tensor, nn
+from torch.autograd import forward_ad
 from torch.profiler import ProfilerActivity, profile
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from posenc import apply_rope, convert_layout, convert_projection, relative_view
 from posenc.nn import (
@@ -168,10 +171,57 @@ def test_pieces_fit_together(
     module = RotaryEmbedding(8, layout=layout)
     positions = torch.arange(21).reshape(3, 7)
     factors, exact = module.factors(x, positions=positions), module(x.double(), positions=positions)
+    monkeypatch.setattr(rotary_file, "STEP", 0)
     for room in (1, 8, 9, 24, 56, 57, 120, 280, 281, 600, 10_000):
         monkeypatch.setattr(rotary_file, "TILE", room)
         assert close(module.turn(x, factors), exact), room
         assert close(module.turn(x.mT.contiguous().mT, factors), exact), room
+
+
+@both_layouts
+@each("rotary_d", [None, 6])
+@each("dtype", [torch.float32, torch.bfloat16])
+def test_a_step_takes_few_operations(dtype: torch.dtype, rotary_d: int | None, layout: str) -> None:
+    """Each takes longer to start than to finish: views count, and so does what is made twice."""
+    x = random(2, 3, 1, 8, dtype=dtype)
+    module = RotaryEmbedding(8, layout=layout, rotary_d=rotary_d)
+    factors = module.factors(x, offset=7)
+    with torch.no_grad(), Operations() as counted:
+        turned = module.turn(x, factors)
+    assert close(turned, defined(x, [7], layout=layout, rotary_d=rotary_d))
+    if layout == "half":
+        more = 2 * (dtype is torch.bfloat16) + 2 * (rotary_d is not None)
+        assert len(counted.names) <= 8 + more, counted.names
+
+
+class Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Keep the name of every operation that runs."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.names: list[str] = []
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        self.names.append(str(func))
+        return func(*args, **(kwargs or {}))
+
+
+@each("dtype", DTYPES)
+@each("rotary_d", [None, 6])
+def test_halves_turned_at_once_are_those_turned_in_pieces(
+    monkeypatch: pytest.MonkeyPatch, rotary_d: int | None, dtype: torch.dtype
+) -> None:
+    x = random(2, 3, 5, 8, dtype=dtype)
+    module = RotaryEmbedding(8, layout="half", rotary_d=rotary_d)
+    factors, exact = module.factors(x, offset=9), module(x.double(), offset=9)
+    at_once = module.turn(x, factors)
+    monkeypatch.setattr(rotary_file, "STEP", 0)
+    for turned in (at_once, module.turn(x, factors)):
+        assert turned.dtype is dtype
+        assert close(turned, exact)
+        assert torch.equal(turned[..., rotary_d or 8 :], x[..., rotary_d or 8 :])
 
 
 def test_pieces_cover_everything_once_and_hold_no_more_than_a_tile(
@@ -281,6 +331,45 @@ def test_out_that_shares_memory_with_x_is_refused() -> None:
     assert torch.equal(memory[:, :, 5:], before[:, :, 5:])
 
 
+@both_layouts
+@each("dtype", [np.float32, np.float64])
+def test_memory_shared_by_two_storages_is_seen(dtype: Any, layout: str) -> None:
+    """Each tensor that is made of an array has a storage of its own."""
+    memory = np.random.default_rng(0).standard_normal((2, 3, 6, 8)).astype(dtype)
+    before, module = torch.from_numpy(memory.copy()), RotaryEmbedding(8, layout=layout)
+    x, moved = torch.from_numpy(memory[:, :, :5]), torch.from_numpy(memory[:, :, 1:])
+    factors = module.factors(x)
+    assert x.untyped_storage().data_ptr() != moved.untyped_storage().data_ptr()
+    with pytest.raises(ValueError, match=r"^out must be x itself or share no memory with it"):
+        module.turn(x, factors, out=moved)
+    assert torch.equal(torch.from_numpy(memory), before)
+    module.turn(x, factors, out=torch.from_numpy(memory[:, :, :5]))  # the very same numbers
+    torch.testing.assert_close(x, module(before[:, :, :5]))
+
+
+@both_layouts
+@each("whole", [np.zeros((2, 5, 3, 4, 8)), torch.zeros(2, 5, 3, 4, 8)])
+def test_neighbours_that_share_no_byte_are_apart(whole: Any, layout: str) -> None:
+    """Queries and keys side by side, as one projection makes them, in one storage or in two."""
+    q, k = (torch.as_tensor(whole[:, :, i]).transpose(1, 2) for i in (0, 1))
+    module = RotaryEmbedding(8, layout=layout)
+    values = random(*q.shape, dtype=q.dtype)
+    q.copy_(values)
+    turned = module.turn(q, module.factors(q), out=k)
+    torch.testing.assert_close(turned, module(values))
+    assert torch.equal(q, values)
+
+
+@both_layouts
+def test_out_that_shares_memory_with_factors_is_refused(layout: str) -> None:
+    module, x = RotaryEmbedding(8, layout=layout), random(1, 1, 5, 8)
+    factors = module.factors(x)
+    over = torch.view_as_real(factors).reshape(x.shape)
+    with pytest.raises(ValueError, match=r"^out must share no memory with factors; got a part"):
+        module.turn(x, factors, out=over)
+    assert torch.equal(factors, module.factors(x))
+
+
 @each(
     ("shape", "strides", "shared"),
     [
@@ -335,6 +424,112 @@ def test_out_is_refused_where_gradients_are_recorded() -> None:
     with torch.no_grad():
         out = module.turn(x, module.factors(x), out=torch.empty_like(x))
     torch.testing.assert_close(out, module(x).detach())
+
+
+# torch makes its forward mode ready at the first use, with a tool of its own that it deprecates.
+forward_mode = pytest.mark.filterwarnings("ignore:.torch.jit.script:DeprecationWarning")
+
+FOLLOWED = ("x", "x in no_grad", "x and its gradient", "factors", "both")
+
+
+@forward_mode
+@both_layouts
+@each("dtype", [torch.float64, torch.bfloat16])
+@each("which", FOLLOWED)
+def test_tangents_of_forward_mode_are_turned(which: str, dtype: torch.dtype, layout: str) -> None:
+    """The turn is linear in each of the two: a tangent is turned, or turns, in its place."""
+    module = RotaryEmbedding(8, layout=layout, rotary_d=6)
+    x, dx = random(2, 3, 5, 8, dtype=dtype), random(2, 3, 5, 8, seed=1, dtype=dtype)
+    factors = module.factors(x, offset=7)
+    towards = module.factors(x, offset=90)
+    by_x, by_factors = module.turn(dx, factors).double(), module.turn(x, towards).double()
+    by_factors[..., 6:] = 0  # nothing turns there
+    expected = torch.zeros_like(by_x)
+    with forward_ad.dual_level(), torch.set_grad_enabled(which != "x in no_grad"):
+        vectors, turning = x, factors
+        if which != "factors":
+            vectors = x.clone().requires_grad_() if which == "x and its gradient" else x
+            vectors = forward_ad.make_dual(vectors, dx)  # type: ignore[no-untyped-call]
+            expected = expected + by_x
+        if which in ("factors", "both"):
+            turning = forward_ad.make_dual(factors, towards)  # type: ignore[no-untyped-call]
+            expected = expected + by_factors
+        turned = forward_ad.unpack_dual(module.turn(vectors, turning))  # type: ignore[no-untyped-call]
+        assert turned.tangent is not None
+        assert close(turned.primal, defined(x, range(7, 12), layout=layout, rotary_d=6))
+        error = (turned.tangent.double() - expected).abs().max()
+        assert error <= 64 * ROUNDING[dtype]
+
+
+@forward_mode
+@both_layouts
+@each("rotary_d", [None, 2])
+@pytest.mark.no_cover  # many runs of lines that others count
+def test_derivatives_of_every_kind_are_those_of_differences(
+    rotary_d: int | None, layout: str
+) -> None:
+    """By `x`, by the factors and by both, backwards, forwards, and one behind the other."""
+    module = RotaryEmbedding(4, layout=layout, rotary_d=rotary_d)
+    x = random(2, 1, 2, 4)
+    factors = module.factors(x, offset=7)
+    followed = x.clone().requires_grad_(), factors.clone().requires_grad_()
+    for given in ((followed[0], factors), (x, followed[1]), followed):
+        assert torch.autograd.gradcheck(module.turn, given, check_forward_ad=True)
+        assert torch.autograd.gradgradcheck(module.turn, given, check_fwd_over_rev=True)
+
+
+@both_layouts
+@every_dtype
+def test_gradients_reach_the_factors(dtype: torch.dtype, layout: str) -> None:
+    """A learned rotation is one whose factors are; each batch, head and vector adds its share."""
+    module, arriving = RotaryEmbedding(8, layout=layout), random(2, 3, 5, 8, seed=1, dtype=dtype)
+    x = random(2, 3, 5, 8, dtype=dtype)
+    found = []
+    for vectors in (x, x.clone().requires_grad_()):
+        factors = module.factors(x).requires_grad_()
+        module.turn(vectors, factors).backward(arriving)  # type: ignore[no-untyped-call]
+        assert factors.grad is not None
+        found.append(factors.grad)
+    halves = [
+        convert_layout(y.double().numpy(), source=layout, target="interleaved")
+        for y in (x, arriving)
+    ]
+    numbers, gradients = (y[..., ::2] + 1j * y[..., 1::2] for y in halves)
+    exact = torch.from_numpy((numbers.conj() * gradients).sum((0, 1)))
+    assert torch.equal(found[0], found[1])
+    assert float((found[0] - exact).abs().max()) <= 6 * 64 * ROUNDING[dtype]
+
+
+@both_layouts
+def test_a_batch_of_gradients_is_turned_back(layout: str) -> None:
+    module, x = RotaryEmbedding(8, layout=layout, rotary_d=6), random(2, 3, 5, 8).requires_grad_()
+    turned, arriving = module.turn(x, module.factors(x)), random(4, 2, 3, 5, 8, seed=1)
+    (found,) = torch.autograd.grad(turned, x, arriving, is_grads_batched=True)
+    expected = module(arriving.flatten(0, 1), positions=-torch.arange(5)).reshape(arriving.shape)
+    torch.testing.assert_close(found, expected)
+
+
+@forward_mode
+@both_layouts
+@each("which", ["x", "factors", "out"])
+def test_out_is_refused_where_tangents_are_recorded(which: str, layout: str) -> None:
+    module, x = RotaryEmbedding(8, layout=layout), random(1, 2, 3, 8)
+    given = {"x": x, "factors": module.factors(x), "out": torch.empty_like(x)}
+    with forward_ad.dual_level():
+        tangent = torch.ones_like(given[which])
+        given[which] = forward_ad.make_dual(given[which], tangent)  # type: ignore[no-untyped-call]
+        with pytest.raises(ValueError, match=r"^out must be None where gradients are recorded"):
+            module.turn(**given)
+
+
+@both_layouts
+def test_out_is_refused_where_gradients_to_factors_are_recorded(layout: str) -> None:
+    module, x = RotaryEmbedding(8, layout=layout), random(1, 2, 3, 8)
+    factors, out = module.factors(x).requires_grad_(), torch.empty_like(x)
+    with pytest.raises(ValueError, match=r"^out must be None where gradients are recorded"):
+        module.turn(x, factors, out=out)
+    with torch.no_grad():
+        torch.testing.assert_close(module.turn(x, factors, out=out), module(x))
 
 
 class Layer(nn.Module):

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import copy
 import gc
+import io
 import itertools
 import math
+import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
-from weakref import ref
+from weakref import ReferenceType, ref
 
 import numpy as np
 import pytest
@@ -709,10 +711,111 @@ def test_a_cache_outlives_its_model_and_serves_no_other() -> None:
     cache = Cache()
     model("none")(TEXT, cache=cache)
     gc.collect()
-    assert cache.owner is not None
+    assert isinstance(cache.owner, ReferenceType)
     assert cache.owner() is None
     with pytest.raises(ValueError, match="cache must be one that this model has filled"):
         model("none")(TEXT, cache=cache)
+
+
+def saved(cache: Cache) -> Cache:
+    """Return a cache as `torch.load` brings it back, which makes nothing that is not named."""
+    file = io.BytesIO()
+    torch.save(cache, file)
+    file.seek(0)
+    with torch.serialization.safe_globals([Cache]):
+        loaded: Cache = torch.load(file, weights_only=True)
+    return loaded
+
+
+def pickled(cache: Cache) -> Cache:
+    loaded: Cache = pickle.loads(pickle.dumps(cache))
+    return loaded
+
+
+SAVED: list[Callable[[Cache], Cache]] = [saved, pickled, lambda cache: pickled(saved(cache))]
+
+
+@each("scheme", SCHEMES)
+@each("again", [*SAVED, copy.copy, copy.deepcopy])
+@each("recorded", [True, False])
+@pytest.mark.no_cover  # many runs of lines that others count
+def test_a_saved_or_copied_cache_goes_on_where_it_was(
+    recorded: bool, again: Callable[[Cache], Cache], scheme: str
+) -> None:
+    """Where gradients are recorded too, as they are in every call that does not say otherwise."""
+    read, cache = model(scheme), Cache()
+    padding = torch.ones(2, 3).bool()
+    padding[0, 0] = False
+    with torch.set_grad_enabled(recorded):
+        read(TEXT[:, :3], padding=padding, cache=cache)
+        other = again(cache)
+        assert other is not cache
+        expected, found = read(TEXT[:, 3:], cache=cache), read(TEXT[:, 3:], cache=other)
+    assert torch.equal(found, expected)
+    assert other.length == cache.length == 8
+
+
+@each("again", [*SAVED, copy.deepcopy])
+def test_a_saved_cache_has_numbers_of_its_own_and_no_gradients(
+    again: Callable[[Cache], Cache],
+) -> None:
+    read, cache = model("rope"), Cache()
+    read(TEXT[:, :3], padding=TEXT[:, :3] > 0, cache=cache)
+    other = again(cache)
+    for mine, theirs in zip(
+        itertools.chain(*cache.layers), itertools.chain(*other.layers), strict=True
+    ):
+        assert mine.requires_grad
+        assert not theirs.requires_grad
+        assert torch.equal(mine, theirs)
+        assert mine.data_ptr() != theirs.data_ptr()
+    assert cache.padding is not None
+    assert other.padding is not None
+    assert cache.padding.data_ptr() != other.padding.data_ptr()
+    assert len(pickle.dumps(cache)) < len(pickle.dumps(read))  # the model is not in it
+
+
+def test_a_shallow_copy_keeps_gradients() -> None:
+    read, cache = model("rope"), Cache()
+    read(TEXT[:, :3], cache=cache)
+    read(TEXT[:, 3:], cache=copy.copy(cache))
+    assert cache.length == 3
+    assert copy.copy(cache).layers[0][0].grad_fn is cache.layers[0][0].grad_fn is not None
+
+
+@each("again", SAVED)
+@torch.no_grad()
+def test_a_saved_cache_serves_the_same_parameters_and_no_others(
+    again: Callable[[Cache], Cache],
+) -> None:
+    read, cache = model("rope"), Cache()
+    read(TEXT[:, :3], cache=cache)
+    same = copy.deepcopy(read)
+    torch.testing.assert_close(same(TEXT[:, 3:], cache=again(cache)), read(TEXT)[:, 3:])
+    trained = copy.deepcopy(read)
+    trained.norm.bias[0] += 1e-6
+    other_scheme = model("alibi")
+    other_scheme.load_state_dict(read.state_dict())
+    for other in (trained, other_scheme, copy.deepcopy(read).float(), model("rope")):
+        with pytest.raises(ValueError, match="cache must be one that this model has filled; got"):
+            other(TEXT[:, 3:], cache=again(cache))
+
+
+@torch.no_grad()
+def test_a_cache_that_was_saved_after_its_model_was_gone_serves_none() -> None:
+    cache = Cache()
+    read = model("rope")
+    same = copy.deepcopy(read)
+    read(TEXT[:, :3], cache=cache)
+    del read
+    gc.collect()
+    with pytest.raises(ValueError, match="cache must be one that this model has filled; got"):
+        same(TEXT[:, 3:], cache=pickled(cache))
+
+
+def test_an_empty_cache_that_was_saved_serves_every_model() -> None:
+    for again in SAVED:
+        assert model("t5")(TEXT, cache=again(Cache())).shape == (2, 8, VOCABULARY)
 
 
 def cast(read: GPTModel, cache: Cache) -> None:
