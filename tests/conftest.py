@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 from served import Site, build, served
+from theirs import listen
 from visits import DESK, PATIENCE, SHIFTS, forget
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
@@ -35,6 +36,8 @@ QUIET = [
 ]
 
 SITE = pytest.StashKey[Site]()
+
+listen()
 
 
 class ByFileAndPage(LoadFileScheduling):  # type: ignore[misc, unused-ignore]
