@@ -53,7 +53,7 @@ for folder in {folders}; do
   mkdir -p {root}$folder
   mount --bind $folder {root}$folder
 done
-exec chroot {root} sh -c {command}
+exec chroot {root} sh -ec {command}
 """
 NAMED = '. /etc/os-release && echo "$PRETTY_NAME, $(python3 --version)"'
 SERVED_WITHIN = 900.0  # seconds, the first set-up included
