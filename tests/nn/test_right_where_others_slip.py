@@ -588,7 +588,8 @@ def missing_for_kernels(cxx: str, include: Path) -> str:
     return ""
 
 
-CXX = os.environ.get("CXX", "clang++" if sys.platform == "darwin" else "g++")
+COMPILERS = {"darwin": "clang++", "win32": "cl"}  # what it calls where nothing else is said
+CXX = os.environ.get("CXX", COMPILERS.get(sys.platform, "g++"))
 MISSING = missing_for_kernels(CXX, Path(sysconfig.get_path("include")))
 
 
