@@ -6,6 +6,7 @@ import html
 import json
 import os
 import re
+import shutil
 import subprocess
 import sysconfig
 import venv
@@ -70,6 +71,8 @@ def fresh(folder: Path, others: Path) -> dict[str, str]:
     """
     venv.create(folder, with_pip=True)
     (packages,) = folder.glob("lib/python*/site-packages")
+    for old in packages.glob("setuptools*"):  # Python 3.11 brings one that an index would replace
+        shutil.rmtree(old)
     (packages / "others.pth").write_text(f"{others}\n", encoding="utf-8")
     clean = {name: v for name, v in os.environ.items() if not name.startswith(("PIP_", "PYTHON"))}
     path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
