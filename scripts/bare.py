@@ -32,6 +32,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
@@ -90,7 +91,8 @@ def try_out(suite: str, folder: Path, command: str | None) -> bool:
     if not (command and machine.is_dir()):
         make(machine, system(suite, folder))
     commit = copy_checkout(machine)
-    print(f"{suite}: {inside(machine, NAMED, None).stdout.strip()}, commit {commit}", flush=True)
+    _, name = inside(machine, NAMED, subprocess.PIPE)
+    print(f"{suite}: {name.strip()}, commit {commit}", flush=True)
     if command:
         return report(command, folder / f"{suite}-run.log", machine)
     served = serve(machine, folder / f"{suite}-serve.log")
@@ -168,10 +170,10 @@ def report(command: str, log: Path, machine: Path) -> bool:
     """Run a command in a machine, say how it went, and return whether it passed."""
     begun = time.monotonic()
     with log.open("wb") as output:
-        done = inside(machine, command, output)
+        status, _ = inside(machine, command, output)
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     counts = [line for line in lines if re.search(r"\d+ passed", line)]
-    return say(command, begun, "" if done.returncode else (counts or ["done"])[-1], log)
+    return say(command, begun, "" if status else (counts or ["done"])[-1], log)
 
 
 def say(command: str, begun: float, result: str, log: Path) -> bool:
@@ -194,25 +196,29 @@ def answer(address: str) -> str:
 
 
 @contextmanager
-def running(machine: Path, command: str, output: object) -> Iterator[subprocess.Popen[str]]:
+def running(
+    machine: Path, command: str, output: IO[bytes] | int
+) -> Iterator[subprocess.Popen[str]]:
     """Run a command in a machine while the block runs; all that it started ends with it."""
-    process = subprocess.Popen(entered(machine, command), text=True, **streams(output))
-    try:
-        yield process
-    finally:
-        process.terminate()  # and with it the namespace, whose processes the kernel ends
-        process.wait()
+    with subprocess.Popen(
+        entered(machine, command),
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()  # and with it the namespace, whose processes the kernel ends
 
 
-def inside(machine: Path, command: str, output: object) -> subprocess.CompletedProcess[str]:
-    """Run a command in a machine to its end; without an output, keep what it says."""
-    return subprocess.run(entered(machine, command), text=True, check=False, **streams(output))
-
-
-def streams(output: object) -> dict[str, object]:
-    """Return what a process gets for its input and its output."""
-    kept = {"stdout": output or subprocess.PIPE, "stderr": subprocess.STDOUT}
-    return {"stdin": subprocess.DEVNULL, "env": environment(), **kept}
+def inside(machine: Path, command: str, output: IO[bytes] | int) -> tuple[int, str]:
+    """Run a command in a machine to its end; return its exit status and what it said to a pipe."""
+    with running(machine, command, output) as process:
+        said, _ = process.communicate()
+    return process.returncode, said or ""
 
 
 def entered(machine: Path, command: str) -> list[str]:

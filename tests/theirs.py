@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
-from served import ROOT
+from served import ROOT as ROOT
 
 
 class Theirs(PathFinder):
@@ -27,7 +28,8 @@ class Theirs(PathFinder):
         spec = super().find_spec(fullname, path, target)
         if spec is None or spec.loader is None or is_ours(spec.origin):
             return None
-        spec.loader.exec_module = quiet(spec.loader.exec_module)  # type: ignore[method-assign]
+        loader: Any = spec.loader
+        loader.exec_module = quiet(loader.exec_module)
         return spec
 
 
