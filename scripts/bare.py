@@ -211,7 +211,7 @@ def running(
         try:
             yield process
         finally:
-            process.terminate()  # and with it the namespace, whose processes the kernel ends
+            process.kill()  # and with it the namespace, whose processes the kernel ends
 
 
 def inside(machine: Path, command: str, output: IO[bytes] | int) -> tuple[int, str]:
