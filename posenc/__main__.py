@@ -17,7 +17,7 @@ import numpy as np
 from posenc import PositionalEncoding, similarity
 
 HEALTHY, ILL, COULD_NOT_TELL = range(3)  # exit statuses
-NEEDS_TORCH = "posenc diagnose needs PyTorch, which is not installed: pip install 'posenc[nn]'"
+NEEDS_TORCH = "posenc diagnose needs PyTorch, which is not installed: pip install torch"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -6,11 +6,19 @@ be had it says what to install; that is a failure only under `CI=true`.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from scripts.node import executable
+
+# Playwright's own node needs a library, libatomic, that a bare Debian and slim images do not have.
+os.environ.setdefault("PLAYWRIGHT_NODEJS_PATH", executable())
 
 # First Chromium without a window of its own, which takes a tenth less of a processor's time.
 NAMES = (
@@ -25,6 +33,7 @@ APPLICATIONS = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 )
+INSTALLED = ("chrome-linux*/chrome", "chrome-mac*/*.app/Contents/MacOS/*")  # in playwright's folder
 MISSING = (
     "no Chrome or Chromium was found, and none could be installed. Install one (on Debian, as"
     " root: apt-get install chromium; elsewhere: python -m playwright install chromium)"
@@ -41,15 +50,26 @@ def candidates() -> Iterator[str]:
     """Yield the places where a browser may be: the PATH, a Mac's applications, playwright's own."""
     yield from filter(None, map(shutil.which, NAMES))
     yield from filter(os.path.exists, APPLICATIONS)
-    yield from filter(os.path.exists, [playwrights_own()])
+    yield from map(str, playwrights_own())
 
 
-def playwrights_own() -> str:
-    """Return the path where playwright keeps the browser that it installs."""
-    from playwright.sync_api import sync_playwright  # slow, and seldom needed
+def playwrights_own() -> Iterator[Path]:
+    """Yield the Chromium that playwright has installed, found without starting playwright."""
+    spec = find_spec("playwright")
+    if not (spec and spec.origin):
+        return
+    listed = Path(spec.origin).parent / "driver" / "package" / "browsers.json"
+    browsers = json.loads(listed.read_text(encoding="utf-8"))["browsers"]
+    (revision,) = (one["revision"] for one in browsers if one["name"] == "chromium")
+    for pattern in INSTALLED:
+        yield from sorted(installed().glob(f"chromium-{revision}/{pattern}"))
 
-    with sync_playwright() as playwright:
-        return playwright.chromium.executable_path
+
+def installed() -> Path:
+    """Return the folder in which playwright keeps the browsers that it installs."""
+    caches = Path("Library/Caches") if sys.platform == "darwin" else Path(".cache")
+    there = Path.home() / caches / "ms-playwright"
+    return Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or there)
 
 
 def starts(path: str) -> bool:

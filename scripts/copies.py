@@ -23,6 +23,7 @@ from scripts.book import DOCS, ROOT
 from scripts.book.data import front_matter
 from scripts.book.embed import source
 from scripts.plain import FIGURE, plain, prose, restored, set_aside
+from scripts.wheel import addressed
 
 LIST = "llms.txt"
 ABOUT = """\
@@ -155,5 +156,6 @@ def write(site: Path) -> None:
         for one in pages:
             file = site / one.copy
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(copy(one.path), encoding="utf-8")
+            text = addressed(copy(one.path), config["site_url"])
+            file.write_text(text, encoding="utf-8")
     (site / LIST).write_text(listed(config), encoding="utf-8")

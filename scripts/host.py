@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -46,7 +47,7 @@ def hosted(folder: Path, *, port: int = 0, under: str = "/") -> Iterator[Host]:
     """Serve a folder while the block runs, at the top of a free port or under a path."""
     host = Host("")
     handler = partial(_Handler, host=host, under=under, directory=str(folder))
-    with ThreadingHTTPServer((HERE, port), handler) as server:
+    with _Server((HERE, port), handler) as server:
         host.url = f"http://{HERE}:{server.server_port}{under}"
         thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
@@ -61,6 +62,14 @@ def hosted(folder: Path, *, port: int = 0, under: str = "/") -> Iterator[Host]:
 def compressed(path: Path, changed: int) -> bytes:
     """Return a file's content compressed as a host does it, once for each time it has changed."""
     return gzip.compress(path.read_bytes(), compresslevel=6, mtime=0)
+
+
+class _Server(ThreadingHTTPServer):
+    """Says nothing of a browser that ends a connection: it has left the page, and may."""
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 class _Handler(SimpleHTTPRequestHandler):

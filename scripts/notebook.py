@@ -21,6 +21,7 @@ from scripts.book.sessions import FENCE, PROMPTS, TRACEBACK, Session, sessions
 from scripts.book.text import spans
 from scripts.pictures import pictures
 from scripts.plain import FIGURE, plain, prose, restored, set_aside
+from scripts.wheel import addressed
 
 CHAPTERS = ("chapters/build-it.md",)
 
@@ -29,7 +30,7 @@ This notebook is a chapter of the book that comes with `posenc`: the same words 
 with the outputs that the page prints. It needs Python 3.11 or newer, and the package with PyTorch:
 
 ```sh
-python -m pip install "posenc[nn]"
+python -m pip install "posenc[nn] @ posenc.whl"
 ```
 
 or, in a checkout of the book, `python -m pip install ".[nn]"`. Run it from top to bottom; where a
@@ -45,7 +46,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the notebooks to what the site is built from."""
     for chapter in CHAPTERS:
         path = DOCS / chapter
-        made = writes(notebook(path.read_text(encoding="utf-8")))
+        made = addressed(writes(notebook(path.read_text(encoding="utf-8"))), config.site_url)
         files.append(File.generated(config, f"assets/built/{path.stem}.ipynb", content=made))
     return files
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -11,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 from playwright.sync_api import Browser, BrowserContext, Page
 from served import Site, build, served
+from theirs import listen
 from visits import DESK, PATIENCE, SHIFTS, forget
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
@@ -35,6 +35,8 @@ QUIET = [
 ]
 
 SITE = pytest.StashKey[Site]()
+
+listen()
 
 
 class ByFileAndPage(LoadFileScheduling):  # type: ignore[misc, unused-ignore]
@@ -81,11 +83,11 @@ def site(pytestconfig: pytest.Config) -> Site:
     """Return the built site; whoever is first to ask builds it, for all workers."""
     given = getattr(pytestconfig, "workerinput", {}).get("site")
     site = Site(Path(given[0]), given[1]) if given else _shared(pytestconfig)
-    with site.folder.with_suffix(".lock").open("a+") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not lock.seek(0, os.SEEK_END):  # who had to wait opened it when it was empty
+    built = site.folder.with_suffix(".built")
+    with FileLock(site.folder.with_suffix(".lock")):
+        if not built.exists():
             build(site.folder, site.url)
-            lock.write("built")
+            built.touch()
     return site
 
 

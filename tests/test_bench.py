@@ -26,8 +26,6 @@ from scripts.bench.measure import FEWEST, Case, Pair, Result, measured, paired, 
 from scripts.book.check import corrections
 
 # x-transformers scripts a function as it is imported.
-pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")
-
 TINY: dict[str, Callable[[], Iterator[Case]]] = {
     "table": partial(table.cases, 20, 8),
     "rotary": partial(rotary.cases, 2, 5, 8, batch=3),

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import gzip
+import socket
+import struct
+from http.client import RemoteDisconnected
 from pathlib import Path
 from urllib.error import HTTPError
+from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 import pytest
 
+from scripts import host as hosts
 from scripts.host import hosted
 
 PAGE = "<p>A page.</p>" * 50
@@ -79,3 +84,35 @@ def test_a_folder_without_such_a_page_says_so_itself(folder: Path) -> None:
         urlopen(f"{host.url}none")
     with failed.value as answer:
         assert b"Nothing stands" in answer.read()
+
+
+def test_connection_reset_by_a_browser_prints_nothing(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with hosted(folder) as host:
+        for asked in (b"", b"GET /a/face.woff2 HTTP/1.1\r\n"):
+            reset(host.url, asked)
+        with urlopen(f"{host.url}a/") as answer:  # and the next reader is served
+            assert answer.read().decode() == PAGE
+    assert capfd.readouterr().err == ""
+
+
+def test_an_error_of_the_host_itself_is_still_printed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def broken(path: Path, changed: int) -> bytes:
+        raise ValueError("a fault of the host")
+
+    monkeypatch.setattr(hosts, "compressed", broken)
+    with hosted(folder) as host, pytest.raises(RemoteDisconnected):
+        urlopen(Request(f"{host.url}a/", headers={"Accept-Encoding": "gzip"}))
+    assert "ValueError: a fault of the host" in capfd.readouterr().err
+
+
+def reset(url: str, asked: bytes) -> None:
+    """Begin to ask for a file, and end the connection as a browser does that leaves a page."""
+    address = urlsplit(url)
+    with socket.create_connection((address.hostname, address.port)) as connection:
+        connection.sendall(asked)
+        at_once = struct.pack("ii", 1, 0)  # what has not arrived is dropped, and the other end told
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)

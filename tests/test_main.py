@@ -198,9 +198,7 @@ def test_without_torch_the_diagnosis_says_what_is_missing(
     monkeypatch.setitem(sys.modules, "torch", None)
     status, said, wrong = diagnosed("zoo_of_tests:healthy")
     assert (status, said) == (2, "")
-    assert (
-        wrong == "posenc diagnose needs PyTorch, which is not installed: pip install 'posenc[nn]'\n"
-    )
+    assert wrong == "posenc diagnose needs PyTorch, which is not installed: pip install torch\n"
 
 
 def test_help_says_what_the_exit_status_means(capsys: pytest.CaptureFixture[str]) -> None:

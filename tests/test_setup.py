@@ -22,6 +22,7 @@ import posenc
 from scripts import browser
 from scripts import serve as server
 from scripts.book.check import corrections
+from scripts.node import executable
 
 SETUP = ROOT / "scripts" / "setup.py"
 DEAD = "http://127.0.0.1:9/simple"  # the discard port: nobody answers
@@ -342,6 +343,49 @@ def test_of_two_browsers_the_one_without_windows_is_taken(
         program(tmp_path / name, "exit 0")
     monkeypatch.setenv("PATH", str(tmp_path))
     assert browser.find() == str(tmp_path / "chromium-headless-shell")
+
+
+def test_playwrights_browser_is_found_although_playwrights_own_node_does_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = Path(playwright(WHERE_IT_INSTALLS, PLAYWRIGHT_BROWSERS_PATH=str(tmp_path)))
+    assert there.is_relative_to(tmp_path)
+    there.parent.mkdir(parents=True)
+    program(there, "exit 0")
+    monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
+    monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", str(tmp_path / "none"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(browser, "APPLICATIONS", ())
+    assert browser.find() == str(there)
+    there.unlink()
+    assert browser.find() is None
+
+
+def test_playwright_runs_on_the_node_that_comes_with_the_python_packages() -> None:
+    assert playwright(ITS_NODE) == executable()
+    assert playwright(ITS_NODE, PLAYWRIGHT_NODEJS_PATH="/a/node") == "/a/node"  # one's own choice
+
+
+ITS_NODE = """\
+from scripts import browser
+from playwright._impl._driver import compute_driver_executable
+print(compute_driver_executable()[0])
+"""
+WHERE_IT_INSTALLS = """\
+from scripts import browser
+from playwright.sync_api import sync_playwright
+with sync_playwright() as started:
+    print(started.chromium.executable_path)
+"""
+
+
+def playwright(script: str, **environment: str) -> str:
+    """Return what a fresh Python prints that nobody has told which node to take."""
+    told = {name: v for name, v in os.environ.items() if not name.startswith("PLAYWRIGHT_")}
+    command, env = [sys.executable, "-c", script], told | environment
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
 
 
 @pytest.mark.parametrize(("ci", "status"), [("true", 1), ("", 0)])

@@ -10,8 +10,13 @@ these very checks object.
 from __future__ import annotations
 
 import copy
+import os
+import shutil
+import sys
+import sysconfig
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -574,6 +579,28 @@ def test_an_exported_model_reads_texts_of_any_length() -> None:
     torch.testing.assert_close(exported(longer), reader(longer), atol=CLOSE, rtol=0)
 
 
+def missing_for_kernels(cxx: str, include: Path) -> str:
+    """Return which of its tools the compiler of kernels does not find here, or nothing."""
+    if not shutil.which(cxx):
+        return f"the compiler of kernels needs a C++ compiler, and there is no {cxx} on the PATH"
+    if not (include / "Python.h").is_file():
+        return f"the compiler of kernels needs Python's headers, and {include} has no Python.h"
+    return ""
+
+
+COMPILERS = {"darwin": "clang++", "win32": "cl"}  # what it calls where nothing else is said
+CXX = os.environ.get("CXX", COMPILERS.get(sys.platform, "g++"))
+MISSING = missing_for_kernels(CXX, Path(sysconfig.get_path("include")))
+
+
+def test_missing_compiler_and_missing_headers_are_each_named(tmp_path: Path) -> None:
+    assert missing_for_kernels("no-such-c++", tmp_path).endswith("no no-such-c++ on the PATH")
+    assert missing_for_kernels(sys.executable, tmp_path).endswith("has no Python.h")
+    (tmp_path / "Python.h").touch()
+    assert missing_for_kernels(sys.executable, tmp_path) == ""
+
+
+@pytest.mark.skipif(bool(MISSING), reason=MISSING)
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # the compiler's own
 def test_the_compiler_of_kernels_keeps_the_angles_exact() -> None:
     torch.compiler.reset()

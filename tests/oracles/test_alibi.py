@@ -31,8 +31,6 @@ from posenc.nn.alibi import ALiBi
 from posenc.nn.relative import relative_positions
 
 # x-transformers scripts a function as it is imported.
-pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")
-
 Array = NDArray[np.float64]
 
 HEADS = range(1, 71)

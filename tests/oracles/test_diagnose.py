@@ -25,8 +25,6 @@ from posenc import nn
 from posenc.nn.diagnose import ABSENT, HEALTHY, UNDETERMINED
 
 # Some of transformers' modules script a function as they are imported.
-pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")
-
 WORDS: dict[str, Any] = {"vocab_size": 100, "bos_token_id": 1, "eos_token_id": 2}
 SMALL: dict[str, Any] = {
     **WORDS,

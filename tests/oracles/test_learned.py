@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import warnings
 from typing import Any
 
 import torch
@@ -24,9 +23,7 @@ def test_position_0_is_row_2_of_bart_mbart_and_opt(name: str) -> None:
 
 
 def test_x_transformers_divides_its_learned_rows_by_the_root_of_the_width() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its decorators are about to be retired by torch
-        module = importlib.import_module("x_transformers.x_transformers")
+    module = importlib.import_module("x_transformers.x_transformers")
     peer = module.AbsolutePositionalEmbedding(16, 6)
     layer = LearnedPositionalEmbedding(6, 16)
     layer.embedding.load_state_dict(peer.emb.state_dict())

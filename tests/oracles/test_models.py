@@ -7,7 +7,6 @@ released code; what its paper states is compared with a program that states the 
 from __future__ import annotations
 
 import importlib
-import warnings
 from typing import Any
 
 import pytest
@@ -19,8 +18,6 @@ from posenc.nn import PositionalEmbedding, RotaryEmbedding, attention
 from scripts.book.citations import fact
 
 # x-transformers scripts a function as it is imported.
-pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")
-
 IDS = torch.tensor([[3, 1, 4, 1, 5, 9, 2, 6]])
 VOCAB, ROWS, D = 11, 12, 8
 
@@ -131,9 +128,7 @@ def test_a_learned_model_ends_at_its_last_row(family: str) -> None:
 @torch.no_grad()
 def test_palms_stated_attention_is_that_of_x_transformers() -> None:
     """Rotary queries in several heads, and one rotary key and one value for all of them."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        module = importlib.import_module("x_transformers.x_transformers")
+    module = importlib.import_module("x_transformers.x_transformers")
     heads, d, d_model, length = 4, 16, 32, 10
     torch.manual_seed(0)
     peer = module.Attention(d_model, heads=heads, dim_head=d, one_kv_head=True, causal=True)

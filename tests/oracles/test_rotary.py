@@ -32,8 +32,6 @@ from posenc import apply_rope, convert_projection
 from posenc.nn.rotary import RotaryEmbedding
 
 # x-transformers scripts a function as it is imported.
-pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")
-
 Array = NDArray[np.float64]
 
 D, ROTARY_D, LENGTH = 64, 16, 200

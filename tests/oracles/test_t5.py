@@ -20,8 +20,6 @@ from posenc.nn.t5 import T5RelativeBias
 from posenc.t5 import t5_buckets
 
 # x-transformers, as it is imported, calls what torch 2.13 is about to drop.
-pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script`:DeprecationWarning")
-
 Integers = NDArray[np.int64]
 
 EVERY = np.arange(-20_000, 20_001)
