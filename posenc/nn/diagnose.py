@@ -959,10 +959,12 @@ def _as_turned(x: Tensor, trial: Trial) -> list[_Turned]:
         return []
     heads = x.cpu().double().reshape(-1, trial.length, x.shape[-1])
     size = float(heads.abs().max())
-    moves = ((heads - heads[:, :1]).abs().amax(dim=(0, 1)) > 1e-6 * size).tolist()
+    moved_by = (heads - heads[:, :1]).abs().amax(dim=(0, 1))
+    moves = (moved_by > 1e-6 * size).tolist()
     if not any(moves):
         return []
-    slack = max(1e-4, SURE * trial.digit()) * size**2
+    # What moves by m changes the square of its length by about size·m, unless it turns.
+    slack = max(1e-4, SURE * trial.digit()) * size * float(moved_by.max())
     last = max(place for place, moved in enumerate(moves) if moved) // 2 * 2 + 2
     pairings = [("interleaved", last, x.shape[-1])]
     pairings += [("half", rotary_d, rotary_d) for rotary_d in range(x.shape[-1], 3, -2)]
