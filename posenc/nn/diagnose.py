@@ -409,8 +409,10 @@ def rope_layout(model: nn.Module, example: Example = None) -> Diagnosis:
         example: see `diagnose`.
 
     Returns:
-        A `Diagnosis`. Verdicts: "interleaved"; "half"; "one pair, the same in either layout"; "the
-        code turns …, the weights were trained with …", ill; "nothing is turned", absent.
+        A `Diagnosis`. Verdicts: "interleaved"; "half"; "one pair, the same in either layout";
+        "interleaved weights, reordered to turn half" or the reverse, where the model reorders heads
+        between projection and rotation; "the code turns …, the weights were trained with …", ill;
+        "nothing is turned", absent.
         Measured: `rotary_d`, how many dimensions of a head turn, `d`, of how many, and what
         `trained_layout` measures.
 
@@ -904,16 +906,23 @@ def _rope_layout(trial: Trial) -> Diagnosis:
         why = f"Of {heads.shape[-1]} dimensions of a head the first two turn."
         return _found(HEALTHY, "one pair, the same in either layout", why, numbers)
     why = f"Of {heads.shape[-1]} dimensions of a head {rotary_d} turn, {PAIRS[layout]} together."
-    rows = _projections(trial, text, turned)
+    rows, reordered = _projections(trial, text, turned), False
+    if rows is None:
+        rows, reordered = _projections(trial, text, [_reordered(one) for one in turned]), True
     if rows is None:
         return _found(HEALTHY, layout, f"{why} No projection was found to compare.", numbers)
+    verdict = layout
+    if reordered:
+        layout = _other(layout)
+        verdict = f"{layout} weights, reordered to turn {verdict}"
+        why += f" Before that they are reordered: the rows of the weights are {layout}."
     trained = _trained_layout(rows)
     numbers |= trained.measured
     if trained.verdict in PAIRS and trained.verdict != layout:
         verdict = f"the code turns {layout}, the weights were trained with {trained.verdict}"
         return _found(ILL, verdict, f"{why} {trained.why}", numbers, REMEDIES["layout"])
     said = "do not tell" if trained.status == UNDETERMINED else "agree"
-    return _found(HEALTHY, layout, f"{why} The projections' weights {said}.", numbers)
+    return _found(HEALTHY, verdict, f"{why} The projections' weights {said}.", numbers)
 
 
 def _turned(trial: Trial) -> tuple[list[_Turned], Tensor]:
@@ -981,6 +990,20 @@ def _as_turned(x: Tensor, trial: Trial) -> list[_Turned]:
 def _pairs(x: Tensor, layout: str) -> tuple[Tensor, ...]:
     """Return the first and the second dimension of every pair."""
     return (x[..., 0::2], x[..., 1::2]) if layout == "interleaved" else x.chunk(2, dim=-1)
+
+
+def _other(layout: str) -> str:
+    """Return the layout that this is not."""
+    return next(other for other in PAIRS if other != layout)
+
+
+def _reordered(one: _Turned) -> _Turned:
+    """Return the same heads with their pairs where the other layout has them."""
+    turned, rest = one.heads[:, : one.rotary_d], one.heads[:, one.rotary_d :]
+    pairs = torch.stack(_pairs(turned, one.layout), dim=-1)
+    if one.layout == "interleaved":
+        pairs = pairs.mT
+    return one._replace(heads=torch.cat([pairs.flatten(1), rest], dim=1))
 
 
 def _projections(trial: Trial, text: Tensor, turned: list[_Turned]) -> Tensor | None:
