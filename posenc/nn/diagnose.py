@@ -32,13 +32,16 @@ from posenc._arguments import _shown, as_integer, as_reals
 from posenc.nn._arguments import ACTIVATIONS, INTEGERS, check_range
 from posenc.nn._observe import (
     by_position,
+    entered,
     meetings,
     repeated,
+    stepwise,
     together,
     twice,
     varies,
     weighted,
     widths,
+    windowed,
 )
 from posenc.nn._parts import Part, called_with, may_mix, mixing_parts
 from posenc.nn._trial import (
@@ -644,7 +647,7 @@ def _through_what(trial: Trial, texts: _Texts, axes: list[int], found: Diagnosis
         return found
     if knows is None:
         why = f"{found.why} Whether positions or a causal mask alone told it, no part shows."
-        return replace(found, why=why)
+        return replace(found, status=UNDETERMINED, why=why)
     where = "everywhere" if axes else "at every length"
     why = (
         f"{found.why} But one token repeated has the same output {where}, and no part that mixes"
@@ -668,6 +671,8 @@ def _knows_positions(trial: Trial, texts: _Texts, axes: list[int]) -> bool | Non
     # What a part does not mind counts only where rounding is far below what it does mind.
     if not parts or min(part.mixes for part in parts) <= SURE * relative:
         return None
+    if not any(part.causal(relative) for part in parts):  # and so there is no mask to tell it
+        return True
     return False if axes or _by_causal_parts(trial, same, texts.noise, parts) else None
 
 
@@ -754,8 +759,7 @@ def _colliding_positions(trial: Trial, *, length: int) -> Diagnosis:
     longest = next(n for n in range(longest, 0, -1) if n not in taken or n <= trial.length)
     met = meetings(trial, longest)
     if not met:
-        why = f"At {longest} positions, nothing that depends on them alone meets the tokens."
-        return _found(ABSENT, "no positions reach the model", why, {"length": longest})
+        return _never_alone(trial, longest)
     groups = together([meeting.labels for meeting in met])
     where = ", ".join(dict.fromkeys(meeting.where for meeting in met))
     found = _collisions(groups, longest, where)
@@ -767,10 +771,54 @@ def _colliding_positions(trial: Trial, *, length: int) -> Diagnosis:
             )
         exact = together([meeting.labels for meeting in meetings(trial, longest)])
         if int(exact.max()) == int(groups.max()):
-            verdict = "far positions share a bias, in float64 too"
-            why = f"{found.why} In float64 they do, too, as those of a bucket are meant to."
-            return _found(HEALTHY, verdict, why, found.measured)
+            return _shared(found)
     return found
+
+
+def _shared(found: Diagnosis) -> Diagnosis:
+    """Return the answer where positions share a bias on purpose."""
+    verdict = "far positions share a bias, in float64 too"
+    why = f"{found.why} In float64 they do, too, as those of a bucket are meant to."
+    return _found(HEALTHY, verdict, why, found.measured)
+
+
+def _never_alone(trial: Trial, length: int) -> Diagnosis:
+    """Return the answer where nothing that depends on positions alone meets the tokens."""
+    numbers: dict[str, float] = {"length": length}
+    why = f"At {length} positions, nothing that depends on them alone meets the tokens."
+    found = entered(trial, trial.length)
+    if found.scores:
+        return _mingled(trial, length, entered(trial, length).scores)
+    if (stepwise if found.rows else _seen_without_cause)(trial):
+        raise CannotTellError(
+            "order reaches the model, but not where positions meet all tokens at once, and neither"
+            " a mask nor a recurrence explains it"
+        )
+    return _found(ABSENT, "no positions reach the model", why, numbers)
+
+
+def _seen_without_cause(trial: Trial) -> bool:
+    """Say whether the model sees order, and no mask tells it."""
+    try:
+        return _sees_order(trial).verdict == "it sees order" and not windowed(trial)
+    except CannotTellError:
+        return False
+
+
+def _mingled(trial: Trial, length: int, scores: list[Tensor]) -> Diagnosis:
+    """Return the answer from scores in which positions are mingled with tokens."""
+    groups = together(scores)
+    found = _collisions(groups, length, "in scores, mingled with the tokens")
+    if not found.ill:
+        return found
+    if _as_buckets(groups) and trial.widen():
+        exact = together(entered(trial, length).scores)
+        if int(exact.max()) == int(groups.max()):
+            return _shared(found)
+    raise CannotTellError(
+        "positions and tokens are mingled in the scores before they meet anything else, so that"
+        " those which look alike need not be"
+    )
 
 
 def _as_buckets(groups: Tensor) -> bool:
