@@ -211,14 +211,13 @@ class Entering(Recorder):  # type: ignore[no-untyped-call]
             mark = hash((x.shape, _print(x)))
             if not self.rows and mark not in self.known:
                 self.known.add(mark)
-                self._look(x)
+                self._look(x, scores="softmax" in name or "attention" in name)
         return run()
 
-    def _look(self, x: Tensor) -> None:
+    def _look(self, x: Tensor, *, scores: bool) -> None:
         axes = [axis for axis, size in enumerate(x.shape) if size == self.length]
-        if len(axes) == 2:
-            scores = x.movedim(axes, (0, 1)).reshape(self.length, self.length, -1)
-            judged, row = _judged(scores)
+        if len(axes) == 2 and scores:
+            judged, row = _judged(x.movedim(axes, (0, 1)).reshape(self.length, self.length, -1))
             kinds = _alike(row)
             if int(kinds.max()) > 0:
                 numbers = -1 - torch.arange(self.length)
@@ -261,19 +260,20 @@ def _numbers_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:
     return [x for x in plain if x.is_floating_point() and x.numel()]
 
 
-def _printed(trial: Trial, length: int) -> set[int]:
-    """Return prints of all that operations are given in a text of several tokens."""
+def _two(trial: Trial, length: int) -> tuple[Tensor, set[int]]:
+    """Return a text of one token, and prints of what is given in a text of another one."""
+    text = repeated(trial, length)
     with Prints() as prints:
-        trial.call(trial.tokens(1, length))
-    seen: set[int] = prints.seen
-    return seen
+        trial.call(trial.other(text[:, :1]).repeat_interleave(length, dim=1))
+    return text, prints.seen
 
 
 def entered(trial: Trial, length: int) -> Entering:
     """Return what knows positions first in a text of one token: scores, or rows, or nothing."""
-    with Entering(length, _printed(trial, length)) as found:
-        trial.call(repeated(trial, length))
-    assert isinstance(found, Entering)
+    text, known = _two(trial, length)
+    found = Entering(length, known)
+    with found:
+        trial.call(text)
     return found
 
 
@@ -307,8 +307,9 @@ def stepwise(trial: Trial) -> bool:
     """
 
     def most(length: int) -> dict[tuple[Any, ...], int]:
-        with Steps(_printed(trial, length)) as steps:
-            trial.call(repeated(trial, length))
+        text, known = _two(trial, length)
+        with Steps(known) as steps:
+            trial.call(text)
         return {site: len(values) for site, values in steps.values.items()}
 
     fewer = trial.length // 2

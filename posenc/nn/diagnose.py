@@ -177,7 +177,13 @@ REMEDIES = {
 }
 
 
-def diagnose(model: nn.Module, example: Example = None, *, length: int | None = None) -> Report:
+def diagnose(
+    model: nn.Module,
+    example: Example = None,
+    *,
+    length: int | None = None,
+    axis: int | None = None,
+) -> Report:
     """Return the answers to all five questions about a model.
 
     Args:
@@ -192,6 +198,9 @@ def diagnose(model: nn.Module, example: Example = None, *, length: int | None = 
             leaves no other length to try.
         length: how many tokens you mean to feed it; without it, the last question only finds out
             how many it can take.
+        axis: which axis of the example counts tokens, 1 or 2; None for 1. Of an example of three
+            axes it has to be said where the model reads no other size of axis 1, and nothing else
+            it is given is as long: then the length may be axis 2, as where channels come first.
 
     Returns:
         A `Report`: `report.ill`, `report.status`, `report.diagnoses`, and the text of it, `str`.
@@ -200,8 +209,8 @@ def diagnose(model: nn.Module, example: Example = None, *, length: int | None = 
     Raises:
         TypeError: `model` is not a module, `example` no tensor or mapping with one in front,
             `length` not an integer.
-        ValueError: the example is empty or not finite, or has no axis for the length; `length` is
-            below 1.
+        ValueError: the example is empty or not finite, or has no such axis for the length; `length`
+            is below 1.
 
     Source:
         Each question has its own.
@@ -219,16 +228,18 @@ def diagnose(model: nn.Module, example: Example = None, *, length: int | None = 
     return Report(
         _subject(model),
         (
-            sees_order(model, example),
-            drowned_tokens(model, example),
-            colliding_positions(model, example),
-            longest_input(model, example, length=length),
-            rope_layout(model, example),
+            sees_order(model, example, axis=axis),
+            drowned_tokens(model, example, axis=axis),
+            colliding_positions(model, example, axis=axis),
+            longest_input(model, example, length=length, axis=axis),
+            rope_layout(model, example, axis=axis),
         ),
     )
 
 
-def sees_order(model: nn.Module, example: Example = None) -> Diagnosis:
+def sees_order(
+    model: nn.Module, example: Example = None, *, axis: int | None = None
+) -> Diagnosis:
     """Return whether the order of the tokens makes any difference to what the model says.
 
     The tokens are permuted, and the outputs compared with what they were. Without positions an
@@ -248,6 +259,7 @@ def sees_order(model: nn.Module, example: Example = None) -> Diagnosis:
     Args:
         model: see `diagnose`.
         example: see `diagnose`.
+        axis: see `diagnose`.
 
     Returns:
         A `Diagnosis`. Verdicts: "it sees order"; "only through the causal mask" and "it does not
@@ -272,10 +284,12 @@ def sees_order(model: nn.Module, example: Example = None) -> Diagnosis:
         >>> nn.sees_order(nn.GPTModel(**config, pos_type="none")).ill
         True
     """
-    return _asked("Does it see order?", _sees_order, model, example)
+    return _asked("Does it see order?", _sees_order, model, example, axis=axis)
 
 
-def drowned_tokens(model: nn.Module, example: Example = None, *, limit: float = 10.0) -> Diagnosis:
+def drowned_tokens(
+    model: nn.Module, example: Example = None, *, limit: float = 10.0, axis: int | None = None
+) -> Diagnosis:
     """Return whether the rows of the positions are too long beside those of the tokens.
 
     Where what depends on tokens alone is added to what depends on positions alone, the lengths of
@@ -287,6 +301,7 @@ def drowned_tokens(model: nn.Module, example: Example = None, *, limit: float = 
         model: see `diagnose`.
         example: see `diagnose`.
         limit: the largest ratio that is healthy, above 0.
+        axis: see `diagnose`.
 
     Returns:
         A `Diagnosis`. Verdicts: "positions do not drown the tokens"; "positions drown the tokens",
@@ -310,11 +325,11 @@ def drowned_tokens(model: nn.Module, example: Example = None, *, limit: float = 
     """
     limit = _as_limit(limit)
     work = partial(_drowned_tokens, limit=limit)
-    return _asked("Do positions drown the tokens?", work, model, example)
+    return _asked("Do positions drown the tokens?", work, model, example, axis=axis)
 
 
 def colliding_positions(
-    model: nn.Module, example: Example = None, *, length: int = 512
+    model: nn.Module, example: Example = None, *, length: int = 512, axis: int | None = None
 ) -> Diagnosis:
     """Return which positions the model cannot tell apart in its own dtype.
 
@@ -330,6 +345,7 @@ def colliding_positions(
         example: see `diagnose`.
         length: how many positions to compare; if the model reads fewer, as many as it does, and
             fewer by one where so many are something else's size, which would be taken for rows.
+        axis: see `diagnose`.
 
     Returns:
         A `Diagnosis`. Verdicts: "all positions differ"; "positions collide", ill; "far positions
@@ -353,11 +369,15 @@ def colliding_positions(
     """
     length = as_integer("length", length, least=2)
     work = partial(_colliding_positions, length=length)
-    return _asked("Do positions collide?", work, model, example, exact=False)
+    return _asked("Do positions collide?", work, model, example, exact=False, axis=axis)
 
 
 def longest_input(
-    model: nn.Module, example: Example = None, *, length: int | None = None
+    model: nn.Module,
+    example: Example = None,
+    *,
+    length: int | None = None,
+    axis: int | None = None,
 ) -> Diagnosis:
     """Return how many tokens the model reads before its forward fails, and which table ends there.
 
@@ -370,6 +390,7 @@ def longest_input(
         model: see `diagnose`.
         example: see `diagnose`.
         length: how many tokens it has to read; None to find out, up to 1024.
+        axis: see `diagnose`.
 
     Returns:
         A `Diagnosis`. Verdicts: "it reads … tokens"; "it ends at … tokens", healthy where no
@@ -392,10 +413,13 @@ def longest_input(
     """
     length = None if length is None else as_integer("length", length, least=1)
     work = partial(_longest_input, asked=length)
-    return _asked("Is a table shorter than the input?", work, model, example, exact=False, cpu=True)
+    question = "Is a table shorter than the input?"
+    return _asked(question, work, model, example, exact=False, cpu=True, axis=axis)
 
 
-def rope_layout(model: nn.Module, example: Example = None) -> Diagnosis:
+def rope_layout(
+    model: nn.Module, example: Example = None, *, axis: int | None = None
+) -> Diagnosis:
     """Return which dimensions the model turns together, and whether its weights agree.
 
     On a text of one token repeated a query is the same everywhere but for its rotation. The pairs
@@ -410,6 +434,7 @@ def rope_layout(model: nn.Module, example: Example = None) -> Diagnosis:
     Args:
         model: see `diagnose`.
         example: see `diagnose`.
+        axis: see `diagnose`.
 
     Returns:
         A `Diagnosis`. Verdicts: "interleaved"; "half"; "one pair, the same in either layout";
@@ -433,7 +458,7 @@ def rope_layout(model: nn.Module, example: Example = None) -> Diagnosis:
         >>> nn.rope_layout(model).verdict
         'interleaved'
     """
-    return _asked("Which layout do its rotary heads have?", _rope_layout, model, example)
+    return _asked("Which layout do its rotary heads have?", _rope_layout, model, example, axis=axis)
 
 
 def trained_layout(weight: Tensor, *, heads: int) -> Diagnosis:
@@ -787,9 +812,9 @@ def _never_alone(trial: Trial, length: int) -> Diagnosis:
     numbers: dict[str, float] = {"length": length}
     why = f"At {length} positions, nothing that depends on them alone meets the tokens."
     found = entered(trial, trial.length)
-    if found.scores:
+    if found.scores and _sees(trial):
         return _mingled(trial, length, entered(trial, length).scores)
-    if (stepwise if found.rows else _seen_without_cause)(trial):
+    if stepwise(trial) if found.rows else _sees(trial) and not windowed(trial):
         raise CannotTellError(
             "order reaches the model, but not where positions meet all tokens at once, and neither"
             " a mask nor a recurrence explains it"
@@ -797,10 +822,10 @@ def _never_alone(trial: Trial, length: int) -> Diagnosis:
     return _found(ABSENT, "no positions reach the model", why, numbers)
 
 
-def _seen_without_cause(trial: Trial) -> bool:
-    """Say whether the model sees order, and no mask tells it."""
+def _sees(trial: Trial) -> bool:
+    """Say whether the model sees order, and not only through a causal mask."""
     try:
-        return _sees_order(trial).verdict == "it sees order" and not windowed(trial)
+        return _sees_order(trial).verdict == "it sees order"
     except CannotTellError:
         return False
 
@@ -1136,12 +1161,14 @@ def _asked(
     *,
     exact: bool = True,
     cpu: bool = False,
+    axis: int | None,
 ) -> Diagnosis:
     """Return the answer to a question, asked of a copy, or why there is none."""
     patient, input_ = _as_model(model), _as_example(example)
+    axis = _as_axis(axis, input_)
     try:
         with undisturbed():
-            answer = work(Trial(patient, input_, exact=exact, cpu=cpu))
+            answer = work(Trial(patient, input_, exact=exact, cpu=cpu, axis=axis))
     except CannotTellError as error:
         answer = _found(UNDETERMINED, "cannot tell", f"Undetermined, because {error}.")
     return replace(answer, question=question)
@@ -1178,6 +1205,18 @@ def _as_example(example: object) -> Example:
         raise ValueError(f"example must be {allowed}, not empty; got {got}")
     check_range("example", tokens.detach(), -math.inf, math.inf, "finite")
     return example if isinstance(example, Mapping) else tokens.detach()
+
+
+def _as_axis(value: object, example: Example) -> int | None:
+    """Return the axis that counts tokens, if one is named and the example has it."""
+    if value is None:
+        return None
+    axis = as_integer("axis", value, least=1)
+    given = next(iter(example.values())) if isinstance(example, Mapping) else example
+    axes = 2 if given is None else given.ndim
+    if axis >= axes:
+        raise ValueError(f"axis must be below {axes}, the axes of the example; got {axis}")
+    return axis
 
 
 def _as_limit(value: object) -> float:
