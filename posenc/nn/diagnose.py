@@ -237,9 +237,7 @@ def diagnose(
     )
 
 
-def sees_order(
-    model: nn.Module, example: Example = None, *, axis: int | None = None
-) -> Diagnosis:
+def sees_order(model: nn.Module, example: Example = None, *, axis: int | None = None) -> Diagnosis:
     """Return whether the order of the tokens makes any difference to what the model says.
 
     The tokens are permuted, and the outputs compared with what they were. Without positions an
@@ -417,9 +415,7 @@ def longest_input(
     return _asked(question, work, model, example, exact=False, cpu=True, axis=axis)
 
 
-def rope_layout(
-    model: nn.Module, example: Example = None, *, axis: int | None = None
-) -> Diagnosis:
+def rope_layout(model: nn.Module, example: Example = None, *, axis: int | None = None) -> Diagnosis:
     """Return which dimensions the model turns together, and whether its weights agree.
 
     On a text of one token repeated a query is the same everywhere but for its rotation. The pairs
