@@ -201,17 +201,19 @@ class Entering(Recorder):  # type: ignore[no-untyped-call]
 
     def __init__(self, length: int, before: Collection[int]) -> None:
         super().__init__(length, lambda name, given: given)
-        self.known = {*before}  # and what has been looked at
+        self.before = before
+        self.looked: set[tuple[int, bool]] = set()
         self.scores: list[Tensor] = []  # a number a position, equal where the scores of it are
         self.rows = False
 
     def visit(self, name: str, given: list[Tensor], run: Callable[[], Any]) -> Any:
         """Look at what is given and depends on tokens; run the operation."""
+        scores = "softmax" in name or "attention" in name
         for x in given:
             mark = hash((x.shape, _print(x)))
-            if not self.rows and mark not in self.known:
-                self.known.add(mark)
-                self._look(x, scores="softmax" in name or "attention" in name)
+            if not self.rows and mark not in self.before and (mark, scores) not in self.looked:
+                self.looked.add((mark, scores))
+                self._look(x, scores=scores)
         return run()
 
     def _look(self, x: Tensor, *, scores: bool) -> None:

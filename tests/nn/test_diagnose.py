@@ -1502,7 +1502,8 @@ class Mingled(torch.nn.Module):
         places = torch.arange(n)
         kinds = self.kinds(places[:, None] - places).expand(len(ids), n, n)
         scores = x @ x.mT + (x @ self.relative).gather(-1, kinds)
-        return x + torch.softmax(scores, dim=-1) @ x
+        out: Tensor = x + torch.softmax(scores, dim=-1) @ x
+        return out
 
 
 @pytest.mark.parametrize(
@@ -1555,7 +1556,8 @@ class Stepping(torch.nn.Module):
                 past = torch.cat(seen, dim=1)
                 out.append(token + torch.softmax(token @ past.mT / 4, dim=-1) @ past)
             x = torch.cat(out, dim=1)
-        return x
+        read: Tensor = x
+        return read
 
     def turned(self, x: Tensor, place: int) -> Tensor:
         angles = place / 10.0 ** torch.arange(8, dtype=torch.float64)
@@ -1593,7 +1595,8 @@ def test_order_that_a_window_tells_is_no_position(lowest: float | None) -> None:
                 scores = scores.masked_fill(far, -torch.inf)
             else:
                 scores = scores + torch.zeros(far.shape, dtype=x.dtype).masked_fill(far, lowest)
-            return x + torch.softmax(scores, dim=-1) @ x
+            out: Tensor = x + torch.softmax(scores, dim=-1) @ x
+            return out
 
     assert nn.sees_order(Windowed()).verdict == "it sees order"
     assert nn.colliding_positions(Windowed(), length=40).status == ABSENT
@@ -1610,7 +1613,8 @@ def test_order_that_a_recurrence_tells_is_no_position() -> None:
             for step in range(ids.shape[1]):
                 state = self.cell(x[:, step], state)
                 out.append(state)
-            return x + torch.stack(out, dim=1)
+            read: Tensor = x + torch.stack(out, dim=1)
+            return read
 
     found = nn.colliding_positions(Recurrent(), length=20)
     assert found.verdict == "no positions reach the model"

@@ -294,7 +294,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], Known]] = {
 }
 
 OURS = {
-    "sinusoidal": GROWING_SINES._replace(drowned=ILL),
+    "sinusoidal": GROWING_SINES,  # its tokens are scaled by √d_model
     "learned": LEARNED,
     "rope": TURNED_PAIRS,
     "alibi": BIASES,
