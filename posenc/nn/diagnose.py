@@ -260,8 +260,9 @@ def sees_order(model: nn.Module, example: Example = None, *, axis: int | None = 
         axis: see `diagnose`.
 
     Returns:
-        A `Diagnosis`. Verdicts: "it sees order"; "only through the causal mask" and "it does not
-        see order", both ill. Measured: `change` of an entry of the output, where it is clear, and
+        A `Diagnosis`. Verdicts: "it sees order", undetermined where no part shows whether positions
+        or a causal mask told it; "only through the causal mask" and "it does not see order", both
+        ill. Measured: `change` of an entry of the output, where it is clear, and
         its `noise`; and where there is an output for each token, `causal`, 1 or 0.
 
     Raises:
@@ -334,7 +335,10 @@ def colliding_positions(
     A text of one token repeated is run, and every operation watched in which something that depends
     on positions alone meets something that depends on tokens: the rows added to tokens (their sum
     is what counts, after rounding), the cosines and sines that turn queries, the biases of the last
-    token's scores. Two positions collide if they are equal in all of them, to the last bit.
+    token's scores. Two positions collide if they are equal in all of them, to the last bit. Where
+    there is no such operation, the scores are compared, in which positions may be mingled with the
+    tokens, but for their last digits; where that shows nothing, order is seen, and neither a mask
+    nor a recurrence explains it, the answer is undetermined.
     Distances that a scheme puts together on purpose, the nearest not, the farther the more, and in
     float64 too, as T5's buckets do, are no collision; to write such by mistake is not noticed.
 
