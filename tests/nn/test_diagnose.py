@@ -1010,7 +1010,15 @@ def test_order_that_the_head_alone_knows_is_no_mask(causal: bool) -> None:
     for say in (weighted, nine) if causal else (weighted, nine, averaged):
         found = nn.sees_order(Said(Reader(causal=causal), say), torch.arange(9)[None])
         assert found.verdict == "it sees order"
-        assert "no part shows" in found.why
+        assert ("no part shows" in found.why) == causal  # without a mask it was no mask
+        assert found.status == (UNDETERMINED if causal else HEALTHY)
+
+
+def test_order_that_one_layer_of_two_may_tell_by_its_mask_is_undetermined() -> None:
+    model = Reader(causal=True, pool="last")
+    model.layers[1].causal = False
+    found = nn.sees_order(model)
+    assert (found.verdict, found.status) == ("it sees order", UNDETERMINED)
 
 
 # What runs only once, or not on its own
