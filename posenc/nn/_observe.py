@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import torch
@@ -113,8 +114,18 @@ def labelled(x: Tensor, length: int) -> tuple[int, Tensor]:
 def _seen(bias: Tensor) -> Tensor:
     """Return numbers for the keys that a query sees, of a bias (query, key, …), equal where it is.
 
-    The query is the one that sees most keys, and the last of such. Keys behind it, or that it does
-    not see, have negative numbers, no two alike.
+    Keys behind it, or that it does not see, have negative numbers, no two alike.
+    """
+    judged, row = _judged(bias)
+    numbers = -1 - torch.arange(len(bias))
+    numbers[judged] = _numbered(row)
+    return numbers
+
+
+def _judged(bias: Tensor) -> tuple[Tensor, Tensor]:
+    """Return which keys a query sees up to its own, (key,), and its biases of them, (seen, …).
+
+    The query is the one that sees most keys, and the last of such.
     """
     if _runs_backwards(bias):
         bias = bias.flip(0)
@@ -122,9 +133,7 @@ def _seen(bias: Tensor) -> Tensor:
     keys = torch.arange(len(bias))
     query = int((seen.sum(dim=1) * len(bias) + keys).argmax())
     judged = seen[query] & (keys <= query)
-    numbers = -1 - keys
-    numbers[judged] = _numbered(bias[query][judged.to(bias.device)])
-    return numbers
+    return judged, bias[query][judged.to(bias.device)]
 
 
 def _runs_backwards(bias: Tensor) -> bool:
@@ -178,6 +187,176 @@ def meetings(trial: Trial, length: int) -> list[Meeting]:
     with second:
         trial.call(same)
     return second.found
+
+
+class Entering(Recorder):  # type: ignore[no-untyped-call]
+    """Finds scores that know positions, in a text of one token, though tokens are in them as well.
+
+    Rows that know them end the search: whatever is made of these does, too.
+
+    Args:
+        length: how many tokens the text has.
+        before: prints of all that a run on other tokens was given, which depends on no token.
+    """
+
+    def __init__(self, length: int, before: Collection[int]) -> None:
+        super().__init__(length, lambda name, given: given)
+        self.before = before
+        self.looked: set[tuple[int, bool]] = set()
+        self.scores: list[Tensor] = []  # a number a position, equal where the scores of it are
+        self.rows = False
+
+    def visit(self, name: str, given: list[Tensor], run: Callable[[], Any]) -> Any:
+        """Look at what is given and depends on tokens; run the operation."""
+        scores = "softmax" in name or "attention" in name
+        for x in given:
+            mark = hash((x.shape, _print(x)))
+            if not self.rows and mark not in self.before and (mark, scores) not in self.looked:
+                self.looked.add((mark, scores))
+                self._look(x, scores=scores)
+        return run()
+
+    def _look(self, x: Tensor, *, scores: bool) -> None:
+        axes = [axis for axis, size in enumerate(x.shape) if size == self.length]
+        if len(axes) == 2 and scores:
+            judged, row = _judged(x.movedim(axes, (0, 1)).reshape(self.length, self.length, -1))
+            kinds = _alike(row)
+            if int(kinds.max()) > 0:
+                numbers = -1 - torch.arange(self.length)
+                numbers[judged] = kinds
+                self.scores.append(numbers)
+        elif x.ndim == 3 and axes in ([0], [1]) and x.shape[1 - axes[0]] == 1:
+            rows = x.movedim(axes[0], 0)
+            self.rows = bool((rows - rows[:1]).abs().max() > _digits(rows))
+
+
+def _alike(rows: Tensor) -> Tensor:
+    """Return a number for each row, equal where rows are, but for their last digits."""
+    flat = rows.detach().cpu().double().reshape(len(rows), -1)
+    first = (torch.cdist(flat, flat, p=math.inf) <= _digits(rows).cpu()).int().argmax(dim=1)
+    return _inverse(first[:, None])
+
+
+def _digits(x: Tensor) -> Tensor:
+    """Return a difference that may be rounding, of sums of some numbers of this size."""
+    return 64 * torch.finfo(x.dtype).eps * x.abs().max().double()
+
+
+class Prints(Watch, TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Keeps a print of every tensor of numbers that an operation is given."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.seen: set[int] = set()
+
+    def see(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Keep the prints; do the operation."""
+        self.seen.update(hash((x.shape, _print(x))) for x in _numbers_in(args, kwargs))
+        return func(*args, **kwargs)
+
+
+def _numbers_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:
+    """Return the tensors of numbers, not counts, that an operation is given."""
+    given = (x for x in leaves((*args, *kwargs.values())) if isinstance(x, Tensor))
+    plain = (x for x in given if not x.is_nested and x.layout is torch.strided)
+    return [x for x in plain if x.is_floating_point() and x.numel()]
+
+
+def _two(trial: Trial, length: int) -> tuple[Tensor, set[int]]:
+    """Return a text of one token, and prints of what is given in a text of another one."""
+    text = repeated(trial, length)
+    with Prints() as prints:
+        trial.call(trial.other(text[:, :1]).repeat_interleave(length, dim=1))
+    return text, prints.seen
+
+
+def entered(trial: Trial, length: int) -> Entering:
+    """Return what knows positions first in a text of one token: scores, or rows, or nothing."""
+    text, known = _two(trial, length)
+    found = Entering(length, known)
+    with found:
+        trial.call(text)
+    return found
+
+
+class Steps(Watch, TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Keeps, for each operation and the shapes it is given, all values that no token changes.
+
+    Args:
+        before: prints of all that a run on other tokens was given, which depends on no token.
+    """
+
+    def __init__(self, before: Collection[int]) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.before = before
+        self.values: dict[tuple[Any, ...], set[int]] = {}
+
+    def see(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Keep what meets something that tokens change; do the operation."""
+        given = _numbers_in(args, kwargs)
+        prints = {hash((x.shape, _print(x))) for x in given} if len(given) > 1 else set()
+        alone = {one for one in prints if one in self.before}
+        if alone and alone != prints:
+            site = (name_of(func), *(x.shape for x in given))
+            self.values.setdefault(site, set()).update(alone)
+        return func(*args, **kwargs)
+
+
+def stepwise(trial: Trial) -> bool:
+    """Say whether tokens meet something else at each step of a loop over the text.
+
+    What meets them depends on no token, and there is the more of it the longer the text is.
+    """
+
+    def most(length: int) -> dict[tuple[Any, ...], int]:
+        text, known = _two(trial, length)
+        with Steps(known) as steps:
+            trial.call(text)
+        return {site: len(values) for site, values in steps.values.items()}
+
+    fewer = trial.length // 2
+    short, long = most(trial.length - fewer), most(trial.length)
+    return any(count - short.get(site, count) >= fewer for site, count in long.items())
+
+
+class Masks(Watch, TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Notes whether there is a mask of queries and keys that tells more than which come later.
+
+    Args:
+        length: how many tokens the text has.
+    """
+
+    def __init__(self, length: int) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.length, self.found = length, False
+
+    def see(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Look at every mask that is given; do the operation."""
+        for x in leaves((*args, *kwargs.values())):
+            if isinstance(x, Tensor) and x.shape[-2:] == (self.length, self.length):
+                self.found |= _is_window(x.reshape(-1, self.length, self.length)[0])
+        return func(*args, **kwargs)
+
+
+def _is_window(x: Tensor) -> bool:
+    """Say whether this is a mask, (query, key), in which not all keys on one side are alike."""
+    if x.is_floating_point():
+        hidden = x < max(HIDDEN, torch.finfo(x.dtype).min / 2)
+    elif x.dtype is torch.bool:
+        hidden = x
+    else:
+        return False
+    before = torch.ones(hidden.shape, dtype=torch.bool, device=x.device).tril(-1)
+    sides = (hidden[before], hidden[before.mT])
+    return any(bool(side.any()) and not bool(side.all()) for side in sides)
+
+
+def windowed(trial: Trial) -> bool:
+    """Say whether a mask, other than a causal one, tells where tokens stand."""
+    with Masks(trial.length) as masks:
+        trial.call(repeated(trial, trial.length))
+    found: bool = masks.found
+    return found
 
 
 class Widths(Watch, TorchDispatchMode):  # type: ignore[no-untyped-call]

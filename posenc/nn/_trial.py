@@ -63,6 +63,7 @@ class Trial:
         exact: whether the copy computes in float64, where the model lets it.
         cpu: whether the copy runs on the CPU, where an index out of range is an error that can be
             caught; a graphics card stops for good.
+        axis: which axis of what the model reads counts tokens; None for 1, if that may be it.
     """
 
     def __init__(
@@ -72,9 +73,13 @@ class Trial:
         *,
         exact: bool = True,
         cpu: bool = False,
+        axis: int | None = None,
     ) -> None:
         self.key, self.example, self.others = _parted(example)
         _check_axes(self.example)
+        self.axis = axis or 1
+        if self.example is not None:  # here (batch, length, …), whatever the model reads
+            self.example = self.example.movedim(self.axis, 1)
         self._draw = torch.Generator().manual_seed(0)
         self.dtypes: set[torch.dtype] = set()
         self.length = 0
@@ -89,6 +94,8 @@ class Trial:
         failed = self._open()  # in its own type
         if not self.length:
             raise CannotTellError(self._refused(failed))
+        if axis is None:
+            self._check_length()
         if exact:
             self.widen()
         self._compare_with_itself()
@@ -146,7 +153,7 @@ class Trial:
 
     def call(self, tokens: Tensor) -> Any:
         """Return whatever the model makes of these tokens."""
-        given = tokens.to(self.device)
+        given = tokens.to(self.device).movedim(1, self.axis)
         if given.is_floating_point():
             weights = (x.dtype for x in _tensors(self.model) if x.is_floating_point())
             given = given.to(next(weights, torch.float32))
@@ -238,6 +245,23 @@ class Trial:
                 "the same text gives another output when it is run again: it is random even in"
                 " evaluation mode, or keeps something from call to call"
             )
+
+    def _check_length(self) -> None:
+        """Raise if of two axes of an example neither shows that it counts tokens."""
+        if self.example is None or self.example.ndim < 3 or self.bound():
+            return
+        size = self.example.shape[1]
+        if self.length != size:
+            return
+        for other in (size - 1, size + 1, 2 * size):
+            with suppressed():
+                self.call(self.tokens(2, other))
+                return
+        raise CannotTellError(
+            f"it reads {size} along axis 1 of the example and no other size, so that axis 1 may"
+            f" not be the one that counts tokens: say axis=1, or axis=2, which is"
+            f" {self.example.shape[2]} long"
+        )
 
     def _open(self, *lengths: int) -> BaseException | None:
         """Set the first of these lengths that the model reads, or return why it reads none."""

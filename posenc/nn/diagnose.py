@@ -32,13 +32,16 @@ from posenc._arguments import _shown, as_integer, as_reals
 from posenc.nn._arguments import ACTIVATIONS, INTEGERS, check_range
 from posenc.nn._observe import (
     by_position,
+    entered,
     meetings,
     repeated,
+    stepwise,
     together,
     twice,
     varies,
     weighted,
     widths,
+    windowed,
 )
 from posenc.nn._parts import Part, called_with, may_mix, mixing_parts
 from posenc.nn._trial import (
@@ -174,7 +177,13 @@ REMEDIES = {
 }
 
 
-def diagnose(model: nn.Module, example: Example = None, *, length: int | None = None) -> Report:
+def diagnose(
+    model: nn.Module,
+    example: Example = None,
+    *,
+    length: int | None = None,
+    axis: int | None = None,
+) -> Report:
     """Return the answers to all five questions about a model.
 
     Args:
@@ -189,6 +198,9 @@ def diagnose(model: nn.Module, example: Example = None, *, length: int | None = 
             leaves no other length to try.
         length: how many tokens you mean to feed it; without it, the last question only finds out
             how many it can take.
+        axis: which axis of the example counts tokens, 1 or 2; None for 1. Of an example of three
+            axes it has to be said where the model reads no other size of axis 1, and nothing else
+            it is given is as long: then the length may be axis 2, as where channels come first.
 
     Returns:
         A `Report`: `report.ill`, `report.status`, `report.diagnoses`, and the text of it, `str`.
@@ -197,8 +209,8 @@ def diagnose(model: nn.Module, example: Example = None, *, length: int | None = 
     Raises:
         TypeError: `model` is not a module, `example` no tensor or mapping with one in front,
             `length` not an integer.
-        ValueError: the example is empty or not finite, or has no axis for the length; `length` is
-            below 1.
+        ValueError: the example is empty or not finite, or has no such axis for the length; `length`
+            is below 1.
 
     Source:
         Each question has its own.
@@ -216,16 +228,16 @@ def diagnose(model: nn.Module, example: Example = None, *, length: int | None = 
     return Report(
         _subject(model),
         (
-            sees_order(model, example),
-            drowned_tokens(model, example),
-            colliding_positions(model, example),
-            longest_input(model, example, length=length),
-            rope_layout(model, example),
+            sees_order(model, example, axis=axis),
+            drowned_tokens(model, example, axis=axis),
+            colliding_positions(model, example, axis=axis),
+            longest_input(model, example, length=length, axis=axis),
+            rope_layout(model, example, axis=axis),
         ),
     )
 
 
-def sees_order(model: nn.Module, example: Example = None) -> Diagnosis:
+def sees_order(model: nn.Module, example: Example = None, *, axis: int | None = None) -> Diagnosis:
     """Return whether the order of the tokens makes any difference to what the model says.
 
     The tokens are permuted, and the outputs compared with what they were. Without positions an
@@ -245,10 +257,12 @@ def sees_order(model: nn.Module, example: Example = None) -> Diagnosis:
     Args:
         model: see `diagnose`.
         example: see `diagnose`.
+        axis: see `diagnose`.
 
     Returns:
-        A `Diagnosis`. Verdicts: "it sees order"; "only through the causal mask" and "it does not
-        see order", both ill. Measured: `change` of an entry of the output, where it is clear, and
+        A `Diagnosis`. Verdicts: "it sees order", undetermined where no part shows whether positions
+        or a causal mask told it; "only through the causal mask" and "it does not see order", both
+        ill. Measured: `change` of an entry of the output, where it is clear, and
         its `noise`; and where there is an output for each token, `causal`, 1 or 0.
 
     Raises:
@@ -269,10 +283,12 @@ def sees_order(model: nn.Module, example: Example = None) -> Diagnosis:
         >>> nn.sees_order(nn.GPTModel(**config, pos_type="none")).ill
         True
     """
-    return _asked("Does it see order?", _sees_order, model, example)
+    return _asked("Does it see order?", _sees_order, model, example, axis=axis)
 
 
-def drowned_tokens(model: nn.Module, example: Example = None, *, limit: float = 10.0) -> Diagnosis:
+def drowned_tokens(
+    model: nn.Module, example: Example = None, *, limit: float = 10.0, axis: int | None = None
+) -> Diagnosis:
     """Return whether the rows of the positions are too long beside those of the tokens.
 
     Where what depends on tokens alone is added to what depends on positions alone, the lengths of
@@ -284,6 +300,7 @@ def drowned_tokens(model: nn.Module, example: Example = None, *, limit: float = 
         model: see `diagnose`.
         example: see `diagnose`.
         limit: the largest ratio that is healthy, above 0.
+        axis: see `diagnose`.
 
     Returns:
         A `Diagnosis`. Verdicts: "positions do not drown the tokens"; "positions drown the tokens",
@@ -307,18 +324,21 @@ def drowned_tokens(model: nn.Module, example: Example = None, *, limit: float = 
     """
     limit = _as_limit(limit)
     work = partial(_drowned_tokens, limit=limit)
-    return _asked("Do positions drown the tokens?", work, model, example)
+    return _asked("Do positions drown the tokens?", work, model, example, axis=axis)
 
 
 def colliding_positions(
-    model: nn.Module, example: Example = None, *, length: int = 512
+    model: nn.Module, example: Example = None, *, length: int = 512, axis: int | None = None
 ) -> Diagnosis:
     """Return which positions the model cannot tell apart in its own dtype.
 
     A text of one token repeated is run, and every operation watched in which something that depends
     on positions alone meets something that depends on tokens: the rows added to tokens (their sum
     is what counts, after rounding), the cosines and sines that turn queries, the biases of the last
-    token's scores. Two positions collide if they are equal in all of them, to the last bit.
+    token's scores. Two positions collide if they are equal in all of them, to the last bit. Where
+    there is no such operation, the scores are compared, in which positions may be mingled with the
+    tokens, but for their last digits; where that shows nothing, order is seen, and neither a mask
+    nor a recurrence explains it, the answer is undetermined.
     Distances that a scheme puts together on purpose, the nearest not, the farther the more, and in
     float64 too, as T5's buckets do, are no collision; to write such by mistake is not noticed.
 
@@ -327,6 +347,7 @@ def colliding_positions(
         example: see `diagnose`.
         length: how many positions to compare; if the model reads fewer, as many as it does, and
             fewer by one where so many are something else's size, which would be taken for rows.
+        axis: see `diagnose`.
 
     Returns:
         A `Diagnosis`. Verdicts: "all positions differ"; "positions collide", ill; "far positions
@@ -350,11 +371,15 @@ def colliding_positions(
     """
     length = as_integer("length", length, least=2)
     work = partial(_colliding_positions, length=length)
-    return _asked("Do positions collide?", work, model, example, exact=False)
+    return _asked("Do positions collide?", work, model, example, exact=False, axis=axis)
 
 
 def longest_input(
-    model: nn.Module, example: Example = None, *, length: int | None = None
+    model: nn.Module,
+    example: Example = None,
+    *,
+    length: int | None = None,
+    axis: int | None = None,
 ) -> Diagnosis:
     """Return how many tokens the model reads before its forward fails, and which table ends there.
 
@@ -367,6 +392,7 @@ def longest_input(
         model: see `diagnose`.
         example: see `diagnose`.
         length: how many tokens it has to read; None to find out, up to 1024.
+        axis: see `diagnose`.
 
     Returns:
         A `Diagnosis`. Verdicts: "it reads … tokens"; "it ends at … tokens", healthy where no
@@ -389,10 +415,11 @@ def longest_input(
     """
     length = None if length is None else as_integer("length", length, least=1)
     work = partial(_longest_input, asked=length)
-    return _asked("Is a table shorter than the input?", work, model, example, exact=False, cpu=True)
+    question = "Is a table shorter than the input?"
+    return _asked(question, work, model, example, exact=False, cpu=True, axis=axis)
 
 
-def rope_layout(model: nn.Module, example: Example = None) -> Diagnosis:
+def rope_layout(model: nn.Module, example: Example = None, *, axis: int | None = None) -> Diagnosis:
     """Return which dimensions the model turns together, and whether its weights agree.
 
     On a text of one token repeated a query is the same everywhere but for its rotation. The pairs
@@ -407,10 +434,13 @@ def rope_layout(model: nn.Module, example: Example = None) -> Diagnosis:
     Args:
         model: see `diagnose`.
         example: see `diagnose`.
+        axis: see `diagnose`.
 
     Returns:
-        A `Diagnosis`. Verdicts: "interleaved"; "half"; "one pair, the same in either layout"; "the
-        code turns …, the weights were trained with …", ill; "nothing is turned", absent.
+        A `Diagnosis`. Verdicts: "interleaved"; "half"; "one pair, the same in either layout";
+        "interleaved weights, reordered to turn half" or the reverse, where the model reorders heads
+        between projection and rotation; "the code turns …, the weights were trained with …", ill;
+        "nothing is turned", absent.
         Measured: `rotary_d`, how many dimensions of a head turn, `d`, of how many, and what
         `trained_layout` measures.
 
@@ -428,7 +458,7 @@ def rope_layout(model: nn.Module, example: Example = None) -> Diagnosis:
         >>> nn.rope_layout(model).verdict
         'interleaved'
     """
-    return _asked("Which layout do its rotary heads have?", _rope_layout, model, example)
+    return _asked("Which layout do its rotary heads have?", _rope_layout, model, example, axis=axis)
 
 
 def trained_layout(weight: Tensor, *, heads: int) -> Diagnosis:
@@ -642,7 +672,7 @@ def _through_what(trial: Trial, texts: _Texts, axes: list[int], found: Diagnosis
         return found
     if knows is None:
         why = f"{found.why} Whether positions or a causal mask alone told it, no part shows."
-        return replace(found, why=why)
+        return replace(found, status=UNDETERMINED, why=why)
     where = "everywhere" if axes else "at every length"
     why = (
         f"{found.why} But one token repeated has the same output {where}, and no part that mixes"
@@ -666,6 +696,8 @@ def _knows_positions(trial: Trial, texts: _Texts, axes: list[int]) -> bool | Non
     # What a part does not mind counts only where rounding is far below what it does mind.
     if not parts or min(part.mixes for part in parts) <= SURE * relative:
         return None
+    if not any(part.causal(relative) for part in parts):  # and so there is no mask to tell it
+        return True
     return False if axes or _by_causal_parts(trial, same, texts.noise, parts) else None
 
 
@@ -752,8 +784,7 @@ def _colliding_positions(trial: Trial, *, length: int) -> Diagnosis:
     longest = next(n for n in range(longest, 0, -1) if n not in taken or n <= trial.length)
     met = meetings(trial, longest)
     if not met:
-        why = f"At {longest} positions, nothing that depends on them alone meets the tokens."
-        return _found(ABSENT, "no positions reach the model", why, {"length": longest})
+        return _never_alone(trial, longest)
     groups = together([meeting.labels for meeting in met])
     where = ", ".join(dict.fromkeys(meeting.where for meeting in met))
     found = _collisions(groups, longest, where)
@@ -765,10 +796,54 @@ def _colliding_positions(trial: Trial, *, length: int) -> Diagnosis:
             )
         exact = together([meeting.labels for meeting in meetings(trial, longest)])
         if int(exact.max()) == int(groups.max()):
-            verdict = "far positions share a bias, in float64 too"
-            why = f"{found.why} In float64 they do, too, as those of a bucket are meant to."
-            return _found(HEALTHY, verdict, why, found.measured)
+            return _shared(found)
     return found
+
+
+def _shared(found: Diagnosis) -> Diagnosis:
+    """Return the answer where positions share a bias on purpose."""
+    verdict = "far positions share a bias, in float64 too"
+    why = f"{found.why} In float64 they do, too, as those of a bucket are meant to."
+    return _found(HEALTHY, verdict, why, found.measured)
+
+
+def _never_alone(trial: Trial, length: int) -> Diagnosis:
+    """Return the answer where nothing that depends on positions alone meets the tokens."""
+    numbers: dict[str, float] = {"length": length}
+    why = f"At {length} positions, nothing that depends on them alone meets the tokens."
+    found = entered(trial, trial.length)
+    if found.scores and _sees(trial):
+        return _mingled(trial, length, entered(trial, length).scores)
+    if stepwise(trial) if found.rows else _sees(trial) and not windowed(trial):
+        raise CannotTellError(
+            "order reaches the model, but not where positions meet all tokens at once, and neither"
+            " a mask nor a recurrence explains it"
+        )
+    return _found(ABSENT, "no positions reach the model", why, numbers)
+
+
+def _sees(trial: Trial) -> bool:
+    """Say whether the model sees order, and not only through a causal mask."""
+    try:
+        return _sees_order(trial).verdict == "it sees order"
+    except CannotTellError:
+        return False
+
+
+def _mingled(trial: Trial, length: int, scores: list[Tensor]) -> Diagnosis:
+    """Return the answer from scores in which positions are mingled with tokens."""
+    groups = together(scores)
+    found = _collisions(groups, length, "in scores, mingled with the tokens")
+    if not found.ill:
+        return found
+    if _as_buckets(groups) and trial.widen():
+        exact = together(entered(trial, length).scores)
+        if int(exact.max()) == int(groups.max()):
+            return _shared(found)
+    raise CannotTellError(
+        "positions and tokens are mingled in the scores before they meet anything else, so that"
+        " those which look alike need not be"
+    )
 
 
 def _as_buckets(groups: Tensor) -> bool:
@@ -904,16 +979,23 @@ def _rope_layout(trial: Trial) -> Diagnosis:
         why = f"Of {heads.shape[-1]} dimensions of a head the first two turn."
         return _found(HEALTHY, "one pair, the same in either layout", why, numbers)
     why = f"Of {heads.shape[-1]} dimensions of a head {rotary_d} turn, {PAIRS[layout]} together."
-    rows = _projections(trial, text, turned)
+    rows, reordered = _projections(trial, text, turned), False
+    if rows is None:
+        rows, reordered = _projections(trial, text, [_reordered(one) for one in turned]), True
     if rows is None:
         return _found(HEALTHY, layout, f"{why} No projection was found to compare.", numbers)
+    verdict = layout
+    if reordered:
+        layout = _other(layout)
+        verdict = f"{layout} weights, reordered to turn {verdict}"
+        why += f" Before that they are reordered: the rows of the weights are {layout}."
     trained = _trained_layout(rows)
     numbers |= trained.measured
     if trained.verdict in PAIRS and trained.verdict != layout:
         verdict = f"the code turns {layout}, the weights were trained with {trained.verdict}"
         return _found(ILL, verdict, f"{why} {trained.why}", numbers, REMEDIES["layout"])
     said = "do not tell" if trained.status == UNDETERMINED else "agree"
-    return _found(HEALTHY, layout, f"{why} The projections' weights {said}.", numbers)
+    return _found(HEALTHY, verdict, f"{why} The projections' weights {said}.", numbers)
 
 
 def _turned(trial: Trial) -> tuple[list[_Turned], Tensor]:
@@ -959,10 +1041,12 @@ def _as_turned(x: Tensor, trial: Trial) -> list[_Turned]:
         return []
     heads = x.cpu().double().reshape(-1, trial.length, x.shape[-1])
     size = float(heads.abs().max())
-    moves = ((heads - heads[:, :1]).abs().amax(dim=(0, 1)) > 1e-6 * size).tolist()
+    moved_by = (heads - heads[:, :1]).abs().amax(dim=(0, 1))
+    moves = (moved_by > 1e-6 * size).tolist()
     if not any(moves):
         return []
-    slack = max(1e-4, SURE * trial.digit()) * size**2
+    # What moves by m changes the square of its length by about size·m, unless it turns.
+    slack = max(1e-4, SURE * trial.digit()) * size * float(moved_by.max())
     last = max(place for place, moved in enumerate(moves) if moved) // 2 * 2 + 2
     pairings = [("interleaved", last, x.shape[-1])]
     pairings += [("half", rotary_d, rotary_d) for rotary_d in range(x.shape[-1], 3, -2)]
@@ -979,6 +1063,20 @@ def _as_turned(x: Tensor, trial: Trial) -> list[_Turned]:
 def _pairs(x: Tensor, layout: str) -> tuple[Tensor, ...]:
     """Return the first and the second dimension of every pair."""
     return (x[..., 0::2], x[..., 1::2]) if layout == "interleaved" else x.chunk(2, dim=-1)
+
+
+def _other(layout: str) -> str:
+    """Return the layout that this is not."""
+    return next(other for other in PAIRS if other != layout)
+
+
+def _reordered(one: _Turned) -> _Turned:
+    """Return the same heads with their pairs where the other layout has them."""
+    turned, rest = one.heads[:, : one.rotary_d], one.heads[:, one.rotary_d :]
+    pairs = torch.stack(_pairs(turned, one.layout), dim=-1)
+    if one.layout == "interleaved":
+        pairs = pairs.mT
+    return one._replace(heads=torch.cat([pairs.flatten(1), rest], dim=1))
 
 
 def _projections(trial: Trial, text: Tensor, turned: list[_Turned]) -> Tensor | None:
@@ -1063,12 +1161,14 @@ def _asked(
     *,
     exact: bool = True,
     cpu: bool = False,
+    axis: int | None,
 ) -> Diagnosis:
     """Return the answer to a question, asked of a copy, or why there is none."""
     patient, input_ = _as_model(model), _as_example(example)
+    axis = _as_axis(axis, input_)
     try:
         with undisturbed():
-            answer = work(Trial(patient, input_, exact=exact, cpu=cpu))
+            answer = work(Trial(patient, input_, exact=exact, cpu=cpu, axis=axis))
     except CannotTellError as error:
         answer = _found(UNDETERMINED, "cannot tell", f"Undetermined, because {error}.")
     return replace(answer, question=question)
@@ -1105,6 +1205,18 @@ def _as_example(example: object) -> Example:
         raise ValueError(f"example must be {allowed}, not empty; got {got}")
     check_range("example", tokens.detach(), -math.inf, math.inf, "finite")
     return example if isinstance(example, Mapping) else tokens.detach()
+
+
+def _as_axis(value: object, example: Example) -> int | None:
+    """Return the axis that counts tokens, if one is named and the example has it."""
+    if value is None:
+        return None
+    axis = as_integer("axis", value, least=1)
+    given = next(iter(example.values())) if isinstance(example, Mapping) else example
+    axes = 2 if given is None else given.ndim
+    if axis >= axes:
+        raise ValueError(f"axis must be below {axes}, the axes of the example; got {axis}")
+    return axis
 
 
 def _as_limit(value: object) -> float:

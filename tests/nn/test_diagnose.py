@@ -1010,7 +1010,15 @@ def test_order_that_the_head_alone_knows_is_no_mask(causal: bool) -> None:
     for say in (weighted, nine) if causal else (weighted, nine, averaged):
         found = nn.sees_order(Said(Reader(causal=causal), say), torch.arange(9)[None])
         assert found.verdict == "it sees order"
-        assert "no part shows" in found.why
+        assert ("no part shows" in found.why) == causal  # without a mask it was no mask
+        assert found.status == (UNDETERMINED if causal else HEALTHY)
+
+
+def test_order_that_one_layer_of_two_may_tell_by_its_mask_is_undetermined() -> None:
+    model = Reader(causal=True, pool="last")
+    model.layers[1].causal = False
+    found = nn.sees_order(model)
+    assert (found.verdict, found.status) == ("it sees order", UNDETERMINED)
 
 
 # What runs only once, or not on its own
@@ -1447,3 +1455,210 @@ def test_the_cosine_of_whole_models_does_not_tell_those_with_positions() -> None
 
     assert all(alike("sinusoidal", seed) for seed in HUNDRED)  # "missing"
     assert sum(alike("none", seed) for seed in HUNDRED) < 20  # "working"
+
+
+# What moves a little, or is put in another order, or is mingled
+
+
+@pytest.mark.parametrize("deviation", [1e-5, 1e-3, 1.0])
+def test_positions_of_any_size_are_no_rotation(deviation: float) -> None:
+    """Heads that move by 1e-5 keep their length but for 1e-5: so does nothing that turns as far."""
+    for heads in (1, 2, 4):
+        table = Table(64, 16)
+        table.table.data *= deviation
+        found = nn.rope_layout(Reader(table, heads=heads))
+        assert found.verdict == "nothing is turned", found
+
+
+class Reordering(torch.nn.Module):
+    """Heads of one layout that are put in the order of the other, and turned so."""
+
+    def __init__(self, layout: str) -> None:
+        super().__init__()
+        self.source = {"half": "interleaved", "interleaved": "half"}[layout]
+        self.turn = nn.RotaryEmbedding(8, layout=layout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        first, second = x.chunk(2, -1) if self.source == "half" else (x[..., ::2], x[..., 1::2])
+        if self.source == "half":
+            x = torch.stack([first, second], dim=-1).flatten(-2)
+        else:
+            x = torch.cat([first, second], dim=-1)
+        turned: Tensor = self.turn(x)
+        return turned
+
+
+@pytest.mark.parametrize(("turned", "weights"), [("half", "interleaved"), ("interleaved", "half")])
+def test_heads_that_are_reordered_before_they_turn_have_both_layouts(
+    turned: str, weights: str
+) -> None:
+    found = nn.rope_layout(Reader(rotary=lambda: Reordering(turned)))
+    assert found.verdict == f"{weights} weights, reordered to turn {turned}"
+    assert f"the rows of the weights are {weights}" in found.why
+
+
+class Mingled(torch.nn.Module):
+    """Attention whose queries meet a table of relative positions, as in XLNet and DeBERTa."""
+
+    def __init__(self, kinds: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self.table, self.kinds = torch.nn.Embedding(VOCAB, 16), kinds
+        self.relative = torch.nn.Parameter(torch.randn(16, 1200))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x, n = self.table(ids), ids.shape[1]
+        places = torch.arange(n)
+        kinds = self.kinds(places[:, None] - places).expand(len(ids), n, n)
+        scores = x @ x.mT + (x @ self.relative).gather(-1, kinds)
+        out: Tensor = x + torch.softmax(scores, dim=-1) @ x
+        return out
+
+
+@pytest.mark.parametrize(
+    ("kinds", "verdict"),
+    [
+        (lambda d: d + 600, "all positions differ"),
+        (lambda d: d.clamp(-8, 8) + 8, "far positions share a bias, in float64 too"),
+        (lambda d: d % 5, "cannot tell"),
+    ],
+    ids=["each its own", "clipped", "wraps"],
+)
+def test_positions_that_are_mingled_with_tokens_in_scores_are_found(
+    kinds: Callable[[Tensor], Tensor], verdict: str
+) -> None:
+    found = nn.colliding_positions(Mingled(kinds), length=40)
+    assert found.verdict == verdict, found
+
+
+def test_mingled_positions_that_share_in_a_narrow_type_alone_are_undetermined() -> None:
+    class Late(Mingled):
+        def forward(self, ids: Tensor) -> Tensor:
+            x = self.table(ids)
+            if x.dtype == torch.float64:
+                self.kinds = lambda d: d + 600
+            return super().forward(ids)
+
+    found = nn.colliding_positions(Late(lambda d: d.clamp(-8, 8) + 600), length=40)
+    assert found.status == UNDETERMINED
+
+
+class Stepping(torch.nn.Module):
+    """A model that decodes inside its forward, token by token, and may lose its offset."""
+
+    def __init__(self, *, lost: bool, added: bool) -> None:
+        super().__init__()
+        self.table, self.lost, self.added = torch.nn.Embedding(VOCAB, 16), lost, added
+        self.rows = torch.nn.Embedding(64, 16)
+        self.turn = nn.RotaryEmbedding(16)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.table(ids)
+        for _ in range(2):
+            seen: list[Tensor] = []
+            out = []
+            for step in range(ids.shape[1]):
+                place, token = 0 if self.lost else step, x[:, step : step + 1]
+                row = self.rows.weight[place]
+                token = token + row if self.added else self.turned(token, place)
+                seen.append(token)
+                past = torch.cat(seen, dim=1)
+                out.append(token + torch.softmax(token @ past.mT / 4, dim=-1) @ past)
+            x = torch.cat(out, dim=1)
+        read: Tensor = x
+        return read
+
+    def turned(self, x: Tensor, place: int) -> Tensor:
+        angles = place / 10.0 ** torch.arange(8, dtype=torch.float64)
+        cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+        first, second = x.chunk(2, dim=-1)
+        return torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
+
+
+@pytest.mark.parametrize("added", [False, True], ids=["turned", "added"])
+def test_a_cache_offset_that_is_lost_token_by_token_is_not_healthy(added: bool) -> None:
+    found = nn.sees_order(Stepping(lost=True, added=added))
+    assert (found.status, "no part shows" in found.why) == (UNDETERMINED, True)
+    assert str(found).startswith("[  ? ]")
+
+
+@pytest.mark.parametrize("added", [False, True], ids=["turned", "added"])
+def test_positions_that_come_token_by_token_are_not_said_to_be_absent(added: bool) -> None:
+    found = nn.colliding_positions(Stepping(lost=False, added=added), length=20)
+    assert found.status == UNDETERMINED
+    assert "order reaches the model" in found.why
+
+
+@pytest.mark.parametrize("lowest", [-torch.inf, None], ids=["added", "filled"])
+def test_order_that_a_window_tells_is_no_position(lowest: float | None) -> None:
+    class Windowed(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.table = torch.nn.Embedding(VOCAB, 16)
+
+        def forward(self, ids: Tensor) -> Tensor:
+            x, places = self.table(ids), torch.arange(ids.shape[1])
+            far = (places - places[:, None]).abs() > 2
+            scores = x @ x.mT
+            if lowest is None:
+                scores = scores.masked_fill(far, -torch.inf)
+            else:
+                scores = scores + torch.zeros(far.shape, dtype=x.dtype).masked_fill(far, lowest)
+            out: Tensor = x + torch.softmax(scores, dim=-1) @ x
+            return out
+
+    assert nn.sees_order(Windowed()).verdict == "it sees order"
+    assert nn.colliding_positions(Windowed(), length=40).status == ABSENT
+
+
+def test_order_that_a_recurrence_tells_is_no_position() -> None:
+    class Recurrent(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.table, self.cell = torch.nn.Embedding(VOCAB, 16), torch.nn.RNNCell(16, 16)
+
+        def forward(self, ids: Tensor) -> Tensor:
+            x, state, out = self.table(ids), None, []
+            for step in range(ids.shape[1]):
+                state = self.cell(x[:, step], state)
+                out.append(state)
+            read: Tensor = x + torch.stack(out, dim=1)
+            return read
+
+    found = nn.colliding_positions(Recurrent(), length=20)
+    assert found.verdict == "no positions reach the model"
+
+
+# Which axis counts tokens
+
+
+def test_of_an_example_with_channels_first_the_axis_has_to_be_said() -> None:
+    model = torch.nn.Conv1d(8, 8, 3, padding=1)
+    sound = torch.randn(2, 8, 20)
+    (why,) = only(nn.diagnose(model, sound))
+    assert "reads 8 along axis 1 of the example and no other size" in why
+    assert "axis=1, or axis=2, which is 20 long" in why
+    assert nn.sees_order(model, sound, axis=2).verdict == "it sees order"
+    assert nn.longest_input(model, sound, axis=2).verdict == "it reads 1024 tokens"
+    assert nn.sees_order(model, {"input": sound}, axis=1).status == HEALTHY
+
+
+def test_an_axis_that_reads_other_sizes_or_that_a_mask_shares_needs_no_saying() -> None:
+    encoder = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    assert nn.sees_order(encoder, torch.randn(1, 17, 8)).verdict == "it does not see order"
+    example = {"src": torch.randn(1, 17, 8), "src_key_padding_mask": torch.zeros(1, 17) > 0}
+    assert nn.sees_order(encoder, example).verdict == "it does not see order"
+
+    class Exactly(torch.nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            if x.shape[1] not in (9, 10):
+                raise ValueError("9 or 10 rows")
+            return x.cumsum(dim=1).cumsum(dim=1)
+
+    assert nn.sees_order(Exactly(), torch.randn(1, 9, 8)).verdict == "it sees order"
+
+
+@pytest.mark.parametrize(("axis", "axes"), [(2, 2), (3, 3)])
+def test_an_axis_that_the_example_lacks_is_refused(axis: int, axes: int) -> None:
+    example = None if axes == 2 else torch.randn(2, 8, 20)
+    with pytest.raises(ValueError, match=rf"axis must be below {axes}, .* got {axis}"):
+        nn.sees_order(Reader(), example, axis=axis)
