@@ -103,6 +103,7 @@ function unroll() {
   const parts = [...document.querySelectorAll(".unrolls .md-content__inner > h2 ~ *")];
   const idle = window.requestIdleCallback ?? setTimeout;
   const next = () => {
+    if (!document.querySelector(".unrolls")) return; // a jump has had all laid out
     for (const part of parts.splice(0, 6)) part.style.contentVisibility = "visible";
     if (parts.length) idle(next);
   };
