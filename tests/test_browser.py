@@ -14,10 +14,13 @@ from served import Site, paths
 from visits import (
     CLICK_AFTER_SCROLL,
     DESK,
+    OUT_OF_REACH,
     PATIENCE,
     PERMALINK,
     PHONE,
+    SETTLE,
     TOGGLE,
+    UNFOLD,
     Visit,
     violations,
 )
@@ -208,6 +211,19 @@ def test_drawer_takes_the_focus_and_gives_it_back(chapter: Visit) -> None:
     chapter.page.keyboard.press("Escape")
     expect(menu).to_be_focused()
     expect(menu).to_have_attribute("aria-expanded", "false")
+
+
+def test_formula_whose_typeface_comes_late_can_be_reached_where_it_scrolls(reader: Visit) -> None:
+    def answer_late(route: Route) -> None:
+        time.sleep(0.4)
+        route.continue_()
+
+    reader.resize(PHONE)
+    reader.page.route("**/*.woff2", answer_late)
+    reader.page.goto("chapters/by-hand/")
+    reader.page.evaluate(UNFOLD)
+    reader.page.evaluate(f"document.fonts.ready.then(() => {SETTLE})")
+    assert reader.page.evaluate(OUT_OF_REACH) == []
 
 
 def test_permalink_leads_to_its_heading_and_is_its_own(chapter: Visit) -> None:

@@ -96,6 +96,13 @@ TOO_WIDE = """() => {
         .map(element => element.cloneNode().outerHTML)];
 }"""
 
+# What scrolls sideways and cannot be reached with the keyboard, nor can anything in it.
+OUT_OF_REACH = """() => [...document.querySelectorAll("body *")].filter(box =>
+    box.scrollWidth > box.clientWidth && box.clientWidth > 1 && box.checkVisibility() &&
+    /auto|scroll/.test(getComputedStyle(box).overflowX) && box.tabIndex < 0 &&
+    !box.querySelector("a[href], button, input, select, textarea, [tabindex='0']")
+).map(box => `${box.className}: ${box.textContent.trim().slice(0, 60)}`)"""
+
 # Contrast is a matter of the letters' colour, of whether they are large (as axe-core tells it, from
 # 18 points on, or 14 where they are bold), and of what lies behind them. The first three texts of
 # each look are marked: a long page has thousands of texts and some thirty looks, and what has been

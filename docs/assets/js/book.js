@@ -129,6 +129,8 @@ document.querySelectorAll("[data-toggle]").forEach(connect);
 document.querySelectorAll(".md-search").forEach(walk);
 addEventListener("beforeprint", unfold);
 addEventListener("load", unroll);
+// A typeface that comes late widens a formula, and not the box that it then scrolls in.
+document.fonts.addEventListener("loadingdone", dress);
 window.document$.subscribe(turnPage);
 window.document$.subscribe(dress);
 window.document$.subscribe(startExplorers);
