@@ -31,7 +31,7 @@ from scripts.host import HERE
 
 PACKAGES = "firefox-esr webkit2gtk-driver xvfb"
 PATIENT = PATIENCE / 1000  # in seconds
-ENTER = "\ue007"  # as WebDriver writes the key
+ENTER, UP = "\ue007", "\ue013"  # as WebDriver writes the keys
 # What asks for the network by itself, or for the reader.
 QUIET = {
     "app.normandy.enabled": False,
