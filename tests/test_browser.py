@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from typing import Literal
 
 import pytest
-from explorers import walk
-from playwright.sync_api import Page, ViewportSize, expect
+from explorers import await_theme, walk
+from playwright.sync_api import Page, Route, ViewportSize, expect
 from served import Site, paths
-from visits import DESK, PATIENCE, PHONE, TOGGLE, Visit, violations
+from visits import (
+    CLICK_AFTER_SCROLL,
+    DESK,
+    OUT_OF_REACH,
+    PATIENCE,
+    PERMALINK,
+    PHONE,
+    SETTLE,
+    TOGGLE,
+    UNFOLD,
+    Visit,
+    violations,
+)
 
 ARTICLE = ".md-content article"
 CHAPTERS = [path for path in paths() if path.startswith("chapters/")]
@@ -200,6 +213,19 @@ def test_drawer_takes_the_focus_and_gives_it_back(chapter: Visit) -> None:
     expect(menu).to_have_attribute("aria-expanded", "false")
 
 
+def test_formula_whose_typeface_comes_late_can_be_reached_where_it_scrolls(reader: Visit) -> None:
+    def answer_late(route: Route) -> None:
+        time.sleep(0.4)
+        route.continue_()
+
+    reader.resize(PHONE)
+    reader.page.route("**/*.woff2", answer_late)
+    reader.page.goto("chapters/by-hand/")
+    reader.page.evaluate(UNFOLD)
+    reader.page.evaluate(f"document.fonts.ready.then(() => {SETTLE})")
+    assert reader.page.evaluate(OUT_OF_REACH) == []
+
+
 def test_permalink_leads_to_its_heading_and_is_its_own(chapter: Visit) -> None:
     heading = chapter.page.locator(f"{ARTICLE} h2[id]").last
     heading.hover()
@@ -210,6 +236,70 @@ def test_permalink_leads_to_its_heading_and_is_its_own(chapter: Visit) -> None:
     pairs = links.evaluate_all("all => all.map(a => [a.hash, '#' + a.parentElement.id])")
     assert pairs
     assert all(target == own for target, own in pairs)
+
+
+def test_jump_keeps_what_was_chosen_and_closes_the_menu_also_when_it_leads_nowhere_new(
+    reader: Visit,
+) -> None:
+    page = reader.page
+    page.goto("trust/claims/")
+    page.get_by_label("false", exact=True).check()
+    count = page.locator("output").inner_text()
+    page.locator(f"{PERMALINK}:visible").first.click()
+    place = page.locator(":target")
+    expect(page).to_have_url(re.compile(f"verdict=false#{place.get_attribute('id')}$"))
+    expect(page.locator("output")).to_have_text(count)
+    reader.resize(PHONE)
+    for _ in range(2):
+        page.locator("header .menu:visible").click()
+        page.locator("nav.md-nav--primary a[href*='/claims/#']").first.evaluate("a => a.click()")
+        expect(page.locator("#__drawer")).not_to_be_checked()
+    assert reader.faults == []
+
+
+@pytest.fixture
+def slow(reader: Visit) -> Iterator[tuple[Page, list[str]]]:
+    """Open a chapter on a phone, whose network is slow from then on; note what is asked of it."""
+    reader.resize(PHONE)
+    reader.page.goto(CHAPTER)
+    await_theme(reader.page)
+    asked = []
+
+    def answer_late(route: Route) -> None:
+        asked.append(route.request.url.removeprefix(reader.site.url))
+        time.sleep(0.4)
+        route.continue_()
+
+    reader.page.route("**/", answer_late)
+    yield reader.page, asked
+    assert reader.faults == []
+
+
+@pytest.mark.parametrize("pause", [0, 50, 100])
+def test_jump_right_after_scrolling_leads_to_its_heading_and_asks_for_no_page(
+    pause: int, slow: tuple[Page, list[str]]
+) -> None:
+    page, asked = slow
+    for _ in range(2):
+        came, top = page.evaluate(f"pause => ({CLICK_AFTER_SCROLL})('{PERMALINK}', pause)", pause)
+        assert came
+        assert 0 <= top < 100
+    assert asked == []
+    page.go_back()
+    expect(page).to_have_url(re.compile(f"{CHAPTER}$"))
+
+
+@pytest.mark.parametrize("pause", [0, 50, 100])
+def test_link_followed_right_after_scrolling_opens_its_page_at_the_top(
+    pause: int, slow: tuple[Page, list[str]]
+) -> None:
+    page, asked = slow
+    link = "article a[href$='/chapters/prove-it/']"
+    assert page.evaluate(f"pause => ({CLICK_AFTER_SCROLL})(`{link}`, pause)", pause) == [True, 0]
+    assert asked == ["chapters/prove-it/"]
+    page.go_back()
+    expect(page.locator("h1")).to_contain_text("At the board")
+    page.wait_for_function("scrollY === 700")
 
 
 # Colours

@@ -11,6 +11,7 @@ from visits import (
     DESK,
     LOAD_ALL,
     NOWHERE,
+    OUT_OF_REACH,
     PHONE,
     SETTLE,
     TABLET,
@@ -146,6 +147,13 @@ def test_page_fits_a_phone_by_night_too_and_its_colours_move_nothing(visit: Visi
     visit.page.evaluate(LOAD_ALL)
     assert visit.page.evaluate(f"[({PLACES})(), ({TOO_WIDE})()]") == [by_day, []]
     assert visit.faults == []
+
+
+def test_what_scrolls_on_a_phone_can_be_reached_with_the_keyboard(visit: Visit) -> None:
+    visit.page.evaluate(UNFOLD)
+    visit.resize(PHONE)
+    visit.page.evaluate(SETTLE)
+    assert visit.page.evaluate(OUT_OF_REACH) == []
 
 
 def test_page_is_readable_on_paper(visit: Visit) -> None:

@@ -67,17 +67,41 @@ UNFOLD = """() => {
 # Where things stand is seen without painting them, which takes a sixth of a new width's time.
 UNPAINT = "document.body.style.opacity = 0"
 PAINT = "document.body.style.opacity = ''"
+# Click a link so many milliseconds after the page has been scrolled, and say where that led to once
+# all that was to happen then has happened: the address, and how far from the window's top the place
+# is that it names, or the page's own top.
+CLICK_AFTER_SCROLL = """async (selector, pause) => {
+    const wait = time => new Promise(done => setTimeout(done, time));
+    const link = [...document.querySelectorAll(selector)].at(-1);
+    const scrolled = new Promise(done => addEventListener("scroll", done, {once: true}));
+    scrollTo({top: scrollY + 700, behavior: "instant"});
+    await scrolled;
+    await wait(pause);
+    const {href} = link;
+    link.click();
+    await wait(1000);
+    const place = document.getElementById(new URL(href).hash.slice(1));
+    return [location.href === href, Math.round(place?.getBoundingClientRect().top ?? -scrollY)];
+}"""
+PERMALINK = "article :is(h2, h3) > .headerlink"
 # What sticks out of a page, but for what stands in a box that scrolls. A page that cannot be
 # scrolled sideways has nothing of the kind, and is not searched.
 TOO_WIDE = """() => {
     const boxed = element => element !== document.documentElement &&
         (getComputedStyle(element).overflowX !== "visible" || boxed(element.parentElement));
-    const {scrollWidth} = document.documentElement;
-    return scrollWidth <= innerWidth ? [] : [`${scrollWidth} px`, ...
+    const {scrollWidth, clientWidth} = document.documentElement;
+    return scrollWidth <= clientWidth ? [] : [`${scrollWidth} px`, ...
         [...document.body.querySelectorAll("*")].filter(element =>
-            element.getBoundingClientRect().right > innerWidth && !boxed(element))
+            element.getBoundingClientRect().right > clientWidth && !boxed(element))
         .map(element => element.cloneNode().outerHTML)];
 }"""
+
+# What scrolls sideways and cannot be reached with the keyboard, nor can anything in it.
+OUT_OF_REACH = """() => [...document.querySelectorAll("body *")].filter(box =>
+    box.scrollWidth > box.clientWidth && box.clientWidth > 1 && box.checkVisibility() &&
+    /auto|scroll/.test(getComputedStyle(box).overflowX) && box.tabIndex < 0 &&
+    !box.querySelector("a[href], button, input, select, textarea, [tabindex='0']")
+).map(box => `${box.className}: ${box.textContent.trim().slice(0, 60)}`)"""
 
 # Contrast is a matter of the letters' colour, of whether they are large (as axe-core tells it, from
 # 18 points on, or 14 where they are bold), and of what lies behind them. The first three texts of

@@ -28,6 +28,7 @@ FORMULA = re.compile(
     re.S,
 )
 BASE = '<span class="katex-base">'  # a part of a formula that stays whole
+MAY_BREAK = '<span class="may-break"><wbr></span>'  # a line that is otherwise kept whole
 SHORT = 12  # signs; a formula no longer than this stands on one line
 
 
@@ -73,7 +74,7 @@ def _rendered(match: re.Match[str]) -> str:
 def _breaking_inside(formula: str) -> str:
     """Let a line that is otherwise kept whole break where KaTeX parts a formula."""
     before, base, after = formula.partition(BASE)
-    return before + base + after.replace(BASE, f"<wbr>{BASE}")
+    return before + base + after.replace(BASE, MAY_BREAK + BASE)
 
 
 def _signs(tex: str) -> int:

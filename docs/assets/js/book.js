@@ -103,6 +103,7 @@ function unroll() {
   const parts = [...document.querySelectorAll(".unrolls .md-content__inner > h2 ~ *")];
   const idle = window.requestIdleCallback ?? setTimeout;
   const next = () => {
+    if (!document.querySelector(".unrolls")) return; // a jump has had all laid out
     for (const part of parts.splice(0, 6)) part.style.contentVisibility = "visible";
     if (parts.length) idle(next);
   };
@@ -128,6 +129,8 @@ document.querySelectorAll("[data-toggle]").forEach(connect);
 document.querySelectorAll(".md-search").forEach(walk);
 addEventListener("beforeprint", unfold);
 addEventListener("load", unroll);
+// A typeface that comes late widens a formula, and not the box that it then scrolls in.
+document.fonts.addEventListener("loadingdone", dress);
 window.document$.subscribe(turnPage);
 window.document$.subscribe(dress);
 window.document$.subscribe(startExplorers);

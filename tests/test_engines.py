@@ -1,0 +1,74 @@
+"""The site in Firefox and in WebKit: every page fits a phone, and a reader finds all that works."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from engines import ENTER, UP, Engine, firefox, webkit
+from served import Site, paths
+from visits import CLICK_AFTER_SCROLL, DESK, NOWHERE, PERMALINK, PHONE, TOO_WIDE, UNFOLD
+
+TEXT = "selector => document.querySelector(selector)?.textContent ?? ''"
+SAYS = f"(selector, said) => ({TEXT})(selector).includes(said)"
+RIGHT_ANSWER = "#question-1 input[value=A]"
+
+
+@pytest.fixture(scope="module", params=[firefox, webkit], ids=["firefox", "webkit"])
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    with request.param() as engine:
+        yield engine
+
+
+def test_every_page_fits_a_phone(engine: Engine, site: Site) -> None:
+    engine.resize(PHONE)
+    wide = {}
+    for path in [*paths(), NOWHERE]:
+        engine.open(site.url + path)
+        engine.evaluate(UNFOLD)
+        if found := engine.evaluate(TOO_WIDE):
+            wide[path] = found[:3]
+    assert wide == {}
+
+
+def test_reader_searches_turns_an_explorer_answers_and_runs(engine: Engine, site: Site) -> None:
+    engine.resize(DESK)
+    engine.open(site.url)
+    engine.click(".md-search__input")
+    engine.type("alibi")
+    engine.wait("() => document.querySelector('.md-search-result__link[href*=alibi]')?.href")
+    engine.click(".md-search-result__link[href*='/alibi/']")
+    engine.wait("() => /alibi/.test(location.pathname)")
+
+    engine.open(f"{site.url}explore/heatmap/")
+    engine.wait(SAYS, "explore-heatmap [role=status]", "Row")
+    before = engine.evaluate(TEXT, "explore-heatmap [role=status]")
+    engine.click("#heatmap-row")
+    engine.type(UP)
+    changed = f"(selector, before) => ({TEXT})(selector) !== before"
+    engine.wait(changed, "explore-heatmap [role=status]", before)
+
+    engine.open(f"{site.url}chapters/check-yourself/")
+    engine.click(RIGHT_ANSWER)
+    engine.type(ENTER)
+    engine.wait(SAYS, "#question-1 [role=status]", "A is")
+
+    engine.open(f"{site.url}reference/baselines/")
+    engine.click(".run button")
+    engine.wait(SAYS, ".runs", "Done")
+
+
+@pytest.mark.parametrize("pause", [0, 50, 100])
+def test_jump_right_after_scrolling_leads_to_its_heading(
+    pause: int, engine: Engine, site: Site
+) -> None:
+    engine.resize(PHONE)
+    engine.open(f"{site.url}chapters/at-the-board/")
+    engine.wait(
+        "() => performance.getEntriesByType('resource')"
+        ".some(({name}) => name.endsWith('/sitemap.xml'))"
+    )
+    for _ in range(2):
+        came, top = engine.evaluate(CLICK_AFTER_SCROLL, PERMALINK, pause)
+        assert came
+        assert 0 <= top < 100
