@@ -25,7 +25,6 @@ from scripts.bench import bias, importing, measure, report, rotary, slices, tabl
 from scripts.bench.measure import FEWEST, Case, Pair, Result, measured, paired, seconds
 from scripts.book.check import corrections
 
-# x-transformers scripts a function as it is imported.
 TINY: dict[str, Callable[[], Iterator[Case]]] = {
     "table": partial(table.cases, 20, 8),
     "rotary": partial(rotary.cases, 2, 5, 8, batch=3),

@@ -30,7 +30,6 @@ from posenc.attention import causal_mask
 from posenc.nn.alibi import ALiBi
 from posenc.nn.relative import relative_positions
 
-# x-transformers scripts a function as it is imported.
 Array = NDArray[np.float64]
 
 HEADS = range(1, 71)

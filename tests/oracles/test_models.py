@@ -17,7 +17,6 @@ from torch import Tensor
 from posenc.nn import PositionalEmbedding, RotaryEmbedding, attention
 from scripts.book.citations import fact
 
-# x-transformers scripts a function as it is imported.
 IDS = torch.tensor([[3, 1, 4, 1, 5, 9, 2, 6]])
 VOCAB, ROWS, D = 11, 12, 8
 

@@ -31,7 +31,6 @@ from torch import Tensor
 from posenc import apply_rope, convert_projection
 from posenc.nn.rotary import RotaryEmbedding
 
-# x-transformers scripts a function as it is imported.
 Array = NDArray[np.float64]
 
 D, ROTARY_D, LENGTH = 64, 16, 200
