@@ -57,16 +57,17 @@ class Cache:
     filled it and to one batch of texts, and it holds the keys as RoPE has turned them. Once that
     model is trained further, cast or moved, begin another; the first of these goes unnoticed.
 
-    A copy belongs to the same model, and serves to go on in more than one way. `pickle` and
-    `torch.save` save the numbers, without gradients and without the model: they keep a digest of
-    its scheme and parameters, and a loaded cache serves any model that has these. `torch.load`
-    takes it with `weights_only=False`, or inside `torch.serialization.safe_globals([Cache])`.
+    Copy a cache to continue one prefix in several ways; the copy belongs to the same model.
+    `pickle` and `torch.save` save the numbers, without gradients and without the model: they keep a
+    digest of its scheme, rotary frequencies and parameters, and a loaded cache serves any model
+    that has these. `torch.load` takes it with `weights_only=False`, or inside
+    `torch.serialization.safe_globals([Cache])`.
 
     Attributes:
         layers: for each layer the keys and the values, (B, H, K, d) each; empty at first.
         padding: (B, K), True at real tokens; None while there has been no other.
-        owner: a weak reference to the model that has filled it; None at first; the digest of that
-            model where the cache was loaded, until a model has gone on with it.
+        owner: a weak reference to the model that filled it; None at first; in a loaded cache the
+            digest of that model, until a model continues it.
 
     Source:
         Our own. Under the causal mask of Vaswani et al. (2017), section 3.2.3, what has been read
@@ -100,7 +101,8 @@ class Cache:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is saved: no model, and no gradients."""
-        layers = [(k.detach(), v.detach()) for k, v in self.layers]
+        # Values lie in one memory with queries and keys, all of which would be saved with them.
+        layers = [(k.detach().clone(), v.detach().clone()) for k, v in self.layers]
         owner = self.owner() if isinstance(self.owner, ReferenceType) else self.owner
         digest = _digest(owner) if isinstance(owner, GPTModel) else owner
         return {**vars(self), "layers": layers, "owner": digest}
@@ -489,9 +491,12 @@ def create_model_config(name: str) -> dict[str, Any]:
 def _digest(model: GPTModel) -> str:
     """Return what two models share only if they have one scheme and the same parameters."""
     digest = hashlib.sha256(f"{model.pos_type} {model.heads}".encode())
+    for part in model.modules():
+        if isinstance(part, RotaryEmbedding):  # its frequencies are in no state dict
+            digest.update(f"{part.layout} {part.frequencies}".encode())
     for name, value in model.state_dict().items():
         digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
-        digest.update(value.detach().cpu().contiguous().view(torch.uint8).numpy())
+        digest.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
     return digest.hexdigest()
 
 

@@ -26,8 +26,15 @@ from torch import Tensor, nn
 
 import posenc
 from posenc.alibi import alibi_bias
-from posenc.nn import gpt
-from posenc.nn.gpt import CONFIGS, SCHEMES, Cache, GPTModel, create_model_config
+from posenc.nn import RotaryEmbedding, gpt
+from posenc.nn.gpt import (
+    CONFIGS,
+    SCHEMES,
+    Cache,
+    GPTModel,
+    SelfAttention,
+    create_model_config,
+)
 from posenc.nn.tokenizer import create_tokenizer
 from posenc.rotary import apply_rope
 from posenc.t5 import t5_bias
@@ -775,6 +782,21 @@ def test_a_saved_cache_has_numbers_of_its_own_and_no_gradients(
     assert len(pickle.dumps(cache)) < len(pickle.dumps(read))  # the model is not in it
 
 
+@torch.no_grad()
+def test_a_saved_cache_takes_no_more_room_than_its_numbers() -> None:
+    read, cache = model("alibi"), Cache()
+    read(torch.zeros(64, 8, dtype=torch.int64), cache=cache)
+    numbers = sum(x.numel() * x.element_size() for x in itertools.chain(*cache.layers))
+    assert len(pickle.dumps(cache)) < 1.2 * numbers
+
+
+def test_a_saved_cache_knows_a_model_that_keeps_a_single_number() -> None:
+    read, cache = model("rope"), Cache()
+    read.register_buffer("steps", torch.tensor(3.0))
+    read(TEXT[:, :3], cache=cache)
+    assert copy.deepcopy(read)(TEXT[:, 3:], cache=pickled(cache)).shape == (2, 5, VOCABULARY)
+
+
 def test_a_shallow_copy_keeps_gradients() -> None:
     read, cache = model("rope"), Cache()
     read(TEXT[:, :3], cache=cache)
@@ -796,7 +818,12 @@ def test_a_saved_cache_serves_the_same_parameters_and_no_others(
     trained.norm.bias[0] += 1e-6
     other_scheme = model("alibi")
     other_scheme.load_state_dict(read.state_dict())
-    for other in (trained, other_scheme, copy.deepcopy(read).float(), model("rope")):
+    slower = copy.deepcopy(read)
+    for part in slower.modules():
+        if isinstance(part, SelfAttention):
+            part.rope = RotaryEmbedding(part.d, base=500.0)
+    narrower = copy.deepcopy(read).float()
+    for other in (trained, other_scheme, slower, narrower, model("rope")):
         with pytest.raises(ValueError, match="cache must be one that this model has filled; got"):
             other(TEXT[:, 3:], cache=again(cache))
 
