@@ -9,9 +9,11 @@
 `diagnose` asks all five. Each answer is a `Diagnosis`, to be read or to be asserted on. A model is
 run on a copy, in evaluation mode and without gradients, so that its mode, its weights, buffers and
 caches, and all generators of random numbers are afterwards as they were; but hooks run with it, and
-what they write elsewhere stays written. The copy is widened to float64 for most questions: it takes
-as much memory as the model's weights twice if they are float32, four times if they are narrower,
-and what its outputs need.
+what they write elsewhere stays written. All threads share the generators: beside other threads,
+those of NumPy and Python that a model draws from are left as they are, and where it draws from one
+of PyTorch's, what other threads draw meanwhile is put back with it. The copy is widened to float64
+for most questions: it takes as much memory as the model's weights twice if they are float32, four
+times if they are narrower, and what its outputs need.
 """
 
 from __future__ import annotations
