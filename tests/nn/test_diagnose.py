@@ -397,7 +397,7 @@ def draw() -> tuple[float, float, float]:
     return random.random(), float(np.random.rand()), float(torch.rand(()))
 
 
-class Attending(torch.nn.Module):
+class Resting(torch.nn.Module):
     """Calls what may draw, but does not: attention and a part for training, both at rest."""
 
     def __init__(self) -> None:
@@ -413,7 +413,7 @@ class Attending(torch.nn.Module):
         return result
 
 
-@pytest.mark.parametrize("make", [Attending, lambda: nn.GPTModel(VOCAB, 40, 16, 2, 2, dropout=0.5)])
+@pytest.mark.parametrize("make", [Resting, lambda: nn.GPTModel(VOCAB, 40, 16, 2, 2, dropout=0.5)])
 def test_what_another_thread_draws_meanwhile_is_drawn_once(make: Maker) -> None:
     """Each time the diagnosed model is run, a thread that is no part of it draws."""
     with ThreadPoolExecutor(1) as other:
@@ -432,7 +432,7 @@ def test_what_another_thread_draws_meanwhile_is_drawn_once(make: Maker) -> None:
 def test_what_a_model_draws_beside_other_threads_is_put_back(
     generator: torch.Generator | None,
 ) -> None:
-    class Drawing(Attending):
+    class Drawing(Resting):
         def forward(self, ids: Tensor) -> Tensor:
             return super().forward(ids) + 0 * torch.rand((), generator=generator)
 
@@ -1074,7 +1074,7 @@ def test_order_that_the_head_alone_knows_is_no_mask(causal: bool) -> None:
 
 def test_order_that_one_layer_of_two_may_tell_by_its_mask_is_undetermined() -> None:
     model = Reader(causal=True, pool="last")
-    model.layers[1].causal = False  # type: ignore[assignment]
+    model.layers[1].causal = False
     found = nn.sees_order(model)
     assert (found.verdict, found.status) == ("it sees order", UNDETERMINED)
 
@@ -1586,6 +1586,42 @@ def test_positions_that_are_mingled_with_tokens_in_scores_are_found(
 ) -> None:
     found = nn.colliding_positions(Mingled(kinds), length=40)
     assert found.verdict == verdict, found
+
+
+def test_what_is_compared_but_for_its_last_digits_is_not_said_to_be_equal_to_the_last_bit() -> None:
+    found = nn.colliding_positions(Mingled(lambda d: d.clamp(-8, 8) + 8), length=40)
+    assert "equal an earlier one but for its last digits" in found.why
+    rows = nn.PositionalEmbedding(VOCAB, 512, 16, pos_type="counting").bfloat16()
+    assert "equal an earlier one to the last bit" in nn.colliding_positions(rows).why
+
+
+class Hiding(Mingled):
+    """Mingled positions that the first token does not see, as in Funnel, and others pooled or not.
+
+    Of the pairs of tokens that are pooled one is left, so that no output belongs to a token.
+    """
+
+    def __init__(self, pooled: bool) -> None:
+        super().__init__(lambda d: d + 600)
+        self.pooled = pooled
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x, n = self.table(ids), ids.shape[1]
+        places = torch.arange(n)
+        kinds = self.kinds(places[:, None] - places).expand(len(ids), n, n)
+        shown = ((places[:, None] > 0) & (places > 0)).to(x.dtype)
+        scores = x @ x.mT + (x @ self.relative).gather(-1, kinds) * shown
+        out: Tensor = x + torch.softmax(scores, dim=-1) @ x
+        return out[:, ::2] if self.pooled else out
+
+
+def test_a_mask_of_zeros_and_ones_is_not_taken_for_positions() -> None:
+    assert nn.colliding_positions(Hiding(pooled=False), length=40).verdict == "all positions differ"
+
+
+def test_mingled_positions_of_a_model_whose_order_cannot_be_told_are_undetermined() -> None:
+    found = nn.colliding_positions(Hiding(pooled=True), length=40)
+    assert (found.status, "mingled with tokens" in found.why) == (UNDETERMINED, True)
 
 
 def test_mingled_positions_that_share_in_a_narrow_type_alone_are_undetermined() -> None:
