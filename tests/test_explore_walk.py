@@ -311,7 +311,7 @@ def test_slider_of_relative_positions_walks_through_all_its_stops(page: Page) ->
 
 
 def base_says(
-    width: int, base: float, trained: int, factor: float, pair: int, **limits: float
+    width: int, base: float, trained: int, factor: float, pair: int, **limits: Any
 ) -> str:
     plain = frequencies(width, base=base)
     never = np.sum(wavelengths(width, base=base) > trained)

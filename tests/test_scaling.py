@@ -21,7 +21,7 @@ from posenc import (
     yarn_frequencies,
     yarn_temperature,
 )
-from posenc.scaling import RAMPS
+from posenc.scaling import FAST, RAMPS, SLOW
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -206,8 +206,8 @@ def test_interpolated_angles_stay_below_the_trained_length_times_the_frequency(
     assert ((interpolated > seen) & (interpolated < bound)).all()
     never_round = wavelengths(d) > length
     assert (last * frequencies(d) > bound)[never_round].all()
-    for limits in ({}, {"fast": length / (2 * np.pi)}, {"slow": 5.0}):
-        yarn = last * yarn_frequencies(d, factor, length, **limits)
+    for fast, slow in ((FAST, SLOW), (length / (2 * np.pi), SLOW), (FAST, 5.0)):
+        yarn = last * yarn_frequencies(d, factor, length, fast=fast, slow=slow)
         assert (yarn < bound)[never_round].all()
     # NTK-aware interpolates the very slowest pair alone; others that never came round go beyond.
     beyond = last * ntk_frequencies(d, factor) > bound

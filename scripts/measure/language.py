@@ -7,6 +7,7 @@ training: what differs is how much stands before them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -68,7 +69,7 @@ def surprise(model: GPTModel, windows: Tensor) -> Tensor:
 
 def evaluate(
     model: GPTModel, variant: Variant, text: Corpus, trained: int, lengths: Sequence[int]
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Return the surprise over the last places by length, and by position in the longest."""
     longest, device = max(lengths), next(model.parameters()).device
     by_length, at = {}, torch.empty(0)

@@ -23,7 +23,9 @@ from scripts.measure.training import Settings, generator, train
 
 SETTINGS = Settings(width=32, heads=2, layers=2, length=16, batch=8, steps=4, warm_up=2)
 LENGTHS = (16, 32)
-SHARPER = 4.0  # weights as they are drawn attend to all positions nearly alike
+SHARPER = 4.0  # as they are drawn, weights attend to all positions nearly alike
+# With and without a processor's vector instructions, answers differed by 2e-5 at most. A hundredth
+# more of what a scheme computes moves them by 1e-4 and more.
 TOLERANCE = 1e-4
 
 
@@ -34,7 +36,7 @@ def probe(task: str, method: str) -> tuple[float, ...]:
     model = made(SETTINGS, method, max(LENGTHS), 0)
     with torch.no_grad():
         for weights in model.parameters():
-            weights *= SHARPER
+            weights.mul_(SHARPER)
     text = split(" ".join(map(str, range(1000))).encode())  # every Python counts alike
 
     def loss(model: nn.Module, step: int) -> Tensor:

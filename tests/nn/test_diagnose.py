@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from patients import VOCAB, Reader, Rotary, Table, TorchEncoder, sines
+from patients import VOCAB, Attending, Reader, Rotary, Table, TorchEncoder, sines
 from torch import Tensor
 
 from posenc import nn
@@ -1074,7 +1074,9 @@ def test_order_that_the_head_alone_knows_is_no_mask(causal: bool) -> None:
 
 def test_order_that_one_layer_of_two_may_tell_by_its_mask_is_undetermined() -> None:
     model = Reader(causal=True, pool="last")
-    model.layers[1].causal = False
+    layer = model.layers[1]
+    assert isinstance(layer, Attending)
+    layer.causal = False
     found = nn.sees_order(model)
     assert (found.verdict, found.status) == ("it sees order", UNDETERMINED)
 
