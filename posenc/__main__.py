@@ -40,8 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         " this folder, too",
     )
     command.add_argument("--length", type=int, help="how many tokens you mean to feed it")
+    command.add_argument(
+        "--axis", type=int, help="which axis of the example input counts tokens, 1 or 2"
+    )
     asked = parser.parse_args(arguments)
-    return diagnose(asked.model, asked.length) if asked.command else show()
+    return diagnose(asked.model, asked.length, asked.axis) if asked.command else show()
 
 
 def show() -> int:
@@ -58,7 +61,7 @@ def show() -> int:
     return HEALTHY
 
 
-def diagnose(place: str, length: int | None = None) -> int:
+def diagnose(place: str, length: int | None = None, axis: int | None = None) -> int:
     """Print the report about the model that `place`, module:callable, returns; return the status.
 
     The callable may also return a model and an example of its input; see `posenc.nn.diagnose`.
@@ -75,7 +78,7 @@ def diagnose(place: str, length: int | None = None) -> int:
     try:
         made = _made(place)
         model, example = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
-        report = nn.diagnose(model, example, length=length)
+        report = nn.diagnose(model, example, length=length, axis=axis)
     except (Exception, SystemExit) as error:
         said = " ".join(f"{type(error).__name__}: {error}".split())
         print(f"posenc diagnose {place}: {said}", file=sys.stderr)

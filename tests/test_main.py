@@ -98,6 +98,10 @@ def encoder():
 def with_example():
     return encoder(), torch.randn(1, 9, 8)
 
+def channels_first():
+    attend = torch.nn.Conv1d(8, 8, 3, padding=1)
+    return torch.nn.Sequential(attend, torch.nn.GELU(), attend), torch.randn(1, 8, 20)
+
 def failing():
     raise RuntimeError("no such\\n\\ncheckpoint")
 
@@ -160,6 +164,15 @@ def test_an_ill_model_ends_with_1_and_what_helps(diagnosed: Diagnosed) -> None:
     assert "[ ILL] Does it see order?\n       It does not see order. " in said
     assert "What helps: give it positions" in said
     assert diagnosed("zoo_of_tests:healthy", "--length", "41")[0] == 1
+
+
+def test_the_axis_that_counts_tokens_can_be_said(diagnosed: Diagnosed) -> None:
+    status, said, _ = diagnosed("zoo_of_tests:channels_first")
+    assert (status, " ".join(said.split()).count("say axis=1, or axis=2")) == (2, 5)
+    said = diagnosed("zoo_of_tests:channels_first", "--axis", "2")[1]
+    assert ("It sees order" in said, "axis=1" in said) == (True, False)
+    status, _, wrong = diagnosed("zoo_of_tests:channels_first", "--axis", "3")
+    assert (status, "ValueError: axis must be below 3" in wrong) == (2, True)
 
 
 def test_a_model_that_could_not_be_run_ends_with_2_and_why(diagnosed: Diagnosed) -> None:

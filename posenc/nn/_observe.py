@@ -92,7 +92,11 @@ class Meetings(Recorder):  # type: ignore[no-untyped-call]
         same = [old == new for old, new in zip(before, prints, strict=False)]
         if all(same) or not any(same):
             return run()
-        labels = [labelled(x, self.length) for x, old in zip(given, same, strict=False) if old]
+        labels = [
+            labelled(x, self.length)
+            for x, old in zip(given, same, strict=False)
+            if old and not (name == "mul" and _hides(x))
+        ]
         result = run()
         rows = isinstance(result, Tensor) and result.shape.count(self.length) == 1
         for axes, label in labels:
@@ -101,6 +105,14 @@ class Meetings(Recorder):  # type: ignore[no-untyped-call]
             if int(label.max()) > 0:  # not the same row for every position
                 self.found.append(Meeting(_where(name, rows and axes == 1), axes, kept))
         return result
+
+
+def _hides(x: Tensor) -> bool:
+    """Say whether to multiply by this is to keep or to hide, and so tells what meets it no place.
+
+    Funnel hides from its first token where the others stand, of which its scores know.
+    """
+    return bool(((x == 0) | (x == 1)).all())
 
 
 def labelled(x: Tensor, length: int) -> tuple[int, Tensor]:

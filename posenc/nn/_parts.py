@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from posenc.nn._trial import Trial, first_floats, hooked, suppressed, uncompiled
+from posenc.nn._trial import Trial, first_floats, hooked, suppressed, uncompiled, watched
 
 # PyTorch's parts that know of a row, the last axis, nothing but the row. To try each takes time.
 ROW_BY_ROW = {nn.Linear, nn.LayerNorm, nn.RMSNorm, nn.Dropout, nn.Identity}
@@ -97,7 +97,7 @@ class Part:
         None if it is not a row for each of the tokens.
         """
         try:
-            with uncompiled:
+            with uncompiled, watched.by:
                 result = first_floats(self.module(*args, **kwargs))
         except Exception:
             return None

@@ -10,9 +10,9 @@ import random
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cache
-from threading import Lock
+from threading import Lock, local
 from typing import Any
 
 import numpy as np
@@ -43,15 +43,38 @@ class ForwardError(CannotTellError):
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Compute without gradients, and leave every generator of random numbers as it was."""
-    python, numpy = random.getstate(), np.random.get_state()
-    devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()  # type: ignore[no-untyped-call]
-    with torch.random.fork_rng(list(devices)), torch.no_grad():
-        try:
+    """Compute without gradients, and put the generators of random numbers back that a model moved.
+
+    All threads share those of PyTorch, NumPy and Python. Where no other thread runs, all are put
+    back. Where some do, to put one back takes back what they have drawn from it as well. So there
+    PyTorch's are put back only if an operation of the model drew from one; and those of NumPy and
+    Python are left, as nothing tells which thread drew.
+    """
+    alone = len(sys._current_frames()) == 1
+    python, numpy, cpu = random.getstate(), np.random.get_state(), torch.get_rng_state()
+    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []  # type: ignore[no-untyped-call]
+    draws, outer = Draws(), watched.by
+    watched.by = nullcontext() if alone else draws
+    try:
+        with torch.no_grad():
             yield
-        finally:
+    finally:
+        watched.by = outer
+        if alone:
             random.setstate(python)
             np.random.set_state(numpy)
+        if alone or draws.found:
+            torch.set_rng_state(cpu)
+            torch.cuda.set_rng_state_all(cuda)
+
+
+class _Watched(local):
+    """What watches the models that this thread runs."""
+
+    by: AbstractContextManager[Any] = nullcontext()
+
+
+watched = _Watched()
 
 
 class Trial:
@@ -160,7 +183,7 @@ class Trial:
         others = {name: self._batched(value, given) for name, value in self.others.items()}
         args, key = ((given,), {}) if self.key is None else ((), {self.key: given})
         try:
-            with uncompiled:
+            with uncompiled, watched.by:
                 return self.model(*args, **key, **others)
         except Exception as error:
             raise ForwardError(f"its forward fails: {short(error)}") from error
@@ -391,6 +414,37 @@ class _Uncompiled:
 
 
 uncompiled = _Uncompiled()
+
+
+class Draws(Watch, TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Notes whether an operation of this thread draws from a generator that all threads share."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.found = False
+
+    def see(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Note whether it draws; do the operation."""
+        if _may_draw(func):
+            names = {x.name: x.default_value for x in func._schema.arguments}
+            self.found |= _draws(names | dict(zip(names, args, strict=False)) | kwargs)
+        return func(*args, **kwargs)
+
+
+@cache
+def _may_draw(func: Any) -> bool:
+    """Say whether an operation is marked as one that draws."""
+    return torch.Tag.nondeterministic_seeded in func.tags
+
+
+def _draws(given: dict[str, Any]) -> bool:
+    """Say whether an operation that may draw does, from a generator that all threads share."""
+    if any(given.get(name) == 0 for name in ("dropout", "dropout_p", "train", "training")):
+        return False
+    generator: Any = given.get("generator")
+    shared: tuple[Any, ...] = (torch.default_generator, *torch.cuda.default_generators)
+    # An operation is given another object for the same generator.
+    return generator is None or generator._cdata in [one._cdata for one in shared]
 
 
 class Reads(Watch, TorchDispatchMode):  # type: ignore[no-untyped-call]

@@ -9,9 +9,11 @@
 `diagnose` asks all five. Each answer is a `Diagnosis`, to be read or to be asserted on. A model is
 run on a copy, in evaluation mode and without gradients, so that its mode, its weights, buffers and
 caches, and all generators of random numbers are afterwards as they were; but hooks run with it, and
-what they write elsewhere stays written. The copy is widened to float64 for most questions: it takes
-as much memory as the model's weights twice if they are float32, four times if they are narrower,
-and what its outputs need.
+what they write elsewhere stays written. All threads share the generators: beside other threads,
+those of NumPy and Python that a model draws from are left as they are, and where it draws from one
+of PyTorch's, what other threads draw meanwhile is put back with it. The copy is widened to float64
+for most questions: it takes as much memory as the model's weights twice if they are float32, four
+times if they are narrower, and what its outputs need.
 """
 
 from __future__ import annotations
@@ -812,9 +814,15 @@ def _never_alone(trial: Trial, length: int) -> Diagnosis:
     numbers: dict[str, float] = {"length": length}
     why = f"At {length} positions, nothing that depends on them alone meets the tokens."
     found = entered(trial, trial.length)
-    if found.scores and _sees(trial):
+    sees = _sees(trial) if found.scores or not found.rows else None
+    if found.scores and sees:
         return _mingled(trial, length, entered(trial, length).scores)
-    if stepwise(trial) if found.rows else _sees(trial) and not windowed(trial):
+    if found.scores and sees is None:
+        raise CannotTellError(
+            "positions are mingled with tokens in the scores, and whether their order reaches the"
+            " outputs cannot be told"
+        )
+    if stepwise(trial) if found.rows else sees and not windowed(trial):
         raise CannotTellError(
             "order reaches the model, but not where positions meet all tokens at once, and neither"
             " a mask nor a recurrence explains it"
@@ -822,18 +830,19 @@ def _never_alone(trial: Trial, length: int) -> Diagnosis:
     return _found(ABSENT, "no positions reach the model", why, numbers)
 
 
-def _sees(trial: Trial) -> bool:
-    """Say whether the model sees order, and not only through a causal mask."""
+def _sees(trial: Trial) -> bool | None:
+    """Say whether the model sees order, and not only through a causal mask; None if none can."""
     try:
         return _sees_order(trial).verdict == "it sees order"
     except CannotTellError:
-        return False
+        return None
 
 
 def _mingled(trial: Trial, length: int, scores: list[Tensor]) -> Diagnosis:
     """Return the answer from scores in which positions are mingled with tokens."""
     groups = together(scores)
-    found = _collisions(groups, length, "in scores, mingled with the tokens")
+    where = "in scores, mingled with the tokens"
+    found = _collisions(groups, length, where, equal="but for its last digits")
     if not found.ill:
         return found
     if _as_buckets(groups) and trial.widen():
@@ -860,7 +869,9 @@ def _as_buckets(groups: Tensor) -> bool:
     return len({kind for kind, _ in runs}) == len(runs) and sizes[0] == 1 and not shrinks
 
 
-def _collisions(groups: Tensor, length: int, where: str) -> Diagnosis:
+def _collisions(
+    groups: Tensor, length: int, where: str, *, equal: str = "to the last bit"
+) -> Diagnosis:
     """Return the answer from a number for each position, equal where positions are."""
     seen: dict[int, int] = {}
     pairs = [
@@ -874,7 +885,7 @@ def _collisions(groups: Tensor, length: int, where: str) -> Diagnosis:
         return _found(HEALTHY, "all positions differ", why, numbers)
     numbers |= {"first": pairs[0][0], "second": pairs[0][1]}
     why = (
-        f"Of {length} positions, {where}, {len(pairs)} equal an earlier one to the last bit; the"
+        f"Of {length} positions, {where}, {len(pairs)} equal an earlier one {equal}; the"
         f" first are {pairs[0][0]} and {pairs[0][1]}."
     )
     return _found(ILL, "positions collide", why, numbers, REMEDIES["collisions"])

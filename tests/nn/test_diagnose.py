@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import copy
 import random
+import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -368,21 +370,77 @@ class Remembering(torch.nn.Module):
         return logits + 0 * float(random.random() + np.random.rand() + torch.rand(()))
 
 
-def test_a_diagnosis_leaves_everything_as_it_was() -> None:
+def states() -> tuple[str, str, Tensor]:
+    """Return the states of Python's generator, NumPy's and PyTorch's."""
+    return str(random.getstate()), str(np.random.get_state()), torch.get_rng_state()
+
+
+def test_a_diagnosis_leaves_everything_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "_current_frames", lambda: {1: None})  # but for threads of the tests
     model = Remembering()
     before = copy.deepcopy(model.state_dict())
     modes = [part.training for part in model.modules()]
-    states = random.getstate(), str(np.random.get_state()), torch.get_rng_state()
+    drawn = states()
     report = nn.diagnose(model, length=50)
     assert [diagnosis.ill for diagnosis in report.diagnoses] == [False, False, False, True, False]
-    assert (random.getstate(), str(np.random.get_state())) == states[:2]
-    assert torch.equal(torch.get_rng_state(), states[2])
+    assert states()[:2] == drawn[:2]
+    assert torch.equal(states()[2], drawn[2])
     assert [part.training for part in model.modules()] == modes
     assert model.cache == {}
     assert all(p.grad is None and p.requires_grad for p in model.parameters())
     assert not any(part._forward_hooks or part._forward_pre_hooks for part in model.modules())
     for name, value in model.state_dict().items():
         assert torch.equal(value, before[name]), name
+
+
+def draw() -> tuple[float, float, float]:
+    return random.random(), float(np.random.rand()), float(torch.rand(()))
+
+
+class Resting(torch.nn.Module):
+    """Calls what may draw, but does not: attention and a part for training, both at rest."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = torch.nn.Embedding(VOCAB, 8)
+        self.drops = torch.nn.Sequential(torch.nn.RReLU(), torch.nn.Dropout(0.5))
+        self.own = torch.Generator()
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x: Tensor = self.drops(self.table(ids))[:, None]
+        nothing = 0 * torch.rand((), generator=self.own)
+        result: Tensor = torch.nn.functional.scaled_dot_product_attention(x, x, x)[:, 0] + nothing
+        return result
+
+
+@pytest.mark.parametrize("make", [Resting, lambda: nn.GPTModel(VOCAB, 40, 16, 2, 2, dropout=0.5)])
+def test_what_another_thread_draws_meanwhile_is_drawn_once(make: Maker) -> None:
+    """Each time the diagnosed model is run, a thread that is no part of it draws."""
+    with ThreadPoolExecutor(1) as other:
+        other.submit(int).result()
+        model, drawn = make(), []
+        model.register_forward_pre_hook(lambda *_: drawn.append(other.submit(draw).result()))
+        random.seed(0), np.random.seed(0), torch.manual_seed(0)
+        nn.diagnose(model)
+        drawn += [other.submit(draw).result() for _ in range(20)]
+    random.seed(0), np.random.seed(0), torch.manual_seed(0)
+    assert len(drawn) > 50
+    assert drawn == [draw() for _ in drawn]
+
+
+@pytest.mark.parametrize("generator", [None, torch.default_generator])
+def test_what_a_model_draws_beside_other_threads_is_put_back(
+    generator: torch.Generator | None,
+) -> None:
+    class Drawing(Resting):
+        def forward(self, ids: Tensor) -> Tensor:
+            return super().forward(ids) + 0 * torch.rand((), generator=generator)
+
+    with ThreadPoolExecutor(1) as other:
+        other.submit(int).result()
+        model, drawn = Drawing(), states()
+        nn.diagnose(model)
+    assert torch.equal(states()[2], drawn[2])
 
 
 def test_a_table_that_renews_its_rows_when_read_is_not_touched() -> None:
@@ -1530,6 +1588,42 @@ def test_positions_that_are_mingled_with_tokens_in_scores_are_found(
 ) -> None:
     found = nn.colliding_positions(Mingled(kinds), length=40)
     assert found.verdict == verdict, found
+
+
+def test_what_is_compared_but_for_its_last_digits_is_not_said_to_be_equal_to_the_last_bit() -> None:
+    found = nn.colliding_positions(Mingled(lambda d: d.clamp(-8, 8) + 8), length=40)
+    assert "equal an earlier one but for its last digits" in found.why
+    rows = nn.PositionalEmbedding(VOCAB, 512, 16, pos_type="counting").bfloat16()
+    assert "equal an earlier one to the last bit" in nn.colliding_positions(rows).why
+
+
+class Hiding(Mingled):
+    """Mingled positions that the first token does not see, as in Funnel, and others pooled or not.
+
+    Of the pairs of tokens that are pooled one is left, so that no output belongs to a token.
+    """
+
+    def __init__(self, pooled: bool) -> None:
+        super().__init__(lambda d: d + 600)
+        self.pooled = pooled
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x, n = self.table(ids), ids.shape[1]
+        places = torch.arange(n)
+        kinds = self.kinds(places[:, None] - places).expand(len(ids), n, n)
+        shown = ((places[:, None] > 0) & (places > 0)).to(x.dtype)
+        scores = x @ x.mT + (x @ self.relative).gather(-1, kinds) * shown
+        out: Tensor = x + torch.softmax(scores, dim=-1) @ x
+        return out[:, ::2] if self.pooled else out
+
+
+def test_a_mask_of_zeros_and_ones_is_not_taken_for_positions() -> None:
+    assert nn.colliding_positions(Hiding(pooled=False), length=40).verdict == "all positions differ"
+
+
+def test_mingled_positions_of_a_model_whose_order_cannot_be_told_are_undetermined() -> None:
+    found = nn.colliding_positions(Hiding(pooled=True), length=40)
+    assert (found.status, "mingled with tokens" in found.why) == (UNDETERMINED, True)
 
 
 def test_mingled_positions_that_share_in_a_narrow_type_alone_are_undetermined() -> None:
