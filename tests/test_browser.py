@@ -99,12 +99,13 @@ WIDE_AND_STOPS = f"""() => {{
 }}"""
 # The letters of formulas come late, and are wider than those that stand in for them; the boxes of
 # formulas keep their height.
+KEEP_HEIGHT = "article div.arithmatex { block-size: 3em }"
 WIDEN = """async () => {
     document.fonts.add(new FontFace("late", "url(/assets/built/fonts/book-code-400-normal.woff2)"));
-    document.head.insertAdjacentHTML("beforeend", `<style>
-        article div.arithmatex { block-size: 3em }
-        article div.arithmatex .mord { font-family: late, serif }</style>`);
-    await new Promise(done => document.fonts.addEventListener("loadingdone", done));
+    const come = new Promise(done => document.fonts.addEventListener("loadingdone", done));
+    document.head.insertAdjacentHTML("beforeend",
+        "<style>article div.arithmatex .mord { font-family: late, serif }</style>");
+    await come;
 }"""
 
 
@@ -258,6 +259,7 @@ def test_once_all_is_laid_out_only_what_scrolls_is_a_stop_of_the_keyboard(waits:
 
 def test_formula_that_a_late_typeface_widens_can_be_reached(waits: Page) -> None:
     waits.evaluate("document.documentElement.classList.remove('unrolls')")
+    waits.add_style_tag(content=KEEP_HEIGHT)
     waits.evaluate(SETTLE)
     before, _ = waits.evaluate(WIDE_AND_STOPS)
     waits.evaluate(WIDEN)
