@@ -9,18 +9,17 @@ from typing import Literal
 
 import pytest
 from explorers import await_theme, walk
-from playwright.sync_api import Page, Route, ViewportSize, expect
+from playwright.sync_api import BrowserContext, Page, Route, ViewportSize, expect
 from served import Site, paths
 from visits import (
     CLICK_AFTER_SCROLL,
     DESK,
-    OUT_OF_REACH,
     PATIENCE,
     PERMALINK,
     PHONE,
+    SCROLLS_ALONE,
     SETTLE,
     TOGGLE,
-    UNFOLD,
     Visit,
     violations,
 )
@@ -89,6 +88,25 @@ TYPE = """async ([typed, patience]) => {
 }"""
 VERDICT = re.compile("A is (right|wrong)")
 PAPER = "getComputedStyle(document.body).backgroundColor"
+
+
+BOXES = "article :is(.scroll, div.arithmatex, pre > code)"
+# The places of the boxes that scroll sideways, and of those that the keyboard stops at.
+WIDE_AND_STOPS = f"""() => {{
+    const boxes = [...document.querySelectorAll("{BOXES}")].filter(box => box.checkVisibility());
+    const places = is => boxes.flatMap((box, place) => is(box) ? [place] : []);
+    return [places(box => box.scrollWidth > box.clientWidth), places(box => box.tabIndex === 0)];
+}}"""
+# The letters of formulas come late, and are wider than those that stand in for them; the boxes of
+# formulas keep their height.
+KEEP_HEIGHT = "article div.arithmatex { block-size: 3em }"
+WIDEN = """async () => {
+    document.fonts.add(new FontFace("late", "url(/assets/built/fonts/book-code-400-normal.woff2)"));
+    const come = new Promise(done => document.fonts.addEventListener("loadingdone", done));
+    document.head.insertAdjacentHTML("beforeend",
+        "<style>article div.arithmatex .mord { font-family: late, serif }</style>");
+    await come;
+}"""
 
 
 @pytest.fixture
@@ -213,17 +231,42 @@ def test_drawer_takes_the_focus_and_gives_it_back(chapter: Visit) -> None:
     expect(menu).to_have_attribute("aria-expanded", "false")
 
 
-def test_formula_whose_typeface_comes_late_can_be_reached_where_it_scrolls(reader: Visit) -> None:
-    def answer_late(route: Route) -> None:
-        time.sleep(0.4)
-        route.continue_()
+@pytest.fixture
+def waits(window: BrowserContext) -> Iterator[Page]:
+    """Open a narrow chapter in a browser that has no time yet to lay out what is far below."""
+    with window.new_page() as waits:
+        waits.add_init_script("waiting = []; requestIdleCallback = (lay) => waiting.push(lay)")
+        waits.set_viewport_size(PHONE)
+        waits.goto("chapters/by-hand/", wait_until="networkidle")
+        yield waits
 
-    reader.resize(PHONE)
-    reader.page.route("**/*.woff2", answer_late)
-    reader.page.goto("chapters/by-hand/")
-    reader.page.evaluate(UNFOLD)
-    reader.page.evaluate(f"document.fonts.ready.then(() => {SETTLE})")
-    assert reader.page.evaluate(OUT_OF_REACH) == []
+
+def test_what_scrolls_can_be_reached_before_it_is_laid_out(waits: Page) -> None:
+    assert violations(waits, SCROLLS_ALONE) == []
+    waits.set_viewport_size(DESK)
+    waits.evaluate(SETTLE)
+    waits.set_viewport_size(PHONE)
+    assert violations(waits, SCROLLS_ALONE) == []
+
+
+def test_once_all_is_laid_out_only_what_scrolls_is_a_stop_of_the_keyboard(waits: Page) -> None:
+    waits.evaluate("() => { while (waiting.length) waiting.shift()(); }")
+    waits.evaluate(SETTLE)
+    wide, stops = waits.evaluate(WIDE_AND_STOPS)
+    assert wide == stops
+    assert 0 < len(wide) < waits.locator(BOXES).count()
+
+
+def test_formula_that_a_late_typeface_widens_can_be_reached(waits: Page) -> None:
+    waits.evaluate("document.documentElement.classList.remove('unrolls')")
+    waits.add_style_tag(content=KEEP_HEIGHT)
+    waits.evaluate(SETTLE)
+    before, _ = waits.evaluate(WIDE_AND_STOPS)
+    waits.evaluate(WIDEN)
+    waits.evaluate(SETTLE)
+    wide, stops = waits.evaluate(WIDE_AND_STOPS)
+    assert len(wide) > len(before)
+    assert wide == stops
 
 
 def test_permalink_leads_to_its_heading_and_is_its_own(chapter: Visit) -> None:

@@ -41,6 +41,7 @@ OF_AN_ARTICLE: Rules = ALL_RULES | {"rules": {"region": {"enabled": False}}}
 OF_PARTS: Rules = ALL_RULES | {
     "rules": {rule: {"enabled": False} for rule in ["bypass", "region", *COLOURS]}
 }
+SCROLLS_ALONE: Rules = ALL_RULES | {"runOnly": ["scrollable-region-focusable"]}
 COLOURS_ALONE: Rules = ALL_RULES | {"runOnly": COLOURS}
 
 # Pictures below the fold, and those of the other colour scheme, load only when asked for.

@@ -2,7 +2,7 @@
 // through `document$`; what stands in the header stays.
 
 import { startLedger } from "./ledger.js";
-import { overflow, source } from "./listing.js";
+import { overflow, source, watch } from "./listing.js";
 import "./plate.js";
 import "./quiz.js";
 
@@ -66,11 +66,17 @@ function addCopyButton(listing) {
 
 const scrollers = "article :is(.scroll, div.arithmatex, pre > code)";
 
+/** Watch all that may scroll sideways in a part of the page, or is that part. */
+function watchAll(part) {
+  if (part.matches(scrollers)) watch(part);
+  part.querySelectorAll(scrollers).forEach(watch);
+}
+
 const turns = ".md-nav--primary label:is(.md-nav__title, .md-nav__link--active)";
 
 function dress() {
   overflow.disconnect();
-  for (const part of document.querySelectorAll(scrollers)) overflow.observe(part);
+  watchAll(document.body);
   // The theme works these by Enter, and leaves them out of the order of Tab.
   for (const label of document.querySelectorAll(turns)) label.tabIndex = 0;
   if (!navigator.clipboard) return;
@@ -130,7 +136,11 @@ document.querySelectorAll(".md-search").forEach(walk);
 addEventListener("beforeprint", unfold);
 addEventListener("load", unroll);
 // A typeface that comes late widens a formula, and not the box that it then scrolls in.
-document.fonts.addEventListener("loadingdone", dress);
+document.fonts.addEventListener("loadingdone", () => watchAll(document.body));
+// What has been laid out may have to wait again, as where a window grows narrow.
+addEventListener("contentvisibilityautostatechange", ({ target, skipped }) => {
+  if (skipped) watchAll(target);
+});
 window.document$.subscribe(turnPage);
 window.document$.subscribe(dress);
 window.document$.subscribe(startExplorers);

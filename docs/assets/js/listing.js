@@ -31,10 +31,17 @@ function markMore({ box, hidden }) {
   box.toggleAttribute("data-more", hidden > 1);
 }
 
-/** What scrolls sideways can be reached with the keyboard, and only while it scrolls. All are
-    measured before any is changed: each change would have the page laid out anew for the next. */
+/** What waits to be laid out (book.js), as its box or in a box that waits, has no width to go by. */
+function isLaidOut(box) {
+  return (box.firstElementChild ?? box).checkVisibility({ contentVisibilityAuto: true });
+}
+
+/** What scrolls sideways can be reached with the keyboard, and what is laid out only while it
+    scrolls. All are measured before any is changed: each change would have the page laid out anew
+    for the next. */
 export const overflow = new ResizeObserver((entries) => {
-  for (const measured of entries.map(({ target }) => measure(target))) {
+  const boxes = entries.map(({ target }) => target).filter(isLaidOut);
+  for (const measured of boxes.map(measure)) {
     const { box, beyond } = measured;
     if (beyond > 0) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
@@ -42,3 +49,10 @@ export const overflow = new ResizeObserver((entries) => {
     markMore(measured);
   }
 });
+
+/** Let a box be reached until it is known whether it scrolls, and whenever its width changes. */
+export function watch(box) {
+  box.tabIndex = 0;
+  overflow.unobserve(box); // or what has been measured would not be again
+  overflow.observe(box);
+}
