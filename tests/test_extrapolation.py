@@ -81,6 +81,11 @@ def test_the_rate_that_was_taken_is_close_to_the_best_without_positions() -> Non
     assert found[0] > 1.01 * found[taken]
 
 
+def test_every_scheme_with_positions_did_best_at_the_highest_rate() -> None:
+    for name, found in zip(AS_TRAINED, rates(), strict=True):
+        assert (found.argmin() == len(RATES) - 1) or name == "none"
+
+
 # What the page says of it
 
 
