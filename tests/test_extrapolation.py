@@ -197,7 +197,7 @@ SHOWN = {name: says for name, (says, *_) in LOOKS.items()} | {
     [
         ("measurement().language()", LANGUAGE),
         ("measurement().order()", ORDER),
-        ("trials", AS_TRAINED),
+        ("dict(zip(report.RATES, trials.T))", AS_TRAINED),
     ],
 )
 def test_the_rows_of_the_tables_are_named_after_what_they_show(
