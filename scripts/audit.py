@@ -11,13 +11,11 @@ import html
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 CANONICAL = re.compile(r'<link rel="?canonical"? href="([^"]+)"')
-LINK = re.compile(r'<[a-z][^<>]*?\s(?:href|src)="([^"]*)"')
-ANCHOR = re.compile(r'<[a-z][^<>]*?\sid="?([^"\s>]+)')
-SCRIPT = re.compile(r"(<script\b[^>]*>).*?(?=</script>)", re.S)  # which may write tags
 TITLE = re.compile(r"<title>(.*?)</title>", re.S)
 
 # Bytes that a file may have, by its kind: what is committed, and what is built.
@@ -38,10 +36,29 @@ OF_OTHERS = 4_000_000
 NOWHERE = "http://nowhere.invalid/"  # for a site that does not say at which address it stands
 
 
+class Tags(HTMLParser):
+    """The anchors and the links of a page, in order; a script may write tags, and has none."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.anchors: list[str] = []
+        self.links: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note what is an anchor, and what leads anywhere."""
+        for name, value in attrs:
+            if name == "id" and value:
+                self.anchors.append(value)
+            elif name in ("href", "src") and value:
+                self.links.append(value)
+
+
 def wrong(site: Path) -> list[str]:
     """Return all that is wrong with a built site, a message each."""
     pages = {
-        path.relative_to(site).as_posix(): SCRIPT.sub(r"\1", path.read_text("utf-8"))
+        path.relative_to(site).as_posix(): path.read_text("utf-8")
         for path in sorted(site.rglob("*.html"))
     }
     files = {
@@ -67,17 +84,17 @@ def dead_links(pages: Mapping[str, str], files: set[str]) -> Iterator[str]:
     """
     own = CANONICAL.search(pages.get("index.html", ""))
     base = html.unescape(own[1]) if own else NOWHERE
-    anchors = {page: {html.unescape(a) for a in ANCHOR.findall(t)} for page, t in pages.items()}
-    for page, text in pages.items():
+    tags = {page: Tags(text) for page, text in pages.items()}
+    for page, found in tags.items():
         here = base + page.removesuffix("index.html")
-        for link in dict.fromkeys(LINK.findall(text)):
-            target, anchor = urldefrag(urljoin(here, html.unescape(link)))
-            if not target.startswith(base):
+        for link in dict.fromkeys(found.links):
+            target, anchor = urldefrag(urljoin(here, link))
+            if not f"{target}/".startswith(base):
                 continue
-            file = _file(target.removeprefix(base))
+            file = _file(target.removeprefix(base.removesuffix("/")).removeprefix("/"))
             if file not in files:
                 yield f"{page}: {link} leads to {file}, which is not there"
-            elif anchor and file in pages and unquote(anchor) not in anchors[file]:
+            elif anchor and file in pages and unquote(anchor) not in tags[file].anchors:
                 yield f"{page}: {link} leads to #{anchor}, which {file} does not have"
 
 
@@ -100,7 +117,7 @@ def shared_titles(pages: Mapping[str, str]) -> Iterator[str]:
 
 def doubled_anchors(text: str) -> list[str]:
     """Return the anchors that a page has more than once: a link reaches the first alone."""
-    counts = Counter(ANCHOR.findall(text))
+    counts = Counter(Tags(text).anchors)
     return [f"#{anchor} stands {n} times" for anchor, n in counts.items() if n > 1]
 
 

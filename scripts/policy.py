@@ -16,7 +16,7 @@ NAME = "Content-Security-Policy"
 HEADERS = "_headers"
 
 SCRIPT = re.compile(r"<script\b(?P<about>[^>]*)>(?P<code>.*?)</script>", re.S)
-IS_CODE = re.compile(r"^(?!.*\bsrc=)(?!.*\btype=[\"']?application/json)", re.S)
+IS_CODE = re.compile(r"^(?!.*\ssrc=)(?!.*\stype=[\"']?application/json)", re.S)
 
 DIRECTIVES = {
     "default-src": "'self'",

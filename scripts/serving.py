@@ -8,7 +8,9 @@ from one build to the next. A build that is not served takes no notice of any of
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -52,7 +54,7 @@ def on_serve(
     def rebuild() -> None:
         nonlocal before
         now = dated(config)
-        changed = {path.relative_to(root) for path, _ in before.items() ^ now.items()}
+        changed = {Path(os.path.relpath(path, root)) for path, _ in before.items() ^ now.items()}
         before = now
         again = load_config(config.config_file_path, site_dir=config.site_dir, strict=False)
         again.site_url = config.site_url
@@ -71,8 +73,18 @@ def dated(config: MkDocsConfig) -> dict[Path, int]:
     """
     docs = Path(config.docs_dir)
     places = [*map(Path, config.watch), docs / "data", *docs.rglob("index.md")]
-    files = [file for place in places for file in [place, *place.rglob("*")] if file.is_file()]
-    return {file: file.stat().st_mtime_ns for file in files if file.suffix != ".pyc"}
+    files = [file for place in places for file in [place, *place.rglob("*")]]
+    times = {file: edited(file) for file in files if file.suffix != ".pyc"}
+    return {file: when for file, when in times.items() if when is not None}
+
+
+def edited(path: Path) -> int | None:
+    """Return when a file was last changed; nothing for a folder, or once the file is gone."""
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_mtime_ns if stat.S_ISREG(about.st_mode) else None
 
 
 def outdated(pages: Iterable[File], changed: Iterable[Path]) -> list[File]:

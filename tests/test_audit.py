@@ -67,6 +67,45 @@ def test_links_to_elsewhere_and_in_scripts_are_left_alone(site: Path) -> None:
     assert audit.wrong(site) == []
 
 
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "<a title='x > y' href='gone/'>",
+        "<a href=gone/>",
+        '<a\nHREF = "gone/">',
+        "<a href='gone/'/>",
+    ],
+)
+def test_a_link_is_followed_however_its_tag_is_written(tag: str, site: Path) -> None:
+    plant(site / "index.html", "<img", f"{tag}x</a><img")
+    assert audit.wrong(site) == ["index.html: gone/ leads to gone/index.html, which is not there"]
+
+
+@pytest.mark.parametrize("link", [HERE, HERE.removesuffix("/"), f"{HERE}?x=1", "/book"])
+def test_the_sites_own_address_is_followed_with_and_without_its_last_slash(
+    link: str, site: Path
+) -> None:
+    plant(site / "one" / "index.html", "up<", f'up</a><a href="{link}#top">x<')
+    assert audit.wrong(site) == []
+    plant(site / "one" / "index.html", f"{link}#top", f"{link}#gone")
+    (found,) = audit.wrong(site)
+    assert "leads to #gone, which index.html does not have" in found
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        '<p title="the id=x here">a</p><p id="x">',
+        "<p title='<p id=x>'>a</p><p id=x>",
+        '<!-- <p id="x"> --><p id="x">',
+        '<script>`<p id="x">`</script><p id="x">',
+    ],
+)
+def test_only_an_attribute_is_an_anchor(page: str) -> None:
+    assert audit.doubled_anchors(page) == []
+    assert audit.doubled_anchors(f"{page}</p><b id='x'>") == ["#x stands 2 times"]
+
+
 def test_two_pages_of_one_title_are_found(site: Path) -> None:
     plant(site / "one" / "index.html", "Page 1", "Home")
     assert audit.wrong(site) == ["index.html and one/index.html have one title, 'Home'"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -14,6 +15,8 @@ from served import ROOT
 from scripts.setup import UNREACHABLE
 
 CHECKOUT = ("LICENSE", "README.md", "conftest.py", "posenc", "pyproject.toml", "scripts")
+# As an address: pip takes a path with a space in it for two.
+PINNED = os.environ | {"PIP_CONSTRAINT": (ROOT / "constraints.txt").as_uri()}
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +36,9 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, cwd=folder, env=PINNED, capture_output=True, text=True, check=False
+    )
 
 
 def test_examples_of_the_numpy_modules_pass_and_torch_is_named(checkout: Path) -> None:

@@ -154,6 +154,16 @@ def test_a_policy_names_each_script_once_and_leaves_data_out() -> None:
     assert found == ["'sha256-uAoT3lHtQK/nnYfnhgl1yInd/ZwMkDumuyGhj2DYLN4='"]
 
 
+@pytest.mark.parametrize("about", ["data-src='a.js'", "data-type='application/json'", "id=x"])
+def test_a_script_that_stands_in_the_page_is_named_whatever_is_said_about_it(about: str) -> None:
+    assert policy.inline_scripts(f"<script {about}>planted()</script>") == ["planted()"]
+
+
+@pytest.mark.parametrize("about", ["src='a.js'", "defer\nsrc=a.js", "type=application/json"])
+def test_a_script_that_stands_elsewhere_and_data_are_not_named(about: str) -> None:
+    assert policy.inline_scripts(f"<script {about}>planted()</script>") == []
+
+
 def test_a_folder_without_the_file_asks_for_no_headers(tmp_path: Path) -> None:
     assert policy.headers(tmp_path) == {}
     (tmp_path / "index.html").write_text(PLANTED, "utf-8")

@@ -12,10 +12,12 @@ import time
 import venv
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest.mock import MagicMock, patch
 from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
+from mkdocs.config import load_config
 from mkdocs.structure.files import File
 
 from scripts import serving
@@ -188,6 +190,29 @@ def test_a_module_shows_where_it_is_documented_or_embedded(
 ) -> None:
     found = serving.outdated(sources(), [Path(changed)])
     assert {page.src_uri for page in found} == expected
+
+
+def test_a_place_outside_the_checkout_is_watched_and_shows_on_every_page(tmp_path: Path) -> None:
+    config = load_config(str(ROOT / "mkdocs.yml"))
+    config.watch.append(str(tmp_path))  # as `mkdocs serve --watch` does
+    server = MagicMock()
+    serving.on_serve(server, config=config, builder=MagicMock())
+    (tmp_path / "posenc").mkdir()
+    (tmp_path / "posenc" / "t5.py").touch()
+    with patch.object(serving, "build"), patch.object(serving, "outdated") as outdated:
+        outdated.return_value = []
+        server.builder()
+    (changed,) = outdated.call_args.args[1]
+    assert changed.parts[0] == ".."
+    assert len(serving.outdated(sources(), [changed])) == len(sources())
+
+
+def test_a_file_that_is_gone_before_it_is_looked_at_stops_no_build(tmp_path: Path) -> None:
+    (tmp_path / "there").touch()
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    assert serving.edited(tmp_path / "there")
+    assert serving.edited(tmp_path / "gone") is None
+    assert serving.edited(tmp_path) is None
 
 
 def test_a_script_may_show_on_every_page() -> None:

@@ -34,9 +34,10 @@ def test_bare_debians_get_what_the_bare_machine_here_has_and_run_both_commands()
     job = jobs("checks.yml")["bare"]
     assert job["strategy"]["matrix"]["debian"] == ["12", "13"]
     assert job["container"] == "debian:${{ matrix.debian }}-slim"
-    install, serve, test = commands(job)
+    install, trust, serve, test = commands(job)
     packages = install.partition("--no-install-recommends ")[2].split()
     assert packages == sorted(bare.PACKAGES)
+    assert trust == 'git config --global --add safe.directory "$GITHUB_WORKSPACE"'
     assert serve.startswith("make serve &\n")
     assert test == "make test"
 

@@ -97,8 +97,6 @@ def carry_out(missing: Sequence[Run], options: argparse.Namespace) -> None:
             for name in names:
                 bar.update(steps[name])
                 bar.set_postfix_str(name)
-    except ImportError as error:
-        sys.exit(f"{options.scheduler} is not installed: {error}; pip install '.[cluster]'")
     except OSError as error:
         sys.exit(f"{error}; finished results are kept, and the same command goes on from there")
     except KeyboardInterrupt:
@@ -107,6 +105,14 @@ def carry_out(missing: Sequence[Run], options: argparse.Namespace) -> None:
 
 # What hands out the runs: it yields the name of each as it is done.
 Engine: TypeAlias = Callable[[Sequence[Run], int, str | None], Iterator[str]]
+
+
+def engine(scheduler: str, module: str) -> Any:
+    """Return the module of an engine, or say how to install it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        sys.exit(f"{scheduler} is not installed: {error}; pip install '.[cluster]'")
 
 
 def on_loky(missing: Sequence[Run], workers: int, address: str | None) -> Iterator[str]:
@@ -119,7 +125,7 @@ def on_loky(missing: Sequence[Run], workers: int, address: str | None) -> Iterat
 
 def on_dask(missing: Sequence[Run], workers: int, address: str | None) -> Iterator[str]:
     """Perform the runs on a Dask cluster; where a worker dies, another begins its run again."""
-    dask = importlib.import_module("distributed")
+    dask = engine("dask", "distributed")
     count = None if workers < 1 else workers
     local = {"n_workers": count, "threads_per_worker": 1, "dashboard_address": None}
     with dask.Client(address, **({} if address else local)) as client:
@@ -140,7 +146,7 @@ async def _close(nannies: Iterable[Any]) -> None:
 def on_ray(missing: Sequence[Run], workers: int, address: str | None) -> Iterator[str]:
     """Perform the runs on a Ray cluster; where a worker dies, another begins its run again."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would report to its makers
-    ray = importlib.import_module("ray")
+    ray = engine("ray", "ray")
     count = None if workers < 1 else workers
     local = {"num_cpus": count, "include_dashboard": False}
     with ray.init(address, **({} if address else local)):
