@@ -108,7 +108,7 @@ FUNNEL: dict[str, Any] = {
     "block_sizes": [1, 1],
     "num_decoder_layers": 1,
 }
-STATES: dict[str, Any] = {"vocab_size": 100, "hidden_size": 32, "num_hidden_layers": 1}
+STATES: dict[str, Any] = {"vocab_size": 100, "hidden_size": 32, "num_hidden_layers": 2}
 
 
 class Known(NamedTuple):
