@@ -177,6 +177,7 @@ BAD: dict[str, list[object]] = {
     "limit": [None, "long", 0, -1.0, NAN, INFINITE, True, [10.0], 1j],
     "colliding_positions.length": [*SIZE, 1],
     "length": without_none(SIZE),
+    "axis": [*without_none(SIZE), 2],
     "weight": [
         *NO_TENSOR,
         ROWS.int(),
