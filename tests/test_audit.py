@@ -93,7 +93,7 @@ def test_the_sites_own_address_is_followed_with_and_without_its_last_slash(
 
 
 @pytest.mark.parametrize(
-    "page",
+    "text",
     [
         '<p title="the id=x here">a</p><p id="x">',
         "<p title='<p id=x>'>a</p><p id=x>",
@@ -101,9 +101,9 @@ def test_the_sites_own_address_is_followed_with_and_without_its_last_slash(
         '<script>`<p id="x">`</script><p id="x">',
     ],
 )
-def test_only_an_attribute_is_an_anchor(page: str) -> None:
-    assert audit.doubled_anchors(page) == []
-    assert audit.doubled_anchors(f"{page}</p><b id='x'>") == ["#x stands 2 times"]
+def test_only_an_attribute_is_an_anchor(text: str) -> None:
+    assert audit.doubled_anchors(text) == []
+    assert audit.doubled_anchors(f"{text}</p><b id='x'>") == ["#x stands 2 times"]
 
 
 def test_two_pages_of_one_title_are_found(site: Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
+from unittest.mock import patch
 
 import pytest
-from engines import ENTER, UP, Engine, firefox, webkit
+from engines import ENTER, UP, Engine, address, firefox, minibrowser, running, webkit
 from served import Site, paths
 from visits import CLICK_AFTER_SCROLL, DESK, NOWHERE, PERMALINK, PHONE, TOO_WIDE, UNFOLD
 
@@ -18,6 +21,37 @@ RIGHT_ANSWER = "#question-1 input[value=A]"
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     with request.param() as engine:
         yield engine
+
+
+# It says more than a pipe holds, and then where it listens; its fourth word is the profile.
+TALKATIVE = """#!/bin/sh
+head -c 200000 /dev/zero >&2
+echo '{"ws_host": "127.0.0.1", "ws_port": 9}' > "$4/WebDriverBiDiServer.json"
+exec sleep 600
+"""
+
+
+def test_a_firefox_that_says_much_is_reached_where_it_listens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "firefox-esr").write_text(TALKATIVE, "utf-8")
+    (tmp_path / "firefox-esr").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    with patch("engines.connect") as connect, patch("engines.Firefox"), firefox():
+        connect.assert_called_once_with("ws://127.0.0.1:9/session", max_size=None)
+
+
+def test_a_firefox_that_ends_before_it_listens_is_an_error(tmp_path: Path) -> None:
+    with running(["sh", "-c", "exit 3"]) as started, pytest.raises(AssertionError, match="with 3"):
+        address(started, tmp_path)
+
+
+def test_a_webkit_without_its_browser_is_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engines.USR", tmp_path)
+    with pytest.raises(pytest.skip.Exception, match="MiniBrowser is not installed"):
+        minibrowser()
 
 
 def test_every_page_fits_a_phone(engine: Engine, site: Site) -> None:

@@ -70,7 +70,8 @@ UNPAINT = "document.body.style.opacity = 0"
 PAINT = "document.body.style.opacity = ''"
 # Click a link so many milliseconds after the page has been scrolled, and say where that led to once
 # all that was to happen then has happened: the address, and how far from the window's top the place
-# is that it names, or the page's own top.
+# is that it names, or the page's own top. Another page is there with another heading; what a jump
+# may still do wrong has no end to wait for, only a time.
 CLICK_AFTER_SCROLL = """async (selector, pause) => {
     const wait = time => new Promise(done => setTimeout(done, time));
     const link = [...document.querySelectorAll(selector)].at(-1);
@@ -79,11 +80,16 @@ CLICK_AFTER_SCROLL = """async (selector, pause) => {
     await scrolled;
     await wait(pause);
     const {href} = link;
+    const heading = () => document.querySelector("h1")?.textContent;
+    const before = heading(), end = performance.now() + PATIENCE;
+    const leaves = href.split("#")[0] !== location.href.split("#")[0];
+    const came = () => location.href === href && ![before, undefined].includes(heading());
     link.click();
-    await wait(1000);
+    while (leaves && !came() && performance.now() < end) await wait(20);
+    await wait(leaves ? 300 : 1000);
     const place = document.getElementById(new URL(href).hash.slice(1));
     return [location.href === href, Math.round(place?.getBoundingClientRect().top ?? -scrollY)];
-}"""
+}""".replace("PATIENCE", str(PATIENCE))
 PERMALINK = "article :is(h2, h3) > .headerlink"
 # What sticks out of a page, but for what stands in a box that scrolls. A page that cannot be
 # scrolled sideways has nothing of the kind, and is not searched.
