@@ -17,6 +17,7 @@ from scripts.book.leftovers import LEFT
 from scripts.book.numbers import bindings
 from scripts.book.sessions import sessions
 from scripts.plain import set_aside
+from scripts.wheel import addressed
 
 PAGES = [path.relative_to(DOCS).as_posix() for path in sorted(DOCS.rglob("*.md"))]
 SMALL = """\
@@ -84,7 +85,7 @@ def test_links_of_a_copy_lead_to_what_is_there(site: Site) -> None:
     for path in PAGES:
         copy = copies.page(path).copy
         made = (site.folder / copy).read_text(encoding="utf-8")
-        assert made == copied(path), path
+        assert made == addressed(copied(path), site.url), path
         for target in re.findall(r"!?\[[^\[\]]+\]\(([^)\s]+)\)", set_aside(made)[0]):
             parts = urlsplit(target)
             if not parts.scheme and parts.path:
