@@ -124,6 +124,12 @@ class Firefox(Engine):
 
     def open(self, url: str) -> None:
         self.send("browsingContext.navigate", context=self.tab, url=url, wait="complete")
+        # Now and then Firefox answers while the page is still loading.
+        self.wait(
+            "url => document.readyState === 'complete' &&"
+            " location.pathname === new URL(url).pathname",
+            url,
+        )
 
     def evaluate(self, function: str, *given: object) -> Any:
         told = self.send(
