@@ -111,6 +111,22 @@ def test_run_answers_under_the_policy(strict: Strict) -> None:
     assert strict.refused() == []
 
 
+def test_run_says_when_the_policy_refuses_webassembly(strict: Strict, browser: Browser) -> None:
+    """In a window of its own: a worker keeps the policy that it was kept with."""
+    allowed = strict.host.headers[policy.NAME]
+    strict.host.headers[policy.NAME] = allowed.replace(" 'wasm-unsafe-eval'", "")
+    try:
+        with browser.new_context(base_url=strict.host.url, viewport=DESK) as window:
+            page = window.new_page()
+            page.goto(KINDS["listings"])
+            listing = page.locator(".runs").first
+            listing.get_by_role("button", name="Run").click()
+            status = listing.get_by_role("status")
+            expect(status).to_contain_text("could not be fetched", timeout=PATIENCE)
+    finally:
+        strict.host.headers[policy.NAME] = allowed
+
+
 def test_the_search_and_a_change_of_pages_work(strict: Strict) -> None:
     strict.page.goto(KINDS["chapter"])
     strict.page.evaluate("window.stays = true")

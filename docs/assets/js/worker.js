@@ -75,8 +75,9 @@ async function start(given) {
   [arrived, expected] = [given ? contents.interpreter : 0, contents.bytes];
   const wheel = async (name) => new Response(await large(name)).arrayBuffer();
   const interpreter = given ?? compile();
-  // Pyodide waits for ever for an interpreter that cannot be had.
+  // Pyodide waits for ever for an interpreter that cannot be had, and for what is refused unheard.
   const refused = new Promise((_, refuse) => {
+    self.addEventListener("unhandledrejection", ({ reason }) => refuse(reason), { once: true });
     WebAssembly.instantiateStreaming = async (_, imports) => {
       const module = await interpreter;
       const instance = await WebAssembly.instantiate(module, imports).catch(refuse);
@@ -117,5 +118,7 @@ async function run({ source, place, group, module, visit, interpreter }) {
   self.postMessage({ kind: "done" });
 }
 
-self.onmessage = ({ data }) =>
-  run(data).catch((reason) => self.postMessage({ kind: "failed", reason: String(reason) }));
+const fail = (reason) => self.postMessage({ kind: "failed", reason: String(reason) });
+self.onmessage = ({ data }) => run(data).catch(fail);
+// A policy can let the page compile the interpreter and refuse it to the next worker.
+self.onmessageerror = () => fail("this host's policy does not let the interpreter in");
