@@ -20,21 +20,21 @@ help:  ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
 
 serve: assets .venv/figures  ## read the book at http://127.0.0.1:8000, every edit shown (PORT= for another)
-	@$(IN_VENV) -m scripts.serve --port='$(PORT)'
+	@$(IN_VENV) -m scripts.site.serve --port='$(PORT)'
 
 test: assets  ## run every check: lint, types, package, pages, figures, site, browser
-	@$(IN_VENV) -m scripts.browser
+	@$(IN_VENV) -m scripts.setup.browser
 	@$(MAKE) --no-print-directory --keep-going --jobs 2 checks lint format types
 
 site: setup  ## build the site into site/, strict
-	@$(IN_VENV) -m scripts.build
+	@$(IN_VENV) -m scripts.site.build
 
 update: setup figures  ## rewrite outputs, tables, bound numbers and figures in place
-	$(IN_VENV) -m scripts.update
+	$(IN_VENV) -m scripts.book.update
 
 figures: setup  ## draw the figures into docs/figures/
 	$(IN_VENV) -m scripts.figures
-	@$(IN_VENV) -m scripts.card
+	@$(IN_VENV) -m scripts.figures._card
 
 bench: setup  ## measure how fast, for ten minutes, and write it into docs/how-to/how-fast.md
 	$(IN_VENV) -m scripts.bench
@@ -73,10 +73,10 @@ setup:
 	  echo 'Python 3.11 or newer is needed, and `$(PYTHON)` is not one.'; \
 	  echo "Install one (from python.org or your system's packages) and run the same command again."; \
 	  echo 'If it stands elsewhere, name it: make PYTHON=its/path/python3'; exit 1; } >&2
-	@$(PYTHON) scripts/setup.py $(EXTRAS)
+	@$(PYTHON) scripts/setup/environment.py $(EXTRAS)
 
 assets: setup
-	@$(IN_VENV) -m scripts.assets
+	@$(IN_VENV) -m scripts.site.assets
 
 # The figures are committed; they are drawn again when a script has changed since the last time.
 .venv/figures: $(wildcard scripts/figures/*.py posenc/*.py) | setup

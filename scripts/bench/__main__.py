@@ -108,7 +108,7 @@ def show(said: report.Report, names: list[str]) -> None:
 
 def write_page(said: report.Report) -> None:
     """Write the tables into the page, and then all else that the page says of them."""
-    from scripts.update import update
+    from scripts.book.update import update
 
     page = report.PAGE.read_text(encoding="utf-8")
     report.PAGE.write_text(report.rewritten(page, said), encoding="utf-8")

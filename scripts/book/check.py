@@ -15,7 +15,7 @@ import numpy as np
 from sybil import Document, Example, Region, Sybil
 
 import posenc
-from scripts.audit import doubled_anchors
+from scripts.site.check import doubled_anchors
 from scripts.book import DOCS, ROOT
 from scripts.book.citations import fact
 from scripts.book.cited import miscited

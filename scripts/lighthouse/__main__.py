@@ -14,9 +14,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from scripts import browser, runtime
+from scripts.pyodide import build
+from scripts.setup import browser
 from scripts.book import ROOT
-from scripts.host import hosted
+from scripts.site.host import hosted
 from scripts.lighthouse import report
 from scripts.lighthouse.audit import score
 from scripts.lighthouse.first import first_result
@@ -47,7 +48,7 @@ def measured(site: Path, *, build: bool, runs: int) -> report.Report:
     """Return what a site weighs and how it is scored."""
     with hosted(site) as host:
         if build:
-            command = [sys.executable, "-m", "scripts.build", "--site-dir", str(site)]
+            command = [sys.executable, "-m", "scripts.site.build", "--site-dir", str(site)]
             subprocess.run(command, cwd=ROOT, env=os.environ | {"SITE_URL": host.url}, check=True)
         scores = [score(host.url, path, runs=runs) for path in report.NAMES]
     python = site / "assets" / "built" / "python"
@@ -82,7 +83,7 @@ def show(said: report.Report) -> None:
 
 def write_page(said: report.Report) -> None:
     """Write the tables into the page, and then all else that the page says of them."""
-    from scripts.update import update
+    from scripts.book.update import update
 
     page = report.PAGE.read_text(encoding="utf-8")
     report.PAGE.write_text(report.rewritten(page, said), encoding="utf-8")

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts import browser
+from scripts.setup import browser
 from scripts.book import ROOT
 from scripts.lighthouse.weigh import FLAGS
-from scripts.node import node
+from scripts.setup.node import node
 
 CLI = ROOT / "node_modules" / "lighthouse" / "cli" / "bin.js"
 # Lighthouse ends when all has been said: a clock that it leaves behind would run four seconds on.

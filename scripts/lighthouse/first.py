@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from pathlib import Path
 
-from scripts.host import hosted
+from scripts.site.host import hosted
 from scripts.lighthouse.weigh import opened
 
 CHAPTER = "chapters/by-hand/"  # whose first example needs numpy, and nothing before it

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from scripts import browser
-from scripts.host import Host, hosted
+from scripts.setup import browser
+from scripts.site.host import Host, hosted
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

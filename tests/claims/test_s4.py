@@ -1,6 +1,6 @@
 """Claims of source S4, one by one: what is right, and where the text is wrong, that it is not so.
 
-docs/data/claims/004.yml names these tests; those of the quiz are in tests/test_quiz.py.
+docs/data/claims/004.yml names these tests; those of the quiz are in tests/book/test_quiz.py.
 """
 
 from __future__ import annotations

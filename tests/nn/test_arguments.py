@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from cases import each
+from tests.cases import each
 from torch import Tensor
 
 from posenc.nn import RotaryEmbedding, SinusoidalPositionalEncoding

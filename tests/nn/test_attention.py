@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from cases import each
+from tests.cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import torch
-from cases import each
+from tests.cases import each
 from torch import Tensor
 
 from posenc import nn

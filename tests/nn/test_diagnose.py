@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from patients import VOCAB, Attending, Reader, Rotary, Table, TorchEncoder, sines
+from tests.patients import VOCAB, Attending, Reader, Rotary, Table, TorchEncoder, sines
 from torch import Tensor
 
 from posenc import nn

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from cases import each
+from tests.cases import each
 from torch import Tensor
 
 from posenc import counting_encoding, no_encoding, sinusoidal_encoding

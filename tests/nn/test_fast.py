@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from cases import each
+from tests.cases import each
 from torch import Tensor, nn
 from torch.autograd import forward_ad
 from torch.profiler import ProfilerActivity, profile

@@ -20,7 +20,7 @@ from weakref import ReferenceType, ref
 import numpy as np
 import pytest
 import torch
-from cases import each
+from tests.cases import each
 from numpy.typing import NDArray
 from torch import Tensor, nn
 

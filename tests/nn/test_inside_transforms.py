@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import torch
-from cases import each
+from tests.cases import each
 from torch import Tensor, nn
 
 from posenc.nn import (

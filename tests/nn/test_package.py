@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable, Iterator
 
 import torch
-from cases import each
+from tests.cases import each
 
 from posenc import nn
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from cases import each
+from tests.cases import each
 from torch import Tensor, nn
 
 from posenc import apply_rope, convert_layout, frequencies

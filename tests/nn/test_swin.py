@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-from cases import each
+from tests.cases import each
 from torch import nn
 
 import posenc.swin

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from cases import each
+from tests.cases import each
 from numpy.typing import NDArray
 
 from posenc.alibi import alibi_bias, alibi_key_bias, alibi_slopes

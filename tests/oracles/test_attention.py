@@ -11,7 +11,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from cases import each
+from tests.cases import each
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 

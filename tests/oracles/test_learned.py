@@ -6,7 +6,7 @@ import importlib
 from typing import Any
 
 import torch
-from cases import each
+from tests.cases import each
 
 from posenc.nn import LearnedPositionalEmbedding
 

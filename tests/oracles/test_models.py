@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from cases import each
+from tests.cases import each
 from torch import Tensor
 
 from posenc.nn import PositionalEmbedding, RotaryEmbedding, attention

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from cases import each
+from tests.cases import each
 
 from posenc.nn.relative import RelativePositionEmbedding, relative_positions
 from posenc.relative import relative_shift, shaw_index

@@ -24,7 +24,7 @@ import mpmath
 import numpy as np
 import pytest
 import torch
-from cases import each
+from tests.cases import each
 from numpy.typing import NDArray
 from torch import Tensor
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cases import each
+from tests.cases import each
 from numpy.typing import NDArray
 
 from posenc import (

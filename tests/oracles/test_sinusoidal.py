@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from cases import each
+from tests.cases import each
 from numpy.typing import NDArray
 
 from posenc import sinusoidal_encoding

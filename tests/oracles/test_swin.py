@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from cases import each
+from tests.cases import each
 
 from posenc.nn.swin import SwinRelativeBias
 from posenc.swin import swin_bias, swin_index

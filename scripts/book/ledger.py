@@ -1,0 +1,158 @@
+"""The ledger of claims, docs/trust/claims.md, made from `docs/data/claims/` by `make update`."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+import yaml
+
+from scripts.book import DATA, DOCS
+from scripts.book.check import names as book_names
+from scripts.book.claims import LEDGER, VERDICTS, Claim, claims
+from scripts.book.data import compose
+from scripts.book.numbers import BINDING, PRINTED, binding, differing
+from scripts.book.settings import with_settings
+from scripts.book.text import Correction, corrected
+from scripts.book.sourcemap import lines_shown, link, sources
+
+PAGE = DOCS / LEDGER
+AS_STATED = "As stated."
+
+HEAD = """\
+---
+title: The ledger of claims
+description: What five texts claim, each with our verdict, its grounds and the tests that try it.
+audience: anyone who has read something else elsewhere
+time: a minute a claim
+needs: nothing
+---
+# The ledger of claims { #claims }
+
+This book reworks five texts. Here is what they claim, sentence by sentence, with our verdict, what
+it rests on, what is right, and the tests that try it, in numbers, at some widths, lengths and
+seeds. What can be computed is computed anew each time the book is tested. A verdict that rests on
+the literature cites it, and where nobody could give one, that is said.
+{ .lead }
+
+A claim is *true*; *true if* something is added that the text leaves out; *imprecise* when a right
+thought is put so that it misleads; *false*; or *not checkable* when it names no unit, no setting or
+no measurement. Claims that say the same are *judged like* one another. The sources go by S0 to S4,
+as in [the map of sources](sources.md).
+{ #verdicts }
+"""
+
+FILTER = """\
+<form class="ledger-filter" id="ledger-filter">
+<fieldset><legend>Source</legend>
+{sources}
+</fieldset>
+<fieldset><legend>Verdict</legend>
+{verdicts}
+</fieldset>
+<p><output aria-live="polite"></output> <button type="reset">Show all</button></p>
+</form>
+"""
+CHOICE = '<label><input type="checkbox" name="{name}" value="{value}"> {words}</label>'
+
+
+def page() -> str:
+    """Return the whole page as Markdown."""
+    found = claims()
+    names = list(dict.fromkeys(claim.source for claim in found))
+    parts = [HEAD, counts(found, names), form(names)]
+    for name in names:
+        parts.append(f"## {name}, {sources()[name].title} {{ #{name.lower()} }}\n")
+        parts += [entry(claim) for claim in found if claim.source == name]
+    return with_settings("\n".join(parts))
+
+
+def counts(found: list[Claim], names: list[str]) -> str:
+    """Return the table of how many claims of each source have each verdict."""
+    tally = Counter((claim.source, claim.verdict) for claim in found)
+    rows = {f"[{name}](#{name.lower()})": [tally[name, v] for v in VERDICTS] for name in names}
+    rows["all"] = [sum(column) for column in zip(*rows.values(), strict=True)]
+    lines = [
+        ["source", *VERDICTS.values(), "claims"],
+        ["---", *["--:"] * (len(VERDICTS) + 1)],
+        *([name, *map(str, row), str(sum(row))] for name, row in rows.items()),
+    ]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def form(names: list[str]) -> str:
+    """Return the choice of sources and verdicts; a script shows it."""
+    by_source = [CHOICE.format(name="source", value=n.lower(), words=n) for n in names]
+    by_verdict = [CHOICE.format(name="verdict", value=v, words=w) for v, w in VERDICTS.items()]
+    return FILTER.format(sources="\n".join(by_source), verdicts="\n".join(by_verdict))
+
+
+def entry(claim: Claim) -> str:
+    """Return a claim as a block of its own: head, quotation, evidence, what is right, proof."""
+    address, source, verdict = claim.id.lower(), claim.source.lower(), claim.verdict
+    where = f"{'lines' if set('-,') & set(claim.lines) else 'line'} {lines_shown(claim.lines)}"
+    parts = [
+        f'/// html | article.claim[data-source="{source}" data-verdict="{verdict}"]',
+        f'<h3 id="{address}"><a href="#{address}">{claim.id}</a> '
+        f'<span class="verdict {verdict}">{VERDICTS[verdict]}</span></h3>',
+        f'“{claim.quote}” <span class="where">{where}</span>\n{{ .said }}',
+        claim.evidence.strip(),
+        *([f"{claim.right.strip()}\n{{ .right }}"] if claim.right != AS_STATED else []),
+        f"In the book: {link(claim.at)}{_likes(claim)}\n{{ .place }}",
+        *([f"Checked by {proof(claim.tests)}\n{{ .checked }}"] if claim.tests else []),
+        "///\n",
+    ]
+    return "\n\n".join(parts)
+
+
+def _likes(claim: Claim) -> str:
+    """Return the links to the claims that this one is judged like, or nothing."""
+    links = ", ".join(f"[{other}](#{other.lower()})" for other in claim.like)
+    return f"; judged like {links}" if links else ""
+
+
+def proof(tests: list[str]) -> str:
+    """Return the names of tests as the line of evidence has them."""
+    return ", ".join(f"`{test}`" for test in tests)
+
+
+def mend() -> list[str]:
+    """Rewrite the bound numbers of the data in place, and return what was changed."""
+    changes = []
+    for file in sorted((DATA / "claims").glob("*.yml")):
+        text = file.read_text("utf-8")
+        found = corrections(text)
+        changes += [f"{file.name}, {correction.message(text)}" for correction in found]
+        if found:
+            file.write_text(corrected(text, found), "utf-8")
+    return changes
+
+
+def corrections(text: str) -> list[Correction]:
+    """Return what the bound numbers of a data file should be instead, where they stand in it.
+
+    A binding is read from what YAML makes of the text, and its number is found in the text itself.
+    """
+    found = []
+    for node in scalars(compose(text)):
+        bound = BINDING.finditer(node.value)
+        printed = re.compile(PRINTED).finditer(text, node.start_mark.index, node.end_mark.index)
+        for match, number in zip(bound, printed, strict=True):
+            for wrong in binding(match).corrections(node.value, book_names()):
+                start = number.start("printed")
+                found += differing(start, number["printed"], wrong.should, wrong.about)
+    return found
+
+
+def scalars(node: yaml.Node | None) -> Iterator[yaml.ScalarNode]:
+    """Yield all texts under a node of YAML."""
+    if isinstance(node, yaml.ScalarNode):
+        yield node
+    elif isinstance(node, yaml.MappingNode):
+        for pair in node.value:
+            for inner in pair:
+                yield from scalars(inner)
+    elif isinstance(node, yaml.SequenceNode):
+        for inner in node.value:
+            yield from scalars(inner)

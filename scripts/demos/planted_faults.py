@@ -1,0 +1,59 @@
+"""`python -m scripts.demos.planted_faults`: break a small page in ten ways and print what its check says.
+
+The page is `scripts/demos/specimen.md`. Nothing is written.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+from scripts.book import ROOT
+from scripts.book.check import problems
+
+FAULTS = {
+    "a digit in a sentence": ("{{ 0.841 =", "{{ 0.842 ="),
+    "a digit in a table": ("| 0.540 |", "| 0.541 |"),
+    "a digit in an output": ("0.001]", "0.002]"),
+    "a number bound to nothing": ("radians.", "radians, 0.8 of them."),
+    "another heading": ("| sin   |", "| cos   |"),
+    "another unit": ("1 radian =", "1 degree ="),
+    "another work cited": ("devlin2019", "radford2019"),
+    "a function renamed": ("shift_matrix nodoc", "shift_matrices nodoc"),
+    "a formula broken": ("\\omega_i$", "\\omega_{i$"),
+    "a reference nobody has": ("radians.", "radians.[^nobody2019]"),
+}
+
+
+WIDTH = 37  # and two of margin: what a phone shows of a line
+WHOLE = re.compile(r"'[^']*'|`[^`]*`|{{.*?}}")  # no line ends within these
+
+
+def plant(text: str, fault: str) -> str:
+    """Return a page with a fault in it."""
+    whole, broken = FAULTS[fault]
+    if text.count(whole) != 1:
+        raise ValueError(f"{whole!r} stands {text.count(whole)} times in the page")
+    return text.replace(whole, broken)
+
+
+def narrow(problem: str) -> list[str]:
+    """Return a message in lines that a phone can show."""
+    tied = WHOLE.sub(lambda words: words[0].replace(" ", "\xa0"), problem)
+    wrapper = textwrap.TextWrapper(WIDTH, break_long_words=False, break_on_hyphens=False)
+    lines = [part for line in tied.splitlines() for part in wrapper.wrap(line.strip())]
+    return [line.replace("\xa0", " ") for line in lines]
+
+
+def main() -> None:
+    """Print each fault and what is said about it."""
+    text = (ROOT / "scripts" / "specimen.md").read_text(encoding="utf-8")
+    print("as it is:", "; ".join(problems(text)) or "nothing to report")
+    for fault in FAULTS:
+        print(f"\n{fault}:")
+        for problem in problems(plant(text, fault)):
+            print(*(f"  {line}" for line in narrow(problem)), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

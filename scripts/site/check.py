@@ -1,0 +1,131 @@
+"""What a site must not have: links to itself that lead nowhere, a title or anchor twice, fat files.
+
+The builder follows the links that a page writes as paths. Here every finished page is read, with
+what the theme and raw HTML put into it, and links to the site's own address are followed as well.
+`scripts.site.build` stops at whatever is found.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+
+CANONICAL = re.compile(r'<link rel="?canonical"? href="([^"]+)"')
+TITLE = re.compile(r"<title>(.*?)</title>", re.S)
+
+# Bytes that a file may have, by its kind: what is committed, and what is built.
+COMMITTED = {".json": 200_000, ".md": 300_000, ".py": 90_000, ".svg": 120_000, ".yml": 90_000}
+BUILT = COMMITTED | {
+    ".css": 250_000,
+    ".html": 1_000_000,
+    ".ipynb": 1_000_000,
+    ".js": 200_000,
+    ".json": 1_200_000,  # the search
+    ".map": 1_200_000,
+    ".whl": 300_000,  # the package
+    ".woff2": 80_000,
+}
+OTHERWISE = 50_000
+OTHERS = ("assets/built/python/", "assets/javascripts/")  # of which no page loads all
+OF_OTHERS = 4_000_000
+NOWHERE = "http://nowhere.invalid/"  # for a site that does not say at which address it stands
+
+
+class Tags(HTMLParser):
+    """The anchors and the links of a page, in order; a script may write tags, and has none."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.anchors: list[str] = []
+        self.links: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note what is an anchor, and what leads anywhere."""
+        for name, value in attrs:
+            if name == "id" and value:
+                self.anchors.append(value)
+            elif name in ("href", "src") and value:
+                self.links.append(value)
+
+
+def wrong(site: Path) -> list[str]:
+    """Return all that is wrong with a built site, a message each."""
+    pages = {
+        path.relative_to(site).as_posix(): path.read_text("utf-8")
+        for path in sorted(site.rglob("*.html"))
+    }
+    files = {
+        path.relative_to(site).as_posix(): path.stat().st_size
+        for path in sorted(site.rglob("*"))
+        if path.is_file()
+    }
+    others = {name: size for name, size in files.items() if name.startswith(OTHERS)}
+    ours = {name: size for name, size in files.items() if name not in others}
+    return [
+        *dead_links(pages, set(files)),
+        *shared_titles({page: text for page, text in pages.items() if page != "404.html"}),
+        *(f"{page}: {found}" for page, text in pages.items() for found in doubled_anchors(text)),
+        *too_large(ours, BUILT),
+        *too_large(others, {}, OF_OTHERS),
+    ]
+
+
+def dead_links(pages: Mapping[str, str], files: set[str]) -> Iterator[str]:
+    """Yield the links to the site's own address behind which there is no file or no anchor.
+
+    The address is the one that the pages themselves give as theirs.
+    """
+    own = CANONICAL.search(pages.get("index.html", ""))
+    base = html.unescape(own[1]) if own else NOWHERE
+    tags = {page: Tags(text) for page, text in pages.items()}
+    for page, found in tags.items():
+        here = base + page.removesuffix("index.html")
+        for link in dict.fromkeys(found.links):
+            target, anchor = urldefrag(urljoin(here, link))
+            if not f"{target}/".startswith(base):
+                continue
+            file = _file(target.removeprefix(base.removesuffix("/")).removeprefix("/"))
+            if file not in files:
+                yield f"{page}: {link} leads to {file}, which is not there"
+            elif anchor and file in pages and unquote(anchor) not in tags[file].anchors:
+                yield f"{page}: {link} leads to #{anchor}, which {file} does not have"
+
+
+def _file(address: str) -> str:
+    """Return the file that a static host sends for an address below the site's."""
+    path = unquote(urlsplit(address).path)
+    return f"{path}index.html" if path.endswith("/") or not path else path
+
+
+def shared_titles(pages: Mapping[str, str]) -> Iterator[str]:
+    """Yield the titles that more than one page has."""
+    by_title = defaultdict(list)
+    for page, text in pages.items():
+        for title in TITLE.findall(text)[:1]:
+            by_title[title.strip()].append(page)
+    for title, named in by_title.items():
+        if len(named) > 1:
+            yield f"{' and '.join(named)} have one title, {html.unescape(title)!r}"
+
+
+def doubled_anchors(text: str) -> list[str]:
+    """Return the anchors that a page has more than once: a link reaches the first alone."""
+    counts = Counter(Tags(text).anchors)
+    return [f"#{anchor} stands {n} times" for anchor, n in counts.items() if n > 1]
+
+
+def too_large(
+    files: Mapping[str, int], limits: Mapping[str, int], otherwise: int = OTHERWISE
+) -> Iterable[str]:
+    """Yield the files that have more bytes than files of their kind may have."""
+    for name, size in files.items():
+        limit = limits.get(Path(name).suffix, otherwise)
+        if size > limit:
+            yield f"{name} has {size:,} bytes; a file of its kind may have {limit:,}"

@@ -1,0 +1,152 @@
+"""A chapter as a notebook: its words, its sessions as cells, and the outputs that the page has.
+
+mkdocs calls `on_files` before it builds, so the site always offers what the pages say now, as
+`assets/built/build-it.ipynb`. Nothing is run here: outputs are those that the page prints and its
+check compares, and `tests/site/test_notebook.py` runs the notebook and compares them once more.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from base64 import b64encode
+from collections.abc import Iterator
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from nbformat import NotebookNode, v4, writes
+
+from scripts.book import DOCS
+from scripts.book.sessions import FENCE, PROMPTS, TRACEBACK, Session, sessions
+from scripts.book.text import spans
+from scripts.site.notebook_pictures import pictures
+from scripts.site.plain_markdown import FIGURE, plain, prose, restored, set_aside
+from scripts.site.install_lines import addressed
+
+CHAPTERS = ("chapters/build-it.md",)
+
+FIRST = """\
+This notebook is a chapter of the book that comes with `posenc`: the same words and the same code,
+with the outputs that the page prints. It needs Python 3.11 or newer, and the package with PyTorch:
+
+```sh
+python -m pip install "posenc[nn] @ posenc.whl"
+```
+
+or, in a checkout of the book, `python -m pip install ".[nn]"`. Run it from top to bottom; where a
+cell ends in an error, the error is what it shows. The book has the other chapters, and a reference
+of every function."""
+
+LINK = re.compile(r"(?<!!)\[(?P<words>[^\[\]]+)\](?:\((?!https?:|attachment:)[^)]*\)|\[[^\[\]]*\])")
+ATTACHED = re.compile(r"\(attachment:([\w-]+)\.png\)")
+HEADING = re.compile(r"^(?=#{1,6} )", re.M)
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Add the notebooks to what the site is built from."""
+    for chapter in CHAPTERS:
+        path = DOCS / chapter
+        made = addressed(writes(notebook(path.read_text(encoding="utf-8"))), config.site_url)
+        files.append(File.generated(config, f"assets/built/{path.stem}.ipynb", content=made))
+    return files
+
+
+def notebook(text: str) -> NotebookNode:
+    """Return a page as a notebook."""
+    cells = [v4.new_markdown_cell(FIRST), *_cells(plain(text))]
+    _attach(cells)
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}"  # else drawn at random
+    counted = (cell for cell in cells if cell.cell_type == "code")
+    for count, cell in enumerate(counted, 1):
+        cell.execution_count = count
+        for output in cell.outputs:
+            if output.output_type == "execute_result":
+                output.execution_count = count
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    about = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    made: NotebookNode = v4.new_notebook(cells=cells, metadata=about)
+    return made
+
+
+def _cells(text: str) -> Iterator[NotebookNode]:
+    """Yield the cells of a plain page: words up to a session, then the session."""
+    place = 0
+    for span in spans(text):
+        fence = FENCE.match(text, span.start, span.end) if span.kind == "fence" else None
+        if fence and fence["language"] in PROMPTS:
+            yield from _words(text[place : span.start])
+            yield from _code(text[span.start : span.end])
+            place = span.end
+    yield from _words(text[place:])
+
+
+def _words(text: str) -> Iterator[NotebookNode]:
+    """Yield a cell for each heading and what stands below it, code and mathematics untouched."""
+    marked, pieces = set_aside(text)
+    for part in HEADING.split(_prose(marked)):
+        words = restored(part, pieces).strip()
+        if words:
+            yield v4.new_markdown_cell(words)
+
+
+def _prose(text: str) -> str:
+    """Return prose with its figures attached, and without the links that lead into the book."""
+    text = FIGURE.sub(r"![\g<words>](attachment:\g<stem>.png)", text)
+    return prose(LINK.sub(r"\g<words>", text))
+
+
+def _attach(cells: list[NotebookNode]) -> None:
+    """Give each cell the pictures that it shows, as a cell carries them."""
+    stems = [ATTACHED.findall(cell.source) for cell in cells]
+    drawn = pictures(stem for some in stems for stem in some)
+    for cell, shown in zip(cells, stems, strict=True):
+        if shown:
+            encoded = {f"{stem}.png": b64encode(drawn[stem]).decode() for stem in shown}
+            cell["attachments"] = {name: {"image/png": code} for name, code in encoded.items()}
+
+
+def _code(fence: str) -> Iterator[NotebookNode]:
+    """Yield a cell for each output of a fence, and one for what is left without any."""
+    typed: list[str] = []
+    for session in sessions(fence):
+        typed.append(_typed(session))
+        if outputs := _outputs(session):
+            cell = v4.new_code_cell("\n".join(typed).strip(), outputs=outputs)
+            if outputs[-1].output_type == "error":  # meant, and no reason to stop
+                cell.metadata["tags"] = ["raises-exception"]
+            yield cell
+            typed = []
+    if typed:
+        yield v4.new_code_cell("\n".join(typed).strip())
+
+
+def _typed(session: Session) -> str:
+    """Return a statement as a cell has it; a definition stands apart from what follows it."""
+    typed = session.source.rstrip("\n")
+    if session.language == "console":
+        return typed.replace("python ", "%run ", 1)
+    return f"{typed}\n" if "\n    " in typed else typed
+
+
+def _outputs(session: Session) -> list[NotebookNode]:
+    """Return what a statement printed, and then its value or its error."""
+    said, raised, error = session.printed.partition(TRACEBACK)
+    if not raised and _is_value(session):
+        return [v4.new_output("execute_result", {"text/plain": said.rstrip("\n")})] if said else []
+    streams = [v4.new_output("stream", text=said)] if said else []
+    if not raised:
+        return streams
+    name, _, value = error.strip().removeprefix("...").strip().partition(": ")
+    trace = [session.printed.rstrip("\n")]
+    return [*streams, v4.new_output("error", ename=name, evalue=value, traceback=trace)]
+
+
+def _is_value(session: Session) -> bool:
+    """Return whether Python shows a statement's value, and not only what it prints."""
+    match ast.parse(session.source).body if session.language == "pycon" else []:
+        case [ast.Expr(value=ast.Call(func=ast.Name(id="print")))]:
+            return False
+        case [ast.Expr()]:
+            return True
+    return False

@@ -1,0 +1,405 @@
+"""Faults planted in copies of the book: every one has to be noticed, where it is and what it is."""
+
+from __future__ import annotations
+
+import logging
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+from mkdocs.__main__ import cli
+
+from scripts.demos import planted_faults
+from scripts.book import DOCS, ROOT, numbers, tables
+from scripts.book.check import Checked, corrections, names, problems
+from scripts.book.numbers import NUMBER, Binding, bindings, evaluate, shown_bindings
+from scripts.book.sessions import sessions
+from scripts.book.settings import sections, settings, strays
+from scripts.book.tables import BoundTable, Cell, bound_tables, named_columns
+from scripts.book.text import corrected, line_of, spans
+from scripts.book.units import UNITS
+
+PAGES = sorted(path for path in DOCS.rglob("*.md"))
+CHAPTER = DOCS / "chapters" / "by-hand.md"
+BY_HAND = "docs/chapters/by-hand.md"
+SAMPLE = 200  # digits of each page that are changed, where it has so many
+SPECIMEN = (ROOT / "scripts" / "specimen.md").read_text("utf-8")
+
+
+def page_name(path: Path) -> str:
+    return str(path.relative_to(DOCS))
+
+
+def printed(text: str) -> Iterator[tuple[int, int]]:
+    """Yield every stretch of a page that states a result: bound numbers, cells, outputs."""
+    for binding in [*bindings(text), *shown_bindings(text)]:
+        yield binding.printed_start, binding.printed_start + len(binding.printed)
+    for cell in (cell for table in bound_tables(text) for row in table.rows for cell in row):
+        if re.fullmatch(NUMBER, cell.text):  # a table refuses a number that nothing computes
+            yield cell.start, cell.start + len(cell.text)
+    for session in sessions(text):
+        yield session.printed_start, session.end
+
+
+def worked_digits(text: str) -> list[int]:
+    """Return the places of all digits of a page that state a result."""
+    return sorted({n for a, b in printed(text) for n in range(a, b) if text[n].isdigit()})
+
+
+def sampled(path: Path, places: list[Any]) -> list[Any]:
+    """Return all places of chapter 1, and of another page 200 or more, spread evenly."""
+    return places if path == CHAPTER else places[:: max(1, len(places) // SAMPLE)]
+
+
+def with_digits_changed(text: str) -> str:
+    """Return a page in which every digit of every result is another one."""
+    for place in worked_digits(text):
+        text = with_digit_changed(text, place)
+    return text
+
+
+@cache  # to run a page is what takes time
+def mended(path: Path) -> tuple[str, dict[str, Any]]:
+    """Return what an update makes of a page whose every digit is changed, and the page's names."""
+    text = path.read_text("utf-8")
+    broken = with_digits_changed(text)
+    said = {session.start: session.printed for session in sessions(text)}
+    known: dict[str, Any] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        for run in not_run(text):
+            patch.setattr(f"scripts.book.sessions.{run}", lambda typed, *_: said[typed.start])
+        return corrected(broken, corrections(broken, known)), known
+
+
+def not_run(text: str) -> Iterator[str]:
+    """Yield what runs the sessions of a page that here print what the page says they do.
+
+    The page's own check runs them, and compares. Here a session is run for the names that it
+    defines, where a number or a table of the page is computed from them; a command defines none.
+    """
+    yield "_run_command"
+    computed: list[Binding | BoundTable]
+    computed = [*bindings(text), *shown_bindings(text), *bound_tables(text)]
+    asked = " ".join(one.expression for one in computed)
+    typed = " ".join(session.source for session in sessions(text))
+    if words(asked) & words(typed) <= names().keys():
+        yield "_run_python"
+
+
+def words(code: str) -> set[str]:
+    """Return all that may be a name in code, and more."""
+    return set(re.findall(r"[^\W\d]\w*", code))
+
+
+def evaluate_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep what an expression gives while the digits of one page are changed."""
+    values: dict[str, Any] = {}
+
+    def kept(expression: str, names: dict[str, Any]) -> Any:
+        if expression not in values:
+            values[expression] = evaluate(expression, names)
+        return values[expression]
+
+    monkeypatch.setattr(numbers, "evaluate", kept)
+    monkeypatch.setattr(tables, "evaluate", kept)
+
+
+def with_digit_changed(text: str, place: int) -> str:
+    return text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1 :]
+
+
+def pieces(text: str) -> list[tuple[int, int]]:
+    """Return the stretches of a page that stand alone: fences, and all else between blank lines."""
+    fences = [(span.start, span.end) for span in spans(text) if span.kind == "fence"]
+    blocks = [match.span() for match in re.finditer(r"(?:(?!\n[ ]*\n).)+", text, re.S)]
+    return fences + blocks
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_every_changed_digit_is_noticed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Change each digit of each result, one at a time, and have it checked."""
+    text = path.read_text("utf-8")
+    digits, stretches = worked_digits(text), pieces(text)
+    _, known = mended(path)
+    evaluate_once(monkeypatch)  # from here on no name changes
+    unnoticed = []
+    for place in sampled(path, digits):
+        start, end = next(s for s in stretches if s[0] <= place < s[1])
+        if not is_noticed(text[start:end], place - start, known):
+            unnoticed.append(place)
+    assert not unnoticed, [text[place - 20 : place + 20] for place in unnoticed]
+    if path == CHAPTER:
+        assert len(digits) > 1000  # the test must not pass for want of digits
+
+
+def is_noticed(piece: str, place: int, known: dict[str, Any]) -> bool:
+    """Return whether the check of a piece of a page sees that the digit at a place has changed.
+
+    A session is not run again for each of its digits: it printed what the page says, and the check
+    compares two texts. All else is computed again.
+    """
+    broken = with_digit_changed(piece, place)
+    before, after = list(sessions(piece)), list(sessions(broken))
+    if before:
+        same_code = [b.source for b in before] == [a.source for a in after]
+        return same_code and [b.printed for b in before] != [a.printed for a in after]
+    checked: list[Checked] = [*bound_tables(broken), *bindings(broken), *shown_bindings(broken)]
+    found = [c for item in checked for c in item.corrections(broken, known)]
+    return any(correction.start <= place < correction.end for correction in found)
+
+
+def swapped(head: list[Cell], text: str, one: int, other: int) -> str:
+    """Return a page in which two headings of a table have changed places."""
+    first, last = head[one], head[other]
+    ends = first.start + len(first.text), last.start + len(last.text)
+    between = text[ends[0] : last.start]
+    return f"{text[: first.start]}{last.text}{between}{first.text}{text[ends[1] :]}"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_two_swapped_headings_are_noticed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Swap each heading of each bound table with the next one that its expression computes."""
+    text, (_, known) = path.read_text("utf-8"), mended(path)
+    evaluate_once(monkeypatch)
+    for n, table in enumerate(bound_tables(text)):
+        names, _ = named_columns(numbers.evaluate(table.expression, known))
+        assert names, f"{table.expression} names no columns"
+        for place in range(len(table.head) - len(names), len(table.head) - 1):
+            broken = swapped(table.head, text, place, place + 1)
+            again = [*bound_tables(broken)][n]
+            if "{{" in broken[table.head[place].start :].partition("\n")[0]:
+                with pytest.raises(ValueError, match="is named"):
+                    again.corrections(broken, known)
+            else:
+                assert len(again.corrections(broken, known)) == 2
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_a_number_in_another_unit_is_noticed(path: Path) -> None:
+    """Print each number that has a unit in all others of its kind: the value must differ."""
+    text, (_, known) = path.read_text("utf-8"), mended(path)
+    for bound in (b for b in bindings(text) if b.unit):
+        kind, size = UNITS[bound.unit.strip().removesuffix("s")]
+        for unit, (other, its_size) in UNITS.items():
+            if kind == other and size != its_size:
+                exchanged = replace(bound, unit=f" {unit}")
+                assert exchanged.corrections(text, known), f"{bound.printed}{bound.unit}: {unit}"
+
+
+def in_plain_sight(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the digits that a reader sees, and the numbers they are in, found line by line.
+
+    This knows nothing of the book's parsers. It goes through the lines, and passes over what is
+    above the title, comments, addresses, expressions, and code that was typed.
+    """
+    place, fence, above = 0, "", text.startswith("---\n")
+    for number, line in enumerate(text.splitlines(keepends=True)):
+        bare = line.strip()
+        if above:
+            above = number == 0 or bare != "---"
+        elif bare.startswith(("```", "~~~")):
+            fence = "" if fence else bare.strip("`~").strip() or "text"
+        elif fence in {"pycon", "console"}:
+            if not bare.startswith((">>>", "...", "$ ")):
+                yield from numerals(line, place)
+        elif not fence and not bare.startswith(("<!--", "--src--", "///")):
+            yield from numerals(PASSED_OVER.sub(lambda m: " " * len(m[0]), line), place)
+        place += len(line)
+
+
+PASSED_OVER = re.compile(
+    r"""\]\([^)]*\) | \{\ [.#][^}]*\} | \[[@^][^\]]*\] | ^[ ]*\{.*\}$ | \#\#.*$
+      | (?<=[0-9])(?:°|\ [A-Za-z]+)?\ =\ (?:(?!\}\}).)*(?:\}\}|$) | ^[^{|]*\}\}(?=[^}]) | <[^>]*>
+      | (?:float|np\.|\w+_)\ ?\d[\d.]*""",
+    re.VERBOSE,
+)
+
+
+def numerals(line: str, place: int) -> Iterator[tuple[int, str]]:
+    for match in re.finditer(r"(?<![A-Za-z\d])[\d.,]*\d", line):
+        for n in range(*match.span()):
+            if line[n].isdigit():
+                yield place + n, match[0].strip(",.")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_no_digit_is_overlooked(path: Path) -> None:
+    """Whatever digit a reader sees states a result that is checked, or is a setting of its page.
+
+    A setting that is changed parts ways with the list of settings of its section.
+    """
+    text = path.read_text("utf-8")
+    checked, listed = set(worked_digits(text)), settings(text)
+    stretches = sections(text)
+    fronts = {s: front(s.name, listed.get(s.name, [])) for s in stretches}
+    overlooked = []
+    for place, number in sampled(path, list(in_plain_sight(text))):
+        if place not in checked:
+            section = next(s for s in stretches if s.start <= place < s.end)
+            broken = with_digit_changed(text, place)[section.start : section.end]
+            if not list(strays(fronts[section] + broken)):
+                overlooked.append(f"line {line_of(text, place)}: {number}")
+    assert not overlooked
+
+
+def front(section: str, listed: list[str]) -> str:
+    """Return what stands above a page of one section, with its settings."""
+    return f"---\n{yaml.safe_dump({'settings': {section: ' '.join(listed)}})}---\n"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_update_mends_every_changed_digit(path: Path) -> None:
+    """Change every digit of every result at once: an update gives the page back as it was."""
+    text = path.read_text("utf-8")
+    assert with_digits_changed(text) != text or not worked_digits(text)
+    assert mended(path)[0] == text
+
+
+@pytest.mark.parametrize("fault", plant.FAULTS)
+def test_a_planted_fault_is_reported_once(fault: str) -> None:
+    assert problems(SPECIMEN) == []
+    assert len(problems(plant.plant(SPECIMEN, fault))) == 1
+
+
+@pytest.mark.parametrize("fault", plant.FAULTS)
+def test_what_is_said_of_a_fault_fits_on_a_phone(fault: str) -> None:
+    [problem] = problems(plant.plant(SPECIMEN, fault))
+    lines = plant.narrow(problem)
+    assert max(map(len, lines)) <= plant.WIDTH
+    assert " ".join(lines).split() == problem.split()
+    for value in re.findall(r"'[^']*'", problem):  # a value is never broken
+        assert any(value in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("The sine of pair 0", "The cosine of pair 0"),  # a sentence that says something else
+        ("The hand of pair", "The slow hand of pair"),
+        (" radians. In a step", " degrees. In a step"),  # a unit without a number
+        ("points straight up", "points straight down"),
+    ],
+)
+def test_a_wrong_word_goes_unnoticed(right: str, wrong: str) -> None:
+    """What the page *How this book is checked* says that no machine checks, none does."""
+    assert SPECIMEN.count(right) == 1
+    assert problems(SPECIMEN.replace(right, wrong)) == []
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    """Return a copy of the project that a test may break."""
+    copy = tmp_path / "a copy"
+    unwanted = (".git", ".venv", "node_modules", "site", "__pycache__", ".*_cache")
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*unwanted))
+    (copy / "node_modules").symlink_to(ROOT / "node_modules")
+    return copy
+
+
+def run(book: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, *arguments]
+    return subprocess.run(words, cwd=book, capture_output=True, text=True, timeout=120)
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), "utf-8")
+
+
+def test_a_changed_digit_names_page_line_and_both_values(book: Path) -> None:
+    page = book / BY_HAND
+    edit(page, "| 1 | 0.841 |", "| 1 | 0.842 |")
+    line = page.read_text("utf-8").split("| 1 | 0.842 |")[0].count("\n") + 1
+    done = run(book, "-m", "pytest", "docs/chapters/by-hand.md", "-p", "no:cacheprovider")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "chapters/by-hand.md" in done.stdout
+    assert f"line {line}: the page says '0.842'\n  the package says '0.841'\n" in done.stdout
+    assert "1 failed" in done.stdout
+
+
+# A book of one page, built with the book's own settings
+
+SMALL = """# One page
+
+The root of $\\sqrt{d/2}$, as [the problem](#the-problem) has it; [again](page.md).
+
+--src-- posenc.sinusoidal.PositionalEncoding nodoc
+
+Checked by `test_shift_matrix_moves_every_row`
+{ .checked }
+
+## The problem
+
+None.
+"""
+
+
+def built(place: Path, page: str) -> Result:
+    """Build a book of this one page by mkdocs' command, whose libraries are there already."""
+    config = {
+        "INHERIT": str(ROOT / "mkdocs.yml"),
+        "docs_dir": str(place / "docs"),
+        "site_dir": str(place / "site"),
+        "hooks": [],
+        "nav": ["page.md"],
+        "plugins": [],
+        "theme": {"custom_dir": str(ROOT / "scripts" / "theme")},
+        "watch": [],
+    }
+    (place / "docs").mkdir()
+    (place / "docs" / "page.md").write_text(page, "utf-8")
+    (place / "mkdocs.yml").write_text(yaml.safe_dump(config), "utf-8")
+    return CliRunner().invoke(cli, ["build", "--strict", "-f", str(place / "mkdocs.yml")])
+
+
+@pytest.fixture(autouse=True)
+def _no_traces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let mkdocs' command change neither how others warn after it, nor where they write."""
+    log = logging.getLogger("mkdocs")
+    monkeypatch.setattr("mkdocs.__main__._enable_warnings", lambda: None)
+    monkeypatch.setattr(log, "handlers", [*log.handlers])
+    monkeypatch.setattr(log, "propagate", log.propagate)
+    monkeypatch.setattr(log, "level", log.level)
+
+
+def stops_the_build(place: Path, old: str, new: str, *says: str) -> None:
+    """Break the page, build it, and see the build stop and say why and in which page."""
+    assert SMALL.count(old) == 1
+    done = built(place, SMALL.replace(old, new))
+    assert done.exit_code != 0
+    for said in ("page.md", *says):
+        assert said in f"{done.output}{done.exception!r}"
+
+
+def test_a_page_without_a_fault_is_built(tmp_path: Path) -> None:
+    done = built(tmp_path, SMALL)
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "site" / "page" / "index.html").is_file()
+
+
+def test_a_renamed_symbol_stops_the_build(tmp_path: Path) -> None:
+    stops_the_build(tmp_path, "PositionalEncoding", "Encoding", "defines no Encoding")
+
+
+def test_broken_tex_stops_the_build(tmp_path: Path) -> None:
+    stops_the_build(tmp_path, r"\sqrt{d/2}", r"\sqrt{d/2", "BadTeXError")
+
+
+@pytest.mark.parametrize("there", ["(page.md)", "(#the-problem)"])
+def test_a_dead_link_stops_the_build(there: str, tmp_path: Path) -> None:
+    gone = there.replace("page", "gone").replace("the-problem", "gone")
+    stops_the_build(tmp_path, there, gone, gone.strip("()"))
+
+
+def test_a_cited_test_that_is_gone_stops_the_build(tmp_path: Path) -> None:
+    stops_the_build(tmp_path, "test_shift_matrix_moves_every_row", "test_gone", "test_gone")

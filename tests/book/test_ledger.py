@@ -1,0 +1,419 @@
+"""Every claim of the sources has its verdict, and what proves it; the ledger and the book agree."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from tests.site.served import Site
+
+from scripts.book import ledger
+from scripts.book import DATA, DOCS, ROOT, evidence
+from scripts.book import claims as book_claims
+from scripts.book.claims import LEDGER, VERDICTS, Claim, claims, title_id
+from scripts.book.data import load
+from scripts.book.render import render
+from scripts.book.settings import strays, with_settings
+from scripts.book.text import corrected
+
+CLAIMS = {"S0": 67, "S1": 73, "S2": 27, "S3": 38, "S4": 54}
+CLAIM = re.compile(r"\bC\d-\d+\b")
+WORDS = 12  # of a source that a quotation may have
+PLACE = re.compile(r"(chapters|reference|how-to|trust|beyond|explore)/[\w-]+\.md#[\w-]+")
+# What is said to be alike: "As C1-01:", "C1-04 and C4-01 are judged alike".
+ALIKE = re.compile(r"\bAs (?:for )?(C\d-\d\d)|[^.]*\bjudged alike\b")
+# Words by which an entry without a test says that there is nothing to compute.
+SAYS_SO = re.compile(
+    r"\[\^\w+\]|[Nn]othing to compute|[Nn]o test|cannot be checked|[Nn]obody can|[Nn]o unit"
+)
+
+
+def of(source: str) -> list[Claim]:
+    """Return the claims of a source, or say that its file is not there."""
+    found = [claim for claim in claims() if claim.source == source]
+    assert found, f"docs/data/claims/ has no file for {source}"
+    return found
+
+
+def words(quotation: str) -> int:
+    """Return how many words a quotation has, a formula being one."""
+    return len(re.sub(r"\$[^$]+\$", "formula", quotation).split())
+
+
+def faults(claim: Claim) -> list[str]:
+    """Return what is wrong with an entry by itself."""
+    wrong = {
+        "no such lines": not re.fullmatch(r"\d+(-\d+)?(, ?\d+(-\d+)?)*", claim.lines),
+        "too long a quotation": not 1 <= words(claim.quote) <= WORDS,
+        "no evidence": not claim.evidence.strip(),
+        "does not say what is right": not claim.right.strip(),
+        "right as stated is what is true, and nothing else": (claim.verdict == "true")
+        != claim.right.startswith(ledger.AS_STATED.rstrip(".")),
+        "no place": not PLACE.fullmatch(claim.at),
+        "neither a test nor a reason": not claim.tests and not SAYS_SO.search(claim.evidence),
+        "a test that is not there, once": any(standing()[test] != 1 for test in claim.tests),
+        "a test that may be skipped": any(test in skipped() for test in claim.tests),
+        "a claim that is not there": not set(CLAIM.findall(claim.evidence + claim.right))
+        <= {other.id for other in claims()},
+        f"unbound numbers, {unsettled(claim)}": bool(unsettled(claim)),
+        "calls claims alike that it does not name as like": not said_alike(claim)
+        <= set(claim.like),
+        f"another verdict than {judged_otherwise(claim)}": bool(judged_otherwise(claim)),
+    }
+    return [f"{claim.id}: {what}" for what, is_so in wrong.items() if is_so]
+
+
+def said_alike(claim: Claim) -> set[str]:
+    """Return the claims of which an entry's words say that they are like it."""
+    said = [found[0] for found in ALIKE.finditer(claim.evidence)]
+    return set(CLAIM.findall(" ".join(said)))
+
+
+def judged_otherwise(claim: Claim) -> list[str]:
+    """Return which claims an entry names as like it that are not there, or have another verdict."""
+    verdicts = {other.id: other.verdict for other in claims()} | {claim.id: "itself"}
+    return [other for other in claim.like if verdicts.get(other) != claim.verdict]
+
+
+def unsettled(claim: Claim) -> list[str]:
+    """Return what is wrong with an entry's unbound numbers, as if it were a page."""
+    matter = f"---\nsettings:\n  top: '{claim.settings}'\n---\n"
+    page = f"{matter}{claim.evidence}\n\n{claim.right}\n"
+    return [stray.message(page) for stray in strays(page)]
+
+
+@cache
+def standing() -> Counter[str]:
+    """Return how many times there is a test of each name."""
+    return Counter(evidence.tests())
+
+
+@cache
+def marks(folder: Path = ROOT / "tests") -> dict[str, list[str]]:
+    """Return the decorators of all tests in a folder, as they are written, by test."""
+    return {
+        test.name: [ast.unparse(mark) for mark in test.decorator_list]
+        for path in sorted(folder.rglob("test_*.py"))
+        for test in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(test, ast.FunctionDef) and test.name.startswith("test_")
+    }
+
+
+@cache
+def skipped() -> set[str]:
+    """Return the tests that are marked to be skipped or to fail, always or at times."""
+    return {
+        test
+        for test, written in marks().items()
+        if any(re.match(r"pytest\.mark\.(skip|xfail)", mark) for mark in written)
+    }
+
+
+Verdict = tuple[str, str, str]  # a test, a claim, and the verdict of the one on the other
+
+
+def marked() -> set[Verdict]:
+    """Return the verdicts that the tests in tests/claims/ are marked to prove."""
+    mark = re.compile(r"pytest\.mark\.claim\('(C\d-\d\d)', '([\w-]+)'\)")
+    return {
+        (test, found[1], found[2])
+        for test, written in marks(ROOT / "tests" / "claims").items()
+        for found in map(mark.fullmatch, written)
+        if found
+    }
+
+
+def cited(found: list[Claim]) -> set[Verdict]:
+    """Return the verdicts for which claims cite the tests in tests/claims/."""
+    own = marks(ROOT / "tests" / "claims")
+    return {(test, c.id, c.verdict) for c in found for test in c.tests if test in own}
+
+
+@pytest.mark.parametrize("source", CLAIMS)
+def test_no_claim_is_missing(source: str) -> None:
+    found = [claim.id for claim in of(source)]
+    assert found == [f"C{source[1]}-{n:02d}" for n in range(1, CLAIMS[source] + 1)]
+
+
+@pytest.mark.parametrize("source", CLAIMS)
+def test_every_entry_is_whole(source: str) -> None:
+    assert [fault for claim in of(source) for fault in faults(claim)] == []
+
+
+def test_a_test_named_after_a_claim_is_cited_by_it() -> None:
+    tests = {claim.id: claim.tests for claim in claims()}
+    for test in evidence.tests():
+        if named := re.match(r"test_c(\d)_(\d\d)_", test):
+            assert any(test in found for found in tests.values()), test
+            assert f"C{named[1]}-{named[2]}" in tests, test
+
+
+def test_a_test_of_a_claim_says_the_verdict_that_it_proves() -> None:
+    """To change a verdict is to change its tests, where somebody looks at what they assert."""
+    assert marked() == cited(claims())
+    assert {test for test, *_ in marked()} == set(marks(ROOT / "tests" / "claims"))
+    first, *others = of("S0")[1:]
+    planted = replace(first, verdict="false")
+    assert cited([planted, *others]) - marked() == {(first.tests[0], "C0-02", "false")}
+
+
+def test_claims_that_the_ledger_calls_alike_have_one_verdict() -> None:
+    like = [claim for claim in claims() if claim.like]
+    assert sum(len(claim.like) for claim in like) > 40
+    assert {claim.id: judged_otherwise(claim) for claim in like if judged_otherwise(claim)} == {}
+    assert all(said_alike(claim) <= set(claim.like) for claim in claims())
+    essential = next(claim for claim in like if claim.id == "C2-24")
+    assert essential.like == ["C1-04", "C2-05"]
+    assert judged_otherwise(replace(essential, verdict="false")) == ["C1-04", "C2-05"]
+    assert judged_otherwise(replace(essential, like=["C2-24", "C9-99"])) == ["C2-24", "C9-99"]
+    assert said_alike(replace(essential, evidence="As C1-33: so. C1-04 is judged alike.")) == {
+        "C1-33",
+        "C1-04",
+    }
+
+
+def test_a_planted_fault_is_noticed() -> None:
+    entry = of("S0")[7].__dict__
+    assert faults(Claim(**entry)) == []
+    for planted in (
+        {"lines": "ninety"},
+        {"verdict": "true"},
+        {"quote": "word " * 13},
+        {"evidence": " ", "settings": "2 2 10000 1 2"},
+        {"right": "As stated.", "settings": "8 512"},
+        {"at": "by-hand"},
+        {"tests": ["test_nobody_wrote"]},
+        {"tests": ["test_turning_into_out_takes_no_new_pages"]},
+        {"tests": [], "evidence": "Because.", "settings": "2 2 10000 1 2"},
+        {"evidence": entry["evidence"].replace("width 512", "width 513")},
+        {"right": entry["right"].replace("10000", "1000")},
+        {"right": "As C1-99 has it.", "settings": "8 512 99"},
+        {"like": ["C0-01"]},
+        {"evidence": "As for C0-34: it does not.", "settings": "34 2 2 10000 1 2"},
+        {"settings": entry["settings"] + " 3"},
+    ):
+        assert len(faults(Claim(**entry | planted))) == 1, planted
+
+
+ENTRY = """
+C0-01:
+  lines: "1"
+  quote: "so it is"
+  verdict: "true"
+  evidence: "It is."
+  right: "As stated."
+  tests: []
+  at: chapters/by-hand.md#by-hand
+"""
+
+
+@pytest.mark.parametrize(
+    ("says", "instead", "complaint"),
+    [
+        ('  right: "As stated."\n', "", "000.yml: C0-01 has no field 'right'"),
+        ("  right:", "  wrong:", "000.yml: C0-01 has no field 'right'"),
+        ("  tests:", "  mood: good\n  tests:", "C0-01 has a field 'mood', which nothing reads"),
+        ('"true"', '"mostly"', "000.yml: C0-01 has the verdict 'mostly'"),
+        ('"true"', "true", "000.yml: C0-01 has True as its verdict, which is no str"),
+        ("tests: []", "tests: test_one", "C0-01 has 'test_one' as its tests, which is no list"),
+        ("  tests:", "  like: C0-02\n  tests:", "C0-01 has 'C0-02' as its like, which is no list"),
+        ("  tests:", '  verdict: "false"\n  tests:', "000.yml: .* line 3 .* 'verdict' more than"),
+        ("C0-01:", "C0-01: {}\nC0-01:", "000.yml: .* line 2 .* 'C0-01' more than once"),
+    ],
+)
+def test_a_file_that_says_too_little_too_much_or_twice_is_refused(
+    says: str, instead: str, complaint: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "000.yml"
+    file.write_text(ENTRY, "utf-8")
+    assert [claim.verdict for claim in claims(tmp_path)] == ["true"]
+    file.write_text(ENTRY.replace(says, instead), "utf-8")
+    with pytest.raises((TypeError, ValueError), match=complaint):
+        claims(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["claims/000", "sources/000", "facts", "references", "names"])
+def test_no_data_say_anything_twice(name: str, tmp_path: Path) -> None:
+    text = (DATA / f"{name}.yml").read_text("utf-8")
+    load(DATA / f"{name}.yml")
+    twice = tmp_path / "twice.yml"
+    entry = re.findall(r"^[\w-]+:.*\n(?:[ -].*\n)*", text, re.M)[0]
+    twice.write_text(f"{text}\n{entry}", "utf-8")
+    with pytest.raises(ValueError, match=f"{entry.partition(':')[0]!r} more than once"):
+        load(twice)
+
+
+# The page
+
+
+def test_the_page_is_what_the_data_say() -> None:
+    """`make update` makes it again."""
+    assert (DOCS / LEDGER).read_text("utf-8") == ledger.page()
+
+
+def test_the_counts_are_those_of_the_entries() -> None:
+    tally = Counter((claim.source, claim.verdict) for claim in claims())
+    table = ledger.counts(claims(), list(CLAIMS)).splitlines()
+    for source, row in zip(CLAIMS, table[2:], strict=False):
+        numbers = [int(n) for n in re.findall(r"\| (\d+)", row)]
+        assert numbers == [*(tally[source, v] for v in VERDICTS), CLAIMS[source]]
+    assert table[-1].endswith(f"| {sum(CLAIMS.values())} |")
+
+
+def test_an_entry_shows_all_there_is() -> None:
+    claim = of("S0")[7]
+    html = render(ledger.entry(claim))
+    for shown in (
+        '<article class="claim" data-source="s0" data-verdict="false">',
+        '<h3 id="c0-08">',
+        '<span class="verdict false">false</span>',
+        "creates wavelengths",
+        "line 99",
+        "chapters/by-hand.md#table-1-1",
+        '<p class="checked">Checked by',
+    ):
+        assert shown in html, shown
+    assert "judged like" not in html
+    alike = render(ledger.entry(replace(claim, like=["C0-34", "C1-62"])))
+    assert '; judged like <a href="#c0-34">C0-34</a>, <a href="#c1-62">C1-62</a>' in alike
+    stated = render(ledger.entry(of("S0")[8]))
+    assert 'class="right"' in html
+    assert 'class="right"' not in stated
+
+
+def test_update_mends_a_changed_digit_of_the_data() -> None:
+    text = (DATA / "claims" / "000.yml").read_text("utf-8")
+    assert ledger.corrections(text) == []
+    broken = text.replace("{{ 6,283.2 =", "{{ 6,283.3 =")
+    assert broken != text
+    [correction] = ledger.corrections(broken)
+    assert (correction.says, correction.should) == ("6,283.3", "6,283.2")
+    assert corrected(broken, [correction]) == text
+
+
+@cache
+def built(site: Site, page: str) -> str:
+    return (site.folder / page.removesuffix(".md") / "index.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("source", CLAIMS)
+def test_the_ledger_leads_to_the_book_and_the_book_to_the_ledger(source: str, site: Site) -> None:
+    """Each way by a link: from the entry to the place, and from near the place to the entry."""
+    for claim in of(source):
+        entry = built(site, LEDGER).split(f'<h3 id="{claim.id.lower()}"')[1].split("</article>")[0]
+        assert f'href="../../{claim.page.removesuffix(".md")}/#{claim.anchor}"' in entry, claim.id
+        for test in claim.tests:
+            assert "Checked by" in entry
+            assert test in entry.replace("<wbr />", "").replace("<wbr>", ""), test
+        page = built(site, claim.page)
+        assert page.count(f'id="{claim.anchor}"') == 1, claim.at
+        link = f'href="../../trust/claims/#{claim.id.lower()}">{claim.id}<'
+        between = page.split(f'id="{claim.anchor}"')[1].partition(link)
+        assert between[1], f"{claim.page} does not lead to {claim.id}"
+        assert not re.search("<h[123]", between[0]), f"{claim.id} is far from {claim.at}"
+
+
+LINE = '<p class="ledger">In the ledger: <a href="../trust/claims.md#c0-08">C0-08</a></p>'
+
+
+@pytest.mark.parametrize(
+    ("text", "shown_as"),
+    [
+        ("Said.\n{ #here }\n\nMore.", f'<p id="here">Said.</p>\n{LINE}\n<p>More.</p>'),
+        ("Said.\n{ #here }\n\n`f`\n{ .checked }\n\nMore.", f"</p>\n{LINE}\n<p>More.</p>"),
+        ("## A { #here }\n\nB.\n\n## C", f'<p>B.</p>\n{LINE}\n<h2 id="c">'),
+        ("Said.\n{ #here }\n\nB.\n\n!!! correction\n\n    Wrong.\n\nC.", f"{LINE}\n</div>\n<p>C."),
+        ('!!! aside "A"\n\n    Said.\n    { #here }\n\nMore.', f"{LINE}\n</div>\n<p>More.</p>"),
+        ("## A { #here }\n\n## B\n\n!!! correction\n\n    Wrong.", f'{LINE}\n<h2 id="b">'),
+        ("So:\n{ #here }\n\n- B.\n\nMore.", f"<li>B.</li>\n</ul>\n{LINE}\n<p>More.</p>"),
+        ("So:\n{ #here }\n\n    f()\n\n`f`\n{ .checked }\n\nMore.", f"</p>\n{LINE}\n<p>More.</p>"),
+        ("So:\n{ #here }\n\n## B", f'<p id="here">So:</p>\n{LINE}\n<h2 id="b">'),
+    ],
+    ids=[
+        "paragraph",
+        "evidence",
+        "section",
+        "correction",
+        "note",
+        "next section",
+        "announced",
+        "announced and evidence",
+        "announced nothing",
+    ],
+)
+def test_the_line_to_the_ledger_stands_by_its_place(
+    text: str, shown_as: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(book_claims, "treated", lambda title: {"here": [of("S0")[7]]})
+    assert shown_as in render(f"# A title\n\n{text}\n")
+
+
+def test_what_a_page_made_from_data_prints_is_listed_as_its_settings() -> None:
+    page = "---\ntitle: A\n---\n# A { #a }\n\nWidth 8.\n\n## B { #b }\n\nOf 2 or 3.\n"
+    assert [stray.message(page) for stray in strays(page)]
+    made = with_settings(page)
+    assert list(strays(made)) == []
+    assert "settings:\n  a: 8\n  b: 2 3\n---" in made
+
+
+def test_no_two_pages_share_the_address_of_their_title() -> None:
+    """By it a page is known to what leads to the ledger."""
+    titles = [title_id(path.read_text("utf-8")) for path in DOCS.rglob("*.md")]
+    shared = [title for title, times in Counter(titles).items() if title and times > 1]
+    assert not shared
+
+
+# The filter
+
+
+def shown(page: Page) -> int:
+    return page.locator("article.claim:visible").count()
+
+
+def test_the_filter_shows_what_is_chosen_and_keeps_it_in_the_address(
+    page: Page, site: Site
+) -> None:
+    page.goto("trust/claims/")
+    every = len(claims())
+    expect(page.locator("output")).to_have_text(f"{every} of {every} claims")
+    page.get_by_label("S0", exact=True).check()
+    page.get_by_label("false", exact=True).check()
+    false = sum(claim.verdict == "false" for claim in of("S0"))
+    expect(page.locator("output")).to_have_text(f"{false} of {every} claims")
+    assert shown(page) == false
+    assert page.url == f"{site.url}trust/claims/?source=s0&verdict=false"
+    page.reload()
+    expect(page.locator("output")).to_have_text(f"{false} of {every} claims")
+    assert page.get_by_label("S0", exact=True).is_checked()
+    page.get_by_role("button", name="Show all").click()
+    expect(page.locator("output")).to_have_text(f"{every} of {every} claims")
+    assert page.url == f"{site.url}trust/claims/"
+
+
+def test_a_source_with_nothing_to_show_hides_its_heading(page: Page) -> None:
+    page.goto("trust/claims/?source=s1")
+    expect(page.locator("#s1")).to_be_visible()
+    expect(page.locator("#s0")).to_be_hidden()
+
+
+def test_the_filter_is_worked_by_keyboard_and_says_what_it_does(page: Page) -> None:
+    page.goto("trust/claims/")
+    page.locator("[name=source]").first.focus()
+    page.keyboard.press("Space")
+    expect(page.locator("output")).to_have_text(f"{len(of('S0'))} of {len(claims())} claims")
+    assert page.locator("output").get_attribute("aria-live") == "polite"
+
+
+def test_without_scripts_all_is_shown_and_nothing_to_choose_with(
+    browser: Browser, site: Site
+) -> None:
+    with browser.new_context(java_script_enabled=False) as window, window.new_page() as page:
+        page.goto(f"{site.url}trust/claims/?source=s0")
+        expect(page.locator("#ledger-filter")).to_be_hidden()
+        assert shown(page) == len(claims())

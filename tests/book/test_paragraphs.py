@@ -1,0 +1,102 @@
+"""Each concept has one home: no two pages share a paragraph, or nearly."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from itertools import combinations
+from pathlib import Path
+
+from scripts.book import ledger, sourcemap
+from scripts.book import DOCS
+from scripts.book.citations import WHOLE
+from scripts.book.numbers import BINDING
+from scripts.book.text import spans, without_front_matter
+
+LEAST = 12  # words; a shorter paragraph may well be said twice
+SHINGLE = 4  # words in a row
+NEAR = 0.25  # of the shingles of both paragraphs together, or twice as much of the shorter one's
+CODE = re.compile(r"^(?: *(?:\||>>>|<!--|///|--src--|#+ |\{ |!!!|\?\?\?))", re.M)
+# What is no prose: pictures' descriptions, formulas, addresses, citations, attributes, tags.
+NO_PROSE = re.compile(
+    r"!\[[^\]]*\]|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)|\[\^\w+\]|\{ ?[.#:][^}]*\}|<[^<>]*>"
+)
+
+Shingles = frozenset[tuple[str, ...]]
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a page, without listings, tables, captions' frames and headings."""
+    text = without_front_matter(text)
+    for span in reversed(list(spans(text))):
+        if span.kind in {"fence", "comment"}:
+            text = f"{text[: span.start]}\n\n{text[span.end :]}"
+    blocks = re.split(r"\n\s*\n|\n(?=[ ]*(?:[-*]|\d+\.) )", text)
+    return [" ".join(block.split()) for block in blocks if not CODE.match(block)]
+
+
+def shingles(paragraph: str) -> Shingles:
+    """Return all runs of words in a paragraph; a bound number is a word."""
+    bare = NO_PROSE.sub(" ", BINDING.sub(lambda bound: bound["printed"], paragraph))
+    words = re.findall(r"\w+", bare.lower())
+    if len(words) < LEAST or WHOLE.search(paragraph):
+        return frozenset()
+    return frozenset(tuple(words[n : n + SHINGLE]) for n in range(len(words) - SHINGLE + 1))
+
+
+def near(one: Shingles, other: Shingles) -> bool:
+    """Return whether two paragraphs say nearly the same in nearly the same words."""
+    both = len(one & other)
+    return both > NEAR * len(one | other) or both > 2 * NEAR * min(len(one), len(other))
+
+
+def shared(pages: dict[str, str]) -> list[tuple[str, str, str]]:
+    """Return the paragraphs that two pages share, with the pages' names.
+
+    Two are compared only where they have a shingle in common.
+    """
+    found: dict[tuple[str, ...], list[tuple[str, int]]] = defaultdict(list)
+    texts = {
+        name: [(said, runs) for said in paragraphs(text) if (runs := shingles(said))]
+        for name, text in pages.items()
+    }
+    for name, known in texts.items():
+        for n, (_, runs) in enumerate(known):
+            for run in runs:
+                found[run].append((name, n))
+    pairs = {pair for places in found.values() for pair in combinations(places, 2)}
+    return [
+        (a, b, texts[a][n][0])
+        for (a, n), (b, m) in sorted(pairs)
+        if a != b and near(texts[a][n][1], texts[b][m][1])
+    ]
+
+
+def written() -> dict[str, str]:
+    """Return the pages that are written by hand, by their names."""
+    made: set[Path] = {ledger.PAGE, sourcemap.PAGE}
+    return {
+        str(path.relative_to(DOCS)): path.read_text("utf-8")
+        for path in sorted(DOCS.rglob("*.md"))
+        if path not in made
+    }
+
+
+def test_no_two_pages_share_a_paragraph() -> None:
+    assert shared(written()) == []
+
+
+def test_a_planted_paragraph_is_noticed_word_for_word_or_nearly() -> None:
+    pages = written()
+    planted = next(p for p in paragraphs(pages["chapters/by-hand.md"]) if "minute hand" in p)
+    nearly = planted.replace("moves visibly", "is seen to move").replace("Think", "You may think")
+    for copy in (planted, nearly):
+        broken = {**pages, "chapters/prove-it.md": f"{pages['chapters/prove-it.md']}\n\n{copy}\n"}
+        assert ("chapters/by-hand.md", "chapters/prove-it.md", planted) in shared(broken)
+
+
+def test_what_two_pages_need_in_common_is_no_shared_paragraph() -> None:
+    one = "The shortest wavelength is six positions at every width, and the longest grows with it."
+    other = "Of all wavelengths the longest belongs to the last pair, which hardly turns."
+    assert shared({"a.md": one, "b.md": other}) == []
+    assert shared({"a.md": "Attention reads a bag.", "b.md": "Attention reads a bag."}) == []

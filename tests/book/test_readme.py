@@ -1,0 +1,85 @@
+"""What README.md, CONTRIBUTING.md and CHANGELOG.md point at is there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib.machinery import PathFinder
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from markdown.extensions.toc import slugify
+from tests.site.served import ROOT
+
+from scripts.book.text import outside_code, spans
+
+FRONT_DOOR = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+LINK = re.compile(r"""\]\(([^)\s]+)|\b(?:src|srcset|href)="([^"\s]+)""")
+HEADING = re.compile(r"^#+ (.+?)(?: \{ ?#([\w-]+) ?\})?$", re.MULTILINE)
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def prose(text: str) -> str:
+    return "".join(text[start:end] for start, end, _ in outside_code(text))
+
+
+def code(text: str) -> Iterator[str]:
+    """Yield what stands in code of a page, in its lines and between them."""
+    return (text[span.start : span.end] for span in spans(text) if span.kind in {"code", "fence"})
+
+
+def links(text: str) -> Iterator[str]:
+    """Yield the links of a page that do not leave the checkout."""
+    for match in LINK.finditer(prose(text)):
+        if "://" not in (link := match[1] or match[2]):
+            yield link
+
+
+def anchors(path: Path) -> set[str]:
+    """Return the names of a page's headings, given or as a forge makes them."""
+    headings = HEADING.findall(path.read_text(encoding="utf-8"))
+    return {given or slugify(heading.replace("`", ""), "-") for heading, given in headings}
+
+
+def is_there(link: str) -> bool:
+    """Return whether a link leads to a file or a folder, and to a heading of it if it names one."""
+    address, _, anchor = link.partition("#")
+    path = ROOT / unquote(address)
+    return path.exists() and (not anchor or anchor in anchors(path))
+
+
+@pytest.mark.parametrize("name", FRONT_DOOR)
+def test_every_link_leads_to_something_that_is_there(name: str) -> None:
+    found = [link if not link.startswith("#") else name + link for link in links(read(name))]
+    assert [link for link in found if not is_there(link)] == []
+
+
+def test_the_links_are_found() -> None:
+    assert {"LICENSE", "docs", "docs/figures/plate-light.svg"} <= set(links(read("README.md")))
+    assert "docs/data/facts.yml" in set(links(read("CONTRIBUTING.md")))
+    assert is_there("CONTRIBUTING.md#report-something-wrong")
+    assert is_there("docs/trust/how-checked.md#what-is-tied")
+    assert not is_there("CONTRIBUTING.md#gone") and not is_there("gone.md")
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_every_make_command_is_a_target(name: str) -> None:
+    targets = re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE)
+    named = {goal for part in code(read(name)) for goal in re.findall(r"\bmake ([a-z-]+)", part)}
+    assert "serve" in named
+    assert named <= set(targets)
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_every_module_that_is_run_is_there(name: str) -> None:
+    named = {run for part in code(read(name)) for run in re.findall(r" -m ([a-z_.]+)", part)}
+    assert named
+    files = (path.relative_to(ROOT) for path in (ROOT / "scripts").rglob("*.py"))
+    ours = {".".join(file.with_suffix("").parts).removesuffix(".__init__") for file in files}
+    others = [module for module in named - ours if not module.startswith("scripts")]
+    assert named - ours == {*others}
+    assert [other for other in others if not PathFinder.find_spec(other.partition(".")[0])] == []

@@ -1,0 +1,159 @@
+"""Which sessions of a page run in the browser, and what a page's Python makes of what is typed."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from urllib.parse import unquote
+
+import numpy as np
+import pytest
+
+from scripts.book.render import render
+from scripts.book.run import runnable
+from scripts.pyodide.session import Page
+
+
+def page(*sessions: str) -> str:
+    """Return a page of sessions, without what they print."""
+    prompts = [
+        "".join(f"{'... ' if line[0] == ' ' else '>>> '}{line}\n" for line in session.splitlines())
+        for session in sessions
+    ]
+    return "\n".join(f"Words.\n\n```pycon\n{prompt}```\n" for prompt in prompts)
+
+
+def which(*sessions: str) -> list[int]:
+    """Return the numbers of the sessions that run, of a page of them."""
+    text = page(*sessions)
+    starts = [place for place in range(len(text)) if text.startswith("```pycon", place)]
+    return [starts.index(found.start) for found in runnable(text)]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import torch",
+        "import numpy as np, torch.nn",
+        "from torch import nn",
+        "import posenc.nn",
+        "from posenc import frequencies, nn",
+        "from posenc.nn import RotaryEmbedding",
+        "import matplotlib.pyplot as plt",
+        "from scripts import assets",
+        "import posenc\nlayer = posenc.nn.ALiBi(2)",
+        "np.pi  # which nothing above has imported",
+        "def layer():\n    import torch",
+    ],
+)
+def test_what_needs_more_than_numpy_does_not_run(statement: str) -> None:
+    assert which("1", statement, "2") == [0, 2]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import numpy as np",
+        "import numpy.linalg, posenc",
+        "from posenc import frequencies",
+        "from posenc.rotary import apply_rope",
+        "from itertools import product",
+        "nn = 1\nnn.real",
+        "import posenc\nposenc.frequencies(8)",
+    ],
+)
+def test_what_needs_numpy_alone_runs(statement: str) -> None:
+    assert which(statement) == [0]
+
+
+def test_names_that_come_from_torch_are_missing_until_they_are_given_again() -> None:
+    assert which("x = 1", "import torch\nx = torch.ones(2)", "x", "x = 2", "x") == [0, 3, 4]
+
+
+def test_a_function_that_uses_what_is_missing_is_missing() -> None:
+    define = "def f():\n    return [torch.ones(n) for n in range(3)]"
+    assert which("import torch", define, "f()", "g = lambda: f()", "g()") == []
+
+
+def test_names_of_functions_and_comprehensions_are_their_own() -> None:
+    assert which("import torch\nx = torch.ones(1)", "sum(x for x in [1])", "def f(x):\n    x") == [
+        1,
+        2,
+    ]
+
+
+def test_what_runs_of_a_mixed_session_goes_before_the_next() -> None:
+    first, second, third = runnable(
+        page("1", "import torch\nimport numpy as np\nt = torch.ones(1)\nz = 0", "np.ones(1)", "z")
+    )
+    assert first.before == third.before == ""
+    assert second.before == "import numpy as np\nz = 0\n"
+
+
+def test_a_page_marks_what_runs_also_inside_a_box() -> None:
+    inside = page("import torch\nx = 'a \"b\" & c'", "x").replace("\n", "\n    ")
+    shown = render(f"# A title\n\n!!! aside\n\n    {inside}\n")
+    assert shown.count("language-pycon") == 2
+    (mark,) = [tag for tag in shown.split("<div ") if "runs" in tag]
+    assert unquote(unescape(mark.split('data-before="')[1].split('"')[0])) == "x = 'a \"b\" & c'\n"
+
+
+def printed(capsys: pytest.CaptureFixture[str], page: Page, source: str, place: str = "a") -> str:
+    page.run(source, place)
+    out, err = capsys.readouterr()
+    return str(out + err)
+
+
+def test_values_are_echoed_and_none_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+    page = Page()
+    assert printed(capsys, page, "x = 2\nx\nNone\nprint('so')\nx, 'y'") == "2\nso\n(2, 'y')\n"
+    assert printed(capsys, page, "x + 1; x + 2\nif x:\n    x") == "3\n4\n2\n"
+
+
+def test_what_has_no_line_end_is_printed_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert printed(capsys, Page(), "print('x', end='')") == "x"
+
+
+def test_an_error_is_shown_without_our_frames_and_the_rest_runs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page = Page()
+    page.run("def f(x):\n    return 1 / x", "example 1")
+    said = printed(capsys, page, "3\nf(0)\n4", "example 2")
+    assert re.sub(r"^ *[~^]+\n", "", said, flags=re.M) == (
+        "3\n4\nTraceback (most recent call last):\n"
+        '  File "<example 2>", line 2, in <module>\n    f(0)\n'
+        '  File "<example 1>", line 2, in f\n    return 1 / x\n'
+        "ZeroDivisionError: division by zero\n"
+    )
+
+
+@pytest.mark.parametrize("source", ["1\nx =\n", "1\nreturn 2\n"])
+def test_what_cannot_be_read_does_not_run(capsys: pytest.CaptureFixture[str], source: str) -> None:
+    said = printed(capsys, Page(), source, "example 3")
+    assert said.startswith('  File "<example 3>", line 2\n    ')
+    assert "SyntaxError: " in said
+
+
+def test_leaving_is_an_error_like_others(capsys: pytest.CaptureFixture[str]) -> None:
+    assert printed(capsys, Page(), "raise SystemExit(3)\n4").endswith("SystemExit: 3\n")
+
+
+def test_a_group_has_names_of_its_own_that_begin_as_a_module_s(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page = Page()
+    page.run("x = 1", "a")
+    page.run("x", "a", "f", "posenc.sinusoidal")
+    page.run("np.pi > 3, __name__", "a", "f", "posenc.sinusoidal")
+    out, err = capsys.readouterr()
+    assert out == "(True, '__main__')\n"
+    assert err.endswith("NameError: name 'x' is not defined\n")
+
+
+def test_a_new_page_prints_as_numpy_does_by_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    first = "import numpy as np\nnp.set_printoptions(precision=2)\nnp.array([1 / 3])"
+    with np.printoptions():
+        assert printed(capsys, Page(), first) == "array([0.33])\n"
+        again = printed(capsys, Page(), "import numpy as np\nnp.array([1 / 3])")
+    assert again == "array([0.33333333])\n"

@@ -1,0 +1,204 @@
+"""Every item of the sources has its counterpart: a place in the built site that treats it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.site.served import Site
+from tests.site.treated import Places
+
+from scripts.book import sourcemap
+from scripts.book import DOCS, ROOT
+from scripts.book.text import FRONT
+from scripts.book.sourcemap import Item, Source, sources
+
+# How many items each of the five texts has, and on how many lines they stand.
+ITEMS = {"S0": (94, 513), "S1": (88, 1066), "S2": (29, 116), "S3": (63, 201), "S4": (70, 441)}
+CHAPTERS = {
+    "S0": "chapters/by-hand.md",
+    "S1": "chapters/build-it.md",
+    "S2": "chapters/at-the-board.md",
+    "S3": "chapters/prove-it.md",
+    "S4": "chapters/check-yourself.md",
+}
+LEAST_NOTICED = 0.95  # of all the wrong places that an item of a text could be said to have
+
+
+def the(name: str) -> Source:
+    """Return a source, or say that its file is not there."""
+    found = sources()
+    assert name in found, f"docs/data/sources/ has no file for {name}"
+    return found[name]
+
+
+def missing(name: str, items: list[Item]) -> set[str]:
+    """Return the items that a source has and the map has not."""
+    return {f"{name}-{n:02d}" for n in range(1, ITEMS[name][0] + 1)} - {item.id for item in items}
+
+
+@cache
+def places(page: Path) -> Places:
+    return Places(page)
+
+
+def built(site: Site, page: str) -> Places:
+    return places(site.folder / page.removesuffix(".md") / "index.html")
+
+
+def anchors(items: list[Item], page: str) -> frozenset[str]:
+    """Return the addresses on a page at which some of these items have their places."""
+    return frozenset(item.anchor for item in items if item.page == page)
+
+
+def said(site: Site, at: Item, items: list[Item]) -> str:
+    """Return what the book says at the place of an item, up to the next place of its source."""
+    return built(site, at.page).said(at.anchor, anchors(items, at.page)).lower()
+
+
+def lacks(text: str, item: Item) -> list[str]:
+    """Return the words that a text has not, and without which it does not treat an item."""
+    return [str(term) for term in item.terms if str(term).lower() not in text]
+
+
+def dead(site: Site, items: list[Item]) -> list[str]:
+    """Return the items whose address is not on its page, or more than once, with the address."""
+    counts = [(item, built(site, item.page).ids.count(item.anchor)) for item in items]
+    return [f"{i.id}: {i.at} is there {times} times" for i, times in counts if times != 1]
+
+
+def untreated(site: Site, items: list[Item]) -> list[str]:
+    """Return the items whose place does not treat them, with the place and what it does not say."""
+    found = [(item, lacks(said(site, item, items), item)) for item in items]
+    return [f"{item.id}: {item.at} does not say {words}" for item, words in found if words]
+
+
+def test_the_map_is_of_five_texts() -> None:
+    assert {name: source.page for name, source in sources().items()} == CHAPTERS
+
+
+@pytest.mark.parametrize("name", ITEMS)
+def test_no_item_is_missing(name: str) -> None:
+    items = the(name).items
+    assert not missing(name, items)
+    assert [item.id for item in items] == sorted({item.id for item in items})
+    assert len(items) == ITEMS[name][0]
+
+
+@pytest.mark.parametrize("name", ITEMS)
+def test_items_stand_in_the_order_of_their_source(name: str) -> None:
+    spans = [item.span for item in the(name).items]
+    assert all(first <= last for first, last in spans)
+    assert all(before[1] < after[0] for before, after in pairwise(spans))
+    assert spans[0][0] >= 1
+    assert spans[-1][1] <= ITEMS[name][1]
+
+
+@pytest.mark.parametrize("name", ITEMS)
+def test_an_item_says_what_it_is_and_by_what_words_its_place_is_known(name: str) -> None:
+    for item in the(name).items:
+        assert item.kind, item
+        assert item.what, item
+        assert 1 <= len(item.terms) <= 5, item
+
+
+@pytest.mark.parametrize("name", ITEMS)
+def test_every_item_has_an_address_that_exists(name: str, site: Site) -> None:
+    assert not dead(site, the(name).items)
+
+
+@pytest.mark.parametrize("name", ITEMS)
+def test_every_place_treats_its_item(name: str, site: Site) -> None:
+    assert not untreated(site, the(name).items)
+
+
+@pytest.mark.parametrize("name", ITEMS)
+def test_places_come_in_the_order_of_the_source(name: str, site: Site) -> None:
+    """A mirror keeps the order: on its own page no item stands in a section before the last's."""
+    source = the(name)
+    own = [item for item in source.items if item.page == source.page]
+    sections = [built(site, source.page).section(item.anchor) for item in own]
+    pairs = zip(pairwise(own), pairwise(sections), strict=True)
+    back = [f"{b.id}: {b.at} stands above {a.at}, {a.id}" for (a, b), (x, y) in pairs if y < x]
+    assert not back
+
+
+@pytest.mark.parametrize("name", ITEMS)
+def test_a_wrong_place_is_noticed(name: str, site: Site) -> None:
+    """Give each item every other place of its page in turn: its words are hardly ever there."""
+    items, unnoticed, wrong = the(name).items, 0, 0
+    texts = {(item.page, item.anchor): said(site, item, items) for item in items}
+    for item in items:
+        own = (item.page, item.anchor)
+        others = [text for at, text in texts.items() if at[0] == item.page and at != own]
+        wrong += len(others)
+        unnoticed += sum(not lacks(text, item) for text in others)
+    assert unnoticed <= (1 - LEAST_NOTICED) * wrong, f"{unnoticed} of {wrong} wrong places pass"
+
+
+def test_a_planted_fault_is_noticed(site: Site) -> None:
+    first, second, *rest = the("S0").items
+    assert missing("S0", [first, *rest]) == {"S0-02"}
+    gone = replace(second, at=f"{second.page}#gone")
+    there = f"S0-02: {second.page}#gone is there 0 times"
+    assert dead(site, [first, gone, *rest]) == [there]
+    with pytest.raises(LookupError, match="by-hand has no address #gone"):
+        untreated(site, [first, gone, *rest])
+    elsewhere = replace(second, at=f"{second.page}#rope")
+    [complaint] = untreated(site, [first, elsewhere, *rest])
+    assert complaint.startswith(f"S0-02: {second.page}#rope does not say ['")
+    misread = replace(second, terms=[*second.terms, "carburettor"])
+    there = f"S0-02: {second.at} does not say ['carburettor']"
+    assert untreated(site, [first, misread, *rest]) == [there]
+
+
+@pytest.mark.parametrize(
+    ("says", "instead", "complaint"),
+    [
+        ("kind: prose, ", "", "001.yml: S1-01 has no field 'kind'"),
+        ("kind:", "sort: odd, kind:", "001.yml: S1-01 has a field 'sort', which nothing reads"),
+        ("kind:", "kind: list, kind:", "001.yml: .* line 4 .* 'kind' more than once"),
+        ("title:", "title: Other\ntitle:", "001.yml: .* line 1 .* 'title' more than once"),
+        ("page:", "page: a.md\nplace:", "001.yml has a field 'place', which nothing reads"),
+    ],
+)
+def test_a_file_that_says_too_little_too_much_or_twice_is_refused(
+    says: str, instead: str, complaint: str, tmp_path: Path
+) -> None:
+    item = '{ lines: "1-2", kind: prose, what: "it", anchor: here, terms: [it] }'
+    text, file = f"title: A\npage: a.md\nitems:\n  S1-01: {item}\n", tmp_path / "001.yml"
+    file.write_text(text, "utf-8")
+    assert [found.id for found in sources(tmp_path)["S1"].items] == ["S1-01"]
+    file.write_text(text.replace(says, instead), "utf-8")
+    with pytest.raises(ValueError, match=complaint):
+        sources(tmp_path)
+
+
+def test_a_chapter_and_its_sheet_bear_the_number_of_their_entry_in_the_menu() -> None:
+    """What has no number there belongs to the chapter above it."""
+    text, number, numbered = (ROOT / "mkdocs.yml").read_text("utf-8"), "", []
+    for found, page in re.findall(r"^ +- (?:(\d) )?[^:\n]+: (chapters/\S+)$", text, re.M):
+        number = found or number
+        numbered += [page] * bool(found)
+        front = FRONT.match((DOCS / page).read_text("utf-8"))
+        assert front and yaml.safe_load(front["matter"])["chapter"] == int(number), page
+    assert numbered == [*CHAPTERS.values()]
+
+
+def test_the_page_is_what_the_data_say() -> None:
+    """`make update` makes it again."""
+    assert (DOCS / sourcemap.MAP).read_text("utf-8") == sourcemap.page()
+
+
+@pytest.mark.parametrize("name", ITEMS)
+def test_the_page_leads_to_every_place(name: str, site: Site) -> None:
+    page = (site.folder / "trust" / "sources" / "index.html").read_text("utf-8")
+    for item in the(name).items:
+        row = page.split(f">{item.id}<")[1].split("</tr>")[0]
+        assert f'href="../../{item.page.removesuffix(".md")}/#{item.anchor}"' in row, item.id
+        assert sourcemap.lines_shown(item.lines) in row

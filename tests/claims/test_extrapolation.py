@@ -1,0 +1,239 @@
+"""What pages say in words of what was measured, held against the result files of every seed.
+
+The numbers of the pages are bound to them; tests/commands/test_measure.py tests what made the files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from scripts.book import DOCS
+from scripts.book.check import corrections
+from scripts.figures.extrapolation import AS_TRAINED, LINE, LOOKS, apart
+from scripts.measure import results
+from scripts.measure.__main__ import SEEDS, TASKS
+from scripts.measure.corpus import BYTES, corpus
+from scripts.measure.language import APART, STRETCH
+from scripts.measure.report import LANGUAGE, ORDER, RATES, beside, measurement, rates, read
+
+PAGE = DOCS / "beyond" / "which-extrapolates.md"
+MEASURED = measurement()
+LENGTHS = (64, 128, 256, 512)
+HOLD = ("alibi", "shaw")
+
+Array = NDArray[np.float64]
+
+
+def perplexities(name: str) -> Array:
+    """Return the perplexity of each seed at each length, a row a length."""
+    return np.array([MEASURED.perplexities(name, length) for length in LENGTHS])
+
+
+def accuracies(name: str) -> Array:
+    """Return the share of right answers of each seed at each length, a row a length."""
+    return np.array([MEASURED.accuracies(name, n) for n in MEASURED.lengths("order")])
+
+
+# What there is
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_method_was_measured_with_the_same_settings_and_seeds(task: str) -> None:
+    found, (settings, lengths) = MEASURED.of(task), TASKS[task]
+    assert all(result["settings"] == vars(settings) for result in found)
+    assert all(result["lengths"] == list(lengths) for result in found)
+    assert list(lengths) == [settings.length * times for times in (1, 2, 4, 8)]
+    counts = Counter(name for result in found for name in result["found"])
+    assert counts == dict.fromkeys(LANGUAGE if task == "language" else ORDER, len(SEEDS))
+    assert len({(result["method"], result["seed"]) for result in found}) == len(found)
+    assert MEASURED.seeds() >= 3
+
+
+def test_all_results_read_one_text_and_come_from_code_that_does_the_same() -> None:
+    assert MEASURED.corpus()["bytes"] > MEASURED.corpus()["held_out_bytes"] > 0
+    assert len(MEASURED.told("versions")) == 1
+    assert MEASURED.outdated() == []
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_every_scheme_was_tried_at_every_rate_with_another_seed(rate: str) -> None:
+    trials = read(results.RESULTS / "rates" / rate).results
+    settings = replace(TASKS["language"][0], steps=400, rate=float(rate))
+    assert sorted(trial["method"] for trial in trials) == sorted(AS_TRAINED)
+    for trial in trials:
+        assert trial["settings"] == vars(settings)
+        assert trial["seed"] not in SEEDS
+        assert trial["corpus"] == MEASURED.corpus()
+
+
+def test_the_rate_that_was_taken_is_close_to_the_best_without_positions() -> None:
+    found = rates()[AS_TRAINED.index("none")]
+    taken = RATES.index(str(TASKS["language"][0].rate))
+    assert 0 < taken < len(RATES) - 1
+    assert found[taken] < 1.01 * found.min()
+    assert found[0] > 1.01 * found[taken]
+
+
+def test_every_scheme_with_positions_did_best_at_the_highest_rate() -> None:
+    for name, found in zip(AS_TRAINED, rates(), strict=True):
+        assert (found.argmin() == len(RATES) - 1) or name == "none"
+
+
+# What the page says of it
+
+
+def test_alibi_stays_flat_shaw_nearly_and_nothing_else() -> None:
+    for name in LANGUAGE:
+        times = perplexities(name) / perplexities(name)[0]
+        if name in HOLD:
+            assert times.max() < 1.1, name
+        else:
+            assert times[-1].min() > 1.5, name
+    assert (perplexities("alibi")[1:] < perplexities("alibi")[0]).all()
+    assert (perplexities("shaw")[-1] > 1.05 * perplexities("shaw")[0]).all()
+
+
+def test_added_rows_do_worse_at_twice_the_length_than_counting_bytes() -> None:
+    """A model of order zero: how often each byte occurs in the training text, and nothing else."""
+    text = corpus()
+    counts = np.bincount(text.training.numpy(), minlength=BYTES) + 1
+    surprise = -np.log(counts / counts.sum())[text.held_out.numpy()].mean()
+    counted = np.exp(surprise)
+    for name in ("sinusoidal", "learned"):
+        assert perplexities(name)[0].max() < counted / 4
+        assert perplexities(name)[1:].min() > counted
+    for name in ("none", "rope", "t5", *HOLD):
+        assert perplexities(name)[1].max() < counted / 2
+
+
+def test_yarn_helps_rope_with_fitted_limits_or_the_released_ramp_and_harms_it_with_llamas() -> None:
+    rope = perplexities("rope")[1:]
+    fitted, llamas, released, aware, interpolated = (
+        perplexities(f"rope, {name}")[1:]
+        for name in (
+            *("YaRN with fitted limits", "YaRN with Llama's limits", "YaRN as released"),
+            *("NTK-aware", "interpolated"),
+        )
+    )
+    assert (fitted < 0.8 * rope).all()
+    assert (released < 0.8 * rope).all()
+    assert (released[1:] < 0.9 * fitted[1:]).all()
+    assert (np.abs(released[0] / aware[0] - 1) < 0.05).all()
+    assert (released[1:] < 0.8 * aware[1:]).all()
+    assert (aware[:2] < 0.8 * rope[:2]).all()
+    assert (llamas > rope).all()
+    assert (interpolated > rope).all()
+
+
+def test_alibi_and_shaw_gain_a_little_at_twice_the_length_with_every_seed() -> None:
+    for name in HOLD:
+        times = perplexities(name)[1] / perplexities(name)[0]
+        assert ((times > 0.95) & (times < 1)).all(), name
+        # By position: what a window gains is gained in its first bytes.
+        at, further = MEASURED.by_position(name), APART // STRETCH
+        assert (at[:, further] < at[:, 0]).all(), name
+
+
+def test_rope_and_t5_end_within_the_spread_of_each_other() -> None:
+    rope, t5 = perplexities("rope")[-1], perplexities("t5")[-1]
+    assert rope.min() < t5.max()
+    assert t5.min() < rope.max()
+
+
+def test_rope_holds_longer_than_rows_and_not_for_long() -> None:
+    """Over the first positions that are new, and at twice the length."""
+    new = int(MEASURED.setting("length")) // STRETCH
+    before, after = (np.median(MEASURED.by_position("rope"), axis=0)[new + k] for k in (-1, 0))
+    assert after < 1.1 * before
+    for name in ("sinusoidal", "learned"):
+        jumped = MEASURED.by_position(name)
+        assert (jumped[:, new] > 5 * jumped[:, new - 1]).all()
+    assert (perplexities("rope")[1] > 1.3 * perplexities("rope")[0]).all()
+
+
+def test_bytes_with_16_before_them_are_predicted_no_better_with_256_more() -> None:
+    """Windows end 256 bytes apart, so that position p + 256 reads what p reads in the next one."""
+    further = APART // STRETCH
+    for name in LANGUAGE:
+        at = np.median(MEASURED.by_position(name), axis=0)
+        # The first stretch has next to nothing before it, and gains whatever comes before.
+        assert np.mean(at[further + 1 :] / at[1:-further]) > 1, name
+
+
+def test_without_positions_an_encoder_guesses_and_a_decoder_does_not() -> None:
+    guess = 4 * 0.5 / np.sqrt(1000)  # four times what 1000 guesses stray by
+    assert np.abs(accuracies("none, encoder") - 0.5).max() < guess
+    assert accuracies("none")[0].min() == 1
+
+
+def test_beyond_the_trained_length_no_scheme_orders_every_text_with_every_seed() -> None:
+    for name in ORDER[1:]:
+        assert accuracies(name)[0].min() > 0.99, name
+        assert accuracies(name)[-1].min() < 0.7, name
+    assert accuracies("rope")[-1].max() < 0.55
+    # And the seeds of one scheme lie as far apart as the schemes do.
+    spreads = [np.ptp(accuracies(name)[-1]) for name in ("none", "learned", "alibi", "shaw")]
+    medians = [MEASURED.accuracy(name, 128) for name in ORDER[1:]]
+    assert min(spreads) > 0.3
+    assert np.ptp(medians) < 0.5
+
+
+# The page itself
+
+SHOWN = {name: says for name, (says, *_) in LOOKS.items()} | {
+    "none, encoder": "no positions, encoder"
+}
+
+
+@pytest.mark.parametrize(
+    ("expression", "names"),
+    [
+        ("measurement().language()", LANGUAGE),
+        ("measurement().order()", ORDER),
+        ("dict(zip(report.RATES, trials.T))", AS_TRAINED),
+    ],
+)
+def test_the_rows_of_the_tables_are_named_after_what_they_show(
+    expression: str, names: tuple[str, ...]
+) -> None:
+    page = PAGE.read_text("utf-8")
+    table = page.partition(f"<!-- table: {expression} -->\n")[2].partition("\n\n")[0]
+    labels = re.findall(r"^\| ([^|]+?) \|", table, re.M)
+    assert labels == ["scheme", *(SHOWN[name] for name in names)]
+
+
+def test_the_page_names_results_of_other_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = PAGE.read_text("utf-8")
+    assert corrections(page) == []
+    monkeypatch.setattr("scripts.measure.probe.probe", lambda task, method: ())
+    (change,) = corrections(page)
+    count = len(MEASURED.results)
+    assert f"{count} of {count} language-alibi-0 " in change.should
+    assert "order-t5-2" in change.should
+
+
+def test_results_are_printed_above_the_committed_ones(tmp_path: Path) -> None:
+    mine = {**MEASURED.of("language")[0], "seed": 99}
+    results.write(tmp_path / "language-alibi-99.json", mine)
+    results.write(tmp_path / "order-alibi-0.json", MEASURED.of("order")[0])
+    printed = list(beside(read(tmp_path), MEASURED))
+    assert printed[0] == "language-alibi-99: alibi"
+    assert re.fullmatch(r" +here  64: 3\.\d{3}  128: 3\.\d{3}  256: .*", printed[1])
+    assert printed[2] == " committed  nothing"
+    assert printed[3] == "order-alibi-0: alibi"
+    assert printed[4].split()[1:] == printed[5].split()[1:]
+
+
+def test_names_of_curves_keep_apart_and_in_order() -> None:
+    ends = np.array([3.0, 100.0, 101.0, 99.0, 40.0])
+    placed = apart(ends)
+    assert (np.argsort(placed) == np.argsort(ends)).all()
+    assert np.diff(np.sort(placed)).min() > 0.99 * LINE
+    np.testing.assert_array_equal(placed[[0, 4]], [3.0, 40.0])

@@ -1,0 +1,51 @@
+"""The committed picture of the book is what its script draws, and says what the home page says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from PIL import Image
+
+from scripts.figures import _card
+from scripts.book import DOCS, ROOT
+from scripts.figures._check import unlike_pinned
+
+
+def test_the_committed_picture_is_what_the_script_draws() -> None:
+    assert card.apart(card.CARD) <= (1.0 if unlike_pinned() else 0.0)
+
+
+def test_the_picture_has_the_size_and_weight_that_others_expect() -> None:
+    assert size(card.CARD) == card.SIZE == (1200, 630)
+    assert card.CARD.stat().st_size < 60_000
+
+
+def test_the_picture_says_what_the_home_page_says() -> None:
+    named = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").splitlines()[0]
+    assert yaml.safe_load(named)["site_name"] == card.TITLE
+    home = (DOCS / "index.md").read_text(encoding="utf-8")
+    assert f"# {card.TITLE}\n\n{card.LEAD}\n" in home
+
+
+def test_another_picture_is_noticed_and_drawn_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "card.png"
+    assert card.apart(other) == 255
+    Image.new("RGB", (10, 10)).save(other)
+    assert card.apart(other) == 255
+    monkeypatch.setattr(card, "LEAD", "By hand")
+    assert card.apart(card.CARD) > 1
+    monkeypatch.setattr(card, "CARD", other)
+    card.main()
+    card.main()
+    assert capsys.readouterr().out == "card: drawn\n"
+    assert size(other) == card.SIZE
+
+
+def size(path: Path) -> tuple[int, int]:
+    """Return the width and height of a picture."""
+    with Image.open(path) as picture:
+        return picture.size

@@ -1,0 +1,439 @@
+"""What a machine lacks is said in words that help, and what is half done is made good."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.site.served import ROOT
+
+import posenc
+from scripts.setup import browser
+from scripts.site import serve
+from scripts.book.check import corrections
+from scripts.setup.node import executable
+
+SETUP = ROOT / "scripts" / "setup.py"
+DEAD = "http://127.0.0.1:9/simple"  # the discard port: nobody answers
+
+
+def bare_checkout(folder: Path) -> Path:
+    """Return a checkout with only what the set-up reads, in a folder with a space in its name."""
+    root = folder / "bare checkout"
+    (root / "scripts").mkdir(parents=True)
+    shutil.copy(SETUP, root / "scripts")
+    for name in module_of(root).SOURCES:
+        shutil.copy(ROOT / name, root)
+    return root
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """Return a bare checkout."""
+    return bare_checkout(tmp_path)
+
+
+def module_of(root: Path) -> Any:
+    """Return a checkout's own set-up as a module, so that what it makes is made there."""
+    spec = importlib.util.spec_from_file_location("setup_of_a_copy", root / "scripts" / "setup.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run_setup(root: Path, *extras: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a checkout's set-up on an empty PATH, where no index and no registry answers."""
+    lonely = {"PATH": str(root / "bin"), "PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": DEAD}
+    return subprocess.run(
+        [sys.executable, root / "scripts" / "setup.py", *extras],
+        env=lonely | {"PIP_RETRIES": "1"} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def ask_for(root: Path, version: str) -> None:
+    """Make a checkout ask for a later Python than there is."""
+    script = root / "scripts" / "setup.py"
+    text = script.read_text(encoding="utf-8")
+    assert "OLDEST = (3, 11)" in text
+    script.write_text(text.replace("OLDEST = (3, 11)", f"OLDEST = {version}"), encoding="utf-8")
+
+
+def program(path: Path, script: str) -> None:
+    """Write a small program of the shell."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    path.chmod(0o755)
+
+
+def test_python_3_6_can_read_the_set_up() -> None:
+    ast.parse(SETUP.read_text(encoding="utf-8"), feature_version=(3, 6))
+
+
+def test_an_old_python_is_told_what_to_do(bare: Path) -> None:
+    ask_for(bare, "(3, 99)")
+    done = run_setup(bare)
+    assert done.returncode == 1
+    assert "Python 3.99 or newer is needed" in done.stderr
+    assert "make PYTHON=" in done.stderr
+    assert not (bare / ".venv").exists()
+
+
+def test_a_newer_python_on_the_path_takes_over(bare: Path) -> None:
+    ask_for(bare, "(3, 99)")
+    program(bare / "bin" / "python3.14", 'test "$1" = -c && echo 3.99 || echo "$0 runs $*"')
+    done = run_setup(bare, "test")
+    assert done.returncode == 0
+    assert re.search(r"python3\.14 runs .*setup\.py docs test$", done.stdout.strip())
+
+
+def make(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run make in a checkout as a reader would, whatever make runs this test."""
+    shutil.copy(ROOT / "Makefile", root)
+    return subprocess.run(
+        ["make", *words],
+        cwd=root,
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("python", ["exit 127", "echo SyntaxError >&2; exit 1"])
+def test_make_says_that_there_is_no_python_3(bare: Path, python: str) -> None:
+    program(bare / "python3", python)
+    done = make(bare, "site", "PYTHON=./python3")
+    assert done.returncode == 2
+    assert "Python 3.11 or newer is needed, and `./python3` is not one" in done.stderr
+    assert "make PYTHON=" in done.stderr
+    assert "SyntaxError" not in done.stderr
+
+
+@pytest.mark.parametrize("old", ["(2, 7)", "(3, 5)"])
+def test_make_asks_nothing_of_a_python_that_cannot_read_the_set_up(bare: Path, old: str) -> None:
+    question = f'exec {sys.executable} -c "import sys; sys.version_info = {old}; $2"'
+    program(bare / "python3", f'test "$1" = -c && {question} || echo "it was run"')
+    done = make(bare, "setup", "PYTHON=./python3")
+    assert done.returncode == 2
+    assert "it was run" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("goal", "arguments"),
+    [
+        ("serve", ""),
+        ("site", ""),
+        ("figures", ""),
+        ("test", " test"),
+        ("update", " test"),
+        ("types", " test"),
+    ],
+)
+def test_only_who_tests_waits_for_the_tests_tools(bare: Path, goal: str, arguments: str) -> None:
+    told = make(bare, "--dry-run", goal).stdout.splitlines()
+    assert f"python3 scripts/setup/environment.py{arguments}" in [line.strip() for line in told]
+
+
+def test_a_python_without_venv_is_told_what_to_install(bare: Path) -> None:
+    (bare / "ensurepip.py").write_text("raise ImportError", encoding="utf-8")
+    done = run_setup(bare, PYTHONPATH=str(bare))
+    assert done.returncode == 1
+    version = "{}.{}".format(*sys.version_info)
+    assert f"apt-get install python{version}-venv" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def offline(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """Return a checkout whose first set-up was cut off, and a second try without a network."""
+    root = bare_checkout(tmp_path_factory.mktemp("offline"))
+    module_of(root).write_mark("unfinished")
+    (root / ".venv" / "left-over").touch()
+    return root, run_setup(root)
+
+
+def test_no_network_is_said_in_a_few_lines(offline: tuple[Path, Any]) -> None:
+    done = offline[1]
+    assert done.returncode == 1
+    assert "no package index could be reached" in done.stderr
+    assert "HTTPS_PROXY" in done.stderr
+    assert "run the same command again" in done.stderr
+    assert len(done.stderr.splitlines()) < 15
+
+
+def test_an_environment_cut_off_while_it_was_made_is_made_anew(offline: tuple[Path, Any]) -> None:
+    root = offline[0]
+    assert not (root / ".venv" / "left-over").exists()
+    assert (root / ".venv" / "bin" / "python").exists()
+
+
+def test_an_environment_that_lacked_the_network_is_kept(offline: tuple[Path, Any]) -> None:
+    module = module_of(offline[0])
+    assert module.read_mark() == [module.foundation(), "unfinished"]
+    assert not module.is_ready([])
+
+
+@pytest.fixture
+def ready(bare: Path) -> Path:
+    """Return a checkout that is set up for reading, with a Python that only says what it is told.
+
+    Its pip fails without a network where `PIP_FAILS` is set.
+    """
+    (bare / "node_modules").mkdir()
+    (bare / "node_modules" / ".package-lock.json").touch()
+    (bare / ".venv").mkdir()
+    program(bare / ".venv" / "bin" / "python", PRETENDER)
+    module = module_of(bare)
+    module.write_mark(module.foundation(), module.digest(), "docs")
+    return bare
+
+
+PRETENDER = """
+echo "$*" >> "${0%/*}/../told"
+test "$3" != install -o -z "$PIP_FAILS" || { echo "ERROR: connection refused"; exit 1; }
+"""
+
+
+def told(root: Path) -> list[str]:
+    """Return what the Python of a `ready` checkout was told, but for the question for its pip."""
+    said = (root / ".venv" / "told").read_text(encoding="utf-8").splitlines()
+    return [line for line in said if line != "-m pip --version"]
+
+
+def extras_of(root: Path) -> list[str]:
+    """Return the extras that are in, as far as the mark of an up-to-date checkout says."""
+    module = module_of(root)
+    assert module.is_up_to_date()
+    return list(module.read_mark()[2:])
+
+
+def test_a_second_set_up_does_nothing(ready: Path) -> None:
+    done = run_setup(ready)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_tests_tools_are_installed_on_top_and_npm_is_let_be(ready: Path) -> None:
+    done = run_setup(ready, "test")
+    assert done.stdout == "Installing the Python packages for docs and test\n"
+    [command] = told(ready)
+    assert command.endswith("--editable .[docs,test]")
+    assert extras_of(ready) == ["docs", "test"]
+
+
+def test_who_has_the_tests_tools_has_what_it_takes_to_read(ready: Path) -> None:
+    run_setup(ready, "test")
+    done = run_setup(ready)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert extras_of(ready) == ["docs", "test"]
+
+
+def test_a_change_of_what_to_install_keeps_the_extras(ready: Path) -> None:
+    run_setup(ready, "test")
+    change(ready / "pyproject.toml")
+    done = run_setup(ready)
+    assert "for docs and test" in done.stdout
+    assert "Installing the mathematics" in done.stdout
+    assert extras_of(ready) == ["docs", "test"]
+
+
+def test_who_cannot_get_the_tests_tools_can_still_read(ready: Path) -> None:
+    done = run_setup(ready, "test", PIP_FAILS="yes")
+    assert done.returncode == 1
+    assert "no package index could be reached" in done.stderr
+    assert extras_of(ready) == ["docs"]
+    assert run_setup(ready).returncode == 0
+
+
+def test_a_change_that_could_not_be_followed_is_tried_again(ready: Path) -> None:
+    run_setup(ready, "test")
+    change(ready / "constraints.txt")
+    assert run_setup(ready, PIP_FAILS="yes").returncode == 1
+    assert not module_of(ready).is_ready(["docs"])
+    assert "for docs and test" in run_setup(ready).stdout
+
+
+def test_an_extra_that_nobody_knows_is_refused(ready: Path) -> None:
+    done = run_setup(ready, "tests")
+    assert (done.returncode, done.stderr.strip()) == (1, "Usage: python3 scripts/setup/environment.py [test]")
+
+
+def change(path: Path) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write("\n")
+
+
+@pytest.mark.parametrize("name", module_of(ROOT).SOURCES)
+def test_a_change_of_what_to_install_is_noticed(ready: Path, name: str) -> None:
+    change(ready / name)
+    assert not module_of(ready).is_ready([])
+
+
+def test_a_checkout_that_moved_is_noticed(ready: Path, tmp_path: Path) -> None:
+    assert not module_of(ready.rename(tmp_path / "elsewhere")).is_ready([])
+
+
+def test_a_lost_node_modules_is_noticed(ready: Path) -> None:
+    shutil.rmtree(ready / "node_modules")
+    assert not module_of(ready).is_ready([])
+
+
+def serve(port: str) -> subprocess.CompletedProcess[str]:
+    """Run the book's server on a port that it has to refuse."""
+    return subprocess.run(
+        [sys.executable, "-m", "scripts.site.serve", f"--port={port}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+
+
+def test_a_taken_port_is_said_and_a_free_one_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        done = serve(str(port))
+    assert done.returncode == 1
+    assert f"Port {port} is taken" in done.stderr
+    assert "make serve PORT=" in done.stderr
+
+
+@pytest.mark.parametrize("port", ["99999", "0", "-1", "abc", "80.5", "", "9" * 5000, "٨٠٠٠"])
+def test_what_is_no_port_is_said_in_one_line(port: str) -> None:
+    done = serve(port)
+    said = f"The port must be a number from 1 to 65535, and {port!r} is none."
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (1, "", said)
+
+
+def test_a_port_that_the_system_keeps_is_not_called_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(port: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(server, "listen", refuse)
+    assert server.what_is_wrong("80").startswith("Port 80 is kept for the system.")
+
+
+def test_a_browser_that_does_not_start_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(tmp_path / "chromium", "exit 1")
+    program(tmp_path / "google-chrome", "exit 0")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert browser.find() == str(tmp_path / "google-chrome")
+
+
+def test_of_two_browsers_the_one_without_windows_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("chromium", "chromium-headless-shell"):
+        program(tmp_path / name, "exit 0")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert browser.find() == str(tmp_path / "chromium-headless-shell")
+
+
+def test_playwrights_browser_is_found_although_playwrights_own_node_does_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = Path(playwright(WHERE_IT_INSTALLS, PLAYWRIGHT_BROWSERS_PATH=str(tmp_path)))
+    assert there.is_relative_to(tmp_path)
+    there.parent.mkdir(parents=True)
+    program(there, "exit 0")
+    monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
+    monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", str(tmp_path / "none"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(browser, "APPLICATIONS", ())
+    assert browser.find() == str(there)
+    there.unlink()
+    assert browser.find() is None
+
+
+def test_playwright_runs_on_the_node_that_comes_with_the_python_packages() -> None:
+    assert playwright(ITS_NODE) == executable()
+    assert playwright(ITS_NODE, PLAYWRIGHT_NODEJS_PATH="/a/node") == "/a/node"  # one's own choice
+
+
+ITS_NODE = """\
+from scripts.setup import browser
+from playwright._impl._driver import compute_driver_executable
+print(compute_driver_executable()[0])
+"""
+WHERE_IT_INSTALLS = """\
+from scripts.setup import browser
+from playwright.sync_api import sync_playwright
+with sync_playwright() as started:
+    print(started.chromium.executable_path)
+"""
+
+
+def playwright(script: str, **environment: str) -> str:
+    """Return what a fresh Python prints that nobody has told which node to take."""
+    told = {name: v for name, v in os.environ.items() if not name.startswith("PLAYWRIGHT_")}
+    command, env = [sys.executable, "-c", script], told | environment
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize(("ci", "status"), [("true", 1), ("", 0)])
+def test_a_missing_browser_fails_only_under_ci(
+    ci: str, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CI", ci)
+    monkeypatch.setattr(browser, "find", lambda: None)
+    monkeypatch.setattr(browser, "install", lambda: None)
+    assert browser.main() == status
+    assert "apt-get install chromium" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("user", "first"), [(0, "apt-get update"), (1000, f"{sys.executable} -m playwright install")]
+)
+def test_root_on_debian_takes_the_package_and_others_playwrights(
+    user: int, first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands: list[str] = []
+    program(tmp_path / "apt-get", "exit 1")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    monkeypatch.setattr(browser, "quietly", lambda *command: commands.append(" ".join(command)))
+    browser.install()
+    assert commands[0].startswith(first)
+    assert "playwright install chromium" in commands[-1]
+    packages = [command.split()[-1] for command in commands if command.startswith("apt-get inst")]
+    assert packages == (["chromium-headless-shell", "chromium"] if user == 0 else [])
+
+
+def test_ci_runs_the_readmes_test_command_and_nothing_else() -> None:
+    command = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()[1:]
+    assert command == ["make test"]
+    assert "make test" in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    version = project["version"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert posenc.__version__ == version
+    assert citation["version"] == version
+    assert f"\n## {version}, " in changes
+
+
+def test_what_contributing_shows_is_right() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    examples = re.findall(r"```markdown\n(.*?)```", text, re.S)
+    assert [corrections(example) for example in examples] == [[]] * 8

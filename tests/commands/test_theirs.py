@@ -1,0 +1,47 @@
+"""What other people's code warns of on import is theirs; what ours warns of is an error."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+from tests import theirs
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+WARNS = "import warnings; warnings.warn('soon gone', DeprecationWarning)"
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the name of a library that warns when it is imported and when it is called."""
+    name = f"library_{tmp_path.name}"
+    (tmp_path / f"{name}.py").write_text(f"{WARNS}\ndef old():\n    {WARNS}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    return name
+
+
+def test_warning_of_a_library_on_import_is_no_error(library: str) -> None:
+    assert importlib.import_module(library).old
+
+
+def test_warning_of_a_library_that_is_called_is_an_error(library: str) -> None:
+    old = importlib.import_module(library).old
+    with pytest.raises(DeprecationWarning, match="soon gone"):
+        old()
+
+
+def test_warning_of_our_own_module_on_import_is_an_error(
+    library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(theirs, "ROOT", tmp_path)
+    with pytest.raises(DeprecationWarning, match="soon gone"):
+        importlib.import_module(library)
+
+
+def test_what_is_installed_inside_the_checkout_is_not_ours() -> None:
+    assert theirs.is_ours(str(theirs.ROOT / "posenc" / "rotary.py"))
+    assert not theirs.is_ours(str(theirs.ROOT / ".venv/lib/python3.14/site-packages/torch/jit.py"))
+    assert not theirs.is_ours("/usr/lib/python3.14/ast.py")
+    assert not theirs.is_ours(None)  # a package without a file of its own

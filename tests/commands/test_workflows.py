@@ -1,0 +1,126 @@
+"""The forge checks what the book promises: bare Debians, every Python, the package elsewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.site.served import ROOT
+
+from scripts.setup import bare_debian
+from scripts.setup.environment import ELSEWHERE, OLDEST
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def jobs(name: str) -> dict[str, Any]:
+    """Return the jobs of a workflow."""
+    text = (ROOT / ".github" / "workflows" / name).read_text(encoding="utf-8")
+    found: dict[str, Any] = yaml.safe_load(text)["jobs"]
+    return found
+
+
+def commands(job: dict[str, Any]) -> list[str]:
+    """Return what a job runs."""
+    return [step["run"].strip() for step in job["steps"] if "run" in step]
+
+
+def test_bare_debians_get_what_the_bare_machine_here_has_and_run_both_commands() -> None:
+    job = jobs("checks.yml")["bare"]
+    assert job["strategy"]["matrix"]["debian"] == ["12", "13"]
+    assert job["container"] == "debian:${{ matrix.debian }}-slim"
+    install, trust, serve, test = commands(job)
+    packages = install.partition("--no-install-recommends ")[2].split()
+    assert packages == sorted(bare.PACKAGES)
+    assert trust == 'git config --global --add safe.directory "$GITHUB_WORKSPACE"'
+    assert serve.startswith("make serve &\n")
+    assert test == "make test"
+
+
+def test_every_python_from_the_oldest_to_the_newest_runs_every_check() -> None:
+    job = jobs("checks.yml")["pythons"]
+    known = [name.removeprefix("python") for name in ELSEWHERE if "." in name]
+    assert job["strategy"]["matrix"]["python"] == known[::-1]
+    assert known[-1] == ".".join(map(str, OLDEST))
+    assert commands(job) == ["make test"]
+
+
+def test_macos_and_windows_run_the_tests_of_every_module() -> None:
+    job = jobs("checks.yml")["package"]
+    assert job["strategy"]["matrix"]["system"] == ["macos-latest", "windows-latest"]
+    *_, command = commands(job)
+    named = set(shlex.split(command)[3:])
+    assert {"posenc", "tests/nn"} <= named
+    assert [path for path in named if not (ROOT / path).exists()] == []
+    modules = {path.stem.strip("_") for path in (ROOT / "posenc").glob("*.py")}
+    tests = {f"tests/test_{module}.py" for module in modules}
+    assert {test for test in tests if (ROOT / test).exists()} <= named
+
+
+def test_tests_of_the_package_import_nothing_that_windows_lacks() -> None:
+    files = [*(ROOT / "tests").glob("*.py"), *(ROOT / "tests" / "nn").glob("*.py")]
+    package = re.compile(r"^(?:import|from) (?:fcntl|grp|pwd|resource|termios|pty)\b", re.M)
+    found = {path.name for path in files if package.search(path.read_text(encoding="utf-8"))}
+    assert "conftest.py" not in found
+    named = {Path(word).name for word in commands(jobs("checks.yml")["package"])[-1].split()}
+    assert not found & (named | {path.name for path in (ROOT / "tests" / "nn").glob("*.py")})
+
+
+# scripts/setup/bare_debian.py, as far as it can be asked without root
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "deb http://mirror.example/debian bookworm main\n",
+        "deb [signed-by=/a/key.gpg] http://mirror.example/debian bookworm main\n",
+        "Types: deb\nURIs: http://other.example/x\n\nURIs: http://mirror.example/debian\nSuites: s",
+        "deb http://mirror.example/debian-security s main\ndeb http://mirror.example/debian s main",
+    ],
+)
+def test_the_mirror_is_the_one_that_apt_has(text: str) -> None:
+    found = bare.SOURCE.search(text)
+    assert found and found["mirror"] == "http://mirror.example/debian"
+
+
+def test_machine_is_told_how_to_reach_the_indexes_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "index" / "simple").mkdir(parents=True)
+    (tmp_path / "wheels").mkdir()
+    monkeypatch.setattr(bare, "pip_settings", lambda: {"PIP_FIND_LINKS": str(tmp_path / "wheels")})
+    told = {"PIP_EXTRA_INDEX_URL": f"file://{tmp_path}/index/simple", "npm_config_cafile": "/a.crt"}
+    told |= {"https_proxy": "http://proxy.example:3128", "SSL_CERT_FILE": "/a.crt"}
+    for name in list(os.environ):
+        if bare.TOLD.search(name):
+            monkeypatch.delenv(name)
+    for name, value in {**told, "SECRET": "x", "VIRTUAL_ENV": "/y", "PYTHONPATH": "/z"}.items():
+        monkeypatch.setenv(name, value)
+    own = {"PIP_FIND_LINKS": str(tmp_path / "wheels"), "HOME": "/root", "CI": "true"}
+    environment = bare.environment()
+    del environment["PATH"]
+    assert environment == told | own
+    assert bare.folders() == [str(tmp_path / "index"), str(tmp_path / "wheels")]
+
+
+def test_failure_shows_the_end_of_the_log_and_a_pass_does_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "said.log"
+    log.write_text("\n".join(f"line {n}" for n in range(100)))
+    assert bare.say("make test", 0.0, "3 passed", log)
+    assert "line 99" not in capsys.readouterr().out
+    assert not bare.say("make test", 0.0, "", log)
+    said = capsys.readouterr().out
+    assert "make test: FAILED" in said
+    assert "line 99" in said and "line 79" not in said
+
+
+def test_without_root_nothing_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    assert "as root" in bare.what_is_missing()

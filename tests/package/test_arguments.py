@@ -1,0 +1,592 @@
+"""Bad input is refused: every argument of every public name, and what the refusal says.
+
+A message names the argument, what is allowed and what was given: `d must be an even integer,
+2 or more; got 7`. Nothing else may come out, neither another exception nor a numpy warning.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections import deque
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from tests.cases import each
+from numpy.lib.stride_tricks import as_strided
+
+import posenc
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+Call = Callable[..., object]
+
+
+class Row(NamedTuple):
+    """One bad value: what must be raised, what is allowed, what the message shows of it."""
+
+    error: type[Exception]
+    allowed: str
+    shown: str
+    value: object
+
+
+def rows(error: type[Exception], allowed: str, values: dict[str, object]) -> list[Row]:
+    """Return a row for each value, keyed by what the message must show of it."""
+    return [Row(error, allowed, shown, value) for shown, value in values.items()]
+
+
+class Stranger:
+    """An object that is no number of any kind."""
+
+    def __repr__(self) -> str:
+        """Say so, at a length that a message must cut."""
+        return "stranger " * 20
+
+
+NOT_NUMBERS: dict[str, object] = {
+    "True (bool)": True,
+    "np.True_ (bool": np.True_,
+    "array(True) (ndarray)": np.array(True),
+    "'8' (str)": "8",
+    "b'8' (bytes)": b"8",
+    "None (NoneType)": None,
+    "8j (complex)": 8j,
+    "Fraction(8, 1) (Fraction)": Fraction(8),
+    "Decimal('8') (Decimal)": Decimal(8),
+    "np.timedelta64(8,'s') (timedelta64)": np.timedelta64(8, "s"),
+    "array(8, dtype=object) (ndarray)": np.array(8, dtype=object),
+    "masked (MaskedConstant)": np.ma.masked,
+    "masked_array(data=--": np.ma.array(8, mask=True),
+    "{} (dict)": {},
+    "<class 'int'> (type)": int,
+    "stranger ": Stranger(),
+}
+
+NOT_ONE_INTEGER: dict[str, object] = NOT_NUMBERS | {
+    "8.0 (float)": 8.0,
+    "np.float64(8.0) (float64)": np.float64(8),
+    "nan (float)": float("nan"),
+    "inf (float)": float("inf"),
+    "[8] (list)": [8],
+    "array([8]) (ndarray)": np.array([8]),
+    "array([4, 4]) (ndarray)": np.array([4, 4]),
+    "array(8.) (ndarray)": np.array(8.0),
+}
+
+NOT_REALS: dict[str, object] = NOT_NUMBERS | {
+    "[True, False] (list)": [True, False],
+    "[True, 2] (list)": [True, 2],
+    "[array(True), 1] (list)": [np.array(True), 1],
+    "deque([True, 2]) (deque)": deque([True, 2]),
+    "bytearray(b'a') (bytearray)": bytearray(b"a"),
+    "<memory at": memoryview(b"a"),
+    "[masked_array(data=[1.0, --]": [np.ma.masked_array([1.0, 99.0], [False, True])],
+    "[masked, 1.0] (list)": [np.ma.masked, 1.0],
+    "['1', '2'] (list)": ["1", "2"],
+    "[None] (list)": [None],
+    "[1j] (list)": [1j],
+    "[[1], [2, 3]] (list)": [[1], [2, 3]],
+    "array([1], dtype=object) (ndarray)": np.array([1], dtype=object),
+    "masked_array(data=[1, --]": np.ma.array([1, 2], mask=[False, True]),
+    "array(['2020']": np.array(["2020"], dtype="M8[Y]"),
+    "array([(0.,)]": np.zeros(1, dtype=[("a", float)]),
+}
+
+# In Python 3.11 an integer of more than 4300 digits has no repr; the message must do without.
+UNPRINTABLE = 10**5000
+
+NOT_FINITE: dict[str, object] = {
+    "nan": float("nan"),
+    "inf": float("inf"),
+    "-inf": np.array(-np.inf),
+    "1000000000": 10**400,  # no float64 is as large
+    "[1, 1000000000": [1, 10**400],
+    "": UNPRINTABLE,
+}
+
+# Larger than 2**53 in size. The first is the smallest integer that float64 cannot hold.
+TOO_FAR: dict[str, object] = {
+    "9.0072e+15": np.array(2**53 + 1),
+    "9.0072e+1": -(2.0**53) - 2,
+    "1e+16": np.array(1e16),
+    "1e+300": 1e300,
+    "9.22337e+18": np.array(2**63, np.uint64),
+}
+
+# Finite, and no float64 is as large. Where long doubles are no longer than doubles it is inf.
+with np.errstate(over="ignore"):
+    LONG = np.ldexp(np.longdouble(1), 2000)
+
+WIDTH = "an even integer, 2 or more"
+COUNT = "an integer, 0 or more"
+BASE = "number"
+REALS = "finite integers or reals"
+NUMBER = "one finite number"
+FAR = "2**53 in size"
+FLOAT = "float16, float32 or float64"
+
+WIDTHS = [
+    *rows(ValueError, WIDTH, {"0": 0, "1": 1, "-2": -2, "7": 7, "9": np.int16(9)}),
+    *rows(ValueError, "", {"18446744073709551616": 2**64, "": UNPRINTABLE}),
+    *rows(TypeError, WIDTH, NOT_ONE_INTEGER),
+]
+
+BASES = [
+    *rows(ValueError, BASE, {"0": 0, "-0.0": -0.0, "-1": -1, "-10000.0": -10000.0}),
+    *rows(ValueError, BASE, {"1": 1, "1.0": np.float32(1), "5e-324": 5e-324, "1e-310": 1e-310}),
+    *rows(ValueError, BASE, NOT_FINITE),
+    *rows(ValueError, BASE, {"": LONG}),
+    *rows(TypeError, BASE, {**NOT_REALS, "[10.0]": [10.0], "array([10.])": np.array([10.0])}),
+]
+
+POSITIONS = [
+    *rows(
+        ValueError, "0 or more", {"-1": -1, "-5": np.int8(-5), "-9007199254740993": -(2**53) - 1}
+    ),
+    *rows(ValueError, "", {"9223372036854775808": 2**63, "": UNPRINTABLE}),
+    *rows(ValueError, REALS, {"nan": np.nan, "inf": [0, np.inf], "-inf": [[1.0, -np.inf]]}),
+    *rows(ValueError, FAR, {**TOO_FAR, "9.0072": [0, -(2**53) - 1]}),
+    *rows(ValueError, "", {"": LONG}),
+    *rows(TypeError, REALS, NOT_REALS),
+]
+
+OFFSETS = [
+    *rows(ValueError, NUMBER, NOT_FINITE),
+    *rows(ValueError, FAR, {**TOO_FAR, "9.0072": 2**53 + 1}),
+    *rows(ValueError, "", {"": LONG}),
+    *rows(TypeError, NUMBER, NOT_REALS),
+    *rows(TypeError, NUMBER, {"(1,)": [1], "(0,)": [], "(2, 1)": np.ones((2, 1))}),
+]
+
+LAGS = [
+    *rows(ValueError, REALS, {**NOT_FINITE, "nan": [0, np.nan]}),
+    *rows(ValueError, FAR, {**TOO_FAR, "9.0072": 2**53 + 1}),
+    *rows(ValueError, "", {"": LONG}),
+    *rows(TypeError, REALS, NOT_REALS),
+]
+
+DTYPES = rows(
+    TypeError,
+    FLOAT,
+    {
+        "None (NoneType)": None,
+        "<class 'int'> (type)": int,
+        "<class 'complex'> (type)": complex,
+        "<class 'object'> (type)": object,
+        "'junk' (str)": "junk",
+        "'f4,(' (str)": "f4,(",
+        "'>f8' (str)": ">f8",
+        "[('a', <class 'float'>)] (list)": [("a", float)],
+        "3 (int)": 3,
+        "True (bool)": True,
+        "longdouble": np.longdouble,
+        "{} (dict)": {},
+        "stranger ": Stranger(),
+    },
+)
+
+EYE = np.array([1.0, 0.0])
+RAGGED = [[True], [True, False]]
+OUT = [1.0, 1.0, 1.0, -1.0]
+
+T5_ENDS = [
+    *rows(ValueError, "above 8, where the exact range ends", {"8": 8, "1": 1}),
+    *rows(ValueError, "an integer, 1 or more", {"0": 0, "-3": -3}),
+    *rows(TypeError, "an integer, 1 or more", NOT_ONE_INTEGER),
+]
+
+MAXIMA = [
+    *rows(ValueError, "an integer, 1 or more", {"0": 0, "-4": -4}),
+    *rows(ValueError, "", {"18446744073709551616": 2**64, "": UNPRINTABLE}),
+    *rows(TypeError, "an integer, 1 or more", NOT_ONE_INTEGER),
+]
+
+LENGTHS = [
+    *rows(ValueError, COUNT, {"-1": -1, "-2": np.int8(-2), "": -UNPRINTABLE}),
+    *rows(ValueError, "at most 4, the rows of this table", {"5": 5, "9": np.array(9)}),
+    *rows(ValueError, "", {"18446744073709551616": 2**64, "": UNPRINTABLE}),
+    *rows(TypeError, COUNT, NOT_ONE_INTEGER),
+]
+
+NOT_INTEGERS: dict[str, object] = NOT_REALS | {
+    "0.5": 0.5,
+    "[1.0, 2.0]": [1.0, 2.0],
+    "array([1.])": np.array([1.0]),
+}
+
+COUNTS = [
+    *rows(ValueError, COUNT, {"-1": -1, "-2": np.int8(-2), "": -UNPRINTABLE}),
+    *rows(ValueError, "", {"18446744073709551616": 2**64}),
+    *rows(TypeError, COUNT, NOT_ONE_INTEGER),
+]
+
+SIZES = [
+    *rows(ValueError, "an integer, 1 or more", {"0": 0, "-4": -4}),
+    *rows(ValueError, "", {"18446744073709551616": 2**64, "": UNPRINTABLE}),
+    *rows(TypeError, "an integer, 1 or more", NOT_ONE_INTEGER),
+]
+
+
+def but_none(rows: list[Row]) -> list[Row]:
+    """Return the rows without None, where that stands for the usual value."""
+    return [row for row in rows if row.value is not None]
+
+
+def reals(*wrong: tuple[str, object]) -> list[Row]:
+    """Return what no array of numbers may be: not numbers, not finite, or of a `wrong` shape."""
+    return [
+        *rows(ValueError, "", {"nan": [[0.0, np.nan]], "inf": [[np.inf, 0.0]], "": [[10**400]]}),
+        *rows(TypeError, "", NOT_REALS),
+        *rows(ValueError, "", dict(wrong)),
+    ]
+
+
+def tables(*wrong: tuple[str, object]) -> list[Row]:
+    """Return what no table of rows may be."""
+    shapes = (("(0, 2)", np.zeros((0, 2))), ("(2, 0)", np.zeros((2, 0))), ("(4,)", np.zeros(4)))
+    return reals(*shapes, ("()", 0.0), *wrong)
+
+
+def choices(allowed: str) -> list[Row]:
+    """Return what is none of the names that are allowed."""
+    return [
+        *rows(ValueError, allowed, {"'halves' (str)": "halves", "'' (str)": ""}),
+        *rows(TypeError, allowed, {"None (NoneType)": None, "2 (int)": 2}),
+        *rows(TypeError, allowed, {"b'half' (bytes)": b"half", "['half']": ["half"]}),
+    ]
+
+
+LAYOUTS = choices('"interleaved", "half"')
+
+FLAGS = rows(
+    TypeError,
+    "True or False",
+    {"1 (int)": 1, "None (NoneType)": None, "'yes' (str)": "yes", "np.True_ (bool)": np.True_},
+)
+
+MASKS = [
+    *rows(TypeError, "booleans", {"1 (int)": 1, "[0, 1] (list)": [0, 1], "array([1., 0.])": EYE}),
+    *rows(TypeError, "booleans", {"'yes' (str)": "yes", "[[True], [True, False]]": RAGGED}),
+    *rows(ValueError, "broadcast to the scores", {"(3, 2)": np.ones((3, 2), bool)}),
+]
+
+BIASES = [
+    *rows(ValueError, "finite numbers or -inf", {"nan": [[np.nan]], "inf": [[0.0, np.inf]]}),
+    *rows(ValueError, "broadcast to the scores", {"(3, 2)": np.ones((3, 2))}),
+    *rows(TypeError, "finite numbers or -inf", NOT_REALS),
+]
+
+FREQUENCIES = [
+    *rows(ValueError, "", {"(3,)": np.ones(3), "()": 1.0, "(4, 1)": np.ones((4, 1)), "-1": OUT}),
+    *rows(ValueError, "", {"nan": [1.0, 1.0, 1.0, np.nan]}),
+    *rows(TypeError, "", NOT_REALS),
+]
+
+FACTORS = [
+    *rows(ValueError, "from 1 to 1e100", {"0": 0, "0.5": 0.5, "-2": -2, "1e+101": 1e101}),
+    *rows(ValueError, "", NOT_FINITE),
+    *rows(TypeError, NUMBER, NOT_REALS),
+    *rows(TypeError, NUMBER, {"(1,)": [4.0], "(2, 1)": np.ones((2, 1))}),
+]
+
+TURNS = [
+    *rows(ValueError, "", {"-1": -1, **NOT_FINITE}),
+    *rows(TypeError, NUMBER, NOT_REALS),
+    *rows(TypeError, NUMBER, {"(1,)": [4.0], "(0,)": []}),
+]
+
+TURNING = [
+    *rows(ValueError, WIDTH, {"0": 0, "-2": -2, "5": 5}),
+    *rows(ValueError, "at most 8, the width", {"10": 10}),
+    *rows(TypeError, WIDTH, NOT_ONE_INTEGER),
+]
+
+RELATIVE = [
+    *rows(ValueError, "2**53 in size", {"9007199254740992": 2**53, "9223372036854775808": 2**63}),
+    *rows(TypeError, "integers", NOT_INTEGERS),
+]
+
+ROWS = [
+    *rows(ValueError, "finite numbers or -inf", {"nan": [[0.0, np.nan]], "inf": [np.inf, -np.inf]}),
+    *rows(ValueError, "", {"": [[10**400]]}),
+    *rows(ValueError, "of shape (..., q + k - 1) with q = 3", {"()": 1.0, "(1,)": [1.0]}),
+    *rows(TypeError, "", NOT_REALS),
+    *rows(TypeError, "float16, float32 or float64", {"": np.ones(4, np.longdouble)}),
+]
+
+NARROW = np.zeros((4, 9), np.float32)
+READ_ONLY = np.broadcast_to(np.float32(0), (4, 8))
+
+OUTS = [
+    *rows(TypeError, "a writeable float32 array of shape (4, 8)", {"float64": np.zeros((4, 8))}),
+    *rows(TypeError, "", {"[[0.0]] (list)": [[0.0]], "None (": None, "0.0 (float)": 0.0}),
+    *rows(TypeError, "", {"masked_array": np.ma.zeros((4, 8), np.float32)}),
+    *rows(ValueError, "of shape (4, 8)", {"(4, 9)": NARROW, "(32,)": np.zeros(32, np.float32)}),
+    *rows(ValueError, "writeable", {"a read-only shape (4, 8)": READ_ONLY}),
+    *rows(ValueError, "in one piece", {"strides (4, 16)": np.zeros((8, 4), np.float32).T}),
+    *rows(ValueError, "in one piece", {"strides (0, 4)": as_strided(NARROW, (4, 8), (0, 4))}),
+]
+
+ROTATED = [
+    *rows(ValueError, "finite", {"nan": [0, np.nan], "inf": np.inf}),
+    *rows(ValueError, FAR, TOO_FAR),
+    *rows(ValueError, "broadcasts to (2, 3)", {"(4,)": np.arange(4), "(3, 2)": np.ones((3, 2))}),
+    *rows(TypeError, REALS, NOT_REALS),
+]
+
+# An argument has one set of rules, unless a function is named before it.
+BAD: dict[str, list[Row]] = {
+    "d": WIDTHS,
+    "d_model": WIDTHS,
+    "embedding_dimension": WIDTHS,
+    "base": BASES,
+    "positions": POSITIONS,
+    "offset": OFFSETS,
+    "position": OFFSETS,
+    "lag": LAGS,
+    "dtype": DTYPES,
+    "max_sequence_length": MAXIMA,
+    "sequence_length": LENGTHS,
+    "heads": SIZES,
+    "window": SIZES,
+    "rows": SIZES,
+    "max_seq_len": SIZES,
+    "seq_len": LENGTHS,
+    "query_length": COUNTS,
+    "key_length": but_none(COUNTS),
+    "query_offset": COUNTS,
+    "max_distance": COUNTS,
+    "seed": but_none(COUNTS),
+    "causal": FLAGS,
+    "bidirectional": FLAGS,
+    "layout": LAYOUTS,
+    "source": LAYOUTS,
+    "target": LAYOUTS,
+    "ramp": choices('"turns", "pairs"'),
+    "frequencies": but_none(FREQUENCIES),
+    "rotary_d": but_none(TURNING),
+    "factor": FACTORS,
+    "trained_length": SIZES,
+    "slow": TURNS,
+    "fast": TURNS,
+    "ntk_frequencies.d": [
+        *rows(ValueError, "an even integer, 4 or more", {"2": 2, "0": 0, "-4": -4, "7": 7}),
+        *rows(TypeError, "an even integer, 4 or more", NOT_ONE_INTEGER),
+    ],
+    "relative": RELATIVE,
+    "mask": but_none(MASKS),
+    "bias": but_none(BIASES),
+    "x": reals(("(2, 3, 7)", np.ones((2, 3, 7))), ("()", 1.0), ("(3, 0)", np.ones((3, 0)))),
+    "q": reals(("(2,)", np.ones(2)), ("(2, 3)", np.ones((2, 3))), ("(2, 0)", np.ones((2, 0)))),
+    "k": reals(("(2,)", np.ones(2)), ("(2, 3)", np.ones((2, 3)))),
+    "v": reals(("(2,)", np.ones(2)), ("(3, 2)", np.ones((3, 2)))),
+    "scores": reals(("(3,)", np.ones(3)), ("(4, 2)", np.ones((4, 2))), ("(0, 5)", np.ones((0, 5)))),
+    "weight": reals(("()", 1.0), ("(6, 2)", np.ones((6, 2))), ("(2, 2, 2)", np.ones((2, 2, 2)))),
+    "table": tables(),
+    "tokens": reals(("(4,)", np.ones(4)), ("()", 1.0)),
+    "token_embeddings": reals(("(2, 7)", np.ones((2, 7))), ("(8,)", np.ones(8))),
+    "buckets": [
+        *rows(ValueError, "an even integer, 4 or more", {"0": 0, "2": 2, "5": 5, "-8": -8}),
+        *rows(TypeError, "an even integer, 4 or more", NOT_ONE_INTEGER),
+    ],
+    "t5_bias.table": tables(("3", np.ones((3, 2))), ("2", np.ones((2, 2)))),
+    "swin_bias.table": tables(("(8, 2)", np.ones((8, 2)))),
+    "t5_bucket_starts.max_distance": T5_ENDS,
+    "t5_buckets.max_distance": T5_ENDS,
+    "t5_bias.max_distance": T5_ENDS,
+    "t5_rows.max_distance": T5_ENDS,
+    "t5_rows.table": tables(("3", np.ones((3, 2))), ("2", np.ones((2, 2)))),
+    "t5_rows.query_length": SIZES,
+    "t5_rows.key_length": COUNTS,
+    "alibi_rows.query_length": SIZES,
+    "alibi_rows.key_length": COUNTS,
+    "relative_row.query_length": SIZES,
+    "relative_row.key_length": COUNTS,
+    "relative_view.query_length": SIZES,
+    "relative_view.rows": ROWS,
+    "sinusoidal_table.length": COUNTS,
+    "sinusoidal_table.dtype": [
+        *(row._replace(allowed="float32 or float64") for row in DTYPES),
+        *rows(TypeError, "float32 or float64", {"float16": np.float16}),
+    ],
+    "out": but_none(OUTS),
+    "counting_encoding.d_model": SIZES,
+    "no_encoding.d_model": SIZES,
+    "LearnedPositionalEmbedding.d_model": SIZES,
+    "apply_rope.positions": ROTATED,
+    "apply_rope_complex.positions": ROTATED,
+    "add.positions": reals(("(4, 8)", np.ones((4, 8))), ("(3, 1)", np.ones((3, 1)))),
+    "concatenate.positions": reals(("(4, 8)", np.ones((4, 8))), ("(3,)", np.ones(3))),
+    "LearnedPositionalEmbedding.forward.positions": but_none(
+        [
+            *rows(ValueError, "from 0 to 3", {"-1": [0, 1, -1], "4": [0, 1, 4]}),
+            *rows(ValueError, "of shape", {"(2,)": [0, 1], "(3, 2)": np.ones((3, 2), int)}),
+            *rows(TypeError, "integers from 0 to 3", NOT_INTEGERS),
+        ]
+    ),
+}
+
+ROPE: dict[str, object] = {"x": np.ones((2, 3, 8)), "positions": [0, 1, 2]}
+TOKENS = np.ones((2, 3, 8))
+LEARNED = posenc.LearnedPositionalEmbedding(4, 8, seed=0)
+
+# Every public function, class and method, with arguments that are good.
+CALLS: dict[str, tuple[Call, dict[str, object]]] = {
+    "frequencies": (posenc.frequencies, {"d": 8}),
+    "wavelengths": (posenc.wavelengths, {"d": 8}),
+    "sinusoidal_encoding": (posenc.sinusoidal_encoding, {"positions": 4, "d_model": 8}),
+    "shift_matrix": (posenc.shift_matrix, {"offset": 3, "d_model": 8}),
+    "similarity": (posenc.similarity, {"lag": 3, "d_model": 8}),
+    "PositionalEncoding": (
+        posenc.PositionalEncoding,
+        {"max_sequence_length": 4, "embedding_dimension": 8},
+    ),
+    "PositionalEncoding.get_encoding": (
+        posenc.PositionalEncoding(4, 8).get_encoding,
+        {"sequence_length": 2},
+    ),
+    "LearnedPositionalEmbedding": (
+        posenc.LearnedPositionalEmbedding,
+        {"max_seq_len": 4, "d_model": 8},
+    ),
+    "LearnedPositionalEmbedding.get_embeddings": (LEARNED.get_embeddings, {"seq_len": 2}),
+    "LearnedPositionalEmbedding.forward": (LEARNED.forward, {"token_embeddings": TOKENS}),
+    "resize_table": (posenc.resize_table, {"table": np.ones((4, 2)), "rows": 3}),
+    "counting_encoding": (posenc.counting_encoding, {"positions": 4, "d_model": 3}),
+    "no_encoding": (posenc.no_encoding, {"positions": 4, "d_model": 3}),
+    "add": (posenc.add, {"tokens": TOKENS, "positions": TOKENS[0]}),
+    "concatenate": (posenc.concatenate, {"tokens": TOKENS, "positions": TOKENS[0]}),
+    "apply_rope": (posenc.apply_rope, ROPE),
+    "apply_rope_complex": (posenc.apply_rope_complex, ROPE),
+    "rope_matrix": (posenc.rope_matrix, {"position": 3, "d": 8}),
+    "rotary_frequencies": (posenc.rotary_frequencies, {"d": 8}),
+    "interpolated_frequencies": (posenc.interpolated_frequencies, {"d": 8, "factor": 4}),
+    "ntk_frequencies": (posenc.ntk_frequencies, {"d": 8, "factor": 4}),
+    "yarn_frequencies": (
+        posenc.yarn_frequencies,
+        {"d": 8, "factor": 4, "trained_length": 256, "ramp": "pairs"},
+    ),
+    "yarn_temperature": (posenc.yarn_temperature, {"factor": 4}),
+    "convert_layout": (
+        posenc.convert_layout,
+        {"x": TOKENS, "source": "half", "target": "interleaved"},
+    ),
+    "convert_projection": (
+        posenc.convert_projection,
+        {"weight": np.ones((16, 3)), "heads": 2, "source": "half", "target": "interleaved"},
+    ),
+    "attention": (posenc.attention, {"q": np.eye(2), "k": np.eye(2), "v": np.eye(2)}),
+    "causal_mask": (posenc.causal_mask, {"query_length": 3}),
+    "relative_positions": (posenc.relative_positions, {"query_length": 3, "key_length": 4}),
+    "shaw_index": (posenc.shaw_index, {"relative": [-3, 0, 3], "max_distance": 2}),
+    "relative_shift": (posenc.relative_shift, {"scores": np.ones((2, 4))}),
+    "t5_bucket_starts": (posenc.t5_bucket_starts, {}),
+    "t5_buckets": (posenc.t5_buckets, {"relative": [-3, 0, 3]}),
+    "t5_bias": (posenc.t5_bias, {"table": np.ones((32, 2)), "relative": [[-3, 0, 3]]}),
+    "swin_index": (posenc.swin_index, {"window": 2}),
+    "swin_bias": (posenc.swin_bias, {"table": np.ones((9, 2)), "window": 2}),
+    "alibi_slopes": (posenc.alibi_slopes, {"heads": 6}),
+    "alibi_bias": (posenc.alibi_bias, {"heads": 6, "query_length": 3}),
+    "alibi_rows": (posenc.alibi_rows, {"heads": 6, "query_length": 3, "key_length": 3}),
+    "t5_rows": (
+        posenc.t5_rows,
+        {"table": np.ones((32, 2)), "query_length": 3, "key_length": 3},
+    ),
+    "relative_row": (posenc.relative_row, {"query_length": 3, "key_length": 4}),
+    "relative_view": (posenc.relative_view, {"rows": np.ones((2, 6)), "query_length": 3}),
+    "sinusoidal_table": (posenc.sinusoidal_table, {"length": 4, "d_model": 8}),
+    "alibi_key_bias": (posenc.alibi_key_bias, {"heads": 6, "key_length": 3}),
+}
+
+
+def bad_values(name: str, argument: str) -> list[Row]:
+    """Return what one argument of one function must refuse."""
+    return BAD.get(f"{name}.{argument}", BAD.get(argument, []))
+
+
+def arguments(call: Call) -> list[str]:
+    """Return the names of what a function, a class or a method takes."""
+    return list(inspect.signature(call).parameters)
+
+
+def cases() -> Iterator[tuple[str, str]]:
+    """Yield every function and argument that has bad values."""
+    for name, (call, _) in CALLS.items():
+        for argument in arguments(call):
+            if bad_values(name, argument):
+                yield name, argument
+
+
+@each(("name", "argument"), cases())
+def test_bad_input_is_refused_with_what_it_was_and_what_may_be(name: str, argument: str) -> None:
+    call, good = CALLS[name]
+    # An argument may be named with another that it has to fit, as q and k are.
+    named = rf"(?:\w+(?:,| and) )*{argument}(?:(?:,| and) \w+)*"
+    for row in bad_values(name, argument):
+        with pytest.raises((TypeError, ValueError)) as refusal:
+            pytest.fail(f"{row.shown} gave {call(**{**good, argument: row.value})}")
+        assert refusal.type is row.error, row.shown
+        message = re.fullmatch(rf"{named} must (.+?); got (.+)", str(refusal.value))
+        assert message, (row.shown, str(refusal.value))
+        allowed, shown = message.groups()
+        assert row.allowed in allowed, row.shown
+        assert row.shown in shown, row.shown
+        assert len(str(refusal.value)) < 200, row.shown
+
+
+def public_names() -> Iterator[str]:
+    """Yield every public function, class and method."""
+    for name in posenc.__all__:
+        yield name
+        if inspect.isclass(vars(posenc)[name]):
+            methods = inspect.getmembers(vars(posenc)[name], inspect.isfunction)
+            yield from (f"{name}.{method}" for method, _ in methods if method[0] != "_")
+
+
+@each("name", [*public_names()])
+def test_every_argument_of_every_public_name_has_bad_values_here(name: str) -> None:
+    call, good = CALLS[name]
+    call(**good)
+    assert [argument for argument in arguments(call) if not bad_values(name, argument)] == []
+
+
+@each("width", [8, np.int16(8), np.uint64(8), np.array(8)])
+def test_a_width_may_be_any_kind_of_integer(width: int) -> None:
+    np.testing.assert_array_equal(posenc.frequencies(width), posenc.frequencies(8))
+
+
+@each("base", [100, 100.0, np.float16(100), np.uint8(100), np.array(100)])
+def test_a_base_may_be_any_kind_of_number(base: float) -> None:
+    np.testing.assert_array_equal(
+        posenc.frequencies(8, base=base), posenc.frequencies(8, base=100.0)
+    )
+
+
+def test_positions_may_be_any_integer_that_float64_tells_from_its_neighbours() -> None:
+    for farthest in (2**53 - 1, 1 - 2**53):
+        assert np.isfinite(posenc.sinusoidal_encoding(np.array(farthest), 8)).all()
+        assert np.isfinite(posenc.similarity(farthest, 8)).all()
+        assert np.isfinite(posenc.shift_matrix(farthest, 8)).all()
+
+
+def test_the_limit_is_on_the_angle_where_a_pair_turns_faster_than_a_radian() -> None:
+    fast = posenc.frequencies(8, base=1e-300)[-1]
+    with pytest.raises(ValueError, match=r"^lag must be .*2\*\*53 in size.*; got 1 with "):
+        posenc.similarity(1, 8, base=1e-300)
+    assert np.isfinite(posenc.similarity(1 / fast, 8, base=1e-300))
+
+
+@each("lag", [1e300, -1e300])
+def test_an_angle_beyond_float64_is_refused_without_a_warning(lag: float) -> None:
+    with pytest.raises(ValueError, match=r"^lag must be "):
+        posenc.similarity(lag, 8, base=1e-300)
+
+
+def test_a_long_value_is_cut_short_in_the_message() -> None:
+    with pytest.raises(TypeError, match=r"\.\.\. \(Stranger\)$"):
+        posenc.frequencies(Stranger())  # type: ignore[arg-type]

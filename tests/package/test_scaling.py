@@ -1,0 +1,237 @@
+"""Rotary frequencies for longer texts: the papers' rules, and what each promises about angles."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from tests.cases import each
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from posenc import (
+    apply_rope,
+    frequencies,
+    interpolated_frequencies,
+    ntk_frequencies,
+    wavelengths,
+    yarn_frequencies,
+    yarn_temperature,
+)
+from posenc.scaling import FAST, RAMPS, SLOW
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+WIDTHS = (4, 8, 64, 128)
+FACTORS = (1.0, 1.5, 4.0, 32.0)
+LENGTHS = (64, 2048, 4096)
+# A power, a quotient and a sum, each off by a rounding or two, the power by |ln ω| more.
+CLOSE = 1e-14
+
+
+@each("factor", FACTORS)
+@each("d", WIDTHS)
+def test_interpolation_turns_a_position_as_far_as_its_share(d: int, factor: float) -> None:
+    x = np.random.default_rng(0).normal(size=(5, d))
+    positions = np.array([0, 1, 63, 64, 8191])
+    slower = apply_rope(x, positions, frequencies=interpolated_frequencies(d, factor))
+    np.testing.assert_allclose(slower, apply_rope(x, positions / factor), rtol=0, atol=1e-11)
+
+
+@each("base", [10000.0, 500000.0])
+@each("factor", FACTORS)
+@each("d", WIDTHS)
+def test_ntk_frequencies_are_those_of_the_larger_base(d: int, factor: float, base: float) -> None:
+    with mpmath.workdps(50):
+        larger = mpmath.mpf(base) * mpmath.mpf(factor) ** (mpmath.mpf(d) / (d - 2))
+        exact = [float(larger ** (-mpmath.mpf(2 * i) / d)) for i in range(d // 2)]
+    np.testing.assert_allclose(ntk_frequencies(d, factor, base=base), exact, rtol=CLOSE)
+
+
+@each("factor", FACTORS)
+@each("d", WIDTHS)
+def test_ntk_leaves_the_fastest_pair_and_interpolates_the_slowest(d: int, factor: float) -> None:
+    scaled = ntk_frequencies(d, factor)
+    assert scaled[0] == 1
+    assert scaled[-1] == pytest.approx(interpolated_frequencies(d, factor)[-1], rel=CLOSE)
+    slowed = frequencies(d) / scaled
+    assert (np.diff(slowed) >= 0).all()  # the slower a pair, the more it is slowed
+
+
+@each("length", LENGTHS)
+@each("factor", FACTORS)
+@each("d", WIDTHS)
+def test_yarn_frequencies_are_the_papers_mixture(d: int, factor: float, length: int) -> None:
+    """Each pair by itself, in the paper's terms: wavelength, turns, ramp."""
+    for wave, found in zip(wavelengths(d), yarn_frequencies(d, factor, length), strict=True):
+        turns = length / wave
+        kept = 0 if turns < 1 else 1 if turns > 32 else (turns - 1) / 31
+        omega = 2 * np.pi / wave
+        assert found == pytest.approx((1 - kept) * omega / factor + kept * omega, rel=CLOSE)
+
+
+@each("length", LENGTHS)
+def test_yarn_leaves_fast_pairs_and_interpolates_slow_ones(length: int) -> None:
+    turns = length / wavelengths(128)
+    slowed = frequencies(128) / yarn_frequencies(128, 8, length)
+    np.testing.assert_array_equal(slowed[turns >= 32], 1.0)
+    np.testing.assert_allclose(slowed[turns <= 1], 8, rtol=CLOSE)
+    between = slowed[(turns > 1) & (turns < 32)]
+    assert between.size
+    assert ((between > 1) & (between < 8)).all()
+
+
+@each("length", LENGTHS)
+@each("factor", FACTORS)
+@each("d", (8, 64, 128))
+def test_the_released_ramp_is_straight_from_one_whole_pair_to_another(
+    d: int, factor: float, length: int
+) -> None:
+    """From the last pair that turns 32 times, or the first of all, to the first that turns once."""
+    turns = length / wavelengths(d)
+    fast = np.flatnonzero(turns >= 32)
+    low = fast[-1] if fast.size else 0
+    high = np.flatnonzero(turns <= 1)[0]
+    found = yarn_frequencies(d, factor, length, ramp="pairs") / frequencies(d)
+    assert found[: low + 1] == pytest.approx(1, rel=CLOSE)
+    assert found[high:] == pytest.approx(1 / factor, rel=CLOSE)
+    steps = np.diff(found[low : high + 1])
+    assert steps == pytest.approx((1 / factor - 1) / (high - low), rel=1e-12, abs=CLOSE)
+
+
+def test_a_released_ramp_without_room_is_a_step() -> None:
+    """Where no pair turns once, behind the first pair; where all turn 32 times, behind the last."""
+    np.testing.assert_array_equal(
+        yarn_frequencies(8, 4, 1, ramp="pairs") / frequencies(8), [1, 0.25, 0.25, 0.25]
+    )
+    np.testing.assert_array_equal(yarn_frequencies(8, 4, 10**12, ramp="pairs"), frequencies(8))
+
+
+@each("base", [1 + 3e-16, 2.0, 1e4, 1e300])
+@each("length", [1, 64, 2**53])
+@each(("slow", "fast"), [(5e-324, 1e-320), (5e-324, 1.7e308), (1e-300, 32.0), (1e300, 1.7e308)])
+def test_extreme_limits_ramp_as_the_formulas_say(
+    slow: float, fast: float, length: int, base: float
+) -> None:
+    """Without a warning, however many turns or pairs a limit lies beyond those that there are."""
+    d, factor = 8, 4.0
+    omega = frequencies(d, base=base)
+    with mpmath.workdps(50):
+        turns = [length * mpmath.mpf(w) / (2 * mpmath.pi) for w in omega.tolist()]
+        by_turns = [(r - slow) / (mpmath.mpf(fast) - slow) for r in turns]
+        at = [
+            d * mpmath.log(length / (mpmath.mpf(r) * 2 * mpmath.pi)) / (2 * mpmath.log(base))
+            for r in (fast, slow)
+        ]
+        low = max(mpmath.floor(at[0]), 0)
+        high = max(min(mpmath.ceil(at[1]), d - 1), low + mpmath.mpf("0.001"))
+        by_pairs = [(high - i) / (high - low) for i in range(d // 2)]
+        for ramp, kept in (("turns", by_turns), ("pairs", by_pairs)):
+            exact = [(1 - g) / factor + g for g in (float(min(max(k, 0), 1)) for k in kept)]
+            found = yarn_frequencies(d, factor, length, base=base, slow=slow, fast=fast, ramp=ramp)
+            np.testing.assert_allclose(found / omega, exact, rtol=CLOSE)
+
+
+def test_more_turns_than_any_float64_leave_a_pair_alone() -> None:
+    slowest = yarn_frequencies(128, 4, 10**15, base=1e-300, fast=1e-320, slow=0)
+    np.testing.assert_array_equal(slowest, frequencies(128, base=1e-300))
+
+
+@each(
+    ("bad", "says"),
+    [
+        ({"ramp": "straight"}, 'ramp must be one of "turns", "pairs"; got \'straight\' (str)'),
+        ({"ramp": "pairs", "slow": 0}, 'slow must be above 0 where ramp is "pairs"; got 0.0'),
+        ({"ramp": "pairs", "base": 0.5}, 'base must be above 1 where ramp is "pairs"; got 0.5'),
+    ],
+)
+def test_a_ramp_that_cannot_be_is_refused(bad: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(says)):
+        yarn_frequencies(8, 4, 256, **bad)
+
+
+def test_yarn_in_the_limits_is_plain_rope_and_interpolation() -> None:
+    plain = yarn_frequencies(64, 8, 4096, slow=0.0, fast=1e-9)
+    np.testing.assert_array_equal(plain, frequencies(64))
+    slow = yarn_frequencies(64, 8, 4096, slow=1e9, fast=2e9)
+    np.testing.assert_array_equal(slow, interpolated_frequencies(64, 8))
+
+
+@settings(database=None, deadline=None, derandomize=True, max_examples=50)
+@given(
+    half=st.integers(2, 64),
+    factor=st.floats(1, 1e6),
+    length=st.integers(1, 10**6),
+    base=st.floats(2, 1e8),
+)
+def test_no_rule_makes_a_pair_faster_or_slower_than_interpolation(
+    half: int, factor: float, length: int, base: float
+) -> None:
+    plain = frequencies(2 * half, base=base)
+    for scaled in (
+        interpolated_frequencies(2 * half, factor, base=base),
+        ntk_frequencies(2 * half, factor, base=base),
+        yarn_frequencies(2 * half, factor, length, base=base),
+        yarn_frequencies(2 * half, factor, length, base=base, ramp="pairs"),
+    ):
+        assert scaled.shape == plain.shape
+        assert (scaled <= plain * (1 + CLOSE)).all()
+        assert (scaled >= plain / factor * (1 - CLOSE)).all()
+
+
+@each("d", WIDTHS)
+def test_a_factor_of_one_changes_nothing(d: int) -> None:
+    np.testing.assert_array_equal(interpolated_frequencies(d, 1), frequencies(d))
+    np.testing.assert_array_equal(ntk_frequencies(d, 1), frequencies(d))
+    for ramp in RAMPS:
+        scaled = yarn_frequencies(d, 1, 100, ramp=ramp)
+        np.testing.assert_allclose(scaled, frequencies(d), rtol=CLOSE)
+    assert yarn_temperature(1) == 1
+
+
+@each("length", [64, 512, 4096])
+@each("factor", [1.5, 4, 8])
+def test_interpolated_angles_stay_below_the_trained_length_times_the_frequency(
+    factor: float, length: int
+) -> None:
+    """At the last position of the longer text, beyond the last angle of training and below Lω."""
+    d = 64
+    seen, bound = (length - 1) * frequencies(d), length * frequencies(d)
+    last = factor * length - 1
+    interpolated = last * interpolated_frequencies(d, factor)
+    np.testing.assert_allclose(interpolated, (length - 1 / factor) * frequencies(d), rtol=CLOSE)
+    assert ((interpolated > seen) & (interpolated < bound)).all()
+    never_round = wavelengths(d) > length
+    assert (last * frequencies(d) > bound)[never_round].all()
+    for fast, slow in ((FAST, SLOW), (length / (2 * np.pi), SLOW), (FAST, 5.0)):
+        yarn = last * yarn_frequencies(d, factor, length, fast=fast, slow=slow)
+        assert (yarn < bound)[never_round].all()
+    # NTK-aware interpolates the very slowest pair alone; others that never came round go beyond.
+    beyond = last * ntk_frequencies(d, factor) > bound
+    assert beyond[never_round].sum() == never_round.sum() - 1
+
+
+@each("factor", FACTORS)
+def test_temperature_is_a_tenth_of_the_logarithm_and_one(factor: float) -> None:
+    with mpmath.workdps(50):
+        exact = float(mpmath.log(mpmath.mpf(factor)) / 10 + 1)
+    assert yarn_temperature(factor) == pytest.approx(exact, rel=1e-15)
+
+
+@each(("slow", "fast"), [(32.0, 1.0), (1.0, 1.0)])
+def test_fast_has_to_lie_above_slow(slow: float, fast: float) -> None:
+    with pytest.raises(ValueError, match=f"fast must be above slow, {slow}; got {fast}"):
+        yarn_frequencies(8, 2, 64, slow=slow, fast=fast)
+
+
+def test_a_single_pair_has_no_larger_base() -> None:
+    with pytest.raises(ValueError, match="d must be an even integer, 4 or more; got 2"):
+        ntk_frequencies(2, 4)
+
+
+def test_a_base_that_grows_too_large_is_named() -> None:
+    with pytest.raises(ValueError, match="base must be"):
+        ntk_frequencies(4, 1e90, base=1e250)

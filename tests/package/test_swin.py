@@ -1,0 +1,177 @@
+"""What `posenc.swin` promises, against the two axes of section 3.2 counted out in loops."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from tests.cases import each
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from posenc.swin import swin_bias, swin_index
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+windows = st.integers(1, 10)
+quick = settings(database=None, deadline=None, derandomize=True, max_examples=40)
+
+
+def authors_index(window: int) -> list[list[int]]:
+    """Return (Δrow + M − 1)·(2M − 1) + Δcolumn + M − 1, Δ = query − key, for every pair."""
+    places = [(row, column) for row in range(window) for column in range(window)]
+    return [
+        [
+            (row - key_row + window - 1) * (2 * window - 1) + column - key_column + window - 1
+            for key_row, key_column in places
+        ]
+        for row, column in places
+    ]
+
+
+@each("window", range(1, 13))
+def test_the_index_is_the_authors(window: int) -> None:
+    index = swin_index(window)
+    assert index.tolist() == authors_index(window)
+    assert index.dtype == np.int64
+
+
+def test_the_index_counts_query_minus_key() -> None:
+    # The place below the first one, seen from it as a key, lies one row further down.
+    index, middle = swin_index(3), 12
+    assert index[3, 0] == middle + 5
+    assert index[0, 3] == middle - 5
+    assert index[1, 0] == middle + 1
+
+
+@quick
+@given(window=windows)
+def test_the_index_uses_every_row_of_the_table_and_no_other(window: int) -> None:
+    assert set(swin_index(window).flat) == set(range((2 * window - 1) ** 2))
+
+
+@quick
+@given(window=windows)
+def test_a_pair_and_its_mirror_add_up_to_the_same(window: int) -> None:
+    index = swin_index(window)
+    np.testing.assert_array_equal(index + index.T, 4 * window * (window - 1))
+
+
+@quick
+@given(window=windows, data=st.data())
+def test_moving_a_pair_within_the_window_keeps_its_row(window: int, data: st.DataObject) -> None:
+    place = st.integers(0, window - 1)
+    query = (data.draw(place), data.draw(place))
+    key = (data.draw(place), data.draw(place))
+    down = data.draw(st.integers(-min(query[0], key[0]), window - 1 - max(query[0], key[0])))
+    across = data.draw(st.integers(-min(query[1], key[1]), window - 1 - max(query[1], key[1])))
+    index = swin_index(window).reshape(window, window, window, window)
+    moved = index[query[0] + down, query[1] + across, key[0] + down, key[1] + across]
+    assert moved == index[(*query, *key)]
+
+
+@quick
+@given(window=windows, heads=st.integers(1, 4))
+def test_the_bias_is_the_tables_number_for_head_and_way(window: int, heads: int) -> None:
+    table = np.random.default_rng(window).normal(size=((2 * window - 1) ** 2, heads))
+    bias = swin_bias(table, window)
+    assert bias.shape == (heads, window**2, window**2)
+    for head in range(heads):
+        np.testing.assert_array_equal(bias[head], table[:, head][np.array(authors_index(window))])
+
+
+@each("kind", ["f2", "f4", "f8"])
+def test_the_bias_keeps_the_tables_float_type_and_leaves_the_table_alone(kind: str) -> None:
+    table = np.arange(18).reshape(9, 2).astype(kind)
+    bias = swin_bias(table, 2)
+    assert bias.dtype == kind
+    bias[:] = -1
+    np.testing.assert_array_equal(table, np.arange(18).reshape(9, 2))
+    assert swin_bias([[1]], 1).dtype == np.float64
+
+
+def test_the_index_is_new_each_time() -> None:
+    swin_index(2)[:] = -1
+    assert swin_index(2).tolist() == authors_index(2)
+
+
+def test_counting_key_minus_query_is_caught() -> None:
+    # The same rows, last to first: a table trained in one order and read in the other is wrong.
+    table = np.random.default_rng(0).normal(size=(25, 1))
+    assert not np.allclose(swin_bias(table, 3), swin_bias(table, 3).swapaxes(1, 2))
+    np.testing.assert_array_equal(swin_bias(table[::-1], 3), swin_bias(table, 3).swapaxes(1, 2))
+
+
+# Bad input
+
+BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
+    "window zero": (
+        lambda: swin_index(0),
+        ValueError,
+        "window must be an integer, 1 or more; got 0",
+    ),
+    "window negative": (
+        lambda: swin_bias([[1.0]], -1),
+        ValueError,
+        "window must be an integer, 1 or more; got -1",
+    ),
+    "window real": (
+        lambda: swin_index(7.0),  # type: ignore[arg-type]
+        TypeError,
+        "window must be an integer, 1 or more; got 7.0 (float)",
+    ),
+    "window of two sides": (
+        lambda: swin_index((7, 7)),  # type: ignore[arg-type]
+        TypeError,
+        "window must be an integer, 1 or more; got (7, 7) (tuple)",
+    ),
+    "window boolean": (
+        lambda: swin_index(True),
+        TypeError,
+        "window must be an integer, 1 or more; got True (bool)",
+    ),
+    "table too short": (
+        lambda: swin_bias(np.zeros((8, 3)), 2),
+        ValueError,
+        "table must be of shape (9, heads); got (8, 3)",
+    ),
+    "table too long": (
+        lambda: swin_bias(np.zeros((25, 3)), 2),
+        ValueError,
+        "table must be of shape (9, heads); got (25, 3)",
+    ),
+    "table of one dimension": (
+        lambda: swin_bias(np.zeros(9), 2),
+        ValueError,
+        "table must be of shape (rows, width), 1 or more; got (9,)",
+    ),
+    "table without heads": (
+        lambda: swin_bias(np.zeros((9, 0)), 2),
+        ValueError,
+        "table must be of shape (rows, width), 1 or more; got (9, 0)",
+    ),
+    "table with NaN": (
+        lambda: swin_bias(np.full((9, 2), np.nan), 2),
+        ValueError,
+        "table must be finite integers or reals; got nan",
+    ),
+    "table complex": (
+        lambda: swin_bias(np.zeros((9, 2), complex), 2),
+        TypeError,
+        "table must be finite integers or reals; got",
+    ),
+    "table None": (
+        lambda: swin_bias(None, 2),  # type: ignore[arg-type]
+        TypeError,
+        "table must be finite integers or reals; got None (NoneType)",
+    ),
+}
+
+
+@each("case", BAD)
+def test_bad_input_is_refused_by_name(case: str) -> None:
+    call, error, message = BAD[case]
+    with pytest.raises(error, match=re.escape(message)):
+        call()

@@ -1,0 +1,276 @@
+"""Firefox and WebKit as Debian has them, each driven by the protocol that it speaks itself.
+
+Firefox speaks WebDriver BiDi to whoever connects to its port, WebKit the older WebDriver through a
+program that comes with it. Both take the same actions of mouse and keys.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import tempfile
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from subprocess import DEVNULL, Popen
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+from playwright.sync_api import ViewportSize
+from tests.site.visits import PATIENCE
+from websockets.sync.client import ClientConnection, connect
+
+from scripts.site.host import HERE
+
+USR = Path("/usr")  # where Debian has its programs
+PACKAGES = "firefox-esr webkit2gtk-driver xvfb"
+PATIENT = PATIENCE / 1000  # in seconds
+ENTER, UP = "\ue007", "\ue013"  # as WebDriver writes the keys
+# What asks for the network by itself, or for the reader.
+QUIET = {
+    "app.normandy.enabled": False,
+    "app.update.enabled": False,
+    "browser.aboutwelcome.enabled": False,
+    "browser.safebrowsing.update.enabled": False,
+    "browser.shell.checkDefaultBrowser": False,
+    "datareporting.policy.dataSubmissionEnabled": False,
+    "extensions.systemAddon.update.enabled": False,
+    "extensions.update.enabled": False,
+    "network.captive-portal-service.enabled": False,
+    "network.connectivity-service.enabled": False,
+    "services.settings.server": "data:,",
+    "toolkit.telemetry.enabled": False,
+    "ui.prefersReducedMotion": 1,
+    "widget.gtk.overlay-scrollbars.enabled": False,  # a bar takes its room, as on Windows
+}
+MIDDLE = """selector => {
+    const part = [...document.querySelectorAll(selector)].find(part => part.checkVisibility());
+    part.scrollIntoView({block: "center", behavior: "instant"});
+    const {x, y, width, height} = part.getBoundingClientRect();
+    return [x + width / 2, y + height / 2].map(Math.round);
+}"""
+
+
+class Engine(ABC):
+    """A browser with one tab."""
+
+    @abstractmethod
+    def open(self, url: str) -> None:
+        """Open an address, and wait until it has been loaded."""
+
+    @abstractmethod
+    def evaluate(self, function: str, *given: object) -> Any:
+        """Return what a function of the page returns, or what it promises."""
+
+    @abstractmethod
+    def resize(self, size: ViewportSize) -> None:
+        """Give the page another width and height."""
+
+    @abstractmethod
+    def act(self, *sources: dict[str, Any]) -> None:
+        """Move fingers and keys as WebDriver's *Perform Actions* has it."""
+
+    def click(self, selector: str) -> None:
+        """Click where a part of the page is, once there is one that can be seen."""
+        self.wait(
+            "selector => [...document.querySelectorAll(selector)].some(part =>"
+            " part.checkVisibility())",
+            selector,
+        )
+        x, y = self.evaluate(MIDDLE, selector)
+        moves = [
+            {"type": "pointerMove", "x": x, "y": y},
+            {"type": "pointerDown", "button": 0},
+            {"type": "pointerUp", "button": 0},
+        ]
+        self.act({"type": "pointer", "id": "mouse", "actions": moves})
+
+    def type(self, text: str) -> None:
+        """Press the key of each letter."""
+        keys = [{"type": kind, "value": key} for key in text for kind in ("keyDown", "keyUp")]
+        self.act({"type": "key", "id": "keyboard", "actions": keys})
+
+    def wait(self, function: str, *given: object) -> Any:
+        """Return what a function of the page returns, as soon as that is something."""
+        end = time.monotonic() + PATIENT
+        while not (found := self.evaluate(function, *given)):
+            assert time.monotonic() < end, f"waited in vain for {function} of {given}"
+            time.sleep(0.02)
+        return found
+
+
+class Firefox(Engine):
+    """Firefox, by WebDriver BiDi: no other program stands between."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self.socket, self.sent = socket, 0
+        self.send("session.new", capabilities={})
+        self.tab = self.send("browsingContext.getTree")["contexts"][0]["context"]
+
+    def send(self, method: str, **given: object) -> Any:
+        """Send a command and return its result."""
+        self.sent += 1
+        self.socket.send(json.dumps({"id": self.sent, "method": method, "params": given}))
+        while (answer := json.loads(self.socket.recv(PATIENT))).get("id") != self.sent:
+            pass  # an event
+        assert answer["type"] == "success", answer
+        return answer["result"]
+
+    def open(self, url: str) -> None:
+        self.send("browsingContext.navigate", context=self.tab, url=url, wait="complete")
+        # Now and then Firefox answers while the page is still loading.
+        self.wait(
+            "url => document.readyState === 'complete' &&"
+            " location.pathname === new URL(url).pathname",
+            url,
+        )
+
+    def evaluate(self, function: str, *given: object) -> Any:
+        told = self.send(
+            "script.callFunction",
+            functionDeclaration="async given =>"
+            f" JSON.stringify(await ({function})(...JSON.parse(given))) ?? 'null'",
+            arguments=[{"type": "string", "value": json.dumps(given)}],
+            target={"context": self.tab},
+            awaitPromise=True,
+        )
+        assert told["type"] == "success", told["exceptionDetails"]["text"]
+        return json.loads(told["result"]["value"])
+
+    def resize(self, size: ViewportSize) -> None:
+        self.send("browsingContext.setViewport", context=self.tab, viewport=dict(size))
+
+    def act(self, *sources: dict[str, Any]) -> None:
+        self.send("input.performActions", context=self.tab, actions=list(sources))
+
+
+class WebKit(Engine):
+    """WebKit, by WebDriver: through the program that started it."""
+
+    def __init__(self, url: str) -> None:
+        self.url = f"{url}/session"
+        # Its smallest browser, full screen: with a toolbar no window is as narrow as a phone.
+        browser = {"binary": str(minibrowser()), "args": ["--automation", "--full-screen"]}
+        wanted = {"alwaysMatch": {"webkitgtk:browserOptions": browser}}
+        self.url += "/" + self.send("", capabilities=wanted)["sessionId"]
+        self.send("/timeouts", script=PATIENCE, pageLoad=PATIENCE)
+
+    def send(self, command: str, **given: object) -> Any:
+        """Send a command and return its result."""
+        return self._ask(Request(self.url + command, json.dumps(given).encode()))
+
+    def quit(self) -> None:
+        """End the browser; the program that started it goes on."""
+        self._ask(Request(self.url, method="DELETE"))
+
+    def _ask(self, request: Request) -> Any:
+        try:
+            with urlopen(request, timeout=2 * PATIENT) as answer:
+                return json.load(answer)["value"]
+        except HTTPError as refused:
+            raise AssertionError(refused.read().decode()) from None
+
+    def open(self, url: str) -> None:
+        self.send("/url", url=url)
+
+    def evaluate(self, function: str, *given: object) -> Any:
+        script = (
+            "const [given, done] = arguments;"
+            f"(async () => done([await ({function})(...given), '']))()"
+            ".catch(error => done([null, `${error}`]))"
+        )
+        told, wrong = self.send("/execute/async", script=script, args=[given])
+        assert not wrong, wrong
+        return told
+
+    def resize(self, size: ViewportSize) -> None:
+        self.send("/window/rect", **size)
+        self.wait("width => innerWidth === width", size["width"])
+
+    def act(self, *sources: dict[str, Any]) -> None:
+        self.send("/actions", actions=sources)
+
+
+@contextmanager
+def firefox() -> Iterator[Firefox]:
+    """Start a Firefox that knows nothing yet, on a port of its own choice."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        lines = [f"user_pref({json.dumps(name)}, {json.dumps(QUIET[name])});" for name in QUIET]
+        Path(profile, "user.js").write_text("\n".join(lines), encoding="utf-8")
+        options = ["--headless", "--no-remote", "--profile", profile, "--remote-debugging-port=0"]
+        with (
+            running([program("firefox-esr", "firefox"), *options]) as started,
+            connect(f"{address(started, Path(profile))}/session", max_size=None) as socket,
+        ):
+            yield Firefox(socket)
+
+
+def address(started: Popen[str], profile: Path) -> str:
+    """Return where Firefox listens, once it has written that into its profile."""
+    end = time.monotonic() + PATIENT
+    while started.poll() is None and time.monotonic() < end:
+        with suppress(FileNotFoundError, json.JSONDecodeError):  # not there, or not whole, yet
+            told = json.loads((profile / "WebDriverBiDiServer.json").read_text("utf-8"))
+            return f"ws://{told['ws_host']}:{told['ws_port']}"
+        time.sleep(0.02)
+    raise AssertionError(f"Firefox named no address, and ended with {started.poll()}")
+
+
+@contextmanager
+def webkit() -> Iterator[WebKit]:
+    """Start WebKit on a screen that nobody sees: it does not run without one."""
+    with screen() as display, socket.create_server((HERE, 0)) as server:
+        port = server.getsockname()[1]
+        server.close()  # free, and nobody else's for a while
+        environment = os.environ | {"DISPLAY": display, "GDK_BACKEND": "x11"}
+        with running([program("WebKitWebDriver"), f"--port={port}"], env=environment):
+            engine = WebKit(f"http://{HERE}:{port}")
+            try:
+                yield engine
+            finally:
+                engine.quit()
+
+
+@contextmanager
+def screen() -> Iterator[str]:
+    """Start an X server without a screen, on the first free display, and return its name."""
+    read, write = os.pipe()
+    options = ["-displayfd", str(write), "-screen", "0", "1600x1200x24", "-nolisten", "tcp"]
+    with running([program("Xvfb"), *options], pass_fds=[write]), os.fdopen(read) as told:
+        os.close(write)
+        yield f":{told.readline().strip()}"
+
+
+@contextmanager
+def running(command: list[str], **given: Any) -> Iterator[Popen[str]]:
+    """Run a program while the block runs."""
+    quiet = {"stdin": DEVNULL, "stdout": DEVNULL, "stderr": DEVNULL}
+    with Popen(command, text=True, **quiet | given) as started:
+        try:
+            yield started
+        finally:
+            started.terminate()
+
+
+def program(*names: str) -> str:
+    """Return the path of the first program that is installed; without one, skip."""
+    path = next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        pytest.skip(f"{names[0]} is not installed (on Debian: apt-get install {PACKAGES})")
+    return path
+
+
+def minibrowser() -> Path:
+    """Return the browser that comes with WebKit's driver; without one, skip."""
+    found = sorted(USR.glob("lib*/**/webkit2gtk-4.*/MiniBrowser"))
+    if not found:
+        pytest.skip(
+            f"WebKit's MiniBrowser is not installed (on Debian: apt-get install {PACKAGES})"
+        )
+    return found[-1]

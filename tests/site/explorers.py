@@ -1,0 +1,80 @@
+"""How a reader comes to an explorer and turns it, and how the book prints what it says."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from playwright.sync_api import Locator, Page, expect
+from tests.site.served import DOCS
+from tests.site.visits import SETTLE
+
+from posenc import sinusoidal_encoding
+
+EXPLORERS = sorted(path.stem for path in DOCS.glob("explore/*.md") if path.stem != "index")
+# The theme has read which pages there are, and answers to links.
+KNOWS_ITS_WAY = """() => performance.getEntriesByType("resource")
+    .some(({name}) => name.endsWith("/sitemap.xml"))"""
+FOLLOW = """view => {
+    const link = document.createElement("a");
+    link.href = view;
+    document.querySelector("article").append(link);
+    link.click();
+    link.remove();
+}"""
+
+
+def printed(value: float, decimals: int = 3) -> str:
+    """Return a number as the book prints it."""
+    return f"{value:.{decimals}f}".replace("-", "−")
+
+
+def printed_all(values: np.ndarray, decimals: int = 3) -> str:
+    return ", ".join(printed(value, decimals) for value in values.tolist())
+
+
+def status(page: Page, name: str) -> Locator:
+    return page.locator(f"explore-{name} [role=status]")
+
+
+def slider(page: Page, name: str) -> Locator:
+    return page.get_by_role("slider", name=name, exact=True)
+
+
+def field(page: Page, name: str) -> Locator:
+    return page.get_by_role("spinbutton", name=name, exact=True)
+
+
+def await_theme(page: Page) -> None:
+    """Wait until the theme answers to the next click, also after a page has changed."""
+    page.wait_for_function(KNOWS_ITS_WAY)
+    page.evaluate(SETTLE)
+
+
+def walk(page: Page, path: str) -> None:
+    """Follow a link of the open page to another page of the site, which is not loaded anew."""
+    await_theme(page)
+    link = page.locator(f"a[href$='{path}'], a[href$='{path.split('/')[-2]}/']").first
+    link.evaluate("link => link.click()")
+    expect(page).to_have_url(re.compile(f"{path}$"))
+
+
+def reach(page: Page, name: str) -> None:
+    """Walk to an explorer, and find it as one who comes for the first time."""
+    if f"/explore/{name}/" in page.url:
+        walk(page, "explore/")
+        expect(page.locator(f"explore-{name}")).to_have_count(0)
+    walk(page, f"explore/{name}/")
+    expect(status(page, name)).not_to_be_empty()
+
+
+def follow(page: Page, view: str) -> None:
+    """Follow a link to a view of the page, which is shown in place."""
+    page.evaluate(FOLLOW, view)
+
+
+def row_read(row: int, width: int) -> re.Pattern[str]:
+    """Return how a row of the table is read out."""
+    entries = sinusoidal_encoding(np.array(row), width)
+    shown = printed_all(entries) if width <= 8 else printed_all(entries[:6])
+    return re.compile(f"^Row {row}, dimensions 0 to {width - 1}: {re.escape(shown)}")

@@ -1,0 +1,63 @@
+"""The site as its reader gets it: built strictly, and served on a loopback port of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.site.host import hosted
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+
+
+@dataclass(frozen=True)
+class Site:
+    """A built site: where its files are, and where a browser finds them."""
+
+    folder: Path
+    url: str
+
+
+def paths() -> list[str]:
+    """Return the path of every page in the site, read off the pages' sources."""
+    sources = [path.relative_to(DOCS).with_suffix("") for path in sorted(DOCS.rglob("*.md"))]
+    return [_path(source) for source in sources if source.parts[0] != "data"]
+
+
+def _path(source: Path) -> str:
+    folder = source.parent if source.name == "index" else source
+    return f"{folder}/" if folder.name else ""
+
+
+@contextmanager
+def served(folder: Path, *, under: str = "/") -> Iterator[str]:
+    """Serve a folder while the block runs, at the top or under a path, and give its address.
+
+    The folder may still be empty: the site is built for the address that it is served at, since
+    instant navigation works at no other.
+    """
+    with hosted(folder, under=under) as host:
+        yield host.url
+
+
+def build(folder: Path, url: str) -> None:
+    """Build the site into a folder, for an address; a warning is a failure."""
+    _run("-m", "scripts.site.build", "--site-dir", str(folder), url=url)
+
+
+def _run(*arguments: str, url: str = "") -> None:
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env=os.environ | {"SITE_URL": url},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{' '.join(arguments)} failed:\n{done.stdout}{done.stderr}"

@@ -1,0 +1,244 @@
+"""The explorers as they load: on phones, from addresses, in both colours, and without scripts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from tests.site.explorers import EXPLORERS, await_theme, field, follow, row_read, slider, status
+from playwright.sync_api import Browser, Page, expect
+from tests.site.served import Site
+from tests.site.visits import PATIENCE, SETTLE, SHIFTS, TOGGLE, forget
+
+# Words of a picture that reach beyond its edge.
+CUT_OFF = """all => all.filter(text => {
+    const [own, edge] = [text, text.closest("svg")].map(part => part.getBoundingClientRect());
+    return own.left < edge.left - 1 || own.right > edge.right + 1 || own.bottom > edge.bottom + 4;
+}).map(text => text.textContent)"""
+BOXES = "all => all.map(part => part.getBoundingClientRect().height)"
+INKS = "all => all.map(one => getComputedStyle(one).fill + getComputedStyle(one).stroke)"
+# Where a finger taps, as shares of the picture, and the numbers about what it shows there.
+TAPS = {
+    "heatmap": ("row", (0.55, 0.29), (20, 44)),  # in the middle of its upper half
+    "waves": ("position", (0.55, 0.5), (20, 44)),
+    "similarity": ("distance", (0.55, 0.5), (20, 44)),
+    "layouts": ("key − query", (0.75, 0.5), (5, 8)),
+    "alibi": ("behind", (0.5, 0.5), (30, 42)),
+    "t5": ("key − query", (0.75, 0.5), (15, 60)),
+    "base": ("pair", (0.75, 0.5), (42, 52)),
+}
+# What sliders say at their ends.
+EXTREMES = {
+    "heatmap": ["width=1024&heatmap.positions=128&heatmap.row=127", "width=2&heatmap.positions=2"],
+    "waves": ["width=1024&waves.base=1000000&waves.pair=508&waves.position=64", "width=2"],
+    "similarity": ["width=1024&similarity.farthest=1024", "width=2&similarity.farthest=2"],
+    "shift": ["width=128&shift.position=1000&shift.offset=-64"],
+    "rope": ["width=8&rope.query=100&rope.relative=-64"],
+    "layouts": ["width=2&layouts.relative=-16"],
+    "alibi": [
+        "heads=128&alibi.farthest=4096",
+        "heads=1&alibi.farthest=1&alibi.head=1&alibi.distance=1",
+    ],
+    "t5": ["end=512&t5.buckets=64&t5.relative=1024"],
+    "base": [
+        "width=4&base.base=1000000&base.trained=1&base.factor=64",
+        "width=1024&base.base=2&base.trained=1000000&base.factor=1",
+        "width=32&base.trained=64&base.fast=1&base.slow=0.5",
+    ],
+}
+# The figure that stands for an explorer: what of it is seen, and how much higher its place is.
+FIGURE = """name => {
+    const place = document.querySelector(`explore-${name}`);
+    const figure = place.querySelector("figure");
+    const [all, within] = [place, figure].map(part => part.getBoundingClientRect().height);
+    const pictures = [...figure.querySelectorAll("img, [role=img]")];
+    return {
+        pictures: pictures.filter(part => part.checkVisibility() && part.clientHeight > 9).length,
+        caption: figure.querySelector("figcaption").checkVisibility(),
+        more: all - within,
+    };
+}"""
+
+# How many milliseconds a figure waits before it is seen, and whether that ever ends; from here on
+# it has waited long enough.
+END_OF_WAITING = """figure => {
+    const waits = figure.getAnimations();
+    const ends = waits.every(({playState}) => ["running", "finished"].includes(playState));
+    for (const wait of waits) wait.finish();
+    return [Math.max(0, ...waits.map(wait => wait.effect.getComputedTiming().endTime)), ends];
+}"""
+
+
+@pytest.fixture(scope="module")
+def phone(browser: Browser, site: Site) -> Iterator[Page]:
+    """Open a phone's window, with one tab for all pages."""
+    with browser.new_context(
+        base_url=site.url,
+        viewport={"width": 360, "height": 780},
+        has_touch=True,
+        is_mobile=True,
+        reduced_motion="reduce",
+    ) as window:
+        window.set_default_timeout(PATIENCE)
+        window.add_init_script(SHIFTS)
+        yield window.new_page()
+
+
+@pytest.fixture(scope="module", params=EXPLORERS)
+def name(request: pytest.FixtureRequest, phone: Page) -> Iterator[str]:
+    """Open an explorer on the phone, and return its name."""
+    phone.goto(f"explore/{request.param}/")
+    expect(status(phone, request.param)).not_to_be_empty()
+    yield request.param
+    forget(phone)
+
+
+# The tests of one page on the phone, in their order.
+
+
+def test_explorer_on_a_phone_stands_still_and_suits_fingers(name: str, phone: Page) -> None:
+    phone.evaluate(SETTLE)
+    assert phone.evaluate("window.shift") <= 0.01
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 360
+    inputs = phone.locator(f"explore-{name} :is(input, select)")
+    assert min(inputs.evaluate_all(BOXES)) >= 28
+    assert phone.locator(f"explore-{name} text").evaluate_all(CUT_OFF) == []
+    if name in TAPS:
+        control, (across, down), (low, high) = TAPS[name]
+        box = phone.locator(f"explore-{name} .stage").bounding_box()  # a picture is drawn anew
+        assert box
+        before = field(phone, control).input_value()
+        phone.touchscreen.tap(box["x"] + across * box["width"], box["y"] + down * box["height"])
+        expect(field(phone, control)).not_to_have_value(before)
+        assert low <= int(field(phone, control).input_value()) <= high
+
+
+def test_a_finger_that_scrolls_the_page_turns_nothing(name: str, phone: Page) -> None:
+    """A browser that makes a scroll of a finger's way takes it back from the page."""
+    if name in TAPS:
+        chosen = field(phone, TAPS[name][0])
+        before = chosen.input_value()
+        for kind in ("pointerdown", "pointermove", "pointercancel"):
+            at_the_corner = {"clientX": 0, "clientY": 0, "pointerType": "touch"}
+            phone.locator(f"explore-{name} svg").dispatch_event(kind, at_the_corner)
+            changed = chosen.input_value() != before
+            assert changed == (kind != "pointercancel"), kind
+
+
+def test_pictures_hold_all_their_words_at_the_ends_of_their_sliders(name: str, phone: Page) -> None:
+    for view in EXTREMES[name]:
+        follow(phone, f"?{name}.{view}")
+        asked = view.replace(f"{name}.", "").split("&")
+        for control, value in (pair.split("=") for pair in asked):
+            expect(phone.locator(f"#{name}-{control}")).to_have_value(value)
+        expect(status(phone, name)).not_to_contain_text("must be")
+        assert phone.locator(f"explore-{name} text").evaluate_all(CUT_OFF) == [], view
+        picture = phone.locator(f"explore-{name} svg").inner_html()
+        drawn = re.sub(r'"data:[^"]*"', "", picture)  # which may spell anything
+        assert not re.search("NaN|Infinity|undefined", drawn), view
+
+
+def test_explorer_takes_the_colours_of_the_page(name: str, phone: Page) -> None:
+    shapes = phone.locator(f"explore-{name} svg :is(path, rect, text)")
+    light = shapes.evaluate_all(INKS)
+    phone.locator(TOGGLE).click()
+    expect(phone.locator("body")).to_have_attribute("data-md-color-scheme", "slate")
+    dark = shapes.evaluate_all(INKS)
+    assert len(light) == len(dark) > 0
+    assert not any(a == b for a, b in zip(light, dark, strict=True) if "rgb" in a)
+
+
+@pytest.mark.parametrize("explorer", EXPLORERS)
+def test_explorer_is_a_figure_without_scripts(explorer: str, still: Page) -> None:
+    still.goto(f"explore/{explorer}/")
+    seen = still.evaluate(FIGURE, explorer)
+    assert (seen["pictures"], seen["caption"]) == (1, True)
+    assert seen["more"] <= 60, "room is kept for nothing"
+
+
+def test_explorer_whose_script_does_not_come_shows_its_figure(page: Page) -> None:
+    """It is not seen for a moment, in which the script may come, and the moment comes to an end."""
+    page.route("**/explore/sinusoidal.js", lambda route: route.abort())
+    with page.expect_event("requestfailed", lambda request: request.url.endswith("/sinusoidal.js")):
+        page.goto("explore/heatmap/")
+    figure = page.locator("explore-heatmap figure")
+    milliseconds, ends = figure.evaluate(END_OF_WAITING)
+    assert 0 < milliseconds <= 3000
+    assert ends
+    expect(figure).to_be_visible()
+    expect(page.locator("explore-heatmap .stage")).to_have_count(0)
+
+
+def test_a_page_without_explorers_loads_none(page: Page) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto("trust/how-checked/")  # all scripts have run
+    page.evaluate(SETTLE)
+    assert not [url for url in asked if "/js/explore/" in url]
+    page.goto("explore/waves/")
+    expect(status(page, "waves")).not_to_be_empty()
+    own = [url.rpartition("/")[2] for url in asked if "/js/explore/" in url]
+    assert sorted(own) == ["base.js", "sinusoidal.js"]
+
+
+# Addresses
+
+
+def test_a_view_stands_in_the_address_and_outlasts_a_reload_and_other_pages(page: Page) -> None:
+    page.goto("explore/heatmap/?h=term")
+    page.evaluate("window.here = true")
+    field(page, "width").fill("8")
+    slider(page, "row").press("ArrowRight")
+    expect(page).to_have_url(
+        re.compile(r"/explore/heatmap/\?h=term&heatmap.width=8&heatmap.row=8$")
+    )
+    page.locator(".tabs a").first.click()
+    expect(page.locator("explore-heatmap")).to_have_count(0)
+    page.go_back()
+    expect(status(page, "heatmap")).to_have_text(row_read(8, 8))
+    assert page.evaluate("window.here"), "the theme changed pages without loading them anew"
+    slider(page, "row").press("ArrowLeft")  # alive
+    expect(status(page, "heatmap")).to_have_text(row_read(7, 8))
+    expect(page).to_have_url(re.compile(r"/explore/heatmap/\?h=term&heatmap.width=8$"))
+    page.reload()
+    expect(status(page, "heatmap")).to_have_text(row_read(7, 8))
+    expect(page.locator("explore-heatmap .knob")).to_have_count(4)
+
+
+def test_a_malformed_address_falls_back_and_says_so(page: Page) -> None:
+    page.goto("explore/heatmap/?heatmap.width=7&heatmap.row=64&heatmap.base=<b>&heatmap.x=1")
+    for said in [
+        "width must be an even number",
+        "got 7. Shown is 64.",
+        "got 64. Shown is 7.",
+        "got <b>",
+    ]:
+        expect(status(page, "heatmap")).to_contain_text(said)
+    expect(status(page, "heatmap")).to_contain_text("Row 7, dimensions 0 to 63: 0.657")
+    slider(page, "row").press("ArrowRight")
+    expect(status(page, "heatmap")).to_have_text(row_read(8, 64))
+
+
+def test_explorers_of_one_page_keep_their_addresses_apart_and_links_to_places_work(
+    page: Page,
+) -> None:
+    """A link to a place has the address that the page has by then, and that has the views."""
+    page.goto("chapters/by-hand/?similarity.width=16&shift.width=4&heatmap.row=9")
+    widths = {"similarity": 16, "shift": 4, "heatmap": 64}
+    for name, width in widths.items():
+        expect(page.locator(f"#{name}-width")).to_have_value(str(width))
+    expect(status(page, "heatmap")).to_contain_text("Row 9")
+    await_theme(page)
+    link = page.locator("article a[href*='#fn:']").first
+    place = str(link.get_attribute("href")).partition("#")[2]
+    link.click()
+    page.wait_for_timeout(500)
+    link.click()  # the theme, while it starts, may lose the first of a busy machine
+    expect(page.locator(f"[id='{place}']")).to_be_in_viewport()  # the theme may lead there itself
+    expect(status(page, "heatmap")).to_contain_text("Row 9")
+    page.locator("#heatmap-width").fill("32")
+    expect(page).to_have_url(
+        re.compile(r"\?similarity.width=16&shift.width=4&heatmap.width=32&heatmap.row=9#")
+    )
+    expect(page.locator("#similarity-width")).to_have_value("16")

@@ -1,0 +1,456 @@
+"""The explorers on a walk through the site: they say what the package computes, and live on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.site.explorers import (
+    EXPLORERS,
+    field,
+    follow,
+    printed,
+    printed_all,
+    reach,
+    row_read,
+    slider,
+    status,
+    walk,
+)
+from playwright.sync_api import ConsoleMessage, Page, expect
+from tests.site.served import Site
+from tests.site.visits import Visit
+
+from posenc import (
+    alibi_slopes,
+    apply_rope,
+    frequencies,
+    interpolated_frequencies,
+    ntk_frequencies,
+    similarity,
+    sinusoidal_encoding,
+    t5_bucket_starts,
+    t5_buckets,
+    wavelengths,
+    yarn_frequencies,
+)
+
+BOLD = "all => all.map(line => line.matches('.bold'))"
+QUERY = np.array([0.9, 0.3, 0.5, 0.6, 0.7, -0.4, -0.2, 0.8])
+KEY = np.array([0.2, 0.8, 0.9, -0.1, 0.6, 0.5, -0.8, 0.4])
+SHOWN = np.arange(-1024, 1025)  # the relative positions in the picture of the buckets
+TURN_AND_LEAVE = """() => {
+    const row = document.querySelector("#heatmap-row");
+    row.value = 9;
+    row.dispatchEvent(new Event("input", {bubbles: true}));
+    [...document.querySelectorAll("nav a")].find(a => a.href.endsWith("/waves/")).click();
+}"""
+WIDTHS = {
+    "7": "width must be an even number from 2 to 1024; got 7.",
+    "0": "width must be an even number from 2 to 1024; got 0.",
+    "2048": "width must be an even number from 2 to 1024; got 2048.",
+    "": "width must be an even number from 2 to 1024; got nothing.",
+}
+IMPOSSIBLE = [
+    ("rope", "width", "10", "width must be an even number from 2 to 8; got 10."),
+    ("layouts", "width", "3", "width must be an even number from 2 to 8; got 3."),
+    ("alibi", "heads", "2.5", "heads must be a whole number from 1 to 128; got 2.5."),
+    ("t5", "buckets", "33", "buckets must be an even number from 4 to 64; got 33."),
+    ("base", "width", "2", "width must be an even number from 4 to 1024; got 2."),
+]
+# Note each number that a field has, as soon as it has it.
+NOTE_NUMBERS = """field => {
+    window.numbers = [field.valueAsNumber];
+    const note = () => queueMicrotask(() => window.numbers.push(field.valueAsNumber));
+    field.closest(".knob").addEventListener("input", note);
+}"""
+
+
+@pytest.fixture(scope="module")
+def tour(tab: Page, site: Site) -> Iterator[Visit]:
+    """Open the list of explorers, from which a reader goes to each and comes back."""
+    visit = Visit(tab, site)
+    visit.watch()
+    visit.arrive("explore/")
+    visit.page.evaluate("window.here = true")
+    yield visit
+    visit.leave()
+
+
+@pytest.fixture
+def page(tour: Visit) -> Iterator[Page]:
+    """Return the tab of the tour, in which nothing goes wrong and no page is loaded anew."""
+    tour.faults.clear()
+    yield tour.page
+    assert tour.faults == []
+    assert tour.page.evaluate("window.here"), "a page was loaded anew"
+
+
+@pytest.mark.parametrize("name", EXPLORERS)
+def test_an_explorer_lives_on_over_other_pages_and_back(name: str, page: Page) -> None:
+    said, turned = status(page, name), page.locator(f"explore-{name}")
+    if not page.url.endswith("/explore/"):
+        walk(page, "explore/")
+    reach(page, name)
+    turned.get_by_role("slider").last.press("ArrowRight")
+    saying = said.inner_text()
+    page.locator(".tabs a").last.click()  # at once: the view is written before
+    expect(turned).to_have_count(0)
+    page.go_back()
+    expect(said).to_have_text(saying)
+    address = page.url
+    assert re.search(rf"\?{name}\.[\w-]+=[^&#]+$", address)
+    turned.get_by_role("slider").last.press("ArrowLeft")
+    page.wait_for_url(lambda url: url != address)  # it is written after a while
+    if name == EXPLORERS[0]:  # what the theme does is the same with each
+        page.go_forward()
+        expect(turned).to_have_count(0)
+        page.go_back()
+        expect(turned.get_by_role("slider")).not_to_have_count(0)
+    page.go_back()
+    expect(page).to_have_url(re.compile("/explore/$"))
+    expect(turned).to_have_count(0)
+
+
+# What they say, and what they refuse
+
+
+def test_table_is_turned_by_keys_and_says_what_the_package_says(page: Page) -> None:
+    reach(page, "heatmap")
+    expect(status(page, "heatmap")).to_have_text(row_read(7, 64))
+    slider(page, "row").press("ArrowRight")
+    expect(field(page, "row")).to_have_value("8")
+    expect(slider(page, "row")).to_have_attribute("aria-valuetext", "8")
+    expect(status(page, "heatmap")).to_have_text(row_read(8, 64))
+    slider(page, "width").press("ArrowLeft")
+    expect(status(page, "heatmap")).to_have_text(row_read(8, 32))
+    field(page, "width").fill("8")
+    expect(slider(page, "width")).to_have_attribute("aria-valuetext", "8")
+    expect(status(page, "heatmap")).to_have_text(row_read(8, 8))
+    field(page, "positions").fill("5")  # row 8 is gone
+    expect(status(page, "heatmap")).to_have_text(row_read(4, 8))
+
+
+def test_waves_say_the_true_wavelengths(page: Page) -> None:
+    reach(page, "waves")
+    follow(page, "?waves.width=16&waves.pair=3&waves.position=44")
+    turns = wavelengths(16)[3:7]
+    shown = ", ".join(printed(turn, 1 if turn < 1000 else 0) for turn in turns.tolist())
+    expect(status(page, "waves")).to_have_text(
+        f"Pair 3, 4, 5, 6: one turn, shaded, takes {shown} positions;"
+        f" position 44 is {printed_all(44 / turns)} turns on."
+    )
+    field(page, "width").fill("4")  # with two pairs, and the third is gone
+    expect(status(page, "waves")).to_contain_text("Pair 0, 1: one turn")
+
+
+def test_similarity_says_how_alike_and_where_it_rises(page: Page) -> None:
+    reach(page, "similarity")
+    follow(page, "?similarity.width=128&similarity.distance=12")
+    alike = np.asarray(similarity(np.arange(65), 128))
+    rises = np.flatnonzero(np.diff(alike) > 0)
+    less = np.sum(alike[1:12] < alike[12])
+    expect(status(page, "similarity")).to_have_text(
+        f"12 apart: similarity {printed(alike[12])}; {less} of 11 nearer distances are less alike."
+        f" It rises, hatched, on {rises.size} of 64 steps, first after {rises[0]}."
+    )
+    expect(page.locator("explore-similarity rect.hatch")).to_have_count(rises.size)
+    field(page, "base").fill("1000000")
+    field(page, "farthest").fill("2")
+    field(page, "distance").fill("1")
+    expect(status(page, "similarity")).to_have_text(
+        f"1 apart: similarity {printed(float(similarity(1, 128, base=1e6)))}."
+        " It rises, hatched, on 0 of 2 steps."
+    )
+
+
+def test_shift_turns_every_pair_by_its_own_angle(page: Page) -> None:
+    reach(page, "shift")
+    follow(page, "?shift.position=1000&shift.offset=-3")
+    before, after = sinusoidal_encoding([1000, 997], 8)
+    expect(status(page, "shift")).to_have_text(
+        f"A shift by −3 turns pair 0, 1, 2, 3 by {printed_all(-3 * frequencies(8))} radians"
+        f" from any row: pair 0 from ({printed_all(before[:2])}) in row 1000"
+        f" to ({printed_all(after[:2])}) in row 997."
+    )
+
+
+def whole(number: int) -> str:
+    return printed(number, 0)
+
+
+def score(
+    width: int, query: int, relative: int, *, base: float = 10000, layout: str = "interleaved"
+) -> float:
+    """Return the score of the explorers' vectors, turned by the package."""
+    both = np.stack([QUERY[:width], KEY[:width]])
+    one, other = apply_rope(both, [query, query + relative], base=base, layout=layout)
+    return float(one @ other)
+
+
+def rope_says(width: int, query: int, relative: int, base: float) -> str:
+    said = [printed(score(width, place, relative, base=base)) for place in (query, 0)]
+    assert said[0] == said[1]
+    return (
+        f"Query, solid, at {query}, key, dashed, at {whole(query + relative)}: score {said[0]},"
+        f" the sum of what stands below the dials. Query at 0, key at {whole(relative)}: {said[1]}."
+    )
+
+
+def test_rope_keeps_the_score_while_both_move(page: Page) -> None:
+    reach(page, "rope")
+    expect(status(page, "rope")).to_have_text(rope_says(4, 4, 2, 100))
+    for _ in range(3):
+        slider(page, "query position").press("ArrowRight")
+    expect(status(page, "rope")).to_have_text(rope_says(4, 7, 2, 100))
+    field(page, "key − query").fill("-9")
+    field(page, "width").fill("8")
+    field(page, "base").fill("10000")
+    expect(status(page, "rope")).to_have_text(rope_says(8, 7, -9, 10000))
+    expect(page).to_have_url(
+        re.compile("rope.width=8&rope.base=10000&rope.query=7&rope.relative=-9")
+    )
+    shares = page.locator("explore-rope text").all_text_contents()[1::2]
+    both = apply_rope(np.stack([QUERY, KEY]), [7, -2])
+    assert shares == [printed(share) for share in both.prod(0).reshape(4, 2).sum(1).tolist()]
+
+
+def layouts_say(width: int, pair: int, relative: int) -> str:
+    right, wrong = (score(width, 0, relative, layout=name) for name in ("interleaved", "half"))
+    return (
+        f"Pair {pair} is dimensions {2 * pair} and {2 * pair + 1} interleaved,"
+        f" {pair} and {pair + width // 2} half. At relative position {whole(relative)} interleaved"
+        f" vectors score {printed(right)}; turned by halves {printed(wrong)},"
+        f" or {printed(right)} if converted first."
+    )
+
+
+def test_layouts_say_both_pairs_and_both_scores(page: Page) -> None:
+    reach(page, "layouts")
+    expect(status(page, "layouts")).to_have_text(layouts_say(8, 1, 4))
+    slider(page, "pair").press("End")
+    field(page, "key − query").fill("-6")
+    expect(status(page, "layouts")).to_have_text(layouts_say(8, 3, -6))
+    field(page, "width").fill("2")
+    expect(status(page, "layouts")).to_have_text(layouts_say(2, 0, -6))
+    assert score(2, 0, -6) == score(2, 0, -6, layout="half")
+
+
+def alibi_says(heads: int, head: int, distance: int) -> str:
+    slope = float(alibi_slopes(heads)[head - 1])
+    return (
+        f"Head {head} of {heads} has slope {slope:#.3g}. To a key {distance} behind it adds"
+        f" {printed(-slope * distance)}, a factor of {np.exp(-slope * distance):.3g}"
+        " before weights are made to sum to 1."
+    )
+
+
+def test_alibi_has_a_line_and_a_slope_for_each_head(page: Page) -> None:
+    reach(page, "alibi")
+    expect(status(page, "alibi")).to_have_text(alibi_says(8, 3, 16))
+    slider(page, "head").press("ArrowRight")
+    expect(status(page, "alibi")).to_have_text(alibi_says(8, 4, 16))
+    field(page, "heads").fill("3")  # and there is no head 4
+    expect(status(page, "alibi")).to_have_text(alibi_says(3, 3, 16))
+    expect(page.locator("explore-alibi svg path.dots")).to_have_count(3)
+    lines = page.locator("explore-alibi svg path:not(.dots)").evaluate_all(BOLD)
+    assert lines == [False, False, True]
+    field(page, "heads").fill("12")
+    field(page, "head").fill("11")
+    field(page, "farthest").fill("5")
+    expect(status(page, "alibi")).to_have_text(alibi_says(12, 11, 5))
+
+
+def t5_says(relative: int, *, bidirectional: bool, buckets: int, end: int) -> str:
+    sizes: dict[str, Any] = {
+        "bidirectional": bidirectional,
+        "buckets": buckets,
+        "max_distance": end,
+    }
+    starts = t5_bucket_starts(**sizes)
+    all_ = np.asarray(t5_buckets(SHOWN, **sizes))
+    own = int(t5_buckets(relative, **sizes))
+    held = SHOWN[all_ == own]
+    return (
+        f"Relative position {whole(relative)} falls into bucket {own}, with all shown from"
+        f" {whole(held[0])} to {whole(held[-1])}. Distances below {starts.size // 2} have a bucket"
+        f" each, the last begins at {starts[-1]}."
+    )
+
+
+def test_t5_says_which_relative_positions_share_a_bucket(page: Page) -> None:
+    reach(page, "t5")
+    encoder = t5_says(-9, bidirectional=True, buckets=32, end=128)
+    expect(status(page, "t5")).to_have_text(encoder)
+    field(page, "key − query").fill("300")
+    expect(status(page, "t5")).to_have_text(t5_says(300, bidirectional=True, buckets=32, end=128))
+    page.get_by_label("model").select_option("decoder")
+    field(page, "max distance").fill("100")
+    expect(status(page, "t5")).to_have_text(t5_says(300, bidirectional=False, buckets=32, end=100))
+    field(page, "key − query").fill("-20")
+    field(page, "max distance").fill("5")  # too near for 32 buckets: 8 are left
+    expect(field(page, "buckets")).to_have_value("8")
+    expect(status(page, "t5")).to_have_text(t5_says(-20, bidirectional=False, buckets=8, end=5))
+
+
+def test_slider_of_relative_positions_walks_through_all_its_stops(page: Page) -> None:
+    reach(page, "t5")
+    follow(page, "?t5.relative=-1024")
+    expect(field(page, "key − query")).to_have_value("-1024")
+    field(page, "key − query").evaluate(NOTE_NUMBERS)
+    slider(page, "key − query").focus()
+    for _ in range(49):  # one more than there are steps
+        page.keyboard.press("ArrowRight")
+    walked = page.evaluate("window.numbers")
+    assert walked == sorted(set(walked))
+    assert (walked[0], walked[-1]) == (-1024, 1024)
+    assert {-2, -1, 0, 1, 2} < set(walked)
+
+
+def base_says(
+    width: int, base: float, trained: int, factor: float, pair: int, **limits: Any
+) -> str:
+    plain = frequencies(width, base=base)
+    never = np.sum(wavelengths(width, base=base) > trained)
+    slower = [
+        (plain / rule)[pair]
+        for rule in (
+            interpolated_frequencies(width, factor, base=base),
+            ntk_frequencies(width, factor, base=base),
+            yarn_frequencies(width, factor, trained, base=base, **limits),
+        )
+    ]
+    return (
+        f"Within {trained} positions {never} of {plain.size} pairs never turn once. Pair {pair}"
+        f" turns {trained * plain[pair] / (2 * np.pi):.3g} times; for texts {factor:g} times"
+        f" as long it is slowed by {slower[0]:.2f} (interpolation), {slower[1]:.2f} (NTK-aware),"
+        f" {slower[2]:.2f} (YaRN)."
+    )
+
+
+def test_base_says_which_pairs_never_turn_and_what_each_rule_does(page: Page) -> None:
+    reach(page, "base")
+    expect(status(page, "base")).to_have_text(base_says(128, 10000, 4096, 8, 50))
+    slider(page, "base").press("ArrowRight")
+    expect(status(page, "base")).to_have_text(base_says(128, 100_000, 4096, 8, 50))
+    field(page, "base").fill("500000")
+    field(page, "trained on").fill("300")
+    field(page, "times as long").fill("2.5")
+    field(page, "pair").fill("20")
+    expect(status(page, "base")).to_have_text(base_says(128, 500_000, 300, 2.5, 20))
+    field(page, "width").fill("4")  # two pairs
+    expect(status(page, "base")).to_have_text(base_says(4, 500_000, 300, 2.5, 1))
+
+
+def test_limits_of_yarn_can_be_fitted_to_a_short_text(page: Page) -> None:
+    reach(page, "base")
+    follow(page, "?base.width=32&base.trained=64&base.pair=2&base.fast=10.19")
+    fitted = base_says(32, 10000, 64, 8, 2, fast=10.19)
+    expect(status(page, "base")).to_have_text(fitted)
+    assert fitted != base_says(32, 10000, 64, 8, 2)
+    field(page, "YaRN’s α").fill("2.5")
+    limits = {"fast": 10.19, "slow": 2.5}
+    expect(status(page, "base")).to_have_text(base_says(32, 10000, 64, 8, 2, **limits))
+    field(page, "YaRN’s α").fill("10")
+    expect(status(page, "base")).to_have_text("YaRN’s α must be a number from 0 to 9.69; got 10.")
+
+
+def test_an_impossible_width_says_why_and_the_view_stays(page: Page) -> None:
+    reach(page, "heatmap")
+    picture = page.locator("explore-heatmap svg").inner_html()
+    for typed, reason in WIDTHS.items():
+        field(page, "width").fill(typed)
+        expect(status(page, "heatmap")).to_have_text(reason)
+        expect(field(page, "width")).to_have_attribute("aria-invalid", "true")
+        assert page.locator("explore-heatmap svg").inner_html() == picture
+    field(page, "width").fill("16")
+    expect(status(page, "heatmap")).to_have_text(row_read(7, 16))
+    expect(page.locator("explore-heatmap [aria-invalid]")).to_have_count(0)
+
+
+@pytest.mark.parametrize(("name", "control", "typed", "reason"), IMPOSSIBLE)
+def test_impossible_sizes_are_refused_with_the_reason_wherever_they_stand(
+    name: str, control: str, typed: str, reason: str, page: Page
+) -> None:
+    reach(page, name)
+    follow(page, f"?{name}.{control}={typed}")
+    expect(status(page, name)).to_contain_text(f"In the address, {reason} Shown is ")
+    own = field(page, control)
+    value = own.input_value()
+    own.fill(typed)
+    expect(status(page, name)).to_have_text(reason)
+    own.fill(value)
+    expect(status(page, name)).not_to_contain_text("must be")
+
+
+def test_numbers_can_be_typed(page: Page) -> None:
+    """On the way to a number stand others, which are drawn and must not disturb what follows."""
+    reach(page, "base")
+    for name, typed in {"times as long": "1.5", "width": "128"}.items():
+        field(page, name).click()
+        page.keyboard.press("Control+A")
+        page.keyboard.type(typed)
+        expect(field(page, name)).to_have_value(typed)
+    expect(field(page, "pair")).to_have_value("50")  # a width of 12 has 6
+    expect(status(page, "base")).to_contain_text("for texts 1.5 times as long")
+
+
+# How they stand in the page
+
+
+def test_a_link_to_a_view_is_followed_in_place_and_back_leads_back(page: Page) -> None:
+    reach(page, "heatmap")
+    page.evaluate("document.querySelector('explore-heatmap').here = true")
+    page.locator("article a[href*='width=8']").click()
+    expect(status(page, "heatmap")).to_have_text(row_read(7, 8))
+    assert page.evaluate("document.querySelector('explore-heatmap').here"), "nothing was fetched"
+    page.go_back()
+    expect(status(page, "heatmap")).to_have_text(row_read(7, 64))
+    page.go_forward()
+    expect(status(page, "heatmap")).to_have_text(row_read(7, 8))
+
+
+def test_a_view_stays_with_its_page_when_that_is_left_at_once(page: Page) -> None:
+    reach(page, "heatmap")
+    expect(status(page, "heatmap")).not_to_be_empty()
+    page.evaluate(TURN_AND_LEAVE)
+    expect(status(page, "waves")).not_to_be_empty()
+    page.evaluate("new Promise(done => setTimeout(done, 300))")  # it is written after 200 ms
+    assert page.url.endswith("/explore/waves/")
+    page.go_back()
+    expect(status(page, "heatmap")).to_have_text(row_read(9, 64))
+
+
+def test_an_explorer_that_is_hidden_waits(page: Page) -> None:
+    reach(page, "similarity")
+    said: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        said.append(message.text)
+
+    page.on("console", note)
+    picture = page.locator("explore-similarity svg")
+    expect(picture).to_be_visible()
+    for display in ("none", ""):
+        page.evaluate(
+            "display => (document.querySelector('article').style.display = display)", display
+        )
+        page.evaluate("new Promise(done => setTimeout(done, 50))")
+    expect(picture).to_be_visible()
+    page.remove_listener("console", note)
+    assert said == []
+
+
+def test_paper_has_the_picture_and_no_controls(page: Page) -> None:
+    reach(page, "heatmap")
+    shown = [
+        page.locator(f"explore-heatmap {part}:visible")
+        for part in ("svg", "[role=status]", ":is(input, select)")
+    ]
+    page.emulate_media(media="print")
+    on_paper = [parts.count() for parts in shown]
+    page.emulate_media(media="null")
+    assert on_paper == [1, 1, 0]

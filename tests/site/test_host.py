@@ -1,0 +1,118 @@
+"""The host of the tests and of `make lighthouse` does what static hosts do."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+import struct
+from http.client import RemoteDisconnected
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+import pytest
+
+from scripts.site import host
+from scripts.site.host import hosted
+
+PAGE = "<p>A page.</p>" * 50
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with a page, a picture and a page for what is not there."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "index.html").write_text(PAGE, encoding="utf-8")
+    (tmp_path / "a" / "face.woff2").write_bytes(b"face" * 100)
+    (tmp_path / "404.html").write_text("Nothing", encoding="utf-8")
+    return tmp_path
+
+
+def test_text_is_sent_compressed_and_counted_so(folder: Path) -> None:
+    with hosted(folder) as host:
+        asked = Request(f"{host.url}a/", headers={"Accept-Encoding": "gzip, br"})
+        with urlopen(asked) as answer:
+            sent = answer.read()
+            assert answer.headers["Content-Encoding"] == "gzip"
+            assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+        assert gzip.decompress(sent).decode() == PAGE
+        assert host.sent == [("/a/", len(sent))]
+        assert len(sent) < 100
+
+
+def test_what_is_compressed_already_or_not_asked_for_so_is_sent_as_it_is(folder: Path) -> None:
+    with hosted(folder) as host:
+        asked = Request(f"{host.url}a/face.woff2", headers={"Accept-Encoding": "gzip"})
+        for request in (asked, f"{host.url}a/"):
+            with urlopen(request) as answer:
+                assert answer.headers["Content-Encoding"] is None
+        assert host.sent == [("/a/face.woff2", 400), ("/a/", len(PAGE))]
+
+
+def test_a_changed_file_is_sent_as_it_is_now(folder: Path) -> None:
+    page = folder / "a" / "index.html"
+    with hosted(folder) as host:
+        asked = Request(f"{host.url}a/?x=1", headers={"Accept-Encoding": "gzip"})
+        for words in ("one", "another"):
+            page.write_text(words, encoding="utf-8")
+            with urlopen(asked) as answer:
+                assert gzip.decompress(answer.read()).decode() == words
+
+
+@pytest.mark.parametrize("path", ["none/", "a/none.css", "../conftest.py", "%2e%2e/conftest.py"])
+def test_a_wrong_address_gets_the_page_for_it(folder: Path, path: str) -> None:
+    with hosted(folder) as host, pytest.raises(HTTPError) as failed:
+        urlopen(host.url + path)
+    with failed.value as answer:
+        assert (answer.code, answer.read()) == (404, b"Nothing")
+
+
+def test_under_a_path_nothing_stands_elsewhere(folder: Path) -> None:
+    with hosted(folder, under="/some/book/") as host:
+        with urlopen(f"{host.url}a") as answer:  # and a folder is led to
+            assert answer.url == f"{host.url}a/"
+            assert answer.read().decode() == PAGE
+        with pytest.raises(HTTPError, match="404") as failed:
+            urlopen(host.url.replace("/some/book/", "/a/"))
+        failed.value.close()
+
+
+def test_a_folder_without_such_a_page_says_so_itself(folder: Path) -> None:
+    (folder / "404.html").unlink()
+    with hosted(folder) as host, pytest.raises(HTTPError, match="404") as failed:
+        urlopen(f"{host.url}none")
+    with failed.value as answer:
+        assert b"Nothing stands" in answer.read()
+
+
+def test_connection_reset_by_a_browser_prints_nothing(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with hosted(folder) as host:
+        for asked in (b"", b"GET /a/face.woff2 HTTP/1.1\r\n"):
+            reset(host.url, asked)
+        with urlopen(f"{host.url}a/") as answer:  # and the next reader is served
+            assert answer.read().decode() == PAGE
+    assert capfd.readouterr().err == ""
+
+
+def test_an_error_of_the_host_itself_is_still_printed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def broken(path: Path, changed: int) -> bytes:
+        raise ValueError("a fault of the host")
+
+    monkeypatch.setattr(hosts, "compressed", broken)
+    with hosted(folder) as host, pytest.raises(RemoteDisconnected):
+        urlopen(Request(f"{host.url}a/", headers={"Accept-Encoding": "gzip"}))
+    assert "ValueError: a fault of the host" in capfd.readouterr().err
+
+
+def reset(url: str, asked: bytes) -> None:
+    """Begin to ask for a file, and end the connection as a browser does that leaves a page."""
+    address = urlsplit(url)
+    with socket.create_connection((address.hostname, address.port)) as connection:
+        connection.sendall(asked)
+        at_once = struct.pack("ii", 1, 0)  # what has not arrived is dropped, and the other end told
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)

@@ -1,0 +1,122 @@
+"""Every line that installs the package works as it is written, in a fresh environment."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+from tests.site.served import ROOT, Site
+
+from scripts.pyodide.build import PROJECT
+
+LINE = re.compile(r"""\bpip install (?P<what>"[^"\n]+"|'[^'\n]+'|[^\s`<\\]+)""")
+HERE = [".", '".[nn]"']  # in a checkout
+WHAT_IT_BRINGS = "import posenc; print(posenc.__file__); print(posenc.similarity(0, 4))"
+WITH_TORCH = "import posenc.nn"
+
+
+def lines(text: str) -> set[str]:
+    """Return what a text tells its reader to install."""
+    return {found["what"] for found in LINE.finditer(text)}
+
+
+def told(site: Site) -> set[str]:
+    """Return what the site's pages, their copies, its notebooks and the README say to install."""
+    pages = [html.unescape(re.sub(r"<[^<>]+>", "", text)) for text in read(site, "*.html")]
+    cells = [cell["source"] for text in read(site, "*.ipynb") for cell in json.loads(text)["cells"]]
+    sources = ["".join(source) for source in cells]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    return set().union(*map(lines, [*pages, *read(site, "*.md"), *sources, readme]))
+
+
+def read(site: Site, kind: str) -> list[str]:
+    """Return the texts of a site that are of one kind."""
+    return [path.read_text(encoding="utf-8") for path in site.folder.rglob(kind)]
+
+
+def wheels(site: Site) -> list[str]:
+    """Return the lines that take the package from the site."""
+    (wheel,) = (site.folder / "assets" / "built" / "python").glob("posenc-*.whl")
+    address = site.url + wheel.relative_to(site.folder).as_posix()
+    return [f'"posenc @ {address}"', f'"posenc[nn] @ {address}"']
+
+
+def test_no_line_asks_an_index_for_the_package(site: Site) -> None:
+    assert told(site) == {*HERE, *wheels(site)}
+    assert lines("`pip install posenc` or\npip install 'posenc[nn]'") == {"posenc", "'posenc[nn]'"}
+
+
+@pytest.fixture(scope="module")
+def others(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder of all that is installed here except the package itself."""
+    folder = tmp_path_factory.mktemp("others")
+    for path in Path(sysconfig.get_path("purelib")).iterdir():
+        if not re.match(r"__editable__|posenc|pip\b|.*\.pth$", path.name):
+            (folder / path.name).symlink_to(path)
+    return folder
+
+
+def fresh(folder: Path, others: Path) -> dict[str, str]:
+    """Make an environment that has numpy and PyTorch, as if from an index, and not the package.
+
+    No index can be asked from it: what is not there already has to come from the line itself.
+    """
+    venv.create(folder, with_pip=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    for old in packages.glob("setuptools*"):  # Python 3.11 brings one that an index would replace
+        shutil.rmtree(old)
+    (packages / "others.pth").write_text(f"{others}\n", encoding="utf-8")
+    clean = {name: v for name, v in os.environ.items() if not name.startswith(("PIP_", "PYTHON"))}
+    path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    settings = {"PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull, "NO_PROXY": "127.0.0.1"}
+    # What builds a package is no more to be downloaded than what it needs: setuptools is there.
+    return clean | settings | {"PATH": path, "PIP_NO_BUILD_ISOLATION": "0"}
+
+
+@pytest.mark.parametrize("place", range(4), ids=["here", "here, nn", "wheel", "wheel, nn"])
+def test_line_installs_the_package_in_a_fresh_environment(
+    place: int, site: Site, others: Path, tmp_path: Path
+) -> None:
+    line = [*HERE, *wheels(site)][place]
+    environment = fresh(tmp_path / "fresh", others)
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    for name in PROJECT if line in HERE else ():
+        copied = ["cp", "-r", str(ROOT / name), str(checkout)]
+        subprocess.run(copied, check=True)
+    run(f"pip install {line}", checkout, environment)
+    brings = f"{WHAT_IT_BRINGS}; {WITH_TORCH}" if "[nn]" in line else WHAT_IT_BRINGS
+    said = run(f"cd / && python -c '{brings}'", tmp_path, environment)
+    assert said.splitlines()[0].startswith(str(tmp_path / "fresh"))
+
+
+def test_fresh_environment_lacks_the_package_and_cannot_ask_an_index(
+    others: Path, tmp_path: Path
+) -> None:
+    environment = fresh(tmp_path / "fresh", others)
+    with pytest.raises(AssertionError, match="No module named 'posenc'"):
+        run("cd / && python -c 'import numpy, torch, posenc'", tmp_path, environment)
+    with pytest.raises(AssertionError, match="No matching distribution found for posenc"):
+        run('pip install "posenc[nn]"', tmp_path, environment)
+
+
+def run(command: str, folder: Path, environment: dict[str, str]) -> str:
+    """Run a line as a reader types it, and return what it prints."""
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout

@@ -1,0 +1,250 @@
+"""The site can leave: to a folder, a sub-folder of any host, a forge's pages, another builder."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from html.parser import HTMLParser
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import urlsplit
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+from PIL import Image
+from playwright.sync_api import Page, Request, expect
+from tests.site.served import ROOT, Site, paths, served
+
+from scripts.site.bundle import bundle
+
+UNDER = "/some/book/"
+CHAPTER = "chapters/by-hand/"
+
+
+class _Named(HTMLParser):
+    """What a page says of itself, and every address that it has."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: dict[str, str] = {}
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {name: value or "" for name, value in attrs}
+        if tag == "meta" and (name := found.get("property") or found.get("name")):
+            self.said[name] = found.get("content", "")
+        if found.get("rel", "").strip() == "canonical":
+            self.said["canonical"] = found["href"]
+        elif "href" in found or "src" in found:
+            self.addresses.append(found.get("href") or found["src"])
+
+
+# What a page has more of than of anything that is looked at here: what scripts hold, and tags
+# without an address or a word on the page.
+HELD = re.compile(r"(<script\b[^>]*>).*?(?=</script>)", re.S)
+TAG = re.compile(r"""</script>|<[a-z](?:[^<>"']|"[^"]*"|'[^']*')*>""", re.I)
+TELLING = re.compile(r"""</script>|[\s"'/](?:href|src|content)\s*=""", re.I)
+
+
+@cache
+def named(page: Path) -> _Named:
+    """Return what a built page says of itself."""
+    parser = _Named()
+    tags = TAG.findall(HELD.sub(r"\1", page.read_text(encoding="utf-8")))
+    parser.feed("".join(tag for tag in tags if TELLING.search(tag)))
+    return parser
+
+
+# What a page says to others
+
+
+def test_a_page_says_what_it_is_to_who_links_to_it(site: Site) -> None:
+    for path in paths():
+        said = named(site.folder / path / "index.html").said
+        assert said["canonical"] == said["og:url"] == site.url + path
+        assert said["og:description"] == said["description"], path
+        assert said["og:title"], path
+        assert said["og:type"] == ("article" if path else "website"), path
+        assert said["twitter:card"] == "summary_large_image", path
+        picture = site.folder / said["og:image"].removeprefix(site.url)
+        size = (said["og:image:width"], said["og:image:height"])
+        with Image.open(picture) as drawn:
+            assert size == tuple(map(str, drawn.size)), path
+
+
+def test_no_two_pages_say_the_same_of_themselves(site: Site) -> None:
+    said = [named(site.folder / path / "index.html").said for path in paths()]
+    for what in ("og:title", "og:description"):
+        found = [one[what] for one in said]
+        assert len(set(found)) == len(found), what
+
+
+def test_the_sitemap_has_every_page_at_the_address_it_was_built_for(site: Site) -> None:
+    tree = ElementTree.parse(site.folder / "sitemap.xml")
+    found = [place.text for place in tree.iter("{http://www.sitemaps.org/schemas/sitemap/0.9}loc")]
+    assert sorted(map(str, found)) == sorted(site.url + path for path in paths())
+
+
+# A folder, and a sub-folder
+
+
+def test_a_page_names_its_neighbours_from_where_it_stands(site: Site) -> None:
+    for path in paths():
+        page = site.folder / path / "index.html"
+        for address in set(named(page).addresses):
+            parts = urlsplit(address)
+            said = f"{path or 'home'}: {address}"
+            assert not address.startswith("/"), f"{said} is another place in a sub-folder"
+            if not parts.scheme and parts.path:
+                place = (page.parent / parts.path).resolve()
+                assert (place / "index.html" if place.is_dir() else place).is_file(), said
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """Build a site of two pages for a sub-folder, and serve it there."""
+    place = tmp_path_factory.mktemp("small")
+    docs = place / "docs"
+    without = shutil.ignore_patterns("python")
+    shutil.copytree(ROOT / "docs" / "assets", docs / "assets", ignore=without)
+    (docs / "chapters").mkdir()
+    for name, words in {"index.md": "Home", f"{CHAPTER[:-1]}.md": "By hand"}.items():
+        (docs / name).write_text(f"# {words}\n\nA pendulum.\n", encoding="utf-8")
+    config = {
+        "INHERIT": str(ROOT / "mkdocs.yml"),
+        "docs_dir": str(docs),
+        "hooks": [],
+        "nav": [{"Home": "index.md"}, {"By hand": f"{CHAPTER[:-1]}.md"}],
+        "plugins": ["search"],
+        "theme": {"custom_dir": str(ROOT / "scripts" / "theme")},
+        "watch": [],
+    }
+    (place / "mkdocs.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    folder = place / "site"
+    folder.mkdir()
+    with served(folder, under=UNDER) as url:
+        command = ["mkdocs", "build", "-q", "-f", str(place / "mkdocs.yml"), "-d", str(folder)]
+        environment = os.environ | {"SITE_URL": url, "PYTHONPATH": str(ROOT)}
+        subprocess.run([sys.executable, "-m", *command], env=environment, cwd=ROOT, check=True)
+        bundle(folder)
+        yield Site(folder, url)
+
+
+def test_in_a_sub_folder_pages_change_without_a_reload(small: Site, page: Page) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    with page.expect_request("**/sitemap.xml"):  # by then the theme has started
+        page.goto(small.url)
+    page.wait_for_load_state("networkidle")
+    page.evaluate("window.stayed = true")
+    page.locator(".tabs").get_by_role("link", name="By hand").click()
+    expect(page).to_have_url(small.url + CHAPTER)
+    expect(page.locator("h1")).to_contain_text("By hand")
+    assert page.evaluate("window.stayed")
+    assert [url for url in asked if not url.startswith((small.url, "data:", "blob:"))] == []
+
+
+def test_in_a_sub_folder_the_search_finds(small: Site, page: Page) -> None:
+    page.goto(small.url + CHAPTER)
+    page.locator(".md-search__input").press_sequentially("pendulum")
+    expect(page.locator(".md-search-result__link")).to_have_count(2, timeout=30_000)
+
+
+def test_a_wrong_address_in_a_sub_folder_has_the_book_s_own_page(small: Site, page: Page) -> None:
+    answer = page.goto(f"{small.url}no/such/page/")
+    assert answer is not None and answer.status == 404
+    expect(page.locator("h1")).to_have_text("No such page")
+    background = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(background) == "rgb(252, 252, 250)"  # its style is there
+    page.locator("article").get_by_role("link", name="contents").click()
+    expect(page).to_have_url(small.url)
+
+
+def test_a_site_built_for_one_address_works_at_another(site: Site, small: Site, page: Page) -> None:
+    """Of the whole book it asks for the search's index; what is found there the small one shows."""
+    built_for = (site.url, small.url)
+    faults: list[str] = []
+
+    def note(request: Request) -> None:
+        if request.url.startswith(built_for):
+            faults.append(request.url)
+
+    page.on("request", note)
+    page.on("response", lambda one: faults.append(one.url) if one.status >= 400 else None)
+    with served(site.folder, under=UNDER) as url:
+        page.goto(url)
+        page.locator("article").get_by_role("link", name="By hand", exact=True).click()
+        expect(page).to_have_url(url + CHAPTER)
+        with page.expect_response(f"{url}search/search_index.json"):
+            page.locator(".md-search__input").focus()
+    with served(small.folder) as url:
+        page.goto(url + CHAPTER)
+        page.locator(".md-search__input").press_sequentially("pendulum")
+        page.locator(".md-search-result__link").last.click()
+        expect(page).to_have_url(re.compile(rf"^{re.escape(url)}.*[?&]h=pendulum"))
+    assert faults == []
+
+
+# The search waits
+
+
+def test_the_search_waits_for_the_reader(site: Site, page: Page) -> None:
+    index = f"{site.url}search/search_index.json"
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    with page.expect_request("**/sitemap.xml"):  # by then the theme has started
+        page.goto(site.url)
+    page.wait_for_load_state("networkidle")
+    assert index not in asked
+    assert page.workers == []
+    with page.expect_worker(), page.expect_request(index):
+        page.locator(".md-search__input").focus()
+    with page.expect_worker(), page.expect_request(index):  # to mark words
+        page.goto(f"{site.url}{CHAPTER}?h=sine")
+
+
+# A forge's pages
+
+
+def test_the_forge_s_pages_are_made_by_make_site_alone() -> None:
+    text = (ROOT / ".github" / "workflows" / "pages.yml").read_text(encoding="utf-8")
+    steps = [step for job in yaml.safe_load(text)["jobs"].values() for step in job["steps"]]
+    assert [step["run"] for step in steps if "run" in step] == ["make site"]
+    (built,) = (step for step in steps if "run" in step)
+    assert built["env"] == {"SITE_URL": "${{ steps.pages.outputs.base_url }}/"}
+    assert [step["with"]["path"] for step in steps if "upload" in step.get("uses", "")] == ["site"]
+
+
+# Another builder
+
+
+@pytest.mark.skipif(find_spec("zensical") is None, reason="zensical is not installed")
+def test_zensical_builds_the_same_pages(tmp_path: Path, site: Site) -> None:
+    for name in ("docs", "posenc", "scripts", "tests"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    (tmp_path / "node_modules").symlink_to(ROOT / "node_modules")
+    command = [sys.executable, "-m", "zensical", "build", "--strict"]
+    environment = os.environ | {"SITE_URL": "http://127.0.0.1/", "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    for path in paths():
+        here, there = (
+            re.findall(r'<(?:h[1-6]|p|figure|span|div)[^>]* id="([\w.-]+)"', article(folder, path))
+            for folder in (site.folder, tmp_path / "site")
+        )
+        assert set(here) <= set(there), path
+
+
+def article(folder: Path, path: str) -> str:
+    """Return the words of a built page, without what is around them."""
+    page = (folder / path / "index.html").read_text(encoding="utf-8")
+    return page[page.index("<article") : page.index("</article>")]

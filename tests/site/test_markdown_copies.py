@@ -1,0 +1,192 @@
+"""The copies are the pages, in Markdown that stands alone, and their list names them all."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from functools import cache
+from html.parser import HTMLParser
+from urllib.parse import urlsplit
+
+import pytest
+from tests.site.served import Site
+
+from scripts.site import markdown_copies
+from scripts.book import DOCS, ROOT
+from scripts.book.leftovers import LEFT
+from scripts.book.numbers import bindings
+from scripts.book.sessions import sessions
+from scripts.site.plain_markdown import set_aside
+from scripts.site.install_lines import addressed
+
+PAGES = [path.relative_to(DOCS).as_posix() for path in sorted(DOCS.rglob("*.md"))]
+SMALL = """\
+---
+title: Small
+description: Two numbers and a link.
+---
+# Small { #small }
+
+One, {{ 0.841 = np.sin(1) }}, [another](prove-it.md#there)
+and [`frequencies`][posenc.frequencies].[^su2021]
+{ .lead }
+
+$$
+{{ 1.5e-3 = 3 / 2000 }}
+$$
+
+![Waves.](../figures/waves-light.svg)
+
+/// figure-caption | 1.2 #figure-1-2
+As far as {{ 512 = fact("bert-positions") }}.
+///
+
+!!! correction "Often printed otherwise"
+
+    It is so.
+    { .right }
+
+--src-- posenc.frequencies.frequencies nodoc
+
+::: posenc.__main__
+    options:
+      show_root_heading: false
+"""
+
+
+copied = cache(copies.copy)
+
+
+def test_no_page_language_is_left() -> None:
+    left = re.compile(rf"{LEFT.pattern}|\{{ #|\]\[|^:::|^--src--|</?div", LEFT.flags | re.M)
+    found = {path: left.search(set_aside(copied(path))[0]) for path in PAGES}
+    assert {path: match for path, match in found.items() if match} == {}
+
+
+def test_sessions_stand_in_the_copy_as_in_the_page() -> None:
+    for path in PAGES:
+        page = (DOCS / path).read_text(encoding="utf-8")
+        there, here = (
+            [(session.source, session.printed) for session in sessions(text)]
+            for text in (page, copied(path))
+        )
+        assert here[: len(there)] == there or set(there) <= set(here), path
+
+
+def test_a_copy_has_every_number_of_its_page() -> None:
+    for path in PAGES:
+        made = copied(path).replace("{,}", ",")
+        for binding in bindings((DOCS / path).read_text(encoding="utf-8")):
+            printed = binding.printed.replace("−", "-").lstrip("-+").partition("e")[0]
+            assert printed in made, f"{path}: {binding.printed}"
+
+
+def test_links_of_a_copy_lead_to_what_is_there(site: Site) -> None:
+    for path in PAGES:
+        copy = copies.page(path).copy
+        made = (site.folder / copy).read_text(encoding="utf-8")
+        assert made == addressed(copied(path), site.url), path
+        for target in re.findall(r"!?\[[^\[\]]+\]\(([^)\s]+)\)", set_aside(made)[0]):
+            parts = urlsplit(target)
+            if not parts.scheme and parts.path:
+                place = posixpath.join(posixpath.dirname(copy), parts.path)
+                assert (site.folder / posixpath.normpath(place)).is_file(), f"{copy}: {target}"
+
+
+def test_a_small_page_is_copied_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = DOCS / "chapters"
+    read = type(folder).read_text
+
+    def of(path: object, *given: object, **keywords: object) -> str:
+        return SMALL if path == folder / "small.md" else read(path, *given, **keywords)  # type: ignore
+
+    monkeypatch.setattr(type(folder), "read_text", of)
+    main = (ROOT / "posenc" / "__main__.py").read_text(encoding="utf-8").rstrip()
+    made = copies.copy("chapters/small.md")
+    code = re.search(
+        r"From `posenc/frequencies.py`:\n\n```python\ndef frequencies\(.+?\n```", made, re.S
+    )
+    assert code is not None
+    expected = (
+        "# Small\n\n> Two numbers and a link.\n\n"
+        "One, 0.841, [another](../prove-it/index.md#there)\n"
+        "and `frequencies`. ([Su et al. 2021](https://arxiv.org/abs/2104.09864))\n\n"
+        "$$\n1.5 \\times 10^{-3}\n$$\n\n![Waves.](../../figures/waves-light.svg)\n\n"
+        "**Figure 1.2**\nAs far as 512.\n\n"
+        "> **Often printed otherwise**\n>\n> **Right.** It is so.\n\n"
+        f"CODE\n\nFrom `posenc/__main__.py`:\n\n````python\n{main}\n````\n"
+    )
+    assert made.replace(code[0], "CODE") == expected
+
+
+@pytest.mark.parametrize(
+    ("target", "seen"),
+    [
+        ("https://example.org/a.md", "https://example.org/a.md"),
+        ("#here", "#here"),
+        ("build-it.md", "../build-it/index.md"),
+        ("../index.md", "../../index.md"),
+        ("../reference/index.md#map", "../../reference/index.md#map"),
+        ("../explore/waves.md?waves.pair=2", "../../explore/waves/index.html?waves.pair=2"),
+        ("../assets/built/build-it.ipynb", "../../assets/built/build-it.ipynb"),
+    ],
+)
+def test_a_link_leads_to_the_copy_and_a_state_to_the_page(target: str, seen: str) -> None:
+    assert copies._seen(copies.page("chapters/by-hand.md"), target) == seen
+
+
+# The list
+
+
+def entries(text: str) -> list[str]:
+    """Return the addresses of a list, which has to have the form that the convention gives it."""
+    head, *parts = re.split(r"^## .+\n\n", text, flags=re.M)
+    assert re.match(r"# .+\n\n> .+\n\n(?!#)", head)
+    lines = [line for part in parts for line in part.strip().splitlines()]
+    found = [re.fullmatch(r"- \[[^\]]+\]\((\S+)\): \S.*", line) for line in lines]
+    assert None not in found, lines
+    return [entry[1] for entry in found if entry]
+
+
+def test_the_list_names_every_page_once(site: Site) -> None:
+    named = entries((site.folder / copies.LIST).read_text(encoding="utf-8"))
+    assert sorted(named) == sorted(copies.page(path).copy for path in PAGES)
+    assert all((site.folder / name).is_file() for name in named)
+
+
+@pytest.mark.parametrize(
+    ("url", "base"),
+    [
+        ("https://book.example/posenc/", "https://book.example/posenc/"),
+        ("http://127.0.0.1:8000/", ""),
+        ("http://localhost/", ""),
+        ("", ""),
+        (None, ""),
+    ],
+)
+def test_addresses_are_whole_where_the_site_has_one(url: str | None, base: str) -> None:
+    config = {"site_url": url, "site_name": "Book", "site_description": "About", "nav": NAV}
+    assert entries(copies.listed(config)) == [f"{base}index.md", f"{base}chapters/by-hand/index.md"]
+
+
+NAV = [{"Home": "index.md"}, {"The book": [{"In": [{"By hand": "chapters/by-hand.md"}]}]}]
+
+
+class _Head(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: dict[str, str] = {}
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        said = dict(attrs)
+        if tag == "link" and said.get("type") in {"text/markdown", "text/plain"}:
+            self.links[(said["rel"] or "").strip()] = said["href"] or ""
+
+
+def test_a_page_names_its_copy_and_the_list(site: Site) -> None:
+    for path in PAGES:
+        page = (site.folder / copies.page(path).copy).with_suffix(".html")
+        parser = _Head()
+        parser.feed(page.read_text(encoding="utf-8").partition("</head>")[0])
+        assert (page.parent / parser.links["alternate"]).samefile(page.with_suffix(".md")), path
+        assert (page.parent / parser.links["describedby"]).samefile(site.folder / copies.LIST), path

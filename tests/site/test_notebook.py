@@ -1,0 +1,280 @@
+"""The notebook is the page: same words, same code, same outputs, and it runs where nothing is."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from functools import cache
+from html.parser import HTMLParser
+from itertools import zip_longest
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbformat import NotebookNode
+from PIL import Image
+from tests.site.served import Site
+
+from scripts.book import DOCS, ROOT
+from scripts.book.figures import size
+from scripts.book.leftovers import LEFT
+from scripts.book.sessions import TRACEBACK, sessions
+from scripts.figures import picture_file
+from scripts.figures._sentence import VECTORS, WORDS
+from scripts.site.notebook import CHAPTERS, notebook
+from scripts.site.notebook_pictures import keep, kept, pictures
+from scripts.site.install_lines import addressed
+
+PAGES = [DOCS / chapter for chapter in CHAPTERS]
+STEMS = [page.stem for page in PAGES]
+READ = [*PAGES, DOCS / "chapters" / "by-hand.md"]  # which has what no notebook's page has yet
+SMALL = """\
+---
+title: Small
+---
+# Small { #small }
+
+One, {{ 0.841 = np.sin(1) }}, and [another](by-hand.md#there).[^su2021] { .lead }
+
+```pycon
+>>> import numpy as np
+>>> def half(x):
+...     return x / 2
+...
+>>> half(3)
+1.5
+>>> print(f"{half(1)}, printed")
+0.5, printed
+>>> half("one")
+Traceback (most recent call last):
+    ...
+TypeError: unsupported operand type(s) for /: 'str' and 'int'
+```
+
+!!! correction "Often printed otherwise"
+
+    It is so.
+    { .right }
+
+    “It is not.”
+    { .wrong }
+
+??? solution
+
+    ```pycon
+    >>> np.arange(3)
+    array([0, 1, 2])
+    ```
+"""
+WRONG = """
+```pycon
+>>> helf(3)
+1.5
+```
+"""
+
+
+made_of = cache(notebook)  # of a whole page, which takes time, and which nobody changes
+
+
+@pytest.fixture(autouse=True)
+def _own_jupyter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no settings or history of this machine's Jupyter in, and leave none behind."""
+    for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"):
+        (tmp_path / name).mkdir()
+        monkeypatch.setenv(name, str(tmp_path / name))
+    monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
+
+
+@pytest.mark.parametrize("source", PAGES, ids=STEMS)
+def test_the_notebook_runs_top_to_bottom_and_prints_what_the_page_prints(source: Path) -> None:
+    made = made_of(source.read_text(encoding="utf-8"))
+    nbformat.validate(made)
+    kernel = client(made)
+    kernel.execute()
+    assert list(differences(made, kernel.nb)) == []
+
+
+def test_a_changed_output_and_a_cell_that_fails_where_the_page_does_not_are_noticed() -> None:
+    made = notebook(SMALL + WRONG)
+    tagged = [cell for cell in made.cells if "raises-exception" in cell.metadata.get("tags", ())]
+    assert [cell.source for cell in tagged] == ['half("one")']
+    kernel = client(made)
+    with pytest.raises(CellExecutionError, match="NameError"):
+        kernel.execute()
+    changed = SMALL.replace("\n1.5\n", "\n1.6\n").replace("0.5, p", "0.6, p")
+    said = list(differences(notebook(changed + WRONG), kernel.nb))
+    assert said == [
+        "cell 1: the page says '1.6', the kernel '1.5'",
+        "cell 2: the page says '0.6, printed', the kernel '0.5, printed'",
+        "cell 5: the page says '1.5', the kernel \"NameError: name 'helf' is not defined\"",
+    ]
+    changed = SMALL.replace("'str' and", "'float' and").replace("[0, 1, 2]", "[0, 1, 3]")
+    assert len(list(differences(notebook(changed), notebook(SMALL)))) == 2
+
+
+@pytest.mark.parametrize("source", READ, ids=lambda path: path.stem)
+def test_the_code_of_a_notebook_is_the_sessions_of_its_page(source: Path) -> None:
+    text = source.read_text(encoding="utf-8")
+    cells = code(made_of(text))
+    typed = "\n".join(session.source for session in sessions(text))
+    assert lines("\n".join(cell.source for cell in cells)) == lines(typed)
+    said = "\n".join(session.printed for session in sessions(text))
+    assert words("\n".join(map(output, cells))) == words(said.replace(f"{TRACEBACK}    ...\n", ""))
+
+
+@pytest.mark.parametrize("source", READ, ids=lambda path: path.stem)
+def test_no_page_language_and_no_address_of_the_book_is_left(source: Path) -> None:
+    made = made_of(source.read_text(encoding="utf-8"))
+    for cell in made.cells:
+        if cell.cell_type == "markdown":
+            prose = re.sub(r"(?s)```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$", "", cell.source)
+            assert not LEFT.search(prose), cell.source
+            assert not re.search(r"\]\((?!https?:|attachment:)|\]\[", prose), cell.source
+
+
+@pytest.mark.parametrize("source", PAGES, ids=STEMS)
+def test_every_figure_of_the_page_is_in_the_notebook(source: Path) -> None:
+    text = source.read_text(encoding="utf-8")
+    attached = {
+        name: bundle["image/png"]
+        for cell in made_of(text).cells
+        for name, bundle in cell.get("attachments", {}).items()
+    }
+    stems = re.findall(r"\.\./figures/([\w-]+)-light\.svg", text)
+    assert list(attached) == [f"{stem}.png" for stem in stems]
+    for stem in stems:
+        picture = Image.open(io.BytesIO(base64.b64decode(attached[f"{stem}.png"])))
+        assert picture.format == "PNG"
+        on_page = size(picture_file(stem, "light"))
+        assert picture.size == tuple(int(1.5 * int(side)) for side in on_page), stem
+
+
+def test_a_picture_that_is_kept_is_what_is_drawn_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = pictures(["barcode"])
+    monkeypatch.setattr("scripts.site.notebook_pictures.KEPT", tmp_path / "kept")
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "barcode-0123.png").touch()  # of a drawing that is no more
+    assert pictures(["barcode"]) == there
+    assert list((tmp_path / "kept").iterdir()) == [kept("barcode")]
+    monkeypatch.setattr("scripts.site.notebook_pictures.KEPT", kept("barcode"))  # no folder, nor can it be one
+    keep(kept("barcode"), b"")
+
+
+@pytest.mark.parametrize(
+    ("changed", "of"),
+    [
+        ("docs/figures/barcode-light.svg", ["barcode"]),
+        ("scripts/figures/barcode.py", ["barcode"]),
+        ("scripts/figures/_press.py", ["barcode", "waves"]),
+        ("scripts/figures/style.py", ["barcode", "waves"]),
+        ("scripts/site/notebook_pictures.py", ["barcode", "waves"]),
+    ],
+)
+def test_a_picture_is_drawn_again_once_it_may_look_otherwise(
+    changed: str, of: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, read = [kept("barcode"), kept("waves")], Path.read_bytes
+
+    def edited(path: Path) -> bytes:
+        return read(path) + b"#" * (path == ROOT / changed)
+
+    monkeypatch.setattr(Path, "read_bytes", edited)
+    after = [kept("barcode"), kept("waves")]
+    assert [new.name.partition("-")[0] for new in after if new not in before] == of
+
+
+def test_the_figures_draw_the_sentence_of_the_page() -> None:
+    text = (DOCS / "chapters" / "build-it.md").read_text(encoding="utf-8")
+    assert f'"{" ".join(WORDS)}"' in text
+    for word, vector in VECTORS.items():
+        assert f'"{word}": {list(vector)},' in text
+
+
+def test_a_small_page_reads_as_a_notebook() -> None:
+    first, words, *_ = notebook(SMALL).cells
+    assert 'pip install "posenc[nn] @ posenc.whl"' in first.source
+    assert words.source == (
+        "# Small\n\nOne, 0.841, and another. ([Su et al. 2021](https://arxiv.org/abs/2104.09864))"
+    )
+    (box,) = (cell.source for cell in notebook(SMALL).cells if "**Right.**" in cell.source)
+    assert box == (
+        "> **Often printed otherwise**\n>\n> **Right.** It is so.\n>\n"
+        "> **Often printed.** “It is not.”\n\n**Solution**"
+    )
+
+
+def test_a_notebook_is_made_the_same_each_time() -> None:
+    assert notebook(SMALL) == notebook(SMALL)
+
+
+class _Downloads(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, str]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        said = dict(attrs)
+        if tag == "a" and "download" in said:
+            self.found.append((said["href"] or "", said["download"] or ""))
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_the_page_offers_the_notebook_for_download(site: Site, chapter: str) -> None:
+    page = site.folder / chapter.removesuffix(".md") / "index.html"
+    parser = _Downloads()
+    parser.feed(page.read_text(encoding="utf-8"))
+    (address, name), *_ = parser.found
+    assert name == f"{Path(chapter).stem}.ipynb"
+    made = nbformat.read(page.parent / address, as_version=4)
+    first, *others = made_of((DOCS / chapter).read_text(encoding="utf-8")).cells
+    assert made.cells[1:] == others
+    assert made.cells[0].source == addressed(first.source, site.url)
+
+
+def client(made: NotebookNode) -> NotebookClient:
+    """Return what runs a notebook in a fresh kernel; an error that is not meant stops it."""
+    folder = {"metadata": {"path": str(ROOT)}}
+    # Left to itself, a kernel that has loaded torch takes seconds to end.
+    return NotebookClient(deepcopy(made), timeout=60, resources=folder, shutdown_kernel="immediate")
+
+
+def differences(there: NotebookNode, here: NotebookNode) -> Iterator[str]:
+    """Yield what the cells of two notebooks say otherwise, but for where their lines break."""
+    for number, pair in enumerate(zip_longest(code(there), code(here)), 1):
+        says, said = (" ".join(words(output(cell))) for cell in pair)
+        if says != said:
+            yield f"cell {number}: the page says {says!r}, the kernel {said!r}"
+
+
+def code(made: NotebookNode) -> list[NotebookNode]:
+    """Return the cells that run."""
+    return [cell for cell in made.cells if cell.cell_type == "code"]
+
+
+def output(cell: NotebookNode) -> str:
+    """Return all that a cell says: what it prints, its value, its error."""
+    said: dict[str, Callable[[NotebookNode], str]] = {
+        "stream": lambda output: output.text,
+        "execute_result": lambda output: f"{output.data['text/plain']}\n",
+        "error": lambda output: f"{output.ename}: {output.evalue}\n",
+    }
+    return "".join(said[one.output_type](one) for one in cell.outputs)
+
+
+def words(text: str) -> list[str]:
+    """Return a text without its line breaks: IPython breaks a long value where Python does not."""
+    return text.split()
+
+
+def lines(typed: str) -> list[str]:
+    """Return the lines of code, but for empty ones, and a command as a cell has it."""
+    cell = re.sub(r"^python ", "%run ", typed, flags=re.M)
+    return [line for line in cell.splitlines() if line.strip()]

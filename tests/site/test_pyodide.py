@@ -1,0 +1,163 @@
+"""Python for the browser: what is served is whole, small, and under its licences."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import zipfile
+from email import message_from_bytes
+from pathlib import Path
+
+import pytest
+
+import posenc
+from scripts.pyodide import build
+from scripts.site.assets import BUILT
+
+MAGIC = (3531).to_bytes(2, "little") + b"\r\n"  # of Python 3.12
+UNCHECKED = (1).to_bytes(4, "little")  # bytecode that is not to be compared with its source
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return what is served; where that is of other sources, what would be."""
+    served = BUILT / "python"
+    if runtime.is_built(served):
+        return served
+    folder = tmp_path_factory.mktemp("runtime") / "python"
+    runtime.build(folder)
+    return folder
+
+
+def wheel(built: Path, name: str) -> zipfile.ZipFile:
+    (found,) = [
+        it for it in json.loads((built / "contents.json").read_text())["wheels"] if name in it
+    ]
+    return zipfile.ZipFile(built / found)
+
+
+def test_the_worker_finds_what_it_asks_for(built: Path) -> None:
+    script = (runtime.ROOT / "docs" / "assets" / "js" / "worker.js").read_text(encoding="utf-8")
+    asked = ["pyodide.mjs", "contents.json", "session.py", "pyodide.asm.wasm"]
+    assert all(name in script for name in asked)
+    own = ["pyodide.asm.js", "python_stdlib.zip", "pyodide-lock.json", "pyodide.asm.wasm.gzip"]
+    assert all((built / name).is_file() for name in [*asked[:3], *own])
+
+
+def test_the_interpreter_is_the_one_that_npm_brought(built: Path) -> None:
+    packed = gzip.decompress((built / "pyodide.asm.wasm.gzip").read_bytes())
+    assert packed == (runtime.MODULES / "pyodide" / "pyodide.asm.wasm").read_bytes()
+
+
+def test_the_wheel_is_the_package_as_it_stands_here(built: Path) -> None:
+    with wheel(built, "posenc") as made:
+        about = message_from_bytes(made.read(f"posenc-{posenc.__version__}.dist-info/METADATA"))
+        names = [name for name in made.namelist() if name.endswith(".py")]
+        files = (runtime.ROOT / "posenc").rglob("*.py")
+        assert sorted(names) == sorted(str(path.relative_to(runtime.ROOT)) for path in files)
+        assert all(made.read(name) == (runtime.ROOT / name).read_bytes() for name in names)
+    assert about["Version"] == posenc.__version__
+
+
+def test_numpy_comes_without_what_nobody_calls(built: Path) -> None:
+    with wheel(built, "numpy") as made:
+        names = made.namelist()
+    assert any(name.startswith("numpy/_core/_multiarray_umath.") for name in names)
+    assert any(name.endswith("dist-info/METADATA") for name in names)
+    assert not [name for name in names if "/tests/" in name or name.endswith((".h", ".pyi", ".a"))]
+
+
+def modules(archive: Path) -> dict[str, bytes]:
+    """Return the modules of an archive, which holds each once, as source or as bytecode."""
+    with zipfile.ZipFile(archive) as opened:
+        found = {name: opened.read(name) for name in opened.namelist()}
+    made = {name: found[name] for name in found if name.endswith((".py", ".pyc"))}
+    assert len({name.removesuffix("c") for name in made}) == len(made)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("archive", "some"),
+    [
+        ("python_stdlib.zip", {"asyncio/__init__.pyc", "encodings/cp437.pyc", "random.pyc"}),
+        ("numpy-*.whl", {"numpy/__init__.pyc", "numpy/linalg/_linalg.pyc"}),
+    ],
+)
+def test_what_a_start_loads_is_bytecode_of_that_python(
+    built: Path, archive: str, some: set[str]
+) -> None:
+    found = modules(next(built.glob(archive)))
+    code = {name: content for name, content in found.items() if name.endswith(".pyc")}
+    assert some < code.keys()
+    assert {content[:8] for content in code.values()} == {MAGIC + UNCHECKED}
+    assert len({content[16:] for content in code.values()}) > 70
+
+
+def test_the_standard_library_lacks_only_what_a_page_cannot_use(built: Path) -> None:
+    brought = modules(runtime.MODULES / "pyodide" / "python_stdlib.zip")
+    served = modules(built / "python_stdlib.zip")
+    sources = {name.removesuffix("c") for name in served}
+    lacking = [name for name in brought if name not in sources]
+    assert sources <= brought.keys()
+    assert {re.split(r"[/_.\d]", name)[0] for name in lacking} == {
+        *("encodings", "multiprocessing", "wsgiref", "xmlrpc"),
+        *("ftplib", "imaplib", "nntplib", "poplib", "smtplib", "telnetlib"),
+    }
+    kept = (
+        "ascii",
+        "cp437",
+        "gb18030",
+        "idna",
+        "latin_1",
+        "unicode_escape",
+        "utf_16",
+        "utf_8",
+        "utf_8_sig",
+    )
+    assert all(f"encodings/{name}.py" in sources for name in kept)
+    assert all(served[name] == brought[name] for name in served.keys() & brought.keys())
+
+
+def test_what_cannot_be_compiled_is_told_in_a_few_lines(tmp_path: Path) -> None:
+    """Not with the line of Pyodide that failed, which is more than a million letters."""
+    (tmp_path / "numpy-2.whl").write_bytes(b"no wheel")
+    with pytest.raises(SystemExit, match=r"cannot be compiled:(.|\n)*not a zip file") as told:
+        runtime.compile_start(tmp_path)
+    assert len(str(told.value)) < 4000
+
+
+def test_bytes_are_those_of_what_arrives_packed(built: Path) -> None:
+    """That is all but the scripts and lists, less than a twentieth."""
+    contents = json.loads((built / "contents.json").read_text())
+    packed = [*built.glob("*.gzip"), *built.glob("*.zip"), *built.glob("*.whl")]
+    assert contents["bytes"] == sum(path.stat().st_size for path in packed)
+    assert contents["interpreter"] == (built / runtime.INTERPRETER).stat().st_size
+    everything = sum(runtime.sizes(built).values())
+    assert contents["bytes"] < everything < contents["bytes"] * 20 / 19
+    assert everything < 9.5e6
+
+
+def test_every_licence_is_beside_its_file(built: Path) -> None:
+    licences = {path.name: path.read_text(encoding="utf-8") for path in built.glob("licences/*")}
+    assert licences["MPL-2.0.txt"].startswith("Mozilla Public License, version 2.0")
+    assert "NumPy Developers" in licences["numpy.txt"]
+    assert "{" not in licences["NOTICE.txt"]
+    assert "as bytecode" in licences["NOTICE.txt"]
+    assert all(name in licences["NOTICE.txt"] for name in ("Pyodide 0", "Python 3", "NumPy 2"))
+
+
+def test_second_build_does_nothing(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtime, "pyodide", lambda folder: pytest.fail("built again"))
+    runtime.build(built)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("posenc/rotary.py", "posenc/nn/gpt.py"),
+        *("scripts/pyodide/session.py", "scripts/pyodide/compile.mjs", "scripts/pyodide/bytecode.py"),
+    ],
+)
+def test_what_is_served_depends_on(name: str) -> None:
+    assert runtime.ROOT / name in runtime.sources()

@@ -1,0 +1,226 @@
+"""What is served follows what is edited, whole: the page, its links to others, and the search."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import time
+import venv
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from unittest.mock import MagicMock, patch
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+from mkdocs.config import load_config
+from mkdocs.structure.files import File
+
+from scripts.site import rebuild
+from scripts.book import DOCS, ROOT
+from scripts.site.serve import free_port
+from scripts.setup.environment import INSTALL
+
+Read = Callable[[str], str]
+
+# What is edited or looked at; links to other pages warn.
+KEPT = {
+    "index.md",
+    "reference/combine.md",
+    "reference/frequencies.md",
+    "reference/index.md",
+    "reference/names.md",
+}
+# A page that nobody edits, in place of one that takes long to build.
+OTHER = "# Build it\n\nFour positions.\n"
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of what a few pages of the site are made from."""
+    copy = tmp_path_factory.mktemp("served") / "book"
+    copy.mkdir()
+    without = shutil.ignore_patterns("__pycache__", "*.gzip", "*.whl", "*.zip")
+    for name in ("docs", "posenc", "scripts", "tests"):
+        shutil.copytree(ROOT / name, copy / name, ignore=without)
+    for page in (copy / "docs").rglob("*.md"):
+        if str(page.relative_to(copy / "docs")) not in KEPT:
+            page.unlink()
+    (copy / "docs" / "chapters" / "build-it.md").write_text(OTHER, "utf-8")
+    for name in (
+        "LICENSE",
+        "README.md",
+        "constraints.txt",
+        "mkdocs.yml",
+        "package-lock.json",
+        "pyproject.toml",
+    ):
+        shutil.copy(ROOT / name, copy)
+    edit(copy / "mkdocs.yml", "strict: true", "strict: false")
+    (copy / "node_modules").symlink_to(ROOT / "node_modules")
+    (copy / "tmp").mkdir()
+    return copy
+
+
+@pytest.fixture(scope="module")
+def activated(book: Path) -> dict[str, str]:
+    """Return what `activate` sets, for a `.venv` into which the copy has been installed.
+
+    The other packages, `mkdocs` among them, are those of the tests.
+    """
+    scripts = book / ".venv" / "bin"
+    venv.create(book / ".venv", symlinks=True)
+    (packages,) = (book / ".venv").glob("lib/python*/site-packages")
+    (packages / "shared.pth").write_text(sysconfig.get_path("purelib"))
+    install = [str(scripts / "python"), *INSTALL, ".", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*install, "--ignore-installed"], cwd=book, check=True, capture_output=True)
+    mkdocs = Path(sys.executable).with_name("mkdocs").read_text()
+    (scripts / "mkdocs").write_text(mkdocs.replace(sys.executable, str(scripts / "python")))
+    (scripts / "mkdocs").chmod(0o755)
+    path = f"{scripts}{os.pathsep}{os.environ['PATH']}"
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return kept | {"PATH": path, "TMPDIR": str(book / "tmp")}
+
+
+def test_mkdocs_build_works_as_it_is_typed(book: Path, activated: dict[str, str]) -> None:
+    """It comes first: an edit of the package has the wheel for *Run* built again."""
+    command = ["mkdocs", "build", "--quiet", "--site-dir", "built"]
+    done = subprocess.run(
+        command, cwd=book, env=activated, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Four positions" in (book / "built" / "chapters" / "build-it" / "index.html").read_text()
+
+
+@pytest.fixture(scope="module")
+def read(book: Path, activated: dict[str, str]) -> Iterator[Read]:
+    """Serve the copy until the tests end; return what reads from it."""
+    port = free_port()
+    command = ["mkdocs", "serve", "--dev-addr", f"127.0.0.1:{port}"]
+    log = book / "tmp" / "log"
+    with log.open("w") as said:
+        server = subprocess.Popen(command, cwd=book, env=activated, stdout=said, stderr=said)
+
+    def get(path: str) -> str:
+        try:
+            with urlopen(f"http://127.0.0.1:{port}/{path}", timeout=60) as answer:
+                return str(answer.read().decode())
+        except URLError:
+            assert server.poll() is None, log.read_text()
+            return ""
+
+    try:
+        wait_for("Four positions", lambda: get("chapters/build-it/"))
+        yield get
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def wait_for(words: str, page: Callable[[], str]) -> str:
+    """Return the page once it has these words."""
+    end = time.monotonic() + 60
+    while words not in (found := page()):
+        assert time.monotonic() < end, f"{words!r} did not show"
+        time.sleep(0.1)
+    return found
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), "utf-8")
+
+
+PAGES = {"reference/names.md": "reference/names/", "reference/index.md": "reference/"}
+
+
+@pytest.mark.parametrize("source", PAGES)
+def test_an_edited_page_shows_with_its_links_and_the_search_keeps_the_others(
+    source: str, book: Path, read: Read
+) -> None:
+    edit(book / "docs" / source, "\n# ", f"\n# Edited {len(source)}, ")
+    page = wait_for(f"Edited {len(source)}, ", lambda: read(PAGES[source]))
+    assert 'combine/#posenc.combine.add"' in page
+    places = {entry["location"] for entry in json.loads(read("search/search_index.json"))["docs"]}
+    assert {"reference/", "chapters/build-it/", "reference/combine/"} <= places
+
+
+def test_only_the_pages_that_show_an_edited_docstring_are_made_again(
+    book: Path, read: Read
+) -> None:
+    before = written(book)
+    edit(
+        book / "posenc" / "frequencies.py", "Return the frequency", "Return, edited, the frequency"
+    )
+    wait_for("Return, edited, the frequency", lambda: read("reference/frequencies/"))
+    changed = {path for path, when in written(book).items() if before[path] != when}
+    assert changed == {"reference/frequencies/index.html"}
+
+
+def test_all_pages_are_made_again_when_the_data_changes(book: Path, read: Read) -> None:
+    before = written(book)
+    edit(book / "docs" / "data" / "references.yml", "\n", "\n# edited\n")
+    wait_for("edited", lambda: "edited" if before != written(book) else "")
+    read("chapters/build-it/")  # which waits for the build to end
+    assert all(when != before[path] for path, when in written(book).items())
+
+
+def written(book: Path) -> dict[str, int]:
+    """Return when each page of the served site was written."""
+    (site,) = (book / "tmp").glob("mkdocs_*")
+    pages = [page for page in site.rglob("*.html") if page.name != "404.html"]
+    return {page.relative_to(site).as_posix(): page.stat().st_mtime_ns for page in pages}
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ("posenc/frequencies.py", {"reference/frequencies.md", "chapters/by-hand.md"}),
+        ("posenc/nn/t5.py", {"reference/t5.md"}),
+        ("posenc/t5.py", {"reference/t5.md"}),
+    ],
+)
+def test_a_module_shows_where_it_is_documented_or_embedded(
+    changed: str, expected: set[str]
+) -> None:
+    found = serving.outdated(sources(), [Path(changed)])
+    assert {page.src_uri for page in found} == expected
+
+
+def test_a_place_outside_the_checkout_is_watched_and_shows_on_every_page(tmp_path: Path) -> None:
+    config = load_config(str(ROOT / "mkdocs.yml"))
+    config.watch.append(str(tmp_path))  # as `mkdocs serve --watch` does
+    server = MagicMock()
+    serving.on_serve(server, config=config, builder=MagicMock())
+    (tmp_path / "posenc").mkdir()
+    (tmp_path / "posenc" / "t5.py").touch()
+    with patch.object(serving, "build"), patch.object(serving, "outdated") as outdated:
+        outdated.return_value = []
+        server.builder()
+    (changed,) = outdated.call_args.args[1]
+    assert changed.parts[0] == ".."
+    assert len(serving.outdated(sources(), [changed])) == len(sources())
+
+
+def test_a_file_that_is_gone_before_it_is_looked_at_stops_no_build(tmp_path: Path) -> None:
+    (tmp_path / "there").touch()
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    assert serving.edited(tmp_path / "there")
+    assert serving.edited(tmp_path / "gone") is None
+    assert serving.edited(tmp_path) is None
+
+
+def test_a_script_may_show_on_every_page() -> None:
+    found = serving.outdated(sources(), [Path("posenc/t5.py"), Path("scripts/book/run.py")])
+    assert len(found) == len(sources())
+
+
+def sources() -> list[File]:
+    """Return the sources of all pages, as mkdocs knows them."""
+    paths = [path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")]
+    return [File(path, str(DOCS), "site", True) for path in paths]

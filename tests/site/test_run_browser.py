@@ -1,0 +1,372 @@
+"""Every example that runs in the page prints there what the page records; what else Run does."""
+
+from __future__ import annotations
+
+import doctest
+import gzip
+import re
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
+from tests.site.served import DOCS, Site, paths
+from tests.site.visits import DESK, LEAVE_ALONE, PATIENCE, PHONE, TOO_WIDE, violations
+
+from scripts.book.run import runnable
+from scripts.book.sessions import sessions
+from scripts.book.text import spans
+
+CHAPTER = "chapters/by-hand/"
+ELSEWHERE = "reference/baselines/"
+Example = tuple[str, str]  # what is typed, and what is printed
+
+LISTINGS = """all => all.map(listing => ({
+    group: listing.dataset.group ?? "",
+    module: listing.dataset.module ?? "",
+    recorded: listing.querySelector(".printout code").textContent,
+    typed: listing.querySelector("textarea").value,
+    printed: listing.querySelector(".printout + .printout code").textContent,
+    said: listing.querySelector("[role=status]").textContent,
+}))"""
+LISTEN = """() => {
+    window.said = [];
+    new MutationObserver(() => {
+        for (const line of document.querySelectorAll("[role=status]")) said.push(line.textContent);
+    }).observe(document.body, {subtree: true, childList: true});
+}"""
+RUN_ALL = """all => all.forEach(listing => listing.querySelector(".run button").click())"""
+FROM_SOURCE = """import sys
+x = sinusoidal_encoding(np.random.default_rng(0).integers(9, size=4), 8)
+specs = [getattr(module, "__spec__", None) for module in sys.modules.values()]
+found = {one.name for one in specs if one and (one.origin or "").endswith(".py")}
+sorted(name for name in found if not name.startswith("posenc"))
+"""
+# As little of an interpreter as can be compiled: it wants one function, which nothing has, of what
+# it is given or of what nothing is.
+BEGUN = b"\0asm\1\0\0\0" + b"\1\4\1\x60\0\0"
+OTHERS = {"function": b"\2\x0b\1\3env\3new\0\0", "library": b"\2\x0b\1\3new\3new\0\0"}
+# The theme answers to a click on any link of the site, and brings the page without a reload.
+GO = """path => {
+    const link = document.createElement("a");
+    link.href = new URL(path, document.querySelector("a.md-logo").href);
+    document.querySelector("article").append(link);
+    link.click();
+}"""
+
+
+def source(path: str) -> str:
+    """Return the Markdown of a page."""
+    file = DOCS / path.rstrip("/")
+    index = file / "index.md"
+    return (index if index.is_file() else file.with_suffix(".md")).read_text(encoding="utf-8")
+
+
+def written(path: str) -> Example:
+    """Return what runs of a page's own sessions."""
+    text = source(path)
+    ends = {span.start: span.end for span in spans(text)}
+    return example(
+        (typed.source, typed.printed)
+        for found in runnable(text)
+        for typed in sessions(text[found.start : ends[found.start]])
+    )
+
+
+def documented(name: str, module: str) -> Example:
+    """Return the examples of a docstring, which doctest finds."""
+    tests = doctest.DocTestFinder().find(import_module(module))
+    (found,) = [test for test in tests if test.name == name]
+    return example((one.source, one.want) for one in found.examples)
+
+
+def example(statements: Iterable[Example]) -> Example:
+    """Return statements, and what they print, as the page shows them: without empty lines."""
+    typed, printed = zip(("", ""), *statements, strict=True)
+    return lines("\n".join(typed)), lines("\n".join(printed))
+
+
+def lines(text: str) -> str:
+    """Return a text without its empty lines."""
+    return "\n".join(line for line in text.split("\n") if line.strip())
+
+
+def bare(printed: str) -> str:
+    """Return a printout without the frames of its tracebacks, which pages leave out."""
+    return re.sub(r"^(Traceback .*\n)(?: .*\n)+", r"\1", lines(printed), flags=re.M)
+
+
+def has_examples(path: str) -> bool:
+    """Return whether anything of a page runs, or documents what does not need torch."""
+    return any(written(path)) or re.search(r"^::: posenc\.(?!nn)", source(path), re.M) is not None
+
+
+RUNNABLE = [path for path in paths() if has_examples(path)]
+
+
+@pytest.fixture(scope="module")
+def asked() -> list[str]:
+    """Return what the window has asked for, and asks for while the tests go on."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def reader(browser: Browser, site: Site, asked: list[str]) -> Iterator[Page]:
+    """Open a window in which Python has been started, and keep it over all pages."""
+    with browser.new_context(base_url=site.url, viewport=DESK, reduced_motion="reduce") as window:
+        page = window.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(CHAPTER)
+        page.evaluate(LISTEN)
+        run(page, 0)
+        yield page
+
+
+@pytest.fixture
+def chapter(reader: Page, site: Site) -> Page:
+    """Return the window with the chapter as it was written; Python may know names from before."""
+    if reader.url != site.url + CHAPTER:
+        go(reader, site, CHAPTER)
+    reset = reader.get_by_role("button", name="Reset")
+    while reset.count():
+        reset.first.click()
+    return reader
+
+
+def go(page: Page, site: Site, path: str) -> None:
+    """Follow a link to a page of the site that has examples."""
+    page.evaluate("document.querySelectorAll('.runs').forEach(part => part.remove())")
+    page.evaluate(GO, path)
+    page.wait_for_url(f"{site.url}{path}")
+    page.wait_for_function("document.querySelector('.runs .run')")
+
+
+def listing(page: Page, number: int) -> Locator:
+    return page.locator(".runs").nth(number)
+
+
+def button(page: Page, number: int, name: str) -> Locator:
+    return listing(page, number).get_by_role("button", name=name)
+
+
+def status(page: Page, number: int) -> Locator:
+    return listing(page, number).get_by_role("status")
+
+
+def printed(page: Page, number: int) -> str:
+    return listing(page, number).locator(".printout code").last.text_content() or ""
+
+
+def run(page: Page, number: int, source: str | None = None) -> str:
+    """Run an example, changed or not, and return what it prints."""
+    if source is not None:
+        if not listing(page, number).locator("textarea").count():
+            run(page, number)
+        listing(page, number).locator("textarea").fill(source)
+    button(page, number, "Run").click()
+    expect(status(page, number)).to_have_text(re.compile("^Done"))
+    return printed(page, number)
+
+
+@pytest.mark.parametrize("path", RUNNABLE, ids=lambda path: path or "home")
+def test_every_example_prints_what_the_page_records(path: str, reader: Page, site: Site) -> None:
+    go(reader, site, path)
+    examples = reader.locator(".runs")
+    examples.evaluate_all(RUN_ALL)
+    expect(reader.locator(".run [role=status]")).to_have_text(
+        [re.compile("^Done")] * examples.count()
+    )
+    shown = examples.evaluate_all(LISTINGS)
+    for group, module in {one["group"]: one["module"] for one in shown}.items():
+        own = [one for one in shown if one["group"] == group]
+        recorded = example((one["typed"], one["recorded"]) for one in own)
+        printed = example((one["typed"], one["printed"]) for one in own)
+        assert recorded == (documented(group, module) if group else written(path))
+        assert bare(printed[1]) == bare(recorded[1])
+    assert {one["said"] for one in shown} == {"Done: as the page records."}
+    assert "" in {one["group"] for one in shown} or not any(written(path))
+
+
+def test_a_changed_example_prints_the_changed_result(chapter: Page) -> None:
+    assert run(chapter, 3, "sinusoidal_encoding(2, 2).round(3)") == (
+        "array([[0.   , 1.   ],\n       [0.841, 0.54 ]])\n"
+    )
+    expect(status(chapter, 3)).to_have_text("Done, as you changed it.")
+
+
+def test_a_run_has_the_names_of_what_stands_above_it(chapter: Page, site: Site) -> None:
+    """What has not run runs first, as the page has it; a change counts once it has run."""
+    go(chapter, site, ELSEWHERE)
+    go(chapter, site, CHAPTER)
+    assert run(chapter, 4, "np.__name__, hasattr(np, 'told')") == "('numpy', False)\n"
+    run(chapter, 0, "import numpy as np\nnp.told = 7")
+    assert run(chapter, 4, "np.told") == "7\n"
+
+
+def test_an_error_is_shown_as_python_shows_it(chapter: Page) -> None:
+    said = run(chapter, 2, "def half(x):\n    return x / 0\nhalf(1)\n'on'")
+    assert said.startswith(
+        'Traceback (most recent call last):\n  File "<example 3>", line 3, in <module>\n'
+        '    half(1)\n  File "<example 3>", line 2, in half\n    return x / 0\n'
+    )
+    assert said.endswith("ZeroDivisionError: division by zero\n'on'\n")
+    expect(status(chapter, 2)).to_have_text("Done, as you changed it, with an error.")
+    assert "SyntaxError" in run(chapter, 2, "half(")
+    expect(status(chapter, 2)).to_have_text("Done, as you changed it, with an error.")
+
+
+def test_reset_puts_the_example_back(chapter: Page) -> None:
+    before = listing(chapter, 2).inner_text()
+    run(chapter, 2, "1 + 1")
+    button(chapter, 2, "Reset").click()
+    assert listing(chapter, 2).inner_text() == before
+    expect(button(chapter, 2, "Run")).to_be_focused()
+    run(chapter, 2)
+    expect(status(chapter, 2)).to_have_text("Done: as the page records.")
+
+
+def test_a_long_printout_is_cut(chapter: Page) -> None:
+    said = run(chapter, 2, "for n in range(1000):\n    print(n, 'and so on ' * 15)")
+    assert 100_000 < len(said) < 100_100
+    assert said.endswith("… and more, which is not shown.\n")
+
+
+def test_an_open_example_is_accessible_and_fits_a_phone(reader: Page, site: Site) -> None:
+    go(reader, site, ELSEWHERE)
+    run(reader, 0, "counting_encoding(2, 64)\nlong = 'line' * 99; long\n" + "1\n" * 20)
+    reader.evaluate(LEAVE_ALONE, ".runs.open")
+    assert violations(reader, part=".runs.open") == []
+    reader.set_viewport_size(PHONE)
+    try:
+        assert reader.evaluate(TOO_WIDE) == []
+        assert violations(reader, part=".runs.open") == []
+    finally:
+        reader.set_viewport_size(DESK)
+
+
+def test_it_goes_by_keyboard_alone(chapter: Page) -> None:
+    button(chapter, 2, "Run").focus()
+    chapter.keyboard.press("Enter")
+    expect(status(chapter, 2)).to_have_text("Done: as the page records.")
+    expect(button(chapter, 2, "Run")).to_be_focused()
+    chapter.keyboard.press("Shift+Tab")
+    expect(listing(chapter, 2).locator("textarea")).to_be_focused()
+    chapter.keyboard.press("Control+A")
+    chapter.keyboard.type("6 * 7")
+    chapter.keyboard.press("Control+Enter")
+    expect(status(chapter, 2)).to_have_text("Done, as you changed it.")
+    assert printed(chapter, 2) == "42\n"
+
+
+def test_what_a_start_loads_is_not_compiled_again(chapter: Page) -> None:
+    """It comes compiled, which took over a third of a start; what stands here comes as source."""
+    run(chapter, 0)
+    assert run(chapter, 4, FROM_SOURCE) == "['session']\n"
+
+
+def begin_a_loop(page: Page, number: int) -> None:
+    """Run what never ends, and wait until it has begun."""
+    run(page, number, "1")
+    listing(page, number).locator("textarea").fill("print('begun')\nwhile True:\n    pass")
+    button(page, number, "Run").click()
+    expect(listing(page, number).locator(".printout code").last).to_have_text("begun\n")
+
+
+def test_a_loop_is_stopped_and_the_page_stays_usable(chapter: Page) -> None:
+    """And an example that waits for it is stopped alone."""
+    begin_a_loop(chapter, 2)
+    expect(button(chapter, 2, "Run")).to_have_attribute("aria-disabled", "true")
+    button(chapter, 3, "Run").click()
+    expect(status(chapter, 3)).to_have_text("Waiting for the example that runs.")
+    button(chapter, 3, "Stop").click()
+    expect(status(chapter, 3)).to_have_text("Stopped before it ran.")
+    expect(status(chapter, 2)).to_have_text("Running.")
+    button(chapter, 2, "Stop").click()
+    expect(status(chapter, 2)).to_have_text(re.compile("^Stopped. What Python knew is lost"))
+    expect(button(chapter, 2, "Run")).to_be_focused()
+    run(chapter, 1)
+    expect(status(chapter, 1)).to_have_text("Done: as the page records.")
+    expect(status(chapter, 3)).to_have_text("Stopped before it ran.")
+
+
+def test_a_loop_ends_when_its_page_is_left(chapter: Page, site: Site) -> None:
+    begin_a_loop(chapter, 2)
+    go(chapter, site, ELSEWHERE)
+    run(chapter, 0)
+    expect(status(chapter, 0)).to_have_text("Done: as the page records.")
+
+
+def test_nothing_is_fetched_before_it_is_asked_for(page: Page, site: Site) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(ELSEWHERE, wait_until="networkidle")
+    expect(page.locator(".run").first).to_be_visible()
+    assert not [url for url in asked if "/built/python/" in url or url.endswith("js/worker.js")]
+
+
+def test_python_comes_from_here_alone_and_says_how_much_has_come(
+    reader: Page, site: Site, asked: list[str]
+) -> None:
+    assert all(url.startswith((site.url, "data:", "blob:")) for url in asked)
+    assert len([url for url in asked if url.endswith(".whl")]) >= 2
+    # Where Python has been stopped, it starts again with the same interpreter.
+    assert len([url for url in asked if url.endswith(".wasm.gzip")]) == 1
+    said = reader.evaluate("said")
+    assert said.index("Fetching Python, once: 9 of 9 MB.") < said.index("Starting Python.")
+
+
+def test_a_page_says_that_python_did_not_come(page: Page) -> None:
+    asked: list[str] = []
+
+    def refuse(route: Route) -> None:
+        asked.append(route.request.url)
+        route.abort()
+
+    page.route("**/*.whl", refuse)
+    page.goto(ELSEWHERE)
+    for times in (1, 2):
+        button(page, 0, "Run").click()
+        expect(status(page, 0)).to_contain_text("could not be fetched")
+        expect(button(page, 0, "Run")).to_have_attribute("aria-disabled", "false")
+        assert len(asked) >= times
+
+
+@pytest.mark.parametrize("lacking", OTHERS)
+def test_a_page_says_that_an_interpreter_does_not_fit(lacking: str, page: Page) -> None:
+    """As where a site is published anew, and half of it is still the old one's."""
+
+    given: list[str] = []
+
+    def another(route: Route) -> None:
+        given.append(route.request.url)
+        route.fulfill(body=gzip.compress(BEGUN + OTHERS[lacking]))
+
+    page.route("**/*.wasm.gzip", another)
+    page.goto(ELSEWHERE)
+    button(page, 0, "Run").click()
+    expect(status(page, 0)).to_contain_text("could not be fetched")
+    assert given
+
+
+def test_a_page_says_that_a_browser_cannot_run_python(window: BrowserContext) -> None:
+    with window.new_page() as page:
+        page.add_init_script("delete window.WebAssembly")
+        page.goto(ELSEWHERE)
+        button(page, 0, "Run").click()
+        expect(status(page, 0)).to_contain_text("This browser cannot run Python in a page.")
+
+
+def test_a_page_without_examples_fetches_no_script_for_them(page: Page) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto("trust/how-checked/", wait_until="networkidle")
+    assert not [url for url in asked if url.endswith(("/run.js", "/python.js"))]
+
+
+def test_without_scripts_there_is_no_button_and_no_room_for_one(still: Page) -> None:
+    still.goto(CHAPTER)
+    expect(still.locator(".runs").first).to_be_visible()
+    expect(still.locator(".run")).to_have_count(0)
+    after = "listing => getComputedStyle(listing, '::after').content"
+    assert still.locator(".runs").first.evaluate(after) == "none"

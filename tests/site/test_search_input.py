@@ -1,0 +1,49 @@
+"""The search is given less of a page to read, and knows the same of it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+
+from scripts.book import DOCS
+from scripts.book.render import render
+from scripts.site.search_input import thinned
+
+Parser = import_module("material.plugins.search.plugin").Parser  # which has no types
+SMALL = """\
+# Rows { #rows }
+
+A row has $d_{model} \\ge 2$ numbers, of which {{ 0.841 = np.sin(1) }} is one.
+
+## In **code** { #in-code }
+
+<p>One<span> </span><span>\n</span>two <span>three</span><span>&nbsp;</span>four</p>
+
+```python
+def half(x):  # of it
+
+    return x / 2
+```
+
+$$
+\\sin \\omega \\, t
+$$
+"""
+
+
+@pytest.mark.parametrize("source", ["small", "chapters/at-the-board.md"])
+def test_the_search_reads_the_same_in_less(source: str) -> None:
+    whole = render(SMALL if source == "small" else (DOCS / source).read_text(encoding="utf-8"))
+    less = thinned(whole)
+    assert "<span" in whole and "<math" in whole
+    assert "<span" not in less and "<math" not in less
+    assert read(less) == read(whole)
+
+
+def read(content: str) -> list[tuple[str | None, str, str]]:
+    """Return what the search makes of a page's content: for each section its title and text."""
+    parser = Parser()
+    parser.feed(content)
+    parser.close()
+    return [(part.id, "".join(part.title), "".join(part.text)) for part in parser.data]

@@ -1,0 +1,197 @@
+"""Under the policy that the build writes the whole book works, and nothing else would."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from tests.site.served import Site
+from tests.site.visits import DESK, PATIENCE
+
+from scripts.site import security_policy
+from scripts.site.host import Host, hosted
+
+HASH = re.compile(r"'sha256-[\w+/=]+'")
+PLANTED = "<script>document.title = 'planted'</script>"
+
+# What the page and its workers may not do comes to the host, and to the page.
+LISTEN = """() => {
+    window.refused = [];
+    addEventListener("securitypolicyviolation", (event) =>
+        refused.push(`${event.effectiveDirective}: ${event.blockedURI} ${event.sample}`));
+}"""
+KNOWN = "http://refused.invalid/"  # no page may have a picture of it
+KINDS = {
+    "home": "",
+    "chapter": "chapters/by-hand/",
+    "questions": "chapters/check-yourself/",
+    "explorer": "explore/rope/",
+    "listings": "chapters/build-it/",
+    "reference": "reference/rotary/",
+    "ledger": "trust/claims/",
+    "nothing": "no/such/page/",
+}
+GO = """address => {
+    const link = document.createElement("a");
+    link.href = address;
+    document.querySelector("article").append(link);
+    link.click();
+}"""
+
+
+@dataclass(frozen=True)
+class Strict:
+    """The site on a strict host, and what a browser has reported to it."""
+
+    host: Host
+    folder: Path
+    page: Page
+
+    def refused(self) -> list[str]:
+        """Return what a policy has refused since the page was opened.
+
+        Reports take their time: what was refused before has come once a refusal of now has.
+        """
+        self.page.evaluate(f"new Image().src = '{KNOWN}'")
+        end = time.monotonic() + PATIENCE / 1000
+        while not any(KNOWN in report for report in self.host.reports):
+            assert time.monotonic() < end, "the host has heard of no refusal"
+            self.page.wait_for_timeout(20)
+        self.page.wait_for_timeout(100)  # for a worker's, which come another way
+        found: list[str] = self.page.evaluate("refused")
+        return [one for one in found + self.host.reports if KNOWN not in one]
+
+
+@pytest.fixture(scope="module")
+def strict(
+    site: Site, browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Strict]:
+    """Return the built site as a host sends it that takes its `_headers`."""
+    folder = tmp_path_factory.mktemp("strict") / "site"
+    shutil.copytree(site.folder, folder)
+    with hosted(folder) as host:
+        for file in (path for path in folder.rglob("*") if path.suffix in {".html", ".xml"}):
+            text = file.read_text("utf-8")  # a page changes without a reload only at its address
+            file.write_text(text.replace(site.url, host.url), "utf-8")
+        host.headers |= policy.headers(folder)
+        assert HASH.search(host.headers[policy.NAME])
+        host.headers[policy.NAME] += "; report-uri /refused"  # from workers too
+        with browser.new_context(base_url=host.url, viewport=DESK) as window:
+            window.set_default_timeout(PATIENCE)
+            window.add_init_script(f"({LISTEN})()")
+            yield Strict(host, folder, window.new_page())
+
+
+@pytest.fixture(autouse=True)
+def _forget(strict: Strict) -> None:
+    strict.host.reports.clear()
+
+
+@pytest.mark.parametrize("path", KINDS.values(), ids=KINDS)
+def test_every_kind_of_page_keeps_the_policy(path: str, strict: Strict) -> None:
+    strict.page.goto(path, wait_until="networkidle")
+    strict.page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    strict.page.wait_for_load_state("networkidle")
+    assert strict.page.evaluate("document.documentElement.classList.contains('js')")
+    assert strict.refused() == []
+
+
+def test_run_answers_under_the_policy(strict: Strict) -> None:
+    """An example runs those above it first."""
+    strict.page.goto(KINDS["chapter"])
+    listing = strict.page.locator(".runs").nth(4)
+    listing.get_by_role("button", name="Run").click()
+    expect(listing.get_by_role("status")).to_have_text("Done: as the page records.")
+    assert strict.refused() == []
+
+
+def test_run_says_when_the_policy_refuses_webassembly(strict: Strict, browser: Browser) -> None:
+    """In a window of its own: a worker keeps the policy that it was kept with."""
+    allowed = strict.host.headers[policy.NAME]
+    strict.host.headers[policy.NAME] = allowed.replace(" 'wasm-unsafe-eval'", "")
+    try:
+        with browser.new_context(base_url=strict.host.url, viewport=DESK) as window:
+            page = window.new_page()
+            page.goto(KINDS["listings"])
+            listing = page.locator(".runs").first
+            listing.get_by_role("button", name="Run").click()
+            status = listing.get_by_role("status")
+            expect(status).to_contain_text("could not be fetched", timeout=PATIENCE)
+    finally:
+        strict.host.headers[policy.NAME] = allowed
+
+
+def test_the_search_and_a_change_of_pages_work(strict: Strict) -> None:
+    strict.page.goto(KINDS["chapter"])
+    strict.page.evaluate("window.stays = true")
+    strict.page.locator(".md-search__input").click()
+    strict.page.locator(".md-search__input").fill("wavelength")
+    expect(strict.page.locator(".md-search-result__item").first).to_be_attached()
+    strict.page.evaluate(GO, strict.host.url + KINDS["explorer"])
+    expect(strict.page.locator("explore-rope input").first).to_be_attached()
+    assert strict.page.evaluate("window.stays") is True
+    assert strict.refused() == []
+
+
+def test_colours_change_and_a_notebook_is_there(strict: Strict) -> None:
+    strict.page.goto(KINDS["listings"])
+    notebook = strict.page.locator("a[href$='.ipynb']").first
+    with strict.page.expect_download() as download:
+        notebook.evaluate("link => { link.download = ''; link.click(); }")
+    assert download.value.failure() is None
+    strict.page.locator("[data-md-component=palette] label:not([hidden])").first.click()
+    expect(strict.page.locator("body")).to_have_attribute("data-md-color-scheme", "slate")
+    assert strict.refused() == []
+
+
+def test_an_added_script_is_refused(strict: Strict) -> None:
+    page = strict.folder / "reference" / "combine" / "index.html"
+    whole = page.read_text("utf-8")
+    page.write_text(whole.replace("</body>", f"{PLANTED}</body>"), "utf-8")
+    strict.page.goto("reference/combine/", wait_until="networkidle")
+    assert strict.page.title() != "planted"
+    assert [one for one in strict.refused() if one.startswith("script-src-elem: inline")]
+    page.write_text(whole, "utf-8")
+
+
+def test_what_a_worker_is_refused_is_reported(strict: Strict) -> None:
+    """Else the test of *Run* would see nothing of what its worker does."""
+    strict.page.goto(KINDS["explorer"])
+    worker = strict.folder / "assets" / "planted.js"
+    worker.write_text("try { eval('1') } catch { postMessage('refused') }", "utf-8")
+    begin = "new Promise((hear) => { new Worker('/assets/planted.js').onmessage = hear })"
+    strict.page.evaluate(f"async () => {{ await {begin} }}")
+    for _ in range(600):  # a minute, on a busy machine
+        if not strict.host.reports:
+            strict.page.wait_for_timeout(100)
+    assert '"blocked-uri":"eval"' in strict.host.reports[0]
+
+
+def test_a_policy_names_each_script_once_and_leaves_data_out() -> None:
+    data = '<script type="application/json">{}</script><script src="a.js"></script>'
+    found = HASH.findall(policy.policy([PLANTED + data, PLANTED]))
+    # printf "document.title = 'planted'" | openssl dgst -sha256 -binary | base64
+    assert found == ["'sha256-uAoT3lHtQK/nnYfnhgl1yInd/ZwMkDumuyGhj2DYLN4='"]
+
+
+@pytest.mark.parametrize("about", ["data-src='a.js'", "data-type='application/json'", "id=x"])
+def test_a_script_that_stands_in_the_page_is_named_whatever_is_said_about_it(about: str) -> None:
+    assert policy.inline_scripts(f"<script {about}>planted()</script>") == ["planted()"]
+
+
+@pytest.mark.parametrize("about", ["src='a.js'", "defer\nsrc=a.js", "type=application/json"])
+def test_a_script_that_stands_elsewhere_and_data_are_not_named(about: str) -> None:
+    assert policy.inline_scripts(f"<script {about}>planted()</script>") == []
+
+
+def test_a_folder_without_the_file_asks_for_no_headers(tmp_path: Path) -> None:
+    assert policy.headers(tmp_path) == {}
+    (tmp_path / "index.html").write_text(PLANTED, "utf-8")
+    line = policy.write(tmp_path)
+    assert [f"{name}: {value}" for name, value in policy.headers(tmp_path).items()] == [line]
