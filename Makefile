@@ -34,7 +34,7 @@ update: setup figures  ## rewrite outputs, tables, bound numbers and figures in 
 
 figures: setup  ## draw the figures into docs/figures/
 	$(IN_VENV) -m scripts.figures
-	@$(IN_VENV) -m scripts.figures._card
+	@$(IN_VENV) -m scripts.figures.card
 
 bench: setup  ## measure how fast, for ten minutes, and write it into docs/how-to/how-fast.md
 	$(IN_VENV) -m scripts.bench

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from scripts.book import ROOT
+from scripts import ROOT
 
 Collect = Callable[[Path, pytest.Collector], pytest.Collector | None]
 
@@ -25,8 +25,11 @@ Collect = Callable[[Path, pytest.Collector], pytest.Collector | None]
 # from without.
 FILES = [*(ROOT / "posenc").glob("*.py"), *(ROOT / "posenc" / "nn").glob("*.py")]
 MODULES = [path.relative_to(ROOT / "posenc") for path in FILES]
-TESTS = (ROOT / "tests" / path.with_name(f"test_{path.stem.strip('_')}.py") for path in MODULES)
-OTHERS = ("test_fast.py", "nn/test_fast.py", "nn/test_bad_input.py")
+TESTS = (
+    ROOT / "tests" / (path.parent.name or "package") / f"test_{path.stem.strip('_')}.py"
+    for path in MODULES
+)
+OTHERS = ("package/test_fast.py", "nn/test_fast.py", "nn/test_bad_input.py")
 COUNTED = {*TESTS, *(ROOT / "tests" / name for name in OTHERS)}
 
 HAS_SYBIL, HAS_TORCH = (find_spec(name) is not None for name in ("sybil", "torch"))

@@ -1,1 +1,21 @@
-"""What builds and checks the book. Nothing here is installed with the package."""
+"""What builds, checks and measures the book, a room for each kind of work.
+
+    setup/       the environment, the browser, node; a bare machine to try it all on
+    book/        the page language: how pages are written, checked and updated
+    measure/     `make measure`: schemes trained and evaluated
+    bench/       `make bench`: how fast, as ratios
+    figures/     the figures, a script each, and the picture that links to the book show
+    pyodide/     the Python that runs inside a page
+    site/        the built site: `make site` and `make serve`
+    lighthouse/  `make lighthouse`: what the site weighs, and how it scores
+    demos/       small programs that pages show
+
+Each room says in its `__init__` what it holds and which rooms it imports. Nothing here is
+installed with the package.
+"""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+DATA = DOCS / "data"

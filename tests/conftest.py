@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from filelock import FileLock
 from playwright.sync_api import Browser, BrowserContext, Page
-from tests.site.served import Site, build, served
-from tests.theirs import listen
-from tests.site.visits import DESK, PATIENCE, SHIFTS, forget
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
 from scripts.setup import browser
+from tests.site.served import Site, build, served
+from tests.site.visits import DESK, PATIENCE, SHIFTS, forget
+from tests.theirs import listen
 
 # Nothing that a browser does of its own accord belongs in a test of what the pages do.
 QUIET = [

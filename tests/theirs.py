@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tests.site.served import ROOT as ROOT
+from scripts import ROOT as ROOT
 
 
 class Theirs(PathFinder):

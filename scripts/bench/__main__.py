@@ -14,9 +14,9 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
+from scripts import ROOT
 from scripts.bench import report
 from scripts.bench.measure import ROUNDS, Result, measured
-from scripts.book import ROOT
 
 # A group, the module that has it, the function there, and its arguments.
 GROUPS: dict[str, tuple[str, str, dict[str, Any]]] = {

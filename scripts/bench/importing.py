@@ -6,8 +6,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+from scripts import ROOT
 from scripts.bench.measure import Case, Pair
-from scripts.book import ROOT
 
 SCRIPT = "import time; t = time.perf_counter(); import {}; print(time.perf_counter() - t)"
 

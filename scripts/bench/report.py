@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import importlib.metadata
 import json
-import os
 import platform
 import re
 from collections.abc import Iterable
@@ -13,8 +12,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from scripts import DATA, DOCS
 from scripts.bench.measure import Result
-from scripts.book import DATA, DOCS
+from scripts.setup.machine import machine
 
 RESULTS = DATA / "bench.json"
 PAGE = DOCS / "how-to" / "how-fast.md"
@@ -99,18 +99,6 @@ def report(results: Iterable[Result], *, threads: str, gpu: str) -> Report:
             continue
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     return Report(today, machine(), gpu, threads, versions, tuple(results))
-
-
-def machine() -> str:
-    """Return in words what this runs on."""
-    try:
-        said = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-        names = re.findall(r"^model name\s*: (.+)$", said, re.M)
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-        about = [*names[:1], f"{memory:.0f} GiB of memory"]
-    except (OSError, ValueError):
-        about = [platform.processor() or platform.machine()]
-    return ", ".join([*about, f"{os.cpu_count()} processors", platform.system()])
 
 
 def write(found: Report, path: Path = RESULTS) -> None:

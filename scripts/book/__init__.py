@@ -17,13 +17,15 @@
     settings.py     settings: [1, 8]               numbers that stand unbound, and no others
     leftovers.py                                   nothing of all this is shown as written
     check.py        the parsers with which Sybil checks all of it
+    update.py       `make update`: writes what the package gives now into the pages
+    ledger.py       makes docs/trust/claims.md from docs/data/claims/
+    sourcemap.py    makes docs/trust/sources.md from docs/data/sources/
+    anchors.py      anchors that a page has twice
+    text.py         where in a page prose stands, and where code and formulas
+    render.py       a page as HTML, without building the site
 
 Everything that changes what a page shows is a Python-Markdown extension, so that any builder
 which reads Markdown through Python-Markdown shows the same book.
+
+Imports: posenc. What other rooms let pages name, they say in their `page_names.py`.
 """
-
-from pathlib import Path
-
-ROOT = Path(__file__).resolve().parents[2]
-DOCS = ROOT / "docs"
-DATA = DOCS / "data"

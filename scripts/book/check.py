@@ -7,6 +7,8 @@ corrections(path)    what `make update` writes into the page
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,8 +17,8 @@ import numpy as np
 from sybil import Document, Example, Region, Sybil
 
 import posenc
-from scripts.site.check import doubled_anchors
-from scripts.book import DOCS, ROOT
+from scripts import DOCS, ROOT
+from scripts.book.anchors import doubled_anchors
 from scripts.book.citations import fact
 from scripts.book.cited import miscited
 from scripts.book.numbers import bindings, shown_bindings
@@ -25,7 +27,6 @@ from scripts.book.sessions import sessions
 from scripts.book.settings import strays
 from scripts.book.tables import bound_tables, dim_columns, pair_columns
 from scripts.book.text import Correction, line_of
-from scripts.measure.report import measurement
 
 
 class Checked(Protocol):
@@ -67,16 +68,18 @@ class PageError(Exception):
     """Something in a page cannot be checked; the message says where, and why."""
 
 
+@cache
 def names() -> dict[str, Any]:
     """Return the names that a page's expressions start from."""
-    ours = {
-        "np": np,
-        "fact": fact,
-        "measurement": measurement,
-        "pair_columns": pair_columns,
-        "dim_columns": dim_columns,
-    }
-    return {name: getattr(posenc, name) for name in posenc.__all__} | ours
+    ours = {"np": np, "fact": fact, "pair_columns": pair_columns, "dim_columns": dim_columns}
+    return {name: getattr(posenc, name) for name in posenc.__all__} | ours | names_of_rooms()
+
+
+def names_of_rooms() -> dict[str, Any]:
+    """Return what the other rooms of `scripts/` add: `NAMES` in a room's `page_names.py`."""
+    rooms = sorted(path.parent.name for path in ROOT.glob("scripts/*/page_names.py"))
+    modules = [import_module(f"scripts.{room}.page_names") for room in rooms]
+    return {name: value for module in modules for name, value in module.NAMES.items()}
 
 
 def sybil() -> Sybil:

@@ -16,7 +16,7 @@ from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
 
-from scripts.book import DATA
+from scripts import DATA
 from scripts.book.data import demand_fields, load
 from scripts.book.text import outside_code
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from scripts.book import DATA
+from scripts import DATA
 from scripts.book.citations import NOTE, facts, references
 from scripts.book.data import load
 from scripts.book.numbers import BINDING, bindings

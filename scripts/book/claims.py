@@ -23,7 +23,7 @@ from markdown.extensions import Extension
 from markdown.extensions.toc import slugify
 from markdown.treeprocessors import Treeprocessor
 
-from scripts.book import DATA, DOCS
+from scripts import DATA, DOCS
 from scripts.book.data import demand_fields, load
 
 LEDGER = "trust/claims.md"

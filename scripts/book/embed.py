@@ -16,7 +16,7 @@ from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
 
-from scripts.book import ROOT
+from scripts import ROOT
 from scripts.book.text import outside_code
 
 LINE = re.compile(r"^(?P<margin> *)--src-- (?P<symbol>[\w.]+)(?P<nodoc> nodoc)?[ ]*$", re.M)

@@ -15,7 +15,7 @@ from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.treeprocessors import Treeprocessor
 
-from scripts.book import ROOT
+from scripts import ROOT
 
 TEST = re.compile(r"\btest_\w+\b")
 # Formatted code begins so; to parse all tests would take the builder longer than many a page.

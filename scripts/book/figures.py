@@ -19,7 +19,7 @@ from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.treeprocessors import Treeprocessor
 
-from scripts.book import DOCS
+from scripts import DOCS
 
 WRITTEN = re.compile(r"^(?P<folder>(?:.*/)?figures/)(?P<file>[^/]+)$")
 LIGHT = "-light.svg"

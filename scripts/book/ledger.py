@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 import yaml
 
-from scripts.book import DATA, DOCS
+from scripts import DATA, DOCS
 from scripts.book.check import names as book_names
 from scripts.book.claims import LEDGER, VERDICTS, Claim, claims
 from scripts.book.data import compose
 from scripts.book.numbers import BINDING, PRINTED, binding, differing
 from scripts.book.settings import with_settings
-from scripts.book.text import Correction, corrected
 from scripts.book.sourcemap import lines_shown, link, sources
+from scripts.book.text import Correction, corrected
 
 PAGE = DOCS / LEDGER
 AS_STATED = "As stated."

@@ -17,7 +17,7 @@ from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.postprocessors import Postprocessor
 
-from scripts.book import ROOT
+from scripts import ROOT
 
 KATEX = ROOT / "node_modules" / "katex" / "dist" / "katex.min.js"
 # A formula, and what stands right against it: a bracket, a full stop, the rest of a word.

@@ -7,7 +7,7 @@ from functools import cache
 from markdown import Markdown
 from mkdocs.config import load_config
 
-from scripts.book import ROOT
+from scripts import ROOT
 from scripts.book.text import without_front_matter
 
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from scripts.book import ROOT
+from scripts import ROOT
 from scripts.book.text import Correction, line_of, spans
 
 FENCE = re.compile(

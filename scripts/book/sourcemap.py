@@ -9,7 +9,7 @@ from os.path import relpath
 from pathlib import Path
 from typing import Any
 
-from scripts.book import DATA, DOCS
+from scripts import DATA, DOCS
 from scripts.book.data import demand_fields, front_matter, load
 from scripts.book.settings import with_settings
 

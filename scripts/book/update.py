@@ -11,8 +11,8 @@ import os
 import sys
 from pathlib import Path
 
+from scripts import DOCS, ROOT
 from scripts.book import ledger, sourcemap
-from scripts.book import DOCS, ROOT
 from scripts.book.check import corrections
 from scripts.book.text import corrected
 

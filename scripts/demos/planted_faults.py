@@ -1,14 +1,15 @@
-"""`python -m scripts.demos.planted_faults`: break a small page in ten ways and print what its check says.
+"""Break a small page in ten ways and print what its check says of each.
 
-The page is `scripts/demos/specimen.md`. Nothing is written.
+This is `python -m scripts.demos.planted_faults`. The page is `specimen.md`, beside this file;
+nothing is written.
 """
 
 from __future__ import annotations
 
 import re
 import textwrap
+from pathlib import Path
 
-from scripts.book import ROOT
 from scripts.book.check import problems
 
 FAULTS = {
@@ -47,7 +48,7 @@ def narrow(problem: str) -> list[str]:
 
 def main() -> None:
     """Print each fault and what is said about it."""
-    text = (ROOT / "scripts" / "specimen.md").read_text(encoding="utf-8")
+    text = (Path(__file__).with_name("specimen.md")).read_text(encoding="utf-8")
     print("as it is:", "; ".join(problems(text)) or "nothing to report")
     for fault in FAULTS:
         print(f"\n{fault}:")

@@ -12,7 +12,8 @@ from itertools import islice, zip_longest
 from math import isclose
 from pathlib import Path
 
-from scripts.figures import FIGURES, ROOT, VARIANTS, data_file, picture_file, scripts
+from scripts import ROOT
+from scripts.figures import FIGURES, VARIANTS, data_file, picture_file, scripts
 from scripts.figures._plotted import Json, as_text, plotted
 from scripts.figures._press import FACE, drawn, load, svg
 

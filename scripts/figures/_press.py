@@ -17,7 +17,7 @@ from fontTools.ttLib import TTFont
 from matplotlib import font_manager
 from matplotlib.figure import Figure
 
-from scripts.figures import ROOT
+from scripts import ROOT
 from scripts.figures.style import DARK, LIGHT, Ink
 
 PIXELS_AN_INCH = 96  # of a page; matplotlib counts points, 72 to the inch

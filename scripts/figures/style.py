@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 # From the most negative, through zero, which is paper, to the most positive.
 DIVERGING_LIGHT = (
     *("#b27c14", "#c59c5d", "#d8bc92", "#eadcc6"),
@@ -68,3 +71,14 @@ DARK = Ink(
     diverging=DIVERGING_DARK,
     categorical=CATEGORICAL_DARK,
 )
+
+
+def ramp(values: NDArray[np.floating], ink: Ink) -> NDArray[np.uint8]:
+    """Return the colours of values in [−1, 1], shape `(*values.shape, 3)`.
+
+    The stops are even in OKLab, and so close that a straight line between them stays so.
+    """
+    stops = np.array([[*bytes.fromhex(stop[1:])] for stop in ink.diverging])
+    at = np.linspace(-1, 1, len(stops))
+    channels = [np.interp(values, at, channel) for channel in stops.T]
+    return np.stack(channels, axis=-1).round().astype(np.uint8)

@@ -5,6 +5,8 @@
     first.py      from the first Run to its result
     report.py     docs/data/lighthouse.json, and the tables of docs/trust/how-built.md
 
-The site is built first, and served as a static host would (scripts/site/host.py). Bytes are the same on
-every machine; a score for performance is not, so it is a median, and no test demands one.
+The site is built first, and served as a static host would (scripts/site/host.py). Bytes are the
+same on every machine. A performance score is not, so it is a median, and no test demands one.
+
+Imports: setup, book, pyodide, site.
 """

@@ -14,14 +14,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-from scripts.pyodide import build
-from scripts.setup import browser
-from scripts.book import ROOT
-from scripts.site.host import hosted
+from scripts import ROOT
 from scripts.lighthouse import report
 from scripts.lighthouse.audit import score
 from scripts.lighthouse.first import first_result
 from scripts.lighthouse.weigh import weigh
+from scripts.pyodide import runtime
+from scripts.setup import browser
+from scripts.site.host import hosted
 
 RUNS = 3  # of each page, whose median counts
 

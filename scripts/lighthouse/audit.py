@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts.setup import browser
-from scripts.book import ROOT
+from scripts import ROOT
 from scripts.lighthouse.weigh import FLAGS
+from scripts.setup import browser
 from scripts.setup.node import node
 
 CLI = ROOT / "node_modules" / "lighthouse" / "cli" / "bin.js"

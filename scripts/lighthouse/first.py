@@ -5,8 +5,8 @@ from __future__ import annotations
 import statistics
 from pathlib import Path
 
-from scripts.site.host import hosted
 from scripts.lighthouse.weigh import opened
+from scripts.site.host import hosted
 
 CHAPTER = "chapters/by-hand/"  # whose first example needs numpy, and nothing before it
 WAIT = """() => new Promise((done, fail) => {

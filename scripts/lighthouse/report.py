@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts.book import DATA, DOCS, ROOT
+from scripts import DATA, DOCS, ROOT
 from scripts.lighthouse.audit import Score
 from scripts.lighthouse.weigh import KINDS, Weight
 
@@ -88,7 +88,7 @@ def report(
     chromium: str,
 ) -> Report:
     """Return the report of today, of this machine."""
-    from scripts.bench.report import machine
+    from scripts.setup.machine import machine
 
     locked = json.loads((ROOT / "package-lock.json").read_text(encoding="utf-8"))["packages"]
     versions = {name: locked[f"node_modules/{name}"]["version"] for name in PACKAGES}

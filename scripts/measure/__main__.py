@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from scripts.book import ROOT
+from scripts import ROOT
 from scripts.measure import results
 from scripts.measure.methods import TRAINED
 from scripts.measure.order import ENCODER

@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from scripts.bench.report import machine
-from scripts.book import DATA, ROOT
+from scripts import DATA, ROOT
+from scripts.setup.machine import machine
 
 RESULTS = DATA / "measure"
 FORMAT = 1

@@ -2,7 +2,7 @@
 
     python3 scripts/setup/bare_debian.py bookworm
     python3 scripts/setup/bare_debian.py trixie sid --folder /var/tmp/bare
-    python3 scripts/setup/bare_debian.py sid --run '.venv/bin/python -m pytest tests/package/test_alibi.py'
+    python3 scripts/setup/bare_debian.py sid --run '.venv/bin/python -m pytest tests/nn'
 
 debootstrap makes a Debian with python3, python3-venv, make, git and the certificates, and nothing
 else; a clone of the last commit here is copied into it; `make serve` has to answer by HTTP, and
@@ -36,7 +36,7 @@ from typing import IO
 from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("ca-certificates", "git", "make", "python3", "python3-venv")
 TOOLS = ("debootstrap", "unshare", "chroot", "mount", "git")
 CLONE = "book"  # the checkout's folder in the machine

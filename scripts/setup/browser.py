@@ -1,7 +1,7 @@
 """The browser that the tests drive: the one that is here, or one installed for them.
 
-`python -m scripts.setup.browser` prints its path, installing one where there is none. Where none can
-be had it says what to install; that is a failure only under `CI=true`.
+`python -m scripts.setup.browser` prints its path, after installing one where there is none. Where
+none can be installed it says what is missing; that is a failure only under `CI=true`.
 """
 
 from __future__ import annotations

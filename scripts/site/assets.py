@@ -13,18 +13,17 @@ import json
 import re
 import shutil
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from posenc import sinusoidal_encoding
-from scripts.pyodide import build
-from scripts.figures.style import DARK, LIGHT
+from scripts import ROOT
+from scripts.pyodide import runtime
+from scripts.figures.style import DARK, LIGHT, ramp
+from scripts.figures.typefaces import FACES, MODULES, Face
 
-ROOT = Path(__file__).resolve().parent.parent
-MODULES = ROOT / "node_modules"
 BUILT = ROOT / "docs" / "assets" / "built"
 SOURCES = (
     "package-lock.json",
@@ -32,6 +31,7 @@ SOURCES = (
     "posenc/sinusoidal.py",
     "scripts/site/assets.py",
     "scripts/figures/style.py",
+    "scripts/figures/typefaces.py",
 )
 
 MISSING = """\
@@ -65,37 +65,6 @@ FORMULAS = {
     ),
 }
 
-
-@dataclass(frozen=True)
-class Face:
-    """One typeface in one style, as the package that brings it names it."""
-
-    family: str  # the name our css knows it by
-    package: str
-    weight: str
-    style: str
-    css_weight: str
-
-    def file(self, subset: str) -> Path:
-        """Return the package's own file for one part of Unicode."""
-        stem = self.package.split("/")[1]
-        name = f"{stem}-{subset}-{self.weight}-{self.style}.woff2"
-        return MODULES / self.package / "files" / name
-
-    @property
-    def core(self) -> str:
-        """The name of its small file."""
-        return f"{self.family.replace(' ', '-').lower()}-{self.weight}-{self.style}.woff2"
-
-
-FACES = (
-    Face("Book Serif", "@fontsource/stix-two-text", "400", "normal", "400"),
-    Face("Book Serif", "@fontsource/stix-two-text", "400", "italic", "400"),
-    Face("Book Serif", "@fontsource/stix-two-text", "600", "normal", "600"),
-    Face("Book Sans", "@fontsource-variable/source-sans-3", "wght", "normal", "200 900"),
-    Face("Book Sans", "@fontsource-variable/source-sans-3", "wght", "italic", "200 900"),
-    Face("Book Code", "@fontsource/source-code-pro", "400", "normal", "400"),
-)
 
 # What stands in while a typeface loads: another face, scaled until lines break as they will.
 # Family, style, weight, size in percent, the faces that may be there.
@@ -272,17 +241,6 @@ def stripes(row: NDArray[np.floating]) -> str:
     return f"linear-gradient(90deg,{','.join(cells)})"
 
 
-def ramp(values: NDArray[np.floating], scheme: str) -> NDArray[np.uint8]:
-    """Return the colours of values in [−1, 1], shape `(*values.shape, 3)`.
-
-    The stops are even in OKLab, and so close that a straight line between them stays so.
-    """
-    stops = np.array([[*bytes.fromhex(stop[1:])] for stop in SCHEMES[scheme].diverging])
-    at = np.linspace(-1, 1, len(stops))
-    channels = [np.interp(values, at, channel) for channel in stops.T]
-    return np.stack(channels, axis=-1).round().astype(np.uint8)
-
-
 def plate(scheme: str) -> None:
     """Draw the sine half of the table, positions to the right, pairs downwards."""
     from PIL import Image
@@ -290,7 +248,7 @@ def plate(scheme: str) -> None:
     sines = sinusoidal_encoding(200, 128)[:, 0::2].T
     # 255 steps, an odd number, so that zero is one of them and is the paper's own colour.
     image = Image.fromarray(((sines + 1) * 127).round().astype(np.uint8), mode="P")
-    image.putpalette(ramp(np.linspace(-1, 1, 255), scheme).tobytes())
+    image.putpalette(ramp(np.linspace(-1, 1, 255), SCHEMES[scheme]).tobytes())
     image.save(BUILT / f"plate-{scheme}.png", optimize=True)
 
 
@@ -298,7 +256,7 @@ def icon() -> str:
     """Return the mark of the book, four rows of the table four wide, as an SVG."""
     cells = []
     for (row, column), value in np.ndenumerate(sinusoidal_encoding(4, 4)):
-        colour = "#" + ramp(np.asarray(value), "light").tobytes().hex()
+        colour = "#" + ramp(np.asarray(value), LIGHT).tobytes().hex()
         cells.append(f'<path fill="{colour}" d="M{column} {row}h1v1h-1z"/>')
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 4" shape-rendering="crispEdges">'

@@ -15,7 +15,7 @@ from click import Abort, ClickException
 from mkdocs.__main__ import cli
 
 from scripts.site import bundle, check, markdown_copies, security_policy
-from scripts.book import ROOT
+from scripts import ROOT
 
 
 def build(folder: Path) -> None:
@@ -34,10 +34,10 @@ def build(folder: Path) -> None:
 def finish(folder: Path) -> None:
     """Do what is left to do in the folder of a builder, whichever that was."""
     bundle.bundle(folder)
-    copies.write(folder)
-    if found := audit.wrong(folder):
+    markdown_copies.write(folder)
+    if found := check.wrong(folder):
         sys.exit("\n".join(["The site is built, and wrong:", *found]))
-    print(f"{policy.write(folder)}\n(in {folder / policy.HEADERS} too)")
+    print(f"{security_policy.write(folder)}\n(in {folder / security_policy.HEADERS} too)")
 
 
 def main() -> None:

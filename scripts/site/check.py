@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import html
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+
+from scripts.book.anchors import Tags, doubled_anchors
 
 CANONICAL = re.compile(r'<link rel="?canonical"? href="([^"]+)"')
 TITLE = re.compile(r"<title>(.*?)</title>", re.S)
@@ -34,25 +35,6 @@ OTHERWISE = 50_000
 OTHERS = ("assets/built/python/", "assets/javascripts/")  # of which no page loads all
 OF_OTHERS = 4_000_000
 NOWHERE = "http://nowhere.invalid/"  # for a site that does not say at which address it stands
-
-
-class Tags(HTMLParser):
-    """The anchors and the links of a page, in order; a script may write tags, and has none."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.anchors: list[str] = []
-        self.links: list[str] = []
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note what is an anchor, and what leads anywhere."""
-        for name, value in attrs:
-            if name == "id" and value:
-                self.anchors.append(value)
-            elif name in ("href", "src") and value:
-                self.links.append(value)
 
 
 def wrong(site: Path) -> list[str]:
@@ -113,12 +95,6 @@ def shared_titles(pages: Mapping[str, str]) -> Iterator[str]:
     for title, named in by_title.items():
         if len(named) > 1:
             yield f"{' and '.join(named)} have one title, {html.unescape(title)!r}"
-
-
-def doubled_anchors(text: str) -> list[str]:
-    """Return the anchors that a page has more than once: a link reaches the first alone."""
-    counts = Counter(Tags(text).anchors)
-    return [f"#{anchor} stands {n} times" for anchor, n in counts.items() if n > 1]
 
 
 def too_large(

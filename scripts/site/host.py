@@ -151,7 +151,7 @@ def main() -> None:
     parser.add_argument("--port", default=8000, type=int)
     asked = parser.parse_args()
     with hosted(asked.folder, port=asked.port) as host:
-        host.headers |= policy.headers(asked.folder)
+        host.headers |= security_policy.headers(asked.folder)
         print(host.url, flush=True)
         while True:
             time.sleep(3600)

@@ -19,7 +19,7 @@ from urllib.parse import urljoin, urlsplit
 
 from mkdocs.config import load_config
 
-from scripts.book import DOCS, ROOT
+from scripts import DOCS, ROOT
 from scripts.book.data import front_matter
 from scripts.book.embed import source
 from scripts.site.plain_markdown import FIGURE, plain, prose, restored, set_aside

@@ -16,7 +16,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from nbformat import NotebookNode, v4, writes
 
-from scripts.book import DOCS
+from scripts import DOCS
 from scripts.book.sessions import FENCE, PROMPTS, TRACEBACK, Session, sessions
 from scripts.book.text import spans
 from scripts.site.notebook_pictures import pictures

@@ -18,7 +18,8 @@ from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from scripts.figures import ROOT, SCRIPTS, picture_file, scripts
+from scripts import ROOT
+from scripts.figures import SCRIPTS, picture_file, scripts
 from scripts.figures.style import LIGHT
 
 KEPT = ROOT / ".pictures_cache"

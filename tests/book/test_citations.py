@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.book import DOCS
+from scripts import DOCS
 from scripts.book.check import problems
 from scripts.book.citations import fact, facts, reference, references
 from scripts.book.cited import citations, cited, miscited

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.book import DOCS
+from scripts import DOCS
 from scripts.book.embed import SymbolNotFoundError, embedded_symbols, source
 from scripts.book.render import render
 

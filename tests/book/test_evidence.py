@@ -5,7 +5,8 @@ from typing import TypeGuard
 
 import pytest
 
-from scripts.book import ROOT, evidence
+from scripts import ROOT
+from scripts.book import evidence
 from scripts.book.render import render
 
 

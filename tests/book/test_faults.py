@@ -18,8 +18,8 @@ import yaml
 from click.testing import CliRunner, Result
 from mkdocs.__main__ import cli
 
-from scripts.demos import planted_faults
-from scripts.book import DOCS, ROOT, numbers, tables
+from scripts import DOCS, ROOT
+from scripts.book import numbers, tables
 from scripts.book.check import Checked, corrections, names, problems
 from scripts.book.numbers import NUMBER, Binding, bindings, evaluate, shown_bindings
 from scripts.book.sessions import sessions
@@ -27,12 +27,13 @@ from scripts.book.settings import sections, settings, strays
 from scripts.book.tables import BoundTable, Cell, bound_tables, named_columns
 from scripts.book.text import corrected, line_of, spans
 from scripts.book.units import UNITS
+from scripts.demos import planted_faults
 
 PAGES = sorted(path for path in DOCS.rglob("*.md"))
 CHAPTER = DOCS / "chapters" / "by-hand.md"
 BY_HAND = "docs/chapters/by-hand.md"
 SAMPLE = 200  # digits of each page that are changed, where it has so many
-SPECIMEN = (ROOT / "scripts" / "specimen.md").read_text("utf-8")
+SPECIMEN = (ROOT / "scripts" / "demos" / "specimen.md").read_text("utf-8")
 
 
 def page_name(path: Path) -> str:
@@ -264,17 +265,17 @@ def test_update_mends_every_changed_digit(path: Path) -> None:
     assert mended(path)[0] == text
 
 
-@pytest.mark.parametrize("fault", plant.FAULTS)
+@pytest.mark.parametrize("fault", planted_faults.FAULTS)
 def test_a_planted_fault_is_reported_once(fault: str) -> None:
     assert problems(SPECIMEN) == []
-    assert len(problems(plant.plant(SPECIMEN, fault))) == 1
+    assert len(problems(planted_faults.plant(SPECIMEN, fault))) == 1
 
 
-@pytest.mark.parametrize("fault", plant.FAULTS)
+@pytest.mark.parametrize("fault", planted_faults.FAULTS)
 def test_what_is_said_of_a_fault_fits_on_a_phone(fault: str) -> None:
-    [problem] = problems(plant.plant(SPECIMEN, fault))
-    lines = plant.narrow(problem)
-    assert max(map(len, lines)) <= plant.WIDTH
+    [problem] = problems(planted_faults.plant(SPECIMEN, fault))
+    lines = planted_faults.narrow(problem)
+    assert max(map(len, lines)) <= planted_faults.WIDTH
     assert " ".join(lines).split() == problem.split()
     for value in re.findall(r"'[^']*'", problem):  # a value is never broken
         assert any(value in line for line in lines)
@@ -353,7 +354,7 @@ def built(place: Path, page: str) -> Result:
         "hooks": [],
         "nav": ["page.md"],
         "plugins": [],
-        "theme": {"custom_dir": str(ROOT / "scripts" / "theme")},
+        "theme": {"custom_dir": str(ROOT / "scripts" / "site" / "theme")},
         "watch": [],
     }
     (place / "docs").mkdir()

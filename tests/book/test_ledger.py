@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from tests.site.served import Site
 
-from scripts.book import ledger
-from scripts.book import DATA, DOCS, ROOT, evidence
+from scripts import DATA, DOCS, ROOT
 from scripts.book import claims as book_claims
+from scripts.book import evidence, ledger
 from scripts.book.claims import LEDGER, VERDICTS, Claim, claims, title_id
 from scripts.book.data import load
 from scripts.book.render import render
 from scripts.book.settings import strays, with_settings
 from scripts.book.text import corrected
+from tests.site.served import Site
 
 CLAIMS = {"S0": 67, "S1": 73, "S2": 27, "S3": 38, "S4": 54}
 CLAIM = re.compile(r"\bC\d-\d+\b")

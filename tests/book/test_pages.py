@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.book import DOCS, check
+from scripts import DOCS
+from scripts.book import check
 from scripts.book.settings import settings
 
 CHAPTERS = sorted((DOCS / "chapters").glob("*.md"))

@@ -7,8 +7,8 @@ from collections import defaultdict
 from itertools import combinations
 from pathlib import Path
 
+from scripts import DOCS
 from scripts.book import ledger, sourcemap
-from scripts.book import DOCS
 from scripts.book.citations import WHOLE
 from scripts.book.numbers import BINDING
 from scripts.book.text import spans, without_front_matter

@@ -41,7 +41,7 @@ from posenc import (
     t5_bucket_starts,
     t5_buckets,
 )
-from scripts.book import DOCS
+from scripts import DOCS
 from scripts.book.citations import fact
 from scripts.book.quiz import LETTERS, QuizError, order
 from scripts.book.render import render

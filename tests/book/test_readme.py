@@ -10,8 +10,8 @@ from urllib.parse import unquote
 
 import pytest
 from markdown.extensions.toc import slugify
-from tests.site.served import ROOT
 
+from scripts import ROOT
 from scripts.book.text import outside_code, spans
 
 FRONT_DOOR = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 import yaml
+
+from scripts import DOCS, ROOT
+from scripts.book import sourcemap
+from scripts.book.sourcemap import Item, Source, sources
+from scripts.book.text import FRONT
 from tests.site.served import Site
 from tests.site.treated import Places
-
-from scripts.book import sourcemap
-from scripts.book import DOCS, ROOT
-from scripts.book.text import FRONT
-from scripts.book.sourcemap import Item, Source, sources
 
 # How many items each of the five texts has, and on how many lines they stand.
 ITEMS = {"S0": (94, 513), "S1": (88, 1066), "S2": (29, 116), "S3": (63, 201), "S4": (70, 441)}

@@ -1,6 +1,7 @@
 """What pages say in words of what was measured, held against the result files of every seed.
 
-The numbers of the pages are bound to them; tests/commands/test_measure.py tests what made the files.
+The numbers of the pages are bound to them; what made the files is tested in
+tests/commands/test_measure.py.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from scripts.book import DOCS
+from scripts import DOCS
 from scripts.book.check import corrections
 from scripts.figures.extrapolation import AS_TRAINED, LINE, LOOKS, apart
 from scripts.measure import results

@@ -24,6 +24,7 @@ from scripts.bench import __main__ as command
 from scripts.bench import bias, importing, measure, report, rotary, slices, table
 from scripts.bench.measure import FEWEST, Case, Pair, Result, measured, paired, seconds
 from scripts.book.check import corrections
+from scripts.setup.machine import machine
 
 TINY: dict[str, Callable[[], Iterator[Case]]] = {
     "table": partial(table.cases, 20, 8),
@@ -352,13 +353,13 @@ def test_what_another_run_may_decide_is_named() -> None:
 
 
 def test_machine_is_described_even_where_linux_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "processors" in report.machine()
+    assert "processors" in machine()
 
     def nothing(*_: object, **__: object) -> str:
         raise OSError
 
     monkeypatch.setattr(Path, "read_text", nothing)
-    assert "processors" in report.machine()
+    assert "processors" in machine()
 
 
 def test_package_that_is_not_installed_has_no_version(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,8 @@ import pytest
 import yaml
 from PIL import Image
 
-from scripts.figures import _card
-from scripts.book import DOCS, ROOT
+from scripts import DOCS, ROOT
+from scripts.figures import card
 from scripts.figures._check import unlike_pinned
 
 

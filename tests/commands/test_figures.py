@@ -19,8 +19,9 @@ from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 
+from scripts import ROOT
 from scripts.book.figures import FigureError, FiguresExtension, size
-from scripts.figures import FIGURES, ROOT, SCRIPTS, VARIANTS, picture_file, scripts
+from scripts.figures import FIGURES, SCRIPTS, VARIANTS, picture_file, scripts
 from scripts.figures import __main__ as command
 from scripts.figures._check import check, differences, files, orphans, unlike_pinned
 from scripts.figures._plotted import as_text, plotted

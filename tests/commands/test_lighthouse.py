@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
-from tests.site.served import Site
 
-from scripts.book import ROOT
+from scripts import ROOT
 from scripts.book.check import corrections
-from scripts.site.host import hosted
 from scripts.lighthouse import report
 from scripts.lighthouse.audit import Score, audit, faults, grades
 from scripts.lighthouse.weigh import KINDS, Weight, by_kind, opened, weighed
+from scripts.site.host import hosted
+from tests.site.served import Site
 
 CHAPTER = "chapters/by-hand/"
 FLOOR = 95

@@ -25,7 +25,7 @@ import torch
 from posenc import yarn_frequencies
 from posenc.nn import GPTModel
 from posenc.nn.gpt import SelfAttention
-from scripts.book import ROOT
+from scripts import ROOT
 from scripts.measure import __main__ as command
 from scripts.measure import language, order, results, tasks, training
 from scripts.measure.corpus import corpus

@@ -16,23 +16,23 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.site.served import ROOT
 
 import posenc
-from scripts.setup import browser
-from scripts.site import serve
+from scripts import ROOT
 from scripts.book.check import corrections
+from scripts.setup import browser
 from scripts.setup.node import executable
+from scripts.site import serve as server
 
-SETUP = ROOT / "scripts" / "setup.py"
+SETUP = ROOT / "scripts" / "setup" / "environment.py"
 DEAD = "http://127.0.0.1:9/simple"  # the discard port: nobody answers
 
 
 def bare_checkout(folder: Path) -> Path:
     """Return a checkout with only what the set-up reads, in a folder with a space in its name."""
     root = folder / "bare checkout"
-    (root / "scripts").mkdir(parents=True)
-    shutil.copy(SETUP, root / "scripts")
+    (root / "scripts" / "setup").mkdir(parents=True)
+    shutil.copy(SETUP, root / "scripts" / "setup")
     for name in module_of(root).SOURCES:
         shutil.copy(ROOT / name, root)
     return root
@@ -46,7 +46,9 @@ def bare(tmp_path: Path) -> Path:
 
 def module_of(root: Path) -> Any:
     """Return a checkout's own set-up as a module, so that what it makes is made there."""
-    spec = importlib.util.spec_from_file_location("setup_of_a_copy", root / "scripts" / "setup.py")
+    spec = importlib.util.spec_from_file_location(
+        "setup_of_a_copy", root / "scripts" / "setup" / "environment.py"
+    )
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -57,7 +59,7 @@ def run_setup(root: Path, *extras: str, **environment: str) -> subprocess.Comple
     """Run a checkout's set-up on an empty PATH, where no index and no registry answers."""
     lonely = {"PATH": str(root / "bin"), "PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": DEAD}
     return subprocess.run(
-        [sys.executable, root / "scripts" / "setup.py", *extras],
+        [sys.executable, root / "scripts" / "setup" / "environment.py", *extras],
         env=lonely | {"PIP_RETRIES": "1"} | environment,
         capture_output=True,
         text=True,
@@ -67,7 +69,7 @@ def run_setup(root: Path, *extras: str, **environment: str) -> subprocess.Comple
 
 def ask_for(root: Path, version: str) -> None:
     """Make a checkout ask for a later Python than there is."""
-    script = root / "scripts" / "setup.py"
+    script = root / "scripts" / "setup" / "environment.py"
     text = script.read_text(encoding="utf-8")
     assert "OLDEST = (3, 11)" in text
     script.write_text(text.replace("OLDEST = (3, 11)", f"OLDEST = {version}"), encoding="utf-8")
@@ -268,7 +270,10 @@ def test_a_change_that_could_not_be_followed_is_tried_again(ready: Path) -> None
 
 def test_an_extra_that_nobody_knows_is_refused(ready: Path) -> None:
     done = run_setup(ready, "tests")
-    assert (done.returncode, done.stderr.strip()) == (1, "Usage: python3 scripts/setup/environment.py [test]")
+    assert (done.returncode, done.stderr.strip()) == (
+        1,
+        "Usage: python3 scripts/setup/environment.py [test]",
+    )
 
 
 def change(path: Path) -> None:

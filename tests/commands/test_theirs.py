@@ -6,6 +6,7 @@ import importlib
 from pathlib import Path
 
 import pytest
+
 from tests import theirs
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.site.served import ROOT
 
+from scripts import ROOT
 from scripts.setup import bare_debian
 from scripts.setup.environment import ELSEWHERE, OLDEST
 
@@ -36,7 +36,7 @@ def test_bare_debians_get_what_the_bare_machine_here_has_and_run_both_commands()
     assert job["container"] == "debian:${{ matrix.debian }}-slim"
     install, trust, serve, test = commands(job)
     packages = install.partition("--no-install-recommends ")[2].split()
-    assert packages == sorted(bare.PACKAGES)
+    assert packages == sorted(bare_debian.PACKAGES)
     assert trust == 'git config --global --add safe.directory "$GITHUB_WORKSPACE"'
     assert serve.startswith("make serve &\n")
     assert test == "make test"
@@ -84,7 +84,7 @@ def test_tests_of_the_package_import_nothing_that_windows_lacks() -> None:
     ],
 )
 def test_the_mirror_is_the_one_that_apt_has(text: str) -> None:
-    found = bare.SOURCE.search(text)
+    found = bare_debian.SOURCE.search(text)
     assert found and found["mirror"] == "http://mirror.example/debian"
 
 
@@ -93,19 +93,21 @@ def test_machine_is_told_how_to_reach_the_indexes_and_nothing_else(
 ) -> None:
     (tmp_path / "index" / "simple").mkdir(parents=True)
     (tmp_path / "wheels").mkdir()
-    monkeypatch.setattr(bare, "pip_settings", lambda: {"PIP_FIND_LINKS": str(tmp_path / "wheels")})
+    monkeypatch.setattr(
+        bare_debian, "pip_settings", lambda: {"PIP_FIND_LINKS": str(tmp_path / "wheels")}
+    )
     told = {"PIP_EXTRA_INDEX_URL": f"file://{tmp_path}/index/simple", "npm_config_cafile": "/a.crt"}
     told |= {"https_proxy": "http://proxy.example:3128", "SSL_CERT_FILE": "/a.crt"}
     for name in list(os.environ):
-        if bare.TOLD.search(name):
+        if bare_debian.TOLD.search(name):
             monkeypatch.delenv(name)
     for name, value in {**told, "SECRET": "x", "VIRTUAL_ENV": "/y", "PYTHONPATH": "/z"}.items():
         monkeypatch.setenv(name, value)
     own = {"PIP_FIND_LINKS": str(tmp_path / "wheels"), "HOME": "/root", "CI": "true"}
-    environment = bare.environment()
+    environment = bare_debian.environment()
     del environment["PATH"]
     assert environment == told | own
-    assert bare.folders() == [str(tmp_path / "index"), str(tmp_path / "wheels")]
+    assert bare_debian.folders() == [str(tmp_path / "index"), str(tmp_path / "wheels")]
 
 
 def test_failure_shows_the_end_of_the_log_and_a_pass_does_not(
@@ -113,9 +115,9 @@ def test_failure_shows_the_end_of_the_log_and_a_pass_does_not(
 ) -> None:
     log = tmp_path / "said.log"
     log.write_text("\n".join(f"line {n}" for n in range(100)))
-    assert bare.say("make test", 0.0, "3 passed", log)
+    assert bare_debian.say("make test", 0.0, "3 passed", log)
     assert "line 99" not in capsys.readouterr().out
-    assert not bare.say("make test", 0.0, "", log)
+    assert not bare_debian.say("make test", 0.0, "", log)
     said = capsys.readouterr().out
     assert "make test: FAILED" in said
     assert "line 99" in said and "line 79" not in said
@@ -123,4 +125,4 @@ def test_failure_shows_the_end_of_the_log_and_a_pass_does_not(
 
 def test_without_root_nothing_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 1000)
-    assert "as root" in bare.what_is_missing()
+    assert "as root" in bare_debian.what_is_missing()

@@ -1,1 +1,1 @@
-"""The tests of posenc.nn, a file a module."""
+"""The PyTorch modules: one file a module of `posenc.nn`, and what holds of all of them."""

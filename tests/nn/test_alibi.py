@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
@@ -17,6 +16,7 @@ from torch import Tensor, nn
 from posenc.alibi import alibi_bias, alibi_key_bias, alibi_slopes
 from posenc.nn.alibi import ALiBi
 from posenc.nn.attention import attention
+from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 

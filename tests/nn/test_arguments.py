@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.cases import each
 from torch import Tensor
 
 from posenc.nn import RotaryEmbedding, SinusoidalPositionalEncoding
@@ -24,6 +23,7 @@ from posenc.nn._arguments import (
     offset_or_positions,
     on_device,
 )
+from tests.cases import each
 
 CPU = torch.device("cpu")
 META = torch.device("meta")

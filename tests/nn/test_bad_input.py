@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 import torch
-from tests.cases import each
 from torch import Tensor
 
 from posenc import nn
+from tests.cases import each
 
 torch.manual_seed(0)
 Call = Callable[..., object]

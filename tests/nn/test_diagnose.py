@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.patients import VOCAB, Attending, Reader, Rotary, Table, TorchEncoder, sines
 from torch import Tensor
 
 from posenc import nn
@@ -28,6 +27,7 @@ from posenc.nn._observe import Recorder, Widths
 from posenc.nn._parts import may_mix
 from posenc.nn._trial import Reads, Trial, Watch, uncompiled
 from posenc.nn.diagnose import ABSENT, HEALTHY, ILL, UNDETERMINED, Diagnosis
+from tests.patients import VOCAB, Attending, Reader, Rotary, Table, TorchEncoder, sines
 
 Model = torch.nn.Module
 HUNDRED = range(100)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.cases import each
 from torch import Tensor
 
 from posenc import counting_encoding, no_encoding, sinusoidal_encoding
 from posenc.nn import GPTModel
 from posenc.nn.embedding import POSITION_TYPES, PositionalEmbedding
+from tests.cases import each
 
 IDS = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]])
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)

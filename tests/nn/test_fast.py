@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.cases import each
 from torch import Tensor, nn
 from torch.autograd import forward_ad
 from torch.profiler import ProfilerActivity, profile
@@ -32,6 +31,7 @@ from posenc.nn import (
     reversed_view,
 )
 from posenc.nn import rotary as rotary_file
+from tests.cases import each
 
 LAYOUTS = ("interleaved", "half")
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)

@@ -20,7 +20,6 @@ from weakref import ReferenceType, ref
 import numpy as np
 import pytest
 import torch
-from tests.cases import each
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -38,6 +37,7 @@ from posenc.nn.gpt import (
 from posenc.nn.tokenizer import create_tokenizer
 from posenc.rotary import apply_rope
 from posenc.t5 import t5_bias
+from tests.cases import each
 
 Array = NDArray[np.float64]
 

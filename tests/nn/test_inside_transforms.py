@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import torch
-from tests.cases import each
 from torch import Tensor, nn
 
 from posenc.nn import (
@@ -24,6 +23,7 @@ from posenc.nn import (
     relative_row,
 )
 from posenc.nn.gpt import SCHEMES
+from tests.cases import each
 
 pytestmark = pytest.mark.no_cover  # the tests of each module count its lines
 

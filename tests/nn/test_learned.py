@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.cases import each
 from torch import Tensor
 
 from posenc.learned import LearnedPositionalEmbedding as Twin
 from posenc.learned import resize_table
 from posenc.nn.learned import LearnedPositionalEmbedding
+from tests.cases import each
 
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 

@@ -8,9 +8,9 @@ import inspect
 from collections.abc import Callable, Iterator
 
 import torch
-from tests.cases import each
 
 from posenc import nn
+from tests.cases import each
 
 OF_TORCH = ("extra_repr", "reset_parameters")  # which say there what they are for
 

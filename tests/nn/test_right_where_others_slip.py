@@ -21,7 +21,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tests.cases import each
 from torch import Tensor, nn
 
 import posenc
@@ -38,6 +37,7 @@ from posenc.nn.sinusoidal import SinusoidalPositionalEncoding
 from posenc.nn.swin import SwinRelativeBias
 from posenc.nn.t5 import T5RelativeBias
 from posenc.rotary import apply_rope
+from tests.cases import each
 
 pytestmark = pytest.mark.no_cover  # the tests of each module count its lines
 

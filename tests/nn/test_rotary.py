@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.cases import each
 from torch import Tensor, nn
 
 from posenc import apply_rope, convert_layout, frequencies
 from posenc.nn.rotary import RotaryEmbedding
+from tests.cases import each
 
 LAYOUTS = ("interleaved", "half")
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)

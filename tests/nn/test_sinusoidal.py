@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
 from posenc import sinusoidal_encoding
 from posenc.nn.sinusoidal import SinusoidalPositionalEncoding
+from tests.cases import each
 
 # torch's and numpy's sines are each good to one unit in the last place, not to the same one.
 LAST_PLACE = 2.0**-52

@@ -8,11 +8,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-from tests.cases import each
 from torch import nn
 
 import posenc.swin
 from posenc.nn.swin import SwinRelativeBias
+from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 

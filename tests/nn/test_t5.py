@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
@@ -17,6 +16,7 @@ from torch import Tensor, nn
 import posenc.t5
 from posenc.nn.relative import relative_positions
 from posenc.nn.t5 import T5RelativeBias
+from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 

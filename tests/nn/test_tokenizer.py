@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.cases import each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from posenc.nn import GPTModel, create_model_config
 from posenc.nn.tokenizer import WORDS, ByteTokenizer, WordTokenizer, create_tokenizer
+from tests.cases import each
 
 quick = settings(database=None, deadline=None, derandomize=True, max_examples=150)
 texts = st.text(st.characters(codec="utf-8"))

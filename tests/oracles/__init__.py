@@ -1,1 +1,1 @@
-"""Full tensors against programs that nobody here wrote."""
+"""The package against other people's implementations, which are installed, not copied."""

@@ -22,13 +22,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.cases import each
 from numpy.typing import NDArray
 
 from posenc.alibi import alibi_bias, alibi_key_bias, alibi_slopes
 from posenc.attention import causal_mask
 from posenc.nn.alibi import ALiBi
 from posenc.nn.relative import relative_positions
+from tests.cases import each
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,6 @@ import math
 import numpy as np
 import pytest
 import torch
-from tests.cases import each
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
@@ -20,6 +19,7 @@ from posenc.attention import causal_mask
 from posenc.nn.alibi import ALiBi
 from posenc.nn.attention import attention
 from posenc.nn.relative import relative_positions
+from tests.cases import each
 
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 

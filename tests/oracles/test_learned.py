@@ -6,9 +6,9 @@ import importlib
 from typing import Any
 
 import torch
-from tests.cases import each
 
 from posenc.nn import LearnedPositionalEmbedding
+from tests.cases import each
 
 
 @each("name", ["Bart", "MBart", "OPT"])

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 import torch
-from tests.cases import each
 from torch import Tensor
 
 from posenc.nn import PositionalEmbedding, RotaryEmbedding, attention
 from scripts.book.citations import fact
+from tests.cases import each
 
 IDS = torch.tensor([[3, 1, 4, 1, 5, 9, 2, 6]])
 VOCAB, ROWS, D = 11, 12, 8

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 import torch
-from tests.cases import each
 
 from posenc.nn.relative import RelativePositionEmbedding, relative_positions
 from posenc.relative import relative_shift, shaw_index
+from tests.cases import each
 
 
 @pytest.fixture

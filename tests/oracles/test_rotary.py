@@ -24,12 +24,12 @@ import mpmath
 import numpy as np
 import pytest
 import torch
-from tests.cases import each
 from numpy.typing import NDArray
 from torch import Tensor
 
 from posenc import apply_rope, convert_projection
 from posenc.nn.rotary import RotaryEmbedding
+from tests.cases import each
 
 Array = NDArray[np.float64]
 

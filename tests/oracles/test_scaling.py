@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.cases import each
 from numpy.typing import NDArray
 
 from posenc import (
@@ -15,6 +14,7 @@ from posenc import (
     yarn_frequencies,
     yarn_temperature,
 )
+from tests.cases import each
 
 D, LENGTH = 128, 4096
 # It works in float32: a power of the base is off by |ln ω| of its roundings, 9 here, and a few.

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from tests.cases import each
 from numpy.typing import NDArray
 
 from posenc import sinusoidal_encoding
 from posenc.nn import SinusoidalPositionalEncoding
+from tests.cases import each
 
 Array = NDArray[np.floating]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from tests.cases import each
 
 from posenc.nn.swin import SwinRelativeBias
 from posenc.swin import swin_bias, swin_index
+from tests.cases import each
 
 
 def transformers_bias(heads: int, window: int) -> Any:

@@ -10,7 +10,6 @@ import mpmath
 import numpy as np
 import pytest
 import torch
-from tests.cases import each
 from numpy.typing import NDArray
 
 from posenc.attention import causal_mask
@@ -18,6 +17,7 @@ from posenc.nn.attention import attention
 from posenc.nn.relative import relative_positions
 from posenc.nn.t5 import T5RelativeBias
 from posenc.t5 import t5_buckets
+from tests.cases import each
 
 # x-transformers, as it is imported, calls what torch 2.13 is about to drop.
 Integers = NDArray[np.int64]

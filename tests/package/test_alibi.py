@@ -14,13 +14,13 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from tests.cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from posenc.alibi import alibi_bias, alibi_key_bias, alibi_slopes
 from posenc.attention import attention, causal_mask
+from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from tests.cases import each
 from numpy.lib.stride_tricks import as_strided
 
 import posenc
+from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -13,13 +13,13 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from tests.cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
 from posenc.attention import attention, causal_mask
+from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.cases import each
 
 from posenc import similarity, sinusoidal_encoding
 from posenc.baselines import counting_encoding, no_encoding
+from tests.cases import each
 
 BASELINES = [counting_encoding, no_encoding]
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.cases import each
 from numpy.typing import NDArray
 
 from posenc import sinusoidal_encoding
 from posenc.combine import add, concatenate
+from tests.cases import each
 
 Array = NDArray[np.floating]
 

@@ -7,7 +7,6 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from tests.cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.lib.array_utils import byte_bounds
@@ -27,6 +26,7 @@ from posenc import (
     t5_bias,
     t5_rows,
 )
+from tests.cases import each
 
 # What the docstring of `sinusoidal_table` promises, less what grows with the position.
 PROMISED = {np.float32: 2e-7, np.float64: 1e-14}

@@ -7,12 +7,12 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from tests.cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from posenc import frequencies, wavelengths
+from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.site.served import ROOT
 
+from scripts import ROOT
 from scripts.setup.environment import UNREACHABLE
 
 CHECKOUT = ("LICENSE", "README.md", "conftest.py", "posenc", "pyproject.toml", "scripts")

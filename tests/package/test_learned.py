@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from posenc.learned import LearnedPositionalEmbedding, resize_table
+from tests.cases import each
 
 quick = settings(database=None, deadline=None, derandomize=True, max_examples=60)
 sizes = st.integers(1, 200)

@@ -23,7 +23,7 @@ from posenc.__main__ import main
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(autouse=True)

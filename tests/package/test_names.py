@@ -7,10 +7,11 @@ from functools import cache
 from typing import Any
 
 import yaml
-from tests.cases import each
 
-from scripts.book import DATA, DOCS, evidence
+from scripts import DATA, DOCS
+from scripts.book import evidence
 from scripts.book.citations import references
+from tests.cases import each
 
 NAMES: dict[str, list[dict[str, Any]]] = yaml.safe_load((DATA / "names.yml").read_text("utf-8"))
 ROWS = [row for rows in NAMES.values() for row in rows]

@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.cases import each
 
 import posenc
+from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SECTIONS = ("Args:", "Raises:", "Source:", "Examples:")
 
 

@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from tests.cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from posenc.relative import relative_positions, relative_shift, shaw_index
+from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 

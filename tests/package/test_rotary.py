@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, Protocol
 import mpmath
 import numpy as np
 import pytest
-from tests.cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
@@ -30,6 +29,7 @@ from posenc.rotary import (
     rope_matrix,
     rotary_frequencies,
 )
+from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -8,7 +8,6 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from tests.cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,6 +21,7 @@ from posenc import (
     yarn_temperature,
 )
 from posenc.scaling import FAST, RAMPS, SLOW
+from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 

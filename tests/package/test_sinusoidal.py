@@ -11,13 +11,13 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from tests.cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from posenc import PositionalEncoding, shift_matrix, similarity, sinusoidal_encoding
 from scripts.book.citations import fact
+from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 

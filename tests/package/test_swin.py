@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from tests.cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from posenc.swin import swin_bias, swin_index
+from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 

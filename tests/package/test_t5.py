@@ -15,13 +15,13 @@ from functools import cache
 import mpmath
 import numpy as np
 import pytest
-from tests.cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from posenc.relative import relative_positions
 from posenc.t5 import t5_bias, t5_bucket_starts, t5_buckets
+from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 from playwright.sync_api import Locator, Page, expect
-from tests.site.served import DOCS
+from scripts import DOCS
 from tests.site.visits import SETTLE
 
 from posenc import sinusoidal_encoding

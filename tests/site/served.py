@@ -10,10 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from scripts import DOCS, ROOT
 from scripts.site.host import hosted
 
-ROOT = Path(__file__).resolve().parent.parent
-DOCS = ROOT / "docs"
 
 
 @dataclass(frozen=True)

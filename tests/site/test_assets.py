@@ -12,11 +12,13 @@ from fontTools.ttLib import TTFont
 from PIL import Image
 
 from posenc import sinusoidal_encoding
-from scripts.pyodide import build
+from scripts import ROOT
+from scripts.pyodide import runtime
 from scripts.site import assets
-from scripts.figures.style import DARK, LIGHT, Ink
+from scripts.figures.style import DARK, LIGHT, Ink, ramp
+from scripts.figures.typefaces import FACES, Face
 
-CSS = assets.ROOT / "docs" / "assets" / "css"
+CSS = ROOT / "docs" / "assets" / "css"
 # Whatever text may stand on, and what a sign that is no text may stand on, by WCAG 2.2.
 TEXT = ("ink", "ink-2", "ink-3", "link", "bad", "warn", "string", "number", "special")
 SIGNS = ("edge", "pos", "neg")
@@ -68,7 +70,7 @@ def test_every_file_that_built_css_names_is_there(built: Path) -> None:
 
 
 def test_what_pages_ask_for_first_is_there(built: Path) -> None:
-    template = (assets.ROOT / "scripts" / "theme" / "main.html").read_text(encoding="utf-8")
+    template = (ROOT / "scripts" / "site" / "theme" / "main.html").read_text(encoding="utf-8")
     faces = re.findall(r'"((?:book|KaTeX)[\w-]+)"', template)
     assert len(faces) == 7
     assert all((built / "fonts" / f"{face}.woff2").is_file() for face in faces)
@@ -102,9 +104,9 @@ def test_missing_packages_say_what_to_do(tmp_path: Path, monkeypatch: pytest.Mon
         assets.main()
 
 
-@pytest.mark.parametrize("face", assets.FACES, ids=lambda face: face.core)
+@pytest.mark.parametrize("face", FACES, ids=lambda face: face.core)
 def test_a_small_face_has_its_characters_and_a_name_of_its_own(
-    built: Path, face: assets.Face
+    built: Path, face: Face
 ) -> None:
     file = built / "fonts" / face.core
     with TTFont(file) as small, TTFont(face.file("latin")) as full:
@@ -117,7 +119,7 @@ def test_a_small_face_has_its_characters_and_a_name_of_its_own(
 
 def test_every_licence_is_shipped(built: Path) -> None:
     licences = [file.read_text(encoding="utf-8") for file in built.glob("licences/*.txt")]
-    packages = {face.package for face in assets.FACES}
+    packages = {face.package for face in FACES}
     assert sum("SIL OPEN FONT LICENSE" in licence for licence in licences) == len(packages)
 
 
@@ -140,7 +142,7 @@ def test_plate_is_the_sine_half_of_the_table(built: Path, scheme: str, ink: Ink)
     ends = [np.array([*bytes.fromhex(end[1:])]) for end in (ink.positive, ink.negative)]
     for end, extreme in zip(ends, (sines.argmax(), sines.argmin()), strict=True):
         assert np.abs(pixels.reshape(-1, 3)[extreme] - end).max() <= 1
-    assert np.abs(pixels - assets.ramp(sines, scheme).astype(int)).max() <= 2
+    assert np.abs(pixels - ramp(sines, assets.SCHEMES[scheme]).astype(int)).max() <= 2
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

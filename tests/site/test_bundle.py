@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
-from tests.site.served import DOCS, Site
+from scripts import DOCS
+from tests.site.served import Site
 
 from scripts.site.bundle import WHOLE_ADDRESS, bundle, moved
 

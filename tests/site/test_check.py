@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from scripts.book.anchors import doubled_anchors
 from scripts.site import build, check
-from scripts.book import ROOT
+from scripts import ROOT
 from scripts.book.check import problems
 
 HERE = "https://example.org/book/"
@@ -40,7 +41,7 @@ def plant(page: Path, old: str, new: str) -> None:
 
 
 def test_a_site_without_a_fault_is_passed(site: Path) -> None:
-    assert audit.wrong(site) == []
+    assert check.wrong(site) == []
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,7 @@ def test_a_link_to_the_sites_own_address_that_leads_nowhere_is_found(
     site: Path, old: str, new: str, says: str
 ) -> None:
     plant(site / "index.html", old, new)
-    (found,) = audit.wrong(site)
+    (found,) = check.wrong(site)
     assert found.startswith("index.html: ")
     assert says in found
 
@@ -64,7 +65,7 @@ def test_a_link_to_the_sites_own_address_that_leads_nowhere_is_found(
 def test_links_to_elsewhere_and_in_scripts_are_left_alone(site: Path) -> None:
     elsewhere = '<a href="https://example.org/other/">o</a><script>`<a href="${x}">`</script>'
     plant(site / "index.html", "<img", f"{elsewhere}<img")
-    assert audit.wrong(site) == []
+    assert check.wrong(site) == []
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def test_links_to_elsewhere_and_in_scripts_are_left_alone(site: Path) -> None:
 )
 def test_a_link_is_followed_however_its_tag_is_written(tag: str, site: Path) -> None:
     plant(site / "index.html", "<img", f"{tag}x</a><img")
-    assert audit.wrong(site) == ["index.html: gone/ leads to gone/index.html, which is not there"]
+    assert check.wrong(site) == ["index.html: gone/ leads to gone/index.html, which is not there"]
 
 
 @pytest.mark.parametrize("link", [HERE, HERE.removesuffix("/"), f"{HERE}?x=1", "/book"])
@@ -86,9 +87,9 @@ def test_the_sites_own_address_is_followed_with_and_without_its_last_slash(
     link: str, site: Path
 ) -> None:
     plant(site / "one" / "index.html", "up<", f'up</a><a href="{link}#top">x<')
-    assert audit.wrong(site) == []
+    assert check.wrong(site) == []
     plant(site / "one" / "index.html", f"{link}#top", f"{link}#gone")
-    (found,) = audit.wrong(site)
+    (found,) = check.wrong(site)
     assert "leads to #gone, which index.html does not have" in found
 
 
@@ -102,24 +103,24 @@ def test_the_sites_own_address_is_followed_with_and_without_its_last_slash(
     ],
 )
 def test_only_an_attribute_is_an_anchor(text: str) -> None:
-    assert audit.doubled_anchors(text) == []
-    assert audit.doubled_anchors(f"{text}</p><b id='x'>") == ["#x stands 2 times"]
+    assert doubled_anchors(text) == []
+    assert doubled_anchors(f"{text}</p><b id='x'>") == ["#x stands 2 times"]
 
 
 def test_two_pages_of_one_title_are_found(site: Path) -> None:
     plant(site / "one" / "index.html", "Page 1", "Home")
-    assert audit.wrong(site) == ["index.html and one/index.html have one title, 'Home'"]
+    assert check.wrong(site) == ["index.html and one/index.html have one title, 'Home'"]
 
 
 def test_an_anchor_that_a_page_has_twice_is_found(site: Path) -> None:
     plant(site / "one" / "index.html", "</h2>", '</h2><p id="there">again</p>')
-    assert audit.wrong(site) == ["one/index.html: #there stands 2 times"]
+    assert check.wrong(site) == ["one/index.html: #there stands 2 times"]
 
 
 @pytest.mark.parametrize(("name", "size"), [("a.svg", 120_001), ("a.png", 50_001), ("a.js", 2**18)])
 def test_a_file_that_is_far_too_large_is_found(site: Path, name: str, size: int) -> None:
     (site / name).write_bytes(bytes(size))
-    (found,) = audit.wrong(site)
+    (found,) = check.wrong(site)
     assert found.startswith(f"{name} has {size:,} bytes")
 
 
@@ -127,9 +128,9 @@ def test_what_is_fetched_on_request_has_a_limit_of_its_own(site: Path) -> None:
     python = site / "assets" / "built" / "python"
     python.mkdir(parents=True)
     (python / "numpy.whl").write_bytes(bytes(3_000_000))
-    assert audit.wrong(site) == []
+    assert check.wrong(site) == []
     (python / "numpy.whl").write_bytes(bytes(5_000_000))
-    assert len(audit.wrong(site)) == 1
+    assert len(check.wrong(site)) == 1
 
 
 def test_a_wrong_site_stops_its_build(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,6 +161,6 @@ def committed() -> dict[str, int]:
 def test_no_committed_file_is_far_too_large() -> None:
     files = committed()
     assert len(files) > 500
-    assert list(audit.too_large(files, audit.COMMITTED)) == []
+    assert list(check.too_large(files, check.COMMITTED)) == []
     planted = files | {"docs/assets/scan.png": 2_000_000}
-    assert len(list(audit.too_large(planted, audit.COMMITTED))) == 1
+    assert len(list(check.too_large(planted, check.COMMITTED))) == 1

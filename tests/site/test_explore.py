@@ -33,7 +33,7 @@ from posenc import (
     yarn_frequencies,
     yarn_temperature,
 )
-from scripts.book import DOCS
+from scripts import DOCS
 from scripts.site.bundle import UNSAID
 from scripts.setup.node import node
 

@@ -13,7 +13,6 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from scripts.site import host
 from scripts.site.host import hosted
 
 PAGE = "<p>A page.</p>" * 50
@@ -103,7 +102,7 @@ def test_an_error_of_the_host_itself_is_still_printed(
     def broken(path: Path, changed: int) -> bytes:
         raise ValueError("a fault of the host")
 
-    monkeypatch.setattr(hosts, "compressed", broken)
+    monkeypatch.setattr("scripts.site.host.compressed", broken)
     with hosted(folder) as host, pytest.raises(RemoteDisconnected):
         urlopen(Request(f"{host.url}a/", headers={"Accept-Encoding": "gzip"}))
     assert "ValueError: a fault of the host" in capfd.readouterr().err

@@ -13,9 +13,10 @@ import venv
 from pathlib import Path
 
 import pytest
-from tests.site.served import ROOT, Site
+from scripts import ROOT
+from tests.site.served import Site
 
-from scripts.pyodide.build import PROJECT
+from scripts.pyodide.runtime import PROJECT
 
 LINE = re.compile(r"""\bpip install (?P<what>"[^"\n]+"|'[^'\n]+'|[^\s`<\\]+)""")
 HERE = [".", '".[nn]"']  # in a checkout

@@ -19,7 +19,8 @@ import pytest
 import yaml
 from PIL import Image
 from playwright.sync_api import Page, Request, expect
-from tests.site.served import ROOT, Site, paths, served
+from scripts import ROOT
+from tests.site.served import Site, paths, served
 
 from scripts.site.bundle import bundle
 
@@ -122,7 +123,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         "hooks": [],
         "nav": [{"Home": "index.md"}, {"By hand": f"{CHAPTER[:-1]}.md"}],
         "plugins": ["search"],
-        "theme": {"custom_dir": str(ROOT / "scripts" / "theme")},
+        "theme": {"custom_dir": str(ROOT / "scripts" / "site" / "theme")},
         "watch": [],
     }
     (place / "mkdocs.yml").write_text(yaml.safe_dump(config), encoding="utf-8")

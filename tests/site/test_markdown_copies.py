@@ -12,7 +12,7 @@ import pytest
 from tests.site.served import Site
 
 from scripts.site import markdown_copies
-from scripts.book import DOCS, ROOT
+from scripts import DOCS, ROOT
 from scripts.book.leftovers import LEFT
 from scripts.book.numbers import bindings
 from scripts.book.sessions import sessions
@@ -54,7 +54,7 @@ As far as {{ 512 = fact("bert-positions") }}.
 """
 
 
-copied = cache(copies.copy)
+copied = cache(markdown_copies.copy)
 
 
 def test_no_page_language_is_left() -> None:
@@ -83,7 +83,7 @@ def test_a_copy_has_every_number_of_its_page() -> None:
 
 def test_links_of_a_copy_lead_to_what_is_there(site: Site) -> None:
     for path in PAGES:
-        copy = copies.page(path).copy
+        copy = markdown_copies.page(path).copy
         made = (site.folder / copy).read_text(encoding="utf-8")
         assert made == addressed(copied(path), site.url), path
         for target in re.findall(r"!?\[[^\[\]]+\]\(([^)\s]+)\)", set_aside(made)[0]):
@@ -102,7 +102,7 @@ def test_a_small_page_is_copied_whole(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(type(folder), "read_text", of)
     main = (ROOT / "posenc" / "__main__.py").read_text(encoding="utf-8").rstrip()
-    made = copies.copy("chapters/small.md")
+    made = markdown_copies.copy("chapters/small.md")
     code = re.search(
         r"From `posenc/frequencies.py`:\n\n```python\ndef frequencies\(.+?\n```", made, re.S
     )
@@ -132,7 +132,7 @@ def test_a_small_page_is_copied_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_link_leads_to_the_copy_and_a_state_to_the_page(target: str, seen: str) -> None:
-    assert copies._seen(copies.page("chapters/by-hand.md"), target) == seen
+    assert markdown_copies._seen(markdown_copies.page("chapters/by-hand.md"), target) == seen
 
 
 # The list
@@ -149,8 +149,8 @@ def entries(text: str) -> list[str]:
 
 
 def test_the_list_names_every_page_once(site: Site) -> None:
-    named = entries((site.folder / copies.LIST).read_text(encoding="utf-8"))
-    assert sorted(named) == sorted(copies.page(path).copy for path in PAGES)
+    named = entries((site.folder / markdown_copies.LIST).read_text(encoding="utf-8"))
+    assert sorted(named) == sorted(markdown_copies.page(path).copy for path in PAGES)
     assert all((site.folder / name).is_file() for name in named)
 
 
@@ -166,7 +166,7 @@ def test_the_list_names_every_page_once(site: Site) -> None:
 )
 def test_addresses_are_whole_where_the_site_has_one(url: str | None, base: str) -> None:
     config = {"site_url": url, "site_name": "Book", "site_description": "About", "nav": NAV}
-    assert entries(copies.listed(config)) == [f"{base}index.md", f"{base}chapters/by-hand/index.md"]
+    assert entries(markdown_copies.listed(config)) == [f"{base}index.md", f"{base}chapters/by-hand/index.md"]
 
 
 NAV = [{"Home": "index.md"}, {"The book": [{"In": [{"By hand": "chapters/by-hand.md"}]}]}]
@@ -185,8 +185,8 @@ class _Head(HTMLParser):
 
 def test_a_page_names_its_copy_and_the_list(site: Site) -> None:
     for path in PAGES:
-        page = (site.folder / copies.page(path).copy).with_suffix(".html")
+        page = (site.folder / markdown_copies.page(path).copy).with_suffix(".html")
         parser = _Head()
         parser.feed(page.read_text(encoding="utf-8").partition("</head>")[0])
         assert (page.parent / parser.links["alternate"]).samefile(page.with_suffix(".md")), path
-        assert (page.parent / parser.links["describedby"]).samefile(site.folder / copies.LIST), path
+        assert (page.parent / parser.links["describedby"]).samefile(site.folder / markdown_copies.LIST), path

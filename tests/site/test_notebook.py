@@ -20,7 +20,7 @@ from nbformat import NotebookNode
 from PIL import Image
 from tests.site.served import Site
 
-from scripts.book import DOCS, ROOT
+from scripts import DOCS, ROOT
 from scripts.book.figures import size
 from scripts.book.leftovers import LEFT
 from scripts.book.sessions import TRACEBACK, sessions

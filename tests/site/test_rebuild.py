@@ -21,7 +21,7 @@ from mkdocs.config import load_config
 from mkdocs.structure.files import File
 
 from scripts.site import rebuild
-from scripts.book import DOCS, ROOT
+from scripts import DOCS, ROOT
 from scripts.site.serve import free_port
 from scripts.setup.environment import INSTALL
 
@@ -188,7 +188,7 @@ def written(book: Path) -> dict[str, int]:
 def test_a_module_shows_where_it_is_documented_or_embedded(
     changed: str, expected: set[str]
 ) -> None:
-    found = serving.outdated(sources(), [Path(changed)])
+    found = rebuild.outdated(sources(), [Path(changed)])
     assert {page.src_uri for page in found} == expected
 
 
@@ -196,27 +196,27 @@ def test_a_place_outside_the_checkout_is_watched_and_shows_on_every_page(tmp_pat
     config = load_config(str(ROOT / "mkdocs.yml"))
     config.watch.append(str(tmp_path))  # as `mkdocs serve --watch` does
     server = MagicMock()
-    serving.on_serve(server, config=config, builder=MagicMock())
+    rebuild.on_serve(server, config=config, builder=MagicMock())
     (tmp_path / "posenc").mkdir()
     (tmp_path / "posenc" / "t5.py").touch()
-    with patch.object(serving, "build"), patch.object(serving, "outdated") as outdated:
+    with patch.object(rebuild, "build"), patch.object(rebuild, "outdated") as outdated:
         outdated.return_value = []
         server.builder()
     (changed,) = outdated.call_args.args[1]
     assert changed.parts[0] == ".."
-    assert len(serving.outdated(sources(), [changed])) == len(sources())
+    assert len(rebuild.outdated(sources(), [changed])) == len(sources())
 
 
 def test_a_file_that_is_gone_before_it_is_looked_at_stops_no_build(tmp_path: Path) -> None:
     (tmp_path / "there").touch()
     (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
-    assert serving.edited(tmp_path / "there")
-    assert serving.edited(tmp_path / "gone") is None
-    assert serving.edited(tmp_path) is None
+    assert rebuild.edited(tmp_path / "there")
+    assert rebuild.edited(tmp_path / "gone") is None
+    assert rebuild.edited(tmp_path) is None
 
 
 def test_a_script_may_show_on_every_page() -> None:
-    found = serving.outdated(sources(), [Path("posenc/t5.py"), Path("scripts/book/run.py")])
+    found = rebuild.outdated(sources(), [Path("posenc/t5.py"), Path("scripts/book/run.py")])
     assert len(found) == len(sources())
 
 

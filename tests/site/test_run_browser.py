@@ -10,7 +10,8 @@ from importlib import import_module
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
-from tests.site.served import DOCS, Site, paths
+from scripts import DOCS
+from tests.site.served import Site, paths
 from tests.site.visits import DESK, LEAVE_ALONE, PATIENCE, PHONE, TOO_WIDE, violations
 
 from scripts.book.run import runnable

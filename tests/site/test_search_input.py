@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-from scripts.book import DOCS
+from scripts import DOCS
 from scripts.book.render import render
 from scripts.site.search_input import thinned
 

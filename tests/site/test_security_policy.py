@@ -79,9 +79,9 @@ def strict(
         for file in (path for path in folder.rglob("*") if path.suffix in {".html", ".xml"}):
             text = file.read_text("utf-8")  # a page changes without a reload only at its address
             file.write_text(text.replace(site.url, host.url), "utf-8")
-        host.headers |= policy.headers(folder)
-        assert HASH.search(host.headers[policy.NAME])
-        host.headers[policy.NAME] += "; report-uri /refused"  # from workers too
+        host.headers |= security_policy.headers(folder)
+        assert HASH.search(host.headers[security_policy.NAME])
+        host.headers[security_policy.NAME] += "; report-uri /refused"  # from workers too
         with browser.new_context(base_url=host.url, viewport=DESK) as window:
             window.set_default_timeout(PATIENCE)
             window.add_init_script(f"({LISTEN})()")
@@ -113,8 +113,8 @@ def test_run_answers_under_the_policy(strict: Strict) -> None:
 
 def test_run_says_when_the_policy_refuses_webassembly(strict: Strict, browser: Browser) -> None:
     """In a window of its own: a worker keeps the policy that it was kept with."""
-    allowed = strict.host.headers[policy.NAME]
-    strict.host.headers[policy.NAME] = allowed.replace(" 'wasm-unsafe-eval'", "")
+    allowed = strict.host.headers[security_policy.NAME]
+    strict.host.headers[security_policy.NAME] = allowed.replace(" 'wasm-unsafe-eval'", "")
     try:
         with browser.new_context(base_url=strict.host.url, viewport=DESK) as window:
             page = window.new_page()
@@ -124,7 +124,7 @@ def test_run_says_when_the_policy_refuses_webassembly(strict: Strict, browser: B
             status = listing.get_by_role("status")
             expect(status).to_contain_text("could not be fetched", timeout=PATIENCE)
     finally:
-        strict.host.headers[policy.NAME] = allowed
+        strict.host.headers[security_policy.NAME] = allowed
 
 
 def test_the_search_and_a_change_of_pages_work(strict: Strict) -> None:
@@ -175,23 +175,23 @@ def test_what_a_worker_is_refused_is_reported(strict: Strict) -> None:
 
 def test_a_policy_names_each_script_once_and_leaves_data_out() -> None:
     data = '<script type="application/json">{}</script><script src="a.js"></script>'
-    found = HASH.findall(policy.policy([PLANTED + data, PLANTED]))
+    found = HASH.findall(security_policy.policy([PLANTED + data, PLANTED]))
     # printf "document.title = 'planted'" | openssl dgst -sha256 -binary | base64
     assert found == ["'sha256-uAoT3lHtQK/nnYfnhgl1yInd/ZwMkDumuyGhj2DYLN4='"]
 
 
 @pytest.mark.parametrize("about", ["data-src='a.js'", "data-type='application/json'", "id=x"])
 def test_a_script_that_stands_in_the_page_is_named_whatever_is_said_about_it(about: str) -> None:
-    assert policy.inline_scripts(f"<script {about}>planted()</script>") == ["planted()"]
+    assert security_policy.inline_scripts(f"<script {about}>planted()</script>") == ["planted()"]
 
 
 @pytest.mark.parametrize("about", ["src='a.js'", "defer\nsrc=a.js", "type=application/json"])
 def test_a_script_that_stands_elsewhere_and_data_are_not_named(about: str) -> None:
-    assert policy.inline_scripts(f"<script {about}>planted()</script>") == []
+    assert security_policy.inline_scripts(f"<script {about}>planted()</script>") == []
 
 
 def test_a_folder_without_the_file_asks_for_no_headers(tmp_path: Path) -> None:
-    assert policy.headers(tmp_path) == {}
+    assert security_policy.headers(tmp_path) == {}
     (tmp_path / "index.html").write_text(PLANTED, "utf-8")
-    line = policy.write(tmp_path)
-    assert [f"{name}: {value}" for name, value in policy.headers(tmp_path).items()] == [line]
+    line = security_policy.write(tmp_path)
+    assert [f"{name}: {value}" for name, value in security_policy.headers(tmp_path).items()] == [line]

@@ -12,7 +12,8 @@ from functools import cache
 from typing import Any
 
 from playwright.sync_api import ConsoleMessage, Page, Request, Response, ViewportSize, expect
-from tests.site.served import ROOT, Site
+from scripts import ROOT
+from tests.site.served import Site
 
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 PHONE = ViewportSize(width=360, height=780)

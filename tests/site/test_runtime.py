@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import posenc
-from scripts.pyodide import build
+from scripts import ROOT
+from scripts.pyodide import runtime
 from scripts.site.assets import BUILT
 
 MAGIC = (3531).to_bytes(2, "little") + b"\r\n"  # of Python 3.12
@@ -38,7 +39,7 @@ def wheel(built: Path, name: str) -> zipfile.ZipFile:
 
 
 def test_the_worker_finds_what_it_asks_for(built: Path) -> None:
-    script = (runtime.ROOT / "docs" / "assets" / "js" / "worker.js").read_text(encoding="utf-8")
+    script = (ROOT / "docs" / "assets" / "js" / "worker.js").read_text(encoding="utf-8")
     asked = ["pyodide.mjs", "contents.json", "session.py", "pyodide.asm.wasm"]
     assert all(name in script for name in asked)
     own = ["pyodide.asm.js", "python_stdlib.zip", "pyodide-lock.json", "pyodide.asm.wasm.gzip"]
@@ -54,9 +55,9 @@ def test_the_wheel_is_the_package_as_it_stands_here(built: Path) -> None:
     with wheel(built, "posenc") as made:
         about = message_from_bytes(made.read(f"posenc-{posenc.__version__}.dist-info/METADATA"))
         names = [name for name in made.namelist() if name.endswith(".py")]
-        files = (runtime.ROOT / "posenc").rglob("*.py")
-        assert sorted(names) == sorted(str(path.relative_to(runtime.ROOT)) for path in files)
-        assert all(made.read(name) == (runtime.ROOT / name).read_bytes() for name in names)
+        files = (ROOT / "posenc").rglob("*.py")
+        assert sorted(names) == sorted(str(path.relative_to(ROOT)) for path in files)
+        assert all(made.read(name) == (ROOT / name).read_bytes() for name in names)
     assert about["Version"] == posenc.__version__
 
 
@@ -160,4 +161,4 @@ def test_second_build_does_nothing(built: Path, monkeypatch: pytest.MonkeyPatch)
     ],
 )
 def test_what_is_served_depends_on(name: str) -> None:
-    assert runtime.ROOT / name in runtime.sources()
+    assert ROOT / name in runtime.sources()

@@ -1,7 +1,7 @@
-"""The picture that stands for the book wherever somebody links to it: the plate, and the title.
+"""The picture that links to the book show: the table of sines, and the title below it.
 
-`python -m scripts.figures._card` draws `docs/assets/card.png`, which is committed; a test draws it again and
-compares, point by point where the versions are the pinned ones.
+`python -m scripts.figures.card` draws `docs/assets/card.png`, which is committed. A test draws it
+again and compares, pixel by pixel where the versions are the pinned ones.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from posenc import sinusoidal_encoding
-from scripts.site.assets import FACES, Face, ramp
-from scripts.figures import ROOT
-from scripts.figures.style import LIGHT
+from scripts import DOCS
+from scripts.figures.style import LIGHT, ramp
+from scripts.figures.typefaces import FACES, Face
 
-CARD = ROOT / "docs" / "assets" / "card.png"
+CARD = DOCS / "assets" / "card.png"
 SIZE = (1200, 630)  # what those who show such pictures ask for
 CELL = (6, 7)  # a position wide and a pair high, in points of the picture
 TITLE = "Positional encoding, worked out"
@@ -29,7 +29,7 @@ def card() -> Image.Image:
     """Return the picture: 200 positions to the right, 64 pairs downwards, and below them paper."""
     picture = Image.new("RGB", SIZE, LIGHT.paper)
     sines = sinusoidal_encoding(SIZE[0] // CELL[0], 128)[:, 0::2].T
-    colours = ramp(sines, "light").repeat(CELL[1], axis=0).repeat(CELL[0], axis=1)
+    colours = ramp(sines, LIGHT).repeat(CELL[1], axis=0).repeat(CELL[0], axis=1)
     picture.paste(Image.fromarray(np.ascontiguousarray(colours)), (0, 0))
     brush = ImageDraw.Draw(picture)
     roman, italic = FACES[:2]

@@ -10,8 +10,8 @@ contents.json                 which wheels these are, and how many bytes there a
                               and of the interpreter, which a second start need not fetch
 licences/                     what each of them is given under
 
-What every start loads of the standard library and of numpy stands there compiled, in the place of
-its source: to compile it took over a third of a start. scripts/pyodide/compile.mjs does that, under node.
+The modules of the standard library and of numpy that every start loads are stored as bytecode, in
+place of their sources: compiling them took over a third of a start. compile.mjs does that, in node.
 """
 
 from __future__ import annotations
@@ -30,18 +30,19 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from scripts import ROOT
 from scripts.setup.node import node
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOM = Path(__file__).parent
 MODULES = ROOT / "node_modules"
-SESSION = ROOT / "scripts" / "session.py"
-COMPILE = ROOT / "scripts" / "compile.mjs"
+SESSION = ROOM / "session.py"
+COMPILE = ROOM / "compile.mjs"
 PROJECT = ("pyproject.toml", "README.md", "LICENSE", "posenc")  # what the wheel is made of
 SOURCES = (
     "package-lock.json",
     "scripts/pyodide/compile.mjs",
     "scripts/pyodide/bytecode.py",
-    "scripts/pyodide/build.py",
+    "scripts/pyodide/runtime.py",
     "scripts/pyodide/session.py",
     *PROJECT,
 )

@@ -1,0 +1,1 @@
+"""The tests, a room for each part of the project: `make test` runs them all."""

@@ -1,0 +1,1 @@
+"""The commands of the Makefile: setting up, figures, benchmarks, measurements, Lighthouse."""
