@@ -100,7 +100,7 @@ def test_a_newer_python_on_the_path_takes_over(bare: Path) -> None:
     program(bare / "bin" / "python3.14", 'test "$1" = -c && echo 3.99 || echo "$0 runs $*"')
     done = run_setup(bare, "test")
     assert done.returncode == 0
-    assert re.search(r"python3\.14 runs .*setup\.py docs test$", done.stdout.strip())
+    assert re.search(r"python3\.14 runs .*environment\.py docs test$", done.stdout.strip())
 
 
 def make(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
