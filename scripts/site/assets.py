@@ -2,8 +2,8 @@
 
 Everything there is made from node_modules (typefaces, the look of mathematics, Python for the
 browser) or computed from posenc (the plate of the home page, the marks of the chapters, the icon),
-so none of it is committed. `python -m scripts.site.assets` does nothing while its sources are as they
-were. mkdocs does the same when it starts.
+so none of it is committed. `python -m scripts.site.assets` does nothing while its sources are
+unchanged. mkdocs does the same when it starts.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from posenc import sinusoidal_encoding
 from scripts import ROOT
-from scripts.pyodide import runtime
 from scripts.figures.style import DARK, LIGHT, ramp
 from scripts.figures.typefaces import FACES, MODULES, Face
+from scripts.pyodide import runtime
 
 BUILT = ROOT / "docs" / "assets" / "built"
 SOURCES = (

@@ -1,8 +1,8 @@
 """Build the site whole: `python -m scripts.site.build --site-dir site`, which is `make site`.
 
-The pages (mkdocs, strict), one style sheet for them (scripts/site/bundle.py), their copies as Markdown
-(scripts/site/markdown_copies.py), and the header for a strict host (scripts/site/security_policy.py). What came out is read
-once more (scripts/site/check.py).
+mkdocs builds the pages, strictly. Then they get one style sheet (bundle.py), their copies in
+Markdown (markdown_copies.py) and the header for a strict host (security_policy.py), and the whole
+site is checked (check.py).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pathlib import Path
 from click import Abort, ClickException
 from mkdocs.__main__ import cli
 
-from scripts.site import bundle, check, markdown_copies, security_policy
 from scripts import ROOT
+from scripts.site import bundle, check, markdown_copies, security_policy
 
 
 def build(folder: Path) -> None:

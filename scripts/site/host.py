@@ -1,9 +1,8 @@
 """A static host on this machine, like one in public: it compresses, and says what is not there.
 
-Run by itself, it sends the headers that the folder's `_headers` asks for (scripts/site/security_policy.py).
-
-`python -m scripts.site.host site` serves a built site to look at; Python's own `http.server` compresses
-nothing, and answers a wrong address with a page of its own.
+`python -m scripts.site.host site` serves a built site to look at, with the headers in the folder's
+`_headers` (security_policy.py). Python's own `http.server` compresses nothing, and answers a wrong
+address with a page of its own.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ from mkdocs.config import load_config
 from scripts import DOCS, ROOT
 from scripts.book.data import front_matter
 from scripts.book.embed import source
-from scripts.site.plain_markdown import FIGURE, plain, prose, restored, set_aside
 from scripts.site.install_lines import addressed
+from scripts.site.plain_markdown import FIGURE, plain, prose, restored, set_aside
 
 LIST = "llms.txt"
 ABOUT = """\

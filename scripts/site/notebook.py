@@ -19,9 +19,9 @@ from nbformat import NotebookNode, v4, writes
 from scripts import DOCS
 from scripts.book.sessions import FENCE, PROMPTS, TRACEBACK, Session, sessions
 from scripts.book.text import spans
+from scripts.site.install_lines import addressed
 from scripts.site.notebook_pictures import pictures
 from scripts.site.plain_markdown import FIGURE, plain, prose, restored, set_aside
-from scripts.site.install_lines import addressed
 
 CHAPTERS = ("chapters/build-it.md",)
 

@@ -2,8 +2,8 @@
 
 To draw those of a chapter takes a fifth of a build. So each is kept, under a name that tells what
 it was drawn from, and drawn again when that has changed. Drawing is left to a process of its own,
-`python -m scripts.site.notebook_pictures FOLDER waves …`: a book that has been served for hours would draw with
-the code that it started with.
+`python -m scripts.site.notebook_pictures FOLDER waves …`: a book that has been served for hours
+would draw with the code that it started with.
 """
 
 from __future__ import annotations

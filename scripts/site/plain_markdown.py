@@ -4,7 +4,7 @@
     set_aside(text)     code and mathematics replaced by marks; restored(…) puts them back
     prose(text)         captions, citations and attributes of what is left
 
-Notebooks (scripts/site/notebook.py) and the copies of pages (scripts/site/markdown_copies.py) are made of these.
+notebook.py and markdown_copies.py are made of these.
 """
 
 from __future__ import annotations

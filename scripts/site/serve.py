@@ -1,4 +1,4 @@
-"""Serve the book on this machine and show every edit: `python -m scripts.site.serve --port 8000`."""
+"""Serve the book and show every edit at once: `python -m scripts.site.serve --port 8000`."""
 
 import argparse
 import os

@@ -1,7 +1,7 @@
 """Claims of source S3 that no test elsewhere proves: what is right, and that the text's is not so.
 
 docs/data/claims/003.yml names these tests, and for most claims the theorems' own, in
-tests/claims/test_prove_it.py.
+tests/book/test_prove_it.py.
 """
 
 from __future__ import annotations

@@ -23,10 +23,10 @@ from urllib.request import Request, urlopen
 
 import pytest
 from playwright.sync_api import ViewportSize
-from tests.site.visits import PATIENCE
 from websockets.sync.client import ClientConnection, connect
 
 from scripts.site.host import HERE
+from tests.site.visits import PATIENCE
 
 USR = Path("/usr")  # where Debian has its programs
 PACKAGES = "firefox-esr webkit2gtk-driver xvfb"

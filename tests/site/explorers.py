@@ -6,10 +6,10 @@ import re
 
 import numpy as np
 from playwright.sync_api import Locator, Page, expect
-from scripts import DOCS
-from tests.site.visits import SETTLE
 
 from posenc import sinusoidal_encoding
+from scripts import DOCS
+from tests.site.visits import SETTLE
 
 EXPLORERS = sorted(path.stem for path in DOCS.glob("explore/*.md") if path.stem != "index")
 # The theme has read which pages there are, and answers to links.

@@ -14,7 +14,6 @@ from scripts import DOCS, ROOT
 from scripts.site.host import hosted
 
 
-
 @dataclass(frozen=True)
 class Site:
     """A built site: where its files are, and where a browser finds them."""

@@ -13,10 +13,10 @@ from PIL import Image
 
 from posenc import sinusoidal_encoding
 from scripts import ROOT
-from scripts.pyodide import runtime
-from scripts.site import assets
 from scripts.figures.style import DARK, LIGHT, Ink, ramp
 from scripts.figures.typefaces import FACES, Face
+from scripts.pyodide import runtime
+from scripts.site import assets
 
 CSS = ROOT / "docs" / "assets" / "css"
 # Whatever text may stand on, and what a sign that is no text may stand on, by WCAG 2.2.
@@ -105,9 +105,7 @@ def test_missing_packages_say_what_to_do(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("face", FACES, ids=lambda face: face.core)
-def test_a_small_face_has_its_characters_and_a_name_of_its_own(
-    built: Path, face: Face
-) -> None:
+def test_a_small_face_has_its_characters_and_a_name_of_its_own(built: Path, face: Face) -> None:
     file = built / "fonts" / face.core
     with TTFont(file) as small, TTFont(face.file("latin")) as full:
         wanted = full.getBestCmap().keys() & set(assets.code_points(assets.CORE))

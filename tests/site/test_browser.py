@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import Literal
 
 import pytest
-from tests.site.explorers import await_theme, walk
 from playwright.sync_api import BrowserContext, Page, Route, ViewportSize, expect
+
+from tests.site.explorers import await_theme, walk
 from tests.site.served import Site, paths
 from tests.site.visits import (
     CLICK_AFTER_SCROLL,

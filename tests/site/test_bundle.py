@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
-from scripts import DOCS
-from tests.site.served import Site
 
+from scripts import DOCS
 from scripts.site.bundle import WHOLE_ADDRESS, bundle, moved
+from tests.site.served import Site
 
 SHEET = re.compile(r'<link[^>]+rel="stylesheet"[^>]*href="([^"$]+)"')
 

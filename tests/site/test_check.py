@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from scripts.book.anchors import doubled_anchors
-from scripts.site import build, check
 from scripts import ROOT
+from scripts.book.anchors import doubled_anchors
 from scripts.book.check import problems
+from scripts.site import build, check
 
 HERE = "https://example.org/book/"
 HEAD = '<title>{title}</title><link rel="canonical" href="{here}">'

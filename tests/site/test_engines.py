@@ -8,6 +8,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+
 from tests.site.engines import ENTER, UP, Engine, address, firefox, minibrowser, running, webkit
 from tests.site.served import Site, paths
 from tests.site.visits import CLICK_AFTER_SCROLL, DESK, NOWHERE, PERMALINK, PHONE, TOO_WIDE, UNFOLD

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, ViewportSize
+
 from tests.site.served import Site, paths
 from tests.site.visits import (
     DESK,

@@ -34,8 +34,8 @@ from posenc import (
     yarn_temperature,
 )
 from scripts import DOCS
-from scripts.site.bundle import UNSAID
 from scripts.setup.node import node
+from scripts.site.bundle import UNSAID
 
 SCRIPTS = DOCS / "assets" / "js"
 MATHEMATICS = SCRIPTS / "positions.js"

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from tests.site.explorers import EXPLORERS, await_theme, field, follow, row_read, slider, status
 from playwright.sync_api import Browser, Page, expect
+
+from tests.site.explorers import EXPLORERS, await_theme, field, follow, row_read, slider, status
 from tests.site.served import Site
 from tests.site.visits import PATIENCE, SETTLE, SHIFTS, TOGGLE, forget
 

@@ -8,21 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.site.explorers import (
-    EXPLORERS,
-    field,
-    follow,
-    printed,
-    printed_all,
-    reach,
-    row_read,
-    slider,
-    status,
-    walk,
-)
 from playwright.sync_api import ConsoleMessage, Page, expect
-from tests.site.served import Site
-from tests.site.visits import Visit
 
 from posenc import (
     alibi_slopes,
@@ -37,6 +23,20 @@ from posenc import (
     wavelengths,
     yarn_frequencies,
 )
+from tests.site.explorers import (
+    EXPLORERS,
+    field,
+    follow,
+    printed,
+    printed_all,
+    reach,
+    row_read,
+    slider,
+    status,
+    walk,
+)
+from tests.site.served import Site
+from tests.site.visits import Visit
 
 BOLD = "all => all.map(line => line.matches('.bold'))"
 QUERY = np.array([0.9, 0.3, 0.5, 0.6, 0.7, -0.4, -0.2, 0.8])

@@ -13,10 +13,10 @@ import venv
 from pathlib import Path
 
 import pytest
-from scripts import ROOT
-from tests.site.served import Site
 
+from scripts import ROOT
 from scripts.pyodide.runtime import PROJECT
+from tests.site.served import Site
 
 LINE = re.compile(r"""\bpip install (?P<what>"[^"\n]+"|'[^'\n]+'|[^\s`<\\]+)""")
 HERE = [".", '".[nn]"']  # in a checkout

@@ -19,10 +19,10 @@ import pytest
 import yaml
 from PIL import Image
 from playwright.sync_api import Page, Request, expect
-from scripts import ROOT
-from tests.site.served import Site, paths, served
 
+from scripts import ROOT
 from scripts.site.bundle import bundle
+from tests.site.served import Site, paths, served
 
 UNDER = "/some/book/"
 CHAPTER = "chapters/by-hand/"

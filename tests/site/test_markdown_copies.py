@@ -9,15 +9,15 @@ from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
 import pytest
-from tests.site.served import Site
 
-from scripts.site import markdown_copies
 from scripts import DOCS, ROOT
 from scripts.book.leftovers import LEFT
 from scripts.book.numbers import bindings
 from scripts.book.sessions import sessions
-from scripts.site.plain_markdown import set_aside
+from scripts.site import markdown_copies
 from scripts.site.install_lines import addressed
+from scripts.site.plain_markdown import set_aside
+from tests.site.served import Site
 
 PAGES = [path.relative_to(DOCS).as_posix() for path in sorted(DOCS.rglob("*.md"))]
 SMALL = """\
@@ -166,7 +166,10 @@ def test_the_list_names_every_page_once(site: Site) -> None:
 )
 def test_addresses_are_whole_where_the_site_has_one(url: str | None, base: str) -> None:
     config = {"site_url": url, "site_name": "Book", "site_description": "About", "nav": NAV}
-    assert entries(markdown_copies.listed(config)) == [f"{base}index.md", f"{base}chapters/by-hand/index.md"]
+    assert entries(markdown_copies.listed(config)) == [
+        f"{base}index.md",
+        f"{base}chapters/by-hand/index.md",
+    ]
 
 
 NAV = [{"Home": "index.md"}, {"The book": [{"In": [{"By hand": "chapters/by-hand.md"}]}]}]
@@ -189,4 +192,6 @@ def test_a_page_names_its_copy_and_the_list(site: Site) -> None:
         parser = _Head()
         parser.feed(page.read_text(encoding="utf-8").partition("</head>")[0])
         assert (page.parent / parser.links["alternate"]).samefile(page.with_suffix(".md")), path
-        assert (page.parent / parser.links["describedby"]).samefile(site.folder / markdown_copies.LIST), path
+        assert (page.parent / parser.links["describedby"]).samefile(
+            site.folder / markdown_copies.LIST
+        ), path

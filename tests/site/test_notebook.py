@@ -18,7 +18,6 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 from PIL import Image
-from tests.site.served import Site
 
 from scripts import DOCS, ROOT
 from scripts.book.figures import size
@@ -26,9 +25,10 @@ from scripts.book.leftovers import LEFT
 from scripts.book.sessions import TRACEBACK, sessions
 from scripts.figures import picture_file
 from scripts.figures._sentence import VECTORS, WORDS
+from scripts.site.install_lines import addressed
 from scripts.site.notebook import CHAPTERS, notebook
 from scripts.site.notebook_pictures import keep, kept, pictures
-from scripts.site.install_lines import addressed
+from tests.site.served import Site
 
 PAGES = [DOCS / chapter for chapter in CHAPTERS]
 STEMS = [page.stem for page in PAGES]
@@ -164,7 +164,9 @@ def test_a_picture_that_is_kept_is_what_is_drawn_now(
     (tmp_path / "kept" / "barcode-0123.png").touch()  # of a drawing that is no more
     assert pictures(["barcode"]) == there
     assert list((tmp_path / "kept").iterdir()) == [kept("barcode")]
-    monkeypatch.setattr("scripts.site.notebook_pictures.KEPT", kept("barcode"))  # no folder, nor can it be one
+    monkeypatch.setattr(
+        "scripts.site.notebook_pictures.KEPT", kept("barcode")
+    )  # no folder, nor can it be one
     keep(kept("barcode"), b"")
 
 

@@ -7,9 +7,19 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
-from tests.site.served import Site
+
 from tests.book.test_quiz import QUESTIONS, questions
-from tests.site.visits import DESK, LEAVE_ALONE, OF_AN_ARTICLE, PHONE, TOO_WIDE, Visit, forget, violations
+from tests.site.served import Site
+from tests.site.visits import (
+    DESK,
+    LEAVE_ALONE,
+    OF_AN_ARTICLE,
+    PHONE,
+    TOO_WIDE,
+    Visit,
+    forget,
+    violations,
+)
 
 PATH = "chapters/check-yourself/"
 # The rest of the page, and all of it before it is answered, is looked at with all other pages.

@@ -20,10 +20,10 @@ import pytest
 from mkdocs.config import load_config
 from mkdocs.structure.files import File
 
-from scripts.site import rebuild
 from scripts import DOCS, ROOT
-from scripts.site.serve import free_port
 from scripts.setup.environment import INSTALL
+from scripts.site import rebuild
+from scripts.site.serve import free_port
 
 Read = Callable[[str], str]
 

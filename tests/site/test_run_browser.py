@@ -10,13 +10,13 @@ from importlib import import_module
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
-from scripts import DOCS
-from tests.site.served import Site, paths
-from tests.site.visits import DESK, LEAVE_ALONE, PATIENCE, PHONE, TOO_WIDE, violations
 
+from scripts import DOCS
 from scripts.book.run import runnable
 from scripts.book.sessions import sessions
 from scripts.book.text import spans
+from tests.site.served import Site, paths
+from tests.site.visits import DESK, LEAVE_ALONE, PATIENCE, PHONE, TOO_WIDE, violations
 
 CHAPTER = "chapters/by-hand/"
 ELSEWHERE = "reference/baselines/"

@@ -157,7 +157,11 @@ def test_second_build_does_nothing(built: Path, monkeypatch: pytest.MonkeyPatch)
     "name",
     [
         *("posenc/rotary.py", "posenc/nn/gpt.py"),
-        *("scripts/pyodide/session.py", "scripts/pyodide/compile.mjs", "scripts/pyodide/bytecode.py"),
+        *(
+            "scripts/pyodide/session.py",
+            "scripts/pyodide/compile.mjs",
+            "scripts/pyodide/bytecode.py",
+        ),
     ],
 )
 def test_what_is_served_depends_on(name: str) -> None:

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from tests.site.served import Site
-from tests.site.visits import DESK, PATIENCE
 
 from scripts.site import security_policy
 from scripts.site.host import Host, hosted
+from tests.site.served import Site
+from tests.site.visits import DESK, PATIENCE
 
 HASH = re.compile(r"'sha256-[\w+/=]+'")
 PLANTED = "<script>document.title = 'planted'</script>"
@@ -194,4 +194,6 @@ def test_a_folder_without_the_file_asks_for_no_headers(tmp_path: Path) -> None:
     assert security_policy.headers(tmp_path) == {}
     (tmp_path / "index.html").write_text(PLANTED, "utf-8")
     line = security_policy.write(tmp_path)
-    assert [f"{name}: {value}" for name, value in security_policy.headers(tmp_path).items()] == [line]
+    assert [f"{name}: {value}" for name, value in security_policy.headers(tmp_path).items()] == [
+        line
+    ]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
-from tests.site.served import Site
-from tests.site.visits import SETTLE, TOGGLE, UNFOLD
 
 from scripts.site.styles import BARE, COMMENT, RULE, lean, may_match, parts, used
+from tests.site.served import Site
+from tests.site.visits import SETTLE, TOGGLE, UNFOLD
 
 
 @pytest.mark.parametrize(

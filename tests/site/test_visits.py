@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page
+
 from tests.site.served import Site
 from tests.site.test_every_page import PLACES, SET_AND_NOT, TORN, UNSEEN, WRONG_ON_PAPER
 from tests.site.visits import DESK, LOAD_ALL, PHONE, TABLET, TOO_WIDE, Visit

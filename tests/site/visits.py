@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from playwright.sync_api import ConsoleMessage, Page, Request, Response, ViewportSize, expect
+
 from scripts import ROOT
 from tests.site.served import Site
 
