@@ -8,7 +8,7 @@
     mathematics.py  $…$ and $$…$$                  set by KaTeX while the site is built
     figures.py      ![…](….svg)                    light and dark, wide and phone
     citations.py    [^key] and [@key]              from docs/data/references.yml
-    cited.py                                       the words behind each citation, from docs/data/cited.yml
+    cited.py                                       what each citation is for, docs/data/cited.yml
     evidence.py     {.checked}                     the tests behind a statement
     data.py                                        reads docs/data/ and rejects duplicates
     claims.py                                      links to the ledger of claims

@@ -199,5 +199,6 @@ def corrections(text: str, namespace: dict[str, Any] | None = None) -> list[Corr
 
 def problems(text: str, settings: Sequence[Setting] = ()) -> list[str]:
     """Return the errors in a page with these accepted settings, as pytest would report them."""
-    found = [*strays(text, settings), *miscited(text), *corrections(text)]
-    return [*filter(None, [_failure(text)]), *(one.message(text) for one in found)]
+    found = [*strays(text, settings), *miscited(text)]
+    said = [_failure(text), *(stray.message(text) for stray in found)]
+    return [*filter(None, said), *(correction.message(text) for correction in corrections(text))]

@@ -127,7 +127,8 @@ def accepted(page: str) -> list[Setting]:
     """
     file = _file(page)
     lines = file.read_text("utf-8").splitlines() if file.is_file() else []
-    return [Setting(*[*line.split("\t"), "", ""][:3]) for line in lines]
+    parts = ([*line.split("\t"), "", ""] for line in lines)
+    return [Setting(section, number, words) for section, number, words, *_ in parts]
 
 
 def accept(page: str, text: str) -> list[str]:
@@ -172,12 +173,12 @@ def strays(text: str, accepted: Sequence[Setting] = ()) -> Iterator[Stray]:
 
 def _file(page: str) -> Path:
     """Return the file that lists the settings of a page."""
-    return FOLDER / f"{page.removesuffix('.md')}.txt"
+    return FOLDER / f"{page.removesuffix('.md')}.tsv"
 
 
 def _differences(
     old: Sequence[Setting], new: Sequence[Setting]
-) -> list[tuple[str, int, int, int, int]]:
+) -> Sequence[tuple[str, int, int, int, int]]:
     """Return the steps from old to new settings, as difflib's opcodes."""
     return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
 
