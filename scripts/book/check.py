@@ -1,12 +1,12 @@
-"""How a page is checked: Sybil reads it in order, and runs and compares what it finds.
+"""The check of a page: Sybil reads it in order, runs what it finds and compares the results.
 
-sybil().pytest()     the hook for pytest: numbers, tables or statements in a row are one test
-corrections(path)    what `make update` writes into the page
+sybil().pytest()     the hook for pytest; adjacent numbers, tables or sessions are one test
+corrections(text)    what `make update` writes into a page
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from itertools import groupby
@@ -21,27 +21,28 @@ from scripts import DOCS, ROOT
 from scripts.book.anchors import doubled_anchors
 from scripts.book.citations import fact
 from scripts.book.cited import miscited
+from scripts.book.data import front_matter
 from scripts.book.numbers import bindings, shown_bindings
 from scripts.book.render import render
 from scripts.book.sessions import sessions
-from scripts.book.settings import strays
+from scripts.book.settings import Setting, accepted, strays
 from scripts.book.tables import bound_tables, dim_columns, pair_columns
 from scripts.book.text import Correction, line_of
 
 
 class Checked(Protocol):
-    """Anything in a page that prints what an expression gives."""
+    """Anything in a page that shows the value of an expression."""
 
     @property
     def start(self) -> int:
-        """Return where it starts."""
+        """The position of its first character."""
 
     @property
     def end(self) -> int:
-        """Return where it ends."""
+        """The position after its last character."""
 
     def corrections(self, text: str, names: dict[str, Any]) -> list[Correction]:
-        """Return what the page should say instead, nothing when it is right."""
+        """Return what to change in the page, nothing if it is right."""
 
 
 Finder = Callable[[str], Iterable[Checked]]
@@ -52,38 +53,38 @@ PRINTING = np.get_printoptions()
 
 
 class _Page(Document):
-    """A page whose second example on a line is counted from the start of that line, too.
+    """A page whose examples all have the column in their own line.
 
-    Sybil 10.1 counts it from the start of the page.
+    Sybil 10.1 counts the second example of a line from the start of the page.
     """
 
     def examples(self) -> Iterator[Example]:
-        """Yield what there is to check, in order."""
+        """Yield the examples in order."""
         for example in super().examples():
             example.column = example.start - self.text.rfind("\n", 0, example.start)
             yield example
 
 
 class PageError(Exception):
-    """Something in a page cannot be checked; the message says where, and why."""
+    """Part of a page cannot be checked; the message says where and why."""
 
 
 @cache
 def names() -> dict[str, Any]:
-    """Return the names that a page's expressions start from."""
+    """Return the names that every page's expressions can use."""
     ours = {"np": np, "fact": fact, "pair_columns": pair_columns, "dim_columns": dim_columns}
     return {name: getattr(posenc, name) for name in posenc.__all__} | ours | names_of_rooms()
 
 
 def names_of_rooms() -> dict[str, Any]:
-    """Return what the other rooms of `scripts/` add: `NAMES` in a room's `page_names.py`."""
+    """Return what other rooms of `scripts/` add: `NAMES` in a room's `page_names.py`."""
     rooms = sorted(path.parent.name for path in ROOT.glob("scripts/*/page_names.py"))
     modules = [import_module(f"scripts.{room}.page_names") for room in rooms]
     return {name: value for module in modules for name, value in module.NAMES.items()}
 
 
 def sybil() -> Sybil:
-    """Return the checker of pages, with its parsers."""
+    """Return the checker of pages with its parsers."""
     return Sybil(
         parsers=[_parse_page, _parse_checked, _parse_strays],
         patterns=["docs/*.md", "docs/**/*.md", "README.md"],
@@ -94,33 +95,35 @@ def sybil() -> Sybil:
 
 
 def _open_page(namespace: dict[str, Any]) -> None:
-    """Start a page with the book's names, and with numpy printing as it does by itself."""
+    """Give a page the book's names and numpy's default print options."""
     namespace.update(names())
     np.set_printoptions(**PRINTING)
 
 
 def _parse_page(document: Document) -> Iterator[Region]:
-    """Yield the page as a whole, whose check is that it can be shown."""
+    """Yield the whole page as one example, which checks that it renders."""
     yield Region(0, 0, document, lambda example: _failure(example.document.text))
 
 
 def _failure(text: str) -> str:
+    """Return why a page cannot be shown, or which anchors it has twice."""
     try:
+        front_matter(text)
         return "; ".join(f"the anchor {found}" for found in doubled_anchors(render(text)))
     except Exception as error:
         return f"the page cannot be shown: {type(error).__name__}: {error}"
 
 
 def _parse_checked(document: Document) -> Iterator[Region]:
-    """Yield all that prints what an expression gives; neighbours of one kind are one example.
+    """Yield everything that shows a value; neighbours of the same kind are one example.
 
-    A page has hundreds, and an example takes pytest longer than most of them take.
+    A page has hundreds of them, and most are checked faster than pytest handles an example.
     """
     found: list[Checked] = []
     for finder in FINDERS:
         try:
             found.extend(finder(document.text))
-        except ValueError as error:  # it cannot be read; say so as a failure of the page
+        except ValueError as error:  # malformed: a failure of the page
             yield Region(document.end, document.end, str(error), _report)
     for _, neighbours in groupby(sorted(found, key=lambda checked: checked.start), key=type):
         row = list(neighbours)
@@ -128,13 +131,14 @@ def _parse_checked(document: Document) -> Iterator[Region]:
 
 
 def _evaluate(example: Example) -> str:
-    """Return what is wrong, each with its line; what stands behind a fault is checked as well."""
+    """Return every error with its line; an error does not hide those after it."""
     text = example.document.text
     said = (_wrong(checked, text, example.namespace) for checked in example.parsed)
     return "\n".join(filter(None, said))
 
 
 def _wrong(checked: Checked, text: str, namespace: dict[str, Any]) -> str:
+    """Return what is wrong with one thing in a page, or an empty string."""
     try:
         found = corrections_of(checked, text, namespace)
     except PageError as error:
@@ -143,26 +147,30 @@ def _wrong(checked: Checked, text: str, namespace: dict[str, Any]) -> str:
 
 
 def _parse_strays(document: Document) -> Iterator[Region]:
+    """Yield what nothing checks, and citations that are wrong, as examples that fail."""
     path = Path(document.path)
-    if path.name == "README.md":  # read on a forge, where nothing shows bindings
+    if path.name == "README.md":  # forges show it as it is, so it has no bindings
         return
     page = path.relative_to(DOCS).as_posix() if path.is_relative_to(DOCS) else ""
+    listed = accepted(page)
     try:
-        for stray in [*strays(document.text), *miscited(document.text, page)]:
+        for stray in [*strays(document.text, listed), *miscited(document.text, page)]:
             yield Region(stray.start, stray.end, stray.message(document.text), _report)
-    except ValueError:  # the parser of what cannot be read has said so
+    except ValueError:  # malformed, which _parse_checked reports
         return
 
 
 def _report(example: Example) -> str:
+    """Return the message that the example consists of."""
     message: str = example.parsed
     return message
 
 
 def corrections_of(checked: Checked, text: str, namespace: dict[str, Any]) -> list[Correction]:
-    """Return what one thing in a page should say otherwise.
+    """Return the corrections of one thing in a page.
 
-    A page may not give another meaning to the names that every page starts from.
+    Raises:
+        PageError: It cannot be evaluated, or the page has redefined a name that all pages share.
     """
     try:
         found = checked.corrections(text, namespace)
@@ -177,9 +185,9 @@ def corrections_of(checked: Checked, text: str, namespace: dict[str, Any]) -> li
 
 
 def corrections(text: str, namespace: dict[str, Any] | None = None) -> list[Correction]:
-    """Run a page from top to bottom and return all that it should say otherwise.
+    """Run a page from top to bottom and return all its corrections.
 
-    A namespace that is handed in holds in the end what the page has defined.
+    Afterwards `namespace`, if given, holds the names that the page has defined.
     """
     found = [checked for finder in FINDERS for checked in finder(text)]
     namespace = {} if namespace is None else namespace
@@ -192,7 +200,8 @@ def corrections(text: str, namespace: dict[str, Any] | None = None) -> list[Corr
         ]
 
 
-def problems(text: str) -> list[str]:
-    """Return what is wrong with a page, a message each, as pytest would report it."""
-    found = [_failure(text), *(stray.message(text) for stray in [*strays(text), *miscited(text)])]
-    return [*filter(None, found), *(correction.message(text) for correction in corrections(text))]
+def problems(text: str, settings: Sequence[Setting] = ()) -> list[str]:
+    """Return the errors in a page with these accepted settings, as pytest would report them."""
+    found = [*strays(text, settings), *miscited(text)]
+    said = [_failure(text), *(stray.message(text) for stray in found)]
+    return [*filter(None, said), *(correction.message(text) for correction in corrections(text))]

@@ -13,7 +13,6 @@ from scripts.book.check import names as book_names
 from scripts.book.claims import LEDGER, VERDICTS, Claim, claims
 from scripts.book.data import compose
 from scripts.book.numbers import BINDING, PRINTED, binding, differing
-from scripts.book.settings import with_settings
 from scripts.book.sourcemap import lines_shown, link, sources
 from scripts.book.text import Correction, corrected
 
@@ -65,7 +64,7 @@ def page() -> str:
     for name in names:
         parts.append(f"## {name}, {sources()[name].title} {{ #{name.lower()} }}\n")
         parts += [entry(claim) for claim in found if claim.source == name]
-    return with_settings("\n".join(parts))
+    return "\n".join(parts)
 
 
 def counts(found: list[Claim], names: list[str]) -> str:

@@ -1,36 +1,40 @@
-"""Numbers that stand in a page unbound, because the author chose them: its settings.
+"""Settings: the numbers of a page that its author chose and that no expression computes.
 
-The front matter lists them once more, section by section, in the order in which they stand:
+Every other number in the prose, tables and mathematics of a page must be bound to an expression.
+`docs/data/settings/` has a file for each page, with one line for each setting, in page order: the
+section, the number, and the words around it when it was accepted, separated by tabs.
 
-    settings:
-      the-formula: 0 1 2 10000
+    the-formula	10000	whose wavelengths grow up to 2π · 10000
 
-Every other number in the page's prose, tables and mathematics has to be bound. So each digit of a
-page either is computed or stands in two places, and one that is changed in one of them is found.
-What looks like a session and is not run is reported here as well, and a unit beside a binding.
+`make update` writes these files and prints what it accepts. Checking a page compares the sections
+and numbers, and writes nothing. So a digit that changes either disagrees with its expression or
+shows in `git diff`. The check also reports sessions that are not run, and units outside a binding.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from typing import Any
+from pathlib import Path
 
-from scripts.book.data import front_matter
+from scripts import DATA, DOCS
 from scripts.book.numbers import NUMBER, bindings
 from scripts.book.sessions import sessions
 from scripts.book.tables import bound_tables
 from scripts.book.text import line_of, outside_code, spans
 from scripts.book.units import UNITS
 
-# Whatever a reader takes for a number: 6283, 60,611, 1e-5, 3/4, 5%, 8².
+FOLDER = DATA / "settings"
+BEFORE, AFTER = 40, 20  # characters quoted around a number, and up to the end of the word
+
+# Anything that reads as a number: 6283, 60,611, 1e-5, 3/4, 5%, 8².
 NUMERAL = r"(?:\d[\d_]*(?:[.,]\d+)*|\.\d+)(?:[eE][-+−]?\d+)?(?:/\d+)?[%‰½¼¾²³⁰-⁹]*"
 IN_MATHEMATICS = re.compile(NUMERAL)
-# In prose a number is not part of a name: neither float64 nor T5 is one.
+# In prose, digits within a name such as float64 or T5 are not a number.
 IN_PROSE = re.compile(rf"(?<![\w.]){NUMERAL}")
-# Places whose digits are addresses, not statements.
+# Digits in these places belong to addresses.
 ADDRESS = re.compile(
     r"""\]\([^)\s]*(?:\s"[^"]*")?\)   # the target of a link
       | \[[\^@][^\]]+\]               # a citation
@@ -46,40 +50,50 @@ HEADING = re.compile(
       | ^<h\d\ id="(?P<raw>[\w-]+)">""",
     re.M | re.X,
 )
+BREAK = re.compile(r"\n(?=[ ]*(?:\n|[-*+>|#][ ]|\d+\.[ ]))")  # between paragraphs, items or rows
 UNIT = re.compile(rf"°|\s+(?:{'|'.join(UNITS)})s?\b")
 PROMPT = re.compile(r"^[ >\t]*(?:>>> |\$ \w).*$", re.M)
 
 
 @dataclass(frozen=True)
 class Stray:
-    """Something in a page that nothing checks, and what its author may do about it."""
+    """Something in a page that nothing checks, and what its author can do about it."""
 
     start: int
     end: int
     advice: str
 
     def message(self, text: str) -> str:
-        """Return the line, what stands there and what may be done."""
-        return f"line {line_of(text, self.start)}: {text[self.start : self.end]} {self.advice}"
+        """Return the line number, the text in question, if any, and the advice."""
+        about = [text[self.start : self.end], self.advice]
+        return f"line {line_of(text, self.start)}: {' '.join(filter(None, about))}"
 
 
 @dataclass(frozen=True)
 class Section:
-    """A stretch of a page from one heading to the next, by the heading's address or words."""
+    """The part of a page from one heading to the next, named by the heading's id or else words."""
 
     name: str
     start: int
     end: int
 
 
-def settings(text: str) -> dict[str, list[str]]:
-    """Return the numbers that a page lists as its settings, by section."""
-    listed: dict[str, Any] = front_matter(text).get("settings", {})
-    return {str(name): str(numbers).split() for name, numbers in listed.items()}
+@dataclass(frozen=True)
+class Setting:
+    """An unbound number, equal to another if its section and its digits are the same."""
+
+    section: str
+    number: str
+    words: str = field(default="", compare=False)  # around it
+    start: int = field(default=0, compare=False)  # where it is in the page
+
+    def __str__(self) -> str:
+        """Return the setting as `make update` prints it."""
+        return f"{self.number} in {self.section}: {self.words}"
 
 
 def sections(text: str) -> list[Section]:
-    """Return the sections of a page; what stands above the first heading is called top."""
+    """Return the sections of a page; the part above the first heading is called top."""
     headings = [
         heading
         for start, end, in_mathematics in outside_code(text)
@@ -95,23 +109,60 @@ def sections(text: str) -> list[Section]:
     ]
 
 
-def with_settings(text: str) -> str:
-    """Return a page that a program wrote, with the settings that it needs in its front matter."""
-    numerals, lines = list(_numerals(text)), ["settings:"]
-    for section in sections(text):
-        inside = [text[a:b] for a, b in numerals if section.start <= a < section.end]
-        lines += [f"  {section.name}: {' '.join(inside)}"] * bool(inside)
-    return text.replace("\n---\n", "\n" + "\n".join(lines) + "\n---\n", 1)
+def settings(text: str) -> list[Setting]:
+    """Return the unbound numbers of a page, in order."""
+    numerals = list(_numerals(text))
+    return [
+        Setting(section.name, text[a:b], _words_around(text, a, b), a)
+        for section in sections(text)
+        for a, b in numerals
+        if section.start <= a < section.end
+    ]
 
 
-def strays(text: str) -> Iterator[Stray]:
-    """Yield what nothing checks: numbers, sessions that are not run, settings that are not used."""
-    listed, numerals = settings(text), list(_numerals(text))
-    for section in sections(text):
-        inside = [(a, b) for a, b in numerals if section.start <= a < section.end]
-        yield from _unsettled(text, section, inside, listed.pop(section.name, []))
-    for name in listed:
-        yield _in_front_matter(text, name, "is no section of this page")
+def accepted(page: str) -> list[Setting]:
+    """Return the settings accepted for a page, a path relative to docs/.
+
+    A malformed line gives a setting that no page has, so the check reports it.
+    """
+    file = _file(page)
+    lines = file.read_text("utf-8").splitlines() if file.is_file() else []
+    parts = ([*line.split("\t"), "", ""] for line in lines)
+    return [Setting(section, number, words) for section, number, words, *_ in parts]
+
+
+def accept(page: str, text: str) -> list[str]:
+    """Write the settings of a page to its file, and return one message for each change.
+
+    A setting accepted before keeps its line, even if the words around it have changed, so that
+    `git diff` shows only what is accepted or dropped.
+    """
+    old, new = accepted(page), settings(text)
+    kept: list[Setting] = []
+    changes = []
+    for what, a, b, c, d in _differences(old, new):
+        kept += old[a:b] if what == "equal" else new[c:d]
+        if what != "equal":
+            changes += [f"dropped the setting {setting}" for setting in old[a:b]]
+            changes += [f"accepted the setting {setting}" for setting in new[c:d]]
+    if changes:
+        file = _file(page)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join(f"{s.section}\t{s.number}\t{s.words}\n" for s in kept), "utf-8")
+        if not kept:
+            file.unlink()
+    return changes
+
+
+def orphans() -> list[Path]:
+    """Return the files of settings whose page does not exist."""
+    pages = {_file(path.relative_to(DOCS).as_posix()) for path in DOCS.rglob("*.md")}
+    return sorted(path for path in FOLDER.rglob("*") if path.is_file() and path not in pages)
+
+
+def strays(text: str, accepted: Sequence[Setting] = ()) -> Iterator[Stray]:
+    """Yield what nothing checks: numbers neither bound nor accepted, units, sessions not run."""
+    yield from _unsettled(text, accepted)
     yield from _loose_units(text)
     claimed = [(session.start, session.end) for session in sessions(text)]
     claimed += [(span.start, span.end) for span in spans(text) if span.kind == "comment"]
@@ -120,8 +171,44 @@ def strays(text: str) -> Iterator[Stray]:
             yield Stray(*prompt.span(), "looks like a session, and nothing runs it")
 
 
+def _file(page: str) -> Path:
+    """Return the file that lists the settings of a page."""
+    return FOLDER / f"{page.removesuffix('.md')}.tsv"
+
+
+def _differences(
+    old: Sequence[Setting], new: Sequence[Setting]
+) -> Sequence[tuple[str, int, int, int, int]]:
+    """Return the steps from old to new settings, as difflib's opcodes."""
+    return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+
+
+def _unsettled(text: str, accepted: Sequence[Setting]) -> Iterator[Stray]:
+    """Yield the unbound numbers that are not accepted, and the accepted ones that are missing."""
+    found = settings(text)
+    for what, a, b, c, d in _differences(accepted, found):
+        if what == "delete":
+            place = found[c - 1].start if c else 0
+            advice = (
+                f"settings are missing from here on, {'; '.join(map(str, accepted[a:b]))}: put them"
+                " back, or drop them with `make update` and check `git diff`"
+            )
+            yield Stray(place, place, advice)
+        elif what != "equal":
+            yield from map(_not_accepted, found[c:d])
+
+
+def _not_accepted(setting: Setting) -> Stray:
+    """Return what to do about an unbound number."""
+    advice = (
+        f"is not bound: write {{{{ {setting.number} = expression }}}},"
+        " or accept it as a setting with `make update` and check `git diff`"
+    )
+    return Stray(setting.start, setting.start + len(setting.number), advice)
+
+
 def _loose_units(text: str) -> Iterator[Stray]:
-    """Yield the bound numbers whose unit stands beside the binding, where nothing compares it."""
+    """Yield the units that follow a binding, where nothing compares them."""
     for binding in bindings(text):
         unit = UNIT.match(text, binding.end)
         if unit and not binding.unit and not binding.in_mathematics:
@@ -131,41 +218,24 @@ def _loose_units(text: str) -> Iterator[Stray]:
             yield Stray(*unit.span(), f"is a unit that nothing compares: write {bound}")
 
 
-def _unsettled(
-    text: str, section: Section, numerals: list[tuple[int, int]], listed: list[str]
-) -> Iterator[Stray]:
-    """Yield where the unbound numbers of a section and its settings part ways."""
-    found = [text[start:end] for start, end in numerals]
-    line = f"{section.name}: {' '.join(found)}"
-    matcher = SequenceMatcher(None, listed, found, autojunk=False)
-    for what, a, b, c, d in matcher.get_opcodes():
-        if what in {"insert", "replace"}:
-            for start, end in numerals[c:d]:
-                advice = (
-                    f"is not bound: write {{{{ {text[start:end]} = expression }}}},"
-                    f" or list it in the settings, `{line}`"
-                )
-                yield Stray(start, end, advice)
-        elif what == "delete":
-            says = f"lists {' '.join(listed[a:b])}, where the page has `{line}`"
-            yield _in_front_matter(text, section.name, says)
-
-
-def _in_front_matter(text: str, name: str, advice: str) -> Stray:
-    """Return something that is wrong with the settings of a section."""
-    place = text.index(f"{name}:", text.index("settings:"))
-    return Stray(place, place + len(name), advice)
+def _words_around(text: str, start: int, end: int) -> str:
+    """Return some words before and after a number, in the same paragraph, item or table row."""
+    first = text.rfind(" ", 0, max(0, start - BEFORE)) + 1
+    last = text.find(" ", end + AFTER)
+    before = BREAK.split(text[first:start])[-1]
+    after = BREAK.split(text[end : last if last > 0 else None])[0]
+    return " ".join(f"{before}{text[start:end]}{after}".split())
 
 
 def _numerals(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the numbers of a page that no expression computes."""
+    """Yield the start and end of the numbers that no expression computes."""
     checked = [(b.start, b.end) for b in bindings(text)]
     checked += [
         (cell.start, cell.start + len(cell.text))
         for table in bound_tables(text)
         for row in table.rows
         for cell in row
-        if re.fullmatch(NUMBER, cell.text)  # the table itself says where no expression computes one
+        if re.fullmatch(NUMBER, cell.text)  # checking the table reports cells with no expression
     ]
     for start, end, _ in outside_code(text):
         checked += [match.span() for match in ADDRESS.finditer(text, start, end)]

@@ -11,7 +11,6 @@ from typing import Any
 
 from scripts import DATA, DOCS
 from scripts.book.data import demand_fields, front_matter, load
-from scripts.book.settings import with_settings
 
 MAP = "trust/sources.md"
 PAGE = DOCS / MAP
@@ -103,7 +102,7 @@ def _item(name: str, page: str, *, anchor: str, **entry: Any) -> Item:
 
 def page() -> str:
     """Return the whole page as Markdown."""
-    return with_settings("\n".join([HEAD, *(_table(*found) for found in sources().items())]))
+    return "\n".join([HEAD, *(_table(*found) for found in sources().items())])
 
 
 def _table(name: str, source: Source) -> str:

@@ -1,8 +1,8 @@
-"""`make update`: write into the pages what the package says now.
+"""`make update`: write into the pages what the package gives now.
 
-Outputs, tables and bound numbers are rewritten in place, and the pages of docs/trust/ that are made
-from data are made again; the figures are drawn again by `python -m scripts.figures`. What changed
-is printed, and is a diff to read before it is kept.
+It rewrites outputs, tables and bound numbers in place, makes the pages of docs/trust/ that come
+from data again, and accepts the unbound numbers of each page as its settings. The figures are drawn
+by `python -m scripts.figures`. Every change is printed: read it, and `git diff`, before you commit.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from scripts import DOCS, ROOT
-from scripts.book import ledger, sourcemap
+from scripts.book import ledger, settings, sourcemap
 from scripts.book.check import corrections
 from scripts.book.text import corrected
 
@@ -20,7 +20,7 @@ MADE = {ledger.PAGE: ledger, sourcemap.PAGE: sourcemap}  # pages, and what makes
 
 
 def update(path: Path) -> list[str]:
-    """Rewrite a page in place, in its own line endings, and return what was changed."""
+    """Rewrite a page in place, keeping its line endings, and return what was changed."""
     if maker := MADE.get(path.resolve()):
         return make(path, maker.page())
     with path.open(encoding="utf-8", newline="") as page:
@@ -34,22 +34,33 @@ def update(path: Path) -> list[str]:
 
 
 def make(path: Path, text: str) -> list[str]:
-    """Write a page that is made from data, if it is not there as it should be."""
+    """Write a page that is made from data, unless it is up to date."""
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return []
     path.write_text(text, encoding="utf-8")
     return ["made again from docs/data"]
 
 
+def accept(path: Path) -> list[str]:
+    """Accept the unbound numbers of a page as its settings, and return which are new or gone."""
+    if not path.resolve().is_relative_to(DOCS):  # the README, which has no settings
+        return []
+    page = path.resolve().relative_to(DOCS).as_posix()
+    return settings.accept(page, path.read_text(encoding="utf-8"))
+
+
 def main() -> None:
-    """Update the pages named on the command line, or all; and first what they are made from."""
+    """Update the pages named on the command line, or all, after the data they are made from."""
     for change in ledger.mend():
         print(f"docs/data/claims/{change}")
+    for file in settings.orphans():
+        file.unlink()
+        print(f"{os.path.relpath(file)}, removed with its page")
     named = [Path(name) for name in sys.argv[1:]]
     for path in named or sorted({ROOT / "README.md", *DOCS.rglob("*.md"), *MADE}):
         name = os.path.relpath(path)
         try:
-            changes = update(path)
+            changes = update(path) + accept(path)
         except Exception as error:
             sys.exit(f"{name}: {error}")
         for change in changes:

@@ -67,13 +67,15 @@ def on_serve(
 
 
 def dated(config: MkDocsConfig) -> dict[Path, int]:
-    """Return when each file that pages rest on, besides their own sources, was last changed.
+    """Return when each file that pages depend on, besides their own sources, was last changed.
 
-    A folder's first page is among them: the search forgets all pages below one that is made alone.
+    The index of each folder is included, because building it alone removes the pages below it from
+    the search. Files of settings are not: no page shows them.
     """
     docs = Path(config.docs_dir)
     places = [*map(Path, config.watch), docs / "data", *docs.rglob("index.md")]
-    files = [file for place in places for file in [place, *place.rglob("*")]]
+    files = {file for place in places for file in [place, *place.rglob("*")]}
+    files -= {*(docs / "data" / "settings").rglob("*")}
     times = {file: edited(file) for file in files if file.suffix != ".pyc"}
     return {file: when for file, when in times.items() if when is not None}
 

@@ -18,7 +18,7 @@ from scripts.book import evidence, ledger
 from scripts.book.claims import LEDGER, VERDICTS, Claim, claims, title_id
 from scripts.book.data import load
 from scripts.book.render import render
-from scripts.book.settings import strays, with_settings
+from scripts.book.settings import Setting, strays
 from scripts.book.text import corrected
 from tests.site.served import Site
 
@@ -83,9 +83,9 @@ def judged_otherwise(claim: Claim) -> list[str]:
 
 def unsettled(claim: Claim) -> list[str]:
     """Return what is wrong with an entry's unbound numbers, as if it were a page."""
-    matter = f"---\nsettings:\n  top: '{claim.settings}'\n---\n"
-    page = f"{matter}{claim.evidence}\n\n{claim.right}\n"
-    return [stray.message(page) for stray in strays(page)]
+    page = f"{claim.evidence}\n\n{claim.right}\n"
+    listed = [Setting("top", number) for number in claim.settings.split()]
+    return [stray.message(page) for stray in strays(page, listed)]
 
 
 @cache
@@ -352,14 +352,6 @@ def test_the_line_to_the_ledger_stands_by_its_place(
 ) -> None:
     monkeypatch.setattr(book_claims, "treated", lambda title: {"here": [of("S0")[7]]})
     assert shown_as in render(f"# A title\n\n{text}\n")
-
-
-def test_what_a_page_made_from_data_prints_is_listed_as_its_settings() -> None:
-    page = "---\ntitle: A\n---\n# A { #a }\n\nWidth 8.\n\n## B { #b }\n\nOf 2 or 3.\n"
-    assert [stray.message(page) for stray in strays(page)]
-    made = with_settings(page)
-    assert list(strays(made)) == []
-    assert "settings:\n  a: 8\n  b: 2 3\n---" in made
 
 
 def test_no_two_pages_share_the_address_of_their_title() -> None:

@@ -215,6 +215,17 @@ def test_a_file_that_is_gone_before_it_is_looked_at_stops_no_build(tmp_path: Pat
     assert rebuild.edited(tmp_path) is None
 
 
+def test_settings_show_on_no_page(tmp_path: Path) -> None:
+    config = load_config(str(ROOT / "mkdocs.yml"), docs_dir=str(tmp_path))
+    settings = tmp_path / "data" / "settings" / "index.tsv"
+    settings.parent.mkdir(parents=True)
+    settings.touch()
+    (tmp_path / "data" / "facts.yml").touch()
+    watched = rebuild.dated(config)
+    assert tmp_path / "data" / "facts.yml" in watched
+    assert settings not in watched
+
+
 def test_a_script_may_show_on_every_page() -> None:
     found = rebuild.outdated(sources(), [Path("posenc/t5.py"), Path("scripts/book/run.py")])
     assert len(found) == len(sources())
