@@ -35,9 +35,7 @@ not by `torch.compile`, on the meta device or inside `torch.func.vmap`; kinds, s
 always.
 """
 
-from posenc.nn.alibi import ALiBi
-from posenc.nn.attention import attention
-from posenc.nn.diagnose import (
+from posenc.diagnose import (
     colliding_positions,
     diagnose,
     drowned_tokens,
@@ -46,6 +44,8 @@ from posenc.nn.diagnose import (
     sees_order,
     trained_layout,
 )
+from posenc.nn.alibi import ALiBi
+from posenc.nn.attention import attention
 from posenc.nn.embedding import PositionalEmbedding
 from posenc.nn.gpt import Cache, GPTModel, create_model_config
 from posenc.nn.learned import LearnedPositionalEmbedding

@@ -24,10 +24,13 @@ from patients import VOCAB, Attending, Reader, Rotary, Table, TorchEncoder, sine
 from torch import Tensor
 
 from posenc import nn
-from posenc.nn._observe import Recorder, Widths
-from posenc.nn._parts import may_mix
-from posenc.nn._trial import Reads, Trial, Watch, uncompiled
-from posenc.nn.diagnose import ABSENT, HEALTHY, ILL, UNDETERMINED, Diagnosis
+from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, UNDETERMINED, Diagnosis
+from posenc.diagnose.collisions import Sizes
+from posenc.diagnose.isolation import uncompiled
+from posenc.diagnose.operations import TableReads, Watcher
+from posenc.diagnose.parts import may_mix
+from posenc.diagnose.recording import Recorder
+from posenc.diagnose.trial import Trial
 
 Model = torch.nn.Module
 HUNDRED = range(100)
@@ -853,11 +856,11 @@ def test_of_the_parts_of_a_model_those_that_work_row_by_row_need_not_be_tried() 
     assert may_mix(torch.nn.ModuleDict(tried | alone)) == ["", *list(tried), "one of two.1"]
 
 
-@pytest.mark.parametrize("mode", [Reads, Recorder, Widths])
-def test_what_watches_a_model_does_not_load_the_compiler(mode: type[Watch]) -> None:
+@pytest.mark.parametrize("mode", [TableReads, Recorder, Sizes])
+def test_what_watches_a_model_does_not_load_the_compiler(mode: type[Watcher]) -> None:
     """PyTorch does, for a class of modes that has the method itself."""
     assert "__torch_dispatch__" not in vars(mode)
-    assert vars(Watch)["__torch_dispatch__"] is mode.__torch_dispatch__
+    assert vars(Watcher)["__torch_dispatch__"] is mode.__torch_dispatch__
 
 
 def test_a_model_without_weights_is_diagnosed() -> None:

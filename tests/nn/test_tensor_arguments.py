@@ -12,7 +12,7 @@ from cases import each
 from torch import Tensor
 
 from posenc.nn import RotaryEmbedding, SinusoidalPositionalEncoding
-from posenc.nn._arguments import (
+from posenc._tensor_arguments import (
     ACTIVATIONS,
     INTEGERS,
     as_activations,
