@@ -55,7 +55,7 @@ def test_macos_and_windows_run_the_tests_of_every_module() -> None:
     assert job["strategy"]["matrix"]["system"] == ["macos-latest", "windows-latest"]
     *_, command = commands(job)
     named = set(shlex.split(command)[3:])
-    assert {"posenc", "tests/nn"} <= named
+    assert {"posenc", "tests/diagnose", "tests/nn"} <= named
     assert [path for path in named if not (ROOT / path).exists()] == []
     modules = {path.stem.strip("_") for path in (ROOT / "posenc").glob("*.py")}
     tests = {f"tests/test_{module}.py" for module in modules}

@@ -1,4 +1,13 @@
-"""All five questions at once: `diagnose`, and the `Report` that it returns."""
+"""All five questions at once: `diagnose`, and the `Report` that it returns.
+
+A model is run on a copy, in evaluation mode and without gradients, so that its mode, its weights,
+buffers and caches, and all generators of random numbers are afterwards as they were. But hooks run
+with it, and what they write elsewhere stays written. All threads share the generators: if other
+threads run, those of NumPy and Python that a model draws from are left as they are, and where it
+draws from one of PyTorch's, what other threads draw meanwhile is put back with it. The copy is
+widened to float64 for most questions: it takes as much memory as the model's weights twice if they
+are float32, four times if they are narrower, and what its outputs need.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +25,36 @@ from posenc.diagnose.layout import rope_layout
 from posenc.diagnose.length import longest_input
 from posenc.diagnose.order import sees_order
 from posenc.diagnose.trial import Example
+
+
+@dataclass(frozen=True)
+class Report:
+    """All answers about one model.
+
+    Attributes:
+        subject: the model, in words.
+        diagnoses: the answers, a `Diagnosis` each, in the order of the questions.
+    """
+
+    subject: str
+    diagnoses: tuple[Diagnosis, ...]
+
+    @property
+    def ill(self) -> bool:
+        """Whether at least one answer is ill."""
+        return any(diagnosis.ill for diagnosis in self.diagnoses)
+
+    @property
+    def status(self) -> str:
+        """Ill if one answer is, or else undetermined if one is, healthy otherwise."""
+        found = {diagnosis.status for diagnosis in self.diagnoses}
+        return next((status for status in (ILL, UNDETERMINED) if status in found), HEALTHY)
+
+    def __str__(self) -> str:
+        ill = sum(diagnosis.ill for diagnosis in self.diagnoses)
+        open_ = sum(diagnosis.status == UNDETERMINED for diagnosis in self.diagnoses)
+        summary = f"{ill} ill, {open_} undetermined, of {len(self.diagnoses)} questions."
+        return "\n\n".join([self.subject, *map(str, self.diagnoses), summary])
 
 
 def diagnose(
@@ -76,36 +115,6 @@ def diagnose(
             rope_layout(model, example, axis=axis),
         ),
     )
-
-
-@dataclass(frozen=True)
-class Report:
-    """All answers about one model.
-
-    Attributes:
-        subject: the model, in words.
-        diagnoses: the answers, a `Diagnosis` each, in the order of the questions.
-    """
-
-    subject: str
-    diagnoses: tuple[Diagnosis, ...]
-
-    @property
-    def ill(self) -> bool:
-        """Whether at least one answer is ill."""
-        return any(diagnosis.ill for diagnosis in self.diagnoses)
-
-    @property
-    def status(self) -> str:
-        """Ill if one answer is, or else undetermined if one is, healthy otherwise."""
-        found = {diagnosis.status for diagnosis in self.diagnoses}
-        return next((status for status in (ILL, UNDETERMINED) if status in found), HEALTHY)
-
-    def __str__(self) -> str:
-        ill = sum(diagnosis.ill for diagnosis in self.diagnoses)
-        open_ = sum(diagnosis.status == UNDETERMINED for diagnosis in self.diagnoses)
-        summary = f"{ill} ill, {open_} undetermined, of {len(self.diagnoses)} questions."
-        return "\n\n".join([self.subject, *map(str, self.diagnoses), summary])
 
 
 def _subject(model: nn.Module) -> str:

@@ -21,7 +21,7 @@ All together
   Text to ids and back          `create_tokenizer`, `ByteTokenizer`,    posenc/nn/tokenizer.py
                                 `WordTokenizer`
 What is wrong with a model
-  Five questions                `diagnose`, `sees_order`,               posenc/nn/diagnose.py
+  Five questions                `diagnose`, `sees_order`,               posenc/diagnose/
                                 `drowned_tokens`,
                                 `colliding_positions`,
                                 `longest_input`, `rope_layout`,
