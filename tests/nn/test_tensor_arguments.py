@@ -11,7 +11,6 @@ import torch
 from cases import each
 from torch import Tensor
 
-from posenc.nn import RotaryEmbedding, SinusoidalPositionalEncoding
 from posenc._tensor_arguments import (
     ACTIVATIONS,
     INTEGERS,
@@ -24,6 +23,7 @@ from posenc._tensor_arguments import (
     offset_or_positions,
     on_device,
 )
+from posenc.nn import RotaryEmbedding, SinusoidalPositionalEncoding
 
 CPU = torch.device("cpu")
 META = torch.device("meta")
