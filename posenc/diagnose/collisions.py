@@ -10,14 +10,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from posenc._arguments import as_integer
-from posenc.diagnose.answers import (
-    ABSENT,
-    HEALTHY,
-    ILL,
-    CannotTellError,
-    Diagnosis,
-    answer,
-)
+from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, CannotTellError, Diagnosis, answer
 from posenc.diagnose.ask import ask
 from posenc.diagnose.indirect import find_scores, has_window, uses_steps
 from posenc.diagnose.labels import combined

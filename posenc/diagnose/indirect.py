@@ -13,13 +13,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from posenc.diagnose.labels import (
-    for_visible,
-    hidden_below,
-    rounded_labels,
-    rounding,
-    visible_keys,
-)
+from posenc.diagnose.labels import for_visible, hidden_below, rounded_labels, rounding, visible_keys
 from posenc.diagnose.operations import Watcher, name_of, tensors_in
 from posenc.diagnose.recording import Recorder, digest
 from posenc.diagnose.trial import Trial

@@ -10,14 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from posenc.diagnose.answers import (
-    HEALTHY,
-    ILL,
-    UNDETERMINED,
-    CannotTellError,
-    Diagnosis,
-    answer,
-)
+from posenc.diagnose.answers import HEALTHY, ILL, UNDETERMINED, CannotTellError, Diagnosis, answer
 from posenc.diagnose.ask import ask
 from posenc.diagnose.outputs import comparable
 from posenc.diagnose.parts import Part, called_with, may_mix, mixing_parts

@@ -8,15 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from diagnose.models import (
-    VOCAB,
-    Mingled,
-    Model,
-    Reader,
-    Rotary,
-    Table,
-    sines,
-)
+from diagnose.models import VOCAB, Mingled, Model, Reader, Rotary, Table, sines
 from diagnose.random_models import Chance, statuses
 from posenc import nn
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL

@@ -8,11 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from diagnose.models import (
-    VOCAB,
-    Mingled,
-    Stepping,
-)
+from diagnose.models import VOCAB, Mingled, Stepping
 from posenc import nn
 from posenc.diagnose.answers import ABSENT, UNDETERMINED
 

@@ -15,14 +15,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from diagnose.models import (
-    VOCAB,
-    Maker,
-    Reader,
-    Table,
-    only,
-    sines,
-)
+from diagnose.models import VOCAB, Maker, Reader, Table, only, sines
 from posenc import nn
 from posenc.diagnose.answers import ABSENT, HEALTHY, UNDETERMINED
 from posenc.diagnose.isolation import uncompiled

@@ -6,9 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from diagnose.models import (
-    VOCAB,
-)
+from diagnose.models import VOCAB
 from posenc import nn
 from posenc.diagnose.answers import HEALTHY
 

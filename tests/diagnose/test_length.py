@@ -8,13 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from diagnose.models import (
-    VOCAB,
-    Model,
-    Reader,
-    Said,
-    Table,
-)
+from diagnose.models import VOCAB, Model, Reader, Said, Table
 from diagnose.random_models import Chance, statuses
 from posenc import nn
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, UNDETERMINED

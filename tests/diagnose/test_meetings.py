@@ -5,12 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from diagnose.models import (
-    VOCAB,
-    Mingled,
-    Reader,
-    sines,
-)
+from diagnose.models import VOCAB, Mingled, Reader, sines
 from posenc import nn
 from posenc.diagnose.answers import HEALTHY, UNDETERMINED
 

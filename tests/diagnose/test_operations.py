@@ -6,10 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from diagnose.models import (
-    Reader,
-    sines,
-)
+from diagnose.models import Reader, sines
 from posenc import nn
 from posenc.diagnose.answers import HEALTHY
 from posenc.diagnose.collisions import Sizes

@@ -11,11 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from diagnose.models import (
-    Reader,
-    Said,
-    Table,
-)
+from diagnose.models import Reader, Said, Table
 from posenc import nn
 from posenc.diagnose.answers import UNDETERMINED
 

@@ -7,11 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from diagnose.models import (
-    VOCAB,
-    Model,
-    Reader,
-)
+from diagnose.models import VOCAB, Model, Reader
 from posenc import nn
 from posenc.diagnose.parts import may_mix
 

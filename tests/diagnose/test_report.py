@@ -5,9 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from diagnose.models import (
-    VOCAB,
-)
+from diagnose.models import VOCAB
 from posenc import nn
 
 

@@ -8,16 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from diagnose.models import (
-    VOCAB,
-    Model,
-    Reader,
-    Said,
-    Table,
-    beside,
-    only,
-    sines,
-)
+from diagnose.models import VOCAB, Model, Reader, Said, Table, beside, only, sines
 from posenc import nn
 from posenc.diagnose.answers import HEALTHY
 from posenc.diagnose.trial import Trial
