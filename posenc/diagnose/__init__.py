@@ -8,7 +8,7 @@ A file a question
   layout.py       which layout do its rotary heads have?      `rope_layout`, `trained_layout`
 All five at once
   report.py       the answers about one model                 `diagnose`, `Report`
-What these use, from top to bottom: a file imports only from those below it
+What these use: each file imports only from those below it
   ask.py          checks the arguments and asks a question
   parts.py        parts of a model, each run on its own
   indirect.py     order that enters other than by positions alone
@@ -21,8 +21,9 @@ What these use, from top to bottom: a file imports only from those below it
   operations.py   watches single operations
   answers.py      one answer, or why there is none            `Diagnosis`
 
-Nothing here imports `posenc.nn`, which imports the public names from here. Outside there are torch,
-numpy, `posenc._arguments` and `posenc._tensor_arguments`.
+Of the questions, only collisions.py uses others: order.py and length.py. Imported from outside are
+torch, numpy, `posenc._arguments` and `posenc._tensor_arguments`. Nothing here imports `posenc.nn`,
+which offers the functions under its own name.
 """
 
 from posenc.diagnose.answers import Diagnosis
