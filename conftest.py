@@ -23,15 +23,18 @@ Collect = Callable[[Path, pytest.Collector], pytest.Collector | None]
 # The tests of the package's own modules, their fast paths and what they refuse: their lines are
 # counted. To trace them takes as long as the work itself, and all other tests look at the package
 # from without.
-FILES = [*(ROOT / "posenc").glob("*.py"), *(ROOT / "posenc" / "nn").glob("*.py")]
-MODULES = [path.relative_to(ROOT / "posenc") for path in FILES]
+MODULES = [path.relative_to(ROOT / "posenc") for path in (ROOT / "posenc").rglob("*.py")]
 TESTS = (
     ROOT / "tests" / (path.parent.name or "package") / f"test_{path.stem.strip('_')}.py"
     for path in MODULES
 )
-OTHERS = ("package/test_fast.py", "nn/test_fast.py", "nn/test_bad_input.py")
+OTHERS = (
+    "package/test_fast.py",
+    *("nn/test_fast.py", "nn/test_bad_input.py", "nn/test_tensor_arguments.py"),
+)
 COUNTED = {*TESTS, *(ROOT / "tests" / name for name in OTHERS)}
 
+NEED_TORCH = [ROOT / "posenc" / name for name in ("_tensor_arguments.py", "diagnose", "nn")]
 HAS_SYBIL, HAS_TORCH = (find_spec(name) is not None for name in ("sybil", "torch"))
 
 
@@ -75,7 +78,7 @@ def pytest_collect_file(
 
 def missing(path: Path) -> str:
     """Return what has to be installed before a file can be checked, or nothing."""
-    if ROOT / "posenc" / "nn" in path.parents and not HAS_TORCH:
+    if not HAS_TORCH and any(place in (path, *path.parents) for place in NEED_TORCH):
         return "posenc.nn needs torch: pip install '.[nn]'"
     if path.suffix == ".md" and not HAS_SYBIL:
         return "pages need sybil: pip install -c constraints.txt -e '.[docs,test]'"

@@ -29,7 +29,8 @@ Added to the scores
     Linear biases, ALiBi      `alibi_slopes`, `alibi_bias`,               posenc/alibi.py
                               `alibi_key_bias`, `alibi_rows`
 
-The same as PyTorch modules, and a small GPT to try them in: `posenc.nn`, which needs torch.
+The same as PyTorch modules, and a small GPT to try them in: `posenc.nn`, which needs torch. What is
+wrong with the positions of a model: `posenc.diagnose`, whose names are those of `posenc.nn`.
 
 Conventions, everywhere: pair `i` owns dimensions 2i and 2i+1, i = 0 … d/2−1; its frequency is
 base^(−2i/d), base 10000 unless said; positions are integers or reals of any shape; a relative

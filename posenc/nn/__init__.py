@@ -1,31 +1,32 @@
 """The schemes as PyTorch modules, and a model made of them. This file is the map.
 
 Added to tokens
-  The sinusoidal encoding       `SinusoidalPositionalEncoding`          posenc/nn/sinusoidal.py
-  A learned row a position      `LearnedPositionalEmbedding`            posenc/nn/learned.py
-  Tokens and positions          `PositionalEmbedding`                   posenc/nn/embedding.py
+  The sinusoidal encoding       `SinusoidalPositionalEncoding`         posenc/nn/sinusoidal.py
+  A learned row a position      `LearnedPositionalEmbedding`           posenc/nn/learned.py
+  Tokens and positions          `PositionalEmbedding`                  posenc/nn/embedding.py
 Turned into queries and keys
-  Rotary embedding              `RotaryEmbedding`                       posenc/nn/rotary.py
+  Rotary embedding              `RotaryEmbedding`                      posenc/nn/rotary.py
 Added to the scores
-  Relative embeddings           `RelativePositionEmbedding`,            posenc/nn/relative.py
+  Relative embeddings           `RelativePositionEmbedding`,           posenc/nn/relative.py
                                 `relative_positions`, `relative_row`,
                                 `relative_attention`,
                                 `relative_score_mod`, `reversed_view`
-  T5's buckets                  `T5RelativeBias`                        posenc/nn/t5.py
-  Swin's windows                `SwinRelativeBias`                      posenc/nn/swin.py
-  Linear biases                 `ALiBi`                                 posenc/nn/alibi.py
+  T5's buckets                  `T5RelativeBias`                       posenc/nn/t5.py
+  Swin's windows                `SwinRelativeBias`                     posenc/nn/swin.py
+  Linear biases                 `ALiBi`                                posenc/nn/alibi.py
 All together
-  Attention                     `attention`                             posenc/nn/attention.py
-  A small GPT                   `GPTModel`, `Cache`,                    posenc/nn/gpt.py
+  Attention                     `attention`                            posenc/nn/attention.py
+  A small GPT                   `GPTModel`, `Cache`,                   posenc/nn/gpt.py
                                 `create_model_config`
-  Text to ids and back          `create_tokenizer`, `ByteTokenizer`,    posenc/nn/tokenizer.py
+  Text to ids and back          `create_tokenizer`, `ByteTokenizer`,   posenc/nn/tokenizer.py
                                 `WordTokenizer`
 What is wrong with a model
-  Five questions                `diagnose`, `sees_order`,               posenc/nn/diagnose.py
-                                `drowned_tokens`,
-                                `colliding_positions`,
-                                `longest_input`, `rope_layout`,
-                                `trained_layout`
+  All five questions            `diagnose`                             posenc/diagnose/report.py
+  Does it see order?            `sees_order`                           posenc/diagnose/order.py
+  Do positions drown tokens?    `drowned_tokens`                       posenc/diagnose/drowned.py
+  Do positions collide?         `colliding_positions`                  posenc/diagnose/collisions.py
+  Is a table too short?         `longest_input`                        posenc/diagnose/length.py
+  Which layout is rotary?       `rope_layout`, `trained_layout`        posenc/diagnose/layout.py
 
 Each module works angles, biases and indices out in float64 and integers whenever it is called:
 what it adds is cast at the end, and a turn is made of cosines and sines that were cast. So the
@@ -35,9 +36,7 @@ not by `torch.compile`, on the meta device or inside `torch.func.vmap`; kinds, s
 always.
 """
 
-from posenc.nn.alibi import ALiBi
-from posenc.nn.attention import attention
-from posenc.nn.diagnose import (
+from posenc.diagnose import (
     colliding_positions,
     diagnose,
     drowned_tokens,
@@ -46,6 +45,8 @@ from posenc.nn.diagnose import (
     sees_order,
     trained_layout,
 )
+from posenc.nn.alibi import ALiBi
+from posenc.nn.attention import attention
 from posenc.nn.embedding import PositionalEmbedding
 from posenc.nn.gpt import Cache, GPTModel, create_model_config
 from posenc.nn.learned import LearnedPositionalEmbedding

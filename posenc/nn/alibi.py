@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from posenc._arguments import _shown, as_flag
+from posenc._tensor_arguments import ACTIVATIONS, as_relative
 from posenc.alibi import alibi_slopes
-from posenc.nn._arguments import ACTIVATIONS, as_relative
 
 
 class ALiBi(nn.Module):

@@ -16,7 +16,7 @@ import math
 import torch
 from torch import Tensor
 
-from posenc.nn._arguments import (
+from posenc._tensor_arguments import (
     as_activations,
     as_mask,
     on_device,

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc._arguments import LARGEST, _shown, as_choice, as_flag, as_integer, as_reals
-from posenc.nn._arguments import as_ids, as_mask, as_probability, on_device, values_are_known
+from posenc._tensor_arguments import as_ids, as_mask, as_probability, on_device, values_are_known
 from posenc.nn.alibi import ALiBi
 from posenc.nn.attention import attention
 from posenc.nn.embedding import PositionalEmbedding

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc._arguments import as_integer
-from posenc.nn._arguments import as_ids, check_range, on_device
+from posenc._tensor_arguments import as_ids, check_range, on_device
 
 
 class LearnedPositionalEmbedding(nn.Module):

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from posenc._arguments import as_integer
-from posenc.nn._arguments import (
+from posenc._tensor_arguments import (
     as_activations,
     as_positions,
     as_relative,

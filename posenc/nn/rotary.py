@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from posenc._arguments import _shown, as_base, as_choice, as_integer
-from posenc.nn._arguments import (
+from posenc._tensor_arguments import (
     as_activations,
     as_out,
     is_followed,

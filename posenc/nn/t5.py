@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from posenc._arguments import as_flag, as_integer
-from posenc.nn._arguments import as_relative, on_device
+from posenc._tensor_arguments import as_relative, on_device
 from posenc.t5 import t5_bucket_starts
 
 

@@ -94,8 +94,9 @@ def _imports(statement: str) -> Iterator[str]:
 
 
 def _is_there(module: str) -> bool:
-    """Return whether the browser's Python has a module; the package's layers want torch."""
-    return module.split(".")[0] in THERE and not f"{module}.".startswith("posenc.nn.")
+    """Return whether the browser's Python has a module; two parts of the package want torch."""
+    torch = f"{module}.".startswith(("posenc.diagnose.", "posenc.nn."))
+    return module.split(".")[0] in THERE and not torch
 
 
 class _Run(Preprocessor):

@@ -37,6 +37,7 @@ def which(*sessions: str) -> list[int]:
         "import numpy as np, torch.nn",
         "from torch import nn",
         "import posenc.nn",
+        "import posenc.diagnose",
         "from posenc import frequencies, nn",
         "from posenc.nn import RotaryEmbedding",
         "import matplotlib.pyplot as plt",

@@ -55,7 +55,7 @@ def test_macos_and_windows_run_the_tests_of_every_module() -> None:
     assert job["strategy"]["matrix"]["system"] == ["macos-latest", "windows-latest"]
     *_, command = commands(job)
     named = set(shlex.split(command)[3:])
-    assert {"posenc", "tests/nn"} <= named
+    assert {"posenc", "tests/diagnose", "tests/nn"} <= named
     assert [path for path in named if not (ROOT / path).exists()] == []
     modules = {path.stem.strip("_") for path in (ROOT / "posenc").glob("*.py")}
     tests = {f"tests/test_{module}.py" for module in modules}
@@ -63,12 +63,14 @@ def test_macos_and_windows_run_the_tests_of_every_module() -> None:
 
 
 def test_tests_of_the_package_import_nothing_that_windows_lacks() -> None:
-    files = [*(ROOT / "tests").glob("*.py"), *(ROOT / "tests" / "nn").glob("*.py")]
+    rooms = [ROOT / "tests" / room for room in ("diagnose", "nn")]
+    modules = {path for room in rooms for path in room.glob("*.py")}
+    files = [*(ROOT / "tests").glob("*.py"), *modules]
     package = re.compile(r"^(?:import|from) (?:fcntl|grp|pwd|resource|termios|pty)\b", re.M)
     found = {path.name for path in files if package.search(path.read_text(encoding="utf-8"))}
     assert "conftest.py" not in found
     named = {Path(word).name for word in commands(jobs("checks.yml")["package"])[-1].split()}
-    assert not found & (named | {path.name for path in (ROOT / "tests" / "nn").glob("*.py")})
+    assert not found & (named | {path.name for path in modules})
 
 
 # scripts/setup/bare_debian.py, as far as it can be asked without root

@@ -385,7 +385,7 @@ def test_out_that_shares_memory_with_factors_is_refused(layout: str) -> None:
 def test_places_that_are_shared_are_noticed(
     shape: tuple[int, ...], strides: tuple[int, ...], shared: bool
 ) -> None:
-    from posenc.nn._arguments import _overlaps
+    from posenc._tensor_arguments import _overlaps
 
     assert _overlaps(torch.zeros(100).as_strided(shape, strides)) is shared
 

@@ -22,7 +22,7 @@ import pytest
 import torch
 
 from posenc import nn
-from posenc.nn.diagnose import ABSENT, HEALTHY, UNDETERMINED
+from posenc.diagnose.answers import ABSENT, HEALTHY, UNDETERMINED
 
 # Some of transformers' modules script a function as they are imported.
 WORDS: dict[str, Any] = {"vocab_size": 100, "bos_token_id": 1, "eos_token_id": 2}

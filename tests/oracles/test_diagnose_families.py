@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from posenc import nn
-from posenc.nn.diagnose import ABSENT, HEALTHY, ILL, UNDETERMINED
+from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, UNDETERMINED
 
 # Some of transformers' modules script a function as they are imported.
 pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script")

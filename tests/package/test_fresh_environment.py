@@ -43,7 +43,14 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 def test_examples_of_the_numpy_modules_pass_and_torch_is_named(checkout: Path) -> None:
     done = run(checkout, ".venv/bin/pytest", "--doctest-modules", "posenc")
-    modules = [*(checkout / "posenc" / "nn").glob("*.py")]
+    modules = [
+        *(
+            path
+            for folder in ("diagnose", "nn")
+            for path in (checkout / "posenc" / folder).glob("*.py")
+        ),
+        checkout / "posenc" / "_tensor_arguments.py",
+    ]
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"SKIPPED [{len(modules)}]" in done.stdout
     assert "posenc.nn needs torch: pip install '.[nn]'" in done.stdout

@@ -1,15 +1,20 @@
-"""Models to be diagnosed: small, and healthy or ill in exactly one way."""
+"""Small models to diagnose, each healthy or ill in exactly one way."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from posenc import nn as pnn
+from posenc.diagnose.answers import UNDETERMINED
 from posenc.nn.sinusoidal import sinusoidal_rows
+
+Model = nn.Module
+Maker = Callable[[], Model]
 
 VOCAB = 40
 
@@ -129,3 +134,76 @@ class TorchEncoder(nn.Module):
         mask = nn.Transformer.generate_square_subsequent_mask(ids.shape[1], dtype=x.dtype)
         read: Tensor = self.encoder(x, mask=mask.to(x.device) if self.causal else None)
         return read
+
+
+class Said(nn.Module):
+    """A model and what is made of its output."""
+
+    def __init__(self, inner: Model, say: Callable[[Tensor], Any]) -> None:
+        super().__init__()
+        self.inner, self.say = inner, say
+
+    def forward(self, ids: Tensor) -> Any:
+        return self.say(self.inner(ids))
+
+
+def beside(constant: float) -> Callable[[Tensor], Tensor]:
+    """Return what adds a column that never changes."""
+    return lambda x: torch.cat([x, torch.full_like(x[..., :1], constant)], dim=-1)
+
+
+def only(report: Any) -> set[str]:
+    """Return why nothing was told, the same for each question."""
+    assert report.status == UNDETERMINED
+    assert not report.ill
+    assert {diagnosis.status for diagnosis in report.diagnoses} == {UNDETERMINED}
+    return {diagnosis.why for diagnosis in report.diagnoses}
+
+
+class Mingled(nn.Module):
+    """Attention whose queries meet a table of relative positions, as in XLNet and DeBERTa."""
+
+    def __init__(self, kinds: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self.table, self.kinds = nn.Embedding(VOCAB, 16), kinds
+        self.relative = nn.Parameter(torch.randn(16, 1200))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x, n = self.table(ids), ids.shape[1]
+        places = torch.arange(n)
+        kinds = self.kinds(places[:, None] - places).expand(len(ids), n, n)
+        scores = x @ x.mT + (x @ self.relative).gather(-1, kinds)
+        out: Tensor = x + torch.softmax(scores, dim=-1) @ x
+        return out
+
+
+class Stepping(nn.Module):
+    """A model that decodes inside its forward, token by token, and may lose its offset."""
+
+    def __init__(self, *, lost: bool, added: bool) -> None:
+        super().__init__()
+        self.table, self.lost, self.added = nn.Embedding(VOCAB, 16), lost, added
+        self.rows = nn.Embedding(64, 16)
+        self.turn = pnn.RotaryEmbedding(16)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.table(ids)
+        for _ in range(2):
+            seen: list[Tensor] = []
+            out = []
+            for step in range(ids.shape[1]):
+                place, token = 0 if self.lost else step, x[:, step : step + 1]
+                row = self.rows.weight[place]
+                token = token + row if self.added else self.turned(token, place)
+                seen.append(token)
+                past = torch.cat(seen, dim=1)
+                out.append(token + torch.softmax(token @ past.mT / 4, dim=-1) @ past)
+            x = torch.cat(out, dim=1)
+        read: Tensor = x
+        return read
+
+    def turned(self, x: Tensor, place: int) -> Tensor:
+        angles = place / 10.0 ** torch.arange(8, dtype=torch.float64)
+        cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+        first, second = x.chunk(2, dim=-1)
+        return torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)

@@ -10,8 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from posenc.nn import RotaryEmbedding, SinusoidalPositionalEncoding
-from posenc.nn._arguments import (
+from posenc._tensor_arguments import (
     ACTIVATIONS,
     INTEGERS,
     as_activations,
@@ -23,6 +22,7 @@ from posenc.nn._arguments import (
     offset_or_positions,
     on_device,
 )
+from posenc.nn import RotaryEmbedding, SinusoidalPositionalEncoding
 from tests.cases import each
 
 CPU = torch.device("cpu")

@@ -1,4 +1,4 @@
-"""The parts of a model, each run on its own: which mix tokens, and what these know of positions."""
+"""The parts of a model, each run on its own: which mix tokens, and whether those know positions."""
 
 from __future__ import annotations
 
@@ -10,68 +10,78 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from posenc.nn._trial import Trial, first_floats, hooked, suppressed, uncompiled, watched
+from posenc.diagnose.isolation import running
+from posenc.diagnose.operations import hooked, suppressed
+from posenc.diagnose.outputs import first_floats
+from posenc.diagnose.trial import Trial
 
-# PyTorch's parts that know of a row, the last axis, nothing but the row. To try each takes time.
+# PyTorch's modules that compute each row, along the last axis, from that row alone. They are not
+# tried, which saves time.
 ROW_BY_ROW = {nn.Linear, nn.LayerNorm, nn.RMSNorm, nn.Dropout, nn.Identity}
 ROW_BY_ROW |= {nn.GELU, nn.ReLU, nn.SiLU, nn.Tanh, nn.Sigmoid}
 
-Called: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
+Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]  # by place, and by keyword
 
 
 class Part:
-    """A part of a model, and what it was called with on three texts of equal shape.
+    """A part of a model, and its arguments in three runs on sequences of equal shape.
 
     Args:
         module: the part.
-        given: what it was called with on the text that is changed here.
-        other: on a text of other tokens.
-        same: on a text of one token repeated.
+        given: its arguments for the tokens that are changed here.
+        other: for other tokens.
+        same: for one token repeated.
         shape: (batch, length).
     """
 
     def __init__(
-        self, module: nn.Module, given: Called, other: Called, same: Called, shape: torch.Size
+        self,
+        module: nn.Module,
+        given: Arguments,
+        other: Arguments,
+        same: Arguments,
+        shape: torch.Size,
     ) -> None:
         self.module, self.given, self.other, self.shape = module, given, other, shape
         self.same = same
-        pairs = zip(_arguments(given), _arguments(other), strict=False)
+        pairs = zip(_listed(given), _listed(other), strict=False)
         self.keys = [key for (key, x), (_, y) in pairs if self._depends(x, y)]
 
     @cached_property
     def mixes(self) -> float:
-        """How far its last output moves with the tokens before, beside its size."""
+        """How far its last output moves with the tokens before it, relative to its size."""
         changed = self._called(
             lambda key, x: torch.cat([_argument(self.other, key)[:, :-1], x[:, -1:]], dim=1)
         )
         return 0.0 if changed is None else self._moved(changed)[-1]
 
-    def causal(self, relative: float) -> bool:
+    def is_causal(self, tolerance: float) -> bool:
         """Say whether no output but the last depends on the last token."""
         changed = self._called(
             lambda key, x: torch.cat([x[:, :-1], _argument(self.other, key)[:, -1:]], dim=1)
         )
-        return changed is not None and max(self._moved(changed)[:-1]) <= relative
+        return changed is not None and max(self._moved(changed)[:-1]) <= tolerance
 
-    def told(self, relative: float) -> bool:
-        """Say whether what it is given of one token repeated differs from place to place."""
+    def is_told(self, tolerance: float) -> bool:
+        """Say whether its input for one token repeated differs from place to place."""
         given = (_argument(self.same, key) for key in self.keys)
         return any(
-            float((x - x[:, :1]).abs().max()) > relative * float(x.abs().max()) for x in given
+            float((x - x[:, :1]).abs().max()) > tolerance * float(x.abs().max()) for x in given
         )
 
-    def minds(self, order: Tensor, relative: float) -> bool:
-        """Say whether its last output changes with the order of all before."""
+    def sees(self, order: Tensor, tolerance: float) -> bool:
+        """Say whether its last output changes if its input is put in this order."""
         changed = self._called(lambda key, x: x[:, order.to(x.device)])
-        return changed is not None and self._moved(changed)[-1] > relative
+        return changed is not None and self._moved(changed)[-1] > tolerance
 
     def _depends(self, x: Any, y: Any) -> bool:
+        """Say whether an argument has a row for each token, and changes with the tokens."""
         if not _has_tokens(x, self.shape) or not isinstance(y, Tensor):
             return False
         return x.shape == y.shape and bool((x != y).any())
 
     def _moved(self, changed: Tensor) -> list[float]:
-        """Return how far the output moved at each place, beside its size."""
+        """Return how far the output moved at each place, relative to its size."""
         output = self._output
         assert output is not None
         moved = (changed - output).transpose(0, 1).flatten(1).abs().amax(dim=1)
@@ -84,39 +94,39 @@ class Part:
         return self._run(*_copied(self.given))
 
     def _called(self, change: Callable[[Any, Tensor], Tensor]) -> Tensor | None:
-        """Return what the part makes of tokens that a change has made anew."""
-        given = dict(_arguments(self.given))
+        """Return the output for changed tokens, and other arguments as they were."""
+        given = dict(_listed(self.given))
         rest = {key: x for key, x in given.items() if key not in self.keys}
         new = {key: change(key, given[key]) for key in self.keys} | copy.deepcopy(rest)
         args, kwargs = self.given
         return self._run(tuple(new[i] for i in range(len(args))), {key: new[key] for key in kwargs})
 
     def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor | None:
-        """Return what the part makes of these copies: it may write into them, a cache above all.
+        """Return the output for these arguments, or None if it has no row for each token.
 
-        None if it is not a row for each of the tokens.
+        The arguments must be copies: the part may write into them, into a cache above all.
         """
         try:
-            with uncompiled, watched.by:
+            with running():
                 result = first_floats(self.module(*args, **kwargs))
         except Exception:
             return None
         return result if result is not None and result.shape[:2] == self.shape else None
 
 
-def mixing_parts(trial: Trial, tokens: Tensor, equal: dict[str, Called]) -> list[Part]:
+def mixing_parts(trial: Trial, tokens: Tensor, equal: dict[str, Arguments]) -> list[Part]:
     """Return the smallest parts of a model in which tokens see one another.
 
-    `equal` is what parts are called with on a text of one token repeated.
+    `equal` has the arguments of parts for one token repeated, by name.
     """
     given, _ = called_with(trial, tokens, equal)
-    given = {name: called for name, called in given.items() if _reads(called, tokens.shape[:2])}
+    given = {name: called for name, called in given.items() if _has_rows(called, tokens.shape[:2])}
     other, _ = called_with(trial, trial.other(tokens), given)
     parts: dict[str, Part] = {}
-    for name, module in reversed([*trial.model.named_modules()]):  # what is inside comes first
+    for name, module in reversed([*trial.model.named_modules()]):  # inner parts first
         if name not in other:
             continue
-        if any(_holds(name, inner) for inner in parts):  # and what holds it need not be run
+        if any(_contains(name, inner) for inner in parts):  # so it is not the smallest
             continue
         part = Part(module, given[name], other[name], equal[name], tokens.shape[:2])
         if part.keys and part.mixes:
@@ -124,16 +134,16 @@ def mixing_parts(trial: Trial, tokens: Tensor, equal: dict[str, Called]) -> list
     return [*parts.values()]
 
 
-def _holds(outer: str, inner: str) -> bool:
+def _contains(outer: str, inner: str) -> bool:
     """Say whether one module is inside another, by their names."""
     return f".{inner}.".startswith(f".{outer}.".replace("..", "."))
 
 
 def called_with(
     trial: Trial, tokens: Tensor, parts: Collection[str]
-) -> tuple[dict[str, Called], Any]:
-    """Return what these parts are first called with on these tokens, and the model's output."""
-    first: dict[str, Called] = {}
+) -> tuple[dict[str, Arguments], Any]:
+    """Return the arguments of each part's first call for these tokens, and the model's output."""
+    first: dict[str, Arguments] = {}
 
     def keep(name: str, part: nn.Module, args: Any, kwargs: Any) -> None:
         if name not in first:
@@ -150,12 +160,12 @@ def called_with(
 
 
 def may_mix(model: nn.Module) -> list[str]:
-    """Return the names of all parts of a model but those that work row by row."""
+    """Return the names of all parts of a model except those that work row by row."""
     return [name for name, part in model.named_modules() if not _row_by_row(part)]
 
 
 def _row_by_row(part: nn.Module) -> bool:
-    """Say whether a part is PyTorch's own, and makes of each row something, whatever the others."""
+    """Say whether a part is one of PyTorch's, unchanged, that computes each row from that row."""
     if part._forward_hooks or part._forward_pre_hooks or "forward" in vars(part):
         return False
     if type(part) is nn.Sequential:
@@ -165,15 +175,15 @@ def _row_by_row(part: nn.Module) -> bool:
     return type(part) in ROW_BY_ROW
 
 
-def _copied(called: Called) -> Called:
-    """Return a deep copy, of which plain tensors are made in a faster way."""
-    plain = (x for _, x in _arguments(called) if type(x) is Tensor and not x.requires_grad)
-    return copy.deepcopy(called, {id(x): x.clone() for x in plain})
+def _copied(arguments: Arguments) -> Arguments:
+    """Return a deep copy. Plain tensors are cloned, which is faster."""
+    plain = (x for _, x in _listed(arguments) if type(x) is Tensor and not x.requires_grad)
+    return copy.deepcopy(arguments, {id(x): x.clone() for x in plain})
 
 
-def _reads(called: Called, shape: torch.Size) -> bool:
-    """Say whether a part was given a row for each token."""
-    return any(_has_tokens(x, shape) for _, x in _arguments(called))
+def _has_rows(arguments: Arguments, shape: torch.Size) -> bool:
+    """Say whether one of the arguments has a row for each token."""
+    return any(_has_tokens(x, shape) for _, x in _listed(arguments))
 
 
 def _has_tokens(x: Any, shape: torch.Size) -> bool:
@@ -181,11 +191,12 @@ def _has_tokens(x: Any, shape: torch.Size) -> bool:
     return isinstance(x, Tensor) and x.is_floating_point() and x.ndim >= 3 and x.shape[:2] == shape
 
 
-def _arguments(called: Called) -> list[tuple[Any, Any]]:
-    """Return the arguments of a call, by place and by keyword."""
-    args, kwargs = called
+def _listed(arguments: Arguments) -> list[tuple[Any, Any]]:
+    """Return each argument with its place or its keyword."""
+    args, kwargs = arguments
     return [*enumerate(args), *kwargs.items()]
 
 
-def _argument(called: Called, key: Any) -> Any:
-    return called[0][key] if isinstance(key, int) else called[1][key]
+def _argument(arguments: Arguments, key: Any) -> Any:
+    args, kwargs = arguments
+    return args[key] if isinstance(key, int) else kwargs[key]

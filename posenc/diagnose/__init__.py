@@ -1,0 +1,47 @@
+"""What is wrong with a model: five questions, each answered by running a copy of it.
+
+A file a question
+  order.py        does it see order?                          `sees_order`
+  drowned.py      do positions drown the tokens?              `drowned_tokens`
+  collisions.py   do two positions collide in this dtype?     `colliding_positions`
+  length.py       is a table shorter than the input?          `longest_input`
+  layout.py       which layout do its rotary heads have?      `rope_layout`, `trained_layout`
+All five at once
+  report.py       the answers about one model                 `diagnose`, `Report`
+What these use: each file imports only from those below it
+  ask.py          checks the arguments and asks a question
+  parts.py        parts of a model, each run on its own
+  indirect.py     order that enters other than by positions alone
+  meetings.py     where positions meet tokens
+  labels.py       which positions are equal
+  recording.py    operations that a model runs, with their arguments
+  trial.py        a copy of a model, run on random tokens
+  outputs.py      what is read from a model's output
+  isolation.py    leaves the model and everything else as it was
+  operations.py   watches single operations
+  answers.py      one answer, or why there is none            `Diagnosis`
+
+Of the questions, only collisions.py uses others: order.py and length.py. Imported from outside are
+torch, numpy, `posenc._arguments` and `posenc._tensor_arguments`. Nothing here imports `posenc.nn`,
+which offers the functions under its own name.
+"""
+
+from posenc.diagnose.answers import Diagnosis
+from posenc.diagnose.collisions import colliding_positions
+from posenc.diagnose.drowned import drowned_tokens
+from posenc.diagnose.layout import rope_layout, trained_layout
+from posenc.diagnose.length import longest_input
+from posenc.diagnose.order import sees_order
+from posenc.diagnose.report import Report, diagnose
+
+__all__ = [
+    "Diagnosis",
+    "Report",
+    "colliding_positions",
+    "diagnose",
+    "drowned_tokens",
+    "longest_input",
+    "rope_layout",
+    "sees_order",
+    "trained_layout",
+]

@@ -1,0 +1,364 @@
+"""Which layout do its rotary heads have? `rope_layout` watches what the code rotates, and
+`trained_layout` looks at weights alone.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from posenc._arguments import _shown, as_integer
+from posenc._tensor_arguments import ACTIVATIONS, check_range
+from posenc.diagnose.answers import (
+    ABSENT,
+    HEALTHY,
+    ILL,
+    UNDETERMINED,
+    CannotTellError,
+    Diagnosis,
+    answer,
+)
+from posenc.diagnose.ask import ask
+from posenc.diagnose.isolation import undisturbed
+from posenc.diagnose.operations import hooked
+from posenc.diagnose.recording import by_position, compared, varies
+from posenc.diagnose.trial import SURE, Example, Trial
+
+PAIRS = {"interleaved": "dimensions 2i and 2i + 1", "half": "dimensions i and i + d/2"}
+# By chance the pairs of random weights are so much alike once in three million.
+DEVIATIONS = 5
+CONVERT = "convert the projections of queries and keys: posenc.convert_projection."
+
+
+def rope_layout(model: nn.Module, example: Example = None, *, axis: int | None = None) -> Diagnosis:
+    """Return which dimensions the model rotates together, and whether its weights agree.
+
+    On a sequence of one token repeated a query is the same everywhere except for its rotation. The
+    pairs are those dimensions whose length together stays the same at every position; only one
+    pairing has that property. That is the layout that the *code* applies.
+
+    What the weights were trained with is another matter, and the code cannot tell. Where the
+    projections can be found in the model, `trained_layout` is asked about them; its answer may be
+    that they do not tell either. A length that falls with the position as well, as in xPos, is not
+    reported; where one factor does both, the answer is undetermined.
+
+    Args:
+        model: see `diagnose`.
+        example: see `diagnose`.
+        axis: see `diagnose`.
+
+    Returns:
+        A `Diagnosis`. Verdicts: "interleaved"; "half"; "one pair, the same in either layout";
+        "interleaved weights, reordered to turn half" or the reverse, where the model reorders heads
+        between projection and rotation; "the code turns …, the weights were trained with …", ill;
+        "nothing is turned", absent.
+        Measured: `rotary_d`, how many dimensions of a head turn, `d`, of how many, and what
+        `trained_layout` measures.
+
+    Raises:
+        TypeError: see `diagnose`.
+        ValueError: see `diagnose`.
+
+    Source:
+        Su et al., "RoFormer" (2021), section 3.4.2, for the rotation.
+
+    Examples:
+        >>> import torch
+        >>> from posenc import nn
+        >>> model = nn.GPTModel(50, 20, 16, heads=2, layers=1, pos_type="rope")
+        >>> nn.rope_layout(model).verdict
+        'interleaved'
+    """
+    return ask("Which layout do its rotary heads have?", _judge_layout, model, example, axis=axis)
+
+
+def trained_layout(weight: Tensor, *, heads: int) -> Diagnosis:
+    """Return what the weights of a query or key projection say about the layout of their training.
+
+    Nothing in the training of a rotary model prefers one dimension of a pair to the other, but
+    much prefers one frequency to another. So after training the two rows of a pair have about the
+    same length, and those of different pairs do not. Each pairing is compared with random ones,
+    and has to be more alike than they are by five standard deviations. If the halves are, the
+    layout is half: neighbours are then alike as well, since their frequencies are. If only
+    neighbours are, and twice as much as the halves, it is interleaved. Weights that were never
+    trained have no such pattern, and some that were trained have none either: then the answer is
+    that it cannot tell. But rows whose length changes along the head for another reason look like
+    either layout, rotated or not.
+
+    Args:
+        weight: (heads·d, d_model), the projection of queries, or of keys, as `nn.Linear` has it;
+            where only the first dimensions of a head turn, give the rows of those.
+        heads: how many heads there are; of keys, where they are grouped.
+
+    Returns:
+        A `Diagnosis`. Verdicts: "interleaved", "half", "cannot tell". Measured: `interleaved` and
+        `half`, by how many standard deviations the rows of a pair are more alike than those of
+        random pairs, and `apart`, how many times less alike they are if half than if interleaved.
+
+    Raises:
+        TypeError: `weight` is not a floating tensor, `heads` not an integer.
+        ValueError: `weight` is not of two axes, finite, with a multiple of 2·`heads` rows.
+
+    Source:
+        Our own; the two layouts are those of `posenc.convert_layout`.
+
+    Examples:
+        >>> import torch
+        >>> from posenc import nn
+        >>> nn.trained_layout(torch.randn(64, 32), heads=2).verdict
+        'cannot tell'
+    """
+    heads = as_integer("heads", heads, least=1)
+    with undisturbed():
+        return _judge_rows(_as_projection(weight, heads))
+
+
+# What the code rotates
+
+
+class _Rotated(NamedTuple):
+    """Heads that are rotated: in which layout, in how many dimensions, and as they are at 0."""
+
+    layout: str
+    rotary_d: int
+    heads: Tensor  # (heads, d), at position 0, where a rotation changes nothing
+
+
+def _judge_layout(trial: Trial) -> Diagnosis:
+    trial.demand_three_tokens()
+    tokens = trial.repeated(trial.length)
+    rotated = _find_rotated(trial, tokens)
+    if not rotated:
+        why = "No query or key is turned from position to position and keeps its length."
+        return answer(ABSENT, "nothing is turned", why)
+    if len({one.layout for one in rotated}) > 1:
+        raise CannotTellError("parts of the model turn in one layout, and parts in the other")
+    widest = max(rotated, key=lambda one: one.heads.shape[-1])
+    if widest.rotary_d == 2:
+        numbers: dict[str, float] = {"rotary_d": 2, "d": widest.heads.shape[-1]}
+        why = f"Of {widest.heads.shape[-1]} dimensions of a head the first two turn."
+        return answer(HEALTHY, "one pair, the same in either layout", why, numbers)
+    rows, reordered = _projections(trial, tokens, rotated), False
+    if rows is None:
+        rows, reordered = _projections(trial, tokens, [_reordered(one) for one in rotated]), True
+    return _compare_with_weights(widest, rows, reordered=reordered)
+
+
+def _compare_with_weights(rotated: _Rotated, rows: Tensor | None, *, reordered: bool) -> Diagnosis:
+    """Return the answer, given the rows of weights that made what is rotated, if they were found.
+
+    `reordered` says that the model puts these rows in the order of the other layout.
+    """
+    layout, rotary_d, d = rotated.layout, rotated.rotary_d, rotated.heads.shape[-1]
+    numbers: dict[str, float] = {"rotary_d": rotary_d, "d": d}
+    why = f"Of {d} dimensions of a head {rotary_d} turn, {PAIRS[layout]} together."
+    if rows is None:
+        return answer(HEALTHY, layout, f"{why} No projection was found to compare.", numbers)
+    verdict = layout
+    if reordered:
+        layout = _other(layout)
+        verdict = f"{layout} weights, reordered to turn {verdict}"
+        why += f" Before that they are reordered: the rows of the weights are {layout}."
+    trained = _judge_rows(rows)
+    numbers |= trained.measured
+    if trained.verdict in PAIRS and trained.verdict != layout:
+        verdict = f"the code turns {layout}, the weights were trained with {trained.verdict}"
+        return answer(ILL, verdict, f"{why} {trained.why}", numbers, CONVERT)
+    said = "do not tell" if trained.status == UNDETERMINED else "agree"
+    return answer(HEALTHY, verdict, f"{why} The projections' weights {said}.", numbers)
+
+
+def _find_rotated(trial: Trial, tokens: Tensor) -> list[_Rotated]:
+    """Return everything that is rotated, given one token repeated."""
+    other = trial.other(tokens[:, :1]).repeat_interleave(trial.length, dim=1)
+    found: list[_Rotated] = []
+    unclear = False
+    select = partial(_heads_or_factors, trial.length)
+    for name, given, changed in compared(trial, tokens, other, select):
+        by_token = [not torch.equal(x, y) for x, y in zip(given, changed, strict=True)]
+        for x, depends in zip(given, by_token, strict=True):
+            if depends:
+                rotated = _as_rotated(x, trial)
+                found += [rotated] if rotated else []
+            elif name == "mul" and any(by_token) and x.shape.count(trial.length) == 1:
+                unclear |= varies(by_position(x, trial.length))
+    if unclear and not found:
+        raise CannotTellError(
+            "positions are multiplied into what depends on tokens, but not seen to turn it, as"
+            " where they are added to the tokens as well"
+        )
+    return found
+
+
+def _heads_or_factors(length: int, name: str, given: list[Tensor]) -> list[Tensor]:
+    """Return the arguments that may be rotated, and all factors of products."""
+    return [x for x in given if name == "mul" or _may_be_heads(x, length)]
+
+
+def _may_be_heads(x: Tensor, length: int) -> bool:
+    """Say whether these may be heads, (…, length, d), of two pairs or more."""
+    return (
+        x.ndim >= 3
+        and x.shape[-2] == length
+        and x.shape[-1] >= 4
+        and x.shape[-1] % 2 == 0
+        and not x.is_complex()
+    )
+
+
+def _as_rotated(x: Tensor, trial: Trial) -> _Rotated | None:
+    """Return how a tensor, (…, length, d), is rotated from position to position, if it is.
+
+    It is if every pair of dimensions keeps its length, and what is in no pair does not change.
+    """
+    if not _may_be_heads(x, trial.length):
+        return None
+    heads = x.cpu().double().reshape(-1, trial.length, x.shape[-1])
+    size = float(heads.abs().max())
+    moved_by = (heads - heads[:, :1]).abs().amax(dim=(0, 1))
+    moves = (moved_by > 1e-6 * size).tolist()
+    if not any(moves):
+        return None
+    # Unless it is rotated, what moves by m changes its squared length by about size·m.
+    slack = max(1e-4, SURE * trial.epsilon()) * size * float(moved_by.max())
+    for layout, rotary_d, width in _pairings(moves):
+        if any(moves[rotary_d:]):
+            continue
+        first, second = _pairs(heads[..., :width], layout)
+        squared = first**2 + second**2
+        if _largest(squared - squared[:, :1]) <= slack:
+            return _Rotated(layout, rotary_d, heads[:, 0])
+    return None
+
+
+def _pairings(moves: list[bool]) -> list[tuple[str, int, int]]:
+    """Return the pairings to try, given which dimensions move.
+
+    Each is a layout, how many dimensions are rotated, and how many are paired.
+    """
+    d = len(moves)
+    last = max(place for place, moved in enumerate(moves) if moved) // 2 * 2 + 2
+    return [
+        ("interleaved", last, d),
+        *(("half", rotary_d, rotary_d) for rotary_d in range(d, 3, -2)),
+    ]
+
+
+def _pairs(x: Tensor, layout: str) -> tuple[Tensor, ...]:
+    """Return the first and the second dimension of every pair."""
+    return (x[..., 0::2], x[..., 1::2]) if layout == "interleaved" else x.chunk(2, dim=-1)
+
+
+def _other(layout: str) -> str:
+    """Return the other layout."""
+    return next(other for other in PAIRS if other != layout)
+
+
+def _reordered(rotated: _Rotated) -> _Rotated:
+    """Return the same heads with their dimensions in the order of the other layout."""
+    dimensions = rotated.heads[:, : rotated.rotary_d]
+    pairs = torch.stack(_pairs(dimensions, rotated.layout), dim=-1)
+    if rotated.layout == "interleaved":
+        pairs = pairs.mT
+    heads = torch.cat([pairs.flatten(1), rotated.heads[:, rotated.rotary_d :]], dim=1)
+    return rotated._replace(heads=heads)
+
+
+# What the weights say
+
+
+def _projections(trial: Trial, tokens: Tensor, rotated: list[_Rotated]) -> Tensor | None:
+    """Return the rows of weights, (heads, rotary_d, d_model), that made what is rotated."""
+    found: dict[tuple[int, int], Tensor] = {}
+    for weight, output in _linear_outputs(trial, tokens):
+        for one in rotated:
+            width = one.heads.shape[1]
+            if weight.shape[0] < width:
+                continue
+            windows = output.unfold(0, width, 1)
+            for head in one.heads:
+                far = (windows - head).abs().amax(dim=1)
+                start = int(far.argmin())
+                if far[start] <= 1e-5 * head.abs().max() and head.any():
+                    rows = weight[start : start + one.rotary_d]
+                    found[weight.data_ptr(), start] = rows.cpu().double()
+    widest = max((rows.shape for rows in found.values()), default=None)
+    if widest is None:
+        return None
+    return torch.stack([rows for rows in found.values() if rows.shape == widest])
+
+
+def _linear_outputs(trial: Trial, tokens: Tensor) -> list[tuple[Tensor, Tensor]]:
+    """Return each matrix of weights, (out, in), and its output for the first token, (out,)."""
+    seen: list[tuple[Tensor, Tensor]] = []
+
+    def keep(part: nn.Module, given: Any, output: Any) -> None:
+        weight = getattr(part, "weight", None)
+        if not isinstance(weight, Tensor) or not isinstance(output, Tensor):
+            return
+        if weight.ndim == 2 and output.ndim == 3 and output.shape[2] == len(weight):
+            seen.append((weight, output[0, 0].cpu().double()))
+
+    with hooked(part.register_forward_hook(keep) for part in trial.model.modules()):
+        trial.call(tokens)
+    return seen
+
+
+def _as_projection(weight: object, heads: int) -> Tensor:
+    """Return a weight as (heads, d, d_model)."""
+    allowed = "a floating tensor (heads·d, d_model)"
+    if not isinstance(weight, Tensor) or weight.dtype not in ACTIVATIONS:
+        raise TypeError(f"weight must be {allowed}; got {_shown(weight)}")
+    if weight.layout is not torch.strided:
+        raise TypeError(f"weight must be {allowed}, dense; got one of {weight.layout}")
+    if weight.ndim != 2 or not weight.numel() or weight.shape[0] % (2 * heads) or weight.is_meta:
+        raise ValueError(
+            f"weight must be {allowed}, with a multiple of 2·heads = {2 * heads} rows; got"
+            f" shape {tuple(weight.shape)} on {weight.device}"
+        )
+    check_range("weight", weight.detach(), -math.inf, math.inf, "finite")
+    return weight.detach().reshape(heads, -1, weight.shape[1])
+
+
+def _judge_rows(rows: Tensor) -> Diagnosis:
+    """Return the layout that the rows of projections, (heads, d, d_model), were trained with."""
+    lengths = rows.cpu().double().norm(dim=2).clamp(min=torch.finfo(torch.float64).tiny).log()
+    generator = torch.Generator().manual_seed(0)
+    shuffled = _shuffled(lengths.expand(100, -1, -1), generator)
+    by_chance = torch.stack([square.mean() for square in _differences(shuffled)])
+    within = {layout: _differences(lengths, layout).mean() for layout in PAIRS}
+    z = {
+        layout: float((by_chance.mean() - value) / by_chance.std().clamp(min=1e-300))
+        for layout, value in within.items()
+    }
+    apart = float(within["half"] / within["interleaved"].clamp(min=1e-300))
+    why = (
+        f"Rows of a pair are more alike than random ones by {z['interleaved']:.1f} deviations if"
+        f" interleaved, by {z['half']:.1f} if half."
+    )
+    numbers = {**z, "apart": apart}
+    # Neighbours are alike in either layout: if halves were trained, so are their frequencies.
+    alike = {layout for layout in PAIRS if z[layout] >= DEVIATIONS}
+    if "half" in alike and apart < 2:
+        return answer(HEALTHY, "half", why, numbers)
+    if alike == {"interleaved"} and apart > 2:
+        return answer(HEALTHY, "interleaved", why, numbers)
+    return answer(UNDETERMINED, "cannot tell", f"{why} That shows neither.", numbers)
+
+
+def _differences(lengths: Tensor, layout: str = "interleaved") -> Tensor:
+    """Return the squared differences within pairs."""
+    first, second = _pairs(lengths, layout)
+    return (first - second).square()
+
+
+def _shuffled(x: Tensor, generator: torch.Generator) -> Tensor:
+    return x.gather(-1, torch.rand(x.shape, generator=generator).argsort(dim=-1))
+
+
+def _largest(x: Tensor) -> float:
+    return float(x.abs().max()) if x.numel() else 0.0

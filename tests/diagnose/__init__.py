@@ -1,0 +1,1 @@
+"""The tests of posenc.diagnose, a file a module."""

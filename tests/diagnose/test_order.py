@@ -1,0 +1,299 @@
+"""Which models see order, and which only through their mask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from posenc import nn
+from posenc.diagnose.answers import HEALTHY, UNDETERMINED
+from tests.diagnose.models import (
+    VOCAB,
+    Attending,
+    Model,
+    Reader,
+    Said,
+    Stepping,
+    Table,
+    TorchEncoder,
+    beside,
+    sines,
+)
+from tests.diagnose.random_models import HUNDRED, Chance, verdicts
+
+
+def seeing(chance: Chance) -> Model:
+    """Return a model with positions, of any kind, causal or not, with an output a token or not."""
+    form, causal = chance.form(), chance.random() < 0.5
+    pool = None if causal else chance.choice([None, "mean", "first"])
+    table, waves = Table(64, form["d_model"]), sines(form["d_model"])
+    return chance.one(
+        lambda: chance.gpt("sinusoidal", "learned", "rope", "alibi", "t5", "shaw"),
+        lambda: TorchEncoder(True, causal=causal, layers=form["layers"]),
+        lambda: Reader(table, **form, causal=causal, pool=pool),
+        lambda: Reader(waves, **form, causal=causal, pool=pool),
+        chance.rotary,
+    )
+
+
+def blind(chance: Chance) -> Model:
+    """Return an encoder without positions, or one causal layer without them."""
+    pool = chance.choice([None, "mean", "first", "last"])
+    return chance.one(
+        lambda: chance.gpt("none", "counting", layers=(1,)),
+        lambda: TorchEncoder(False, layers=chance.choice([1, 2, 3])),
+        lambda: Reader(**chance.form(1, 2, 3), pool=pool),
+        lambda: Reader(**chance.form(1), causal=True),
+    )
+
+
+def masked(chance: Chance) -> Model:
+    """Return a causal model of two layers or three without positions."""
+    return chance.one(
+        lambda: chance.gpt("none", "counting", layers=(2, 3)),
+        lambda: TorchEncoder(False, causal=True, layers=chance.choice([2, 3])),
+        lambda: Reader(**chance.form(2, 3), causal=True),
+    )
+
+
+@pytest.mark.no_cover
+def test_models_with_positions_see_order() -> None:
+    assert verdicts(seeing, nn.sees_order) == {"it sees order"}
+
+
+@pytest.mark.no_cover
+def test_models_without_positions_do_not_see_order() -> None:
+    assert verdicts(blind, nn.sees_order) == {"it does not see order"}
+
+
+@pytest.mark.no_cover
+def test_deep_causal_models_without_positions_see_order_through_the_mask_alone() -> None:
+    assert verdicts(masked, nn.sees_order) == {"only through the causal mask"}
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_order_is_judged_in_every_dtype(dtype: torch.dtype) -> None:
+    assert nn.sees_order(Reader(sines(16)).to(dtype)).verdict == "it sees order"
+    assert nn.sees_order(Reader().to(dtype)).verdict == "it does not see order"
+
+
+def test_vocabulary_of_one_token_is_undetermined() -> None:
+    found = nn.sees_order(nn.GPTModel(1, 40, 16, heads=2, layers=1))
+    assert found.status == UNDETERMINED
+    model = nn.GPTModel(VOCAB, 40, 16, heads=2, layers=1)
+    assert "the same one" in nn.sees_order(model, torch.full((1, 9), 7)).why
+
+
+@pytest.mark.parametrize("constant", [1e6, torch.finfo(torch.float32).min], ids=["large", "masked"])
+def test_constant_column_hides_nothing(constant: float) -> None:
+    say = beside(constant)
+    assert nn.sees_order(Said(Reader(Table(64, 16)), say)).verdict == "it sees order"
+    assert nn.sees_order(Said(Reader(), say)).verdict == "it does not see order"
+    deep = Said(Reader(causal=True), say)
+    assert nn.sees_order(deep).verdict == "only through the causal mask"
+
+
+def test_order_is_undetermined_if_no_token_sees_another() -> None:
+    model = nn.GPTModel(VOCAB, 64, 16, heads=2, layers=2, pos_type="rope")
+    for block in model.blocks:
+        torch.nn.init.zeros_(block.attention.out.weight)  # type: ignore[arg-type, union-attr]
+    for one in (model, nn.PositionalEmbedding(VOCAB, 64, 16)):
+        found = nn.sees_order(one)
+        assert found.status == UNDETERMINED
+        assert "no token's output depends on another token" in found.why
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Said(Reader(Table(64, 16)), lambda x: x * 0),
+        Said(Reader(Table(64, 16)), torch.ones_like),
+        Reader(sines(16), deviation=0),
+    ],
+    ids=["times 0", "constant", "rows of 0"],
+)
+def test_output_that_ignores_tokens_is_undetermined(model: Model) -> None:
+    found = nn.sees_order(model)
+    assert found.status == UNDETERMINED
+    assert "does not depend on the tokens" in found.why
+
+
+class Narrow(torch.nn.Module):
+    """A model that computes in bfloat16, and in nothing else."""
+
+    def __init__(self, inner: Model) -> None:
+        super().__init__()
+        self.inner = inner.bfloat16()
+
+    def forward(self, ids: Tensor) -> Tensor:
+        out: Tensor = self.inner(ids)
+        if out.dtype != torch.bfloat16:
+            raise TypeError("bfloat16 alone")
+        return out
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    # The first two run all the lines that the others do.
+    ["sinusoidal", "t5"]
+    + [pytest.param(name, marks=pytest.mark.no_cover) for name in ("learned", "rope", "alibi")],
+)
+def test_nothing_hidden_by_rounding_is_called_ill(scheme: str) -> None:
+    for seed in range(5):
+        torch.manual_seed(seed)
+        model = Narrow(nn.GPTModel(VOCAB, 64, 32, heads=2, layers=2, pos_type=scheme))
+        for found in (nn.sees_order(model), nn.colliding_positions(model)):
+            assert not found.ill, found
+    assert scheme != "t5" or "does not compute in float64" in found.why
+    assert scheme != "sinusoidal" or "hides what their order does" in nn.sees_order(model).why
+
+
+def test_change_of_a_few_digits_is_rounding() -> None:
+    """Four of float32's: more than the noise, and less than ten times as much."""
+
+    class Slight(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.table = torch.nn.Embedding(VOCAB, 8)
+
+        def forward(self, ids: Tensor) -> Tensor:
+            rising = (ids[:, 1] < ids[:, 2]).to(self.table.weight.dtype)[:, None]
+            mean: Tensor = self.table(ids).mean(dim=1) * (1 + 5e-7 * rising)
+            return mean
+
+    found = nn.sees_order(Slight())
+    assert found.verdict == "it does not see order"
+    assert found.measured["change"] > 1.5 * found.measured["noise"]
+
+
+def test_positions_symmetric_from_both_ends_are_seen() -> None:
+    """A text read backwards has the same positions: other orders have to be tried as well."""
+    rows = torch.randn(64, 16)
+
+    def mirrored(positions: Tensor) -> Tensor:
+        return rows[(2 * positions - positions.max()).abs()]
+
+    assert nn.sees_order(Reader(mirrored)).verdict == "it sees order"
+
+
+@pytest.mark.parametrize(
+    "say",
+    [lambda x: x.mT, lambda x: x @ x.mT, lambda x: x.flatten(0, 1)],
+    ids=["width first", "arcs", "all texts in one"],
+)
+def test_order_is_judged_along_every_axis_that_counts_tokens(
+    say: Callable[[Tensor], Tensor],
+) -> None:
+    assert nn.sees_order(Said(Reader(), say)).verdict == "it does not see order"
+    assert nn.sees_order(Said(Reader(Table(64, 16)), say)).verdict == "it sees order"
+    masked = Said(Reader(causal=True), say)
+    assert nn.sees_order(masked).verdict == "only through the causal mask"
+
+
+@pytest.mark.parametrize(
+    ("say", "why"),
+    [
+        (lambda x: torch.cat([x[:, :1], x], dim=1), "no row for each token"),
+        (lambda x: x.flatten(1), "no row for each token"),
+        (lambda x: x[0] if x.shape[1] % 2 else x, "has no row for each of 2 texts"),
+        (lambda x: x if x.shape[1] % 2 else x[..., 0], "no fixed number of axes"),
+    ],
+    ids=["one more", "in one row", "one text", "sometimes"],
+)
+def test_output_without_a_row_for_each_token_is_undetermined(
+    say: Callable[[Tensor], Tensor], why: str
+) -> None:
+    found = nn.sees_order(Said(Reader(), say))
+    assert found.status == UNDETERMINED
+    assert why in found.why
+
+
+def test_mask_is_told_from_positions_in_a_causal_model_with_one_output() -> None:
+    found = nn.sees_order(Reader(causal=True, pool="last"))
+    assert found.verdict == "only through the causal mask"
+    assert "the same output at every length" in found.why
+    for model in (
+        Reader(Table(64, 16), causal=True, pool="last"),
+        Reader(causal=True, pool="last", rotary=lambda: nn.RotaryEmbedding(8)),
+    ):
+        found = nn.sees_order(model)
+        assert (found.verdict, "no part shows" in found.why) == ("it sees order", False)
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_one_layer_with_positions_is_enough(layer: int) -> None:
+    turns: list[Model] = [torch.nn.Identity(), torch.nn.Identity()]
+    turns[layer] = nn.RotaryEmbedding(8)
+    found = nn.sees_order(Reader(causal=True, rotary=iter(turns).__next__))
+    assert (found.verdict, "no part shows" in found.why) == ("it sees order", False)
+
+
+@pytest.mark.parametrize("causal", [False, True], ids=["both ways", "causal"])
+def test_order_known_to_the_head_alone_is_not_called_the_mask(causal: bool) -> None:
+    weights = torch.rand(64)
+
+    def weighted(x: Tensor) -> Tensor:
+        return (x * weights[: x.shape[1], None].to(x.dtype)).sum(dim=1)
+
+    def nine(x: Tensor) -> Tensor:
+        if x.shape[1] != 9:
+            raise ValueError("nine tokens")
+        return weighted(x)
+
+    def averaged(x: Tensor) -> Tensor:
+        return weighted(x) / weights[: x.shape[1]].sum()
+
+    for say in (weighted, nine) if causal else (weighted, nine, averaged):
+        found = nn.sees_order(Said(Reader(causal=causal), say), torch.arange(9)[None])
+        assert found.verdict == "it sees order"
+        assert ("no part shows" in found.why) == causal  # without a mask it was no mask
+        assert found.status == (UNDETERMINED if causal else HEALTHY)
+
+
+def test_order_from_one_causal_layer_of_two_is_undetermined() -> None:
+    model = Reader(causal=True, pool="last")
+    layer = model.layers[1]
+    assert isinstance(layer, Attending)
+    layer.causal = False
+    found = nn.sees_order(model)
+    assert (found.verdict, found.status) == ("it sees order", UNDETERMINED)
+
+
+@pytest.mark.parametrize("added", [False, True], ids=["turned", "added"])
+def test_lost_cache_offset_is_not_healthy(added: bool) -> None:
+    found = nn.sees_order(Stepping(lost=True, added=added))
+    assert (found.status, "no part shows" in found.why) == (UNDETERMINED, True)
+    assert str(found).startswith("[  ? ]")
+
+
+def cosine(x: Tensor, y: Tensor) -> float:
+    return float(torch.nn.functional.cosine_similarity(x.flatten(), y.flatten(), dim=0))
+
+
+def test_a_threshold_of_the_cosine_gives_wrong_verdicts() -> None:
+    """The rule: two orders of three words more alike than 0.9 mean that positions are missing."""
+    generator = torch.Generator().manual_seed(0)
+    tokens = 0.02 * torch.randn(3, 64, generator=generator, dtype=torch.float64)
+    rows = sines(64)(torch.arange(3))
+    without, with_positions = (tokens, tokens.flip(0)), (tokens + rows, tokens.flip(0) + rows)
+    # Of means, it finds positions missing where they are; of rows in a line, the wrong way round.
+    assert cosine(*(x.mean(dim=0) for x in with_positions)) == pytest.approx(1)
+    assert cosine(*with_positions) > 0.99
+    assert cosine(*without) < 0.5
+
+
+@pytest.mark.no_cover  # many runs of lines that others count
+def test_the_cosine_of_whole_models_does_not_tell_those_with_positions() -> None:
+    def alike(scheme: str, seed: int) -> bool:
+        torch.default_generator.manual_seed(seed)
+        model = nn.GPTModel(50, 20, 32, heads=2, layers=2, pos_type=scheme)
+        with torch.no_grad():
+            logits = model(torch.tensor([[7, 8, 9], [9, 8, 7]]))
+        assert isinstance(logits, Tensor)
+        return cosine(*logits.mean(dim=1)) > 0.9
+
+    assert all(alike("sinusoidal", seed) for seed in HUNDRED)  # "missing"
+    assert sum(alike("none", seed) for seed in HUNDRED) < 20  # "working"
