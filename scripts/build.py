@@ -1,8 +1,8 @@
 """Build the site whole: `python -m scripts.build --site-dir site`, which is `make site`.
 
-The pages (mkdocs, strict), one style sheet for them (scripts/bundle.py), their copies as Markdown
-(scripts/copies.py), and the header for a strict host (scripts/policy.py). What came out is read
-once more (scripts/audit.py).
+The pages (mkdocs, strict), one style sheet for them (scripts/site/minify.py), their copies as
+Markdown (scripts/copies.py), and the header for a strict host (scripts/policy.py). What came out is
+read once more (scripts/audit.py).
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from pathlib import Path
 from click import Abort, ClickException
 from mkdocs.__main__ import cli
 
-from scripts import audit, bundle, copies, policy
+from scripts import audit, copies, policy
 from scripts.book import ROOT
+from scripts.site.minify import minify
 
 
 def build(folder: Path) -> None:
@@ -33,7 +34,7 @@ def build(folder: Path) -> None:
 
 def finish(folder: Path) -> None:
     """Do what is left to do in the folder of a builder, whichever that was."""
-    bundle.bundle(folder)
+    minify(folder)
     copies.write(folder)
     if found := audit.wrong(folder):
         sys.exit("\n".join(["The site is built, and wrong:", *found]))
