@@ -112,10 +112,10 @@ LOOKS_OTHERWISE = """async sheets => {
     await settled();
     const before = looks();
     const many = await Promise.all(sheets.map(link));
-    one.disabled = true;
+    one.sheet.disabled = true;
     await settled();
     const after = looks();
-    one.disabled = false;
+    one.sheet.disabled = false;
     for (const made of many) made.remove();
     return parts.filter((_, i) => before[i] !== after[i]).map(
         ([element, part]) => element.cloneNode().outerHTML.slice(0, 200) + part);
