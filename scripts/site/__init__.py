@@ -1,0 +1,1 @@
+"""From the pages to the site that a host serves."""
