@@ -7,7 +7,7 @@
     search_input.py          what the search gets to read of a page           (mkdocs calls it)
     install_lines.py         `pip install` lines with the wheel's address     (mkdocs calls it)
     rebuild.py               which pages an edit rebuilds while serving       (mkdocs calls it)
-    bundle.py, styles.py     one style sheet, short scripts
+    minify.py, minify.mjs    one style sheet, short scripts: esbuild and PurgeCSS
     markdown_copies.py       each page as Markdown, and their list llms.txt
     plain_markdown.py        Markdown without the page language, for both kinds of copies
     check.py                 dead links, shared titles, files far too large
@@ -16,5 +16,5 @@
     host.py                  a static host for tests and `make lighthouse`
     theme/                   what we change of mkdocs-material's templates
 
-Imports: posenc, book, figures, pyodide.
+Imports: posenc, setup, book, figures, pyodide.
 """

@@ -1,6 +1,6 @@
 """Build the site whole: `python -m scripts.site.build --site-dir site`, which is `make site`.
 
-mkdocs builds the pages, strictly. Then they get one style sheet (bundle.py), their copies in
+mkdocs builds the pages, strictly. Then they get one style sheet (minify.py), their copies in
 Markdown (markdown_copies.py) and the header for a strict host (security_policy.py), and the whole
 site is checked (check.py).
 """
@@ -15,7 +15,8 @@ from click import Abort, ClickException
 from mkdocs.__main__ import cli
 
 from scripts import ROOT
-from scripts.site import bundle, check, markdown_copies, security_policy
+from scripts.site import check, markdown_copies, security_policy
+from scripts.site.minify import minify
 
 
 def build(folder: Path) -> None:
@@ -33,7 +34,7 @@ def build(folder: Path) -> None:
 
 def finish(folder: Path) -> None:
     """Do what is left to do in the folder of a builder, whichever that was."""
-    bundle.bundle(folder)
+    minify(folder)
     markdown_copies.write(folder)
     if found := check.wrong(folder):
         sys.exit("\n".join(["The site is built, and wrong:", *found]))

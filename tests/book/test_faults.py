@@ -297,8 +297,13 @@ def test_a_wrong_word_goes_unnoticed(right: str, wrong: str) -> None:
 def book(tmp_path: Path) -> Path:
     """Return a copy of the project that a test may break."""
     copy = tmp_path / "a copy"
-    unwanted = (".git", ".venv", "node_modules", "__pycache__", ".*_cache")
-    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*unwanted))
+    unwanted = shutil.ignore_patterns(".git", ".venv", "node_modules", "__pycache__", ".*_cache")
+
+    def ignore(folder: str, names: list[str]) -> set[str]:
+        built = {"site"} if folder == str(ROOT) else set()
+        return unwanted(folder, names) | built
+
+    shutil.copytree(ROOT, copy, ignore=ignore)
     (copy / "node_modules").symlink_to(ROOT / "node_modules")
     return copy
 

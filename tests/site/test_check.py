@@ -134,7 +134,7 @@ def test_what_is_fetched_on_request_has_a_limit_of_its_own(site: Path) -> None:
 
 
 def test_a_wrong_site_stops_its_build(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scripts.site.bundle.bundle", lambda folder: None)
+    monkeypatch.setattr("scripts.site.build.minify", lambda folder: None)
     monkeypatch.setattr("scripts.site.markdown_copies.write", lambda folder: None)
     build.finish(site)
     (site / "a.svg").unlink()

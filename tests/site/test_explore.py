@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import subprocess
@@ -35,7 +34,6 @@ from posenc import (
 )
 from scripts import DOCS
 from scripts.setup.node import node
-from scripts.site.bundle import UNSAID
 
 SCRIPTS = DOCS / "assets" / "js"
 MATHEMATICS = SCRIPTS / "positions.js"
@@ -369,12 +367,3 @@ def test_a_malformed_address_falls_back_and_says_so() -> None:
 
 
 # What the pages load.
-
-
-def test_explorers_are_small() -> None:
-    """All of them as they are served, and the mathematics, which the home page uses too."""
-    served = {
-        file.stem: UNSAID.sub("", file.read_text("utf-8")) for file in [*EXPLORERS, MATHEMATICS]
-    }
-    sizes = {stem: len(gzip.compress(text.encode(), 9)) for stem, text in served.items()}
-    assert sum(sizes.values()) < 12_000, sizes

@@ -21,7 +21,7 @@ from PIL import Image
 from playwright.sync_api import Page, Request, expect
 
 from scripts import ROOT
-from scripts.site.bundle import bundle
+from scripts.site.minify import minify
 from tests.site.served import Site, paths, served
 
 UNDER = "/some/book/"
@@ -133,7 +133,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         command = ["mkdocs", "build", "-q", "-f", str(place / "mkdocs.yml"), "-d", str(folder)]
         environment = os.environ | {"SITE_URL": url, "PYTHONPATH": str(ROOT)}
         subprocess.run([sys.executable, "-m", *command], env=environment, cwd=ROOT, check=True)
-        bundle(folder)
+        minify(folder)
         yield Site(folder, url)
 
 

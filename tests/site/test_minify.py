@@ -1,0 +1,340 @@
+"""Every page links one style sheet, which looks as the many did, and no script says less."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import quickjs
+from mkdocs.config import load_config
+from playwright.sync_api import Browser, Page, expect
+
+from scripts import ROOT
+from scripts.site.minify import ONE_LINK, minify
+from tests.site.served import Site
+from tests.site.visits import SCHEME, SETTLE, TOGGLE, UNFOLD
+
+LINK = re.compile(r'<link[^>]+rel="stylesheet"[^>]*href="([^"$]+)"')
+
+
+# The built site
+
+
+def test_every_page_links_one_sheet_and_all_the_same(site: Site) -> None:
+    named = set()
+    for page in site.folder.rglob("*.html"):
+        (address,) = LINK.findall(page.read_text(encoding="utf-8"))
+        named.add(address.rpartition("/")[2])
+    (name,) = named
+    assert (site.folder / "assets" / name).is_file()
+
+
+def test_every_file_that_the_sheet_names_is_there(site: Site) -> None:
+    (sheet,) = (site.folder / "assets").glob("book.*.css")
+    named = re.findall(r"""url\(["']?(?!data:|#)([^"')]+)""", sheet.read_text(encoding="utf-8"))
+    assert len(named) > 20
+    assert [name for name in named if not (sheet.parent / name).is_file()] == []
+
+
+def test_explorers_are_small(site: Site) -> None:
+    """All of them as they are served, and the mathematics, which the home page uses too."""
+    scripts = site.folder / "assets" / "js"
+    files = [scripts / "positions.js", *scripts.glob("explore/*.js")]
+    sizes = {file.stem: len(gzip.compress(file.read_bytes(), 9)) for file in files}
+    assert len(sizes) > 4
+    assert sum(sizes.values()) < 12_000, sizes
+
+
+def test_no_table_is_without_a_class(site: Site) -> None:
+    """The rules for such tables are left out."""
+    pages = [page.read_text(encoding="utf-8") for page in site.folder.rglob("*.html")]
+    tables = [table for page in pages for table in re.findall(r"<table[^>]*>", page)]
+    assert len(tables) > 50
+    assert [table for table in tables if " class=" not in table] == []
+
+
+SHEETS = """() => [...document.querySelectorAll("link[rel=stylesheet]")].map(
+    link => [link.getAttribute("href"), link.sheet.cssRules.length > 100])"""
+
+
+def test_the_sheet_has_its_whole_address_from_the_first(site: Site, page: Page) -> None:
+    """What the theme renamed would be read again. It stays when the page is changed."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto("chapters/formula-sheet/")
+    (name,) = (path.name for path in (site.folder / "assets").glob("book.*.css"))
+    assert page.evaluate(SHEETS) == [[f"{site.url}assets/{name}", True]]
+    page.evaluate("document.querySelector('link[rel=stylesheet]').here = true")
+    page.locator("nav a[href$='prove-it/']").first.evaluate("link => link.click()")
+    expect(page.locator("h1")).to_contain_text("Prove it")
+    assert page.evaluate(SHEETS) == [[f"{site.url}assets/{name}", True]]
+    assert page.evaluate("document.querySelector('link[rel=stylesheet]').here")
+    assert [url.rpartition("/")[2] for url in asked].count(name) == 1
+
+
+def test_without_scripts_the_sheet_is_there(still: Page) -> None:
+    still.goto("chapters/formula-sheet/")
+    ((address, is_read),) = still.evaluate(SHEETS)
+    assert address.startswith("../../assets/book.")
+    assert is_read
+
+
+# One sheet looks as the many did
+
+# Link the sheets from which the one was made, and return what looks otherwise without the one. All
+# computed properties count, those of what is drawn before and after an element too; of variables,
+# which may be spelt in another way, what uses them. Two elements are looked at of those that have
+# the same names and parents.
+LOOKS_OTHERWISE = """async sheets => {
+    const one = document.querySelector("link[rel=stylesheet][href*='/assets/book.']");
+    const link = name => new Promise((done, failed) => {
+        const href = new URL(`../${name}`, one.href);
+        const made = Object.assign(document.createElement("link"), {rel: "stylesheet", href});
+        made.onload = () => done(made);
+        made.onerror = () => failed(new Error(name));
+        one.before(made);
+    });
+    const kind = (element, depth = 4) => !element || !depth ? "" :
+        `${kind(element.parentElement, depth - 1)} ${element.localName}.${element.classList}`;
+    const kinds = Map.groupBy(document.querySelectorAll("html, body, body *"), one => kind(one));
+    const parts = [...kinds.values()].flatMap(alike => alike.slice(0, 2)).flatMap(element =>
+        [[element, ""], [element, "::before"], [element, "::after"]]);
+    const names = [...getComputedStyle(document.body)].filter(name => !name.startsWith("--"));
+    const looks = () => parts.map(([element, part]) => {
+        const style = getComputedStyle(element, part);
+        if (part && style.content === "none") return "";
+        return names.map(name => style.getPropertyValue(name)).join();
+    });
+    const settled = () => document.fonts.ready.then(() => SETTLE);
+    await settled();
+    const before = looks();
+    const many = await Promise.all(sheets.map(link));
+    one.sheet.disabled = true;
+    await settled();
+    const after = looks();
+    one.sheet.disabled = false;
+    for (const made of many) made.remove();
+    return parts.filter((_, i) => before[i] !== after[i]).map(
+        ([element, part]) => element.cloneNode().outerHTML.slice(0, 200) + part);
+}""".replace("SETTLE", SETTLE)
+
+
+@pytest.fixture(scope="module")
+def many(site: Site) -> list[str]:
+    """Return the sheets that the builder links, in their order."""
+    theme = [next(site.folder.glob(f"assets/stylesheets/{name}.*.css")) for name in THEME]
+    names = [sheet.relative_to(site.folder).as_posix() for sheet in theme]
+    config = load_config(str(ROOT / "mkdocs.yml"), hooks=[], plugins=[])
+    return [*names, "assets/_mkdocstrings.css", *config["extra_css"]]
+
+
+THEME = ("main", "palette")
+
+
+def looks_otherwise(page: Page, many: list[str]) -> list[str]:
+    """Return what looks otherwise without the one sheet, once the theme has moved what it moves."""
+    first: list[str] = page.evaluate(LOOKS_OTHERWISE, many)
+    return first and page.evaluate(LOOKS_OTHERWISE, many)
+
+
+def answer(page: Page) -> None:
+    """Get a verdict and a score."""
+    page.locator(".question input").first.check()
+    page.locator(".question .check").first.click()
+
+
+def search(page: Page) -> None:
+    """Get results."""
+    page.locator(".md-search__input").fill("rotary")
+    page.locator(".md-search-result__item").first.wait_for()
+
+
+@pytest.mark.parametrize(
+    ("path", "act"),
+    [
+        ("", search),
+        ("chapters/check-yourself/", answer),
+        ("explore/rope/", None),
+        ("reference/baselines/", None),
+    ],
+    ids=["search", "quiz", "explorer", "reference"],
+)
+def test_one_sheet_looks_as_the_many(
+    path: str, act: Callable[[Page], None] | None, many: list[str], page: Page
+) -> None:
+    page.goto(path)
+    page.evaluate(UNFOLD)
+    if act:
+        act(page)
+    assert looks_otherwise(page, many) == []
+    page.evaluate(f"{SCHEME} = 'slate'")  # with results shown, there is no switch
+    assert looks_otherwise(page, many) == []
+    page.emulate_media(media="print")
+    assert looks_otherwise(page, many) == []
+
+
+def test_a_rule_that_the_one_sheet_lacks_is_seen(many: list[str], page: Page) -> None:
+    page.goto("")
+    search(page)
+    page.evaluate("""() => {
+        const {sheet} = document.querySelector("link[rel=stylesheet]");
+        const rules = [...sheet.cssRules].map(rule => rule.selectorText);
+        sheet.deleteRule(rules.indexOf(".md-search-result__icon"));
+    }""")
+    found = looks_otherwise(page, many)
+    assert found
+    assert any("md-search-result__icon" in part for part in found)
+
+
+# What is styled, and when
+
+
+def styled(browser: Browser, page: Page, act: Callable[[], object]) -> float:
+    """Return how often an act has the page styled: once if each of its elements is, one time."""
+    browser.start_tracing(page=page, categories=["devtools.timeline"])
+    act()
+    page.evaluate(SETTLE)
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    passes = [event for event in events if event["name"] == "UpdateLayoutTree"]
+    elements = sum(event["args"].get("elementCount", 0) for event in passes)
+    there: int = page.evaluate("document.querySelectorAll('body *').length")
+    return float(elements / there)
+
+
+LIGHT_OR_DARK = """() => {
+    const root = document.documentElement;
+    root.style.color = "CanvasText";
+    const [red] = getComputedStyle(root).color.match(/\\d+/);
+    root.style.color = "";
+    return red < 128 ? "light" : "dark";
+}"""
+REDRAW = "document.querySelector('article p').append(document.createElement('b'))"
+
+
+def test_a_page_is_styled_once_at_its_load_and_once_at_each_change(
+    browser: Browser, page: Page
+) -> None:
+    """The window around the page has its colours, and a class or an element more costs nothing."""
+    page.goto("about:blank")
+    assert styled(browser, page, lambda: page.goto("reference/baselines/")) < 2
+    page.evaluate(UNFOLD)
+    assert page.evaluate(LIGHT_OR_DARK) == "light"
+    assert styled(browser, page, page.locator(TOGGLE).click) < 2
+    assert page.evaluate(LIGHT_OR_DARK) == "dark"
+    page.reload()
+    assert page.evaluate(LIGHT_OR_DARK) == "dark"
+    one_more = "document.documentElement.classList.toggle('unrolls')"
+    assert styled(browser, page, lambda: page.evaluate(one_more)) < 0.2
+    page.emulate_media(media="print")
+    page.evaluate(SETTLE)
+    assert styled(browser, page, lambda: page.evaluate(REDRAW)) < 0.2
+
+
+# A small site
+
+THEIRS = """@charset "UTF-8";
+table:not([class]) td { top: 0 }
+.used, .unused { top: 0 }
+.given { top: 1px }
+.unused .used { top: 2px }
+.used:is(:hover, :focus-visible, .unused) { top: 3px }
+[id^="note:"] { top: 4px }
+[data-md-color-switching] * { transition: none }
+@media print { .unused { top: 5px } }
+@font-face { font-family: A; src: url("fonts/a.woff2") }
+/*# sourceMappingURL=theme.css.map */"""
+OURS = """/* Why. */
+p[aria-disabled="true"] { top: 6px; background: url(../images/a.png) }
+.wished-for { content: "α" }"""
+ONE = (
+    '@charset "UTF-8";.used{top:0}.given{top:1px}.used:is(:hover,:focus-visible){top:3px}'
+    '[id^="note:"]{top:4px}@font-face{font-family:A;src:url(./built/fonts/a.woff2)}'
+    "p[aria-disabled=true]{top:6px;background:url(./images/a.png)}"
+    '.wished-for{content:"α"}\n'
+)
+PAGE = """<head>
+  <link rel="stylesheet" href="../assets/built/theme.css">
+  <title>Here</title>
+  <p class="used" id="note:1">
+  <code><span class="gp">&gt;</span><span class="n">a</span><span class="o">&lt;</span></code>
+      <link rel="stylesheet" href="../assets/css/ours.css">
+</head>"""
+CODE = '<code><span class="gp">&gt;</span>a&lt;</code>'
+SAYS = """
+// Why.
+/** What * this is,
+    and more. */
+const lines = [`// ${[1, 2].map((n) => `${n} /* kept */`)}  too
+    and indented`]; // how
+globalThis.says = () => lines.concat("α").join(); element?.classList.add("given");
+"""
+
+
+def write(site: Path, ours: str = OURS) -> None:
+    """Write a site of two pages as a builder leaves it."""
+    for name, content in {
+        "one/index.html": PAGE,
+        "404.html": PAGE.replace("../", "/book/"),
+        "assets/built/theme.css": THEIRS,
+        "assets/css/ours.css": ours,
+        "assets/js/explore/says.js": SAYS,
+    }.items():
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        (site / name).write_text(content, encoding="utf-8")
+
+
+def sheet(site: Path) -> Path:
+    """Return the one sheet of a site."""
+    (found,) = (site / "assets").glob("book.*.css")
+    return found
+
+
+def test_sheets_become_one_in_their_order_without_the_unused(tmp_path: Path) -> None:
+    write(tmp_path)
+    minify(tmp_path)
+    assert sheet(tmp_path).read_text(encoding="utf-8") == ONE
+    pages = [tmp_path / "one" / "index.html", tmp_path / "404.html"]
+    made = [page.read_text(encoding="utf-8") for page in pages]
+    link = ONE_LINK.format(address=f"../assets/{sheet(tmp_path).name}")
+    words = '  <title>Here</title>\n  <p class="used" id="note:1">\n'
+    assert made[0] == f"<head>\n{link}{words}  {CODE}\n</head>"
+    assert made[1] == made[0].replace("../", "/book/")
+
+
+def test_the_name_of_the_sheet_changes_with_its_content(tmp_path: Path) -> None:
+    names = []
+    for ours in (OURS, OURS, OURS.replace("6px", "7px")):
+        write(tmp_path, ours)
+        minify(tmp_path)
+        names.append(sheet(tmp_path).name)
+        sheet(tmp_path).unlink()
+    assert names[0] == names[1] != names[2]
+
+
+def test_a_missing_sheet_stops_the_build(tmp_path: Path) -> None:
+    write(tmp_path)
+    (tmp_path / "assets" / "css" / "ours.css").unlink()
+    with pytest.raises(SystemExit, match=r"ours\.css"):
+        minify(tmp_path)
+
+
+def said(code: str) -> str:
+    """Return what the script says."""
+    context = quickjs.Context()
+    context.eval(f"const element = null; {code}")
+    says: str = context.eval("says()")
+    return says
+
+
+def test_scripts_lose_their_comments_and_say_the_same(tmp_path: Path) -> None:
+    write(tmp_path)
+    script = tmp_path / "assets" / "js" / "explore" / "says.js"
+    minify(tmp_path)
+    code = script.read_text(encoding="utf-8")
+    assert said(code) == said(SAYS)
+    assert "Why" not in code and "how" not in code
+    assert len(code) < len(SAYS)
