@@ -376,13 +376,13 @@ SHAPES: list[tuple[dict[str, tuple[int, ...]], str]] = [
     ({"q": ()}, "q must have 2 dimensions or more; got shape ()"),
     ({"k": (4,)}, "k must have 2 dimensions or more; got shape (4,)"),
     ({"v": (3,)}, "v must have 2 dimensions or more; got shape (3,)"),
-    ({"q": (2, 5)}, "q and k must be of one width, 1 or more; got shapes (2, 5) and (3, 4)"),
+    ({"q": (2, 5)}, "q and k must have the same width, 1 or more; got shapes (2, 5) and (3, 4)"),
     (
         {"q": (2, 0), "k": (3, 0)},
-        "q and k must be of one width, 1 or more; got shapes (2, 0) and (3, 0)",
+        "q and k must have the same width, 1 or more; got shapes (2, 0) and (3, 0)",
     ),
     ({"v": (4, 5)}, "v must have a row for each key, 3; got shape (4, 5)"),
-    ({"k": (0, 4), "v": (0, 5)}, "k must hold a key to look at; got shape (0, 4)"),
+    ({"k": (0, 4), "v": (0, 5)}, "k must hold at least one key; got shape (0, 4)"),
     (
         {"q": (2, 2, 4), "k": (3, 3, 4)},
         "q, k and v must have leading shapes that broadcast; got (2,), (3,), ()",

@@ -135,7 +135,7 @@ def test_bad_positions_are_refused_by_name(name: str) -> None:
 
 
 def test_positions_of_another_shape_are_told_the_two_that_fit() -> None:
-    message = r"^positions must be of shape \(3,\) or \(2, 3\), as the tokens are; got \(1, 3\)$"
+    message = r"^positions must be of shape \(3,\) or \(2, 3\), to match the tokens; got \(1, 3\)$"
     with pytest.raises(ValueError, match=message):
         layer().forward(np.zeros((2, 3, 4)), [[0, 1, 2]])
 

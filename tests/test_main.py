@@ -219,7 +219,7 @@ def test_help_says_what_the_exit_status_means(capsys: pytest.CaptureFixture[str]
         main(["diagnose", "--help"])
     assert ended.value.code == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "0 nothing is ill, 1 something is ill, 2 something could not be told" in said
+    assert "0 if nothing is ill, 1 if something is, 2 if something could not be determined" in said
 
 
 def test_the_command_line_ends_with_the_status_whatever_its_console_can_show(

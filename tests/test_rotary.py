@@ -867,19 +867,19 @@ def test_own_frequencies_must_be_one_for_each_pair_and_not_negative(call: Call) 
             refused(TypeError, f"frequencies {REALS}", call, frequencies=value)
     for number in NOT_FINITE:
         refused(ValueError, f"frequencies {REALS} {number}", call, frequencies=[1, 1, 1, number])
-    allowed = "frequencies must be 0 or more, each; got -1.0"
+    allowed = "frequencies must each be 0 or more; got -1.0"
     refused(ValueError, allowed, call, frequencies=[1, 1, -1, 1])
-    allowed = "frequencies must be of shape (4,), one for each pair that turns; got"
+    allowed = "frequencies must be of shape (4,), one for each rotated pair; got"
     shapes: tuple[tuple[int, ...], ...] = ((), (0,), (3,), (5,), (8,), (1, 4))
     for shape in shapes:
         refused(ValueError, f"{allowed} {shape}", call, frequencies=np.ones(shape))
-    allowed = "frequencies must be of shape (2,), one for each pair that turns; got (4,)"
+    allowed = "frequencies must be of shape (2,), one for each rotated pair; got (4,)"
     refused(ValueError, allowed, call, frequencies=np.ones(4), rotary_d=4)
 
 
 @each_frequency
 def test_base_and_own_frequencies_exclude_each_other(call: Call) -> None:
-    allowed = "base must be left out where frequencies are given; got 500.0"
+    allowed = "base must be left out when frequencies are given; got 500.0"
     refused(ValueError, allowed, call, frequencies=np.ones(4), base=500.0)
     refused(TypeError, "base must be a number", call, frequencies=np.ones(4), base="500")
 

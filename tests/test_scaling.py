@@ -144,8 +144,8 @@ def test_more_turns_than_any_float64_leave_a_pair_alone() -> None:
     ("bad", "says"),
     [
         ({"ramp": "straight"}, 'ramp must be one of "turns", "pairs"; got \'straight\' (str)'),
-        ({"ramp": "pairs", "slow": 0}, 'slow must be above 0 where ramp is "pairs"; got 0.0'),
-        ({"ramp": "pairs", "base": 0.5}, 'base must be above 1 where ramp is "pairs"; got 0.5'),
+        ({"ramp": "pairs", "slow": 0}, 'slow must be above 0 when ramp is "pairs"; got 0.0'),
+        ({"ramp": "pairs", "base": 0.5}, 'base must be above 1 when ramp is "pairs"; got 0.5'),
     ],
 )
 def test_a_ramp_that_cannot_be_is_refused(bad: dict[str, Any], says: str) -> None:

@@ -379,7 +379,7 @@ MAKING: list[tuple[type[Exception], str, dict[str, Any]]] = [
     (TypeError, "frequencies must be finite", {"frequencies": "1"}),
     (ValueError, "frequencies must be finite", {"frequencies": [1, 1, 1, float("nan")]}),
     (ValueError, "frequencies must be of shape (4,)", {"frequencies": [1.0]}),
-    (ValueError, "frequencies must be 0 or more", {"frequencies": [1, 1, 1, -1]}),
+    (ValueError, "frequencies must each be 0 or more", {"frequencies": [1, 1, 1, -1]}),
     (ValueError, "base must be left out", {"frequencies": [1, 1, 1, 1], "base": 5.0}),
 ]
 
