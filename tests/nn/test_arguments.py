@@ -272,7 +272,7 @@ def test_positions_are_taken_as_they_are() -> None:
 
 
 def test_offset_and_positions_together_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"^offset must be 0 where positions are given; got 4$"):
+    with pytest.raises(ValueError, match=r"^offset must be 0 when positions are given; got 4$"):
         offset_or_positions(4, torch.arange(3), length=3, device=CPU)
 
 

@@ -385,7 +385,7 @@ def test_a_mask_of_anything_but_booleans_is_refused(value: Any) -> None:
 @each("name", ["k", "v"])
 @each("dtype", [torch.float64, torch.float16, torch.bfloat16])
 def test_vectors_of_two_dtypes_are_refused(name: str, dtype: torch.dtype) -> None:
-    refusal = f"^{name} must be of the dtype of q, torch.float32; got {dtype}$"
+    refusal = f"^{name} must have the dtype of q, torch.float32; got {dtype}$"
     with pytest.raises(TypeError, match=refusal):
         attention(**GOOD | {name: GOOD[name].to(dtype)})
 
@@ -405,7 +405,7 @@ SHAPES: list[tuple[dict[str, tuple[int, ...]], str]] = [
     ({"v": (5,)}, "v must be of shape (..., 3, d_v); got (5,)"),
     ({"v": (4, 5)}, "v must be of shape (..., 3, d_v); got (4, 5)"),
     ({"q": (2, 0), "k": (3, 0)}, "q must be of width 1 or more; got shape (2, 0)"),
-    ({"k": (0, 4), "v": (0, 5)}, "k must hold a key to look at; got shape (0, 4)"),
+    ({"k": (0, 4), "v": (0, 5)}, "k must hold at least one key; got shape (0, 4)"),
     (
         {"q": (2, 2, 4), "k": (3, 3, 4)},
         "q, k and v must have leading shapes that broadcast; got (2,), (3,), ()",

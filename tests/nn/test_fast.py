@@ -158,7 +158,7 @@ def test_one_vector_for_all_heads_is_turned_and_stays(layout: str) -> None:
     torch.testing.assert_close(turned, module(x.contiguous()))
     turned[0, 0] += 1  # each head has its own
     torch.testing.assert_close(turned[0, 1], module(x)[0, 1])
-    with pytest.raises(ValueError, match=r"^out must have a place for each entry"):
+    with pytest.raises(ValueError, match=r"^out must not have entries that share memory"):
         module.turn(x, module.factors(x), out=x)
 
 
@@ -365,7 +365,7 @@ def test_out_that_shares_memory_with_factors_is_refused(layout: str) -> None:
     module, x = RotaryEmbedding(8, layout=layout), random(1, 1, 5, 8)
     factors = module.factors(x)
     over = torch.view_as_real(factors).reshape(x.shape)
-    with pytest.raises(ValueError, match=r"^out must share no memory with factors; got a part"):
+    with pytest.raises(ValueError, match=r"^out must share no memory with factors; got an overlap"):
         module.turn(x, factors, out=over)
     assert torch.equal(factors, module.factors(x))
 
@@ -419,7 +419,7 @@ def test_a_gradient_that_is_one_number_everywhere_is_turned_back() -> None:
 
 def test_out_is_refused_where_gradients_are_recorded() -> None:
     module, x = RotaryEmbedding(8), random(1, 2, 3, 8).requires_grad_()
-    with pytest.raises(ValueError, match=r"^out must be None where gradients are recorded"):
+    with pytest.raises(ValueError, match=r"^out must be None while gradients are recorded"):
         module.turn(x, module.factors(x), out=torch.empty_like(x))
     with torch.no_grad():
         out = module.turn(x, module.factors(x), out=torch.empty_like(x))
@@ -518,7 +518,7 @@ def test_out_is_refused_where_tangents_are_recorded(which: str, layout: str) -> 
     with forward_ad.dual_level():
         tangent = torch.ones_like(given[which])
         given[which] = forward_ad.make_dual(given[which], tangent)  # type: ignore[no-untyped-call]
-        with pytest.raises(ValueError, match=r"^out must be None where gradients are recorded"):
+        with pytest.raises(ValueError, match=r"^out must be None while gradients are recorded"):
             module.turn(**given)
 
 
@@ -526,7 +526,7 @@ def test_out_is_refused_where_tangents_are_recorded(which: str, layout: str) -> 
 def test_out_is_refused_where_gradients_to_factors_are_recorded(layout: str) -> None:
     module, x = RotaryEmbedding(8, layout=layout), random(1, 2, 3, 8)
     factors, out = module.factors(x).requires_grad_(), torch.empty_like(x)
-    with pytest.raises(ValueError, match=r"^out must be None where gradients are recorded"):
+    with pytest.raises(ValueError, match=r"^out must be None while gradients are recorded"):
         module.turn(x, factors, out=out)
     with torch.no_grad():
         torch.testing.assert_close(module.turn(x, factors, out=out), module(x))

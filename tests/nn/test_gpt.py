@@ -705,7 +705,7 @@ def test_a_cache_of_another_model_is_refused(other: GPTModel) -> None:
     other(TEXT[:, :3], cache=cache)
     kept = cache.layers
     for read in (model("rope"), copy.deepcopy(other)):
-        with pytest.raises(ValueError, match="cache must be one that this model has filled; got"):
+        with pytest.raises(ValueError, match="cache must have been filled by this model; got"):
             read(TEXT[:, 3:], cache=cache)
         assert cache.layers is kept
     other(TEXT[:, 3:], cache=copy.deepcopy(cache))  # to go on in more than one way
@@ -720,7 +720,7 @@ def test_a_cache_outlives_its_model_and_serves_no_other() -> None:
     gc.collect()
     assert isinstance(cache.owner, ReferenceType)
     assert cache.owner() is None
-    with pytest.raises(ValueError, match="cache must be one that this model has filled"):
+    with pytest.raises(ValueError, match="cache must have been filled by this model"):
         model("none")(TEXT, cache=cache)
 
 
@@ -824,7 +824,7 @@ def test_a_saved_cache_serves_the_same_parameters_and_no_others(
             part.rope = RotaryEmbedding(part.d, base=500.0)
     narrower = copy.deepcopy(read).float()
     for other in (trained, other_scheme, slower, narrower, model("rope")):
-        with pytest.raises(ValueError, match="cache must be one that this model has filled; got"):
+        with pytest.raises(ValueError, match="cache must have been filled by this model; got"):
             other(TEXT[:, 3:], cache=again(cache))
 
 
@@ -836,7 +836,7 @@ def test_a_cache_that_was_saved_after_its_model_was_gone_serves_none() -> None:
     read(TEXT[:, :3], cache=cache)
     del read
     gc.collect()
-    with pytest.raises(ValueError, match="cache must be one that this model has filled; got"):
+    with pytest.raises(ValueError, match="cache must have been filled by this model; got"):
         same(TEXT[:, 3:], cache=pickled(cache))
 
 
@@ -894,11 +894,11 @@ def test_a_cache_that_no_longer_fits_its_model_is_refused(
 @each(
     ("layers", "padding", "message"),
     [
-        (None, None, "cache must hold a pair of tensors a layer; got None"),
-        (3, None, "cache must hold a pair of tensors a layer; got 3"),
-        ([3], None, "cache must hold a pair of tensors a layer"),
-        ([(torch.ones(2, 3, 3, 4),)], None, "cache must hold a pair of tensors a layer"),
-        ([(torch.ones(2, 3, 3, 4), 5)], None, "cache must hold a pair of tensors a layer"),
+        (None, None, "cache must hold a pair of tensors per layer; got None"),
+        (3, None, "cache must hold a pair of tensors per layer; got 3"),
+        ([3], None, "cache must hold a pair of tensors per layer"),
+        ([(torch.ones(2, 3, 3, 4),)], None, "cache must hold a pair of tensors per layer"),
+        ([(torch.ones(2, 3, 3, 4), 5)], None, "cache must hold a pair of tensors per layer"),
         ([(torch.ones(()), torch.ones(()))] * 2, None, "cache must be of this model and batch"),
         ([], torch.ones(2, 3).bool(), r"cache.padding must be of shape \(2, 0\); got \(2, 3\)"),
         ([], torch.ones(2, 0), "cache.padding must be a boolean tensor; got one of torch.float32"),

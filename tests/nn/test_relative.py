@@ -450,12 +450,12 @@ BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "relative of other queries": (
         lambda: made().scores(Q, relative_positions(4, 5)),
         ValueError,
-        "relative must be of shape (5, key) or (2, 5, key), as q has it; got (4, 5)",
+        "relative must be of shape (5, key) or (2, 5, key), to match q; got (4, 5)",
     ),
     "relative of another batch": (
         lambda: made().scores(Q, RELATIVE.expand(1, 5, 5)),
         ValueError,
-        "relative must be of shape (5, key) or (2, 5, key), as q has it; got (1, 5, 5)",
+        "relative must be of shape (5, key) or (2, 5, key), to match q; got (1, 5, 5)",
     ),
     "q of integers": (
         lambda: made().scores(Q.long(), RELATIVE),
