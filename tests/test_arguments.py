@@ -523,7 +523,7 @@ def cases() -> Iterator[tuple[str, str]]:
 
 
 @each(("name", "argument"), cases())
-def test_bad_input_is_refused_with_what_it_was_and_what_may_be(name: str, argument: str) -> None:
+def test_refusals_name_what_was_given_and_what_is_allowed(name: str, argument: str) -> None:
     call, good = CALLS[name]
     # An argument may be named with another that it has to fit, as q and k are.
     named = rf"(?:\w+(?:,| and) )*{argument}(?:(?:,| and) \w+)*"
@@ -567,14 +567,14 @@ def test_a_base_may_be_any_kind_of_number(base: float) -> None:
     )
 
 
-def test_positions_may_be_any_integer_that_float64_tells_from_its_neighbours() -> None:
+def test_positions_may_be_any_integer_below_2_to_the_53() -> None:
     for farthest in (2**53 - 1, 1 - 2**53):
         assert np.isfinite(posenc.sinusoidal_encoding(np.array(farthest), 8)).all()
         assert np.isfinite(posenc.similarity(farthest, 8)).all()
         assert np.isfinite(posenc.shift_matrix(farthest, 8)).all()
 
 
-def test_the_limit_is_on_the_angle_where_a_pair_turns_faster_than_a_radian() -> None:
+def test_above_one_radian_per_position_the_limit_is_on_the_angle() -> None:
     fast = posenc.frequencies(8, base=1e-300)[-1]
     with pytest.raises(ValueError, match=r"^lag must be .*2\*\*53 in size.*; got 1 with "):
         posenc.similarity(1, 8, base=1e-300)
@@ -587,6 +587,6 @@ def test_an_angle_beyond_float64_is_refused_without_a_warning(lag: float) -> Non
         posenc.similarity(lag, 8, base=1e-300)
 
 
-def test_a_long_value_is_cut_short_in_the_message() -> None:
+def test_a_long_value_is_shortened_in_the_message() -> None:
     with pytest.raises(TypeError, match=r"\.\.\. \(Stranger\)$"):
         posenc.frequencies(Stranger())  # type: ignore[arg-type]
