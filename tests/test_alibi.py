@@ -35,13 +35,13 @@ lengths = st.integers(0, 12)
 
 @cache
 def falling(heads: int) -> list[mpmath.mpf]:
-    """Return the rule of the paper for a power of two, in 50 digits."""
+    """Return the paper's slopes for a power of two, in 50 digits."""
     with mpmath.workdps(50):
         return [mpmath.mpf(2) ** (mpmath.mpf(-8 * k) / heads) for k in range(1, heads + 1)]
 
 
 def paper_slopes(heads: int) -> list[mpmath.mpf]:
-    """Return the rule of the paper and, for other counts, of its authors' code, in 50 digits."""
+    """Return the slopes of the paper or, for other counts, of the authors' code, in 50 digits."""
     with mpmath.workdps(50):
         lower = 2 ** math.floor(mpmath.log(heads, 2) + mpmath.mpf(10) ** -40)
     return falling(lower) + falling(2 * lower)[0::2][: heads - lower]
@@ -277,7 +277,7 @@ def test_key_form_and_causal_form_give_equal_softmax(
 
 
 def test_without_a_mask_the_key_form_favours_the_last_key() -> None:
-    """It is no form of its own: what makes it one with the causal form is the mask beside it."""
+    """The key-only form equals the causal form only under a causal mask."""
     weights = softmax(alibi_key_bias(8, 6)[0])
     assert (np.diff(weights) > 0).all()
     assert weights.argmax() == 5
@@ -285,7 +285,7 @@ def test_without_a_mask_the_key_form_favours_the_last_key() -> None:
 
 
 def test_in_float16_the_key_form_loses_neighbours_at_4095_and_the_causal_form_does_not() -> None:
-    """The query's own weight, all scores alike, with slope 1/2: (1 − e^−½) = 0.393."""
+    """With equal scores and slope 1/2 the query's own weight is 1 − e^−½ = 0.393."""
     causal, by_key = alibi_bias(8, 1, query_offset=4095)[0], alibi_key_bias(8, 4096)[0]
     own = softmax(causal)[0, -1]
     assert own == pytest.approx(1 - math.exp(-0.5), abs=1e-12)

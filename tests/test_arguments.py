@@ -1,7 +1,7 @@
-"""Bad input is refused: every argument of every public name, and what the refusal says.
+"""Bad input is refused for every argument of every public name, with a helpful message.
 
 A message names the argument, what is allowed and what was given: `d must be an even integer,
-2 or more; got 7`. Nothing else may come out, neither another exception nor a numpy warning.
+2 or more; got 7`. No other exception and no numpy warning may occur.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Call = Callable[..., object]
 
 
 class Row(NamedTuple):
-    """One bad value: what must be raised, what is allowed, what the message shows of it."""
+    """A bad value with the expected error, what is allowed and how the message shows it."""
 
     error: type[Exception]
     allowed: str
@@ -36,15 +36,15 @@ class Row(NamedTuple):
 
 
 def rows(error: type[Exception], allowed: str, values: dict[str, object]) -> list[Row]:
-    """Return a row for each value, keyed by what the message must show of it."""
+    """Return a row for each value, keyed by how the message must show it."""
     return [Row(error, allowed, shown, value) for shown, value in values.items()]
 
 
 class Stranger:
-    """An object that is no number of any kind."""
+    """An object that is not a number."""
 
     def __repr__(self) -> str:
-        """Say so, at a length that a message must cut."""
+        """Return a text so long that a message must shorten it."""
         return "stranger " * 20
 
 
@@ -233,12 +233,12 @@ SIZES = [
 
 
 def but_none(rows: list[Row]) -> list[Row]:
-    """Return the rows without None, where that stands for the usual value."""
+    """Return the rows without None, for arguments where None means the default."""
     return [row for row in rows if row.value is not None]
 
 
 def reals(*wrong: tuple[str, object]) -> list[Row]:
-    """Return what no array of numbers may be: not numbers, not finite, or of a `wrong` shape."""
+    """Return bad values for an array of numbers: not numbers, not finite, or a `wrong` shape."""
     return [
         *rows(ValueError, "", {"nan": [[0.0, np.nan]], "inf": [[np.inf, 0.0]], "": [[10**400]]}),
         *rows(TypeError, "", NOT_REALS),
@@ -247,13 +247,13 @@ def reals(*wrong: tuple[str, object]) -> list[Row]:
 
 
 def tables(*wrong: tuple[str, object]) -> list[Row]:
-    """Return what no table of rows may be."""
+    """Return bad values for a table of rows."""
     shapes = (("(0, 2)", np.zeros((0, 2))), ("(2, 0)", np.zeros((2, 0))), ("(4,)", np.zeros(4)))
     return reals(*shapes, ("()", 0.0), *wrong)
 
 
 def choices(allowed: str) -> list[Row]:
-    """Return what is none of the names that are allowed."""
+    """Return bad values for a choice among the allowed names."""
     return [
         *rows(ValueError, allowed, {"'halves' (str)": "halves", "'' (str)": ""}),
         *rows(TypeError, allowed, {"None (NoneType)": None, "2 (int)": 2}),
@@ -505,12 +505,12 @@ CALLS: dict[str, tuple[Call, dict[str, object]]] = {
 
 
 def bad_values(name: str, argument: str) -> list[Row]:
-    """Return what one argument of one function must refuse."""
+    """Return the values that one argument of one function must refuse."""
     return BAD.get(f"{name}.{argument}", BAD.get(argument, []))
 
 
 def arguments(call: Call) -> list[str]:
-    """Return the names of what a function, a class or a method takes."""
+    """Return the names of the arguments of a function, class or method."""
     return list(inspect.signature(call).parameters)
 
 

@@ -50,7 +50,7 @@ def paper_row(query: Array, keys: Array, bias: Array, seen: NDArray[np.bool_]) -
 
 
 def paper_attention(q: Array, k: Array, v: Array, bias: Any = 0.0, mask: Any = True) -> Array:
-    """Return output and weights beside each other, for leading shapes that are already equal."""
+    """Return output and weights, concatenated, for equal leading shapes."""
     shape = (*q.shape[:-1], k.shape[-2])
     bias, mask = np.broadcast_to(bias, shape), np.broadcast_to(mask, shape)
     both = np.empty((*q.shape[:-1], v.shape[-1] + k.shape[-2]))
@@ -273,7 +273,7 @@ def test_keys_reordered_with_their_values_change_nothing(
 
 
 def test_a_causal_mask_ends_the_equivariance() -> None:
-    """Whoever comes first sees itself only: dog, bites, man and man, bites, dog differ."""
+    """The first token attends only to itself: dog, bites, man and man, bites, dog differ."""
     words, order = np.eye(3), [2, 1, 0]
     plain, turned = attention(words, words, words)[0], attention(*[words[order]] * 3)[0]
     np.testing.assert_allclose(turned, plain[order], rtol=0, atol=SUMMED)

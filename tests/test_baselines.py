@@ -1,4 +1,4 @@
-"""What `posenc.baselines` promises, and why both are only there to be beaten."""
+"""`posenc.baselines` keeps its promises, and both baselines have their known weaknesses."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_counting_grows_without_bound_and_the_sinusoid_does_not() -> None:
 
 
 def test_counting_rows_all_point_in_the_same_direction() -> None:
-    """All its rows point the same way, so their cosine is 1 at every distance."""
+    """The cosine of any two rows is 1, at every distance."""
     rows = counting_encoding(range(1, 50), 8)
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     np.testing.assert_allclose(unit @ unit.T, 1, rtol=0, atol=1e-15)

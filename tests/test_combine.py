@@ -1,4 +1,4 @@
-"""What `posenc.combine` promises: the sum and the pair, entry by entry, and no quiet stretching."""
+"""Sum and concatenation are right entry by entry, and nothing is broadcast silently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fast paths of the numpy package: each equal to the definition beside it."""
+"""The fast paths of the numpy package equal the definitions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LENGTHS = [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 100, 255, 
 
 
 def error(table: NDArray[np.floating], offset: float, base: float = 10000.0) -> float:
-    """Return how far a table is from the definition in float64, at most."""
+    """Return the largest error of a table, compared with the definition in float64."""
     positions = offset + np.arange(len(table))
     exact = sinusoidal_encoding(positions, table.shape[1], base=base)
     return float(np.abs(table - exact).max(initial=0.0))
@@ -60,7 +60,7 @@ def test_table_is_the_definition_at_every_length(length: int, dtype: type[np.flo
 def test_an_empty_table_can_be_written_into_an_empty_out(
     order: Any, dtype: type[np.floating]
 ) -> None:
-    """An array without entries has whatever strides numpy likes, 0 for one that is new."""
+    """The strides of an empty array are arbitrary; numpy gives a new one strides of 0."""
     out = np.empty((5, 8), dtype)[:0, ::2] if order == "gaps" else np.empty((0, 4), dtype, order)
     assert sinusoidal_table(0, 4, dtype=dtype, out=out) is out
     with pytest.raises(ValueError, match=r"^out must be .* of shape \(0, 4\) .*got shape \(0, 6\)"):
@@ -105,7 +105,7 @@ def test_table_is_the_definition_wherever_it_begins(
 
 
 def test_float32_factors_would_exceed_the_promised_error() -> None:
-    """Each step of the doubling rounds: in complex64 the error passes what is promised."""
+    """Each doubling step rounds, so in complex64 the error would exceed the promise."""
     turn = np.exp(-1j * np.arange(1, 65) / 64).astype(np.complex64)
     powers = np.ones((4096, 64), np.complex64)
     for step in range(12):
@@ -138,7 +138,7 @@ def test_table_can_be_written_into_out_of_any_row_stride(
 def test_adjacent_rows_are_accepted_as_out(
     length: int, between: int, dtype: type[np.floating]
 ) -> None:
-    """Steps from row to row, in quarters of a number: rows are six wide, and 24 is end to end."""
+    """Row strides in quarters of a number: rows are six wide, so 24 makes them adjacent."""
     step = between * np.dtype(dtype).itemsize // 4
     memory = np.full(200, 7, dtype)[100:]
     out = as_strided(memory, (length, 6), (step, memory.itemsize))

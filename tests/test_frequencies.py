@@ -31,7 +31,7 @@ def paper_frequencies(width: int, base: float) -> list[mpmath.mpf]:
 
 
 def relative_errors(values: NDArray[np.float64], exact: list[mpmath.mpf]) -> NDArray[np.float64]:
-    """Return how far each value is from the exact one, as a part of it."""
+    """Return the relative error of each value."""
     pairs = zip(values.tolist(), exact, strict=True)
     with mpmath.workdps(50):
         return np.array([float(abs(mpmath.mpf(value) / right - 1)) for value, right in pairs])
@@ -103,7 +103,7 @@ def test_longest_wavelength_stays_below_the_bound() -> None:
 
 
 def test_half_the_pairs_of_a_long_encoding_never_complete_a_turn() -> None:
-    """In 512 positions, 133 of the 256 pairs of a width of 512 do not finish one turn."""
+    """At width 512, 133 of the 256 pairs do not complete a turn in 512 positions."""
     assert np.count_nonzero(wavelengths(512) > 512) == 133
 
 

@@ -1,4 +1,4 @@
-"""What `posenc.learned` promises: rows by position and no others, and tables of another size."""
+"""`posenc.learned` looks up rows by position, refuses other positions, and resizes tables."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def test_a_table_with_nan_is_refused() -> None:
 
 
 def interpolated(table: NDArray[np.float64], rows: int) -> NDArray[np.float64]:
-    """Return each column drawn as straight lines through its points, and read at even steps."""
+    """Return each column interpolated linearly and sampled at even steps."""
     points = np.arange(len(table))
     read = np.linspace(0, len(table) - 1, rows)
     return np.stack([np.interp(read, points, column) for column in table.T], axis=1)
@@ -275,7 +275,7 @@ def test_resizing_to_one_row_keeps_the_first_and_from_one_row_repeats_it() -> No
 
 
 def test_resizing_by_a_factor_would_miss_sizes() -> None:
-    """The rows that int(old · (new/old)) gives fall one short for many pairs of sizes."""
+    """For many pairs of sizes, int(old · (new/old)) is one row short."""
     pairs = [(old, new) for old in range(1, 129) for new in range(1, 129)]
     missed = [(old, new) for old, new in pairs if int(old * (new / old)) != new]
     assert (49, 1) in missed

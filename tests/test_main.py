@@ -1,6 +1,6 @@
 """`python -m posenc` prints the worked example and the three similarities, and nothing else.
 
-`python -m posenc diagnose` prints a report about a model, and says in its status what it found.
+`python -m posenc diagnose` prints a report about a model, and its exit status is the verdict.
 """
 
 from __future__ import annotations
@@ -28,10 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.fixture(autouse=True)
 def afresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget the module, should anybody have imported it: runpy warns where it was.
-
-    And what was typed to start the tests is not for it.
-    """
+    """Forget the module if it was imported, since runpy would warn, and clear sys.argv."""
     monkeypatch.delitem(sys.modules, "posenc.__main__", raising=False)
     monkeypatch.setattr(sys, "argv", ["posenc"])
 
@@ -128,7 +125,10 @@ class Zoo:
 def diagnosed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[int, str, str]]:
-    """Return what runs the command in a folder with models, and returns status, stdout, stderr."""
+    """Return a function that runs the command in a folder with models.
+
+    It returns status, stdout and stderr.
+    """
     (tmp_path / "zoo_of_tests.py").write_text(MODELS, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "zoo_of_tests", raising=False)
@@ -225,7 +225,7 @@ def test_help_explains_the_exit_status(capsys: pytest.CaptureFixture[str]) -> No
 def test_the_exit_status_does_not_depend_on_the_consoles_encoding(
     tmp_path: Path,
 ) -> None:
-    """A console without a root is shown the rest."""
+    """A console that cannot show √ shows the rest."""
     (tmp_path / "zoo.py").write_text(MODELS, encoding="utf-8")
     command = [sys.executable, "-W", "error", "-m", "posenc", "diagnose", "zoo:loud"]
     path = {"PYTHONPATH": str(ROOT), **os.environ, "PYTHONIOENCODING": "cp1252"}

@@ -56,7 +56,7 @@ def random(*shape: int, seed: int = 0) -> Array:
 
 
 def pair_of(i: int, d: int, layout: str) -> tuple[int, int]:
-    """Return the two dimensions of pair i, as the words say it."""
+    """Return the two dimensions of pair i, by the definition of the layout."""
     return (2 * i, 2 * i + 1) if layout == "interleaved" else (i, i + d // 2)
 
 
@@ -68,7 +68,7 @@ def paper_turn(
     layout: str = "interleaved",
     rotary_d: int | None = None,
 ) -> Array:
-    """Return one vector, turned pair by pair in 50 digits and rounded at the end."""
+    """Return one vector, rotated pair by pair in 50 digits and rounded at the end."""
     turned: Array = x.astype(np.float64)
     d = rotary_d or len(x)
     with mpmath.workdps(50):
@@ -82,7 +82,7 @@ def paper_turn(
 
 
 def paper_turns(x: Array, positions: Any, **keywords: Any) -> Array:
-    """Return the vectors of a (length, d) array, each turned by its position."""
+    """Return the vectors of a (length, d) array, each rotated by its position."""
     places = np.broadcast_to(np.asarray(positions, float), len(x))
     return np.array(
         [paper_turn(row, float(p), **keywords) for row, p in zip(x, places, strict=True)]
@@ -90,7 +90,7 @@ def paper_turns(x: Array, positions: Any, **keywords: Any) -> Array:
 
 
 def promised_error(x: Array, positions: Any) -> Array:
-    """Return, a row a vector, what angles in float64 allow: 4e-16 of themselves, on each pair."""
+    """Return the error bound of each vector: each float64 angle is off by 4e-16 of itself."""
     sizes = 1 + np.abs(np.asarray(positions, float)).reshape(-1, 1)
     error: Array = 4e-16 * sizes * 2 * np.abs(x).max()
     return error
@@ -130,7 +130,7 @@ def test_partial_rotation_rotates_only_the_first_dimensions(rotary_d: int, layou
 def turned_whole(
     x: Array, positions: Any, layout: str = "interleaved", rotary_d: int | None = None
 ) -> Array:
-    """Return all vectors turned at a stroke, dimension by dimension of their pairs."""
+    """Return all vectors rotated in one operation per dimension, without pieces."""
     turning = rotary_d or x.shape[-1]
     angles = np.multiply.outer(np.asarray(positions, np.float64), frequencies(turning))
     pairs = np.array([pair_of(i, turning, layout) for i in range(turning // 2)])
@@ -148,7 +148,7 @@ def turned_whole(
 def test_rotation_in_pieces_equals_rotation_at_once(
     monkeypatch: pytest.MonkeyPatch, rotary_d: int | None, dtype: Any, layout: str
 ) -> None:
-    """However many vectors are turned at a time, and however the positions broadcast."""
+    """For any number of vectors per piece, and however the positions broadcast."""
     x = random(3, 5, 7, 8).astype(dtype)
     places: list[Any] = [range(7), 1_000_003, np.arange(21).reshape(3, 1, 7), random(3, 5, 7) * 1e5]
     for room, positions in product((1, 8, 30, 56, 120, 281, 9999), places):
@@ -175,7 +175,7 @@ def test_pieces_cover_each_vector_once_and_stay_below_the_limit(
 @both_layouts
 @each("dtype", [np.float32, np.float64])
 def test_rotating_large_arrays_needs_little_extra_memory(dtype: Any, layout: str) -> None:
-    """The obvious slices take two and a half times the result in their own type."""
+    """Rotating everything at once would take two and a half times the size of the result."""
     x = np.ones((1, 16, 1024, 64), dtype)
     tracemalloc.start()
     try:
@@ -279,7 +279,7 @@ def test_matrix_at_position_zero_is_the_identity_without_a_minus_zero() -> None:
 
 
 def test_matrix_is_the_shift_matrix_transposed() -> None:
-    """The sinusoidal rows hold (sin, cos), the clock hand as (y, x): their shift turns back."""
+    """The sinusoidal rows hold (sin, cos), a point as (y, x), so their shift rotates backwards."""
     for position in (1, 3, -2, 0.5):
         turn = rope_matrix(position, 64)
         np.testing.assert_array_equal(turn, shift_matrix(position, 64).T)
@@ -606,7 +606,7 @@ def test_scores_are_the_same_in_either_layout() -> None:
 
 
 def test_mixed_layouts_give_wrong_scores() -> None:
-    """The planted fault: weights trained in one layout, turned in the other. Nothing crashes."""
+    """The planted fault: weights trained in one layout, rotated in the other. Nothing crashes."""
     q, k = random(2, 6, 64)
     right = scores(apply_rope(q, range(6)), apply_rope(k, range(6)))
     both_wrong = scores(*(apply_rope(x, range(6), layout="half") for x in (q, k)))
@@ -699,7 +699,7 @@ def test_converting_projections_there_and_back_is_the_identity() -> None:
 
 
 def test_incomplete_conversions_give_wrong_scores() -> None:
-    """Planted: the key, a bias, the heads of a group, or the part that passes is forgotten."""
+    """Planted: the key, a bias, the grouped heads or the unrotated part is forgotten."""
     tokens, query, key = random(LENGTH, D_MODEL), projection(HEADS, 1), projection(KEY_HEADS, 3)
     change = from_to("interleaved")
     right = grouped_scores(query, key, tokens)
@@ -739,44 +739,44 @@ EVEN = "must be an even integer, 2 or more; got"
 
 
 class Call(Protocol):
-    """A function and some of its arguments."""
+    """A call of a function with some of its arguments."""
 
     def __call__(self, *args: Any, **keywords: Any) -> object: ...
 
 
 def converted(x: Any = X, **keywords: Any) -> object:
-    """Call `convert_layout`, leaving out what is well."""
+    """Call `convert_layout` with good defaults for other arguments."""
     return convert_layout(x, **{"source": "half", "target": "interleaved", **keywords})
 
 
 def projected(weight: Any = X, **keywords: Any) -> object:
-    """Call `convert_projection`, leaving out what is well: one head of 8."""
+    """Call `convert_projection` with good defaults: one head of 8."""
     keywords = {"heads": 1, "source": "half", "target": "interleaved", **keywords}
     return convert_projection(weight, **keywords)
 
 
 def turned(x: Any = X, positions: Any = 1, **keywords: Any) -> object:
-    """Call `apply_rope`, leaving out what is well."""
+    """Call `apply_rope` with good defaults for other arguments."""
     return apply_rope(x, positions, **keywords)
 
 
 def turned_as_numbers(x: Any = X, positions: Any = 1, **keywords: Any) -> object:
-    """Call `apply_rope_complex`, leaving out what is well."""
+    """Call `apply_rope_complex` with good defaults for other arguments."""
     return apply_rope_complex(x, positions, **keywords)
 
 
 def matrix_of(position: Any = 1, d: Any = 8, **keywords: Any) -> object:
-    """Call `rope_matrix`, leaving out what is well."""
+    """Call `rope_matrix` with good defaults for other arguments."""
     return rope_matrix(position, d, **keywords)
 
 
 def frequencies_of(d: Any = 8, **keywords: Any) -> object:
-    """Call `rotary_frequencies`, leaving out what is well."""
+    """Call `rotary_frequencies` with good defaults for other arguments."""
     return rotary_frequencies(d, **keywords)
 
 
 def refused(error: type[Exception], message: str, call: Call, *args: Any, **keywords: Any) -> None:
-    """Check that a call fails, with this beginning of a message."""
+    """Check that a call fails with a message that begins like this."""
     with pytest.raises(error, match="^" + re.escape(message)) as caught:
         call(*args, **keywords)
     assert type(caught.value) is error

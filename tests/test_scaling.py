@@ -1,4 +1,4 @@
-"""Rotary frequencies for longer texts: the papers' rules, and what each promises about angles."""
+"""Rotary frequencies for longer contexts follow the papers' rules and bound the angles."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_yarn_leaves_fast_pairs_and_interpolates_slow_ones(length: int) -> None:
 def test_the_released_ramp_is_linear_between_two_whole_pairs(
     d: int, factor: float, length: int
 ) -> None:
-    """From the last pair that turns 32 times, or the first of all, to the first that turns once."""
+    """From the last pair that makes 32 turns, or pair 0, to the first that makes one at most."""
     turns = length / wavelengths(d)
     fast = np.flatnonzero(turns >= 32)
     low = fast[-1] if fast.size else 0
@@ -103,7 +103,7 @@ def test_the_released_ramp_is_linear_between_two_whole_pairs(
 
 
 def test_a_released_ramp_of_zero_width_is_a_step() -> None:
-    """Where no pair turns once, behind the first pair; where all turn 32 times, behind the last."""
+    """After the first pair if no pair makes a turn, after the last if all make 32."""
     np.testing.assert_array_equal(
         yarn_frequencies(8, 4, 1, ramp="pairs") / frequencies(8), [1, 0.25, 0.25, 0.25]
     )
@@ -116,7 +116,7 @@ def test_a_released_ramp_of_zero_width_is_a_step() -> None:
 def test_extreme_limits_follow_the_formulas(
     slow: float, fast: float, length: int, base: float
 ) -> None:
-    """Without a warning, however many turns or pairs a limit lies beyond those that there are."""
+    """Without a warning, however far a limit is beyond the existing turns and pairs."""
     d, factor = 8, 4.0
     omega = frequencies(d, base=base)
     with mpmath.workdps(50):
@@ -197,7 +197,7 @@ def test_a_factor_of_one_changes_nothing(d: int) -> None:
 def test_interpolated_angles_stay_below_the_trained_length_times_the_frequency(
     factor: float, length: int
 ) -> None:
-    """At the last position of the longer text, beyond the last angle of training and below Lω."""
+    """At the last position of the longer sequence, above the last training angle and below Lω."""
     d = 64
     seen, bound = (length - 1) * frequencies(d), length * frequencies(d)
     last = factor * length - 1

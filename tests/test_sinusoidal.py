@@ -225,7 +225,7 @@ def test_every_row_has_the_same_length(width: int) -> None:
 
 
 def test_pair_zero_nearly_returns_at_position_710() -> None:
-    """710 is 113 turns and 0.00006 of a radian: no other return below 100 000 is as close."""
+    """710 is 113 turns and 0.00006 radians: no other return below 100 000 is as close."""
     rows = sinusoidal_encoding(100_000, 2)
     gaps = np.linalg.norm(rows[1:] - rows[0], axis=1)
     assert 1 + gaps.argmin() == 710
@@ -372,7 +372,7 @@ def test_similarities_of_the_first_eight_positions() -> None:
 
 
 def test_similarity_is_not_monotone() -> None:
-    """Farther is not always less alike: where s(k+1) > s(k) for the first time, by width."""
+    """Similarity does not always fall with distance: the first k with s(k+1) > s(k), by width."""
     assert similarity(6, 8) > similarity(1, 8)
     for width, turn in {8: 3, 64: 5, 128: 11, 512: 43, 1024: 68}.items():
         rises = np.diff(similarity(range(100), width)) > 0
@@ -383,7 +383,7 @@ PRINTED = np.array(fact("printed-similarity"))
 
 
 def test_printed_similarity_matrix_is_impossible() -> None:
-    """A much-copied first row of similarities is of no even width up to 4096, nor of any other.
+    """A much-copied first row of similarities fits no even width up to 4096, nor any other.
 
     Pairs with ω ≤ 0.1 turn by 0.7 radians or less in seven positions, so their cosine is at
     least cos 0.7, and from two pairs on they are at least half of all pairs. So at every width

@@ -68,7 +68,7 @@ def authors_bucket(distance: int, side: int, max_distance: int) -> int:
 
 
 def causal(distances: object, side: int, max_distance: int) -> Integers:
-    """Return our buckets of the keys so far behind the query."""
+    """Return our buckets of keys at these distances behind the query."""
     behind = -np.asarray(distances)
     return np.asarray(
         t5_buckets(behind, bidirectional=False, buckets=side, max_distance=max_distance)

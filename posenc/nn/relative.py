@@ -162,8 +162,8 @@ def reversed_view(rows: Tensor, query_length: int) -> Tensor:
     keys = rows.shape[-1] - queries + 1
     if keys < 0:
         raise ValueError(
-            "rows must have q + k - 1 columns for query_length q and k of 0 or more;"
-            f" got {rows.shape[-1]} columns for query_length {queries}"
+            "rows and query_length must fit: q + k - 1 columns for q queries, with k of 0 or more;"
+            f" got {rows.shape[-1]} columns for {queries} queries"
         )
     return rows.unfold(-1, keys, 1)
 
@@ -260,8 +260,8 @@ def relative_score_mod(rows: Tensor, query_length: int) -> ScoreMod:
     middle = as_integer("query_length", query_length, least=1) - 1
     if rows.shape[1] <= middle:
         raise ValueError(
-            "rows must have q + k - 1 columns for query_length q and k of 1 or more;"
-            f" got {rows.shape[1]} columns for query_length {middle + 1}"
+            "rows and query_length must fit: q + k - 1 columns for q queries, with k of 1 or more;"
+            f" got {rows.shape[1]} columns for {middle + 1} queries"
         )
 
     def add_bias(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:

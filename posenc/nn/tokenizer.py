@@ -277,5 +277,5 @@ def _as_words(words: object) -> tuple[str, ...]:
             raise ValueError(f"words must be lowercase letters and digits; got {_shown(word)}")
     if len(set(listed)) < len(listed):
         twice = next(word for word in listed if listed.count(word) > 1)
-        raise ValueError(f"words must not repeat; got {_shown(twice)} again")
+        raise ValueError(f"words must be unique; got {_shown(twice)} again")
     return listed

@@ -1,1 +1,1 @@
-"""The tests of posenc.nn, a file a module."""
+"""Tests of posenc.nn, one file per module."""

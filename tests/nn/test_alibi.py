@@ -1,4 +1,4 @@
-"""What `posenc.nn.alibi` promises, against `posenc.alibi`, which is checked by itself."""
+"""`posenc.nn.alibi` keeps its promises, compared with `posenc.alibi`, which has its own tests."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_default_dtype_is_float32() -> None:
 
 
 def test_float32_arithmetic_would_change_one_entry_in_fourteen() -> None:
-    """Why the product is taken in float64: with slopes that are no powers of two."""
+    """The reason for float64: slopes that are not powers of two."""
     far = relative(512)
     exact = ALiBi(12, causal=False)(far)
     slopes = torch.tensor(alibi_slopes(12), dtype=torch.float32)
@@ -82,7 +82,7 @@ def test_float32_arithmetic_would_change_one_entry_in_fourteen() -> None:
 
 @each("causal", [True, False])
 def test_each_sequence_of_a_batch_may_have_its_own_positions(causal: bool) -> None:
-    """Left padding, and two packed documents, beside a text that is neither."""
+    """Left padding, two packed documents, and a sequence with neither."""
     positions = torch.tensor([[0, 1, 2, 3, 4], [-2, -1, 0, 1, 2], [0, 1, 0, 1, 2]])
     far = positions[:, None, :] - positions[:, :, None]
     alibi = ALiBi(6, causal=causal)
@@ -119,7 +119,7 @@ def test_the_symmetric_form_is_symmetric(heads: int, length: int) -> None:
 
 @each("kind", [torch.int32, torch.int16, torch.int8])
 def test_relative_positions_may_be_of_any_signed_integer_type(kind: torch.dtype) -> None:
-    """−128 has no opposite in int8; its distance is 128 all the same."""
+    """−128 has no negation in int8; its distance is 128 all the same."""
     far = torch.tensor([[-128, -1, 0, 127]])
     assert torch.equal(ALiBi(2)(far.to(kind)), ALiBi(2)(far))
 
@@ -188,7 +188,7 @@ def test_output_on_meta_has_the_right_shape() -> None:
 
 
 def test_in_bfloat16_the_first_256_distances_differ_and_further_ones_keep_their_order() -> None:
-    """It has 8 binary digits: with a slope 2^−k, distances up to 256 are exact."""
+    """bfloat16 has 8 significant bits: with a slope 2^−k, distances up to 256 are exact."""
     bias = ALiBi(8)(relative(1, offset=999), dtype=torch.bfloat16)[:, 0].flip(-1)
     for head in bias:
         assert len(head[:257].unique()) == 257
@@ -196,7 +196,7 @@ def test_in_bfloat16_the_first_256_distances_differ_and_further_ones_keep_their_
 
 
 def test_in_bfloat16_the_key_form_loses_neighbours_at_4095_and_the_causal_form_does_not() -> None:
-    """The query's own weight, all scores alike, with slope 1/2: 0.393, as the docstring says."""
+    """With equal scores and slope 1/2 the query's own weight is 0.393, as the docstring says."""
     far, dtype = relative(1, offset=4095), torch.bfloat16
     by_key = torch.from_numpy(alibi_key_bias(8, 4096))
     own = torch.softmax(ALiBi(8)(far, dtype=dtype).double(), -1)[0, 0, -1]
@@ -218,7 +218,7 @@ def test_repr_shows_the_arguments() -> None:
 
 
 class InTwoTypes(nn.Module):
-    """A bias in the type of its own, and in a narrow one, for a compiler."""
+    """A bias in its default dtype and in a narrow one, for a compiler."""
 
     def __init__(self, causal: bool) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What every module does with a bad tensor: the name, what is allowed, what was given."""
+"""Bad tensors are refused with the argument's name, what is allowed and what was given."""
 
 from __future__ import annotations
 

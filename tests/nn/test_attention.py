@@ -1,4 +1,4 @@
-"""What `posenc.nn.attention` promises, against `posenc.attention`, which is checked by itself."""
+"""`posenc.nn.attention` keeps its promises, compared with `posenc.attention`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ quick = settings(database=None, deadline=None, derandomize=True, max_examples=40
 
 
 class Attention(nn.Module):
-    """The function as a module, for what takes modules alone."""
+    """The function as a module, for `torch.export`."""
 
     def forward(
         self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, mask: Tensor | None
@@ -100,7 +100,7 @@ def test_leading_shapes_broadcast() -> None:
 
 @each("dtype", [torch.bfloat16, torch.float16])
 def test_narrow_dtypes_are_rounded_at_the_end_only(dtype: torch.dtype) -> None:
-    """The result is the float32 result of the same numbers, cast: not one product is narrow."""
+    """The result is the float32 result of the same numbers, cast: no product is narrow."""
     q, k, v = (10 * x for x in vectors(dtype))
     wide = attention(q.float(), k.float(), v.float(), mask=causal(4, 6, 2))
     narrow = attention(q, k, v, mask=causal(4, 6, 2))

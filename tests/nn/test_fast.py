@@ -1,4 +1,4 @@
-"""The fast paths of the modules: each equal to the definition beside it, wherever memory lies."""
+"""The fast paths of the modules equal the definitions, for any strides."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ def random(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Te
 
 
 def close(found: Tensor, exact: Tensor) -> bool:
-    """Say whether a turned tensor is the float64 one, up to what its type must lose.
+    """Return whether a rotated tensor equals the float64 one, up to the precision of its dtype.
 
     Two products and a sum of numbers below 8, with factors that were rounded once, in float64 or
-    float32, and then one rounding to the type.
+    float32, and then one rounding to the dtype.
     """
     steps = 8 * 4 * ROUNDING[torch.promote_types(found.dtype, torch.float32)]
     error = (found.double() - exact).abs()
@@ -66,7 +66,7 @@ def close(found: Tensor, exact: Tensor) -> bool:
 
 
 def defined(x: Tensor, positions: Any, **keywords: Any) -> Tensor:
-    """Return what the numpy definition makes of these very numbers, in float64."""
+    """Return the result of the numpy definition for the same numbers, in float64."""
     return torch.from_numpy(apply_rope(x.detach().double().numpy(), positions, **keywords))
 
 
@@ -121,7 +121,7 @@ def test_factors_of_one_layer_serve_all_layers() -> None:
 
 
 def in_memory(x: Tensor) -> dict[str, Tensor]:
-    """Return these numbers, lying in memory in many ways."""
+    """Return tensors of these numbers with different strides."""
     wide = torch.zeros(*x.shape[:-1], x.shape[-1] + 3, dtype=x.dtype)
     apart = torch.zeros(*x.shape[:-1], 2 * x.shape[-1], dtype=x.dtype)
     views = {
@@ -186,7 +186,7 @@ def test_rotation_by_tiles_equals_rotation_at_once(
 def test_a_decoding_step_takes_few_operations(
     dtype: torch.dtype, rotary_d: int | None, layout: str
 ) -> None:
-    """Each takes longer to start than to finish: views count, and so does what is made twice."""
+    """Launching one takes longer than running it, so views and repeated operations count too."""
     x = random(2, 3, 1, 8, dtype=dtype)
     module = RotaryEmbedding(8, layout=layout, rotary_d=rotary_d)
     factors = module.factors(x, offset=7)
@@ -199,7 +199,7 @@ def test_a_decoding_step_takes_few_operations(
 
 
 class Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Keep the name of every operation that runs."""
+    """Record the name of every operation that runs."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -254,7 +254,7 @@ def test_no_vectors_give_no_vectors(layout: str) -> None:
 @every_dtype
 @pytest.mark.no_cover  # many runs of lines that others count
 def test_large_results_have_the_strides_of_the_input(dtype: torch.dtype, layout: str) -> None:
-    """Above and below the size from which memory comes in large pages, in any order of axes."""
+    """Above and below the size from which huge pages are used, in any order of axes."""
     module = RotaryEmbedding(64, layout=layout, rotary_d=48)
     for length in (100, 1100):
         heads = random(2, length, 16, 64, dtype=dtype).transpose(1, 2)
@@ -270,7 +270,7 @@ def test_large_results_have_the_strides_of_the_input(dtype: torch.dtype, layout:
 @pytest.mark.skipif(sys.platform != "linux", reason="counts pages as Linux hands them out")
 @each("dtype", [torch.float32, torch.bfloat16])
 def test_rotation_into_out_maps_no_new_pages(dtype: torch.dtype) -> None:
-    """A new tensor of this size has new memory; large pages make them few, and never none."""
+    """A new tensor of this size maps new pages; huge pages make them few, but never zero."""
     import resource
 
     x = torch.ones(1, 32, 4096, 128, dtype=dtype)
@@ -293,7 +293,7 @@ def test_rotation_into_out_maps_no_new_pages(dtype: torch.dtype) -> None:
 
 @each("rotary_d", [None, 6])
 def test_scores_do_not_change_when_a_norm_on_heads_is_converted_too(rotary_d: int | None) -> None:
-    """Query and key projections with biases, and a norm with weights before the turn."""
+    """Query and key projections with biases, and a norm with weights before the rotation."""
     x, generator = random(2, 5, 24), torch.Generator().manual_seed(1)
     linears = [nn.Linear(24, 3 * 8).double() for _ in range(2)]
     norms = [nn.RMSNorm(8).double() for _ in range(2)]
@@ -338,7 +338,7 @@ def test_out_that_shares_memory_with_x_is_refused() -> None:
 @both_layouts
 @each("dtype", [np.float32, np.float64])
 def test_memory_shared_between_storages_is_detected(dtype: Any, layout: str) -> None:
-    """Each tensor that is made of an array has a storage of its own."""
+    """Each tensor made from an array has its own storage."""
     memory = np.random.default_rng(0).standard_normal((2, 3, 6, 8)).astype(dtype)
     before, module = torch.from_numpy(memory.copy()), RotaryEmbedding(8, layout=layout)
     x, moved = torch.from_numpy(memory[:, :, :5]), torch.from_numpy(memory[:, :, 1:])
@@ -441,7 +441,7 @@ FOLLOWED = ("x", "x in no_grad", "x and its gradient", "factors", "both")
 @each("dtype", [torch.float64, torch.bfloat16])
 @each("which", FOLLOWED)
 def test_forward_mode_tangents_are_rotated(which: str, dtype: torch.dtype, layout: str) -> None:
-    """The turn is linear in each of the two: a tangent is turned, or turns, in its place."""
+    """Rotation is linear in `x` and in the factors, so a tangent can replace either."""
     module = RotaryEmbedding(8, layout=layout, rotary_d=6)
     x, dx = random(2, 3, 5, 8, dtype=dtype), random(2, 3, 5, 8, seed=1, dtype=dtype)
     factors = module.factors(x, offset=7)
@@ -472,7 +472,7 @@ def test_forward_mode_tangents_are_rotated(which: str, dtype: torch.dtype, layou
 def test_derivatives_in_every_mode_equal_finite_differences(
     rotary_d: int | None, layout: str
 ) -> None:
-    """By `x`, by the factors and by both, backwards, forwards, and one behind the other."""
+    """For `x`, the factors and both; backward, forward, and one after the other."""
     module = RotaryEmbedding(4, layout=layout, rotary_d=rotary_d)
     x = random(2, 1, 2, 4)
     factors = module.factors(x, offset=7)
@@ -485,7 +485,7 @@ def test_derivatives_in_every_mode_equal_finite_differences(
 @both_layouts
 @every_dtype
 def test_gradients_reach_the_factors(dtype: torch.dtype, layout: str) -> None:
-    """A learned rotation is one whose factors are; each batch, head and vector adds its share."""
+    """In a learned rotation, every batch, head and vector adds to the gradient of the factors."""
     module, arriving = RotaryEmbedding(8, layout=layout), random(2, 3, 5, 8, seed=1, dtype=dtype)
     x = random(2, 3, 5, 8, dtype=dtype)
     found = []
@@ -537,7 +537,7 @@ def test_out_is_refused_where_gradients_to_factors_are_recorded(layout: str) -> 
 
 
 class Layer(nn.Module):
-    """The two calls as a model has them."""
+    """The two calls as a model makes them."""
 
     def __init__(self, layout: str) -> None:
         super().__init__()
@@ -631,7 +631,7 @@ def test_relative_attention_equals_attention_with_the_bias(
 
 
 def test_rows_are_added_before_rounding_to_a_narrow_dtype() -> None:
-    """257 is no number of bfloat16: rounded to the type of the queries both rows would be 256."""
+    """bfloat16 cannot represent 257: rounded to the queries' dtype, both rows would be 256."""
     q, k = torch.zeros(1, 1, 1, 8, dtype=torch.bfloat16), torch.zeros(1, 1, 2, 8).bfloat16()
     v = torch.tensor([[[[0.0], [1.0]]]], dtype=torch.bfloat16)
     rows = torch.tensor([[256.0, 257.0]])
@@ -642,7 +642,7 @@ def test_rows_are_added_before_rounding_to_a_narrow_dtype() -> None:
 
 
 def most_at_once(work: Callable[[], object]) -> int:
-    """Return the bytes of the largest piece of memory that a single operation takes."""
+    """Return the bytes of the largest allocation of any single operation."""
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as watched:
         work()
     return max(int(event.self_cpu_memory_usage) for event in watched.events())

@@ -1,8 +1,8 @@
-"""What `posenc.nn.gpt` promises, against the same model worked out in numpy.
+"""`posenc.nn.gpt` keeps its promises, compared with the same model computed in numpy.
 
 `by_hand` reads a model's parameters and follows the papers with the numpy definitions of every
-scheme; it shares no line with the modules. What goes wrong with caches, padding and dtypes is
-asked in test_right_where_others_slip.py.
+scheme; it shares no line with the modules. Mistakes with caches, padding and dtypes are tested in
+test_right_where_others_slip.py.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def weights_by_hand(scheme: str, q: Array, k: Array, table: Callable[[str], Arra
 
 
 def by_hand(read: GPTModel, ids: list[int]) -> tuple[Array, Array]:
-    """Return the logits (n, V) and the weights (layers, heads, n, n) of one text."""
+    """Return the logits (n, V) and the weights (layers, heads, n, n) of one sequence."""
     state = {name: value.numpy() for name, value in read.state_dict().items()}
     tokens, n = state["embedding.token_embedding.weight"], len(ids)
     x = tokens[ids]
@@ -154,7 +154,7 @@ def test_the_model_equals_the_numpy_computation(scheme: str) -> None:
 @each(("scheme", "table"), [("t5", "t5.table"), ("shaw", "attention.shaw.table")])
 @pytest.mark.no_cover  # many runs of lines that others count
 def test_far_tokens_use_their_own_rows_as_in_the_numpy_computation(scheme: str, table: str) -> None:
-    """T5 counts to 15 one by one and then in ever wider buckets; Shaw clips at 16."""
+    """T5 has one bucket per distance up to 15 and then wider ones; Shaw clips at 16."""
     read, text = model(scheme), TEXT.repeat(1, 5)
     check_against_hand(read, text)
     near = read(text[:, :16]).detach(), read(text).detach()
@@ -277,7 +277,7 @@ def test_only_the_first_four_schemes_add_positions_in_the_embedding(scheme: str)
 
 @torch.no_grad()
 def test_layer_normalization_removes_counting_positions() -> None:
-    """One number added to every dimension is taken away again with the mean."""
+    """A number added to every dimension is subtracted again with the mean."""
     counting, none = model("counting"), model("none")
     none.load_state_dict(counting.state_dict())
     torch.testing.assert_close(counting(TEXT), none(TEXT), atol=CLOSE, rtol=0)
@@ -357,9 +357,9 @@ GENUINE = GPTModel.forward
 
 
 def writer(scheme: str) -> GPTModel:
-    """Return a model that does not repeat itself, or a cache would hold the same all along.
+    """Return a model whose output does not repeat, since repeated tokens would hide cache errors.
 
-    What pushes every token the same way is left out, and a token is read off by what it is not.
+    It has no biases that push all tokens the same way, and its final norm has the weight −1.
     """
     torch.manual_seed(11)
     made = model(scheme)
@@ -372,10 +372,10 @@ def writer(scheme: str) -> GPTModel:
 
 
 def check_generation(read: GPTModel, padding: Tensor | None, patch: pytest.MonkeyPatch) -> None:
-    """Compare all that generation chose from with logits of the whole text, read without a cache.
+    """Compare the logits used in generation with those of the whole sequence, without a cache.
 
-    Tokens are drawn, so that the texts go many ways, and logits are compared, since one token is
-    the likeliest by far for many a wrong reason.
+    Tokens are sampled, so that sequences vary. Logits are compared instead of tokens, since a wrong
+    model often agrees on the most likely token.
     """
     chosen_from, choose = [], gpt._choose
 
@@ -453,7 +453,7 @@ def test_planted_faults_in_generation_are_detected(
 
 
 def without_a_cache(read: GPTModel, ids: list[int], new_tokens: int) -> list[int]:
-    """Return a text carried on by the likeliest token, everything read anew each time."""
+    """Return a greedy continuation, computed from the whole sequence at each step."""
     for _ in range(new_tokens):
         ids = [*ids, int(read(torch.tensor([ids]))[0, -1].argmax())]
     return ids
@@ -633,7 +633,11 @@ SIZES = {"vocab_size": 11, "max_len": 8, "d_model": 12, "heads": 3, "layers": 1}
         ({"d_model": 13}, ValueError, "d_model must be a multiple of 3, for 3 heads.*got 13"),
         ({"d_model": 9, "pos_type": "rope"}, ValueError, "d_model must be a multiple of 6.*got 9"),
         ({"d_model": 9, "pos_type": "sinusoidal"}, ValueError, "d_model must be an even .*got 9"),
-        ({"pos_type": "swin"}, ValueError, "none, counting, .*shaw; got 'swin', which is for images"),
+        (
+            {"pos_type": "swin"},
+            ValueError,
+            "none, counting, .*shaw; got 'swin', which is for images",
+        ),
         ({"pos_type": "Rope"}, ValueError, '"none", "counting", .*"shaw"; got .Rope'),
         ({"pos_type": None}, TypeError, "pos_type must be one of"),
         ({"pos_type": np.array(["swin", "rope"])}, TypeError, "pos_type must be one of"),
@@ -723,7 +727,7 @@ def test_a_cache_does_not_keep_its_model_alive_nor_serve_another() -> None:
 
 
 def saved(cache: Cache) -> Cache:
-    """Return a cache as `torch.load` brings it back, which makes nothing that is not named."""
+    """Return a cache saved and loaded by torch, with only `Cache` allowed as a class."""
     file = io.BytesIO()
     torch.save(cache, file)
     file.seek(0)
@@ -747,7 +751,7 @@ SAVED: list[Callable[[Cache], Cache]] = [saved, pickled, lambda cache: pickled(s
 def test_a_saved_or_copied_cache_continues_where_it_stopped(
     recorded: bool, again: Callable[[Cache], Cache], scheme: str
 ) -> None:
-    """Where gradients are recorded too, as they are in every call that does not say otherwise."""
+    """While gradients are recorded too, as they are by default."""
     read, cache = model(scheme), Cache()
     padding = torch.ones(2, 3).bool()
     padding[0, 0] = False

@@ -90,7 +90,7 @@ def test_rows_have_the_dtype_of_the_table(dtype: torch.dtype) -> None:
 
 
 def test_bfloat16_rows_are_looked_up_by_exact_position() -> None:
-    """Ids are integers to the end: position 257 does not become 256."""
+    """Positions stay integers, so 257 does not become 256."""
     layer = learned(1000, 64).to(torch.bfloat16)
     rows = layer(1000).detach().float().numpy()
     assert len(np.unique(rows, axis=0)) == 1000

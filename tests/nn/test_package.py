@@ -48,7 +48,7 @@ MODULES = sorted({thing.__module__ for thing in PUBLIC.values()})
 
 
 def arguments(name: str) -> list[inspect.Parameter]:
-    """Return what the caller of a public name may pass."""
+    """Return the parameters of a public name, without `self`."""
     parameters = inspect.signature(PUBLIC[name]).parameters.values()
     return [argument for argument in parameters if argument.name != "self"]
 

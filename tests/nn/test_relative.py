@@ -1,4 +1,4 @@
-"""What `posenc.nn.relative` promises, against the numpy definitions and loops over pairs."""
+"""`posenc.nn.relative` keeps its promises, compared with numpy and with loops over pairs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def scores_by_loop(embedding: RelativePositionEmbedding, q: Tensor, relative: Te
 
 
 class LargestResult(TorchDispatchMode):
-    """Keeps the size of the largest tensor that any operation returns."""
+    """Record the size of the largest tensor that any operation returns."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -305,7 +305,7 @@ def test_writing_into_a_result_does_not_change_the_next() -> None:
 
 
 class Both(nn.Module):
-    """Every way at once, for a compiler."""
+    """Definition and shift in one module, for a compiler."""
 
     def __init__(self) -> None:
         super().__init__()

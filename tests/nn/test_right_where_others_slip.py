@@ -1,10 +1,10 @@
-"""What position code commonly gets wrong, asked of every scheme and module that it concerns.
+"""Common mistakes in position code, tested on every scheme and module they concern.
 
-A cache counted from the wrong place, padding that moves the text, packed documents that see one
-another, a table rounded with the model, a shared buffer: each is one test below, run on all of
-them. The expected values come from a second computation of the same thing (the text alone, the
-whole at once, float64) or from the numpy definitions. The last tests plant the mistakes and see
-these very checks object.
+A cache with the wrong offset, padding that shifts positions, packed documents that attend to each
+other, a table rounded with the model, a shared buffer: each has one test below, run on all
+schemes. The expected values come from a second computation (the sequence alone, all tokens in one
+call, float64) or from the numpy definitions. The last tests plant the mistakes and make sure that
+these checks fail.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def seeded() -> Iterator[None]:
 
 
 def tell(module: nn.Module, positions: Tensor, dtype: torch.dtype = torch.float64) -> Tensor:
-    """Return what a module makes of positions, (length,) or (batch, length), in its own dtype."""
+    """Return a module's output for positions, (length,) or (batch, length), in its own dtype."""
     batch, length = positions.shape if positions.ndim == 2 else (1, len(positions))
     said: Tensor
     if isinstance(module, SinusoidalPositionalEncoding):
@@ -123,7 +123,7 @@ def model(scheme: str, *, layers: int = LAYERS, max_len: int = 8, width: int = 8
 
 
 def rounded(module: nn.Module, dtype: torch.dtype) -> nn.Module:
-    """Return a float64 copy whose parameters alone have been through a dtype."""
+    """Return a float64 copy with only the parameters rounded to a dtype."""
     result = copy.deepcopy(module).double()
     with torch.no_grad():
         for parameter in result.parameters():
@@ -143,7 +143,7 @@ def check_step_by_step(gpt_model: GPTModel) -> None:
 
 @torch.no_grad()
 def check_padded(gpt_model: GPTModel, real: list[list[int]]) -> None:
-    """Compare each padded text with itself alone; what stands at padding must not matter."""
+    """Compare each padded sequence with the unpadded one; tokens at padding must not matter."""
     padding = torch.tensor(real).bool()
     for filler in (0, 10):
         padded = torch.full(padding.shape, filler)
@@ -333,7 +333,7 @@ def test_learned_rows_agree_for_count_ids_and_per_sequence_ids() -> None:
 
 
 def places_of(name: str) -> Tensor:
-    """Return positions to ask a module about: far ones where no table and no float16 ends."""
+    """Return positions to test a module with: far ones unless a table or float16 limits them."""
     return torch.tensor([0, 1, 255, 256, 257, 998, 999] + [100_003] * (name in EXACT_FAR_OUT))
 
 
@@ -414,7 +414,7 @@ def test_casting_a_model_to_a_narrow_dtype_and_back_rounds_parameters_only(
 
 @torch.no_grad()
 def check_far_out(narrow: GPTModel, exact: nn.Module) -> None:
-    """Compare what a bfloat16 model looks at and says behind a thousand tokens."""
+    """Compare weights and logits of a bfloat16 model after a thousand tokens."""
     text = torch.arange(ROWS)[None] * 7 % VOCABULARY
     logits, got = narrow(text, return_attention=True)
     exact_logits, expected = exact(text, return_attention=True)
@@ -439,7 +439,7 @@ def test_counting_drowns_the_tokens_of_a_model_in_bfloat16() -> None:
 
 @torch.no_grad()
 def check_alibi_weights(reader: GPTModel, rounding: float) -> None:
-    """Compare with softmax(−m·distance): all that is left where all tokens, so all q·k, agree."""
+    """Compare with softmax(−m·distance), the weights if all tokens and so all q·k are equal."""
     _, weights = reader(torch.full((1, ROWS), 5), return_attention=True)
     expected = torch.tensor(alibi_bias(HEADS, ROWS)).softmax(dim=-1)
     torch.testing.assert_close(weights[0, 0].double(), expected, atol=1e-20, rtol=rounding)
@@ -523,7 +523,7 @@ def test_a_model_made_on_meta_works_after_loading_a_state_dict(scheme: str) -> N
 
 
 class Told(nn.Module):
-    """What `tell` says, as a module that can be compiled."""
+    """`tell` as a module that can be compiled."""
 
     def __init__(self, module: nn.Module) -> None:
         super().__init__()
@@ -578,7 +578,7 @@ def test_an_exported_model_accepts_any_length() -> None:
 
 
 def missing_for_kernels(cxx: str, include: Path) -> str:
-    """Return which of its tools the compiler of kernels does not find here, or nothing."""
+    """Return what inductor needs and does not find here, or an empty string."""
     if not shutil.which(cxx):
         return f"the compiler of kernels needs a C++ compiler, and there is no {cxx} on the PATH"
     if not (include / "Python.h").is_file():
@@ -710,7 +710,7 @@ def test_gradients_of_a_model_reach_every_parameter_and_only_the_rows_in_use(
 
 
 def mistaken(monkeypatch: pytest.MonkeyPatch, change: Callable[[Places, int], Places]) -> None:
-    """Let every model place its tokens by mistake: `change` of the places and the past."""
+    """Plant a mistake in every model: `change` its `Places`, given the length of the cache."""
     right = GPTModel._places
 
     def wrong(
@@ -788,7 +788,7 @@ def test_positions_that_count_padding_or_ignore_documents_are_detected(
 @each("kind", [SinusoidalPositionalEncoding, RotaryEmbedding])
 def test_frequencies_rounded_with_the_model_are_detected(kind: type[nn.Module]) -> None:
     class Buffered(kind):  # type: ignore[misc, valid-type]
-        """A module whose dtype takes its frequencies along, as that of a buffer does."""
+        """A module whose frequencies are cast with it, like a buffer."""
 
         def to(self, dtype: torch.dtype) -> nn.Module:
             narrowed = torch.tensor(self.frequencies, dtype=dtype)  # type: ignore[has-type]

@@ -1,4 +1,4 @@
-"""What `posenc.nn.RotaryEmbedding` promises: the numpy definition, in every state of a module."""
+"""`posenc.nn.RotaryEmbedding` equals the numpy definition, whatever is done to the module."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def random(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Te
 
 
 def defined(x: Tensor, positions: Any, **keywords: Any) -> Tensor:
-    """Return what the numpy definition makes of these very numbers, in float64."""
+    """Return the result of the numpy definition for the same numbers, in float64."""
     return torch.from_numpy(apply_rope(x.detach().double().numpy(), positions, **keywords))
 
 
@@ -132,7 +132,7 @@ def test_layouts_differ_only_in_the_order_of_dimensions() -> None:
 
 @every_dtype
 def test_angles_are_float64_for_every_dtype(dtype: torch.dtype) -> None:
-    """At 1 000 000 only one rounding to the type, or to float32 and then to it, is left to see."""
+    """At 1 000 000 the only error is rounding to the dtype, or to float32 and then to it."""
     x = torch.tensor([1.0, 0.0] * 64, dtype=dtype).reshape(1, 1, 1, 128)
     turned = RotaryEmbedding(128).to(dtype)(x, offset=1_000_000).double()
     atol = ROUNDING[dtype] + 2 * ROUNDING[torch.promote_types(dtype, torch.float32)]
@@ -225,7 +225,7 @@ def test_keys_rotated_one_by_one_equal_keys_rotated_at_once() -> None:
 
 
 def test_left_padding_does_not_change_scores() -> None:
-    """Positions that start before the text, as offsets that all shift: only differences count."""
+    """Positions shifted by the padding give the same scores: only differences count."""
     module, q, k = RotaryEmbedding(64), random(1, 3, 5, 64), random(1, 3, 5, 64, seed=1)
     alone = scores(module(q), module(k))
     for positions in (torch.arange(7, 12), torch.arange(-2, 3), torch.arange(5) + 0.5):
@@ -244,7 +244,7 @@ def test_packed_documents_are_rotated_like_separate_ones() -> None:
 
 
 class Turned(nn.Module):
-    """Both uses of the module, as attention has them."""
+    """Both uses of the module, as in attention."""
 
     def __init__(self, layout: str) -> None:
         super().__init__()
@@ -277,7 +277,7 @@ def test_module_compiles_into_one_graph(layout: str) -> None:
 
 @pytest.mark.no_cover  # to count lines would slow the compiler as well
 def test_a_new_offset_does_not_compile_a_new_graph() -> None:
-    """While a text is generated the offset grows, and only its first two values may compile."""
+    """In generation the offset grows, and only its first two values may compile."""
     graphs: list[object] = []
 
     def backend(graph: torch.fx.GraphModule, _: object) -> torch.fx.GraphModule:
@@ -332,7 +332,7 @@ def test_returned_tensor_cannot_corrupt_the_next_call() -> None:
 @both_layouts
 @pytest.mark.no_cover  # many runs of lines that others count
 def test_gradients_of_x_are_rotated_back(layout: str) -> None:
-    """A turn is orthogonal, so the gradient is the one that arrives, at the opposite position."""
+    """A rotation is orthogonal, so the gradient is rotated to the opposite position."""
     module, arriving = RotaryEmbedding(8, layout=layout, rotary_d=6), random(2, 3, 5, 8, seed=1)
     x = random(2, 3, 5, 8).requires_grad_()
     module(x, offset=7).backward(arriving)

@@ -48,9 +48,9 @@ def test_rows_equal_the_numpy_definition(d_model: int, base: float) -> None:
 
 @each("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_a_narrow_row_is_the_exact_row_cast(dtype: torch.dtype) -> None:
-    """Equal to the last bit, but where an entry lies so near the middle of two that 2e-16 decides.
+    """Equal to the last bit, unless an entry is so close to halfway that 2e-16 decides.
 
-    Of 76 800 entries, each with one chance in 2**28 or less, none is expected to.
+    Of 76 800 entries, each with a chance of 2**-28 or less, none is expected to be.
     """
     layer = SinusoidalPositionalEncoding(128)
     assert torch.equal(rows(layer, 600, dtype), expected(600, 128).to(dtype))

@@ -1,4 +1,4 @@
-"""What `posenc.nn.swin` promises, against the numpy definition, which is tested against loops."""
+"""`posenc.nn.swin` equals the numpy definition, which is tested against loops."""
 
 from __future__ import annotations
 

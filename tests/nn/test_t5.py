@@ -1,4 +1,4 @@
-"""What `posenc.nn.t5` promises, against the numpy definition, which is tested against the rule."""
+"""`posenc.nn.t5` equals the numpy definition, which is tested against the authors' rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tokenizers promise: every text comes back, and every id is one the model knows."""
+"""Tokenizers decode what they encode, and every id is in the vocabulary of the model."""
 
 from __future__ import annotations
 
