@@ -336,7 +336,7 @@ def test_score_depends_on_the_sign_of_the_offset() -> None:
     q, k = random(2, 64)
     ahead, behind = apply_rope(q, 10) @ apply_rope(k, 13), apply_rope(q, 10) @ apply_rope(k, 7)
     assert abs(ahead - behind) > 0.1
-    # Only a query with itself is blind to the side.
+    # Only with equal vectors is the score the same on both sides.
     assert q @ apply_rope(q, 3) == pytest.approx(q @ apply_rope(q, -3), abs=SUMMED)
 
 
@@ -613,7 +613,7 @@ def test_mixed_layouts_give_wrong_scores() -> None:
     one_wrong = scores(apply_rope(q, range(6), layout="half"), apply_rope(k, range(6)))
     assert np.abs(both_wrong - right).max() > 1
     assert np.abs(one_wrong - right).max() > 1
-    # At one and the same position the wrong layout even looks right: both turn alike.
+    # At equal positions the wrong layout gives the right score, since both rotate alike.
     np.testing.assert_allclose(np.diag(both_wrong), np.diag(right), rtol=0, atol=SUMMED)
     assert np.abs(np.diag(one_wrong) - np.diag(right)).max() > 1
 

@@ -209,7 +209,7 @@ def test_interpolated_angles_stay_below_the_trained_length_times_the_frequency(
     for fast, slow in ((FAST, SLOW), (length / (2 * np.pi), SLOW), (FAST, 5.0)):
         yarn = last * yarn_frequencies(d, factor, length, fast=fast, slow=slow)
         assert (yarn < bound)[never_round].all()
-    # NTK-aware interpolates the very slowest pair alone; others that never came round go beyond.
+    # NTK-aware interpolates only the slowest pair fully; other slow pairs exceed trained angles.
     beyond = last * ntk_frequencies(d, factor) > bound
     assert beyond[never_round].sum() == never_round.sum() - 1
 

@@ -39,7 +39,7 @@ def test_the_index_is_the_authors(window: int) -> None:
 
 
 def test_the_index_counts_query_minus_key() -> None:
-    # The place below the first one, seen from it as a key, lies one row further down.
+    # As a key, the patch below the first one is one row further down.
     index, middle = swin_index(3), 12
     assert index[3, 0] == middle + 5
     assert index[0, 3] == middle - 5

@@ -102,7 +102,7 @@ def test_the_three_regions_of_the_encoder() -> None:
     starts = t5_bucket_starts().tolist()
     assert starts[:8] == list(range(8))  # exact
     assert starts[8:] == [math.ceil(8 * 16 ** (s / 8) - 1e-9) for s in range(8)]  # logarithmic
-    assert starts[-1] == 91  # the last one: nothing changes any more at 128
+    assert starts[-1] == 91  # the last bucket: 128 is in it already
     assert set(causal(range(91, 2000), 16, 128)) == {15}
 
 
@@ -112,7 +112,7 @@ def test_the_last_bucket_begins_before_max_distance() -> None:
 
 
 def test_a_distance_with_an_integer_logarithm_starts_its_bucket() -> None:
-    # 8·16^(s/8) is whole for even s: the double, the fourfold, the eightfold of 8.
+    # 8·16^(s/8) is an integer for even s: 16, 32 and 64.
     np.testing.assert_array_equal(causal([8, 16, 32, 64], 16, 128), [8, 10, 12, 14])
     np.testing.assert_array_equal(causal([7, 15, 31, 63], 16, 128), [7, 9, 11, 13])
 

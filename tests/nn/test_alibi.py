@@ -90,7 +90,7 @@ def test_each_sequence_of_a_batch_may_have_its_own_positions(causal: bool) -> No
     assert bias.shape == (3, 6, 5, 5)
     for text in range(3):
         assert torch.equal(bias[text], alibi(far[text]))
-    assert torch.equal(bias[1], bias[0])  # padding moves a text and changes no distance
+    assert torch.equal(bias[1], bias[0])  # padding shifts a sequence but changes no distance
     assert torch.equal(bias[2][:, 2:, 2:], alibi(relative(3)))
 
 
@@ -148,13 +148,13 @@ def test_attention_adds_the_bias_as_in_the_formula() -> None:
     q, k, v = torch.randn(3, 2, 6, 5, 8, generator=torch.Generator().manual_seed(0)).double()
     bias = ALiBi(6)(relative(5), dtype=torch.float64)
     output, weights = attention(q, k, v, bias=bias)
-    powers = torch.exp(q @ k.mT / math.sqrt(8)) * torch.exp(bias)  # what is far counts for less
+    powers = torch.exp(q @ k.mT / math.sqrt(8)) * torch.exp(bias)  # distant keys weigh less
     torch.testing.assert_close(weights, powers / powers.sum(-1, keepdim=True), rtol=0, atol=1e-14)
     assert (weights.triu(1) == 0).all()
     assert output.shape == v.shape
 
 
-# What is done to a module
+# Casting, saving and moving a module
 
 
 def test_nothing_is_learned_and_nothing_is_stored() -> None:

@@ -244,7 +244,7 @@ def test_angles_at_the_highest_frequency_are_bounded_like_positions() -> None:
     assert offset_or_positions(0, given, length=3, device=CPU, fastest=fast).tolist() == [-7, 7, 0]
     with pytest.raises(ValueError, match=r"^positions must be such that angles, .*; got -8.0"):
         offset_or_positions(0, given - 1, length=3, device=CPU, fastest=fast)
-    # A slow frequency lets nothing further in: positions themselves have to be told apart.
+    # A low frequency does not raise the limit, since positions themselves must be exact.
     with pytest.raises(ValueError, match=r"^offset must keep positions"):
         offset_or_positions(2**53, None, length=1, device=CPU, fastest=1e-3)
 

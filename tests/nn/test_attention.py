@@ -165,7 +165,7 @@ def test_left_padded_sequences_equal_unpadded_ones() -> None:
     q, k, v = (random(3, 1, longest, 8, seed=i) for i in range(3))
     start = longest - torch.tensor(lengths)
     real = torch.arange(longest) >= start[:, None]
-    # A padding query looks at itself, for want of anything better.
+    # A padding query attends to itself, since it has no other key.
     mask = (causal(longest) & real[:, None, None]) | torch.eye(longest, dtype=torch.bool)
     output, _ = attention(q, k, v, mask=mask)
     for text, first in enumerate(start.tolist()):
@@ -208,7 +208,7 @@ def test_no_queries_give_empty_results() -> None:
     assert [x.shape for x in found] == [(0, 2, 0), (0, 2, 3)]
 
 
-# Scores that no number holds
+# Overflow, NaN and infinity
 
 
 @each("dtype", DTYPES[:3])
@@ -242,7 +242,7 @@ def test_nan_and_infinity_in_the_vectors_are_not_refused() -> None:
     output, _ = attention(q, k, v)
     assert output[0, 0, 1].isnan().all()
     assert output[0, 0, 0].isfinite().all()
-    q[1, 1] = k[1, 1] = 1e30  # a fault beside it is noticed all the same
+    q[1, 1] = k[1, 1] = 1e30  # an overflow next to it is still detected
     with pytest.raises(ValueError, match=r"^q, k and bias must give scores"):
         attention(q, k, v)
 

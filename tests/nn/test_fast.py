@@ -430,7 +430,7 @@ def test_out_is_refused_where_gradients_are_recorded() -> None:
     torch.testing.assert_close(out, module(x).detach())
 
 
-# torch makes its forward mode ready at the first use, with a tool of its own that it deprecates.
+# On first use, torch sets up forward mode with a function that it has deprecated itself.
 forward_mode = pytest.mark.filterwarnings("ignore:.torch.jit.script:DeprecationWarning")
 
 FOLLOWED = ("x", "x in no_grad", "x and its gradient", "factors", "both")
@@ -447,7 +447,7 @@ def test_forward_mode_tangents_are_rotated(which: str, dtype: torch.dtype, layou
     factors = module.factors(x, offset=7)
     towards = module.factors(x, offset=90)
     by_x, by_factors = module.turn(dx, factors).double(), module.turn(x, towards).double()
-    by_factors[..., 6:] = 0  # nothing turns there
+    by_factors[..., 6:] = 0  # nothing is rotated there
     expected = torch.zeros_like(by_x)
     with forward_ad.dual_level(), torch.set_grad_enabled(which != "x in no_grad"):
         vectors, turning = x, factors

@@ -65,7 +65,7 @@ def model(scheme: str = "learned", *, heads: int = HEADS, layers: int = LAYERS) 
     return made
 
 
-# --- The model, once more, by hand ----------------------------------------------------------
+# --- The model in numpy ---------------------------------------------------------------------
 
 
 def normalised(x: Array, weight: Array, bias: Array) -> Array:
@@ -340,7 +340,7 @@ def test_generation_beyond_a_learned_table_is_refused_at_once(
         read.generate(TEXT, 4, padding=real)
 
 
-# --- Writing ---------------------------------------------------------------------------------
+# --- Generation ------------------------------------------------------------------------------
 
 # Three rows of five columns, three real tokens each; or all of them real.
 PROMPT = TEXT[[0, 1, 0], :5]
@@ -395,7 +395,7 @@ def check_generation(read: GPTModel, padding: Tensor | None, patch: pytest.Monke
     for row in range(3):
         whole = GENUINE(read, torch.cat((PROMPT[row, real[row]], made[row, 5:7]))[None])
         assert isinstance(whole, Tensor)
-        # Behind the prompt, behind the first new token, and behind the second.
+        # After the prompt, after the first new token, and after the second.
         found = torch.stack([logits[row] for logits in chosen_from])
         torch.testing.assert_close(found, whole[0, -3:], atol=CLOSE, rtol=0)
 
@@ -518,7 +518,7 @@ def test_sampling_at_a_tiny_temperature_takes_the_most_likely_token(temperature:
 
 def test_equal_logits_are_sampled_at_any_temperature() -> None:
     read = model("none")
-    nn.init.zeros_(read.embedding.token_embedding.weight)  # which reads the words off, too
+    nn.init.zeros_(read.embedding.token_embedding.weight)  # which is the output layer, too
     assert len(set(read.generate(TEXT[:1], 40, temperature=1e-6)[0, 8:].tolist())) > 5
     assert not read.generate(TEXT[:1], 3)[0, 8:].any()
 

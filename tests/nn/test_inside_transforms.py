@@ -53,8 +53,8 @@ PLACES = torch.tensor([[0, 1, 2, 3, 4], [7, 7, 8, 9, 1], [2, 1, 0, 4, 4]])
 RELATIVE = torch.stack([relative_positions(places) for places in PLACES])
 MASK = torch.ones(TEXTS, LENGTH, LENGTH).tril().bool()
 
-# What is asked of each, and of what: one entry of a batch of three after the other, or at once.
-ASKED: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...]]] = {
+# Functions with batched arguments: applied to the three entries one by one, or under `vmap`.
+CALLS: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...]]] = {
     "alibi": (ALiBi(HEADS), (RELATIVE,)),
     "t5": (T5, (RELATIVE,)),
     "relative positions": (relative_positions, (PLACES,)),
@@ -77,10 +77,10 @@ ASKED: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...]]] = {
 }
 
 
-@each("name", ASKED)
+@each("name", CALLS)
 @torch.no_grad()
 def test_vmap_equals_separate_calls(name: str) -> None:
-    asked, batches = ASKED[name]
+    asked, batches = CALLS[name]
     alone = torch.stack([asked(*given) for given in zip(*batches, strict=True)])
     together = torch.func.vmap(asked)(*batches)
     torch.testing.assert_close(together, alone, atol=CLOSE, rtol=CLOSE)

@@ -317,7 +317,7 @@ def test_relative_positions_do_not_know_where_they_start(name: str) -> None:
     assert torch.equal(tell(module, start), tell(module, start + 300))
     for row, positions in enumerate(batch):
         assert torch.equal(tell(module, batch)[row], tell(module, positions))
-    # The last query alone, as behind a cache.
+    # The last query alone, as with a cache.
     last = module(relative_positions(start[5:], start))
     axis = -3 if name == "shaw" else -2
     assert torch.equal(last, module(relative_positions(start)).narrow(axis, 5, 1))
@@ -586,7 +586,7 @@ def missing_for_kernels(cxx: str, include: Path) -> str:
     return ""
 
 
-COMPILERS = {"darwin": "clang++", "win32": "cl"}  # what it calls where nothing else is said
+COMPILERS = {"darwin": "clang++", "win32": "cl"}  # the compilers that inductor calls by default
 CXX = os.environ.get("CXX", COMPILERS.get(sys.platform, "g++"))
 MISSING = missing_for_kernels(CXX, Path(sysconfig.get_path("include")))
 
@@ -667,7 +667,7 @@ def test_exactly_the_parameters_in_use_receive_gradients(name: str) -> None:
             x = torch.ones(1, *([1] * name.startswith("rope")), 3, D, requires_grad=True)
             said = module(x, positions=places)
             (back,) = torch.autograd.grad(said.square().sum(), x)
-            # The sum's slope in x is 2·said; a turned one is turned back, to 2·x.
+            # The gradient of the sum of squares is 2·said; rotated back, it is 2·x.
             expected = 2 * (x if name.startswith("rope") else said)
             torch.testing.assert_close(back, expected.detach(), atol=1e-5, rtol=0)
     assert said.requires_grad is (name not in ("alibi", "alibi, symmetric"))

@@ -35,7 +35,7 @@ def test_the_bias_equals_the_numpy_definition(window: int) -> None:
 
 @each("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_the_index_does_not_depend_on_the_dtype(dtype: torch.dtype) -> None:
-    # 529 rows, more than bfloat16 can number: each must come from its own place.
+    # 529 rows, more than bfloat16 can count exactly: each must come from its own index.
     exact, narrow = made(2, 12), made(2, 12).to(dtype)
     assert narrow().dtype == dtype
     assert torch.equal(narrow(), exact().to(dtype))

@@ -17,7 +17,7 @@ from posenc.nn.tokenizer import WORDS, ByteTokenizer, WordTokenizer, create_toke
 
 quick = settings(database=None, deadline=None, derandomize=True, max_examples=150)
 texts = st.text(st.characters(codec="utf-8"))
-# Known words, unknown ones, blanks and marks in any order: where a rule about blanks would slip.
+# Known and unknown words, spaces and punctuation in any order, to test the rule about spaces.
 pieces = st.sampled_from(["the", "cat", "ox", "CAT", "c", " ", "  ", "\n", ",", "!", "_", "é", "7"])
 sentences = st.lists(pieces).map("".join)
 
