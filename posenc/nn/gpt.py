@@ -503,7 +503,7 @@ def _digest(model: GPTModel) -> str:
 
 
 def _held(cache: Cache) -> list[Tensor]:
-    """Return all keys and values of a cache, unchecked, as a flat list."""
+    """Return all keys and values of a cache as a flat list; their shapes are not checked."""
     layers: object = cache.layers
     whole = isinstance(layers, list) and all(
         isinstance(pair, tuple) and [isinstance(x, Tensor) for x in pair] == [True, True]
