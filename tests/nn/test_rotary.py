@@ -405,7 +405,7 @@ TURNING: list[tuple[type[Exception], str, dict[str, Any]]] = [
     ),
     *((TypeError, "offset must be an integer", {"offset": n}) for n in ("1", 1.0, None, True)),
     *((ValueError, "offset must be an integer", {"offset": n}) for n in (-1, 2**60)),
-    (ValueError, "offset must be 0 where", {"offset": 1, "positions": torch.arange(5)}),
+    (ValueError, "offset must be 0 when", {"offset": 1, "positions": torch.arange(5)}),
     *(
         (TypeError, "positions must be", {"positions": value})
         for value in (5, [0, 1, 2, 3, 4], np.arange(5), torch.ones(5, dtype=torch.bool))
