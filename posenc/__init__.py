@@ -1,20 +1,20 @@
 """Positional encodings for transformers, exact and readable. This file is the map.
 
-Added to the words
-    How fast each pair turns  `frequencies`, `wavelengths`                posenc/frequencies.py
+Added to token embeddings
+    Frequency of each pair    `frequencies`, `wavelengths`                posenc/frequencies.py
     The sinusoidal encoding   `sinusoidal_encoding`, `sinusoidal_table`,  posenc/sinusoidal.py
                               `shift_matrix`, `similarity`,
                               `PositionalEncoding`
-    Learned rows              `LearnedPositionalEmbedding`,               posenc/learned.py
+    Learned embeddings        `LearnedPositionalEmbedding`,               posenc/learned.py
                               `resize_table`
-    The two to beat           `counting_encoding`, `no_encoding`          posenc/baselines.py
-    How to bring them in      `add`, `concatenate`                        posenc/combine.py
+    Baselines                 `counting_encoding`, `no_encoding`          posenc/baselines.py
+    Combining with tokens     `add`, `concatenate`                        posenc/combine.py
 
-Turning queries and keys
+Rotating queries and keys
     Rotary positions, RoPE    `apply_rope`, `apply_rope_complex`,         posenc/rotary.py
                               `rope_matrix`, `rotary_frequencies`,
                               `convert_layout`, `convert_projection`
-    For longer texts          `interpolated_frequencies`,                 posenc/scaling.py
+    Longer contexts           `interpolated_frequencies`,                 posenc/scaling.py
                               `ntk_frequencies`, `yarn_frequencies`,
                               `yarn_temperature`
 
@@ -29,13 +29,13 @@ Added to the scores
     Linear biases, ALiBi      `alibi_slopes`, `alibi_bias`,               posenc/alibi.py
                               `alibi_key_bias`, `alibi_rows`
 
-The same as PyTorch modules, and a small GPT to try them in: `posenc.nn`, which needs torch. What is
-wrong with the positions of a model: `posenc.diagnose`, whose names are those of `posenc.nn`.
+`posenc.nn` has the same schemes as PyTorch modules, and a small GPT to try them in.
+`posenc.diagnose` tells what is wrong with the positions of a model. Both need torch.
 
 Conventions, everywhere: pair `i` owns dimensions 2i and 2i+1, i = 0 … d/2−1; its frequency is
-base^(−2i/d), base 10000 unless said; positions are integers or reals of any shape; a relative
+base^(−2i/d), base 10000 by default; positions are integers or reals of any shape; a relative
 position is key − query; biases are `[heads, query, key]`, and a mask is True where a query may
-look; angles are float64 and only results are cast. `python -m posenc` shows the encoding at work.
+attend to a key; angles are float64 and only results are cast. `python -m posenc` prints an example.
 """
 
 from posenc.alibi import alibi_bias, alibi_key_bias, alibi_rows, alibi_slopes

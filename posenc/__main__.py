@@ -1,6 +1,6 @@
-"""`python -m posenc`: four positions, eight dimensions, and how alike positions are.
+"""`python -m posenc` prints an encoding of four positions and the similarity of a few pairs.
 
-`python -m posenc diagnose module:callable` says what is wrong with a model: see `diagnose`.
+`python -m posenc diagnose module:callable` checks how a model handles positions: see `diagnose`.
 """
 
 from __future__ import annotations
@@ -21,28 +21,26 @@ NEEDS_TORCH = "posenc diagnose needs PyTorch, which is not installed: pip instal
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the command line asks for, and return the exit status."""
+    """Run the command line and return the exit status."""
     parser = argparse.ArgumentParser(
         "python -m posenc", description="Without a command, show the sinusoidal encoding at work."
     )
     commands = parser.add_subparsers(dest="command", metavar="diagnose")
     command = commands.add_parser(
         "diagnose",
-        help="say what is wrong with a model",
-        description="Say what is wrong with the way a PyTorch model knows positions.",
-        epilog="Exit status: 0 nothing is ill, 1 something is ill, 2 something could not be told,"
-        " or the model not be run.",
+        help="find out what is wrong with a model",
+        description="Find out what is wrong with the way a PyTorch model handles positions.",
+        epilog="Exit status: 0 if nothing is ill, 1 if something is, 2 if something could not be"
+        " determined or the model could not be run.",
     )
     command.add_argument(
         "model",
         metavar="module:callable",
-        help="what returns the model when called, or (model, example input), or is the model; from"
-        " this folder, too",
+        help="a callable that returns the model or (model, example input), or the model itself; the"
+        " current folder is searched too",
     )
-    command.add_argument("--length", type=int, help="how many tokens you mean to feed it")
-    command.add_argument(
-        "--axis", type=int, help="which axis of the example input counts tokens, 1 or 2"
-    )
+    command.add_argument("--length", type=int, help="how many tokens you plan to feed it")
+    command.add_argument("--axis", type=int, help="the sequence axis of the example input, 1 or 2")
     asked = parser.parse_args(arguments)
     return diagnose(asked.model, asked.length, asked.axis) if asked.command else show()
 
@@ -62,9 +60,10 @@ def show() -> int:
 
 
 def diagnose(place: str, length: int | None = None, axis: int | None = None) -> int:
-    """Print the report about the model that `place`, module:callable, returns; return the status.
+    """Print the report on the model that the callable at `place` returns; return the exit status.
 
-    The callable may also return a model and an example of its input; see `posenc.nn.diagnose`.
+    `place` is written module:callable. The callable may also return a pair of model and example
+    input; see `posenc.nn.diagnose`.
     """
     try:
         importlib.import_module("torch")
@@ -88,7 +87,7 @@ def diagnose(place: str, length: int | None = None, axis: int | None = None) -> 
 
 
 def _made(place: str) -> Any:
-    """Return the model at module:name, or what is returned there."""
+    """Return the model at module:name, or the result of calling what is there."""
     from torch.nn import Module
 
     module, colon, name = place.partition(":")

@@ -1,7 +1,8 @@
-"""What every public function does with a bad argument: say its name, what it was, what may be.
+"""Argument checks shared by all public functions.
 
-Each checker returns the argument in the form the caller computes with, or raises `TypeError`
-for the wrong kind of thing and `ValueError` for the wrong value.
+Each check returns the argument in the form the caller computes with, or raises `TypeError` for a
+wrong type and `ValueError` for a wrong value. The message names the argument, what is allowed and
+what was given.
 """
 
 from __future__ import annotations
@@ -13,19 +14,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-# float64 holds every integer up to here; beyond it, neighbouring positions fall together.
+# float64 holds every integer up to here; beyond it, neighbouring positions coincide.
 LARGEST = 2**53
 
 FLOATS = (np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64))
 
 
 def as_integer(name: str, value: object, *, least: int, even: bool = False) -> int:
-    """Return `value` as an int that is at least `least`, and even where `even` is set."""
+    """Return `value` as an int that is at least `least`, and even if `even` is set."""
     allowed = f"an {'even ' if even else ''}integer, {least} or more"
     if isinstance(value, (bool, np.bool_, np.ma.MaskedArray)):
         raise TypeError(f"{name} must be {allowed}; got {_shown(value)}")
     try:
-        # To a compiler, operator.index makes a constant of a length, and it starts anew for each.
+        # Under torch.compile, operator.index would turn a length into a constant, and every new
+        # length would recompile.
         number = value if type(value) is int else operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise TypeError(f"{name} must be {allowed}; got {_shown(value)}") from None
@@ -37,19 +39,19 @@ def as_integer(name: str, value: object, *, least: int, even: bool = False) -> i
 
 
 def as_base(value: object) -> float:
-    """Return `base` as a float, and not 1, where all clocks run alike."""
+    """Return `base` as a float other than 1, which would give every pair the same frequency."""
     allowed = "a number from 1e-300 to 1e300, other than 1"
     number = as_reals("base", value, allowed=allowed)
     if number.ndim:
         raise TypeError(f"base must be {allowed}; got {_shown(value)}")
-    # Nearer the ends of float64, a frequency or a wavelength would overflow.
+    # Closer to the limits of float64, a frequency or a wavelength would overflow.
     if not 1e-300 <= number <= 1e300 or number == 1:
         raise ValueError(f"base must be {allowed}; got {number}")
     return float(number)
 
 
 def as_number(name: str, value: object) -> NDArray[np.float64]:
-    """Return `value`, one finite number, as an array without axes."""
+    """Return `value`, one finite number, as a 0-d array."""
     number = as_reals(name, value, allowed="one finite number")
     if number.ndim:
         raise TypeError(f"{name} must be one finite number; got an array of shape {number.shape}")
@@ -59,7 +61,7 @@ def as_number(name: str, value: object) -> NDArray[np.float64]:
 def as_reals(
     name: str, value: object, *, allowed: str = "finite integers or reals"
 ) -> NDArray[np.float64]:
-    """Return `value` as a float64 array of its own shape, every entry finite."""
+    """Return `value` as a float64 array of the same shape, every entry finite."""
     try:
         if isinstance(value, Sequence):
             _refuse_disguised(value)
@@ -67,12 +69,12 @@ def as_reals(
     except (TypeError, ValueError, RuntimeError):
         raise TypeError(f"{name} must be {allowed}; got {_shown(value)}") from None
     if array.dtype.kind not in "iuf" or isinstance(value, np.ma.MaskedArray):
-        # Integers beyond 64 bits numpy keeps as Python's own: the right kind, and too large.
+        # numpy stores integers beyond 64 bits as Python objects: the right type, but too large.
         numbers = list(array.flat) if array.dtype == object else []
         huge = bool(numbers) and all(type(number) is int for number in numbers)
         error = ValueError if huge and max(map(abs, numbers)) >= 2**63 else TypeError
         raise error(f"{name} must be {allowed}; got {_shown(value)}")
-    with np.errstate(over="ignore"):  # a long double may be finite and no float64 as large
+    with np.errstate(over="ignore"):  # a long double may be finite and still overflow float64
         reals = array.astype(np.float64)
     _check_finite(name, reals, array, allowed)
     return reals
@@ -82,10 +84,10 @@ def as_angles(
     name: str, positions: NDArray[np.float64], frequencies: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the angle of every pair at every position, shape `(*positions.shape, pairs)`."""
-    # As Python's floats, whose product overflows without a warning.
+    # Python floats, because their product overflows without a warning.
     fastest = max(1.0, float(frequencies.max()))
     largest = float(np.abs(positions).max(initial=0.0))
-    if largest * fastest >= LARGEST:  # 2**53 + 1 has become 2**53 by now
+    if largest * fastest >= LARGEST:  # >=, because 2**53 + 1 has already been rounded to 2**53
         raise ValueError(
             f"{name} must be below 2**53 in size, and so must their angles; got {largest:.6g}"
             f" with a frequency of {fastest:.6g}"
@@ -94,11 +96,11 @@ def as_angles(
 
 
 def as_float_dtype(value: DTypeLike) -> np.dtype[Any]:
-    """Return `value` as one of the three float types that a float64 result can be cast to."""
+    """Return `value` as a dtype, one of the three float types that results are cast to."""
     allowed = "float16, float32 or float64"
     try:
         dtype = np.dtype(value)
-    except (TypeError, ValueError, SyntaxError):  # numpy parses a string as a small language
+    except (TypeError, ValueError, SyntaxError):  # numpy parses strings such as "f4,i8"
         raise TypeError(f"dtype must be {allowed}; got {_shown(value)}") from None
     if value is None or isinstance(value, np.generic) or dtype not in FLOATS:
         raise TypeError(f"dtype must be {allowed}; got {_shown(value)}")
@@ -108,33 +110,33 @@ def as_float_dtype(value: DTypeLike) -> np.dtype[Any]:
 def _check_finite(
     name: str, reals: NDArray[np.floating], given: NDArray[Any], allowed: str
 ) -> None:
-    """Raise `ValueError`, which says what was given, where a number is not finite."""
+    """Raise `ValueError`, quoting the first entry as given, unless all numbers are finite."""
     finite = np.isfinite(reals)
     if not finite.all():
         raise ValueError(f"{name} must be {allowed}; got {given[~finite].flat[0]}")
 
 
 def _refuse_disguised(values: Sequence[object]) -> None:
-    """Raise `TypeError` for what numpy would quietly take for numbers inside a sequence."""
+    """Raise `TypeError` if numpy would silently convert something in the sequence to numbers."""
     if isinstance(values, bytes | bytearray | memoryview):
         raise TypeError("bytes are not numbers")
     if any(isinstance(value, np.ma.MaskedArray) for value in values):
-        raise TypeError("what is masked would count")
+        raise TypeError("masked entries would count as numbers")
     if any(np.asarray(value).dtype.kind == "b" for value in np.asarray(values, object).flat):
         raise TypeError("a boolean would count as 0 or 1")
 
 
 def _shown(value: object) -> str:
-    """Return a value as an error message shows it: in short, and its kind."""
+    """Return a value as error messages show it: its repr, shortened, and its type."""
     try:
         said = repr(value).replace("\n", " ")
-    except ValueError:  # an integer of more digits than Python agrees to print
+    except ValueError:  # an integer with more digits than Python is willing to print
         said = "a number too long to print"
     return f"{said if len(said) <= 60 else said[:57] + '...'} ({type(value).__name__})"
 
 
 def as_choice(name: str, value: object, allowed: Sequence[str]) -> str:
-    """Return `value`, one of the names that are `allowed`."""
+    """Return `value`, which must be one of the `allowed` names."""
     names = ", ".join(f'"{choice}"' for choice in allowed)
     if not isinstance(value, str):
         raise TypeError(f"{name} must be one of {names}; got {_shown(value)}")
@@ -153,11 +155,11 @@ def as_flag(name: str, value: object) -> bool:
 def as_floats(
     name: str, value: object, *, allowed: str = "finite integers or reals"
 ) -> NDArray[np.floating]:
-    """Return `value`, all finite, in the type its result will have: its own, or float64.
+    """Return `value`, all finite, in the dtype of the result: its own float type, or float64.
 
-    It is a new array, and the caller may write into it.
+    The array is new, so the caller may write into it.
     """
-    if type(value) is np.ndarray and value.dtype in FLOATS:  # often large: no copy in float64
+    if type(value) is np.ndarray and value.dtype in FLOATS:  # often large: avoid a float64 copy
         _check_finite(name, value, value, allowed)
         return value.copy(order="K")
     reals = as_reals(name, value, allowed=allowed)
@@ -168,7 +170,7 @@ def as_floats(
 
 
 def as_biases(name: str, value: object) -> NDArray[np.floating]:
-    """Return `value` as `as_floats` does, where −inf is allowed as well: it hides a key."""
+    """Return `value` as `as_floats` does, but allow −inf, which hides a key."""
     allowed = "finite numbers or -inf"
     try:
         return as_floats(name, value, allowed=allowed)
@@ -185,7 +187,7 @@ def as_biases(name: str, value: object) -> NDArray[np.floating]:
 def as_out(
     name: str, value: object, shape: tuple[int, int], dtype: np.dtype[Any]
 ) -> NDArray[np.floating]:
-    """Return an array to write rows into: every row in one piece, and none upon another."""
+    """Return an array to write rows into: each row contiguous, and no two overlapping."""
     allowed = f"a writeable {dtype} array of shape {shape} with every row in one piece"
     if not isinstance(value, np.ndarray) or isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{name} must be {allowed}; got {_shown(value)}")
@@ -194,7 +196,7 @@ def as_out(
     if value.shape != shape or not value.flags.writeable:
         kind = "" if value.flags.writeable else "a read-only "
         raise ValueError(f"{name} must be {allowed}; got {kind}shape {value.shape}")
-    if not value.size:  # numpy gives an empty array whatever strides
+    if not value.size:  # the strides of an empty array are arbitrary
         return value
     between, within = value.strides
     apart = shape[0] < 2 or abs(between) >= shape[1] * dtype.itemsize
@@ -204,7 +206,7 @@ def as_out(
 
 
 def as_table(name: str, value: object) -> NDArray[np.floating]:
-    """Return a table of rows, `(rows, width)`, neither of them 0, all finite."""
+    """Return a non-empty table of finite numbers, shape `(rows, width)`."""
     table = as_floats(name, value)
     if table.ndim != 2 or 0 in table.shape:
         raise ValueError(f"{name} must be of shape (rows, width), 1 or more; got {table.shape}")
@@ -212,10 +214,10 @@ def as_table(name: str, value: object) -> NDArray[np.floating]:
 
 
 def as_ids(name: str, value: object, *, below: int) -> NDArray[np.int64]:
-    """Return `value` as an int64 array of its own shape, every entry from 0 to below − 1."""
+    """Return `value` as an int64 array of the same shape, every entry from 0 to below − 1."""
     allowed = f"integers from 0 to {below - 1}"
     reals = as_reals(name, value, allowed=allowed)
-    if reals.size and np.asarray(value).dtype.kind == "f":  # an empty list has no type to ask for
+    if reals.size and np.asarray(value).dtype.kind == "f":  # numpy calls an empty list float64
         raise TypeError(f"{name} must be {allowed}; got {_shown(value)}")
     outside = reals[(reals < 0) | (reals >= below)]
     if outside.size:
@@ -224,8 +226,8 @@ def as_ids(name: str, value: object, *, below: int) -> NDArray[np.int64]:
 
 
 def as_positions(positions: object) -> NDArray[np.float64]:
-    """Return 0 … n−1 for an integer n, and any other positions as the array they are."""
-    if isinstance(positions, (bool, np.timedelta64)):  # Python and numpy call these integers
+    """Return 0 … n−1 for an integer n, and any other positions as a float64 array."""
+    if isinstance(positions, (bool, np.timedelta64)):  # both are subclasses of an integer type
         return as_reals("positions", positions)
     if isinstance(positions, (int, np.integer)):
         return np.arange(as_integer("positions", positions, least=0), dtype=np.float64)
@@ -233,11 +235,11 @@ def as_positions(positions: object) -> NDArray[np.float64]:
 
 
 def as_relative(name: str, value: object) -> NDArray[np.int64]:
-    """Return relative positions as an int64 array of their own shape."""
+    """Return relative positions as an int64 array of the same shape."""
     allowed = "integers below 2**53 in size"
     reals = as_reals(name, value, allowed=allowed)
     array: NDArray[Any] = np.asarray(value)
-    if array.dtype.kind == "f" and array.size:  # an empty list has no kind of its own
+    if array.dtype.kind == "f" and array.size:  # numpy calls an empty list float64
         raise TypeError(f"{name} must be {allowed}; got {_shown(value)}")
     if np.abs(reals).max(initial=0.0) >= LARGEST:
         largest = array.flat[np.abs(reals).argmax()]

@@ -1,10 +1,9 @@
-"""What every module does with a bad argument: the rules of `posenc._arguments`, for tensors.
+"""Argument checks shared by all modules: the rules of `posenc._arguments`, for tensors.
 
-Each checker returns the argument in the form the caller computes with, or raises `TypeError`
-for the wrong kind of thing and `ValueError` for the wrong value. Kinds, shapes and devices are
-always checked. Values are checked in eager mode alone: to look at one, a compiler would have to
-split its graph, the meta device has none, and a transform of `torch.func`, such as `vmap`, keeps
-them to itself.
+Each check returns the argument in the form the caller computes with, or raises `TypeError` for a
+wrong type and `ValueError` for a wrong value. Types, shapes and devices are always checked. Values
+are checked in eager mode only: reading one would break a compiler's graph, the meta device has
+none, and transforms of `torch.func`, such as `vmap`, hide them.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 import torch
 from torch import Tensor
-from torch._C._functorch import (  # torch has no public names for them
+from torch._C._functorch import (  # torch has no public names for these
     is_functorch_wrapped_tensor,
     is_legacy_batchedtensor,
 )
@@ -24,20 +23,20 @@ from torch.autograd import forward_ad
 
 from posenc._arguments import LARGEST, _shown, as_integer, as_reals
 
-# One entry an axis: an integer is a size to be met, a name stands for any size, and a leading
+# One entry per axis: an integer is the required size, a name stands for any size, and a leading
 # ellipsis for any number of axes.
 Shape: TypeAlias = tuple[str | int | EllipsisType, ...]
 
 INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 ACTIVATIONS = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
-# In bfloat16 the positions 256 and 257 are one number, so nothing narrower can count a text.
+# Positions must be float32 at least: in bfloat16, 256 and 257 are the same number.
 REALS = (torch.float64, torch.float32)
-# How long two tensors are searched for a place that they share before it is taken for granted.
+# How much work to spend on proving that two tensors share no memory before assuming that they do.
 SEARCH = 10_000
 
 
 def as_activations(name: str, x: object, shape: Shape) -> Tensor:
-    """Return `x`, a floating tensor of this shape; NaN inside is the caller's and passes."""
+    """Return `x`, a floating tensor of this shape; NaN inside it is allowed."""
     return _as_tensor(name, x, "floating", ACTIVATIONS, shape)
 
 
@@ -75,7 +74,7 @@ def as_positions(
     shape: Shape = (batch, length) if batched else (length,)
     kind, dtypes = ("integer", INTEGERS) if integer else ("integer or real", INTEGERS + REALS)
     tensor = _as_tensor(name, positions, kind, dtypes, shape)
-    # float32 stops telling neighbours apart at 2**24, and float64 at 2**53.
+    # Beyond 2**24 float32 cannot represent every integer, and float64 beyond 2**53.
     bits = 24 if tensor.dtype is torch.float32 else 53
     check_range(name, tensor, -(2**bits), 2**bits, f"finite and below 2**{bits} in size")
     return tensor.to(torch.int64 if integer else torch.float64)
@@ -92,7 +91,7 @@ def offset_or_positions(
     max_len: int | None = None,
     fastest: float = 1.0,
 ) -> Tensor:
-    """Return the positions given, or else offset … offset + length − 1, all below `max_len`.
+    """Return `positions` if given, otherwise offset … offset + length − 1; all below `max_len`.
 
     Their angles at the `fastest` frequency must stay below 2**53, as in `posenc`.
     """
@@ -112,7 +111,7 @@ def offset_or_positions(
         dtype = torch.int64 if integer else torch.float64
         return torch.arange(first, first + length, dtype=dtype, device=device)
     if first != 0:
-        raise ValueError(f"offset must be 0 where positions are given; got {first}")
+        raise ValueError(f"offset must be 0 when positions are given; got {first}")
     tensor = as_positions("positions", positions, length=length, batch=batch, integer=integer)
     if max_len is not None:
         allowed = f"below max_len, {max_len}, and above −2**53"
@@ -124,44 +123,46 @@ def offset_or_positions(
 
 
 def on_device(name: str, tensor: Tensor, device: torch.device) -> Tensor:
-    """Return `tensor`, which must lie on the device that the computation runs on."""
+    """Return `tensor`, which must be on this device."""
     if tensor.device != device:
         raise ValueError(f"{name} must be on the device {device}; got {tensor.device}")
     return tensor
 
 
 def as_out(name: str, out: object, x: Tensor, *, apart: dict[str, Tensor]) -> Tensor:
-    """Return a tensor to write a result of the shape of `x` into: `x` itself, or one apart.
+    """Return a tensor like `x` to write a result into: `x` itself, or one that shares no memory.
 
-    It must also lie apart from the tensors named in `apart`, which are read meanwhile.
+    It must not share memory with the tensors in `apart` either, since they are still being read.
     """
     if not isinstance(out, Tensor):
         raise TypeError(f"{name} must be a tensor like x, or None; got {_shown(out)}")
     if out.dtype != x.dtype or out.layout is not torch.strided:
-        raise TypeError(f"{name} must be of {x.dtype}, as x is; got {out.dtype}, {out.layout}")
+        raise TypeError(f"{name} must be of {x.dtype}, like x; got {out.dtype}, {out.layout}")
     if out.shape != x.shape:
         raise ValueError(
-            f"{name} must be of shape {_written(tuple(x.shape))}, that of x;"
+            f"{name} must be of shape {_written(tuple(x.shape))}, like x;"
             f" got {_written(tuple(out.shape))}"
         )
     on_device(name, out, x.device)
     tensors = (out, x, *apart.values())
-    if is_followed(*tensors):
-        raise ValueError(f"{name} must be None where gradients are recorded; got a tensor")
+    if is_differentiated(*tensors):
+        raise ValueError(f"{name} must be None while gradients are recorded; got a tensor")
     if out.numel() == 0 or not all(map(values_are_known, tensors)):
-        return out  # there is no memory to look at
+        return out  # there is no memory to compare
     if _overlaps(out):
-        raise ValueError(f"{name} must have a place for each entry; got strides {out.stride()}")
+        raise ValueError(
+            f"{name} must not have entries that share memory; got strides {out.stride()}"
+        )
     if not is_same(x, out) and _share_memory(x, out):
-        raise ValueError(f"{name} must be x itself or share no memory with it; got a part of it")
+        raise ValueError(f"{name} must be x itself or share no memory with it; got an overlap")
     for other, tensor in apart.items():
         if _share_memory(tensor, out):
-            raise ValueError(f"{name} must share no memory with {other}; got a part of it")
+            raise ValueError(f"{name} must share no memory with {other}; got an overlap")
     return out
 
 
 def as_probability(name: str, value: object) -> float:
-    """Return `value` as a float from 0 to below 1: at 1 a dropout would leave nothing."""
+    """Return `value` as a float from 0 to below 1; dropout at 1 would leave nothing."""
     allowed = "a probability, from 0 to below 1"
     number = as_reals(name, value, allowed=allowed)
     if number.ndim:
@@ -172,35 +173,35 @@ def as_probability(name: str, value: object) -> float:
 
 
 def check_range(name: str, tensor: Tensor, above: float, below: float, allowed: str) -> None:
-    """Raise `ValueError` where an entry does not lie between the two, as NaN never does."""
+    """Raise `ValueError` unless every entry lies strictly between the two; NaN never does."""
     if tensor.numel() == 0 or not values_are_known(tensor):
         return
-    for value in torch.stack(tensor.aminmax()).tolist():  # one wait for the device, not two
+    for value in torch.stack(tensor.aminmax()).tolist():  # wait for the device once, not twice
         if not above < value < below:
             raise ValueError(f"{name} must be {allowed}; got {value}")
 
 
 def values_are_known(x: Tensor) -> bool:
-    """Say whether there are numbers to look at."""
+    """Return whether the values of `x` can be read: in eager mode, outside transforms."""
     return not (
         torch.compiler.is_compiling()
         or x.is_meta
         or is_functorch_wrapped_tensor(x)
-        or is_legacy_batchedtensor(x)  # a batch of gradients, of torch.autograd.grad
+        or is_legacy_batchedtensor(x)  # from torch.autograd.grad(is_grads_batched=True)
     )
 
 
-def is_followed(*tensors: Tensor) -> bool:
-    """Say whether derivatives by one of them are being recorded, backwards or forwards."""
+def is_differentiated(*tensors: Tensor) -> bool:
+    """Return whether autograd records any of these tensors, in backward or forward mode."""
     backwards = torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
-    if backwards or torch.compiler.is_compiling():  # whose graphs know no forward mode
+    if backwards or torch.compiler.is_compiling():  # compiled graphs do not support forward mode
         return backwards
     unpacked = map(forward_ad.unpack_dual, tensors)
     return any(dual.tangent is not None for dual in unpacked)
 
 
 def without_autocast(device: torch.device) -> AbstractContextManager[None]:
-    """Return a context in which products keep the dtype of their factors, autocast or not."""
+    """Return a context with autocast off, so that products keep the dtype of their factors."""
     kind = device.type
     if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):
         return torch.autocast(kind, enabled=False)
@@ -210,7 +211,7 @@ def without_autocast(device: torch.device) -> AbstractContextManager[None]:
 def _as_tensor(
     name: str, value: object, kind: str, dtypes: tuple[torch.dtype, ...], shape: Shape
 ) -> Tensor:
-    """Return `value`, a tensor of one of these dtypes and of this shape."""
+    """Return `value`, a dense tensor of one of these dtypes and of this shape."""
     article = "an" if kind[0] in "aeiou" else "a"
     if not isinstance(value, Tensor):
         raise TypeError(f"{name} must be {article} {kind} tensor; got {_shown(value)}")
@@ -227,7 +228,7 @@ def _as_tensor(
 
 
 def _fits(given: torch.Size, shape: Shape) -> bool:
-    """Say whether a tensor's shape is one that `shape` describes."""
+    """Return whether a tensor's shape matches `shape`."""
     if shape[0] is ...:
         shape = shape[1:]
         given = given[max(len(given) - len(shape), 0) :]
@@ -237,24 +238,24 @@ def _fits(given: torch.Size, shape: Shape) -> bool:
 
 
 def _written(shape: Shape) -> str:
-    """Return a shape as it is written on paper: (batch, length, 64)."""
+    """Return a shape as text, such as (batch, length, 64)."""
     axes = ["..." if size is ... else str(size) for size in shape]
     return f"({axes[0]},)" if len(axes) == 1 else f"({', '.join(axes)})"
 
 
 def is_same(x: Tensor, y: Tensor) -> bool:
-    """Say whether two tensors of one shape and dtype are the very same numbers in memory."""
+    """Return whether two tensors of equal shape and dtype occupy exactly the same memory."""
     return x.data_ptr() == y.data_ptr() and x.stride() == y.stride()
 
 
 def _share_memory(x: Tensor, y: Tensor) -> bool:
-    """Say whether a byte of one is a byte of the other, whatever storages hold them."""
-    places = _places(x), _places(y)
-    return np.may_share_memory(*places, max_work=SEARCH)  # type: ignore[arg-type]
+    """Return whether two tensors share a byte of memory, even through different storages."""
+    arrays = _memory(x), _memory(y)
+    return np.may_share_memory(*arrays, max_work=SEARCH)  # type: ignore[arg-type]
 
 
-def _places(x: Tensor) -> np.ndarray[tuple[int, ...], np.dtype[np.void]]:
-    """Return an array at the places of `x`, on any device, to ask numpy where it lies.
+def _memory(x: Tensor) -> np.ndarray[tuple[int, ...], np.dtype[np.void]]:
+    """Return an array with the addresses of `x`, on any device, for numpy to compare.
 
     Its entries must not be read.
     """
@@ -270,7 +271,7 @@ def _places(x: Tensor) -> np.ndarray[tuple[int, ...], np.dtype[np.void]]:
 
 
 def _overlaps(x: Tensor) -> bool:
-    """Say whether entries may share a place: where an axis steps inside what the last one spans."""
+    """Return whether entries may share memory: an axis steps within the span of a smaller one."""
     span = 1
     for stride, size in sorted(zip(x.stride(), x.shape, strict=True)):
         if size > 1 and stride < span:

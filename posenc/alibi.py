@@ -1,10 +1,10 @@
-"""ALiBi: attention with linear biases. A key costs a score in proportion to its distance.
+"""ALiBi: attention with linear biases. A score is lowered in proportion to the key's distance.
 
     bias = −m·|key − query|      one slope m for each head, none of them learned
 
 Press, Smith and Lewis, "Train Short, Test Long: Attention with Linear Biases Enables Input Length
-Extrapolation" (ICLR 2022, arXiv 2108.12409), section 3. A head with a steep slope sees its near
-neighbours, one with a shallow slope nearly everything; no vector is changed.
+Extrapolation" (ICLR 2022, arXiv 2108.12409), section 3. A head with a steep slope attends to near
+neighbours, one with a shallow slope to nearly everything. Queries, keys and values do not change.
 """
 
 from __future__ import annotations
@@ -17,28 +17,29 @@ from posenc.relative import relative_positions
 
 
 def alibi_slopes(heads: int) -> NDArray[np.float64]:
-    """Return the slope of each head: how much a score falls with each position of distance.
+    """Return the slope of each head: how much a score drops per position of distance.
 
-    With n heads, n a power of two, head k = 1 … n has the slope 2^(−8k/n): they fall by equal
-    factors, down to 1/256. For any other count, take n to be the next lower power of two: first
-    come the slopes of n heads, then every other slope of 2n heads, the steepest first, until
-    there are enough. Each of these lies between two of the former, or above them all.
+    With n heads, n a power of two, head k = 1 … n has the slope 2^(−8k/n): a geometric sequence
+    that ends at 1/256. For any other count, let n be the next lower power of two: first come the
+    slopes of n heads, then every other slope of 2n heads, the steepest first, until each head has
+    one. These extra slopes lie between two of the first n, or above them all.
 
     Args:
         heads: how many; an integer, 1 or more.
 
     Returns:
-        Shape `(heads,)`, float64, a new array: all different, from 1/256 to below 1. A slope that
-        is a power of two is exact, and another is off by at most one unit in its last place.
+        Shape `(heads,)`, float64, a new array: all different, from 1/256 to below 1. Powers of two
+        are exact, and any other slope is off by at most one unit in its last place.
 
     Raises:
         TypeError: `heads` is not an integer.
         ValueError: `heads` is below 1.
 
     Source:
-        Press et al. (2022), section 3, whose rule is 2^(−8k/n) for any n. Where n is no power of
-        two, the authors' code departs from it, and is followed here, since models were trained
-        with it: github.com/ofirpress/attention_with_linear_biases, fairseq/models/transformer.py.
+        Press et al. (2022), section 3, whose rule is 2^(−8k/n) for any n. If n is not a power of
+        two, the authors' code departs from it. This function follows the code, since models were
+        trained with it: github.com/ofirpress/attention_with_linear_biases,
+        fairseq/models/transformer.py.
 
     Examples:
         >>> alibi_slopes(4).tolist()
@@ -47,7 +48,7 @@ def alibi_slopes(heads: int) -> NDArray[np.float64]:
         [0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125]
     """
     heads = as_integer("heads", heads, least=1)
-    n = 1 << (heads.bit_length() - 1)  # the largest power of two among the counts up to heads
+    n = 1 << (heads.bit_length() - 1)  # the largest power of two up to heads
     halves = np.concatenate([2 * np.arange(1, n + 1), np.arange(1, 2 * (heads - n), 2)])
     return np.exp2(-8 * halves / (2 * n))
 
@@ -62,8 +63,8 @@ def alibi_bias(
 ) -> NDArray[np.float64]:
     """Return what ALiBi adds to the scores: −m·|key − query|, with a slope m for each head.
 
-    It depends on the difference of the two positions and on nothing else, so that the row of a
-    query decoded alone, with the keys before it in a cache, is the row of the whole matrix.
+    It depends on the difference of the two positions alone, so a query decoded with a key cache
+    gets the same row as in the full matrix.
 
     Args:
         heads: how many; an integer, 1 or more.
@@ -71,19 +72,19 @@ def alibi_bias(
         key_length: how many keys, at positions 0 … key_length−1; None for as many as the last
             query can see, query_offset + query_length.
         query_offset: the position of the first query, 0 or more.
-        causal: True puts −inf where key > query, as the paper has it; False leaves the distance
-            there too, the same on both sides.
+        causal: True puts −inf where key > query, as in the paper; False penalizes distance there
+            too, so the bias is symmetric.
 
     Returns:
         Shape `(heads, query_length, key_length)`, float64, a new array.
 
     Raises:
-        TypeError: a length, a count or the offset is not an integer, or `causal` no boolean.
+        TypeError: a length, a count or the offset is not an integer, or `causal` is not a boolean.
         ValueError: `heads` is below 1, or a length or the offset negative.
 
     Source:
-        Press et al. (2022), section 3, for causal models; the symmetric form is what its first
-        author suggests for encoders, in issue 5 of ofirpress/attention_with_linear_biases.
+        Press et al. (2022), section 3, for causal models. The paper's first author suggests the
+        symmetric form for encoders, in issue 5 of ofirpress/attention_with_linear_biases.
 
     Examples:
         >>> alibi_bias(2, 3)[0]
@@ -105,31 +106,32 @@ def alibi_bias(
 def alibi_key_bias(heads: int, key_length: int) -> NDArray[np.float64]:
     """Return the key-only form of the causal bias: m·key, one row for all queries.
 
-    Softmax cannot tell it from `alibi_bias` under a causal mask. Proof: where key ≤ query the
-    causal bias is m·(key − query), and m·key exceeds it by m·query, the same for all keys of that
-    row. Adding a constant c to every score of a row multiplies each exponential, and so also
-    their sum, by exp(c), which cancels.
+    Under a causal mask, softmax gives the same weights as with `alibi_bias`. Proof: where
+    key ≤ query the causal bias is m·(key − query), and m·key exceeds it by m·query, the same for
+    all keys of that row. Adding a constant c to every score of a row multiplies each exponential,
+    and so also their sum, by exp(c), which cancels.
 
-    That is exact arithmetic. A float is coarse where it is large, and this form is largest at the
-    latest keys, the other at the furthest. For a query at position 4095 that scores all keys
-    alike, the head of slope 1/2 should give the query's own key the weight 0.393: so it is with
-    the causal form in any float type, but with this one it is 0.528 in float16, where the bias
-    of two neighbours is one number, and 0.125 in bfloat16, where up to 17 share one.
+    That holds in exact arithmetic. Large floats are coarse: this form loses precision at the
+    latest keys, which weigh most, `alibi_bias` only at the furthest. Take a query at position 4095
+    that scores all keys alike, and the head of slope 1/2. The query's own key should get the
+    weight 0.393, and with the causal form it does in any float type. With this form it gets 0.528
+    in float16, where two neighbouring keys have the same bias, and 0.125 in bfloat16, where up to
+    17 keys do.
 
     Args:
         heads: how many; an integer, 1 or more.
         key_length: how many keys, at positions 0 … key_length−1; an integer, 0 or more.
 
     Returns:
-        Shape `(heads, 1, key_length)`, float64, 0 or more, a new array. It does not hide the keys
-        that follow a query: it needs a causal mask beside it.
+        Shape `(heads, 1, key_length)`, float64, 0 or more, a new array. It does not hide future
+        keys, so use it with a causal mask.
 
     Raises:
         TypeError: an argument is not an integer.
         ValueError: `heads` is below 1, or `key_length` negative.
 
     Source:
-        The authors' code (see `alibi_slopes`) adds this form, and so does that of BLOOM.
+        The authors' code (see `alibi_slopes`) and that of BLOOM add this form.
 
     Examples:
         >>> alibi_key_bias(2, 4)[0]
@@ -147,25 +149,25 @@ def alibi_rows(
     query_offset: int = 0,
     causal: bool = True,
 ) -> NDArray[np.float64]:
-    """Return all that is different in `alibi_bias`: one number for each head and distance.
+    """Return the distinct entries of `alibi_bias`: one per head and relative position.
 
-    `relative_view(alibi_rows(heads, q, k), q)` is `alibi_bias(heads, q, k)`, in the memory of
-    heads·(q + k − 1) numbers.
+    `relative_view(alibi_rows(heads, q, k), q)` equals `alibi_bias(heads, q, k)` and takes the
+    memory of heads·(q + k − 1) numbers.
 
     Args:
         heads: how many; an integer, 1 or more.
         query_length: how many queries, q; an integer, 1 or more.
         key_length: how many keys, k; an integer, 0 or more.
         query_offset: the position of the first query, 0 or more.
-        causal: True puts −inf where key > query; False leaves the distance there too.
+        causal: True puts −inf where key > query; False penalizes distance there too.
 
     Returns:
         Shape `(heads, q + k − 1)`, float64, a new array; the columns are those of
         `posenc.relative_row`.
 
     Raises:
-        TypeError: a length, a count or the offset is not an integer, or `causal` no boolean.
-        ValueError: `heads` or `query_length` is below 1, or another number negative.
+        TypeError: a length, a count or the offset is not an integer, or `causal` is not a boolean.
+        ValueError: `heads` or `query_length` is below 1, or another number is negative.
 
     Source:
         Press et al. (2022), section 3.

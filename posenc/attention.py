@@ -1,12 +1,12 @@
 """Scaled dot-product attention, with a bias on the scores and a mask over the keys.
 
-    scores  = q kᵀ/√d + bias, and −∞ where the mask says no
+    scores  = q kᵀ/√d + bias, and −∞ where the mask is False
     weights = softmax(scores), row by row
     output  = weights v
 
 Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1. Nothing in these three lines
-knows where a key stands: reorder keys and values together and every query receives the same.
-Position has to come in with the vectors, or as the bias, or as the mask.
+depends on the order of the keys: reorder keys and values together and the output is the same.
+Position has to enter through the vectors, the bias or the mask.
 """
 
 from __future__ import annotations
@@ -30,31 +30,29 @@ def attention(
     bias: ArrayLike | None = None,
     mask: ArrayLike | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what each query takes from the values, and the weights it takes it with.
+    """Return the output of attention and the attention weights.
 
-    A query scores every key by their dot product over √d, and the softmax of its scores is how
-    much of each value it receives. What is known of positions enters as `bias`, added after the
-    division by √d; what must not be seen leaves by `mask`.
+    The score of a query and a key is their dot product divided by √d, plus `bias`. The softmax of
+    a query's scores gives the weight of each value. `mask` hides keys from queries.
 
     Args:
         q: queries, shape `(..., query, d)`, finite numbers.
         k: keys, `(..., key, d)`.
-        v: values, `(..., key, d_v)`. What stands before the last two dimensions of the three
-            broadcasts.
-        bias: numbers, broadcastable to `(..., query, key)`, the scores. −inf hides a key from a
+        v: values, `(..., key, d_v)`. The leading dimensions of the three broadcast.
+        bias: numbers, broadcastable to the scores, `(..., query, key)`. −inf hides a key from a
             query.
-        mask: booleans, broadcastable to the scores; True where the query may look.
+        mask: booleans, broadcastable to the scores; True where the query may attend to the key.
 
     Returns:
         The output, `(..., query, d_v)`, and the weights, `(..., query, key)`, float64. The
-        weights are 0 or more and each row of them sums to 1, so each row of the output lies
-        among the values.
+        weights are 0 or more and each row of them sums to 1, so each row of the output is a
+        weighted mean of the values.
 
     Raises:
         TypeError: an argument holds anything but numbers, or `mask` anything but booleans.
         ValueError: shapes do not fit, or `d` is 0; there are queries and no keys; `q`, `k` or `v`
-            holds NaN or an infinity, `bias` NaN or +inf; `bias` and `mask` leave a query nowhere
-            to look; a score is too large for float64.
+            holds NaN or an infinity, `bias` NaN or +inf; `bias` and `mask` hide every key from a
+            query; a score is too large for float64.
 
     Source:
         Vaswani et al. (2017), section 3.2.1, equation 1. A bias, after the scaling: Press et al.,
@@ -80,7 +78,7 @@ def attention(
 def causal_mask(
     query_length: int, key_length: int | None = None, *, query_offset: int = 0
 ) -> NDArray[np.bool_]:
-    """Return the mask with which a query looks at its own position and at earlier ones.
+    """Return the mask that lets a query attend to its own position and to earlier ones.
 
     Args:
         query_length: how many queries; an integer, 0 or more.
@@ -121,14 +119,15 @@ def _as_vectors(q: ArrayLike, k: ArrayLike, v: ArrayLike) -> tuple[NDArray[np.fl
             raise ValueError(f"{name} must have 2 dimensions or more; got shape {x.shape}")
     if not queries.shape[-1] == keys.shape[-1] > 0:
         raise ValueError(
-            f"q and k must be of one width, 1 or more; got shapes {queries.shape} and {keys.shape}"
+            "q and k must have the same width, 1 or more;"
+            f" got shapes {queries.shape} and {keys.shape}"
         )
     if values.shape[-2] != keys.shape[-2]:
         raise ValueError(
             f"v must have a row for each key, {keys.shape[-2]}; got shape {values.shape}"
         )
     if queries.shape[-2] and not keys.shape[-2]:
-        raise ValueError(f"k must hold a key to look at; got shape {keys.shape}")
+        raise ValueError(f"k must hold at least one key; got shape {keys.shape}")
     leading = [x.shape[:-2] for x in vectors]
     if _broadcast(*leading) is None:
         got = ", ".join(map(str, leading))
@@ -149,9 +148,9 @@ def _scores(
 
 
 def _softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return exp(s)/Σ exp(s) along the last axis: less the largest, no exponential overflows."""
-    largest = scores.max(axis=-1, keepdims=True, initial=-np.inf)
-    with np.errstate(over="ignore"):  # of two scores further apart than float64 reaches
+    """Return exp(s)/Σ exp(s) along the last axis."""
+    largest = scores.max(axis=-1, keepdims=True, initial=-np.inf)  # so that exp cannot overflow
+    with np.errstate(over="ignore"):  # the difference of two scores may exceed float64
         weights = np.exp(scores - largest)
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
@@ -171,7 +170,7 @@ def _as_bias(bias: ArrayLike) -> NDArray[np.float64]:
 
 
 def _as_mask(mask: ArrayLike) -> NDArray[np.bool_]:
-    """Return `mask` as an array of booleans, none of them hidden by a mask of numpy's own."""
+    """Return `mask` as an array of booleans; numpy's masked arrays are refused."""
     rows = mask if isinstance(mask, Sequence) else [mask]
     array = None
     if not any(isinstance(row, np.ma.MaskedArray) for row in rows):
@@ -183,7 +182,7 @@ def _as_mask(mask: ArrayLike) -> NDArray[np.bool_]:
 
 
 def _refuse_blind_queries(scores: NDArray[np.float64]) -> None:
-    """Raise if every score of some query is −∞: the softmax of nothing is no number."""
+    """Raise if every score of some query is −∞, whose softmax would be NaN."""
     blind = np.argwhere(np.isneginf(scores).all(axis=-1))
     if blind.size:
         raise ValueError(
@@ -193,7 +192,7 @@ def _refuse_blind_queries(scores: NDArray[np.float64]) -> None:
 
 
 def _over(scores: NDArray[np.float64], name: str, x: NDArray[Any]) -> NDArray[Any]:
-    """Return `x`, which must broadcast to the very shape of the scores."""
+    """Return `x`, which must broadcast to the shape of the scores."""
     if _broadcast(x.shape, scores.shape) != scores.shape:
         raise ValueError(
             f"{name} must broadcast to the scores, of shape {scores.shape}; got shape {x.shape}"

@@ -1,7 +1,7 @@
-"""What position costs when it is told badly, or not at all: the two to beat.
+"""Two baselines: the position as a plain count, and no position at all.
 
-A count grows without bound, so that a far position drowns its token; and with no position at
-all, attention without a mask cannot tell a sentence from its words in another order.
+A count grows without bound, so at a late position it drowns the token. Without positions,
+attention without a mask cannot tell a sentence from the same words in another order.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from posenc._arguments import as_angles, as_integer, as_positions
 def counting_encoding(positions: int | ArrayLike, d_model: int) -> NDArray[np.float64]:
     """Return each position itself, in every dimension of its row.
 
-    Row p has the length p·√d: next to a token of length about 1, position 1000 is all there is.
+    Row p has the length p·√d: at position 1000 it dwarfs a token of length about 1.
 
     Args:
         positions: an integer n for the positions 0 … n−1, or an array of positions of any
@@ -32,7 +32,7 @@ def counting_encoding(positions: int | ArrayLike, d_model: int) -> NDArray[np.fl
             `d_model` is below 1.
 
     Source:
-        None: it is the first idea that everyone has.
+        None: it is the obvious first attempt.
 
     Examples:
         >>> counting_encoding([0, 1, 1000], 2)
@@ -62,7 +62,7 @@ def no_encoding(positions: int | ArrayLike, d_model: int) -> NDArray[np.float64]
 
     Source:
         Haviv et al., "Transformer Language Models without Positional Encodings Still Learn
-        Positional Information" (2022), section 1: behind a causal mask, models do without.
+        Positional Information" (2022), section 1: with a causal mask, models learn without it.
 
     Examples:
         >>> no_encoding(2, 3)

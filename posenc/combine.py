@@ -1,9 +1,9 @@
-"""Two ways to bring a token and its position together: add them, or set them side by side.
+"""Two ways to combine a token with its position: add them, or concatenate them.
 
-Side by side and then multiplied by a weight, as every attention layer does first, the two are
-[t, p] W = t W₁ + p W₂, with W₁ the upper and W₂ the lower rows of W. Added, they are
-(t + p) W = t W + p W: the same with W₁ = W₂. So addition is the narrower choice, and it leaves
-the width as it was.
+The first step of an attention layer is to multiply by a weight matrix. Concatenated, the two give
+[t, p] W = t W₁ + p W₂, with W₁ the upper and W₂ the lower rows of W. Added, they give
+(t + p) W = t W + p W: the same with W₁ = W₂. So addition is the special case that keeps the
+width.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from posenc._arguments import as_floats
 
 
 def add(tokens: ArrayLike, positions: ArrayLike) -> NDArray[np.floating]:
-    """Return tokens + positions: one vector of the same width, in which both are mixed.
+    """Return tokens + positions, vectors of the same width.
 
     Args:
         tokens: `(..., length, d_model)`, real numbers.
@@ -27,8 +27,8 @@ def add(tokens: ArrayLike, positions: ArrayLike) -> NDArray[np.floating]:
 
     Raises:
         TypeError: an argument does not hold real numbers.
-        ValueError: the shapes do not fit, or NaN or an infinity is among the numbers. A single
-            row is not stretched over all positions: that would tell no two of them apart.
+        ValueError: the shapes do not fit, or a number is NaN or infinite. A single row is not
+            broadcast over all positions, since it could not tell them apart.
 
     Source:
         Vaswani et al., "Attention Is All You Need" (2017), section 3.5.
@@ -45,12 +45,12 @@ def add(tokens: ArrayLike, positions: ArrayLike) -> NDArray[np.floating]:
 
 
 def concatenate(tokens: ArrayLike, positions: ArrayLike) -> NDArray[np.floating]:
-    """Return [tokens, positions]: a wider vector, in which each keeps dimensions of its own.
+    """Return [tokens, positions]: wider vectors in which each keeps its own dimensions.
 
     Args:
         tokens: `(..., length, d_model)`, real numbers.
         positions: `(length, d)`, the same rows for every sequence of a batch, or
-            `(..., length, d)` as the tokens are; the width d is free.
+            `(..., length, d)` like the tokens; d may be any width.
 
     Returns:
         Shape `(..., length, d_model + d)`, dtype of the tokens, float64 for integers; a new
@@ -58,7 +58,7 @@ def concatenate(tokens: ArrayLike, positions: ArrayLike) -> NDArray[np.floating]
 
     Raises:
         TypeError: an argument does not hold real numbers.
-        ValueError: the shapes do not fit, or NaN or an infinity is among the numbers.
+        ValueError: the shapes do not fit, or a number is NaN or infinite.
 
     Source:
         The alternative to the sum of Vaswani et al. (2017), section 3.5.
@@ -77,7 +77,7 @@ def concatenate(tokens: ArrayLike, positions: ArrayLike) -> NDArray[np.floating]
 def _check_shape(
     tokens: NDArray[np.floating], positions: NDArray[np.floating], whole: tuple[int, ...]
 ) -> None:
-    """Raise unless the positions are of the `whole` shape, or of its last two axes."""
+    """Raise unless the positions have the `whole` shape or that of its last two axes."""
     if tokens.ndim < 2:
         raise ValueError(f"tokens must be of shape (..., length, d_model); got {tokens.shape}")
     if positions.shape not in (whole, whole[-2:]):

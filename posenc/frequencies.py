@@ -1,6 +1,6 @@
-"""How fast each pair of dimensions turns. No other module computes an exponent.
+"""The frequency of each pair of dimensions. No other module computes these exponents.
 
-Pair `i` of a width `d` owns dimensions `2i` and `2i+1` and turns by
+Pair `i` of a width `d` owns dimensions `2i` and `2i+1` and rotates by
 
     ω_i = base^(−2i/d)   radians per position,   i = 0 … d/2−1.
 """
@@ -16,14 +16,13 @@ from posenc._arguments import as_base, as_integer
 def frequencies(d: int, *, base: float = 10000.0) -> NDArray[np.float64]:
     """Return the frequency ω_i = base^(−2i/d) of each pair, in radians per position.
 
-    Pair 0 turns one radian per position whatever the width and the base, and with a base above 1
-    it is the fastest. The power is taken directly: the often-copied exp(−2i·log(base)/d) is no
-    safer and several times less exact.
+    Pair 0 rotates by one radian per position whatever the width and the base, and with a base
+    above 1 it is the fastest. The power is computed directly: the often-copied
+    exp(−2i·log(base)/d) is no safer and several times less accurate.
 
     Args:
         d: width; an even integer, 2 or more.
-        base: the wider the table, the nearer its last frequency comes to 1/base; from 1e-300 to
-            1e300, not 1.
+        base: from 1e-300 to 1e300, not 1. The last frequency approaches 1/base as d grows.
 
     Returns:
         Shape `(d/2,)`, float64, a new array.
@@ -44,7 +43,7 @@ def frequencies(d: int, *, base: float = 10000.0) -> NDArray[np.float64]:
 
 
 def wavelengths(d: int, *, base: float = 10000.0) -> NDArray[np.float64]:
-    """Return the wavelength 2π/ω_i of each pair: the positions it takes to turn once.
+    """Return the wavelength 2π/ω_i of each pair: how many positions a full rotation takes.
 
     With a base above 1 the shortest is 2π and the longest 2π·base^((d−2)/d), below 2π·base.
 

@@ -1,7 +1,7 @@
-"""Learned positions: a table with one row for each position, trained like any other weight.
+"""Learned positions: a table with one row per position, trained like any other weight.
 
-Nothing ties neighbouring rows together but training, and a position beyond the last row has
-none. `resize_table` makes a longer or shorter table out of one that is trained.
+Only training relates neighbouring rows, and a position past the end of the table has no row.
+`resize_table` makes a longer or shorter table from a trained one.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ class LearnedPositionalEmbedding:
     Args:
         max_seq_len: how many positions have a row; an integer, 1 or more.
         d_model: width of a row; an integer, 1 or more.
-        seed: for the first rows, which are drawn from a normal distribution of deviation 0.02:
-            an integer, 0 or more, or a `numpy.random.Generator`; None draws others each time.
+        seed: an integer, 0 or more, or a `numpy.random.Generator`, for the initial rows, which
+            are drawn from a normal distribution of standard deviation 0.02; None draws
+            different rows each time.
 
     Attributes:
-        position_embeddings: the table, `(max_seq_len, d_model)`: the one thing to train, in
-            place or by putting another table there.
-        max_seq_len: how many positions have a row in it.
+        position_embeddings: the table, `(max_seq_len, d_model)`, the only thing to train: change
+            it in place or assign another table.
+        max_seq_len: how many positions have a row.
         d_model: width of a row.
 
     Raises:
@@ -65,7 +66,7 @@ class LearnedPositionalEmbedding:
         return len(self._table()[0])
 
     def get_embeddings(self, seq_len: int) -> NDArray[np.float64]:
-        """Return the rows of positions 0 … seq_len−1, a copy that is the caller's own.
+        """Return a copy of the rows of positions 0 … seq_len−1.
 
         Args:
             seq_len: how many rows; an integer from 0 to `max_seq_len`.
@@ -98,13 +99,13 @@ class LearnedPositionalEmbedding:
         Args:
             token_embeddings: `(..., length, d_model)`, as `(batch, length, d_model)`.
             positions: the position of each token, integers from 0 to `max_seq_len` − 1,
-                `(length,)` or `(..., length)` as the tokens are; None for 0 … length−1.
+                `(length,)`, or `(..., length)` like the tokens; None for 0 … length−1.
 
         Returns:
             Shape and dtype of the tokens; a new array.
 
         Raises:
-            TypeError: tokens are not real numbers, or positions not integers.
+            TypeError: tokens are not real numbers, or positions are not integers.
             ValueError: a shape does not fit; a position is negative or has no row; the tokens
                 or the table hold NaN.
 
@@ -127,39 +128,39 @@ class LearnedPositionalEmbedding:
         if ids.shape not in (tokens.shape[-2:-1], tokens.shape[:-1]):
             raise ValueError(
                 f"positions must be of shape {tokens.shape[-2:-1]} or {tokens.shape[:-1]}, "
-                f"as the tokens are; got {ids.shape}"
+                f"to match the tokens; got {ids.shape}"
             )
         return add(tokens, self._table()[ids])
 
     def _table(self) -> NDArray[np.float64]:
-        """Return the table as it now is, checked: training can fill a table with NaN."""
+        """Return the current table, checked, since training can fill it with NaN."""
         return as_table("position_embeddings", self.position_embeddings).astype(np.float64)
 
 
 def resize_table(table: ArrayLike, rows: int) -> NDArray[np.floating]:
-    """Return a table of so many rows, interpolated linearly between those there are.
+    """Return a table of the given number of rows, interpolated linearly from another.
 
-    The first and the last row keep their place, so that the new row r stands at r·(n−1)/(rows−1)
-    of the n old ones, between two neighbours. At the same size the table is unchanged, and rows
-    along a straight line stay on it.
+    The first and the last row stay, so new row r lies at r·(n−1)/(rows−1) between two neighbours
+    of the n old rows. At the same size the table is unchanged, and rows on a straight line stay
+    on it.
 
-    The size is asked for and not a factor, because a size is what the model needs and a factor
-    misses it: 49 rows to 1 is the factor 1/49, and int(49 · (1/49)) is 0.
+    The argument is a size and not a factor, because the model needs a size and a factor can miss
+    it: 49 rows to 1 is the factor 1/49, and int(49 · (1/49)) is 0.
 
     Args:
         table: `(n, d_model)`, real numbers, at least one row.
-        rows: how many rows to return; an integer, 1 or more. One row is the first.
+        rows: how many rows to return; an integer, 1 or more. 1 returns the first row.
 
     Returns:
         Shape `(rows, d_model)`, dtype of the table, float64 for integers; a new array.
 
     Raises:
         TypeError: `table` does not hold real numbers, or `rows` is not an integer.
-        ValueError: `table` is not of two axes, is empty or holds NaN; `rows` is below 1.
+        ValueError: `table` does not have two axes, is empty or holds NaN; `rows` is below 1.
 
     Source:
         Dosovitskiy et al., "An Image Is Worth 16×16 Words" (2021), section 3.2, interpolates
-        learned positions in two dimensions; this is the case of one.
+        learned positions in two dimensions; this is the one-dimensional case.
 
     Examples:
         >>> resize_table([[0.0, 10.0], [1.0, 20.0]], 3)
@@ -170,7 +171,7 @@ def resize_table(table: ArrayLike, rows: int) -> NDArray[np.floating]:
     old = as_table("table", table)
     rows = as_integer("rows", rows, least=1)
     last = len(old) - 1
-    place = np.arange(rows) * last / max(rows - 1, 1)  # one division, so the ends are met
+    place = np.arange(rows) * last / max(rows - 1, 1)  # one division, so both ends are exact
     lower = place.astype(np.int64)
     upper = np.minimum(lower + 1, last)
     weight = (place - lower)[:, np.newaxis]
@@ -179,7 +180,7 @@ def resize_table(table: ArrayLike, rows: int) -> NDArray[np.floating]:
 
 
 def _generator(seed: object) -> np.random.Generator:
-    """Return the source of random numbers that a seed stands for."""
+    """Return a random generator made from a seed, or the generator given."""
     if isinstance(seed, np.random.Generator):
         return seed
     return np.random.default_rng(None if seed is None else as_integer("seed", seed, least=0))

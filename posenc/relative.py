@@ -1,7 +1,7 @@
-"""Relative positions: what a key's place is to a query, key − query.
+"""Relative positions: key − query.
 
     j − i               the relative position of key j for query i
-    clip(j − i, ±k)     which of 2k + 1 learned vectors that pair shares with others
+    clip(j − i, ±k)     which of 2k + 1 learned vectors the pair uses
 
 The clipping is from Shaw, Uszkoreit and Vaswani, "Self-Attention with Relative Position
 Representations" (2018), the shift from Dai et al., "Transformer-XL" (2019), appendix B.
@@ -21,9 +21,9 @@ def relative_positions(
 ) -> NDArray[np.int64]:
     """Return the relative position of every key for every query: key − query.
 
-    A key ahead of the query has a positive one. Keys stand at 0 … key_length−1, queries at
-    query_offset … query_offset+query_length−1, so that a row of the whole matrix is to be had
-    alone: the last of ten is `relative_positions(1, 10, query_offset=9)`.
+    It is positive for a key ahead of the query. Keys are at positions 0 … key_length−1, queries at
+    query_offset … query_offset+query_length−1. With an offset, a single row of the full matrix can
+    be computed: the last of ten is `relative_positions(1, 10, query_offset=9)`.
 
     Args:
         query_length: number of queries; an integer, 0 or more.
@@ -38,8 +38,8 @@ def relative_positions(
         ValueError: an argument is negative.
 
     Source:
-        The order is that of Shaw et al. (2018), section 3.2, whose a_ij is chosen by j − i, and of
-        T5's `memory_position - context_position`. Transformer-XL and Swin count query − key.
+        The sign is that of Shaw et al. (2018), section 3.2, where j − i selects a_ij, and of T5's
+        `memory_position - context_position`. Transformer-XL and Swin use query − key.
 
     Examples:
         >>> relative_positions(3, 4)
@@ -53,11 +53,12 @@ def relative_positions(
 
 
 def shaw_index(relative: ArrayLike, *, max_distance: int) -> np.int64 | NDArray[np.int64]:
-    """Return which of the 2·max_distance + 1 rows of a table each relative position takes.
+    """Return the index of each relative position in a table of 2·max_distance + 1 rows.
 
-    Row max_distance is the query's own place, row 0 is max_distance or more behind it, the last
-    row as much or more ahead: clip(relative, −max_distance, max_distance) + max_distance. So a
-    table learned on short texts has a row for every pair of a long one.
+    The index is clip(relative, −max_distance, max_distance) + max_distance. Row max_distance is
+    for the query's own position, row 0 for keys max_distance or more behind it, the last row for
+    keys as far or further ahead. So a table learned on short sequences has a row for every pair of
+    a long one.
 
     Args:
         relative: key − query, integers below 2**53 in size, of any shape.
@@ -88,22 +89,22 @@ def shaw_index(relative: ArrayLike, *, max_distance: int) -> np.int64 | NDArray[
 
 
 def relative_shift(scores: ArrayLike) -> NDArray[np.floating]:
-    """Return scores by key, from scores by relative position: each row moved into its place.
+    """Return scores indexed by key, from scores indexed by relative position.
 
-    Query i of q multiplied with a vector for each relative position gives one row of products,
-    the same relative positions −(q−1) … k−1 for every query. It finds key j in column
+    The product of query i with one vector per relative position is a row of scores for the
+    relative positions −(q−1) … k−1, the same for every query. The score of key j is in column
     j − i + q − 1, so row i has to move left by q − 1 − i columns:
 
         [ a₋₂ a₋₁ a₀  a₁  a₂ ]         [ a₀  a₁  a₂ ]
         [ b₋₂ b₋₁ b₀  b₁  b₂ ]   →     [ b₋₁ b₀  b₁ ]
         [ c₋₂ c₋₁ c₀  c₁  c₂ ]         [ c₋₂ c₋₁ c₀ ]
 
-    No index is needed for that. Put a column in front, and read the numbers on as rows of q:
-    after the first of those rows they are, read as rows of the old width, in their places.
+    This needs no index: prepend a column, reshape to rows of q numbers, drop the first row, and
+    reshape to the old width.
 
     Args:
         scores: shape `(..., q, q + k − 1)`, finite numbers; column r belongs to relative position
-            r − (q − 1). With queries that start at an offset, to r − (q − 1) − offset.
+            r − (q − 1), or r − (q − 1) − offset if the queries start at an offset.
 
     Returns:
         Shape `(..., q, k)`, a new array of the float type of `scores`, float64 for integers:
@@ -115,8 +116,8 @@ def relative_shift(scores: ArrayLike) -> NDArray[np.floating]:
             fewer than q − 1 columns.
 
     Source:
-        Dai et al. (2019), appendix B. There the queries are the last ones, and no relative
-        position is above 0: a row is filled up with what a mask has to hide.
+        Dai et al. (2019), appendix B. There the queries are the last positions, so no relative
+        position is above 0, and a causal mask hides the rest of each row.
 
     Examples:
         >>> relative_shift([[-2, -1, 0, 1, 2], [-2, -1, 0, 1, 2], [-2, -1, 0, 1, 2]])
@@ -133,17 +134,15 @@ def relative_shift(scores: ArrayLike) -> NDArray[np.floating]:
     *leading, queries, columns = table.shape
     padded = np.zeros((*leading, queries, 1 + columns), table.dtype)
     padded[..., 1:] = table
-    turned = padded.reshape(*leading, 1 + columns, queries)[..., 1:, :]
-    return turned.reshape(table.shape)[..., : columns - queries + 1]
+    shifted = padded.reshape(*leading, 1 + columns, queries)[..., 1:, :]
+    return shifted.reshape(table.shape)[..., : columns - queries + 1]
 
 
 def relative_row(query_length: int, key_length: int, *, query_offset: int = 0) -> NDArray[np.int64]:
-    """Return every relative position that `relative_positions` has in its matrix, in one row.
+    """Return the distinct entries of the matrix `relative_positions`, in one row.
 
-    The q·k entries of the matrix are only q + k − 1 different ones, and the last query of a text
-    that goes on for q − 1 more keys would meet all of them. What depends on nothing but the
-    relative position needs to be worked out for this row alone; `relative_view` makes the matrix
-    of it.
+    The q·k entries of the matrix have only q + k − 1 different values. A function of the relative
+    position need only be computed for this row; `relative_view` turns the result into a matrix.
 
     Args:
         query_length: number of queries, q; an integer, 1 or more.
@@ -171,12 +170,11 @@ def relative_row(query_length: int, key_length: int, *, query_offset: int = 0) -
 
 
 def relative_view(rows: ArrayLike, query_length: int) -> NDArray[np.floating]:
-    """Return the matrix of every query and key, from one number for each relative position.
+    """Return the query-by-key matrix given one number per relative position, without a copy.
 
-    Row i of the matrix is k neighbouring numbers of the row, beginning q − 1 − i further on: a
-    window, which from query to query moves back by one. So nothing is written out. The matrix is
-    the row itself, read through other strides, and takes q + k − 1 numbers of memory where the
-    matrix has q·k.
+    Row i of the matrix is the window of k numbers that starts at column q − 1 − i of the row: from
+    one query to the next, the window moves back by one. So the matrix is the row itself with
+    different strides, and takes the memory of q + k − 1 numbers instead of q·k.
 
     Args:
         rows: shape `(..., q + k − 1)`, finite numbers or −inf; column r belongs to the relative
@@ -185,8 +183,8 @@ def relative_view(rows: ArrayLike, query_length: int) -> NDArray[np.floating]:
 
     Returns:
         Shape `(..., q, k)`, of the float type of `rows`, float64 for integers:
-        out[..., i, j] = rows[..., j − i + q − 1]. A view of a copy of `rows`, read-only, since
-        one place in memory is many of its entries.
+        out[..., i, j] = rows[..., j − i + q − 1]. A view of a copy of `rows`, read-only because
+        many of its entries share memory.
 
     Raises:
         TypeError: `rows` holds anything but integers, float16, float32 or float64, or
@@ -195,8 +193,8 @@ def relative_view(rows: ArrayLike, query_length: int) -> NDArray[np.floating]:
             `query_length` is below 1.
 
     Source:
-        A matrix with equal diagonals is a Toeplitz matrix, the relative shift of Dai et al.
-        (2019), appendix B, of equal rows.
+        A matrix that is constant along each diagonal is a Toeplitz matrix. It is the relative
+        shift of Dai et al. (2019), appendix B, applied to equal rows.
 
     Examples:
         >>> relative_view([-2, -1, 0, 1, 2, 3], 3)

@@ -1,10 +1,10 @@
-"""The sinusoidal encoding: every pair of dimensions is a clock, read off as sine and cosine.
+"""The sinusoidal encoding: each pair of dimensions holds the sine and cosine of one angle.
 
     PE(p)_{2i}   = sin(p·ω_i)
     PE(p)_{2i+1} = cos(p·ω_i)
 
-Vaswani et al., "Attention Is All You Need" (2017), section 3.5. Angles are computed in float64
-whatever type is asked for, and only the result is cast.
+Vaswani et al., "Attention Is All You Need" (2017), section 3.5. Angles are always computed in
+float64, and only the result is cast to the dtype asked for.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ def sinusoidal_encoding(
 
     Args:
         positions: an integer n for the positions 0 … n−1, or an array of positions of any
-            shape, integers or reals, negative ones too. `np.array(7)` is the one position 7,
-            and so is the real number `7.0`.
+            shape, integers or reals, negative ones too. `np.array(7)` and the real number `7.0`
+            are the single position 7.
         d_model: width of a row; an even integer, 2 or more.
         base: see `posenc.frequencies`.
-        dtype: float64, float32 or float16; what the finished result is cast to.
+        dtype: float64, float32 or float16; the result is cast to it at the end.
 
     Returns:
         Shape `(n, d_model)` for an integer n, else `(*positions.shape, d_model)`; a new array.
@@ -51,8 +51,8 @@ def sinusoidal_encoding(
         TypeError: `positions` holds booleans, strings or anything else that is not a real
             number; `d_model` is not an integer, `base` not a number, `dtype` not one of the three.
         ValueError: `positions` is a negative count, holds NaN or an infinity, or reaches 2**53,
-            where float64 stops telling neighbours apart; `d_model` is odd or below 2; `base` is
-            below 1e-300, above 1e300, or 1.
+            beyond which float64 cannot represent every integer; `d_model` is odd or below 2;
+            `base` is below 1e-300, above 1e300, or 1.
 
     Source:
         Vaswani et al. (2017), section 3.5.
@@ -83,39 +83,39 @@ def sinusoidal_table(
     dtype: DTypeLike = np.float32,
     out: NDArray[np.floating] | None = None,
 ) -> NDArray[np.floating]:
-    """Return the rows of `length` positions from `offset` on, in the time of a few fills of memory.
+    """Return the rows of `length` consecutive positions, in the time of a few memory fills.
 
-    The fast neighbour of `sinusoidal_encoding`. It takes few sines, for it knows how a row
-    follows from an earlier one. Read a pair (sin, cos) as the number sin + i·cos = i·e^(−ipω).
-    Then to move on by b positions is to multiply by e^(−ibω):
+    A faster `sinusoidal_encoding`. It computes few sines, because each row follows from an earlier
+    one. Read a pair (sin, cos) as the complex number S(p) = sin + i·cos = i·e^(−ipω). Then moving
+    by b positions is multiplying by e^(−ibω):
 
         S(a + b) = S(a)·e^(−ibω)
 
-    which is `shift_matrix`, a pair at a time. With a = 0, B, 2B, … and b = 0 … B−1, two small
-    tables hold all factors, each made by doubling, and one product writes the whole table, sine
-    and cosine already side by side.
+    which is `shift_matrix` for one pair. With a = 0, B, 2B, … and b = 0 … B−1, two small tables,
+    built by doubling, hold all factors, and one product writes the whole table with sines and
+    cosines already interleaved.
 
     Args:
         length: how many rows; an integer, 0 or more.
         d_model: width of a row; an even integer, 2 or more.
-        offset: the position of the first row, an integer or a real, either way.
+        offset: the position of the first row, an integer or a real, positive or negative.
         base: see `posenc.frequencies`.
         dtype: float32 or float64.
-        out: an array of that type and of shape `(length, d_model)` to write into, each of its
-            rows in one piece; None for a new one.
+        out: an array of that dtype and of shape `(length, d_model)` to write into, with contiguous
+            rows; None for a new one.
 
     Returns:
-        Shape `(length, d_model)`: `out`, or a new array. With a base above 1 and positions up to
-        p in size an entry is off by at most 2e-7 + 4e-16·p in float32, 1e-14 + 4e-16·p in
-        float64. The factors are worked out in float64 and rounded once; in float32 two factors,
-        two products and their sum then err by at most 1.75e-7 together.
+        Shape `(length, d_model)`: `out`, or a new array. With a base above 1 and positions of
+        absolute value up to p, an entry is off by at most 2e-7 + 4e-16·p in float32 and
+        1e-14 + 4e-16·p in float64. The factors are computed in float64 and rounded once; in
+        float32 two factors, two products and their sum add an error of at most 1.75e-7.
 
     Raises:
         TypeError: `length` or `d_model` is not an integer, `offset` or `base` not one number,
-            `dtype` not one of the two, or `out` no array of it.
+            `dtype` not one of the two, or `out` not an array of it.
         ValueError: `length` is negative, `d_model` odd or below 2; a position reaches 2**53, or
-            `offset` is not finite; `base` is below 1e-300, above 1e300, or 1; `out` is of another
-            shape, read-only, or has rows with gaps or upon one another.
+            `offset` is not finite; `base` is below 1e-300, above 1e300, or 1; `out` has the wrong
+            shape, is read-only, or has rows that overlap or are not contiguous.
 
     Source:
         Follows from Vaswani et al. (2017), section 3.5, by e^(x+y) = e^x·e^y.
@@ -134,11 +134,11 @@ def sinusoidal_table(
     shape = length, 2 * omega.size
     table = np.empty(shape, reals) if out is None else as_out("out", out, shape, reals)
 
-    block = 1 << max(0, length.bit_length() - 3) // 2  # fewer near than far: they stay in cache
+    block = 1 << max(0, length.bit_length() - 3) // 2  # fewer near than far: near stays in cache
     whole, rest = divmod(length, block)
     start = 1j * np.exp(-1j * as_angles("offset", first, omega))  # S(offset)
-    near = _turned_on(np.ones_like(start), omega, block, numbers)
-    far = _turned_on(start, block * omega, whole + 1, numbers)
+    near = _rotations(np.ones_like(start), omega, block, numbers)
+    far = _rotations(start, block * omega, whole + 1, numbers)
     pairs = table.view(numbers)
     blocks = pairs[: whole * block].reshape(whole, block, omega.size)
     np.multiply(far[:whole, np.newaxis], near, out=blocks)
@@ -149,7 +149,7 @@ def sinusoidal_table(
 def shift_matrix(offset: float, d_model: int, *, base: float = 10000.0) -> NDArray[np.float64]:
     """Return the matrix M with PE(p + offset) = M @ PE(p) at every position p.
 
-    One 2 × 2 rotation by offset·ω_i for each pair, along the diagonal:
+    It is block-diagonal, with a 2 × 2 rotation by offset·ω_i for each pair:
 
         [ cos  sin]
         [−sin  cos]
@@ -157,7 +157,7 @@ def shift_matrix(offset: float, d_model: int, *, base: float = 10000.0) -> NDArr
     so M is orthogonal, and M(a) @ M(b) = M(a + b).
 
     Args:
-        offset: how far to move, an integer or a real, either way.
+        offset: how many positions to move, an integer or a real, positive or negative.
         d_model: width of a row; an even integer, 2 or more.
         base: see `posenc.frequencies`.
 
@@ -185,18 +185,18 @@ def shift_matrix(offset: float, d_model: int, *, base: float = 10000.0) -> NDArr
     matrix = np.zeros((d_model, d_model))
     matrix[even, even] = matrix[even + 1, even + 1] = np.cos(angles)
     matrix[even, even + 1] = np.sin(angles)
-    matrix[even + 1, even] = 0.0 - np.sin(angles)  # 0 at offset 0, where −sin would be −0
+    matrix[even + 1, even] = 0.0 - np.sin(angles)  # −sin would give −0 at offset 0
     return matrix
 
 
 def similarity(
     lag: ArrayLike, d_model: int, *, base: float = 10000.0
 ) -> np.float64 | NDArray[np.float64]:
-    """Return the cosine similarity of any two rows that lie `lag` positions apart.
+    """Return the cosine similarity of any two rows that are `lag` positions apart.
 
     The dot product of PE(p) and PE(p + lag) is Σ cos(lag·ω_i), whatever p is, and every row
     has the length √(d/2), so the similarity is the mean of cos(lag·ω_i) over the pairs. It is
-    the same for +lag and −lag: it knows distance, not direction.
+    the same for +lag and −lag: it depends on the distance, not on the direction.
 
     Args:
         lag: a distance or an array of distances, integers or reals, of any shape.
@@ -226,10 +226,10 @@ def similarity(
 
 
 class PositionalEncoding:
-    """A table of the first rows, worked out once and handed out by length.
+    """A precomputed table of the first rows.
 
     Args:
-        max_sequence_length: how many rows to work out; an integer, 1 or more.
+        max_sequence_length: how many rows to compute; an integer, 1 or more.
         embedding_dimension: width of a row; an even integer, 2 or more.
         base: see `posenc.frequencies`.
 
@@ -240,8 +240,8 @@ class PositionalEncoding:
 
     Raises:
         TypeError: a size is not an integer, or `base` is not a number.
-        ValueError: a size is below its least, or the width is odd; `base` is below
-            1e-300, above 1e300, or 1.
+        ValueError: a size is below its minimum, or the width is odd; `base` is below 1e-300,
+            above 1e300, or 1.
 
     Source:
         Vaswani et al. (2017), section 3.5.
@@ -261,11 +261,11 @@ class PositionalEncoding:
         )
         table = sinusoidal_encoding(self.max_sequence_length, self.embedding_dimension, base=base)
         table.flags.writeable = False
-        # A view: its own flag cannot be set back while that of `table`, its base, is down.
+        # A view cannot be made writeable again while `table`, its base, is read-only.
         self.encoding_table = table[:]
 
     def get_encoding(self, sequence_length: int) -> NDArray[np.floating]:
-        """Return the rows of positions 0 … sequence_length−1, a copy that is the caller's own.
+        """Return a copy of the rows of positions 0 … sequence_length−1.
 
         Args:
             sequence_length: how many rows; an integer from 0 to `max_sequence_length`.
@@ -275,7 +275,7 @@ class PositionalEncoding:
 
         Raises:
             TypeError: `sequence_length` is not an integer.
-            ValueError: `sequence_length` is negative, or the table has fewer rows.
+            ValueError: `sequence_length` is negative or exceeds the rows of the table.
 
         Examples:
             >>> PositionalEncoding(4, 8).get_encoding(5)
@@ -293,18 +293,18 @@ class PositionalEncoding:
 
 
 def _table_dtypes(dtype: DTypeLike) -> tuple[np.dtype[np.floating], np.dtype[np.complexfloating]]:
-    """Return a float type and that of the complex numbers made of two of them."""
+    """Return a float dtype and the complex dtype of twice its size."""
     allowed = "float32 or float64"
     try:
         reals = as_float_dtype(dtype)
     except TypeError:
         raise TypeError(f"dtype must be {allowed}; got {_shown(dtype)}") from None
-    if reals == np.float16:  # numpy has no complex numbers of two of these
+    if reals == np.float16:  # numpy has no complex dtype for it
         raise TypeError(f"dtype must be {allowed}; got {reals}")
     return reals, np.result_type(reals, np.complex64)
 
 
-def _turned_on(
+def _rotations(
     first: NDArray[np.complex128],
     angles: NDArray[np.float64],
     count: int,
@@ -322,7 +322,7 @@ def _turned_on(
 def _doubled(
     first: NDArray[np.complex128], angles: NDArray[np.float64], count: int
 ) -> NDArray[np.complex128]:
-    """Return first·e^(−ik·angles) for k = 0 … count−1, in twice as many rows at each step."""
+    """Return first·e^(−ik·angles) for k = 0 … count−1, doubling the number of rows each step."""
     rows = np.empty((count, first.size), np.complex128)
     rows[0] = first
     done = 1

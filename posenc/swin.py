@@ -1,8 +1,8 @@
-"""Swin's relative position bias: relative positions in the plane, within a window.
+"""Swin's relative position bias: two-dimensional relative positions within a window.
 
-    index of two places  =  (Δrow + M − 1) · (2M − 1) + (Δcolumn + M − 1)
+    index of a pair  =  (Δrow + M − 1) · (2M − 1) + (Δcolumn + M − 1)
 
-for a window of M × M places, Δ = query − key. Liu et al., "Swin Transformer" (2021), section 3.2.
+for a window of M × M patches, Δ = query − key. Liu et al., "Swin Transformer" (2021), section 3.2.
 """
 
 from __future__ import annotations
@@ -14,18 +14,17 @@ from posenc._arguments import as_integer, as_table
 
 
 def swin_index(window: int) -> NDArray[np.int64]:
-    """Return which row of the table each pair of places in a window takes.
+    """Return the index into the table for each pair of patches in a window.
 
-    Places are counted row by row. Along each axis two of them lie −(M−1) … M−1 apart, which makes
-    (2M−1)² ways to lie, one row of the table for each. Swapping the two mirrors that way at the
-    middle row, so index + index.T is 4M(M−1) throughout.
+    Patches are numbered row by row. Along each axis, two of them are −(M−1) … M−1 apart, so there
+    are (2M−1)² relative positions, each with its row of the table. Swapping query and key mirrors
+    the index about the middle row, so every entry of index + index.T is 4M(M−1).
 
-    The order is the authors': query − key along each axis, shifted to begin at 0. Elsewhere in
-    this package relative positions are key − query; with those the rows would be the same ones,
-    last to first.
+    The order is the authors': query − key along each axis, shifted to start at 0. Elsewhere in
+    this package relative positions are key − query, which would number the same rows in reverse.
 
     Args:
-        window: M, places along a side; an integer, 1 or more.
+        window: M, patches per side; an integer, 1 or more.
 
     Returns:
         Shape `(window**2, window**2)`, query by key, int64, from 0 to (2·window − 1)² − 1; a new
@@ -55,11 +54,11 @@ def swin_index(window: int) -> NDArray[np.int64]:
 
 
 def swin_bias(table: ArrayLike, window: int) -> NDArray[np.floating]:
-    """Return what each head adds to the score of each pair of places in a window.
+    """Return the bias of each head for each pair of patches in a window.
 
     Args:
-        table: shape `((2·window − 1)², heads)`, finite numbers, with a head or more.
-        window: places along a side; an integer, 1 or more.
+        table: shape `((2·window − 1)², heads)`, finite numbers, at least one head.
+        window: patches per side; an integer, 1 or more.
 
     Returns:
         Shape `(heads, window**2, window**2)`, a new array of the float type of `table`, float64 for
@@ -68,18 +67,18 @@ def swin_bias(table: ArrayLike, window: int) -> NDArray[np.floating]:
     Raises:
         TypeError: `table` holds anything but integers, float16, float32 or float64, or `window` is
             not an integer.
-        ValueError: `table` holds NaN or an infinity, or is not of its shape; `window` is below 1.
+        ValueError: `table` holds NaN or an infinity, or has the wrong shape; `window` is below 1.
 
     Source:
         Liu et al. (2021), section 3.2, equation 4: softmax(q kᵀ/√d + B) v.
 
     Examples:
-        >>> swin_bias([[row] for row in range(9)], 2)[0, 0]  # one head, the first place
+        >>> swin_bias([[row] for row in range(9)], 2)[0, 0]  # one head, the first patch
         array([4., 3., 1., 0.])
     """
     index = swin_index(window)
     rows = as_table("table", table)
-    ways = int(index.max()) + 1
-    if len(rows) != ways:
-        raise ValueError(f"table must be of shape ({ways}, heads); got {rows.shape}")
+    wanted = int(index.max()) + 1
+    if len(rows) != wanted:
+        raise ValueError(f"table must be of shape ({wanted}, heads); got {rows.shape}")
     return rows.T[:, index]

@@ -1,11 +1,11 @@
 """T5's relative position bias: a number for each head and each bucket of distances.
 
-    distance     0  1  2  …  one bucket each, up to half of them: the exact range
-    further off  buckets that grow by a constant factor, up to max_distance
-    beyond       all in the last one
+    distances 0, 1, 2, …  one bucket each, for half of the buckets: the exact range
+    larger distances      buckets that grow by a constant factor, up to max_distance
+    beyond                all in the last bucket
 
 Raffel et al., "Exploring the Limits of Transfer Learning with a Unified Text-to-Text
-Transformer" (2020), section 2.1. The paper gives the idea, the authors' code the rule.
+Transformer" (2020), section 2.1. The paper gives the idea, the authors' code the exact rule.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ def t5_bucket_starts(
 ) -> NDArray[np.int64]:
     """Return the distance at which each bucket begins.
 
-    With n buckets to a side and E = n // 2, the first E hold one distance each, and the rule for
-    a distance further off is
+    With n buckets per direction and E = n // 2, the first E buckets hold one distance each, and a
+    larger distance falls into
 
         bucket = E + ⌊(n − E) · log(distance/E) / log(max_distance/E)⌋,   at most n − 1.
 
-    A logarithm that should come out whole may fall just short of it in any number of digits, and
-    then a distance lands one bucket low. So the rule is turned round, into whole numbers: bucket
+    Where the logarithms should give a whole number, rounding can leave them just below it, and the
+    distance ends up one bucket too low. So the rule is solved for the distance in integers: bucket
     E + s begins at the first distance with distance^(n−E) ≥ max_distance^s · E^(n−E−s).
 
-    The last bucket begins one such factor before max_distance: at 91 of 128 with the
-    numbers of T5's encoder, at 113 with those of its decoder. Where the buckets grow by less
-    than one position, several begin at one distance, and the last of those has it.
+    The last bucket begins one growth factor before max_distance: at 91 of 128 with the settings of
+    T5's encoder, at 113 with those of its decoder. If buckets grow by less than one position,
+    several begin at the same distance; the last of them holds it and the others are empty.
 
     Args:
         bidirectional: True if half of the buckets are for keys ahead of the query.
-        buckets: an integer; 2 or more, and with `bidirectional` even and 4 or more, so that the
+        buckets: an integer, 2 or more; with `bidirectional`, an even one, 4 or more, so that the
             exact range holds distance 0.
         max_distance: an integer above the exact range E.
 
     Returns:
-        Shape `(n,)`, int64, rising from 0, a new array; n is `buckets`, or half of them with
+        Shape `(n,)`, int64, increasing from 0, a new array; n is `buckets`, or half of it with
         `bidirectional`.
 
     Raises:
-        TypeError: `bidirectional` is not True or False, or one of the others not an integer.
-        ValueError: `buckets` is below its least, or odd with `bidirectional`; `max_distance` is
-            not above the exact range.
+        TypeError: `bidirectional` is not True or False, or another argument is not an integer.
+        ValueError: `buckets` is too small, or odd with `bidirectional`; `max_distance` is not
+            above the exact range.
 
     Source:
         Raffel et al. (2020), section 2.1, and `_relative_position_bucket` in the authors' code.
@@ -77,9 +77,9 @@ def t5_buckets(
 ) -> np.int64 | NDArray[np.int64]:
     """Return the bucket of each relative position.
 
-    With `bidirectional` the first half of the buckets is for the query's own place and the keys
-    behind it, the second half for the keys ahead, by the same distances. Without, every key ahead
-    is in bucket 0 with the query's own place: a mask hides it.
+    With `bidirectional`, the first half of the buckets is for the query's own position and the
+    keys behind it, the second half for the keys ahead, at the same distances. Without it, keys
+    ahead share bucket 0 with the query's own position, since a causal mask hides them.
 
     Args:
         relative: key − query, integers below 2**53 in size, of any shape.
@@ -96,7 +96,7 @@ def t5_buckets(
 
     Source:
         Raffel et al. (2020), section 2.1, and `_relative_position_bucket` in the authors' code,
-        whose relative position is key − query, as it is here.
+        where relative positions are key − query, as here.
 
     Examples:
         >>> t5_buckets([-200, -9, -1, 0, 1, 9, 200])
@@ -117,7 +117,7 @@ def t5_buckets(
 def t5_bias(
     table: ArrayLike, relative: ArrayLike, *, bidirectional: bool = True, max_distance: int = 128
 ) -> NDArray[np.floating]:
-    """Return what each head adds to the score of each pair: its number for the pair's bucket.
+    """Return the bias of each head for each pair: the table's entry for the pair's bucket.
 
     Args:
         table: shape `(buckets, heads)`, finite numbers; as many rows as `t5_bucket_starts` allows.
@@ -131,15 +131,16 @@ def t5_bias(
     Raises:
         TypeError: `table` holds anything but integers, float16, float32 or float64; otherwise as
             `t5_buckets`.
-        ValueError: `table` holds NaN or an infinity, has no heads or a number of rows that is not
-            allowed; `relative` is not of two dimensions; otherwise as `t5_buckets`.
+        ValueError: `table` holds NaN or an infinity, has no heads or an unsupported number of
+            rows; `relative` does not have two dimensions; otherwise as `t5_buckets`.
 
     Source:
         Raffel et al. (2020), section 2.1: a scalar for each head, added to the logit. T5 does not
-        divide scores by √d, here the division comes first; every layer shares one table.
+        divide scores by √d; `posenc.attention` does, before it adds the bias. All layers of T5
+        share one table.
 
     Examples:
-        >>> table = np.arange(8.0)[:, np.newaxis]  # one head, whose numbers are the buckets'
+        >>> table = np.arange(8.0)[:, np.newaxis]  # one head, each entry its bucket's number
         >>> t5_bias(table, [[0, 1, 2, 3], [-1, 0, 1, 2]], max_distance=4)
         array([[[0., 5., 6., 7.],
                 [1., 0., 5., 6.]]])
@@ -167,10 +168,10 @@ def t5_rows(
     bidirectional: bool = True,
     max_distance: int = 128,
 ) -> NDArray[np.floating]:
-    """Return all that is different in `t5_bias`: one number for each head and relative position.
+    """Return the distinct entries of `t5_bias`: one per head and relative position.
 
-    `relative_view(t5_rows(table, q, k), q)` is the `t5_bias` of q queries and k keys, in the
-    memory of heads·(q + k − 1) numbers.
+    `relative_view(t5_rows(table, q, k), q)` equals the `t5_bias` of q queries and k keys and takes
+    the memory of heads·(q + k − 1) numbers.
 
     Args:
         table: shape `(buckets, heads)`, see `t5_bias`.
@@ -186,8 +187,8 @@ def t5_rows(
 
     Raises:
         TypeError: a length or the offset is not an integer; otherwise as `t5_bias`.
-        ValueError: `query_length` is below 1, another length or the offset negative; otherwise as
-            `t5_bias`.
+        ValueError: `query_length` is below 1, or another length or the offset is negative;
+            otherwise as `t5_bias`.
 
     Source:
         Raffel et al. (2020), section 2.1.
@@ -201,6 +202,6 @@ def t5_rows(
 
 
 def _start(step: int, exact: int, end: int, steps: int) -> int:
-    """Return the first whole number n with n ≥ exact·(end/exact)^(step/steps), found exactly."""
+    """Return the first integer n with n ≥ exact·(end/exact)^(step/steps), found exactly."""
     bound = end**step * exact ** (steps - step)
     return bisect_left(range(end), True, lo=exact, key=lambda n: n**steps >= bound)

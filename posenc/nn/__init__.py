@@ -1,10 +1,10 @@
-"""The schemes as PyTorch modules, and a model made of them. This file is the map.
+"""The schemes as PyTorch modules, and a small GPT built from them. This file is the map.
 
 Added to tokens
   The sinusoidal encoding       `SinusoidalPositionalEncoding`         posenc/nn/sinusoidal.py
-  A learned row a position      `LearnedPositionalEmbedding`           posenc/nn/learned.py
+  Learned embeddings            `LearnedPositionalEmbedding`           posenc/nn/learned.py
   Tokens and positions          `PositionalEmbedding`                  posenc/nn/embedding.py
-Turned into queries and keys
+Rotating queries and keys
   Rotary embedding              `RotaryEmbedding`                      posenc/nn/rotary.py
 Added to the scores
   Relative embeddings           `RelativePositionEmbedding`,           posenc/nn/relative.py
@@ -28,12 +28,12 @@ What is wrong with a model
   Is a table too short?         `longest_input`                        posenc/diagnose/length.py
   Which layout is rotary?       `rope_layout`, `trained_layout`        posenc/diagnose/layout.py
 
-Each module works angles, biases and indices out in float64 and integers whenever it is called:
-what it adds is cast at the end, and a turn is made of cosines and sines that were cast. So the
-sinusoids, RoPE and ALiBi need a device with float64, as CPUs and CUDA are. What is learned is a
-parameter; nothing is a buffer. Values inside tensors, such as ids, are checked in eager mode, and
-not by `torch.compile`, on the meta device or inside `torch.func.vmap`; kinds, shapes and devices
-always.
+Each call computes angles and biases in float64 and indices in integers. What is added is cast at
+the end; a rotation uses cosines and sines that were cast. So the sinusoids, RoPE and ALiBi need a
+device with float64, such as a CPU or a CUDA GPU. Everything learned is a parameter, and there are
+no buffers. Values inside tensors, such as ids, are checked in eager mode only: not under
+`torch.compile`, on the meta device or inside `torch.func.vmap`. Types, shapes and devices are
+always checked.
 """
 
 from posenc.diagnose import (

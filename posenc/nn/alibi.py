@@ -1,7 +1,7 @@
 """ALiBi as a module: a bias on the scores that falls with distance. Nothing in it is learned.
 
 Press, Smith and Lewis, "Train Short, Test Long" (ICLR 2022), section 3; `posenc/alibi.py` has the
-slopes, the definition, and the key-only form.
+slopes, the definition and the key-only form.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from posenc.alibi import alibi_slopes
 class ALiBi(nn.Module):
     """The bias −m·|key − query|, with one slope m for each head.
 
-    It takes relative positions, so that a cache, padding, positions of a batch's own and packed
-    documents need nothing of it. There are no parameters and no buffers: the bias is computed
-    anew in float64 and cast at the end, as `posenc.alibi_bias` does, and nothing that is done
-    to a model's dtype or device can wear it down.
+    It takes relative positions, so caches, padding, per-sequence positions and packed documents
+    need no special handling. There are no parameters and no buffers: each call computes the bias
+    in float64, like `posenc.alibi_bias`, and casts it at the end, so changing the dtype or device
+    of a model never costs precision.
 
     Args:
         heads: how many; an integer, 1 or more.
-        causal: True puts −inf where key > query; False leaves the distance there too, the same
-            on both sides.
+        causal: True puts −inf where key > query; False penalizes distance there too, so the bias
+            is symmetric.
 
     Attributes:
         heads: how many heads.
-        causal: whether a key that follows the query is hidden.
+        causal: whether keys after the query are hidden.
         slopes: the slope of each head, floats; see `posenc.alibi_slopes`.
 
     Raises:
@@ -62,16 +62,16 @@ class ALiBi(nn.Module):
         Args:
             relative: key − query, an integer tensor `(query, key)` or `(batch, query, key)`; see
                 `posenc.nn.relative_positions`.
-            dtype: float16, bfloat16, float32 or float64; what the finished bias is cast to.
+            dtype: float16, bfloat16, float32 or float64; the bias is cast to it at the end.
 
         Returns:
             Shape `(heads, query, key)` or `(batch, heads, query, key)`, on the device of
-            `relative`, a new tensor. In float16, −inf also where the bias passes −65 504.
+            `relative`, a new tensor. In float16, a bias beyond −65 504 becomes −inf.
 
         Raises:
             TypeError: `relative` is not an integer tensor, or `dtype` not one of the four.
-            ValueError: `relative` has neither of the two shapes; in eager mode also: it reaches
-                2**53 in size.
+            ValueError: `relative` has the wrong shape; in eager mode also: it reaches 2**53 in
+                size.
 
         Examples:
             >>> import torch
@@ -90,7 +90,7 @@ class ALiBi(nn.Module):
 
 
 def _as_dtype(dtype: torch.dtype) -> torch.dtype:
-    """Return `dtype`, one that a bias can be cast to."""
+    """Return `dtype`, which must be one of the four that a bias can be cast to."""
     if not isinstance(dtype, torch.dtype) or dtype not in ACTIVATIONS:
         allowed = "torch.float16, bfloat16, float32 or float64"
         raise TypeError(f"dtype must be {allowed}; got {_shown(dtype)}")

@@ -1,12 +1,12 @@
 """Scaled dot-product attention, with a bias on the scores and a mask over the keys.
 
-    scores  = q kᵀ/√d + bias, and −∞ where the mask says no
+    scores  = q kᵀ/√d + bias, and −∞ where the mask is False
     weights = softmax(scores), row by row
     output  = weights v
 
 Vaswani et al., "Attention Is All You Need" (2017), section 3.2.1. This is `posenc.attention` for
-tensors: whatever their type, all of it is computed in float32 at least, under `torch.autocast`
-too, and only results are cast.
+tensors: everything is computed in float32 or float64, also for narrower inputs and under
+`torch.autocast`, and only the results are cast.
 """
 
 from __future__ import annotations
@@ -28,31 +28,28 @@ from posenc._tensor_arguments import (
 def attention(
     q: Tensor, k: Tensor, v: Tensor, *, bias: Tensor | None = None, mask: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Return what each query takes from the values, and the weights it takes it with.
+    """Return the output of attention and the attention weights.
 
-    A query scores every key by their dot product over √d, and the softmax of its scores is how
-    much of each value it receives. What is known of positions enters as `bias`, added after the
-    division by √d; what must not be seen leaves by `mask`.
+    The score of a query and a key is their dot product divided by √d, plus `bias`. The softmax of
+    a query's scores gives the weight of each value. `mask` hides keys from queries.
 
     Args:
         q: queries, shape `(..., query, d)`; float16, bfloat16, float32 or float64.
         k: keys, `(..., key, d)`, of the dtype and on the device of `q`.
-        v: values, `(..., key, d_v)`, likewise. What stands before the last two dimensions of the
-            three broadcasts.
-        bias: any of the four dtypes, broadcastable to `(..., query, key)`, the scores. −inf hides
+        v: values, `(..., key, d_v)`, likewise. The leading dimensions of the three broadcast.
+        bias: any of the four dtypes, broadcastable to the scores, `(..., query, key)`. −inf hides
             a key from a query.
-        mask: booleans, broadcastable to the scores; True where the query may look.
+        mask: booleans, broadcastable to the scores; True where the query may attend to the key.
 
     Returns:
         The output, `(..., query, d_v)`, and the weights, `(..., query, key)`, in the dtype of `q`.
-        The weights are 0 or more and each row of them sums to 1. NaN in `q`, `k` or `v` comes out
-        as NaN.
+        The weights are 0 or more and each row of them sums to 1. NaN in `q`, `k` or `v` propagates.
 
     Raises:
         TypeError: an argument is not a tensor of its dtype.
         ValueError: shapes do not fit, devices differ, or `d` is 0; there are queries and no keys.
             In eager mode also: `bias` holds NaN or +inf, a score is too large for its type, or
-            `bias` and `mask` leave a query nowhere to look. Compiled, a query receives NaN then.
+            `bias` and `mask` hide every key from a query. Compiled, that query's output is NaN.
 
     Source:
         Vaswani et al. (2017), section 3.2.1, equation 1. A bias, after the scaling: Press et al.,
@@ -85,18 +82,18 @@ def attention(
 
 
 def _check_together(q: Tensor, k: Tensor, v: Tensor) -> None:
-    """Raise unless queries, keys and values are of one dtype, on one device, and fit."""
+    """Raise unless queries, keys and values agree in dtype, device and shape."""
     as_activations("q", q, (..., "query", "d"))
     as_activations("k", k, (..., "key", q.shape[-1]))
     as_activations("v", v, (..., k.shape[-2], "d_v"))
     for name, x in (("k", k), ("v", v)):
         on_device(name, x, q.device)
         if x.dtype != q.dtype:
-            raise TypeError(f"{name} must be of the dtype of q, {q.dtype}; got {x.dtype}")
+            raise TypeError(f"{name} must have the dtype of q, {q.dtype}; got {x.dtype}")
     if not q.shape[-1]:
         raise ValueError(f"q must be of width 1 or more; got shape {tuple(q.shape)}")
     if q.shape[-2] and not k.shape[-2]:
-        raise ValueError(f"k must hold a key to look at; got shape {tuple(k.shape)}")
+        raise ValueError(f"k must hold at least one key; got shape {tuple(k.shape)}")
     leading = [x.shape[:-2] for x in (q, k, v)]
     if _broadcast(*leading) is None:
         got = ", ".join(str(tuple(shape)) for shape in leading)
@@ -104,23 +101,23 @@ def _check_together(q: Tensor, k: Tensor, v: Tensor) -> None:
 
 
 def _as_bias(bias: Tensor, scores: Tensor) -> Tensor:
-    """Return `bias`, which can be added to the scores and leaves them numbers."""
+    """Return `bias`, which must broadcast to the scores and hold no NaN or +inf."""
     as_activations("bias", bias, (...,))
     if values_are_known(bias) and bias.numel():
-        largest = bias.detach().amax().item()  # NaN where there is one
+        largest = bias.detach().amax().item()  # NaN if there is one
         if not largest < math.inf:
             raise ValueError(f"bias must hold finite numbers or -inf; got {largest}")
     return _over(scores, "bias", bias)
 
 
 def _refuse_overflow(q: Tensor, k: Tensor, products: Tensor, scores: Tensor) -> None:
-    """Raise if numbers in `q` and `k` have led to a score that is none; NaN from NaN passes."""
+    """Raise if finite `q` and `k` give a score that is not finite; NaN from NaN is allowed."""
     if not scores.numel() or not values_are_known(scores):
         return
     ends = torch.stack((*products.detach().aminmax(), scores.detach().amax()))
-    if ends.isfinite().all():  # as in nearly every call: the fastest way to see it
+    if ends.isfinite().all():  # the fast path of nearly every call
         return
-    held = products.isfinite() & (scores < math.inf)  # a bias of −∞ is meant
+    held = products.isfinite() & (scores < math.inf)  # a bias of −∞ is allowed
     finite = q.isfinite().all(dim=-1).unsqueeze(-1) & k.isfinite().all(dim=-1).unsqueeze(-2)
     if (finite & ~held).any():
         kind = str(scores.dtype).removeprefix("torch.")
@@ -128,7 +125,7 @@ def _refuse_overflow(q: Tensor, k: Tensor, products: Tensor, scores: Tensor) -> 
 
 
 def _refuse_blind_queries(scores: Tensor) -> None:
-    """Raise if every score of some query is −∞: the softmax of nothing is no number."""
+    """Raise if every score of some query is −∞, whose softmax would be NaN."""
     if not values_are_known(scores):
         return
     blind = scores.detach().isneginf().all(dim=-1)
@@ -140,7 +137,7 @@ def _refuse_blind_queries(scores: Tensor) -> None:
 
 
 def _over(scores: Tensor, name: str, x: Tensor) -> Tensor:
-    """Return `x`, which must lie beside the scores and broadcast to their very shape."""
+    """Return `x`, which must be on the device of the scores and broadcast to their shape."""
     on_device(name, x, scores.device)
     if _broadcast(x.shape, scores.shape) != scores.shape:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The first layer of a transformer: what a token is, plus where it stands."""
+"""The first layer of a transformer: token embeddings plus positions."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ POSITION_TYPES = ("none", "counting", "sinusoidal", "learned")
 
 
 class PositionalEmbedding(nn.Module):
-    """Look up each token, add the row of its position, and drop a part in training.
+    """Look up each token, add the row of its position, and apply dropout.
 
-    A token's row is a parameter, drawn with deviation 0.02. Beside it a sinusoidal row of
-    length √(d_model/2) is long: `scale_tokens` multiplies the token's row by √d_model, as the
-    paper does.
+    A token's row is a parameter, initialized with standard deviation 0.02. A sinusoidal row, of
+    length √(d_model/2), is long in comparison: `scale_tokens` multiplies the token's row by
+    √d_model, as the paper does.
 
     Args:
         vocab_size: how many tokens there are; an integer, 1 or more.
-        max_len: how many positions there are: a model is trained for a length, and says so. An
-            integer, 1 or more; or None for no limit, unless `pos_type` is "learned".
+        max_len: the context length; longer inputs are refused. An integer, 1 or more; or None for
+            no limit, unless `pos_type` is "learned".
         d_model: width of a token; an integer, 1 or more, even where `pos_type` is "sinusoidal".
         pos_type: "learned", "sinusoidal", "counting" (the position itself in every dimension),
             or "none".
@@ -35,20 +35,20 @@ class PositionalEmbedding(nn.Module):
 
     Attributes:
         vocab_size: as given.
-        max_len: as given; where `pos_type` is "learned", the rows of its table.
+        max_len: as given; if `pos_type` is "learned", the number of rows of its table.
         d_model: as given.
         pos_type: as given.
         scale_tokens: as given.
-        frequencies: ω_i of each pair where `pos_type` is "sinusoidal", else empty.
+        frequencies: ω_i of each pair if `pos_type` is "sinusoidal", otherwise empty.
         token_embedding: the `torch.nn.Embedding` of tokens.
         pos_embedding: the `LearnedPositionalEmbedding`; None for every other `pos_type`.
         dropout: the `torch.nn.Dropout` applied last.
 
     Raises:
-        TypeError: a size is not an integer, or `max_len` None with a learned table; `pos_type`
+        TypeError: a size is not an integer, or `max_len` is None with a learned table; `pos_type`
             is not a string, `dropout` not a number, `scale_tokens` not True or False.
-        ValueError: a size is below 1 or odd where it may not be, `pos_type` is unknown,
-            `dropout` lies outside [0, 1).
+        ValueError: a size is below 1, or `d_model` is odd with "sinusoidal"; `pos_type` is
+            unknown; `dropout` is outside [0, 1).
 
     Source:
         Vaswani et al., "Attention Is All You Need" (2017), sections 3.4, 3.5 and 5.4.
@@ -96,7 +96,7 @@ class PositionalEmbedding(nn.Module):
         return self._limit if self.pos_embedding is None else self.pos_embedding.max_len
 
     def reset_parameters(self) -> None:
-        """Draw all tables anew, as after `to_empty` from the meta device.
+        """Initialize all tables again, for example after `to_empty` from the meta device.
 
         Returns:
             Nothing; the tables are changed in place.
@@ -113,23 +113,23 @@ class PositionalEmbedding(nn.Module):
     def forward(
         self, token_ids: Tensor, *, offset: int = 0, positions: Tensor | None = None
     ) -> Tensor:
-        """Return each token's row plus its position's.
+        """Return the row of each token plus the row of its position.
 
         Args:
             token_ids: integers from 0 to `vocab_size` − 1, `(batch, length)`, on the tables'
-                device. Their values are checked in eager mode only, as those of `positions` are.
-            offset: position of the first token, an integer, 0 or more: what a cache already
-                holds.
+                device. The values of ids and positions are checked in eager mode only.
+            offset: position of the first token, an integer, 0 or more: with a cache, how many
+                tokens it holds.
             positions: instead of `offset`, the position of each token, below `max_len`,
-                `(length,)` or `(batch, length)`, on the device of the ids: integers, from 0,
-                where `pos_type` is "learned", else integers or reals.
+                `(length,)` or `(batch, length)`, on the device of the ids: integers from 0 if
+                `pos_type` is "learned", otherwise integers or reals.
 
         Returns:
             Shape `(batch, length, d_model)`, dtype and device of the token table.
 
         Raises:
-            TypeError: `token_ids` is not an integer tensor, `offset` not an integer,
-                `positions` not a tensor of numbers such as the scheme takes.
+            TypeError: `token_ids` is not an integer tensor, `offset` not an integer, or
+                `positions` not a tensor of a dtype that the scheme takes.
             ValueError: an id is outside the vocabulary, a position outside `max_len`; a shape
                 or device does not fit; both `offset` and `positions` are given.
 
@@ -168,5 +168,5 @@ class PositionalEmbedding(nn.Module):
         return positions[..., None] * row(self.d_model, device=positions.device)
 
     def extra_repr(self) -> str:
-        """Return what `print` shows of the layer."""
+        """Return the text that `print` shows for the layer."""
         return f"max_len={self.max_len}, pos_type={self.pos_type!r}"

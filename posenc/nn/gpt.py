@@ -1,14 +1,14 @@
-"""A small GPT, whole: read it from top to bottom and see where each scheme puts position.
+"""A small GPT in one file, to be read from top to bottom: where does each scheme put positions?
 
-    none                           nowhere: the causal mask alone tells the first from the last
+    none                           nowhere: only the causal mask depends on order
     counting, sinusoidal, learned  added to the tokens, in the embedding
-    rope                           turns queries and keys, in each layer
-    shaw                           adds q·a to the scores, a learned for each distance and layer
+    rope                           rotates queries and keys, in each layer
+    shaw                           adds q·a to the scores, with a learned per distance and layer
     alibi, t5                      add a bias to the scores, the same one in every layer
 
-The layers are those of GPT-2 (Radford et al., 2019, section 2.3): normalise, attend, add;
-normalise, think, add. Shapes: B texts in a batch, T tokens read now, K keys to look at (the T and
-those that a cache holds), H heads of width d, V words.
+The layers are those of GPT-2 (Radford et al., 2019, section 2.3): normalize, attend, add;
+normalize, MLP, add. Shapes: B sequences in a batch, T new tokens, K keys (those in the cache and
+the T new ones), H heads of width d, vocabulary of size V.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ from posenc.nn.t5 import T5RelativeBias
 
 ADDED = ("none", "counting", "sinusoidal", "learned")
 SCHEMES = (*ADDED, "rope", "alibi", "t5", "shaw")
-STD = 0.02  # of every table and weight at the start: Radford et al. (2018), section 4.1
-# Beyond it all distances share a vector: k of the base model of Shaw et al. (2018), section 4.1.
+STD = 0.02  # of every initial table and weight: Radford et al. (2018), section 4.1
+# Keys this far away or further share a vector: k of the base model of Shaw et al. (2018),
+# section 4.1.
 SHAW_DISTANCE = 16
 CONFIGS = {
     "tiny": {"vocab_size": 512, "max_len": 64, "d_model": 64, "heads": 4, "layers": 2},
@@ -42,36 +43,37 @@ CONFIGS = {
 
 
 class Places(NamedTuple):
-    """Where the tokens of one call stand, and what follows from it: the same in every layer."""
+    """The positions of the tokens in one call, and the mask and bias that every layer uses."""
 
-    positions: Tensor  # (T,) or (B, T), of the tokens read now
+    positions: Tensor  # (T,) or (B, T), of the new tokens
     relative: Tensor  # (T, K) or (B, T, K), key − query
-    mask: Tensor  # (T, K) or (B, 1, T, K), True where a token may look
+    mask: Tensor  # (T, K) or (B, 1, T, K), True where a token may attend
     bias: Tensor | None = None  # (H, T, K) or (B, H, T, K), of ALiBi or T5
 
 
 class Cache:
-    """What a model has read so far, so that the next call need read only what is new.
+    """The keys and values of all tokens read so far, so that a call need only process new ones.
 
-    Hand the same one to call after call; each adds its tokens. It belongs to the model that has
-    filled it and to one batch of texts, and it holds the keys as RoPE has turned them. Once that
-    model is trained further, cast or moved, begin another; the first of these goes unnoticed.
+    Pass the same cache to successive calls; each call appends its tokens. A cache belongs to the
+    model that filled it and to one batch of sequences, and holds keys after RoPE has rotated them.
+    If the model is trained further, cast or moved, start a new cache; further training is the one
+    change that raises no error.
 
     Copy a cache to continue one prefix in several ways; the copy belongs to the same model.
-    `pickle` and `torch.save` save the numbers, without gradients and without the model: they keep a
-    digest of its scheme, rotary frequencies and parameters, and a loaded cache serves any model
-    that has these. `torch.load` takes it with `weights_only=False`, or inside
+    `pickle` and `torch.save` save the numbers without gradients. They save not the model but a
+    digest of its scheme, rotary frequencies and parameters, and a loaded cache works with any model
+    that has the same digest. Load it with `torch.load(..., weights_only=False)` or inside
     `torch.serialization.safe_globals([Cache])`.
 
     Attributes:
-        layers: for each layer the keys and the values, (B, H, K, d) each; empty at first.
-        padding: (B, K), True at real tokens; None while there has been no other.
-        owner: a weak reference to the model that filled it; None at first; in a loaded cache the
-            digest of that model, until a model continues it.
+        layers: for each layer the keys and the values, (B, H, K, d) each; initially empty.
+        padding: (B, K), True at real tokens; None as long as there is no padding.
+        owner: a weak reference to the model that filled it, initially None; in a loaded cache, the
+            digest of that model until a model continues it.
 
     Source:
-        Our own. Under the causal mask of Vaswani et al. (2017), section 3.2.3, what has been read
-        stays as it is, whatever follows.
+        Our own. Under the causal mask of Vaswani et al. (2017), section 3.2.3, later tokens do not
+        change the keys and values of earlier ones.
 
     Examples:
         >>> import torch
@@ -87,21 +89,21 @@ class Cache:
         self.owner: ReferenceType[GPTModel] | str | None = None
 
     def __copy__(self) -> Cache:
-        """Return another cache of the same tensors; a call replaces them and changes none."""
+        """Return a cache that shares the tensors; calls replace tensors and never modify them."""
         other = type(self)()
         vars(other).update(vars(self))
         return other
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Cache:
-        """Return another cache of the same numbers, without gradients."""
+        """Return a cache with copies of the tensors, without gradients."""
         other = self.__copy__()
         other.layers = [(k.detach().clone(), v.detach().clone()) for k, v in self.layers]
         other.padding = None if self.padding is None else self.padding.clone()
         return other
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is saved: no model, and no gradients."""
-        # Values lie in one memory with queries and keys, all of which would be saved with them.
+        """Return the state to save, without gradients and without the model."""
+        # Cloned, because values share memory with queries and keys, which would be saved too.
         layers = [(k.detach().clone(), v.detach().clone()) for k, v in self.layers]
         owner = self.owner() if isinstance(self.owner, ReferenceType) else self.owner
         digest = _digest(owner) if isinstance(owner, GPTModel) else owner
@@ -109,12 +111,12 @@ class Cache:
 
     @property
     def length(self) -> int:
-        """How many tokens each text has had, padding included."""
+        """How many tokens of each sequence are cached, including padding."""
         return self.layers[0][0].shape[2] if self.layers else 0
 
 
 class SelfAttention(nn.Module):
-    """Causal attention over one layer's tokens, with what the scheme does inside a layer."""
+    """Causal self-attention, with the part of a scheme that acts inside a layer."""
 
     def __init__(self, d_model: int, heads: int, pos_type: str) -> None:
         super().__init__()
@@ -127,24 +129,24 @@ class SelfAttention(nn.Module):
     def forward(
         self, x: Tensor, places: Places, past: tuple[Tensor, Tensor] | None
     ) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor]]:
-        """Return what each token takes, (B, T, d_model), its weights, and all keys and values."""
+        """Return the output, (B, T, d_model), the weights, and all keys and values."""
         batch, new, d_model = x.shape
         split = self.query_key_value(x).view(batch, new, 3, self.heads, self.d)
         q, k, v = split.permute(2, 0, 3, 1, 4).unbind()  # (B, H, T, d) each
         bias = places.bias
-        if self.rope is not None:  # scores then know positions by their difference alone
+        if self.rope is not None:  # scores then depend on positions only by their difference
             q = self.rope(q, positions=places.positions)
             k = self.rope(k, positions=places.positions)
         if past is not None:
-            k, v = _behind(past[0], k), _behind(past[1], v)  # (B, H, K, d)
-        if self.shaw is not None:  # q·(k + a)/√d is q·k/√d and this
+            k, v = _appended(past[0], k), _appended(past[1], v)  # (B, H, K, d)
+        if self.shaw is not None:  # q·(k + a)/√d = q·k/√d + bias
             bias = self.shaw.scores(q, places.relative) / math.sqrt(self.d)
-        taken, weights = attention(q, k, v, bias=bias, mask=places.mask)
-        return self.out(taken.transpose(1, 2).reshape(batch, new, d_model)), weights, (k, v)
+        attended, weights = attention(q, k, v, bias=bias, mask=places.mask)
+        return self.out(attended.transpose(1, 2).reshape(batch, new, d_model)), weights, (k, v)
 
 
 class Block(nn.Module):
-    """One layer: each token looks back at the others, then thinks on its own."""
+    """One layer: attention over earlier tokens, then an MLP on each token."""
 
     def __init__(self, d_model: int, heads: int, pos_type: str, dropout: float) -> None:
         super().__init__()
@@ -159,31 +161,31 @@ class Block(nn.Module):
         self, x: Tensor, places: Places, past: tuple[Tensor, Tensor] | None
     ) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor]]:
         """Return the tokens after this layer, (B, T, d_model), its weights, keys and values."""
-        taken, weights, present = self.attention(self.attention_norm(x), places, past)
-        x = x + self.dropout(taken)
+        attended, weights, present = self.attention(self.attention_norm(x), places, past)
+        x = x + self.dropout(attended)
         return x + self.dropout(self.mlp(self.mlp_norm(x))), weights, present
 
 
 class GPTModel(nn.Module):
-    """A causal language model, small enough to read, with position told by any scheme by name.
+    """A causal language model, small enough to read, with a choice of position scheme by name.
 
-    What each scheme takes from its paper: the sinusoids' tokens are scaled by √d_model, or the
-    sines would drown them (Vaswani et al., section 3.4); T5's table, of 32 buckets to distance
-    128, serves all layers (Raffel et al., section 2.1). Shaw's vectors here are a mixture: clipped
-    at distance 16 as in the authors' base model, which has its own for each layer and head
-    (section 4.1), but shared by the heads of a layer, which spares memory (section 3.3), and for
-    keys alone, since others for the values did not raise their scores (section 4.3). Scores are
-    divided by √d with every scheme, T5's too. Counting adds one number to all dimensions of a
-    token, which normalisation takes away again: here it is as good as none.
+    The schemes follow their papers. "sinusoidal" scales token embeddings by √d_model so that the
+    sines do not drown them (Vaswani et al., section 3.4). "t5" has one table of 32 buckets up to
+    distance 128 for all layers (Raffel et al., section 2.1). "shaw" mixes options of its paper: its
+    vectors are clipped at distance 16 as in the authors' base model, which learns them separately
+    for each layer and head (section 4.1), but the heads of a layer share them to save memory
+    (section 3.3), and only keys have them, since vectors for the values did not raise BLEU (section
+    4.3). All schemes divide scores by √d, T5's too. "counting" adds the same number to all
+    dimensions of a token, which layer normalization removes: here it equals "none".
 
-    Words are read off with the table that wrote them in, which so is there once (Press and Wolf,
-    "Using the Output Embedding to Improve Language Models", 2017). Dropout acts on the embedding
-    and on what each layer adds.
+    The output layer shares the token embedding table (Press and Wolf, "Using the Output Embedding
+    to Improve Language Models", 2017). Dropout acts on the embedding and on the output of each
+    sublayer.
 
     Args:
         vocab_size: how many token ids there are, V; 1 or more.
-        max_len: the rows of a learned table, 1 or more; longer texts are then an error. The
-            other schemes are formulas or clip, and read on past it as well as they can.
+        max_len: the number of rows of a learned table, 1 or more; longer sequences are then an
+            error. The other schemes are formulas or clip distances, and accept longer inputs.
         d_model: width of a token; a multiple of `heads`, even for sinusoidal, and an even
             multiple for rope.
         heads: how many heads, H; 1 or more.
@@ -197,16 +199,16 @@ class GPTModel(nn.Module):
         pos_type: as given.
         heads: as given.
         d_model: as given.
-        embedding: the `PositionalEmbedding`; with a scheme of the first four it adds position.
+        embedding: the `PositionalEmbedding`; with one of the first four schemes it adds positions.
         alibi: the `ALiBi` of all layers, or None.
         t5: the `T5RelativeBias` of all layers, or None.
         blocks: the layers.
-        norm: the normalisation behind the last of them.
+        norm: the final layer normalization.
 
     Raises:
         TypeError: a size is not an integer, `pos_type` not a string, `dropout` not a number.
-        ValueError: a size is below 1, the heads do not divide the width as they must, the scheme
-            is unknown, or `dropout` is out of range.
+        ValueError: a size is below 1, `d_model` is not a multiple as above, the scheme is unknown,
+            or `dropout` is out of range.
 
     Source:
         Radford et al., "Language Models are Unsupervised Multitask Learners" (2019), section 2.3.
@@ -239,7 +241,7 @@ class GPTModel(nn.Module):
 
         self.embedding = PositionalEmbedding(
             self.vocab_size,
-            self.max_len if pos_type == "learned" else None,  # formulas have all rows
+            self.max_len if pos_type == "learned" else None,  # formulas have no limit
             self.d_model,
             pos_type if pos_type in ADDED else "none",
             dropout,
@@ -255,7 +257,7 @@ class GPTModel(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Start afresh: weights and tables normal with deviation 0.02, biases 0, scales 1."""
+        """Initialize again: weights and tables normal with std 0.02, biases 0, norm scales 1."""
         for module in self.modules():
             if isinstance(module, nn.LayerNorm | RelativePositionEmbedding | T5RelativeBias):
                 module.reset_parameters()
@@ -273,40 +275,40 @@ class GPTModel(nn.Module):
         cache: Cache | None = None,
         return_attention: bool = False,
     ) -> Tensor | tuple[Tensor, Tensor]:
-        """Return the logits of the word that follows each token, and the attention if asked for.
+        """Return the logits of the token that follows each token, and optionally the attention.
 
-        Positions count the real tokens of a text, 0, 1, 2, …, wherever its padding stands; they
-        start again in each document, and go on where the cache ends.
+        Positions count the real tokens of a sequence, 0, 1, 2, …, wherever its padding is; they
+        restart in each document, and continue from the end of the cache.
 
         Args:
-            token_ids: (B, T) integers from 0 to vocab_size − 1, at least one a text.
-            padding: (B, T) booleans, True at real tokens; left, right or between. No real token
-                looks at padding, and padding itself looks at the real tokens before it and at
-                itself, so that its logits are numbers, if meaningless ones.
-            documents: (B, T) integers, 0 or more, another wherever a new document begins in a
-                packed row. No token looks across.
-            cache: what was read before, to be gone on with; this call adds to it.
+            token_ids: (B, T) integers from 0 to vocab_size − 1, with T of 1 or more.
+            padding: (B, T) booleans, True at real tokens; padding may be left, right or in between.
+                No real token attends to padding. Padding attends to the real tokens before it and
+                to itself, so its logits are finite but meaningless.
+            documents: (B, T) integers, 0 or more, that change wherever a new document begins in a
+                packed row. No token attends to another document.
+            cache: the tokens of earlier calls, to continue from; this call adds to it.
             return_attention: also return the weights.
 
         Returns:
             The logits, (B, T, V), in the dtype of the parameters, or in that of `torch.autocast`
-            where it is on; with `return_attention` also the weights, (layers, B, H, T, K), K
-            counting the cached tokens first.
+            if it is on; with `return_attention` also the weights, (layers, B, H, T, K), where the
+            cached tokens come first in K.
 
         Raises:
             TypeError: an argument is not a tensor of its dtype; `cache` is not a `Cache`, or
-                holds tensors of another dtype than the model now makes.
-            ValueError: a shape or device does not fit; T is 0; `documents` come with a cache; the
-                cache is of another model, batch or device, or not as a model leaves it. In eager
-                mode also: an id is outside the vocabulary, a text is padding all through, or too
-                long for a learned table.
+                holds tensors of another dtype than the model now has.
+            ValueError: a shape or device does not fit; T is 0; `documents` are given with a cache;
+                the cache is from another model, batch or device, or was modified. In eager
+                mode also: an id is outside the vocabulary, a sequence is all padding, or too long
+                for a learned table.
 
         Examples:
             >>> import torch
             >>> model, cache = GPTModel(**create_model_config("tiny"), pos_type="t5"), Cache()
-            >>> text = torch.tensor([[3, 1, 4, 1, 5]])
-            >>> first, rest = model(text[:, :2], cache=cache), model(text[:, 2:], cache=cache)
-            >>> torch.allclose(torch.cat([first, rest], dim=1), model(text), atol=1e-5)
+            >>> ids = torch.tensor([[3, 1, 4, 1, 5]])
+            >>> first, rest = model(ids[:, :2], cache=cache), model(ids[:, 2:], cache=cache)
+            >>> torch.allclose(torch.cat([first, rest], dim=1), model(ids), atol=1e-5)
             True
         """
         token_ids = as_ids("token_ids", token_ids, below=self.vocab_size, shape=("batch", "length"))
@@ -314,7 +316,7 @@ class GPTModel(nn.Module):
         return_attention = as_flag("return_attention", return_attention)
         cache = Cache() if cache is None else cache
         seen = _seen_padding(token_ids, padding, cache)
-        if seen is None and documents is None:  # else the embedding looks at what was counted
+        if seen is None and documents is None:  # otherwise the embedding checks the positions
             self._check_length("token_ids", cache.length + token_ids.shape[1])
         places = self._places(cache.length, cache.length + token_ids.shape[1], seen, documents)
 
@@ -326,7 +328,7 @@ class GPTModel(nn.Module):
             attended.append(weights)
             present.append(keys_values)
         logits = nn.functional.linear(self.norm(x), self.embedding.token_embedding.weight)
-        # At the end: a call that fails adds nothing.
+        # Last, so that a call that fails leaves the cache unchanged.
         cache.layers, cache.padding, cache.owner = present, seen, ref(self)
         return (logits, torch.stack(attended)) if return_attention else logits
 
@@ -340,17 +342,17 @@ class GPTModel(nn.Module):
         generator: torch.Generator | None = None,
         padding: Tensor | None = None,
     ) -> Tensor:
-        """Return the texts, each carried on by `new_tokens` tokens, read with a cache.
+        """Return the sequences, each continued by `new_tokens` tokens, using a cache.
 
-        Dropout acts here too while the model is in training mode; `model.eval()` ends it.
+        Dropout is active in training mode here too; call `model.eval()` first.
 
         Args:
             token_ids: (B, T), as for a call.
             new_tokens: how many to add, 0 or more.
-            temperature: 0 takes the likeliest token; above 0, one is drawn from
+            temperature: 0 takes the most likely token; above 0, tokens are sampled from
                 softmax(logits/temperature).
-            generator: where the draws come from; torch's own by default.
-            padding: (B, T), as for a call. New tokens come last, behind padding on the right.
+            generator: source of random numbers; torch's default generator if None.
+            padding: (B, T), as for a call. New tokens are appended after any padding on the right.
 
         Returns:
             (B, T + new_tokens) int64, a new tensor.
@@ -358,7 +360,7 @@ class GPTModel(nn.Module):
         Raises:
             TypeError: as for a call; `new_tokens` is not an integer, `temperature` not a number.
             ValueError: as for a call; a number is negative or not finite; a learned table has too
-                few rows for what is asked, which is said before anything is made.
+                few rows for all tokens, which is checked before any is generated.
 
         Examples:
             >>> import torch
@@ -375,28 +377,28 @@ class GPTModel(nn.Module):
         longest = max(real.sum(dim=1).tolist(), default=0)
         self._check_length("token_ids and new_tokens", longest + new_tokens)
 
-        cache, text, new = Cache(), ids.clone(), ids
-        # The last real token of each text says what comes next, wherever its padding stands.
+        cache, output, new = Cache(), ids.clone(), ids
+        # The last real token of each sequence predicts the next, wherever the padding is.
         last = (real * torch.arange(1, ids.shape[1] + 1, device=ids.device)).argmax(dim=1)
         for _ in range(new_tokens):
             logits = self(new, padding=padding, cache=cache)[torch.arange(len(ids)), last]
             new = _choose(logits, temperature, generator)
-            text = torch.cat((text, new), dim=1)
+            output = torch.cat((output, new), dim=1)
             padding, last = None, torch.zeros_like(last)
-        return text
+        return output
 
     def _places(
         self, past: int, length: int, padding: Tensor | None, documents: Tensor | None
     ) -> Places:
-        """Return where the tokens behind the first `past` of `length` stand, and the bias there."""
+        """Return positions, mask and bias for tokens `past` … `length` − 1."""
         table = self.embedding.token_embedding.weight
         column = torch.arange(length, device=table.device)
-        mask = column <= column[past:, None]  # (T, K): a key no later than the query
+        mask = column <= column[past:, None]  # (T, K): keys up to the query
         positions = column
         if documents is not None:
             document = _begins(documents).cumsum(dim=1)
             mask = mask & (document[:, past:, None] == document[:, None])
-        if padding is not None:  # a token sees itself in any case: no row of scores is empty
+        if padding is not None:  # every token attends to itself, so no row of scores is empty
             mask = mask & padding[:, None] | (column == column[past:, None])
         if padding is not None or documents is not None:
             positions = _counted(column, padding, documents)
@@ -410,19 +412,19 @@ class GPTModel(nn.Module):
         return Places(positions[..., past:], relative, mask, bias)
 
     def _check(self, token_ids: Tensor, padding: object, documents: object, cache: object) -> None:
-        """Raise unless the arguments of a call fit this model and one another."""
+        """Raise unless the arguments of a call fit this model and each other."""
         shape = tuple(token_ids.shape)
         table = self.embedding.token_embedding.weight
         on_device("token_ids", token_ids, table.device)
         if not shape[1]:
-            raise ValueError(f"token_ids must hold a token or more a text; got shape {shape}")
+            raise ValueError(f"token_ids must hold at least one token per row; got shape {shape}")
         if padding is not None:
             real = on_device("padding", as_mask("padding", padding, shape), table.device)
-            known = cache is None and values_are_known(real)  # behind a cache a text may end
+            known = cache is None and values_are_known(real)  # with a cache, new ones may all pad
             if known and not real.any(dim=1).all():
                 row = int(real.any(dim=1).long().argmin())
                 raise ValueError(
-                    f"padding must leave each text a real token; got none in row {row}"
+                    f"padding must leave each row at least one real token; got none in row {row}"
                 )
         if documents is not None:
             ids = as_ids("documents", documents, below=LARGEST, shape=shape)
@@ -431,7 +433,7 @@ class GPTModel(nn.Module):
             self._check_cache(cache, shape[0], documents)
 
     def _check_length(self, name: str, length: int) -> None:
-        """Raise if a learned table ends before a text of so many tokens does."""
+        """Raise if a learned table has too few rows for a sequence of this length."""
         rows = self.embedding.max_len
         if rows is not None and length > rows:
             raise ValueError(
@@ -440,15 +442,15 @@ class GPTModel(nn.Module):
             )
 
     def _check_cache(self, cache: object, batch: int, documents: object) -> None:
-        """Raise unless this model, at work on as many texts, has filled the cache."""
+        """Raise unless the cache was filled by this model with a batch of this size."""
         if not isinstance(cache, Cache):
             raise TypeError(f"cache must be a posenc.nn.Cache; got {type(cache).__name__}")
         if documents is not None:
-            raise ValueError("documents must be read whole, without a cache; got both")
+            raise ValueError("documents must be given without a cache; got both")
         held = _held(cache)
         owner = cache.owner() if isinstance(cache.owner, ReferenceType) else cache.owner
         if held and owner is not self and not (isinstance(owner, str) and owner == _digest(self)):
-            raise ValueError("cache must be one that this model has filled; got another's")
+            raise ValueError("cache must have been filled by this model; got another model's")
         length = held[0].shape[2] if held and held[0].ndim == 4 else 0
         fits = (batch, self.heads, length, self.d_model // self.heads)
         shapes = [tuple(x.shape) for x in held]
@@ -465,21 +467,21 @@ class GPTModel(nn.Module):
 
 
 def create_model_config(name: str) -> dict[str, Any]:
-    """Return the arguments of a `GPTModel` under a name: `GPTModel(**create_model_config("tiny"))`.
+    """Return the arguments of a named `GPTModel`: `GPTModel(**create_model_config("tiny"))`.
 
     Args:
-        name: "tiny", two layers for the words of `create_tokenizer("simple")`, or "byte", four
-            for the tokens of `create_tokenizer("byte")`.
+        name: "tiny", two layers for the vocabulary of `create_tokenizer("simple")`, or "byte", four
+            layers for that of `create_tokenizer("byte")`.
 
     Returns:
         A new dictionary of integers: vocab_size, max_len, d_model, heads, layers.
 
     Raises:
         TypeError: `name` is not a string.
-        ValueError: there is no such configuration.
+        ValueError: `name` is unknown.
 
     Source:
-        Our own sizes, small enough to train on a processor without any other help.
+        Our own sizes, small enough to train on a CPU.
 
     Examples:
         >>> create_model_config("tiny")["d_model"]
@@ -489,10 +491,10 @@ def create_model_config(name: str) -> dict[str, Any]:
 
 
 def _digest(model: GPTModel) -> str:
-    """Return what two models share only if they have one scheme and the same parameters."""
+    """Return a hash of the model's scheme, rotary frequencies and parameters."""
     digest = hashlib.sha256(f"{model.pos_type} {model.heads}".encode())
     for part in model.modules():
-        if isinstance(part, RotaryEmbedding):  # its frequencies are in no state dict
+        if isinstance(part, RotaryEmbedding):  # its frequencies are not in the state dict
             digest.update(f"{part.layout} {part.frequencies}".encode())
     for name, value in model.state_dict().items():
         digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
@@ -501,40 +503,41 @@ def _digest(model: GPTModel) -> str:
 
 
 def _held(cache: Cache) -> list[Tensor]:
-    """Return all keys and values of a cache, in a row, as they were left there."""
+    """Return all keys and values of a cache as a flat list; their shapes are not checked."""
     layers: object = cache.layers
     whole = isinstance(layers, list) and all(
         isinstance(pair, tuple) and [isinstance(x, Tensor) for x in pair] == [True, True]
         for pair in layers
     )
     if not whole:
-        raise ValueError(f"cache must hold a pair of tensors a layer; got {_shown(layers)}")
+        raise ValueError(f"cache must hold a pair of tensors per layer; got {_shown(layers)}")
     return [x for pair in cache.layers for x in pair]
 
 
-def _behind(past: Tensor, new: Tensor) -> Tensor:
-    """Return what a cache holds with what is new behind it, (B, H, K, d)."""
+def _appended(past: Tensor, new: Tensor) -> Tensor:
+    """Return cached keys or values with the new ones appended, (B, H, K, d)."""
     if past.dtype != new.dtype:
-        raise TypeError(f"cache must hold {new.dtype}, as the model makes now; got {past.dtype}")
+        raise TypeError(f"cache must hold {new.dtype}, like the model; got {past.dtype}")
     return torch.cat((past, new), dim=2)
 
 
 def _begins(documents: Tensor) -> Tensor:
-    """Return where a document begins, (B, K): at the start and wherever the number changes."""
+    """Return True where a document begins, (B, K): at the start and where the number changes."""
     return torch.cat((torch.ones_like(documents[:, :1]), documents.diff(dim=1)), dim=1) != 0
 
 
 def _counted(column: Tensor, padding: Tensor | None, documents: Tensor | None) -> Tensor:
-    """Return how many real tokens of its document stand before each token, (B, K)."""
+    """Return how many real tokens of its document precede each token, (B, K)."""
     begins = column == 0 if documents is None else _begins(documents)
     real = torch.ones_like(begins) if padding is None else padding
-    upto = real.cumsum(dim=1)  # of the row, this one included
-    earlier = torch.where(begins, upto - real.long(), 0).cummax(dim=1).values  # documents' tokens
+    upto = real.cumsum(dim=1)  # real tokens in the row up to this one, inclusive
+    # Real tokens in the row before the current document.
+    earlier = torch.where(begins, upto - real.long(), 0).cummax(dim=1).values
     return (upto - earlier - 1).clamp(min=0)
 
 
 def _seen_padding(token_ids: Tensor, padding: Tensor | None, cache: Cache) -> Tensor | None:
-    """Return which of the cached tokens and these are real, (B, K); None if all of them are."""
+    """Return which of the cached and the new tokens are real, (B, K), or None for all."""
     if padding is None and cache.padding is None:
         return None
     new = torch.ones_like(token_ids, dtype=torch.bool) if padding is None else padding
@@ -543,29 +546,29 @@ def _seen_padding(token_ids: Tensor, padding: Tensor | None, cache: Cache) -> Te
 
 
 def _choose(logits: Tensor, temperature: float, generator: torch.Generator | None) -> Tensor:
-    """Return the next token of each text, (B, 1): the likeliest, or one drawn."""
+    """Return the next token of each sequence, (B, 1): the most likely, or a sampled one."""
     if logits.isnan().any():
-        raise ValueError("the model's parameters must lead to numbers; got NaN among the logits")
+        raise ValueError("the model must give logits that are numbers; got NaN")
     best, likeliest = logits.max(dim=-1, keepdim=True)
     if temperature == 0:
         return likeliest
-    # Down from the best in float64, so that no temperature is too small to divide by.
+    # Relative to the best and in float64, so that a tiny temperature gives no NaN.
     odds = ((logits - best).double() / temperature).softmax(dim=-1)
     return torch.multinomial(odds, 1, generator=generator)
 
 
 def _as_scheme(value: object) -> str:
-    """Return `pos_type`, a scheme for texts."""
+    """Return `pos_type`, which must be a scheme for one-dimensional positions."""
     if isinstance(value, str) and value == "swin":
         raise ValueError(
-            f"pos_type must be for texts, which have one dimension, so one of"
-            f" {', '.join(SCHEMES)}; got 'swin', for pictures, which have two"
+            f"pos_type must be a scheme for one-dimensional positions, one of"
+            f" {', '.join(SCHEMES)}; got 'swin', which is for images"
         )
     return as_choice("pos_type", value, SCHEMES)
 
 
 def _as_width(value: object, heads: int, pos_type: str) -> int:
-    """Return `d_model`, which the heads divide into widths that the scheme can use."""
+    """Return `d_model`, which the heads must divide into widths that the scheme supports."""
     d_model = as_integer("d_model", value, least=1, even=pos_type == "sinusoidal")
     step = 2 * heads if pos_type == "rope" else heads
     if d_model % step:
@@ -577,7 +580,7 @@ def _as_width(value: object, heads: int, pos_type: str) -> int:
 
 
 def _check_generator(value: object, device: torch.device) -> None:
-    """Raise unless `generator` is None or can draw on the device."""
+    """Raise unless `generator` is None or a generator for this device."""
     if value is not None and not isinstance(value, torch.Generator):
         raise TypeError(f"generator must be a torch.Generator; got {type(value).__name__}")
     if value is not None and value.device.type != device.type:

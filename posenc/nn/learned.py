@@ -1,4 +1,4 @@
-"""Learned positions as a layer: one trained row for each position, and none beyond the last."""
+"""Learned positions as a layer: a trained row for each position up to a maximum length."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from posenc._tensor_arguments import as_ids, check_range, on_device
 class LearnedPositionalEmbedding(nn.Module):
     """Look up the learned row of each position.
 
-    Row p is a parameter, drawn from a normal distribution of deviation 0.02 and trained with
-    the model. A position without a row is an error: −1 would otherwise be taken for the last.
+    Row p is a parameter, initialized from a normal distribution of standard deviation 0.02 and
+    trained with the model. A position without a row is an error; −1 is not the last row.
 
     Args:
         max_len: how many positions have a row; an integer, 1 or more.
         d_model: width of a row; an integer, 1 or more.
 
     Attributes:
-        max_len: how many positions have a row in the table, also when it has been replaced.
-        d_model: width of a row in it.
+        max_len: how many rows the table has now, even if it has been replaced.
+        d_model: width of a row.
         embedding: the `torch.nn.Embedding` whose weight, `(max_len, d_model)`, is the table.
 
     Raises:
@@ -32,8 +32,8 @@ class LearnedPositionalEmbedding(nn.Module):
 
     Source:
         Gehring et al., "Convolutional Sequence to Sequence Learning" (2017), section 3.1;
-        Devlin et al., "BERT" (2019), section 3; the deviation 0.02 is that of Radford et al.,
-        "Improving Language Understanding by Generative Pre-Training" (2018), section 4.1.
+        Devlin et al., "BERT" (2019), section 3; the standard deviation 0.02 is from Radford et
+        al., "Improving Language Understanding by Generative Pre-Training" (2018), section 4.1.
 
     Examples:
         >>> import torch
@@ -61,7 +61,7 @@ class LearnedPositionalEmbedding(nn.Module):
         return self.embedding.weight.shape[1]
 
     def reset_parameters(self) -> None:
-        """Draw the table anew, as after `to_empty` from the meta device.
+        """Initialize the table again, for example after `to_empty` from the meta device.
 
         Returns:
             Nothing; the table is changed in place.
@@ -87,7 +87,7 @@ class LearnedPositionalEmbedding(nn.Module):
 
         Raises:
             TypeError: `positions` is neither an integer nor an integer tensor.
-            ValueError: a position is negative or has no row, or lies on another device.
+            ValueError: a position is negative or has no row, or the device differs.
 
         Examples:
             >>> LearnedPositionalEmbedding(20, 8)(21)
@@ -99,16 +99,16 @@ class LearnedPositionalEmbedding(nn.Module):
         return rows
 
     def resized(self, max_len: int) -> LearnedPositionalEmbedding:
-        """Return a layer of another length whose rows are interpolated from this one's.
+        """Return a layer of another length, with rows interpolated from this one's.
 
-        The first and the last row stay, and those between are spread evenly; see
-        `posenc.resize_table`. Rows that were never trained together need training after.
+        The first and the last row stay, and the others are spread evenly between them; see
+        `posenc.resize_table`. The new rows need further training.
 
         Args:
             max_len: how many rows the new table has; an integer, 1 or more.
 
         Returns:
-            A new `LearnedPositionalEmbedding`, with dtype, device and mode of this one.
+            A new `LearnedPositionalEmbedding` with the dtype, device and mode of this one.
 
         Raises:
             TypeError: `max_len` is not an integer.
@@ -125,7 +125,7 @@ class LearnedPositionalEmbedding(nn.Module):
             True
         """
         rows = as_integer("max_len", max_len, least=1)
-        with torch.device("meta"):  # no random numbers are drawn for a table that is replaced
+        with torch.device("meta"):  # draws no random numbers for a table that is replaced
             layer = LearnedPositionalEmbedding(rows, self.d_model)
         table = self.embedding.weight
         check_range("embedding.weight", table.detach(), -math.inf, math.inf, "finite")
@@ -135,7 +135,7 @@ class LearnedPositionalEmbedding(nn.Module):
         return layer.train(self.training)
 
     def _ids(self, positions: int | Tensor) -> Tensor:
-        """Return the positions asked for as an int64 tensor where the table is."""
+        """Return the positions as an int64 tensor on the device of the table."""
         device = self.embedding.weight.device
         if isinstance(positions, Tensor):
             as_ids("positions", positions, below=self.max_len)
@@ -147,9 +147,9 @@ class LearnedPositionalEmbedding(nn.Module):
 
 
 def _resized(table: Tensor, rows: int) -> Tensor:
-    """Return a table of so many rows; the twin of `posenc.resize_table`."""
+    """Return a table resized as by `posenc.resize_table`."""
     last = len(table) - 1
-    # Row r stands at r·last/(rows − 1) of the old table: one division, so the ends are met.
+    # Row r is at r·last/(rows − 1) of the old table: one division, so both ends are exact.
     place = torch.arange(rows, dtype=torch.float64, device=table.device) * last / max(rows - 1, 1)
     lower = place.long()
     upper = (lower + 1).clamp(max=last)

@@ -1,10 +1,10 @@
-"""Relative positions for modules, and an embedding for each of them.
+"""Relative positions as tensors, and a learned embedding for each of them.
 
     score of query i and key j  =  q_i · (k_j + a_{clip(j−i)})
 
 Shaw, Uszkoreit and Vaswani, "Self-Attention with Relative Position Representations" (2018); the
-shift that spares the embedding of every single pair is from Dai et al., "Transformer-XL" (2019),
-appendix B. `posenc/relative.py` says the same in numpy, and shows the shift by itself.
+shift that avoids one embedding per pair is from Dai et al., "Transformer-XL" (2019), appendix B.
+`posenc/relative.py` is the numpy version, with the shift as a function of its own.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from posenc._tensor_arguments import (
     without_autocast,
 )
 
-# What FlexAttention calls for every score: score, batch, head, query and key, each of them one.
+# FlexAttention calls it for every single score, with the score, batch, head, query and key.
 ScoreMod: TypeAlias = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
 
 
@@ -36,28 +36,28 @@ def relative_positions(
 ) -> Tensor:
     """Return the relative position of every key for every query: key − query.
 
-    A key ahead of the query has a positive one. Positions need not be in order or next to each
-    other: with a cache the queries start late, padding moves every row of a batch by its own
-    amount, and in a packed row each document starts again at 0.
+    It is positive for a key ahead of the query. Positions need not be sorted or consecutive: with
+    a cache the queries start late, padding shifts each row of a batch by a different amount, and
+    in a packed row each document starts again at 0.
 
     Args:
         query_positions: an integer n for the positions 0 … n−1, or an integer tensor `(length,)`
             or `(batch, length)`.
-        key_positions: likewise, or None for those of the queries. Where both have a batch, it is
-            the same one.
+        key_positions: likewise, or None for those of the queries. If both have a batch dimension,
+            its size must agree.
 
     Returns:
-        Shape `(query, key)`, or `(batch, query, key)` where either has a batch; int64, a new
-        tensor on the device of the positions given. Two counts make one on torch's default device.
+        Shape `(query, key)`, or `(batch, query, key)` if either has a batch; int64, a new tensor
+        on the device of the positions given, or on torch's default device for two integers.
 
     Raises:
         TypeError: positions are neither an integer nor an integer tensor.
-        ValueError: a count is negative, a tensor is not of one of the two shapes, or the two
-            differ in batch or device. In eager mode also: a position reaches 2**53 in size.
+        ValueError: a count is negative, a tensor has the wrong shape, or the two differ in batch
+            or device. In eager mode also: a position reaches 2**53 in size.
 
     Source:
-        The order is that of Shaw et al. (2018), section 3.2, whose a_ij is chosen by j − i, and of
-        T5's `memory_position - context_position`. Transformer-XL and Swin count query − key.
+        The sign is that of Shaw et al. (2018), section 3.2, where j − i selects a_ij, and of T5's
+        `memory_position - context_position`. Transformer-XL and Swin use query − key.
 
     Examples:
         >>> import torch
@@ -82,7 +82,7 @@ def relative_positions(
 
 
 def _as_line(name: str, positions: object, device: torch.device | None) -> Tensor:
-    """Return 0 … n−1 for an integer n, and other positions as the tensor they are, in int64."""
+    """Return 0 … n−1 for an integer n, and any other positions as an int64 tensor."""
     if isinstance(positions, Tensor):
         tensor = as_positions(name, positions, integer=True)
         return tensor if device is None else on_device(name, tensor, device)
@@ -90,12 +90,12 @@ def _as_line(name: str, positions: object, device: torch.device | None) -> Tenso
 
 
 def relative_row(query_length: int, key_length: int, *, query_offset: int = 0) -> Tensor:
-    """Return every relative position of q queries and k keys in a row, for a bias module.
+    """Return the distinct relative positions of q queries and k keys, as a row for a bias module.
 
-    The q·k pairs have only q + k − 1 different relative positions. What a module such as `ALiBi`
-    or `T5RelativeBias` makes of this row is the whole bias, in the memory of a row:
-    `relative_attention` adds it to the scores without writing out the matrix, and
-    `relative_score_mod` hands it to FlexAttention.
+    The q·k pairs have only q + k − 1 different relative positions. Applied to this row, a module
+    such as `ALiBi` or `T5RelativeBias` gives the whole bias in the memory of one row:
+    `relative_attention` adds it to the scores without materializing the matrix, and
+    `relative_score_mod` passes it to FlexAttention.
 
     Args:
         query_length: number of queries, q; an integer, 1 or more.
@@ -127,28 +127,28 @@ def relative_row(query_length: int, key_length: int, *, query_offset: int = 0) -
 
 
 def reversed_view(rows: Tensor, query_length: int) -> Tensor:
-    """Return the bias of every query and key, the last query first, as a view of rows.
+    """Return the bias of every query and key, the last query first, as a view of `rows`.
 
-    Row i of a matrix that knows relative positions alone is k neighbouring numbers of its row of
-    all, and from query to query this window moves back by one. torch can only step forward in
-    memory. So the queries come in reverse order here: flip the queries, attend, flip what comes
-    out. `posenc.relative_view` has them in their own order.
+    If a bias depends on relative positions only, its row for a query is a window of k numbers
+    in the row of distinct entries, and the window moves back by one from one query to the next.
+    torch has no negative strides, so the queries come in reverse order: flip the queries, attend,
+    and flip the output. `posenc.relative_view` has them in the usual order.
 
     Args:
-        rows: one number for each relative position, shape `(..., q + k − 1)`, floating; column r
+        rows: one number per relative position, shape `(..., q + k − 1)`, floating; column r
             belongs to r − (q − 1), less an offset if there is one, as in `relative_row`.
         query_length: number of queries, q; an integer, 1 or more.
 
     Returns:
-        Shape `(..., q, k)`, in the memory of `rows`: out[..., i, j] = rows[..., i + j], for query
-        q − 1 − i and key j.
+        Shape `(..., q, k)`, sharing the memory of `rows`: out[..., i, j] = rows[..., i + j], for
+        query q − 1 − i and key j.
 
     Raises:
         TypeError: `rows` is not a floating tensor, or `query_length` not an integer.
         ValueError: `rows` has fewer than q − 1 columns, or `query_length` is below 1.
 
     Source:
-        Follows from Dai et al. (2019), appendix B, where the rows of all queries are one.
+        Follows from Dai et al. (2019), appendix B, with the same row for all queries.
 
     Examples:
         >>> import torch
@@ -162,25 +162,26 @@ def reversed_view(rows: Tensor, query_length: int) -> Tensor:
     keys = rows.shape[-1] - queries + 1
     if keys < 0:
         raise ValueError(
-            "rows and query_length must be q + k - 1 columns and q, with k from 0;"
-            f" got {rows.shape[-1]} and {queries}"
+            "rows and query_length must fit: q + k - 1 columns for q queries, with k of 0 or more;"
+            f" got {rows.shape[-1]} columns for {queries} queries"
         )
     return rows.unfold(-1, keys, 1)
 
 
 def relative_attention(q: Tensor, k: Tensor, v: Tensor, rows: Tensor) -> Tensor:
-    """Return what attention takes from the values, with a bias that is never written out.
+    """Return the output of attention, with a relative bias that is never materialized.
 
-    It is `attention(q, k, v, bias=…)[0]` for the matrix that `rows` stand for, computed by
-    torch's `scaled_dot_product_attention`, which reads the matrix through `reversed_view`. No
-    memory grows as query · key where that function's own does not: so on CPUs, without gradients
-    for `rows`. Gradients flow to all four, and with those of `rows` torch writes the scores out.
+    It equals `attention(q, k, v, bias=…)[0]` for the bias matrix that `rows` stand for, computed
+    by torch's `scaled_dot_product_attention`, which reads the matrix through `reversed_view`. On
+    CPUs, and without gradients for `rows`, no memory grows as query · key; elsewhere, only what
+    torch's function itself allocates. Gradients flow to all four arguments; for those of `rows`
+    torch materializes the scores.
 
     Args:
         q: queries, `(batch, heads, query, d)`; float16, bfloat16, float32 or float64.
         k: keys, `(batch, heads, key, d)`, of the dtype and on the device of `q`.
         v: values, `(batch, heads, key, d_v)`, likewise.
-        rows: what a head adds to a score, after the division by √d, for each relative position:
+        rows: the bias of each head for each relative position, added after the division by √d:
             `(heads, query + key − 1)`, with the columns of `relative_row`; on the device of `q`,
             of any of the four dtypes. −inf hides the keys at that relative position.
 
@@ -188,9 +189,9 @@ def relative_attention(q: Tensor, k: Tensor, v: Tensor, rows: Tensor) -> Tensor:
         Shape `(batch, heads, query, d_v)`, in the dtype of `q`.
 
     Raises:
-        TypeError: an argument is not a floating tensor, or `k` or `v` not of the dtype of `q`.
+        TypeError: an argument is not a floating tensor, or `k` or `v` has another dtype than `q`.
         ValueError: shapes do not fit, or devices differ; there is no query, no key, or `d` is 0.
-            In eager mode also: `rows` holds NaN or +inf, or leaves a query nowhere to look.
+            In eager mode also: `rows` holds NaN or +inf, or hides every key from a query.
 
     Source:
         Raffel et al. (2020), section 2.1, and Press et al. (2022), section 3, for such biases.
@@ -212,40 +213,40 @@ def relative_attention(q: Tensor, k: Tensor, v: Tensor, rows: Tensor) -> Tensor:
     for name, x in (("k", k), ("v", v), ("rows", rows)):
         on_device(name, x, q.device)
         if x.dtype != q.dtype and name != "rows":
-            raise TypeError(f"{name} must be of the dtype of q, {q.dtype}; got {x.dtype}")
+            raise TypeError(f"{name} must have the dtype of q, {q.dtype}; got {x.dtype}")
     if not (queries and d and k.shape[2]):
         shapes = f"{tuple(q.shape)} and {tuple(k.shape)}"
         raise ValueError(f"q and k must hold a query and a key of width 1 or more; got {shapes}")
     _check_rows(rows, queries)
     bias = reversed_view(rows.to(torch.promote_types(q.dtype, torch.float32)), queries)
     with without_autocast(q.device):
-        found = functional.scaled_dot_product_attention(q.flip(-2), k, v, attn_mask=bias[None])
-    return found.flip(-2)
+        output = functional.scaled_dot_product_attention(q.flip(-2), k, v, attn_mask=bias[None])
+    return output.flip(-2)
 
 
 def relative_score_mod(rows: Tensor, query_length: int) -> ScoreMod:
-    """Return the function that makes FlexAttention add a bias of relative positions.
+    """Return a function that makes FlexAttention add a relative bias.
 
-    Pass it as `score_mod` to `torch.nn.attention.flex_attention.flex_attention`, which adds to
-    every score what the function says, where the score is made. Compiled, nothing is written out.
+    Pass it as `score_mod` to `torch.nn.attention.flex_attention.flex_attention`, which applies it
+    to every score as it is computed. Compiled, no matrix is materialized.
 
     Args:
-        rows: what a head adds, `(heads, query + key − 1)`, floating, on the device of the
+        rows: the bias of each head, `(heads, query + key − 1)`, floating, on the device of the
             queries; see `relative_attention`.
         query_length: number of queries; an integer, 1 or more.
 
     Returns:
-        A function of score, batch, head, query and key, each a tensor without axes, to the score
+        A function of score, batch, head, query and key, each a 0-d tensor, that returns the score
         plus rows[head, key − query + query_length − 1].
 
     Raises:
         TypeError: `rows` is not a floating tensor, or `query_length` not an integer.
-        ValueError: `rows` is not of two dimensions or has no key's column; `query_length` is
-            below 1.
+        ValueError: `rows` does not have two dimensions or has too few columns for a key;
+            `query_length` is below 1.
 
     Source:
-        Follows from Dai et al. (2019), appendix B; the form of the function is that of
-        FlexAttention in torch.
+        Follows from Dai et al. (2019), appendix B; the signature is that of a `score_mod` in
+        torch's FlexAttention.
 
     Examples:
         >>> import torch
@@ -259,8 +260,8 @@ def relative_score_mod(rows: Tensor, query_length: int) -> ScoreMod:
     middle = as_integer("query_length", query_length, least=1) - 1
     if rows.shape[1] <= middle:
         raise ValueError(
-            "rows and query_length must be q + k - 1 columns and q, with k from 1;"
-            f" got {rows.shape[1]} and {middle + 1}"
+            "rows and query_length must fit: q + k - 1 columns for q queries, with k of 1 or more;"
+            f" got {rows.shape[1]} columns for {middle + 1} queries"
         )
 
     def add_bias(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
@@ -270,10 +271,10 @@ def relative_score_mod(rows: Tensor, query_length: int) -> ScoreMod:
 
 
 def _check_rows(rows: Tensor, queries: int) -> None:
-    """Raise unless `rows` are numbers or −inf, and leave every query a key; in eager mode alone."""
+    """Raise if `rows` hold NaN or +inf or hide every key from a query; in eager mode only."""
     if not values_are_known(rows):
         return
-    largest = rows.detach().amax().item()  # NaN where there is one
+    largest = rows.detach().amax().item()  # NaN if there is one
     if not largest < math.inf:
         raise ValueError(f"rows must hold finite numbers or -inf; got {largest}")
     seen = functional.pad(rows.detach().isfinite().cumsum(-1), (1, 0))
@@ -288,20 +289,20 @@ def _check_rows(rows: Tensor, queries: int) -> None:
 
 
 class RelativePositionEmbedding(nn.Module):
-    """An embedding for each relative position, clipped to a largest distance.
+    """An embedding for each relative position, clipped to a maximum distance.
 
-    One row of the table for each relative position −max_distance … max_distance; whatever lies
-    further away shares the outermost row of its side. Call it with relative positions for the
-    vectors a, or ask for their products with the queries: `scores` by the definition, which
-    writes out a vector for every pair of positions, `shifted_scores` without.
+    The table has one row for each relative position −max_distance … max_distance; larger distances
+    share the last row on their side. Call the module with relative positions to get the vectors a,
+    or get their products with the queries: from `scores`, by the definition, with a vector for
+    every pair of positions, or from `shifted_scores`, without.
 
     Args:
         d: width of a row, that of one head; an integer, 1 or more.
-        max_distance: an integer, 0 or more; the paper's k. At 0 every pair shares one row.
+        max_distance: an integer, 0 or more; the paper's k. At 0 all pairs share one row.
 
     Attributes:
         d: width of a row.
-        max_distance: the distance from which all share a row, on either side.
+        max_distance: the distance from which keys share a row, on either side.
         table: the learned rows, `(2·max_distance + 1, d)`; row r is relative position
             r − max_distance.
 
@@ -310,16 +311,16 @@ class RelativePositionEmbedding(nn.Module):
         ValueError: `d` is below 1 or `max_distance` below 0.
 
     Source:
-        Shaw et al. (2018), section 3.2, and section 3.3 for one table that serves all heads,
-        which spares memory; the base model of section 4.1 has one for each layer and head. The
-        standard deviation 0.02 that the table starts with is ours.
+        Shaw et al. (2018), section 3.2, and section 3.3 for sharing one table among all heads to
+        save memory; the base model of section 4.1 has one for each layer and head. The standard
+        deviation of the initial table, 0.02, is our choice.
 
     Examples:
         >>> import torch
         >>> embedding = RelativePositionEmbedding(8, max_distance=2)
         >>> embedding(relative_positions(5)).shape
         torch.Size([5, 5, 8])
-        >>> q = torch.ones(1, 4, 5, 8)  # one text, four heads
+        >>> q = torch.ones(1, 4, 5, 8)  # one sequence, four heads
         >>> scores = embedding.scores(q, relative_positions(5))
         >>> torch.allclose(scores, embedding.shifted_scores(q, 5), atol=1e-6)
         True
@@ -333,7 +334,7 @@ class RelativePositionEmbedding(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the table anew, from a normal distribution of standard deviation 0.02."""
+        """Initialize the table again, from a normal distribution of standard deviation 0.02."""
         nn.init.normal_(self.table, std=0.02)
 
     def forward(self, relative: Tensor) -> Tensor:
@@ -348,7 +349,7 @@ class RelativePositionEmbedding(nn.Module):
 
         Raises:
             TypeError: `relative` is not an integer tensor.
-            ValueError: `relative` is of another shape or on another device; in eager mode also:
+            ValueError: `relative` has the wrong shape or is on another device; in eager mode also:
                 it reaches 2**53 in size.
 
         Examples:
@@ -362,10 +363,10 @@ class RelativePositionEmbedding(nn.Module):
         return functional.embedding(self._row(relative), self.table)
 
     def scores(self, q: Tensor, relative: Tensor) -> Tensor:
-        """Return what the relative positions add to the scores: q_i · a_ij, by the definition.
+        """Return the term that relative positions add to the scores, q_i · a_ij, by definition.
 
-        It is a summand of q·kᵀ, before the division by √d; as a bias that is added after it,
-        pass `scores / √d`. Memory grows as query · key · d, for each row of a batch anew.
+        It is added to q·kᵀ before the division by √d; to add it afterwards, as a bias, use
+        `scores / √d`. Memory grows as query · key · d, times the batch if `relative` has one.
 
         Args:
             q: queries, `(batch, heads, query, d)`; float16, bfloat16, float32 or float64, on the
@@ -395,19 +396,19 @@ class RelativePositionEmbedding(nn.Module):
         batch, _, length, _ = q.shape
         if a.shape[-3] != length or (a.ndim == 4 and len(a) != batch):
             raise ValueError(
-                f"relative must be of shape ({length}, key) or ({batch}, {length}, key), as q has"
-                f" it; got {tuple(relative.shape)}"
+                f"relative must be of shape ({length}, key) or ({batch}, {length}, key), to match"
+                f" q; got {tuple(relative.shape)}"
             )
         pairs = "qkd" if a.ndim == 3 else "bqkd"
         with without_autocast(q.device):
             return torch.einsum(f"bhqd,{pairs}->bhqk", q, a)
 
     def shifted_scores(self, q: Tensor, key_length: int, *, query_offset: int = 0) -> Tensor:
-        """Return the same scores for positions in a row, without a vector for every pair.
+        """Return the same scores for consecutive positions, without a vector for every pair.
 
-        There are only query + key − 1 different relative positions. Each query meets the row of
-        each of them once, and then every row of products is shifted into its place: query i
-        finds key j in column j − i + query − 1.
+        There are only query + key − 1 different relative positions. Each query is multiplied with
+        one vector for each of them, and then every row of products is shifted into place: the
+        score of query i and key j is in column j − i + query − 1.
 
         Args:
             q: queries, `(batch, heads, query, d)`, as for `scores`.
@@ -419,12 +420,12 @@ class RelativePositionEmbedding(nn.Module):
             for the relative positions of these queries and keys.
 
         Raises:
-            TypeError: `q` is not a floating tensor, or a number not an integer.
-            ValueError: `q` does not fit in shape or device, or a number is below 0.
+            TypeError: `q` is not a floating tensor, or a length or the offset is not an integer.
+            ValueError: the shape or device of `q` does not fit, or a number is negative.
 
         Source:
-            Dai et al. (2019), appendix B; there for keys up to the query alone, which leaves the
-            rest of a row to a mask.
+            Dai et al. (2019), appendix B; there only for keys up to the query, and a causal mask
+            hides the rest of each row.
 
         Examples:
             >>> import torch
@@ -439,22 +440,22 @@ class RelativePositionEmbedding(nn.Module):
         length = q.shape[-2]
         if not length or not keys:
             return q.new_zeros(*q.shape[:-1], keys)
-        first = 1 - length - offset  # the first key, as the last query sees it
+        first = 1 - length - offset  # relative position of the first key to the last query
         relative = torch.arange(first, first + length + keys - 1, device=q.device)
         rows = functional.embedding(self._row(relative), self.table)
         with without_autocast(q.device):
             return _shifted(q @ rows.to(q.dtype).mT)
 
     def extra_repr(self) -> str:
-        """Return the two sizes, as `print` shows them."""
+        """Return the text that `print` shows for the module."""
         return f"{self.d}, max_distance={self.max_distance}"
 
     def _row(self, relative: Tensor) -> Tensor:
-        """Return which row of the table each relative position takes."""
+        """Return the row of the table for each relative position."""
         return relative.clamp(-self.max_distance, self.max_distance) + self.max_distance
 
     def _as_queries(self, q: Tensor) -> Tensor:
-        """Return queries that are as wide as the table and lie beside it."""
+        """Return queries, which must have the width and the device of the table."""
         q = as_activations("q", q, ("batch", "heads", "query", self.d))
         return on_device("q", q, self.table.device)
 

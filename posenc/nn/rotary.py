@@ -1,4 +1,4 @@
-"""Rotary positions as a module without parameters: see `posenc.rotary` for the idea.
+"""Rotary positions (RoPE) as a module without parameters; `posenc.rotary` explains the idea.
 
 Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding" (2021).
 """
@@ -18,7 +18,7 @@ from posenc._arguments import _shown, as_base, as_choice, as_integer
 from posenc._tensor_arguments import (
     as_activations,
     as_out,
-    is_followed,
+    is_differentiated,
     is_same,
     offset_or_positions,
     on_device,
@@ -26,28 +26,28 @@ from posenc._tensor_arguments import (
 )
 from posenc.rotary import LAYOUTS, rotary_frequencies
 
-# How many numbers are worked on at a time: what the cache of one processor holds, with room.
+# How many numbers are rotated at a time: few enough for the cache of one CPU core.
 TILE = 2**19
-# Up to so many a new result is made in as few operations as there are, as in a decoding step: each
-# takes longer to start than to finish.
+# Inputs of at most this many numbers, as in a decoding step, are rotated in as few operations as
+# possible, because launching an operation takes longer than running it.
 STEP = 2**15
-# From so many bytes on numpy asks Linux for large pages, and torch does not: most of what large new
-# memory costs is that the system hands it out page by page.
+# Above this many bytes numpy requests huge pages from Linux and torch does not. Most of the cost of
+# a large allocation is that the system maps it page by page.
 LARGE = 2**22
 
 
 class RotaryEmbedding(nn.Module):
-    """Queries or keys with every pair turned by its position; the torch twin of `apply_rope`.
+    """Rotate every pair of queries or keys by its position, like `posenc.apply_rope` in torch.
 
-    It has no parameters and no buffers. Its frequencies are Python's floats and its angles are
-    worked out in float64 on each call, so neither `.to(torch.bfloat16)` nor a state dict nor the
-    meta device can take anything from them.
+    It has no parameters and no buffers. Its frequencies are Python floats and its angles are
+    computed in float64 on each call, so `.to(torch.bfloat16)`, state dicts and the meta device do
+    not affect them.
 
-    Call it with the queries and with the keys, each at their positions, before the scores. While
-    a text is generated, turned keys can be kept: `offset` is then how many have gone before.
+    Call it with the queries and with the keys, at their positions, before computing scores. In
+    generation, rotated keys can be cached: `offset` is then the number of tokens in the cache.
 
-    Called, it works by the definition. `factors` and `turn` are its fast neighbours: the first is
-    for all layers of a model, which turn by the same angles, the second for each of them.
+    A call follows the definition. `factors` and `turn` are a faster way to the same result: call
+    `factors` once for all layers of a model, which share their angles, and `turn` in each layer.
 
     Args:
         d: width of one head; an even integer, 2 or more.
@@ -55,21 +55,21 @@ class RotaryEmbedding(nn.Module):
         layout: "interleaved", where pair i is dimensions 2i and 2i+1, as in the paper, or "half",
             where it is dimensions i and i + d/2.
         frequencies: shape `(d/2,)`, in place of a base, see `posenc.apply_rope`.
-        rotary_d: how many of the first dimensions turn, the rest passing through; an even
-            integer from 2 to d; None for all.
+        rotary_d: how many of the first dimensions to rotate; the rest pass through. An even
+            integer from 2 to d, or None for all.
 
     Attributes:
         d: width of one head.
-        base: as given; None where `frequencies` are.
-        layout: which dimensions make a pair.
-        frequencies: the frequency of each pair that turns, in radians per position, as a tuple.
+        base: as given; None if `frequencies` are given.
+        layout: which dimensions form a pair.
+        frequencies: the frequency of each rotated pair, in radians per position, as a tuple.
 
     Raises:
         TypeError: `d` or `rotary_d` is not an integer, `base` not a number, `layout` not a
             string, or `frequencies` holds anything but real numbers.
         ValueError: `d` is odd or below 2; `rotary_d` is odd, below 2 or above d; `layout` is
-            unknown; `frequencies` has another shape or a negative entry, or is given together
-            with another base than 10000; `base` is below 1e-300, above 1e300, or 1.
+            unknown; `frequencies` has the wrong shape or a negative entry, or is given together
+            with a base other than 10000; `base` is below 1e-300, above 1e300, or 1.
 
     Source:
         Su et al. (2021), section 3.4.2, equation 34.
@@ -104,51 +104,52 @@ class RotaryEmbedding(nn.Module):
         self.base = as_base(base) if frequencies is None else None
 
     def forward(self, x: Tensor, *, offset: int = 0, positions: Tensor | None = None) -> Tensor:
-        """Return `x` turned.
+        """Return `x` with every pair rotated by its position.
 
         Args:
             x: shape `(batch, heads, length, d)`; float64, float32, bfloat16 or float16.
             offset: position of the first vector; an integer, 0 or more.
-            positions: the position of each vector instead, integers or reals (float32 or
-                float64), shape `(length,)` or `(batch, length)`, on the device of `x`.
+            positions: instead of `offset`, the position of each vector, integers or reals (float32
+                or float64), shape `(length,)` or `(batch, length)`, on the device of `x`.
 
         Returns:
-            The shape and dtype of `x`, a new tensor. Angles, cosines and sines are worked out in
-            float64; these two are rounded to the dtype of `x`, or to float32 where that is
-            narrower, the products computed in it, and the result cast.
+            A new tensor of the shape and dtype of `x`. Angles, cosines and sines are computed in
+            float64. Cosines and sines are rounded to the dtype of `x`, or to float32 if that is
+            narrower; the products are computed in that dtype, and the result is cast.
 
         Raises:
             TypeError: `x` is not a floating tensor, `offset` not an integer, or `positions` not a
                 tensor of integers or reals.
-            ValueError: a shape or a device is another one; `offset` is negative, or given
-                together with `positions`; in eager mode, a position is not finite or too large
-                to be told from its neighbours, or its angle at the highest frequency is.
+            ValueError: a shape or a device does not fit; `offset` is negative, or given together
+                with `positions`; in eager mode, a position, or its angle at the highest frequency,
+                is not finite or too large for its dtype to represent every integer.
 
         Examples:
             >>> import torch
             >>> rotary, x = RotaryEmbedding(8), torch.randn(2, 4, 3, 8)
-            >>> places = torch.tensor([[5, 6, 7], [0, 1, 2]])  # each text has its own
-            >>> torch.equal(rotary(x, positions=places)[0], rotary(x, offset=5)[0])
+            >>> positions = torch.tensor([[5, 6, 7], [0, 1, 2]])  # one row per sequence
+            >>> torch.equal(rotary(x, positions=positions)[0], rotary(x, offset=5)[0])
             True
         """
         x = as_activations("x", x, ("batch", "heads", "length", self.d))
-        places = self._places(x, offset, positions)
+        positions = self._positions(x, offset, positions)
         exact = x.to(torch.promote_types(x.dtype, torch.float32))
-        turning, passing = exact.tensor_split([2 * len(self.frequencies)], dim=-1)
-        return torch.cat([self._turned(turning, places), passing], dim=-1).to(x.dtype)
+        rotating, passing = exact.tensor_split([2 * len(self.frequencies)], dim=-1)
+        return torch.cat([self._rotated(rotating, positions), passing], dim=-1).to(x.dtype)
 
     def factors(self, x: Tensor, *, offset: int = 0, positions: Tensor | None = None) -> Tensor:
-        """Return the number e^(i·pω) of every position and pair, for `turn`.
+        """Return the complex factor e^(i·pω) for every position and pair, to pass to `turn`.
 
         Args:
-            x: queries or keys, `(batch, heads, length, d)`, of which only length, dtype and
-                device matter; those of one layer do for all layers.
+            x: queries or keys, `(batch, heads, length, d)`; only length, dtype and device are
+                used, so the factors of one layer serve all layers.
             offset: position of the first vector; an integer, 0 or more.
-            positions: the position of each vector instead, as for a call of the module.
+            positions: instead of `offset`, the position of each vector, as for a call of the
+                module.
 
         Returns:
-            Shape `(length, pairs)`, or `(batch, 1, length, pairs)` where positions have a batch;
-            complex64, complex128 for a float64 `x`; a new tensor. Worked out in float64.
+            Shape `(length, pairs)`, or `(batch, 1, length, pairs)` if positions have a batch;
+            complex64, or complex128 for a float64 `x`; a new tensor. Computed in float64.
 
         Raises:
             TypeError: see a call of the module.
@@ -160,70 +161,70 @@ class RotaryEmbedding(nn.Module):
             tensor(0.7539+0.6570j)
         """
         x = as_activations("x", x, ("batch", "heads", "length", self.d))
-        places = self._places(x, offset, positions)
+        positions = self._positions(x, offset, positions)
         omega = torch.tensor(self.frequencies, dtype=torch.float64, device=x.device)
-        angles = places[..., None] * omega
+        angles = positions[..., None] * omega
         exact = torch.promote_types(x.dtype, torch.float32)
         factors = torch.complex(angles.cos().to(exact), angles.sin().to(exact))
         return factors if factors.ndim == 2 else factors.unsqueeze(1)
 
     def turn(self, x: Tensor, factors: Tensor, *, out: Tensor | None = None) -> Tensor:
-        """Return `x` turned, about as fast as memory can be copied.
+        """Return `x` with every pair rotated, about as fast as copying memory.
 
-        The fast neighbour of a call of the module. A pair (x, y) that lies side by side in memory
-        is the number x + iy there already, so that to turn every pair is one product with
-        `factors`, and nothing is copied before or after. In the layout "half", in bfloat16 and
-        in float16 that is not so; there it works through pieces that fit the cache.
+        A faster equivalent of calling the module. A pair (x, y) stored side by side already is the
+        complex number x + iy, so rotating every pair is one product with `factors`, without copies
+        before or after. The layout "half" and the dtypes bfloat16 and float16 do not allow that;
+        they are rotated in tiles that fit into the CPU cache.
 
         Args:
-            x: shape `(batch, heads, length, d)`, in memory in any way; float64, float32, bfloat16
-                or float16.
-            factors: what `factors` has returned for vectors of this length, dtype and device.
-            out: a tensor to write into, of the shape, dtype and device of `x`: `x` itself, to turn
-                it in place, or one that shares no memory with it. None for a new one.
+            x: shape `(batch, heads, length, d)`, with any strides; float64, float32, bfloat16 or
+                float16.
+            factors: the result of `factors` for vectors of this length, dtype and device.
+            out: a tensor to write into, of the shape, dtype and device of `x`: `x` itself, to
+                rotate it in place, or one that shares no memory with it. None for a new one.
 
         Returns:
-            `out`, or a new tensor; the shape and dtype of `x`. Products are computed as in a call
-            of the module, in float32 at least, and then cast. Where `out` is None, gradients
-            and forward-mode tangents flow through `x` and through `factors`; followed through
-            `factors`, a turn goes by the definition and is no faster than a call.
+            `out`, or a new tensor; the shape and dtype of `x`. As in a call of the module,
+            products are computed in float32 or float64 and then cast. If `out` is None, gradients
+            and forward-mode tangents flow through `x` and `factors`; if they are recorded for
+            `factors`, this is no faster than a call.
 
         Raises:
-            TypeError: `x` is not a floating tensor, `factors` not a complex one of twice the
-                width of `x`, complex64 at least, or `out` not of the dtype of `x`.
-            ValueError: a shape or a device is another one; `out` shares memory with a part of
-                `x`, with `factors` or with itself; `out` is given where gradients or forward-mode
+            TypeError: `x` is not a floating tensor, `factors` is not complex64, or complex128 for
+                a float64 `x`, or `out` does not have the dtype of `x`.
+            ValueError: a shape or a device does not fit; `out` shares memory with a part of `x`,
+                with `factors` or with itself; `out` is given while gradients or forward-mode
                 tangents are recorded.
 
         Source:
-            Su et al. (2021), section 3.2.1, equation 12: the turn as a product of numbers.
+            Su et al. (2021), section 3.2.1, equation 12: the rotation as a complex product.
 
         Examples:
             >>> import torch
             >>> rotary, q = RotaryEmbedding(64), torch.randn(2, 4, 10, 64)
             >>> factors = rotary.factors(q)
-            >>> turned = rotary.turn(q, factors)
-            >>> torch.equal(turned, rotary.turn(q, factors, out=q))  # and q itself is turned now
+            >>> rotated = rotary.turn(q, factors)
+            >>> torch.equal(rotated, rotary.turn(q, factors, out=q))  # rotates q in place
             True
         """
         x = as_activations("x", x, ("batch", "heads", "length", self.d))
         self._check_factors(factors, x)
         if out is None:
-            return _turned_anew(x, factors, self.layout)
+            return _rotate(x, factors, self.layout)
         as_out("out", out, x, apart={"factors": factors})
         if not (values_are_known(x) and values_are_known(factors)):
-            return out.copy_(_by_definition(x, factors, self.layout))
-        return _turned(x, factors, self.layout, out)
+            return out.copy_(_rotate_by_definition(x, factors, self.layout))
+        return _rotate_eagerly(x, factors, self.layout, out)
 
     def extra_repr(self) -> str:
-        """Return what `print(module)` shows between the brackets."""
+        """Return the text that `print` shows for the module."""
         omega = [str(frequency) for frequency in self.frequencies]
         few = omega if len(omega) < 4 else [omega[0], "...", omega[-1]]
         given = f"base={self.base}" if self.base else f"frequencies=({', '.join(few)})"
         return f'{self.d}, {given}, layout="{self.layout}", rotary_d={2 * len(omega)}'
 
-    def _places(self, x: Tensor, offset: int, positions: Tensor | None) -> Tensor:
-        """Return the position of each vector, float64, whose angles float64 can tell apart."""
+    def _positions(self, x: Tensor, offset: int, positions: Tensor | None) -> Tensor:
+        """Return the position of each vector as float64, checked against the fastest frequency."""
         return offset_or_positions(
             offset,
             positions,
@@ -233,15 +234,15 @@ class RotaryEmbedding(nn.Module):
             fastest=max(self.frequencies),
         )
 
-    def _turned(self, x: Tensor, places: Tensor) -> Tensor:
+    def _rotated(self, x: Tensor, positions: Tensor) -> Tensor:
         """Return each pair (x, y) as (x·cos − y·sin, x·sin + y·cos)."""
         omega = torch.tensor(self.frequencies, dtype=torch.float64, device=x.device)
-        angles = (places[..., None] * omega).unsqueeze(-3)  # (1 or batch, 1 head, length, pairs)
-        return _turned_by(x, angles.cos().to(x.dtype), angles.sin().to(x.dtype), self.layout)
+        angles = (positions[..., None] * omega).unsqueeze(-3)  # (1 or batch, 1, length, pairs)
+        return _rotate_pairs(x, angles.cos().to(x.dtype), angles.sin().to(x.dtype), self.layout)
 
     def _check_factors(self, factors: Tensor, x: Tensor) -> None:
-        """Raise unless `factors` are for these vectors."""
-        shape, wanted = (x.shape[2], len(self.frequencies)), _numbers(x.dtype)
+        """Raise unless `factors` match these vectors in dtype, shape and device."""
+        shape, wanted = (x.shape[2], len(self.frequencies)), _complex_dtype(x.dtype)
         if not isinstance(factors, Tensor):
             raise TypeError(f"factors must be a {wanted} tensor; got {_shown(factors)}")
         if factors.dtype is not wanted:
@@ -254,16 +255,16 @@ class RotaryEmbedding(nn.Module):
         on_device("factors", factors, x.device)
 
 
-class _Turn(torch.autograd.Function):
-    """A new turned tensor, of `factors` that nothing follows.
+class _Rotation(torch.autograd.Function):
+    """Rotation into a new tensor, differentiable in `x` but not in `factors`.
 
-    A turn is linear: a tangent is turned as the vectors are. It is orthogonal: a gradient is turned
-    back, by the conjugates.
+    A rotation is linear, so a tangent is rotated like the vectors. It is orthogonal, so a gradient
+    is rotated back, by the conjugates.
     """
 
     @staticmethod
     def forward(x: Tensor, factors: Tensor, layout: str) -> Tensor:
-        return _turned(x, factors, layout, None)
+        return _rotate_eagerly(x, factors, layout, None)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, str], output: Tensor) -> None:
@@ -274,39 +275,39 @@ class _Turn(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
         (factors,) = ctx.saved_tensors
-        return _turned_anew(gradients[0], factors.conj().resolve_conj(), ctx.layout), None, None
+        return _rotate(gradients[0], factors.conj().resolve_conj(), ctx.layout), None, None
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Tensor) -> Tensor:
         (factors,) = ctx.saved_tensors
-        return _turned_anew(tangents[0], factors, ctx.layout)
+        return _rotate(tangents[0], factors, ctx.layout)
 
 
-def _turned_anew(x: Tensor, factors: Tensor, layout: str) -> Tensor:
-    """Return a new turned tensor, fast where it can be, with derivatives wherever they are wanted.
+def _rotate(x: Tensor, factors: Tensor, layout: str) -> Tensor:
+    """Return `x` rotated into a new tensor, on the fast path if possible, and differentiable.
 
-    A compiler makes one loop of the definition by itself, and under `vmap` there is no memory to
-    write into. Gradients to factors are rare, so they go the way of the definition too.
+    The definition is used under a compiler, which fuses it into one loop, under `vmap`, where there
+    is no memory to write into, and for the rare gradients of `factors`.
     """
     known = values_are_known(x) and values_are_known(factors)
-    if known and not is_followed(x, factors):
-        return _turned(x, factors, layout)
-    if known and not is_followed(factors):
-        turned: Tensor = _Turn.apply(x, factors, layout)  # type: ignore[no-untyped-call]
-        return turned
-    return _by_definition(x, factors, layout)
+    if known and not is_differentiated(x, factors):
+        return _rotate_eagerly(x, factors, layout)
+    if known and not is_differentiated(factors):
+        rotated: Tensor = _Rotation.apply(x, factors, layout)  # type: ignore[no-untyped-call]
+        return rotated
+    return _rotate_by_definition(x, factors, layout)
 
 
-def _by_definition(x: Tensor, factors: Tensor, layout: str) -> Tensor:
-    """Return `x` turned by factors in the way of a call."""
+def _rotate_by_definition(x: Tensor, factors: Tensor, layout: str) -> Tensor:
+    """Return `x` rotated by `factors`, computed as in a call of the module."""
     exact = x.to(torch.promote_types(x.dtype, torch.float32))
-    turning, passing = exact.tensor_split([2 * factors.shape[-1]], dim=-1)
-    turned = _turned_by(turning, factors.real, factors.imag, layout)
-    return torch.cat([turned, passing], dim=-1).to(x.dtype)
+    rotating, passing = exact.tensor_split([2 * factors.shape[-1]], dim=-1)
+    rotated = _rotate_pairs(rotating, factors.real, factors.imag, layout)
+    return torch.cat([rotated, passing], dim=-1).to(x.dtype)
 
 
-def _turned_by(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
-    """Return each pair turned by an angle of this cosine and sine."""
+def _rotate_pairs(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
+    """Return `x` with each pair rotated by the angle with this cosine and sine."""
     first, second = _pairs(x, layout)
     pairs = torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1)
     ordered = pairs if layout == "interleaved" else pairs.mT
@@ -321,49 +322,49 @@ def _pairs(x: Tensor, layout: str) -> tuple[Tensor, Tensor]:
     return first, second
 
 
-def _numbers(dtype: torch.dtype) -> torch.dtype:
-    """Return the complex type in which numbers of a real one are turned."""
+def _complex_dtype(dtype: torch.dtype) -> torch.dtype:
+    """Return the complex dtype of the factors that rotate vectors of a real dtype."""
     return torch.complex128 if dtype is torch.float64 else torch.complex64
 
 
-def _turned(x: Tensor, factors: Tensor, layout: str, out: Tensor | None = None) -> Tensor:
-    """Return `x` turned into `out`, or into a new tensor."""
-    turning = 2 * factors.shape[-1]
+def _rotate_eagerly(x: Tensor, factors: Tensor, layout: str, out: Tensor | None = None) -> Tensor:
+    """Return `x` rotated into `out`, or into a new tensor."""
+    rotating = 2 * factors.shape[-1]
     in_pairs = layout == "interleaved" and x.dtype in (torch.float32, torch.float64)
     small = x.numel() * x.element_size() < LARGE
-    if in_pairs and turning == x.shape[-1] and out is None and small:  # as in a decoding step
-        numbers = _as_numbers(x, factors.dtype)
+    if in_pairs and rotating == x.shape[-1] and out is None and small:  # as in a decoding step
+        numbers = _as_complex(x, factors.dtype)
         if numbers is not None:
             return (numbers * factors).view(x.dtype)
     if layout == "half" and out is None and x.numel() <= STEP:
-        return _turned_at_once(x, factors)
-    out = _new_like(x) if out is None else out
-    if turning < x.shape[-1] and not is_same(x, out):
-        out[..., turning:] = x[..., turning:]
-    x, result = x[..., :turning], out[..., :turning]
+        return _rotate_halves_at_once(x, factors)
+    out = _empty_like(x) if out is None else out
+    if rotating < x.shape[-1] and not is_same(x, out):
+        out[..., rotating:] = x[..., rotating:]
+    x, result = x[..., :rotating], out[..., :rotating]
     if in_pairs:
-        numbers, turned = _as_numbers(x, factors.dtype), _as_numbers(result, factors.dtype)
-        if numbers is not None and turned is not None:
-            torch.mul(numbers, factors, out=turned)
+        numbers, rotated = _as_complex(x, factors.dtype), _as_complex(result, factors.dtype)
+        if numbers is not None and rotated is not None:
+            torch.mul(numbers, factors, out=rotated)
             return out
-    _turn_by_tiles(x, factors, layout, result)
+    _rotate_by_tiles(x, factors, layout, result)
     return out
 
 
-def _turned_at_once(x: Tensor, factors: Tensor) -> Tensor:
-    """Return the two halves of `x` turned as numbers, in as few operations as there can be."""
-    turning = 2 * factors.shape[-1]
-    passing = (x[..., turning:],) if turning < x.shape[-1] else ()
-    exact = x[..., :turning] if passing else x
+def _rotate_halves_at_once(x: Tensor, factors: Tensor) -> Tensor:
+    """Return `x` in the layout "half", rotated in as few operations as possible."""
+    rotating = 2 * factors.shape[-1]
+    passing = (x[..., rotating:],) if rotating < x.shape[-1] else ()
+    exact = x[..., :rotating] if passing else x
     narrow = x.dtype in (torch.bfloat16, torch.float16)
     first, second = (exact.float() if narrow else exact).chunk(2, dim=-1)
     numbers = torch.complex(first, second) * factors
-    turned = torch.cat((numbers.real, numbers.imag, *passing), dim=-1)
-    return turned.to(x.dtype) if narrow else turned
+    rotated = torch.cat((numbers.real, numbers.imag, *passing), dim=-1)
+    return rotated.to(x.dtype) if narrow else rotated
 
 
-def _new_like(x: Tensor) -> Tensor:
-    """Return new memory laid out like `x`, in large pages where it is much."""
+def _empty_like(x: Tensor) -> Tensor:
+    """Return an empty tensor with the strides of `x`, in huge pages if it is large."""
     if x.device.type != "cpu" or x.numel() * x.element_size() < LARGE:
         return torch.empty_like(x)
     strides = torch.empty_like(x, device="meta").stride()
@@ -371,54 +372,55 @@ def _new_like(x: Tensor) -> Tensor:
     return memory.view(x.dtype).as_strided(x.shape, strides)
 
 
-def _as_numbers(x: Tensor, dtype: torch.dtype) -> Tensor | None:
-    """Return the pairs of `x` as the complex numbers that they are in memory, where they are."""
+def _as_complex(x: Tensor, dtype: torch.dtype) -> Tensor | None:
+    """Return a complex view of the pairs of `x`, or None if its strides do not allow one."""
     try:
         return x.view(dtype)
-    except RuntimeError:  # there are gaps, or pairs do not begin at even places
+    except RuntimeError:  # there are gaps, or pairs start at odd offsets
         return None
 
 
-def _turn_by_tiles(x: Tensor, factors: Tensor, layout: str, out: Tensor) -> None:
-    """Write `x` turned into `out`, a piece at a time."""
-    turn: Callable[..., None]
+def _rotate_by_tiles(x: Tensor, factors: Tensor, layout: str, out: Tensor) -> None:
+    """Write `x` rotated into `out`, one tile at a time."""
+    rotate: Callable[..., None]
     if layout == "interleaved":
-        turn, parts = _turn_numbers, [factors]
+        rotate, parts = _rotate_complex_tile, [factors]
     else:
         cos, sin = factors.real, factors.imag.contiguous()
-        turn, parts = _turn_halves, [torch.cat([cos, cos], dim=-1), sin]
+        rotate, parts = _rotate_halves_tile, [torch.cat([cos, cos], dim=-1), sin]
     parts = [part.expand(x.shape[0], 1, *part.shape[-2:]) for part in parts]
-    for texts, heads, rows in _tiles(x):
-        tile = texts, heads, rows
-        turn(x[tile], out[tile], *(part[texts, :, rows] for part in parts))
+    for sequences, heads, rows in _tiles(x):
+        tile = sequences, heads, rows
+        rotate(x[tile], out[tile], *(part[sequences, :, rows] for part in parts))
 
 
 def _tiles(x: Tensor) -> Iterator[tuple[slice, ...]]:
-    """Yield which texts, heads and rows make up each piece of `x`; one alone on other devices."""
+    """Yield the slices of batch, heads and length of each tile of `x`; on a GPU, a single tile."""
     batch, heads, length, d = x.shape
     room = TILE if x.device.type == "cpu" else x.numel()
     rows = max(1, min(length, room // d))
     several = max(1, min(heads, room // (d * rows)))
-    texts = max(1, min(batch, room // (d * rows * several)))
-    steps = (texts, several, rows)
-    for corner in product(range(0, batch, texts), range(0, heads, several), range(0, length, rows)):
+    sequences = max(1, min(batch, room // (d * rows * several)))
+    steps = (sequences, several, rows)
+    starts = (range(0, size, step) for size, step in zip(x.shape, steps, strict=False))
+    for corner in product(*starts):
         yield tuple(slice(start, start + step) for start, step in zip(corner, steps, strict=True))
 
 
-def _turn_numbers(x: Tensor, out: Tensor, factors: Tensor) -> None:
-    """Write into `out` the pairs of `x`, gathered where they can be read as numbers, turned."""
+def _rotate_complex_tile(x: Tensor, out: Tensor, factors: Tensor) -> None:
+    """Write a tile of `x` rotated into `out`, through a copy that can be viewed as complex."""
     exact = torch.empty(x.shape, dtype=factors.dtype.to_real(), device=x.device).copy_(x)
     exact.view(factors.dtype).mul_(factors)
     out.copy_(exact)
 
 
-def _turn_halves(x: Tensor, out: Tensor, cos: Tensor, sin: Tensor) -> None:
-    """Write into `out` the two halves of `x`, each turned into the other."""
+def _rotate_halves_tile(x: Tensor, out: Tensor, cos: Tensor, sin: Tensor) -> None:
+    """Write a tile of `x` in the layout "half" rotated into `out`."""
     exact = x.to(cos.dtype)
     apart = out.dtype is cos.dtype and not is_same(x, out)
-    turned = torch.mul(exact, cos, out=out if apart else None)
-    (first, second), (above, below) = exact.chunk(2, dim=-1), turned.chunk(2, dim=-1)
+    rotated = torch.mul(exact, cos, out=out if apart else None)
+    (first, second), (above, below) = exact.chunk(2, dim=-1), rotated.chunk(2, dim=-1)
     above.addcmul_(second, sin, value=-1)
     below.addcmul_(first, sin)
     if not apart:
-        out.copy_(turned)
+        out.copy_(rotated)

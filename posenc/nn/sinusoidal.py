@@ -1,10 +1,10 @@
-"""The sinusoidal encoding as a layer: tokens in, tokens with their positions out.
+"""The sinusoidal encoding as a layer: it adds positions to tokens.
 
-The layer keeps its frequencies as Python's own float64 numbers, out of reach of `.half()`,
-`.to(torch.bfloat16)`, `state_dict` and the meta device, and works its rows out anew each time.
-That avoids two faults. A table kept as a buffer is cast with the rest of the model, and its sines
-stay rounded when the model is cast back. Positions or frequencies that are cast are worse: in
-bfloat16 the position 257 is 256 before any sine is taken.
+The layer keeps its frequencies as Python floats, so `.half()`, `.to(torch.bfloat16)`, `state_dict`
+and the meta device do not affect them, and computes its rows on each call. That avoids two
+mistakes. A table kept as a buffer is cast with the rest of the model, and its sines stay rounded
+when the model is cast back. Casting positions or frequencies is worse: in bfloat16 the position
+257 becomes 256 before any sine is computed.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ def sinusoidal_rows(positions: Tensor, omega: tuple[float, ...]) -> Tensor:
 class SinusoidalPositionalEncoding(nn.Module):
     """Add the row PE(p) of its position to each token, exact in every dtype.
 
-    PE(p) has sin(p·ω_i) in column 2i and cos(p·ω_i) in column 2i+1, as
-    `posenc.sinusoidal_encoding` has. The rows are worked out in float64 and cast to the dtype
-    of the tokens at the end. Nothing is learned and nothing is stored.
+    PE(p) has sin(p·ω_i) in column 2i and cos(p·ω_i) in column 2i+1, as in
+    `posenc.sinusoidal_encoding`. The rows are computed in float64 and cast to the dtype of the
+    tokens at the end. Nothing is learned and nothing is stored.
 
     Args:
         d_model: width of a token; an even integer, 2 or more.
-        max_len: the first position that is refused, an integer, 1 or more; None for no limit,
-            as the formula has none.
+        max_len: positions must be below it; an integer, 1 or more, or None for no limit. The
+            formula itself has no limit.
         base: see `posenc.frequencies`.
         dropout: probability, from 0 to below 1, of dropping an entry of the sum in training.
 
@@ -82,8 +82,8 @@ class SinusoidalPositionalEncoding(nn.Module):
 
         Args:
             x: tokens, `(batch, length, d_model)`, floating.
-            offset: position of the first token, an integer, 0 or more: what a cache already
-                holds.
+            offset: position of the first token, an integer, 0 or more: with a cache, how many
+                tokens it holds.
             positions: instead of `offset`, the position of each token: integers, float32 or
                 float64, negative ones too, `(length,)` or `(batch, length)`, on the device of
                 `x`. Their values are checked in eager mode only.
@@ -95,8 +95,8 @@ class SinusoidalPositionalEncoding(nn.Module):
             TypeError: `x` is not a floating tensor, `offset` not an integer, `positions` not a
                 tensor of one of those types.
             ValueError: a shape or device does not fit; both `offset` and `positions` are given;
-                a position reaches `max_len`, is not finite, or is too large for its type to
-                tell from its neighbours: 2**53, or 2**24 in float32; or its angle reaches
+                a position reaches `max_len`, is not finite, or reaches 2**53, or 2**24 in
+                float32, beyond which not every integer is representable; or its angle reaches
                 2**53 at a frequency above 1.
 
         Examples:
@@ -120,5 +120,5 @@ class SinusoidalPositionalEncoding(nn.Module):
         return result
 
     def extra_repr(self) -> str:
-        """Return what `print` shows of the layer."""
+        """Return the text that `print` shows for the layer."""
         return f"d_model={self.d_model}, max_len={self.max_len}, base={self.base}"

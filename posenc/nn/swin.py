@@ -1,6 +1,6 @@
-"""Swin's relative position bias as a module: a learned number for each way to lie in a window.
+"""Swin's relative position bias as a module: a learned number per head and relative position.
 
-Liu et al., "Swin Transformer" (2021), section 3.2. The index is that of `posenc.swin`.
+Liu et al., "Swin Transformer" (2021), section 3.2. The index is that of `posenc.swin_index`.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from posenc.swin import swin_index
 
 
 class SwinRelativeBias(nn.Module):
-    """A bias for every head and every pair of places in a square window.
+    """A bias for every head and every pair of patches in a square window.
 
     Args:
         heads: number of heads; an integer, 1 or more.
-        window: places along a side of the window; an integer, 1 or more.
+        window: patches per side of the window; an integer, 1 or more.
 
     Attributes:
         heads: number of heads.
-        window: places along a side.
+        window: patches per side.
         table: the learned numbers, `((2·window − 1)², heads)`, in the authors' order; see
             `posenc.swin_index`.
 
@@ -30,8 +30,8 @@ class SwinRelativeBias(nn.Module):
         ValueError: an argument is below 1.
 
     Source:
-        Liu et al. (2021), section 3.2. The table starts normal, of standard deviation 0.02; the
-        authors' code cuts the same distribution off at two units.
+        Liu et al. (2021), section 3.2. The table is initialized from a normal distribution of
+        standard deviation 0.02; the authors' code truncates that distribution at ±2.
 
     Examples:
         >>> import torch
@@ -47,11 +47,11 @@ class SwinRelativeBias(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the table anew, from a normal distribution of standard deviation 0.02."""
+        """Initialize the table again, from a normal distribution of standard deviation 0.02."""
         nn.init.normal_(self.table, std=0.02)
 
     def forward(self) -> Tensor:
-        """Return what each head adds to the score of each pair of places, counted row by row.
+        """Return the bias of each head for each pair of patches, numbered row by row.
 
         Returns:
             Shape `(heads, window**2, window**2)`, in the dtype of the table; a new tensor.
@@ -66,5 +66,5 @@ class SwinRelativeBias(nn.Module):
         return self.table.T[:, index]
 
     def extra_repr(self) -> str:
-        """Return the two sizes, as `print` shows them."""
+        """Return the text that `print` shows for the module."""
         return f"{self.heads}, window={self.window}"

@@ -17,13 +17,13 @@ from posenc.t5 import t5_bucket_starts
 class T5RelativeBias(nn.Module):
     """A bias for every head and every bucket of relative positions.
 
-    Give one such module to all layers, as T5 does: each adds the same bias to its scores.
+    Share one module among all layers, as T5 does: each adds the same bias to its scores.
 
     Args:
         heads: number of heads; an integer, 1 or more.
         bidirectional: True for an encoder, where half of the buckets are for keys ahead; False
             for a decoder, where keys ahead share bucket 0 and a mask hides them.
-        buckets: an integer; 2 or more, and with `bidirectional` even and 4 or more.
+        buckets: an integer, 2 or more; with `bidirectional`, an even one, 4 or more.
         max_distance: an integer above the exact range; see `posenc.t5_bucket_starts`.
 
     Attributes:
@@ -34,14 +34,14 @@ class T5RelativeBias(nn.Module):
         table: the learned numbers, `(buckets, heads)`.
 
     Raises:
-        TypeError: `bidirectional` is not True or False, or another one not an integer.
-        ValueError: a number is below its least, `buckets` is odd with `bidirectional`, or
+        TypeError: `bidirectional` is not True or False, or another argument is not an integer.
+        ValueError: a number is too small, `buckets` is odd with `bidirectional`, or
             `max_distance` is not above the exact range.
 
     Source:
-        Raffel et al. (2020), section 2.1. The paper leaves the start of the table open: here
-        normal, of standard deviation 0.02. T5 does not divide scores by √d; `attention` does,
-        before it adds the bias.
+        Raffel et al. (2020), section 2.1. The paper does not say how to initialize the table; here
+        it is drawn from a normal distribution of standard deviation 0.02. T5 does not divide scores
+        by √d; `attention` does, before it adds the bias.
 
     Examples:
         >>> import torch
@@ -67,11 +67,11 @@ class T5RelativeBias(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the table anew, from a normal distribution of standard deviation 0.02."""
+        """Initialize the table again, from a normal distribution of standard deviation 0.02."""
         nn.init.normal_(self.table, std=0.02)
 
     def forward(self, relative: Tensor) -> Tensor:
-        """Return what each head adds to the score of each pair of positions.
+        """Return the bias of each head for each pair of positions.
 
         Args:
             relative: key − query, `(query, key)` or `(batch, query, key)`, an integer tensor on
@@ -83,28 +83,28 @@ class T5RelativeBias(nn.Module):
 
         Raises:
             TypeError: `relative` is not an integer tensor.
-            ValueError: `relative` is of another shape or on another device; in eager mode also:
+            ValueError: `relative` has the wrong shape or is on another device; in eager mode also:
                 it reaches 2**53 in size.
 
         Examples:
             >>> import torch
             >>> from posenc.nn import relative_positions
             >>> row = T5RelativeBias(heads=8)(relative_positions(1, 1000))
-            >>> bool((row[:, 0, 200:] == row[:, 0, 200:201]).all())  # from 128 on, one bucket
+            >>> bool((row[:, 0, 200:] == row[:, 0, 200:201]).all())  # all in the last bucket
             True
         """
         relative = on_device("relative", as_relative("relative", relative), self.table.device)
         return self.table.T[:, self._bucket(relative)].movedim(0, -3)
 
     def extra_repr(self) -> str:
-        """Return the sizes, as `print` shows them."""
+        """Return the text that `print` shows for the module."""
         return (
             f"{self.heads}, bidirectional={self.bidirectional}, buckets={self.buckets},"
             f" max_distance={self.max_distance}"
         )
 
     def _bucket(self, relative: Tensor) -> Tensor:
-        """Return `posenc.t5_buckets` of a tensor, in whole numbers alone."""
+        """Return `posenc.t5_buckets` of a tensor, computed in integers only."""
         starts = torch.tensor(self._starts, device=relative.device)
         distance = relative.abs() if self.bidirectional else (-relative).clamp(min=0)
         bucket = torch.bucketize(distance.contiguous(), starts, right=True) - 1

@@ -1,7 +1,7 @@
-"""Text to numbers and back: one token a byte, or one token a word.
+"""Text to token ids and back: one token per byte, or one token per word.
 
-Both have ids 0 … 255 for the 256 bytes, then three special tokens; the word tokenizer goes on
-with its words, and spells in bytes whatever is not among them. So no text is ever unknown.
+Both have ids 0 … 255 for the 256 bytes, then three special tokens. The word tokenizer continues
+with its words, and spells everything else in bytes, so it can encode any text.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any, TypeGuard
 from posenc._arguments import _shown, as_choice, as_flag, as_integer
 
 BYTES = 256
-SPECIAL_TOKENS = ("<pad>", "<bos>", "<eos>")  # fill up, begin of sequence, end of sequence
+SPECIAL_TOKENS = ("<pad>", "<bos>", "<eos>")  # padding, beginning of sequence, end of sequence
 PAD, BOS, EOS = range(BYTES, BYTES + len(SPECIAL_TOKENS))
 FIRST_WORD = BYTES + len(SPECIAL_TOKENS)
 
-# The words of the demonstrations, and the commonest small words of English.
+# The words of the demonstrations, and the most common short words of English.
 WORDS = tuple(
     re.findall(
         r"\w+",
@@ -40,13 +40,13 @@ WORDS = tuple(
 
 
 class ByteTokenizer:
-    """One token for each byte of the text in UTF-8: the id is the byte.
+    """One token per byte of the text in UTF-8: the id is the byte.
 
-    Every text comes back exactly as it was, in any language, at the price of long sequences.
+    Decoding returns every text exactly, in any language, at the cost of long sequences.
 
     Attributes:
         vocab_size: how many ids there are: 256 bytes and 3 special tokens, 259.
-        pad_id: fills up a shorter text, 256.
+        pad_id: pads a shorter sequence, 256.
         bos_id: begins a sequence, 257.
         eos_id: ends a sequence, 258.
 
@@ -68,15 +68,15 @@ class ByteTokenizer:
         """Return the ids of a text.
 
         Args:
-            text: any string that UTF-8 can write.
+            text: any string that UTF-8 can encode.
             add_special_tokens: whether the sequence begins with `bos_id` and ends with `eos_id`.
 
         Returns:
-            A list of integers below `vocab_size`; of the empty text, an empty one.
+            A list of integers below `vocab_size`; empty for the empty text.
 
         Raises:
-            TypeError: `text` is not a string, or `add_special_tokens` not True or False.
-            ValueError: `text` holds half of a surrogate pair, which is no character.
+            TypeError: `text` is not a string, or `add_special_tokens` is not True or False.
+            ValueError: `text` contains a lone surrogate, which UTF-8 cannot encode.
 
         Examples:
             >>> ByteTokenizer().encode("cat", add_special_tokens=True)
@@ -86,14 +86,15 @@ class ByteTokenizer:
         return [BOS, *ids, EOS] if as_flag("add_special_tokens", add_special_tokens) else ids
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of these ids, special tokens left out.
+        """Return the text of these ids, without special tokens.
 
         Args:
             ids: integers from 0 to `vocab_size` − 1, in a list, an array or a tensor of one
                 axis.
 
         Returns:
-            The text; � (U+FFFD) where bytes are not UTF-8, as a model may put them.
+            The text, with � (U+FFFD) for bytes that are not valid UTF-8, which a model may
+            produce.
 
         Raises:
             TypeError: `ids` is not a sequence of integers.
@@ -106,7 +107,7 @@ class ByteTokenizer:
         return self._decode([i for i in self._checked(ids) if not BYTES <= i < FIRST_WORD])
 
     def _encode(self, text: str) -> list[int]:
-        """Return the ids of a text that is one."""
+        """Return the ids of a text that has been checked."""
         return list(text.encode())
 
     def _decode(self, ids: list[int]) -> str:
@@ -114,11 +115,11 @@ class ByteTokenizer:
         return bytes(ids).decode(errors="replace")
 
     def _checked(self, ids: Iterable[int]) -> Iterator[int]:
-        """Yield each id, as an integer of the vocabulary."""
+        """Yield each id as an int, checked to be in the vocabulary."""
         allowed = f"integers from 0 to {self.vocab_size - 1}"
         try:
-            listed = ids.tolist() if hasattr(ids, "tolist") else ids  # an array's booleans stay so
-        except (TypeError, RuntimeError):  # a class, or a tensor that keeps its values to itself
+            listed = ids.tolist() if hasattr(ids, "tolist") else ids  # keeps booleans
+        except (TypeError, RuntimeError):  # a class, or a tensor without readable values
             listed = None
         if not _is_sequence(listed):
             raise TypeError(f"ids must be {allowed}, in a sequence; got {_shown(ids)}")
@@ -130,31 +131,31 @@ class ByteTokenizer:
 
 
 class WordTokenizer(ByteTokenizer):
-    """One token for each known word, upper and lower case alike; the rest is spelled in bytes.
+    """One token per known word, ignoring case; everything else is spelled in bytes.
 
-    A text in small letters is cut into words (letters, digits and underscores in a row) and
-    single characters between them. A known word is one token. An unknown word, a punctuation
-    mark, a blank or a line's end is its bytes. One rule keeps sentences short: a single blank
-    between two known words is left out, and put back wherever two of them stand side by side.
-    So `decode(encode(text))` is `text.lower()`, whatever the text.
+    The text is lowercased and split into words (runs of letters, digits and underscores) and the
+    single characters between them. A known word is one token. Unknown words, punctuation, spaces
+    and newlines become their bytes. One rule keeps sequences short: a single space between two
+    known words is omitted, and decoding inserts a space between adjacent words. So
+    `decode(encode(text))` is `text.lower()` for every text.
 
     Args:
-        words: the known words, in small letters, each once; their ids count on from 259.
+        words: the known words, lowercase and without duplicates; their ids start at 259.
 
     Attributes:
         words: the known words, a tuple.
-        vocab_size: how many ids there are: 259 and the words.
-        pad_id: fills up a shorter text, 256.
+        vocab_size: how many ids there are: 259 plus the number of words.
+        pad_id: pads a shorter sequence, 256.
         bos_id: begins a sequence, 257.
         eos_id: ends a sequence, 258.
 
     Raises:
         TypeError: `words` is not a sequence of strings.
-        ValueError: a word is not one in the sense above, or stands there twice.
+        ValueError: a string is not a word as defined above, or is repeated.
 
     Source:
-        Spelling the unknown in bytes is the option byte_fallback of SentencePiece, the program
-        of Kudo and Richardson (2018); the rule about blanks is our own.
+        Spelling unknown words in bytes is the option byte_fallback of SentencePiece, the program
+        of Kudo and Richardson (2018); the rule about spaces is our own.
 
     Examples:
         >>> tokenizer = WordTokenizer(["cat", "sat", "the"])
@@ -172,7 +173,7 @@ class WordTokenizer(ByteTokenizer):
         self._ids = {word: number for number, word in enumerate(self.words, FIRST_WORD)}
 
     def _encode(self, text: str) -> list[int]:
-        """Return the ids of a text, but for the blanks that decoding puts back."""
+        """Return the ids of a text, without the spaces that decoding inserts."""
         pieces = _pieces(text)
         around = zip(["", *pieces], pieces, [*pieces[1:], ""], strict=False)
         kept = [
@@ -183,15 +184,15 @@ class WordTokenizer(ByteTokenizer):
         return [i for piece in kept for i in self._spelled(piece)]
 
     def _spelled(self, piece: str) -> list[int]:
-        """Return a known word's id, and anything else in bytes."""
+        """Return the id of a known word, or the bytes of anything else."""
         return [self._ids[piece]] if piece in self._ids else list(piece.encode())
 
     def _decode(self, ids: list[int]) -> str:
-        """Return the text of ids, a blank between neighbouring words."""
+        """Return the text of ids, with a space between adjacent words."""
         text = b""
         for before, here in pairwise([0, *ids]):
-            blank = b" " if min(before, here) >= FIRST_WORD else b""
-            text += blank + (bytes([here]) if here < BYTES else self._word(here).encode())
+            space = b" " if min(before, here) >= FIRST_WORD else b""
+            text += space + (bytes([here]) if here < BYTES else self._word(here).encode())
         return text.decode(errors="replace")
 
     def _word(self, number: int) -> str:
@@ -205,17 +206,17 @@ def create_tokenizer(
     """Return a tokenizer by name.
 
     Args:
-        kind: "simple", one token a known word, or "byte", one token a byte.
-        texts: for "simple", texts whose words are to be the known ones, in the order of the
-            alphabet; None for a small built-in vocabulary. A model that reads the ids needs a
-            `vocab_size` no smaller than the tokenizer's.
+        kind: "simple", one token per known word, or "byte", one token per byte.
+        texts: for "simple", texts whose words become the vocabulary, in alphabetical order; None
+            for a small built-in vocabulary. The model needs a `vocab_size` of at least the
+            tokenizer's.
 
     Returns:
         A `WordTokenizer` or a `ByteTokenizer`.
 
     Raises:
         TypeError: `kind` is not a string, or `texts` is not a sequence of strings.
-        ValueError: `kind` is unknown, or is "byte" with texts, which it has no use for.
+        ValueError: `kind` is unknown, or `texts` are given with "byte", which has no vocabulary.
 
     Source:
         See the two classes.
@@ -229,7 +230,7 @@ def create_tokenizer(
     """
     if as_choice("kind", kind, ("simple", "byte")) == "byte":
         if texts is not None:
-            raise ValueError(f'texts must be None where kind is "byte"; got {_shown(texts)}')
+            raise ValueError(f'texts must be None when kind is "byte"; got {_shown(texts)}')
         return ByteTokenizer()
     if texts is None:
         return WordTokenizer(WORDS)
@@ -238,43 +239,43 @@ def create_tokenizer(
 
 
 def _pieces(text: str) -> list[str]:
-    """Return a text in small letters, cut into words and the characters between them."""
+    """Return a text lowercased and split into words and the characters between them."""
     return re.findall(r"\w+|\W", text.lower())
 
 
 def _is_word(piece: str) -> bool:
-    """Say whether a piece could be a known word."""
+    """Return whether a piece could be a known word."""
     return re.fullmatch(r"\w+", piece) is not None and piece == piece.lower()
 
 
 def _as_text(text: object, name: str = "text") -> str:
-    """Return `text`, a string that has a UTF-8 form."""
+    """Return `text`, which must be a string that UTF-8 can encode."""
     if not isinstance(text, str):
         raise TypeError(f"{name} must be a string; got {_shown(text)}")
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise ValueError(f"{name} must hold no half of a surrogate pair; got {_shown(text)}")
+        raise ValueError(f"{name} must not contain a lone surrogate; got {_shown(text)}")
     return text
 
 
 def _is_sequence(value: object) -> TypeGuard[Iterable[Any]]:
-    """Say whether there is one thing after another: a set has no order, and a text no parts."""
+    """Return whether `value` is an ordered iterable other than a string or a mapping."""
     return isinstance(value, Iterable) and not isinstance(value, str | bytes | Set | Mapping)
 
 
 def _as_texts(name: str, texts: object) -> list[str]:
-    """Return `texts`, a number of strings."""
+    """Return `texts` as a list of strings."""
     if not _is_sequence(texts):
         raise TypeError(f"{name} must be a sequence of strings; got {_shown(texts)}")
     return [_as_text(text, name) for text in texts]
 
 
 def _as_words(words: object) -> tuple[str, ...]:
-    """Return `words`, each a piece that `_pieces` would cut, and each once."""
+    """Return `words`, each a word as `_pieces` splits them, without duplicates."""
     listed = tuple(_as_texts("words", words))
     for word in listed:
         if not _is_word(word):
-            raise ValueError(f"words must be runs of small letters and digits; got {_shown(word)}")
+            raise ValueError(f"words must be lowercase letters and digits; got {_shown(word)}")
     if len(set(listed)) < len(listed):
         twice = next(word for word in listed if listed.count(word) > 1)
-        raise ValueError(f"words must be there once each; got {_shown(twice)} again")
+        raise ValueError(f"words must be unique; got {_shown(twice)} again")
     return listed

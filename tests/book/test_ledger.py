@@ -189,7 +189,7 @@ def test_a_planted_fault_is_noticed() -> None:
         {"right": "As stated.", "settings": "8 512"},
         {"at": "by-hand"},
         {"tests": ["test_nobody_wrote"]},
-        {"tests": ["test_turning_into_out_takes_no_new_pages"]},
+        {"tests": ["test_rotation_into_out_maps_no_new_pages"]},
         {"tests": [], "evidence": "Because.", "settings": "2 2 10000 1 2"},
         {"evidence": entry["evidence"].replace("width 512", "width 513")},
         {"right": entry["right"].replace("10000", "1000")},

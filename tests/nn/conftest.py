@@ -1,4 +1,4 @@
-"""What the tests of modules share: a compiler that spares itself what no test looks at."""
+"""Fixtures shared by the tests of modules, which make compilation cheaper."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import torch._dynamo.guards
 
 @pytest.fixture(scope="session", autouse=True)
 def untimed() -> Iterator[None]:
-    """Do not time how fast the conditions of each compiled graph are checked.
+    """Do not measure how fast the guards of each compiled graph are checked.
 
-    For that alone PyTorch empties the processor's caches, which takes as long as many a graph.
+    PyTorch flushes the CPU caches for that measurement, which can take as long as compiling.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(torch._dynamo.guards, "profile_guard_manager", lambda *_: 0.0, raising=False)
@@ -21,10 +21,9 @@ def untimed() -> Iterator[None]:
 
 @pytest.fixture
 def any_length() -> Iterator[None]:
-    """Compile for a length that is not known.
+    """Compile for an unknown length, without PyTorch's cache of output shapes.
 
-    PyTorch keeps what comes of each operation, by the shapes it is given; of a shape with an
-    unknown in it that takes longer than to work out anew what comes of it.
+    With symbolic shapes, a lookup in that cache takes longer than computing the shape again.
     """
     with torch._dynamo.config.patch(fake_tensor_cache_enabled=False):
         yield

@@ -1,4 +1,4 @@
-"""What `posenc.nn.alibi` promises, against `posenc.alibi`, which is checked by itself."""
+"""`posenc.nn.alibi` keeps its promises, compared with `posenc.alibi`, which has its own tests."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def paper_bias(heads: int, relative: Tensor, *, causal: bool) -> Tensor:
 @each("causal", [True, False])
 @each(("queries", "keys", "offset"), [(5, 5, 0), (1, 9, 8), (3, 2, 4), (2, 6, 1)])
 @each("heads", [1, 6, 8])
-def test_every_entry_is_numpys(
+def test_bias_equals_the_numpy_bias(
     heads: int, queries: int, keys: int, offset: int, causal: bool
 ) -> None:
     far = relative(queries, keys, offset)
@@ -66,12 +66,12 @@ def test_another_dtype_is_the_float64_bias_rounded_once(dtype: torch.dtype, caus
     assert torch.equal(bias, alibi(far, dtype=torch.float64).to(dtype))
 
 
-def test_float32_is_what_comes_back_unasked() -> None:
+def test_default_dtype_is_float32() -> None:
     assert ALiBi(2)(relative(3)).dtype == torch.float32
 
 
-def test_in_float32_arithmetic_one_entry_in_fourteen_would_be_off() -> None:
-    """Why the product is taken in float64: with slopes that are no powers of two."""
+def test_float32_arithmetic_would_change_one_entry_in_fourteen() -> None:
+    """The reason for float64: slopes that are not powers of two."""
     far = relative(512)
     exact = ALiBi(12, causal=False)(far)
     slopes = torch.tensor(alibi_slopes(12), dtype=torch.float32)
@@ -81,8 +81,8 @@ def test_in_float32_arithmetic_one_entry_in_fourteen_would_be_off() -> None:
 
 
 @each("causal", [True, False])
-def test_each_text_of_a_batch_may_have_positions_of_its_own(causal: bool) -> None:
-    """Left padding, and two packed documents, beside a text that is neither."""
+def test_each_sequence_of_a_batch_may_have_its_own_positions(causal: bool) -> None:
+    """Left padding, two packed documents, and a sequence with neither."""
     positions = torch.tensor([[0, 1, 2, 3, 4], [-2, -1, 0, 1, 2], [0, 1, 0, 1, 2]])
     far = positions[:, None, :] - positions[:, :, None]
     alibi = ALiBi(6, causal=causal)
@@ -90,7 +90,7 @@ def test_each_text_of_a_batch_may_have_positions_of_its_own(causal: bool) -> Non
     assert bias.shape == (3, 6, 5, 5)
     for text in range(3):
         assert torch.equal(bias[text], alibi(far[text]))
-    assert torch.equal(bias[1], bias[0])  # padding moves a text and changes no distance
+    assert torch.equal(bias[1], bias[0])  # padding shifts a sequence but changes no distance
     assert torch.equal(bias[2][:, 2:, 2:], alibi(relative(3)))
 
 
@@ -101,7 +101,7 @@ def test_each_text_of_a_batch_may_have_positions_of_its_own(causal: bool) -> Non
     offset=st.integers(0, 100),
     causal=st.booleans(),
 )
-def test_a_row_decoded_alone_is_the_row_of_the_whole(
+def test_a_row_decoded_alone_equals_that_row_of_the_matrix(
     heads: int, queries: int, offset: int, causal: bool
 ) -> None:
     alibi = ALiBi(heads, causal=causal)
@@ -119,24 +119,24 @@ def test_the_symmetric_form_is_symmetric(heads: int, length: int) -> None:
 
 @each("kind", [torch.int32, torch.int16, torch.int8])
 def test_relative_positions_may_be_of_any_signed_integer_type(kind: torch.dtype) -> None:
-    """−128 has no opposite in int8; its distance is 128 all the same."""
+    """−128 has no negation in int8; its distance is 128 all the same."""
     far = torch.tensor([[-128, -1, 0, 127]])
     assert torch.equal(ALiBi(2)(far.to(kind)), ALiBi(2)(far))
 
 
-def test_no_queries_and_no_keys_are_no_error() -> None:
+def test_no_queries_and_no_keys_are_accepted() -> None:
     assert ALiBi(2)(relative(0, 3)).shape == (2, 0, 3)
     assert ALiBi(2)(relative(3, 0)).shape == (2, 3, 0)
     assert ALiBi(2)(torch.zeros(0, 4, 4, dtype=torch.int64)).shape == (0, 2, 4, 4)
 
 
-def test_no_bias_is_a_minus_zero() -> None:
+def test_no_entry_is_minus_zero() -> None:
     own = ALiBi(6)(relative(4)).diagonal(dim1=-2, dim2=-1)
     assert (own == 0).all()
     assert not own.signbit().any()
 
 
-def test_a_bias_is_the_callers_own() -> None:
+def test_writing_into_a_bias_does_not_change_the_next() -> None:
     alibi, far = ALiBi(2), relative(3)
     kept = alibi(far).clone()
     alibi(far).fill_(9)
@@ -144,17 +144,17 @@ def test_a_bias_is_the_callers_own() -> None:
     assert torch.equal(far, relative(3))
 
 
-def test_the_bias_stands_in_attention_as_the_formula_says() -> None:
+def test_attention_adds_the_bias_as_in_the_formula() -> None:
     q, k, v = torch.randn(3, 2, 6, 5, 8, generator=torch.Generator().manual_seed(0)).double()
     bias = ALiBi(6)(relative(5), dtype=torch.float64)
     output, weights = attention(q, k, v, bias=bias)
-    powers = torch.exp(q @ k.mT / math.sqrt(8)) * torch.exp(bias)  # what is far counts for less
+    powers = torch.exp(q @ k.mT / math.sqrt(8)) * torch.exp(bias)  # distant keys weigh less
     torch.testing.assert_close(weights, powers / powers.sum(-1, keepdim=True), rtol=0, atol=1e-14)
     assert (weights.triu(1) == 0).all()
     assert output.shape == v.shape
 
 
-# What is done to a module
+# Casting, saving and moving a module
 
 
 def test_nothing_is_learned_and_nothing_is_stored() -> None:
@@ -167,20 +167,20 @@ def test_nothing_is_learned_and_nothing_is_stored() -> None:
 
 
 @each("dtype", DTYPES)
-def test_no_cast_of_the_module_wears_the_bias_down(dtype: torch.dtype) -> None:
+def test_casting_the_module_never_rounds_the_bias(dtype: torch.dtype) -> None:
     far, expected = relative(2, 3000, 2998), ALiBi(12)(relative(2, 3000, 2998))
     model = nn.Sequential(nn.Linear(2, 2), ALiBi(12)).to(dtype)
     assert torch.equal(model[1](far), expected)
     assert torch.equal(copy.deepcopy(model).float()[1](far), expected)
 
 
-def test_a_module_made_on_meta_is_whole_at_once() -> None:
+def test_a_module_made_on_meta_works_without_a_reset() -> None:
     with torch.device("meta"):
         alibi = ALiBi(12)
     assert torch.equal(alibi.to_empty(device="cpu")(relative(9)), ALiBi(12)(relative(9)))
 
 
-def test_on_meta_it_gives_shapes() -> None:
+def test_output_on_meta_has_the_right_shape() -> None:
     bias = ALiBi(12)(relative(4, 6).to("meta"), dtype=torch.float16)
     assert bias.is_meta
     assert bias.shape == (12, 4, 6)
@@ -188,7 +188,7 @@ def test_on_meta_it_gives_shapes() -> None:
 
 
 def test_in_bfloat16_the_first_256_distances_differ_and_further_ones_keep_their_order() -> None:
-    """It has 8 binary digits: with a slope 2^−k, distances up to 256 are exact."""
+    """bfloat16 has 8 significant bits: with a slope 2^−k, distances up to 256 are exact."""
     bias = ALiBi(8)(relative(1, offset=999), dtype=torch.bfloat16)[:, 0].flip(-1)
     for head in bias:
         assert len(head[:257].unique()) == 257
@@ -196,7 +196,7 @@ def test_in_bfloat16_the_first_256_distances_differ_and_further_ones_keep_their_
 
 
 def test_in_bfloat16_the_key_form_loses_neighbours_at_4095_and_the_causal_form_does_not() -> None:
-    """The query's own weight, all scores alike, with slope 1/2: 0.393, as the docstring says."""
+    """With equal scores and slope 1/2 the query's own weight is 0.393, as the docstring says."""
     far, dtype = relative(1, offset=4095), torch.bfloat16
     by_key = torch.from_numpy(alibi_key_bias(8, 4096))
     own = torch.softmax(ALiBi(8)(far, dtype=dtype).double(), -1)[0, 0, -1]
@@ -209,7 +209,7 @@ def test_in_bfloat16_the_key_form_loses_neighbours_at_4095_and_the_causal_form_d
     assert exact.item() == pytest.approx(1 - math.exp(-0.5), abs=1e-12)
 
 
-def test_it_shows_its_arguments() -> None:
+def test_repr_shows_the_arguments() -> None:
     assert repr(ALiBi(12, causal=False)) == "ALiBi(12, causal=False)"
     assert ALiBi(12).slopes == tuple(alibi_slopes(12).tolist())
 
@@ -218,7 +218,7 @@ def test_it_shows_its_arguments() -> None:
 
 
 class InTwoTypes(nn.Module):
-    """A bias in the type of its own, and in a narrow one, for a compiler."""
+    """A bias in its default dtype and in a narrow one, for a compiler."""
 
     def __init__(self, causal: bool) -> None:
         super().__init__()
@@ -230,7 +230,7 @@ class InTwoTypes(nn.Module):
 
 @each("causal", [True, False])
 @pytest.mark.no_cover  # to count lines would slow the compiler as well
-def test_compiled_in_one_graph_it_gives_the_same(causal: bool) -> None:
+def test_it_compiles_to_one_graph_with_equal_results(causal: bool) -> None:
     torch._dynamo.reset()
     module = InTwoTypes(causal)
     compiled = torch.compile(module, fullgraph=True, backend="eager")
@@ -242,7 +242,7 @@ def test_compiled_in_one_graph_it_gives_the_same(causal: bool) -> None:
 
 @each("causal", [True, False])
 @pytest.mark.no_cover  # to count lines would slow the compiler as well
-def test_exported_for_any_length_it_gives_the_same(causal: bool) -> None:
+def test_it_exports_for_any_length_with_equal_results(causal: bool) -> None:
     alibi = ALiBi(12, causal=causal)
     lengths = {0: torch.export.Dim("query", max=99), 1: torch.export.Dim("key", min=2, max=99)}
     program = torch.export.export(alibi, (relative(3, 5),), dynamic_shapes={"relative": lengths})
@@ -254,19 +254,19 @@ def test_exported_for_any_length_it_gives_the_same(causal: bool) -> None:
 
 
 @each("value", ["8", 8.0, True, None, [8], torch.ones(1), 1j])
-def test_heads_that_are_no_integer_are_refused(value: Any) -> None:
+def test_non_integer_heads_are_refused(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^heads must be an integer, 1 or more; got "):
         ALiBi(value)
 
 
 @each("value", [0, -1, -(10**20)])
-def test_no_heads_are_refused(value: int) -> None:
+def test_zero_heads_are_refused(value: int) -> None:
     with pytest.raises(ValueError, match=rf"^heads must be an integer, 1 or more; got {value}$"):
         ALiBi(value)
 
 
 @each("value", [1, 0, None, "yes", np.True_, torch.tensor(True)])
-def test_causal_is_true_or_false(value: Any) -> None:
+def test_causal_must_be_true_or_false(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^causal must be True or False; got "):
         ALiBi(2, causal=value)
 
@@ -279,13 +279,13 @@ def test_causal_is_true_or_false(value: Any) -> None:
         torch.full((2, 2), math.nan),
     ],
 )
-def test_relative_positions_are_an_integer_tensor(value: Any) -> None:
+def test_relative_positions_must_be_an_integer_tensor(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^relative must be an integer tensor; got "):
         ALiBi(2)(value)
 
 
 @each("shape", [(), (3,), (1, 1, 3, 3)])
-def test_relative_positions_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
+def test_relative_positions_of_the_wrong_shape_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match=r"^relative must be of shape \(query, key\)"):
         ALiBi(2)(torch.zeros(shape, dtype=torch.int64))
 
@@ -310,7 +310,7 @@ def test_distances_that_float64_cannot_hold_are_refused(value: int) -> None:
         np.float32,
     ],
 )
-def test_the_bias_is_of_a_float_type(value: Any) -> None:
+def test_dtype_must_be_a_float_type(value: Any) -> None:
     refusal = r"^dtype must be torch.float16, bfloat16, float32 or float64; got "
     with pytest.raises(TypeError, match=refusal):
         ALiBi(2)(relative(3), dtype=value)

@@ -1,4 +1,4 @@
-"""What `posenc.nn.attention` promises, against `posenc.attention`, which is checked by itself."""
+"""`posenc.nn.attention` keeps its promises, compared with `posenc.attention`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ quick = settings(database=None, deadline=None, derandomize=True, max_examples=40
 
 
 class Attention(nn.Module):
-    """The function as a module, for what takes modules alone."""
+    """The function as a module, for `torch.export`."""
 
     def forward(
         self, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, mask: Tensor | None
@@ -56,7 +56,7 @@ def causal(queries: int, keys: int | None = None, offset: int = 0) -> Tensor:
     return torch.from_numpy(causal_mask(queries, keys, query_offset=offset))
 
 
-def assert_is_numpys(q: Tensor, k: Tensor, v: Tensor, **more: Tensor) -> None:
+def assert_equals_numpy(q: Tensor, k: Tensor, v: Tensor, **more: Tensor) -> None:
     """Compare output and weights with the numpy definition on the same numbers."""
     found = attention(q, k, v, **more)
     numbers = [x.double().numpy() for x in (q, k, v)]
@@ -71,7 +71,9 @@ def assert_is_numpys(q: Tensor, k: Tensor, v: Tensor, **more: Tensor) -> None:
 
 @each("dtype", DTYPES)
 @each("shape", [(), (6,), (4, 1), (4, 6), (3, 4, 6), (2, 1, 1, 6), (2, 3, 4, 6)])
-def test_output_and_weights_are_numpys(shape: tuple[int, ...], dtype: torch.dtype) -> None:
+def test_output_and_weights_equal_the_numpy_definition(
+    shape: tuple[int, ...], dtype: torch.dtype
+) -> None:
     q, k, v = vectors(dtype)
     bias = random(*shape, seed=3).to(dtype)
     mask = random(*shape, seed=4) > -0.5
@@ -79,26 +81,26 @@ def test_output_and_weights_are_numpys(shape: tuple[int, ...], dtype: torch.dtyp
         True  # each query sees the first key at least
     )
     for more in ({}, {"bias": bias}, {"mask": mask}, {"bias": bias, "mask": mask}):
-        assert_is_numpys(q, k, v, **more)
+        assert_equals_numpy(q, k, v, **more)
 
 
 @each("bias_dtype", DTYPES)
 @each("dtype", DTYPES)
 def test_the_bias_may_be_of_another_dtype(dtype: torch.dtype, bias_dtype: torch.dtype) -> None:
     q, k, v = vectors(dtype)
-    assert_is_numpys(q, k, v, bias=random(3, 4, 6, seed=3).to(bias_dtype))
+    assert_equals_numpy(q, k, v, bias=random(3, 4, 6, seed=3).to(bias_dtype))
 
 
 def test_leading_shapes_broadcast() -> None:
     q, k, v = random(2, 3, 4, 5), random(3, 6, 5, seed=1), random(1, 6, 7, seed=2)
-    assert_is_numpys(q, k, v)
+    assert_equals_numpy(q, k, v)
     assert attention(q, k, v)[0].shape == (2, 3, 4, 7)
-    assert_is_numpys(q[0, 0], k[0], v[0])
+    assert_equals_numpy(q[0, 0], k[0], v[0])
 
 
 @each("dtype", [torch.bfloat16, torch.float16])
 def test_narrow_dtypes_are_rounded_at_the_end_only(dtype: torch.dtype) -> None:
-    """The result is the float32 result of the same numbers, cast: not one product is narrow."""
+    """The result is the float32 result of the same numbers, cast: no product is narrow."""
     q, k, v = (10 * x for x in vectors(dtype))
     wide = attention(q.float(), k.float(), v.float(), mask=causal(4, 6, 2))
     narrow = attention(q, k, v, mask=causal(4, 6, 2))
@@ -135,7 +137,7 @@ def test_a_hidden_key_may_be_anything_finite() -> None:
         assert torch.equal(ours, theirs)
 
 
-def test_nan_among_the_vectors_comes_out_as_nan_where_it_was_looked_at() -> None:
+def test_nan_reaches_only_the_queries_that_attend_to_it() -> None:
     q, k, v = vectors()
     q[0, 0, 1] = math.nan
     for mask in (None, causal(4, 6, 2)):
@@ -145,7 +147,7 @@ def test_nan_among_the_vectors_comes_out_as_nan_where_it_was_looked_at() -> None
 
 
 @each("dtype", DTYPES)
-def test_decoding_with_a_cache_gives_the_rows_of_the_whole(dtype: torch.dtype) -> None:
+def test_decoding_with_a_cache_equals_attention_at_once(dtype: torch.dtype) -> None:
     q, k, v = (random(2, 3, 7, 8, seed=i).to(dtype) for i in range(3))
     whole = attention(q, k, v, mask=causal(7))
     for now in range(7):
@@ -157,13 +159,13 @@ def test_decoding_with_a_cache_gives_the_rows_of_the_whole(dtype: torch.dtype) -
         )
 
 
-def test_left_padded_texts_equal_texts_alone() -> None:
+def test_left_padded_sequences_equal_unpadded_ones() -> None:
     """Each text of a batch ends in the last column; the keys before its start are masked out."""
     lengths, longest = [2, 5, 3], 5
     q, k, v = (random(3, 1, longest, 8, seed=i) for i in range(3))
     start = longest - torch.tensor(lengths)
     real = torch.arange(longest) >= start[:, None]
-    # A padding query looks at itself, for want of anything better.
+    # A padding query attends to itself, since it has no other key.
     mask = (causal(longest) & real[:, None, None]) | torch.eye(longest, dtype=torch.bool)
     output, _ = attention(q, k, v, mask=mask)
     for text, first in enumerate(start.tolist()):
@@ -171,7 +173,7 @@ def test_left_padded_texts_equal_texts_alone() -> None:
         torch.testing.assert_close(output[text, 0, first:], alone, rtol=0, atol=1e-14)
 
 
-def test_packed_documents_equal_documents_alone() -> None:
+def test_packed_documents_equal_separate_documents() -> None:
     q, k, v = (random(9, 8, seed=i) for i in range(3))
     documents = torch.tensor([0, 0, 1, 1, 1, 1, 2, 3, 3])
     mask = causal(9) & (documents[:, None] == documents)
@@ -182,7 +184,7 @@ def test_packed_documents_equal_documents_alone() -> None:
         torch.testing.assert_close(output[own], alone, rtol=0, atol=1e-14)
 
 
-def test_results_are_new_and_arguments_are_left_alone() -> None:
+def test_results_are_new_and_arguments_unchanged() -> None:
     given = {"q": random(3, 4), "k": random(3, 4), "v": random(3, 4), "bias": random(3, 3)}
     given["mask"] = causal(3)
     kept = {name: x.clone() for name, x in given.items()}
@@ -195,7 +197,7 @@ def test_results_are_new_and_arguments_are_left_alone() -> None:
     assert all(torch.equal(given[name], kept[name]) for name in given)
 
 
-def test_no_queries_receive_nothing() -> None:
+def test_no_queries_give_empty_results() -> None:
     mask = torch.ones(0, 3, dtype=torch.bool)
     for more in ({}, {"mask": mask}, {"bias": torch.zeros(0, 3)}):
         found = attention(random(2, 0, 4), random(2, 3, 4), random(2, 3, 5), **more)
@@ -206,13 +208,13 @@ def test_no_queries_receive_nothing() -> None:
     assert [x.shape for x in found] == [(0, 2, 0), (0, 2, 3)]
 
 
-# Scores that no number holds
+# Overflow, NaN and infinity
 
 
 @each("dtype", DTYPES[:3])
 @each("sign", [1.0, -1.0, 0.0])
 @each("mask", [None, causal(3)])
-def test_scores_that_overflow_are_refused_and_the_vectors_named(
+def test_overflowing_scores_are_refused_naming_q_and_k(
     dtype: torch.dtype, sign: float, mask: Tensor | None
 ) -> None:
     exact = torch.promote_types(dtype, torch.float32)
@@ -226,21 +228,21 @@ def test_scores_that_overflow_are_refused_and_the_vectors_named(
             attention_in_numpy(q, k, q)
 
 
-def test_a_bias_that_lifts_a_score_beyond_its_type_is_refused() -> None:
+def test_a_bias_that_overflows_a_score_is_refused() -> None:
     q = torch.full((2, 1), 1.5e19)
     with pytest.raises(ValueError, match=r"^q, k and bias must give scores that float32 can"):
         attention(q, q, q, bias=torch.full((2, 2), 2e38))
     assert attention(q, q, q)[0].isfinite().all()
 
 
-def test_what_is_no_number_in_a_vector_is_the_callers_and_comes_out() -> None:
+def test_nan_and_infinity_in_the_vectors_are_not_refused() -> None:
     q, k, v = (x.clone() for x in vectors(torch.float32))
     q[0, 0, 1, 2] = math.nan
     k[1, 2, 3, 0] = math.inf
     output, _ = attention(q, k, v)
     assert output[0, 0, 1].isnan().all()
     assert output[0, 0, 0].isfinite().all()
-    q[1, 1] = k[1, 1] = 1e30  # a fault beside it is noticed all the same
+    q[1, 1] = k[1, 1] = 1e30  # an overflow next to it is still detected
     with pytest.raises(ValueError, match=r"^q, k and bias must give scores"):
         attention(q, k, v)
 
@@ -251,7 +253,7 @@ def test_what_is_no_number_in_a_vector_is_the_callers_and_comes_out() -> None:
 @quick
 @given(seed=st.integers(0, 2**32 - 1), size=st.sampled_from([0.01, 1.0, 30.0]))
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_weights_are_shares_and_the_output_lies_among_the_values(seed: int, size: float) -> None:
+def test_weights_sum_to_one_and_the_output_stays_within_the_values(seed: int, size: float) -> None:
     q, k, v = (size * random(2, 5, 4, seed=seed + i) for i in range(3))
     output, weights = attention(q, k, v, mask=causal(5))
     assert (weights >= 0).all()
@@ -264,7 +266,7 @@ def test_weights_are_shares_and_the_output_lies_among_the_values(seed: int, size
 @quick
 @given(seed=st.integers(0, 2**32 - 1), order=st.permutations(range(6)))
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_reordered_words_receive_the_same_reordered(seed: int, order: list[int]) -> None:
+def test_reordered_tokens_give_reordered_outputs(seed: int, order: list[int]) -> None:
     words = random(6, 4, seed=seed)
     output, weights = attention(words, words, words)
     turned, turned_weights = attention(words[order], words[order], words[order])
@@ -288,7 +290,7 @@ def test_gradients_are_those_of_the_formula() -> None:
     assert torch.autograd.gradcheck(Attention(), (q, k, v, bias, causal(4, 6, 1)))
 
 
-def test_gradients_reach_what_is_learned_and_stop_at_what_is_hidden() -> None:
+def test_hidden_keys_and_values_get_no_gradient() -> None:
     q, k, v = (x.requires_grad_() for x in vectors())
     bias = random(3, 4, 6, seed=3).masked_fill(~causal(4, 6), -math.inf).requires_grad_()
     loss = attention(q, k, v, bias=bias)[0].square().sum()
@@ -306,7 +308,7 @@ def test_gradients_reach_what_is_learned_and_stop_at_what_is_hidden() -> None:
 
 
 @pytest.mark.no_cover  # to count lines would slow the compiler as well
-def test_compiled_in_one_graph_it_gives_the_same() -> None:
+def test_it_compiles_to_one_graph_with_equal_results() -> None:
     torch._dynamo.reset()
     q, k, v = vectors(torch.float32)
     bias, mask = random(3, 4, 6, seed=3).float(), causal(4, 6, 1)
@@ -317,7 +319,7 @@ def test_compiled_in_one_graph_it_gives_the_same() -> None:
 
 
 @pytest.mark.no_cover  # to count lines would slow the compiler as well
-def test_exported_for_any_length_it_gives_the_same() -> None:
+def test_it_exports_for_any_length_with_equal_results() -> None:
     length = torch.export.Dim("length", min=2, max=64)
     q, k, v, mask = *(random(2, 3, 5, 8, seed=i).float() for i in range(3)), causal(5)
     shapes = {name: {2: length} for name in "qkv"} | {"bias": None, "mask": {0: length, 1: length}}
@@ -329,7 +331,7 @@ def test_exported_for_any_length_it_gives_the_same() -> None:
 
 
 @pytest.mark.no_cover  # to count lines would slow the compiler as well
-def test_compiled_a_query_with_nowhere_to_look_receives_nan() -> None:
+def test_compiled_a_query_without_visible_keys_gets_nan() -> None:
     torch._dynamo.reset()
     q, k, v = vectors(torch.float32)
     mask = causal(4, 6)
@@ -341,7 +343,7 @@ def test_compiled_a_query_with_nowhere_to_look_receives_nan() -> None:
     assert output[:, :, [0, 1, 3]].isfinite().all()
 
 
-def test_on_meta_it_gives_shapes_and_looks_at_no_number() -> None:
+def test_on_meta_it_computes_shapes_without_reading_values() -> None:
     q, k, v = (x.to("meta") for x in vectors(torch.bfloat16))
     given = {"bias": torch.empty(4, 6, device="meta"), "mask": causal(4, 6).to("meta")}
     output, weights = attention(q, k, v, **given)
@@ -365,13 +367,13 @@ INF = math.inf
         torch.ones(3, 4).to(torch.float8_e4m3fn),
     ],
 )
-def test_what_is_no_floating_tensor_is_refused(name: str, value: object) -> None:
+def test_non_floating_tensors_are_refused(name: str, value: object) -> None:
     with pytest.raises(TypeError, match=f"^{name} must be a floating tensor; got "):
         attention(**GOOD | {name: value})
 
 
 @each("name", ["q", "k", "v"])
-def test_vectors_are_needed(name: str) -> None:
+def test_vectors_of_width_zero_are_refused(name: str) -> None:
     with pytest.raises(TypeError, match=rf"^{name} must be a floating tensor; got None \(NoneType"):
         attention(**GOOD | {name: None})
 
@@ -384,14 +386,14 @@ def test_a_mask_of_anything_but_booleans_is_refused(value: Any) -> None:
 
 @each("name", ["k", "v"])
 @each("dtype", [torch.float64, torch.float16, torch.bfloat16])
-def test_vectors_of_two_dtypes_are_refused(name: str, dtype: torch.dtype) -> None:
-    refusal = f"^{name} must be of the dtype of q, torch.float32; got {dtype}$"
+def test_mixed_dtypes_are_refused(name: str, dtype: torch.dtype) -> None:
+    refusal = f"^{name} must have the dtype of q, torch.float32; got {dtype}$"
     with pytest.raises(TypeError, match=refusal):
         attention(**GOOD | {name: GOOD[name].to(dtype)})
 
 
 @each("name", ["k", "v", "bias", "mask"])
-def test_two_devices_are_refused(name: str) -> None:
+def test_mixed_devices_are_refused(name: str) -> None:
     given = GOOD | {"bias": torch.zeros(2, 3), "mask": causal(2, 3)}
     with pytest.raises(ValueError, match=f"^{name} must be on the device cpu; got meta$"):
         attention(**given | {name: given[name].to("meta")})
@@ -405,7 +407,7 @@ SHAPES: list[tuple[dict[str, tuple[int, ...]], str]] = [
     ({"v": (5,)}, "v must be of shape (..., 3, d_v); got (5,)"),
     ({"v": (4, 5)}, "v must be of shape (..., 3, d_v); got (4, 5)"),
     ({"q": (2, 0), "k": (3, 0)}, "q must be of width 1 or more; got shape (2, 0)"),
-    ({"k": (0, 4), "v": (0, 5)}, "k must hold a key to look at; got shape (0, 4)"),
+    ({"k": (0, 4), "v": (0, 5)}, "k must hold at least one key; got shape (0, 4)"),
     (
         {"q": (2, 2, 4), "k": (3, 3, 4)},
         "q, k and v must have leading shapes that broadcast; got (2,), (3,), ()",
@@ -462,7 +464,7 @@ def test_a_bias_of_nan_or_infinity_is_refused(
         (torch.tensor([True, False, False]), torch.tensor([[0.0] * 3, [-INF, 0, 0]]), [1]),
     ],
 )
-def test_a_query_with_nowhere_to_look_is_refused(
+def test_a_query_without_visible_keys_is_refused(
     mask: Tensor | None, bias: Tensor | None, query: list[int]
 ) -> None:
     refusal = f"bias and mask must leave each query a key to look at; got none for query {query}"
@@ -470,7 +472,7 @@ def test_a_query_with_nowhere_to_look_is_refused(
         attention(**GOOD, bias=bias, mask=mask)
 
 
-def test_the_first_query_with_nowhere_to_look_is_named() -> None:
+def test_the_first_query_without_visible_keys_is_named() -> None:
     mask = torch.ones(2, 3, 4, 4, dtype=torch.bool)
     mask[1, 0, 2:] = False
     with pytest.raises(ValueError, match=r"got none for query \[1, 0, 2\]$"):

@@ -1,7 +1,7 @@
 """Bad input is refused: every argument of every public name of `posenc.nn`.
 
-Each module's own tests say which error it is and what the message says. This walk makes sure that
-none of them has been forgotten: nothing may return, and nothing may fail in another way.
+The tests of each module check the type of error and the message. This file makes sure that no
+argument has been forgotten: no call may return or fail in any other way.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ BASE: list[object] = [None, "10000", 0, -1.0, 1, NAN, INFINITE, True, 1j, [10.0]
 
 
 def activations(x: Tensor) -> list[object]:
-    """Return what no activations of this shape may be: other kinds, types and shapes."""
+    """Return bad values for activations of this shape: wrong types, dtypes and shapes."""
     return [*NO_TENSOR, x.int(), x > 0, x + 0j, x[..., :-1], x[0, 0, 0], x.to_sparse()]
 
 

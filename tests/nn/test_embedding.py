@@ -1,4 +1,4 @@
-"""What the embedding layer promises: a token's row plus its position's, and errors at the edges."""
+"""The embedding layer adds the rows of token and position, and refuses what is out of range."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_parameter_counts_are_960_and_800() -> None:
     assert counts["learned"] - counts["sinusoidal"] == 20 * 8 == 160
 
 
-def test_learned_positions_and_a_tenth_of_dropout_are_what_comes_unasked() -> None:
+def test_defaults_are_learned_positions_and_dropout_of_a_tenth() -> None:
     layer = PositionalEmbedding(100, 20, 8)
     assert layer.pos_type == "learned"
     assert layer.dropout.p == 0.1
@@ -57,7 +57,7 @@ def test_learned_positions_and_a_tenth_of_dropout_are_what_comes_unasked() -> No
 
 
 @each("pos_type", POSITION_TYPES)
-def test_token_rows_are_drawn_with_deviation_two_hundredths(pos_type: str) -> None:
+def test_token_table_starts_with_standard_deviation_0_02(pos_type: str) -> None:
     torch.manual_seed(0)
     layer = PositionalEmbedding(1000, 500, 100, pos_type)
     # 100 000 draws, and 50 000: within 1 % of the deviation.
@@ -68,7 +68,7 @@ def test_token_rows_are_drawn_with_deviation_two_hundredths(pos_type: str) -> No
 
 @each("pos_type", POSITION_TYPES)
 @each("dtype", DTYPES)
-def test_each_row_is_the_tokens_plus_the_positions(pos_type: str, dtype: torch.dtype) -> None:
+def test_each_row_is_the_sum_of_token_and_position_rows(pos_type: str, dtype: torch.dtype) -> None:
     layer = embedding(pos_type).to(dtype)
     tokens = layer.token_embedding.weight.detach()[IDS]
     rows = position_rows(layer, torch.arange(5)).to(dtype)
@@ -90,7 +90,7 @@ def test_an_unscaled_sinusoid_outweighs_its_token_and_scaling_helps() -> None:
 
 
 @each("pos_type", POSITION_TYPES)
-def test_scaling_is_for_tokens_and_not_for_positions(pos_type: str) -> None:
+def test_scaling_applies_to_tokens_and_not_to_positions(pos_type: str) -> None:
     layer = embedding(pos_type, scale_tokens=True).double()
     tokens = layer.token_embedding.weight.detach()[IDS]
     torch.testing.assert_close(
@@ -101,7 +101,7 @@ def test_scaling_is_for_tokens_and_not_for_positions(pos_type: str) -> None:
     )
 
 
-def test_without_position_a_shuffled_text_is_the_text_shuffled() -> None:
+def test_without_positions_shuffled_tokens_give_shuffled_rows() -> None:
     order = torch.tensor([2, 0, 4, 1, 3])
     for pos_type in POSITION_TYPES:
         layer = embedding(pos_type)
@@ -109,13 +109,13 @@ def test_without_position_a_shuffled_text_is_the_text_shuffled() -> None:
         assert same == (pos_type == "none")
 
 
-def test_the_same_word_in_two_places_has_two_rows() -> None:
+def test_the_same_token_at_two_positions_has_two_rows() -> None:
     for pos_type in POSITION_TYPES:
         first = embedding(pos_type)(IDS)[0]  # token 1 at positions 1 and 3
         assert torch.equal(first[1], first[3]) == (pos_type == "none")
 
 
-def test_dropout_is_on_in_training_and_off_in_use() -> None:
+def test_dropout_is_active_in_training_mode_only() -> None:
     torch.manual_seed(0)
     layer = PositionalEmbedding(100, 400, 8, "sinusoidal", 0.5)
     ids = torch.zeros(1, 400, dtype=torch.long)
@@ -129,7 +129,7 @@ def test_dropout_is_on_in_training_and_off_in_use() -> None:
 
 
 @each("pos_type", POSITION_TYPES)
-def test_offset_ids_and_ids_for_each_sequence_mean_the_same(pos_type: str) -> None:
+def test_offset_shared_and_per_sequence_positions_agree(pos_type: str) -> None:
     layer = embedding(pos_type)
     moved = layer(IDS, offset=15)
     for dtype in (torch.int64, torch.int32, torch.uint8):
@@ -159,13 +159,13 @@ def test_step_by_step_equals_all_at_once(pos_type: str) -> None:
 
 
 @each("pos_type", ["none", "counting", "sinusoidal"])
-def test_a_formula_takes_positions_between_and_before(pos_type: str) -> None:
+def test_formula_schemes_accept_fractional_and_negative_positions(pos_type: str) -> None:
     layer = embedding(pos_type)
     assert layer(IDS, positions=torch.tensor([-1.0, 0.5, 2, 3, 19.5])).isfinite().all()
 
 
 @each("pos_type", POSITION_TYPES)
-def test_no_tokens_give_none_back(pos_type: str) -> None:
+def test_no_tokens_give_an_empty_result(pos_type: str) -> None:
     layer = embedding(pos_type)
     assert layer(torch.zeros(2, 0, dtype=torch.long)).shape == (2, 0, 8)
     assert layer(torch.zeros(0, 3, dtype=torch.long)).shape == (0, 3, 8)
@@ -182,15 +182,15 @@ def test_a_bfloat16_model_tells_1000_positions_apart(pos_type: str) -> None:
     assert len(np.unique(rows, axis=0)) == 1000
 
 
-def test_counting_in_bfloat16_cannot() -> None:
-    """One more reason not to count: 257 is 256 there. See `posenc.baselines`."""
+def test_counting_in_bfloat16_cannot_tell_1000_positions_apart() -> None:
+    """257 rounds to 256 in bfloat16. See `posenc.baselines`."""
     layer = PositionalEmbedding(2, 1000, 64, "counting", 0.0).to(torch.bfloat16)
     rows = layer(torch.zeros(1, 1000, dtype=torch.long))[0].detach().float().numpy()
     assert len(np.unique(rows, axis=0)) < 600
 
 
 @each("pos_type", POSITION_TYPES)
-def test_the_tables_are_all_that_is_saved(pos_type: str) -> None:
+def test_the_state_dict_holds_only_the_tables(pos_type: str) -> None:
     first, other = embedding(pos_type), PositionalEmbedding(100, 20, 8, pos_type, 0.0)
     learned = ["pos_embedding.embedding.weight"] if pos_type == "learned" else []
     assert sorted(first.state_dict()) == [*learned, "token_embedding.weight"]
@@ -200,14 +200,14 @@ def test_the_tables_are_all_that_is_saved(pos_type: str) -> None:
 
 
 @each("pos_type", POSITION_TYPES)
-def test_values_survive_a_change_of_type_and_back(pos_type: str) -> None:
+def test_casting_to_another_dtype_and_back_keeps_the_rows(pos_type: str) -> None:
     layer = embedding(pos_type).to(torch.bfloat16)
     before = layer(IDS)
     assert torch.equal(layer.double().to(torch.bfloat16)(IDS), before)
 
 
 @each("pos_type", POSITION_TYPES)
-def test_a_layer_made_on_the_meta_device_is_drawn_when_it_has_room(pos_type: str) -> None:
+def test_a_layer_from_the_meta_device_is_initialized_by_reset_parameters(pos_type: str) -> None:
     with torch.device("meta"):
         layer = PositionalEmbedding(100, 20, 8, pos_type, 0.0)
         assert layer(torch.zeros(2, 3, dtype=torch.long)).is_meta
@@ -269,7 +269,7 @@ def test_it_exports_for_any_length(pos_type: str) -> None:
     assert torch.equal(program.module()(IDS), layer(IDS))
 
 
-def test_it_prints_what_it_is() -> None:
+def test_repr_shows_the_arguments() -> None:
     assert "max_len=20, pos_type='sinusoidal'" in repr(embedding("sinusoidal"))
     assert "max_len=None, pos_type='none'" in repr(PositionalEmbedding(100, None, 8, "none"))
     assert str(2**53) not in repr(GPTModel(10, 8, 8, 2, 1, "shaw"))
@@ -286,7 +286,7 @@ def test_a_formula_needs_no_limit(pos_type: str) -> None:
         PositionalEmbedding(100, None, 8)
 
 
-def test_a_learned_table_put_there_later_is_the_limit() -> None:
+def test_max_len_follows_a_replaced_table() -> None:
     layer = embedding("learned")
     assert layer.pos_embedding is not None
     layer.pos_embedding = layer.pos_embedding.resized(40)
@@ -300,7 +300,7 @@ def test_a_learned_table_put_there_later_is_the_limit() -> None:
 
 
 @each("pos_type", POSITION_TYPES)
-def test_a_text_longer_than_max_len_is_refused_whatever_the_scheme(pos_type: str) -> None:
+def test_sequences_longer_than_max_len_are_refused_by_every_scheme(pos_type: str) -> None:
     layer = embedding(pos_type)
     assert layer(torch.zeros(1, 20, dtype=torch.long)).shape == (1, 20, 8)
     with pytest.raises(
@@ -344,7 +344,7 @@ def test_bad_arguments_are_refused_by_name(
         PositionalEmbedding(**arguments)
 
 
-def test_an_unknown_scheme_is_told_the_known_ones() -> None:
+def test_unknown_scheme_error_lists_the_known_ones() -> None:
     with pytest.raises(ValueError) as error:
         PositionalEmbedding(100, 20, 8, "rotary")
     known = '"none", "counting", "sinusoidal", "learned"'
@@ -402,7 +402,7 @@ def test_bad_calls_of_a_learned_one_are_refused_by_name(name: str) -> None:
         (torch.tensor([0, 1, 2, 3, 4.0]), TypeError),
     ],
 )
-def test_a_learned_table_has_no_row_before_zero_nor_between(
+def test_learned_positions_must_be_integers_from_zero(
     positions: Tensor, error: type[Exception]
 ) -> None:
     with pytest.raises(error, match=r"^positions must be .*; got "):

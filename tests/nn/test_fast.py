@@ -1,4 +1,4 @@
-"""The fast paths of the modules: each equal to the definition beside it, wherever memory lies."""
+"""The fast paths of the modules equal the definitions, for any strides."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ def random(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Te
 
 
 def close(found: Tensor, exact: Tensor) -> bool:
-    """Say whether a turned tensor is the float64 one, up to what its type must lose.
+    """Return whether a rotated tensor equals the float64 one, up to the precision of its dtype.
 
     Two products and a sum of numbers below 8, with factors that were rounded once, in float64 or
-    float32, and then one rounding to the type.
+    float32, and then one rounding to the dtype.
     """
     steps = 8 * 4 * ROUNDING[torch.promote_types(found.dtype, torch.float32)]
     error = (found.double() - exact).abs()
@@ -66,7 +66,7 @@ def close(found: Tensor, exact: Tensor) -> bool:
 
 
 def defined(x: Tensor, positions: Any, **keywords: Any) -> Tensor:
-    """Return what the numpy definition makes of these very numbers, in float64."""
+    """Return the result of the numpy definition for the same numbers, in float64."""
     return torch.from_numpy(apply_rope(x.detach().double().numpy(), positions, **keywords))
 
 
@@ -77,7 +77,7 @@ def defined(x: Tensor, positions: Any, **keywords: Any) -> Tensor:
 @every_dtype
 @each("rotary_d", [None, 2, 6])
 @each("shape", [(2, 3, 5, 8), (1, 1, 1, 8), (3, 2, 1, 8), (1, 2, 33, 8)])
-def test_turned_fast_is_turned_by_definition(
+def test_fast_rotation_equals_the_definition(
     shape: tuple[int, ...], rotary_d: int | None, dtype: torch.dtype, layout: str
 ) -> None:
     x = random(*shape, dtype=dtype)
@@ -91,7 +91,9 @@ def test_turned_fast_is_turned_by_definition(
 
 @both_layouts
 @every_dtype
-def test_turned_fast_at_a_million_is_as_exact_as_at_zero(dtype: torch.dtype, layout: str) -> None:
+def test_fast_rotation_at_position_a_million_is_as_exact_as_at_zero(
+    dtype: torch.dtype, layout: str
+) -> None:
     x = random(1, 2, 9, 128, dtype=dtype)
     module = RotaryEmbedding(128, layout=layout)
     turned = module.turn(x, module.factors(x, offset=1_000_000))
@@ -109,7 +111,7 @@ def test_factors_take_positions_as_the_module_does(kind: torch.dtype, layout: st
         torch.testing.assert_close(found, expected, rtol=0, atol=1e-14)
 
 
-def test_factors_of_one_layer_do_for_all() -> None:
+def test_factors_of_one_layer_serve_all_layers() -> None:
     module, queries, keys = RotaryEmbedding(8), random(2, 4, 5, 8), random(2, 1, 5, 8, seed=1)
     factors = module.factors(queries, offset=3)
     torch.testing.assert_close(module.turn(keys, factors), module(keys, offset=3))
@@ -119,7 +121,7 @@ def test_factors_of_one_layer_do_for_all() -> None:
 
 
 def in_memory(x: Tensor) -> dict[str, Tensor]:
-    """Return these numbers, lying in memory in many ways."""
+    """Return tensors of these numbers with different strides."""
     wide = torch.zeros(*x.shape[:-1], x.shape[-1] + 3, dtype=x.dtype)
     apart = torch.zeros(*x.shape[:-1], 2 * x.shape[-1], dtype=x.dtype)
     views = {
@@ -136,7 +138,7 @@ def in_memory(x: Tensor) -> dict[str, Tensor]:
 
 @both_layouts
 @every_dtype
-def test_vectors_are_turned_wherever_they_lie(dtype: torch.dtype, layout: str) -> None:
+def test_rotation_accepts_any_strides(dtype: torch.dtype, layout: str) -> None:
     x = random(2, 3, 5, 8, dtype=dtype)
     module = RotaryEmbedding(8, layout=layout, rotary_d=6)
     factors, exact = module.factors(x), defined(x, range(5), layout=layout, rotary_d=6)
@@ -151,20 +153,20 @@ def test_vectors_are_turned_wherever_they_lie(dtype: torch.dtype, layout: str) -
 
 
 @both_layouts
-def test_one_vector_for_all_heads_is_turned_and_stays(layout: str) -> None:
+def test_a_vector_expanded_over_heads_is_rotated_and_not_modified(layout: str) -> None:
     one = random(2, 1, 5, 8, dtype=torch.float32)
     x, module = one.expand(2, 3, 5, 8), RotaryEmbedding(8, layout=layout)
     turned = module.turn(x, module.factors(x))
     torch.testing.assert_close(turned, module(x.contiguous()))
     turned[0, 0] += 1  # each head has its own
     torch.testing.assert_close(turned[0, 1], module(x)[0, 1])
-    with pytest.raises(ValueError, match=r"^out must have a place for each entry"):
+    with pytest.raises(ValueError, match=r"^out must not have entries that share memory"):
         module.turn(x, module.factors(x), out=x)
 
 
 @both_layouts
 @every_dtype
-def test_pieces_fit_together(
+def test_rotation_by_tiles_equals_rotation_at_once(
     monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, layout: str
 ) -> None:
     x = random(3, 5, 7, 8, dtype=dtype)
@@ -181,8 +183,10 @@ def test_pieces_fit_together(
 @both_layouts
 @each("rotary_d", [None, 6])
 @each("dtype", [torch.float32, torch.bfloat16])
-def test_a_step_takes_few_operations(dtype: torch.dtype, rotary_d: int | None, layout: str) -> None:
-    """Each takes longer to start than to finish: views count, and so does what is made twice."""
+def test_a_decoding_step_takes_few_operations(
+    dtype: torch.dtype, rotary_d: int | None, layout: str
+) -> None:
+    """Launching one takes longer than running it, so views and repeated operations count too."""
     x = random(2, 3, 1, 8, dtype=dtype)
     module = RotaryEmbedding(8, layout=layout, rotary_d=rotary_d)
     factors = module.factors(x, offset=7)
@@ -195,7 +199,7 @@ def test_a_step_takes_few_operations(dtype: torch.dtype, rotary_d: int | None, l
 
 
 class Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Keep the name of every operation that runs."""
+    """Record the name of every operation that runs."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -210,7 +214,7 @@ class Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 @each("dtype", DTYPES)
 @each("rotary_d", [None, 6])
-def test_halves_turned_at_once_are_those_turned_in_pieces(
+def test_halves_rotated_at_once_equal_halves_rotated_by_tiles(
     monkeypatch: pytest.MonkeyPatch, rotary_d: int | None, dtype: torch.dtype
 ) -> None:
     x = random(2, 3, 5, 8, dtype=dtype)
@@ -224,7 +228,7 @@ def test_halves_turned_at_once_are_those_turned_in_pieces(
         assert torch.equal(turned[..., rotary_d or 8 :], x[..., rotary_d or 8 :])
 
 
-def test_pieces_cover_everything_once_and_hold_no_more_than_a_tile(
+def test_tiles_cover_every_number_once_and_stay_below_the_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for shape, room in product([(3, 5, 7, 8), (1, 1, 1, 2), (2, 3, 0, 8)], [8, 20, 56, 100, 9999]):
@@ -249,8 +253,8 @@ def test_no_vectors_give_no_vectors(layout: str) -> None:
 @both_layouts
 @every_dtype
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_large_new_memory_is_laid_out_like_the_vectors(dtype: torch.dtype, layout: str) -> None:
-    """Above and below the size from which memory comes in large pages, in any order of axes."""
+def test_large_results_have_the_strides_of_the_input(dtype: torch.dtype, layout: str) -> None:
+    """Above and below the size from which huge pages are used, in any order of axes."""
     module = RotaryEmbedding(64, layout=layout, rotary_d=48)
     for length in (100, 1100):
         heads = random(2, length, 16, 64, dtype=dtype).transpose(1, 2)
@@ -265,8 +269,8 @@ def test_large_new_memory_is_laid_out_like_the_vectors(dtype: torch.dtype, layou
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts pages as Linux hands them out")
 @each("dtype", [torch.float32, torch.bfloat16])
-def test_turning_into_out_takes_no_new_pages(dtype: torch.dtype) -> None:
-    """A new tensor of this size has new memory; large pages make them few, and never none."""
+def test_rotation_into_out_maps_no_new_pages(dtype: torch.dtype) -> None:
+    """A new tensor of this size maps new pages; huge pages make them few, but never zero."""
     import resource
 
     x = torch.ones(1, 32, 4096, 128, dtype=dtype)
@@ -289,7 +293,7 @@ def test_turning_into_out_takes_no_new_pages(dtype: torch.dtype) -> None:
 
 @each("rotary_d", [None, 6])
 def test_scores_do_not_change_when_a_norm_on_heads_is_converted_too(rotary_d: int | None) -> None:
-    """Query and key projections with biases, and a norm with weights before the turn."""
+    """Query and key projections with biases, and a norm with weights before the rotation."""
     x, generator = random(2, 5, 24), torch.Generator().manual_seed(1)
     linears = [nn.Linear(24, 3 * 8).double() for _ in range(2)]
     norms = [nn.RMSNorm(8).double() for _ in range(2)]
@@ -333,8 +337,8 @@ def test_out_that_shares_memory_with_x_is_refused() -> None:
 
 @both_layouts
 @each("dtype", [np.float32, np.float64])
-def test_memory_shared_by_two_storages_is_seen(dtype: Any, layout: str) -> None:
-    """Each tensor that is made of an array has a storage of its own."""
+def test_memory_shared_between_storages_is_detected(dtype: Any, layout: str) -> None:
+    """Each tensor made from an array has its own storage."""
     memory = np.random.default_rng(0).standard_normal((2, 3, 6, 8)).astype(dtype)
     before, module = torch.from_numpy(memory.copy()), RotaryEmbedding(8, layout=layout)
     x, moved = torch.from_numpy(memory[:, :, :5]), torch.from_numpy(memory[:, :, 1:])
@@ -349,7 +353,7 @@ def test_memory_shared_by_two_storages_is_seen(dtype: Any, layout: str) -> None:
 
 @both_layouts
 @each("whole", [np.zeros((2, 5, 3, 4, 8)), torch.zeros(2, 5, 3, 4, 8)])
-def test_neighbours_that_share_no_byte_are_apart(whole: Any, layout: str) -> None:
+def test_adjacent_tensors_are_not_taken_to_share_memory(whole: Any, layout: str) -> None:
     """Queries and keys side by side, as one projection makes them, in one storage or in two."""
     q, k = (torch.as_tensor(whole[:, :, i]).transpose(1, 2) for i in (0, 1))
     module = RotaryEmbedding(8, layout=layout)
@@ -365,7 +369,7 @@ def test_out_that_shares_memory_with_factors_is_refused(layout: str) -> None:
     module, x = RotaryEmbedding(8, layout=layout), random(1, 1, 5, 8)
     factors = module.factors(x)
     over = torch.view_as_real(factors).reshape(x.shape)
-    with pytest.raises(ValueError, match=r"^out must share no memory with factors; got a part"):
+    with pytest.raises(ValueError, match=r"^out must share no memory with factors; got an overlap"):
         module.turn(x, factors, out=over)
     assert torch.equal(factors, module.factors(x))
 
@@ -382,7 +386,7 @@ def test_out_that_shares_memory_with_factors_is_refused(layout: str) -> None:
         ((4, 4), (1, 1), True),
     ],
 )
-def test_places_that_are_shared_are_noticed(
+def test_overlapping_strides_are_detected(
     shape: tuple[int, ...], strides: tuple[int, ...], shared: bool
 ) -> None:
     from posenc._tensor_arguments import _overlaps
@@ -395,7 +399,7 @@ def test_places_that_are_shared_are_noticed(
 
 @both_layouts
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_gradients_of_the_fast_path_are_turned_back(layout: str) -> None:
+def test_gradients_of_the_fast_path_are_rotated_back(layout: str) -> None:
     module = RotaryEmbedding(8, layout=layout, rotary_d=6)
     x, arriving = random(2, 3, 5, 8).requires_grad_(), random(2, 3, 5, 8, seed=1)
     factors = module.factors(x, offset=7)
@@ -410,7 +414,7 @@ def test_gradients_of_the_fast_path_are_turned_back(layout: str) -> None:
     assert torch.autograd.gradgradcheck(turn, small)
 
 
-def test_a_gradient_that_is_one_number_everywhere_is_turned_back() -> None:
+def test_an_expanded_gradient_is_rotated_back() -> None:
     module, x = RotaryEmbedding(8), random(1, 2, 3, 8).requires_grad_()
     module.turn(x, module.factors(x)).sum().backward()  # type: ignore[no-untyped-call]
     expected = module(torch.ones(1, 2, 3, 8, dtype=x.dtype), positions=-torch.arange(3))
@@ -419,14 +423,14 @@ def test_a_gradient_that_is_one_number_everywhere_is_turned_back() -> None:
 
 def test_out_is_refused_where_gradients_are_recorded() -> None:
     module, x = RotaryEmbedding(8), random(1, 2, 3, 8).requires_grad_()
-    with pytest.raises(ValueError, match=r"^out must be None where gradients are recorded"):
+    with pytest.raises(ValueError, match=r"^out must be None while gradients are recorded"):
         module.turn(x, module.factors(x), out=torch.empty_like(x))
     with torch.no_grad():
         out = module.turn(x, module.factors(x), out=torch.empty_like(x))
     torch.testing.assert_close(out, module(x).detach())
 
 
-# torch makes its forward mode ready at the first use, with a tool of its own that it deprecates.
+# On first use, torch sets up forward mode with a function that it has deprecated itself.
 forward_mode = pytest.mark.filterwarnings("ignore:.torch.jit.script:DeprecationWarning")
 
 FOLLOWED = ("x", "x in no_grad", "x and its gradient", "factors", "both")
@@ -436,14 +440,14 @@ FOLLOWED = ("x", "x in no_grad", "x and its gradient", "factors", "both")
 @both_layouts
 @each("dtype", [torch.float64, torch.bfloat16])
 @each("which", FOLLOWED)
-def test_tangents_of_forward_mode_are_turned(which: str, dtype: torch.dtype, layout: str) -> None:
-    """The turn is linear in each of the two: a tangent is turned, or turns, in its place."""
+def test_forward_mode_tangents_are_rotated(which: str, dtype: torch.dtype, layout: str) -> None:
+    """Rotation is linear in `x` and in the factors, so a tangent can replace either."""
     module = RotaryEmbedding(8, layout=layout, rotary_d=6)
     x, dx = random(2, 3, 5, 8, dtype=dtype), random(2, 3, 5, 8, seed=1, dtype=dtype)
     factors = module.factors(x, offset=7)
     towards = module.factors(x, offset=90)
     by_x, by_factors = module.turn(dx, factors).double(), module.turn(x, towards).double()
-    by_factors[..., 6:] = 0  # nothing turns there
+    by_factors[..., 6:] = 0  # nothing is rotated there
     expected = torch.zeros_like(by_x)
     with forward_ad.dual_level(), torch.set_grad_enabled(which != "x in no_grad"):
         vectors, turning = x, factors
@@ -465,10 +469,10 @@ def test_tangents_of_forward_mode_are_turned(which: str, dtype: torch.dtype, lay
 @both_layouts
 @each("rotary_d", [None, 2])
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_derivatives_of_every_kind_are_those_of_differences(
+def test_derivatives_in_every_mode_equal_finite_differences(
     rotary_d: int | None, layout: str
 ) -> None:
-    """By `x`, by the factors and by both, backwards, forwards, and one behind the other."""
+    """For `x`, the factors and both; backward, forward, and one after the other."""
     module = RotaryEmbedding(4, layout=layout, rotary_d=rotary_d)
     x = random(2, 1, 2, 4)
     factors = module.factors(x, offset=7)
@@ -481,7 +485,7 @@ def test_derivatives_of_every_kind_are_those_of_differences(
 @both_layouts
 @every_dtype
 def test_gradients_reach_the_factors(dtype: torch.dtype, layout: str) -> None:
-    """A learned rotation is one whose factors are; each batch, head and vector adds its share."""
+    """In a learned rotation, every batch, head and vector adds to the gradient of the factors."""
     module, arriving = RotaryEmbedding(8, layout=layout), random(2, 3, 5, 8, seed=1, dtype=dtype)
     x = random(2, 3, 5, 8, dtype=dtype)
     found = []
@@ -501,7 +505,7 @@ def test_gradients_reach_the_factors(dtype: torch.dtype, layout: str) -> None:
 
 
 @both_layouts
-def test_a_batch_of_gradients_is_turned_back(layout: str) -> None:
+def test_a_batch_of_gradients_is_rotated_back(layout: str) -> None:
     module, x = RotaryEmbedding(8, layout=layout, rotary_d=6), random(2, 3, 5, 8).requires_grad_()
     turned, arriving = module.turn(x, module.factors(x)), random(4, 2, 3, 5, 8, seed=1)
     (found,) = torch.autograd.grad(turned, x, arriving, is_grads_batched=True)
@@ -518,7 +522,7 @@ def test_out_is_refused_where_tangents_are_recorded(which: str, layout: str) -> 
     with forward_ad.dual_level():
         tangent = torch.ones_like(given[which])
         given[which] = forward_ad.make_dual(given[which], tangent)  # type: ignore[no-untyped-call]
-        with pytest.raises(ValueError, match=r"^out must be None where gradients are recorded"):
+        with pytest.raises(ValueError, match=r"^out must be None while gradients are recorded"):
             module.turn(**given)
 
 
@@ -526,14 +530,14 @@ def test_out_is_refused_where_tangents_are_recorded(which: str, layout: str) -> 
 def test_out_is_refused_where_gradients_to_factors_are_recorded(layout: str) -> None:
     module, x = RotaryEmbedding(8, layout=layout), random(1, 2, 3, 8)
     factors, out = module.factors(x).requires_grad_(), torch.empty_like(x)
-    with pytest.raises(ValueError, match=r"^out must be None where gradients are recorded"):
+    with pytest.raises(ValueError, match=r"^out must be None while gradients are recorded"):
         module.turn(x, factors, out=out)
     with torch.no_grad():
         torch.testing.assert_close(module.turn(x, factors, out=out), module(x))
 
 
 class Layer(nn.Module):
-    """The two calls as a model has them."""
+    """The two calls as a model makes them."""
 
     def __init__(self, layout: str) -> None:
         super().__init__()
@@ -558,7 +562,7 @@ def test_fast_path_compiles_into_one_graph(layout: str) -> None:
 
 
 @both_layouts
-def test_fast_path_has_its_shape_on_the_meta_device(layout: str) -> None:
+def test_fast_path_returns_the_right_shape_on_meta(layout: str) -> None:
     module = RotaryEmbedding(8, layout=layout)
     for dtype in (torch.float32, torch.bfloat16):
         x = torch.empty(2, 3, 5, 8, device="meta", dtype=dtype)
@@ -589,7 +593,7 @@ def places(queries: int, keys: int, offset: int) -> Tensor:
 
 @every_size
 @every_bias
-def test_rows_seen_in_reverse_are_the_bias(
+def test_reversed_view_flipped_is_the_bias(
     bias: Callable[[Tensor], Tensor], queries: int, keys: int, offset: int
 ) -> None:
     rows = bias(relative_row(queries, keys, query_offset=offset))[:, 0]
@@ -606,7 +610,7 @@ def test_rows_seen_in_reverse_are_the_bias(
 @every_size
 @every_bias
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_attention_by_rows_is_attention_with_the_bias(
+def test_relative_attention_equals_attention_with_the_bias(
     bias: Callable[[Tensor], Tensor], queries: int, keys: int, offset: int, dtype: torch.dtype
 ) -> None:
     q = random(2, 6, queries, 8, dtype=dtype)
@@ -626,8 +630,8 @@ def test_attention_by_rows_is_attention_with_the_bias(
     torch.testing.assert_close(found, expected, rtol=0, atol=atol)
 
 
-def test_rows_of_narrow_numbers_are_added_before_they_are_rounded() -> None:
-    """257 is no number of bfloat16: rounded to the type of the queries both rows would be 256."""
+def test_rows_are_added_before_rounding_to_a_narrow_dtype() -> None:
+    """bfloat16 cannot represent 257: rounded to the queries' dtype, both rows would be 256."""
     q, k = torch.zeros(1, 1, 1, 8, dtype=torch.bfloat16), torch.zeros(1, 1, 2, 8).bfloat16()
     v = torch.tensor([[[[0.0], [1.0]]]], dtype=torch.bfloat16)
     rows = torch.tensor([[256.0, 257.0]])
@@ -638,13 +642,13 @@ def test_rows_of_narrow_numbers_are_added_before_they_are_rounded() -> None:
 
 
 def most_at_once(work: Callable[[], object]) -> int:
-    """Return the bytes of the largest piece of memory that a single operation takes."""
+    """Return the bytes of the largest allocation of any single operation."""
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as watched:
         work()
     return max(int(event.self_cpu_memory_usage) for event in watched.events())
 
 
-def test_attention_by_rows_never_holds_the_matrix() -> None:
+def test_relative_attention_never_allocates_the_matrix() -> None:
     length, alibi = 512, ALiBi(6)
     q, k, v = random(3, 1, 6, length, 8, dtype=torch.float32)
     matrix = 6 * length * length * 4
@@ -676,7 +680,7 @@ def test_gradients_flow_through_rows_to_the_table() -> None:
         torch.testing.assert_close(fast_grad, slow_grad)
 
 
-def test_rows_that_leave_a_query_nowhere_to_look_are_refused() -> None:
+def test_rows_that_hide_every_key_from_a_query_are_refused() -> None:
     q = k = v = random(1, 2, 3, 8)
     rows = torch.zeros(2, 5)
     rows[1, 1:4] = -torch.inf  # all that query 1, the middle one, can see
@@ -688,7 +692,7 @@ def test_rows_that_leave_a_query_nowhere_to_look_are_refused() -> None:
 
 @each("query", [0, 1, 2, 3])
 @each("head", [0, 1])
-def test_the_query_that_is_named_is_the_one_that_sees_nothing(query: int, head: int) -> None:
+def test_rows_error_names_the_query_without_visible_keys(query: int, head: int) -> None:
     q, k = random(1, 2, 4, 8), random(1, 2, 3, 8, seed=1)
     rows = torch.zeros(2, 6)
     rows[head, 3 - query : 6 - query] = -torch.inf
@@ -698,14 +702,14 @@ def test_the_query_that_is_named_is_the_one_that_sees_nothing(query: int, head: 
 
 
 @each("shape", [(1, 2, 0, 8), (1, 2, 3, 0)])
-def test_attention_by_rows_needs_a_query_of_some_width(shape: tuple[int, ...]) -> None:
+def test_relative_attention_refuses_empty_queries_and_keys(shape: tuple[int, ...]) -> None:
     q = torch.ones(shape)
     k = v = torch.ones(1, 2, 3, shape[-1])
     with pytest.raises(ValueError, match=r"^q and k must hold a query and a key"):
         relative_attention(q, k, v, torch.ones(2, shape[2] + 2))
 
 
-def test_attention_by_rows_has_its_shape_on_the_meta_device() -> None:
+def test_relative_attention_returns_the_right_shape_on_meta() -> None:
     q, k, rows = (
         torch.empty(shape, device="meta") for shape in ((1, 2, 3, 8), (1, 2, 5, 8), (2, 7))
     )
@@ -713,7 +717,7 @@ def test_attention_by_rows_has_its_shape_on_the_meta_device() -> None:
 
 
 @pytest.mark.no_cover  # to count lines would slow the compiler as well
-def test_attention_by_rows_compiles_into_one_graph() -> None:
+def test_relative_attention_compiles_into_one_graph() -> None:
     bias, (q, k, v) = ALiBi(6), random(3, 1, 6, 5, 8)
     rows = bias(relative_row(5, 5))[:, 0]
     compiled = torch.compile(relative_attention, fullgraph=True, backend="aot_eager")
@@ -735,7 +739,7 @@ def test_score_function_adds_the_bias(
 
 @every_bias
 @pytest.mark.no_cover  # to count lines would slow the compiler as well
-def test_flex_attention_takes_the_score_function(bias: Callable[[Tensor], Tensor]) -> None:
+def test_flex_attention_accepts_the_score_function(bias: Callable[[Tensor], Tensor]) -> None:
     from torch.nn.attention.flex_attention import flex_attention
 
     q, k, v = random(3, 2, 6, 5, 8, dtype=torch.float32)

@@ -1,8 +1,8 @@
-"""What `posenc.nn.gpt` promises, against the same model worked out in numpy.
+"""`posenc.nn.gpt` keeps its promises, compared with the same model computed in numpy.
 
 `by_hand` reads a model's parameters and follows the papers with the numpy definitions of every
-scheme; it shares no line with the modules. What goes wrong with caches, padding and dtypes is
-asked in test_right_where_others_slip.py.
+scheme; it shares no line with the modules. Mistakes with caches, padding and dtypes are tested in
+test_right_where_others_slip.py.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def model(scheme: str = "learned", *, heads: int = HEADS, layers: int = LAYERS) 
     return made
 
 
-# --- The model, once more, by hand ----------------------------------------------------------
+# --- The model in numpy ---------------------------------------------------------------------
 
 
 def normalised(x: Array, weight: Array, bias: Array) -> Array:
@@ -104,7 +104,7 @@ def weights_by_hand(scheme: str, q: Array, k: Array, table: Callable[[str], Arra
 
 
 def by_hand(read: GPTModel, ids: list[int]) -> tuple[Array, Array]:
-    """Return the logits (n, V) and the weights (layers, heads, n, n) of one text."""
+    """Return the logits (n, V) and the weights (layers, heads, n, n) of one sequence."""
     state = {name: value.numpy() for name, value in read.state_dict().items()}
     tokens, n = state["embedding.token_embedding.weight"], len(ids)
     x = tokens[ids]
@@ -147,16 +147,14 @@ def check_against_hand(read: GPTModel, text: Tensor = TEXT) -> None:
 
 
 @each("scheme", SCHEMES)
-def test_the_model_is_the_one_worked_out_by_hand(scheme: str) -> None:
+def test_the_model_equals_the_numpy_computation(scheme: str) -> None:
     check_against_hand(model(scheme))
 
 
 @each(("scheme", "table"), [("t5", "t5.table"), ("shaw", "attention.shaw.table")])
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_far_tokens_are_told_apart_as_by_hand_and_by_rows_of_their_own(
-    scheme: str, table: str
-) -> None:
-    """T5 counts to 15 one by one and then in ever wider buckets; Shaw clips at 16."""
+def test_far_tokens_use_their_own_rows_as_in_the_numpy_computation(scheme: str, table: str) -> None:
+    """T5 has one bucket per distance up to 15 and then wider ones; Shaw clips at 16."""
     read, text = model(scheme), TEXT.repeat(1, 5)
     check_against_hand(read, text)
     near = read(text[:, :16]).detach(), read(text).detach()
@@ -168,12 +166,12 @@ def test_far_tokens_are_told_apart_as_by_hand_and_by_rows_of_their_own(
     check_against_hand(read, text)
 
 
-def test_slopes_that_float32_cannot_hold_are_exact_in_a_float64_model() -> None:
+def test_a_float64_model_has_slopes_that_float32_would_round() -> None:
     check_against_hand(model("alibi", heads=12))  # 2**-0.5 is among those of 12 heads
 
 
 @each("scheme", ["rope", "alibi", "t5", "shaw"])
-def test_a_model_without_its_scheme_is_another(scheme: str) -> None:
+def test_removing_the_scheme_changes_the_logits(scheme: str) -> None:
     read = model(scheme)
     read.alibi = read.t5 = None
     for block in read.blocks:
@@ -190,7 +188,7 @@ def test_a_model_without_its_scheme_is_another(scheme: str) -> None:
 
 
 @each("scheme", SCHEMES)
-def test_parameters_are_counted_by_formula(scheme: str) -> None:
+def test_parameter_count_follows_the_formula(scheme: str) -> None:
     v, rows, w, h, n = VOCABULARY, MAX_LEN, WIDTH, HEADS, LAYERS
     norm, attention, mlp = 2 * w, 4 * w * w + 4 * w, 8 * w * w + 5 * w
     shared = v * w + n * (2 * norm + attention + mlp) + norm
@@ -210,7 +208,7 @@ def test_attention_rows_sum_to_one_and_never_look_ahead(scheme: str) -> None:
 
 
 @torch.no_grad()
-def test_padding_looks_at_what_is_real_before_it_and_at_itself() -> None:
+def test_padding_attends_to_earlier_real_tokens_and_itself() -> None:
     real = torch.tensor([[0, 1, 1, 0]]).bool()
     _, weights = model("none")(TEXT[:1, :4], padding=real, return_attention=True)
     looks = torch.tensor([[1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 1, 0], [0, 1, 1, 1]]).bool()
@@ -218,7 +216,7 @@ def test_padding_looks_at_what_is_real_before_it_and_at_itself() -> None:
 
 
 @torch.no_grad()
-def test_documents_are_runs_and_a_number_may_come_again() -> None:
+def test_documents_are_runs_and_numbers_may_repeat() -> None:
     _, weights = model("rope")(
         TEXT[:1, :4], documents=torch.tensor([[7, 7, 0, 7]]), return_attention=True
     )
@@ -236,7 +234,7 @@ def test_ids_and_documents_of_every_integer_type_are_read_alike(dtype: torch.dty
 
 
 @each("scheme", SCHEMES)
-def test_a_model_starts_small_and_says_nearly_nothing(scheme: str) -> None:
+def test_a_new_model_predicts_nearly_uniformly(scheme: str) -> None:
     fresh = GPTModel(512, 64, 64, 4, 2, scheme).eval()
     for name, parameter in fresh.named_parameters():
         if name.endswith("bias"):
@@ -251,7 +249,7 @@ def test_a_model_starts_small_and_says_nearly_nothing(scheme: str) -> None:
     assert abs(float(loss) - math.log(512)) < 0.1
 
 
-def test_no_texts_make_no_logits() -> None:
+def test_an_empty_batch_gives_empty_logits() -> None:
     none = torch.empty(0, 3, dtype=torch.long)
     for scheme in SCHEMES:
         assert model(scheme)(none).shape == (0, 3, VOCABULARY)
@@ -260,7 +258,7 @@ def test_no_texts_make_no_logits() -> None:
 
 
 @each("scheme", SCHEMES)
-def test_the_embedding_adds_what_the_first_four_schemes_add_and_else_nothing(scheme: str) -> None:
+def test_only_the_first_four_schemes_add_positions_in_the_embedding(scheme: str) -> None:
     read = model(scheme)
     tokens = read.embedding.token_embedding(TEXT).detach()
     said = read.embedding(TEXT).detach()
@@ -278,8 +276,8 @@ def test_the_embedding_adds_what_the_first_four_schemes_add_and_else_nothing(sch
 
 
 @torch.no_grad()
-def test_counting_is_invisible_behind_a_normalisation() -> None:
-    """One number added to every dimension is taken away again with the mean."""
+def test_layer_normalization_removes_counting_positions() -> None:
+    """A number added to every dimension is subtracted again with the mean."""
     counting, none = model("counting"), model("none")
     none.load_state_dict(counting.state_dict())
     torch.testing.assert_close(counting(TEXT), none(TEXT), atol=CLOSE, rtol=0)
@@ -287,7 +285,7 @@ def test_counting_is_invisible_behind_a_normalisation() -> None:
 
 @each("scheme", SCHEMES)
 @torch.no_grad()
-def test_one_layer_needs_positions_to_tell_the_order_of_what_went_before(scheme: str) -> None:
+def test_one_layer_without_positions_ignores_the_order_of_earlier_tokens(scheme: str) -> None:
     forwards, backwards = TEXT[:1], TEXT[:1, [3, 6, 1, 0, 5, 4, 2, 7]]
     shallow, deep = model(scheme, layers=1), model(scheme)
 
@@ -301,7 +299,7 @@ def test_one_layer_needs_positions_to_tell_the_order_of_what_went_before(scheme:
 @each("scheme", FORMULAS)
 @torch.no_grad()
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_what_is_not_a_table_reads_on_past_max_len(scheme: str) -> None:
+def test_schemes_without_a_table_accept_inputs_longer_than_max_len(scheme: str) -> None:
     read, text = model(scheme), TEXT.repeat(1, 3)
     assert read(text).isfinite().all()
     np.testing.assert_allclose(read(text)[0], by_hand(read, text[0].tolist())[0], atol=1e-10)
@@ -309,7 +307,7 @@ def test_what_is_not_a_table_reads_on_past_max_len(scheme: str) -> None:
 
 
 @torch.no_grad()
-def test_a_learned_table_ends_and_says_so() -> None:
+def test_inputs_longer_than_a_learned_table_are_refused() -> None:
     read = model("learned")
     with pytest.raises(ValueError, match=r"token_ids must .*max_len, the 8 rows .*got 16 tokens"):
         read(TEXT.repeat(1, 2))
@@ -328,7 +326,7 @@ def test_a_learned_table_ends_and_says_so() -> None:
 
 
 @torch.no_grad()
-def test_generation_beyond_a_learned_table_is_refused_before_anything_is_made(
+def test_generation_beyond_a_learned_table_is_refused_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     read = model("learned")
@@ -342,7 +340,7 @@ def test_generation_beyond_a_learned_table_is_refused_before_anything_is_made(
         read.generate(TEXT, 4, padding=real)
 
 
-# --- Writing ---------------------------------------------------------------------------------
+# --- Generation ------------------------------------------------------------------------------
 
 # Three rows of five columns, three real tokens each; or all of them real.
 PROMPT = TEXT[[0, 1, 0], :5]
@@ -359,9 +357,9 @@ GENUINE = GPTModel.forward
 
 
 def writer(scheme: str) -> GPTModel:
-    """Return a model that does not repeat itself, or a cache would hold the same all along.
+    """Return a model whose output does not repeat, since repeated tokens would hide cache errors.
 
-    What pushes every token the same way is left out, and a token is read off by what it is not.
+    It has no biases that push all tokens the same way, and its final norm has the weight −1.
     """
     torch.manual_seed(11)
     made = model(scheme)
@@ -374,10 +372,10 @@ def writer(scheme: str) -> GPTModel:
 
 
 def check_generation(read: GPTModel, padding: Tensor | None, patch: pytest.MonkeyPatch) -> None:
-    """Compare all that generation chose from with logits of the whole text, read without a cache.
+    """Compare the logits used in generation with those of the whole sequence, without a cache.
 
-    Tokens are drawn, so that the texts go many ways, and logits are compared, since one token is
-    the likeliest by far for many a wrong reason.
+    Tokens are sampled, so that sequences vary. Logits are compared instead of tokens, since a wrong
+    model often agrees on the most likely token.
     """
     chosen_from, choose = [], gpt._choose
 
@@ -397,7 +395,7 @@ def check_generation(read: GPTModel, padding: Tensor | None, patch: pytest.Monke
     for row in range(3):
         whole = GENUINE(read, torch.cat((PROMPT[row, real[row]], made[row, 5:7]))[None])
         assert isinstance(whole, Tensor)
-        # Behind the prompt, behind the first new token, and behind the second.
+        # After the prompt, after the first new token, and after the second.
         found = torch.stack([logits[row] for logits in chosen_from])
         torch.testing.assert_close(found, whole[0, -3:], atol=CLOSE, rtol=0)
 
@@ -406,7 +404,7 @@ def check_generation(read: GPTModel, padding: Tensor | None, patch: pytest.Monke
 @each("scheme", SCHEMES)
 @torch.no_grad()
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_generation_chooses_from_what_a_reader_without_a_cache_says(
+def test_generation_uses_the_logits_computed_without_a_cache(
     scheme: str, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check_generation(writer(scheme), PADDING[where], monkeypatch)
@@ -445,7 +443,7 @@ def last_column(self: GPTModel, ids: Tensor, *, cache: Cache, padding: Tensor | 
 @each("scheme", SCHEMES)
 @torch.no_grad()
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_a_fault_in_generation_is_noticed(
+def test_planted_faults_in_generation_are_detected(
     scheme: str, fault: Callable[..., Any], where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = writer(scheme)
@@ -455,7 +453,7 @@ def test_a_fault_in_generation_is_noticed(
 
 
 def without_a_cache(read: GPTModel, ids: list[int], new_tokens: int) -> list[int]:
-    """Return a text carried on by the likeliest token, everything read anew each time."""
+    """Return a greedy continuation, computed from the whole sequence at each step."""
     for _ in range(new_tokens):
         ids = [*ids, int(read(torch.tensor([ids]))[0, -1].argmax())]
     return ids
@@ -464,7 +462,7 @@ def without_a_cache(read: GPTModel, ids: list[int], new_tokens: int) -> list[int
 @each("scheme", SCHEMES)
 @torch.no_grad()
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_greedy_generation_is_the_likeliest_token_each_time(scheme: str) -> None:
+def test_greedy_generation_takes_the_most_likely_token(scheme: str) -> None:
     read, prompt = writer(scheme), TEXT[:, :4]
     expected = [without_a_cache(read, ids, 4) for ids in prompt.tolist()]
     assert max(len(set(text[4:])) for text in expected) > 1
@@ -475,7 +473,7 @@ def test_greedy_generation_is_the_likeliest_token_each_time(scheme: str) -> None
 @each("scheme", SCHEMES)
 @torch.no_grad()
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_padded_prompts_are_carried_on_as_they_are_alone(scheme: str) -> None:
+def test_padded_prompts_are_continued_like_unpadded_ones(scheme: str) -> None:
     read, real = writer(scheme), PADDING["another in each row"]
     assert real is not None
     made = read.generate(PROMPT, 4, padding=real)
@@ -484,7 +482,7 @@ def test_padded_prompts_are_carried_on_as_they_are_alone(scheme: str) -> None:
         assert made[row, 5:].tolist() == without_a_cache(read, alone, 4)[3:]
 
 
-def test_generation_draws_as_its_generator_tells_it() -> None:
+def test_sampling_depends_on_the_generator_only() -> None:
     read, prompt = model("rope"), TEXT[:, :4].repeat(20, 1)
 
     def drawn(seed: int) -> Tensor:
@@ -503,7 +501,7 @@ def test_generation_draws_as_its_generator_tells_it() -> None:
 @each("temperature", [0.5, 1.0, 3.0])
 @torch.no_grad()
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_draws_follow_the_softmax_at_their_temperature(temperature: float) -> None:
+def test_samples_follow_the_softmax_at_the_temperature(temperature: float) -> None:
     read, draws = model("alibi"), 4000
     odds = (read(TEXT[:1])[0, -1] / temperature).softmax(dim=0)
     made = read.generate(TEXT[:1].repeat(draws, 1), 1, temperature=temperature)
@@ -513,19 +511,19 @@ def test_draws_follow_the_softmax_at_their_temperature(temperature: float) -> No
 
 
 @each("temperature", [5e-324, 1e-300, 1e-6])
-def test_the_coldest_draws_are_the_likeliest_tokens(temperature: float) -> None:
+def test_sampling_at_a_tiny_temperature_takes_the_most_likely_token(temperature: float) -> None:
     read = model("t5")
     assert torch.equal(read.generate(TEXT, 4, temperature=temperature), read.generate(TEXT, 4))
 
 
-def test_equal_logits_are_drawn_from_however_cold_it_is() -> None:
+def test_equal_logits_are_sampled_at_any_temperature() -> None:
     read = model("none")
-    nn.init.zeros_(read.embedding.token_embedding.weight)  # which reads the words off, too
+    nn.init.zeros_(read.embedding.token_embedding.weight)  # which is the output layer, too
     assert len(set(read.generate(TEXT[:1], 40, temperature=1e-6)[0, 8:].tolist())) > 5
     assert not read.generate(TEXT[:1], 3)[0, 8:].any()
 
 
-def test_generation_of_nothing_is_the_prompt_anew() -> None:
+def test_generating_no_tokens_returns_a_copy_of_the_prompt() -> None:
     read = model("shaw")
     made = read.generate(TEXT, 0)
     assert torch.equal(made, TEXT)
@@ -534,7 +532,7 @@ def test_generation_of_nothing_is_the_prompt_anew() -> None:
     assert read.generate(TEXT.int(), 1).dtype is torch.int64
 
 
-def test_generation_keeps_nothing_to_learn_from(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_generation_records_no_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
     recorded = []
     choose = gpt._choose
 
@@ -548,11 +546,11 @@ def test_generation_keeps_nothing_to_learn_from(monkeypatch: pytest.MonkeyPatch)
     assert model("none")(TEXT).requires_grad
 
 
-def test_generation_from_parameters_that_are_no_numbers_is_refused() -> None:
+def test_generation_with_nan_parameters_is_refused() -> None:
     read = model("none")
     nn.init.constant_(read.norm.weight, math.nan)
     for temperature in (0.0, 1.0):
-        with pytest.raises(ValueError, match="NaN among the logits"):
+        with pytest.raises(ValueError, match="logits that are numbers; got NaN"):
             read.generate(TEXT, 1, temperature=temperature)
 
 
@@ -561,7 +559,7 @@ def test_generation_from_parameters_that_are_no_numbers_is_refused() -> None:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_every_scheme_learns_a_short_text_by_heart(scheme: str) -> None:
+def test_every_scheme_memorizes_a_short_sequence(scheme: str) -> None:
     text = torch.tensor([[1, 2, 3, 1, 4, 1, 2, 5, 6, 3, 2, 1, 7, 7, 2, 3]])
     learner = GPTModel(8, 16, 32, 2, 2, scheme)
     optimizer = torch.optim.Adam(learner.parameters(), lr=1e-2, fused=True)
@@ -577,7 +575,7 @@ def test_every_scheme_learns_a_short_text_by_heart(scheme: str) -> None:
 
 
 @torch.no_grad()
-def test_dropout_acts_in_training_and_nowhere_else() -> None:
+def test_dropout_acts_in_training_mode_only() -> None:
     wet = GPTModel(VOCABULARY, MAX_LEN, WIDTH, HEADS, LAYERS, "rope", 0.5)
     assert not torch.equal(wet(TEXT), wet(TEXT))
     wet.eval()
@@ -586,7 +584,7 @@ def test_dropout_acts_in_training_and_nowhere_else() -> None:
     assert torch.equal(wet(TEXT), dry(TEXT))
 
 
-def test_dropout_acts_on_the_embedding_and_on_all_that_each_layer_adds(
+def test_dropout_acts_on_the_embedding_and_on_each_sublayer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     dropped = []
@@ -616,7 +614,7 @@ def test_a_configuration_fits_its_tokenizer(name: str, kind: Any) -> None:
     assert read.embedding(ids).shape == (1, ids.shape[1], config["d_model"])
 
 
-def test_a_configuration_is_the_callers_own() -> None:
+def test_each_call_returns_a_new_configuration() -> None:
     create_model_config("tiny")["vocab_size"] = 1
     assert create_model_config("tiny")["vocab_size"] == CONFIGS["tiny"]["vocab_size"] == 512
 
@@ -635,7 +633,11 @@ SIZES = {"vocab_size": 11, "max_len": 8, "d_model": 12, "heads": 3, "layers": 1}
         ({"d_model": 13}, ValueError, "d_model must be a multiple of 3, for 3 heads.*got 13"),
         ({"d_model": 9, "pos_type": "rope"}, ValueError, "d_model must be a multiple of 6.*got 9"),
         ({"d_model": 9, "pos_type": "sinusoidal"}, ValueError, "d_model must be an even .*got 9"),
-        ({"pos_type": "swin"}, ValueError, "none, counting, .*shaw; got 'swin', for pictures"),
+        (
+            {"pos_type": "swin"},
+            ValueError,
+            "none, counting, .*shaw; got 'swin', which is for images",
+        ),
         ({"pos_type": "Rope"}, ValueError, '"none", "counting", .*"shaw"; got .Rope'),
         ({"pos_type": None}, TypeError, "pos_type must be one of"),
         ({"pos_type": np.array(["swin", "rope"])}, TypeError, "pos_type must be one of"),
@@ -644,7 +646,7 @@ SIZES = {"vocab_size": 11, "max_len": 8, "d_model": 12, "heads": 3, "layers": 1}
         ({"dropout": "0.1"}, TypeError, "dropout must be"),
     ],
 )
-def test_a_model_that_cannot_be_is_refused(
+def test_bad_model_arguments_are_refused(
     changed: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
@@ -684,7 +686,7 @@ OTHER = torch.ones(2, 7).bool()
         ({"return_attention": 1}, TypeError, "return_attention must be True or False; got 1"),
     ],
 )
-def test_a_call_that_makes_no_sense_is_refused(
+def test_bad_calls_are_refused(
     arguments: dict[str, Any], error: type[Exception] | None, message: str
 ) -> None:
     arguments = {"token_ids": TEXT, **arguments}
@@ -705,7 +707,7 @@ def test_a_cache_of_another_model_is_refused(other: GPTModel) -> None:
     other(TEXT[:, :3], cache=cache)
     kept = cache.layers
     for read in (model("rope"), copy.deepcopy(other)):
-        with pytest.raises(ValueError, match="cache must be one that this model has filled; got"):
+        with pytest.raises(ValueError, match="cache must have been filled by this model; got"):
             read(TEXT[:, 3:], cache=cache)
         assert cache.layers is kept
     other(TEXT[:, 3:], cache=copy.deepcopy(cache))  # to go on in more than one way
@@ -714,18 +716,18 @@ def test_a_cache_of_another_model_is_refused(other: GPTModel) -> None:
 
 
 @torch.no_grad()
-def test_a_cache_outlives_its_model_and_serves_no_other() -> None:
+def test_a_cache_does_not_keep_its_model_alive_nor_serve_another() -> None:
     cache = Cache()
     model("none")(TEXT, cache=cache)
     gc.collect()
     assert isinstance(cache.owner, ReferenceType)
     assert cache.owner() is None
-    with pytest.raises(ValueError, match="cache must be one that this model has filled"):
+    with pytest.raises(ValueError, match="cache must have been filled by this model"):
         model("none")(TEXT, cache=cache)
 
 
 def saved(cache: Cache) -> Cache:
-    """Return a cache as `torch.load` brings it back, which makes nothing that is not named."""
+    """Return a cache saved and loaded by torch, with only `Cache` allowed as a class."""
     file = io.BytesIO()
     torch.save(cache, file)
     file.seek(0)
@@ -746,10 +748,10 @@ SAVED: list[Callable[[Cache], Cache]] = [saved, pickled, lambda cache: pickled(s
 @each("again", [*SAVED, copy.copy, copy.deepcopy])
 @each("recorded", [True, False])
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_a_saved_or_copied_cache_goes_on_where_it_was(
+def test_a_saved_or_copied_cache_continues_where_it_stopped(
     recorded: bool, again: Callable[[Cache], Cache], scheme: str
 ) -> None:
-    """Where gradients are recorded too, as they are in every call that does not say otherwise."""
+    """While gradients are recorded too, as they are by default."""
     read, cache = model(scheme), Cache()
     padding = torch.ones(2, 3).bool()
     padding[0, 0] = False
@@ -763,7 +765,7 @@ def test_a_saved_or_copied_cache_goes_on_where_it_was(
 
 
 @each("again", [*SAVED, copy.deepcopy])
-def test_a_saved_cache_has_numbers_of_its_own_and_no_gradients(
+def test_a_saved_cache_has_its_own_tensors_without_gradients(
     again: Callable[[Cache], Cache],
 ) -> None:
     read, cache = model("rope"), Cache()
@@ -783,14 +785,14 @@ def test_a_saved_cache_has_numbers_of_its_own_and_no_gradients(
 
 
 @torch.no_grad()
-def test_a_saved_cache_takes_no_more_room_than_its_numbers() -> None:
+def test_a_saved_cache_stores_only_its_own_numbers() -> None:
     read, cache = model("alibi"), Cache()
     read(torch.zeros(64, 8, dtype=torch.int64), cache=cache)
     numbers = sum(x.numel() * x.element_size() for x in itertools.chain(*cache.layers))
     assert len(pickle.dumps(cache)) < 1.2 * numbers
 
 
-def test_a_saved_cache_knows_a_model_that_keeps_a_single_number() -> None:
+def test_a_saved_cache_recognizes_a_model_with_scalar_parameters() -> None:
     read, cache = model("rope"), Cache()
     read.register_buffer("steps", torch.tensor(3.0))
     read(TEXT[:, :3], cache=cache)
@@ -807,7 +809,7 @@ def test_a_shallow_copy_keeps_gradients() -> None:
 
 @each("again", SAVED)
 @torch.no_grad()
-def test_a_saved_cache_serves_the_same_parameters_and_no_others(
+def test_a_saved_cache_works_only_with_equal_parameters(
     again: Callable[[Cache], Cache],
 ) -> None:
     read, cache = model("rope"), Cache()
@@ -824,23 +826,23 @@ def test_a_saved_cache_serves_the_same_parameters_and_no_others(
             part.rope = RotaryEmbedding(part.d, base=500.0)
     narrower = copy.deepcopy(read).float()
     for other in (trained, other_scheme, slower, narrower, model("rope")):
-        with pytest.raises(ValueError, match="cache must be one that this model has filled; got"):
+        with pytest.raises(ValueError, match="cache must have been filled by this model; got"):
             other(TEXT[:, 3:], cache=again(cache))
 
 
 @torch.no_grad()
-def test_a_cache_that_was_saved_after_its_model_was_gone_serves_none() -> None:
+def test_a_cache_saved_after_its_model_is_deleted_works_with_no_model() -> None:
     cache = Cache()
     read = model("rope")
     same = copy.deepcopy(read)
     read(TEXT[:, :3], cache=cache)
     del read
     gc.collect()
-    with pytest.raises(ValueError, match="cache must be one that this model has filled; got"):
+    with pytest.raises(ValueError, match="cache must have been filled by this model; got"):
         same(TEXT[:, 3:], cache=pickled(cache))
 
 
-def test_an_empty_cache_that_was_saved_serves_every_model() -> None:
+def test_a_saved_empty_cache_works_with_any_model() -> None:
     for again in SAVED:
         assert model("t5")(TEXT, cache=again(Cache())).shape == (2, 8, VOCABULARY)
 
@@ -872,7 +874,7 @@ def layers_lost(read: GPTModel, cache: Cache) -> None:
 @each(
     ("damage", "error", "message"),
     [
-        (cast, TypeError, "cache must hold torch.float32, as the .* now; got torch.float64"),
+        (cast, TypeError, "cache must hold torch.float32, like the model; got torch.float64"),
         (moved, ValueError, "cache must be on the device cpu; got meta"),
         (padding_moved, ValueError, "cache must be on the device cpu; got meta"),
         (cut, ValueError, r"cache must be of .* batch, 2 layers .*\(2, 3, 3, 4\); got 2 with \(1,"),
@@ -894,11 +896,11 @@ def test_a_cache_that_no_longer_fits_its_model_is_refused(
 @each(
     ("layers", "padding", "message"),
     [
-        (None, None, "cache must hold a pair of tensors a layer; got None"),
-        (3, None, "cache must hold a pair of tensors a layer; got 3"),
-        ([3], None, "cache must hold a pair of tensors a layer"),
-        ([(torch.ones(2, 3, 3, 4),)], None, "cache must hold a pair of tensors a layer"),
-        ([(torch.ones(2, 3, 3, 4), 5)], None, "cache must hold a pair of tensors a layer"),
+        (None, None, "cache must hold a pair of tensors per layer; got None"),
+        (3, None, "cache must hold a pair of tensors per layer; got 3"),
+        ([3], None, "cache must hold a pair of tensors per layer"),
+        ([(torch.ones(2, 3, 3, 4),)], None, "cache must hold a pair of tensors per layer"),
+        ([(torch.ones(2, 3, 3, 4), 5)], None, "cache must hold a pair of tensors per layer"),
         ([(torch.ones(()), torch.ones(()))] * 2, None, "cache must be of this model and batch"),
         ([], torch.ones(2, 3).bool(), r"cache.padding must be of shape \(2, 0\); got \(2, 3\)"),
         ([], torch.ones(2, 0), "cache.padding must be a boolean tensor; got one of torch.float32"),
@@ -913,7 +915,7 @@ def test_a_damaged_cache_is_refused(layers: Any, padding: Any, message: str) -> 
 
 
 @torch.no_grad()
-def test_a_cache_goes_on_under_autocast_where_it_began() -> None:
+def test_a_cache_filled_under_autocast_continues_under_autocast() -> None:
     read, cache = model("rope").float(), Cache()
     with torch.autocast("cpu", dtype=torch.bfloat16):
         read(TEXT[:, :3], cache=cache)
@@ -923,7 +925,7 @@ def test_a_cache_goes_on_under_autocast_where_it_began() -> None:
 
 
 @torch.no_grad()
-def test_a_call_that_fails_adds_nothing_to_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_call_leaves_the_cache_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     read, cache = model("alibi"), Cache()
     read(TEXT[:, :3], cache=cache)
     kept = cache.layers
@@ -954,7 +956,7 @@ def interrupted(*_: object) -> None:
         ({"padding": TEXT == 9}, ValueError, "padding must leave .*got none in row 1"),
     ],
 )
-def test_a_wish_that_makes_no_sense_is_refused(
+def test_bad_generation_arguments_are_refused(
     arguments: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
@@ -974,7 +976,7 @@ def test_a_generator_of_another_device_is_refused() -> None:
         (3, TypeError, 'name must be one of "tiny", "byte"; got 3'),
     ],
 )
-def test_an_unknown_configuration_is_refused_with_the_names_there_are(
+def test_unknown_configuration_error_lists_the_known_names(
     name: Any, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):

@@ -53,8 +53,8 @@ PLACES = torch.tensor([[0, 1, 2, 3, 4], [7, 7, 8, 9, 1], [2, 1, 0, 4, 4]])
 RELATIVE = torch.stack([relative_positions(places) for places in PLACES])
 MASK = torch.ones(TEXTS, LENGTH, LENGTH).tril().bool()
 
-# What is asked of each, and of what: one entry of a batch of three after the other, or at once.
-ASKED: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...]]] = {
+# Functions with batched arguments: applied to the three entries one by one, or under `vmap`.
+CALLS: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...]]] = {
     "alibi": (ALiBi(HEADS), (RELATIVE,)),
     "t5": (T5, (RELATIVE,)),
     "relative positions": (relative_positions, (PLACES,)),
@@ -77,16 +77,16 @@ ASKED: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...]]] = {
 }
 
 
-@each("name", ASKED)
+@each("name", CALLS)
 @torch.no_grad()
-def test_vmap_gives_each_what_it_is_given_alone(name: str) -> None:
-    asked, batches = ASKED[name]
+def test_vmap_equals_separate_calls(name: str) -> None:
+    asked, batches = CALLS[name]
     alone = torch.stack([asked(*given) for given in zip(*batches, strict=True)])
     together = torch.func.vmap(asked)(*batches)
     torch.testing.assert_close(together, alone, atol=CLOSE, rtol=CLOSE)
 
 
-def test_gradients_of_each_text_come_from_vmap_over_grad() -> None:
+def test_vmap_over_grad_gives_per_sequence_gradients() -> None:
     read = gpt("t5")
     parameters = {name: value.detach() for name, value in read.named_parameters()}
 
@@ -117,7 +117,7 @@ LOUD: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 @each("compiled", [False, True])
 @torch.no_grad()
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_autocast_leaves_products_as_exact_as_their_factors(name: str, compiled: bool) -> None:
+def test_autocast_does_not_lower_the_precision_of_products(name: str, compiled: bool) -> None:
     torch.compiler.reset()
     asked, q = LOUD[name], Q[:, 0]
     rows = ALiBi(HEADS, causal=False)(relative_row(LENGTH, LENGTH))[:, 0]
@@ -131,7 +131,7 @@ def test_autocast_leaves_products_as_exact_as_their_factors(name: str, compiled:
 
 
 @torch.no_grad()
-def test_a_model_under_autocast_answers_in_its_type_and_nearly_the_same() -> None:
+def test_a_model_under_autocast_returns_its_dtype_and_nearly_equal_logits() -> None:
     for scheme in SCHEMES:
         read = GPTModel(10, 8, HEADS * D, HEADS, 2, scheme).eval()
         with torch.autocast("cpu", dtype=torch.bfloat16):

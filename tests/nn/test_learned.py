@@ -30,7 +30,7 @@ def table(layer: LearnedPositionalEmbedding) -> Tensor:
 # The rows
 
 
-def test_a_count_gives_the_first_rows() -> None:
+def test_an_integer_gives_the_first_rows() -> None:
     layer = learned()
     for count in (0, 1, 6, np.int64(3)):
         assert torch.equal(layer(count), table(layer)[:count])
@@ -47,7 +47,7 @@ def test_ids_of_any_shape_give_a_row_each(dtype: torch.dtype, shape: tuple[int, 
         assert torch.equal(rows[index], table(layer)[int(ids[index])])
 
 
-def test_the_table_is_what_says_how_long_it_is() -> None:
+def test_max_len_and_d_model_follow_the_table() -> None:
     layer = learned(6, 4)
     layer.embedding = learned(9, 5).embedding
     assert (layer.max_len, layer.d_model) == (9, 5)
@@ -60,7 +60,7 @@ def test_the_table_is_what_says_how_long_it_is() -> None:
     assert layer.resized(4).max_len == 4
 
 
-def test_the_numpy_twin_gives_the_same_sum() -> None:
+def test_the_numpy_class_gives_the_same_sum() -> None:
     layer, twin = learned().double(), Twin(6, 4)
     twin.position_embeddings = table(layer).numpy()
     tokens = torch.randn(2, 3, 4, dtype=torch.float64)
@@ -70,7 +70,7 @@ def test_the_numpy_twin_gives_the_same_sum() -> None:
     )
 
 
-def test_the_table_is_drawn_with_deviation_two_hundredths() -> None:
+def test_the_table_starts_with_standard_deviation_0_02() -> None:
     weights = table(learned(1000, 100))
     # 100 000 draws: their deviation is within 1 % and their mean within 4 standard errors.
     assert weights.std().item() == pytest.approx(0.02, rel=0.01)
@@ -81,7 +81,7 @@ def test_the_table_is_drawn_with_deviation_two_hundredths() -> None:
 
 
 @each("dtype", DTYPES)
-def test_rows_have_the_tables_type(dtype: torch.dtype) -> None:
+def test_rows_have_the_dtype_of_the_table(dtype: torch.dtype) -> None:
     layer = learned()
     before = table(layer).clone()
     rows = layer.to(dtype)(6)
@@ -89,15 +89,15 @@ def test_rows_have_the_tables_type(dtype: torch.dtype) -> None:
     assert torch.equal(rows, before.to(dtype))
 
 
-def test_positions_are_told_apart_in_bfloat16() -> None:
-    """Ids are integers to the end: position 257 does not become 256."""
+def test_bfloat16_rows_are_looked_up_by_exact_position() -> None:
+    """Positions stay integers, so 257 does not become 256."""
     layer = learned(1000, 64).to(torch.bfloat16)
     rows = layer(1000).detach().float().numpy()
     assert len(np.unique(rows, axis=0)) == 1000
     assert torch.equal(layer(torch.tensor([257]))[0], table(layer)[257])
 
 
-def test_a_saved_table_is_the_table_loaded() -> None:
+def test_a_state_dict_restores_the_table() -> None:
     first, other = learned(), LearnedPositionalEmbedding(6, 4)
     assert list(first.state_dict()) == ["embedding.weight"]
     assert not torch.equal(first(6), other(6))
@@ -105,7 +105,7 @@ def test_a_saved_table_is_the_table_loaded() -> None:
     assert torch.equal(first(6), other(6))
 
 
-def test_a_layer_made_on_the_meta_device_is_drawn_when_it_has_room() -> None:
+def test_a_layer_from_the_meta_device_is_initialized_by_reset_parameters() -> None:
     with torch.device("meta"):
         layer = LearnedPositionalEmbedding(100, 64)
         assert layer(3).is_meta
@@ -198,7 +198,7 @@ def test_bad_positions_are_refused_by_name(name: str) -> None:
         learned()(value)
 
 
-def test_a_text_longer_than_the_table_is_told_both_lengths() -> None:
+def test_too_long_sequence_error_names_both_lengths() -> None:
     with pytest.raises(ValueError, match=r"^positions must be at most max_len, 20; got 21$"):
         learned(20, 8)(21)
 
@@ -234,7 +234,7 @@ SIZES = [(1, 1), (1, 5), (5, 1), (2, 3), (6, 6), (6, 11), (11, 6), (49, 64), (64
 
 @each(("old", "new"), SIZES)
 @each("dtype", DTYPES)
-def test_a_resized_table_is_that_of_the_numpy_definition(
+def test_a_resized_table_equals_the_numpy_definition(
     old: int, new: int, dtype: torch.dtype
 ) -> None:
     layer = learned(old, 3).to(dtype)
@@ -245,7 +245,9 @@ def test_a_resized_table_is_that_of_the_numpy_definition(
 
 
 @each(("old", "new"), [pair for pair in SIZES if pair[1] > 1])
-def test_a_resized_table_is_torchs_own_interpolation_with_corners_kept(old: int, new: int) -> None:
+def test_a_resized_table_equals_torchs_interpolation_with_aligned_corners(
+    old: int, new: int
+) -> None:
     layer = learned(old, 3).double()
     theirs = torch.nn.functional.interpolate(
         table(layer).T[None], size=new, mode="linear", align_corners=True
@@ -261,7 +263,7 @@ def test_the_ends_stay_and_the_same_length_is_the_same_table() -> None:
     assert torch.equal(layer.resized(20)(20), layer(20))
 
 
-def test_a_resized_layer_is_a_layer_of_its_own() -> None:
+def test_a_resized_layer_shares_nothing_with_the_old_one() -> None:
     layer = learned().eval()
     before = table(layer).clone()
     other = layer.resized(6)
@@ -273,7 +275,7 @@ def test_a_resized_layer_is_a_layer_of_its_own() -> None:
     assert other.embedding.num_embeddings == 6
 
 
-def test_a_resized_layer_is_trained_as_the_old_one_was() -> None:
+def test_a_resized_layer_keeps_mode_and_requires_grad() -> None:
     layer = learned()
     longer = layer.resized(9)
     longer(9).sum().backward()
@@ -298,7 +300,7 @@ def test_resizing_on_the_meta_device_keeps_the_shapes() -> None:
 
 
 @each("value", [torch.nan, torch.inf, -torch.inf])
-def test_a_table_gone_wrong_in_training_is_not_resized(value: float) -> None:
+def test_a_table_with_nan_is_not_resized(value: float) -> None:
     layer = learned()
     with torch.no_grad():
         layer.embedding.weight[2, 1] = value
@@ -306,6 +308,6 @@ def test_a_table_gone_wrong_in_training_is_not_resized(value: float) -> None:
         layer.resized(9)
 
 
-def test_a_copy_is_as_good_as_the_layer() -> None:
+def test_a_deep_copy_gives_equal_rows() -> None:
     layer = learned()
     assert torch.equal(copy.deepcopy(layer)(6), layer(6))

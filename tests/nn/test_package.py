@@ -12,7 +12,7 @@ import torch
 from posenc import nn
 from tests.cases import each
 
-OF_TORCH = ("extra_repr", "reset_parameters")  # which say there what they are for
+OF_TORCH = ("extra_repr", "reset_parameters")  # conventions of torch, documented there
 
 
 # One of every public class; what is missing here fails.
@@ -48,7 +48,7 @@ MODULES = sorted({thing.__module__ for thing in PUBLIC.values()})
 
 
 def arguments(name: str) -> list[inspect.Parameter]:
-    """Return what the caller of a public name may pass."""
+    """Return the parameters of a public name, without `self`."""
     parameters = inspect.signature(PUBLIC[name]).parameters.values()
     return [argument for argument in parameters if argument.name != "self"]
 
@@ -61,7 +61,7 @@ def wanted(name: str) -> Iterator[str]:
     yield "Attributes:" if inspect.isclass(PUBLIC[name]) else "Returns:"
     if "." not in name:  # a method stands under its class, which names the source
         yield "Source:"
-    if arguments(name):  # what takes no argument is given no wrong one
+    if arguments(name):  # without arguments there is nothing to refuse
         yield from ("Args:", "Raises:")
 
 
@@ -85,7 +85,7 @@ def test_every_argument_is_documented_and_annotated(name: str) -> None:
 def test_every_attribute_is_documented_and_there(name: str) -> None:
     text = inspect.getdoc(PUBLIC[name]) or ""
     section = text.split("\nAttributes:\n")[1].split("\n\n")[0]
-    lines = [line for line in section.splitlines() if line[4:5].strip()]  # not those that go on
+    lines = [line for line in section.splitlines() if line[4:5].strip()]  # skip continuation lines
     documented = {line.strip().partition(":")[0] for line in lines}
     thing = MADE[name]
     assert documented - set(dir(thing)) == set()

@@ -1,4 +1,4 @@
-"""What `posenc.nn.relative` promises, against the numpy definitions and loops over pairs."""
+"""`posenc.nn.relative` keeps its promises, compared with numpy and with loops over pairs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def scores_by_loop(embedding: RelativePositionEmbedding, q: Tensor, relative: Te
 
 
 class LargestResult(TorchDispatchMode):
-    """Keeps the size of the largest tensor that any operation returns."""
+    """Record the size of the largest tensor that any operation returns."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -78,7 +78,7 @@ class LargestResult(TorchDispatchMode):
 
 @quick
 @given(q=st.integers(0, 9), k=st.integers(0, 9))
-def test_two_counts_give_the_numpy_matrix(q: int, k: int) -> None:
+def test_two_lengths_give_the_numpy_matrix(q: int, k: int) -> None:
     relative = relative_positions(q, k)
     assert relative.dtype == torch.int64
     np.testing.assert_array_equal(relative, posenc.relative.relative_positions(q, k))
@@ -106,14 +106,14 @@ def test_each_row_of_a_batch_has_its_own_positions(
 
 @quick
 @given(keys=st.integers(1, 9), data=st.data())
-def test_a_late_query_has_its_row_of_the_whole_matrix(keys: int, data: st.DataObject) -> None:
+def test_a_late_query_gets_its_row_of_the_full_matrix(keys: int, data: st.DataObject) -> None:
     row = data.draw(st.integers(0, keys - 1))
     late = relative_positions(torch.tensor([row]), keys)
     assert torch.equal(late, relative_positions(keys)[row : row + 1])
 
 
 @each("dtype", [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64])
-def test_narrow_and_unsigned_positions_do_not_wrap_round(dtype: torch.dtype) -> None:
+def test_narrow_and_unsigned_positions_do_not_wrap_around(dtype: torch.dtype) -> None:
     ids = torch.tensor([0, 127], dtype=dtype)
     assert relative_positions(ids).tolist() == [[0, 127], [-127, 0]]
 
@@ -125,7 +125,7 @@ def test_left_padding_shifts_queries_and_keys_alike() -> None:
     assert torch.equal(first, relative_positions(6))
 
 
-def test_a_returned_matrix_is_the_callers_own() -> None:
+def test_writing_into_a_matrix_does_not_change_the_next() -> None:
     ids = torch.arange(3)
     relative_positions(ids).fill_(9)
     assert ids.tolist() == [0, 1, 2]
@@ -187,7 +187,7 @@ def test_the_shift_is_the_numpy_shift() -> None:
     )
 
 
-def test_decoding_step_by_step_gives_the_rows_of_the_whole() -> None:
+def test_decoding_step_by_step_equals_all_at_once() -> None:
     embedding, q = made(4, 2), queries(1, 2, 9, 4)
     whole = embedding.shifted_scores(q, 9)
     for step in range(9):
@@ -200,7 +200,7 @@ def test_decoding_step_by_step_gives_the_rows_of_the_whole() -> None:
             )
 
 
-def test_the_shift_holds_no_vector_for_every_pair() -> None:
+def test_the_shift_allocates_no_vector_per_pair() -> None:
     # 64 queries, 64 keys, d = 32: the gathered vectors are 64·64·32 numbers, the rows 127·32.
     embedding, q = made(32, 8), queries(1, 1, 64, 32)
     with LargestResult() as by_shift:
@@ -215,7 +215,7 @@ def test_the_shift_holds_no_vector_for_every_pair() -> None:
 
 
 @each("dtype", CLOSE)
-def test_scores_come_in_the_dtype_of_the_queries(dtype: torch.dtype) -> None:
+def test_scores_have_the_dtype_of_the_queries(dtype: torch.dtype) -> None:
     embedding, exact = embedding_of(8, 4, dtype), queries(2, 3, 5, 8)
     assert isinstance(embedding, RelativePositionEmbedding)
     assert embedding(relative_positions(5)).dtype == dtype
@@ -237,7 +237,7 @@ def test_a_module_in_bfloat16_still_tells_1000_positions_apart() -> None:
     assert rows[0].unique(dim=0).shape == (1000, 16)
 
 
-def test_weights_survive_a_state_dict_and_hold_nothing_else() -> None:
+def test_the_state_dict_holds_the_table_and_restores_it() -> None:
     embedding, other = made(), RelativePositionEmbedding(4, 3).double()
     assert list(embedding.state_dict()) == ["table"]
     assert not torch.equal(other.table, embedding.table)
@@ -245,7 +245,7 @@ def test_weights_survive_a_state_dict_and_hold_nothing_else() -> None:
     assert torch.equal(other(relative_positions(5)), embedding(relative_positions(5)))
 
 
-def test_a_module_made_on_meta_is_whole_after_a_reset() -> None:
+def test_a_module_made_on_meta_works_after_a_reset() -> None:
     with torch.device("meta"):
         embedding = RelativePositionEmbedding(64, 500)
         assert embedding(relative_positions(3)).is_meta
@@ -276,7 +276,7 @@ def test_gradients_reach_the_rows_in_use_and_no_other(way: str) -> None:
     assert (q.grad is None) == (way == "forward")
 
 
-def test_both_ways_have_the_same_gradients() -> None:
+def test_definition_and_shift_have_the_same_gradients() -> None:
     embedding, relative = made(4, 2), relative_positions(torch.arange(3, 8), 9)
     weights, q = queries(2, 3, 5, 9), queries(2, 3, 5, 4).requires_grad_()
     by_definition, by_shift = (
@@ -290,7 +290,7 @@ def test_both_ways_have_the_same_gradients() -> None:
         torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-13)  # sums of 270 products
 
 
-def test_returned_tensors_are_the_callers_own() -> None:
+def test_writing_into_a_result_does_not_change_the_next() -> None:
     embedding, q, relative = made(), queries(1, 2, 4, 4), relative_positions(4)
     with torch.no_grad():
         for way in (
@@ -305,7 +305,7 @@ def test_returned_tensors_are_the_callers_own() -> None:
 
 
 class Both(nn.Module):
-    """Every way at once, for a compiler."""
+    """Definition and shift in one module, for a compiler."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -340,7 +340,7 @@ def test_it_exports() -> None:
         torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-14)
 
 
-def test_it_shows_its_sizes() -> None:
+def test_repr_shows_the_sizes() -> None:
     assert repr(made(4, 3)) == "RelativePositionEmbedding(4, max_distance=3)"
 
 
@@ -450,12 +450,12 @@ BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "relative of other queries": (
         lambda: made().scores(Q, relative_positions(4, 5)),
         ValueError,
-        "relative must be of shape (5, key) or (2, 5, key), as q has it; got (4, 5)",
+        "relative must be of shape (5, key) or (2, 5, key), to match q; got (4, 5)",
     ),
     "relative of another batch": (
         lambda: made().scores(Q, RELATIVE.expand(1, 5, 5)),
         ValueError,
-        "relative must be of shape (5, key) or (2, 5, key), as q has it; got (1, 5, 5)",
+        "relative must be of shape (5, key) or (2, 5, key), to match q; got (1, 5, 5)",
     ),
     "q of integers": (
         lambda: made().scores(Q.long(), RELATIVE),
@@ -512,7 +512,7 @@ def test_bad_input_is_refused_by_name(case: str) -> None:
         call()
 
 
-def test_nan_in_the_queries_comes_out_as_nan() -> None:
+def test_nan_in_the_queries_propagates() -> None:
     q = queries(1, 1, 3, 4)
     q[0, 0, 1, 2] = torch.nan
     for scores in (made().scores(q, relative_positions(3)), made().shifted_scores(q, 3)):

@@ -1,10 +1,10 @@
-"""What position code commonly gets wrong, asked of every scheme and module that it concerns.
+"""Common mistakes in position code, tested on every scheme and module they concern.
 
-A cache counted from the wrong place, padding that moves the text, packed documents that see one
-another, a table rounded with the model, a shared buffer: each is one test below, run on all of
-them. The expected values come from a second computation of the same thing (the text alone, the
-whole at once, float64) or from the numpy definitions. The last tests plant the mistakes and see
-these very checks object.
+A cache with the wrong offset, padding that shifts positions, packed documents that attend to each
+other, a table rounded with the model, a shared buffer: each has one test below, run on all
+schemes. The expected values come from a second computation (the sequence alone, all tokens in one
+call, float64) or from the numpy definitions. The last tests plant the mistakes and make sure that
+these checks fail.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def seeded() -> Iterator[None]:
 
 
 def tell(module: nn.Module, positions: Tensor, dtype: torch.dtype = torch.float64) -> Tensor:
-    """Return what a module makes of positions, (length,) or (batch, length), in its own dtype."""
+    """Return a module's output for positions, (length,) or (batch, length), in its own dtype."""
     batch, length = positions.shape if positions.ndim == 2 else (1, len(positions))
     said: Tensor
     if isinstance(module, SinusoidalPositionalEncoding):
@@ -123,7 +123,7 @@ def model(scheme: str, *, layers: int = LAYERS, max_len: int = 8, width: int = 8
 
 
 def rounded(module: nn.Module, dtype: torch.dtype) -> nn.Module:
-    """Return a float64 copy whose parameters alone have been through a dtype."""
+    """Return a float64 copy with only the parameters rounded to a dtype."""
     result = copy.deepcopy(module).double()
     with torch.no_grad():
         for parameter in result.parameters():
@@ -143,7 +143,7 @@ def check_step_by_step(gpt_model: GPTModel) -> None:
 
 @torch.no_grad()
 def check_padded(gpt_model: GPTModel, real: list[list[int]]) -> None:
-    """Compare each padded text with itself alone; what stands at padding must not matter."""
+    """Compare each padded sequence with the unpadded one; tokens at padding must not matter."""
     padding = torch.tensor(real).bool()
     for filler in (0, 10):
         padded = torch.full(padding.shape, filler)
@@ -184,13 +184,13 @@ BETWEEN = [[0, 1, 0, 0, 1, 1, 0, 1], [1, 0, 1, 1, 1, 1, 1, 0]]
 
 
 @each("scheme", SCHEMES)
-def test_reading_step_by_step_with_a_cache_is_reading_at_once(scheme: str) -> None:
+def test_decoding_step_by_step_with_a_cache_equals_one_call(scheme: str) -> None:
     check_step_by_step(model(scheme))
 
 
 @each("scheme", SCHEMES)
 @torch.no_grad()
-def test_reading_in_uneven_pieces_with_a_cache_is_reading_at_once(scheme: str) -> None:
+def test_reading_uneven_chunks_with_a_cache_equals_one_call(scheme: str) -> None:
     reader, cache = model(scheme), Cache()
     pieces, attention_rows = [], []
     for piece in (TEXT[:, :3], TEXT[:, 3:4], TEXT[:, 4:]):
@@ -204,23 +204,23 @@ def test_reading_in_uneven_pieces_with_a_cache_is_reading_at_once(scheme: str) -
 
 
 @each("scheme", SCHEMES)
-def test_a_text_padded_on_the_left_reads_as_it_does_alone(scheme: str) -> None:
+def test_left_padding_does_not_change_a_sequence(scheme: str) -> None:
     check_padded(model(scheme), LEFT)
 
 
 @each("scheme", SCHEMES)
-def test_a_text_padded_on_the_right_reads_as_it_does_alone(scheme: str) -> None:
+def test_right_padding_does_not_change_a_sequence(scheme: str) -> None:
     check_padded(model(scheme), RIGHT)
 
 
 @each("scheme", SCHEMES)
-def test_a_text_with_padding_in_between_reads_as_it_does_alone(scheme: str) -> None:
+def test_padding_in_between_does_not_change_a_sequence(scheme: str) -> None:
     check_padded(model(scheme), BETWEEN)
 
 
 @each("scheme", SCHEMES)
 @torch.no_grad()
-def test_padded_texts_read_with_a_cache_as_they_do_at_once(scheme: str) -> None:
+def test_padded_sequences_with_a_cache_equal_one_call(scheme: str) -> None:
     reader = model(scheme)
     padding = torch.tensor([LEFT[0], RIGHT[0], BETWEEN[0], [1] * 8]).bool()
     texts = TEXT.repeat(2, 1)
@@ -232,7 +232,7 @@ def test_padded_texts_read_with_a_cache_as_they_do_at_once(scheme: str) -> None:
 
 @each("scheme", SCHEMES)
 @torch.no_grad()
-def test_behind_a_padded_prompt_a_cache_needs_no_more_padding(scheme: str) -> None:
+def test_padding_need_not_be_given_again_after_a_padded_prompt(scheme: str) -> None:
     reader, cache = model(scheme), Cache()
     prompt = torch.tensor([LEFT[0][:6], RIGHT[0][:6]]).bool()
     reader(TEXT[:, :6], padding=prompt, cache=cache)
@@ -244,7 +244,7 @@ def test_behind_a_padded_prompt_a_cache_needs_no_more_padding(scheme: str) -> No
 
 @each("scheme", SCHEMES)
 @torch.no_grad()
-def test_padding_that_begins_behind_a_cache_is_not_counted(scheme: str) -> None:
+def test_padding_after_a_cache_is_not_counted(scheme: str) -> None:
     reader, cache = model(scheme), Cache()
     real = torch.tensor([[1, 1], [1, 0]]).bool()
     reader(TEXT[:, :3], cache=cache)
@@ -256,7 +256,7 @@ def test_padding_that_begins_behind_a_cache_is_not_counted(scheme: str) -> None:
 
 
 @each("scheme", SCHEMES)
-def test_packed_documents_read_as_they_do_alone(scheme: str) -> None:
+def test_packed_documents_equal_documents_alone_in_every_scheme(scheme: str) -> None:
     check_packed(model(scheme))
 
 
@@ -273,11 +273,11 @@ def test_packed_documents_may_be_padded_too(scheme: str) -> None:
 
 
 @each("scheme", SCHEMES)
-def test_a_later_token_never_changes_what_was_said_before_it(scheme: str) -> None:
+def test_later_tokens_never_change_earlier_logits(scheme: str) -> None:
     check_causal(model(scheme))
 
 
-def test_without_positions_and_mask_attention_cannot_tell_order_and_the_causal_mask_can() -> None:
+def test_without_positions_only_the_causal_mask_reveals_order() -> None:
     x, order = torch.randn(1, 5, 4, dtype=torch.float64), torch.tensor([3, 0, 4, 2, 1])
     causal = torch.ones(5, 5).tril().bool()
 
@@ -294,7 +294,7 @@ def test_without_positions_and_mask_attention_cannot_tell_order_and_the_causal_m
 
 
 @each("name", WITH_OFFSET)
-def test_positions_by_offset_by_ids_and_for_each_text_are_the_same(name: str) -> None:
+def test_offset_shared_and_per_sequence_positions_give_equal_results(name: str) -> None:
     module = MODULES[name]().double()
     run = torch.arange(7, 13)
     if isinstance(module, PositionalEmbedding):
@@ -317,13 +317,13 @@ def test_relative_positions_do_not_know_where_they_start(name: str) -> None:
     assert torch.equal(tell(module, start), tell(module, start + 300))
     for row, positions in enumerate(batch):
         assert torch.equal(tell(module, batch)[row], tell(module, positions))
-    # The last query alone, as behind a cache.
+    # The last query alone, as with a cache.
     last = module(relative_positions(start[5:], start))
     axis = -3 if name == "shaw" else -2
     assert torch.equal(last, module(relative_positions(start)).narrow(axis, 5, 1))
 
 
-def test_learned_rows_come_by_count_by_ids_and_for_each_text() -> None:
+def test_learned_rows_agree_for_count_ids_and_per_sequence_ids() -> None:
     module = LearnedPositionalEmbedding(ROWS, D)
     assert torch.equal(module(6), module(torch.arange(6)))
     assert torch.equal(module(torch.tensor([[7, 0], [2, 3]]))[1], module(4)[2:])
@@ -333,7 +333,7 @@ def test_learned_rows_come_by_count_by_ids_and_for_each_text() -> None:
 
 
 def places_of(name: str) -> Tensor:
-    """Return positions to ask a module about: far ones where no table and no float16 ends."""
+    """Return positions to test a module with: far ones unless a table or float16 limits them."""
     return torch.tensor([0, 1, 255, 256, 257, 998, 999] + [100_003] * (name in EXACT_FAR_OUT))
 
 
@@ -344,7 +344,7 @@ def check_trip(name: str, module: nn.Module, dtype: torch.dtype) -> None:
 
 @each("dtype", NARROW)
 @each("name", MODULES)
-def test_a_trip_through_a_narrow_dtype_rounds_what_is_learned_and_nothing_else(
+def test_casting_to_a_narrow_dtype_and_back_rounds_parameters_only(
     name: str, dtype: torch.dtype
 ) -> None:
     check_trip(name, MODULES[name](), dtype)
@@ -352,9 +352,7 @@ def test_a_trip_through_a_narrow_dtype_rounds_what_is_learned_and_nothing_else(
 
 @each("dtype", NARROW)
 @each("name", MODULES)
-def test_in_a_narrow_dtype_each_value_is_the_exact_one_rounded(
-    name: str, dtype: torch.dtype
-) -> None:
+def test_values_in_a_narrow_dtype_are_rounded_exact_values(name: str, dtype: torch.dtype) -> None:
     module = MODULES[name]()
     exact = tell(rounded(module, dtype), places_of(name))
     got = tell(copy.deepcopy(module).to(dtype), places_of(name), dtype)
@@ -364,7 +362,7 @@ def test_in_a_narrow_dtype_each_value_is_the_exact_one_rounded(
 
 
 @each("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
-def test_formulas_are_the_numpy_definitions_in_every_dtype_at_every_distance(
+def test_formula_schemes_equal_numpy_in_every_dtype_at_every_distance(
     dtype: torch.dtype,
 ) -> None:
     places = places_of("rope")
@@ -386,17 +384,17 @@ def test_formulas_are_the_numpy_definitions_in_every_dtype_at_every_distance(
 
 
 @each("name", [*EXACT_FAR_OUT[:3], "learned", "embedding, sinusoidal"])
-def test_in_bfloat16_a_thousand_positions_are_told_apart(name: str) -> None:
+def test_bfloat16_modules_tell_a_thousand_positions_apart(name: str) -> None:
     said = tell(MODULES[name]().to(torch.bfloat16), torch.arange(1000), torch.bfloat16)
     assert len(np.unique(said.reshape(1000, D).float().numpy(), axis=0)) == 1000
 
 
-def test_alibi_tells_a_thousand_distances_apart_for_every_head_of_a_bfloat16_model() -> None:
+def test_alibi_in_a_bfloat16_model_tells_a_thousand_distances_apart() -> None:
     bias = ALiBi(8).to(torch.bfloat16)(relative_positions(1000))
     assert all(len(np.unique(last.numpy())) == 1000 for last in bias[:, -1])
 
 
-def test_counting_is_the_one_that_bfloat16_takes_for_another() -> None:
+def test_counting_is_the_only_scheme_that_bfloat16_rounds_to_equal_positions() -> None:
     layer = MODULES["embedding, counting"]().to(torch.bfloat16)
     nn.init.zeros_(layer.token_embedding.weight)  # type: ignore[union-attr, arg-type]
     same = tell(layer, torch.tensor([256, 257]), torch.bfloat16)[0]
@@ -406,7 +404,7 @@ def test_counting_is_the_one_that_bfloat16_takes_for_another() -> None:
 @each("dtype", NARROW)
 @each("scheme", SCHEMES)
 @torch.no_grad()
-def test_a_models_trip_through_a_narrow_dtype_rounds_its_parameters_and_nothing_else(
+def test_casting_a_model_to_a_narrow_dtype_and_back_rounds_parameters_only(
     scheme: str, dtype: torch.dtype
 ) -> None:
     original = model(scheme)
@@ -416,7 +414,7 @@ def test_a_models_trip_through_a_narrow_dtype_rounds_its_parameters_and_nothing_
 
 @torch.no_grad()
 def check_far_out(narrow: GPTModel, exact: nn.Module) -> None:
-    """Compare what a bfloat16 model looks at and says behind a thousand tokens."""
+    """Compare weights and logits of a bfloat16 model after a thousand tokens."""
     text = torch.arange(ROWS)[None] * 7 % VOCABULARY
     logits, got = narrow(text, return_attention=True)
     exact_logits, expected = exact(text, return_attention=True)
@@ -428,7 +426,7 @@ def check_far_out(narrow: GPTModel, exact: nn.Module) -> None:
 
 
 @each("scheme", [scheme for scheme in SCHEMES if scheme != "counting"])
-def test_a_model_in_bfloat16_reads_a_thousand_tokens_as_in_float64(scheme: str) -> None:
+def test_a_bfloat16_model_agrees_with_float64_after_a_thousand_tokens(scheme: str) -> None:
     original = model(scheme, layers=1, max_len=ROWS)
     check_far_out(copy.deepcopy(original).to(torch.bfloat16), rounded(original, torch.bfloat16))
 
@@ -441,7 +439,7 @@ def test_counting_drowns_the_tokens_of_a_model_in_bfloat16() -> None:
 
 @torch.no_grad()
 def check_alibi_weights(reader: GPTModel, rounding: float) -> None:
-    """Compare with softmax(−m·distance): all that is left where all tokens, so all q·k, agree."""
+    """Compare with softmax(−m·distance), the weights if all tokens and so all q·k are equal."""
     _, weights = reader(torch.full((1, ROWS), 5), return_attention=True)
     expected = torch.tensor(alibi_bias(HEADS, ROWS)).softmax(dim=-1)
     torch.testing.assert_close(weights[0, 0].double(), expected, atol=1e-20, rtol=rounding)
@@ -450,7 +448,7 @@ def check_alibi_weights(reader: GPTModel, rounding: float) -> None:
 @each(
     ("dtype", "rounding"), [(torch.float64, CLOSE), (torch.float32, 1e-5), (torch.bfloat16, 2**-8)]
 )
-def test_alibis_bias_is_in_the_weights_to_their_last_digit_at_a_thousand_positions(
+def test_alibi_weights_are_exact_at_a_thousand_positions(
     dtype: torch.dtype, rounding: float
 ) -> None:
     check_alibi_weights(model("alibi", layers=1).to(dtype), rounding)
@@ -478,7 +476,7 @@ def test_two_bases_never_share_a_table(name: str, keep: int) -> None:
 
 
 @each("name", MODULES)
-def test_a_state_dict_holds_what_is_learned_and_brings_it_all_back(name: str) -> None:
+def test_the_state_dict_holds_all_parameters_and_restores_them(name: str) -> None:
     module, fresh = MODULES[name](), MODULES[name]()
     assert set(module.state_dict()) == {key for key, _ in module.named_parameters()}
     assert list(module.buffers()) == []
@@ -487,7 +485,7 @@ def test_a_state_dict_holds_what_is_learned_and_brings_it_all_back(name: str) ->
 
 
 @each("name", MODULES)
-def test_a_module_born_on_the_meta_device_lives_again(name: str) -> None:
+def test_a_module_made_on_meta_works_after_loading_a_state_dict(name: str) -> None:
     with torch.device("meta"):
         born = MODULES[name]()
     module = MODULES[name]()
@@ -497,7 +495,7 @@ def test_a_module_born_on_the_meta_device_lives_again(name: str) -> None:
 
 
 @each("name", [name for name in MODULES if name in LEARNED])
-def test_a_module_from_the_meta_device_can_start_afresh(name: str) -> None:
+def test_a_module_made_on_meta_can_be_initialized(name: str) -> None:
     with torch.device("meta"):
         born = MODULES[name]()
     revived, module = born.to_empty(device="cpu"), MODULES[name]()
@@ -509,7 +507,7 @@ def test_a_module_from_the_meta_device_can_start_afresh(name: str) -> None:
 
 @each("scheme", SCHEMES)
 @torch.no_grad()
-def test_a_model_lives_through_a_state_dict_and_the_meta_device(scheme: str) -> None:
+def test_a_model_made_on_meta_works_after_loading_a_state_dict(scheme: str) -> None:
     original = model(scheme)
     assert set(original.state_dict()) == {key for key, _ in original.named_parameters()}
     with torch.device("meta"):
@@ -525,7 +523,7 @@ def test_a_model_lives_through_a_state_dict_and_the_meta_device(scheme: str) -> 
 
 
 class Told(nn.Module):
-    """What `tell` says, as a module that can be compiled."""
+    """`tell` as a module that can be compiled."""
 
     def __init__(self, module: nn.Module) -> None:
         super().__init__()
@@ -571,7 +569,7 @@ def test_a_compiled_model_reads_with_a_cache() -> None:
 
 @pytest.mark.usefixtures("any_length")
 @torch.no_grad()
-def test_an_exported_model_reads_texts_of_any_length() -> None:
+def test_an_exported_model_accepts_any_length() -> None:
     reader = model("alibi", layers=1)
     sizes = {0: torch.export.Dim("texts"), 1: torch.export.Dim("tokens")}
     exported = torch.export.export(reader, (TEXT,), dynamic_shapes={"token_ids": sizes}).module()
@@ -580,7 +578,7 @@ def test_an_exported_model_reads_texts_of_any_length() -> None:
 
 
 def missing_for_kernels(cxx: str, include: Path) -> str:
-    """Return which of its tools the compiler of kernels does not find here, or nothing."""
+    """Return what inductor needs and does not find here, or an empty string."""
     if not shutil.which(cxx):
         return f"the compiler of kernels needs a C++ compiler, and there is no {cxx} on the PATH"
     if not (include / "Python.h").is_file():
@@ -588,7 +586,7 @@ def missing_for_kernels(cxx: str, include: Path) -> str:
     return ""
 
 
-COMPILERS = {"darwin": "clang++", "win32": "cl"}  # what it calls where nothing else is said
+COMPILERS = {"darwin": "clang++", "win32": "cl"}  # the compilers that inductor calls by default
 CXX = os.environ.get("CXX", COMPILERS.get(sys.platform, "g++"))
 MISSING = missing_for_kernels(CXX, Path(sysconfig.get_path("include")))
 
@@ -602,7 +600,7 @@ def test_missing_compiler_and_missing_headers_are_each_named(tmp_path: Path) -> 
 
 @pytest.mark.skipif(bool(MISSING), reason=MISSING)
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # the compiler's own
-def test_the_compiler_of_kernels_keeps_the_angles_exact() -> None:
+def test_compiled_kernels_keep_angles_exact() -> None:
     torch.compiler.reset()
     places = torch.tensor([0, 1, 257, 100_003])
     compiled = torch.compile(Told(RotaryEmbedding(D)), fullgraph=True)  # by inductor
@@ -612,7 +610,7 @@ def test_the_compiler_of_kernels_keeps_the_angles_exact() -> None:
 
 
 @each("name", MODULES)
-def test_writing_into_a_result_changes_no_later_one(name: str) -> None:
+def test_writing_into_a_result_never_changes_later_results(name: str) -> None:
     module, places = MODULES[name](), places_of(name)
     first = tell(module, places)
     kept = first.clone()
@@ -623,7 +621,7 @@ def test_writing_into_a_result_changes_no_later_one(name: str) -> None:
 
 @each("scheme", SCHEMES)
 @torch.no_grad()
-def test_writing_into_what_a_model_returned_or_was_given_changes_nothing_later(
+def test_writing_into_inputs_or_outputs_of_a_model_changes_no_later_call(
     scheme: str,
 ) -> None:
     reader, cache = model(scheme), Cache()
@@ -651,7 +649,7 @@ def with_gradient(module: nn.Module) -> set[str]:
 
 
 @each("name", MODULES)
-def test_gradients_reach_what_is_learned_and_nothing_else(name: str) -> None:
+def test_exactly_the_parameters_in_use_receive_gradients(name: str) -> None:
     module = MODULES[name]()
     learned = {key for key, parameter in module.named_parameters() if parameter.requires_grad}
     assert learned == LEARNED.get(name, set())
@@ -669,7 +667,7 @@ def test_gradients_reach_what_is_learned_and_nothing_else(name: str) -> None:
             x = torch.ones(1, *([1] * name.startswith("rope")), 3, D, requires_grad=True)
             said = module(x, positions=places)
             (back,) = torch.autograd.grad(said.square().sum(), x)
-            # The sum's slope in x is 2·said; a turned one is turned back, to 2·x.
+            # The gradient of the sum of squares is 2·said; rotated back, it is 2·x.
             expected = 2 * (x if name.startswith("rope") else said)
             torch.testing.assert_close(back, expected.detach(), atol=1e-5, rtol=0)
     assert said.requires_grad is (name not in ("alibi", "alibi, symmetric"))
@@ -679,7 +677,7 @@ def test_gradients_reach_what_is_learned_and_nothing_else(name: str) -> None:
 
 
 @each("scheme", SCHEMES)
-def test_a_models_gradients_reach_every_parameter_and_only_the_rows_that_were_read(
+def test_gradients_of_a_model_reach_every_parameter_and_only_the_rows_in_use(
     scheme: str,
 ) -> None:
     reader = model(scheme, max_len=20)
@@ -712,7 +710,7 @@ def test_a_models_gradients_reach_every_parameter_and_only_the_rows_that_were_re
 
 
 def mistaken(monkeypatch: pytest.MonkeyPatch, change: Callable[[Places, int], Places]) -> None:
-    """Let every model place its tokens by mistake: `change` of the places and the past."""
+    """Plant a mistake in every model: `change` its `Places`, given the length of the cache."""
     right = GPTModel._places
 
     def wrong(
@@ -724,7 +722,7 @@ def mistaken(monkeypatch: pytest.MonkeyPatch, change: Callable[[Places, int], Pl
 
 
 @pytest.mark.parametrize("scheme", ["sinusoidal", "learned", "rope"])
-def test_a_cache_counted_from_one_too_few_is_noticed(
+def test_a_cache_offset_that_is_one_too_small_is_detected(
     scheme: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mistaken(monkeypatch, lambda at, past: at._replace(positions=at.positions - int(past > 0)))
@@ -733,7 +731,7 @@ def test_a_cache_counted_from_one_too_few_is_noticed(
 
 
 @pytest.mark.parametrize("scheme", ["alibi", "t5"])
-def test_a_bias_turned_about_behind_a_cache_is_noticed(
+def test_a_bias_with_the_wrong_sign_after_a_cache_is_detected(
     scheme: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def turned(at: Places, past: int) -> Places:
@@ -745,7 +743,7 @@ def test_a_bias_turned_about_behind_a_cache_is_noticed(
         check_step_by_step(model(scheme))
 
 
-def test_shaws_distances_off_by_one_behind_a_cache_are_noticed(
+def test_shaw_distances_off_by_one_after_a_cache_are_detected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     mistaken(monkeypatch, lambda at, past: at._replace(relative=at.relative - int(past > 0)))
@@ -754,9 +752,7 @@ def test_shaws_distances_off_by_one_behind_a_cache_are_noticed(
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_mask_that_forgets_padding_is_noticed(
-    scheme: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mask_without_padding_is_detected(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def causal(at: Places, _: int) -> Places:
         return at._replace(mask=torch.ones(at.mask.shape[-2:]).tril().bool())
 
@@ -768,7 +764,7 @@ def test_a_mask_that_forgets_padding_is_noticed(
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_forgotten_causal_mask_is_noticed(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_causal_mask_is_detected(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def everywhere(at: Places, _: int) -> Places:
         bias = None if at.bias is None else at.bias.nan_to_num(neginf=0.0)  # ALiBi masks too
         return at._replace(mask=torch.ones_like(at.mask), bias=bias)
@@ -779,7 +775,7 @@ def test_a_forgotten_causal_mask_is_noticed(scheme: str, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("scheme", ["sinusoidal", "learned"])
-def test_positions_that_count_padding_or_run_on_through_documents_are_noticed(
+def test_positions_that_count_padding_or_ignore_documents_are_detected(
     scheme: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gpt, "_counted", lambda column, padding, documents: column)
@@ -790,9 +786,9 @@ def test_positions_that_count_padding_or_run_on_through_documents_are_noticed(
 
 
 @each("kind", [SinusoidalPositionalEncoding, RotaryEmbedding])
-def test_frequencies_rounded_with_the_model_are_noticed(kind: type[nn.Module]) -> None:
+def test_frequencies_rounded_with_the_model_are_detected(kind: type[nn.Module]) -> None:
     class Buffered(kind):  # type: ignore[misc, valid-type]
-        """A module whose dtype takes its frequencies along, as that of a buffer does."""
+        """A module whose frequencies are cast with it, like a buffer."""
 
         def to(self, dtype: torch.dtype) -> nn.Module:
             narrowed = torch.tensor(self.frequencies, dtype=dtype)  # type: ignore[has-type]
@@ -804,7 +800,7 @@ def test_frequencies_rounded_with_the_model_are_noticed(kind: type[nn.Module]) -
 
 
 @pytest.mark.parametrize("scheme", ["rope", "alibi", "sinusoidal", "learned", "t5"])
-def test_positions_kept_in_bfloat16_are_noticed(
+def test_positions_kept_in_bfloat16_are_detected(
     scheme: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     original = model(scheme, layers=1, max_len=ROWS + 8)
@@ -827,13 +823,13 @@ def test_positions_kept_in_bfloat16_are_noticed(
         check_far_out(narrow, exact)
 
 
-def test_a_missing_bias_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_bias_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     mistaken(monkeypatch, lambda at, _: at._replace(bias=None))
     with pytest.raises(AssertionError):
         check_alibi_weights(model("alibi", layers=1), CLOSE)
 
 
-def test_a_bias_in_bfloat16_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bias_in_bfloat16_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     def narrowed(at: Places, _: int) -> Places:
         assert at.bias is not None
         return at._replace(bias=at.bias.bfloat16())

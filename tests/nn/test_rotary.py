@@ -1,4 +1,4 @@
-"""What `posenc.nn.RotaryEmbedding` promises: the numpy definition, in every state of a module."""
+"""`posenc.nn.RotaryEmbedding` equals the numpy definition, whatever is done to the module."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def random(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Te
 
 
 def defined(x: Tensor, positions: Any, **keywords: Any) -> Tensor:
-    """Return what the numpy definition makes of these very numbers, in float64."""
+    """Return the result of the numpy definition for the same numbers, in float64."""
     return torch.from_numpy(apply_rope(x.detach().double().numpy(), positions, **keywords))
 
 
@@ -54,7 +54,7 @@ def scores(q: Tensor, k: Tensor) -> Tensor:
 @both_layouts
 @every_dtype
 @each("rotary_d", [None, 2, 6, 8])
-def test_module_is_the_numpy_definition(
+def test_module_equals_the_numpy_definition(
     rotary_d: int | None, dtype: torch.dtype, layout: str
 ) -> None:
     x = random(2, 3, 5, 8, dtype=dtype)
@@ -70,14 +70,14 @@ def test_module_is_the_numpy_definition(
     assert (error <= products + ROUNDING[dtype] * 2 * expected.abs()).all()
 
 
-def test_own_frequencies_take_the_place_of_a_base() -> None:
+def test_given_frequencies_replace_the_base() -> None:
     x = random(1, 2, 5, 8)
     own = RotaryEmbedding(8, frequencies=frequencies(8, base=500.0))
     torch.testing.assert_close(own(x), RotaryEmbedding(8, base=500.0)(x), rtol=0, atol=0)
     np.testing.assert_array_equal(own.frequencies, frequencies(8, base=500.0))
 
 
-def test_positions_may_differ_from_text_to_text() -> None:
+def test_positions_may_differ_between_sequences() -> None:
     x, positions = random(2, 3, 5, 8), torch.tensor([[0, 1, 2, 3, 4], [-7, 100, 3, 3, 0]])
     turned = RotaryEmbedding(8)(x, positions=positions)
     expected = defined(x, positions[:, None].numpy())
@@ -111,14 +111,14 @@ def test_no_vectors_give_no_vectors() -> None:
         assert module(torch.zeros(shape)).shape == shape
 
 
-def test_vectors_may_lie_in_memory_in_any_way() -> None:
+def test_vectors_may_have_any_strides() -> None:
     module, x = RotaryEmbedding(8, layout="half"), random(2, 5, 3, 8)
     turned = module(x.transpose(1, 2))
     expected = module(x.transpose(1, 2).contiguous())
     torch.testing.assert_close(turned, expected, rtol=0, atol=0)
 
 
-def test_layouts_are_one_scheme_in_another_order() -> None:
+def test_layouts_differ_only_in_the_order_of_dimensions() -> None:
     x = random(2, 3, 5, 8)
     half = torch.from_numpy(convert_layout(x.numpy(), source="interleaved", target="half"))
     found = RotaryEmbedding(8, layout="half")(half).numpy()
@@ -131,8 +131,8 @@ def test_layouts_are_one_scheme_in_another_order() -> None:
 
 
 @every_dtype
-def test_angles_are_float64_whatever_the_type(dtype: torch.dtype) -> None:
-    """At 1 000 000 only one rounding to the type, or to float32 and then to it, is left to see."""
+def test_angles_are_float64_for_every_dtype(dtype: torch.dtype) -> None:
+    """At 1 000 000 the only error is rounding to the dtype, or to float32 and then to it."""
     x = torch.tensor([1.0, 0.0] * 64, dtype=dtype).reshape(1, 1, 1, 128)
     turned = RotaryEmbedding(128).to(dtype)(x, offset=1_000_000).double()
     atol = ROUNDING[dtype] + 2 * ROUNDING[torch.promote_types(dtype, torch.float32)]
@@ -166,7 +166,7 @@ def test_narrow_module_tells_a_thousand_positions_apart(dtype: torch.dtype) -> N
         lambda module: module.to("meta").to_empty(device="cpu"),
     ],
 )
-def test_nothing_done_to_a_module_changes_its_turns(
+def test_casting_or_moving_a_module_does_not_change_its_rotations(
     change: Callable[[nn.Module], nn.Module],
 ) -> None:
     x = random(2, 3, 5, 64, dtype=torch.float32)
@@ -175,7 +175,7 @@ def test_nothing_done_to_a_module_changes_its_turns(
     torch.testing.assert_close(found, expected, rtol=0, atol=0)
 
 
-def test_module_made_on_the_meta_device_turns_when_it_leaves() -> None:
+def test_module_made_on_meta_works_once_moved() -> None:
     x = random(2, 3, 5, 64)
     with torch.device("meta"):
         module = RotaryEmbedding(64)
@@ -196,7 +196,7 @@ def test_state_dict_is_empty_and_loads_into_any_base() -> None:
     torch.testing.assert_close(loaded(x), module(x), rtol=0, atol=0)
 
 
-def test_default_dtype_does_not_reach_the_angles() -> None:
+def test_default_dtype_does_not_affect_the_angles() -> None:
     x = random(1, 1, 5, 64, dtype=torch.float32)
     expected = RotaryEmbedding(64)(x, offset=5000)
     torch.set_default_dtype(torch.bfloat16)
@@ -218,14 +218,14 @@ def test_autocast_changes_nothing(dtype: torch.dtype) -> None:
 # Decoding, padding, packing
 
 
-def test_keys_turned_one_by_one_are_those_turned_at_once() -> None:
+def test_keys_rotated_one_by_one_equal_keys_rotated_at_once() -> None:
     module, x = RotaryEmbedding(64), random(2, 3, 9, 64, dtype=torch.float32)
     steps = [module(x[:, :, [step]], offset=step) for step in range(9)]
     torch.testing.assert_close(torch.cat(steps, dim=2), module(x), rtol=0, atol=0)
 
 
 def test_left_padding_does_not_change_scores() -> None:
-    """Positions that start before the text, as offsets that all shift: only differences count."""
+    """Positions shifted by the padding give the same scores: only differences count."""
     module, q, k = RotaryEmbedding(64), random(1, 3, 5, 64), random(1, 3, 5, 64, seed=1)
     alone = scores(module(q), module(k))
     for positions in (torch.arange(7, 12), torch.arange(-2, 3), torch.arange(5) + 0.5):
@@ -233,7 +233,7 @@ def test_left_padding_does_not_change_scores() -> None:
         torch.testing.assert_close(found, alone, rtol=0, atol=1e-12)
 
 
-def test_packed_texts_that_restart_are_turned_as_separate_ones() -> None:
+def test_packed_documents_are_rotated_like_separate_ones() -> None:
     module, x = RotaryEmbedding(64), random(1, 3, 9, 64)
     packed = module(x, positions=torch.tensor([0, 1, 2, 3, 0, 1, 2, 3, 4]))
     apart = torch.cat([module(x[:, :, :4]), module(x[:, :, 4:])], dim=2)
@@ -244,7 +244,7 @@ def test_packed_texts_that_restart_are_turned_as_separate_ones() -> None:
 
 
 class Turned(nn.Module):
-    """Both uses of the module, as attention has them."""
+    """Both uses of the module, as in attention."""
 
     def __init__(self, layout: str) -> None:
         super().__init__()
@@ -277,7 +277,7 @@ def test_module_compiles_into_one_graph(layout: str) -> None:
 
 @pytest.mark.no_cover  # to count lines would slow the compiler as well
 def test_a_new_offset_does_not_compile_a_new_graph() -> None:
-    """While a text is generated the offset grows, and only its first two values may compile."""
+    """In generation the offset grows, and only its first two values may compile."""
     graphs: list[object] = []
 
     def backend(graph: torch.fx.GraphModule, _: object) -> torch.fx.GraphModule:
@@ -310,7 +310,7 @@ def test_module_can_be_exported_for_any_length(layout: str) -> None:
 # What belongs to whom
 
 
-def test_two_bases_never_share_anything() -> None:
+def test_modules_with_different_bases_share_no_tables() -> None:
     x = random(2, 3, 5, 8)
     first, second = RotaryEmbedding(8, base=100.0), RotaryEmbedding(8)
     for module, base in ((first, 100.0), (second, 10000.0), (first, 100.0)):
@@ -331,8 +331,8 @@ def test_returned_tensor_cannot_corrupt_the_next_call() -> None:
 
 @both_layouts
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_gradients_flow_to_x_and_are_turned_back(layout: str) -> None:
-    """A turn is orthogonal, so the gradient is the one that arrives, at the opposite position."""
+def test_gradients_of_x_are_rotated_back(layout: str) -> None:
+    """A rotation is orthogonal, so the gradient is rotated to the opposite position."""
     module, arriving = RotaryEmbedding(8, layout=layout, rotary_d=6), random(2, 3, 5, 8, seed=1)
     x = random(2, 3, 5, 8).requires_grad_()
     module(x, offset=7).backward(arriving)
@@ -350,7 +350,7 @@ def test_nan_stays_in_its_own_vector() -> None:
     assert bad.sum() == 2
 
 
-def test_module_says_what_it_is() -> None:
+def test_repr_shows_the_arguments() -> None:
     shown = 'RotaryEmbedding(64, base=500.0, layout="half", rotary_d=16)'
     assert repr(RotaryEmbedding(64, base=500, layout="half", rotary_d=16)) == shown
     shown = 'RotaryEmbedding(4, frequencies=(0.5, 0.0), layout="interleaved", rotary_d=4)'
@@ -379,13 +379,13 @@ MAKING: list[tuple[type[Exception], str, dict[str, Any]]] = [
     (TypeError, "frequencies must be finite", {"frequencies": "1"}),
     (ValueError, "frequencies must be finite", {"frequencies": [1, 1, 1, float("nan")]}),
     (ValueError, "frequencies must be of shape (4,)", {"frequencies": [1.0]}),
-    (ValueError, "frequencies must be 0 or more", {"frequencies": [1, 1, 1, -1]}),
+    (ValueError, "frequencies must each be 0 or more", {"frequencies": [1, 1, 1, -1]}),
     (ValueError, "base must be left out", {"frequencies": [1, 1, 1, 1], "base": 5.0}),
 ]
 
 
 @each(("error", "message", "keywords"), MAKING)
-def test_module_is_not_made_of_bad_arguments(
+def test_bad_constructor_arguments_are_refused(
     error: type[Exception], message: str, keywords: dict[str, Any]
 ) -> None:
     with pytest.raises(error, match="^" + re.escape(message)):
@@ -405,7 +405,7 @@ TURNING: list[tuple[type[Exception], str, dict[str, Any]]] = [
     ),
     *((TypeError, "offset must be an integer", {"offset": n}) for n in ("1", 1.0, None, True)),
     *((ValueError, "offset must be an integer", {"offset": n}) for n in (-1, 2**60)),
-    (ValueError, "offset must be 0 where", {"offset": 1, "positions": torch.arange(5)}),
+    (ValueError, "offset must be 0 when", {"offset": 1, "positions": torch.arange(5)}),
     *(
         (TypeError, "positions must be", {"positions": value})
         for value in (5, [0, 1, 2, 3, 4], np.arange(5), torch.ones(5, dtype=torch.bool))
@@ -424,7 +424,7 @@ TURNING: list[tuple[type[Exception], str, dict[str, Any]]] = [
 
 
 @each(("error", "message", "keywords"), TURNING)
-def test_module_does_not_turn_bad_arguments(
+def test_bad_call_arguments_are_refused(
     error: type[Exception], message: str, keywords: dict[str, Any]
 ) -> None:
     with pytest.raises(error, match="^" + re.escape(message)):

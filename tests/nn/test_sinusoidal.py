@@ -39,7 +39,7 @@ def expected(positions: Any, d_model: int, base: float = 10000.0) -> Tensor:
 
 @each("base", [10000.0, 500000.0, 1.5])
 @each("d_model", [2, 8, 64, 100, 512])
-def test_the_rows_are_those_of_the_numpy_definition(d_model: int, base: float) -> None:
+def test_rows_equal_the_numpy_definition(d_model: int, base: float) -> None:
     layer = SinusoidalPositionalEncoding(d_model, base=base)
     torch.testing.assert_close(
         rows(layer, 600), expected(600, d_model, base), rtol=0, atol=LAST_PLACE
@@ -48,9 +48,9 @@ def test_the_rows_are_those_of_the_numpy_definition(d_model: int, base: float) -
 
 @each("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_a_narrow_row_is_the_exact_row_cast(dtype: torch.dtype) -> None:
-    """Equal to the last bit, but where an entry lies so near the middle of two that 2e-16 decides.
+    """Equal to the last bit, unless an entry is so close to halfway that 2e-16 decides.
 
-    Of 76 800 entries, each with one chance in 2**28 or less, none is expected to.
+    Of 76 800 entries, each with a chance of 2**-28 or less, none is expected to be.
     """
     layer = SinusoidalPositionalEncoding(128)
     assert torch.equal(rows(layer, 600, dtype), expected(600, 128).to(dtype))
@@ -80,14 +80,14 @@ def test_any_real_position_gives_the_row_of_the_definition(
 
 
 @each("dtype", DTYPES)
-def test_tokens_plus_rows_in_the_tokens_type(dtype: torch.dtype) -> None:
+def test_the_sum_has_the_dtype_of_the_tokens(dtype: torch.dtype) -> None:
     x = torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(0)).to(dtype)
     out = SinusoidalPositionalEncoding(8)(x)
     assert out.dtype is dtype
     assert torch.equal(out, x + expected(5, 8).to(dtype))
 
 
-def test_no_tokens_give_none_back() -> None:
+def test_no_tokens_give_an_empty_result() -> None:
     layer = SinusoidalPositionalEncoding(8)
     assert layer(torch.zeros(2, 0, 8)).shape == (2, 0, 8)
     assert layer(torch.zeros(0, 3, 8)).shape == (0, 3, 8)
@@ -96,7 +96,7 @@ def test_no_tokens_give_none_back() -> None:
 # Positions
 
 
-def test_offset_ids_and_ids_for_each_sequence_mean_the_same() -> None:
+def test_offset_shared_and_per_sequence_positions_agree() -> None:
     layer, x = SinusoidalPositionalEncoding(8), torch.zeros(2, 4, 8)
     moved = layer(x, offset=30)
     for dtype in (torch.int64, torch.int32, torch.int16, torch.uint8, torch.float32):
@@ -119,7 +119,7 @@ def test_step_by_step_equals_all_at_once() -> None:
     assert torch.equal(torch.cat(steps, dim=1), layer(x))
 
 
-def test_max_len_is_a_limit_and_without_it_there_is_none() -> None:
+def test_max_len_limits_positions_and_none_does_not() -> None:
     layer = SinusoidalPositionalEncoding(8, max_len=5)
     assert layer(torch.zeros(1, 5, 8)).shape == (1, 5, 8)
     assert layer(torch.zeros(1, 2, 8), offset=3).shape == (1, 2, 8)
@@ -147,14 +147,14 @@ MOVES: dict[str, Callable[[SinusoidalPositionalEncoding], Any]] = {
 
 
 @each("move", MOVES)
-def test_nothing_done_to_the_module_changes_its_rows(move: str) -> None:
+def test_casting_or_moving_the_module_does_not_change_its_rows(move: str) -> None:
     layer = SinusoidalPositionalEncoding(64)
     before = rows(layer, 100)
     MOVES[move](layer)
     assert torch.equal(rows(layer, 100), before)
 
 
-def test_a_layer_made_on_the_meta_device_needs_no_values() -> None:
+def test_a_layer_made_on_meta_works_once_moved() -> None:
     with torch.device("meta"):
         layer = SinusoidalPositionalEncoding(64)
         assert layer(torch.zeros(2, 3, 64)).is_meta
@@ -162,7 +162,7 @@ def test_a_layer_made_on_the_meta_device_needs_no_values() -> None:
     assert torch.equal(rows(layer, 9), rows(SinusoidalPositionalEncoding(64), 9))
 
 
-def test_there_is_nothing_to_learn_and_nothing_to_save() -> None:
+def test_the_layer_has_no_parameters_and_an_empty_state_dict() -> None:
     layer = SinusoidalPositionalEncoding(64)
     assert [*layer.parameters(), *layer.buffers()] == []
     assert not layer.state_dict()
@@ -187,7 +187,7 @@ def test_angles_in_bfloat16_would_tell_507_of_1000_apart() -> None:
     assert different(torch.cat((angles.sin(), angles.cos()), dim=1)) == 257 + 128 + 122
 
 
-def test_autocast_leaves_the_angles_alone() -> None:
+def test_autocast_does_not_affect_the_angles() -> None:
     layer = SinusoidalPositionalEncoding(64)
     with torch.autocast("cpu", torch.bfloat16):
         inside = rows(layer, 100, offset=5000)
@@ -221,7 +221,7 @@ def test_gradients_pass_through_to_the_tokens_unchanged() -> None:
     assert torch.equal(x.grad, upstream)
 
 
-def test_dropout_is_on_in_training_and_off_in_use() -> None:
+def test_dropout_is_active_in_training_mode_only() -> None:
     layer, x = SinusoidalPositionalEncoding(8, dropout=0.5), torch.ones(4, 100, 8)
     torch.manual_seed(0)
     trained = layer(x)
@@ -265,7 +265,7 @@ def test_it_exports_with_positions() -> None:
     assert torch.equal(program.module()(x, positions=ids), layer(x, positions=ids))
 
 
-def test_it_prints_what_it_is() -> None:
+def test_repr_shows_the_arguments() -> None:
     shown = repr(SinusoidalPositionalEncoding(8, max_len=5))
     assert "d_model=8, max_len=5" in shown
     assert "Dropout(p=0.0" in shown

@@ -1,4 +1,4 @@
-"""What `posenc.nn.swin` promises, against the numpy definition, which is tested against loops."""
+"""`posenc.nn.swin` equals the numpy definition, which is tested against loops."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def made(heads: int = 3, window: int = 4) -> SwinRelativeBias:
 
 
 @each("window", range(1, 13))
-def test_the_bias_is_the_numpy_definition(window: int) -> None:
+def test_the_bias_equals_the_numpy_definition(window: int) -> None:
     bias = made(2, window)
     assert bias.table.shape == ((2 * window - 1) ** 2, 2)
     assert bias().shape == (2, window**2, window**2)
@@ -35,13 +35,13 @@ def test_the_bias_is_the_numpy_definition(window: int) -> None:
 
 @each("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_the_index_does_not_depend_on_the_dtype(dtype: torch.dtype) -> None:
-    # 529 rows, more than bfloat16 can number: each must come from its own place.
+    # 529 rows, more than bfloat16 can count exactly: each must come from its own index.
     exact, narrow = made(2, 12), made(2, 12).to(dtype)
     assert narrow().dtype == dtype
     assert torch.equal(narrow(), exact().to(dtype))
 
 
-def test_weights_survive_a_state_dict_and_hold_nothing_else() -> None:
+def test_the_state_dict_holds_the_table_and_restores_it() -> None:
     bias, other = made(), SwinRelativeBias(3, 4).double()
     assert list(bias.state_dict()) == ["table"]
     assert not torch.equal(other.table, bias.table)
@@ -49,7 +49,7 @@ def test_weights_survive_a_state_dict_and_hold_nothing_else() -> None:
     assert torch.equal(other(), bias())
 
 
-def test_a_module_made_on_meta_is_whole_after_a_reset() -> None:
+def test_a_module_made_on_meta_works_after_a_reset() -> None:
     with torch.device("meta"):
         bias = SwinRelativeBias(100, 13)
         assert bias().is_meta
@@ -79,7 +79,7 @@ def test_gradients_of_one_pair_reach_its_row_and_no_other() -> None:
     assert bias.table.grad.nonzero().tolist() == [[row, 1]]
 
 
-def test_returned_tensors_are_the_callers_own() -> None:
+def test_writing_into_a_result_does_not_change_the_next() -> None:
     bias = made()
     with torch.no_grad():
         first = bias()
@@ -97,7 +97,7 @@ def test_it_compiles_into_one_graph_and_exports() -> None:
     assert torch.equal(torch.export.export(bias, ()).module()(), bias())
 
 
-def test_it_shows_its_sizes() -> None:
+def test_repr_shows_the_sizes() -> None:
     assert repr(made()) == "SwinRelativeBias(3, window=4)"
 
 

@@ -1,4 +1,4 @@
-"""What `posenc.nn.t5` promises, against the numpy definition, which is tested against the rule."""
+"""`posenc.nn.t5` equals the numpy definition, which is tested against the authors' rule."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def in_numpy(bias: T5RelativeBias, relative: Tensor) -> np.ndarray[Any, Any]:
     both=st.booleans(),
     relative=st.lists(st.integers(-5000, 5000), min_size=1),
 )
-def test_the_bias_is_the_numpy_definition(
+def test_the_bias_equals_the_numpy_definition(
     side: int, end: int, both: bool, relative: list[int]
 ) -> None:
     bias = made(bidirectional=both, buckets=2 * side if both else side, max_distance=end)
@@ -56,7 +56,7 @@ def test_the_bias_is_the_numpy_definition(
 
 
 @each("both", [True, False])
-def test_the_bias_is_the_numpy_definition_for_300_positions(both: bool) -> None:
+def test_the_bias_equals_the_numpy_definition_for_300_positions(both: bool) -> None:
     bias, relative = made(bidirectional=both), relative_positions(300)
     assert bias(relative).shape == (3, 300, 300)
     np.testing.assert_array_equal(bias(relative).detach(), in_numpy(bias, relative))
@@ -71,7 +71,7 @@ def test_each_row_of_a_batch_has_its_own_positions() -> None:
         assert torch.equal(row, bias(one))
 
 
-def test_decoding_step_by_step_gives_the_rows_of_the_whole() -> None:
+def test_decoding_step_by_step_equals_all_at_once() -> None:
     bias = made(bidirectional=False)
     whole = bias(relative_positions(200))
     for step in (0, 1, 40, 199):
@@ -85,7 +85,7 @@ def test_positions_may_be_of_any_integer_type() -> None:
         assert torch.equal(bias(relative.to(dtype)), bias(relative))
 
 
-def test_positions_may_lie_in_memory_in_any_way() -> None:
+def test_positions_may_have_any_strides() -> None:
     bias, relative = made(), relative_positions(40)
     backwards = relative.mT
     assert not backwards.is_contiguous()
@@ -110,7 +110,7 @@ def test_buckets_do_not_depend_on_the_dtype(dtype: torch.dtype) -> None:
     np.testing.assert_array_equal(narrow[0].detach().float(), expected)
 
 
-def test_weights_survive_a_state_dict_and_hold_nothing_else() -> None:
+def test_the_state_dict_holds_the_table_and_restores_it() -> None:
     bias, other = made(), T5RelativeBias(3).double()
     assert list(bias.state_dict()) == ["table"]
     assert not torch.equal(other.table, bias.table)
@@ -118,7 +118,7 @@ def test_weights_survive_a_state_dict_and_hold_nothing_else() -> None:
     assert torch.equal(other(relative_positions(5)), bias(relative_positions(5)))
 
 
-def test_a_module_made_on_meta_is_whole_after_a_reset() -> None:
+def test_a_module_made_on_meta_works_after_a_reset() -> None:
     with torch.device("meta"):
         bias = T5RelativeBias(500, buckets=128)
         assert bias(relative_positions(3)).is_meta
@@ -143,7 +143,7 @@ def test_gradients_reach_the_buckets_in_use_and_no_other(both: bool) -> None:
     np.testing.assert_array_equal(bias.table.grad, np.tile(expected[:, np.newaxis], 3))
 
 
-def test_returned_tensors_are_the_callers_own() -> None:
+def test_writing_into_a_result_does_not_change_the_next() -> None:
     bias, relative = made(), relative_positions(4)
     with torch.no_grad():
         first = bias(relative)
@@ -152,7 +152,7 @@ def test_returned_tensors_are_the_callers_own() -> None:
     assert torch.equal(bias(relative), kept)
 
 
-def test_rows_of_keys_lie_together_in_memory() -> None:
+def test_keys_of_a_query_are_contiguous_in_memory() -> None:
     # As the fused attention kernels want a bias.
     for relative in (relative_positions(5), relative_positions(5).expand(2, 5, 5)):
         assert made()(relative).stride(-1) == 1
@@ -171,7 +171,7 @@ def test_it_compiles_into_one_graph_and_exports(both: bool) -> None:
     assert torch.equal(program.module()(relative), bias(relative))
 
 
-def test_it_shows_its_sizes() -> None:
+def test_repr_shows_the_sizes() -> None:
     shown = "T5RelativeBias(3, bidirectional=False, buckets=9, max_distance=128)"
     assert repr(made(bidirectional=False, buckets=9)) == shown
     assert made(bidirectional=False, buckets=9).table.shape == (9, 3)

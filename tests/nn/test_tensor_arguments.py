@@ -1,4 +1,4 @@
-"""What every module does with a bad tensor: the name, what is allowed, what was given."""
+"""Bad tensors are refused with the argument's name, what is allowed and what was given."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NOT_TENSORS: tuple[Any, ...] = (None, 3, 1.5, True, "x", [1, 2], np.zeros((2, 3)
 
 
 @each("dtype", ACTIVATIONS)
-def test_activations_are_floating_tensors_and_come_back_themselves(dtype: torch.dtype) -> None:
+def test_floating_tensors_are_returned_unchanged_as_activations(dtype: torch.dtype) -> None:
     x = torch.zeros(2, 3, 8, dtype=dtype)
     assert as_activations("x", x, ("batch", "length", 8)) is x
     assert as_activations("x", x, (..., "length", 8)) is x
@@ -42,13 +42,13 @@ def test_activations_are_floating_tensors_and_come_back_themselves(dtype: torch.
     assert as_activations("x", x, (..., 2, 3, 8)) is x
 
 
-def test_nan_inside_activations_passes_through() -> None:
+def test_activations_may_contain_nan() -> None:
     x = torch.full((1, 2), torch.nan)
     assert as_activations("x", x, ("length", 2)) is x
 
 
 @each("value", NOT_TENSORS)
-def test_what_is_no_tensor_is_refused(value: Any) -> None:
+def test_non_tensors_are_refused(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^x must be a floating tensor; got "):
         as_activations("x", value, (...,))
     with pytest.raises(TypeError, match=r"^mask must be a boolean tensor; got "):
@@ -62,7 +62,7 @@ def test_what_is_no_tensor_is_refused(value: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
-def test_a_tensor_of_tensors_is_refused() -> None:
+def test_nested_tensors_are_refused() -> None:
     rows = [torch.ones(2, 8), torch.ones(3, 8)]
     for layout in (torch.strided, torch.jagged):
         with pytest.raises(TypeError, match=r"^x must be a dense tensor; got "):
@@ -70,7 +70,7 @@ def test_a_tensor_of_tensors_is_refused() -> None:
 
 
 @each("dtype", [torch.int64, torch.bool, torch.complex64, torch.float8_e4m3fn])
-def test_activations_of_another_type_are_refused(dtype: torch.dtype) -> None:
+def test_activations_of_a_wrong_dtype_are_refused(dtype: torch.dtype) -> None:
     with pytest.raises(TypeError, match=rf"^x must be a floating tensor; got one of {dtype}$"):
         as_activations("x", torch.zeros(2, 3, dtype=dtype), ("length", 3))
 
@@ -86,15 +86,13 @@ BAD_SHAPES: tuple[tuple[tuple[int, ...], tuple[Any, ...], str], ...] = (
 
 
 @each(("given", "shape", "allowed"), BAD_SHAPES)
-def test_a_shape_that_does_not_fit_is_refused_with_both(
-    given: tuple[int, ...], shape: Any, allowed: str
-) -> None:
+def test_shape_error_names_both_shapes(given: tuple[int, ...], shape: Any, allowed: str) -> None:
     with pytest.raises(ValueError) as error:
         as_activations("x", torch.zeros(given), shape)
     assert str(error.value) == f"x must be of shape {allowed}; got {given}"
 
 
-def test_a_mask_is_boolean_and_nothing_that_counts_as_one() -> None:
+def test_masks_must_have_dtype_bool() -> None:
     mask = torch.ones(2, 3, dtype=torch.bool)
     assert as_mask("mask", mask, ("batch", 3)) is mask
     for other in (torch.ones(2, 3), torch.ones(2, 3, dtype=torch.uint8)):
@@ -118,7 +116,7 @@ def test_ids_out_of_range_are_refused(value: list[int], got: str) -> None:
         as_ids("ids", torch.tensor(value), below=3)
 
 
-def test_no_ids_are_in_any_range() -> None:
+def test_empty_ids_pass_any_range() -> None:
     assert as_ids("ids", torch.zeros(2, 0, dtype=torch.int64), below=3).shape == (2, 0)
 
 
@@ -127,7 +125,7 @@ def test_ids_on_the_meta_device_have_no_values_to_check() -> None:
 
 
 @pytest.mark.no_cover  # to count lines would slow the compiler as well
-def test_ids_are_checked_by_kind_under_a_compiler_and_by_value_in_eager_mode() -> None:
+def test_compiled_code_checks_dtypes_of_ids_and_eager_code_their_values() -> None:
     def looked_up(ids: Tensor) -> Tensor:
         return as_ids("ids", ids, below=3) * 2
 
@@ -140,7 +138,7 @@ def test_ids_are_checked_by_kind_under_a_compiler_and_by_value_in_eager_mode() -
 
 
 @each("shape", [(2, 3), (4, 2, 3)])
-def test_relative_positions_have_two_axes_or_three(shape: tuple[int, ...]) -> None:
+def test_relative_positions_may_have_two_or_three_axes(shape: tuple[int, ...]) -> None:
     relative = torch.full(shape, -5, dtype=torch.int32)
     assert as_relative("relative", relative).dtype is torch.int64
     assert as_relative("relative", relative).shape == shape
@@ -152,7 +150,7 @@ def test_relative_positions_of_other_shapes_are_refused(shape: tuple[int, ...]) 
         as_relative("relative", torch.zeros(shape, dtype=torch.int64))
 
 
-def test_relative_positions_are_whole_and_not_too_large() -> None:
+def test_relative_positions_must_be_integers_below_2_to_the_53() -> None:
     with pytest.raises(TypeError, match=r"^relative must be an integer tensor; got one of "):
         as_relative("relative", torch.zeros(2, 3))
     for far in (2**53, -(2**53), -(2**63)):
@@ -171,7 +169,7 @@ def test_positions_become_float64(dtype: torch.dtype, shape: tuple[int, ...]) ->
     assert positions.shape == shape
 
 
-def test_whole_positions_stay_whole_where_they_must_be() -> None:
+def test_integer_positions_become_int64_if_asked() -> None:
     ids = as_positions("positions", torch.tensor([2**53 - 1]), integer=True)
     assert ids.dtype is torch.int64
     assert ids.item() == 2**53 - 1
@@ -180,7 +178,7 @@ def test_whole_positions_stay_whole_where_they_must_be() -> None:
 
 
 @each("dtype", [torch.bfloat16, torch.float16, torch.bool, torch.complex64])
-def test_types_that_cannot_count_a_text_are_refused(dtype: torch.dtype) -> None:
+def test_dtypes_narrower_than_float32_are_refused_as_positions(dtype: torch.dtype) -> None:
     assert torch.tensor(257.0).bfloat16() == 256  # which is why
     with pytest.raises(TypeError, match=r"^positions must be an integer or real tensor; got one"):
         as_positions("positions", torch.zeros(3, dtype=dtype))
@@ -190,7 +188,7 @@ def test_types_that_cannot_count_a_text_are_refused(dtype: torch.dtype) -> None:
     ("given", "wanted"),
     [((4,), "(3,)"), ((), "(3,)"), ((1, 3), "(2, 3)"), ((3, 2), "(2, 3)"), ((2, 3, 1), "(3,)")],
 )
-def test_positions_are_a_row_or_a_row_for_each_sequence(
+def test_positions_may_be_one_row_or_one_row_per_sequence(
     given: tuple[int, ...], wanted: str
 ) -> None:
     with pytest.raises(ValueError) as error:
@@ -210,7 +208,7 @@ def test_positions_are_a_row_or_a_row_for_each_sequence(
         (-(2**63), torch.int64, 53),
     ],
 )
-def test_positions_that_their_type_cannot_tell_apart_are_refused(
+def test_positions_beyond_the_precision_of_their_dtype_are_refused(
     value: float, dtype: torch.dtype, bits: int
 ) -> None:
     positions = torch.tensor([0, value], dtype=dtype)
@@ -219,7 +217,7 @@ def test_positions_that_their_type_cannot_tell_apart_are_refused(
         as_positions("positions", positions)
 
 
-def test_an_offset_counts_on_from_itself() -> None:
+def test_positions_count_up_from_the_offset() -> None:
     whole = offset_or_positions(5, None, length=3, device=CPU, integer=True)
     assert (whole.dtype, whole.tolist()) == (torch.int64, [5, 6, 7])
     real = offset_or_positions(5, None, length=3, device=CPU)
@@ -227,7 +225,7 @@ def test_an_offset_counts_on_from_itself() -> None:
     assert offset_or_positions(5, None, length=0, device=CPU).shape == (0,)
 
 
-def test_an_offset_keeps_all_positions_below_the_largest_that_can_be_told_apart() -> None:
+def test_an_offset_that_leads_to_2_to_the_53_is_refused() -> None:
     last = offset_or_positions(2**53 - 3, None, length=3, device=CPU)
     assert last.tolist() == [2**53 - 3, 2**53 - 2, 2**53 - 1]
     for offset in (2**53 - 2, 2**53):
@@ -246,7 +244,7 @@ def test_angles_at_the_highest_frequency_are_bounded_like_positions() -> None:
     assert offset_or_positions(0, given, length=3, device=CPU, fastest=fast).tolist() == [-7, 7, 0]
     with pytest.raises(ValueError, match=r"^positions must be such that angles, .*; got -8.0"):
         offset_or_positions(0, given - 1, length=3, device=CPU, fastest=fast)
-    # A slow frequency lets nothing further in: positions themselves have to be told apart.
+    # A low frequency does not raise the limit, since positions themselves must be exact.
     with pytest.raises(ValueError, match=r"^offset must keep positions"):
         offset_or_positions(2**53, None, length=1, device=CPU, fastest=1e-3)
 
@@ -260,19 +258,19 @@ def test_angles_at_the_highest_frequency_are_bounded_like_positions() -> None:
         lambda: SinusoidalPositionalEncoding(8, base=1e-30)(torch.ones(1, 1, 8), offset=3),
     ],
 )
-def test_angles_that_would_be_noise_are_refused(called: Callable[[], Tensor]) -> None:
+def test_angles_beyond_float64_precision_are_refused(called: Callable[[], Tensor]) -> None:
     with pytest.raises(ValueError, match=r"^offset must keep positions and their angles below"):
         called()
 
 
-def test_positions_are_taken_as_they_are() -> None:
+def test_given_positions_are_returned_unchanged() -> None:
     given = torch.tensor([[2.5, -1.0], [0.0, 7.0]])
     taken = offset_or_positions(0, given, length=2, batch=2, device=CPU)
     assert torch.equal(taken, given.double())
 
 
 def test_offset_and_positions_together_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"^offset must be 0 where positions are given; got 4$"):
+    with pytest.raises(ValueError, match=r"^offset must be 0 when positions are given; got 4$"):
         offset_or_positions(4, torch.arange(3), length=3, device=CPU)
 
 
@@ -285,7 +283,7 @@ def test_a_bad_offset_is_refused(value: Any, error: type[Exception]) -> None:
         offset_or_positions(value, None, length=3, device=CPU)
 
 
-def test_nothing_reaches_max_len() -> None:
+def test_positions_at_max_len_are_refused() -> None:
     assert offset_or_positions(2, None, length=3, device=CPU, max_len=5).tolist() == [2, 3, 4]
     message = r"^offset \+ length must be at most max_len, 5; got 3 \+ 3$"
     with pytest.raises(ValueError, match=message):
@@ -295,7 +293,7 @@ def test_nothing_reaches_max_len() -> None:
             offset_or_positions(0, far, length=1, device=CPU, max_len=5)
 
 
-def test_another_device_is_refused() -> None:
+def test_tensors_on_another_device_are_refused() -> None:
     with pytest.raises(ValueError, match=r"^positions must be on the device cpu; got meta$"):
         offset_or_positions(0, torch.arange(3, device=META), length=3, device=CPU)
     x = torch.zeros(1)
@@ -303,7 +301,7 @@ def test_another_device_is_refused() -> None:
 
 
 @each("value", [0, 0.5, np.float32(0.25), 0.999])
-def test_a_probability_is_a_float_below_one(value: Any) -> None:
+def test_probabilities_are_returned_as_floats(value: Any) -> None:
     assert as_probability("dropout", value) == float(value)
 
 

@@ -1,4 +1,4 @@
-"""What the tokenizers promise: every text comes back, and every id is one the model knows."""
+"""Tokenizers decode what they encode, and every id is in the vocabulary of the model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.cases import each
 
 quick = settings(database=None, deadline=None, derandomize=True, max_examples=150)
 texts = st.text(st.characters(codec="utf-8"))
-# Known words, unknown ones, blanks and marks in any order: where a rule about blanks would slip.
+# Known and unknown words, spaces and punctuation in any order, to test the rule about spaces.
 pieces = st.sampled_from(["the", "cat", "ox", "CAT", "c", " ", "  ", "\n", ",", "!", "_", "é", "7"])
 sentences = st.lists(pieces).map("".join)
 
@@ -57,7 +57,7 @@ def test_demonstration_sentences_are_the_same_words_in_three_orders() -> None:
 @example("the  cat , the\tcat\r\nthe_cat the7 \u00a0the\u2028cat")
 @example("<eos> the <bos>")
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_decoding_gives_back_the_text_in_small_letters(text: str) -> None:
+def test_decoding_returns_the_lowercase_text(text: str) -> None:
     ids = SIMPLE.encode(text)
     assert SIMPLE.decode(ids) == text.lower()
     assert all(0 <= i < SIMPLE.vocab_size for i in ids)
@@ -67,7 +67,7 @@ def test_decoding_gives_back_the_text_in_small_letters(text: str) -> None:
 @quick
 @given(known=st.lists(texts, max_size=3), text=texts)
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_a_vocabulary_of_any_texts_gives_any_text_back(known: list[str], text: str) -> None:
+def test_any_vocabulary_round_trips_any_text(known: list[str], text: str) -> None:
     tokenizer = create_tokenizer("simple", known)
     for one in (*known, text, " ".join(known)):
         assert tokenizer.decode(tokenizer.encode(one)) == one.lower()
@@ -76,11 +76,11 @@ def test_a_vocabulary_of_any_texts_gives_any_text_back(known: list[str], text: s
 @quick
 @given(words=st.lists(st.sampled_from(WORDS), max_size=12))
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_known_words_with_single_blanks_are_one_token_each(words: list[str]) -> None:
+def test_known_words_with_single_spaces_are_one_token_each(words: list[str]) -> None:
     assert len(SIMPLE.encode(" ".join(words))) == len(words)
 
 
-def test_a_vocabulary_is_the_words_of_its_texts_in_the_order_of_the_alphabet() -> None:
+def test_vocabulary_is_the_sorted_words_of_its_texts() -> None:
     tokenizer = create_tokenizer("simple", ["The cat, the cat!", "A dog's dinner"])
     assert isinstance(tokenizer, WordTokenizer)
     assert tokenizer.words == ("a", "cat", "dinner", "dog", "s", "the")
@@ -88,7 +88,7 @@ def test_a_vocabulary_is_the_words_of_its_texts_in_the_order_of_the_alphabet() -
     assert tokenizer.encode("THE CAT") == [264, 260]
 
 
-def test_case_does_not_count() -> None:
+def test_case_is_ignored() -> None:
     tokenizer = create_tokenizer("simple")
     assert tokenizer.encode("The CAT Sat") == tokenizer.encode("the cat sat")
 
@@ -100,7 +100,7 @@ def test_unknown_words_are_spelled_in_bytes() -> None:
     assert tokenizer.encode("é") == [0xC3, 0xA9]
 
 
-def test_a_blank_is_left_out_between_known_words_only() -> None:
+def test_a_space_is_omitted_between_known_words_only() -> None:
     tokenizer = WordTokenizer(["cat", "the"])
     assert tokenizer.encode("the cat") == [260, 259]
     assert tokenizer.encode("the  cat") == [260, 32, 32, 259]
@@ -110,11 +110,11 @@ def test_a_blank_is_left_out_between_known_words_only() -> None:
     assert tokenizer.decode([260, 259, 260]) == "the cat the"
 
 
-def test_words_found_inside_longer_ones_are_not_taken_for_words() -> None:
+def test_known_words_inside_longer_words_are_not_matched() -> None:
     assert WordTokenizer(["cat"]).encode("cats concat") == list(b"cats concat")
 
 
-def test_the_built_in_vocabulary_is_words_each_once() -> None:
+def test_built_in_vocabulary_has_no_duplicates() -> None:
     assert list(WORDS) == sorted(set(WORDS))
     assert all(re.fullmatch("[a-z]+", word) for word in WORDS)
     assert {word for text in DEMONSTRATION for word in text.lower().split()} <= set(WORDS)
@@ -127,13 +127,13 @@ def test_the_built_in_vocabulary_is_words_each_once() -> None:
 @quick
 @given(text=texts)
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_bytes_give_back_any_text_as_it_was(text: str) -> None:
+def test_bytes_round_trip_any_text(text: str) -> None:
     tokenizer = create_tokenizer("byte")
     assert tokenizer.decode(tokenizer.encode(text)) == text
     assert tokenizer.encode(text) == list(text.encode("utf-8"))
 
 
-def test_every_byte_has_the_id_that_it_is() -> None:
+def test_the_id_of_a_byte_is_its_value() -> None:
     tokenizer = ByteTokenizer()
     assert tokenizer.vocab_size == 259
     assert tokenizer.encode("Cat\0") == [67, 97, 116, 0]
@@ -143,7 +143,7 @@ def test_every_byte_has_the_id_that_it_is() -> None:
 
 
 @each("kind", ["simple", "byte"])
-def test_special_tokens_are_put_round_a_text_when_asked_for_and_read_as_nothing(kind: str) -> None:
+def test_special_tokens_are_added_on_request_and_decode_to_nothing(kind: str) -> None:
     tokenizer = create_tokenizer(kind)
     ids = tokenizer.encode("the cat", add_special_tokens=True)
     assert ids == [257, *tokenizer.encode("the cat"), 258]
@@ -152,7 +152,7 @@ def test_special_tokens_are_put_round_a_text_when_asked_for_and_read_as_nothing(
 
 
 @each("kind", ["simple", "byte"])
-def test_nothing_is_nothing(kind: str) -> None:
+def test_the_empty_text_has_no_ids(kind: str) -> None:
     tokenizer = create_tokenizer(kind)
     assert tokenizer.encode("") == []
     assert tokenizer.encode("", add_special_tokens=True) == [257, 258]
@@ -160,7 +160,7 @@ def test_nothing_is_nothing(kind: str) -> None:
 
 
 @each("kind", ["simple", "byte"])
-def test_ids_may_come_in_a_tensor_an_array_or_one_by_one(kind: str) -> None:
+def test_ids_may_be_a_tensor_an_array_or_an_iterator(kind: str) -> None:
     tokenizer = create_tokenizer(kind)
     ids = tokenizer.encode("the cat sat.")
     for given_ids in (tuple(ids), np.array(ids), torch.tensor(ids), iter(ids), map(np.int64, ids)):
@@ -168,18 +168,18 @@ def test_ids_may_come_in_a_tensor_an_array_or_one_by_one(kind: str) -> None:
 
 
 @each("kind", ["simple", "byte"])
-def test_bytes_that_are_no_text_are_shown_as_such(kind: str) -> None:
+def test_invalid_utf8_decodes_to_replacement_characters(kind: str) -> None:
     assert create_tokenizer(kind).decode([0xC3, 0x28]) == "\ufffd("
 
 
 @quick
 @given(ids=st.lists(st.integers(0, SIMPLE.vocab_size - 1)))
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_any_ids_of_the_vocabulary_can_be_read(ids: list[int]) -> None:
+def test_any_ids_of_the_vocabulary_can_be_decoded(ids: list[int]) -> None:
     assert isinstance(SIMPLE.decode(ids), str)
 
 
-def test_a_list_of_ids_belongs_to_the_caller() -> None:
+def test_each_call_returns_a_new_list_of_ids() -> None:
     tokenizer = create_tokenizer("simple")
     tokenizer.encode("the cat").clear()
     assert len(tokenizer.encode("the cat")) == 2
@@ -198,20 +198,20 @@ def test_an_unknown_kind_is_refused() -> None:
 
 @each("value", [None, 3, b"the cat", ["the", "cat"]])
 @each("kind", ["simple", "byte"])
-def test_what_is_no_text_is_refused(kind: str, value: Any) -> None:
+def test_non_strings_are_refused(kind: str, value: Any) -> None:
     with pytest.raises(TypeError, match=r"^text must be a string; got "):
         create_tokenizer(kind).encode(value)
 
 
 @each("kind", ["simple", "byte"])
-def test_half_a_surrogate_pair_is_refused(kind: str) -> None:
-    message = r"^text must hold no half of a surrogate pair; got '\\ud800' \(str\)$"
+def test_lone_surrogates_are_refused(kind: str) -> None:
+    message = r"^text must not contain a lone surrogate; got '\\ud800' \(str\)$"
     with pytest.raises(ValueError, match=message):
         create_tokenizer(kind).encode("\ud800")
 
 
 @each("value", [1, None, "yes"])
-def test_special_tokens_are_asked_for_with_true_or_false(value: Any) -> None:
+def test_add_special_tokens_must_be_true_or_false(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^add_special_tokens must be True or False; got "):
         create_tokenizer("simple").encode("the cat", add_special_tokens=value)
 
@@ -247,7 +247,7 @@ def test_bad_ids_are_refused_by_name(kind: str, name: str) -> None:
         create_tokenizer(kind).decode(value)
 
 
-def test_the_first_id_beyond_the_vocabulary_is_refused() -> None:
+def test_an_id_equal_to_vocab_size_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^ids must be integers from 0 to 258; got 259$"):
         ByteTokenizer().decode([259])
     with pytest.raises(ValueError, match=r"^ids must be integers from 0 to 259; got 260$"):
@@ -272,8 +272,8 @@ def test_bad_texts_are_refused_by_name(name: str) -> None:
         create_tokenizer("simple", value)
 
 
-def test_bytes_have_no_use_for_texts() -> None:
-    with pytest.raises(ValueError, match=r'^texts must be None where kind is "byte"; got '):
+def test_the_byte_tokenizer_refuses_texts() -> None:
+    with pytest.raises(ValueError, match=r'^texts must be None when kind is "byte"; got '):
         create_tokenizer("byte", ["the cat"])
 
 

@@ -35,13 +35,13 @@ lengths = st.integers(0, 12)
 
 @cache
 def falling(heads: int) -> list[mpmath.mpf]:
-    """Return the rule of the paper for a power of two, in 50 digits."""
+    """Return the paper's slopes for a power of two, in 50 digits."""
     with mpmath.workdps(50):
         return [mpmath.mpf(2) ** (mpmath.mpf(-8 * k) / heads) for k in range(1, heads + 1)]
 
 
 def paper_slopes(heads: int) -> list[mpmath.mpf]:
-    """Return the rule of the paper and, for other counts, of its authors' code, in 50 digits."""
+    """Return the slopes of the paper or, for other counts, of the authors' code, in 50 digits."""
     with mpmath.workdps(50):
         lower = 2 ** math.floor(mpmath.log(heads, 2) + mpmath.mpf(10) ** -40)
     return falling(lower) + falling(2 * lower)[0::2][: heads - lower]
@@ -114,7 +114,9 @@ def test_slopes_of_a_power_of_two_fall_by_equal_factors_to_one_256th(heads: int)
         (12, [*(2.0**-k for k in range(1, 9)), 2**-0.5, 2**-1.5, 2**-2.5, 2**-3.5]),
     ],
 )
-def test_other_counts_borrow_from_twice_the_lower_power(heads: int, slopes: list[float]) -> None:
+def test_other_head_counts_take_slopes_from_twice_the_lower_power(
+    heads: int, slopes: list[float]
+) -> None:
     np.testing.assert_allclose(alibi_slopes(heads), slopes, rtol=3e-16)
 
 
@@ -134,7 +136,7 @@ def test_slopes_are_different_and_lie_between_bounds(heads: int) -> None:
 
 @quick
 @given(heads=head_counts)
-def test_more_heads_of_one_power_keep_the_slopes_there_were(heads: int) -> None:
+def test_adding_heads_keeps_the_first_slopes(heads: int) -> None:
     lower = 2 ** (heads.bit_length() - 1)
     np.testing.assert_array_equal(alibi_slopes(2 * lower - 1)[:heads], alibi_slopes(heads))
 
@@ -166,7 +168,7 @@ def test_four_positions_of_the_first_of_eight_heads() -> None:
     np.testing.assert_array_equal(alibi_bias(8, 4)[0], drawn)
 
 
-def test_unless_told_there_are_as_many_keys_as_the_last_query_sees() -> None:
+def test_default_key_length_is_what_the_last_query_sees() -> None:
     np.testing.assert_array_equal(alibi_bias(3, 5), alibi_bias(3, 5, 5))
     np.testing.assert_array_equal(
         alibi_bias(3, 2, query_offset=4), alibi_bias(3, 2, 6, query_offset=4)
@@ -180,7 +182,7 @@ def test_the_causal_form_hides_what_the_causal_mask_hides() -> None:
     )
 
 
-def test_a_query_bears_no_cost_for_its_own_key_and_no_minus_zero_is_returned() -> None:
+def test_the_bias_of_a_querys_own_key_is_plus_zero() -> None:
     for causal in (True, False):
         own = np.diagonal(alibi_bias(5, 9, causal=causal), axis1=1, axis2=2)
         np.testing.assert_array_equal(own, 0)
@@ -189,7 +191,7 @@ def test_a_query_bears_no_cost_for_its_own_key_and_no_minus_zero_is_returned() -
 
 @quick
 @given(heads=head_counts, queries=lengths, offset=lengths, step=lengths, causal=st.booleans())
-def test_bias_does_not_change_when_everything_moves(
+def test_bias_does_not_change_when_queries_and_keys_move_together(
     heads: int, queries: int, offset: int, step: int, causal: bool
 ) -> None:
     bias = alibi_bias(heads, queries, query_offset=offset, causal=causal)
@@ -209,7 +211,7 @@ def test_the_symmetric_form_is_symmetric(heads: int, length: int) -> None:
 
 @quick
 @given(heads=head_counts, queries=lengths, offset=lengths, causal=st.booleans())
-def test_a_row_decoded_alone_is_the_row_of_the_whole(
+def test_a_row_decoded_alone_equals_that_row_of_the_matrix(
     heads: int, queries: int, offset: int, causal: bool
 ) -> None:
     whole = alibi_bias(heads, offset + queries, causal=causal)
@@ -217,7 +219,7 @@ def test_a_row_decoded_alone_is_the_row_of_the_whole(
     np.testing.assert_array_equal(decoded, whole[:, offset:])
 
 
-def test_each_call_returns_arrays_of_its_own() -> None:
+def test_each_call_returns_new_arrays() -> None:
     calls: list[Callable[[], Array]] = [
         lambda: alibi_slopes(4),
         lambda: alibi_bias(4, 3),
@@ -261,7 +263,7 @@ def test_each_row_of_the_key_form_exceeds_the_causal_one_by_a_constant(heads: in
     offset=st.integers(0, 30),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_softmax_cannot_tell_the_key_form_from_the_causal_one(
+def test_key_form_and_causal_form_give_equal_softmax(
     heads: int, queries: int, offset: int, seed: int
 ) -> None:
     random = np.random.default_rng(seed)
@@ -275,7 +277,7 @@ def test_softmax_cannot_tell_the_key_form_from_the_causal_one(
 
 
 def test_without_a_mask_the_key_form_favours_the_last_key() -> None:
-    """It is no form of its own: what makes it one with the causal form is the mask beside it."""
+    """The key-only form equals the causal form only under a causal mask."""
     weights = softmax(alibi_key_bias(8, 6)[0])
     assert (np.diff(weights) > 0).all()
     assert weights.argmax() == 5
@@ -283,7 +285,7 @@ def test_without_a_mask_the_key_form_favours_the_last_key() -> None:
 
 
 def test_in_float16_the_key_form_loses_neighbours_at_4095_and_the_causal_form_does_not() -> None:
-    """The query's own weight, all scores alike, with slope 1/2: (1 − e^−½) = 0.393."""
+    """With equal scores and slope 1/2 the query's own weight is 1 − e^−½ = 0.393."""
     causal, by_key = alibi_bias(8, 1, query_offset=4095)[0], alibi_key_bias(8, 4096)[0]
     own = softmax(causal)[0, -1]
     assert own == pytest.approx(1 - math.exp(-0.5), abs=1e-12)
@@ -319,7 +321,7 @@ def arguments(function: Any, name: str, value: object) -> dict[str, Any]:
 
 @each(("function", "name", "least"), BOUNDS)
 @each("value", NOT_INTEGERS)
-def test_what_is_no_integer_is_refused(function: Any, name: str, least: int, value: object) -> None:
+def test_non_integers_are_refused(function: Any, name: str, least: int, value: object) -> None:
     if function is alibi_bias and name == "key_length" and value is None:
         value = "None"  # the one None that means something
     with pytest.raises(TypeError, match=f"^{name} must be an integer, {least} or more; got "):
@@ -328,7 +330,7 @@ def test_what_is_no_integer_is_refused(function: Any, name: str, least: int, val
 
 @each(("function", "name", "least"), BOUNDS)
 @each("below", [1, 7, 10**20])
-def test_what_is_below_the_least_is_refused(
+def test_numbers_below_the_minimum_are_refused(
     function: Any, name: str, least: int, below: int
 ) -> None:
     value = least - below
@@ -338,7 +340,7 @@ def test_what_is_below_the_least_is_refused(
 
 
 @each("name", ["query_length", "query_offset"])
-def test_bad_lengths_are_named_also_where_the_keys_are_counted_from_them(name: str) -> None:
+def test_bad_lengths_are_named_when_key_length_is_derived_from_them(name: str) -> None:
     given: dict[str, Any] = {"heads": 2, "query_length": 3}
     with pytest.raises(TypeError, match=f"^{name} must be an integer, 0 or more; got '3'"):
         alibi_bias(**given | {name: "3"})
@@ -347,6 +349,6 @@ def test_bad_lengths_are_named_also_where_the_keys_are_counted_from_them(name: s
 
 
 @each("value", [1, 0, None, "yes", np.True_, [True], float("nan")])
-def test_causal_is_true_or_false(value: Any) -> None:
+def test_causal_must_be_true_or_false(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^causal must be True or False; got "):
         alibi_bias(2, 3, causal=value)

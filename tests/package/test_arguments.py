@@ -1,7 +1,7 @@
-"""Bad input is refused: every argument of every public name, and what the refusal says.
+"""Bad input is refused for every argument of every public name, with a helpful message.
 
 A message names the argument, what is allowed and what was given: `d must be an even integer,
-2 or more; got 7`. Nothing else may come out, neither another exception nor a numpy warning.
+2 or more; got 7`. No other exception and no numpy warning may occur.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Call = Callable[..., object]
 
 
 class Row(NamedTuple):
-    """One bad value: what must be raised, what is allowed, what the message shows of it."""
+    """A bad value with the expected error, what is allowed and how the message shows it."""
 
     error: type[Exception]
     allowed: str
@@ -36,15 +36,15 @@ class Row(NamedTuple):
 
 
 def rows(error: type[Exception], allowed: str, values: dict[str, object]) -> list[Row]:
-    """Return a row for each value, keyed by what the message must show of it."""
+    """Return a row for each value, keyed by how the message must show it."""
     return [Row(error, allowed, shown, value) for shown, value in values.items()]
 
 
 class Stranger:
-    """An object that is no number of any kind."""
+    """An object that is not a number."""
 
     def __repr__(self) -> str:
-        """Say so, at a length that a message must cut."""
+        """Return a text so long that a message must shorten it."""
         return "stranger " * 20
 
 
@@ -233,12 +233,12 @@ SIZES = [
 
 
 def but_none(rows: list[Row]) -> list[Row]:
-    """Return the rows without None, where that stands for the usual value."""
+    """Return the rows without None, for arguments where None means the default."""
     return [row for row in rows if row.value is not None]
 
 
 def reals(*wrong: tuple[str, object]) -> list[Row]:
-    """Return what no array of numbers may be: not numbers, not finite, or of a `wrong` shape."""
+    """Return bad values for an array of numbers: not numbers, not finite, or a `wrong` shape."""
     return [
         *rows(ValueError, "", {"nan": [[0.0, np.nan]], "inf": [[np.inf, 0.0]], "": [[10**400]]}),
         *rows(TypeError, "", NOT_REALS),
@@ -247,13 +247,13 @@ def reals(*wrong: tuple[str, object]) -> list[Row]:
 
 
 def tables(*wrong: tuple[str, object]) -> list[Row]:
-    """Return what no table of rows may be."""
+    """Return bad values for a table of rows."""
     shapes = (("(0, 2)", np.zeros((0, 2))), ("(2, 0)", np.zeros((2, 0))), ("(4,)", np.zeros(4)))
     return reals(*shapes, ("()", 0.0), *wrong)
 
 
 def choices(allowed: str) -> list[Row]:
-    """Return what is none of the names that are allowed."""
+    """Return bad values for a choice among the allowed names."""
     return [
         *rows(ValueError, allowed, {"'halves' (str)": "halves", "'' (str)": ""}),
         *rows(TypeError, allowed, {"None (NoneType)": None, "2 (int)": 2}),
@@ -505,12 +505,12 @@ CALLS: dict[str, tuple[Call, dict[str, object]]] = {
 
 
 def bad_values(name: str, argument: str) -> list[Row]:
-    """Return what one argument of one function must refuse."""
+    """Return the values that one argument of one function must refuse."""
     return BAD.get(f"{name}.{argument}", BAD.get(argument, []))
 
 
 def arguments(call: Call) -> list[str]:
-    """Return the names of what a function, a class or a method takes."""
+    """Return the names of the arguments of a function, class or method."""
     return list(inspect.signature(call).parameters)
 
 
@@ -523,7 +523,7 @@ def cases() -> Iterator[tuple[str, str]]:
 
 
 @each(("name", "argument"), cases())
-def test_bad_input_is_refused_with_what_it_was_and_what_may_be(name: str, argument: str) -> None:
+def test_refusals_name_what_was_given_and_what_is_allowed(name: str, argument: str) -> None:
     call, good = CALLS[name]
     # An argument may be named with another that it has to fit, as q and k are.
     named = rf"(?:\w+(?:,| and) )*{argument}(?:(?:,| and) \w+)*"
@@ -567,14 +567,14 @@ def test_a_base_may_be_any_kind_of_number(base: float) -> None:
     )
 
 
-def test_positions_may_be_any_integer_that_float64_tells_from_its_neighbours() -> None:
+def test_positions_may_be_any_integer_below_2_to_the_53() -> None:
     for farthest in (2**53 - 1, 1 - 2**53):
         assert np.isfinite(posenc.sinusoidal_encoding(np.array(farthest), 8)).all()
         assert np.isfinite(posenc.similarity(farthest, 8)).all()
         assert np.isfinite(posenc.shift_matrix(farthest, 8)).all()
 
 
-def test_the_limit_is_on_the_angle_where_a_pair_turns_faster_than_a_radian() -> None:
+def test_above_one_radian_per_position_the_limit_is_on_the_angle() -> None:
     fast = posenc.frequencies(8, base=1e-300)[-1]
     with pytest.raises(ValueError, match=r"^lag must be .*2\*\*53 in size.*; got 1 with "):
         posenc.similarity(1, 8, base=1e-300)
@@ -587,6 +587,6 @@ def test_an_angle_beyond_float64_is_refused_without_a_warning(lag: float) -> Non
         posenc.similarity(lag, 8, base=1e-300)
 
 
-def test_a_long_value_is_cut_short_in_the_message() -> None:
+def test_a_long_value_is_shortened_in_the_message() -> None:
     with pytest.raises(TypeError, match=r"\.\.\. \(Stranger\)$"):
         posenc.frequencies(Stranger())  # type: ignore[arg-type]

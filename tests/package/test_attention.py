@@ -50,7 +50,7 @@ def paper_row(query: Array, keys: Array, bias: Array, seen: NDArray[np.bool_]) -
 
 
 def paper_attention(q: Array, k: Array, v: Array, bias: Any = 0.0, mask: Any = True) -> Array:
-    """Return output and weights beside each other, for leading shapes that are already equal."""
+    """Return output and weights, concatenated, for equal leading shapes."""
     shape = (*q.shape[:-1], k.shape[-2])
     bias, mask = np.broadcast_to(bias, shape), np.broadcast_to(mask, shape)
     both = np.empty((*q.shape[:-1], v.shape[-1] + k.shape[-2]))
@@ -66,7 +66,7 @@ def random(*shape: int, seed: int = 0) -> Array:
     return np.random.default_rng(seed).normal(size=shape)
 
 
-def assert_is_the_papers(q: Array, k: Array, v: Array, **more: Any) -> None:
+def assert_equals_the_paper(q: Array, k: Array, v: Array, **more: Any) -> None:
     """Compare output and weights with the definition."""
     both = np.concatenate(attention(q, k, v, **more), axis=-1)
     np.testing.assert_allclose(both, paper_attention(q, k, v, **more), rtol=0, atol=SUMMED)
@@ -77,17 +77,17 @@ def assert_is_the_papers(q: Array, k: Array, v: Array, **more: Any) -> None:
 
 @each("leading", [(), (3,), (2, 3)])
 @each(("queries", "keys", "d", "d_v"), [(1, 1, 1, 1), (4, 4, 8, 8), (2, 5, 3, 7)])
-def test_output_and_weights_are_the_papers_formula(
+def test_output_and_weights_follow_the_papers_formula(
     leading: tuple[int, ...], queries: int, keys: int, d: int, d_v: int
 ) -> None:
     q, k = random(*leading, queries, d), random(*leading, keys, d, seed=1)
     v = random(*leading, keys, d_v, seed=2)
-    assert_is_the_papers(q, k, v)
+    assert_equals_the_paper(q, k, v)
     bias, mask = random(queries, keys, seed=3), random(queries, keys, seed=4) > -1
     mask[:, 0] = True
-    assert_is_the_papers(q, k, v, bias=bias)
-    assert_is_the_papers(q, k, v, mask=mask)
-    assert_is_the_papers(q, k, v, bias=bias, mask=mask)
+    assert_equals_the_paper(q, k, v, bias=bias)
+    assert_equals_the_paper(q, k, v, mask=mask)
+    assert_equals_the_paper(q, k, v, bias=bias, mask=mask)
 
 
 def test_three_queries_worked_by_hand() -> None:
@@ -119,10 +119,10 @@ def test_leading_shapes_broadcast() -> None:
 @each("shape", [(), (5,), (4, 1), (4, 5), (3, 4, 5), (2, 1, 1, 5), (2, 3, 4, 5)])
 def test_bias_and_mask_broadcast_to_the_scores(shape: tuple[int, ...]) -> None:
     q, k, v = random(2, 3, 4, 6), random(2, 3, 5, 6, seed=1), random(2, 3, 5, 2, seed=2)
-    assert_is_the_papers(q, k, v, bias=random(*shape, seed=3))
+    assert_equals_the_paper(q, k, v, bias=random(*shape, seed=3))
     mask = np.array(random(*shape, seed=4) > -0.5)
     np.atleast_1d(mask)[..., 0] = True  # each query sees the first key at least
-    assert_is_the_papers(q, k, v, mask=mask)
+    assert_equals_the_paper(q, k, v, mask=mask)
 
 
 def test_a_bias_of_minus_infinity_hides_what_the_mask_would() -> None:
@@ -140,7 +140,7 @@ def test_a_bias_of_minus_infinity_hides_what_the_mask_would() -> None:
     np.testing.assert_array_equal(both > 0, mask & (np.arange(4) < 2))
 
 
-def test_a_hidden_key_has_the_weight_zero_and_its_value_does_not_count() -> None:
+def test_a_hidden_key_has_weight_zero_and_its_value_is_ignored() -> None:
     q, k, v = random(3, 4, 6)
     output, weights = attention(q, k, v, mask=causal_mask(4))
     assert (weights[~causal_mask(4)] == 0).all()
@@ -148,7 +148,7 @@ def test_a_hidden_key_has_the_weight_zero_and_its_value_does_not_count() -> None
     np.testing.assert_array_equal(attention(q, k, v, mask=causal_mask(4))[0][:3], output[:3])
 
 
-def test_a_query_decoded_alone_is_the_row_of_the_whole() -> None:
+def test_a_query_decoded_alone_equals_that_row_of_the_output() -> None:
     q, k, v = random(3, 2, 7, 8)
     output, weights = attention(q, k, v, mask=causal_mask(7))
     for now in range(7):
@@ -171,12 +171,12 @@ def test_scores_of_any_size_overflow_no_exponential(size: float) -> None:
     np.testing.assert_allclose(weights[:1], expected[:, 3:], rtol=0, atol=SUMMED)
 
 
-def test_scores_as_far_apart_as_float64_reaches_give_all_to_the_larger() -> None:
+def test_with_scores_at_the_ends_of_float64_the_larger_takes_all() -> None:
     _, weights = attention([[0.0]], [[0.0], [0.0]], np.eye(2), bias=[1.7e308, -1.7e308])
     np.testing.assert_array_equal(weights, [[1, 0]])
 
 
-def test_what_comes_back_is_float64_and_new() -> None:
+def test_results_are_new_float64_arrays() -> None:
     q = k = v = random(3, 4).astype(np.float32)
     bias = np.zeros((3, 3))
     mask = np.ones((3, 3), bool)
@@ -191,7 +191,7 @@ def test_what_comes_back_is_float64_and_new() -> None:
     assert mask.all()
 
 
-def test_numbers_of_any_integer_or_real_type_are_welcome() -> None:
+def test_any_integer_or_real_dtype_is_accepted() -> None:
     q = np.array([[1, 2], [3, 4]])
     expected = attention(q.astype(float), q.astype(float), q.astype(float))
     for kind in ("i1", "u4", "f2", "f4", ">f8"):
@@ -199,7 +199,7 @@ def test_numbers_of_any_integer_or_real_type_are_welcome() -> None:
             np.testing.assert_array_equal(ours, theirs)
 
 
-def test_no_queries_receive_nothing() -> None:
+def test_no_queries_give_empty_results() -> None:
     output, weights = attention(np.zeros((0, 4)), np.zeros((3, 4)), np.zeros((3, 2)))
     assert (output.shape, weights.shape) == ((0, 2), (0, 3))
     output, weights = attention(np.zeros((2, 0, 4)), np.zeros((2, 0, 4)), np.zeros((2, 0, 5)))
@@ -210,7 +210,7 @@ def test_no_queries_receive_nothing() -> None:
     assert (output.shape, weights.shape) == ((0, 2), (0, 3))
 
 
-def test_no_texts_and_values_of_no_width_are_no_error() -> None:
+def test_empty_batches_and_values_of_width_zero_are_accepted() -> None:
     output, weights = attention(np.zeros((0, 2, 4)), np.zeros((0, 3, 4)), np.zeros((0, 3, 5)))
     assert (output.shape, weights.shape) == ((0, 2, 5), (0, 2, 3))
     output, weights = attention(np.zeros((2, 4)), np.zeros((3, 4)), np.zeros((3, 0)))
@@ -223,7 +223,7 @@ def test_no_texts_and_values_of_no_width_are_no_error() -> None:
 @quick
 @given(q=matrix(st.integers(1, 5), 3), k=matrix(4, 3), v=matrix(4, 2), bias=matrix(1, 4))
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_weights_are_shares_and_the_output_lies_among_the_values(
+def test_weights_sum_to_one_and_the_output_stays_within_the_values(
     q: Array, k: Array, v: Array, bias: Array
 ) -> None:
     output, weights = attention(q, k, v, bias=bias)
@@ -252,7 +252,7 @@ def test_a_constant_added_to_a_row_of_scores_changes_nothing(
 @quick
 @given(words=matrix(st.integers(1, 6), 4), data=st.data())
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_reordered_words_receive_the_same_reordered(words: Array, data: st.DataObject) -> None:
+def test_reordered_tokens_give_reordered_outputs(words: Array, data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(words))))
     output, weights = attention(words, words, words)
     turned, turned_weights = attention(words[order], words[order], words[order])
@@ -273,7 +273,7 @@ def test_keys_reordered_with_their_values_change_nothing(
 
 
 def test_a_causal_mask_ends_the_equivariance() -> None:
-    """Whoever comes first sees itself only: dog, bites, man and man, bites, dog differ."""
+    """The first token attends only to itself: dog, bites, man and man, bites, dog differ."""
     words, order = np.eye(3), [2, 1, 0]
     plain, turned = attention(words, words, words)[0], attention(*[words[order]] * 3)[0]
     np.testing.assert_allclose(turned, plain[order], rtol=0, atol=SUMMED)
@@ -298,7 +298,9 @@ def test_a_bias_by_distance_ends_the_equivariance_without_any_mask() -> None:
 @each("offset", [0, 1, 3])
 @each("keys", [None, 0, 1, 4, 9])
 @each("queries", [0, 1, 5])
-def test_a_query_looks_at_itself_and_behind(queries: int, keys: int | None, offset: int) -> None:
+def test_causal_mask_shows_each_query_itself_and_earlier_keys(
+    queries: int, keys: int | None, offset: int
+) -> None:
     mask = causal_mask(queries, keys, query_offset=offset)
     width = offset + queries if keys is None else keys
     assert mask.dtype == np.bool_
@@ -314,7 +316,7 @@ def test_the_causal_mask_is_new_each_time() -> None:
 
 @quick
 @given(queries=st.integers(0, 8), offset=st.integers(0, 8))
-def test_a_decoded_mask_is_the_last_rows_of_the_whole(queries: int, offset: int) -> None:
+def test_a_mask_with_an_offset_is_the_last_rows_of_the_full_mask(queries: int, offset: int) -> None:
     whole = causal_mask(offset + queries)
     np.testing.assert_array_equal(causal_mask(queries, query_offset=offset), whole[offset:])
 
@@ -338,7 +340,7 @@ NOT_INTEGERS: list[object] = ["3", 3.0, True, 1j, [3], np.array([3]), NAN, np.ar
 
 @each("name", ["q", "k", "v", "bias"])
 @each("value", NOT_NUMBERS)
-def test_what_is_no_number_is_refused(name: str, value: object) -> None:
+def test_non_numbers_are_refused(name: str, value: object) -> None:
     if name == "bias" and value is None:
         value = "None"  # the one None that means something
     with pytest.raises(TypeError, match=f"^{name} must be finite .*; got "):
@@ -350,7 +352,7 @@ def test_what_is_no_number_is_refused(name: str, value: object) -> None:
     [(n, x) for n in "qkv" for x in (NAN, INF, -INF, 10**400)]
     + [("bias", x) for x in (NAN, INF, 10**400)],
 )
-def test_what_is_not_finite_is_refused(name: str, value: float) -> None:
+def test_non_finite_numbers_are_refused(name: str, value: float) -> None:
     bad: Any = np.full((2, 4), value) if isinstance(value, float) else value
     allowed = "finite numbers or -inf" if name == "bias" else "finite integers or reals"
     with pytest.raises(ValueError, match=f"^{name} must be {allowed}; got {str(value)[:9]}"):
@@ -358,7 +360,7 @@ def test_what_is_not_finite_is_refused(name: str, value: float) -> None:
 
 
 @each("bias", [[[0, NAN, -INF]], [[INF, -INF, 0]]])
-def test_beside_minus_infinity_nothing_else_passes(bias: list[list[float]]) -> None:
+def test_a_bias_of_nan_or_plus_infinity_is_refused(bias: list[list[float]]) -> None:
     shown = "nan" if NAN in bias[0] else "inf"
     refusal = f"^bias must be finite numbers or -inf; got {shown}$"
     with pytest.raises(ValueError, match=refusal):
@@ -376,13 +378,13 @@ SHAPES: list[tuple[dict[str, tuple[int, ...]], str]] = [
     ({"q": ()}, "q must have 2 dimensions or more; got shape ()"),
     ({"k": (4,)}, "k must have 2 dimensions or more; got shape (4,)"),
     ({"v": (3,)}, "v must have 2 dimensions or more; got shape (3,)"),
-    ({"q": (2, 5)}, "q and k must be of one width, 1 or more; got shapes (2, 5) and (3, 4)"),
+    ({"q": (2, 5)}, "q and k must have the same width, 1 or more; got shapes (2, 5) and (3, 4)"),
     (
         {"q": (2, 0), "k": (3, 0)},
-        "q and k must be of one width, 1 or more; got shapes (2, 0) and (3, 0)",
+        "q and k must have the same width, 1 or more; got shapes (2, 0) and (3, 0)",
     ),
     ({"v": (4, 5)}, "v must have a row for each key, 3; got shape (4, 5)"),
-    ({"k": (0, 4), "v": (0, 5)}, "k must hold a key to look at; got shape (0, 4)"),
+    ({"k": (0, 4), "v": (0, 5)}, "k must hold at least one key; got shape (0, 4)"),
     (
         {"q": (2, 2, 4), "k": (3, 3, 4)},
         "q, k and v must have leading shapes that broadcast; got (2,), (3,), ()",
@@ -424,13 +426,13 @@ def test_shapes_that_do_not_fit_are_refused(
         ([True, False, False], [[0.0] * 3, [-INF, 0.0, 0.0]], [1]),
     ],
 )
-def test_a_query_with_nowhere_to_look_is_refused(mask: Any, bias: Any, query: list[int]) -> None:
+def test_a_query_without_visible_keys_is_refused(mask: Any, bias: Any, query: list[int]) -> None:
     refusal = f"bias and mask must leave each query a key to look at; got none for query {query}"
     with pytest.raises(ValueError, match=f"^{re.escape(refusal)}$"):
         attention(**GOOD, bias=bias, mask=mask)
 
 
-def test_the_first_query_with_nowhere_to_look_is_named() -> None:
+def test_the_first_query_without_visible_keys_is_named() -> None:
     mask = np.ones((2, 3, 4, 4), bool)
     mask[1, 0, 2:] = False
     with pytest.raises(ValueError, match=r"got none for query \[1, 0, 2\]$"):

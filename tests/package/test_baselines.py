@@ -1,4 +1,4 @@
-"""What `posenc.baselines` promises, and why both are only there to be beaten."""
+"""`posenc.baselines` keeps its promises, and both baselines have their known weaknesses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_the_first_counts_of_the_chapter() -> None:
     np.testing.assert_array_equal(counting_encoding(counted, 1)[:, 0], counted)
 
 
-def test_no_encoding_is_nothing() -> None:
+def test_no_encoding_is_all_zeros() -> None:
     rows = no_encoding([[0.0, 1.0], [5.0, -2.5]], 3)
     assert rows.shape == (2, 2, 3)
     np.testing.assert_array_equal(rows, np.zeros((2, 2, 3)))
@@ -47,7 +47,7 @@ def test_a_count_means_the_positions_from_zero(encoding: Any) -> None:
 
 
 @each("encoding", BASELINES)
-def test_rows_belong_to_the_caller(encoding: Any) -> None:
+def test_each_call_returns_new_rows(encoding: Any) -> None:
     positions = np.arange(3.0)
     encoding(positions, 2)[:] = 9
     np.testing.assert_array_equal(positions, [0, 1, 2])
@@ -64,8 +64,8 @@ def test_counting_grows_without_bound_and_the_sinusoid_does_not() -> None:
     )
 
 
-def test_counting_has_no_near_and_far_by_direction() -> None:
-    """All its rows point the same way, so their cosine is 1 at every distance."""
+def test_counting_rows_all_point_in_the_same_direction() -> None:
+    """The cosine of any two rows is 1, at every distance."""
     rows = counting_encoding(range(1, 50), 8)
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     np.testing.assert_allclose(unit @ unit.T, 1, rtol=0, atol=1e-15)

@@ -1,4 +1,4 @@
-"""What `posenc.combine` promises: the sum and the pair, entry by entry, and no quiet stretching."""
+"""Sum and concatenation are right entry by entry, and nothing is broadcast silently."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def some(*shape: int, seed: int = 0) -> NDArray[np.float64]:
 
 
 @each("shape", [(5, 8), (2, 5, 8), (3, 2, 5, 8)])
-def test_a_sum_holds_both_entry_by_entry(shape: tuple[int, ...]) -> None:
+def test_a_sum_adds_entry_by_entry(shape: tuple[int, ...]) -> None:
     tokens, rows = some(*shape), sinusoidal_encoding(5, 8)
     total = add(tokens, rows)
     assert total.shape == shape
@@ -29,7 +29,7 @@ def test_a_sum_holds_both_entry_by_entry(shape: tuple[int, ...]) -> None:
 
 
 @each("shape", [(5, 8), (2, 5, 8), (3, 2, 5, 8)])
-def test_a_pair_keeps_both_apart(shape: tuple[int, ...]) -> None:
+def test_concatenation_keeps_both_parts(shape: tuple[int, ...]) -> None:
     tokens, rows = some(*shape), sinusoidal_encoding(5, 4)
     both = concatenate(tokens, rows)
     assert both.shape == (*shape[:-1], 12)
@@ -38,13 +38,13 @@ def test_a_pair_keeps_both_apart(shape: tuple[int, ...]) -> None:
         np.testing.assert_array_equal(both[index][:, 8:], rows)
 
 
-def test_each_sequence_may_have_rows_of_its_own() -> None:
+def test_each_sequence_may_have_its_own_rows() -> None:
     tokens, rows = some(2, 5, 8), some(2, 5, 8, seed=1)
     np.testing.assert_array_equal(add(tokens, rows), tokens + rows)
     np.testing.assert_array_equal(concatenate(tokens, rows)[..., 8:], rows)
 
 
-def test_a_sum_is_a_pair_under_equal_weights() -> None:
+def test_a_sum_is_a_concatenation_with_equal_weights() -> None:
     """[t, p] W = t W₁ + p W₂, which is (t + p) W₁ where W₂ = W₁."""
     tokens, rows, weight = some(2, 5, 8), some(5, 8, seed=1), some(8, 3, seed=2)
     stacked = np.concatenate((weight, weight))
@@ -56,7 +56,7 @@ def test_a_sum_is_a_pair_under_equal_weights() -> None:
     )
 
 
-def test_scores_of_pairs_have_no_cross_terms_and_scores_of_sums_have() -> None:
+def test_only_scores_of_sums_have_cross_terms() -> None:
     tokens, rows = some(5, 8), some(5, 8, seed=1)
     apart, mixed = concatenate(tokens, rows), add(tokens, rows)
     within = tokens @ tokens.T + rows @ rows.T
@@ -67,7 +67,7 @@ def test_scores_of_pairs_have_no_cross_terms_and_scores_of_sums_have() -> None:
 
 @each("combine", [add, concatenate])
 @each("dtype", ["float16", "float32", "float64"])
-def test_the_result_has_the_tokens_type(combine: Any, dtype: str) -> None:
+def test_the_result_has_the_dtype_of_the_tokens(combine: Any, dtype: str) -> None:
     tokens = some(2, 5, 8).astype(dtype)
     assert combine(tokens, sinusoidal_encoding(5, 8)).dtype == np.dtype(dtype)
     assert combine(np.ones((5, 8), np.int64), sinusoidal_encoding(5, 8)).dtype == np.float64
@@ -75,7 +75,7 @@ def test_the_result_has_the_tokens_type(combine: Any, dtype: str) -> None:
 
 
 @each("combine", [add, concatenate])
-def test_the_result_is_new_and_the_arguments_are_left_alone(combine: Any) -> None:
+def test_the_result_is_new_and_the_arguments_are_unchanged(combine: Any) -> None:
     tokens, rows = np.zeros((5, 8)), np.ones((5, 8))
     combine(tokens, rows)[:] = 9
     assert not tokens.any()
@@ -103,7 +103,7 @@ BAD_SHAPES = {
 
 @each("combine", [add, concatenate])
 @each("name", BAD_SHAPES)
-def test_nothing_is_stretched_to_fit(combine: Any, name: str) -> None:
+def test_a_single_row_is_not_broadcast(combine: Any, name: str) -> None:
     tokens, positions = BAD_SHAPES[name]
     with pytest.raises(ValueError, match=r"^positions must be of shape .*; got \("):
         combine(np.zeros(tokens), np.zeros(positions))

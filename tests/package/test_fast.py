@@ -1,4 +1,4 @@
-"""The fast paths of the numpy package: each equal to the definition beside it."""
+"""The fast paths of the numpy package equal the definitions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LENGTHS = [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 100, 255, 
 
 
 def error(table: NDArray[np.floating], offset: float, base: float = 10000.0) -> float:
-    """Return how far a table is from the definition in float64, at most."""
+    """Return the largest error of a table, compared with the definition in float64."""
     positions = offset + np.arange(len(table))
     exact = sinusoidal_encoding(positions, table.shape[1], base=base)
     return float(np.abs(table - exact).max(initial=0.0))
@@ -57,8 +57,10 @@ def test_table_is_the_definition_at_every_length(length: int, dtype: type[np.flo
 
 @every_dtype
 @each("order", ["C", "F", "gaps"])
-def test_no_rows_fit_into_an_array_of_none(order: Any, dtype: type[np.floating]) -> None:
-    """An array without entries has whatever strides numpy likes, 0 for one that is new."""
+def test_an_empty_table_can_be_written_into_an_empty_out(
+    order: Any, dtype: type[np.floating]
+) -> None:
+    """The strides of an empty array are arbitrary; numpy gives a new one strides of 0."""
     out = np.empty((5, 8), dtype)[:0, ::2] if order == "gaps" else np.empty((0, 4), dtype, order)
     assert sinusoidal_table(0, 4, dtype=dtype, out=out) is out
     with pytest.raises(ValueError, match=r"^out must be .* of shape \(0, 4\) .*got shape \(0, 6\)"):
@@ -102,8 +104,8 @@ def test_table_is_the_definition_wherever_it_begins(
     assert error(table, offset, base) <= 2e-7 + 2 * 4e-16 * (abs(offset) + length)
 
 
-def test_float32_factors_alone_would_not_do() -> None:
-    """Each step of the doubling rounds: in complex64 the error passes what is promised."""
+def test_float32_factors_would_exceed_the_promised_error() -> None:
+    """Each doubling step rounds, so in complex64 the error would exceed the promise."""
     turn = np.exp(-1j * np.arange(1, 65) / 64).astype(np.complex64)
     powers = np.ones((4096, 64), np.complex64)
     for step in range(12):
@@ -115,7 +117,7 @@ def test_float32_factors_alone_would_not_do() -> None:
 
 @each("length", [0, 1, 5, 100])
 @every_dtype
-def test_table_is_written_into_rows_wherever_they_lie(
+def test_table_can_be_written_into_out_of_any_row_stride(
     length: int, dtype: type[np.floating]
 ) -> None:
     expected = sinusoidal_table(length, 6, offset=3, dtype=dtype)
@@ -133,10 +135,10 @@ def test_table_is_written_into_rows_wherever_they_lie(
 
 @each(("length", "between"), [(1, 0), (2, 24), (3, -24), (5, 28)])
 @every_dtype
-def test_rows_that_only_just_lie_apart_are_written(
+def test_adjacent_rows_are_accepted_as_out(
     length: int, between: int, dtype: type[np.floating]
 ) -> None:
-    """Steps from row to row, in quarters of a number: rows are six wide, and 24 is end to end."""
+    """Row strides in quarters of a number: rows are six wide, so 24 makes them adjacent."""
     step = between * np.dtype(dtype).itemsize // 4
     memory = np.full(200, 7, dtype)[100:]
     out = as_strided(memory, (length, 6), (step, memory.itemsize))
@@ -148,7 +150,7 @@ def test_rows_that_only_just_lie_apart_are_written(
 
 @each(("length", "between"), [(2, 0), (2, 20), (3, -20), (3, 4)])
 @every_dtype
-def test_rows_that_lie_upon_one_another_are_refused(
+def test_overlapping_rows_are_refused_as_out(
     length: int, between: int, dtype: type[np.floating]
 ) -> None:
     step = between * np.dtype(dtype).itemsize // 4
@@ -174,7 +176,7 @@ def test_tables_share_no_memory() -> None:
     np.testing.assert_array_equal(sinusoidal_table(100, 6), before)
 
 
-def test_table_that_would_pass_the_last_position_is_refused() -> None:
+def test_table_that_reaches_2_to_the_53_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^offset and length must be below 2\*\*53 in size"):
         sinusoidal_table(10, 6, offset=2**53 - 5)
 
@@ -185,7 +187,7 @@ def test_table_that_would_pass_the_last_position_is_refused() -> None:
 @each("offset", [0, 1, 9])
 @each("keys", [0, 1, 4, 7])
 @each("queries", [1, 2, 5])
-def test_row_seen_as_a_matrix_is_the_matrix(queries: int, keys: int, offset: int) -> None:
+def test_relative_view_of_a_row_is_the_matrix(queries: int, keys: int, offset: int) -> None:
     row = relative_row(queries, keys, query_offset=offset)
     assert row.shape == (1, queries + keys - 1)
     relative = relative_positions(queries, keys, query_offset=offset)
@@ -217,7 +219,7 @@ def test_view_keeps_its_type_and_takes_the_memory_of_the_rows(dtype: type[np.flo
     assert last - first == 32 * 8191 * view.itemsize
 
 
-def test_view_can_be_read_only_and_does_not_follow_its_rows() -> None:
+def test_view_is_read_only_and_independent_of_its_rows() -> None:
     rows = np.arange(5.0)
     view = relative_view(rows, 3)
     with pytest.raises(ValueError, match="read-only"):
@@ -226,7 +228,7 @@ def test_view_can_be_read_only_and_does_not_follow_its_rows() -> None:
     np.testing.assert_array_equal(view, [[2, 3, 4], [1, 2, 3], [0, 1, 2]])
 
 
-def test_rows_may_lie_in_memory_in_any_way() -> None:
+def test_rows_may_have_any_strides() -> None:
     rows = np.random.default_rng(0).normal(size=(9, 4))
     expected = relative_view(np.ascontiguousarray(rows.T), 3)
     np.testing.assert_array_equal(relative_view(rows.T, 3), expected)
@@ -236,7 +238,7 @@ def test_rows_may_lie_in_memory_in_any_way() -> None:
     np.testing.assert_array_equal(relative_view(shared, 3)[1], relative_view(rows[:, 0], 3))
 
 
-def test_attention_with_the_view_is_attention_with_the_matrix() -> None:
+def test_attention_with_the_view_equals_attention_with_the_matrix() -> None:
     q, k, v = np.random.default_rng(0).normal(size=(3, 6, 5, 4))
     expected = attention(q, k, v, bias=alibi_bias(6, 5))
     found = attention(q, k, v, bias=relative_view(alibi_rows(6, 5, 5), 5))

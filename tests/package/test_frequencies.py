@@ -31,7 +31,7 @@ def paper_frequencies(width: int, base: float) -> list[mpmath.mpf]:
 
 
 def relative_errors(values: NDArray[np.float64], exact: list[mpmath.mpf]) -> NDArray[np.float64]:
-    """Return how far each value is from the exact one, as a part of it."""
+    """Return the relative error of each value."""
     pairs = zip(values.tolist(), exact, strict=True)
     with mpmath.workdps(50):
         return np.array([float(abs(mpmath.mpf(value) / right - 1)) for value, right in pairs])
@@ -58,7 +58,7 @@ def test_frequencies_follow_the_paper_at_any_width_and_base(half: int, exponent:
     assert_follows_the_paper(2 * half, 10.0**exponent)
 
 
-def test_pairs_of_width_eight_turn_by_powers_of_ten() -> None:
+def test_frequencies_of_width_eight_are_powers_of_ten() -> None:
     # One unit in the last place: another machine's pow may round 0.1 the other way.
     np.testing.assert_array_max_ulp(frequencies(8), np.array([1, 0.1, 0.01, 0.001]), maxulp=1)
     np.testing.assert_allclose(1 / frequencies(8), [1, 10, 100, 1000], rtol=4 * ROUNDING)
@@ -71,13 +71,13 @@ def test_pair_zero_turns_one_radian_per_position(width: int, base: float) -> Non
 
 
 @each("width", WIDTHS)
-def test_later_pairs_turn_slower_and_below_base_one_faster(width: int) -> None:
+def test_later_pairs_are_slower_and_with_a_base_below_one_faster(width: int) -> None:
     assert (np.diff(frequencies(width)) < 0).all()
     assert (np.diff(frequencies(width, base=0.5)) > 0).all()
 
 
 @each("width", WIDTHS)
-def test_one_number_a_pair_in_a_new_float64_array(width: int) -> None:
+def test_frequencies_are_a_new_float64_array_with_one_number_per_pair(width: int) -> None:
     for clocks in (frequencies, wavelengths):
         first = clocks(width)
         assert first.shape == (width // 2,)
@@ -102,14 +102,14 @@ def test_longest_wavelength_stays_below_the_bound() -> None:
         assert longest[width // 2 - 1] == pytest.approx(expected, abs=5e-7)
 
 
-def test_half_the_pairs_of_a_long_encoding_never_come_round() -> None:
-    """In 512 positions, 133 of the 256 pairs of a width of 512 do not finish one turn."""
+def test_half_the_pairs_of_a_long_encoding_never_complete_a_turn() -> None:
+    """At width 512, 133 of the 256 pairs do not complete a turn in 512 positions."""
     assert np.count_nonzero(wavelengths(512) > 512) == 133
 
 
 @each("base", [np.finfo(np.float64).tiny, 1e-300, 1e300, 1e308])
 @each("width", [8, 4096])
-def test_a_base_near_the_ends_of_float64_gives_finite_clocks_or_is_refused(
+def test_a_base_near_the_limits_of_float64_gives_finite_results_or_is_refused(
     width: int, base: float
 ) -> None:
     for clocks in (frequencies, wavelengths):

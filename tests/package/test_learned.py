@@ -1,4 +1,4 @@
-"""What `posenc.learned` promises: rows by position and no others, and tables of another size."""
+"""`posenc.learned` looks up rows by position, refuses other positions, and resizes tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def layer(rows: int = 6, width: int = 4) -> LearnedPositionalEmbedding:
 # The table
 
 
-def test_the_table_is_drawn_with_deviation_two_hundredths() -> None:
+def test_the_table_starts_with_standard_deviation_0_02() -> None:
     table = LearnedPositionalEmbedding(1000, 100, seed=0).position_embeddings
     assert table.shape == (1000, 100)
     assert table.dtype == np.float64
@@ -33,7 +33,7 @@ def test_the_table_is_drawn_with_deviation_two_hundredths() -> None:
     assert abs(table.mean()) < 4 * 0.02 / np.sqrt(100_000)
 
 
-def test_a_seed_gives_the_same_table_again_and_none_gives_another() -> None:
+def test_equal_seeds_give_equal_tables_and_no_seed_gives_new_ones() -> None:
     def table(seed: Any) -> NDArray[np.floating]:
         return LearnedPositionalEmbedding(3, 4, seed=seed).position_embeddings
 
@@ -43,13 +43,13 @@ def test_a_seed_gives_the_same_table_again_and_none_gives_another() -> None:
     assert (table(None) != table(None)).any()
 
 
-def test_making_a_table_leaves_numpys_global_numbers_alone() -> None:
+def test_creating_a_table_leaves_numpys_global_generator_unchanged() -> None:
     before = np.random.get_state()[1].copy()  # type: ignore[index]
     layer()
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # type: ignore[index]
 
 
-def test_sizes_are_those_of_the_table_also_after_a_resize() -> None:
+def test_sizes_follow_the_table_after_a_resize() -> None:
     learned = layer(6, 4)
     assert (learned.max_seq_len, learned.d_model) == (6, 4)
     learned.position_embeddings = resize_table(learned.position_embeddings, 11)
@@ -65,7 +65,7 @@ def test_rows_by_length_are_the_first_of_the_table() -> None:
         np.testing.assert_array_equal(rows, learned.position_embeddings[:length])
 
 
-def test_what_is_returned_cannot_corrupt_the_table() -> None:
+def test_writing_into_a_result_does_not_change_the_table() -> None:
     learned = layer()
     before = learned.position_embeddings.copy()
     learned.get_embeddings(6)[:] = 9
@@ -102,7 +102,7 @@ def test_positions_may_be_given_once_or_for_each_sequence() -> None:
 
 
 @each("dtype", ["float16", "float32", "float64"])
-def test_the_sum_has_the_tokens_type(dtype: str) -> None:
+def test_the_sum_has_the_dtype_of_the_tokens(dtype: str) -> None:
     assert layer().forward(np.zeros((1, 2, 4), dtype)).dtype == np.dtype(dtype)
 
 
@@ -134,8 +134,8 @@ def test_bad_positions_are_refused_by_name(name: str) -> None:
         layer().forward(np.zeros((2, 3, 4)), value)
 
 
-def test_positions_of_another_shape_are_told_the_two_that_fit() -> None:
-    message = r"^positions must be of shape \(3,\) or \(2, 3\), as the tokens are; got \(1, 3\)$"
+def test_positions_shape_error_names_both_allowed_shapes() -> None:
+    message = r"^positions must be of shape \(3,\) or \(2, 3\), to match the tokens; got \(1, 3\)$"
     with pytest.raises(ValueError, match=message):
         layer().forward(np.zeros((2, 3, 4)), [[0, 1, 2]])
 
@@ -158,7 +158,7 @@ def test_bad_tokens_are_refused_by_name(name: str) -> None:
         layer().forward(value)
 
 
-def test_a_text_longer_than_the_table_is_refused() -> None:
+def test_sequences_longer_than_the_table_are_refused() -> None:
     message = r"^seq_len must be at most 6, the rows of this table; got 7$"
     with pytest.raises(ValueError, match=message):
         layer().get_embeddings(7)
@@ -195,7 +195,7 @@ def test_bad_seeds_are_refused_by_name(value: Any, error: type[Exception]) -> No
         LearnedPositionalEmbedding(3, 4, seed=value)
 
 
-def test_a_table_gone_wrong_in_training_is_refused() -> None:
+def test_a_table_with_nan_is_refused() -> None:
     learned = layer()
     learned.position_embeddings[1, 1] = np.nan
     for use in (lambda: learned.get_embeddings(1), lambda: learned.forward(np.zeros((1, 1, 4)))):
@@ -207,7 +207,7 @@ def test_a_table_gone_wrong_in_training_is_refused() -> None:
 
 
 def interpolated(table: NDArray[np.float64], rows: int) -> NDArray[np.float64]:
-    """Return each column drawn as straight lines through its points, and read at even steps."""
+    """Return each column interpolated linearly and sampled at even steps."""
     points = np.arange(len(table))
     read = np.linspace(0, len(table) - 1, rows)
     return np.stack([np.interp(read, points, column) for column in table.T], axis=1)
@@ -215,7 +215,7 @@ def interpolated(table: NDArray[np.float64], rows: int) -> NDArray[np.float64]:
 
 @quick
 @given(old=sizes, new=sizes)
-def test_a_resized_table_is_the_old_one_read_at_even_steps(old: int, new: int) -> None:
+def test_a_resized_table_samples_the_old_one_at_even_steps(old: int, new: int) -> None:
     table = np.random.default_rng(old).standard_normal((old, 3))
     # np.interp takes slopes, which costs some roundings of numbers below 4.
     np.testing.assert_allclose(
@@ -253,7 +253,7 @@ def test_a_straight_line_stays_straight(old: int, new: int) -> None:
 
 @quick
 @given(old=sizes, times=st.integers(1, 8))
-def test_old_rows_are_all_found_again_in_a_finer_table(old: int, times: int) -> None:
+def test_a_finer_table_contains_all_old_rows(old: int, times: int) -> None:
     table = np.random.default_rng(old).standard_normal((old, 3))
     finer = resize_table(table, (old - 1) * times + 1)
     np.testing.assert_array_equal(finer[::times], table)
@@ -269,13 +269,13 @@ def test_no_interpolated_entry_leaves_the_range_of_its_column(old: int, new: int
     assert (resized <= table.max(axis=0) + slack).all()
 
 
-def test_one_row_is_the_first_and_one_row_fills_any_table() -> None:
+def test_resizing_to_one_row_keeps_the_first_and_from_one_row_repeats_it() -> None:
     np.testing.assert_array_equal(resize_table([[1.0, 2.0], [3.0, 4.0]], 1), [[1, 2]])
     np.testing.assert_array_equal(resize_table([[1.0, 2.0]], 3), [[1, 2]] * 3)
 
 
-def test_a_factor_misses_sizes_that_a_size_cannot_miss() -> None:
-    """The rows that int(old · (new/old)) gives fall one short for many pairs of sizes."""
+def test_resizing_by_a_factor_would_miss_sizes() -> None:
+    """For many pairs of sizes, int(old · (new/old)) is one row short."""
     pairs = [(old, new) for old in range(1, 129) for new in range(1, 129)]
     missed = [(old, new) for old, new in pairs if int(old * (new / old)) != new]
     assert (49, 1) in missed
@@ -285,7 +285,7 @@ def test_a_factor_misses_sizes_that_a_size_cannot_miss() -> None:
 
 
 @each("dtype", ["float16", "float32", "float64"])
-def test_a_resized_table_has_the_old_ones_type(dtype: str) -> None:
+def test_a_resized_table_has_the_dtype_of_the_old_one(dtype: str) -> None:
     table = np.random.default_rng(0).standard_normal((5, 3)).astype(dtype)
     resized = resize_table(table, 8)
     assert resized.dtype == np.dtype(dtype)

@@ -1,6 +1,6 @@
 """`python -m posenc` prints the worked example and the three similarities, and nothing else.
 
-`python -m posenc diagnose` prints a report about a model, and says in its status what it found.
+`python -m posenc diagnose` prints a report about a model, and its exit status is the verdict.
 """
 
 from __future__ import annotations
@@ -28,10 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(autouse=True)
 def afresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget the module, should anybody have imported it: runpy warns where it was.
-
-    And what was typed to start the tests is not for it.
-    """
+    """Forget the module if it was imported, since runpy would warn, and clear sys.argv."""
     monkeypatch.delitem(sys.modules, "posenc.__main__", raising=False)
     monkeypatch.setattr(sys, "argv", ["posenc"])
 
@@ -59,13 +56,13 @@ def test_the_demonstration_shows_the_range_and_the_length_of_the_rows(printed: s
     assert "length 2.000" in printed
 
 
-def test_the_demonstration_shows_how_alike_positions_are(printed: str) -> None:
+def test_the_demonstration_shows_similarities_of_positions(printed: str) -> None:
     shown = dict(re.findall(r"^(\d+) apart: (-?\d+\.\d{3})$", printed, re.MULTILINE))
     assert shown == {"1": "0.970", "5": "0.737", "9": "0.689"}
     assert shown == {lag: f"{similarity(int(lag), 128):.3f}" for lag in shown}
 
 
-def test_the_command_ends_well_and_says_nothing_on_stderr(printed: str) -> None:
+def test_the_command_exits_with_0_and_an_empty_stderr(printed: str) -> None:
     command = [sys.executable, "-W", "error", "-m", "posenc"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
@@ -128,7 +125,10 @@ class Zoo:
 def diagnosed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[int, str, str]]:
-    """Return what runs the command in a folder with models, and returns status, stdout, stderr."""
+    """Return a function that runs the command in a folder with models.
+
+    It returns status, stdout and stderr.
+    """
     (tmp_path / "zoo_of_tests.py").write_text(MODELS, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "zoo_of_tests", raising=False)
@@ -143,7 +143,7 @@ def diagnosed(
 Diagnosed = Callable[..., tuple[int, str, str]]
 
 
-def test_a_healthy_model_ends_with_0_and_a_report(diagnosed: Diagnosed) -> None:
+def test_a_healthy_model_gives_status_0_and_a_report(diagnosed: Diagnosed) -> None:
     status, said, wrong = diagnosed("zoo_of_tests:healthy")
     assert (status, wrong) == (0, "")
     assert said.startswith("GPTModel: ")
@@ -152,13 +152,13 @@ def test_a_healthy_model_ends_with_0_and_a_report(diagnosed: Diagnosed) -> None:
     assert diagnosed("zoo_of_tests:instance")[0] == 0
 
 
-def test_a_model_of_which_something_cannot_be_told_ends_with_2(diagnosed: Diagnosed) -> None:
+def test_an_undetermined_answer_gives_status_2(diagnosed: Diagnosed) -> None:
     status, said, wrong = diagnosed("zoo_of_tests:layer")
     assert (status, wrong) == (2, "")
     assert said.endswith("0 ill, 1 undetermined, of 5 questions.\n"), said
 
 
-def test_an_ill_model_ends_with_1_and_what_helps(diagnosed: Diagnosed) -> None:
+def test_an_ill_model_gives_status_1_and_a_remedy(diagnosed: Diagnosed) -> None:
     status, said, wrong = diagnosed("zoo_of_tests:forgetful")
     assert (status, wrong) == (1, "")
     assert "[ ILL] Does it see order?\n       It does not see order. " in said
@@ -166,7 +166,7 @@ def test_an_ill_model_ends_with_1_and_what_helps(diagnosed: Diagnosed) -> None:
     assert diagnosed("zoo_of_tests:healthy", "--length", "41")[0] == 1
 
 
-def test_the_axis_that_counts_tokens_can_be_said(diagnosed: Diagnosed) -> None:
+def test_the_sequence_axis_can_be_given(diagnosed: Diagnosed) -> None:
     status, said, _ = diagnosed("zoo_of_tests:channels_first")
     assert (status, " ".join(said.split()).count("say axis=1, or axis=2")) == (2, 5)
     said = diagnosed("zoo_of_tests:channels_first", "--axis", "2")[1]
@@ -175,7 +175,7 @@ def test_the_axis_that_counts_tokens_can_be_said(diagnosed: Diagnosed) -> None:
     assert (status, "ValueError: axis must be below 3" in wrong) == (2, True)
 
 
-def test_a_model_that_could_not_be_run_ends_with_2_and_why(diagnosed: Diagnosed) -> None:
+def test_a_model_that_fails_gives_status_2_and_the_reason(diagnosed: Diagnosed) -> None:
     status, said, _ = diagnosed("zoo_of_tests:encoder")
     assert status == 2
     assert "an example of its input" in " ".join(said.split())
@@ -197,7 +197,7 @@ def test_a_model_that_could_not_be_run_ends_with_2_and_why(diagnosed: Diagnosed)
         ("builtins:dict", "model must be a torch.nn.Module; got {}"),
     ],
 )
-def test_what_is_no_model_ends_with_2_and_a_line(
+def test_a_bad_model_argument_gives_status_2_and_one_line(
     diagnosed: Diagnosed, place: str, why: str
 ) -> None:
     status, said, wrong = diagnosed(place)
@@ -205,7 +205,7 @@ def test_what_is_no_model_ends_with_2_and_a_line(
     assert why in wrong
 
 
-def test_without_torch_the_diagnosis_says_what_is_missing(
+def test_without_torch_diagnose_says_what_is_missing(
     diagnosed: Diagnosed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
@@ -214,18 +214,18 @@ def test_without_torch_the_diagnosis_says_what_is_missing(
     assert wrong == "posenc diagnose needs PyTorch, which is not installed: pip install torch\n"
 
 
-def test_help_says_what_the_exit_status_means(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_explains_the_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["diagnose", "--help"])
     assert ended.value.code == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "0 nothing is ill, 1 something is ill, 2 something could not be told" in said
+    assert "0 if nothing is ill, 1 if something is, 2 if something could not be determined" in said
 
 
-def test_the_command_line_ends_with_the_status_whatever_its_console_can_show(
+def test_the_exit_status_does_not_depend_on_the_consoles_encoding(
     tmp_path: Path,
 ) -> None:
-    """A console without a root is shown the rest."""
+    """A console that cannot show √ shows the rest."""
     (tmp_path / "zoo.py").write_text(MODELS, encoding="utf-8")
     command = [sys.executable, "-W", "error", "-m", "posenc", "diagnose", "zoo:loud"]
     path = {"PYTHONPATH": str(ROOT), **os.environ, "PYTHONIOENCODING": "cp1252"}

@@ -1,4 +1,4 @@
-"""Names have their place: the texts' beside their counterparts, and every one of the package's."""
+"""Every name of the five texts stands beside its counterpart, and every public name has a page."""
 
 import importlib
 import operator
@@ -22,7 +22,7 @@ COUNTS = {"functions": 33, "methods": 11, "models": 13}
 
 
 def found(name: str) -> Any:
-    """Return what a dotted name means, the way a reader would import it."""
+    """Return the object that a dotted name refers to."""
     module = next(m for m in ("posenc.nn", "posenc.__main__", "posenc") if name.startswith(f"{m}."))
     return operator.attrgetter(name.removeprefix(f"{module}."))(importlib.import_module(module))
 
@@ -34,14 +34,14 @@ def written() -> list[str]:
 
 
 def linked(name: str) -> str:
-    """Return a name as a page writes it, with a link to its documentation where there is some."""
+    """Return a name as a page writes it, linked to its documentation if it has any."""
     thing = found(name)
     place = f"{thing.__module__}.{thing.__qualname__}"
     return f"`{name}`" if "__" in name else f"[`{name.removeprefix('posenc.')}`][{place}]"
 
 
 def breakable(words: str) -> str:
-    """Return the texts' names with places to break the longest, which would widen the table."""
+    """Return the texts' names with break points in the longest, which would widen the table."""
     return re.sub(r"`(\w{27,})`", lambda name: f"<code>{_by_parts(name[1])}</code>", words)
 
 
@@ -69,7 +69,7 @@ def test_a_row_names_what_exists(row: dict[str, Any]) -> None:
 
 @each("kind", COUNTS)
 def test_the_page_has_the_rows_of_the_data(kind: str) -> None:
-    """To mend the page, paste what is expected here."""
+    """To fix the page, paste the expected rows."""
     section = PAGE.read_text("utf-8").split(f"{{ #{kind} }}")[1].split("\n## ")[0]
     lines = [line for line in section.splitlines() if line.startswith("| ")]
     assert lines[1:] == [as_line(row) for row in NAMES[kind]]

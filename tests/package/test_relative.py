@@ -65,7 +65,7 @@ def test_an_offset_gives_one_row_of_the_whole_matrix(keys: int, data: st.DataObj
 
 @quick
 @given(queries=lengths, keys=lengths)
-def test_swapping_queries_and_keys_turns_the_sign(queries: int, keys: int) -> None:
+def test_swapping_queries_and_keys_changes_the_sign(queries: int, keys: int) -> None:
     np.testing.assert_array_equal(
         relative_positions(queries, keys), -relative_positions(keys, queries).T
     )
@@ -103,7 +103,7 @@ def test_shaw_index_keeps_every_shape() -> None:
     assert np.shape(shaw_index([], max_distance=3)) == (0,)
 
 
-def test_shaw_index_takes_narrow_and_unsigned_integers_as_they_are() -> None:
+def test_shaw_index_accepts_narrow_and_unsigned_integers() -> None:
     # 200 + 100 would overflow a byte, and −max_distance would not fit an unsigned one.
     wide = shaw_index(np.array([0, 100, 200], np.uint8), max_distance=150)
     np.testing.assert_array_equal(wide, [150, 250, 300])
@@ -143,7 +143,7 @@ def test_the_shift_of_relative_positions_is_their_matrix(
     np.testing.assert_array_equal(shifted, relative_positions(queries, keys, query_offset=offset))
 
 
-def test_the_shift_spares_a_vector_for_every_pair() -> None:
+def test_the_shift_avoids_a_vector_per_pair() -> None:
     # q_i · a_{clip(j−i)}: by the definition, with a gathered (5, 6, 4); by the shift, with (10, 4).
     rng = np.random.default_rng(1)
     q, table = rng.normal(size=(5, 4)), rng.normal(size=(7, 4))
@@ -155,7 +155,7 @@ def test_the_shift_spares_a_vector_for_every_pair() -> None:
     np.testing.assert_allclose(relative_shift(q @ rows.T), by_definition, rtol=0, atol=1e-14)
 
 
-def test_a_shift_that_skips_the_column_in_front_is_caught() -> None:
+def test_a_shift_without_the_prepended_column_is_detected() -> None:
     # Without it the rows step by one column the wrong way: a plain reshape is not the shift.
     scores = np.arange(15.0).reshape(3, 5)
     faulty = scores.reshape(5, 3)[1:].reshape(-1)[:9].reshape(3, 3)

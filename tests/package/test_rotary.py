@@ -56,7 +56,7 @@ def random(*shape: int, seed: int = 0) -> Array:
 
 
 def pair_of(i: int, d: int, layout: str) -> tuple[int, int]:
-    """Return the two dimensions of pair i, as the words say it."""
+    """Return the two dimensions of pair i, by the definition of the layout."""
     return (2 * i, 2 * i + 1) if layout == "interleaved" else (i, i + d // 2)
 
 
@@ -68,7 +68,7 @@ def paper_turn(
     layout: str = "interleaved",
     rotary_d: int | None = None,
 ) -> Array:
-    """Return one vector, turned pair by pair in 50 digits and rounded at the end."""
+    """Return one vector, rotated pair by pair in 50 digits and rounded at the end."""
     turned: Array = x.astype(np.float64)
     d = rotary_d or len(x)
     with mpmath.workdps(50):
@@ -82,7 +82,7 @@ def paper_turn(
 
 
 def paper_turns(x: Array, positions: Any, **keywords: Any) -> Array:
-    """Return the vectors of a (length, d) array, each turned by its position."""
+    """Return the vectors of a (length, d) array, each rotated by its position."""
     places = np.broadcast_to(np.asarray(positions, float), len(x))
     return np.array(
         [paper_turn(row, float(p), **keywords) for row, p in zip(x, places, strict=True)]
@@ -90,7 +90,7 @@ def paper_turns(x: Array, positions: Any, **keywords: Any) -> Array:
 
 
 def promised_error(x: Array, positions: Any) -> Array:
-    """Return, a row a vector, what angles in float64 allow: 4e-16 of themselves, on each pair."""
+    """Return the error bound of each vector: each float64 angle is off by 4e-16 of itself."""
     sizes = 1 + np.abs(np.asarray(positions, float)).reshape(-1, 1)
     error: Array = 4e-16 * sizes * 2 * np.abs(x).max()
     return error
@@ -117,9 +117,7 @@ def test_every_vector_is_equation_34_of_the_paper(d: int, base: float, layout: s
 
 @both_layouts
 @each("rotary_d", [2, 4, 6, 8])
-def test_partial_rotation_turns_the_first_dimensions_and_leaves_the_rest(
-    rotary_d: int, layout: str
-) -> None:
+def test_partial_rotation_rotates_only_the_first_dimensions(rotary_d: int, layout: str) -> None:
     x = random(len(POSITIONS), 8)
     turned = apply_rope(x, POSITIONS, layout=layout, rotary_d=rotary_d)
     expected = paper_turns(x, POSITIONS, layout=layout, rotary_d=rotary_d)
@@ -132,7 +130,7 @@ def test_partial_rotation_turns_the_first_dimensions_and_leaves_the_rest(
 def turned_whole(
     x: Array, positions: Any, layout: str = "interleaved", rotary_d: int | None = None
 ) -> Array:
-    """Return all vectors turned at a stroke, dimension by dimension of their pairs."""
+    """Return all vectors rotated in one operation per dimension, without pieces."""
     turning = rotary_d or x.shape[-1]
     angles = np.multiply.outer(np.asarray(positions, np.float64), frequencies(turning))
     pairs = np.array([pair_of(i, turning, layout) for i in range(turning // 2)])
@@ -147,10 +145,10 @@ def turned_whole(
 @each("dtype", [np.float16, np.float32, np.float64])
 @each("rotary_d", [None, 6])
 @pytest.mark.no_cover  # many runs of lines that others count
-def test_pieces_are_the_whole_to_the_last_bit(
+def test_rotation_in_pieces_equals_rotation_at_once(
     monkeypatch: pytest.MonkeyPatch, rotary_d: int | None, dtype: Any, layout: str
 ) -> None:
-    """However many vectors are turned at a time, and however the positions broadcast."""
+    """For any number of vectors per piece, and however the positions broadcast."""
     x = random(3, 5, 7, 8).astype(dtype)
     places: list[Any] = [range(7), 1_000_003, np.arange(21).reshape(3, 1, 7), random(3, 5, 7) * 1e5]
     for room, positions in product((1, 8, 30, 56, 120, 281, 9999), places):
@@ -162,7 +160,7 @@ def test_pieces_are_the_whole_to_the_last_bit(
             assert not np.shares_memory(turned, vectors)
 
 
-def test_pieces_hold_each_vector_once_and_no_more_than_they_may(
+def test_pieces_cover_each_vector_once_and_stay_below_the_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for shape, room in product([(3, 5, 7, 8), (8,), (4, 8), (2, 0, 8)], [1, 8, 20, 56, 100, 9999]):
@@ -176,8 +174,8 @@ def test_pieces_hold_each_vector_once_and_no_more_than_they_may(
 
 @both_layouts
 @each("dtype", [np.float32, np.float64])
-def test_large_vectors_take_little_memory_beside_the_result(dtype: Any, layout: str) -> None:
-    """The obvious slices take two and a half times the result in their own type."""
+def test_rotating_large_arrays_needs_little_extra_memory(dtype: Any, layout: str) -> None:
+    """Rotating everything at once would take two and a half times the size of the result."""
     x = np.ones((1, 16, 1024, 64), dtype)
     tracemalloc.start()
     try:
@@ -188,7 +186,7 @@ def test_large_vectors_take_little_memory_beside_the_result(dtype: Any, layout: 
     assert x.nbytes <= most < 2.5 * x.nbytes
 
 
-def test_a_pair_turns_from_its_first_dimension_towards_its_second() -> None:
+def test_a_pair_rotates_from_its_first_dimension_towards_its_second() -> None:
     """(1, 0) goes to (cos, sin) and (0, 1) to (−sin, cos): anticlockwise, for a later position."""
     cos, sin = math.cos(1), math.sin(1)
     np.testing.assert_allclose(apply_rope([1.0, 0.0], 1), [cos, sin], rtol=1e-15)
@@ -246,7 +244,7 @@ def test_complex_form_equals_elementwise_form(rotary_d: int | None, layout: str)
     assert turned.dtype == np.float64
 
 
-def test_complex_form_keeps_the_type_too() -> None:
+def test_complex_form_keeps_the_dtype() -> None:
     x = random(3, 8).astype(np.float32)
     turned = apply_rope_complex(x, range(3))
     assert turned.dtype == np.float32
@@ -267,7 +265,7 @@ def test_matrix_is_the_papers_block_rotation(layout: str) -> None:
     assert np.count_nonzero(matrix) == 16
 
 
-def test_matrix_of_a_partial_rotation_is_one_where_nothing_turns() -> None:
+def test_matrix_of_a_partial_rotation_is_the_identity_elsewhere() -> None:
     matrix = rope_matrix(3, 8, rotary_d=4)
     np.testing.assert_array_equal(matrix[:4, :4], rope_matrix(3, 4))
     np.testing.assert_array_equal(matrix[4:, 4:], np.eye(4))
@@ -281,14 +279,14 @@ def test_matrix_at_position_zero_is_the_identity_without_a_minus_zero() -> None:
 
 
 def test_matrix_is_the_shift_matrix_transposed() -> None:
-    """The sinusoidal rows hold (sin, cos), the clock hand as (y, x): their shift turns back."""
+    """The sinusoidal rows hold (sin, cos), a point as (y, x), so their shift rotates backwards."""
     for position in (1, 3, -2, 0.5):
         turn = rope_matrix(position, 64)
         np.testing.assert_array_equal(turn, shift_matrix(position, 64).T)
         np.testing.assert_array_equal(turn, shift_matrix(-position, 64))
 
 
-def test_sinusoidal_row_is_one_zero_turned_with_its_pairs_swapped() -> None:
+def test_sinusoidal_row_is_one_zero_rotated_with_its_pairs_swapped() -> None:
     cos_sin = apply_rope(np.tile([1.0, 0.0], 32), 17)
     sin_cos = sinusoidal_encoding(np.array(17), 64)
     np.testing.assert_array_equal(cos_sin.reshape(-1, 2)[:, ::-1].ravel(), sin_cos)
@@ -324,7 +322,7 @@ def test_score_stays_when_query_and_key_move_together(
 
 @quick
 @given(seed=seeds, m=steps, n=steps, d=even_widths, base=bases, layout=layouts)
-def test_score_is_the_query_with_the_key_turned_by_key_minus_query(
+def test_score_is_the_query_with_the_key_rotated_by_key_minus_query(
     seed: int, m: float, n: float, d: int, base: float, layout: str
 ) -> None:
     q, k = random(2, d, seed=seed)
@@ -334,11 +332,11 @@ def test_score_is_the_query_with_the_key_turned_by_key_minus_query(
     assert turned == pytest.approx(relative, abs=5e-11 * (1 + size))
 
 
-def test_score_knows_the_sign_of_the_offset() -> None:
+def test_score_depends_on_the_sign_of_the_offset() -> None:
     q, k = random(2, 64)
     ahead, behind = apply_rope(q, 10) @ apply_rope(k, 13), apply_rope(q, 10) @ apply_rope(k, 7)
     assert abs(ahead - behind) > 0.1
-    # Only a query with itself is blind to the side.
+    # Only with equal vectors is the score the same on both sides.
     assert q @ apply_rope(q, 3) == pytest.approx(q @ apply_rope(q, -3), abs=SUMMED)
 
 
@@ -354,7 +352,7 @@ def test_scores_of_all_positions_are_constant_along_diagonals() -> None:
 
 @quick
 @given(a=steps, b=steps, d=even_widths, base=bases, layout=layouts)
-def test_turns_add_up(a: float, b: float, d: int, base: float, layout: str) -> None:
+def test_rotations_add_up(a: float, b: float, d: int, base: float, layout: str) -> None:
     one, other, both = (rope_matrix(p, d, base=base, layout=layout) for p in (a, b, a + b))
     # Angles up to 30 000 carry 4e-16 of it each.
     np.testing.assert_allclose(one @ other, both, rtol=0, atol=3e-11)
@@ -376,7 +374,7 @@ def test_matrix_is_a_rotation(position: float, d: int, base: float, layout: str)
 
 @quick
 @given(seed=seeds, position=steps, d=even_widths, a=steps, b=steps, layout=layouts)
-def test_a_turn_is_linear(
+def test_a_rotation_is_linear(
     seed: int, position: float, d: int, a: float, b: float, layout: str
 ) -> None:
     x, y = random(2, d, seed=seed)
@@ -389,7 +387,7 @@ def test_a_turn_is_linear(
 # Shapes, types, positions
 
 
-def test_positions_of_one_axis_serve_all_heads_and_texts() -> None:
+def test_one_axis_of_positions_serves_all_heads_and_sequences() -> None:
     x = random(2, 3, 5, 8)
     turned = apply_rope(x, [4, 0, 9, 1, 7])
     for batch in range(2):
@@ -398,7 +396,7 @@ def test_positions_of_one_axis_serve_all_heads_and_texts() -> None:
             np.testing.assert_array_equal(turned[batch, head], alone)
 
 
-def test_positions_may_differ_from_text_to_text() -> None:
+def test_positions_may_differ_between_sequences() -> None:
     x, positions = random(2, 3, 5, 8), np.arange(10).reshape(2, 1, 5)
     turned = apply_rope(x, positions)
     np.testing.assert_array_equal(turned[0], apply_rope(x[0], range(5)))
@@ -428,7 +426,7 @@ def test_no_vectors_give_no_vectors() -> None:
 
 
 @each("dtype", ["float16", "float32", "float64", ">f4"])
-def test_x_keeps_its_type_and_is_rounded_once(dtype: str) -> None:
+def test_result_has_the_dtype_of_x_and_is_rounded_once(dtype: str) -> None:
     x = random(len(POSITIONS), 64).astype(dtype)
     turned = apply_rope(x, POSITIONS)
     assert turned.dtype == np.dtype(dtype).newbyteorder("=")
@@ -450,7 +448,7 @@ def test_float16_vectors_are_told_apart_at_positions_float16_cannot_hold() -> No
     assert (first != second).any()
 
 
-def test_float32_vectors_are_turned_by_float64_angles() -> None:
+def test_float32_vectors_are_rotated_by_float64_angles() -> None:
     """At position 1 000 000 a float32 vector is right to its last digit; float32 angles are not."""
     x = np.tile(np.array([1, 0], np.float32), 64)
     exact = paper_turn(x, 1_000_000)
@@ -460,13 +458,13 @@ def test_float32_vectors_are_turned_by_float64_angles() -> None:
     assert np.abs(np.cos(np.float32(1_000_000) / divisors) - exact[0::2]).max() > 0.01
 
 
-def test_what_outgrows_its_type_is_not_quiet() -> None:
+def test_overflow_gives_infinity_and_a_warning() -> None:
     largest = np.full(2, 65504, np.float16)
     with pytest.warns(RuntimeWarning, match="overflow"):
         assert np.isinf(apply_rope(largest, 0.5)).any()
 
 
-def test_result_belongs_to_the_caller_and_arguments_are_left_alone() -> None:
+def test_result_is_new_and_arguments_are_unchanged() -> None:
     x, positions, own = random(3, 8), np.arange(3.0), np.ones(4)
     before = x.copy()
     for form in (apply_rope, apply_rope_complex):
@@ -493,7 +491,7 @@ def test_matrix_takes_a_number_of_any_kind_and_is_new() -> None:
     assert rope_matrix(3, 8).any()
 
 
-def test_two_bases_give_two_turns_in_any_order() -> None:
+def test_two_bases_give_two_rotations_in_any_order() -> None:
     x = random(3, 8)
     first, second = apply_rope(x, 5, base=100.0), apply_rope(x, 5)
     assert (first != second).any()
@@ -504,7 +502,7 @@ def test_two_bases_give_two_turns_in_any_order() -> None:
 
 
 @both_layouts
-def test_own_frequencies_take_the_place_of_a_base(layout: str) -> None:
+def test_given_frequencies_replace_the_base(layout: str) -> None:
     x = random(len(POSITIONS), 8)
     own = frequencies(8, base=500_000.0)
     for form in (apply_rope, apply_rope_complex):
@@ -518,21 +516,21 @@ def test_own_frequencies_take_the_place_of_a_base(layout: str) -> None:
     )
 
 
-def test_slower_frequencies_are_closer_positions() -> None:
+def test_slower_frequencies_equal_closer_positions() -> None:
     """Position interpolation: a quarter of every frequency is a quarter of every position."""
     x, positions = random(9, 8), np.arange(9)
     slowed = apply_rope(x, positions, frequencies=frequencies(8) / 4)
     np.testing.assert_allclose(slowed, apply_rope(x, positions / 4), rtol=0, atol=1e-14)
 
 
-def test_a_pair_of_frequency_zero_does_not_turn() -> None:
+def test_a_pair_of_frequency_zero_does_not_rotate() -> None:
     x = random(3, 4)
     turned = apply_rope(x, [5, 50, 500], frequencies=[1, 0])
     np.testing.assert_array_equal(turned[:, 2:], x[:, 2:])
     assert (turned[:, :2] != x[:, :2]).all()
 
 
-def test_rotary_frequencies_are_those_of_the_width_that_turns() -> None:
+def test_rotary_frequencies_are_those_of_the_rotated_width() -> None:
     np.testing.assert_array_equal(rotary_frequencies(64), frequencies(64))
     np.testing.assert_array_equal(
         rotary_frequencies(64, rotary_d=16, base=7.0), frequencies(16, base=7.0)
@@ -555,9 +553,7 @@ def test_interleaved_and_half_name_the_same_pairs_in_another_order() -> None:
 @each("rotary_d", [None, 2, 4, 6, 8])
 @each("source", LAYOUTS)
 @each("target", LAYOUTS)
-def test_converting_then_turning_is_turning_then_converting(
-    source: str, target: str, rotary_d: int | None
-) -> None:
+def test_converting_commutes_with_rotating(source: str, target: str, rotary_d: int | None) -> None:
     x, positions = random(2, 5, 8), [0, 3, 1, 70, -2]
 
     def converted(values: Array) -> Array:
@@ -570,7 +566,7 @@ def test_converting_then_turning_is_turning_then_converting(
 
 @quick
 @given(seed=seeds, d=even_widths, layout=layouts, other=layouts, data=st.data())
-def test_conversion_there_and_back_is_nothing(
+def test_conversion_there_and_back_is_the_identity(
     seed: int, d: int, layout: str, other: str, data: st.DataObject
 ) -> None:
     x = random(3, d, seed=seed)
@@ -610,14 +606,14 @@ def test_scores_are_the_same_in_either_layout() -> None:
 
 
 def test_mixed_layouts_give_wrong_scores() -> None:
-    """The planted fault: weights trained in one layout, turned in the other. Nothing crashes."""
+    """The planted fault: weights trained in one layout, rotated in the other. Nothing crashes."""
     q, k = random(2, 6, 64)
     right = scores(apply_rope(q, range(6)), apply_rope(k, range(6)))
     both_wrong = scores(*(apply_rope(x, range(6), layout="half") for x in (q, k)))
     one_wrong = scores(apply_rope(q, range(6), layout="half"), apply_rope(k, range(6)))
     assert np.abs(both_wrong - right).max() > 1
     assert np.abs(one_wrong - right).max() > 1
-    # At one and the same position the wrong layout even looks right: both turn alike.
+    # At equal positions the wrong layout gives the right score, since both rotate alike.
     np.testing.assert_allclose(np.diag(both_wrong), np.diag(right), rtol=0, atol=SUMMED)
     assert np.abs(np.diag(one_wrong) - np.diag(right)).max() > 1
 
@@ -695,15 +691,15 @@ def test_scores_do_not_change_when_both_projections_are_converted(
     np.testing.assert_allclose(after, before, rtol=0, atol=1e-11)
 
 
-def test_conversion_of_projections_there_and_back_is_nothing() -> None:
+def test_converting_projections_there_and_back_is_the_identity() -> None:
     layer = projection(HEADS, 1)
     back = layer.converted(**from_to("half", 4)).converted(**from_to("interleaved", 4))
     np.testing.assert_array_equal(back.weight, layer.weight)
     np.testing.assert_array_equal(back.bias, layer.bias)
 
 
-def test_conversions_that_forget_something_give_wrong_scores() -> None:
-    """Planted: the key, a bias, the heads of a group, or the part that passes is forgotten."""
+def test_incomplete_conversions_give_wrong_scores() -> None:
+    """Planted: the key, a bias, the grouped heads or the unrotated part is forgotten."""
     tokens, query, key = random(LENGTH, D_MODEL), projection(HEADS, 1), projection(KEY_HEADS, 3)
     change = from_to("interleaved")
     right = grouped_scores(query, key, tokens)
@@ -743,44 +739,44 @@ EVEN = "must be an even integer, 2 or more; got"
 
 
 class Call(Protocol):
-    """A function and some of its arguments."""
+    """A call of a function with some of its arguments."""
 
     def __call__(self, *args: Any, **keywords: Any) -> object: ...
 
 
 def converted(x: Any = X, **keywords: Any) -> object:
-    """Call `convert_layout`, leaving out what is well."""
+    """Call `convert_layout` with good defaults for other arguments."""
     return convert_layout(x, **{"source": "half", "target": "interleaved", **keywords})
 
 
 def projected(weight: Any = X, **keywords: Any) -> object:
-    """Call `convert_projection`, leaving out what is well: one head of 8."""
+    """Call `convert_projection` with good defaults: one head of 8."""
     keywords = {"heads": 1, "source": "half", "target": "interleaved", **keywords}
     return convert_projection(weight, **keywords)
 
 
 def turned(x: Any = X, positions: Any = 1, **keywords: Any) -> object:
-    """Call `apply_rope`, leaving out what is well."""
+    """Call `apply_rope` with good defaults for other arguments."""
     return apply_rope(x, positions, **keywords)
 
 
 def turned_as_numbers(x: Any = X, positions: Any = 1, **keywords: Any) -> object:
-    """Call `apply_rope_complex`, leaving out what is well."""
+    """Call `apply_rope_complex` with good defaults for other arguments."""
     return apply_rope_complex(x, positions, **keywords)
 
 
 def matrix_of(position: Any = 1, d: Any = 8, **keywords: Any) -> object:
-    """Call `rope_matrix`, leaving out what is well."""
+    """Call `rope_matrix` with good defaults for other arguments."""
     return rope_matrix(position, d, **keywords)
 
 
 def frequencies_of(d: Any = 8, **keywords: Any) -> object:
-    """Call `rotary_frequencies`, leaving out what is well."""
+    """Call `rotary_frequencies` with good defaults for other arguments."""
     return rotary_frequencies(d, **keywords)
 
 
 def refused(error: type[Exception], message: str, call: Call, *args: Any, **keywords: Any) -> None:
-    """Check that a call fails, with this beginning of a message."""
+    """Check that a call fails with a message that begins like this."""
     with pytest.raises(error, match="^" + re.escape(message)) as caught:
         call(*args, **keywords)
     assert type(caught.value) is error
@@ -852,7 +848,7 @@ def test_width_must_be_an_even_integer() -> None:
 
 
 @each_frequency
-def test_base_must_be_a_number_that_makes_clocks_differ(call: Call) -> None:
+def test_base_must_be_a_finite_number_other_than_one(call: Call) -> None:
     allowed = "base must be a number from 1e-300 to 1e300, other than 1; got"
     for value in (*NOT_NUMBERS, [8.0]):
         refused(TypeError, allowed, call, base=value)
@@ -861,25 +857,25 @@ def test_base_must_be_a_number_that_makes_clocks_differ(call: Call) -> None:
 
 
 @each_frequency
-def test_own_frequencies_must_be_one_for_each_pair_and_not_negative(call: Call) -> None:
+def test_given_frequencies_must_be_one_per_pair_and_not_negative(call: Call) -> None:
     for value in NOT_NUMBERS:
         if value is not None:
             refused(TypeError, f"frequencies {REALS}", call, frequencies=value)
     for number in NOT_FINITE:
         refused(ValueError, f"frequencies {REALS} {number}", call, frequencies=[1, 1, 1, number])
-    allowed = "frequencies must be 0 or more, each; got -1.0"
+    allowed = "frequencies must each be 0 or more; got -1.0"
     refused(ValueError, allowed, call, frequencies=[1, 1, -1, 1])
-    allowed = "frequencies must be of shape (4,), one for each pair that turns; got"
+    allowed = "frequencies must be of shape (4,), one for each rotated pair; got"
     shapes: tuple[tuple[int, ...], ...] = ((), (0,), (3,), (5,), (8,), (1, 4))
     for shape in shapes:
         refused(ValueError, f"{allowed} {shape}", call, frequencies=np.ones(shape))
-    allowed = "frequencies must be of shape (2,), one for each pair that turns; got (4,)"
+    allowed = "frequencies must be of shape (2,), one for each rotated pair; got (4,)"
     refused(ValueError, allowed, call, frequencies=np.ones(4), rotary_d=4)
 
 
 @each_frequency
-def test_base_and_own_frequencies_exclude_each_other(call: Call) -> None:
-    allowed = "base must be left out where frequencies are given; got 500.0"
+def test_base_and_frequencies_cannot_both_be_given(call: Call) -> None:
+    allowed = "base must be left out when frequencies are given; got 500.0"
     refused(ValueError, allowed, call, frequencies=np.ones(4), base=500.0)
     refused(TypeError, "base must be a number", call, frequencies=np.ones(4), base="500")
 

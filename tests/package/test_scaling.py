@@ -1,4 +1,4 @@
-"""Rotary frequencies for longer texts: the papers' rules, and what each promises about angles."""
+"""Rotary frequencies for longer contexts follow the papers' rules and bound the angles."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CLOSE = 1e-14
 
 @each("factor", FACTORS)
 @each("d", WIDTHS)
-def test_interpolation_turns_a_position_as_far_as_its_share(d: int, factor: float) -> None:
+def test_interpolation_rotates_position_p_like_p_over_factor(d: int, factor: float) -> None:
     x = np.random.default_rng(0).normal(size=(5, d))
     positions = np.array([0, 1, 63, 64, 8191])
     slower = apply_rope(x, positions, frequencies=interpolated_frequencies(d, factor))
@@ -64,7 +64,7 @@ def test_ntk_leaves_the_fastest_pair_and_interpolates_the_slowest(d: int, factor
 @each("length", LENGTHS)
 @each("factor", FACTORS)
 @each("d", WIDTHS)
-def test_yarn_frequencies_are_the_papers_mixture(d: int, factor: float, length: int) -> None:
+def test_yarn_frequencies_follow_the_paper(d: int, factor: float, length: int) -> None:
     """Each pair by itself, in the paper's terms: wavelength, turns, ramp."""
     for wave, found in zip(wavelengths(d), yarn_frequencies(d, factor, length), strict=True):
         turns = length / wave
@@ -87,10 +87,10 @@ def test_yarn_leaves_fast_pairs_and_interpolates_slow_ones(length: int) -> None:
 @each("length", LENGTHS)
 @each("factor", FACTORS)
 @each("d", (8, 64, 128))
-def test_the_released_ramp_is_straight_from_one_whole_pair_to_another(
+def test_the_released_ramp_is_linear_between_two_whole_pairs(
     d: int, factor: float, length: int
 ) -> None:
-    """From the last pair that turns 32 times, or the first of all, to the first that turns once."""
+    """From the last pair that makes 32 turns, or pair 0, to the first that makes one at most."""
     turns = length / wavelengths(d)
     fast = np.flatnonzero(turns >= 32)
     low = fast[-1] if fast.size else 0
@@ -102,8 +102,8 @@ def test_the_released_ramp_is_straight_from_one_whole_pair_to_another(
     assert steps == pytest.approx((1 / factor - 1) / (high - low), rel=1e-12, abs=CLOSE)
 
 
-def test_a_released_ramp_without_room_is_a_step() -> None:
-    """Where no pair turns once, behind the first pair; where all turn 32 times, behind the last."""
+def test_a_released_ramp_of_zero_width_is_a_step() -> None:
+    """After the first pair if no pair makes a turn, after the last if all make 32."""
     np.testing.assert_array_equal(
         yarn_frequencies(8, 4, 1, ramp="pairs") / frequencies(8), [1, 0.25, 0.25, 0.25]
     )
@@ -113,10 +113,10 @@ def test_a_released_ramp_without_room_is_a_step() -> None:
 @each("base", [1 + 3e-16, 2.0, 1e4, 1e300])
 @each("length", [1, 64, 2**53])
 @each(("slow", "fast"), [(5e-324, 1e-320), (5e-324, 1.7e308), (1e-300, 32.0), (1e300, 1.7e308)])
-def test_extreme_limits_ramp_as_the_formulas_say(
+def test_extreme_limits_follow_the_formulas(
     slow: float, fast: float, length: int, base: float
 ) -> None:
-    """Without a warning, however many turns or pairs a limit lies beyond those that there are."""
+    """Without a warning, however far a limit is beyond the existing turns and pairs."""
     d, factor = 8, 4.0
     omega = frequencies(d, base=base)
     with mpmath.workdps(50):
@@ -135,7 +135,7 @@ def test_extreme_limits_ramp_as_the_formulas_say(
             np.testing.assert_allclose(found / omega, exact, rtol=CLOSE)
 
 
-def test_more_turns_than_any_float64_leave_a_pair_alone() -> None:
+def test_a_pair_with_infinitely_many_turns_is_kept() -> None:
     slowest = yarn_frequencies(128, 4, 10**15, base=1e-300, fast=1e-320, slow=0)
     np.testing.assert_array_equal(slowest, frequencies(128, base=1e-300))
 
@@ -144,16 +144,16 @@ def test_more_turns_than_any_float64_leave_a_pair_alone() -> None:
     ("bad", "says"),
     [
         ({"ramp": "straight"}, 'ramp must be one of "turns", "pairs"; got \'straight\' (str)'),
-        ({"ramp": "pairs", "slow": 0}, 'slow must be above 0 where ramp is "pairs"; got 0.0'),
-        ({"ramp": "pairs", "base": 0.5}, 'base must be above 1 where ramp is "pairs"; got 0.5'),
+        ({"ramp": "pairs", "slow": 0}, 'slow must be above 0 when ramp is "pairs"; got 0.0'),
+        ({"ramp": "pairs", "base": 0.5}, 'base must be above 1 when ramp is "pairs"; got 0.5'),
     ],
 )
-def test_a_ramp_that_cannot_be_is_refused(bad: dict[str, Any], says: str) -> None:
+def test_bad_ramp_arguments_are_refused(bad: dict[str, Any], says: str) -> None:
     with pytest.raises(ValueError, match=re.escape(says)):
         yarn_frequencies(8, 4, 256, **bad)
 
 
-def test_yarn_in_the_limits_is_plain_rope_and_interpolation() -> None:
+def test_yarn_in_its_limits_equals_plain_rope_and_interpolation() -> None:
     plain = yarn_frequencies(64, 8, 4096, slow=0.0, fast=1e-9)
     np.testing.assert_array_equal(plain, frequencies(64))
     slow = yarn_frequencies(64, 8, 4096, slow=1e9, fast=2e9)
@@ -167,7 +167,7 @@ def test_yarn_in_the_limits_is_plain_rope_and_interpolation() -> None:
     length=st.integers(1, 10**6),
     base=st.floats(2, 1e8),
 )
-def test_no_rule_makes_a_pair_faster_or_slower_than_interpolation(
+def test_every_rule_lies_between_plain_rope_and_interpolation(
     half: int, factor: float, length: int, base: float
 ) -> None:
     plain = frequencies(2 * half, base=base)
@@ -197,7 +197,7 @@ def test_a_factor_of_one_changes_nothing(d: int) -> None:
 def test_interpolated_angles_stay_below_the_trained_length_times_the_frequency(
     factor: float, length: int
 ) -> None:
-    """At the last position of the longer text, beyond the last angle of training and below Lω."""
+    """At the last position of the longer sequence, above the last training angle and below Lω."""
     d = 64
     seen, bound = (length - 1) * frequencies(d), length * frequencies(d)
     last = factor * length - 1
@@ -209,7 +209,7 @@ def test_interpolated_angles_stay_below_the_trained_length_times_the_frequency(
     for fast, slow in ((FAST, SLOW), (length / (2 * np.pi), SLOW), (FAST, 5.0)):
         yarn = last * yarn_frequencies(d, factor, length, fast=fast, slow=slow)
         assert (yarn < bound)[never_round].all()
-    # NTK-aware interpolates the very slowest pair alone; others that never came round go beyond.
+    # NTK-aware interpolates only the slowest pair fully; other slow pairs exceed trained angles.
     beyond = last * ntk_frequencies(d, factor) > bound
     assert beyond[never_round].sum() == never_round.sum() - 1
 
@@ -222,16 +222,16 @@ def test_temperature_is_a_tenth_of_the_logarithm_and_one(factor: float) -> None:
 
 
 @each(("slow", "fast"), [(32.0, 1.0), (1.0, 1.0)])
-def test_fast_has_to_lie_above_slow(slow: float, fast: float) -> None:
+def test_fast_must_be_above_slow(slow: float, fast: float) -> None:
     with pytest.raises(ValueError, match=f"fast must be above slow, {slow}; got {fast}"):
         yarn_frequencies(8, 2, 64, slow=slow, fast=fast)
 
 
-def test_a_single_pair_has_no_larger_base() -> None:
+def test_ntk_refuses_a_single_pair() -> None:
     with pytest.raises(ValueError, match="d must be an even integer, 4 or more; got 2"):
         ntk_frequencies(2, 4)
 
 
-def test_a_base_that_grows_too_large_is_named() -> None:
+def test_a_base_that_grows_too_large_is_refused() -> None:
     with pytest.raises(ValueError, match="base must be"):
         ntk_frequencies(4, 1e90, base=1e250)

@@ -57,7 +57,9 @@ def promised_error(positions: ArrayLike) -> Array:
     return 4e-16 * (1 + sizes)
 
 
-def assert_rows_keep_the_promise(positions: ArrayLike, width: int, base: float = 10000.0) -> None:
+def assert_rows_within_the_promised_error(
+    positions: ArrayLike, width: int, base: float = 10000.0
+) -> None:
     """Compare every entry of every row with the exact one."""
     rows = sinusoidal_encoding(np.asarray(positions), width, base=base)
     error = np.abs(rows - paper_rows(positions, width, base))
@@ -81,20 +83,20 @@ def test_four_positions_eight_dimensions() -> None:
     ]
     np.testing.assert_array_equal(sinusoidal_encoding(4, 8).round(3), worked)
     np.testing.assert_array_equal(paper_rows(range(4), 8).round(3), worked)
-    assert_rows_keep_the_promise(range(4), 8)
+    assert_rows_within_the_promised_error(range(4), 8)
 
 
 @each("base", [10000.0, 500000.0, 1.5])
 @each("width", WIDTHS)
 @pytest.mark.no_cover  # many runs of lines that others count
 def test_every_row_is_the_papers_formula(width: int, base: float) -> None:
-    assert_rows_keep_the_promise(POSITIONS, width, base)
+    assert_rows_within_the_promised_error(POSITIONS, width, base)
 
 
 @quick
 @given(position=st.floats(-1e6, 1e6), width=even_widths, base=bases)
 def test_any_real_position_is_the_papers_formula(position: float, width: int, base: float) -> None:
-    assert_rows_keep_the_promise([position], width, base)
+    assert_rows_within_the_promised_error([position], width, base)
 
 
 @each("width", [2, 8, 512])
@@ -105,7 +107,7 @@ def test_million_th_position_is_exact(width: int) -> None:
     )
 
 
-def test_a_base_below_one_turns_the_later_pairs_faster() -> None:
+def test_a_base_below_one_makes_later_pairs_faster() -> None:
     # Pair 3 turns 1000 times as fast as pair 0: its angle, and so its error, is that much larger.
     rows = sinusoidal_encoding(np.array(POSITIONS[:6]), 8, base=1e-4)
     exact = paper_rows(POSITIONS[:6], 8, 1e-4)
@@ -146,7 +148,7 @@ def test_positions_may_be_of_any_integer_or_real_type(kind: str) -> None:
     )
 
 
-def test_positions_may_lie_in_memory_in_any_way() -> None:
+def test_positions_may_have_any_strides() -> None:
     grid = np.arange(24.0).reshape(4, 6)
     rows = sinusoidal_encoding(grid.T[::-2], 8)
     np.testing.assert_array_equal(rows, sinusoidal_encoding(24, 8)[grid.T[::-2].astype(int)])
@@ -164,13 +166,13 @@ def test_every_entry_lies_between_minus_one_and_one() -> None:
 
 
 @each("dtype", ["float32", "float16", "d", np.dtype("f2"), float])
-def test_another_type_is_the_float64_result_cast(dtype: DTypeLike) -> None:
+def test_other_dtypes_are_the_float64_result_cast(dtype: DTypeLike) -> None:
     rows = sinusoidal_encoding(np.array(POSITIONS), 64, dtype=dtype)
     assert rows.dtype == np.dtype(dtype)
     np.testing.assert_array_equal(rows, sinusoidal_encoding(np.array(POSITIONS), 64).astype(dtype))
 
 
-def test_float64_is_what_comes_back_unasked() -> None:
+def test_default_dtype_is_float64() -> None:
     assert sinusoidal_encoding(np.array([1, 2], np.float32), 8).dtype == np.float64
 
 
@@ -191,7 +193,7 @@ def test_float16_rows_tell_positions_apart_that_float16_cannot_hold() -> None:
     assert (rows[0] != rows[1]).any()
 
 
-def test_rows_belong_to_the_caller_and_positions_are_left_alone() -> None:
+def test_rows_are_new_and_positions_unchanged() -> None:
     positions = np.arange(3.0)
     rows = sinusoidal_encoding(positions, 8)
     rows[:] = 9
@@ -222,8 +224,8 @@ def test_every_row_has_the_same_length(width: int) -> None:
     np.testing.assert_allclose(lengths, math.sqrt(width / 2), rtol=1e-14)
 
 
-def test_pair_zero_nearly_meets_itself_at_710() -> None:
-    """710 is 113 turns and 0.00006 of a radian: no other return below 100 000 is as close."""
+def test_pair_zero_nearly_returns_at_position_710() -> None:
+    """710 is 113 turns and 0.00006 radians: no other return below 100 000 is as close."""
     rows = sinusoidal_encoding(100_000, 2)
     gaps = np.linalg.norm(rows[1:] - rows[0], axis=1)
     assert 1 + gaps.argmin() == 710
@@ -239,12 +241,12 @@ def test_no_two_of_the_first_ten_thousand_rows_are_equal(width: int) -> None:
     assert len(np.unique(rows, axis=0)) == 10_000
 
 
-def test_the_same_word_differs_from_place_to_place() -> None:
+def test_the_same_token_differs_between_positions() -> None:
     zero, _, two = sinusoidal_encoding(3, 8)
     assert np.linalg.norm(two - zero) == pytest.approx(1.694864, abs=5e-7)
 
 
-def test_last_pair_of_512_hardly_moves_in_twenty_positions() -> None:
+def test_last_pair_of_width_512_hardly_moves_in_twenty_positions() -> None:
     sine, cosine_ = sinusoidal_encoding(20, 512)[19, -2:]
     assert sine == pytest.approx(0.00196960, abs=5e-9)
     assert cosine_ == pytest.approx(0.99999806, abs=5e-9)
@@ -302,7 +304,7 @@ def test_shifts_add_up(
     np.testing.assert_allclose(one @ row, moved, rtol=0, atol=3e-11)
 
 
-def test_shift_by_nothing_is_the_identity_and_back_is_the_transpose() -> None:
+def test_shift_by_zero_is_the_identity_and_by_minus_k_the_transpose() -> None:
     np.testing.assert_array_equal(shift_matrix(0, 8), np.eye(8))
     np.testing.assert_array_equal(shift_matrix(-3, 8), shift_matrix(3, 8).T)
 
@@ -338,7 +340,7 @@ def test_similarity_is_the_cosine_of_any_two_rows(
     assert found == similarity(-lag, width, base=base)
 
 
-def test_dot_product_knows_distance_not_direction() -> None:
+def test_dot_product_depends_on_distance_not_direction() -> None:
     rows = sinusoidal_encoding(100, 64)
     for lag in (1, 7, 43):
         ahead, behind = rows[50] @ rows[50 + lag], rows[50] @ rows[50 - lag]
@@ -370,7 +372,7 @@ def test_similarities_of_the_first_eight_positions() -> None:
 
 
 def test_similarity_is_not_monotone() -> None:
-    """Farther is not always less alike: where s(k+1) > s(k) for the first time, by width."""
+    """Similarity does not always fall with distance: the first k with s(k+1) > s(k), by width."""
     assert similarity(6, 8) > similarity(1, 8)
     for width, turn in {8: 3, 64: 5, 128: 11, 512: 43, 1024: 68}.items():
         rises = np.diff(similarity(range(100), width)) > 0
@@ -381,7 +383,7 @@ PRINTED = np.array(fact("printed-similarity"))
 
 
 def test_printed_similarity_matrix_is_impossible() -> None:
-    """A much-copied first row of similarities is of no even width up to 4096, nor of any other.
+    """A much-copied first row of similarities fits no even width up to 4096, nor any other.
 
     Pairs with ω ≤ 0.1 turn by 0.7 radians or less in seven positions, so their cosine is at
     least cos 0.7, and from two pairs on they are at least half of all pairs. So at every width
@@ -414,14 +416,14 @@ def test_printed_similarities_fit_no_base_above_one() -> None:
 # The table
 
 
-def test_table_has_what_it_was_asked_for() -> None:
+def test_table_has_the_requested_size_and_rows() -> None:
     table = PositionalEncoding(max_sequence_length=16, embedding_dimension=8)
     assert (table.max_sequence_length, table.embedding_dimension) == (16, 8)
     np.testing.assert_array_equal(table.encoding_table, sinusoidal_encoding(16, 8))
     assert table.encoding_table.dtype == np.float64
 
 
-def test_table_hands_out_the_first_rows_up_to_its_length() -> None:
+def test_table_returns_its_first_rows() -> None:
     table = PositionalEncoding(4, 8)
     for length in range(5):
         rows = table.get_encoding(length)

@@ -39,7 +39,7 @@ def test_the_index_is_the_authors(window: int) -> None:
 
 
 def test_the_index_counts_query_minus_key() -> None:
-    # The place below the first one, seen from it as a key, lies one row further down.
+    # As a key, the patch below the first one is one row further down.
     index, middle = swin_index(3), 12
     assert index[3, 0] == middle + 5
     assert index[0, 3] == middle - 5
@@ -48,13 +48,13 @@ def test_the_index_counts_query_minus_key() -> None:
 
 @quick
 @given(window=windows)
-def test_the_index_uses_every_row_of_the_table_and_no_other(window: int) -> None:
+def test_the_index_uses_exactly_the_rows_of_the_table(window: int) -> None:
     assert set(swin_index(window).flat) == set(range((2 * window - 1) ** 2))
 
 
 @quick
 @given(window=windows)
-def test_a_pair_and_its_mirror_add_up_to_the_same(window: int) -> None:
+def test_the_indices_of_a_pair_and_its_mirror_have_a_constant_sum(window: int) -> None:
     index = swin_index(window)
     np.testing.assert_array_equal(index + index.T, 4 * window * (window - 1))
 
@@ -74,7 +74,7 @@ def test_moving_a_pair_within_the_window_keeps_its_row(window: int, data: st.Dat
 
 @quick
 @given(window=windows, heads=st.integers(1, 4))
-def test_the_bias_is_the_tables_number_for_head_and_way(window: int, heads: int) -> None:
+def test_the_bias_is_the_tables_entry_for_head_and_offset(window: int, heads: int) -> None:
     table = np.random.default_rng(window).normal(size=((2 * window - 1) ** 2, heads))
     bias = swin_bias(table, window)
     assert bias.shape == (heads, window**2, window**2)
@@ -83,7 +83,7 @@ def test_the_bias_is_the_tables_number_for_head_and_way(window: int, heads: int)
 
 
 @each("kind", ["f2", "f4", "f8"])
-def test_the_bias_keeps_the_tables_float_type_and_leaves_the_table_alone(kind: str) -> None:
+def test_the_bias_keeps_the_tables_dtype_and_the_table_is_unchanged(kind: str) -> None:
     table = np.arange(18).reshape(9, 2).astype(kind)
     bias = swin_bias(table, 2)
     assert bias.dtype == kind
@@ -97,7 +97,7 @@ def test_the_index_is_new_each_time() -> None:
     assert swin_index(2).tolist() == authors_index(2)
 
 
-def test_counting_key_minus_query_is_caught() -> None:
+def test_an_index_by_key_minus_query_is_detected() -> None:
     # The same rows, last to first: a table trained in one order and read in the other is wrong.
     table = np.random.default_rng(0).normal(size=(25, 1))
     assert not np.allclose(swin_bias(table, 3), swin_bias(table, 3).swapaxes(1, 2))

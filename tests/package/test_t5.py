@@ -68,7 +68,7 @@ def authors_bucket(distance: int, side: int, max_distance: int) -> int:
 
 
 def causal(distances: object, side: int, max_distance: int) -> Integers:
-    """Return our buckets of the keys so far behind the query."""
+    """Return our buckets of keys at these distances behind the query."""
     behind = -np.asarray(distances)
     return np.asarray(
         t5_buckets(behind, bidirectional=False, buckets=side, max_distance=max_distance)
@@ -102,7 +102,7 @@ def test_the_three_regions_of_the_encoder() -> None:
     starts = t5_bucket_starts().tolist()
     assert starts[:8] == list(range(8))  # exact
     assert starts[8:] == [math.ceil(8 * 16 ** (s / 8) - 1e-9) for s in range(8)]  # logarithmic
-    assert starts[-1] == 91  # the last one: nothing changes any more at 128
+    assert starts[-1] == 91  # the last bucket: 128 is in it already
     assert set(causal(range(91, 2000), 16, 128)) == {15}
 
 
@@ -111,8 +111,8 @@ def test_the_last_bucket_begins_before_max_distance() -> None:
     assert t5_bucket_starts(bidirectional=False)[-1] == 113
 
 
-def test_a_distance_with_a_whole_logarithm_opens_its_bucket() -> None:
-    # 8·16^(s/8) is whole for even s: the double, the fourfold, the eightfold of 8.
+def test_a_distance_with_an_integer_logarithm_starts_its_bucket() -> None:
+    # 8·16^(s/8) is an integer for even s: 16, 32 and 64.
     np.testing.assert_array_equal(causal([8, 16, 32, 64], 16, 128), [8, 10, 12, 14])
     np.testing.assert_array_equal(causal([7, 15, 31, 63], 16, 128), [7, 9, 11, 13])
 
@@ -161,9 +161,7 @@ def test_every_bucket_is_in_the_table(side: int, end: int, relative: list[int], 
 
 @quick
 @given(side=sides, end=st.integers(13, 5000), distance=st.integers(1, 2**53 - 1))
-def test_keys_ahead_have_the_buckets_of_those_behind_half_a_table_on(
-    side: int, end: int, distance: int
-) -> None:
+def test_keys_ahead_use_the_second_half_of_the_buckets(side: int, end: int, distance: int) -> None:
     behind, ahead = np.asarray(
         t5_buckets([-distance, distance], buckets=2 * side, max_distance=end)
     )
@@ -211,7 +209,7 @@ def test_buckets_are_new_each_time() -> None:
 
 
 @each("both", [True, False])
-def test_the_bias_is_the_tables_number_for_head_and_bucket(both: bool) -> None:
+def test_the_bias_is_the_tables_entry_for_head_and_bucket(both: bool) -> None:
     rng = np.random.default_rng(0)
     table, relative = rng.normal(size=(8, 3)), relative_positions(12, 20, query_offset=4)
     bias = t5_bias(table, relative, bidirectional=both, max_distance=16)
@@ -225,7 +223,7 @@ def test_the_bias_is_the_tables_number_for_head_and_bucket(both: bool) -> None:
                 assert bias[head, i, j] == table[row, head]
 
 
-def test_the_bias_of_one_query_is_its_row_of_the_whole() -> None:
+def test_the_bias_of_one_query_equals_that_row_of_the_matrix() -> None:
     table = np.random.default_rng(0).normal(size=(32, 2))
     whole = t5_bias(table, relative_positions(200, 200), bidirectional=False)
     one = t5_bias(table, relative_positions(1, 200, query_offset=150), bidirectional=False)
@@ -233,7 +231,7 @@ def test_the_bias_of_one_query_is_its_row_of_the_whole() -> None:
 
 
 @each("kind", ["f2", "f4", "f8"])
-def test_the_bias_keeps_the_tables_float_type_and_leaves_the_table_alone(kind: str) -> None:
+def test_the_bias_keeps_the_tables_dtype_and_the_table_is_unchanged(kind: str) -> None:
     table = np.arange(8).reshape(4, 2).astype(kind)
     bias = t5_bias(table, [[0, 1], [-1, 0]], max_distance=2)
     assert bias.dtype == kind
@@ -376,7 +374,7 @@ def test_bad_input_is_refused_by_name(case: str) -> None:
 
 
 @each(("buckets", "both"), [(2, False), (3, False), (4, True), (5, False)])
-def test_the_least_max_distance_is_one_above_the_exact_range(buckets: int, both: bool) -> None:
+def test_the_smallest_max_distance_is_one_above_the_exact_range(buckets: int, both: bool) -> None:
     least = buckets // (4 if both else 2) + 1
     starts = t5_bucket_starts(bidirectional=both, buckets=buckets, max_distance=least)
     assert starts.size == buckets // (1 + both)
