@@ -38,9 +38,11 @@ from urllib.request import ProxyHandler, build_opener
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("ca-certificates", "git", "make", "python3", "python3-venv")
 TOOLS = ("debootstrap", "unshare", "chroot", "mount", "git")
-CLONE = "book"  # the checkout's folder in the machine
+CLONE = "book"  # the folder of the clone, inside the machine
 # Environment variables that configure package indexes, proxies and certificates.
-INDEX_VARIABLES = re.compile(r"(?i)^(?:pip|npm_config)_|_proxy$|^SSL_CERT_(?:FILE|DIR)$|^NODE_EXTRA_CA_CERTS$")
+INDEX_VARIABLES = re.compile(
+    r"(?i)^(?:pip|npm_config)_|_proxy$|^SSL_CERT_(?:FILE|DIR)$|^NODE_EXTRA_CA_CERTS$"
+)
 SHARED = ("/etc/resolv.conf", "/etc/hosts", "/etc/ssl/certs/ca-certificates.crt")
 APT = re.compile(r"^Acquire::(?:Check|https?|Retries).*", re.M)  # the download settings of apt
 SOURCE = re.compile(r"^(?:deb\s+(?:\[.*?\]\s+)?|URIs:\s*)(?P<mirror>\S+/debian/?)(?:\s|$)", re.M)
@@ -65,7 +67,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("suites", nargs="+", metavar="suite", help="bookworm, trixie, sid, …")
     parser.add_argument("--folder", default=Path(tempfile.gettempdir(), "bare"), type=Path)
-    parser.add_argument("--run", metavar="COMMAND", help="run this instead of the README's two commands")
+    parser.add_argument(
+        "--run", metavar="COMMAND", help="run this instead of the README's two commands"
+    )
     asked = parser.parse_args()
     if missing := missing_requirement():
         sys.exit(missing)
