@@ -20,8 +20,8 @@ Names = dict[str, Any]
 
 PRINTING = np.get_printoptions()
 
-# Integers of numpy have 32 bits here, but 64 bits where the pages' outputs were made. Show arrays of
-# both without their dtype, so that the output is the same as in the pages.
+# numpy's integers have 32 bits here, but 64 bits where the outputs in the pages were made. Print
+# arrays of both without their dtype, so that the output matches the pages.
 if np.dtype(int).itemsize == 4:
     vars(arrayprint)["_typelessdata"].extend([np.intc, np.int64])
 

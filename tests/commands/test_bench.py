@@ -480,7 +480,7 @@ def test_command_shows_what_was_left_out_and_what_is_above(
     assert "between its quartiles" not in printed
     command.show(said(result(target=1.3, floor_spread=0.5)), ["table"])
     printed = capsys.readouterr().out
-    assert "its target lies between its quartiles: new what" in printed
+    assert "target within the noise: new what" in printed
     assert "interquartile range of the noisiest floor in each group: table 50%, noisy" in printed
 
 

@@ -322,7 +322,7 @@ def test_a_result_says_what_it_was_made_with(tmp_path: Path) -> None:
     assert results.read(tmp_path / "r.json") == found
 
 
-def test_damaged_and_foreign_result_files_are_refused(tmp_path: Path) -> None:
+def test_a_torn_file_and_one_of_another_format_are_named(tmp_path: Path) -> None:
     path, whole = tmp_path / "language-rope-0.json", a_result(tmp_path)
     texts = {
         "is damaged": json.dumps(whole)[:-30],
@@ -406,7 +406,7 @@ def test_what_cannot_be_asked_for_is_said(options: list[str], said: str) -> None
         command.main(options)
 
 
-def test_a_damaged_result_stops_the_command_and_stays(here: Path) -> None:
+def test_a_torn_result_stops_the_command_and_stays(here: Path) -> None:
     here.mkdir()
     (here / "language-alibi-0.json").write_text("{", "utf-8")
     with pytest.raises(SystemExit, match=r"language-alibi-0\.json is damaged; delete it"):
