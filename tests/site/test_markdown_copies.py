@@ -132,7 +132,7 @@ def test_a_small_page_is_copied_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_link_leads_to_the_copy_and_a_state_to_the_page(target: str, seen: str) -> None:
-    assert markdown_copies._seen(markdown_copies.page("chapters/by-hand.md"), target) == seen
+    assert markdown_copies._relative(markdown_copies.page("chapters/by-hand.md"), target) == seen
 
 
 # The list
