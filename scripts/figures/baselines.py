@@ -1,4 +1,4 @@
-"""How long a row is by position: a count grows without end, sines and cosines do not."""
+"""The length of a row by position: that of a count grows, that of sines and cosines does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A learned table made longer: the new rows stand on straight lines between the old ones."""
+"""A learned table made longer: the new rows lie on straight lines between the old ones."""
 
 from __future__ import annotations
 
