@@ -92,15 +92,15 @@ def ours(
     *,
     device: str,
     layout: str = "interleaved",
-    anew: bool = False,
+    recompute: bool = False,
 ) -> Pair:
-    """Return `RotaryEmbedding.turn`, the fast path; `anew` computes the angles each time."""
+    """Return `RotaryEmbedding.turn`, the fast path; `recompute` computes the angles each time."""
     rotary = RotaryEmbedding(shape[-1], layout=layout)
     vectors = Vectors.of(shape, dtype, device)
     factors = rotary.factors(vectors.queries, offset=FIRST)
 
     def turn(x: Tensor, out: Tensor | None) -> Tensor:
-        return rotary.turn(x, rotary.factors(x, offset=FIRST) if anew else factors, out=out)
+        return rotary.turn(x, rotary.factors(x, offset=FIRST) if recompute else factors, out=out)
 
     return vectors.pair(turn, form, layout)
 
@@ -163,7 +163,7 @@ def cases(
     yield our("into", "float32, into `out`", long, f32, "into", target=1.3)
     yield our("in place", "float32, in place", long, f32, "in place", target=1.0)
     yield our("new", "float32, new", long, f32, "new")
-    yield our("anew", "float32, into `out`, with `factors`", long, f32, "into", anew=True)
+    yield our("anew", "float32, into `out`, with `factors`", long, f32, "into", recompute=True)
     yield our("bf16 new", "bfloat16, new", long, bf16, "new", target=6.0)
     yield our("bf16 into", "bfloat16, into `out`", long, bf16, "into", target=6.0)
     yield our("step", "one step, float32, new", step, f32, "new", target=1.6)

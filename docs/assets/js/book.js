@@ -8,8 +8,8 @@ import "./quiz.js";
 
 const seen = { visibilityProperty: true };
 
-/** Connect a button to one of the theme's hidden checkboxes. The panel that it opens gets the focus,
-    and closes with Escape, which returns the focus, or when the focus moves elsewhere. */
+/** Connect a button to one of the theme's hidden checkboxes. The panel that it opens gets the
+    focus, and closes with Escape, which returns the focus, or when the focus moves elsewhere. */
 function connect(button) {
   const box = document.getElementById(button.dataset.toggle);
   const enter = () => {
@@ -105,7 +105,7 @@ function startExplorers() {
   }
 }
 
-/** Lay out the parts whose layout the style sheet defers, a few at a time while the browser is idle. */
+/** Lay out the parts whose layout the style sheet defers, a few at a time in idle periods. */
 function layOutDeferred() {
   const parts = [...document.querySelectorAll(".unrolls .md-content__inner > h2 ~ *")];
   const idle = window.requestIdleCallback ?? setTimeout;

@@ -1,5 +1,5 @@
-// The ledger's filter: shows the claims of the chosen sources with the chosen verdicts. The choice is
-// stored in the address, so that a view can be shared. Without this script all claims are shown.
+// The ledger's filter: shows the claims of the chosen sources with the chosen verdicts. The choice
+// is stored in the address, so that a view can be shared. Without this script all claims are shown.
 
 const NAMES = ["source", "verdict"];
 

@@ -19,7 +19,8 @@ export function source(listing) {
   return listing.querySelector("textarea")?.value ?? parts(listing).typed;
 }
 
-/** Return by how much the content of a box exceeds its width, and how much is hidden on the right. */
+/** Return by how much the content of a box exceeds its width, and how much is hidden on the
+    right. */
 function measure(box) {
   const beyond = box.scrollWidth - box.clientWidth;
   return { box, beyond, hidden: beyond - box.scrollLeft };
@@ -30,7 +31,7 @@ function markMore({ box, hidden }) {
   box.toggleAttribute("data-more", hidden > 1);
 }
 
-/** Return whether a box is laid out. While its layout is deferred (book.js), it has no valid width. */
+/** Return whether a box is laid out; while its layout is deferred (book.js), it has no width. */
 function isLaidOut(box) {
   return (box.firstElementChild ?? box).checkVisibility({ contentVisibilityAuto: true });
 }

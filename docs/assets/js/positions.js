@@ -1,4 +1,5 @@
-// The mathematics of the explorers. It does not use the page, so a test compares it with the package.
+// The mathematics of the explorers. It does not use the page, so a test can compare it with the
+// package.
 
 /** The list of f(0), …, f(count − 1). */
 export function list(length, make) {
@@ -112,7 +113,7 @@ export function linearBias(slope, query, key, causal = true) {
   return causal && key > query ? -Infinity : slope * -Math.abs(key - query);
 }
 
-/** The first n with n ≥ exact·(end/exact)^(step/steps), in integers, which avoids rounding errors. */
+/** The first n with n ≥ exact·(end/exact)^(step/steps), in integers to avoid rounding errors. */
 function firstOf(step, exact, end, steps) {
   const bound = BigInt(end) ** BigInt(step) * BigInt(exact) ** BigInt(steps - step);
   let [low, high] = [exact, end];

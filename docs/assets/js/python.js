@@ -1,5 +1,5 @@
-// The interface to Python for other scripts. Python starts with the first run, in a worker. Stopping
-// it terminates the worker; the next run starts a new one with the same compiled interpreter.
+// The interface to Python for other scripts. Python starts in a worker, with the first run. Stopping
+// it terminates the worker; the next run starts another with the same compiled interpreter.
 
 export const possible = ["Worker", "WebAssembly", "DecompressionStream"].every((it) => it in window);
 

@@ -31,14 +31,15 @@ async function large(name) {
   return (await file(name)).body.pipeThrough(count);
 }
 
-/** Replaces `fetch` for Pyodide. Its request for the interpreter, compiled below, gets an empty answer. */
+/** Replaces `fetch` for Pyodide. Its request for the interpreter, which is compiled below, gets an
+    empty response. */
 self.fetch = async (address, options) => {
   const name = String(address).split("/").at(-1);
   if (name === INTERPRETER) return new Response();
   return name.endsWith(".zip") ? new Response(await large(name)) : ask(address, options);
 };
 
-/** Fetch and compile the interpreter, which is stored compressed since not every server does that. */
+/** Fetch and compile the interpreter. It is stored compressed, since not every server compresses. */
 async function compile() {
   const packed = await large(`${INTERPRETER}.gzip`);
   const unpacked = packed.pipeThrough(new DecompressionStream("gzip"));

@@ -125,9 +125,9 @@ function set(input, control, state) {
   if (input.type === "range") input.ariaValueText = value;
 }
 
-/** Define <explore-name>. `draw(state, wide, high)` returns `picture`, as SVG, and `says`, a sentence;
-    `point(x, y, state, wide, high)` returns the values that a pointer there sets. The height is set
-    in explore.css. */
+/** Define <explore-name>. `draw(state, wide, high)` returns `picture`, as SVG, and `says`, a
+    sentence; `point(x, y, state, wide, high)` returns the values that a pointer there sets. The
+    height is set in explore.css. */
 export function explorer(name, { title, controls, draw, point }) {
   class Explorer extends HTMLElement {
     connectedCallback() {
@@ -214,7 +214,7 @@ export function explorer(name, { title, controls, draw, point }) {
     }
 
     change(some) {
-      this.wanted = { ...this.wanted, ...some }; // unclamped, since typing the width 128 passes through 12
+      this.wanted = { ...this.wanted, ...some }; // unclamped: typing 128 passes through 12
       this.state = clamped(controls, this.wanted);
       this.trouble = "";
       this.show();
