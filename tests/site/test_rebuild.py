@@ -199,7 +199,7 @@ def test_a_place_outside_the_checkout_is_watched_and_shows_on_every_page(tmp_pat
     rebuild.on_serve(server, config=config, builder=MagicMock())
     (tmp_path / "posenc").mkdir()
     (tmp_path / "posenc" / "t5.py").touch()
-    with patch.object(rebuild, "build"), patch.object(rebuild, "outdated") as outdated:
+    with patch.object(rebuild, "build"), patch.object(rebuild, "affected") as outdated:
         outdated.return_value = []
         server.builder()
     (changed,) = outdated.call_args.args[1]
