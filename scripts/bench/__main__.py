@@ -1,7 +1,7 @@
-"""Measure, a process for each group, and write what came out.
+"""Run the benchmarks, one process per group, and write the results.
 
-python -m scripts.bench                  all groups, into the data file and the page
-python -m scripts.bench table import     these alone, printed and not written
+python -m scripts.bench                  run all groups; write the data file and the page
+python -m scripts.bench table import     run these groups; print without writing
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scripts import ROOT
 from scripts.bench import report
 from scripts.bench.measure import ROUNDS, Result, measured
 
-# A group, the module that has it, the function there, and its arguments.
+# For each group: its module, its function, and the function's arguments.
 GROUPS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "table": ("table", "cases", {}),
     "rotary": ("rotary", "cases", {}),
@@ -32,27 +32,27 @@ PINNED = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 def main(arguments: list[str]) -> None:
-    """Measure the groups that are named, or all, and print their tables."""
+    """Run the named groups, or all, and print their tables."""
     if arguments[:1] == ["--in-this-process"]:
         print(json.dumps(in_this_process(arguments[1], rounds=int(arguments[2]))))
         return
     unknown = [name for name in arguments if name not in GROUPS]
     if unknown:
         sys.exit(f"no group {unknown[0]}; there are {', '.join(GROUPS)}")
-    gpu = graphics()
+    gpu = gpu_name()
     names = arguments or [name for name in GROUPS if gpu or name != "cuda"]
     found = [in_a_process(name) for name in names]
     results = [Result(**result) for group in found for result in group["results"]]
     threads = ", ".join(sorted({group["threads"] for group in found}))
-    said = report.report(results, threads=threads, gpu=gpu or "no GPU here, so none was measured")
-    show(said, names)
+    made = report.report(results, threads=threads, gpu=gpu or "no GPU here, so none was measured")
+    show(made, names)
     if not arguments:
-        report.write(said)
-        write_page(said)
+        report.write(made)
+        write_page(made)
 
 
 def in_a_process(group: str, *, rounds: int = ROUNDS) -> dict[str, Any]:
-    """Measure a group in a new process, whose threads are pinned to one before anything starts."""
+    """Measure a group in a new process, limited to one thread from its start."""
     print(f"measuring: {group}", file=sys.stderr, flush=True)
     command = [sys.executable, "-m", "scripts.bench", "--in-this-process", group, str(rounds)]
     environment = os.environ | dict.fromkeys(PINNED, "1")
@@ -64,16 +64,16 @@ def in_a_process(group: str, *, rounds: int = ROUNDS) -> dict[str, Any]:
 
 
 def in_this_process(group: str, *, rounds: int = ROUNDS) -> dict[str, Any]:
-    """Measure a group here."""
+    """Measure a group in this process."""
     module, function, keywords = GROUPS[group]
     cases = getattr(importlib.import_module(f"scripts.bench.{module}"), function)
-    threads = pin()
+    threads = use_one_thread()
     results = [measured(group, case, rounds=rounds) for case in cases(**keywords)]
     return {"threads": threads, "results": [asdict(result) for result in results]}
 
 
-def pin() -> str:
-    """Let torch, if it is here, use one thread; say how many are used."""
+def use_one_thread() -> str:
+    """Limit torch, if installed, to one thread; return in words how many are used."""
     try:
         import torch
     except ImportError:
@@ -83,8 +83,8 @@ def pin() -> str:
     return "one thread" if count == 1 else f"{count} threads, which could not be pinned to one"
 
 
-def graphics() -> str:
-    """Return the name of the GPU, or nothing."""
+def gpu_name() -> str:
+    """Return the name of the GPU, or an empty string."""
     try:
         import torch
     except ImportError:
@@ -92,26 +92,26 @@ def graphics() -> str:
     return torch.cuda.get_device_name() if torch.cuda.is_available() else ""
 
 
-def show(said: report.Report, names: list[str]) -> None:
-    """Print what came out."""
-    print(f"{said.machine}; {said.threads}\n{said.gpu}")
-    print(f"half of the rounds of the worst floor lie within: {said.noise()}")
+def show(made: report.Report, names: list[str]) -> None:
+    """Print the results, what was skipped, and which targets were missed."""
+    print(f"{made.machine}; {made.threads}\n{made.gpu}")
+    print(f"interquartile range of the noisiest floor in each group: {made.noise()}")
     for name in names:
-        print(f"\n{name}\n\n{report.markdown(said, name, error=name in WITH_ERROR)}")
-    for line in said.skipped():
-        print(f"\nleft out: {line}")
-    for line in said.missed():
-        print(f"\nabove its target: {line}")
-    for line in said.undecided():
-        print(f"\nits target lies between its quartiles: {line}")
+        print(f"\n{name}\n\n{report.markdown(made, name, error=name in WITH_ERROR)}")
+    for line in made.skipped():
+        print(f"\nskipped: {line}")
+    for line in made.missed():
+        print(f"\nmissed its target: {line}")
+    for line in made.undecided():
+        print(f"\ntarget within the noise: {line}")
 
 
-def write_page(said: report.Report) -> None:
-    """Write the tables into the page, and then all else that the page says of them."""
+def write_page(made: report.Report) -> None:
+    """Write the tables into the page, then update the numbers that depend on them."""
     from scripts.book.update import update
 
     page = report.PAGE.read_text(encoding="utf-8")
-    report.PAGE.write_text(report.rewritten(page, said), encoding="utf-8")
+    report.PAGE.write_text(report.rewritten(page, made), encoding="utf-8")
     for change in update(report.PAGE):
         print(f"\n{change}", file=sys.stderr)
 

@@ -1,4 +1,4 @@
-"""Biases on all pairs of positions, against filling such a matrix; attention with, and without."""
+"""Bias matrices, against filling a matrix; attention with a bias, against attention without."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from posenc.nn import (
 from scripts.bench.measure import Case, Pair
 
 Bias = Callable[[Tensor], Tensor]
-# The bias of so many queries from one on, by the definition, in float64.
+# Returns the bias by the definition in float64, given the first query and the number of queries.
 Defined = Callable[[int, int], NDArray[np.floating]]
-AT_ONCE = 256  # queries: a matrix of them all would take gigabytes in float64
+AT_ONCE = 256  # queries; the whole matrix would take gigabytes in float64
 
 
 def cases(heads: int = 32, length: int = 4096) -> Iterator[Case]:
-    """Yield the matrix as a view, the matrix written out, and peers, who write it out."""
+    """Yield biases as a view, as a full matrix, and those of other libraries, as full matrices."""
     alibi, t5 = ALiBi(heads, causal=False), T5RelativeBias(heads).requires_grad_(False)
-    alibi_defined = partly_alibi(heads, length)
+    alibi_defined = exact_alibi(heads, length)
     biases: dict[str, tuple[Bias, Defined]] = {
         "ALiBi": (alibi, alibi_defined),
-        "T5": (t5, partly_t5(t5.table, length)),
+        "T5": (t5, exact_t5(t5.table, length)),
     }
 
     def fill() -> Tensor:
@@ -45,7 +45,7 @@ def cases(heads: int = 32, length: int = 4096) -> Iterator[Case]:
         def work() -> Tensor:
             return reversed_view(bias(relative_row(length, length))[:, 0], length)
 
-        # The view has its last query first.
+        # The view has its queries in reverse order.
         return Pair(work, fill, lambda found: furthest(found.numpy()[:, ::-1], defined))
 
     def seen_in_numpy() -> Pair:
@@ -63,14 +63,14 @@ def cases(heads: int = 32, length: int = 4096) -> Iterator[Case]:
         config = T5Config(num_heads=heads, d_kv=4, d_model=4 * heads)
         layer = T5Attention(config, has_relative_attention_bias=True, layer_idx=0)
         layer.requires_grad_(False)
-        defined = partly_t5(layer.relative_attention_bias.weight, length)
+        defined = exact_t5(layer.relative_attention_bias.weight, length)
         work = partial(layer.compute_bias, length, length)
         return Pair(work, fill, lambda found: furthest(found[0].numpy(), defined))
 
     def x_transformers() -> Pair:
         from x_transformers.x_transformers import AlibiPositionalBias
 
-        # A layer keeps its matrix, so that each round needs a new one.
+        # A layer caches its matrix, so each round needs a new layer.
         work = lambda: AlibiPositionalBias(heads)(length, length)  # noqa: E731
         return Pair(work, fill, lambda found: furthest(found.numpy(), alibi_defined))
 
@@ -87,13 +87,13 @@ def cases(heads: int = 32, length: int = 4096) -> Iterator[Case]:
 
 
 def attention_cases(heads: int = 32, length: int = 4096, d: int = 128) -> Iterator[Case]:
-    """Yield attention with a bias by rows, and with the matrix."""
+    """Yield attention with the bias as rows, and as a full matrix."""
     alibi = ALiBi(heads, causal=False)
     q, k, v = torch.randn(3, 1, heads, length, d, generator=torch.Generator().manual_seed(0))
 
     @cache
     def exact() -> NDArray[np.floating]:
-        return attended(q, k, v, partly_alibi(heads, length))
+        return exact_attention(q, k, v, exact_alibi(heads, length))
 
     def off(found: Tensor) -> float:
         return float(np.abs(found.numpy() - exact()).max())
@@ -116,18 +116,18 @@ def attention_cases(heads: int = 32, length: int = 4096, d: int = 128) -> Iterat
     yield Case("matrix", "torch’s own, the matrix made before", bare, by_matrix)
 
 
-# What is true
+# Exact results, in float64
 
 
-def partly_alibi(heads: int, length: int) -> Defined:
-    """Return what works out the rows of ALiBi to both sides."""
+def exact_alibi(heads: int, length: int) -> Defined:
+    """Return a function that computes rows of ALiBi's bias without a causal mask."""
     return lambda first, several: alibi_bias(
         heads, several, length, query_offset=first, causal=False
     )
 
 
-def partly_t5(table: Tensor, length: int) -> Defined:
-    """Return what works out the rows of T5's bias for an encoder."""
+def exact_t5(table: Tensor, length: int) -> Defined:
+    """Return a function that computes rows of T5's bidirectional bias."""
     numbers = table.detach().double().numpy()
     return lambda first, several: t5_bias(
         numbers, posenc.relative_positions(several, length, query_offset=first)
@@ -135,13 +135,13 @@ def partly_t5(table: Tensor, length: int) -> Defined:
 
 
 def pieces(length: int) -> Iterator[tuple[int, int]]:
-    """Yield the first query and the number of queries of each piece."""
+    """Yield the first query and the number of queries of each chunk."""
     for first in range(0, length, AT_ONCE):
         yield first, min(AT_ONCE, length - first)
 
 
 def furthest(found: NDArray[np.floating], defined: Defined) -> float:
-    """Return how far a bias is from the definition, at most, `(heads, query, key)`."""
+    """Return the largest error of a bias `(heads, query, key)` against the definition."""
     errors = (
         np.abs(found[:, first : first + several] - defined(first, several)).max()
         for first, several in pieces(found.shape[1])
@@ -149,8 +149,8 @@ def furthest(found: NDArray[np.floating], defined: Defined) -> float:
     return float(np.max(list(errors)))
 
 
-def attended(q: Tensor, k: Tensor, v: Tensor, defined: Defined) -> NDArray[np.floating]:
-    """Return attention by the definition in float64."""
+def exact_attention(q: Tensor, k: Tensor, v: Tensor, defined: Defined) -> NDArray[np.floating]:
+    """Return the output of attention by the definition, in float64."""
     queries, keys, values = (x.double().numpy() for x in (q, k, v))
     found = [
         attention(

@@ -1,4 +1,4 @@
-"""`import posenc`, against `import numpy`, each in a new process that measures itself."""
+"""`import posenc`, against `import numpy`, each timed in a new process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SCRIPT = "import time; t = time.perf_counter(); import {}; print(time.perf_count
 
 
 def cases() -> Iterator[Case]:
-    """Yield the one case."""
+    """Yield the only case."""
 
     def imported(name: str) -> float:
         command = [sys.executable, "-c", SCRIPT.format(name)]

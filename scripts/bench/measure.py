@@ -1,6 +1,6 @@
-"""Paired rounds: a case and its floor take turns, and the median of their ratios is what counts.
+"""Paired rounds: a case and its floor alternate, and the result is the median of their ratios.
 
-Noise that lasts longer than a round slows both, and leaves the ratio alone; what is left of it
+Noise that lasts longer than a round slows both and does not change the ratio. The rest of the noise
 shows in the quartiles.
 """
 
@@ -14,16 +14,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-LEAST_SECONDS = 0.002  # what a clock costs is lost in a sample of this length
+LEAST_SECONDS = 0.002  # of a sample, so that reading the clock does not matter
 ROUNDS = 41
-FEWEST = 7  # rounds, however slow they are
-PATIENCE = 10.0  # seconds a case
+FEWEST = 7  # rounds, even if they are slow
+PATIENCE = 10.0  # seconds per case, after which no round begins
 
 Work = Callable[[], Any]
 
 
 class Pair(NamedTuple):
-    """Two things to run in turn, and what says how far the first's result is from the truth."""
+    """Two functions to time in turn, and one that returns the error of the first's result."""
 
     subject: Work
     floor: Work
@@ -32,7 +32,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Case:
-    """Something to measure, what it is, and what against; made when its turn comes."""
+    """Something to measure, its description and its floor's; `make` is called right before."""
 
     name: str
     what: str
@@ -43,10 +43,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Result:
-    """What came out of a case: the ratio and its quartiles, or why there is none.
+    """The result of a case: the ratio and its quartiles, or why it was skipped.
 
-    `floor_spread` is how far apart the quartiles of the floor's own times are, of their median;
-    `error` how far the result of what was timed is from the definition, at most.
+    `floor_spread` is the interquartile range of the floor's times, divided by their median. `error`
+    is the largest error of the timed result against the definition.
     """
 
     group: str
@@ -66,7 +66,7 @@ class Result:
 
 
 def measured(group: str, case: Case, *, rounds: int = ROUNDS, patience: float = PATIENCE) -> Result:
-    """Return how many times its floor a case takes; what is not installed is skipped."""
+    """Return a case's time as a multiple of its floor's; skip a library that is not installed."""
     about = (group, case.name, case.what, case.against, case.target)
     try:
         pair = case.make()
@@ -76,7 +76,7 @@ def measured(group: str, case: Case, *, rounds: int = ROUNDS, patience: float = 
         return Result(
             *about, skipped=f"{package} {'is not installed' if absent else 'has changed'}"
         )
-    # The work itself is what is compared: where it writes is a part of what could be wrong.
+    # Check the very function that is timed, since writing to the wrong place is an error too.
     error = pair.off(pair.subject()) if pair.off else None
     times = paired(pair.subject, pair.floor, rounds=rounds, patience=patience)
     low, ratio, high = map(float, np.quantile(times[:, 0] / times[:, 1], [0.25, 0.5, 0.75]))
@@ -97,7 +97,7 @@ def measured(group: str, case: Case, *, rounds: int = ROUNDS, patience: float = 
 def paired(
     subject: Work, floor: Work, *, rounds: int = ROUNDS, patience: float = PATIENCE
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Return the seconds of subject and floor, a row a round; who begins changes every round."""
+    """Return the seconds of subject and floor, one row per round; they take turns going first."""
     works = (subject, floor)
     repeats = [max(1, round(LEAST_SECONDS / max(seconds(work), 1e-9))) for work in works]
     times: list[list[float]] = []
@@ -114,10 +114,10 @@ def paired(
 
 
 def seconds(work: Work, repeats: int = 1) -> float:
-    """Return the seconds of one call; a work that returns a float has measured itself."""
+    """Return the seconds of one call; if it returns a float, that is the time it took."""
     result = None
     began = time.perf_counter()
     for _ in range(repeats):
         result = work()
-    took = time.perf_counter() - began  # what the last call returned is freed later
+    took = time.perf_counter() - began  # excludes freeing the last result
     return result if isinstance(result, float) else took / repeats

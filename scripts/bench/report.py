@@ -1,4 +1,4 @@
-"""What came out, with what it was measured: docs/data/bench.json, and the tables of the page."""
+"""The results and the versions used, in docs/data/bench.json, and the tables of the page."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from scripts.setup.machine import machine
 RESULTS = DATA / "bench.json"
 PAGE = DOCS / "how-to" / "how-fast.md"
 PACKAGES = ("numpy", "torch", "transformers", "x-transformers")
-NOISY = 0.1  # how far apart, of its median, the quartiles of a quiet machine's floor may be
+NOISY = 0.1  # the largest `floor_spread` of a quiet machine
 
 
 @dataclass(frozen=True)
 class Report:
-    """All results, and what they were measured with."""
+    """All results, with the date, the machine and the versions."""
 
     date: str
     machine: str
@@ -34,16 +34,16 @@ class Report:
     results: tuple[Result, ...]
 
     def __getitem__(self, name: str) -> Result:
-        """Return a result by its group and name, `bench["rotary: into"]`."""
+        """Return a result by its group and name, as in `bench["rotary: into"]`."""
         group, _, case = name.partition(": ")
         return next(r for r in self.results if (r.group, r.name) == (group, case))
 
     def measured(self, group: str) -> list[Result]:
-        """Return what was measured of a group, without what was skipped."""
+        """Return the results of a group, except skipped ones."""
         return [r for r in self.results if r.group == group and not r.skipped]
 
     def table(self, group: str, *, error: bool = False) -> list[dict[str, Any]]:
-        """Return case, median ratio, quartiles and, on request, error of a group, row by row."""
+        """Return the rows of a group: case, median ratio, quartiles and, on request, error."""
         return [
             {"what": r.what, "against": r.against, "ratio": r.ratio, "from": r.low, "to": r.high}
             | ({"error": r.error} if error else {})
@@ -51,30 +51,30 @@ class Report:
         ]
 
     def targets(self) -> list[dict[str, Any]]:
-        """Return case, target and ratio of all that has a target, row by row."""
+        """Return the rows of the cases with a target: case, target and ratio."""
         return [
             {"what": r.what, "against": r.against, "target": r.target, "ratio": r.ratio}
-            for r in self.aimed()
+            for r in self.with_target()
         ]
 
-    def aimed(self) -> list[Result]:
-        """Return what has a target and was measured."""
+    def with_target(self) -> list[Result]:
+        """Return the results that have a target, except skipped ones."""
         return [r for r in self.results if r.target is not None and not r.skipped]
 
     def missed(self) -> list[str]:
-        """Return what has a target and is above it."""
-        return [r.what for r in self.aimed() if r.target is not None and r.ratio > r.target]
+        """Return the cases above their target."""
+        return [r.what for r in self.with_target() if r.target is not None and r.ratio > r.target]
 
     def skipped(self) -> list[str]:
-        """Return what was left out, and why."""
+        """Return the skipped cases, each with the reason."""
         return [f"{r.what}: {r.skipped}" for r in self.results if r.skipped]
 
     def undecided(self) -> list[str]:
-        """Return what has a target between its quartiles: another run may say otherwise."""
-        return [r.what for r in self.aimed() if r.target and r.low <= r.target <= r.high]
+        """Return the cases with their target between the quartiles, which another run may flip."""
+        return [r.what for r in self.with_target() if r.target and r.low <= r.target <= r.high]
 
     def spreads(self) -> dict[str, float]:
-        """Return how far apart the quartiles of a floor were, of its median, at most, by group."""
+        """Return the largest `floor_spread` in each group."""
         found: dict[str, float] = {}
         for r in self.results:
             if not r.skipped:
@@ -82,7 +82,7 @@ class Report:
         return found
 
     def noise(self) -> str:
-        """Say in words how far the worst floor's times spread in each group."""
+        """Return the spreads as percentages, in words."""
         return "; ".join(
             f"{group} {100 * spread:.0f}%" + (", noisy" if spread > NOISY else "")
             for group, spread in self.spreads().items()
@@ -90,7 +90,7 @@ class Report:
 
 
 def report(results: Iterable[Result], *, threads: str, gpu: str) -> Report:
-    """Return the report of today, of this machine."""
+    """Return a report with today's date, this machine and its versions."""
     versions = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
@@ -102,12 +102,12 @@ def report(results: Iterable[Result], *, threads: str, gpu: str) -> Report:
 
 
 def write(found: Report, path: Path = RESULTS) -> None:
-    """Write a report."""
+    """Write a report as JSON."""
     path.write_text(json.dumps(asdict(found), indent=1) + "\n", encoding="utf-8")
 
 
 def read(path: Path = RESULTS) -> Report:
-    """Return the report that was written last."""
+    """Return the report from a file."""
     content = json.loads(path.read_text(encoding="utf-8"))
     content["results"] = tuple(Result(**result) for result in content["results"])
     return Report(**content)
@@ -117,7 +117,7 @@ def read(path: Path = RESULTS) -> Report:
 
 
 def markdown(found: Report, group: str, *, error: bool = False) -> str:
-    """Return a group as a table in Markdown, as it stands in the page."""
+    """Return a group as a table in Markdown, as the page has it."""
     lines = ["| what | against | ratio | from | to |" + (" error |" if error else "")]
     lines.append("|---|---|--:|--:|--:|" + ("--:|" if error else ""))
     for r in found.measured(group):
@@ -127,15 +127,15 @@ def markdown(found: Report, group: str, *, error: bool = False) -> str:
 
 
 def targets(found: Report) -> str:
-    """Return what has a target as a table in Markdown."""
+    """Return the cases with a target as a table in Markdown."""
     lines = ["| what | against | target | ratio |", "|---|---|--:|--:|"]
-    for r in found.aimed():
+    for r in found.with_target():
         lines.append(f"| {r.what} | {r.against} | {r.target} | {printed(r.ratio)} |")
     return "\n".join(lines)
 
 
 def printed(ratio: float) -> str:
-    """Return a ratio with the digits that mean something."""
+    """Return a ratio with its significant digits."""
     return f"{ratio:.{1 if ratio >= 10 else 2 if ratio >= 0.1 else 5}f}"
 
 
@@ -145,7 +145,7 @@ def scientific(error: float) -> str:
 
 
 def rewritten(page: str, found: Report) -> str:
-    """Return a page with the rows of its bound tables those that were measured."""
+    """Return a page with its bound tables replaced by those of a report."""
     for comment in re.finditer(r"^<!-- table: bench\.(.+?) -->\n(?:\|.*\n)*", page, re.M):
         call = re.fullmatch(r'table\("(\w+)"(, error=True)?\)', comment[1])
         table = markdown(found, call[1], error=bool(call[2])) if call else targets(found)

@@ -1,8 +1,8 @@
-"""Rotary positions: queries and keys turned, against the same two copied into memory that is there.
+"""Rotary positions: rotating queries and keys, against copying them into allocated memory.
 
-The floor is one for all, so that what is new pays for its memory and is seen to: a clone is a case
-like any other. Angles are worked out beforehand, by us as by peers, unless the case says
-otherwise: a model needs them once for all its layers.
+All cases share this floor, so those that allocate their result show the cost of it; cloning is a
+case as well. Angles are computed beforehand, in our code and in other libraries, unless the case
+says otherwise: a model computes them once for all its layers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Shape = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Vectors:
-    """Queries and keys to turn, and somewhere to put them."""
+    """Queries and keys to rotate, and memory for the results."""
 
     queries: Tensor
     keys: Tensor
@@ -36,33 +36,33 @@ class Vectors:
 
     @classmethod
     def of(cls, shape: Shape, dtype: torch.dtype, device: str) -> Vectors:
-        """Return random ones."""
+        """Return random vectors."""
         generator = torch.Generator().manual_seed(0)
         q, k = (torch.randn(shape, generator=generator).to(device, dtype) for _ in range(2))
         return cls(q, k, (torch.empty_like(q), torch.empty_like(k)))
 
     def turned(self, turn: Turn, form: str) -> Work:
-        """Return the work of turning both, into what the form says."""
+        """Return a function that rotates both: as `new` tensors, `into` memory, or `in place`."""
         q, k, there = self.queries, self.keys, self.there
         into = {"new": (None, None), "into": there, "in place": (q, k)}[form]
         return waited(lambda: (turn(q, into[0]), turn(k, into[1])), q)
 
     def copied(self) -> Work:
-        """Return the work of copying both into memory that is there: the floor."""
+        """Return a function that copies both into allocated memory: the floor."""
         q, k, there = self.queries, self.keys, self.there
         return waited(lambda: (there[0].copy_(q), there[1].copy_(k)), q)
 
     def off(self, layout: str = "interleaved") -> Off:
-        """Return what says how far these two, turned, are from the definition in float64.
+        """Return a function that returns the largest error of the rotated vectors, in float64.
 
-        What they should be is worked out here and now, for turned in place they are gone.
+        The exact result is computed at once, since rotating in place overwrites the vectors.
         """
         rotary = RotaryEmbedding(self.queries.shape[-1], layout=layout)
         exact = [rotary(x.double().cpu(), offset=FIRST) for x in (self.queries, self.keys)]
         return lambda found: furthest(found, exact)
 
     def pair(self, turn: Turn, form: str, layout: str = "interleaved") -> Pair:
-        """Return the work of turning both, its floor, and what compares it."""
+        """Return the rotation of both, its floor, and the function that returns its error."""
         return Pair(self.turned(turn, form), self.copied(), self.off(layout))
 
 
@@ -73,7 +73,7 @@ def furthest(found: Tensors, exact: Tensors) -> float:
 
 
 def waited(work: Work, x: Tensor) -> Work:
-    """Return the work, with waiting for a device that works by itself."""
+    """Return a function that also waits until an asynchronous device has finished."""
     if x.device.type == "cpu":
         return work
 
@@ -92,27 +92,27 @@ def ours(
     *,
     device: str,
     layout: str = "interleaved",
-    anew: bool = False,
+    recompute: bool = False,
 ) -> Pair:
-    """Return the fast path."""
+    """Return `RotaryEmbedding.turn`, the fast path; `recompute` computes the angles each time."""
     rotary = RotaryEmbedding(shape[-1], layout=layout)
     vectors = Vectors.of(shape, dtype, device)
     factors = rotary.factors(vectors.queries, offset=FIRST)
 
     def turn(x: Tensor, out: Tensor | None) -> Tensor:
-        return rotary.turn(x, rotary.factors(x, offset=FIRST) if anew else factors, out=out)
+        return rotary.turn(x, rotary.factors(x, offset=FIRST) if recompute else factors, out=out)
 
     return vectors.pair(turn, form, layout)
 
 
 def defined(shape: Shape, dtype: torch.dtype, *, device: str) -> Pair:
-    """Return the definition."""
+    """Return `RotaryEmbedding` itself, the definition."""
     rotary = RotaryEmbedding(shape[-1])
     return Vectors.of(shape, dtype, device).pair(lambda x, _: rotary(x, offset=FIRST), "new")
 
 
 def llama(shape: Shape, dtype: torch.dtype, *, device: str) -> Pair:
-    """Return Llama's in transformers, which turns both at once."""
+    """Return Llama's rotation in transformers, which rotates both in one call."""
     from transformers import LlamaConfig
     from transformers.models.llama import modeling_llama as peer
 
@@ -126,7 +126,7 @@ def llama(shape: Shape, dtype: torch.dtype, *, device: str) -> Pair:
 
 
 def x_transformers(shape: Shape, dtype: torch.dtype, *, device: str) -> Pair:
-    """Return that of x-transformers, which takes sines and cosines each time."""
+    """Return the rotation of x-transformers, which computes sines and cosines each time."""
     from x_transformers import x_transformers as peer
 
     places = torch.arange(FIRST, FIRST + shape[2], device=device)
@@ -140,7 +140,7 @@ def x_transformers(shape: Shape, dtype: torch.dtype, *, device: str) -> Pair:
 
 
 def cloned(shape: Shape, dtype: torch.dtype, *, device: str) -> Pair:
-    """Return what it costs to take new memory, and to do nothing there but copy."""
+    """Return cloning, which allocates memory and copies."""
     vectors = Vectors.of(shape, dtype, device)
     both = vectors.queries, vectors.keys
     exact = [x.cpu().double() for x in both]
@@ -151,7 +151,7 @@ def cloned(shape: Shape, dtype: torch.dtype, *, device: str) -> Pair:
 def cases(
     heads: int = 32, length: int = 4096, d: int = 128, *, batch: int = 32, device: str = "cpu"
 ) -> Iterator[Case]:
-    """Yield ours in every form, a clone, the definition, and peers."""
+    """Yield our fast path in every form, cloning, the definition, and other libraries."""
     long: Shape = (1, heads, length, d)
     step: Shape = (batch, heads, 1, d)
     f32, bf16 = torch.float32, torch.bfloat16
@@ -163,7 +163,7 @@ def cases(
     yield our("into", "float32, into `out`", long, f32, "into", target=1.3)
     yield our("in place", "float32, in place", long, f32, "in place", target=1.0)
     yield our("new", "float32, new", long, f32, "new")
-    yield our("anew", "float32, into `out`, with `factors`", long, f32, "into", anew=True)
+    yield our("anew", "float32, into `out`, with `factors`", long, f32, "into", recompute=True)
     yield our("bf16 new", "bfloat16, new", long, bf16, "new", target=6.0)
     yield our("bf16 into", "bfloat16, into `out`", long, bf16, "into", target=6.0)
     yield our("step", "one step, float32, new", step, f32, "new", target=1.6)

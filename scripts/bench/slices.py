@@ -1,10 +1,10 @@
-"""`apply_rope` and a step of `turn` in "half", each against the obvious slices of the same work.
+"""`apply_rope`, and `turn` for one decoding step in "half", against plain slicing.
 
-python -m scripts.bench.slices           printed and not written: no page shows these numbers
+python -m scripts.bench.slices           prints the results; no page shows them
 
-The obvious slices are what one would write without a library, and no more: nothing is checked, and
-what is narrow is multiplied in its own type. Ratios are those of `scripts.bench`; memory is the
-most that numpy holds at a time.
+Plain slicing is the short code that one would write without a library: it checks nothing, and
+multiplies half-precision numbers in half precision. Ratios are measured as in `scripts.bench`;
+memory is numpy's peak.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from posenc import apply_rope, frequencies
 from posenc.nn import RotaryEmbedding
-from scripts.bench.__main__ import pin
+from scripts.bench.__main__ import use_one_thread
 from scripts.bench.measure import Case, Pair, Work, measured
 
 Array = NDArray[np.floating]
@@ -29,8 +29,8 @@ STEPS = ((1, 32, 1, 128), (1, 8, 1, 64), (32, 32, 1, 128))
 
 
 def main() -> None:
-    """Measure and print."""
-    pin()
+    """Measure all cases and print the results."""
+    use_one_thread()
     print("| what | ratio | from | to | error | memory |\n|---|--:|--:|--:|--:|--:|")
     for case in cases():
         found = measured("slices", case)
@@ -40,12 +40,12 @@ def main() -> None:
 
 
 def memory(pair: Pair) -> str:
-    """Return how many times the memory of its floor a work holds at most."""
-    return f"{most(pair.subject) / most(pair.floor):.2f}"
+    """Return the peak memory as a multiple of the floor's."""
+    return f"{peak(pair.subject) / peak(pair.floor):.2f}"
 
 
-def most(work: Work) -> int:
-    """Return the bytes that are held at a time, at most."""
+def peak(work: Work) -> int:
+    """Return the peak memory in bytes."""
     tracemalloc.start()
     try:
         work()
@@ -57,7 +57,7 @@ def most(work: Work) -> int:
 def cases(
     sizes: tuple[tuple[int, ...], ...] = SIZES, steps: tuple[tuple[int, ...], ...] = STEPS
 ) -> Iterator[Case]:
-    """Yield `apply_rope` in both layouts and types, and a step in both types."""
+    """Yield `apply_rope` in both layouts and types, and one decoding step in both types."""
     for shape in sizes:
         for dtype in (np.dtype(np.float32), np.dtype(np.float64)):
             for layout in ("interleaved", "half"):
@@ -71,7 +71,7 @@ def cases(
 
 
 def in_numpy(shape: tuple[int, ...], dtype: np.dtype[np.floating], layout: str) -> Pair:
-    """Return `apply_rope`, and the slices in the type of the vectors."""
+    """Return `apply_rope`, and plain slicing in the type of the vectors."""
     x = np.random.default_rng(0).standard_normal(shape).astype(dtype)
     places, d = FIRST + np.arange(shape[-2]), shape[-1]
     halves = slice(0, d // 2), slice(d // 2, d)
@@ -92,7 +92,7 @@ def in_numpy(shape: tuple[int, ...], dtype: np.dtype[np.floating], layout: str) 
 
 
 def in_torch(shape: tuple[int, ...], dtype: torch.dtype) -> Pair:
-    """Return `turn`, and the two lines of most models, their cosines and sines made before."""
+    """Return `turn`, and the two lines that most models use, with cosines and sines precomputed."""
     rotary = RotaryEmbedding(shape[-1], layout="half")
     x = torch.randn(shape, generator=torch.Generator().manual_seed(0)).to(dtype)
     factors, half = rotary.factors(x, offset=FIRST), shape[-1] // 2

@@ -15,7 +15,7 @@ Array = NDArray[np.floating]
 
 
 def cases(length: int = 8192, d_model: int = 1024) -> Iterator[Case]:
-    """Yield ours, new and into an array that is there, the definition, and peers."""
+    """Yield our table, new and into an array, the definition, and other libraries."""
     shape = length, d_model
     truth = sinusoidal_encoding(length, d_model)
 

@@ -1,31 +1,31 @@
-"""The page language: what pages can use beyond Markdown, how it is shown and how it is checked.
+"""The page language: the forms that pages can use beyond Markdown, rendered and checked.
 
-    numbers.py      {{ 0.841 = expression }}       a number bound to what computes it
-    units.py        {{ 57° = 1 in radians }}       and its unit
+    numbers.py      {{ 0.841 = expression }}       a number bound to an expression
+    units.py        {{ 57° = 1 in radians }}       with its unit
     tables.py       <!-- table: expression -->     a table bound to an array
     sessions.py     ```pycon and ```console        Python and shell sessions, output compared
     embed.py        --src-- posenc.a.b             code, cut from its file by name
     mathematics.py  $…$ and $$…$$                  set by KaTeX while the site is built
     figures.py      ![…](….svg)                    light and dark, wide and phone
     citations.py    [^key] and [@key]              from docs/data/references.yml
-    cited.py                                       what each citation is for, docs/data/cited.yml
+    cited.py                                       compares citations with docs/data/cited.yml
     evidence.py     {.checked}                     the tests behind a statement
     data.py                                        reads docs/data/ and rejects duplicates
     claims.py                                      links to the ledger of claims
     run.py                                         sessions that run in the reader's browser
-    quiz.py         !!! question "…"              shuffled options, reasons folded
+    quiz.py         !!! question "…"              options shuffled, reasons folded
     settings.py                                    numbers accepted unbound, in docs/data/settings/
-    leftovers.py                                   stops a page that shows any of this unprocessed
-    check.py        Sybil's parsers, which check all of it
-    update.py       `make update`: writes what the package computes now into the pages
+    leftovers.py                                   rejects a page that would show any of this as is
+    check.py        checks all of it, with Sybil
+    update.py       `make update`: writes current results into the pages
     ledger.py       makes docs/trust/claims.md from docs/data/claims/
     sourcemap.py    makes docs/trust/sources.md from docs/data/sources/
-    anchors.py      finds an anchor that a page has twice
+    anchors.py      finds duplicate anchors
     text.py         tells prose from code and formulas
     render.py       a page as HTML, without building the site
 
-Everything that changes what a page shows is a Python-Markdown extension, so any site builder based
-on Python-Markdown shows the same book.
+Everything that affects rendering is a Python-Markdown extension, so any site builder based on
+Python-Markdown renders the same book.
 
 Imports: posenc. Other rooms list the names that they add to pages in their `page_names.py`.
 """

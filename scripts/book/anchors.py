@@ -1,4 +1,4 @@
-"""The anchors and links of a page, and the anchors that it has more than once."""
+"""Finds the anchors and links of a page, and its duplicate anchors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 
 class Tags(HTMLParser):
-    """The anchors and the links of a page, in order; a script may write tags, and has none."""
+    """The anchors and links of a page, in order. Tags inside scripts do not count."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -17,7 +17,7 @@ class Tags(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note what is an anchor, and what leads anywhere."""
+        """Record the anchors and links of a tag."""
         for name, value in attrs:
             if name == "id" and value:
                 self.anchors.append(value)
@@ -25,7 +25,7 @@ class Tags(HTMLParser):
                 self.links.append(value)
 
 
-def doubled_anchors(text: str) -> list[str]:
-    """Return the anchors that a page has more than once: a link reaches the first alone."""
+def duplicate_anchors(text: str) -> list[str]:
+    """Return a message for each anchor that occurs twice; links reach only the first."""
     counts = Counter(Tags(text).anchors)
-    return [f"#{anchor} stands {n} times" for anchor, n in counts.items() if n > 1]
+    return [f"#{anchor} occurs {n} times" for anchor, n in counts.items() if n > 1]

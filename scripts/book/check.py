@@ -1,4 +1,4 @@
-"""The check of a page: Sybil reads it in order, runs what it finds and compares the results.
+"""Checks a page: Sybil reads it in order, runs its code and compares the results.
 
 sybil().pytest()     the hook for pytest; adjacent numbers, tables or sessions are one test
 corrections(text)    what `make update` writes into a page
@@ -18,11 +18,11 @@ from sybil import Document, Example, Region, Sybil
 
 import posenc
 from scripts import DOCS, ROOT
-from scripts.book.anchors import doubled_anchors
+from scripts.book.anchors import duplicate_anchors
 from scripts.book.citations import fact
 from scripts.book.cited import miscited
 from scripts.book.data import front_matter
-from scripts.book.numbers import bindings, shown_bindings
+from scripts.book.numbers import bindings, example_bindings
 from scripts.book.render import render
 from scripts.book.sessions import sessions
 from scripts.book.settings import Setting, accepted, strays
@@ -31,7 +31,7 @@ from scripts.book.text import Correction, line_of
 
 
 class Checked(Protocol):
-    """Anything in a page that shows the value of an expression."""
+    """A part of a page that shows the value of an expression."""
 
     @property
     def start(self) -> int:
@@ -42,20 +42,20 @@ class Checked(Protocol):
         """The position after its last character."""
 
     def corrections(self, text: str, names: dict[str, Any]) -> list[Correction]:
-        """Return what to change in the page, nothing if it is right."""
+        """Return the corrections to the page, none if it is right."""
 
 
 Finder = Callable[[str], Iterable[Checked]]
-FINDERS: tuple[Finder, ...] = (sessions, bound_tables, bindings, shown_bindings)
+FINDERS: tuple[Finder, ...] = (sessions, bound_tables, bindings, example_bindings)
 
 
 PRINTING = np.get_printoptions()
 
 
 class _Page(Document):
-    """A page whose examples all have the column in their own line.
+    """A page whose examples have their column counted from the start of their line.
 
-    Sybil 10.1 counts the second example of a line from the start of the page.
+    Sybil 10.1 counts the column of a line's second example from the start of the page.
     """
 
     def examples(self) -> Iterator[Example]:
@@ -77,7 +77,7 @@ def names() -> dict[str, Any]:
 
 
 def names_of_rooms() -> dict[str, Any]:
-    """Return what other rooms of `scripts/` add: `NAMES` in a room's `page_names.py`."""
+    """Return the names that other rooms of `scripts/` add, `NAMES` in their `page_names.py`."""
     rooms = sorted(path.parent.name for path in ROOT.glob("scripts/*/page_names.py"))
     modules = [import_module(f"scripts.{room}.page_names") for room in rooms]
     return {name: value for module in modules for name, value in module.NAMES.items()}
@@ -106,24 +106,24 @@ def _parse_page(document: Document) -> Iterator[Region]:
 
 
 def _failure(text: str) -> str:
-    """Return why a page cannot be shown, or which anchors it has twice."""
+    """Return why a page cannot be rendered, or its duplicate anchors, or an empty string."""
     try:
         front_matter(text)
-        return "; ".join(f"the anchor {found}" for found in doubled_anchors(render(text)))
+        return "; ".join(f"the anchor {found}" for found in duplicate_anchors(render(text)))
     except Exception as error:
-        return f"the page cannot be shown: {type(error).__name__}: {error}"
+        return f"the page cannot be rendered: {type(error).__name__}: {error}"
 
 
 def _parse_checked(document: Document) -> Iterator[Region]:
-    """Yield everything that shows a value; neighbours of the same kind are one example.
+    """Yield everything that shows a value, with neighbours of the same kind as one example.
 
-    A page has hundreds of them, and most are checked faster than pytest handles an example.
+    A page has hundreds of values, and pytest takes longer per example than most checks do.
     """
     found: list[Checked] = []
     for finder in FINDERS:
         try:
             found.extend(finder(document.text))
-        except ValueError as error:  # malformed: a failure of the page
+        except ValueError as error:  # malformed, so the page fails
             yield Region(document.end, document.end, str(error), _report)
     for _, neighbours in groupby(sorted(found, key=lambda checked: checked.start), key=type):
         row = list(neighbours)
@@ -131,14 +131,14 @@ def _parse_checked(document: Document) -> Iterator[Region]:
 
 
 def _evaluate(example: Example) -> str:
-    """Return every error with its line; an error does not hide those after it."""
+    """Return all errors of an example, each with its line."""
     text = example.document.text
-    said = (_wrong(checked, text, example.namespace) for checked in example.parsed)
-    return "\n".join(filter(None, said))
+    errors = (_errors(checked, text, example.namespace) for checked in example.parsed)
+    return "\n".join(filter(None, errors))
 
 
-def _wrong(checked: Checked, text: str, namespace: dict[str, Any]) -> str:
-    """Return what is wrong with one thing in a page, or an empty string."""
+def _errors(checked: Checked, text: str, namespace: dict[str, Any]) -> str:
+    """Return the errors of one part of a page, or an empty string."""
     try:
         found = corrections_of(checked, text, namespace)
     except PageError as error:
@@ -147,9 +147,9 @@ def _wrong(checked: Checked, text: str, namespace: dict[str, Any]) -> str:
 
 
 def _parse_strays(document: Document) -> Iterator[Region]:
-    """Yield what nothing checks, and citations that are wrong, as examples that fail."""
+    """Yield unchecked parts of a page and wrong citations, as examples that fail."""
     path = Path(document.path)
-    if path.name == "README.md":  # forges show it as it is, so it has no bindings
+    if path.name == "README.md":  # has no bindings, since GitHub would show them as written
         return
     page = path.relative_to(DOCS).as_posix() if path.is_relative_to(DOCS) else ""
     listed = accepted(page)
@@ -167,7 +167,7 @@ def _report(example: Example) -> str:
 
 
 def corrections_of(checked: Checked, text: str, namespace: dict[str, Any]) -> list[Correction]:
-    """Return the corrections of one thing in a page.
+    """Return the corrections of one part of a page.
 
     Raises:
         PageError: It cannot be evaluated, or the page has redefined a name that all pages share.
@@ -176,7 +176,7 @@ def corrections_of(checked: Checked, text: str, namespace: dict[str, Any]) -> li
         found = checked.corrections(text, namespace)
         for name, value in names().items():
             if namespace.get(name) is not value:
-                raise ValueError(f"{name} now means something else than in the rest of the book")
+                raise ValueError(f"the page redefines {name}, which all pages share")
     except Exception as error:
         about = " ".join(text[checked.start : checked.end].split())[:120]
         where = f"line {line_of(text, checked.start)}"
@@ -187,7 +187,7 @@ def corrections_of(checked: Checked, text: str, namespace: dict[str, Any]) -> li
 def corrections(text: str, namespace: dict[str, Any] | None = None) -> list[Correction]:
     """Run a page from top to bottom and return all its corrections.
 
-    Afterwards `namespace`, if given, holds the names that the page has defined.
+    Afterwards `namespace`, if given, contains the names that the page has defined.
     """
     found = [checked for finder in FINDERS for checked in finder(text)]
     namespace = {} if namespace is None else namespace
@@ -203,5 +203,5 @@ def corrections(text: str, namespace: dict[str, Any] | None = None) -> list[Corr
 def problems(text: str, settings: Sequence[Setting] = ()) -> list[str]:
     """Return the errors in a page with these accepted settings, as pytest would report them."""
     found = [*strays(text, settings), *miscited(text)]
-    said = [_failure(text), *(stray.message(text) for stray in found)]
-    return [*filter(None, said), *(correction.message(text) for correction in corrections(text))]
+    errors = [_failure(text), *(stray.message(text) for stray in found)]
+    return [*filter(None, errors), *(correction.message(text) for correction in corrections(text))]

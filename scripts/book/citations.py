@@ -1,8 +1,8 @@
-"""One place for each citation: `docs/data/references.yml`. And for each fact of the literature.
+"""Citations, from `docs/data/references.yml`, and facts from papers, from `docs/data/facts.yml`.
 
-`[^vaswani2017]` in a page makes a footnote with the whole reference; `[@vaswani2017]` writes the
-reference where it stands. `fact("bert-positions")` in a bound number is a value of
-`docs/data/facts.yml`, which names its source there.
+`[^vaswani2017]` in a page makes a footnote with the full reference; `[@vaswani2017]` is replaced by
+the reference. `fact("bert-positions")` in a bound number is a value in `facts.yml`, which also
+names its source.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
 
 from scripts import DATA
-from scripts.book.data import demand_fields, load
+from scripts.book.data import check_fields, load
 from scripts.book.text import outside_code
 
 NOTE = re.compile(r"\[\^(?P<key>[^\]]+)\](?!:)")
@@ -32,26 +32,26 @@ def references() -> dict[str, dict[str, Any]]:
 
 @cache
 def facts() -> dict[str, dict[str, Any]]:
-    """Return every fact of the literature by its name."""
+    """Return every fact from a paper by its name."""
     return _data("facts.yml", ["value", "what", "source"], optional=["place"])
 
 
 def _data(name: str, fields: list[str], optional: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
     data: dict[str, dict[str, Any]] = load(DATA / name)
     for key, entry in data.items():
-        demand_fields(f"{name}: {key}", entry, fields, optional)
+        check_fields(f"{name}: {key}", entry, fields, optional)
     return data
 
 
 def fact(name: str) -> Any:
-    """Return the value of a fact of the literature."""
+    """Return the value of a fact from a paper."""
     if name not in facts():
         raise KeyError(f"docs/data/facts.yml has no {name!r}")
     return facts()[name]["value"]
 
 
 def reference(key: str) -> str:
-    """Return a whole reference as Markdown."""
+    """Return a full reference as Markdown."""
     if key not in references():
         raise KeyError(f"docs/data/references.yml has no {key!r}")
     entry = references()[key]
@@ -74,10 +74,10 @@ class _Citations(Preprocessor):
 
 
 class CitationsExtension(Extension):
-    """Write the references that a page cites; stop the build at one that is not known."""
+    """Writes the references that a page cites; an unknown one stops the build."""
 
     def extendMarkdown(self, md: Markdown) -> None:
-        """Run before footnotes are read, since this writes footnotes."""
+        """Run before footnotes are parsed, since this writes footnotes."""
         md.preprocessors.register(_Citations(md), "book-citations", 31.5)
 
 

@@ -1,13 +1,13 @@
-"""What each citation of a page is for, compared with `docs/data/cited.yml`.
+"""Compares each citation of a page with `docs/data/cited.yml`.
 
-The file says of every work at which places the book cites it, and behind which words:
+For every work the file lists the sections that cite it, and the words before each citation:
 
     devlin2019:
       chapters/by-hand.md#learned: [BERT has 512 such rows]
 
-Both ways: a citation whose words the file does not have is reported, and words behind which no
-citation of that work stands. So one that is exchanged for another is found. And where a sentence
-prints a fact of `facts.yml`, the citation next to it has to be the fact's source.
+A citation whose words the file does not list is reported, and so are listed words that no citation
+of that work follows. This detects a citation that was exchanged for another. If a sentence prints a
+fact from `facts.yml`, the citation next to it must be the fact's source.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from scripts.book.numbers import BINDING, bindings
 from scripts.book.settings import Stray, sections
 from scripts.book.text import outside_code
 
-# Where what a citation is for cannot go on: a new paragraph, list item or row, and a new sentence.
+# The words that a citation is for end here: at a new paragraph, list item, table row or sentence.
 BREAK = re.compile(r"\n[ ]*(?=\n|[-*+>|][ ]|\d+\.[ ])|(?:(?<=[.?!:])|(?<=[.?!]\*))\s+(?=[^a-z\s])")
 FACT = re.compile(r"""\bfact\(["']([\w-]+)["']\)""")
 MARKUP = re.compile(
@@ -36,25 +36,25 @@ ADVISED = 8  # words of the line that a message proposes
 
 @dataclass(frozen=True)
 class Citation:
-    """A citation, where it stands, its section, and the words of its sentence before it."""
+    """A citation: its position, its work and section, and the words before it in its sentence."""
 
     start: int
     end: int
     work: str
     section: str
     words: str
-    sources: tuple[str, ...]  # of the facts that the sentence prints before it
+    sources: tuple[str, ...]  # works of the facts that the sentence prints before it
 
     @property
     def proposed(self) -> str:
-        """Return the last words before it, of one cell of a table, as the file may have them."""
+        """Return the last words before it, within one table cell, to propose for the file."""
         words = self.words.rpartition(" | ")[2].strip(".,;:| ")
         return " ".join(words.split()[-ADVISED:])
 
 
 @cache
 def cited() -> dict[str, dict[str, list[str]]]:
-    """Return behind which words every work is cited, by work and by place."""
+    """Return the words before which every work is cited, by work and section."""
     data: dict[str, dict[str, list[str]]] = load(DATA / "cited.yml")
     for work, places in data.items():
         if work not in references():
@@ -66,7 +66,7 @@ def cited() -> dict[str, dict[str, list[str]]]:
 
 
 def citations(text: str) -> Iterator[Citation]:
-    """Yield the citations of a page, in order; two that stand together are for the same words."""
+    """Yield the citations of a page, in order; adjacent ones are for the same words."""
     bound = list(bindings(text))
     notes = sorted(
         (note for a, b, _ in outside_code(text) for note in NOTE.finditer(text, a, b)),
@@ -77,7 +77,7 @@ def citations(text: str) -> Iterator[Citation]:
     begin = last = 0
     cited_last = ""
     for note in notes:
-        if text[last : note.start()].strip():  # not right behind another one
+        if text[last : note.start()].strip():  # not right after another one
             begin = max(last, breaks[bisect_right(breaks, note.start()) - 1])
         ended, last = last, note.end()
         section = next(s for s in stretches if s.start <= note.start() < s.end)
@@ -93,9 +93,9 @@ def citations(text: str) -> Iterator[Citation]:
 
 
 def _sources(expressions: str, already: str) -> tuple[str, ...]:
-    """Return the works of the facts in expressions, without one cited before in the sentence.
+    """Return the works of the facts in expressions, without one cited earlier in the sentence.
 
-    A fact may also be from lines of a text that this book reworks, which nobody cites.
+    A fact may also come from one of the texts that this book reworks, which are not cited.
     """
     named = (facts()[name]["source"] for name in FACT.findall(expressions) if name in facts())
     return tuple(
@@ -109,32 +109,32 @@ def _without_bindings(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return words without markup, each bound number as it is printed."""
+    """Return text without markup, with each bound number as printed."""
     text = BINDING.sub(lambda bound: bound["printed"] + (bound["unit"] or ""), NOTE.sub("", text))
     return " ".join(MARKUP.sub("", text).split())
 
 
 def miscited(text: str, page: str = "") -> Iterator[Stray]:
-    """Yield the citations of a page, a path below docs/, that are not for what they should be."""
+    """Yield the wrong citations of a page, a path relative to docs/, and the missing ones."""
     found = list(citations(text))
     for citation in found:
         if citation.sources and citation.work not in citation.sources:
-            says = f"stands behind a fact that is from {' and '.join(citation.sources)}"
-            yield Stray(citation.start, citation.end, says)
+            advice = f"follows a fact from {' and '.join(citation.sources)}: cite that instead"
+            yield Stray(citation.start, citation.end, advice)
         if page and not any(words in citation.words for words in _listed(citation, page)):
             line = f"{citation.work}: {page}#{citation.section}: [{citation.proposed}]"
-            advice = f"is not known to be for these words: read it, and put into cited.yml {line}"
+            advice = f"is not listed for these words: read the work, then add to cited.yml: {line}"
             yield Stray(citation.start, citation.end, advice)
-    yield from _left_over(found, page)
+    yield from _uncited(found, page)
 
 
 def _listed(citation: Citation, page: str) -> list[str]:
-    """Return the words behind which a work may be cited in the section of a citation."""
+    """Return the words listed for the work of a citation in its section."""
     return cited().get(citation.work, {}).get(f"{page}#{citation.section}", [])
 
 
-def _left_over(found: list[Citation], page: str) -> Iterator[Stray]:
-    """Yield the words of the file behind which the page does not cite that work."""
+def _uncited(found: list[Citation], page: str) -> Iterator[Stray]:
+    """Yield the words listed in the file that no citation of their work follows."""
     for work, places in cited().items():
         for place, listed in places.items():
             where, _, section = place.partition("#")
@@ -143,4 +143,5 @@ def _left_over(found: list[Citation], page: str) -> Iterator[Stray]:
             behind = [c.words for c in found if (c.work, c.section) == (work, section)]
             for words in listed:
                 if not any(words in sentence for sentence in behind):
-                    yield Stray(0, 0, f"cited.yml has {work} in {section} for {words!r}")
+                    advice = f"cited.yml lists {work} in {section} for {words!r}: cite or remove it"
+                    yield Stray(0, 0, advice)

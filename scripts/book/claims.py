@@ -1,9 +1,9 @@
-"""What the sources claim: the entries of `docs/data/claims/`, and a link to each from its place.
+"""The claims of the sources, from `docs/data/claims/`, and links to them from the pages.
 
-An entry names the place in the book that treats its claim. There a small line leads to the entry
-in the ledger, docs/trust/claims.md: in the correction that follows the place, or else right after
-it, and after what it announces with a colon. A page is known by the address of its title, which no
-two pages share.
+Each entry names the place in the book that discusses its claim. A line is added there with a link
+to the entry in the ledger, docs/trust/claims.md. It goes into the correction that follows the
+place, or else right after the place; after a paragraph that ends in a colon, it goes behind the
+block that the paragraph introduces. A page is identified by the id of its title, which is unique.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from markdown.extensions.toc import slugify
 from markdown.treeprocessors import Treeprocessor
 
 from scripts import DATA, DOCS
-from scripts.book.data import demand_fields, load
+from scripts.book.data import check_fields, load
 
 LEDGER = "trust/claims.md"
 TITLE = re.compile(r"^# (?P<words>[^{\n]+?) *(?:\{[^}\n]*#(?P<id>[\w-]+)[^}\n]*\})? *$", re.M)
@@ -42,7 +42,7 @@ LISTS = ("tests", "like")
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a source, and what we found."""
+    """A claim of a source, with our verdict and evidence."""
 
     id: str
     lines: str
@@ -62,12 +62,12 @@ class Claim:
 
     @property
     def page(self) -> str:
-        """Return the path of the page that treats it."""
+        """Return the path of the page that discusses it."""
         return self.at.partition("#")[0]
 
     @property
     def anchor(self) -> str:
-        """Return the address on that page."""
+        """Return the anchor on that page."""
         return self.at.partition("#")[2]
 
 
@@ -79,25 +79,25 @@ def claims(folder: Path = DATA / "claims") -> list[Claim]:
 
 @cache
 def _claims_in(path: Path, changed: int) -> list[Claim]:
-    """Return the claims of a file, read again once it has changed."""
+    """Return the claims in a file; `changed` makes the cache read it again after a change."""
     return [_claim(f"{path.name}: {name}", name, entry) for name, entry in load(path).items()]
 
 
 def _claim(where: str, name: str, entry: dict[str, Any]) -> Claim:
-    """Return a claim, if its entry has what it needs and says it as it should."""
-    demand_fields(where, entry, FIELDS, optional=["settings", "like"])
+    """Return the claim of an entry, after checking its fields."""
+    check_fields(where, entry, FIELDS, optional=["settings", "like"])
     for key, value in entry.items():
-        wanted = list if key in LISTS else str
-        if not isinstance(value, wanted):
-            raise TypeError(f"{where} has {value!r} as its {key}, which is no {wanted.__name__}")
+        kind = list if key in LISTS else str
+        if not isinstance(value, kind):
+            raise TypeError(f"{where}: {key} must be a {kind.__name__}; got {value!r}")
     if entry["verdict"] not in VERDICTS:
         known = ", ".join(VERDICTS)
-        raise ValueError(f"{where} has the verdict {entry['verdict']!r}; there are {known}")
+        raise ValueError(f"{where}: verdict must be one of {known}; got {entry['verdict']!r}")
     return Claim(id=name, **entry)
 
 
 def title_id(text: str) -> str:
-    """Return the address of a page's title."""
+    """Return the id of a page's title."""
     title = TITLE.search(text)
     return "" if title is None else title["id"] or slugify(title["words"], "-")
 
@@ -107,8 +107,8 @@ def _title_of(path: Path, changed: int) -> str:
     return title_id(path.read_text("utf-8"))
 
 
-def treated(title: str) -> dict[str, list[Claim]]:
-    """Return the claims that the page with this title treats, by their places on it."""
+def claims_on_page(title: str) -> dict[str, list[Claim]]:
+    """Return the claims discussed on the page with this title id, by anchor."""
     pages = {claim.page for claim in claims()}
     files = {page: DOCS / page for page in sorted(pages) if (DOCS / page).is_file()}
     mine = {p for p, f in files.items() if _title_of(f, f.stat().st_mtime_ns) == title}
@@ -124,7 +124,7 @@ class _Claims(Treeprocessor):
         title = root.find("h1")
         if title is None:
             return
-        places = treated(title.get("id", ""))
+        places = claims_on_page(title.get("id", ""))
         parents = {child: parent for parent in root.iter() for child in parent}
         for element in [e for e in root.iter() if e.get("id") in places]:
             parent, after = _where(element, root, parents, set(places))
@@ -134,7 +134,7 @@ class _Claims(Treeprocessor):
 def _where(
     element: Element, root: Element, parents: dict[Element, Element], places: set[str]
 ) -> tuple[Element, int]:
-    """Return what gets the line, and where in it: a note, a correction, or what is around all."""
+    """Return the element that gets the line (a note, a correction or the page) and the index."""
     while parents[element] is not root:
         element = parents[element]
         if "admonition" in _classes(element) or element.tag == "details":
@@ -149,13 +149,13 @@ def _where(
         return element, len(element)
     if element.tag in HEADINGS:
         return root, start + len(stretch)
-    said = 1 if stretch and _announces(element) else 0
-    evidence = takewhile(lambda block: "checked" in _classes(block), stretch[said:])
-    return root, start + said + len(list(evidence))
+    introduced = 1 if stretch and _introduces(element) else 0
+    evidence = takewhile(lambda block: "checked" in _classes(block), stretch[introduced:])
+    return root, start + introduced + len(list(evidence))
 
 
-def _announces(element: Element) -> bool:
-    """Return whether a paragraph ends in a colon: nothing may come between it and what follows."""
+def _introduces(element: Element) -> bool:
+    """Return whether a paragraph ends in a colon, so that the next block belongs to it."""
     return element.tag == "p" and "".join(element.itertext()).rstrip().endswith(":")
 
 
@@ -164,7 +164,7 @@ def _classes(element: Element) -> list[str]:
 
 
 def _stretch(blocks: list[Element], places: set[str]) -> Iterator[Element]:
-    """Yield the blocks up to the next heading, or the next place that treats a claim."""
+    """Yield the blocks up to the next heading, or the next place that discusses a claim."""
     for block in blocks:
         if block.tag in HEADINGS or any(inner.get("id") in places for inner in block.iter()):
             return
@@ -172,7 +172,7 @@ def _stretch(blocks: list[Element], places: set[str]) -> Iterator[Element]:
 
 
 def _line(found: list[Claim]) -> Element:
-    """Return the line that leads to the entries of a place."""
+    """Return the line with links to the entries for a place."""
     line = Element("p", {"class": "ledger"})
     line.text, line.tail = "In the ledger: ", "\n"
     for n, claim in enumerate(found):
@@ -184,10 +184,10 @@ def _line(found: list[Claim]) -> Element:
 
 
 class ClaimsExtension(Extension):
-    """Lead from each place that treats a claim to the ledger."""
+    """Links each place that discusses a claim to the ledger."""
 
     def extendMarkdown(self, md: Markdown) -> None:
-        """Run when headings have their addresses, and before links are resolved."""
+        """Run after headings get their ids and before links are resolved."""
         md.treeprocessors.register(_Claims(md), "book-claims", 4)
 
 

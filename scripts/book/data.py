@@ -1,4 +1,4 @@
-"""Reads the data of the book, docs/data/, and front matter; what it cannot use is an error."""
+"""Reads the book's data, docs/data/, and front matter, and rejects what it does not know."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import yaml
 
 from scripts.book.text import FRONT
 
-# The loader written in C, where there is one, is ten times as fast.
+# The loader written in C, if available, is ten times faster.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Once(_Loader):  # type: ignore[misc]
-    """A loader that rejects duplicate keys, of which YAML keeps the last."""
+    """A loader that rejects duplicate keys; plain YAML keeps the last value."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
-        """Return a mapping whose keys are all different."""
+        """Return a mapping, after checking that its keys are unique."""
         keys = Counter(self.construct_object(key, deep=True) for key, _ in node.value)
         twice = [key for key, times in keys.items() if times > 1]
         if twice:
             line = node.start_mark.line + 1
-            raise ValueError(f"the mapping from line {line} on has {twice[0]!r} more than once")
+            raise ValueError(f"the mapping at line {line} has the key {twice[0]!r} more than once")
         return super().construct_mapping(node, deep=deep)
 
 
@@ -51,7 +51,7 @@ def compose(text: str) -> yaml.Node | None:
     return node
 
 
-def demand_fields(
+def check_fields(
     where: str, entry: dict[str, Any], needed: Collection[str], optional: Collection[str] = ()
 ) -> None:
     """Raise an error if an entry lacks a field or has an unknown one."""
@@ -60,4 +60,4 @@ def demand_fields(
             raise ValueError(f"{where} has no field {field!r}")
     for field in entry:
         if field not in {*needed, *optional}:
-            raise ValueError(f"{where} has a field {field!r}, which nothing reads")
+            raise ValueError(f"{where} has an unknown field {field!r}")

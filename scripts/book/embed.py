@@ -1,8 +1,8 @@
-"""Code in pages is the project's code: a line `--src-- posenc.sinusoidal.shift_matrix`.
+"""Embeds the project's own code in pages: `--src-- posenc.sinusoidal.shift_matrix`.
 
-The line becomes a listing of that function, class, method or constant, cut from its file while
-the site is built. `--src-- … nodoc` leaves the docstring out, for pages that say it better in
-prose. A symbol that is gone, or a file that is, stops the build.
+Such a line becomes a listing of that function, class, method or constant, cut from its file while
+the site is built. `--src-- … nodoc` omits the docstring, for pages that explain it in prose. If the
+symbol or its file does not exist, the build stops.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ def source(symbol: str, *, nodoc: bool = False, root: Path = ROOT) -> tuple[Path
 
 
 def _module(symbol: str, root: Path) -> tuple[Path, list[str]]:
-    """Return the file that the front of a dotted symbol names, and the names that are left."""
+    """Return the file of a dotted symbol, and its names within that file."""
     parts = symbol.split(".")
     for end in range(len(parts) - 1, 0, -1):
         path = root.joinpath(*parts[:end]).with_suffix(".py")
         if path.is_file():
             return path, parts[end:]
-    raise SymbolNotFoundError(f"no file holds {symbol}")
+    raise SymbolNotFoundError(f"found no file for {symbol}")
 
 
 def _defined(node: ast.stmt) -> set[str]:
@@ -63,7 +63,7 @@ def _defined(node: ast.stmt) -> set[str]:
 
 
 def _cut(lines: list[str], node: ast.stmt, nodoc: bool) -> str:
-    """Return the lines of a definition, from its decorators on, with or without its docstring."""
+    """Return the source of a definition with its decorators, with or without its docstring."""
     decorators = getattr(node, "decorator_list", [])
     first = min([node.lineno, *(d.lineno for d in decorators)]) - 1
     kept = range(first, node.end_lineno or node.lineno)
@@ -72,7 +72,7 @@ def _cut(lines: list[str], node: ast.stmt, nodoc: bool) -> str:
 
 
 def _docstring_lines(lines: list[str], node: ast.stmt) -> set[int]:
-    """Return the numbers, from 0, of the lines of docstrings and of empty lines after them."""
+    """Return the line numbers, from 0, of docstrings and of the empty lines after them."""
     found: set[int] = set()
     for inner in ast.walk(node):
         if isinstance(inner, Documented) and ast.get_docstring(inner) and len(inner.body) > 1:
@@ -108,10 +108,10 @@ class _Embed(Preprocessor):
 
 
 class EmbedExtension(Extension):
-    """Replace `--src--` lines by the code they name."""
+    """Replaces `--src--` lines by the code they name."""
 
     def extendMarkdown(self, md: Markdown) -> None:
-        """Run before fences are read, since this writes fences."""
+        """Run before fences are parsed, since this writes fences."""
         md.preprocessors.register(_Embed(md), "book-embed", 32.5)
 
 

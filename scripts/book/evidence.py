@@ -1,6 +1,6 @@
-"""The line under everything that is proved: a paragraph with `{.checked}` that names a test.
+"""Lines of evidence: paragraphs with `{.checked}` that name the tests of a statement.
 
-The test that it names must exist, once, under `tests/`: a page cannot cite a proof that is gone.
+Each test must be defined exactly once under `tests/`, so a page cannot name a test that is gone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from markdown.treeprocessors import Treeprocessor
 from scripts import ROOT
 
 TEST = re.compile(r"\btest_\w+\b")
-# Formatted code begins so; to parse all tests would take the builder longer than many a page.
+# Enough for formatted code; parsing all tests would take longer than building most pages.
 DEFINED = re.compile(r"^def (test_\w+)\(", re.M)
 
 
@@ -30,7 +30,7 @@ def tests(root: Path = ROOT) -> list[str]:
 
 @cache
 def _tests_in(path: Path, changed: int) -> list[str]:
-    """Return the names of the test functions of a file, read again once it has changed."""
+    """Return the test functions in a file; `changed` makes the cache read it after a change."""
     return DEFINED.findall(path.read_text(encoding="utf-8"))
 
 
@@ -38,35 +38,35 @@ class _Evidence(Treeprocessor):
     def run(self, root: ElementTree.Element) -> None:
         cited: list[str] = []
         for line in root.iter("p"):
-            said = "".join(line.itertext())
+            words = "".join(line.itertext())
             if "checked" in (line.get("class") or "").split():
-                cited += _named(said)
+                cited += _tests_named(words)
                 for code in line.iter("code"):
-                    _let_wrap(code)
-            elif said.startswith("Checked by"):
-                raise ValueError(f"{said!r} wants {{ .checked }} under it")
+                    _allow_breaks(code)
+            elif words.startswith("Checked by"):
+                raise ValueError(f"{words!r} needs {{ .checked }} on the next line")
         if cited:
-            _demand_tests(cited)
+            _check_that_tests_exist(cited)
 
 
-def _named(said: str) -> list[str]:
-    """Return the tests that a line names; one that says it is checked names some."""
-    named = TEST.findall(said)
-    if said.startswith("Checked by") != bool(named):
-        raise ValueError(f"{said!r} says that something checks, and not which test")
+def _tests_named(words: str) -> list[str]:
+    """Return the tests that a line of evidence names after "Checked by"."""
+    named = TEST.findall(words)
+    if words.startswith("Checked by") != bool(named):
+        raise ValueError(f"{words!r} must begin with 'Checked by' and name a test, or do neither")
     return named
 
 
-def _demand_tests(cited: list[str]) -> None:
-    """Stop unless every test that a page names stands in `tests/`, once."""
+def _check_that_tests_exist(cited: list[str]) -> None:
+    """Raise an error unless every test that a page names is defined exactly once."""
     times = Counter(tests())
     for name in cited:
         if times[name] != 1:
-            raise LookupError(f"a page cites {name}, which stands {times[name]} times in tests/")
+            raise LookupError(f"a page names {name}, which tests/ defines {times[name]} times")
 
 
-def _let_wrap(code: ElementTree.Element) -> None:
-    """Let a long name break after its underscores."""
+def _allow_breaks(code: ElementTree.Element) -> None:
+    """Let a long name wrap after its underscores."""
     first, *others = (code.text or "").split("_")
     if others:
         code.text = first + "_"
@@ -75,10 +75,10 @@ def _let_wrap(code: ElementTree.Element) -> None:
 
 
 class EvidenceExtension(Extension):
-    """Check and show the lines of evidence."""
+    """Checks and renders the lines of evidence."""
 
     def extendMarkdown(self, md: Markdown) -> None:
-        """Run when attribute lists are read and tables have their lines."""
+        """Run after attribute lists are parsed and tables have their lines."""
         md.treeprocessors.register(_Evidence(md), "book-evidence", 6)
 
 

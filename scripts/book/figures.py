@@ -1,10 +1,10 @@
-"""Figures in pages: `![alt](../figures/waves-light.svg)` stands for all four of its drawings.
+"""Figures in pages: `![alt](../figures/waves-light.svg)` shows a figure in all four drawings.
 
-The author writes the light one, which any viewer of Markdown shows. The built page gets a light
-and a dark picture, of which its style shows one, and each has a wide and a phone drawing, of which
-the browser takes one. Sizes are the drawings' own, so nothing moves while they load.
+The author names the light drawing, which any Markdown viewer can show. The built page gets a light
+and a dark picture, and CSS shows one of them. Each has a wide and a phone drawing, and the browser
+chooses one. Sizes are those of the drawings, so the layout does not shift while they load.
 
-A drawing that is missing, or an image without words for those who do not see it, stops the build.
+A missing drawing, or an image without alternative text, stops the build.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from scripts import DOCS
 WRITTEN = re.compile(r"^(?P<folder>(?:.*/)?figures/)(?P<file>[^/]+)$")
 LIGHT = "-light.svg"
 
-# Below these widths of a window the wide drawing would shrink until its words cannot be read: one
-# as wide as the text on phones, one that takes the margin too wherever there is no margin.
+# Below these window widths the text in a wide drawing would be too small to read: on phones for a
+# drawing as wide as the text, and wherever there is no margin for one that extends into the margin.
 TEXT_WIDTH = 600
 PHONES, NO_MARGIN = "(max-width: 44.98em)", "(max-width: 59.98em)"
 
@@ -34,12 +34,12 @@ PIXELS_A_POINT = 96 / 72
 
 
 class FigureError(ValueError):
-    """A page shows a figure that is not all there."""
+    """A figure in a page is incomplete."""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """One drawing of a figure: its address, seen from the page, and its size."""
+    """One drawing of a figure: its address, relative to the page, and its size."""
 
     address: str
     width: str
@@ -57,7 +57,7 @@ def size(file: Path) -> tuple[str, str]:
 
 
 class _Pictures(Treeprocessor):
-    """Put two pictures where an image of a figure stands."""
+    """Replaces each image of a figure by two pictures."""
 
     def __init__(self, md: Markdown, folder: Path) -> None:
         super().__init__(md)
@@ -77,7 +77,7 @@ class _Pictures(Treeprocessor):
         if not file.endswith(LIGHT):
             raise FigureError(f"{file}: write the light drawing, {Path(file).stem}{LIGHT}")
         if not image.get("alt", "").strip():
-            raise FigureError(f"{file}: say in words what it shows, ![words](…{file})")
+            raise FigureError(f"{file}: describe what it shows, ![description](…{file})")
         stem = folder + file.removesuffix(LIGHT)
         return [self._picture(image, stem, shade) for shade in ("light", "dark")]
 
@@ -100,7 +100,7 @@ class _Pictures(Treeprocessor):
 
 
 def _only_image(element: Element) -> Element | None:
-    """Return an image, also where it is all that a paragraph holds."""
+    """Return an element that is an image, or the image in a paragraph without other content."""
     if element.tag == "p" and len(element) == 1:
         words = (element.text or "") + (element[0].tail or "")
         element = element if words.strip() else element[0]
@@ -108,14 +108,14 @@ def _only_image(element: Element) -> Element | None:
 
 
 class FiguresExtension(Extension):
-    """Show every figure in its four drawings."""
+    """Shows every figure in its four drawings."""
 
     def __init__(self, **kwargs: Any) -> None:
-        self.config = {"folder": [str(DOCS / "figures"), "where the drawings stand"]}
+        self.config = {"folder": [str(DOCS / "figures"), "folder of the drawings"]}
         super().__init__(**kwargs)
 
     def extendMarkdown(self, md: Markdown) -> None:
-        """Run after a builder has made addresses relative to the page, which it does at 0."""
+        """Run after mkdocs has made addresses relative to the page, which it does at 0."""
         processor = _Pictures(md, Path(self.getConfig("folder")))
         md.treeprocessors.register(processor, "book-figures", -1)
 

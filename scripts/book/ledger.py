@@ -1,4 +1,4 @@
-"""The ledger of claims, docs/trust/claims.md, made from `docs/data/claims/` by `make update`."""
+"""Makes the ledger of claims, docs/trust/claims.md, from `docs/data/claims/`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from scripts import DATA, DOCS
 from scripts.book.check import names as book_names
 from scripts.book.claims import LEDGER, VERDICTS, Claim, claims
 from scripts.book.data import compose
-from scripts.book.numbers import BINDING, PRINTED, binding, differing
-from scripts.book.sourcemap import lines_shown, link, sources
+from scripts.book.numbers import BINDING, PRINTED, binding, compare
+from scripts.book.sourcemap import format_lines, link, sources
 from scripts.book.text import Correction, corrected
 
 PAGE = DOCS / LEDGER
@@ -68,7 +68,7 @@ def page() -> str:
 
 
 def counts(found: list[Claim], names: list[str]) -> str:
-    """Return the table of how many claims of each source have each verdict."""
+    """Return a table that counts the claims of each source by verdict."""
     tally = Counter((claim.source, claim.verdict) for claim in found)
     rows = {f"[{name}](#{name.lower()})": [tally[name, v] for v in VERDICTS] for name in names}
     rows["all"] = [sum(column) for column in zip(*rows.values(), strict=True)]
@@ -81,16 +81,16 @@ def counts(found: list[Claim], names: list[str]) -> str:
 
 
 def form(names: list[str]) -> str:
-    """Return the choice of sources and verdicts; a script shows it."""
+    """Return the form that filters by source and verdict, which a script shows."""
     by_source = [CHOICE.format(name="source", value=n.lower(), words=n) for n in names]
     by_verdict = [CHOICE.format(name="verdict", value=v, words=w) for v, w in VERDICTS.items()]
     return FILTER.format(sources="\n".join(by_source), verdicts="\n".join(by_verdict))
 
 
 def entry(claim: Claim) -> str:
-    """Return a claim as a block of its own: head, quotation, evidence, what is right, proof."""
+    """Return the block of a claim: heading, quotation, evidence, correction and tests."""
     address, source, verdict = claim.id.lower(), claim.source.lower(), claim.verdict
-    where = f"{'lines' if set('-,') & set(claim.lines) else 'line'} {lines_shown(claim.lines)}"
+    where = f"{'lines' if set('-,') & set(claim.lines) else 'line'} {format_lines(claim.lines)}"
     parts = [
         f'/// html | article.claim[data-source="{source}" data-verdict="{verdict}"]',
         f'<h3 id="{address}"><a href="#{address}">{claim.id}</a> '
@@ -106,18 +106,18 @@ def entry(claim: Claim) -> str:
 
 
 def _likes(claim: Claim) -> str:
-    """Return the links to the claims that this one is judged like, or nothing."""
+    """Return links to the claims with the same content, or an empty string."""
     links = ", ".join(f"[{other}](#{other.lower()})" for other in claim.like)
     return f"; judged like {links}" if links else ""
 
 
 def proof(tests: list[str]) -> str:
-    """Return the names of tests as the line of evidence has them."""
+    """Return the names of tests, formatted for a line of evidence."""
     return ", ".join(f"`{test}`" for test in tests)
 
 
-def mend() -> list[str]:
-    """Rewrite the bound numbers of the data in place, and return what was changed."""
+def update_numbers() -> list[str]:
+    """Rewrite the bound numbers in the data in place, and return a message for each change."""
     changes = []
     for file in sorted((DATA / "claims").glob("*.yml")):
         text = file.read_text("utf-8")
@@ -129,9 +129,9 @@ def mend() -> list[str]:
 
 
 def corrections(text: str) -> list[Correction]:
-    """Return what the bound numbers of a data file should be instead, where they stand in it.
+    """Return the corrections of the bound numbers in a data file.
 
-    A binding is read from what YAML makes of the text, and its number is found in the text itself.
+    Bindings are read from the parsed YAML; their positions are found in the text.
     """
     found = []
     for node in scalars(compose(text)):
@@ -140,12 +140,12 @@ def corrections(text: str) -> list[Correction]:
         for match, number in zip(bound, printed, strict=True):
             for wrong in binding(match).corrections(node.value, book_names()):
                 start = number.start("printed")
-                found += differing(start, number["printed"], wrong.should, wrong.about)
+                found += compare(start, number["printed"], wrong.should, wrong.about)
     return found
 
 
 def scalars(node: yaml.Node | None) -> Iterator[yaml.ScalarNode]:
-    """Yield all texts under a node of YAML."""
+    """Yield all scalars under a YAML node."""
     if isinstance(node, yaml.ScalarNode):
         yield node
     elif isinstance(node, yaml.MappingNode):

@@ -1,7 +1,7 @@
-"""Nothing of the page language may reach the reader as it was written.
+"""Stops the build if a finished page still contains page language.
 
-A dollar that is never closed, a `--src--` with a word misspelt, a binding that is not one: each
-would be shown as it stands, unchecked. This looks at the finished page and stops the build.
+An unclosed dollar sign, a misspelt `--src--` line or a malformed binding would otherwise appear on
+the page as written, and unchecked.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from markdown.postprocessors import Postprocessor
 
 from scripts.book.mathematics import FORMULA
 
-# What the reader does not read as prose: listings, inline code, formulas, tags.
+# Not prose: listings, inline code, formulas, tags.
 SET_ASIDE = re.compile(rf"<pre\b.*?</pre>|<code\b.*?</code>|{FORMULA.pattern}|<[^<>]*>", re.S)
 LEFT = re.compile(
     r"\{\{|\}\}|--src|\[[\^@]\w|(?<!\\)\$|(?:^|\n)\s*(?:///|!!!|\?\?\?)|\{ ?[.#:]\w|<!--"
@@ -22,7 +22,7 @@ LEFT = re.compile(
 
 
 class LeftoverError(ValueError):
-    """Something of the page language was not understood."""
+    """A page contains page language that was not processed."""
 
 
 class _Leftovers(Postprocessor):
@@ -35,10 +35,10 @@ class _Leftovers(Postprocessor):
 
 
 class LeftoversExtension(Extension):
-    """Stop at page language that nothing has understood."""
+    """Rejects page language that was not processed."""
 
     def extendMarkdown(self, md: Markdown) -> None:
-        """Run just before formulas are set, while they are still easily told from prose."""
+        """Run just before formulas are rendered, while they are still marked as formulas."""
         md.postprocessors.register(_Leftovers(md), "book-leftovers", 2)
 
 

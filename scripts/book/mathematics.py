@@ -1,7 +1,7 @@
-"""Mathematics set while the site is built: KaTeX's HTML to see, its MathML to hear.
+"""Renders formulas while the site is built: HTML for display, MathML for screen readers.
 
-`pymdownx.arithmatex` finds the formulas; this hands each to the KaTeX of `node_modules`, run by
-QuickJS. The reader's browser runs nothing. TeX that KaTeX does not understand stops the build.
+`pymdownx.arithmatex` finds the formulas; KaTeX from `node_modules`, run by QuickJS, renders them.
+The reader's browser runs no script for them. TeX that KaTeX cannot parse stops the build.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from markdown.postprocessors import Postprocessor
 from scripts import ROOT
 
 KATEX = ROOT / "node_modules" / "katex" / "dist" / "katex.min.js"
-# A formula, and what stands right against it: a bracket, a full stop, the rest of a word.
+# A formula with the text that touches it: a bracket, a full stop, the rest of a word.
 FORMULA = re.compile(
     r"(?P<before>((?<![^\s<>])[^\s<>]+)?)"
     r'<(?P<tag>span|div) class="arithmatex">\\(?P<open>[(\[])(?P<tex>.*?)\\[)\]]</(?P=tag)>'
     r"(?P<after>[^\s<>]*)",
     re.S,
 )
-BASE = '<span class="katex-base">'  # a part of a formula that stays whole
-MAY_BREAK = '<span class="may-break"><wbr></span>'  # a line that is otherwise kept whole
-SHORT = 12  # signs; a formula no longer than this stands on one line
+BASE = '<span class="katex-base">'  # a part of a formula that never breaks
+MAY_BREAK = '<span class="may-break"><wbr></span>'  # allows a line break inside nowrap text
+SHORT = 12  # symbols; a formula up to this length never breaks
 
 
 class BadTeXError(ValueError):
-    """KaTeX does not understand a formula."""
+    """KaTeX cannot parse a formula."""
 
 
 @cache
 def _katex() -> Any:
     if not KATEX.is_file():
-        raise FileNotFoundError("KaTeX is not installed here: `make site` installs it, by `npm ci`")
+        raise FileNotFoundError("KaTeX is not installed; `make site` or `npm ci` installs it")
     context = quickjs.Context()
     context.eval(KATEX.read_text(encoding="utf-8"))
     return context
@@ -50,7 +50,7 @@ def render(tex: str, *, display: bool = False) -> str:
     """Return a formula as HTML and MathML."""
     options = {"displayMode": display, "throwOnError": True, "strict": "error"}
     try:
-        # As JSON, since QuickJS hands out a long string as a rope that its binding cannot read.
+        # As JSON, because QuickJS returns a long string as a rope, which its binding cannot read.
         call = f"JSON.stringify(katex.renderToString({json.dumps(tex)}, {json.dumps(options)}))"
         return str(json.loads(_katex().eval(call)))
     except quickjs.JSException as error:
@@ -66,27 +66,27 @@ def _rendered(match: re.Match[str]) -> str:
     formula = f'<span class="{kind}">{_searchable_once(render(tex))}</span>'
     if not (match["before"] or match["after"]):
         return formula
-    # A browser may break a line on either side of a formula, and no character forbids it.
+    # Browsers may break a line on either side of a formula, and no character prevents that.
     whole = f'<span class="formula-end">{match["before"]}{formula}{match["after"]}</span>'
     return whole if kind.endswith("short") else _breaking_inside(whole)
 
 
 def _breaking_inside(formula: str) -> str:
-    """Let a line that is otherwise kept whole break where KaTeX parts a formula."""
+    """Allow line breaks between the parts of a formula, inside nowrap text."""
     before, base, after = formula.partition(BASE)
     return before + base + after.replace(BASE, MAY_BREAK + BASE)
 
 
 def _signs(tex: str) -> int:
-    """Return about how many signs the reader sees of a formula."""
+    """Return the approximate number of visible symbols in a formula."""
     return len(re.findall(r"\\[A-Za-z]+|\\.|[^\s{}_^]", tex))
 
 
 def _searchable_once(formula: str) -> str:
-    """Keep the MathML from the search, which has the same letters from the HTML beside it.
+    """Exclude the MathML from the search index, which gets the same letters from the HTML.
 
-    It is the MathML because the search forgets what it leaves out at the first inner tag of the
-    same name, and the HTML is spans in spans.
+    The HTML cannot be excluded instead: it has nested spans, and the search ends an exclusion at
+    the first closing tag of the same name.
     """
     return formula.replace("<math ", "<math data-search-exclude ")
 
@@ -97,7 +97,7 @@ class _Mathematics(Postprocessor):
 
 
 class MathematicsExtension(Extension):
-    """Set the formulas that arithmatex has marked."""
+    """Renders the formulas that arithmatex has marked."""
 
     def extendMarkdown(self, md: Markdown) -> None:
         """Run last, when the page is HTML."""

@@ -1,12 +1,12 @@
-r"""Numbers bound to what computes them: `{{ 0.841 = sinusoidal_encoding(4, 8)[1, 0] }}`.
+r"""Numbers bound to expressions: `{{ 0.841 = sinusoidal_encoding(4, 8)[1, 0] }}`.
 
-The expression is evaluated among the names of `posenc`, `np`, `fact`, `measurement` and what the
-page's own sessions have defined. The value is written in the form that the page uses: as many
-decimals, with thousands separated or not, scientific or not. A page shows the number; the
-expression appears when the pointer rests on it. In mathematics the bare number goes to KaTeX.
+The expression can use the names of `posenc`, `np`, `fact`, `measurement`, and those that sessions
+on the page have defined. Its value is formatted like the printed number: the same decimals,
+thousands separators and notation. The page shows the number, and the expression on hover. In
+mathematics the bare number is passed to KaTeX.
 
-`{{ 57.3 degrees = 1 in radians }}` binds the unit as well: what is printed before the equals sign,
-and what the expression counts in.
+`{{ 57.3 degrees = 1 in radians }}` binds the unit as well: the printed one before the equals sign,
+and the one of the expression after `in`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
 
 from scripts.book.text import Correction, outside_code, spans
-from scripts.book.units import converted
+from scripts.book.units import convert
 
 NUMBER = r"[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d+)?"
 PRINTED = rf"\{{\{{\s*(?P<printed>{NUMBER})(?P<unit>°|\s+[A-Za-z]+)?\s+=\s+"
@@ -35,7 +35,7 @@ FORM = re.compile(r"(?P<sign>[-+−]?)(?P<whole>[\d,]+)(?:\.(?P<decimals>\d+))?(
 
 @dataclass(frozen=True)
 class Binding:
-    """A printed number, where it stands, and the expression that computes it."""
+    """A printed number, its position, and the expression that computes it."""
 
     start: int
     end: int
@@ -48,16 +48,16 @@ class Binding:
 
     @property
     def about(self) -> str:
-        """Return the expression, and the unit in which it counts."""
+        """Return the expression with its unit."""
         return f"{self.expression} in {self.computed}" if self.computed else self.expression
 
     def corrections(self, text: str, names: dict[str, Any]) -> list[Correction]:
-        """Return nothing, or the one correction that the printed number needs."""
+        """Return the correction of the printed number, in a list that is empty if it is right."""
         value = evaluate(self.expression, names)
         if self.unit or self.computed:
-            value = converted(_one_number(value), self.computed, self.unit.strip())
+            value = convert(_one_number(value), self.computed, self.unit.strip())
         should = as_printed(value, self.printed)
-        return differing(self.printed_start, self.printed, should, self.about)
+        return compare(self.printed_start, self.printed, should, self.about)
 
 
 def bindings(text: str) -> Iterator[Binding]:
@@ -66,8 +66,8 @@ def bindings(text: str) -> Iterator[Binding]:
         yield from _bindings(text, start, end, in_mathematics)
 
 
-def shown_bindings(text: str) -> Iterator[Binding]:
-    """Yield the bound numbers in a page's `markdown` fences, which show how a page is written."""
+def example_bindings(text: str) -> Iterator[Binding]:
+    """Yield the bound numbers in a page's `markdown` fences, which explain the page language."""
     for span in spans(text):
         if span.kind == "fence" and text[span.start : span.end].lstrip(" `~").startswith(
             "markdown"
@@ -81,7 +81,7 @@ def _bindings(text: str, start: int, end: int, in_mathematics: bool) -> Iterator
 
 
 def binding(match: re.Match[str], *, in_mathematics: bool = False) -> Binding:
-    """Return the binding that `BINDING` has found."""
+    """Return the binding of a match of `BINDING`."""
     return Binding(
         *match.span(),
         match["printed"],
@@ -94,7 +94,7 @@ def binding(match: re.Match[str], *, in_mathematics: bool = False) -> Binding:
 
 
 def evaluate(expression: str, names: dict[str, Any]) -> Any:
-    """Return the value of an expression of a page."""
+    """Return the value of an expression in a page."""
     return eval(compile(expression, "<page>", "eval"), names)
 
 
@@ -109,22 +109,22 @@ def as_printed(value: Any, printed: str) -> str:
     """
     form = FORM.fullmatch(printed)
     if form is None:
-        raise ValueError(f"{printed!r} is not written as a number")
+        raise ValueError(f"{printed!r} is not a number")
     number = _one_number(value)
     sign = "+" if form["sign"] == "+" else ""
     comma = "," if "," in form["whole"] else ""
     kind = f".{len(form['decimals'] or '')}{'e' if form['exponent'] else 'f'}"
     if isinstance(number, int) and kind == ".0f":
-        kind = "d"  # to the last digit, where a float would round
+        kind = "d"  # exact, where a float would round
     written = format(number, f"{sign}{comma}{kind}")
     written = re.sub(r"e([-+])0*(\d+)", lambda e: "e" + e[1].strip("+") + e[2], written)
-    if float(written.replace(",", "")) == 0:  # no number is minus zero
+    if float(written.replace(",", "")) == 0:  # print no minus zero
         written = written.lstrip("-")
     return written.replace("-", "−", 1) if form["sign"] == "−" else written
 
 
 def _one_number(value: Any) -> int | float:
-    """Return a value as the one finite number that can be printed."""
+    """Return a value as a single finite number."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     array = np.asarray(value)
@@ -136,8 +136,8 @@ def _one_number(value: Any) -> int | float:
     return number
 
 
-def differing(start: int, printed: str, should: str, about: str) -> list[Correction]:
-    """Return the correction of `printed` at `start`, in a list that is empty when it is right."""
+def compare(start: int, printed: str, should: str, about: str) -> list[Correction]:
+    """Return the correction of `printed` at `start`, in a list that is empty if it is right."""
     return (
         []
         if printed == should
@@ -145,32 +145,36 @@ def differing(start: int, printed: str, should: str, about: str) -> list[Correct
     )
 
 
-def shown(printed: str) -> str:
-    """Return a printed number as prose shows it: true minus sign, powers of ten raised."""
+def as_html(printed: str) -> str:
+    """Return a printed number as HTML, with a true minus sign and superscript exponents."""
     mantissa, _, exponent = printed.replace("-", "−").partition("e")
     return f"{mantissa} × 10<sup>{exponent}</sup>" if exponent else mantissa
 
 
-def shown_in_mathematics(printed: str) -> str:
-    """Return a printed number as TeX writes it."""
+def as_tex(printed: str) -> str:
+    """Return a printed number as TeX."""
     mantissa, _, exponent = printed.replace("−", "-").replace(",", "{,}").partition("e")
     return rf"{mantissa} \times 10^{{{exponent}}}" if exponent else mantissa
 
 
-def shown_binding(binding: Binding, before: str) -> str:
-    """Return what stands in the page for a bound number, given all that stands before it."""
+def replacement(binding: Binding, before: str) -> str:
+    """Return the Markdown that replaces a binding, given the text before it."""
     if binding.in_mathematics:
         if binding.unit:
-            raise ValueError(f"{binding.printed}{binding.unit}: in mathematics no unit is bound")
-        return shown_in_mathematics(binding.printed)
+            raise ValueError(
+                f"{binding.printed}{binding.unit}: a unit in mathematics stays unbound"
+            )
+        return as_tex(binding.printed)
     if before.rpartition("\n")[2].startswith("#"):
-        raise ValueError(f"{binding.printed}: a number bound in a heading would change its address")
-    if before.rfind("![") > before.rfind("]("):  # words for an image hold no markup
+        raise ValueError(
+            f"{binding.printed}: a bound number in a heading would change the heading's address"
+        )
+    if before.rfind("![") > before.rfind("]("):  # alternative text cannot contain markup
         return binding.printed.replace("-", "−") + binding.unit
     title = html.escape(binding.about)
-    # Markdown must find nothing of its own in the attribute.
+    # Escape Markdown characters in the attribute.
     title = re.sub(r"[\[\]\\$*_{}|`]", lambda mark: f"&#{ord(mark[0])};", title)
-    return f'<span class="bound" title="{title}">{shown(binding.printed)}</span>{binding.unit}'
+    return f'<span class="bound" title="{title}">{as_html(binding.printed)}</span>{binding.unit}'
 
 
 class _Numbers(Preprocessor):
@@ -178,15 +182,15 @@ class _Numbers(Preprocessor):
         text = "\n".join(lines)
         for binding in reversed(list(bindings(text))):
             before = text[: binding.start]
-            text = before + shown_binding(binding, before) + text[binding.end :]
+            text = before + replacement(binding, before) + text[binding.end :]
         return text.split("\n")
 
 
 class NumbersExtension(Extension):
-    """Show bound numbers; stop the build at a binding that is not well formed."""
+    """Renders bound numbers; a malformed binding stops the build."""
 
     def extendMarkdown(self, md: Markdown) -> None:
-        """Run before anything reads the text: bindings stand in tables and mathematics too."""
+        """Run first, since bindings also occur in tables and mathematics."""
         md.preprocessors.register(_Numbers(md), "book-numbers", 33)
 
 

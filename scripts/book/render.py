@@ -1,4 +1,4 @@
-"""A page as HTML, by the extensions that `mkdocs.yml` names, without building the site."""
+"""Renders a page with the extensions listed in `mkdocs.yml`, without building the site."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scripts.book.text import without_front_matter
 
 @cache
 def _markdown() -> Markdown:
-    config = load_config(str(ROOT / "mkdocs.yml"), hooks=[], plugins=[])  # they work on sites
+    config = load_config(str(ROOT / "mkdocs.yml"), hooks=[], plugins=[])  # these need a whole site
     return Markdown(extensions=config.markdown_extensions, extension_configs=config.mdx_configs)
 
 

@@ -1,9 +1,9 @@
-"""Which sessions of a page run in the reader's browser: those that need numpy and posenc alone.
+"""Marks the sessions that run in the reader's browser: those that need only numpy and posenc.
 
-A `pycon` fence of which every statement can run there gets the class `runs`, to which the page's
-script gives a button. What cannot run there is what imports anything else, torch above all, and
-what uses a name that nothing which can run has defined. A fence may hold both: it gets no button,
-and what of it could run goes, out of sight, before the next fence that has one.
+A `pycon` fence whose statements can all run there gets the class `runs`, and the page's script adds
+a *Run* button to it. A statement cannot run if it imports another package, such as torch, or uses a
+name that only such a statement defines. A fence with both kinds gets no button; its runnable
+statements run silently before the next fence with a button.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ HEAD = re.compile(r"[ ]*(?:`{3,}|~{3,})[ ]*pycon(?=[ ]*$)", re.M)
 
 @dataclass(frozen=True)
 class Runnable:
-    """A session that runs in the page."""
+    """A session that runs in the browser."""
 
     start: int  # of its fence
-    before: str  # what has to run first, of sessions that do not run as a whole
+    before: str  # statements to run first, from fences without a button
 
 
 def runnable(text: str) -> Iterator[Runnable]:
@@ -50,7 +50,7 @@ def runnable(text: str) -> Iterator[Runnable]:
 
 
 def _fences(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the place and the statements of each Python session."""
+    """Yield the position and the statements of each Python session."""
     for span in spans(text):
         fence = FENCE.match(text, span.start, span.end) if span.kind == "fence" else None
         if fence and fence["language"] == "pycon":
@@ -58,7 +58,7 @@ def _fences(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _runs(statement: str, known: set[str]) -> bool:
-    """Return whether a statement can run, and note which names are then known."""
+    """Return whether a statement can run, and update the known names."""
     table = symtable(statement, "<page>", "exec")
     defined = {name.get_name() for name in table.get_symbols() if _is_defined_by(name)}
     runs = all(map(_is_there, _imports(statement))) and _used(table) <= known | defined
@@ -71,7 +71,7 @@ def _is_defined_by(name: Symbol) -> bool:
 
 
 def _used(table: SymbolTable) -> set[str]:
-    """Return the names that a statement, or a function or class in it, takes from the page."""
+    """Return the global names that a statement, or a function or class in it, uses."""
     top = table.get_type() == "module"
     own = {
         name.get_name()
@@ -82,7 +82,7 @@ def _used(table: SymbolTable) -> set[str]:
 
 
 def _imports(statement: str) -> Iterator[str]:
-    """Yield the modules that a statement imports or, inside the package, names in full."""
+    """Yield the modules that a statement imports, or refers to as `posenc.…`."""
     for node in ast.walk(ast.parse(statement)):
         match node:
             case ast.Import():
@@ -94,13 +94,13 @@ def _imports(statement: str) -> Iterator[str]:
 
 
 def _is_there(module: str) -> bool:
-    """Return whether the browser's Python has a module; two parts of the package want torch."""
+    """Return whether the browser's Python has a module; two parts of `posenc` need torch."""
     torch = f"{module}.".startswith(("posenc.diagnose.", "posenc.nn."))
     return module.split(".")[0] in THERE and not torch
 
 
 class _Run(Preprocessor):
-    """Mark the fences that run."""
+    """Marks the fences that run."""
 
     def run(self, lines: list[str]) -> list[str]:
         text = "\n".join(lines)
@@ -112,10 +112,10 @@ class _Run(Preprocessor):
 
 
 class RunExtension(Extension):
-    """Mark the sessions that run in the reader's browser."""
+    """Marks the sessions that run in the reader's browser."""
 
     def extendMarkdown(self, md: Markdown) -> None:
-        """Run before fences are read, since this writes on them."""
+        """Run before fences are parsed, since this adds attributes to them."""
         md.preprocessors.register(_Run(md), "book-run", 32)
 
 

@@ -1,8 +1,8 @@
-"""Python and shell sessions in pages, run in the page's order, their output compared exactly.
+"""Python and shell sessions in pages, run in order, with their output compared exactly.
 
-A `pycon` fence holds a Python session; all of a page's sessions share one namespace. A `console`
-fence holds `$ python …` and what it prints. Whatever stands in such a fence is either typed, after
-a prompt, or printed; empty lines before a prompt or the end of the fence are neither.
+A `pycon` fence contains a Python session; all sessions on a page share one namespace. A `console`
+fence contains `$ python …` and its output. Every line in such a fence is input, after a prompt, or
+output; empty lines before a prompt or the end of the fence are neither.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TRACEBACK = "Traceback (most recent call last):\n"
 
 @dataclass(frozen=True)
 class Session:
-    """What was typed at one prompt, and what the page says it printed."""
+    """The input at one prompt, and the output that the page prints for it."""
 
     language: str
     start: int
@@ -42,7 +42,7 @@ class Session:
     margin: str
 
     def corrections(self, text: str, names: dict[str, Any]) -> list[Correction]:
-        """Run it; return nothing, or the correction of its output."""
+        """Run it; return the correction of its output, in a list that is empty if it is right."""
         run = _run_python if self.language == "pycon" else _run_command
         output = run(self, names, line_of(text, self.start)).rstrip("\n")
         if output == self.printed.rstrip("\n"):
@@ -57,7 +57,7 @@ class Session:
 
 
 def sessions(text: str) -> Iterator[Session]:
-    """Yield what is typed in the sessions of a page, in order."""
+    """Yield the sessions of a page, one for each prompt, in order."""
     for span in spans(text):
         fence = FENCE.match(text, span.start, span.end) if span.kind == "fence" else None
         if fence and fence["language"] in PROMPTS:
@@ -65,7 +65,7 @@ def sessions(text: str) -> Iterator[Session]:
 
 
 def _typed(text: str, fence: re.Match[str]) -> Iterator[Session]:
-    """Yield the sessions of one fence; each line after a prompt's belongs to it."""
+    """Yield the sessions of one fence."""
     first, further = PROMPTS[fence["language"]]
     margin, start = fence["margin"], fence.start("body")
     lines = fence["body"].splitlines(keepends=True)
@@ -73,7 +73,7 @@ def _typed(text: str, fence: re.Match[str]) -> Iterator[Session]:
     places = [start + sum(map(len, lines[:n])) for n in range(len(lines) + 1)]
     prompts = [n for n, line in enumerate(bare) if line.startswith(first)]
     if not prompts or any(line.strip() for line in bare[: prompts[0]]):
-        raise ValueError(f"line {line_of(text, start)}: a session begins with a prompt, {first!r}")
+        raise ValueError(f"line {line_of(text, start)}: a session must begin with {first!r}")
     for n, after in zip(prompts, [*prompts[1:], len(lines)], strict=True):
         end = n + 1
         while end < after and bare[end].startswith((further, further.strip() + "\n")):
@@ -95,7 +95,7 @@ def _typed(text: str, fence: re.Match[str]) -> Iterator[Session]:
 
 
 def _run_python(session: Session, names: dict[str, Any], line: int) -> str:
-    """Return what a statement prints, as an interactive session prints it."""
+    """Return the output of a statement in an interactive session."""
     written = io.StringIO()
     try:
         with contextlib.redirect_stdout(written):
@@ -103,19 +103,19 @@ def _run_python(session: Session, names: dict[str, Any], line: int) -> str:
     except (Exception, SystemExit) as error:
         if TRACEBACK not in session.printed:
             raise RuntimeError(f"{type(error).__name__}: {error}") from error
-        said = "".join(traceback.format_exception_only(error))
-        return f"{written.getvalue()}{TRACEBACK}    ...\n{said}"
+        message = "".join(traceback.format_exception_only(error))
+        return f"{written.getvalue()}{TRACEBACK}    ...\n{message}"
     return written.getvalue()
 
 
 def _run_command(session: Session, names: dict[str, Any], line: int) -> str:
-    """Return what a command prints; it has to be Python, without a shell's pipes, and end well."""
+    """Return the output of a command, which must be `python …` without shell syntax."""
     words = shlex.split(session.source, comments=True)
     if words[0] != "python" or set("|&;<>") & set(words):
-        raise ValueError("a console session runs `python …` alone, without a shell")
+        raise ValueError("a console session can only run `python …`, without shell syntax")
     done = subprocess.run(
         [sys.executable, *words[1:]], cwd=ROOT, capture_output=True, text=True, timeout=60
     )
     if done.returncode:
-        raise RuntimeError(f"it ended with status {done.returncode}: {done.stderr[-500:]}")
+        raise RuntimeError(f"exit status {done.returncode}: {done.stderr[-500:]}")
     return done.stdout + done.stderr

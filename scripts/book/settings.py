@@ -168,7 +168,7 @@ def strays(text: str, accepted: Sequence[Setting] = ()) -> Iterator[Stray]:
     claimed += [(span.start, span.end) for span in spans(text) if span.kind == "comment"]
     for prompt in PROMPT.finditer(text):
         if not any(start <= prompt.start() < end for start, end in claimed):
-            yield Stray(*prompt.span(), "looks like a session, and nothing runs it")
+            yield Stray(*prompt.span(), "looks like a session, but nothing runs it")
 
 
 def _file(page: str) -> Path:
@@ -208,14 +208,14 @@ def _not_accepted(setting: Setting) -> Stray:
 
 
 def _loose_units(text: str) -> Iterator[Stray]:
-    """Yield the units that follow a binding, where nothing compares them."""
+    """Yield the units after a binding, which are not checked."""
     for binding in bindings(text):
         unit = UNIT.match(text, binding.end)
         if unit and not binding.unit and not binding.in_mathematics:
             bound = (
                 f"{{{{ {binding.printed}{unit[0]} = {binding.expression} in {unit[0].strip()} }}}}"
             )
-            yield Stray(*unit.span(), f"is a unit that nothing compares: write {bound}")
+            yield Stray(*unit.span(), f"is a unit outside the binding: write {bound}")
 
 
 def _words_around(text: str, start: int, end: int) -> str:

@@ -1,4 +1,4 @@
-"""The map of sources, docs/trust/sources.md, made from `docs/data/sources/` by `make update`."""
+"""Makes the map of sources, docs/trust/sources.md, from `docs/data/sources/`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts import DATA, DOCS
-from scripts.book.data import demand_fields, front_matter, load
+from scripts.book.data import check_fields, front_matter, load
 
 MAP = "trust/sources.md"
 PAGE = DOCS / MAP
@@ -41,7 +41,7 @@ Checked by `test_no_item_is_missing`, `test_every_place_treats_its_item`
 
 @dataclass(frozen=True)
 class Item:
-    """Something that stands in a source, and its counterpart in the book."""
+    """An item of a source, such as a heading or a formula, and its counterpart in the book."""
 
     id: str
     lines: str
@@ -53,24 +53,24 @@ class Item:
 
     @property
     def page(self) -> str:
-        """Return the path of the page that has the counterpart."""
+        """Return the path of the page with the counterpart."""
         return self.at.partition("#")[0]
 
     @property
     def anchor(self) -> str:
-        """Return the address on that page."""
+        """Return the anchor on that page."""
         return self.at.partition("#")[2]
 
     @property
     def span(self) -> tuple[int, int]:
-        """Return the first and the last of its lines."""
+        """Return its first and last line."""
         first, _, last = self.lines.partition("-")
         return int(first), int(last)
 
 
 @dataclass(frozen=True)
 class Source:
-    """One of the five texts: what it is, the chapter that mirrors it, and all that stands in it."""
+    """One of the five texts: its title, the chapter that corresponds to it, and its items."""
 
     title: str
     page: str
@@ -85,17 +85,17 @@ def sources(folder: Path = DATA / "sources") -> dict[str, Source]:
 
 @cache
 def _source(file: Path, changed: int) -> Source:
-    """Return the source of a file, read again once it has changed."""
+    """Return the source in a file; `changed` makes the cache read it again after a change."""
     data: dict[str, Any] = load(file)
-    demand_fields(file.name, data, ["title", "page", "items"])
+    check_fields(file.name, data, ["title", "page", "items"])
     for name, entry in data["items"].items():
-        demand_fields(f"{file.name}: {name}", entry, FIELDS, optional=["differs"])
+        check_fields(f"{file.name}: {name}", entry, FIELDS, optional=["differs"])
     items = [_item(name, data["page"], **entry) for name, entry in data["items"].items()]
     return Source(data["title"], data["page"], items)
 
 
 def _item(name: str, page: str, *, anchor: str, **entry: Any) -> Item:
-    """Return an item, whose address says the page only when it is not the source's own."""
+    """Return an item; its anchor contains the page if it is not the source's own chapter."""
     at = anchor if "#" in anchor else f"{page}#{anchor}"
     return Item(id=name, at=at, differs=entry.pop("differs", ""), **entry)
 
@@ -111,7 +111,7 @@ def _table(name: str, source: Source) -> str:
     rows += [
         [
             item.id,
-            lines_shown(item.lines),
+            format_lines(item.lines),
             f"{item.kind}: {item.what}",
             link(item.at, home=source.page),
             item.differs,
@@ -124,20 +124,20 @@ def _table(name: str, source: Source) -> str:
     return f"## {name}, {source.title} {{ #{name.lower()} }}\n\nMirrored by {chapter}.\n\n{table}"
 
 
-def lines_shown(lines: str) -> str:
-    """Return lines as they are printed: `39` for `39-39`, dashes, and a space after a comma."""
+def format_lines(lines: str) -> str:
+    """Return line numbers for display: `39` for `39-39`, en dashes, spaces after commas."""
     single = re.sub(r"\b(\d+)-\1\b", r"\1", lines)
     return re.sub(r", *", ", ", single).replace("-", "–")
 
 
 def link(at: str, *, home: str = "") -> str:
-    """Return a Markdown link from a page of docs/trust/ to a place in the book."""
+    """Return a Markdown link from a page in docs/trust/ to a place in the book."""
     page, _, anchor = at.partition("#")
     return f"[{place(page, anchor, home)}]({relpath(at, Path(MAP).parent)})"
 
 
 def place(page: str, anchor: str, home: str) -> str:
-    """Return how a place is called: its page, unless that is home, and table, figure or section."""
+    """Return the name of a place: its page, unless that is `home`, and table, figure or section."""
     section = section_of((DOCS / page).read_text("utf-8"), anchor)
     return ", ".join([title_of(page)] * (page != home or not section) + [section] * bool(section))
 
@@ -153,7 +153,7 @@ def _title(text: str) -> str:
 
 
 def section_of(text: str, anchor: str) -> str:
-    """Return the name of the table, figure or question at an address, or the heading over it."""
+    """Return the name of the table, figure or question at an anchor, or the heading above it."""
     caption = rf"^/// (table|figure)-caption \|(?: <)? ([\d.]+) #{re.escape(anchor)}$"
     if found := re.search(caption, text, re.M):
         return f"{found[1].title()} {found[2]}"

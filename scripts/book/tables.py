@@ -1,16 +1,16 @@
 """Tables bound to an array: `<!-- table: np.c_[0:4, sinusoidal_encoding(4, 8)] -->`.
 
-The comment stands above a Markdown table. The array has a row for every row under the head, and
-its columns are the table's last ones; the columns left over on the left are labels. Each cell is
-compared to its printed digits. `<!-- tinted table: … -->` also tints the cells by their value,
-which suits entries between −1 and 1.
+The comment goes above a Markdown table. The array has one row for each row of the table's body. Its
+columns are the last columns of the table; any columns before them are labels. Each cell is compared
+to its printed digits. `<!-- tinted table: … -->` also tints the cells by their value, which suits
+entries between −1 and 1.
 
-An expression may name its columns: a mapping from heading to column, or a list of mappings, one a
-row. Then each heading is compared with its name as well, so that no column can stand under the
-heading of another, and a column of words is compared word for word. `pair_columns` and
-`dim_columns` name the columns of a table of positions.
+An expression may name its columns: it is then a mapping from heading to column, or a list of
+mappings, one per row. The headings are compared as well, so that columns cannot be swapped, and
+columns of text are compared literally. `pair_columns` and `dim_columns` name the columns of a
+table of positions.
 
-Headings `pair 0 / sin | pair 0 / cos` become two rows of headings, with `pair 0` over both.
+Headings `pair 0 / sin | pair 0 / cos` become two rows, with `pair 0` spanning both columns.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
-from scripts.book.numbers import BINDING, NUMBER, Binding, as_printed, binding, differing, evaluate
+from scripts.book.numbers import BINDING, NUMBER, Binding, as_printed, binding, compare, evaluate
 from scripts.book.text import Correction, line_of, spans
 
 COMMENT = re.compile(r"<!--\s*(?P<tinted>tinted )?table:\s+(?P<expression>.+?)\s*-->", re.S)
@@ -38,7 +38,7 @@ MARK = "bound-table-"
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table: where its text stands, and the text."""
+    """A table cell: the position of its text, and the text."""
 
     start: int
     text: str
@@ -46,7 +46,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class BoundTable:
-    """A table, the comment above it, and the expression whose value it prints."""
+    """A table with the comment above it and the expression that it is bound to."""
 
     start: int
     end: int
@@ -56,7 +56,7 @@ class BoundTable:
     rows: list[list[Cell]]
 
     def corrections(self, text: str, names: dict[str, Any]) -> list[Correction]:
-        """Return the corrections of all cells that print something else than the array."""
+        """Return the corrections of all cells that differ from the array."""
         headings, values = named_columns(evaluate(self.expression, names))
         rows, columns = len(self.rows), len(self.head)
         if len(values) != rows or len(values[0]) > columns:
@@ -67,7 +67,7 @@ class BoundTable:
         labels = columns - len(values[0])
         for label in (cell for cells in self.rows for cell in cells[:labels]):
             if re.fullmatch(NUMBER, label.text):
-                raise ValueError(f"{label.text} stands in a column that nothing computes")
+                raise ValueError(f"{label.text} is a number in a column without an expression")
         head = [
             correction
             for x, (cell, name) in enumerate(zip(self.head[labels:], headings, strict=False))
@@ -82,7 +82,7 @@ class BoundTable:
 
 
 def named_columns(value: Any) -> tuple[list[str], list[Sequence[Any]]]:
-    """Return the headings of a table, none for a bare array, and its rows.
+    """Return the headings of a table, none for an array without names, and its rows.
 
     Examples:
         >>> named_columns({"position": range(2), "row": ["a", "b"]})
@@ -96,7 +96,7 @@ def named_columns(value: Any) -> tuple[list[str], list[Sequence[Any]]]:
         headings = [*map(str, value[0])]
         for row in value:
             if [*map(str, row)] != headings:
-                raise ValueError(f"a row has the columns {[*row]}, the first {headings}")
+                raise ValueError(f"a row has the columns {[*row]}, but the first has {headings}")
         return headings, [tuple(row.values()) for row in value]
     array = np.asarray(value)
     if array.ndim != 2:
@@ -115,32 +115,32 @@ def pair_columns(rows: Any, *pairs: int) -> dict[str, Any]:
 
 
 def dim_columns(rows: Any, *dims: int, group: str = "") -> dict[str, Any]:
-    """Return the columns of a table under `dim 0`, `dim 1` and so on, and under what they share."""
+    """Return the columns of a table under `dim 0`, `dim 1` and so on, below `group` if given."""
     over = f"{group} / " if group else ""
     return {f"{over}dim {dim}": np.asarray(rows)[:, dim] for dim in dims}
 
 
 def _heading(cell: Cell, name: str, about: str, names: dict[str, Any]) -> list[Correction]:
-    """Return the correction of a heading; a number bound in it counts as what it computes."""
+    """Return the correction of a heading, after replacing bindings in it by their values."""
     says = BINDING.sub(lambda bound: _computed(binding(bound), names), cell.text)
     if says != name and BINDING.search(cell.text):
-        raise ValueError(f"the heading {says!r} is named {name!r}; {about}")
-    return differing(cell.start, says, name, about)
+        raise ValueError(f"the heading is {says!r}, but the column is named {name!r}; {about}")
+    return compare(cell.start, says, name, about)
 
 
 def _computed(bound: Binding, names: dict[str, Any]) -> str:
-    """Return what a bound number should be."""
+    """Return the correct text of a bound number."""
     return next((c.should for c in bound.corrections("", names)), bound.printed)
 
 
 def _cell(cell: Cell, value: Any, about: str) -> list[Correction]:
-    """Return the correction of a cell; one that is left empty wants three decimals."""
+    """Return the correction of a cell; an empty cell is filled with three decimals."""
     if isinstance(value, str):
-        return differing(cell.start, cell.text, value, about)
+        return compare(cell.start, cell.text, value, about)
     form = "0.000" if cell.text in {"", "…"} else cell.text
     if not re.fullmatch(NUMBER, form):
         raise ValueError(f"the cell {cell.text!r} is not a number; {about}")
-    return differing(cell.start, cell.text, as_printed(value, form), about)
+    return compare(cell.start, cell.text, as_printed(value, form), about)
 
 
 def bound_tables(text: str) -> Iterator[BoundTable]:
@@ -163,11 +163,11 @@ def _head_and_rows(text: str, start: int) -> tuple[list[Cell], list[list[Cell]]]
         place = match.end() + 1
     where = f"line {line_of(text, start)}"
     if len(found) < 3:
-        raise ValueError(f"{where}: no table stands under this comment")
+        raise ValueError(f"{where}: no table follows this comment")
     if len({len(cells) for cells in found}) > 1:
-        raise ValueError(f"{where}: the rows of this table differ in how many cells they have")
+        raise ValueError(f"{where}: the rows of this table have different numbers of cells")
     if text[place:].partition("\n")[0].strip():
-        raise ValueError(f"line {line_of(text, place)}: leave a line empty under a bound table")
+        raise ValueError(f"line {line_of(text, place)}: a bound table needs an empty line after it")
     return found[0], found[2:]
 
 
@@ -180,7 +180,7 @@ def _cells(row: re.Match[str]) -> list[Cell]:
 
 
 class _MarkTables(Preprocessor):
-    """Leave a mark that survives Markdown where the comment stood."""
+    """Replaces each comment by a mark that survives Markdown."""
 
     def __init__(self, md: Markdown, found: list[BoundTable]) -> None:
         super().__init__(md)
@@ -204,15 +204,15 @@ class _ShowTables(Treeprocessor):
             for mark in [child for child in parent if (child.text or "").startswith(MARK)]:
                 following = parent[list(parent).index(mark) + 1]
                 bound = self.found[int((mark.text or "").removeprefix(MARK))]
-                if following.tag == "table":  # without a caption it has no figure yet
+                if following.tag == "table":  # has no caption, and so no figure
                     following = _in_figure(parent, following)
                 _show(following, bound)
                 parent.remove(mark)
-        _show_plain(root)
+        _show_unbound(root)
 
 
-def _show_plain(root: ElementTree.Element) -> None:
-    """Let the tables that nothing computes scroll, too; a class keeps the theme's script away."""
+def _show_unbound(root: ElementTree.Element) -> None:
+    """Make unbound tables scroll as well; the theme's script ignores tables with a class."""
     for parent in list(root.iter()):
         for table in [t for t in parent.findall("table") if t.get("class") is None]:
             table.set("class", "plain")
@@ -222,7 +222,7 @@ def _show_plain(root: ElementTree.Element) -> None:
 
 
 def _in_figure(parent: ElementTree.Element, table: ElementTree.Element) -> ElementTree.Element:
-    """Put a table into a figure of its own, and return that."""
+    """Wrap a table in a figure, and return the figure."""
     place = list(parent).index(table)
     figure = ElementTree.Element("figure")
     figure.append(table)
@@ -231,11 +231,11 @@ def _in_figure(parent: ElementTree.Element, table: ElementTree.Element) -> Eleme
 
 
 def _show(element: ElementTree.Element, bound: BoundTable) -> None:
-    """Dress a table, or the figure with a caption that holds it, and say what it is bound to."""
+    """Format a bound table, or the figure that contains it, and add its expression."""
     figure = element if element.tag == "figure" else None
     table = element if figure is None else figure.find("table")
     if table is None or table.tag != "table":
-        raise ValueError(f"no table stands under the comment with {bound.expression}")
+        raise ValueError(f"no table follows the comment with {bound.expression}")
     table.set("class", "worked")
     _group_head(table)
     _head_rows(table.findall("tbody/tr"))
@@ -248,7 +248,7 @@ def _show(element: ElementTree.Element, bound: BoundTable) -> None:
 
 
 def _wrap(parent: ElementTree.Element, table: ElementTree.Element) -> None:
-    """Put a table into a box that scrolls when the table is wider than the page."""
+    """Wrap a table in a box that scrolls if the table is wider than the page."""
     place = list(parent).index(table)
     parent.remove(table)
     box = ElementTree.Element("div", {"class": "scroll"})
@@ -259,13 +259,13 @@ def _wrap(parent: ElementTree.Element, table: ElementTree.Element) -> None:
 def _evidence(expression: str) -> ElementTree.Element:
     line = ElementTree.Element("p", {"class": "checked"})
     code = ElementTree.SubElement(line, "code")
-    code.text = AtomicString(expression)  # whose quotes stay straight
+    code.text = AtomicString(expression)  # keeps its quotes straight
     code.tail = ", compared to the last printed digit"
     return line
 
 
 def _head_rows(rows: list[ElementTree.Element]) -> None:
-    """Make each row's first cell its heading; a heading runs on over the empty cells below it."""
+    """Make each row's first cell its heading; a heading spans the empty cells below it."""
     heading = None
     for row in rows:
         first = row[0]
@@ -279,7 +279,7 @@ def _head_rows(rows: list[ElementTree.Element]) -> None:
 
 
 def _show_number(cell: ElementTree.Element, *, tinted: bool) -> None:
-    """Dress a cell that holds a number and nothing else: true minus, and a tint if asked for."""
+    """Format a cell that contains only a number: true minus sign, and a tint if asked for."""
     text = (cell.text or "").strip()
     if len(cell) or not re.fullmatch(NUMBER, text):
         return
@@ -317,10 +317,10 @@ def _group_head(table: ElementTree.Element) -> None:
 
 
 class TablesExtension(Extension):
-    """Show bound tables."""
+    """Renders bound tables."""
 
     def extendMarkdown(self, md: Markdown) -> None:
-        """Mark before comments are set aside as raw HTML; dress when cells hold their text."""
+        """Mark tables before comments become raw HTML; format them after their cells are parsed."""
         found: list[BoundTable] = []
         md.preprocessors.register(_MarkTables(md, found), "book-mark-tables", 34)
         md.treeprocessors.register(_ShowTables(md, found), "book-show-tables", 8)

@@ -1,4 +1,4 @@
-"""Where in a page the prose is, and where code, mathematics and comments are."""
+"""Separates the prose of a page from code, mathematics and comments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import zip_longest
 
 FRONT = re.compile(r"\A---\n(?P<matter>.*?)\n---\n", re.DOTALL)
-# A paragraph ends at an empty line, and where a list item, a quotation or a table row begins.
+# A paragraph ends at an empty line, or before a list item, a quotation or a table row.
 IN_PARAGRAPH = r"(?:(?!\n[ ]*(?:\n|[-*+>|#][ ]|\d+\.[ ])).)+?"
 SPANS = re.compile(
     rf"""
@@ -28,16 +28,16 @@ MATHEMATICS = {"display", "math"}
 
 @dataclass(frozen=True)
 class Span:
-    """A stretch of a page that is not prose."""
+    """A part of a page that is not prose."""
 
     kind: str  # front, fence, comment, code, display or math
     start: int
     end: int
 
 
-@lru_cache(maxsize=8)  # every reader of a page asks
+@lru_cache(maxsize=8)  # called by every parser for the same page
 def spans(text: str) -> tuple[Span, ...]:
-    """Return the stretches of `text` that are not prose, in order and apart from one another."""
+    """Return the parts of `text` that are not prose, in order and without overlap."""
     kinds = ("front", "fence", "comment", "code", "display", "math")
     return tuple(
         Span(next(kind for kind in kinds if match[kind]), match.start(), match.end())
@@ -59,18 +59,18 @@ def outside_code(text: str) -> Iterator[tuple[int, int, bool]]:
 
 
 def without_front_matter(text: str) -> str:
-    """Return a page without its front matter, every line still on its own number."""
+    """Return a page with its front matter replaced by empty lines, which keeps line numbers."""
     return FRONT.sub(lambda front: "\n" * front[0].count("\n"), text)
 
 
 def line_of(text: str, place: int) -> int:
-    """Return the number of the line, from 1, on which the character at `place` stands."""
+    """Return the line number, from 1, of the character at `place`."""
     return text.count("\n", 0, place) + 1
 
 
 @dataclass(frozen=True)
 class Correction:
-    """What a page says at a place, and what it should say there."""
+    """A difference between the text of a page and the correct text."""
 
     start: int
     end: int
@@ -79,9 +79,9 @@ class Correction:
     about: str
 
     def message(self, text: str) -> str:
-        """Return the line and what the page says, what the package says, and from what."""
+        """Return a message with the line, the page's text, the package's, and the expression."""
         line, says, should = line_of(text, self.start), self.says, self.should
-        if "\n" in says + should:  # an output: name its first line that differs
+        if "\n" in says + should:  # an output: show its first line that differs
             pairs = zip_longest(says.split("\n"), should.split("\n"), fillvalue="")
             offset, (says, should) = next(
                 (found for found in enumerate(pairs) if len(set(found[1])) > 1), (0, (says, should))

@@ -1,7 +1,7 @@
-"""`make update`: write into the pages what the package gives now.
+"""`make update`: write the package's current results into the pages.
 
-It rewrites outputs, tables and bound numbers in place, makes the pages of docs/trust/ that come
-from data again, and accepts the unbound numbers of each page as its settings. The figures are drawn
+It rewrites outputs, tables and bound numbers in place, regenerates the pages of docs/trust/ that
+are made from data, and accepts the unbound numbers of each page as its settings. Figures are drawn
 by `python -m scripts.figures`. Every change is printed: read it, and `git diff`, before you commit.
 """
 
@@ -16,11 +16,11 @@ from scripts.book import ledger, settings, sourcemap
 from scripts.book.check import corrections
 from scripts.book.text import corrected
 
-MADE = {ledger.PAGE: ledger, sourcemap.PAGE: sourcemap}  # pages, and what makes them from data
+MADE = {ledger.PAGE: ledger, sourcemap.PAGE: sourcemap}  # pages made from data
 
 
 def update(path: Path) -> list[str]:
-    """Rewrite a page in place, keeping its line endings, and return what was changed."""
+    """Rewrite a page in place, keeping its line endings, and return a message for each change."""
     if maker := MADE.get(path.resolve()):
         return make(path, maker.page())
     with path.open(encoding="utf-8", newline="") as page:
@@ -38,7 +38,7 @@ def make(path: Path, text: str) -> list[str]:
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return []
     path.write_text(text, encoding="utf-8")
-    return ["made again from docs/data"]
+    return ["regenerated from docs/data"]
 
 
 def accept(path: Path) -> list[str]:
@@ -50,8 +50,8 @@ def accept(path: Path) -> list[str]:
 
 
 def main() -> None:
-    """Update the pages named on the command line, or all, after the data they are made from."""
-    for change in ledger.mend():
+    """Update the data, then the pages named on the command line, or all pages."""
+    for change in ledger.update_numbers():
         print(f"docs/data/claims/{change}")
     for file in settings.orphans():
         file.unlink()

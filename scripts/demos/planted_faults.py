@@ -1,7 +1,7 @@
-"""Break a small page in ten ways and print what its check says of each.
+"""Break a small page in ten ways and print the errors that the check reports.
 
-This is `python -m scripts.demos.planted_faults`. The page is `specimen.md`, beside this file;
-nothing is written.
+Run as `python -m scripts.demos.planted_faults`. The page is `specimen.md`, next to this file; no
+file is changed.
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ FAULTS = {
 }
 
 
-WIDTH = 37  # and two of margin: what a phone shows of a line
-WHOLE = re.compile(r"'[^']*'|`[^`]*`|{{.*?}}")  # no line ends within these
+WIDTH = 37  # characters; with a margin of two, this fits a phone
+UNBREAKABLE = re.compile(r"'[^']*'|`[^`]*`|{{.*?}}")  # stays on one line
 
 
 def plant(text: str, fault: str) -> str:
-    """Return a page with a fault in it."""
-    whole, broken = FAULTS[fault]
-    if text.count(whole) != 1:
-        raise ValueError(f"{whole!r} stands {text.count(whole)} times in the page")
-    return text.replace(whole, broken)
+    """Return a page with a fault planted in it."""
+    intact, broken = FAULTS[fault]
+    if text.count(intact) != 1:
+        raise ValueError(f"{intact!r} occurs {text.count(intact)} times in the page, not once")
+    return text.replace(intact, broken)
 
 
-def narrow(problem: str) -> list[str]:
-    """Return a message in lines that a phone can show."""
-    tied = WHOLE.sub(lambda words: words[0].replace(" ", "\xa0"), problem)
+def wrap(problem: str) -> list[str]:
+    """Return the lines of a message, short enough for a phone."""
+    tied = UNBREAKABLE.sub(lambda words: words[0].replace(" ", "\xa0"), problem)
     wrapper = textwrap.TextWrapper(WIDTH, break_long_words=False, break_on_hyphens=False)
     lines = [part for line in tied.splitlines() for part in wrapper.wrap(line.strip())]
     return [line.replace("\xa0", " ") for line in lines]
 
 
 def main() -> None:
-    """Print each fault and what is said about it."""
+    """Print each fault and the errors reported for it."""
     text = Path(__file__).with_name("specimen.md").read_text(encoding="utf-8")
     accepted = settings(text)
     print("as it is:", "; ".join(problems(text, accepted)) or "nothing to report")
     for fault in FAULTS:
         print(f"\n{fault}:")
         for problem in problems(plant(text, fault), accepted):
-            print(*(f"  {line}" for line in narrow(problem)), sep="\n")
+            print(*(f"  {line}" for line in wrap(problem)), sep="\n")
 
 
 if __name__ == "__main__":

@@ -1,19 +1,19 @@
-"""The book's figures: one script a figure, drawn light and dark, for a page and for a phone.
+"""The book's figures: one script per figure, drawn in light and dark, for wide pages and phones.
 
 style.py       the palette, as plain values
-typefaces.py   the faces that pages and the card are set in
-card.py        the picture that links to the book show
-_press.py      runs a script and prints its four drawings as SVG, the same bytes every time
-_plotted.py    reads back what a drawing plots, as plain data
-_check.py      compares what a script draws now with what is committed
-_parts.py      what several figures draw: a panel placed in pixels, a clock, a table as colours
+typefaces.py   the typefaces of the pages and the card
+card.py        the picture for link previews
+_press.py      runs a script and renders its four drawings as SVG, reproducible to the byte
+_plotted.py    extracts the plotted data from a drawing
+_check.py      compares the drawings of a script with the committed ones
+_parts.py      shared parts: a panel placed in pixels, a clock, a table as colours
 
 Every other file is a figure: `waves.py` becomes `docs/figures/waves-light.svg` and its siblings,
 and `docs/figures/data/waves.json`. It defines `SIZE` and `PHONE`, in pixels of the page, and
 `draw(figure, ink, narrow)`, which takes every number from `posenc`. All four drawings plot the
-same data, so that one caption is true of each.
+same data, so that one caption fits them all.
 
-`python -m scripts.figures` draws them all; `--check` compares instead.
+`python -m scripts.figures` draws all figures; with `--check` it compares them instead.
 
 Imports: posenc, measure.
 """
@@ -30,15 +30,15 @@ VARIANTS = ("light", "dark", "phone-light", "phone-dark")
 
 
 def scripts() -> list[Path]:
-    """Return the script of every figure, by name."""
+    """Return the scripts of all figures, sorted by name."""
     return sorted(path for path in SCRIPTS.glob("[a-z]*.py") if path.stem not in NO_FIGURES)
 
 
 def data_file(stem: str, folder: Path = FIGURES) -> Path:
-    """Return where a figure's plotted data stands."""
+    """Return the path of a figure's plotted data."""
     return folder / "data" / f"{stem}.json"
 
 
 def picture_file(stem: str, variant: str, folder: Path = FIGURES) -> Path:
-    """Return where one of a figure's four drawings stands."""
+    """Return the path of one of a figure's four drawings."""
     return folder / f"{stem}-{variant}.svg"

@@ -1,7 +1,7 @@
 """`python -m scripts.figures [figure …]`: draw the figures, or with `--check` compare them.
 
-A figure that is what its script draws is not drawn again: on a machine that is not like the pinned
-one its bytes would change, and nothing that anybody sees.
+A figure that already matches its script is not drawn again: on a machine unlike the pinned one,
+that would change its bytes without a visible difference.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from scripts.figures._press import drawn, load, svg
 
 
 def main() -> int:
-    """Draw what differs from the committed files, or with `--check` say what does."""
+    """Draw the figures that differ from the committed files, or with `--check` list them."""
     parser = argparse.ArgumentParser(prog="python -m scripts.figures", description=__doc__)
-    parser.add_argument("figure", nargs="*", help="a figure's name, such as waves; all unless said")
+    parser.add_argument("figure", nargs="*", help="a figure's name, such as waves (default: all)")
     parser.add_argument("--check", action="store_true", help="compare with the committed files")
     asked = parser.parse_args()
     known = {path.stem: path for path in scripts()}
@@ -28,16 +28,17 @@ def main() -> int:
         parser.error(f"no {', '.join(unknown)} in {SCRIPTS.name}/; there are {', '.join(known)}")
     paths = [known[stem] for stem in asked.figure or known]
     for reason in unlike_pinned():
-        print(f"only data are compared, not bytes: {reason}")
+        print(f"comparing only data, not bytes: {reason}")
     return _report(paths, whole=not asked.figure) if asked.check else _draw(paths)
 
 
 def _report(paths: list[Path], *, whole: bool) -> int:
-    """Print every difference; return what the shell is to think of them."""
-    faults = [fault for path in paths for fault in check(path)] + (orphans() if whole else [])
-    for fault in faults:
-        print(fault, file=sys.stderr)
-    return 1 if faults else 0
+    """Print every difference, and return the exit status."""
+    found = [difference for path in paths for difference in check(path)]
+    found += orphans() if whole else []
+    for difference in found:
+        print(difference, file=sys.stderr)
+    return 1 if found else 0
 
 
 def _draw(paths: list[Path]) -> int:

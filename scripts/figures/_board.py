@@ -1,4 +1,4 @@
-"""What is drawn as on a board: a box, an arrow and large letters, and little else."""
+"""Drawing as on a blackboard: boxes, arrows and large letters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def board(
     across: tuple[float, float],
     down: tuple[float, float],
 ) -> Axes:
-    """Add a bare surface at a place given in pixels, ruled in units of its own, y downwards."""
+    """Add an empty area at a place given in pixels, with its own units and y pointing down."""
     axes = panel(figure, *place)
     axes.set(xlim=across, ylim=(down[1], down[0]))
     axes.set_axis_off()
@@ -37,7 +37,7 @@ def chalk(
     strong: bool = False,
     align: str = "center",
 ) -> None:
-    """Write words, in their middle unless said."""
+    """Write words at a point, centred by default."""
     note = axes.text(x, y, words, ha=align, va="center_baseline", linespacing=1.15)
     note.set(size=size, family=STRONG if strong else PLAIN, weight=600 if strong else 400)
     if color is not None:
@@ -47,7 +47,7 @@ def chalk(
 def box(
     axes: Axes, ink: Ink, left: float, top: float, right: float, bottom: float, *, fill: str = ""
 ) -> None:
-    """Draw a rectangle, empty unless it has a colour."""
+    """Draw a rectangle, empty by default."""
     corners = [(left, top), (right, top), (right, bottom), (left, bottom)]
     face = fill or "none"
     axes.add_patch(Polygon(corners, facecolor=face, edgecolor=ink.edge, linewidth=1))

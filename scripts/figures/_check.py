@@ -1,4 +1,4 @@
-"""Compare what a figure's script draws now with what is committed."""
+"""Compares the drawings of a figure's script with the committed ones."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from scripts.figures import FIGURES, VARIANTS, data_file, picture_file, scripts
 from scripts.figures._plotted import Json, as_text, plotted
 from scripts.figures._press import FACE, drawn, load, svg
 
-# The data is rounded to six digits: neighbours there are one processor's noise apart, and far
-# closer than the eye can tell.
+# The data is rounded to six digits, so a difference in the last one may be rounding noise between
+# processors, and is invisible.
 RELATIVE, ABSOLUTE = 2e-6, 1e-9
 
-# What a drawing's bytes depend on, beside the script: only these versions, on this kind of
-# machine, print the committed ones.
+# The bytes of a drawing also depend on these packages and the machine: only the pinned versions on
+# this kind of machine reproduce the committed bytes.
 PRINTERS = ("matplotlib", "numpy", "pillow", "contourpy", "fonttools")
 MACHINE = "Linux x86_64"
 
-SHOWN = 5  # differences of one comparison; more say nothing new
+SHOWN = 5  # differences listed per comparison
 
 
 def check(path: Path, folder: Path = FIGURES, variants: Sequence[str] = VARIANTS) -> list[str]:
-    """Return what differs between a figure's script and its committed files, in words."""
+    """Return a message for each difference between a figure's script and its committed files."""
     return [f"{path.stem}: {difference}" for difference in _faults(path, folder, variants)]
 
 
@@ -49,7 +49,7 @@ def files(stem: str, folder: Path = FIGURES) -> list[Path]:
 
 @cache
 def unlike_pinned() -> tuple[str, ...]:
-    """Return how this machine differs from the one whose bytes are committed."""
+    """Return how this machine differs from the one that drew the committed files."""
     pinned = dict(re.findall(r"^([\w-]+)==(\S+)$", (ROOT / "constraints.txt").read_text(), re.M))
     found = {name: (version(name), pinned.get(name)) for name in PRINTERS}
     found["machine"] = (f"{platform.system()} {platform.machine()}", MACHINE)
@@ -59,8 +59,8 @@ def unlike_pinned() -> tuple[str, ...]:
 
 
 def differences(there: Json, here: Json, place: str = "") -> Iterator[str]:
-    """Yield where two plotted data differ, each place with what is committed and what is drawn."""
-    if there == here:  # at once, as nearly all of them are
+    """Yield each place where the committed and the drawn data differ, with both values."""
+    if there == here:  # the most common case
         return
     if isinstance(there, dict) and isinstance(here, dict) and there.keys() == here.keys():
         for key in there:

@@ -1,4 +1,4 @@
-"""What several figures draw: a panel placed in pixels, a clock, a grid, a table as colours."""
+"""Parts shared by figures: a panel placed in pixels, a clock, a grid, a table as colours."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def write(
     strong: bool = False,
     align: Literal["left", "center", "right"] = "left",
 ) -> None:
-    """Write words around a height given in pixels of the page: digits are ten high."""
+    """Write words centred on a height given in pixels of the page; digits are ten pixels high."""
     across, down = figure.get_size_inches() * PIXELS_AN_INCH
     face = {"family": STRONG, "weight": 600} if strong else {"family": PLAIN}
     place = (left / across, 1 - (top + 5) / down)
@@ -42,12 +42,12 @@ def write(
 
 
 def diverging(ink: Ink) -> LinearSegmentedColormap:
-    """Return the ramp from −1, ochre, through 0, paper, to +1, petrol."""
+    """Return the colour map from −1, ochre, through 0, paper, to +1, petrol."""
     return LinearSegmentedColormap.from_list("diverging", ink.diverging)
 
 
 def heat(axes: Axes, ink: Ink, rows: NDArray[np.floating], *, reach: float = 1) -> None:
-    """Draw a table as coloured cells, rows downwards, the ramp's ends at −reach and +reach."""
+    """Draw a table as coloured cells, rows downwards, with colours from −reach to +reach."""
     height, width = rows.shape
     axes.imshow(
         rows,
@@ -60,7 +60,7 @@ def heat(axes: Axes, ink: Ink, rows: NDArray[np.floating], *, reach: float = 1) 
 
 
 def heat_scale(axes: Axes, ink: Ink, *, reach: float = 1) -> None:
-    """Draw what colour of a `heat` stands for what value."""
+    """Draw the colour scale of a `heat`."""
     values = np.linspace(reach, -reach, 101)[:, np.newaxis]
     ends = (0, 1, -1.01 * reach, 1.01 * reach)
     axes.imshow(values, cmap=diverging(ink), vmin=-reach, vmax=reach, extent=ends)
@@ -71,10 +71,10 @@ def heat_scale(axes: Axes, ink: Ink, *, reach: float = 1) -> None:
 
 
 def clock(axes: Axes, ink: Ink, hand: NDArray[np.floating], start: NDArray[np.floating]) -> None:
-    """Draw a dial whose hand points at (sin, cos), and what it swept since `start`, clockwise.
+    """Draw a dial whose hand points at (sin, cos), and the sector swept clockwise since `start`.
 
-    An angle of 0 points up, as on a wall: the sine is how far right the tip lies, the cosine how
-    far up.
+    An angle of 0 points up, as on a clock: the sine is the horizontal coordinate of the tip, the
+    cosine the vertical one.
     """
     axes.set(xlim=(-1.12, 1.12), ylim=(-1.12, 1.12), aspect="equal")
     axes.set_axis_off()
@@ -86,7 +86,7 @@ def clock(axes: Axes, ink: Ink, hand: NDArray[np.floating], start: NDArray[np.fl
 
 
 def _sector(start: NDArray[np.floating], end: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Return the outline of the sector from one hand to another, less than a turn on."""
+    """Return the outline of the sector from one hand to another, less than a full turn."""
     first = np.arctan2(*start)
     sweep = (np.arctan2(*end) - first) % (2 * np.pi)
     angles = np.linspace(first, first + sweep, 25)
@@ -97,7 +97,7 @@ def _sector(start: NDArray[np.floating], end: NDArray[np.floating]) -> NDArray[n
 def cells(
     axes: Axes, ink: Ink, words: Sequence[Sequence[str]], marked: NDArray[np.bool_] | None = None
 ) -> None:
-    """Draw a grid with a word in each cell, rows downwards; what is marked is shaded and bold."""
+    """Draw a grid with a word in each cell, rows downwards; marked cells are shaded and bold."""
     rows, columns = len(words), len(words[0])
     marks = np.zeros((rows, columns)) if marked is None else marked.astype(float)
     shades = ListedColormap(["none", ink.mark], name="marks")

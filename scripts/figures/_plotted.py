@@ -1,8 +1,8 @@
-"""Read back what a drawing plots, from its own artists, as plain data.
+"""Extracts the plotted data from a drawing, from matplotlib's artists.
 
-What is read is what carries meaning: curves, dots, images, shapes, words, and the axes they are
-drawn against. What differs by right between a page and a phone, the places of words and the
-sizes of things, is left out; so are colours, which differ between light and dark.
+The data includes everything that carries meaning: curves, dots, images, shapes, words and axes. It
+excludes the positions of words and all sizes, which differ between wide pages and phones, and
+colours, which differ between light and dark.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def plotted(figure: Figure) -> Json:
 
 
 def as_text(data: Json, indent: str = "") -> str:
-    """Return data as JSON in which every plain list is one line: compact, and fit for a diff."""
+    """Return data as JSON with every flat list on one line: compact, and readable in a diff."""
     inner = indent + " "
     if isinstance(data, dict) and data:
         items = [f"{json.dumps(key)}: {as_text(value, inner)}" for key, value in data.items()]
@@ -63,7 +63,7 @@ def _panel(axes: Axes) -> Json:
 
 
 def _scale(axis: Axis) -> Json:
-    """Return an axis's name, its ends, and what its ticks say and where."""
+    """Return an axis's name and limits, and the labels and places of its ticks."""
     low, high = sorted(axis.get_view_interval())
     labels = [_clean(label.get_text()) for label in axis.get_ticklabels()]
     shown = [
@@ -76,8 +76,10 @@ def _scale(axis: Axis) -> Json:
 
 @singledispatch
 def _read(artist: Artist) -> Json:
-    """Return an artist's data; one that nothing here can read would escape the check."""
-    raise TypeError(f"cannot read the data of {artist}; teach scripts/figures/_plotted.py to")
+    """Return an artist's data; an unknown kind is an error, since the check would miss it."""
+    raise TypeError(
+        f"cannot read the data of {artist}; add its kind to scripts/figures/_plotted.py"
+    )
 
 
 @_read.register
@@ -122,12 +124,12 @@ def _words(text: Text) -> Json:
 
 
 def _clean(words: str) -> str:
-    """Return words on one line: where they break is a matter of room."""
+    """Return words on one line, since line breaks depend on the space."""
     return " ".join(words.split())
 
 
 def _rounded(values: Any) -> Json:
-    """Return numbers at six significant digits; what is noise around zero becomes zero."""
+    """Return numbers rounded to six significant digits, and noise around zero as zero."""
     return _each_rounded(np.asarray(values, dtype=float).tolist())
 
 

@@ -1,4 +1,4 @@
-"""Run a figure's script and print its drawings: the same bytes from run to run."""
+"""Runs a figure's script and renders its drawings, with the same bytes in every run."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ PIXELS_AN_INCH = 96  # of a page; matplotlib counts points, 72 to the inch
 
 FACE = ROOT / "node_modules" / "@fontsource" / "source-sans-3"
 WEIGHTS = (400, 600)
-PLAIN, STRONG = "Source Sans 3", "Source Sans 3 SemiBold"  # as the two name themselves
+PLAIN, STRONG = "Source Sans 3", "Source Sans 3 SemiBold"  # the names inside the font files
 
 
 class Script(Protocol):
-    """What the script of a figure defines."""
+    """The interface of a figure's script."""
 
     SIZE: tuple[int, int]
     PHONE: tuple[int, int]
 
     def draw(self, figure: Figure, ink: Ink, narrow: bool) -> None:
-        """Draw the figure into an empty one of `SIZE`, or of `PHONE` where it is narrow."""
+        """Draw into an empty figure of `SIZE`, or of `PHONE` if it is narrow."""
 
 
 def load(path: Path) -> Script:
-    """Return a figure's script as a module, from wherever it stands."""
+    """Return a figure's script as a module, from any path."""
     spec = spec_from_file_location(f"scripts.figures.{path.stem}", path)
     assert spec is not None and spec.loader is not None, path
     module = module_from_spec(spec)
@@ -48,12 +48,12 @@ def load(path: Path) -> Script:
 
 @contextmanager
 def drawn(script: Script, variant: str) -> Iterator[Figure]:
-    """Draw one variant, and keep its style in force while the caller works with the drawing."""
+    """Draw one variant, and keep its style in effect while the block runs."""
     ink = DARK if variant.endswith("dark") else LIGHT
     narrow = variant.startswith("phone")
     width, height = script.PHONE if narrow else script.SIZE
     with mpl.rc_context():
-        mpl.rcdefaults()  # whatever the reader's own matplotlibrc says
+        mpl.rcdefaults()  # ignore the user's matplotlibrc
         mpl.rcParams.update(_settings(ink))
         figure = Figure(figsize=(width / PIXELS_AN_INCH, height / PIXELS_AN_INCH))
         script.draw(figure, ink, narrow)
@@ -61,7 +61,7 @@ def drawn(script: Script, variant: str) -> Iterator[Figure]:
 
 
 def svg(figure: Figure) -> bytes:
-    """Return a drawing as SVG, with no date, no program's name and no font in it."""
+    """Return a drawing as SVG without date, program name or fonts."""
     _register_faces()
     page = BytesIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
@@ -70,7 +70,7 @@ def svg(figure: Figure) -> bytes:
 
 
 def png(figure: Figure, ink: Ink) -> bytes:
-    """Return a drawing as PNG on its paper, for notebooks, not all of which show SVG."""
+    """Return a drawing as PNG with its background, for notebook viewers without SVG."""
     _register_faces()
     page = BytesIO()
     figure.savefig(page, format="png", dpi=1.5 * PIXELS_AN_INCH, facecolor=ink.paper)
@@ -79,7 +79,7 @@ def png(figure: Figure, ink: Ink) -> bytes:
 
 @cache
 def _register_faces() -> tempfile.TemporaryDirectory[str]:
-    """Give matplotlib the page's own sans, which npm has as .woff and matplotlib reads as .ttf."""
+    """Give matplotlib the sans-serif of the pages, converted from npm's .woff to .ttf."""
     folder = tempfile.TemporaryDirectory(prefix="posenc-faces-")
     for weight in WEIGHTS:
         packed = FACE / "files" / f"source-sans-3-latin-{weight}-normal.woff"
@@ -94,7 +94,7 @@ def _register_faces() -> tempfile.TemporaryDirectory[str]:
 
 
 def _settings(ink: Ink) -> dict[Any, object]:
-    """Return the style of every figure, as matplotlib's own settings."""
+    """Return the style of all figures, as matplotlib settings."""
     return {
         "svg.hashsalt": "posenc",
         "svg.fonttype": "path",
@@ -125,8 +125,8 @@ def _settings(ink: Ink) -> dict[Any, object]:
         "axes.prop_cycle": cycler(color=ink.categorical),
         "lines.linewidth": 1.3,
         "lines.markersize": 3.2,
-        "path.snap": False,  # to pixels of matplotlib's, which are not those of the page
+        "path.snap": False,  # matplotlib's pixels are not those of the page
         "path.simplify": False,
-        "image.interpolation": "none",  # an SVG then holds the very cells, one pixel each
+        "image.interpolation": "none",  # so that an SVG contains one pixel per cell
         "image.aspect": "auto",
     }

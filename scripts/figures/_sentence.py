@@ -18,5 +18,5 @@ POSITIONS = sinusoidal_encoding(*TOKENS.shape)
 
 
 def signed(value: float) -> str:
-    """Return a number as the figures print it, two decimals and a true minus."""
+    """Return a number as the figures print it, with two decimals and a true minus sign."""
     return f"{value:.2f}".replace("-", "−")

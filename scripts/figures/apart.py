@@ -1,4 +1,4 @@
-"""The closest two rows up to each lag: narrow tables come round soon, wide ones do not."""
+"""The smallest distance of two rows up to each lag: narrow tables repeat soon, wide ones do not."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MARKS = ((2, 710), (4, 1885), (8, 6283))
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
-    """Draw stairs for each width, and name a lag at which three of them step down."""
+    """Draw a step curve for each width, and label a lag at which three of them step down."""
     axes = panel(figure, 66, 34, 200 if narrow else 786, 300)
     for width, color, dash, nudge in zip(WIDTHS, ink.categorical, DASHES, NUDGES, strict=False):
         lags, distances = _records(width)
@@ -42,7 +42,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
 
 
 def _mark(axes: Axes, ink: Ink, width: int, lag: int) -> None:
-    """Ring the record of a width at a lag, and name the lag."""
+    """Circle the record of a width at a lag, and label the lag."""
     lags, distances = _records(width)
     point = (lag, distances[lags == lag].item())
     axes.plot(*point, "o", markersize=7, markerfacecolor="none", color=ink.ink)

@@ -1,4 +1,4 @@
-"""How long a row is by position: a count grows without end, sines and cosines do not."""
+"""The length of a row by position: that of a count grows, that of sines and cosines does not."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     tables = [e(LENGTH, WIDTH) for e in (counting_encoding, sinusoidal_encoding, no_encoding)]
     for n, lengths in enumerate(np.linalg.norm(tables, axis=-1)):
         axes.plot(lengths, color=ink.categorical[n], linestyle=DASHES[n], linewidth=1.6)
-        said, end = f"{NAMES[n]}: {lengths[-1]:.3g}", (LENGTH - 1, lengths[-1])
-        axes.annotate(said, end, (6, NUDGES[n]), textcoords="offset points", va="center")
+        label, end = f"{NAMES[n]}: {lengths[-1]:.3g}", (LENGTH - 1, lengths[-1])
+        axes.annotate(label, end, (6, NUDGES[n]), textcoords="offset points", va="center")
     axes.set(xlim=(0, LENGTH - 1), ylim=(-6, 260), xticks=range(0, LENGTH, 8))
     axes.set(xlabel="position", ylabel=f"length of the row, $d$ = {WIDTH}")

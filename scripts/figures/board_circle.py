@@ -1,4 +1,4 @@
-"""A pair as a point on a circle: what it can do by itself, and where no training example was."""
+"""A pair as a point on a circle: what it can do alone, and where it had no training example."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TRAINED, AHEAD, WIDE, PAIR = 512, 1000, 512, 150
 
 
 def hands(positions: NDArray[np.int_], width: int, pair: int) -> NDArray[np.floating]:
-    """Return where the hand of a pair points, (sin, cos): how far right and how far up."""
+    """Return the direction of a pair's hand, (sin, cos): right and up."""
     return sinusoidal_encoding(positions, width)[:, 2 * pair : 2 * pair + 2]
 
 
@@ -33,7 +33,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
 def _dial(figure: Figure, ink: Ink, place: tuple[float, float]) -> Axes:
     axes = board(figure, (*place, 330, 320), (-1.5, 1.5), (-1.5, 1.4))
     axes.add_patch(Circle((0, 0), 1, fill=False, edgecolor=ink.edge, linewidth=1))
-    axes.invert_yaxis()  # up is up on a clock
+    axes.invert_yaxis()  # as on a clock
     return axes
 
 

@@ -1,4 +1,4 @@
-"""The way of a word through attention, and the three places where its position may enter."""
+"""The path of a word through attention, and the three places where its position can enter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A formula and a table, and what either has to say of the rows after the eighth."""
+"""A formula and a table beyond the eighth row: the formula has rows there, the table does not."""
 
 from __future__ import annotations
 

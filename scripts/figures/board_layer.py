@@ -10,7 +10,7 @@ from scripts.figures.style import Ink
 SIZE = (600, 280)
 PHONE = (340, 280)
 
-# What stands in a box, its shape for two words of width 4, its column, its top, and its line.
+# For each box: its text, the shape for two words of width 4, its column, its top and its line.
 BOXES = (
     ("words", "2 × 4", 0, 0.6, 0),
     ("add", "", 2, 0.6, 3),
@@ -19,7 +19,7 @@ BOXES = (
     ("angles", "2 × 2", 1, 3.0, 1),
     ("sin, cos", "2 × 4", 2, 3.0, 2),
 )
-# From where to where an arrow goes, in the units of the board.
+# The start and end of each arrow, in the units of the board.
 ARROWS = (
     ((0.8, 1.25), (2.05, 1.25)),
     ((2.8, 1.25), (3.05, 1.25)),
@@ -30,7 +30,7 @@ ARROWS = (
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
-    """Draw the way of the words above and the making of their rows below, until the two meet."""
+    """Draw the path of the words above and the computation of the rows below, until they meet."""
     size, width = (SMALL, 340) if narrow else (15.0, 600)
     axes = board(figure, (0, 0, width, 280), (0, 4), (0, 5))
     for what, shape, column, top, line in BOXES:

@@ -22,14 +22,14 @@ WORDS = {
 
 
 def received(order: tuple[str, ...]) -> NDArray[np.float64]:
-    """Return what each word of a sentence takes from attention, without positions."""
+    """Return the attention output for each word of a sentence, without positions."""
     x = np.array([WORDS[word] for word in order])
     output, _ = attention(x, x, x)
     return output
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
-    """Draw both orders, each word above the first number that it receives."""
+    """Draw both orders, with each word above the first entry of its output."""
     orders = (tuple(WORDS), tuple(WORDS)[::-1])
     for place, order in enumerate(orders):
         left, top = (20, 226 * place) if narrow else (308 * place, 0)

@@ -33,7 +33,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
 
 
 def strips() -> dict[str, NDArray[np.floating]]:
-    """Return what each strip holds, one row of cells, by its name."""
+    """Return the cells of each strip, one row, by name."""
     word, row = np.array([WORDS["bites"]]), sinusoidal_encoding([1], 8)
     return {
         "bites": word,

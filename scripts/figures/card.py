@@ -1,7 +1,7 @@
-"""The picture that links to the book show: the table of sines, and the title below it.
+"""The picture for link previews: the table of sines with the title below it.
 
 `python -m scripts.figures.card` draws `docs/assets/card.png`, which is committed. A test draws it
-again and compares, pixel by pixel where the versions are the pinned ones.
+again and compares the two, pixel by pixel with the pinned versions.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from scripts.figures.style import LIGHT, ramp
 from scripts.figures.typefaces import FACES, Face
 
 CARD = DOCS / "assets" / "card.png"
-SIZE = (1200, 630)  # what those who show such pictures ask for
-CELL = (6, 7)  # a position wide and a pair high, in points of the picture
+SIZE = (1200, 630)  # the size that sites recommend for link previews
+CELL = (6, 7)  # width of a position and height of a pair, in pixels
 TITLE = "Positional encoding, worked out"
 LEAD = "By hand, in code and in proofs, with every number checked"
 LEFT, TITLE_AT, LEAD_AT = 72, 424, 526
 
 
 def card() -> Image.Image:
-    """Return the picture: 200 positions to the right, 64 pairs downwards, and below them paper."""
+    """Return the picture: 200 positions to the right, 64 pairs downwards, and the title below."""
     picture = Image.new("RGB", SIZE, LIGHT.paper)
     sines = sinusoidal_encoding(SIZE[0] // CELL[0], 128)[:, 0::2].T
     colours = ramp(sines, LIGHT).repeat(CELL[1], axis=0).repeat(CELL[0], axis=1)
@@ -39,7 +39,7 @@ def card() -> Image.Image:
 
 
 def typeface(face: Face, size: int) -> ImageFont.FreeTypeFont:
-    """Return one of the page's own typefaces, unpacked for a program that draws."""
+    """Return one of the pages' typefaces, decompressed for Pillow."""
     from fontTools.ttLib import TTFont
 
     font, unpacked = TTFont(face.file("latin")), BytesIO()
@@ -50,12 +50,12 @@ def typeface(face: Face, size: int) -> ImageFont.FreeTypeFont:
 
 
 def printed() -> Image.Image:
-    """Return the picture in the 256 colours in which it is kept."""
+    """Return the picture reduced to 256 colours, as it is stored."""
     return card().quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
 
 
 def apart(path: Path) -> float:
-    """Return how far a picture is from the one drawn now, of 255, at the mean point."""
+    """Return the mean difference of a picture from the one drawn now, on a scale of 255."""
     if not path.is_file():
         return 255.0
     with Image.open(path) as picture:
@@ -66,7 +66,7 @@ def apart(path: Path) -> float:
 
 
 def main() -> None:
-    """Draw the picture, unless it is there but for the noise of another machine."""
+    """Draw the picture, unless the committed one differs only by rendering noise."""
     if apart(CARD) > 1.0:
         printed().save(CARD, optimize=True)
         print("card: drawn")

@@ -21,7 +21,7 @@ OFFSETS = ((6, -17), (-39, 9))  # points, from a ring to the name of its pair
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
-    """Draw a line for each exponent, and ring the first pair that does not come round."""
+    """Draw a line for each exponent, and circle the first pair that does not complete a turn."""
     axes = panel(figure, 54, 10, 212 if narrow else 790, 280)
     pairs = np.arange(WIDTH // 2)
     for (name, base), color, dash, offset in zip(
@@ -40,6 +40,6 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
 
 
 def _mark(axes: Axes, ink: Ink, point: tuple[int, float], offset: tuple[int, int]) -> None:
-    """Ring a point of a line and write down its pair."""
+    """Circle a point of a line and label its pair."""
     axes.plot(*point, "o", markersize=7, markerfacecolor="none", color=ink.ink)
     axes.annotate(f"pair {point[0]}", point, offset, textcoords="offset points")

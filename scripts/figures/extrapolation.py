@@ -1,4 +1,4 @@
-"""Perplexity by position, far past the length of training: every scheme, median and all seeds."""
+"""Perplexity by position, far beyond the trained length: every scheme, median and all seeds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RESCALED = (
     *("rope, YaRN with Llama's limits", "rope, YaRN as released"),
     *("learned", "learned, interpolated"),
 )
-# What a curve is called, the number of its colour, and its dashes.
+# For each curve: its name, the index of its colour, and its dashes.
 LOOKS = {
     "none": ("no positions", 2, "-"),
     "sinusoidal": ("sinusoidal", 1, "-"),
@@ -38,13 +38,13 @@ LOOKS = {
     "t5": ("T5", 5, (0, (7, 2, 1, 2))),
     "shaw": ("Shaw, keys only", 0, (0, (1, 1.5))),
 }
-TALL, LEAST, MOST = 360, 2.5, 100  # pixels, and what they stand for at either end
+TALL, LEAST, MOST = 360, 2.5, 100  # height in pixels, and the perplexities at its ends
 TICKS = (4, 8, 16, 32, 64)
 LINE = 15  # pixels between the names of two curves
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
-    """Draw what each scheme does as it was trained, then what can be made of two of them."""
+    """Draw each scheme as trained, then the extensions of two of them."""
     places = ((52, 34), (52, 488)) if narrow else ((52, 34), (504, 34))
     wide = 124 if narrow else 250
     titles = ("as trained", "rescaled for the whole text")
@@ -55,7 +55,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
 
 
 def _curves(axes: Axes, ink: Ink, names: Sequence[str]) -> None:
-    """Draw the median over the seeds as a line, and from the least to the most as a band."""
+    """Draw the median over the seeds as a line, and their range as a band."""
     measured = measurement()
     longest, trained = max(measured.lengths()), measured.setting("length")
     found = [measured.by_position(name) for name in names]
@@ -77,7 +77,7 @@ def _curves(axes: Axes, ink: Ink, names: Sequence[str]) -> None:
 def _names(
     axes: Axes, ink: Ink, names: Sequence[str], ends: NDArray[np.float64], right: float
 ) -> None:
-    """Write the name of each curve beside its end, or as near to it as the others leave room."""
+    """Write the name of each curve next to its end, or as close as the other names allow."""
     heights = TALL * np.log(ends / LEAST) / np.log(MOST / LEAST)
     for name, end, nudge in zip(names, ends, apart(heights) - heights, strict=True):
         says, number, _ = LOOKS[name]
@@ -93,7 +93,7 @@ def _names(
 
 
 def apart(heights: NDArray[np.float64], gap: float = LINE) -> NDArray[np.float64]:
-    """Return heights moved as little as leaves a gap between any two."""
+    """Return heights moved as little as possible so that there is a gap between any two."""
     order = np.argsort(heights)
     placed = heights[order]
     for _ in range(100):

@@ -43,7 +43,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
 
 
 def _draw_strip(axes: Axes, ink: Ink, shown: range) -> None:
-    """Draw some columns of the table, each cell where its dimension and position say."""
+    """Draw some columns of the table, with each cell at its dimension and position."""
     half = shown.step / 2
     axes.imshow(
         sinusoidal_encoding(LENGTH, WIDTH)[:, shown],

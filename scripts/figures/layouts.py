@@ -1,4 +1,4 @@
-"""Eight dimensions in two layouts: which pair each belongs to, and where conversion takes it."""
+"""Eight dimensions in two layouts: the pair of each, and its place after conversion."""
 
 from __future__ import annotations
 

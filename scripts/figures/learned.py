@@ -1,4 +1,4 @@
-"""A learned table made longer: the new rows stand on straight lines between the old ones."""
+"""A learned table made longer: the new rows lie on straight lines between the old ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SIZE = (930, 318)
 PHONE = (340, 318)
 
 OLD, NEW, SEED = 8, 19, 0
-NUDGES = (-7, 7)  # points, by which the name of a curve stands above or below its end
+NUDGES = (-7, 7)  # points, by which the name of a curve is above or below its end
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:

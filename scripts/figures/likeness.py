@@ -1,4 +1,4 @@
-"""How alike the first twenty rows are: every pair of them, then the first with each."""
+"""The similarity of the first twenty rows: every pair of them, then the first with each."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _positive(ink: Ink) -> LinearSegmentedColormap:
 
 
 def _draw_scale(axes: Axes, ink: Ink) -> None:
-    """Draw what colour stands for what value."""
+    """Draw the colour scale."""
     values = np.linspace(1, 0, 101)[:, np.newaxis]
     axes.imshow(values, cmap=_positive(ink), vmin=0, vmax=1, extent=(0, 1, -0.005, 1.005))
     axes.set(xticks=(), yticks=(0, 0.5, 1), title="value")
@@ -47,7 +47,7 @@ def _draw_scale(axes: Axes, ink: Ink) -> None:
 
 
 def _draw_row(axes: Axes, ink: Ink) -> None:
-    """Draw the first row, and ring the neighbour and what is more alike than it."""
+    """Draw the first row, and circle the neighbour and the rows more similar than it."""
     between = np.linspace(0, LENGTH - 1, 10 * (LENGTH - 1) + 1)
     row = np.asarray(similarity(np.arange(LENGTH), WIDTH))
     axes.plot(between, similarity(between, WIDTH), color=ink.categorical[0], linewidth=1)

@@ -1,4 +1,4 @@
-"""Relative positions, and a table with a row for each of them that nobody has trained yet."""
+"""Relative positions, and an untrained table with a row for each of them."""
 
 from __future__ import annotations
 

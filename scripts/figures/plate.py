@@ -15,7 +15,7 @@ LENGTH, WIDTH = 200, 128
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
-    """Draw the picture to its very edges; where a sine is zero there is only paper."""
+    """Draw the picture without margins; a sine of zero has the colour of paper."""
     axes = panel(figure, 0, 0, *(PHONE if narrow else SIZE))
     axes.imshow(sinusoidal_encoding(LENGTH, WIDTH)[:, 0::2].T, cmap=diverging(ink), vmin=-1, vmax=1)
     axes.set_axis_off()

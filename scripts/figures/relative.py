@@ -37,7 +37,7 @@ def _draw_index(axes: Axes, ink: Ink) -> None:
 
 
 def _scores() -> NDArray[np.int64]:
-    """Return for each query the relative positions −(q−1) … k−1, in place of scores by them."""
+    """Return the relative positions −(q−1) … k−1 for each query, standing in for their scores."""
     return np.tile(np.arange(1 - QUERIES, KEYS), (QUERIES, 1))
 
 

@@ -1,4 +1,4 @@
-"""A query and a key turned by their positions: both move on, and what lies between them stays.
+"""A query and a key rotated by their positions: both move, and the angle between them stays.
 
 One head of two pairs, with a base of 100, so that both are seen to turn.
 """
@@ -45,7 +45,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
 
 
 def _dial(axes: Axes, ink: Ink, query: NDArray[np.floating], key: NDArray[np.floating]) -> None:
-    """Draw one pair of both vectors, counted anticlockwise from the right, and what is between."""
+    """Draw one pair of both vectors, anticlockwise from the right, and the sector between them."""
     axes.set(xlim=(-1.4, 1.4), ylim=(-1.4, 1.4), aspect="equal")
     axes.set_axis_off()
     axes.add_patch(Polygon(_between(query, key), facecolor=ink.mark, edgecolor="none"))

@@ -1,4 +1,4 @@
-"""How much slower each pair turns when a text becomes longer: three rules, pair by pair."""
+"""How much slower each pair turns for longer texts: three rules, pair by pair."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NAMES = {
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
-    """Draw by what each rule divides the frequency of each pair, and where YaRN's ramp lies."""
+    """Draw the divisor of each pair's frequency under each rule, and the range of YaRN's ramp."""
     axes = panel(figure, 46, 34, 278 if narrow else 560, 256)
     scaled = (
         interpolated_frequencies(D, FACTOR),

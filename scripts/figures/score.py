@@ -1,4 +1,4 @@
-"""One word made with its position, and what enters its score for another: four products, or two."""
+"""One word combined with its position, and the terms of its score for another: four, or two."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PHONE = (340, 866)
 QUERY, KEY = 1, 4
 TERMS = ("word · word", "word · position", "position · word", "position · position")
 CROSS = (1, 2)  # of them, those that only a sum has
-# Two tones for the two kinds, and neither ochre, which elsewhere says that a value is negative.
+# One colour for each kind, and neither of them ochre, which means negative in other figures.
 FIRST, SECOND = 0, 3
 
 
@@ -52,7 +52,7 @@ def _draw_sum(axes: Axes, ink: Ink) -> None:
 def _draw_terms(
     axes: Axes, ink: Ink, title: str, score: float, *, left: tuple[int, ...] = ()
 ) -> None:
-    """Draw the products that enter a score, all but those left out, and the score, their sum."""
+    """Draw the products that enter a score, and the score, their sum."""
     query, key = (np.stack([TOKENS[n], POSITIONS[n]]) for n in (QUERY, KEY))
     for term, value in enumerate((query @ key.T).ravel()):
         if term in left:

@@ -1,4 +1,4 @@
-"""One matrix moves every row: two positions on, each pair has turned by its own same angle."""
+"""One matrix shifts every row by two positions: each pair turns by the same angle in every row."""
 
 from __future__ import annotations
 

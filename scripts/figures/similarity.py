@@ -1,4 +1,4 @@
-"""How alike two rows are, by how far apart they lie: falling on the whole, but not steadily."""
+"""The similarity of two rows by their distance: decreasing overall, but not monotonically."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NUDGES = (0, -7, 7)  # points, to keep the names of two curves that end together
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
-    """Draw a curve for each width, and mark two distances of the smallest that change places."""
+    """Draw a curve for each width, and mark two distances of the smallest that are out of order."""
     axes = panel(figure, 54, 10, 218 if narrow else 808, 280)
     for width, color, dash, nudge in zip(WIDTHS, ink.categorical, DASHES, NUDGES, strict=False):
         between = np.linspace(0, FARTHEST, 8 * FARTHEST + 1)
@@ -38,7 +38,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
 
 
 def _mark(axes: Axes, ink: Ink, *, lag: int, offset: tuple[int, int]) -> None:
-    """Ring an entry of the smallest table, and say what it is."""
+    """Circle an entry of the smallest table, and label it."""
     point = (lag, similarity(lag, WIDTHS[0]))
     axes.plot(*point, "o", markersize=7, markerfacecolor="none", color=ink.ink)
     note = f"{lag} apart: {point[1]:.3f}"

@@ -1,4 +1,4 @@
-"""All wavelengths of four widths on one logarithmic axis: even steps, and short of the limit."""
+"""All wavelengths of four widths on a logarithmic axis: equal steps, all below the limit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENDS = (2 * np.pi, 2 * np.pi * 10000)
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
-    """Draw a row of dots for each width, between the two ends and beside a text's length."""
+    """Draw a row of dots for each width, with lines at the two limits and at a text's length."""
     axes = panel(figure, 66, 34, 262 if narrow else 830, 160)
     for row, (width, color) in enumerate(zip(WIDTHS, ink.categorical, strict=False)):
         size = min(5, 420 / width) if narrow else min(6, 1000 / width)

@@ -1,4 +1,4 @@
-"""A table eight wide as colours, and level with each pair how fast it turns."""
+"""A table of width 8 as colours, and next to each pair its frequency."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
 
 
 def _draw_dots(axes: Axes, ink: Ink) -> None:
-    """Draw each pair's frequency as a dot: on a logarithmic axis a bar would have no foot."""
+    """Draw each pair's frequency as a dot, since bars have no baseline on a logarithmic axis."""
     for pair, frequency in enumerate(frequencies(WIDTH)):
         axes.axhline(pair, color=ink.rule, linewidth=0.75, zorder=0)
         axes.plot([frequency], [pair], "o", color=ink.ink, markersize=5)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-# From the most negative, through zero, which is paper, to the most positive.
+# From the most negative value through zero, the colour of paper, to the most positive.
 DIVERGING_LIGHT = (
     *("#b27c14", "#c59c5d", "#d8bc92", "#eadcc6"),
     "#fcfcfa",
@@ -22,21 +22,21 @@ DIVERGING_DARK = (
     *("#303e41", "#4e686c", "#6e959b", "#90c5cc"),
 )
 
-# Even in lightness, and in hue order for every kind of sight; beyond four lines, dashes as well.
+# Equal in lightness, and distinct for colour-blind readers; beyond four lines, dashes differ too.
 CATEGORICAL_LIGHT = ("#00525f", "#b27c14", "#7a1a14", "#3d84cf", "#3f6b2c", "#a0578d")
 CATEGORICAL_DARK = ("#5eb3c0", "#e0a650", "#d0635a", "#5f82cb", "#bfe8a6", "#f3c3e6")
 
 
 @dataclass(frozen=True)
 class Ink:
-    """The colours of one kind of page, by what they are for."""
+    """The colours of light or dark pages, by purpose."""
 
     paper: str
     rule: str  # hairlines: the zero line
     edge: str  # axes, ticks, the rim of a dial
     ink: str  # text, and hands
     ink_2: str  # labels of axes
-    mark: str  # what a hand has swept
+    mark: str  # the sector that a hand has swept
     diverging: tuple[str, ...]
     categorical: tuple[str, ...]
 

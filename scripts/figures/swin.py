@@ -1,4 +1,4 @@
-"""Swin's index: the ways two places of a window can lie, and which pair lies which way."""
+"""Swin's index: the relative places in a window, and the relative place of each pair."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WINDOW, QUERY = 3, 0
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
-    """Draw the table's rows by how two places lie, then by pair, with one query's row shaded."""
+    """Draw the table's rows by relative place, then by pair, with one query's row shaded."""
     _draw_ways(panel(figure, 60, 78, 220, 220), ink)
     side = 270 if narrow else 296
     _draw_pairs(panel(figure, *((60, 438) if narrow else (448, 78)), side, side), ink)

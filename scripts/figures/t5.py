@@ -14,7 +14,7 @@ SIZE = (930, 358)
 PHONE = (340, 724)
 
 FARTHEST = 256
-EMPTY = t5_bucket_starts().size  # the bucket of keys ahead at distance 0, which there are none of
+EMPTY = t5_bucket_starts().size  # the bucket of later keys at distance 0, which do not exist
 TICKS = (-128, -32, -8, 0, 8, 32, 128)
 
 

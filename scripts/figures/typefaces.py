@@ -1,4 +1,4 @@
-"""The typefaces that the pages and the card are set in, as npm installs them."""
+"""The typefaces of the pages and the card, as npm installs them."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ MODULES = ROOT / "node_modules"
 
 @dataclass(frozen=True)
 class Face:
-    """One typeface in one style, as the package that brings it names it."""
+    """One typeface in one style, with the names that its npm package uses."""
 
-    family: str  # the name our css knows it by
+    family: str  # the name in our CSS
     package: str
     weight: str
     style: str
     css_weight: str
 
     def file(self, subset: str) -> Path:
-        """Return the package's own file for one part of Unicode."""
+        """Return the package's file for one subset of Unicode."""
         stem = self.package.split("/")[1]
         name = f"{stem}-{subset}-{self.weight}-{self.style}.woff2"
         return MODULES / self.package / "files" / name
 
     @property
     def core(self) -> str:
-        """The name of its small file."""
+        """The name of its core file, with the common characters."""
         return f"{self.family.replace(' ', '-').lower()}-{self.weight}-{self.style}.woff2"
 
 

@@ -1,4 +1,4 @@
-"""A sinusoidal table beside a learned one that nobody has trained yet, which is noise."""
+"""A sinusoidal table next to an untrained learned one, which is noise."""
 
 from __future__ import annotations
 

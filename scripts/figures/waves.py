@@ -1,4 +1,4 @@
-"""A fast pair and the slowest one, of a table 128 wide: the same two functions, worlds apart."""
+"""The fastest and the slowest pair of a table of width 128: the same functions at two scales."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _draw_slow(axes: Axes, ink: Ink) -> None:
 
 
 def _draw_curve(axes: Axes, positions: NDArray[np.int_], *, dimension: int, color: str) -> None:
-    """Draw entries of the table as dots, and the function through them as a line for the eye."""
+    """Draw entries of the table as dots, and the function through them as a line."""
     between = np.linspace(positions[0], positions[-1], 161)
     axes.plot(between, sinusoidal_encoding(between, WIDTH)[:, dimension], color=color, linewidth=1)
     entries = sinusoidal_encoding(positions, WIDTH)[:, dimension]

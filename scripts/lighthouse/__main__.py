@@ -1,8 +1,8 @@
-"""Weigh and score the site, and write what came out.
+"""Weigh and score the site, and write the results.
 
-python -m scripts.lighthouse              all, into the data file and the page
-python -m scripts.lighthouse --dry        the same with one run a page, printed and not written
-python -m scripts.lighthouse --site DIR   of a site that was built before
+python -m scripts.lighthouse              measure and write the data file and the page
+python -m scripts.lighthouse --dry        run once per page and print, without writing
+python -m scripts.lighthouse --site DIR   use a site that is already built
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from scripts.pyodide import runtime
 from scripts.setup import browser
 from scripts.site.host import hosted
 
-RUNS = 3  # of each page, whose median counts
+RUNS = 3  # per page; the median counts
 
 
 def main() -> None:
     """Print the tables, and write them unless asked not to."""
     parser = argparse.ArgumentParser(prog="python -m scripts.lighthouse", description=__doc__)
-    parser.add_argument("--dry", action="store_true", help="run once a page, and write nothing")
-    parser.add_argument("--site", type=Path, help="a built site; it is built anew unless said")
+    parser.add_argument("--dry", action="store_true", help="run once per page and write nothing")
+    parser.add_argument("--site", type=Path, help="use this built site instead of building one")
     asked = parser.parse_args()
     if browser.find() is None:
         sys.exit(browser.MISSING)
     with tempfile.TemporaryDirectory() as folder:
-        said = measured(
+        results = measure(
             asked.site or Path(folder), build=not asked.site, runs=1 if asked.dry else RUNS
         )
-    show(said)
+    show(results)
     if not asked.dry:
-        report.write(said)
-        write_page(said)
+        report.write(results)
+        write_page(results)
 
 
-def measured(site: Path, *, build: bool, runs: int) -> report.Report:
-    """Return what a site weighs and how it is scored."""
+def measure(site: Path, *, build: bool, runs: int) -> report.Report:
+    """Return the weights and scores of a site."""
     with hosted(site) as host:
         if build:
             command = [sys.executable, "-m", "scripts.site.build", "--site-dir", str(site)]
@@ -63,30 +63,30 @@ def measured(site: Path, *, build: bool, runs: int) -> report.Report:
 
 
 def version() -> str:
-    """Return which browser this is."""
-    said = subprocess.run([browser.find() or "", "--version"], capture_output=True, text=True)
-    return next(word for word in said.stdout.split() if word[:1].isdigit())
+    """Return the version of the browser."""
+    done = subprocess.run([browser.find() or "", "--version"], capture_output=True, text=True)
+    return next(word for word in done.stdout.split() if word[:1].isdigit())
 
 
-def show(said: report.Report) -> None:
-    """Print what came out."""
-    print(f"{said.date}; {said.machine}")
-    print(", ".join(f"{name} {version}" for name, version in said.versions.items()))
+def show(results: report.Report) -> None:
+    """Print the results, and the targets that they miss."""
+    print(f"{results.date}; {results.machine}")
+    print(", ".join(f"{name} {version}" for name, version in results.versions.items()))
     for name in report.HEADS:
-        print(f"\n{report.markdown(said, name)}")
-    for one in said.scores:
+        print(f"\n{report.markdown(results, name)}")
+    for one in results.scores:
         for fault in one.faults:
             print(f"\n{report.NAMES[one.path]}: {fault}")
-    for line in said.missed():
-        print(f"\nshort of what was aimed at: {line}")
+    for line in results.missed():
+        print(f"\nmissed target: {line}")
 
 
-def write_page(said: report.Report) -> None:
-    """Write the tables into the page, and then all else that the page says of them."""
+def write_page(results: report.Report) -> None:
+    """Write the tables into the page, then update the numbers that depend on them."""
     from scripts.book.update import update
 
     page = report.PAGE.read_text(encoding="utf-8")
-    report.PAGE.write_text(report.rewritten(page, said), encoding="utf-8")
+    report.PAGE.write_text(report.rewritten(page, results), encoding="utf-8")
     for change in update(report.PAGE):
         print(f"\n{change}", file=sys.stderr)
 

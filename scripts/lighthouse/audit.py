@@ -1,4 +1,4 @@
-"""One run of Lighthouse, which plays a phone on a slow line."""
+"""Runs Lighthouse, which emulates a phone on a slow connection."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from scripts.setup import browser
 from scripts.setup.node import node
 
 CLI = ROOT / "node_modules" / "lighthouse" / "cli" / "bin.js"
-# Lighthouse ends when all has been said: a clock that it leaves behind would run four seconds on.
+# Exit at once: a timer that Lighthouse leaves behind would keep node running for four seconds.
 BEGIN = f"const {{begin}} = await import({CLI.as_uri()!r}); await begin(); process.exit();"
 CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
 
 
 @dataclass(frozen=True)
 class Score:
-    """How a page is scored, 0 to 100, and what a score for performance rests on."""
+    """The scores of a page, 0 to 100, and two of the metrics behind the performance score."""
 
     path: str
     performance: int
     accessibility: int
     best_practices: int
     seo: int
-    shift: float  # how far its parts moved while it loaded
-    paint: float  # seconds until its largest part stood there
+    shift: float  # cumulative layout shift while it loaded
+    paint: float  # seconds until its largest element was painted
     runs: int
     faults: tuple[str, ...] = ()
 
     @property
     def numbers(self) -> tuple[float, ...]:
-        """Return the row of a table."""
+        """Return the numbers of a table row."""
         scores = (self.performance, self.accessibility, self.best_practices, self.seo)
         return (*scores, self.shift, self.paint)
 
 
 def score(url: str, path: str, *, runs: int) -> Score:
-    """Return the median of several runs for performance, and the worst of all else."""
+    """Return the median performance of several runs, and the worst value in other categories."""
     found = [audit(url + path) for _ in range(runs)]
     worst = {name: min(grades(one).get(name, 0) for one in found) for name in CATEGORIES}
     return Score(
@@ -62,12 +62,12 @@ def score(url: str, path: str, *, runs: int) -> Score:
 
 
 def audit(url: str, categories: Iterable[str] = CATEGORIES) -> dict[str, Any]:
-    """Return what Lighthouse says of a page, as it says it."""
+    """Return Lighthouse's JSON report on a page."""
     with tempfile.TemporaryDirectory() as folder:
-        said = Path(folder, "said.json")
+        output = Path(folder, "report.json")
         options = [
             "--output=json",
-            f"--output-path={said}",
+            f"--output-path={output}",
             "--quiet",
             "--no-enable-error-reporting",
             "--disable-full-page-screenshot",
@@ -79,23 +79,23 @@ def audit(url: str, categories: Iterable[str] = CATEGORIES) -> dict[str, Any]:
         environment = os.environ | {"CHROME_PATH": browser.find() or ""}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise RuntimeError(f"Lighthouse could not look at {url}:\n{done.stderr[-2000:]}")
-        found: dict[str, Any] = json.loads(said.read_text(encoding="utf-8"))
+            raise RuntimeError(f"Lighthouse failed on {url}:\n{done.stderr[-2000:]}")
+        found: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))
     return found
 
 
 def grades(found: dict[str, Any]) -> dict[str, int]:
-    """Return the scores of a run by category, 0 to 100."""
+    """Return the scores in a report by category, 0 to 100."""
     return {name: round(100 * (c["score"] or 0)) for name, c in found["categories"].items()}
 
 
 def number(found: dict[str, Any], name: str) -> float:
-    """Return what a run measured under a name."""
+    """Return a metric from a report by its name."""
     return float(found["audits"][name]["numericValue"])
 
 
 def faults(found: dict[str, Any]) -> list[str]:
-    """Return what costs a point anywhere but in performance."""
+    """Return the audits that lower a score other than performance."""
     references = [
         reference
         for name, category in found["categories"].items()

@@ -1,4 +1,4 @@
-"""How long a reader who has never run anything waits for the first result of Run."""
+"""Measures how long the first result of Run takes in a browser with an empty cache."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 from scripts.lighthouse.weigh import opened
 from scripts.site.host import hosted
 
-CHAPTER = "chapters/by-hand/"  # whose first example needs numpy, and nothing before it
+CHAPTER = "chapters/by-hand/"  # its first example needs only numpy
 WAIT = """() => new Promise((done, fail) => {
     const example = document.querySelector(".runs");
     const begun = performance.now();
     const look = () => {
-        const said = example.querySelector("[role=status]")?.textContent ?? "";
-        if (said.startsWith("Done")) done((performance.now() - begun) / 1000);
-        if (said.startsWith("Python could not")) fail(said);
+        const status = example.querySelector("[role=status]")?.textContent ?? "";
+        if (status.startsWith("Done")) done((performance.now() - begun) / 1000);
+        if (status.startsWith("Python could not")) fail(status);
     };
     new MutationObserver(look).observe(example, {childList: true, subtree: true});
     example.querySelector(".run button").click();
@@ -23,7 +23,7 @@ WAIT = """() => new Promise((done, fail) => {
 
 
 def first_result(folder: Path, *, runs: int) -> float:
-    """Return the seconds from the click to what Python printed, the median of several browsers."""
+    """Return the median time in seconds from the click to Python's output, over several runs."""
     with hosted(folder) as host:
         waits = []
         for _ in range(runs):

@@ -1,4 +1,4 @@
-"""What came out, and with what: docs/data/lighthouse.json, and the tables of the page."""
+"""The results and the versions used, in docs/data/lighthouse.json, and the tables of the page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PARTS = {
     "theme, style and scripts": "assets",
 }
 PARTS |= {"Python, for *Run*": "assets/built/python"}
-SMALL = 50_000  # bytes of a file that is not named by itself
+SMALL = 50_000  # bytes; files up to this size are summed as "the rest"
 LIMIT = 250_000  # bytes of an opened chapter
 LEAST = {"performance": 98, "accessibility": 100, "best practices": 100, "SEO": 100}
 MOST_SHIFT = 0.01
@@ -33,7 +33,7 @@ MOST_SHIFT = 0.01
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the built site: how many files, and how many bytes they have on the disk."""
+    """A part of the built site: the number of files and their bytes on disk."""
 
     name: str
     files: int
@@ -42,7 +42,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Report:
-    """All results, and what they were measured with."""
+    """All results, with the date, the machine and the versions."""
 
     date: str
     machine: str
@@ -51,10 +51,10 @@ class Report:
     scores: tuple[Score, ...]
     parts: tuple[Part, ...]
     run: dict[str, int]  # bytes over the wire of each file that the first Run fetches
-    first: float  # seconds from the first Run to its result
+    first: float  # seconds from the first click on Run to its result
 
     def weight(self, name: str) -> Weight:
-        """Return what a page weighs, by the page's name in the tables."""
+        """Return the weight of a page, by its name in the tables."""
         return next(one for one in self.weights if NAMES[one.path] == name)
 
     def table(self, name: str) -> list[dict[str, Any]]:
@@ -65,17 +65,17 @@ class Report:
         ]
 
     def missed(self) -> list[str]:
-        """Return what falls short of what was aimed at."""
-        said = [
+        """Return a line for each result that misses its target."""
+        missed = [
             f"{NAMES[one.path]}: {what} {number:.0f}, not {least}"
             for one in self.scores
             for (what, least), number in zip(LEAST.items(), one.numbers, strict=False)
             if number < least
         ]
         moved = [one for one in self.scores if one.shift > MOST_SHIFT]
-        said += [f"{NAMES[one.path]}: moves by {one.shift:.3f}" for one in moved]
+        missed += [f"{NAMES[one.path]}: moves by {one.shift:.3f}" for one in moved]
         heavy = [one for one in self.weights if one.total >= LIMIT]
-        return said + [f"{NAMES[one.path]}: {one.total / 1000:.0f} KB" for one in heavy]
+        return missed + [f"{NAMES[one.path]}: {one.total / 1000:.0f} KB" for one in heavy]
 
 
 def report(
@@ -87,7 +87,7 @@ def report(
     first: float,
     chromium: str,
 ) -> Report:
-    """Return the report of today, of this machine."""
+    """Return a report with today's date, this machine and its versions."""
     from scripts.setup.machine import machine
 
     locked = json.loads((ROOT / "package-lock.json").read_text(encoding="utf-8"))["packages"]
@@ -100,7 +100,7 @@ def report(
 
 
 def parts(site: Path) -> list[Part]:
-    """Return the parts of a built site; each file belongs to the deepest folder that is named."""
+    """Return the parts of a built site; each file counts for its deepest listed folder."""
     folders = sorted(PARTS.items(), key=lambda part: -len(part[1]))
     found: dict[str, list[int]] = {name: [] for name in PARTS}
     for file in sorted(path for path in site.rglob("*") if path.is_file()):
@@ -111,12 +111,12 @@ def parts(site: Path) -> list[Part]:
 
 
 def write(found: Report, path: Path = RESULTS) -> None:
-    """Write a report."""
+    """Write a report as JSON."""
     path.write_text(json.dumps(asdict(found), indent=1) + "\n", encoding="utf-8")
 
 
 def read(path: Path = RESULTS) -> Report:
-    """Return the report that was written last."""
+    """Return the report from a file."""
     content = json.loads(path.read_text(encoding="utf-8"))
     content["weights"] = tuple(Weight(**one) for one in content["weights"])
     content["scores"] = tuple(
@@ -139,7 +139,7 @@ FORMS = {"scores": (0, 0, 0, 0, 3, 1), "weights": (0,) * 8, "parts": (0, 1), "ru
 
 
 def rows(found: Report, name: str) -> Rows:
-    """Return the rows of a table, each under its label; bytes are counted in thousands."""
+    """Return the rows of a table with their labels, sizes in KB or MB."""
     if name == "scores":
         return [(NAMES[one.path], one.numbers) for one in found.scores]
     if name == "weights":
@@ -152,7 +152,7 @@ def rows(found: Report, name: str) -> Rows:
 
 
 def fetched(run: dict[str, int]) -> dict[str, int]:
-    """Return the bytes of the large files that Run fetches, named without versions, and sums."""
+    """Return the bytes of the large files that Run fetches, without versions, and the totals."""
     large = {
         f"`{re.sub(r'-[0-9].*(?=[.]whl$)', '-…', file)}`": size
         for file, size in run.items()
@@ -163,7 +163,7 @@ def fetched(run: dict[str, int]) -> dict[str, int]:
 
 
 def markdown(found: Report, name: str) -> str:
-    """Return a table in Markdown, as it stands in the page."""
+    """Return a table in Markdown, as the page has it."""
     forms = FORMS[name]
     lines = [f"| {HEADS[name]} |", f"|---|{'--:|' * len(forms)}"]
     for label, numbers in rows(found, name):
@@ -173,7 +173,7 @@ def markdown(found: Report, name: str) -> str:
 
 
 def rewritten(page: str, found: Report) -> str:
-    """Return a page with the rows of its bound tables those that were measured."""
+    """Return a page with its bound tables replaced by those of a report."""
 
     def table(comment: re.Match[str]) -> str:
         return f"{comment['line']}\n{markdown(found, comment['name'])}\n"

@@ -1,4 +1,4 @@
-"""What a page weighs: the bytes of all that a static host sends for it, compressed."""
+"""Weighs pages: counts the compressed bytes that a static host sends for each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scripts.site.host import Host, hosted
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-# The phone that Lighthouse plays.
+# The phone that Lighthouse emulates.
 PHONE = {"viewport": {"width": 412, "height": 823}, "device_scale_factor": 1.75, "is_mobile": True}
 FLAGS = ["--disable-background-networking", "--disable-dev-shm-usage", "--disable-gpu"]
 FLAGS += ["--no-first-run", "--no-sandbox"]
@@ -33,7 +33,7 @@ TO_THE_END = """async () => {
 
 @dataclass(frozen=True)
 class Weight:
-    """The bytes that a page sends when it is opened, by kind, and in all once it has been read."""
+    """The bytes sent for a page: by kind after opening it, and in total after scrolling it."""
 
     path: str
     opened: dict[str, int]
@@ -46,7 +46,7 @@ class Weight:
 
 
 def weigh(folder: Path, paths: list[str], within: Browser | None = None) -> Iterator[Weight]:
-    """Yield what pages of a built site weigh, each opened in a browser that has nothing yet."""
+    """Yield the weights of pages of a built site, each opened with an empty cache."""
     with hosted(folder) as host:
         for path in paths:
             with opened(host, path, within) as page:
@@ -54,7 +54,7 @@ def weigh(folder: Path, paths: list[str], within: Browser | None = None) -> Iter
 
 
 def weighed(host: Host, path: str, page: Page) -> Weight:
-    """Return what an opened page weighs, and read it to its end."""
+    """Return the weight of an opened page, after scrolling it to its end."""
     first = by_kind(host.sent)
     page.evaluate(TO_THE_END)
     page.wait_for_load_state("networkidle")
@@ -63,7 +63,7 @@ def weighed(host: Host, path: str, page: Page) -> Weight:
 
 @contextmanager
 def opened(host: Host, path: str, within: Browser | None = None) -> Iterator[Page]:
-    """Open a page on a phone, and wait until it asks for nothing more."""
+    """Open a page on an emulated phone, and wait until it has no pending requests."""
     own = nullcontext(within) if within else started()
     with own as chromium, chromium.new_page(**PHONE) as page:  # type: ignore[arg-type]
         host.sent.clear()
@@ -73,8 +73,8 @@ def opened(host: Host, path: str, within: Browser | None = None) -> Iterator[Pag
 
 @contextmanager
 def started() -> Iterator[Browser]:
-    """Start a browser; where one runs already, as in a test, it has to be that one."""
-    from playwright.sync_api import sync_playwright  # only the tests' tools have it
+    """Start a browser. Playwright allows one at a time, so tests pass theirs to `opened`."""
+    from playwright.sync_api import sync_playwright  # installed with the test extra only
 
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=browser.find(), args=FLAGS)
@@ -83,7 +83,7 @@ def started() -> Iterator[Browser]:
 
 
 def by_kind(sent: list[tuple[str, int]]) -> dict[str, int]:
-    """Return how many bytes of each kind were sent."""
+    """Return the number of bytes sent, by kind."""
     found = dict.fromkeys(KINDS, 0)
     for path, size in sent:
         found[KIND_OF.get(PurePosixPath(path).suffix, "other")] += size

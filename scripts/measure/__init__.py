@@ -1,19 +1,19 @@
-"""Train short, test long: every scheme on the same small model, text, order and steps.
+"""Train short, test long: every scheme with the same small model, text, data order and steps.
 
-`make measure` trains what has no result file yet and writes one for each run into
-docs/data/measure/. Two tasks: `language`, the next byte of a text that every Python carries, and
-`order`, which of two letters came first. `python -m scripts.measure --help` has the options.
+`make measure` trains every run that has no result file in docs/data/measure/ yet, and writes one.
+There are two tasks: `language`, predicting the next byte of a text that comes with Python, and
+`order`, deciding which of two letters came first. See `python -m scripts.measure --help`.
 
-    methods.py        what is compared
+    methods.py        the schemes that are compared
     corpus.py         the text
     language.py       the first task
-    order.py          the second
-    training.py       how every model is trained
+    order.py          the second task
+    training.py       the training loop, the same for every model
     tasks.py          trains and evaluates one run
-    probe.py          whether today's code still does what the code behind a result did
+    probe.py          whether today's code still computes what the code behind a result did
     results.py        the result files
     report.py         medians and spreads over the seeds, for pages and figures
-    page_names.py     what pages may name of them
+    page_names.py     the names that pages can use
 
 Imports: posenc, setup.
 """

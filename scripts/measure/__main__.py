@@ -1,4 +1,4 @@
-"""Train and evaluate what has no result yet. `make measure` is this command without options."""
+"""Train and evaluate the runs without a result. `make measure` is this command without options."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ TASKS = {
 }
 SEEDS = (0, 1, 2)
 CHECKPOINTS = ROOT / "build" / "measure"
-LEAVING = 120  # seconds that a process of Dask has to leave
+CLOSE_TIMEOUT = 120  # seconds for a Dask process to exit
 
 
 @dataclass(frozen=True)
 class Run:
-    """One model to train and to evaluate, and where the result goes."""
+    """One model to train and evaluate, and where to write its result."""
 
     task: str
     method: str
@@ -43,27 +43,27 @@ class Run:
 
     @property
     def name(self) -> str:
-        """What its files are called."""
+        """The stem of its file names."""
         return results.name(self.task, self.method, self.seed)
 
     @property
     def path(self) -> Path:
-        """Where its result goes."""
+        """The path of its result file."""
         return self.into / f"{self.name}.json"
 
     @property
     def checkpoint(self) -> Path:
-        """Where it is kept until it has one."""
+        """The path of its checkpoint, which is deleted once it has a result."""
         return self.checkpoints / f"{self.name}.pt"
 
 
 def perform(run: Run) -> str:
-    """Train, evaluate and write, in whatever process this is; return the name of the run."""
+    """Train, evaluate and write the result in the current process; return the run's name."""
     import torch
 
     from scripts.measure import tasks
 
-    torch.set_num_threads(1)  # runs go side by side, and give the same on any number of cores
+    torch.set_num_threads(1)  # runs are parallel, and independent of the number of cores
     begun = time.monotonic()
     found = tasks.result(run.task, run.method, run.seed, run.settings, run.lengths, run.device,
                          run.checkpoint)  # fmt: skip
@@ -74,20 +74,20 @@ def perform(run: Run) -> str:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Do what the command line asks for."""
+    """Perform the missing runs among those given on the command line."""
     options = parser().parse_args(arguments)
     try:
-        wanted = list(runs(options))
-        missing = [run for run in wanted if not is_done(run)]
+        asked = list(runs(options))
+        missing = [run for run in asked if not is_done(run)]
     except (ValueError, results.UnreadableError) as error:
         sys.exit(str(error))
-    print(f"{len(wanted) - len(missing)} of {len(wanted)} results are there", file=sys.stderr)
+    print(f"{len(asked) - len(missing)} of {len(asked)} results exist", file=sys.stderr)
     if missing:
-        carry_out(missing, options)
+        perform_all(missing, options)
 
 
-def carry_out(missing: Sequence[Run], options: argparse.Namespace) -> None:
-    """Perform the runs side by side, with a bar of the steps done."""
+def perform_all(missing: Sequence[Run], options: argparse.Namespace) -> None:
+    """Perform runs in parallel, with a progress bar of training steps."""
     from tqdm import tqdm
 
     steps = {run.name: run.settings.steps for run in missing}
@@ -98,17 +98,17 @@ def carry_out(missing: Sequence[Run], options: argparse.Namespace) -> None:
                 bar.update(steps[name])
                 bar.set_postfix_str(name)
     except OSError as error:
-        sys.exit(f"{error}; finished results are kept, and the same command goes on from there")
+        sys.exit(f"{error}; finished results are kept. Run the same command to continue")
     except KeyboardInterrupt:
-        sys.exit("stopped; the same command goes on from there")
+        sys.exit("stopped. Run the same command to continue")
 
 
-# What hands out the runs: it yields the name of each as it is done.
+# Performs the runs, and yields the name of each when it is done.
 Engine: TypeAlias = Callable[[Sequence[Run], int, str | None], Iterator[str]]
 
 
 def engine(scheduler: str, module: str) -> Any:
-    """Return the module of an engine, or say how to install it."""
+    """Return the module of an engine; exit with the install command if it is missing."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -116,7 +116,7 @@ def engine(scheduler: str, module: str) -> Any:
 
 
 def on_loky(missing: Sequence[Run], workers: int, address: str | None) -> Iterator[str]:
-    """Perform the runs in processes of this machine."""
+    """Perform the runs in processes on this machine."""
     from joblib import Parallel, delayed
 
     parallel = Parallel(n_jobs=workers, return_as="generator_unordered")
@@ -124,28 +124,28 @@ def on_loky(missing: Sequence[Run], workers: int, address: str | None) -> Iterat
 
 
 def on_dask(missing: Sequence[Run], workers: int, address: str | None) -> Iterator[str]:
-    """Perform the runs on a Dask cluster; where a worker dies, another begins its run again."""
+    """Perform the runs on a Dask cluster; if a worker dies, another restarts its run."""
     dask = engine("dask", "distributed")
     count = None if workers < 1 else workers
     local = {"n_workers": count, "threads_per_worker": 1, "dashboard_address": None}
     with dask.Client(address, **({} if address else local)) as client:
         if any(threads > 1 for threads in client.nthreads().values()):
-            # Two runs of one process would draw from one generator, torch's.
+            # Two runs in one process would share torch's random number generator.
             sys.exit("every Dask worker must have one thread: dask worker --nthreads 1")
         done = dask.as_completed(client.map(perform, missing, pure=False))
         yield from (future.result() for future in done)
-        if not address:  # a process with torch takes longer to leave than Dask waits for it
+        if not address:  # a process with torch takes longer to exit than Dask waits by default
             client.cluster.sync(_close, client.cluster.workers.values())
 
 
 async def _close(nannies: Iterable[Any]) -> None:
-    """Wait until the processes of a local Dask cluster have left."""
-    await asyncio.gather(*(nanny.close(timeout=LEAVING) for nanny in nannies))
+    """Wait until the processes of a local Dask cluster have exited."""
+    await asyncio.gather(*(nanny.close(timeout=CLOSE_TIMEOUT) for nanny in nannies))
 
 
 def on_ray(missing: Sequence[Run], workers: int, address: str | None) -> Iterator[str]:
-    """Perform the runs on a Ray cluster; where a worker dies, another begins its run again."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would report to its makers
+    """Perform the runs on a Ray cluster; if a worker dies, another restarts its run."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # send no usage statistics
     ray = engine("ray", "ray")
     count = None if workers < 1 else workers
     local = {"num_cpus": count, "include_dashboard": False}
@@ -161,7 +161,11 @@ ENGINES: dict[str, Engine] = {"loky": on_loky, "dask": on_dask, "ray": on_ray}
 
 
 def runs(options: argparse.Namespace) -> Iterator[Run]:
-    """Yield what was asked for, or say what is wrong with it."""
+    """Yield the runs given on the command line.
+
+    Raises:
+        ValueError: An option does not fit the task.
+    """
     ours = options.into == results.RESULTS
     unfinished = CHECKPOINTS if ours else options.into / "unfinished"
     for task in options.tasks:
@@ -172,10 +176,10 @@ def runs(options: argparse.Namespace) -> Iterator[Run]:
         lengths = tuple(sorted(options.lengths or lengths))
         if lengths[0] < settings.length:
             raise ValueError(
-                f"lengths must not be below that of training, {settings.length}; got {lengths[0]}"
+                f"lengths must be at least the trained length, {settings.length}; got {lengths[0]}"
             )
         if (changed or options.lengths) and ours:
-            raise ValueError("other settings need a folder of their own: --into build/measured")
+            raise ValueError("other settings need another folder: --into build/measured")
         known = (*TRAINED, ENCODER) if task == "order" else TRAINED
         for method in options.methods or known:
             if method not in known:
@@ -187,31 +191,37 @@ def runs(options: argparse.Namespace) -> Iterator[Run]:
 
 
 def is_done(run: Run) -> bool:
-    """Say whether a run has its result; one of other settings is an error."""
+    """Return whether a run has its result.
+
+    Raises:
+        UnreadableError: The result cannot be read or has other settings.
+    """
     if not run.path.exists():
         return False
     found = results.read(run.path)
     asked = {"settings": asdict(run.settings), "lengths": list(run.lengths)}
     if any(found[key] != value for key, value in asked.items()):
         raise results.UnreadableError(
-            f"{run.path} is of other settings; delete it, or name another folder with --into"
+            f"{run.path} has other settings; delete it, or name another folder with --into"
         )
     return True
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the options of the command."""
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog="python -m scripts.measure", description=__doc__)
     add = parser.add_argument
     add("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
     add("--methods", nargs="+", metavar="METHOD", help=f"{', '.join(TRAINED)}, {ENCODER!r}")
     add("--seeds", nargs="+", type=int, default=SEEDS)
-    add("--workers", type=int, default=-1, help="how many runs at a time; -1: one a core")
-    add("--scheduler", choices=ENGINES, default="loky", help="what hands out the work")
-    add("--address", help="of the Dask scheduler or Ray cluster; its workers need this very folder")
+    add("--workers", type=int, default=-1, help="number of parallel runs; -1: one per core")
+    add("--scheduler", choices=ENGINES, default="loky", help="where the runs are performed")
+    add(
+        "--address", help="of the Dask scheduler or Ray cluster; its workers must share this folder"
+    )
     add("--device", default="cpu", help="cpu, or cuda")
-    add("--into", type=Path, default=results.RESULTS, help="the folder of the results")
-    add("--lengths", nargs="+", type=int, help="at which to evaluate")
+    add("--into", type=Path, default=results.RESULTS, help="folder of the results")
+    add("--lengths", nargs="+", type=int, help="lengths at which to evaluate")
     for field in fields(Settings):
         add(f"--{field.name.replace('_', '-')}", type=float if field.name == "rate" else int)
     return parser

@@ -1,7 +1,7 @@
-"""The next byte of a text: trained on short windows, read at long ones.
+"""Predicting the next byte of a text: trained on short windows, evaluated on long ones.
 
-For every length the same bytes are predicted, the last of a window, as many as a text had in
-training: what differs is how much stands before them.
+At every length the same bytes are predicted: the last ones of a window, as many as a training
+window has. Only the length of the context before them differs.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from scripts.measure.corpus import BYTES, Corpus
 from scripts.measure.methods import Variant
 from scripts.measure.training import Settings, generator
 
-AT_ONCE = 2**13  # tokens read in one go
-STRETCH = 16  # positions that one number of `by_position` stands for
+AT_ONCE = 2**13  # tokens per forward pass
+STRETCH = 16  # positions averaged into one number of `by_position`
 APART = 256  # bytes between the ends of neighbouring windows
 
 
 def model(settings: Settings, method: str, longest: int, seed: int) -> GPTModel:
-    """Return an untrained model; the table of a learned one has rows for the longest text."""
+    """Return an untrained model; a learned table has rows for the longest window."""
     torch.manual_seed(seed)
     return GPTModel(
         vocab_size=BYTES,
@@ -45,19 +45,19 @@ def batch(text: Tensor, settings: Settings, seed: int, step: int) -> Tensor:
 
 
 def loss(model: nn.Module, windows: Tensor) -> Tensor:
-    """Return the mean surprise at the next byte, in nats."""
+    """Return the mean cross-entropy of the next byte, in nats."""
     return cross_entropy(model(windows[:, :-1]).flatten(0, 1), windows[:, 1:].flatten())
 
 
 def windows(text: Tensor, length: int, longest: int) -> Tensor:
-    """Return windows of a length, (windows, length + 1), which end where the longest end."""
+    """Return windows of a length, (windows, length + 1), ending where the longest ones end."""
     ends = torch.arange(longest + 1, len(text) + 1, APART)
     return text[ends[:, None] - torch.arange(length, -1, -1) - 1]
 
 
 @torch.inference_mode()
 def surprise(model: GPTModel, windows: Tensor) -> Tensor:
-    """Return the mean surprise at each place of the windows, (length,) float64."""
+    """Return the mean cross-entropy at each position of the windows, (length,) float64."""
     length = windows.shape[1] - 1
     total = torch.zeros(length, dtype=torch.float64)
     for some in torch.split(windows, max(1, AT_ONCE // length)):
@@ -70,7 +70,7 @@ def surprise(model: GPTModel, windows: Tensor) -> Tensor:
 def evaluate(
     model: GPTModel, variant: Variant, text: Corpus, trained: int, lengths: Sequence[int]
 ) -> dict[str, Any]:
-    """Return the surprise over the last places by length, and by position in the longest."""
+    """Return the loss over the last positions by length, and by position in the longest window."""
     longest, device = max(lengths), next(model.parameters()).device
     by_length, at = {}, torch.empty(0)
     for length in lengths:

@@ -1,4 +1,4 @@
-"""What is compared: the schemes that are trained, and what is made of two of them afterwards."""
+"""The schemes that are trained, and the extensions of two of them after training."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from posenc.nn import GPTModel, RotaryEmbedding
 from posenc.nn.gpt import SelfAttention
 from posenc.scaling import FAST
 
-# A trained model, the length it was trained on and that of a text give a model for that text.
+# Takes a trained model, its trained length and the length of a text; returns a model for that text.
 Variant: TypeAlias = Callable[[GPTModel, int, int], GPTModel]
 
 TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
@@ -34,7 +34,7 @@ def as_trained(model: GPTModel, trained: int, length: int) -> GPTModel:
 
 
 def learned_interpolated(model: GPTModel, trained: int, length: int) -> GPTModel:
-    """Return a copy whose trained rows are stretched over the whole text."""
+    """Return a copy whose trained rows are interpolated over the whole text."""
     model = copy.deepcopy(model)
     assert model.embedding.pos_embedding is not None
     table = model.embedding.pos_embedding.embedding.weight
@@ -45,41 +45,41 @@ def learned_interpolated(model: GPTModel, trained: int, length: int) -> GPTModel
 
 
 def rope_interpolated(model: GPTModel, trained: int, length: int) -> GPTModel:
-    """Return a copy that turns by position interpolation."""
-    return _turning_by(model, interpolated_frequencies(_width(model), length / trained))
+    """Return a copy with position interpolation."""
+    return _with_frequencies(model, interpolated_frequencies(_width(model), length / trained))
 
 
 def rope_ntk(model: GPTModel, trained: int, length: int) -> GPTModel:
-    """Return a copy that turns by NTK-aware frequencies."""
-    return _turning_by(model, ntk_frequencies(_width(model), length / trained))
+    """Return a copy with NTK-aware frequencies."""
+    return _with_frequencies(model, ntk_frequencies(_width(model), length / trained))
 
 
 def rope_yarn(
     model: GPTModel, trained: int, length: int, fast: float = FAST, ramp: str = "turns"
 ) -> GPTModel:
-    """Return a copy that turns by YaRN's frequencies and attends as sharply as it says."""
+    """Return a copy with YaRN's frequencies and temperature."""
     factor = length / trained
     omega = yarn_frequencies(_width(model), factor, trained, fast=fast, ramp=ramp)
-    model = _turning_by(model, omega)
+    model = _with_frequencies(model, omega)
     for attention in _attention(model):
         projection = attention.query_key_value
-        with torch.no_grad():  # the rows of queries and keys come first
+        with torch.no_grad():  # the rows for queries and keys come first
             projection.weight[: 2 * model.d_model] *= yarn_temperature(factor)
             projection.bias[: 2 * model.d_model] *= yarn_temperature(factor)
     return model
 
 
 def rope_yarn_fitted(model: GPTModel, trained: int, length: int) -> GPTModel:
-    """Return the same where a pair stays that turns as often in training as the fastest does."""
+    """Return YaRN with `fast` set so that only the fastest pair keeps its frequency."""
     return rope_yarn(model, trained, length, fast=trained / (2 * math.pi))  # ω_0 is 1
 
 
 def rope_yarn_released(model: GPTModel, trained: int, length: int) -> GPTModel:
-    """Return the same with Llama's limits and the ramp of released code."""
+    """Return YaRN with Llama's limits and the ramp of the released code."""
     return rope_yarn(model, trained, length, ramp="pairs")
 
 
-# What is evaluated of each trained scheme, by the name under which it is shown.
+# The variants evaluated for each trained scheme, by the names that tables and figures show.
 VARIANTS: dict[str, dict[str, Variant]] = {
     **{name: {name: as_trained} for name in TRAINED},
     "learned": {"learned": as_trained, "learned, interpolated": learned_interpolated},
@@ -100,12 +100,12 @@ def _width(model: GPTModel) -> int:
 
 
 def _attention(model: GPTModel) -> list[SelfAttention]:
-    """Return the attention of each layer."""
+    """Return the attention modules of a model."""
     return [part for part in model.modules() if isinstance(part, SelfAttention)]
 
 
-def _turning_by(model: GPTModel, frequencies: NDArray[np.float64]) -> GPTModel:
-    """Return a copy whose heads turn by these frequencies."""
+def _with_frequencies(model: GPTModel, frequencies: NDArray[np.float64]) -> GPTModel:
+    """Return a copy whose heads rotate by these frequencies."""
     model = copy.deepcopy(model)
     for attention in _attention(model):
         attention.rope = RotaryEmbedding(_width(model), frequencies=frequencies)

@@ -1,7 +1,7 @@
-"""Which of two letters came first: a task that is nothing but order.
+"""Which of two letters came first: a task that depends on order alone.
 
-A text is n letters, among them one A and one B, and a question mark. Its answer is Yes where A
-comes before B. Whoever sees no order can do no better than guess.
+A text has n letters, among them one A and one B, and then a question mark. The answer is Yes if A
+comes before B. A model that does not see order can only guess.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from posenc.nn.gpt import Places
 from scripts.measure.training import Settings, generator
 
 A, B, QUESTION, YES, NO, FIRST = range(6)
-LETTERS = 32  # others, from FIRST on
+LETTERS = 32  # other letters, with ids from FIRST on
 SHORTEST = 4
-TEXTS = 1000  # read to measure each length
-NEVER_TRAINED = 900_000  # beyond any step of training, whose chance is another
+TEXTS = 1000  # evaluated at each length
+NEVER_TRAINED = 900_000  # more than any training step, so that the random seeds differ
 
-# Without the mask: an encoder, as the readers of whole texts are.
+# Without a causal mask, as in BERT.
 ENCODER = "none, encoder"
 
 
 class Encoder(GPTModel):
-    """The same model with nothing hidden: each token sees all others, and no positions."""
+    """The same model without a causal mask: each token attends to all, without positions."""
 
     def _places(
         self, past: int, length: int, padding: Tensor | None, documents: Tensor | None
     ) -> Places:
-        """Return places at which every token may look at every other."""
+        """Return places with a mask that lets every token attend to every other."""
         places = super()._places(past, length, padding, documents)
         return places._replace(mask=torch.ones_like(places.mask))
 
@@ -43,7 +43,7 @@ def model(settings: Settings, method: str, longest: int, seed: int) -> GPTModel:
     kind, pos_type = (Encoder, "none") if method == ENCODER else (GPTModel, method)
     return kind(
         vocab_size=FIRST + LETTERS,
-        max_len=longest + 1,  # and the question
+        max_len=longest + 1,  # with the question mark
         d_model=settings.width,
         heads=settings.heads,
         layers=settings.layers,
@@ -54,21 +54,23 @@ def model(settings: Settings, method: str, longest: int, seed: int) -> GPTModel:
 def texts(count: int, length: int, chance: torch.Generator) -> tuple[Tensor, Tensor]:
     """Return texts with their question, (count, length + 1), and their answers, (count,)."""
     ids = torch.randint(FIRST, FIRST + LETTERS, (count, length + 1), generator=chance)
-    places = torch.rand(count, length, generator=chance).argsort(dim=1)[:, :2]  # two, not one
+    places = torch.rand(count, length, generator=chance).argsort(dim=1)[
+        :, :2
+    ]  # two different places
     ids.scatter_(1, places, torch.tensor([A, B]).expand(count, 2))
     ids[:, -1] = QUESTION
     return ids, torch.where(places[:, 0] < places[:, 1], YES, NO)
 
 
 def batch(settings: Settings, seed: int, step: int) -> tuple[Tensor, Tensor]:
-    """Return the texts and answers of one step, all of one length up to that of training."""
+    """Return the texts and answers of one step, all of one length, at most the trained length."""
     chance = generator(seed, step)
     length = int(torch.randint(SHORTEST, settings.length + 1, (), generator=chance))
     return texts(settings.batch, length, chance)
 
 
 def loss(model: nn.Module, ids: Tensor, answers: Tensor) -> Tensor:
-    """Return the mean surprise at the answer, in nats."""
+    """Return the mean cross-entropy of the answer, in nats."""
     return cross_entropy(model(ids)[:, -1], answers)
 
 
@@ -79,8 +81,8 @@ def evaluate(model: GPTModel, lengths: Sequence[int], seed: int) -> dict[str, ob
     for length in lengths:
         ids, answers = texts(TEXTS, length, generator(seed, NEVER_TRAINED + length))
         right = 0
-        for some, wanted in zip(torch.split(ids, 100), torch.split(answers, 100), strict=True):
-            said = model(some.to(device))[:, -1].cpu()
-            right += int(((said[:, YES] > said[:, NO]) == (wanted == YES)).sum())
+        for some, answer in zip(torch.split(ids, 100), torch.split(answers, 100), strict=True):
+            logits = model(some.to(device))[:, -1].cpu()
+            right += int(((logits[:, YES] > logits[:, NO]) == (answer == YES)).sum())
         shares[str(length)] = right / TEXTS
     return {"by_length": shares}

@@ -1,4 +1,4 @@
-"""What a page may name of the measurements."""
+"""The names of this room that pages can use."""
 
 from scripts.measure.report import measurement
 

@@ -1,8 +1,8 @@
-"""Whether the code of today does what the code behind a result did.
+"""Checks whether today's code still computes what the code behind a result did.
 
-The source does not tell: a renamed variable changes it and nothing else. So each result carries
-what its code made of a probe, a tiny model and a made-up text, and today's code is asked for the
-same.
+Comparing the source would not do: renaming a variable changes it, but not the results. So each
+result file holds the losses of a probe, a tiny model on a made-up text, and today's code must
+reproduce them.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from scripts.measure.training import Settings, generator, train
 
 SETTINGS = Settings(width=32, heads=2, layers=2, length=16, batch=8, steps=4, warm_up=2)
 LENGTHS = (16, 32)
-SHARPER = 4.0  # as they are drawn, weights attend to all positions nearly alike
-# With and without a processor's vector instructions, answers differed by 2e-5 at most. A hundredth
-# more of what a scheme computes moves them by 1e-4 and more.
+SHARPER = 4.0  # scales the initial weights, which attend to all positions almost equally
+# With and without vector instructions, losses differed by at most 2e-5. Changing what a scheme
+# computes by one percent changes them by at least 1e-4.
 TOLERANCE = 1e-4
 
 
 @cache
 def probe(task: str, method: str) -> tuple[float, ...]:
-    """Return the losses of the probe's training, and then those of what is made of it."""
+    """Return the losses of the probe during training, then those of its variants afterwards."""
     made = language.model if task == "language" else order.model
     model = made(SETTINGS, method, max(LENGTHS), 0)
     with torch.no_grad():
         for weights in model.parameters():
             weights.mul_(SHARPER)
-    text = split(" ".join(map(str, range(1000))).encode())  # every Python counts alike
+    text = split(" ".join(map(str, range(1000))).encode())  # the same in every Python
 
     def loss(model: nn.Module, step: int) -> Tensor:
         if task == "language":
@@ -57,7 +57,7 @@ def probe(task: str, method: str) -> tuple[float, ...]:
 
 
 def is_like(theirs: Sequence[float], ours: Sequence[float]) -> bool:
-    """Say whether two answers are one but for how a processor rounds."""
+    """Return whether two probes agree up to rounding."""
     return len(theirs) == len(ours) and all(
         math.isclose(a, b, rel_tol=TOLERANCE) for a, b in zip(theirs, ours, strict=True)
     )

@@ -1,7 +1,7 @@
-"""What the result files say, for pages and figures: medians and spreads over the seeds.
+"""Medians and spreads over the seeds, computed from the result files for pages and figures.
 
-`python -m scripts.measure.report build/measured` prints the results of a folder, each above the
-committed one of the same name.
+`python -m scripts.measure.report build/measured` prints the results in a folder, each above the
+committed result of the same name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from scripts.measure import results
 
-# Every variant that is shown, under the name it has in a result, in the order of the tables.
+# The variants in the order of the tables, named as in the result files.
 LANGUAGE = (
     "none",
     "sinusoidal",
@@ -42,7 +42,7 @@ ORDER = ("none, encoder", "none", "sinusoidal", "learned", "rope", "alibi", "t5"
 
 @dataclass(frozen=True)
 class Measured:
-    """All results of a folder."""
+    """All results in a folder."""
 
     results: tuple[dict[str, Any], ...]
 
@@ -51,35 +51,35 @@ class Measured:
         return [result for result in self.results if result["task"] == task]
 
     def found(self, task: str, name: str) -> list[dict[str, Any]]:
-        """Return what every seed found of a variant."""
+        """Return the results of a variant, one per seed."""
         return [r["found"][name] for r in self.of(task) if name in r["found"]]
 
     def perplexities(self, name: str, length: int) -> list[float]:
-        """Return the perplexity per byte of each seed, over the last bytes of a text."""
+        """Return the perplexity per byte over the last bytes of a text, one per seed."""
         return [math.exp(f["by_length"][str(length)]) for f in self.found("language", name)]
 
     def perplexity(self, name: str, length: int) -> float:
-        """Return the median over the seeds."""
+        """Return the median perplexity over the seeds."""
         return median(self.perplexities(name, length))
 
     def accuracies(self, name: str, length: int) -> list[float]:
-        """Return the share of right answers of each seed."""
+        """Return the fraction of right answers, one per seed."""
         return [f["by_length"][str(length)] for f in self.found("order", name)]
 
     def accuracy(self, name: str, length: int) -> float:
-        """Return the median over the seeds."""
+        """Return the median accuracy over the seeds."""
         return median(self.accuracies(name, length))
 
     def language(self) -> dict[str, NDArray[np.float64]]:
-        """Return the columns of perplexities, a row a variant: median and spread at each length."""
+        """Return columns of perplexities, one row per variant: median and spread at each length."""
         return self._table("language", LANGUAGE, self.perplexities)
 
     def order(self) -> dict[str, NDArray[np.float64]]:
-        """Return the columns of shares of right answers, likewise."""
+        """Return columns of accuracies, one row per variant: median and spread at each length."""
         return self._table("order", ORDER, self.accuracies)
 
     def by_position(self, name: str) -> NDArray[np.float64]:
-        """Return the perplexity by position in the longest text, a row a seed."""
+        """Return the perplexity by position in the longest text, one row per seed."""
         return np.exp([found["by_position"] for found in self.found("language", name)])
 
     def lengths(self, task: str = "language") -> list[int]:
@@ -93,28 +93,28 @@ class Measured:
         return float(value)
 
     def corpus(self) -> dict[str, Any]:
-        """Return what all results say of the text that was read."""
+        """Return the description of the text, which is the same in all results."""
         first, *others = [result["corpus"] for result in self.of("language")]
         assert all(other == first for other in others)
         found: dict[str, Any] = first
         return found
 
     def seeds(self) -> int:
-        """Return how many seeds there are of every method."""
+        """Return the number of seeds that every method has."""
         counts = {name: len(self.found("language", name)) for name in LANGUAGE}
         counts |= {f"{name} (order)": len(self.found("order", name)) for name in ORDER}
         return min(counts.values())
 
     def minutes(self, task: str) -> list[float]:
-        """Return what each run of a task took by the clock, whatever else the machine did."""
+        """Return the wall-clock minutes of each run of a task."""
         return [result["seconds"] / 60 for result in self.of(task)]
 
     def told(self, key: str) -> list[str]:
-        """Return what all results say of themselves under a key, each answer once."""
+        """Return the distinct values of a key, such as "machine", over all results."""
         return sorted({_as_words(result[key]) for result in self.results})
 
     def outdated(self) -> list[str]:
-        """Return the runs whose code has changed since."""
+        """Return the names of runs whose probe today's code does not reproduce."""
         return results.outdated(self.results)
 
     def _table(
@@ -129,27 +129,27 @@ class Measured:
 
 
 def read(folder: Path = results.RESULTS) -> Measured:
-    """Return what was measured."""
+    """Return the results in a folder."""
     return Measured(tuple(results.read_all(folder)))
 
 
 @cache
 def measurement() -> Measured:
-    """Return what is committed: the name under which pages have it."""
+    """Return the committed results, for pages."""
     return read()
 
 
 def rates(folder: Path = results.RESULTS / "rates") -> NDArray[np.float64]:
-    """Return perplexities at the trained length by scheme, a row, and learning rate, a column."""
+    """Return perplexities at the trained length, (scheme, learning rate)."""
     trials = [read(folder / rate) for rate in RATES]
-    trained = [name for name in LANGUAGE if "," not in name]  # the others are made of these
+    trained = [name for name in LANGUAGE if "," not in name]  # the others extend these
     return np.array(
         [[trial.perplexity(name, trial.lengths()[0]) for trial in trials] for name in trained]
     )
 
 
-def beside(ours: Measured, theirs: Measured) -> Iterator[str]:
-    """Yield a line for each result, and below it the other's of the same name."""
+def compared(ours: Measured, theirs: Measured) -> Iterator[str]:
+    """Yield each result, with the other result of the same name below it."""
     others = dict(_lines(theirs))
     for (name, variant), line in _lines(ours):
         yield f"{name}: {variant}"
@@ -158,7 +158,7 @@ def beside(ours: Measured, theirs: Measured) -> Iterator[str]:
 
 
 def _lines(measured: Measured) -> Iterator[tuple[tuple[str, str], str]]:
-    """Yield the name of each run and variant, and what it found at each length."""
+    """Yield the name of each run and variant, with its result at each length."""
     for r in measured.results:
         shown = math.exp if r["task"] == "language" else float
         for variant, found in r["found"].items():
@@ -167,16 +167,16 @@ def _lines(measured: Measured) -> Iterator[tuple[tuple[str, str], str]]:
 
 
 def _as_words(value: object) -> str:
-    """Return versions and the like on one line."""
+    """Return a value on one line, a mapping as `name value, name value`."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {version}" for name, version in value.items())
     return str(value)
 
 
 def main() -> None:
-    """Print the results of the folders that are named."""
+    """Print the results in the folders on the command line."""
     for folder in sys.argv[1:]:
-        print(*beside(read(Path(folder)), measurement()), sep="\n")
+        print(*compared(read(Path(folder)), measurement()), sep="\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The result files: one a run, each with all that is needed to trust it."""
+"""The result files: one per run, with the code, versions and machine that produced it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from scripts.setup.machine import machine
 
 RESULTS = DATA / "measure"
 FORMAT = 1
+REMEDY = "delete it and run the command again"
 KEYS = {
     "format", "task", "method", "seed", "settings", "lengths", "found", "losses", "parameters",
     "probe", "corpus", "code", "package", "versions", "machine", "date", "seconds",
@@ -24,17 +25,17 @@ CODE = ("posenc/**/*.py", "scripts/measure/*.py")
 
 
 class UnreadableError(Exception):
-    """A result file that cannot be used; the message says which, why, and what to do."""
+    """A result file cannot be used; the message names it and says why and what to do."""
 
 
 def name(task: str, method: str, seed: int) -> str:
-    """Return the name of a run: language-rope-0."""
+    """Return the name of a run, such as language-rope-0."""
     return f"{task}-{method.replace(', ', '_')}-{seed}"
 
 
 @cache
 def code(root: Path = ROOT) -> str:
-    """Return a digest of the code that makes results, to the letter: where they came from."""
+    """Return a digest of the source that produces results, recorded as their provenance."""
     digest = hashlib.sha256()
     for path in sorted(path for pattern in CODE for path in root.glob(pattern)):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
@@ -42,12 +43,12 @@ def code(root: Path = ROOT) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what computes."""
+    """Return the versions of numpy and torch."""
     return {p: importlib.metadata.version(p).partition("+")[0] for p in ("numpy", "torch")}
 
 
 def stamped(result: dict[str, Any]) -> dict[str, Any]:
-    """Return a result with what it was made with."""
+    """Return a result with its provenance: code, versions, machine and date."""
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     package = importlib.metadata.version("posenc")
     made = {"code": code(), "package": package, "versions": versions(), "machine": machine()}
@@ -55,7 +56,7 @@ def stamped(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def write(path: Path, result: dict[str, Any]) -> None:
-    """Write a result whole or not at all."""
+    """Write a result atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_suffix(".new")
     try:
@@ -67,29 +68,31 @@ def write(path: Path, result: dict[str, Any]) -> None:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Return a result, or say what is wrong with its file."""
+    """Return a result.
+
+    Raises:
+        UnreadableError: The file is damaged, has another format, or lacks keys.
+    """
     try:
         result = json.loads(path.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError):
-        raise UnreadableError(f"{path} is torn; delete it, and it is made again") from None
+        raise UnreadableError(f"{path} is damaged; {REMEDY}") from None
     if not isinstance(result, dict) or result.get("format") != FORMAT:
         found = result.get("format") if isinstance(result, dict) else None
-        raise UnreadableError(
-            f"{path} is of format {found}, and this is {FORMAT}; delete it, and it is made again"
-        )
+        raise UnreadableError(f"{path} has format {found}, not {FORMAT}; {REMEDY}")
     if missing := sorted(KEYS - set(result)):
-        raise UnreadableError(f"{path} lacks {', '.join(missing)}; delete it, and it is made again")
+        raise UnreadableError(f"{path} lacks {', '.join(missing)}; {REMEDY}")
     return result
 
 
 def read_all(folder: Path = RESULTS) -> list[dict[str, Any]]:
-    """Return all results of a folder."""
+    """Return all results in a folder."""
     return [read(path) for path in sorted(folder.glob("*.json"))]
 
 
 def outdated(results: Iterable[dict[str, Any]]) -> list[str]:
-    """Return the names of the runs whose code did something else than today's does."""
-    from scripts.measure.probe import is_like, probe  # PyTorch, which reading a page does without
+    """Return the names of runs whose probe today's code does not reproduce."""
+    from scripts.measure.probe import is_like, probe  # needs torch, which reading pages does not
 
     return sorted(
         name(r["task"], r["method"], r["seed"])

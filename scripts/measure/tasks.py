@@ -1,4 +1,4 @@
-"""The two tasks behind one door: train a method, evaluate it, and say what was found."""
+"""Trains and evaluates one run of either task, and returns its result."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def result(
     device: str,
     checkpoint: Path,
 ) -> dict[str, Any]:
-    """Return what one run found, with its settings."""
+    """Return the result of one run, with its settings."""
     mark = stamp(settings, results.code(), task=task, method=method, seed=seed)
-    do = _language if task == "language" else _order
-    model, losses, found, text = do(method, seed, settings, lengths, device, checkpoint, mark)
+    run = _language if task == "language" else _order
+    model, losses, found, text = run(method, seed, settings, lengths, device, checkpoint, mark)
     return {
         "task": task,
         "method": method,

@@ -1,4 +1,4 @@
-"""The one way in which every model here is trained, and gone on with where it was stopped."""
+"""The training loop of every model here, with checkpoints."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-SAVE_EVERY = 100  # steps: a minute's work at most is done twice
+SAVE_EVERY = 100  # steps, less than a minute of work
 
-# The loss of one step: the model, the step.
+# Returns the loss of one step, given the model and the step.
 Loss = Callable[[nn.Module, int], Tensor]
 
 
@@ -24,11 +24,11 @@ class Settings:
     width: int = 128
     heads: int = 4
     layers: int = 3
-    length: int = 64  # of a text in training
+    length: int = 64  # of a training text
     batch: int = 32
     steps: int = 1600
     warm_up: int = 100
-    rate: float = 2e-3  # the highest, from which it falls to nothing along half a cosine
+    rate: float = 2e-3  # the peak learning rate, followed by a cosine decay to zero
 
 
 def train(
@@ -36,13 +36,13 @@ def train(
 ) -> list[float]:
     """Train the model in place, and return the loss of each step.
 
-    What has been done is kept in `checkpoint` from time to time, under a `stamp` that says what
-    it is of, and taken up from there.
+    The state is saved to `checkpoint` every `SAVE_EVERY` steps, and training resumes from it. The
+    `stamp` identifies the run; a checkpoint with another stamp is ignored.
     """
     optimizer = torch.optim.Adam(model.parameters(), lr=1.0, betas=(0.9, 0.98))
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate(settings, step))
-    kept = {"model": model, "optimizer": optimizer, "schedule": schedule}
-    losses = _take_up(checkpoint, stamp, kept)
+    state = {"model": model, "optimizer": optimizer, "schedule": schedule}
+    losses = _load(checkpoint, stamp, state)
     model.train()
     for step in range(len(losses), settings.steps):
         value = loss(model, step)
@@ -53,13 +53,13 @@ def train(
         schedule.step()
         losses.append(value.item())
         if (step + 1) % SAVE_EVERY == 0:
-            _keep(checkpoint, stamp, kept, losses)
+            _save(checkpoint, stamp, state, losses)
     model.eval()
     return losses
 
 
 def rate(settings: Settings, step: int) -> float:
-    """Return how far a step goes."""
+    """Return the learning rate of a step."""
     if step < settings.warm_up:
         return settings.rate * (step + 1) / settings.warm_up
     done = (step - settings.warm_up) / max(1, settings.steps - settings.warm_up)
@@ -67,33 +67,33 @@ def rate(settings: Settings, step: int) -> float:
 
 
 def generator(seed: int, step: int) -> torch.Generator:
-    """Return the chance of one step, which is the same for every method."""
+    """Return the random number generator of one step, the same for every method."""
     return torch.Generator().manual_seed(seed * 1_000_003 + step)
 
 
 def stamp(settings: Settings, code: str, **other: Any) -> dict[str, Any]:
-    """Return what a checkpoint says it is of."""
+    """Return the stamp that identifies a run in its checkpoint."""
     return {**asdict(settings), "code": code, **other}
 
 
-def _take_up(path: Path, stamp: object, kept: dict[str, Any]) -> list[float]:
-    """Load what was done before of this very run, and return its losses."""
+def _load(path: Path, stamp: object, state: dict[str, Any]) -> list[float]:
+    """Load the checkpoint of this run, if there is one, and return its losses."""
     try:
         found = torch.load(path, weights_only=True)
-    except (OSError, RuntimeError, ValueError, EOFError):  # none, or one that was torn
+    except (OSError, RuntimeError, ValueError, EOFError):  # missing or damaged
         return []
     if found.get("stamp") != stamp:
         return []
-    for name, part in kept.items():
+    for name, part in state.items():
         part.load_state_dict(found[name])
     losses: list[float] = found["losses"]
     return losses
 
 
-def _keep(path: Path, stamp: object, kept: dict[str, Any], losses: list[float]) -> None:
-    """Write what was done, whole or not at all."""
+def _save(path: Path, stamp: object, state: dict[str, Any], losses: list[float]) -> None:
+    """Write a checkpoint atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    state = {name: part.state_dict() for name, part in kept.items()}
+    content = {name: part.state_dict() for name, part in state.items()}
     beside = path.with_suffix(".new")
-    torch.save({"stamp": stamp, "losses": losses, **state}, beside)
+    torch.save({"stamp": stamp, "losses": losses, **content}, beside)
     beside.replace(path)

@@ -1,11 +1,11 @@
-"""Python inside the page: the examples that a reader runs and edits.
+"""Python in the browser, for the examples that readers can edit and run.
 
-    runtime.py      builds docs/assets/built/python/: what a page fetches to start Python
+    runtime.py      builds docs/assets/built/python/: the files a page fetches to start Python
     compile.mjs     runs bytecode.py under Pyodide, in node
-    bytecode.py     compiles what every start loads
-    session.py      runs in the page: what a reader types, as an interactive session runs it
+    bytecode.py     compiles the modules loaded at every start
+    session.py      runs in the browser: executes code like an interactive session
 
-docs/assets/js/ has the page's side: run.js (the button), python.js and worker.js.
+The JavaScript is in docs/assets/js/: run.js (the button), python.js and worker.js.
 
 Imports: setup.
 """

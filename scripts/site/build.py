@@ -1,8 +1,8 @@
-"""Build the site whole: `python -m scripts.site.build --site-dir site`, which is `make site`.
+"""Build the whole site: `python -m scripts.site.build --site-dir site`, which is `make site`.
 
-mkdocs builds the pages, strictly. Then they get one style sheet (minify.py), their copies in
-Markdown (markdown_copies.py) and the header for a strict host (security_policy.py), and the whole
-site is checked (check.py).
+mkdocs builds the pages in strict mode. Then the style sheets are joined and all is minified
+(minify.py), the Markdown copies are written (markdown_copies.py), the site is checked (check.py),
+and the security headers are written (security_policy.py).
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from scripts.site.minify import minify
 
 
 def build(folder: Path) -> None:
-    """Build the site into a folder; a warning of the builder stops it."""
+    """Build the site into a folder; a warning from mkdocs stops the build."""
     options = ["--strict", "--config-file", str(ROOT / "mkdocs.yml"), "--site-dir"]
     try:
         cli.main(["build", *options, str(folder.resolve())], standalone_mode=False)
-    except ClickException as refused:
-        refused.show()
-        sys.exit(refused.exit_code)
+    except ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
     except Abort:  # Control-C
         sys.exit(130)
     finish(folder)
 
 
 def finish(folder: Path) -> None:
-    """Do what is left to do in the folder of a builder, whichever that was."""
+    """Complete and check a site that mkdocs has built."""
     minify(folder)
     markdown_copies.write(folder)
-    if found := check.wrong(folder):
-        sys.exit("\n".join(["The site is built, and wrong:", *found]))
+    if found := check.problems(folder):
+        sys.exit("\n".join(["The site was built, but has errors:", *found]))
     print(f"{security_policy.write(folder)}\n(in {folder / security_policy.HEADERS} too)")
 
 
 def main() -> None:
-    """Build where the command line says."""
+    """Build the site into the folder given on the command line."""
     parser = argparse.ArgumentParser(prog="python -m scripts.site.build", description=__doc__)
     parser.add_argument("--site-dir", default=ROOT / "site", type=Path)
     build(parser.parse_args().site_dir)

@@ -1,8 +1,7 @@
-"""What a site must not have: links to itself that lead nowhere, a title or anchor twice, fat files.
+"""Checks a built site for dead links, duplicate titles and anchors, and oversized files.
 
-The builder follows the links that a page writes as paths. Here every finished page is read, with
-what the theme and raw HTML put into it, and links to the site's own address are followed as well.
-`scripts.site.build` stops at whatever is found.
+mkdocs checks the relative links in Markdown. This checks the finished pages, including the HTML of
+the theme, and links with the site's full address. `scripts.site.build` fails if it finds anything.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
-from scripts.book.anchors import Tags, doubled_anchors
+from scripts.book.anchors import Tags, duplicate_anchors
 
 CANONICAL = re.compile(r'<link rel="?canonical"? href="([^"]+)"')
 TITLE = re.compile(r"<title>(.*?)</title>", re.S)
 
-# Bytes that a file may have, by its kind: what is committed, and what is built.
+# The largest size of a file in bytes, by suffix, for committed and for built files.
 COMMITTED = {
     ".json": 200_000,
     ".md": 300_000,
@@ -39,13 +38,13 @@ BUILT = COMMITTED | {
     ".woff2": 80_000,
 }
 OTHERWISE = 50_000
-OTHERS = ("assets/built/python/", "assets/javascripts/")  # of which no page loads all
+OTHERS = ("assets/built/python/", "assets/javascripts/")  # folders of larger files
 OF_OTHERS = 4_000_000
-NOWHERE = "http://nowhere.invalid/"  # for a site that does not say at which address it stands
+NOWHERE = "http://nowhere.invalid/"  # for a site without a canonical address
 
 
-def wrong(site: Path) -> list[str]:
-    """Return all that is wrong with a built site, a message each."""
+def problems(site: Path) -> list[str]:
+    """Return a message for each problem of a built site."""
     pages = {
         path.relative_to(site).as_posix(): path.read_text("utf-8")
         for path in sorted(site.rglob("*.html"))
@@ -60,16 +59,16 @@ def wrong(site: Path) -> list[str]:
     return [
         *dead_links(pages, set(files)),
         *shared_titles({page: text for page, text in pages.items() if page != "404.html"}),
-        *(f"{page}: {found}" for page, text in pages.items() for found in doubled_anchors(text)),
+        *(f"{page}: {found}" for page, text in pages.items() for found in duplicate_anchors(text)),
         *too_large(ours, BUILT),
         *too_large(others, {}, OF_OTHERS),
     ]
 
 
 def dead_links(pages: Mapping[str, str], files: set[str]) -> Iterator[str]:
-    """Yield the links to the site's own address behind which there is no file or no anchor.
+    """Yield the links within the site whose file or anchor does not exist.
 
-    The address is the one that the pages themselves give as theirs.
+    The address of the site is the canonical one that its pages state.
     """
     own = CANONICAL.search(pages.get("index.html", ""))
     base = html.unescape(own[1]) if own else NOWHERE
@@ -82,33 +81,33 @@ def dead_links(pages: Mapping[str, str], files: set[str]) -> Iterator[str]:
                 continue
             file = _file(target.removeprefix(base.removesuffix("/")).removeprefix("/"))
             if file not in files:
-                yield f"{page}: {link} leads to {file}, which is not there"
+                yield f"{page}: {link} leads to {file}, which does not exist"
             elif anchor and file in pages and unquote(anchor) not in tags[file].anchors:
                 yield f"{page}: {link} leads to #{anchor}, which {file} does not have"
 
 
 def _file(address: str) -> str:
-    """Return the file that a static host sends for an address below the site's."""
+    """Return the file that a static host sends for an address, relative to the site's."""
     path = unquote(urlsplit(address).path)
     return f"{path}index.html" if path.endswith("/") or not path else path
 
 
 def shared_titles(pages: Mapping[str, str]) -> Iterator[str]:
-    """Yield the titles that more than one page has."""
+    """Yield a message for each title that more than one page has."""
     by_title = defaultdict(list)
     for page, text in pages.items():
         for title in TITLE.findall(text)[:1]:
             by_title[title.strip()].append(page)
     for title, named in by_title.items():
         if len(named) > 1:
-            yield f"{' and '.join(named)} have one title, {html.unescape(title)!r}"
+            yield f"{' and '.join(named)} have the same title, {html.unescape(title)!r}"
 
 
 def too_large(
     files: Mapping[str, int], limits: Mapping[str, int], otherwise: int = OTHERWISE
 ) -> Iterable[str]:
-    """Yield the files that have more bytes than files of their kind may have."""
+    """Yield a message for each file above the limit of its kind."""
     for name, size in files.items():
         limit = limits.get(Path(name).suffix, otherwise)
         if size > limit:
-            yield f"{name} has {size:,} bytes; a file of its kind may have {limit:,}"
+            yield f"{name} has {size:,} bytes; the limit for this kind of file is {limit:,}"

@@ -1,8 +1,7 @@
-"""A static host on this machine, like one in public: it compresses, and says what is not there.
+"""A local server that behaves like a static host: it compresses files and serves 404.html.
 
-`python -m scripts.site.host site` serves a built site to look at, with the headers in the folder's
-`_headers` (security_policy.py). Python's own `http.server` compresses nothing, and answers a wrong
-address with a page of its own.
+`python -m scripts.site.host site` serves a built site, with the headers in its `_headers` file
+(security_policy.py). Python's `http.server` neither compresses nor uses a site's 404.html.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from urllib.parse import urlsplit
 from scripts.site import security_policy
 
 HERE = "127.0.0.1"
-# What is not compressed already.
+# The files that are not compressed already.
 TEXTS = {".css", ".html", ".ipynb", ".js", ".json", ".map", ".md", ".mjs", ".svg", ".txt", ".wasm"}
 TEXTS |= {".inv", ".py", ".xml", ".yml"}
 KINDS = {".ipynb": "application/json", ".md": "text/markdown", ".mjs": "text/javascript"}
@@ -33,17 +32,17 @@ KINDS |= {".wasm": "application/wasm", ".whl": "application/zip", ".woff2": "fon
 
 @dataclass
 class Host:
-    """A folder that is being served: its address, and the bytes of each file sent since."""
+    """A folder that is being served: its address, and a record of the files sent."""
 
     url: str
     sent: list[tuple[str, int]] = field(default_factory=list)
-    headers: dict[str, str] = field(default_factory=dict)  # sent with every answer
-    reports: list[str] = field(default_factory=list)  # what browsers have posted
+    headers: dict[str, str] = field(default_factory=dict)  # sent with every response
+    reports: list[str] = field(default_factory=list)  # posted by browsers
 
 
 @contextmanager
 def hosted(folder: Path, *, port: int = 0, under: str = "/") -> Iterator[Host]:
-    """Serve a folder while the block runs, at the top of a free port or under a path."""
+    """Serve a folder while the block runs, at the root of a free port or under a path."""
     host = Host("")
     handler = partial(_Handler, host=host, under=under, directory=str(folder))
     with _Server((HERE, port), handler) as server:
@@ -59,12 +58,12 @@ def hosted(folder: Path, *, port: int = 0, under: str = "/") -> Iterator[Host]:
 
 @cache
 def compressed(path: Path, changed: int) -> bytes:
-    """Return a file's content compressed as a host does it, once for each time it has changed."""
+    """Return a file's compressed content; `changed` makes the cache follow changes."""
     return gzip.compress(path.read_bytes(), compresslevel=6, mtime=0)
 
 
 class _Server(ThreadingHTTPServer):
-    """Says nothing of a browser that ends a connection: it has left the page, and may."""
+    """Ignores connections closed by the browser, which happens when it leaves a page."""
 
     def handle_error(self, request: object, client_address: object) -> None:
         if not isinstance(sys.exception(), ConnectionError):
@@ -72,10 +71,10 @@ class _Server(ThreadingHTTPServer):
 
 
 class _Handler(SimpleHTTPRequestHandler):
-    """Answers quietly, in HTTP/1.1, with files compressed for who takes them so."""
+    """Serves HTTP/1.1 without logging, and compresses files if the client accepts gzip."""
 
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # else a file waits 40 ms until its header has been confirmed
+    disable_nagle_algorithm = True  # otherwise a file waits 40 ms for the header's acknowledgement
     extensions_map = SimpleHTTPRequestHandler.extensions_map | KINDS
 
     def __init__(self, *given: object, host: Host, under: str, directory: str) -> None:
@@ -86,13 +85,13 @@ class _Handler(SimpleHTTPRequestHandler):
         pass
 
     def end_headers(self) -> None:
-        """Send what every answer carries."""
+        """Send the headers that every response has."""
         for name, value in self.host.headers.items():
             self.send_header(name, value)
         super().end_headers()
 
     def do_GET(self) -> None:
-        """Send a file, or the folder's own page, or the page for what is not there."""
+        """Send a file, the index of a folder, or 404.html."""
         address = urlsplit(self.path).path
         path = Path(self.translate_path("/" + address.removeprefix(self.under)))
         here = address.startswith(self.under)
@@ -109,7 +108,7 @@ class _Handler(SimpleHTTPRequestHandler):
             self._send(Path(self.directory, "404.html"), HTTPStatus.NOT_FOUND)
 
     def do_POST(self) -> None:
-        """Note what a browser reports, such as what a policy has refused."""
+        """Record a browser's report, such as a violation of the security policy."""
         length = int(self.headers.get("Content-Length", 0))
         self.host.reports.append(self.rfile.read(length).decode())
         self.send_response(HTTPStatus.NO_CONTENT)
@@ -117,12 +116,12 @@ class _Handler(SimpleHTTPRequestHandler):
 
     def _send(self, path: Path, status: HTTPStatus) -> None:
         content, packed = self._content(path)
-        if self.command == "GET":  # noted before anything of it can have arrived
+        if self.command == "GET":  # recorded before the client can have received anything
             self.host.sent.append((urlsplit(self.path).path, len(content)))
         self.send_response(status)
         self.send_header("Content-Type", self._kind(path))
         self.send_header("Content-Length", str(len(content)))
-        self.send_header("Cache-Control", "max-age=600")  # as forges' pages have it
+        self.send_header("Cache-Control", "max-age=600")  # as on GitHub Pages
         self.send_header("Vary", "Accept-Encoding")
         if packed:
             self.send_header("Content-Encoding", "gzip")
@@ -131,9 +130,9 @@ class _Handler(SimpleHTTPRequestHandler):
             self.wfile.write(content)
 
     def _content(self, path: Path) -> tuple[bytes, bool]:
-        """Return what to send for a file, and whether it is compressed."""
-        if not path.is_file():  # a site without a page for what is not there
-            return b"Nothing stands at this address.\n", False
+        """Return the content to send for a file, and whether it is compressed."""
+        if not path.is_file():  # the site has no 404.html
+            return b"Not found.\n", False
         if path.suffix in TEXTS and "gzip" in self.headers.get("Accept-Encoding", ""):
             return compressed(path, path.stat().st_mtime_ns), True
         return path.read_bytes(), False

@@ -1,8 +1,7 @@
-"""The wheel that the site serves, which *Run* starts with, in the lines that install the package.
+"""Completes the `pip install` lines of pages with the address of the wheel that the site serves.
 
-Pages and notebooks are written with `pip install "posenc @ posenc.whl"`; wherever they are read,
-the wheel has its whole address on that site. No package index is asked for a name that anybody
-could take.
+Pages and notebooks are written with `pip install "posenc @ posenc.whl"`; the built ones have the
+wheel's full address on the site. So nobody installs a package of the same name from an index.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ WHEEL = f"assets/built/python/posenc-{posenc.__version__}-py3-none-any.whl"
 
 
 def on_page_markdown(markdown: str, *, config: MkDocsConfig, **about: object) -> str:
-    """Return a page with the wheel's address on the site that is being built, or served."""
-    return addressed(markdown, config.site_url)
+    """Return a page with the wheel's address on the site that is being built or served."""
+    return with_wheel_address(markdown, config.site_url)
 
 
-def addressed(text: str, site: str | None) -> str:
-    """Return a text whose lines take the wheel from a site.
+def with_wheel_address(text: str, site: str | None) -> str:
+    """Return a text whose install lines have the wheel's address on a site.
 
     Examples:
-        >>> line = addressed('pip install "posenc[nn] @ posenc.whl"', "https://example.org/book/")
+        >>> line = with_wheel_address('pip install "posenc[nn] @ posenc.whl"', "https://example.org/book/")
         >>> line.removesuffix(f'{WHEEL}"')
         'pip install "posenc[nn] @ https://example.org/book/'
     """

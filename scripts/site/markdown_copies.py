@@ -1,8 +1,8 @@
-"""The book for programs that read: each page again as plain Markdown, and a list of them.
+"""The book for language models and other programs: each page as plain Markdown, and `llms.txt`.
 
-Beside every `index.html` of the site stands an `index.md`: the page's words with its numbers,
-listings and citations written out and nothing of the page language left, so that it stands alone.
-`llms.txt`, after the convention of that name, lists the copies with a line on each.
+Next to every `index.html` of the site is an `index.md`: the same page with numbers, listings and
+citations written out and without the page language. `llms.txt`, following the convention of that
+name, lists these copies with one line on each.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from mkdocs.config import load_config
 from scripts import DOCS, ROOT
 from scripts.book.data import front_matter
 from scripts.book.embed import source
-from scripts.site.install_lines import addressed
+from scripts.site.install_lines import with_wheel_address
 from scripts.site.plain_markdown import FIGURE, plain, prose, restored, set_aside
 
 LIST = "llms.txt"
@@ -41,7 +41,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "")
 
 @dataclass(frozen=True)
 class Page:
-    """A page of the book: its source under docs/, and what its front matter says."""
+    """A page of the book: its path under docs/, its title and its description."""
 
     path: str
     title: str
@@ -49,21 +49,21 @@ class Page:
 
     @property
     def copy(self) -> str:
-        """Return where in the site its copy stands."""
+        """Return the path of its copy, relative to the site."""
         folder, name = posixpath.split(self.path)
         stem = name.removesuffix(".md")
         return posixpath.join(folder, "" if stem == "index" else stem, "index.md")
 
 
 def page(path: str, title: str = "") -> Page:
-    """Return a page by its path under docs/, under the title that it has in the contents."""
+    """Return a page by its path under docs/, with its title in the navigation."""
     text = (DOCS / path).read_text(encoding="utf-8")
     matter = front_matter(text)
     return Page(path, title or matter.get("title", ""), matter.get("description", ""))
 
 
 def copy(path: str) -> str:
-    """Return a page of docs/ as Markdown that stands alone, its links leading to other copies."""
+    """Return a page of docs/ as plain Markdown, with links to the other copies."""
     one, text = page(path), (DOCS / path).read_text(encoding="utf-8")
     marked, pieces = set_aside(plain(_documented(text)))
     marked = FIGURE.sub(partial(_figure, one), marked)
@@ -73,21 +73,21 @@ def copy(path: str) -> str:
 
 
 def _head(one: Page, title: re.Match[str]) -> str:
-    """Return the title with the page's own line on itself."""
+    """Return the title followed by the page's description."""
     return f"{title[0]}\n\n> {one.about}" if one.about else title[0]
 
 
 def _documented(text: str) -> str:
-    """Return a page with the code that the reference documents, docstrings and all."""
+    """Return a page with its `:::` directives replaced by the documented source."""
     return DIRECTIVE.sub(lambda found: _code(found["symbol"]), text)
 
 
 def _code(symbol: str) -> str:
-    """Return a module, or what a dotted symbol names, as a listing."""
+    """Return a module, or the definition of a dotted symbol, as a listing."""
     file = ROOT.joinpath(*symbol.split(".")).with_suffix(".py")
     if file.is_file():
         code = file.read_text(encoding="utf-8")
-        ast.parse(code)  # a file cut short would be copied as it is
+        ast.parse(code)  # refuse a truncated file
         name = file.relative_to(ROOT).as_posix()
     else:
         found, code = source(symbol)
@@ -96,19 +96,20 @@ def _code(symbol: str) -> str:
 
 
 def _figure(one: Page, figure: re.Match[str]) -> str:
-    """Return an image of a figure's light drawing, as the copy finds it."""
+    """Return an image of a figure's light drawing, addressed relative to the copy."""
     drawn = f"{figure['folder']}{figure['stem']}-light.svg"
-    return f"![{figure['words']}]({_seen(one, drawn)})"
+    return f"![{figure['words']}]({_relative(one, drawn)})"
 
 
 def _link(one: Page, link: re.Match[str]) -> str:
-    return f"[{link['words']}]({_seen(one, link['target'])})"
+    return f"[{link['words']}]({_relative(one, link['target'])})"
 
 
-def _seen(one: Page, target: str) -> str:
-    """Return the address of a link's target, seen from the copy of the page that has the link.
+def _relative(one: Page, target: str) -> str:
+    """Return the address of a link's target, relative to the copy of the page with the link.
 
-    Another page is its copy, and the page itself where its address carries a state.
+    Links to pages become links to their copies, unless the address has a query, which only the page
+    itself can show.
     """
     parts = urlsplit(target)
     if parts.scheme or not parts.path:
@@ -122,7 +123,7 @@ def _seen(one: Page, target: str) -> str:
 
 
 def contents(nav: list[Any]) -> Iterator[tuple[str, list[Page]]]:
-    """Yield the parts of the book in the order of the contents, each with its pages."""
+    """Yield the parts of the book in the order of the navigation, each with its pages."""
     for entry in nav:
         ((title, below),) = entry.items()
         alone = isinstance(below, str)
@@ -138,8 +139,8 @@ def _pages(nav: list[Any]) -> Iterator[Page]:
             yield from _pages(below)
 
 
-def listed(config: Any) -> str:
-    """Return llms.txt: what the book is, and each page's copy with a line on it."""
+def llms_txt(config: Any) -> str:
+    """Return llms.txt: a description of the book, and a link with one line for each page."""
     base = config["site_url"] if urlsplit(config["site_url"] or "").hostname else ""
     base = "" if urlsplit(base).hostname in LOOPBACK else base
     lines = [f"# {config['site_name']}", "", f"> {config['site_description']}.", "", ABOUT]
@@ -151,11 +152,11 @@ def listed(config: Any) -> str:
 
 def write(site: Path) -> None:
     """Write the copies and their list into a built site."""
-    config = load_config(str(ROOT / "mkdocs.yml"), hooks=[], plugins=[])  # they built the site
+    config = load_config(str(ROOT / "mkdocs.yml"), hooks=[], plugins=[])  # only needed to build
     for _, pages in contents(config["nav"]):
         for one in pages:
             file = site / one.copy
             file.parent.mkdir(parents=True, exist_ok=True)
-            text = addressed(copy(one.path), config["site_url"])
+            text = with_wheel_address(copy(one.path), config["site_url"])
             file.write_text(text, encoding="utf-8")
-    (site / LIST).write_text(listed(config), encoding="utf-8")
+    (site / LIST).write_text(llms_txt(config), encoding="utf-8")

@@ -1,8 +1,8 @@
-"""A chapter as a notebook: its words, its sessions as cells, and the outputs that the page has.
+"""A chapter as a notebook: its prose, its sessions as cells, and the outputs printed on the page.
 
-mkdocs calls `on_files` before it builds, so the site always offers what the pages say now, as
-`assets/built/build-it.ipynb`. Nothing is run here: outputs are those that the page prints and its
-check compares, and `tests/site/test_notebook.py` runs the notebook and compares them once more.
+mkdocs calls `on_files` before it builds, so the notebook, `assets/built/build-it.ipynb`, always
+matches the page. Nothing is run here: the outputs are those of the page, which its check compares.
+`tests/site/test_notebook.py` runs the notebook and compares them again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nbformat import NotebookNode, v4, writes
 from scripts import DOCS
 from scripts.book.sessions import FENCE, PROMPTS, TRACEBACK, Session, sessions
 from scripts.book.text import spans
-from scripts.site.install_lines import addressed
+from scripts.site.install_lines import with_wheel_address
 from scripts.site.notebook_pictures import pictures
 from scripts.site.plain_markdown import FIGURE, plain, prose, restored, set_aside
 
@@ -43,10 +43,11 @@ HEADING = re.compile(r"^(?=#{1,6} )", re.M)
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Add the notebooks to what the site is built from."""
+    """Add the notebooks to the files of the site."""
     for chapter in CHAPTERS:
         path = DOCS / chapter
-        made = addressed(writes(notebook(path.read_text(encoding="utf-8"))), config.site_url)
+        text = writes(notebook(path.read_text(encoding="utf-8")))
+        made = with_wheel_address(text, config.site_url)
         files.append(File.generated(config, f"assets/built/{path.stem}.ipynb", content=made))
     return files
 
@@ -56,7 +57,7 @@ def notebook(text: str) -> NotebookNode:
     cells = [v4.new_markdown_cell(FIRST), *_cells(plain(text))]
     _attach(cells)
     for number, cell in enumerate(cells):
-        cell["id"] = f"cell-{number}"  # else drawn at random
+        cell["id"] = f"cell-{number}"  # random by default
     counted = (cell for cell in cells if cell.cell_type == "code")
     for count, cell in enumerate(counted, 1):
         cell.execution_count = count
@@ -70,7 +71,7 @@ def notebook(text: str) -> NotebookNode:
 
 
 def _cells(text: str) -> Iterator[NotebookNode]:
-    """Yield the cells of a plain page: words up to a session, then the session."""
+    """Yield the cells of a plain page: the prose before each session, then the session."""
     place = 0
     for span in spans(text):
         fence = FENCE.match(text, span.start, span.end) if span.kind == "fence" else None
@@ -82,7 +83,7 @@ def _cells(text: str) -> Iterator[NotebookNode]:
 
 
 def _words(text: str) -> Iterator[NotebookNode]:
-    """Yield a cell for each heading and what stands below it, code and mathematics untouched."""
+    """Yield a cell for each heading with its text, leaving code and mathematics unchanged."""
     marked, pieces = set_aside(text)
     for part in HEADING.split(_prose(marked)):
         words = restored(part, pieces).strip()
@@ -91,13 +92,13 @@ def _words(text: str) -> Iterator[NotebookNode]:
 
 
 def _prose(text: str) -> str:
-    """Return prose with its figures attached, and without the links that lead into the book."""
+    """Return prose with its figures as attachments, and without links to other pages."""
     text = FIGURE.sub(r"![\g<words>](attachment:\g<stem>.png)", text)
     return prose(LINK.sub(r"\g<words>", text))
 
 
 def _attach(cells: list[NotebookNode]) -> None:
-    """Give each cell the pictures that it shows, as a cell carries them."""
+    """Attach to each cell the pictures that it shows."""
     stems = [ATTACHED.findall(cell.source) for cell in cells]
     drawn = pictures(stem for some in stems for stem in some)
     for cell, shown in zip(cells, stems, strict=True):
@@ -107,13 +108,13 @@ def _attach(cells: list[NotebookNode]) -> None:
 
 
 def _code(fence: str) -> Iterator[NotebookNode]:
-    """Yield a cell for each output of a fence, and one for what is left without any."""
+    """Yield a cell for each output of a fence, and one for the statements after the last."""
     typed: list[str] = []
     for session in sessions(fence):
         typed.append(_typed(session))
         if outputs := _outputs(session):
             cell = v4.new_code_cell("\n".join(typed).strip(), outputs=outputs)
-            if outputs[-1].output_type == "error":  # meant, and no reason to stop
+            if outputs[-1].output_type == "error":  # intended, so execution continues
                 cell.metadata["tags"] = ["raises-exception"]
             yield cell
             typed = []
@@ -122,7 +123,7 @@ def _code(fence: str) -> Iterator[NotebookNode]:
 
 
 def _typed(session: Session) -> str:
-    """Return a statement as a cell has it; a definition stands apart from what follows it."""
+    """Return a statement as a cell has it, with an empty line after a definition."""
     typed = session.source.rstrip("\n")
     if session.language == "console":
         return typed.replace("python ", "%run ", 1)
@@ -130,11 +131,11 @@ def _typed(session: Session) -> str:
 
 
 def _outputs(session: Session) -> list[NotebookNode]:
-    """Return what a statement printed, and then its value or its error."""
-    said, raised, error = session.printed.partition(TRACEBACK)
+    """Return what a statement printed, then its value or its error."""
+    text, raised, error = session.printed.partition(TRACEBACK)
     if not raised and _is_value(session):
-        return [v4.new_output("execute_result", {"text/plain": said.rstrip("\n")})] if said else []
-    streams = [v4.new_output("stream", text=said)] if said else []
+        return [v4.new_output("execute_result", {"text/plain": text.rstrip("\n")})] if text else []
+    streams = [v4.new_output("stream", text=text)] if text else []
     if not raised:
         return streams
     name, _, value = error.strip().removeprefix("...").strip().partition(": ")
@@ -143,7 +144,7 @@ def _outputs(session: Session) -> list[NotebookNode]:
 
 
 def _is_value(session: Session) -> bool:
-    """Return whether Python shows a statement's value, and not only what it prints."""
+    """Return whether the output of a statement is its value, and not printed text."""
     match ast.parse(session.source).body if session.language == "pycon" else []:
         case [ast.Expr(value=ast.Call(func=ast.Name(id="print")))]:
             return False

@@ -1,10 +1,8 @@
-"""A page without the page language: Markdown as any reader of it knows it.
+"""Converts the page language to plain Markdown, for notebook.py and markdown_copies.py.
 
-    plain(text)         numbers, listings and boxes written out
-    set_aside(text)     code and mathematics replaced by marks; restored(…) puts them back
-    prose(text)         captions, citations and attributes of what is left
-
-notebook.py and markdown_copies.py are made of these.
+plain(text)         writes out numbers, listings and boxes
+set_aside(text)     replaces code and mathematics by marks; restored(…) puts them back
+prose(text)         converts captions and citations, and drops attributes
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ import textwrap
 
 from scripts.book.citations import NOTE, WHOLE, reference, references
 from scripts.book.embed import LINE, source
-from scripts.book.numbers import bindings, shown, shown_in_mathematics
+from scripts.book.numbers import as_html, as_tex, bindings
 from scripts.book.text import FRONT, spans
 
 BLOCK = re.compile(
@@ -22,7 +20,7 @@ BLOCK = re.compile(
         (?P<body>(?:(?:[ ]{4}[^\n]*|[ ]*)(?:\n|\Z))+)""",
     re.M | re.X,
 )
-OPEN = re.compile(r"^[ ]*(?:`{3}|~{3})|\$\$", re.M)  # what not every reader shows in a quotation
+UNQUOTABLE = re.compile(r"^[ ]*(?:`{3}|~{3})|\$\$", re.M)  # some viewers fail on these in a quote
 VERDICT = re.compile(r"(?P<words>.+)\n\{ ?\.(?P<verdict>right|wrong) ?\}", re.S)
 VERDICTS = {"right": "**Right.**", "wrong": "**Often printed.**"}
 
@@ -37,44 +35,44 @@ def plain(text: str) -> str:
     """Return a page without its front matter, and with numbers, listings and boxes written out."""
     text = FRONT.sub("", text, count=1)
     for binding in reversed(list(bindings(text))):
-        show = shown_in_mathematics if binding.in_mathematics else shown
+        show = as_tex if binding.in_mathematics else as_html
         text = text[: binding.start] + show(binding.printed) + binding.unit + text[binding.end :]
     for span in reversed(list(spans(text))):
         if span.kind == "comment":
             text = text[: span.start] + text[span.end :].lstrip()
-    return _opened(LINE.sub(_listing, text))
+    return _quote_boxes(LINE.sub(_listing, text))
 
 
 def _listing(line: re.Match[str]) -> str:
-    """Return the code that a line embeds, under the name of its file."""
+    """Return the code that a line embeds, with the name of its file."""
     path, code = source(line["symbol"], nodoc=bool(line["nodoc"]))
     listing = f"From `{path.as_posix()}`:\n\n```python\n{code}\n```"
     return textwrap.indent(listing, line["margin"])
 
 
-def _opened(text: str) -> str:
-    """Return a text whose boxes are quotations, each under its title."""
+def _quote_boxes(text: str) -> str:
+    """Return a text with its boxes turned into quotations, each with its title."""
     return BLOCK.sub(_box, text)
 
 
 def _box(block: re.Match[str]) -> str:
-    """Return a box as a quotation, or as it stands where it holds what no quotation can."""
+    """Return a box as a quotation, or unquoted if it contains code fences or display formulas."""
     title = block["title"] or block["kind"].capitalize()
-    body = _opened(textwrap.dedent(block["body"])).strip()
-    words = "\n\n".join([f"**{title}**", *map(_judged, re.split(r"\n{2,}", body))])
-    if not OPEN.search(words):
+    body = _quote_boxes(textwrap.dedent(block["body"])).strip()
+    words = "\n\n".join([f"**{title}**", *map(_with_verdict, re.split(r"\n{2,}", body))])
+    if not UNQUOTABLE.search(words):
         words = "\n".join(f"> {line}".rstrip() for line in words.split("\n"))
     return f"{words}\n\n"
 
 
-def _judged(paragraph: str) -> str:
-    """Return a paragraph with the word for its mark: right, or often printed."""
+def _with_verdict(paragraph: str) -> str:
+    """Return a paragraph with its verdict in words: right, or often printed."""
     found = VERDICT.fullmatch(paragraph.rstrip())
     return f"{VERDICTS[found['verdict']]} {found['words']}" if found else paragraph
 
 
 def set_aside(text: str) -> tuple[str, list[str]]:
-    """Return a text with a mark for each piece of code or mathematics, and the pieces."""
+    """Return a text with code and mathematics replaced by marks, and the replaced pieces."""
     pieces: list[str] = []
     marked, place = "", 0
     for span in spans(text):
@@ -85,12 +83,12 @@ def set_aside(text: str) -> tuple[str, list[str]]:
 
 
 def restored(marked: str, pieces: list[str]) -> str:
-    """Return a text with its code and mathematics in their places again."""
+    """Return a text with its code and mathematics put back."""
     return re.sub("\ue000(\\d+)\ue001", lambda mark: pieces[int(mark[1])], marked)
 
 
 def prose(text: str) -> str:
-    """Return prose as any reader of Markdown knows it, citations written out, marks left out."""
+    """Return prose as plain Markdown, with citations written out and attributes dropped."""
     text = CAPTION.sub(lambda caption: f"**{caption['kind'].title()} {caption['number']}**", text)
     text = re.sub(r"^///.*\n?", "", text, flags=re.M)
     text = WHOLE.sub(lambda cited: reference(cited["key"]), text)
@@ -100,7 +98,7 @@ def prose(text: str) -> str:
 
 
 def _citation(note: re.Match[str]) -> str:
-    """Return what stands for a footnote: who and when, linked to the work."""
+    """Return the replacement for a footnote: author and year, linked to the work."""
     work = references()[note["key"]]
     names = re.split(r", | and ", work["authors"])
     others = " et al." if len(names) > 1 else ""

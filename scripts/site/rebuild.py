@@ -1,9 +1,9 @@
-"""How an edit shows at once while the book is served: only what has changed is made again.
+"""Rebuilds only the pages that an edit affects while the book is served.
 
-mkdocs can make again only the pages whose own sources have changed. That is too little when a
-module has changed that pages show: then those are made again as well. And when a script or the data
-has, all pages are. A page that is made alone has to know what the others define, so that is handed
-from one build to the next. A build that is not served takes no notice of any of this.
+mkdocs can rebuild just the pages whose own source has changed. In addition, a changed module of the
+package rebuilds the pages that show it, and a changed script or data file rebuilds all pages. A
+page that is rebuilt alone needs the references that other pages define, so they are passed on from
+one build to the next. Builds without a server are not affected.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.structure.files import File, get_files
 
-# What a page documents, and what it embeds.
+# The symbols that a page documents or embeds.
 SHOWN = re.compile(r"^ *(?::::|--src--) ([\w.]+)", re.M)
 
-# Where autorefs keeps what pages define; it has no other way to ask.
+# Attributes in which autorefs stores references; it has no public interface for them.
 MAPS = ("_primary_url_map", "_secondary_url_map", "_title_map", "_abs_url_map")
 _defined: dict[str, dict[str, Any]] = {}
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Tell this build what the builds before have found: its references, and its search."""
+    """Pass the references of earlier builds to this one, and keep its search index."""
     search: Any = config.plugins["material/search"]
-    search.is_dirty = True  # so that it keeps the pages which are not made again
+    search.is_dirty = True  # keep the entries of pages that are not rebuilt
     for name, known in _defined.items():
         getattr(config.plugins["autorefs"], name).update(known)
     return config
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Keep what this build has found."""
+    """Store the references of this build."""
     autorefs = config.plugins["autorefs"]
     _defined.update({name: dict(getattr(autorefs, name)) for name in MAPS})
 
@@ -47,18 +47,18 @@ def on_post_build(config: MkDocsConfig) -> None:
 def on_serve(
     server: LiveReloadServer, *, config: MkDocsConfig, builder: Callable[[], None]
 ) -> LiveReloadServer:
-    """Let a build make again what the last edits show in, and no more."""
+    """Make the server rebuild only the pages that the last edits affect."""
     root = Path(config.config_file_path).parent
-    before = dated(config)
+    before = modification_times(config)
 
     def rebuild() -> None:
         nonlocal before
-        now = dated(config)
+        now = modification_times(config)
         changed = {Path(os.path.relpath(path, root)) for path, _ in before.items() ^ now.items()}
         before = now
         again = load_config(config.config_file_path, site_dir=config.site_dir, strict=False)
         again.site_url = config.site_url
-        for page in outdated(get_files(again).documentation_pages(), changed):
+        for page in affected(get_files(again).documentation_pages(), changed):
             Path(page.abs_dest_path).unlink(missing_ok=True)
         build(again, serve_url=config.site_url, dirty=True)
 
@@ -66,22 +66,22 @@ def on_serve(
     return server
 
 
-def dated(config: MkDocsConfig) -> dict[Path, int]:
-    """Return when each file that pages depend on, besides their own sources, was last changed.
+def modification_times(config: MkDocsConfig) -> dict[Path, int]:
+    """Return when each file that pages depend on, other than their own source, last changed.
 
     The index of each folder is included, because building it alone removes the pages below it from
-    the search. Files of settings are not: no page shows them.
+    the search. Files of settings are not, because no page shows them.
     """
     docs = Path(config.docs_dir)
     places = [*map(Path, config.watch), docs / "data", *docs.rglob("index.md")]
     files = {file for place in places for file in [place, *place.rglob("*")]}
     files -= {*(docs / "data" / "settings").rglob("*")}
-    times = {file: edited(file) for file in files if file.suffix != ".pyc"}
+    times = {file: modification_time(file) for file in files if file.suffix != ".pyc"}
     return {file: when for file, when in times.items() if when is not None}
 
 
-def edited(path: Path) -> int | None:
-    """Return when a file was last changed; nothing for a folder, or once the file is gone."""
+def modification_time(path: Path) -> int | None:
+    """Return when a file last changed, or None for a folder or a deleted file."""
     try:
         about = path.stat()
     except OSError:
@@ -89,11 +89,11 @@ def edited(path: Path) -> int | None:
     return about.st_mtime_ns if stat.S_ISREG(about.st_mode) else None
 
 
-def outdated(pages: Iterable[File], changed: Iterable[Path]) -> list[File]:
-    """Return the pages in which a change of these files, relative to the checkout, may show.
+def affected(pages: Iterable[File], changed: Iterable[Path]) -> list[File]:
+    """Return the pages that a change of these files, relative to the checkout, may affect.
 
-    A module of the package shows where it, or something in it, is documented or embedded. Any other
-    file may show on every page.
+    A module of the package affects the pages that document or embed any part of it. Any other file
+    may affect every page.
     """
     modules = [module(path) for path in changed]
     if not all(modules):
@@ -102,11 +102,11 @@ def outdated(pages: Iterable[File], changed: Iterable[Path]) -> list[File]:
 
 
 def module(path: Path) -> str:
-    """Return the dotted name of a module of the package, or nothing for any other file."""
+    """Return the dotted name of a module of the package, or an empty string for other files."""
     inside = path.parts[0] == "posenc" and path.suffix == ".py"
     return ".".join(path.with_suffix("").parts).removesuffix(".__init__") if inside else ""
 
 
 def shows(text: str, name: str) -> bool:
-    """Return whether a page documents or embeds a module, or something in it."""
+    """Return whether a page documents or embeds a module or a part of it."""
     return any(f"{symbol}.".startswith(f"{name}.") for symbol in SHOWN.findall(text))

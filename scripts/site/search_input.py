@@ -1,12 +1,12 @@
-"""What makes building the site quicker, and changes nothing that is built.
+"""Speeds up the build without changing its output.
 
-Half the tags of a page are MathML, which the search leaves out, and most others are spans, which
-colour code and set formulas and mean nothing to it. Yet it reads each. So it gets the page without
-them, and the page is whole again right after. The search knows the same words as before, and the
-same spaces between them.
+The search plugin parses every tag of a page. Half of them are MathML, which it ignores, and most
+others are spans for code colours and formulas, which it does not need. So it is given the page
+without them, and the page is restored afterwards. The index has the same words with the same spaces
+between them.
 
-And Python looks for cycles of objects that nobody needs any more less often than it would: of the
-very many that a build makes it keeps most to the end.
+Python's cyclic garbage collector also runs less often, since most objects live until the build
+ends.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ LEFT_OUT = re.compile(r"<math data-search-exclude .*?</math>", re.S)
 LISTING = re.compile(r"<pre\b.*?</pre>", re.S)
 SPANS = re.compile(r"(?:</?span\b[^<>]*>)+")
 
-OBJECTS = 20_000  # from one look for cycles to the next; Python has 700
+OBJECTS = 20_000  # allocated between garbage collections; Python's default is 700
 
 _whole: dict[str, str] = {}
 
 
 def on_startup(**about: object) -> None:
-    """Look for cycles less often."""
+    """Collect garbage less often."""
     gc.set_threshold(OBJECTS)
 
 
 @event_priority(50)
 def _before_the_search(context: object, /, *, page: Page, **about: object) -> None:
-    """Give the search less to read."""
+    """Give the search plugin a shorter page."""
     whole = _whole[page.url] = page.content or ""
     page.content = thinned(whole)
 
 
 @event_priority(-50)
 def _after_the_search(context: object, /, *, page: Page, **about: object) -> None:
-    """Give the page back what it is made of."""
+    """Restore the page."""
     page.content = _whole.pop(page.url)
 
 
@@ -48,10 +48,10 @@ on_page_context = CombinedEvent(_before_the_search, _after_the_search)
 
 
 def thinned(content: str) -> str:
-    """Return a page's content without its spans and without what the search leaves out.
+    """Return a page's content without spans and without the MathML that the search ignores.
 
-    The search looks at each piece of text between two tags by itself, to see whether it is nothing
-    but space. In a listing it keeps all space; elsewhere a tag without content parts the pieces.
+    The search drops text between two tags if it is only whitespace, except in listings. So outside
+    listings an empty tag replaces the spans, which keeps the pieces of text separate.
 
     Examples:
         >>> thinned('<p>a<span> </span><span>b</span></p> <pre><span>c</span> </pre>')

@@ -1,4 +1,4 @@
-"""Serve the book and show every edit at once: `python -m scripts.site.serve --port 8000`."""
+"""Serve the book with live reload: `python -m scripts.site.serve --port 8000`."""
 
 import argparse
 import os
@@ -10,12 +10,12 @@ HOST = "127.0.0.1"
 
 
 def main() -> None:
-    """Become `mkdocs serve` on a free port, or say which port to take instead."""
+    """Replace this process by `mkdocs serve`, or suggest another port if this one is taken."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", default="8000", help="a number from 1 to 65535")
     port: str = parser.parse_args().port
-    if trouble := what_is_wrong(port):
-        sys.exit(f"\n{trouble}\n")
+    if problem := problem_with_port(port):
+        sys.exit(f"\n{problem}\n")
     sys.stdout.flush()
     os.execv(sys.executable, serve_command(port))
 
@@ -23,36 +23,36 @@ def main() -> None:
 def serve_command(port: str) -> list[str]:
     """Return the command that serves the book.
 
-    A warning stops `make test`; it does not stop an author's look at the page.
+    It is not strict: a warning fails `make test`, but should not keep an author from seeing a page.
     """
     return [sys.executable, "-m", "mkdocs", "serve", "--no-strict", "--dev-addr", f"{HOST}:{port}"]
 
 
-def what_is_wrong(port: str) -> str:
-    """Return why the book cannot be served on this port and what to do, or nothing."""
+def problem_with_port(port: str) -> str:
+    """Return why the book cannot be served on this port and what to do, or an empty string."""
     if not (re.fullmatch("[0-9]{1,5}", port) and 1 <= int(port) <= 65535):
-        return f"The port must be a number from 1 to 65535, and {port!r} is none."
+        return f"The port must be a number from 1 to 65535; got {port!r}."
     try:
         listen(int(port))
     except PermissionError:
-        return f"Port {port} is kept for the system. Take another: make serve PORT={free_port()}"
+        return f"Port {port} is reserved for the system. Try: make serve PORT={free_port()}"
     except OSError:
         return (
-            f"Port {port} is taken by another program, perhaps by a book already being served."
-            f"\nStop that one, or take another port: make serve PORT={free_port()}"
+            f"Port {port} is in use, perhaps by another `make serve`."
+            f"\nStop that program, or use another port: make serve PORT={free_port()}"
         )
     return ""
 
 
 def listen(port: int) -> None:
-    """Listen on a port of the loopback address for a moment, as a server would."""
+    """Bind a port on the loopback address and release it, to see whether a server could."""
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((HOST, port))
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on."""
+    """Return an unused port."""
     with socket.socket() as listener:
         listener.bind((HOST, 0))
         port: int = listener.getsockname()[1]

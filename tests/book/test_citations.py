@@ -199,7 +199,7 @@ BERT = '# BERT\n\nIt has {{ 512 = fact("bert-positions") }} rows.[^devlin2019]\n
 def test_a_fact_is_cited_from_its_source(work: str) -> None:
     assert problems(BERT) == []
     (problem,) = problems(BERT.replace("devlin2019", work))
-    assert problem.endswith(f"[^{work}] stands behind a fact that is from devlin2019")
+    assert problem.endswith(f"[^{work}] follows a fact from devlin2019: cite that instead")
 
 
 def test_a_sentence_may_cite_before_it_prints_a_fact() -> None:

@@ -22,7 +22,7 @@ def test_citing_a_test_that_is_not_there_is_an_error() -> None:
 
 @pytest.mark.parametrize("classes", ["", "{ .cheked }"])
 def test_evidence_without_its_class_is_an_error(classes: str) -> None:
-    with pytest.raises(ValueError, match="wants"):
+    with pytest.raises(ValueError, match="on the next line"):
         render(f"Checked by `test_a_cited_test_exists_and_may_wrap`\n{classes}\n")
 
 
@@ -32,7 +32,7 @@ def test_evidence_may_have_another_class_besides() -> None:
 
 
 def test_evidence_that_names_no_test_is_an_error() -> None:
-    with pytest.raises(ValueError, match="not which test"):
+    with pytest.raises(ValueError, match="and name a test, or do neither"):
         render("Checked by everybody\n{ .checked }\n")
 
 

@@ -22,7 +22,7 @@ from scripts.measure import results
 from scripts.measure.__main__ import SEEDS, TASKS
 from scripts.measure.corpus import BYTES, corpus
 from scripts.measure.language import APART, STRETCH
-from scripts.measure.report import LANGUAGE, ORDER, RATES, beside, measurement, rates, read
+from scripts.measure.report import LANGUAGE, ORDER, RATES, compared, measurement, rates, read
 
 PAGE = DOCS / "beyond" / "which-extrapolates.md"
 MEASURED = measurement()
@@ -224,7 +224,7 @@ def test_results_are_printed_above_the_committed_ones(tmp_path: Path) -> None:
     mine = {**MEASURED.of("language")[0], "seed": 99}
     results.write(tmp_path / "language-alibi-99.json", mine)
     results.write(tmp_path / "order-alibi-0.json", MEASURED.of("order")[0])
-    printed = list(beside(read(tmp_path), MEASURED))
+    printed = list(compared(read(tmp_path), MEASURED))
     assert printed[0] == "language-alibi-99: alibi"
     assert re.fullmatch(r" +here  64: 3\.\d{3}  128: 3\.\d{3}  256: .*", printed[1])
     assert printed[2] == " committed  nothing"

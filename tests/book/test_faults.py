@@ -21,7 +21,7 @@ from mkdocs.__main__ import cli
 from scripts import DOCS, ROOT
 from scripts.book import numbers, tables
 from scripts.book.check import Checked, corrections, names, problems
-from scripts.book.numbers import NUMBER, Binding, bindings, evaluate, shown_bindings
+from scripts.book.numbers import NUMBER, Binding, bindings, evaluate, example_bindings
 from scripts.book.sessions import sessions
 from scripts.book.settings import accepted, sections, settings, strays
 from scripts.book.tables import BoundTable, Cell, bound_tables, named_columns
@@ -43,7 +43,7 @@ def page_name(path: Path) -> str:
 
 def printed(text: str) -> Iterator[tuple[int, int]]:
     """Yield every stretch of a page that states a result: bound numbers, cells, outputs."""
-    for binding in [*bindings(text), *shown_bindings(text)]:
+    for binding in [*bindings(text), *example_bindings(text)]:
         yield binding.printed_start, binding.printed_start + len(binding.printed)
     for cell in (cell for table in bound_tables(text) for row in table.rows for cell in row):
         if re.fullmatch(NUMBER, cell.text):  # a table refuses a number that nothing computes
@@ -90,7 +90,7 @@ def not_run(text: str) -> Iterator[str]:
     """
     yield "_run_command"
     computed: list[Binding | BoundTable]
-    computed = [*bindings(text), *shown_bindings(text), *bound_tables(text)]
+    computed = [*bindings(text), *example_bindings(text), *bound_tables(text)]
     asked = " ".join(one.expression for one in computed)
     typed = " ".join(session.source for session in sessions(text))
     if words(asked) & words(typed) <= names().keys():
@@ -154,7 +154,7 @@ def is_noticed(piece: str, place: int, known: dict[str, Any]) -> bool:
     if before:
         same_code = [b.source for b in before] == [a.source for a in after]
         return same_code and [b.printed for b in before] != [a.printed for a in after]
-    checked: list[Checked] = [*bound_tables(broken), *bindings(broken), *shown_bindings(broken)]
+    checked: list[Checked] = [*bound_tables(broken), *bindings(broken), *example_bindings(broken)]
     found = [c for item in checked for c in item.corrections(broken, known)]
     return any(correction.start <= place < correction.end for correction in found)
 
@@ -179,7 +179,7 @@ def test_two_swapped_headings_are_noticed(path: Path, monkeypatch: pytest.Monkey
             broken = swapped(table.head, text, place, place + 1)
             again = [*bound_tables(broken)][n]
             if "{{" in broken[table.head[place].start :].partition("\n")[0]:
-                with pytest.raises(ValueError, match="is named"):
+                with pytest.raises(ValueError, match="column is named"):
                     again.corrections(broken, known)
             else:
                 assert len(again.corrections(broken, known)) == 2
@@ -271,7 +271,7 @@ def test_a_planted_fault_is_reported_once(fault: str) -> None:
 @pytest.mark.parametrize("fault", planted_faults.FAULTS)
 def test_what_is_said_of_a_fault_fits_on_a_phone(fault: str) -> None:
     [problem] = problems(planted_faults.plant(SPECIMEN, fault), ACCEPTED)
-    lines = planted_faults.narrow(problem)
+    lines = planted_faults.wrap(problem)
     assert max(map(len, lines)) <= planted_faults.WIDTH
     assert " ".join(lines).split() == problem.split()
     for value in re.findall(r"'[^']*'", problem):  # a value is never broken

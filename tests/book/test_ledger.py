@@ -218,11 +218,11 @@ C0-01:
     [
         ('  right: "As stated."\n', "", "000.yml: C0-01 has no field 'right'"),
         ("  right:", "  wrong:", "000.yml: C0-01 has no field 'right'"),
-        ("  tests:", "  mood: good\n  tests:", "C0-01 has a field 'mood', which nothing reads"),
-        ('"true"', '"mostly"', "000.yml: C0-01 has the verdict 'mostly'"),
-        ('"true"', "true", "000.yml: C0-01 has True as its verdict, which is no str"),
-        ("tests: []", "tests: test_one", "C0-01 has 'test_one' as its tests, which is no list"),
-        ("  tests:", "  like: C0-02\n  tests:", "C0-01 has 'C0-02' as its like, which is no list"),
+        ("  tests:", "  mood: good\n  tests:", "C0-01 has an unknown field 'mood'"),
+        ('"true"', '"mostly"', "000.yml: C0-01: verdict must be one of .*; got 'mostly'"),
+        ('"true"', "true", "000.yml: C0-01: verdict must be a str; got True"),
+        ("tests: []", "tests: test_one", "C0-01: tests must be a list; got 'test_one'"),
+        ("  tests:", "  like: C0-02\n  tests:", "C0-01: like must be a list; got 'C0-02'"),
         ("  tests:", '  verdict: "false"\n  tests:', "000.yml: .* line 3 .* 'verdict' more than"),
         ("C0-01:", "C0-01: {}\nC0-01:", "000.yml: .* line 2 .* 'C0-01' more than once"),
     ],
@@ -350,7 +350,7 @@ LINE = '<p class="ledger">In the ledger: <a href="../trust/claims.md#c0-08">C0-0
 def test_the_line_to_the_ledger_stands_by_its_place(
     text: str, shown_as: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(book_claims, "treated", lambda title: {"here": [of("S0")[7]]})
+    monkeypatch.setattr(book_claims, "claims_on_page", lambda title: {"here": [of("S0")[7]]})
     assert shown_as in render(f"# A title\n\n{text}\n")
 
 

@@ -167,12 +167,12 @@ def test_the_order_hangs_on_the_name_alone() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ("Question 3: Why add?", "Why add?", "wants a number and a subject"),
-        ("- [x]", "- [ ]", "one option has to be right"),
-        ("- [ ]", "- [x]", "one option has to be right"),
+        ("Question 3: Why add?", "Why add?", "needs a number and a subject"),
+        ("- [x]", "- [ ]", "exactly one option must be"),
+        ("- [ ]", "- [x]", "exactly one option must be"),
         ("- [ ]", "-", "option"),
         ("        Lengths do not add.\n", "", "option"),
-        ("    - [ ] The length.\n\n        Lengths do not add.\n", "", "from 2 to"),
+        ("    - [ ] The length.\n\n        Lengths do not add.\n", "", "needs 2 to"),
     ],
 )
 def test_a_question_that_cannot_be_asked_is_an_error(old: str, new: str, complaint: str) -> None:
@@ -187,7 +187,7 @@ def test_a_box_without_options_is_an_error() -> None:
 
 
 def test_two_questions_of_one_number_are_an_error() -> None:
-    with pytest.raises(QuizError, match="one number"):
+    with pytest.raises(QuizError, match="the same number"):
         render(BOX + "\n" + BOX)
 
 

@@ -28,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(update, "DOCS", tmp_path)
     monkeypatch.setattr(update, "ROOT", tmp_path)
     monkeypatch.setattr(update, "MADE", {})
-    monkeypatch.setattr(ledger, "mend", list)
+    monkeypatch.setattr(ledger, "update_numbers", list)
     (tmp_path / "README.md").touch()
     return tmp_path / "data" / "settings"
 

@@ -139,7 +139,7 @@ def test_slices_are_what_they_are_measured_against() -> None:
         assert pair.off is not None
         close = 1e-6 if "float" in each.what and "bfloat16" not in each.what else 0.1
         assert max(pair.off(pair.subject()), pair.off(pair.floor())) < close, each.what
-    assert slices.most(lambda: np.ones(1000)) >= 8000
+    assert slices.peak(lambda: np.ones(1000)) >= 8000
 
 
 @pytest.mark.parametrize("peer", ["transformers", "x_transformers"])
@@ -293,7 +293,7 @@ def test_a_fast_path_that_goes_wrong_is_seen(
 @pytest.mark.parametrize("length", [1, 2, 6, 7])
 def test_biases_are_compared_piece_by_piece(monkeypatch: pytest.MonkeyPatch, length: int) -> None:
     monkeypatch.setattr(bias, "AT_ONCE", 3)
-    defined = bias.partly_alibi(2, length)
+    defined = bias.exact_alibi(2, length)
     whole = alibi_bias(2, length, causal=False)
     assert bias.furthest(whole, defined) == 0.0
     for query in range(length):
@@ -302,7 +302,7 @@ def test_biases_are_compared_piece_by_piece(monkeypatch: pytest.MonkeyPatch, len
         assert bias.furthest(wrong, defined) == 0.5
     q, k, v = torch.randn(3, 1, 2, length, 4, generator=torch.Generator().manual_seed(0))
     expected, _ = attention(q.numpy(), k.numpy(), v.numpy(), bias=whole)
-    np.testing.assert_allclose(bias.attended(q, k, v, defined), expected, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(bias.exact_attention(q, k, v, defined), expected, rtol=0, atol=1e-14)
 
 
 def test_what_was_measured_are_the_cases_of_today() -> None:
@@ -475,31 +475,31 @@ def test_command_shows_what_was_left_out_and_what_is_above(
 ) -> None:
     command.show(said(result(target=1.0), result(name="gone", skipped="not here")), ["table"])
     printed = capsys.readouterr().out
-    assert "left out: gone what: not here" in printed
-    assert "above its target: new what" in printed
+    assert "skipped: gone what: not here" in printed
+    assert "missed its target: new what" in printed
     assert "between its quartiles" not in printed
     command.show(said(result(target=1.3, floor_spread=0.5)), ["table"])
     printed = capsys.readouterr().out
-    assert "its target lies between its quartiles: new what" in printed
-    assert "half of the rounds of the worst floor lie within: table 50%, noisy" in printed
+    assert "target within the noise: new what" in printed
+    assert "interquartile range of the noisiest floor in each group: table 50%, noisy" in printed
 
 
 def test_threads_that_cannot_be_pinned_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert command.pin() == "one thread"
+    assert command.use_one_thread() == "one thread"
     monkeypatch.setattr(torch, "set_num_threads", lambda _: None)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 4)
-    assert command.pin() == "4 threads, which could not be pinned to one"
+    assert command.use_one_thread() == "4 threads, which could not be pinned to one"
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert command.pin() == "one thread"
-    assert command.graphics() == ""
+    assert command.use_one_thread() == "one thread"
+    assert command.gpu_name() == ""
 
 
 def test_graphics_card_is_named_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "a card")
-    assert command.graphics() == "a card"
+    assert command.gpu_name() == "a card"
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert command.graphics() == ""
+    assert command.gpu_name() == ""
 
 
 def test_a_device_that_works_by_itself_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -242,7 +242,7 @@ def test_other_images_are_left_alone() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("![](figures/waves-light.svg)", r"waves-light\.svg: say in words what it shows"),
+        ("![](figures/waves-light.svg)", r"waves-light\.svg: describe what it shows"),
         ("![Two.](figures/waves.svg)", r"waves\.svg: write the light drawing, waves-light\.svg"),
         ("![Two.](figures/tides-light.svg)", r"tides-light\.svg is missing; `make figures`"),
     ],

@@ -325,9 +325,9 @@ def test_a_result_says_what_it_was_made_with(tmp_path: Path) -> None:
 def test_a_torn_file_and_one_of_another_format_are_named(tmp_path: Path) -> None:
     path, whole = tmp_path / "language-rope-0.json", a_result(tmp_path)
     texts = {
-        "is torn": json.dumps(whole)[:-30],
-        "is of format 0": json.dumps({**whole, "format": 0}),
-        "is of format None": "[]",
+        "is damaged": json.dumps(whole)[:-30],
+        "has format 0": json.dumps({**whole, "format": 0}),
+        "has format None": "[]",
         "lacks code, seed": json.dumps(
             {k: v for k, v in whole.items() if k not in ("code", "seed")}
         ),
@@ -379,13 +379,13 @@ def test_what_is_missing_is_made_and_nothing_else(
 ) -> None:
     measure = [*OPTIONS, "--into", str(here)]
     command.main(measure)
-    assert "0 of 8 results are there" in capsys.readouterr().err
+    assert "0 of 8 results exist" in capsys.readouterr().err
     made = {path.name: path.stat().st_mtime_ns for path in here.glob("*.json")}
     assert len(made) == 8
     text = (here / "order-none-1.json").read_text("utf-8")
     (here / "order-none-1.json").unlink()
     command.main(measure)
-    assert "7 of 8 results are there" in capsys.readouterr().err
+    assert "7 of 8 results exist" in capsys.readouterr().err
     again = {path.name: path.stat().st_mtime_ns for path in here.glob("*.json")}
     assert {name for name in made if again[name] != made[name]} == {"order-none-1.json"}
     apart = [json.loads(t) for t in (text, (here / "order-none-1.json").read_text("utf-8"))]
@@ -397,8 +397,8 @@ def test_what_is_missing_is_made_and_nothing_else(
     [
         (["--methods", "rotary"], "no method 'rotary' for language; there are none, sinusoidal"),
         (["--tasks", "order", "--methods", "x"], "there are .*shaw, none, encoder"),
-        (["--lengths", "32", "64"], "must not be below that of training, 64; got 32"),
-        (["--steps", "10"], "folder of their own: --into"),
+        (["--lengths", "32", "64"], "must be at least the trained length, 64; got 32"),
+        (["--steps", "10"], "another folder: --into"),
     ],
 )
 def test_what_cannot_be_asked_for_is_said(options: list[str], said: str) -> None:
@@ -409,14 +409,14 @@ def test_what_cannot_be_asked_for_is_said(options: list[str], said: str) -> None
 def test_a_torn_result_stops_the_command_and_stays(here: Path) -> None:
     here.mkdir()
     (here / "language-alibi-0.json").write_text("{", "utf-8")
-    with pytest.raises(SystemExit, match=r"language-alibi-0\.json is torn; delete it"):
+    with pytest.raises(SystemExit, match=r"language-alibi-0\.json is damaged; delete it"):
         command.main([*OPTIONS, "--into", str(here)])
     assert [path.name for path in here.iterdir()] == ["language-alibi-0.json"]
 
 
 def test_a_result_of_other_settings_is_not_taken_for_this_one(here: Path, tmp_path: Path) -> None:
     results.write(here / "language-alibi-0.json", a_result(tmp_path, "alibi"))
-    with pytest.raises(SystemExit, match="of other settings; delete it, or name another folder"):
+    with pytest.raises(SystemExit, match="has other settings; delete it, or name another folder"):
         command.main([*OPTIONS, "--into", str(here)])
 
 

@@ -77,7 +77,7 @@ def test_a_room_says_which_rooms_it_imports(room: str) -> None:
     declared = DECLARED.search(ast.get_docstring(ast.parse(said)) or "")
     found = {name.removeprefix("scripts.") for name in arrows(room) - {SHARED}}
     if not found:
-        assert "Imports nothing of the project." in said
+        assert "Imports nothing from the project." in said
     else:
         assert declared
         assert set(declared[1].split(", ")) == found

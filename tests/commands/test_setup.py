@@ -313,14 +313,14 @@ def test_a_taken_port_is_said_and_a_free_one_named() -> None:
         port = other.getsockname()[1]
         done = serve(str(port))
     assert done.returncode == 1
-    assert f"Port {port} is taken" in done.stderr
+    assert f"Port {port} is in use" in done.stderr
     assert "make serve PORT=" in done.stderr
 
 
 @pytest.mark.parametrize("port", ["99999", "0", "-1", "abc", "80.5", "", "9" * 5000, "٨٠٠٠"])
 def test_what_is_no_port_is_said_in_one_line(port: str) -> None:
     done = serve(port)
-    said = f"The port must be a number from 1 to 65535, and {port!r} is none."
+    said = f"The port must be a number from 1 to 65535; got {port!r}."
     assert (done.returncode, done.stdout, done.stderr.strip()) == (1, "", said)
 
 
@@ -329,7 +329,7 @@ def test_a_port_that_the_system_keeps_is_not_called_taken(monkeypatch: pytest.Mo
         raise PermissionError
 
     monkeypatch.setattr(server, "listen", refuse)
-    assert server.what_is_wrong("80").startswith("Port 80 is kept for the system.")
+    assert server.problem_with_port("80").startswith("Port 80 is reserved")
 
 
 def test_a_browser_that_does_not_start_is_passed_over(
@@ -414,7 +414,7 @@ def test_root_on_debian_takes_the_package_and_others_playwrights(
     program(tmp_path / "apt-get", "exit 1")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(os, "geteuid", lambda: user)
-    monkeypatch.setattr(browser, "quietly", lambda *command: commands.append(" ".join(command)))
+    monkeypatch.setattr(browser, "succeeds", lambda *command: commands.append(" ".join(command)))
     browser.install()
     assert commands[0].startswith(first)
     assert "playwright install chromium" in commands[-1]

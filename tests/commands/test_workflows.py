@@ -93,7 +93,7 @@ def test_machine_is_told_how_to_reach_the_indexes_and_nothing_else(
     told = {"PIP_EXTRA_INDEX_URL": f"file://{tmp_path}/index/simple", "npm_config_cafile": "/a.crt"}
     told |= {"https_proxy": "http://proxy.example:3128", "SSL_CERT_FILE": "/a.crt"}
     for name in list(os.environ):
-        if bare_debian.TOLD.search(name):
+        if bare_debian.INDEX_VARIABLES.search(name):
             monkeypatch.delenv(name)
     for name, value in {**told, "SECRET": "x", "VIRTUAL_ENV": "/y", "PYTHONPATH": "/z"}.items():
         monkeypatch.setenv(name, value)
@@ -119,4 +119,4 @@ def test_failure_shows_the_end_of_the_log_and_a_pass_does_not(
 
 def test_without_root_nothing_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 1000)
-    assert "as root" in bare_debian.what_is_missing()
+    assert "as root" in bare_debian.missing_requirement()

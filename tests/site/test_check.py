@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scripts import ROOT
-from scripts.book.anchors import doubled_anchors
+from scripts.book.anchors import duplicate_anchors
 from scripts.book.check import problems
 from scripts.site import build, check
 
@@ -41,23 +41,23 @@ def plant(page: Path, old: str, new: str) -> None:
 
 
 def test_a_site_without_a_fault_is_passed(site: Path) -> None:
-    assert check.wrong(site) == []
+    assert check.problems(site) == []
 
 
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        (f"{HERE}one/", f"{HERE}gone/", "leads to gone/index.html, which is not there"),
+        (f"{HERE}one/", f"{HERE}gone/", "leads to gone/index.html, which does not exist"),
         (f"{HERE}one/", f"{HERE}one/#gone", "leads to #gone, which one/index.html does not have"),
         ("one/#there", "one/#gone", "leads to #gone, which one/index.html does not have"),
-        ("a.svg", "b.svg", "b.svg leads to b.svg, which is not there"),
+        ("a.svg", "b.svg", "b.svg leads to b.svg, which does not exist"),
     ],
 )
 def test_a_link_to_the_sites_own_address_that_leads_nowhere_is_found(
     site: Path, old: str, new: str, says: str
 ) -> None:
     plant(site / "index.html", old, new)
-    (found,) = check.wrong(site)
+    (found,) = check.problems(site)
     assert found.startswith("index.html: ")
     assert says in found
 
@@ -65,7 +65,7 @@ def test_a_link_to_the_sites_own_address_that_leads_nowhere_is_found(
 def test_links_to_elsewhere_and_in_scripts_are_left_alone(site: Path) -> None:
     elsewhere = '<a href="https://example.org/other/">o</a><script>`<a href="${x}">`</script>'
     plant(site / "index.html", "<img", f"{elsewhere}<img")
-    assert check.wrong(site) == []
+    assert check.problems(site) == []
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,9 @@ def test_links_to_elsewhere_and_in_scripts_are_left_alone(site: Path) -> None:
 )
 def test_a_link_is_followed_however_its_tag_is_written(tag: str, site: Path) -> None:
     plant(site / "index.html", "<img", f"{tag}x</a><img")
-    assert check.wrong(site) == ["index.html: gone/ leads to gone/index.html, which is not there"]
+    assert check.problems(site) == [
+        "index.html: gone/ leads to gone/index.html, which does not exist"
+    ]
 
 
 @pytest.mark.parametrize("link", [HERE, HERE.removesuffix("/"), f"{HERE}?x=1", "/book"])
@@ -87,9 +89,9 @@ def test_the_sites_own_address_is_followed_with_and_without_its_last_slash(
     link: str, site: Path
 ) -> None:
     plant(site / "one" / "index.html", "up<", f'up</a><a href="{link}#top">x<')
-    assert check.wrong(site) == []
+    assert check.problems(site) == []
     plant(site / "one" / "index.html", f"{link}#top", f"{link}#gone")
-    (found,) = check.wrong(site)
+    (found,) = check.problems(site)
     assert "leads to #gone, which index.html does not have" in found
 
 
@@ -103,24 +105,24 @@ def test_the_sites_own_address_is_followed_with_and_without_its_last_slash(
     ],
 )
 def test_only_an_attribute_is_an_anchor(text: str) -> None:
-    assert doubled_anchors(text) == []
-    assert doubled_anchors(f"{text}</p><b id='x'>") == ["#x stands 2 times"]
+    assert duplicate_anchors(text) == []
+    assert duplicate_anchors(f"{text}</p><b id='x'>") == ["#x occurs 2 times"]
 
 
 def test_two_pages_of_one_title_are_found(site: Path) -> None:
     plant(site / "one" / "index.html", "Page 1", "Home")
-    assert check.wrong(site) == ["index.html and one/index.html have one title, 'Home'"]
+    assert check.problems(site) == ["index.html and one/index.html have the same title, 'Home'"]
 
 
 def test_an_anchor_that_a_page_has_twice_is_found(site: Path) -> None:
     plant(site / "one" / "index.html", "</h2>", '</h2><p id="there">again</p>')
-    assert check.wrong(site) == ["one/index.html: #there stands 2 times"]
+    assert check.problems(site) == ["one/index.html: #there occurs 2 times"]
 
 
 @pytest.mark.parametrize(("name", "size"), [("a.svg", 120_001), ("a.png", 50_001), ("a.js", 2**18)])
 def test_a_file_that_is_far_too_large_is_found(site: Path, name: str, size: int) -> None:
     (site / name).write_bytes(bytes(size))
-    (found,) = check.wrong(site)
+    (found,) = check.problems(site)
     assert found.startswith(f"{name} has {size:,} bytes")
 
 
@@ -128,9 +130,9 @@ def test_what_is_fetched_on_request_has_a_limit_of_its_own(site: Path) -> None:
     python = site / "assets" / "built" / "python"
     python.mkdir(parents=True)
     (python / "numpy.whl").write_bytes(bytes(3_000_000))
-    assert check.wrong(site) == []
+    assert check.problems(site) == []
     (python / "numpy.whl").write_bytes(bytes(5_000_000))
-    assert len(check.wrong(site)) == 1
+    assert len(check.problems(site)) == 1
 
 
 def test_a_wrong_site_stops_its_build(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,14 +140,14 @@ def test_a_wrong_site_stops_its_build(site: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("scripts.site.markdown_copies.write", lambda folder: None)
     build.finish(site)
     (site / "a.svg").unlink()
-    with pytest.raises(SystemExit, match=r"a\.svg, which is not there"):
+    with pytest.raises(SystemExit, match=r"a\.svg, which does not exist"):
         build.finish(site)
 
 
 def test_a_pages_own_check_finds_a_doubled_anchor() -> None:
     page = "# A { #a }\n\nOne.\n\n## B { #b }\n\nTwo.\n"
     assert problems(page) == []
-    assert problems(page.replace("#b", "#a")) == ["the anchor #a stands 2 times"]
+    assert problems(page.replace("#b", "#a")) == ["the anchor #a occurs 2 times"]
 
 
 def committed() -> dict[str, int]:

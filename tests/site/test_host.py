@@ -82,7 +82,7 @@ def test_a_folder_without_such_a_page_says_so_itself(folder: Path) -> None:
     with hosted(folder) as host, pytest.raises(HTTPError, match="404") as failed:
         urlopen(f"{host.url}none")
     with failed.value as answer:
-        assert b"Nothing stands" in answer.read()
+        assert b"Not found" in answer.read()
 
 
 def test_connection_reset_by_a_browser_prints_nothing(

@@ -15,7 +15,7 @@ from scripts.book.leftovers import LEFT
 from scripts.book.numbers import bindings
 from scripts.book.sessions import sessions
 from scripts.site import markdown_copies
-from scripts.site.install_lines import addressed
+from scripts.site.install_lines import with_wheel_address
 from scripts.site.plain_markdown import set_aside
 from tests.site.served import Site
 
@@ -85,7 +85,7 @@ def test_links_of_a_copy_lead_to_what_is_there(site: Site) -> None:
     for path in PAGES:
         copy = markdown_copies.page(path).copy
         made = (site.folder / copy).read_text(encoding="utf-8")
-        assert made == addressed(copied(path), site.url), path
+        assert made == with_wheel_address(copied(path), site.url), path
         for target in re.findall(r"!?\[[^\[\]]+\]\(([^)\s]+)\)", set_aside(made)[0]):
             parts = urlsplit(target)
             if not parts.scheme and parts.path:
@@ -132,7 +132,7 @@ def test_a_small_page_is_copied_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_link_leads_to_the_copy_and_a_state_to_the_page(target: str, seen: str) -> None:
-    assert markdown_copies._seen(markdown_copies.page("chapters/by-hand.md"), target) == seen
+    assert markdown_copies._relative(markdown_copies.page("chapters/by-hand.md"), target) == seen
 
 
 # The list
@@ -166,7 +166,7 @@ def test_the_list_names_every_page_once(site: Site) -> None:
 )
 def test_addresses_are_whole_where_the_site_has_one(url: str | None, base: str) -> None:
     config = {"site_url": url, "site_name": "Book", "site_description": "About", "nav": NAV}
-    assert entries(markdown_copies.listed(config)) == [
+    assert entries(markdown_copies.llms_txt(config)) == [
         f"{base}index.md",
         f"{base}chapters/by-hand/index.md",
     ]

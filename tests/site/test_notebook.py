@@ -25,9 +25,9 @@ from scripts.book.leftovers import LEFT
 from scripts.book.sessions import TRACEBACK, sessions
 from scripts.figures import picture_file
 from scripts.figures._sentence import VECTORS, WORDS
-from scripts.site.install_lines import addressed
+from scripts.site.install_lines import with_wheel_address
 from scripts.site.notebook import CHAPTERS, notebook
-from scripts.site.notebook_pictures import keep, kept, pictures
+from scripts.site.notebook_pictures import cache_file, pictures, write_cache
 from tests.site.served import Site
 
 PAGES = [DOCS / chapter for chapter in CHAPTERS]
@@ -159,15 +159,15 @@ def test_a_picture_that_is_kept_is_what_is_drawn_now(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = pictures(["barcode"])
-    monkeypatch.setattr("scripts.site.notebook_pictures.KEPT", tmp_path / "kept")
+    monkeypatch.setattr("scripts.site.notebook_pictures.CACHE", tmp_path / "kept")
     (tmp_path / "kept").mkdir()
     (tmp_path / "kept" / "barcode-0123.png").touch()  # of a drawing that is no more
     assert pictures(["barcode"]) == there
-    assert list((tmp_path / "kept").iterdir()) == [kept("barcode")]
+    assert list((tmp_path / "kept").iterdir()) == [cache_file("barcode")]
     monkeypatch.setattr(
-        "scripts.site.notebook_pictures.KEPT", kept("barcode")
+        "scripts.site.notebook_pictures.CACHE", cache_file("barcode")
     )  # no folder, nor can it be one
-    keep(kept("barcode"), b"")
+    write_cache(cache_file("barcode"), b"")
 
 
 @pytest.mark.parametrize(
@@ -183,13 +183,13 @@ def test_a_picture_that_is_kept_is_what_is_drawn_now(
 def test_a_picture_is_drawn_again_once_it_may_look_otherwise(
     changed: str, of: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, read = [kept("barcode"), kept("waves")], Path.read_bytes
+    before, read = [cache_file("barcode"), cache_file("waves")], Path.read_bytes
 
     def edited(path: Path) -> bytes:
         return read(path) + b"#" * (path == ROOT / changed)
 
     monkeypatch.setattr(Path, "read_bytes", edited)
-    after = [kept("barcode"), kept("waves")]
+    after = [cache_file("barcode"), cache_file("waves")]
     assert [new.name.partition("-")[0] for new in after if new not in before] == of
 
 
@@ -238,7 +238,7 @@ def test_the_page_offers_the_notebook_for_download(site: Site, chapter: str) -> 
     made = nbformat.read(page.parent / address, as_version=4)
     first, *others = made_of((DOCS / chapter).read_text(encoding="utf-8")).cells
     assert made.cells[1:] == others
-    assert made.cells[0].source == addressed(first.source, site.url)
+    assert made.cells[0].source == with_wheel_address(first.source, site.url)
 
 
 def client(made: NotebookNode) -> NotebookClient:

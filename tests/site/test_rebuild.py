@@ -188,7 +188,7 @@ def written(book: Path) -> dict[str, int]:
 def test_a_module_shows_where_it_is_documented_or_embedded(
     changed: str, expected: set[str]
 ) -> None:
-    found = rebuild.outdated(sources(), [Path(changed)])
+    found = rebuild.affected(sources(), [Path(changed)])
     assert {page.src_uri for page in found} == expected
 
 
@@ -199,20 +199,20 @@ def test_a_place_outside_the_checkout_is_watched_and_shows_on_every_page(tmp_pat
     rebuild.on_serve(server, config=config, builder=MagicMock())
     (tmp_path / "posenc").mkdir()
     (tmp_path / "posenc" / "t5.py").touch()
-    with patch.object(rebuild, "build"), patch.object(rebuild, "outdated") as outdated:
+    with patch.object(rebuild, "build"), patch.object(rebuild, "affected") as outdated:
         outdated.return_value = []
         server.builder()
     (changed,) = outdated.call_args.args[1]
     assert changed.parts[0] == ".."
-    assert len(rebuild.outdated(sources(), [changed])) == len(sources())
+    assert len(rebuild.affected(sources(), [changed])) == len(sources())
 
 
 def test_a_file_that_is_gone_before_it_is_looked_at_stops_no_build(tmp_path: Path) -> None:
     (tmp_path / "there").touch()
     (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
-    assert rebuild.edited(tmp_path / "there")
-    assert rebuild.edited(tmp_path / "gone") is None
-    assert rebuild.edited(tmp_path) is None
+    assert rebuild.modification_time(tmp_path / "there")
+    assert rebuild.modification_time(tmp_path / "gone") is None
+    assert rebuild.modification_time(tmp_path) is None
 
 
 def test_settings_show_on_no_page(tmp_path: Path) -> None:
@@ -221,13 +221,13 @@ def test_settings_show_on_no_page(tmp_path: Path) -> None:
     settings.parent.mkdir(parents=True)
     settings.touch()
     (tmp_path / "data" / "facts.yml").touch()
-    watched = rebuild.dated(config)
+    watched = rebuild.modification_times(config)
     assert tmp_path / "data" / "facts.yml" in watched
     assert settings not in watched
 
 
 def test_a_script_may_show_on_every_page() -> None:
-    found = rebuild.outdated(sources(), [Path("posenc/t5.py"), Path("scripts/book/run.py")])
+    found = rebuild.affected(sources(), [Path("posenc/t5.py"), Path("scripts/book/run.py")])
     assert len(found) == len(sources())
 
 

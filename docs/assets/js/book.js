@@ -1,5 +1,5 @@
-// What every page wants of a script. The theme changes pages without loading them anew and says so
-// through `document$`; what stands in the header stays.
+// The script of every page. The theme replaces pages without reloading and announces it through
+// `document$`; the header stays in place.
 
 import { startLedger } from "./ledger.js";
 import { overflow, source, watch } from "./listing.js";
@@ -8,8 +8,8 @@ import "./quiz.js";
 
 const seen = { visibilityProperty: true };
 
-/** Let a button work one of the theme's hidden switches. What it opens takes the focus, and closes
-    by Escape, which leads back, or when the focus goes elsewhere. */
+/** Connect a button to one of the theme's hidden checkboxes. The panel that it opens gets the
+    focus, and closes with Escape, which returns the focus, or when the focus moves elsewhere. */
 function connect(button) {
   const box = document.getElementById(button.dataset.toggle);
   const enter = () => {
@@ -30,13 +30,14 @@ function connect(button) {
     event.stopPropagation(); // the theme would drop the focus
     if (button.checkVisibility(seen)) button.focus();
     else enter();
-    setTimeout(close, 10); // the theme opens its search a moment after the field has the focus
+    setTimeout(close, 10); // the theme opens the search shortly after its field gets the focus
   };
   addEventListener("keydown", leave, { capture: true });
 }
 
-/** Tab leads through what a search has found, where the theme would close it; typing reopens it. */
-function walk(search) {
+/** Let Tab move through the search results, where the theme would close the search; typing reopens
+    it. */
+function makeResultsReachable(search) {
   search.addEventListener("keydown", (event) => {
     if (["Tab", "Shift"].includes(event.key)) event.stopPropagation();
   });
@@ -66,26 +67,26 @@ function addCopyButton(listing) {
 
 const scrollers = "article :is(.scroll, div.arithmatex, pre > code)";
 
-/** Watch all that may scroll sideways in a part of the page, or is that part. */
+/** Watch every element that may scroll sideways in a part of the page, and the part itself. */
 function watchAll(part) {
   if (part.matches(scrollers)) watch(part);
   part.querySelectorAll(scrollers).forEach(watch);
 }
 
-const turns = ".md-nav--primary label:is(.md-nav__title, .md-nav__link--active)";
+const navLabels = ".md-nav--primary label:is(.md-nav__title, .md-nav__link--active)";
 
-function dress() {
+function preparePage() {
   overflow.disconnect();
   watchAll(document.body);
-  // The theme works these by Enter, and leaves them out of the order of Tab.
-  for (const label of document.querySelectorAll(turns)) label.tabIndex = 0;
+  // The theme handles Enter on these labels, but Tab does not reach them.
+  for (const label of document.querySelectorAll(navLabels)) label.tabIndex = 0;
   if (!navigator.clipboard) return;
   for (const listing of document.querySelectorAll("article .highlight")) {
     if (!listing.querySelector(".copy")) addCopyButton(listing);
   }
 }
 
-/** A page that has something to run fetches the script for it, and Python only when asked. */
+/** Load the script for *Run* if the page has runnable examples; Python loads at the first run. */
 function startRuns() {
   if (document.querySelector(".runs")) import("./run.js");
 }
@@ -96,7 +97,7 @@ const FAMILIES = {
   bias: ["alibi", "t5"],
 };
 
-/** A page that has explorers fetches the scripts of their families, and no other page does. */
+/** Load the scripts of the explorers on the page. */
 function startExplorers() {
   for (const [family, names] of Object.entries(FAMILIES)) {
     const tags = names.map((name) => `explore-${name}`);
@@ -104,26 +105,26 @@ function startExplorers() {
   }
 }
 
-/** Lay out what the style lets wait, a few parts at a time, before the reader comes to it. */
-function unroll() {
+/** Lay out the parts whose layout the style sheet defers, a few at a time in idle periods. */
+function layOutDeferred() {
   const parts = [...document.querySelectorAll(".unrolls .md-content__inner > h2 ~ *")];
   const idle = window.requestIdleCallback ?? setTimeout;
   const next = () => {
-    if (!document.querySelector(".unrolls")) return; // a jump has had all laid out
+    if (!document.querySelector(".unrolls")) return; // a jump has laid out everything
     for (const part of parts.splice(0, 6)) part.style.contentVisibility = "visible";
     if (parts.length) idle(next);
   };
   idle(next);
 }
 
-/** The first page may wait; those that follow it come whole. */
-function turnPage() {
-  if (turnPage.before) document.documentElement.classList.remove("unrolls");
-  turnPage.before = true;
+/** Defer layout on the first page only; later pages are laid out at once. */
+function stopDeferring() {
+  if (stopDeferring.called) document.documentElement.classList.remove("unrolls");
+  stopDeferring.called = true;
 }
 
-/** On paper every picture is there and every solution open. */
-function unfold() {
+/** Before printing, load every picture and open every solution. */
+function prepareToPrint() {
   for (const image of document.querySelectorAll("img[loading=lazy]")) image.loading = "eager";
   for (const closed of document.querySelectorAll("article details:not([open])")) {
     closed.open = true;
@@ -132,17 +133,17 @@ function unfold() {
 }
 
 document.querySelectorAll("[data-toggle]").forEach(connect);
-document.querySelectorAll(".md-search").forEach(walk);
-addEventListener("beforeprint", unfold);
-addEventListener("load", unroll);
-// A typeface that comes late widens a formula, and not the box that it then scrolls in.
+document.querySelectorAll(".md-search").forEach(makeResultsReachable);
+addEventListener("beforeprint", prepareToPrint);
+addEventListener("load", layOutDeferred);
+// A font that loads late can widen a formula without resizing its box.
 document.fonts.addEventListener("loadingdone", () => watchAll(document.body));
-// What has been laid out may have to wait again, as where a window grows narrow.
+// The layout of a part can be deferred again, for example when the window gets narrower.
 addEventListener("contentvisibilityautostatechange", ({ target, skipped }) => {
   if (skipped) watchAll(target);
 });
-window.document$.subscribe(turnPage);
-window.document$.subscribe(dress);
+window.document$.subscribe(stopDeferring);
+window.document$.subscribe(preparePage);
 window.document$.subscribe(startExplorers);
 window.document$.subscribe(startLedger);
 window.document$.subscribe(startRuns);

@@ -1,5 +1,5 @@
 // The ledger's filter: shows the claims of the chosen sources with the chosen verdicts. The choice
-// stands in the address, so that a view can be shared. Without this script all claims are shown.
+// is stored in the address, so that a view can be shared. Without this script all claims are shown.
 
 const NAMES = ["source", "verdict"];
 
@@ -7,7 +7,7 @@ const boxes = (form, name) => [...form.querySelectorAll(`[name=${name}]`)];
 
 const chosen = (form, name) => boxes(form, name).filter((box) => box.checked).map((box) => box.value);
 
-/** Tick what the address names. */
+/** Check the boxes that the address names. */
 function read(form) {
   const query = new URLSearchParams(location.search);
   for (const name of NAMES) {
@@ -16,7 +16,7 @@ function read(form) {
   }
 }
 
-/** Put what is ticked into the address. */
+/** Write the checked boxes to the address. */
 function write(form) {
   const address = new URL(location);
   for (const name of NAMES) {
@@ -27,7 +27,7 @@ function write(form) {
   history.replaceState(history.state, "", readable);
 }
 
-/** Show what is ticked; nothing ticked in a group means all of it. */
+/** Show the claims that match the checked boxes; a group without a checked box matches all. */
 function show(form) {
   const claims = [...document.querySelectorAll("article.claim")];
   const wanted = NAMES.map((name) => [name, chosen(form, name)]);

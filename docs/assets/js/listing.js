@@ -1,7 +1,6 @@
-// A listing of the page: what was typed in it, and what the page says it printed.
+// Listings: their input, the output printed on the page, and sideways scrolling.
 
-/** Return what stands after the prompts of a session, and what stands between them; a listing
-    without prompts was typed as it stands. */
+/** Return the input and the output of a session; a listing without prompts is input only. */
 export function parts(listing) {
   const text = listing.querySelector("pre > code").textContent;
   if (!/^>>> /m.test(text)) return { typed: text, printed: "" };
@@ -15,30 +14,30 @@ export function parts(listing) {
   return { typed: typed.join("\n"), printed: printed.join("\n").trimEnd() };
 }
 
-/** Return what is worth pasting, or running: what the reader has made of it, if he has. */
+/** Return the code to copy or run: the input, as edited by the reader. */
 export function source(listing) {
   return listing.querySelector("textarea")?.value ?? parts(listing).typed;
 }
 
-/** Return how much a box has to show in all, and how much of that is hidden on its right. */
+/** Return by how much the content of a box exceeds its width, and how much is hidden on the
+    right. */
 function measure(box) {
   const beyond = box.scrollWidth - box.clientWidth;
   return { box, beyond, hidden: beyond - box.scrollLeft };
 }
 
-/** Mark what has more to show on the right; the style fades its edge. */
+/** Mark a box with hidden content on the right; the style sheet fades its edge. */
 function markMore({ box, hidden }) {
   box.toggleAttribute("data-more", hidden > 1);
 }
 
-/** What waits to be laid out (book.js), as its box or in a box that waits, has no width to go by. */
+/** Return whether a box is laid out; while its layout is deferred (book.js), it has no width. */
 function isLaidOut(box) {
   return (box.firstElementChild ?? box).checkVisibility({ contentVisibilityAuto: true });
 }
 
-/** What scrolls sideways can be reached with the keyboard, and what is laid out only while it
-    scrolls. All are measured before any is changed: each change would have the page laid out anew
-    for the next. */
+/** Makes boxes focusable if they scroll sideways, and only then, once they are laid out. All boxes
+    are measured before any is changed, because each change would force another layout. */
 export const overflow = new ResizeObserver((entries) => {
   const boxes = entries.map(({ target }) => target).filter(isLaidOut);
   for (const measured of boxes.map(measure)) {
@@ -50,9 +49,9 @@ export const overflow = new ResizeObserver((entries) => {
   }
 });
 
-/** Let a box be reached until it is known whether it scrolls, and whenever its width changes. */
+/** Make a box focusable until it has been measured, and measure it whenever its width changes. */
 export function watch(box) {
   box.tabIndex = 0;
-  overflow.unobserve(box); // or what has been measured would not be again
+  overflow.unobserve(box); // otherwise it would not be measured again
   overflow.observe(box);
 }

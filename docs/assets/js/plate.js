@@ -1,5 +1,5 @@
-// <encoding-plate>: the picture of the home page, read cell by cell, by pointer or by two sliders.
-// The page holds all of its parts; without this script the picture and its caption remain.
+// <encoding-plate>: the picture on the home page, whose cells can be read with the pointer or two
+// sliders. The page contains all its elements; without this script it shows picture and caption.
 
 import { sentence } from "./reading.js";
 
@@ -22,12 +22,12 @@ class EncodingPlate extends HTMLElement {
     this.watch.disconnect();
   }
 
-  /** Cells are square, and as high as the picture has pairs. */
+  /** The side of a square cell: the height of the picture divided by the number of pairs. */
   get cell() {
     return this.picture.clientHeight / (Number(this.pair.max) + 1);
   }
 
-  /** A narrow page shows the first positions only, and the slider ends where the picture does. */
+  /** End the slider where the picture ends: a narrow page shows only the first positions. */
   fit() {
     if (this.picture.clientHeight === 0) return;
     const visible = Math.floor(this.picture.clientWidth / this.cell + 0.01);

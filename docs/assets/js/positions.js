@@ -1,6 +1,7 @@
-// The mathematics of the book. It knows no page, so that a test can hold it against the package.
+// The mathematics of the explorers. It does not use the page, so a test can compare it with the
+// package.
 
-/** A list of so many, each made from its number. */
+/** The list of f(0), …, f(count − 1). */
 export function list(length, make) {
   return Array.from({ length }, (_, n) => make(n));
 }
@@ -15,7 +16,7 @@ export function frequencies(d, base = 10000) {
   return list(d / 2, (pair) => frequency(pair, d, base));
 }
 
-/** How many positions a pair takes to turn once. */
+/** The number of positions in which a pair turns once. */
 export function wavelength(pair, d, base = 10000) {
   return (2 * Math.PI) / frequency(pair, d, base);
 }
@@ -43,12 +44,12 @@ export function shiftMatrix(offset, d, base = 10000) {
   return matrix;
 }
 
-/** The two dimensions of each pair: neighbours where interleaved, else half the width apart. */
+/** The two dimensions of each pair: neighbours if interleaved, otherwise half the width apart. */
 export function pairs(d, layout) {
   return list(d / 2, (i) => (layout === "interleaved" ? [2 * i, 2 * i + 1] : [i, i + d / 2]));
 }
 
-/** A vector with every pair turned by position·ω. */
+/** A vector with every pair rotated by position·ω. */
 export function rope(x, position, omegas, layout = "interleaved") {
   const turned = [...x];
   pairs(x.length, layout).forEach(([first, second], pair) => {
@@ -59,7 +60,7 @@ export function rope(x, position, omegas, layout = "interleaved") {
   return turned;
 }
 
-/** A vector in another layout, every pair the same pair. */
+/** A vector converted to another layout, with the same pairs. */
 export function convertLayout(x, source, target) {
   const moved = [...x];
   const from = pairs(x.length, source).flat();
@@ -82,12 +83,12 @@ export function ntk(d, factor, base = 10000) {
   return frequencies(d, base * factor ** (d / (d - 2)));
 }
 
-/** How often pairs of these frequencies turn within a text of so many positions. */
+/** The number of turns that pairs of these frequencies make in a text of a given length. */
 export function turns(omegas, length) {
   return omegas.map((omega) => (length * omega) / (2 * Math.PI));
 }
 
-/** YaRN: by how often a pair turns in training. */
+/** YaRN: interpolation that depends on the number of turns a pair makes in training. */
 export function yarn(d, factor, trained, base = 10000, fast = 32, slow = 1) {
   const omegas = frequencies(d, base);
   return turns(omegas, trained).map((often, pair) => {
@@ -96,7 +97,7 @@ export function yarn(d, factor, trained, base = 10000, fast = 32, slow = 1) {
   });
 }
 
-/** What YaRN multiplies queries and keys by. */
+/** The factor by which YaRN scales queries and keys. */
 export function temperature(factor) {
   return 0.1 * Math.log(factor) + 1;
 }
@@ -107,12 +108,12 @@ export function slopes(heads) {
   return list(heads, (k) => 2 ** (k < n ? (-8 * (k + 1)) / n : (-4 * (2 * (k - n) + 1)) / n));
 }
 
-/** What a head of ALiBi adds to a score; a causal one hides the keys that follow. */
+/** The bias that a head of ALiBi adds to a score; causal, it masks later keys. */
 export function linearBias(slope, query, key, causal = true) {
   return causal && key > query ? -Infinity : slope * -Math.abs(key - query);
 }
 
-/** The first n with n ≥ exact·(end/exact)^(step/steps), in whole numbers, where no logarithm errs. */
+/** The first n with n ≥ exact·(end/exact)^(step/steps), in integers to avoid rounding errors. */
 function firstOf(step, exact, end, steps) {
   const bound = BigInt(end) ** BigInt(step) * BigInt(exact) ** BigInt(steps - step);
   let [low, high] = [exact, end];
@@ -124,7 +125,7 @@ function firstOf(step, exact, end, steps) {
   return low;
 }
 
-/** The distance at which each of T5's buckets begins, on one side. */
+/** The distance at which each of T5's buckets starts, on one side. */
 export function bucketStarts(bidirectional = true, buckets = 32, maxDistance = 128) {
   const side = bidirectional ? buckets / 2 : buckets;
   const exact = Math.floor(side / 2);
@@ -144,7 +145,7 @@ export function printed(value, decimals) {
   return value < 0 && Number(text) !== 0 ? `−${text}` : text;
 }
 
-/** A length in positions, with a decimal while it is worth saying. */
+/** A length in positions, with a decimal if it is short. */
 export function printedTurn(positions) {
   return printed(positions, positions < 1000 ? 1 : 0);
 }

@@ -1,13 +1,13 @@
-// Python as a page's scripts know it. It starts with the first run, in a worker of its own, and to
-// stop it is to end that worker; the next run then starts another, with the same interpreter.
+// The interface to Python for other scripts. Python starts in a worker, with the first run. Stopping
+// it terminates the worker; the next run starts another with the same compiled interpreter.
 
 export const possible = ["Worker", "WebAssembly", "DecompressionStream"].every((it) => it in window);
 
-/** Why a run ends that was stopped. */
+/** The reason with which a stopped run is rejected. */
 export const STOPPED = new Error("stopped");
 
 let worker;
-let current; // the run that is going on
+let current; // the current run
 let interpreter; // compiled by the first worker
 
 function end(reason) {
@@ -17,14 +17,14 @@ function end(reason) {
   ended?.reject(reason);
 }
 
-/** End the run that is going on, if one is, and Python with it. */
+/** Stop the current run, if any, and Python with it. */
 export function stop() {
   if (current) end(STOPPED);
 }
 
 function hear({ data }) {
   if (data.kind === "failed") {
-    interpreter = undefined; // the next may be another
+    interpreter = undefined; // compile it again, in case it is the cause
     end(new Error(data.reason));
   } else if (data.kind === "done") finish();
   else if (data.kind === "compiled") ({ interpreter } = data);
@@ -43,7 +43,7 @@ function start() {
   worker.onerror = () => end(new Error("it did not start"));
 }
 
-/** Run a source, one at a time; `hear` is told how it goes. */
+/** Run a source, one at a time; `hear` is called with each message from the worker. */
 export function run(source, hear) {
   if (!worker) start();
   return new Promise((resolve, reject) => {

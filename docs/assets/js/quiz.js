@@ -1,10 +1,10 @@
-// The quiz: an answer is checked where it is given, and the score is kept as long as the window is
-// open. Without this script the questions, the answers and the reasons are there to be read.
+// The quiz: checks answers on the spot, and keeps the score while the tab is open. Without this
+// script readers can still see the questions, the answers and the reasons.
 
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 
-/** What has been answered on this page: for a question its last letter, and whether its first was
-    right. Where the browser keeps nothing, it is kept until the page is left. */
+/** The answers given on this page: for each question the last letter, and whether the first answer
+    was right. If the browser has no storage, they are lost when the reader leaves the page. */
 let given = {};
 
 const place = () => `quiz ${location.pathname}`;
@@ -21,7 +21,7 @@ function keep() {
   try {
     sessionStorage.setItem(place(), JSON.stringify(given));
   } catch {
-    // it may be forbidden, or full
+    // storage may be forbidden or full
   }
 }
 
@@ -42,7 +42,7 @@ function showScore() {
 
 const reason = (question, letter) => question.querySelector(`[data-letter=${letter}]`);
 
-/** Say whether an answer is right, and why; what is said is read aloud. */
+/** Show whether an answer is right, and why. Screen readers announce it. */
 function say(question, letter, more = "") {
   const copy = reason(question, letter).cloneNode(true);
   for (const part of all("[id]", copy)) part.removeAttribute("id");
@@ -52,7 +52,7 @@ function say(question, letter, more = "") {
   question.querySelector(".reply").replaceChildren(copy, ...(more ? [note] : []));
 }
 
-/** A verdict is on the answer that was checked, and goes when another is chosen. */
+/** Remove the verdict when another answer is chosen. */
 function forget(question) {
   question.querySelector(".reply").replaceChildren();
 }
@@ -70,7 +70,7 @@ function check(question) {
   say(question, letter, `So far: ${score()}.`);
 }
 
-/** Show what has been answered, and read nothing of it aloud. */
+/** Show the stored answers, without announcing them to screen readers. */
 function show() {
   for (const question of all(".question")) {
     const letter = given[question.id]?.letter;
@@ -84,7 +84,7 @@ function show() {
   showScore();
 }
 
-/** The theme brings a page anew each time it is opened. */
+/** Called for each page that the theme opens, which it always builds from scratch. */
 function open() {
   recall();
   show();

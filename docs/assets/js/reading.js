@@ -1,8 +1,8 @@
-// A cell of the home page's plate as a sentence.
+// Describes a cell of the plate on the home page in a sentence.
 
 import { frequency, printed, printedTurn, wavelength } from "./positions.js";
 
-/** What stands in a pair at a position of a table d wide, and how slow the pair is. */
+/** The values of a pair at a position in a table of width d, and the wavelength of the pair. */
 export function sentence(position, pair, d) {
   const angle = position * frequency(pair, d);
   const [sine, cosine] = [Math.sin(angle), Math.cos(angle)].map((value) => printed(value, 3));

@@ -1,5 +1,6 @@
-// Run: a session of the page becomes a text to change, and Python runs it in the reader's browser.
-// What the page records stays beside what was printed now. Without this script there are no buttons.
+// Run: makes a session on the page editable, and runs it with Python in the reader's browser. The
+// output recorded on the page stays visible next to the new one. Without this script there are no
+// buttons.
 
 import { overflow, parts } from "./listing.js";
 import * as python from "./python.js";
@@ -11,12 +12,12 @@ const DROPPED = "Stopped before it ran.";
 const FAILED =
   "Python could not be fetched, or broke down. What the page records stands; Run tries again.";
 
-let examples = []; // of this page, in its order
-let visit = 0; // counts the pages: each begins without names
-const done = new Set(); // the examples whose names Python has
-let turn = Promise.resolve(); // one runs after the other
-let going; // the example that runs
-const waiting = new Set(); // those asked for that have not begun
+let examples = []; // of this page, in order
+let visit = 0; // counts the pages visited; each starts with empty namespaces
+const done = new Set(); // the examples that have run
+let queue = Promise.resolve(); // examples run one after another
+let running; // the example that is running
+const waiting = new Set(); // examples in the queue
 
 function make(tag, properties = {}, ...inside) {
   const element = Object.assign(document.createElement(tag), properties);
@@ -31,13 +32,13 @@ function button(words, about, act) {
   return made;
 }
 
-/** A printout without what no two machines share: frames of a traceback, and empty lines. */
-function bare(text) {
-  const said = text.replace(/^(Traceback .*\n)(?: .*\n)+/gm, "$1");
-  return said.split("\n").filter((line) => line.trim()).join("\n");
+/** An output without the parts that differ between machines: traceback frames and empty lines. */
+function comparable(text) {
+  const output = text.replace(/^(Traceback .*\n)(?: .*\n)+/gm, "$1");
+  return output.split("\n").filter((line) => line.trim()).join("\n");
 }
 
-const mega = (bytes) => (bytes / 1e6).toFixed(0);
+const megabytes = (bytes) => (bytes / 1e6).toFixed(0);
 
 class Example {
   constructor(listing, number) {
@@ -50,7 +51,7 @@ class Example {
     listing.append(this.row);
   }
 
-  /** Make the listing a text to change, with what the page records below it. */
+  /** Make the listing editable, with the recorded output below it. */
   open() {
     if (this.editor) return;
     this.editor = editor(this);
@@ -68,7 +69,7 @@ class Example {
     this.busy(false);
   }
 
-  /** Put the listing of the page back. */
+  /** Restore the listing. */
   close() {
     for (const part of this.made) part.remove();
     this.editor = undefined;
@@ -91,16 +92,16 @@ class Example {
     if (kind === "printed") this.output.append(text);
     else if (kind === "starting") this.say("Starting Python.");
     else if (kind === "running") this.say("Running.");
-    else this.say(`Fetching Python, once: ${mega(arrived)} of ${mega(expected)} MB.`);
+    else this.say(`Fetching Python, once: ${megabytes(arrived)} of ${megabytes(expected)} MB.`);
   }
 
-  /** What the reader is to make of what was printed. */
+  /** How the new output compares with the recorded one, in words. */
   verdict() {
     if (this.editor.value !== this.recorded.typed) {
       const failed = /^(Traceback |\w*Error\b)/m.test(this.output.textContent);
       return `Done, as you changed it${failed ? ", with an error" : ""}.`;
     }
-    const same = bare(this.output.textContent) === bare(this.recorded.printed);
+    const same = comparable(this.output.textContent) === comparable(this.recorded.printed);
     return same ? "Done: as the page records." : "Done: not as the page records.";
   }
 }
@@ -123,30 +124,30 @@ function printout(words, code) {
   return make("div", { className: "printout" }, make("p", {}, words), make("pre", {}, code));
 }
 
-/** Run an example when those asked for before it have run. */
+/** Put an example into the queue. */
 function ask(example) {
   if (example.start.ariaDisabled === "true") return;
   example.open();
   example.output.textContent = "";
   if (!python.possible) return example.say(CANNOT);
   example.busy(true);
-  example.say(going ? WAITING : "");
+  example.say(running ? WAITING : "");
   waiting.add(example);
-  turn = turn.then(() => perform(example));
+  queue = queue.then(() => perform(example));
 }
 
-/** Stop an example that runs, or that waits for another. */
+/** Stop an example that is running or waiting. */
 function stop(example) {
   if (!waiting.delete(example)) return python.stop();
   example.say(DROPPED);
   example.busy(false);
 }
 
-/** Run an example, and before it those above it that have not run, as the page has them; what these
-    print is not shown. */
+/** Run an example after those above it that have not run; these run unedited, without showing their
+    output. */
 async function perform(example) {
-  if (!waiting.delete(example)) return; // stopped, or its page has been left
-  going = example;
+  if (!waiting.delete(example)) return; // stopped, or the reader has left the page
+  running = example;
   const above = examples.slice(0, examples.indexOf(example));
   const missing = above.filter((other) => other.group === example.group && !done.has(other));
   const hear = (message) => example.hear(message);
@@ -159,11 +160,11 @@ async function perform(example) {
     done.clear();
     example.say(reason === python.STOPPED ? STOPPED : FAILED);
   }
-  going = undefined;
+  running = undefined;
   example.busy(false);
 }
 
-/** Run an example, and before its first time what of the page has to go before it. */
+/** Run an example, preceded the first time by the hidden statements that it depends on. */
 async function run(example, text, quietly, hear) {
   const { before, module } = example.listing.dataset;
   const send = (source, heard) =>
@@ -173,7 +174,7 @@ async function run(example, text, quietly, hear) {
   done.add(example);
 }
 
-/** The theme brings a page anew each time it is opened; what the last page runs is stopped. */
+/** Prepare a page that the theme has opened, and stop what the last page was running. */
 function open() {
   const listings = [...document.querySelectorAll(".runs")];
   waiting.clear();

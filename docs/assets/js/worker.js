@@ -1,6 +1,6 @@
-// Python itself, in a worker: fetched and started once, then it runs what it is sent. It answers with
-// `loading` (bytes so far, and in all), `compiled` (the interpreter, for the next worker) and
-// `starting`, then for each run with `running`, `printed` and `done`, or with `failed`.
+// Python in a worker: fetches and starts it once, then runs each source that it receives. It posts
+// `loading` (bytes so far and in total), `compiled` (the interpreter, for the next worker) and
+// `starting`, then for each run `running`, `printed` and `done`, or `failed`.
 
 import { loadPyodide } from "../built/python/pyodide.mjs";
 
@@ -12,14 +12,14 @@ const ask = self.fetch.bind(self);
 let arrived = 0;
 let expected = 0;
 
-/** Ask for a file of the site. */
+/** Fetch a file of the site. */
 async function file(name) {
   const answer = await ask(new URL(name, BUILT));
   if (!answer.ok) throw new Error(`${name}: ${answer.status}`);
   return answer;
 }
 
-/** Ask for one of the large files, and count what arrives of it. */
+/** Fetch one of the large files, and report its progress. */
 async function large(name) {
   const count = new TransformStream({
     transform(chunk, next) {
@@ -31,15 +31,15 @@ async function large(name) {
   return (await file(name)).body.pipeThrough(count);
 }
 
-/** Pyodide asks for its files with `fetch`, and is given what it need not fetch as nothing. */
+/** Replaces `fetch` for Pyodide. Its request for the interpreter, which is compiled below, gets an
+    empty response. */
 self.fetch = async (address, options) => {
   const name = String(address).split("/").at(-1);
   if (name === INTERPRETER) return new Response();
   return name.endsWith(".zip") ? new Response(await large(name)) : ask(address, options);
 };
 
-/** Fetch the interpreter and compile it. It lies here packed, since not every server packs what it
-    sends. */
+/** Fetch and compile the interpreter. It is stored compressed, since not every server compresses. */
 async function compile() {
   const packed = await large(`${INTERPRETER}.gzip`);
   const unpacked = packed.pipeThrough(new DecompressionStream("gzip"));
@@ -49,7 +49,7 @@ async function compile() {
   return interpreter;
 }
 
-/** Send on what Python prints, a few times a second, and not without end. */
+/** Post Python's output several times a second, up to MOST characters. */
 function printer() {
   const decoders = { out: new TextDecoder(), err: new TextDecoder() };
   let [waiting, left, sent] = ["", MOST, 0];
@@ -68,14 +68,13 @@ function printer() {
   return { flush, out: write("out"), err: write("err") };
 }
 
-/** Start Python, with the interpreter that a worker before this one has compiled, if one has: that
-    is fast from the first. */
+/** Start Python, reusing the interpreter if an earlier worker has compiled it, which is faster. */
 async function start(given) {
   const contents = await (await file("contents.json")).json();
   [arrived, expected] = [given ? contents.interpreter : 0, contents.bytes];
   const wheel = async (name) => new Response(await large(name)).arrayBuffer();
   const interpreter = given ?? compile();
-  // Pyodide waits for ever for an interpreter that cannot be had, and for what is refused unheard.
+  // Without this, Pyodide would wait forever after a failed download or an unhandled rejection.
   const refused = new Promise((_, refuse) => {
     self.addEventListener("unhandledrejection", ({ reason }) => refuse(reason), { once: true });
     WebAssembly.instantiateStreaming = async (_, imports) => {
@@ -95,7 +94,7 @@ async function start(given) {
   ]);
   self.postMessage({ kind: "starting" });
   for (const packed of wheels) python.unpackArchive(packed, "wheel", { extractDir: PACKAGES });
-  // numpy asks where it is called from, which nothing in a browser knows: from 0 places.
+  // numpy calls backtrace, which does not exist in a browser; report 0 frames.
   python._module.mergeLibSymbols({ backtrace: () => 0 });
   python.FS.writeFile("session.py", session);
   return { python, session: python.pyimport("session") };
@@ -105,13 +104,13 @@ let started;
 let page;
 let visited;
 
-/** Run a source; a page that is visited begins without names. */
+/** Run a source; a new visit starts with empty namespaces. */
 async function run({ source, place, group, module, visit, interpreter }) {
   const { python, session } = await (started ??= start(interpreter));
   if (visit !== visited) [page, visited] = [session.Page(), visit];
   const { flush, out, err } = printer();
   self.postMessage({ kind: "running" });
-  python.setStdout({ write: out, isatty: true }); // so that it comes line by line
+  python.setStdout({ write: out, isatty: true }); // for line buffering
   python.setStderr({ write: err, isatty: true });
   page.run(source, place, group, module);
   flush();
@@ -120,5 +119,5 @@ async function run({ source, place, group, module, visit, interpreter }) {
 
 const fail = (reason) => self.postMessage({ kind: "failed", reason: String(reason) });
 self.onmessage = ({ data }) => run(data).catch(fail);
-// A policy can let the page compile the interpreter and refuse it to the next worker.
+// A security policy can allow compiling the interpreter, but not passing it to the next worker.
 self.onmessageerror = () => fail("this host's policy does not let the interpreter in");

@@ -1,5 +1,5 @@
-// What the explorers share: controls, a picture, a sentence, and the state in the address. The page
-// holds a figure, which remains where no script runs.
+// The base of the explorers: controls, a picture, a sentence, and the state in the address. Without
+// scripts the page shows a figure instead.
 
 import { list } from "../positions.js";
 
@@ -15,7 +15,7 @@ const [LEFT, RIGHT] = [48, 18]; // of a plot
 
 const largest = ({ max }, state) => (typeof max === "function" ? max(state) : max);
 
-/** Why a text is no value of a control, as a sentence; empty where it is one. */
+/** Why a text is not a valid value of a control, as a sentence; empty if it is valid. */
 export function complaint(control, text, state) {
   const { label, options, min, step = 1 } = control;
   const max = options ? 0 : largest(control, state);
@@ -27,8 +27,8 @@ export function complaint(control, text, state) {
 
 const parsed = ({ options }, text) => (options ? text : Number(text));
 
-/** A state in which no value is above what those before it leave it. */
-function settled(controls, state) {
+/** The state with each value limited to its maximum, which may depend on the values before it. */
+function clamped(controls, state) {
   const kept = { ...state };
   for (const name in controls) {
     if (!controls[name].options) kept[name] = Math.min(kept[name], largest(controls[name], kept));
@@ -36,7 +36,7 @@ function settled(controls, state) {
   return kept;
 }
 
-/** The state that an address asks for, by `get(name)`, and what is wrong with it. */
+/** The state in an address, read by `get(name)`, and an error message for invalid values. */
 export function asked(controls, get) {
   let [state, trouble] = [{}, ""];
   for (const name in controls) state[name] = controls[name].value;
@@ -44,7 +44,7 @@ export function asked(controls, get) {
     const text = get(name);
     const wrong = text === null ? "" : complaint(controls[name], text, state);
     if (text !== null && !wrong) state[name] = parsed(controls[name], text);
-    state = settled(controls, state);
+    state = clamped(controls, state);
     if (wrong) trouble += `In the address, ${wrong} Shown is ${state[name]}. `;
   }
   return { state, trouble };
@@ -52,7 +52,7 @@ export function asked(controls, get) {
 
 const places = (points) => points.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`);
 
-/** Parts of a picture; their kinds are in explore.css. */
+/** Parts of a picture; a `kind` is a class in explore.css. */
 export function line(points, kind = "") {
   return `<path class="${kind}" d="M${places(points).join("L")}"/>`;
 }
@@ -69,7 +69,7 @@ export function words(x, y, text, kind = "") {
   return `<text class="${kind}" x="${x}" y="${y}">${String(text).replace(/^-/, "−")}</text>`;
 }
 
-/** A frame from `top` to `bottom`, with ticks below and beside: values, or `[value, text]`. */
+/** A frame from `top` to `bottom`; the ticks below and beside are values or `[value, text]`. */
 export function plot(wide, top, bottom, xs, ys, below, beside) {
   const x = (value) => LEFT + ((value - xs[0]) / (xs[1] - xs[0])) * (wide - LEFT - RIGHT);
   const y = (value) => top + ((ys[1] - value) / (ys[1] - ys[0])) * (bottom - top);
@@ -81,11 +81,12 @@ export function plot(wide, top, bottom, xs, ys, below, beside) {
   return { x, y, frame };
 }
 
-/** The value below a finger. */
+/** The value on the horizontal axis at a pointer position. */
 export const reading = (x, wide, [first, last]) =>
   first + ((x - LEFT) / (wide - LEFT - RIGHT)) * (last - first);
 
-/** Two hands on a dial one wide, right and up, and the turn of the first, in radians, shaded. */
+/** A dial with two hands, given as [right, up] on the unit circle, and a shaded turn in radians
+    from the first hand. */
 export function dial(x, y, radius, first, second, turn) {
   const at = ([right, up]) => [x + radius * right, y - radius * up];
   const rim = (start, by) =>
@@ -111,21 +112,22 @@ function knob(id, name, { label, options, min, step = 1, stops }) {
   return `<div class="knob"><label for="${id}">${label}</label>${inputs}</div>`;
 }
 
-/** The values that a slider goes through, where it does not go through all. */
+/** The values that a slider steps through, if not all. */
 const stopsOf = ({ type }, { stops }) => (type === "range" ? stops : undefined);
 
-/** Let an input say what the state is. */
+/** Set an input to the value in the state. */
 function set(input, control, state) {
   const [value, stops] = [state[input.name], stopsOf(input, control)];
   input.removeAttribute("aria-invalid");
   if (!control.options) input.max = stops ? stops.length - 1 : largest(control, state);
   const shown = stops ? stops.findLastIndex((stop) => stop <= value) : value;
-  if (input.valueAsNumber !== shown) input.value = shown; // "1." may become 1.5 yet
+  if (input.valueAsNumber !== shown) input.value = shown; // "1." may be on the way to 1.5
   if (input.type === "range") input.ariaValueText = value;
 }
 
-/** Define <explore-name>. `draw(state, wide, high)` gives `picture`, in SVG, and `says`, a sentence;
-    `point(x, y, state, wide, high)` what a finger there sets. How high it is, the style says. */
+/** Define <explore-name>. `draw(state, wide, high)` returns `picture`, as SVG, and `says`, a
+    sentence; `point(x, y, state, wide, high)` returns the values that a pointer there sets. The
+    height is set in explore.css. */
 export function explorer(name, { title, controls, draw, point }) {
   class Explorer extends HTMLElement {
     connectedCallback() {
@@ -155,7 +157,7 @@ export function explorer(name, { title, controls, draw, point }) {
       clearTimeout(this.later);
     }
 
-    /** Take the state from the address. */
+    /** Read the state from the address. */
     read() {
       const query = new URLSearchParams(location.search);
       Object.assign(this, asked(controls, (key) => query.get(`${name}.${key}`)));
@@ -165,7 +167,7 @@ export function explorer(name, { title, controls, draw, point }) {
       this.show();
     }
 
-    /** Put into the address what is not as it was at first, if it is not there yet. */
+    /** Write the values that differ from the defaults to the address, if a change is pending. */
     write() {
       if (!this.later) return;
       clearTimeout(this.later);
@@ -179,14 +181,14 @@ export function explorer(name, { title, controls, draw, point }) {
       history.replaceState(history.state, "", address);
     }
 
-    /** A link to a view of this page shows it here, and Back leads back. */
+    /** Show a view of this page that is linked from it, and add it to the history. */
     follow(event) {
-      this.write(); // before the address is another page's
+      this.write(); // before the address changes
       const link = event.target.closest("article a");
       if (link?.pathname !== location.pathname || !link.search.includes(`${name}.`)) return;
       if (link.hash || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
-      event.stopPropagation(); // the theme would fetch the page anew
+      event.stopPropagation(); // the theme would reload the page
       history.pushState(null, "", link.href);
       dispatchEvent(new Event("view"));
       this.scrollIntoView({ block: "nearest" });
@@ -203,7 +205,7 @@ export function explorer(name, { title, controls, draw, point }) {
 
     point({ clientX, clientY, type, pointerType, buttons }) {
       if (type === "pointermove" && pointerType === "mouse" && !buttons) return;
-      if (type === "pointercancel") return this.change(this.held); // it scrolls the page
+      if (type === "pointercancel") return this.change(this.held); // the gesture scrolls the page
       if (type === "pointerdown") this.held = this.wanted;
       const { left, top, width, height } = this.stage.getBoundingClientRect();
       const some = point(clientX - left, clientY - top, this.state, width, height);
@@ -212,11 +214,11 @@ export function explorer(name, { title, controls, draw, point }) {
     }
 
     change(some) {
-      this.wanted = { ...this.wanted, ...some }; // of which a width on the way to 128 leaves less
-      this.state = settled(controls, this.wanted);
+      this.wanted = { ...this.wanted, ...some }; // unclamped: typing 128 passes through 12
+      this.state = clamped(controls, this.wanted);
       this.trouble = "";
       this.show();
-      clearTimeout(this.later); // a browser allows so many changes of the address and no more
+      clearTimeout(this.later); // browsers limit how often the address may change
       this.later = setTimeout(() => this.write(), 200);
     }
 

@@ -1,4 +1,4 @@
-// What is added to scores by relative position: the lines of ALiBi, and the buckets of T5.
+// Biases on relative position: the lines of ALiBi, and the buckets of T5.
 
 import { bucket, bucketStarts, linearBias, list, printed, slopes } from "../positions.js";
 import { box, dots, explorer, line, plot, reading, words } from "./base.js";
@@ -48,7 +48,7 @@ explorer("alibi", {
   point: (x, y, { farthest }, wide) => ({ distance: -reading(x, wide, [-farthest, 0]) }),
 });
 
-// In the picture and on the slider near positions lie evenly, farther ones by their logarithm.
+// The picture and the slider are linear for near positions and logarithmic for farther ones.
 const REACH = 1024;
 const SPAN = [-1, 1].map((side) => side * Math.asinh(REACH / 4));
 const TICKS = [-1000, -100, -10, 0, 10, 100, 1000].map((place) => [Math.asinh(place / 4), place]);

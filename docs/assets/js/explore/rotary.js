@@ -1,4 +1,4 @@
-// What turns queries and keys: RoPE, the two layouts of its pairs, and its base beyond training.
+// Rotary positions: RoPE, the two layouts of its pairs, and its base beyond training.
 
 import {
   convertLayout,
@@ -60,14 +60,14 @@ const LAYOUTS = ["interleaved", "half"];
 const SPAN = [-16, 16];
 const KINDS = ["pos", "neg dashed", "ink bold"];
 
-/** What each line of a plot is, above it. */
+/** The legend above a plot. */
 const legend = (y, names) =>
   names.map((name, n) => {
     const x = 109 * n;
     return line([[x, y - 5], [x + 15, y - 5]], KINDS[n]) + words(x + 20, y, name);
   });
 
-/** The pair of each dimension in both layouts, and where conversion takes each. */
+/** The pair of each dimension in both layouts, and its place after conversion. */
 function strips(width, pair, wide) {
   const [from, to] = LAYOUTS.map((layout) => pairs(width, layout).flat());
   const middle = (place) => ((place + 0.5) * wide) / width;

@@ -1,4 +1,4 @@
-// The sinusoidal encoding to turn: its table, its waves, how alike its rows are, its shift.
+// The sinusoidal encoding: its table, its waves, the similarity of its rows, its shift.
 
 import { encodingRow, frequency, list, printed, printedTurn } from "../positions.js";
 import { score, shiftMatrix, similarity, wavelength } from "../positions.js";
@@ -6,7 +6,7 @@ import { BASE, WIDTH, box, dial, dots, explorer, line, plot, reading, words } fr
 
 const rounded = (numbers) => numbers.map((number) => printed(number, 3));
 
-/** The first of four pairs, as far as there are so many, and all of them. */
+/** The first of up to four pairs, and the list of them. */
 const PAIR = { label: "first pair", value: 0, min: 0, max: ({ width }) => Math.max(width / 2 - 4, 0) };
 const fourPairs = ({ width, pair }) => list(Math.min(4, width / 2), (n) => pair + n);
 
@@ -14,7 +14,7 @@ const fourPairs = ({ width, pair }) => list(Math.min(4, width / 2), (n) => pair 
 
 const [LEFT, TOP] = [34, 24];
 
-/** A picture of one cell a pixel, as opaque as the values of a sign are large. */
+/** An image with one pixel per cell, whose opacity is the size of the values of one sign. */
 function pixels(rows, sign) {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [rows[0].length, rows.length];
@@ -25,7 +25,7 @@ function pixels(rows, sign) {
   return `<image width="1" height="1" preserveAspectRatio="none" href="${canvas.toDataURL()}"/>`;
 }
 
-/** The page's colour of a sign, seen through a mask. */
+/** The page's colour for a sign, with the image as its mask. */
 function ink(kind, id, rows, place) {
   const mask = `<mask id="${id}" maskContentUnits="objectBoundingBox">`;
   const image = pixels(rows, kind === "pos" ? 1 : -1);
@@ -117,7 +117,7 @@ explorer("waves", {
   point: (x, y, state, wide) => ({ position: ((x - NAMES) / (wide - NAMES - RIGHT)) * LAST }),
 });
 
-// How alike two rows are by their distance; hatched, where farther rows are more alike.
+// The similarity of two rows by their distance; hatched where farther rows are more alike.
 
 const HATCH =
   '<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" ' +
@@ -162,7 +162,7 @@ explorer("similarity", {
   point: (x, y, { farthest }, wide) => ({ distance: reading(x, wide, [0, farthest]) }),
 });
 
-// From one row to the row an offset further on: every pair turns by an angle of its own.
+// From one row to another at an offset: every pair turns by its own angle.
 
 const own = (row, pair) => row.slice(2 * pair, 2 * pair + 2);
 
