@@ -20,7 +20,7 @@
     update.py       `make update`: writes current results into the pages
     ledger.py       makes docs/trust/claims.md from docs/data/claims/
     sourcemap.py    makes docs/trust/sources.md from docs/data/sources/
-    anchors.py      finds duplicate anchors
+    links_and_anchors.py   the links and anchors of a page, and duplicate anchors
     text.py         tells prose from code and formulas
     render.py       a page as HTML, without building the site
 

@@ -18,10 +18,10 @@ from sybil import Document, Example, Region, Sybil
 
 import posenc
 from scripts import DOCS, ROOT
-from scripts.book.anchors import duplicate_anchors
 from scripts.book.citations import fact
 from scripts.book.cited import miscited
 from scripts.book.data import front_matter
+from scripts.book.links_and_anchors import duplicate_anchors
 from scripts.book.numbers import bindings, example_bindings
 from scripts.book.render import render
 from scripts.book.sessions import sessions

@@ -3,7 +3,7 @@
 style.py       the palette, as plain values
 typefaces.py   the typefaces of the pages and the card
 card.py        the picture for link previews
-_press.py      runs a script and renders its four drawings as SVG, reproducible to the byte
+_render.py     runs a script and renders its four drawings as SVG, reproducible to the byte
 _plotted.py    extracts the plotted data from a drawing
 _check.py      compares the drawings of a script with the committed ones
 _parts.py      shared parts: a panel placed in pixels, a clock, a table as colours

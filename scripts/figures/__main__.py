@@ -13,7 +13,7 @@ from pathlib import Path
 from scripts.figures import SCRIPTS, VARIANTS, data_file, picture_file, scripts
 from scripts.figures._check import check, orphans, unlike_pinned
 from scripts.figures._plotted import as_text, plotted
-from scripts.figures._press import drawn, load, svg
+from scripts.figures._render import drawn, load, svg
 
 
 def main() -> int:

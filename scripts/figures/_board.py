@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
 from scripts.figures._parts import panel
-from scripts.figures._press import PLAIN, STRONG
+from scripts.figures._render import PLAIN, STRONG
 from scripts.figures.style import Ink
 
 LARGE, SMALL = 15.0, 11.25  # points: 20 and 15 px

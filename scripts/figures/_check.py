@@ -15,7 +15,7 @@ from pathlib import Path
 from scripts import ROOT
 from scripts.figures import FIGURES, VARIANTS, data_file, picture_file, scripts
 from scripts.figures._plotted import Json, as_text, plotted
-from scripts.figures._press import FACE, drawn, load, svg
+from scripts.figures._render import FACE, drawn, load, svg
 
 # The data is rounded to six digits, so a difference in the last one may be rounding noise between
 # processors, and is invisible.

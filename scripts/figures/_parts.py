@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Polygon
 from numpy.typing import NDArray
 
-from scripts.figures._press import PIXELS_AN_INCH, PLAIN, STRONG
+from scripts.figures._render import PIXELS_AN_INCH, PLAIN, STRONG
 from scripts.figures.style import Ink
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from scripts.figures._parts import panel
 from scripts.figures.style import Ink
-from scripts.measure.report import measurement
+from scripts.measure.summary import measurement
 
 SIZE = (930, 470)
 PHONE = (340, 908)

@@ -11,8 +11,8 @@ There are two tasks: `language`, predicting the next byte of a text that comes w
     training.py       the training loop, the same for every model
     tasks.py          trains and evaluates one run
     probe.py          whether today's code still computes what the code behind a result did
-    results.py        the result files
-    report.py         medians and spreads over the seeds, for pages and figures
+    result_files.py   docs/data/measure/: one file a run
+    summary.py        medians and spreads over the seeds, for pages and figures
     page_names.py     the names that pages can use
 
 Imports: posenc, setup.

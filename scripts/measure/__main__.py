@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from scripts import ROOT
-from scripts.measure import results
+from scripts.measure import result_files
 from scripts.measure.methods import TRAINED
 from scripts.measure.order import ENCODER
 from scripts.measure.training import Settings
@@ -44,7 +44,7 @@ class Run:
     @property
     def name(self) -> str:
         """The stem of its file names."""
-        return results.name(self.task, self.method, self.seed)
+        return result_files.name(self.task, self.method, self.seed)
 
     @property
     def path(self) -> Path:
@@ -68,7 +68,7 @@ def perform(run: Run) -> str:
     found = tasks.result(run.task, run.method, run.seed, run.settings, run.lengths, run.device,
                          run.checkpoint)  # fmt: skip
     seconds = round(time.monotonic() - begun, 1)
-    results.write(run.path, results.stamped({**found, "seconds": seconds}))
+    result_files.write(run.path, result_files.stamped({**found, "seconds": seconds}))
     run.checkpoint.unlink(missing_ok=True)
     return run.name
 
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str]) -> None:
     try:
         asked = list(runs(options))
         missing = [run for run in asked if not is_done(run)]
-    except (ValueError, results.UnreadableError) as error:
+    except (ValueError, result_files.UnreadableError) as error:
         sys.exit(str(error))
     print(f"{len(asked) - len(missing)} of {len(asked)} results exist", file=sys.stderr)
     if missing:
@@ -166,7 +166,7 @@ def runs(options: argparse.Namespace) -> Iterator[Run]:
     Raises:
         ValueError: An option does not fit the task.
     """
-    ours = options.into == results.RESULTS
+    ours = options.into == result_files.RESULTS
     unfinished = CHECKPOINTS if ours else options.into / "unfinished"
     for task in options.tasks:
         settings, lengths = TASKS[task]
@@ -198,10 +198,10 @@ def is_done(run: Run) -> bool:
     """
     if not run.path.exists():
         return False
-    found = results.read(run.path)
+    found = result_files.read(run.path)
     asked = {"settings": asdict(run.settings), "lengths": list(run.lengths)}
     if any(found[key] != value for key, value in asked.items()):
-        raise results.UnreadableError(
+        raise result_files.UnreadableError(
             f"{run.path} has other settings; delete it, or name another folder with --into"
         )
     return True
@@ -220,7 +220,7 @@ def parser() -> argparse.ArgumentParser:
         "--address", help="of the Dask scheduler or Ray cluster; its workers must share this folder"
     )
     add("--device", default="cpu", help="cpu, or cuda")
-    add("--into", type=Path, default=results.RESULTS, help="folder of the results")
+    add("--into", type=Path, default=result_files.RESULTS, help="folder of the results")
     add("--lengths", nargs="+", type=int, help="lengths at which to evaluate")
     for field in fields(Settings):
         add(f"--{field.name.replace('_', '-')}", type=float if field.name == "rate" else int)

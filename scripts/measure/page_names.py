@@ -1,5 +1,5 @@
 """The names of this room that pages can use."""
 
-from scripts.measure.report import measurement
+from scripts.measure.summary import measurement
 
 NAMES = {"measurement": measurement}

@@ -10,7 +10,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from posenc.nn import GPTModel
-from scripts.measure import language, order, results
+from scripts.measure import language, order, result_files
 from scripts.measure.corpus import corpus
 from scripts.measure.methods import VARIANTS
 from scripts.measure.probe import probe
@@ -27,7 +27,7 @@ def result(
     checkpoint: Path,
 ) -> dict[str, Any]:
     """Return the result of one run, with its settings."""
-    mark = stamp(settings, results.code(), task=task, method=method, seed=seed)
+    mark = stamp(settings, result_files.code(), task=task, method=method, seed=seed)
     run = _language if task == "language" else _order
     model, losses, found, text = run(method, seed, settings, lengths, device, checkpoint, mark)
     return {

@@ -1,4 +1,4 @@
-// compile.mjs NUMPY OUT: start Python as docs/assets/js/worker.js does, with the numpy wheel, and
+// compile.mjs NUMPY OUT: start Python as docs/assets/js/python_worker.js does, with the numpy wheel, and
 // write the bytecode of the modules it loads into OUT, each at the path of its source.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -17,9 +17,9 @@ const bytes = (file) => new Uint8Array(readFileSync(file));
 const python = await loadPyodide();
 python.unpackArchive(bytes(numpy), "wheel", { extractDir: "/lib/python3.12/site-packages" });
 python._module.mergeLibSymbols({ backtrace: () => 0 });
-for (const name of ["session.py", "bytecode.py"])
+for (const name of ["session.py", "precompile.py"])
   python.FS.writeFile(name, bytes(new URL(name, import.meta.url)));
-for (const [path, code] of python.pyimport("bytecode").compiled().toJs()) {
+for (const [path, code] of python.pyimport("precompile").compiled().toJs()) {
   mkdirSync(join(out, dirname(path)), { recursive: true });
   writeFileSync(join(out, path), code);
 }

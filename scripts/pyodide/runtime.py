@@ -41,7 +41,7 @@ PROJECT = ("pyproject.toml", "README.md", "LICENSE", "posenc")  # the sources of
 SOURCES = (
     "package-lock.json",
     "scripts/pyodide/compile.mjs",
-    "scripts/pyodide/bytecode.py",
+    "scripts/pyodide/precompile.py",
     "scripts/pyodide/runtime.py",
     "scripts/pyodide/session.py",
     *PROJECT,

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
-from scripts.book.anchors import Tags, duplicate_anchors
+from scripts.book.links_and_anchors import Tags, duplicate_anchors
 
 CANONICAL = re.compile(r'<link rel="?canonical"? href="([^"]+)"')
 TITLE = re.compile(r"<title>(.*?)</title>", re.S)

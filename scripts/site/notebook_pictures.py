@@ -73,7 +73,7 @@ def draw_in_process(stems: list[str]) -> dict[str, bytes]:
 
 def draw(folder: Path, stem: str) -> None:
     """Draw a figure as PNG into a folder."""
-    from scripts.figures._press import drawn, load, png  # slow to import, and rarely needed
+    from scripts.figures._render import drawn, load, png  # slow to import, and rarely needed
 
     with drawn(load(SCRIPTS / f"{stem}.py"), "light") as figure:
         (folder / f"{stem}.png").write_bytes(png(figure, LIGHT))

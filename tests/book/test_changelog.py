@@ -16,7 +16,7 @@ from scripts import DOCS, ROOT
 from scripts.book.claims import claims
 from scripts.book.data import front_matter
 from scripts.book.sourcemap import sources
-from scripts.measure.report import measurement
+from scripts.measure.summary import measurement
 
 CHANGES = (ROOT / "CHANGELOG.md").read_text("utf-8")
 VERSION = re.compile(r"^## (?P<version>.+?), (?:unreleased|\d{4}-\d\d-\d\d)$", re.M)

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from scripts import DOCS
 from scripts.book.check import corrections
 from scripts.figures.extrapolation import AS_TRAINED, LINE, LOOKS, apart
-from scripts.measure import results
+from scripts.measure import result_files
 from scripts.measure.__main__ import SEEDS, TASKS
 from scripts.measure.corpus import BYTES, corpus
 from scripts.measure.language import APART, STRETCH
-from scripts.measure.report import LANGUAGE, ORDER, RATES, compared, measurement, rates, read
+from scripts.measure.summary import LANGUAGE, ORDER, RATES, compared, measurement, rates, read
 
 PAGE = DOCS / "beyond" / "which-extrapolates.md"
 MEASURED = measurement()
@@ -65,7 +65,7 @@ def test_all_results_read_one_text_and_come_from_code_that_does_the_same() -> No
 
 @pytest.mark.parametrize("rate", RATES)
 def test_every_scheme_was_tried_at_every_rate_with_another_seed(rate: str) -> None:
-    trials = read(results.RESULTS / "rates" / rate).results
+    trials = read(result_files.RESULTS / "rates" / rate).results
     settings = replace(TASKS["language"][0], steps=400, rate=float(rate))
     assert sorted(trial["method"] for trial in trials) == sorted(AS_TRAINED)
     for trial in trials:
@@ -198,7 +198,7 @@ SHOWN = {name: says for name, (says, *_) in LOOKS.items()} | {
     [
         ("measurement().language()", LANGUAGE),
         ("measurement().order()", ORDER),
-        ("dict(zip(report.RATES, trials.T))", AS_TRAINED),
+        ("dict(zip(summary.RATES, trials.T))", AS_TRAINED),
     ],
 )
 def test_the_rows_of_the_tables_are_named_after_what_they_show(
@@ -222,8 +222,8 @@ def test_the_page_names_results_of_other_code(monkeypatch: pytest.MonkeyPatch) -
 
 def test_results_are_printed_above_the_committed_ones(tmp_path: Path) -> None:
     mine = {**MEASURED.of("language")[0], "seed": 99}
-    results.write(tmp_path / "language-alibi-99.json", mine)
-    results.write(tmp_path / "order-alibi-0.json", MEASURED.of("order")[0])
+    result_files.write(tmp_path / "language-alibi-99.json", mine)
+    result_files.write(tmp_path / "order-alibi-0.json", MEASURED.of("order")[0])
     printed = list(compared(read(tmp_path), MEASURED))
     assert printed[0] == "language-alibi-99: alibi"
     assert re.fullmatch(r" +here  64: 3\.\d{3}  128: 3\.\d{3}  256: .*", printed[1])

@@ -28,7 +28,7 @@ from posenc import (
     wavelengths,
 )
 from scripts.book.citations import fact
-from scripts.measure.report import measurement
+from scripts.measure.summary import measurement
 
 Array = NDArray[np.float64]
 

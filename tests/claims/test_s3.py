@@ -13,7 +13,7 @@ import pytest
 
 from posenc import concatenate, sinusoidal_encoding, wavelengths
 from scripts.book.citations import references
-from scripts.measure.report import measurement
+from scripts.measure.summary import measurement
 
 
 @pytest.mark.claim("C3-05", "imprecise")

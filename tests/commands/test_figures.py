@@ -25,7 +25,7 @@ from scripts.figures import FIGURES, SCRIPTS, VARIANTS, picture_file, scripts
 from scripts.figures import __main__ as command
 from scripts.figures._check import check, differences, files, orphans, unlike_pinned
 from scripts.figures._plotted import as_text, plotted
-from scripts.figures._press import Script, drawn, load, svg
+from scripts.figures._render import Script, drawn, load, svg
 
 STEMS = [path.stem for path in scripts()]
 WAVES = SCRIPTS / "waves.py"

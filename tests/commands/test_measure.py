@@ -27,7 +27,7 @@ from posenc.nn import GPTModel
 from posenc.nn.gpt import SelfAttention
 from scripts import ROOT
 from scripts.measure import __main__ as command
-from scripts.measure import language, order, results, tasks, training
+from scripts.measure import language, order, result_files, tasks, training
 from scripts.measure.corpus import corpus
 from scripts.measure.methods import TRAINED, VARIANTS, as_trained
 from scripts.measure.training import Settings, generator, train
@@ -52,7 +52,7 @@ def rows_of(model: GPTModel) -> torch.Tensor:
 
 def a_result(into: Path, method: str = "rope", task: str = "language") -> dict[str, Any]:
     found = tasks.result(task, method, 0, SMALL, LENGTHS, "cpu", into / "checkpoint.pt")
-    return results.stamped({**found, "seconds": 1.0})
+    return result_files.stamped({**found, "seconds": 1.0})
 
 
 # What is read
@@ -310,7 +310,7 @@ def test_training_is_as_the_page_says(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_result_says_what_it_was_made_with(tmp_path: Path) -> None:
     found = a_result(tmp_path)
-    assert set(found) == results.KEYS
+    assert set(found) == result_files.KEYS
     assert found["settings"] == asdict(SMALL)
     assert found["corpus"]["sha256"] == TEXT.digest
     assert found["parameters"] == sum(p.numel() for p in small_model("rope").parameters())
@@ -318,8 +318,8 @@ def test_a_result_says_what_it_was_made_with(tmp_path: Path) -> None:
     for read in found["found"].values():
         assert list(read["by_length"]) == ["16", "32"]
         assert len(read["by_position"]) == 32 / language.STRETCH
-    results.write(tmp_path / "r.json", found)
-    assert results.read(tmp_path / "r.json") == found
+    result_files.write(tmp_path / "r.json", found)
+    assert result_files.read(tmp_path / "r.json") == found
 
 
 def test_a_torn_file_and_one_of_another_format_are_named(tmp_path: Path) -> None:
@@ -332,10 +332,12 @@ def test_a_torn_file_and_one_of_another_format_are_named(tmp_path: Path) -> None
             {k: v for k, v in whole.items() if k not in ("code", "seed")}
         ),
     }
-    for said, text in texts.items():
+    for problem, text in texts.items():
         path.write_text(text, "utf-8")
-        with pytest.raises(results.UnreadableError, match=f"language-rope-0.json {said}.*delete"):
-            results.read(path)
+        with pytest.raises(
+            result_files.UnreadableError, match=f"language-rope-0.json {problem}.*delete"
+        ):
+            result_files.read(path)
 
 
 def test_a_full_disk_leaves_the_result_that_was_there(
@@ -349,15 +351,15 @@ def test_a_full_disk_leaves_the_result_that_was_there(
 
     monkeypatch.setattr(Path, "write_text", full)
     with pytest.raises(OSError, match="No space left"):
-        results.write(path, {})
+        result_files.write(path, {})
     assert path.read_bytes() == b"old"
     assert [*tmp_path.iterdir()] == [path]
 
 
 def test_runs_whose_code_has_changed_are_named(tmp_path: Path) -> None:
     now = a_result(tmp_path)
-    assert results.outdated([now]) == []
-    assert results.outdated([now, {**now, "seed": 2, "probe": [0.0]}]) == ["language-rope-2"]
+    assert result_files.outdated([now]) == []
+    assert result_files.outdated([now, {**now, "seed": 2, "probe": [0.0]}]) == ["language-rope-2"]
 
 
 # The command
@@ -415,7 +417,7 @@ def test_a_torn_result_stops_the_command_and_stays(here: Path) -> None:
 
 
 def test_a_result_of_other_settings_is_not_taken_for_this_one(here: Path, tmp_path: Path) -> None:
-    results.write(here / "language-alibi-0.json", a_result(tmp_path, "alibi"))
+    result_files.write(here / "language-alibi-0.json", a_result(tmp_path, "alibi"))
     with pytest.raises(SystemExit, match="has other settings; delete it, or name another folder"):
         command.main([*OPTIONS, "--into", str(here)])
 
@@ -423,7 +425,7 @@ def test_a_result_of_other_settings_is_not_taken_for_this_one(here: Path, tmp_pa
 def test_a_full_disk_is_said_and_finished_results_stay(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = results.write
+    write = result_files.write
     written: list[Path] = []
 
     def full_after_one(path: Path, result: dict[str, Any]) -> None:
@@ -432,7 +434,7 @@ def test_a_full_disk_is_said_and_finished_results_stay(
         written.append(path)
         write(path, result)
 
-    monkeypatch.setattr(results, "write", full_after_one)
+    monkeypatch.setattr(result_files, "write", full_after_one)
     with pytest.raises(SystemExit, match=r"No space left.*finished results are kept"):
         command.main([*OPTIONS, "--into", str(here)])
     assert [*here.iterdir()] == written
@@ -441,11 +443,11 @@ def test_a_full_disk_is_said_and_finished_results_stay(
 def test_two_folders_do_not_share_what_is_unfinished(here: Path, tmp_path: Path) -> None:
     kept = {
         run.checkpoint
-        for into in (here, tmp_path / "other", results.RESULTS)
+        for into in (here, tmp_path / "other", result_files.RESULTS)
         for run in command.runs(command.parser().parse_args(["--into", str(into)]))
     }
     assert len(kept) == 3 * 45
-    assert not any(results.RESULTS in path.parents for path in kept)
+    assert not any(result_files.RESULTS in path.parents for path in kept)
 
 
 CLUSTERS = {"dask": "distributed", "ray": "ray"}
@@ -533,6 +535,6 @@ def test_a_cluster_that_loses_a_worker_makes_the_results_of_the_default(
     assert process.returncode == 0, said
     assert "100%" in said
     assert "still alive" not in said  # what Dask says of a process that it kills at the end
-    (both, theirs) = (results.read_all(folder) for folder in (default, here))
+    (both, theirs) = (result_files.read_all(folder) for folder in (default, here))
     assert len(both) == 2
     assert [{**r, "seconds": 0} for r in theirs] == [{**r, "seconds": 0} for r in both]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scripts.measure import results
+from scripts.measure import result_files
 from scripts.measure.probe import TOLERANCE, is_like, probe
 
 ANSWER = (5.0, 0.25)
@@ -72,10 +72,10 @@ def test_code_is_told_apart_to_the_letter(tmp_path: Any) -> None:
     (tmp_path / "posenc").mkdir()
     module = tmp_path / "posenc" / "rotary.py"
     module.write_text("x = 1\n", "utf-8")
-    first = results.code(tmp_path)
-    results.code.cache_clear()
-    assert results.code(tmp_path) == first
+    first = result_files.code(tmp_path)
+    result_files.code.cache_clear()
+    assert result_files.code(tmp_path) == first
     module.write_text("x = 2\n", "utf-8")
-    results.code.cache_clear()
-    assert results.code(tmp_path) != first
-    results.code.cache_clear()
+    result_files.code.cache_clear()
+    assert result_files.code(tmp_path) != first
+    result_files.code.cache_clear()

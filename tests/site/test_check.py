@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from scripts import ROOT
-from scripts.book.anchors import duplicate_anchors
 from scripts.book.check import problems
+from scripts.book.links_and_anchors import duplicate_anchors
 from scripts.site import build, check
 
 HERE = "https://example.org/book/"

@@ -175,7 +175,7 @@ def test_a_picture_that_is_kept_is_what_is_drawn_now(
     [
         ("docs/figures/barcode-light.svg", ["barcode"]),
         ("scripts/figures/barcode.py", ["barcode"]),
-        ("scripts/figures/_press.py", ["barcode", "waves"]),
+        ("scripts/figures/_render.py", ["barcode", "waves"]),
         ("scripts/figures/style.py", ["barcode", "waves"]),
         ("scripts/site/notebook_pictures.py", ["barcode", "waves"]),
     ],

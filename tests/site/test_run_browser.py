@@ -303,7 +303,9 @@ def test_nothing_is_fetched_before_it_is_asked_for(page: Page, site: Site) -> No
     page.on("request", lambda request: asked.append(request.url))
     page.goto(ELSEWHERE, wait_until="networkidle")
     expect(page.locator(".run").first).to_be_visible()
-    assert not [url for url in asked if "/built/python/" in url or url.endswith("js/worker.js")]
+    assert not [
+        url for url in asked if "/built/python/" in url or url.endswith("js/python_worker.js")
+    ]
 
 
 def test_python_comes_from_here_alone_and_says_how_much_has_come(

@@ -39,7 +39,7 @@ def wheel(built: Path, name: str) -> zipfile.ZipFile:
 
 
 def test_the_worker_finds_what_it_asks_for(built: Path) -> None:
-    script = (ROOT / "docs" / "assets" / "js" / "worker.js").read_text(encoding="utf-8")
+    script = (ROOT / "docs" / "assets" / "js" / "python_worker.js").read_text(encoding="utf-8")
     asked = ["pyodide.mjs", "contents.json", "session.py", "pyodide.asm.wasm"]
     assert all(name in script for name in asked)
     own = ["pyodide.asm.js", "python_stdlib.zip", "pyodide-lock.json", "pyodide.asm.wasm.gzip"]
@@ -160,7 +160,7 @@ def test_second_build_does_nothing(built: Path, monkeypatch: pytest.MonkeyPatch)
         *(
             "scripts/pyodide/session.py",
             "scripts/pyodide/compile.mjs",
-            "scripts/pyodide/bytecode.py",
+            "scripts/pyodide/precompile.py",
         ),
     ],
 )

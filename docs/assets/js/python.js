@@ -38,7 +38,7 @@ function finish() {
 }
 
 function start() {
-  worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+  worker = new Worker(new URL("./python_worker.js", import.meta.url), { type: "module" });
   worker.onmessage = hear;
   worker.onerror = () => end(new Error("it did not start"));
 }

@@ -1,6 +1,6 @@
 """Medians and spreads over the seeds, computed from the result files for pages and figures.
 
-`python -m scripts.measure.report build/measured` prints the results in a folder, each above the
+`python -m scripts.measure.summary build/measured` prints the results in a folder, each above the
 committed result of the same name.
 """
 
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scripts.measure import results
+from scripts.measure import result_files
 
 # The variants in the order of the tables, named as in the result files.
 LANGUAGE = (
@@ -115,7 +115,7 @@ class Measured:
 
     def outdated(self) -> list[str]:
         """Return the names of runs whose probe today's code does not reproduce."""
-        return results.outdated(self.results)
+        return result_files.outdated(self.results)
 
     def _table(
         self, task: str, names: Iterable[str], values: Callable[[str, int], list[float]]
@@ -128,9 +128,9 @@ class Measured:
         }
 
 
-def read(folder: Path = results.RESULTS) -> Measured:
+def read(folder: Path = result_files.RESULTS) -> Measured:
     """Return the results in a folder."""
-    return Measured(tuple(results.read_all(folder)))
+    return Measured(tuple(result_files.read_all(folder)))
 
 
 @cache
@@ -139,7 +139,7 @@ def measurement() -> Measured:
     return read()
 
 
-def rates(folder: Path = results.RESULTS / "rates") -> NDArray[np.float64]:
+def rates(folder: Path = result_files.RESULTS / "rates") -> NDArray[np.float64]:
     """Return perplexities at the trained length, (scheme, learning rate)."""
     trials = [read(folder / rate) for rate in RATES]
     trained = [name for name in LANGUAGE if "," not in name]  # the others extend these
@@ -163,7 +163,7 @@ def _lines(measured: Measured) -> Iterator[tuple[tuple[str, str], str]]:
         shown = math.exp if r["task"] == "language" else float
         for variant, found in r["found"].items():
             values = (f"{n}: {shown(value):.3f}" for n, value in found["by_length"].items())
-            yield (results.name(r["task"], r["method"], r["seed"]), variant), "  ".join(values)
+            yield (result_files.name(r["task"], r["method"], r["seed"]), variant), "  ".join(values)
 
 
 def _as_words(value: object) -> str:

@@ -1,6 +1,7 @@
 // Python in a worker: fetches and starts it once, then runs each source that it receives. It posts
 // `loading` (bytes so far and in total), `compiled` (the interpreter, for the next worker) and
 // `starting`, then for each run `running`, `printed` and `done`, or `failed`.
+// What it fetches is built by scripts/pyodide/.
 
 import { loadPyodide } from "../built/python/pyodide.mjs";
 
