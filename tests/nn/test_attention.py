@@ -16,7 +16,6 @@ from torch import Tensor, nn
 from posenc.attention import attention as attention_in_numpy
 from posenc.attention import causal_mask
 from posenc.nn.attention import attention
-from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -69,8 +68,8 @@ def assert_is_numpys(q: Tensor, k: Tensor, v: Tensor, **more: Tensor) -> None:
 # The formula
 
 
-@each("dtype", DTYPES)
-@each("shape", [(), (6,), (4, 1), (4, 6), (3, 4, 6), (2, 1, 1, 6), (2, 3, 4, 6)])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(), (6,), (4, 1), (4, 6), (3, 4, 6), (2, 1, 1, 6), (2, 3, 4, 6)])
 def test_output_and_weights_are_numpys(shape: tuple[int, ...], dtype: torch.dtype) -> None:
     q, k, v = vectors(dtype)
     bias = random(*shape, seed=3).to(dtype)
@@ -82,8 +81,8 @@ def test_output_and_weights_are_numpys(shape: tuple[int, ...], dtype: torch.dtyp
         assert_is_numpys(q, k, v, **more)
 
 
-@each("bias_dtype", DTYPES)
-@each("dtype", DTYPES)
+@pytest.mark.parametrize("bias_dtype", DTYPES)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_the_bias_may_be_of_another_dtype(dtype: torch.dtype, bias_dtype: torch.dtype) -> None:
     q, k, v = vectors(dtype)
     assert_is_numpys(q, k, v, bias=random(3, 4, 6, seed=3).to(bias_dtype))
@@ -96,7 +95,7 @@ def test_leading_shapes_broadcast() -> None:
     assert_is_numpys(q[0, 0], k[0], v[0])
 
 
-@each("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_narrow_dtypes_are_rounded_at_the_end_only(dtype: torch.dtype) -> None:
     """The result is the float32 result of the same numbers, cast: not one product is narrow."""
     q, k, v = (10 * x for x in vectors(dtype))
@@ -144,7 +143,7 @@ def test_nan_among_the_vectors_comes_out_as_nan_where_it_was_looked_at() -> None
         assert output.isnan().any(-1).nonzero().tolist() == [[0, 0, 1]]
 
 
-@each("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_decoding_with_a_cache_gives_the_rows_of_the_whole(dtype: torch.dtype) -> None:
     q, k, v = (random(2, 3, 7, 8, seed=i).to(dtype) for i in range(3))
     whole = attention(q, k, v, mask=causal(7))
@@ -209,9 +208,9 @@ def test_no_queries_receive_nothing() -> None:
 # Scores that no number holds
 
 
-@each("dtype", DTYPES[:3])
-@each("sign", [1.0, -1.0, 0.0])
-@each("mask", [None, causal(3)])
+@pytest.mark.parametrize("dtype", DTYPES[:3])
+@pytest.mark.parametrize("sign", [1.0, -1.0, 0.0])
+@pytest.mark.parametrize("mask", [None, causal(3)])
 def test_scores_that_overflow_are_refused_and_the_vectors_named(
     dtype: torch.dtype, sign: float, mask: Tensor | None
 ) -> None:
@@ -356,8 +355,8 @@ GOOD: dict[str, Any] = {"q": torch.ones(2, 4), "k": torch.ones(3, 4), "v": torch
 INF = math.inf
 
 
-@each("name", ["q", "k", "v", "bias"])
-@each(
+@pytest.mark.parametrize("name", ["q", "k", "v", "bias"])
+@pytest.mark.parametrize(
     "value",
     [
         *("ones", 1.0, [[1.0]], np.ones((3, 4)), True),
@@ -370,27 +369,27 @@ def test_what_is_no_floating_tensor_is_refused(name: str, value: object) -> None
         attention(**GOOD | {name: value})
 
 
-@each("name", ["q", "k", "v"])
+@pytest.mark.parametrize("name", ["q", "k", "v"])
 def test_vectors_are_needed(name: str) -> None:
     with pytest.raises(TypeError, match=rf"^{name} must be a floating tensor; got None \(NoneType"):
         attention(**GOOD | {name: None})
 
 
-@each("value", ["ones", True, [True], np.ones(3, bool), torch.ones(3)])
+@pytest.mark.parametrize("value", ["ones", True, [True], np.ones(3, bool), torch.ones(3)])
 def test_a_mask_of_anything_but_booleans_is_refused(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^mask must be a boolean tensor; got "):
         attention(**GOOD, mask=value)
 
 
-@each("name", ["k", "v"])
-@each("dtype", [torch.float64, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("name", ["k", "v"])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
 def test_vectors_of_two_dtypes_are_refused(name: str, dtype: torch.dtype) -> None:
     refusal = f"^{name} must be of the dtype of q, torch.float32; got {dtype}$"
     with pytest.raises(TypeError, match=refusal):
         attention(**GOOD | {name: GOOD[name].to(dtype)})
 
 
-@each("name", ["k", "v", "bias", "mask"])
+@pytest.mark.parametrize("name", ["k", "v", "bias", "mask"])
 def test_two_devices_are_refused(name: str) -> None:
     given = GOOD | {"bias": torch.zeros(2, 3), "mask": causal(2, 3)}
     with pytest.raises(ValueError, match=f"^{name} must be on the device cpu; got meta$"):
@@ -428,7 +427,7 @@ SHAPES: list[tuple[dict[str, tuple[int, ...]], str]] = [
 ]
 
 
-@each(("shapes", "refusal"), SHAPES)
+@pytest.mark.parametrize(("shapes", "refusal"), SHAPES)
 def test_shapes_that_do_not_fit_are_refused(
     shapes: dict[str, tuple[int, ...]], refusal: str
 ) -> None:
@@ -440,11 +439,11 @@ def test_shapes_that_do_not_fit_are_refused(
         attention(**GOOD | bad)
 
 
-@each(
+@pytest.mark.parametrize(
     ("numbers", "shown"),
     [([math.nan, 0.0, 0.0], "nan"), ([INF, -INF, 0.0], "inf"), ([-INF, math.nan, INF], "nan")],
 )
-@each("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_a_bias_of_nan_or_infinity_is_refused(
     numbers: list[float], shown: str, dtype: torch.dtype
 ) -> None:
@@ -453,7 +452,7 @@ def test_a_bias_of_nan_or_infinity_is_refused(
         attention(**GOOD, bias=torch.tensor(numbers, dtype=dtype))
 
 
-@each(
+@pytest.mark.parametrize(
     ("mask", "bias", "query"),
     [
         (torch.tensor([[True] * 3, [False] * 3]), None, [1]),

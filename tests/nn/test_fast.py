@@ -31,7 +31,6 @@ from posenc.nn import (
     reversed_view,
 )
 from posenc.nn import rotary as rotary_file
-from tests.cases import each
 
 LAYOUTS = ("interleaved", "half")
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
@@ -44,8 +43,8 @@ ROUNDING = {
     torch.float16: 2.0**-12,
 }
 
-both_layouts = each("layout", LAYOUTS)
-every_dtype = each("dtype", DTYPES)
+both_layouts = pytest.mark.parametrize("layout", LAYOUTS)
+every_dtype = pytest.mark.parametrize("dtype", DTYPES)
 
 
 def random(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:
@@ -75,8 +74,8 @@ def defined(x: Tensor, positions: Any, **keywords: Any) -> Tensor:
 
 @both_layouts
 @every_dtype
-@each("rotary_d", [None, 2, 6])
-@each("shape", [(2, 3, 5, 8), (1, 1, 1, 8), (3, 2, 1, 8), (1, 2, 33, 8)])
+@pytest.mark.parametrize("rotary_d", [None, 2, 6])
+@pytest.mark.parametrize("shape", [(2, 3, 5, 8), (1, 1, 1, 8), (3, 2, 1, 8), (1, 2, 33, 8)])
 def test_turned_fast_is_turned_by_definition(
     shape: tuple[int, ...], rotary_d: int | None, dtype: torch.dtype, layout: str
 ) -> None:
@@ -100,7 +99,7 @@ def test_turned_fast_at_a_million_is_as_exact_as_at_zero(dtype: torch.dtype, lay
 
 
 @both_layouts
-@each("kind", [torch.int64, torch.float32, torch.float64])
+@pytest.mark.parametrize("kind", [torch.int64, torch.float32, torch.float64])
 def test_factors_take_positions_as_the_module_does(kind: torch.dtype, layout: str) -> None:
     module, x = RotaryEmbedding(8, layout=layout), random(2, 3, 4, 8)
     for positions in (torch.tensor([5, 0, 9, 2]), torch.tensor([[5, 0, 9, 2], [-1, 3, 3, 70]])):
@@ -179,8 +178,8 @@ def test_pieces_fit_together(
 
 
 @both_layouts
-@each("rotary_d", [None, 6])
-@each("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("rotary_d", [None, 6])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_a_step_takes_few_operations(dtype: torch.dtype, rotary_d: int | None, layout: str) -> None:
     """Each takes longer to start than to finish: views count, and so does what is made twice."""
     x = random(2, 3, 1, 8, dtype=dtype)
@@ -208,8 +207,8 @@ class Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return func(*args, **(kwargs or {}))
 
 
-@each("dtype", DTYPES)
-@each("rotary_d", [None, 6])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rotary_d", [None, 6])
 def test_halves_turned_at_once_are_those_turned_in_pieces(
     monkeypatch: pytest.MonkeyPatch, rotary_d: int | None, dtype: torch.dtype
 ) -> None:
@@ -264,7 +263,7 @@ def test_large_new_memory_is_laid_out_like_the_vectors(dtype: torch.dtype, layou
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts pages as Linux hands them out")
-@each("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_turning_into_out_takes_no_new_pages(dtype: torch.dtype) -> None:
     """A new tensor of this size has new memory; large pages make them few, and never none."""
     import resource
@@ -287,7 +286,7 @@ def test_turning_into_out_takes_no_new_pages(dtype: torch.dtype) -> None:
     assert min(into) * resource.getpagesize() < x.nbytes / 64
 
 
-@each("rotary_d", [None, 6])
+@pytest.mark.parametrize("rotary_d", [None, 6])
 def test_scores_do_not_change_when_a_norm_on_heads_is_converted_too(rotary_d: int | None) -> None:
     """Query and key projections with biases, and a norm with weights before the turn."""
     x, generator = random(2, 5, 24), torch.Generator().manual_seed(1)
@@ -332,7 +331,7 @@ def test_out_that_shares_memory_with_x_is_refused() -> None:
 
 
 @both_layouts
-@each("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_memory_shared_by_two_storages_is_seen(dtype: Any, layout: str) -> None:
     """Each tensor that is made of an array has a storage of its own."""
     memory = np.random.default_rng(0).standard_normal((2, 3, 6, 8)).astype(dtype)
@@ -348,7 +347,7 @@ def test_memory_shared_by_two_storages_is_seen(dtype: Any, layout: str) -> None:
 
 
 @both_layouts
-@each("whole", [np.zeros((2, 5, 3, 4, 8)), torch.zeros(2, 5, 3, 4, 8)])
+@pytest.mark.parametrize("whole", [np.zeros((2, 5, 3, 4, 8)), torch.zeros(2, 5, 3, 4, 8)])
 def test_neighbours_that_share_no_byte_are_apart(whole: Any, layout: str) -> None:
     """Queries and keys side by side, as one projection makes them, in one storage or in two."""
     q, k = (torch.as_tensor(whole[:, :, i]).transpose(1, 2) for i in (0, 1))
@@ -370,7 +369,7 @@ def test_out_that_shares_memory_with_factors_is_refused(layout: str) -> None:
     assert torch.equal(factors, module.factors(x))
 
 
-@each(
+@pytest.mark.parametrize(
     ("shape", "strides", "shared"),
     [
         ((2, 3), (3, 1), False),
@@ -434,8 +433,8 @@ FOLLOWED = ("x", "x in no_grad", "x and its gradient", "factors", "both")
 
 @forward_mode
 @both_layouts
-@each("dtype", [torch.float64, torch.bfloat16])
-@each("which", FOLLOWED)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("which", FOLLOWED)
 def test_tangents_of_forward_mode_are_turned(which: str, dtype: torch.dtype, layout: str) -> None:
     """The turn is linear in each of the two: a tangent is turned, or turns, in its place."""
     module = RotaryEmbedding(8, layout=layout, rotary_d=6)
@@ -463,7 +462,7 @@ def test_tangents_of_forward_mode_are_turned(which: str, dtype: torch.dtype, lay
 
 @forward_mode
 @both_layouts
-@each("rotary_d", [None, 2])
+@pytest.mark.parametrize("rotary_d", [None, 2])
 @pytest.mark.no_cover  # many runs of lines that others count
 def test_derivatives_of_every_kind_are_those_of_differences(
     rotary_d: int | None, layout: str
@@ -511,7 +510,7 @@ def test_a_batch_of_gradients_is_turned_back(layout: str) -> None:
 
 @forward_mode
 @both_layouts
-@each("which", ["x", "factors", "out"])
+@pytest.mark.parametrize("which", ["x", "factors", "out"])
 def test_out_is_refused_where_tangents_are_recorded(which: str, layout: str) -> None:
     module, x = RotaryEmbedding(8, layout=layout), random(1, 2, 3, 8)
     given = {"x": x, "factors": module.factors(x), "out": torch.empty_like(x)}
@@ -576,8 +575,8 @@ BIASES: dict[str, Callable[[Tensor], Tensor]] = {
     "T5, decoder": T5RelativeBias(6, bidirectional=False).requires_grad_(False),
 }
 
-every_bias = each("bias", BIASES.values())
-every_size = each(
+every_bias = pytest.mark.parametrize("bias", BIASES.values())
+every_size = pytest.mark.parametrize(
     ("queries", "keys", "offset"), [(5, 5, 0), (1, 7, 6), (3, 8, 5), (4, 2, 0), (1, 1, 0)]
 )
 
@@ -686,8 +685,8 @@ def test_rows_that_leave_a_query_nowhere_to_look_are_refused() -> None:
     relative_attention(q, k, v, rows)
 
 
-@each("query", [0, 1, 2, 3])
-@each("head", [0, 1])
+@pytest.mark.parametrize("query", [0, 1, 2, 3])
+@pytest.mark.parametrize("head", [0, 1])
 def test_the_query_that_is_named_is_the_one_that_sees_nothing(query: int, head: int) -> None:
     q, k = random(1, 2, 4, 8), random(1, 2, 3, 8, seed=1)
     rows = torch.zeros(2, 6)
@@ -697,7 +696,7 @@ def test_the_query_that_is_named_is_the_one_that_sees_nothing(query: int, head: 
         relative_attention(q, k, k, rows)
 
 
-@each("shape", [(1, 2, 0, 8), (1, 2, 3, 0)])
+@pytest.mark.parametrize("shape", [(1, 2, 0, 8), (1, 2, 3, 0)])
 def test_attention_by_rows_needs_a_query_of_some_width(shape: tuple[int, ...]) -> None:
     q = torch.ones(shape)
     k = v = torch.ones(1, 2, 3, shape[-1])

@@ -37,7 +37,6 @@ from posenc.nn.gpt import (
 from posenc.nn.tokenizer import create_tokenizer
 from posenc.rotary import apply_rope
 from posenc.t5 import t5_bias
-from tests.cases import each
 
 Array = NDArray[np.float64]
 
@@ -146,12 +145,14 @@ def check_against_hand(read: GPTModel, text: Tensor = TEXT) -> None:
         np.testing.assert_allclose(weights[:, row], expected_weights, atol=CLOSE, rtol=0)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_model_is_the_one_worked_out_by_hand(scheme: str) -> None:
     check_against_hand(model(scheme))
 
 
-@each(("scheme", "table"), [("t5", "t5.table"), ("shaw", "attention.shaw.table")])
+@pytest.mark.parametrize(
+    ("scheme", "table"), [("t5", "t5.table"), ("shaw", "attention.shaw.table")]
+)
 @pytest.mark.no_cover  # many runs of lines that others count
 def test_far_tokens_are_told_apart_as_by_hand_and_by_rows_of_their_own(
     scheme: str, table: str
@@ -172,7 +173,7 @@ def test_slopes_that_float32_cannot_hold_are_exact_in_a_float64_model() -> None:
     check_against_hand(model("alibi", heads=12))  # 2**-0.5 is among those of 12 heads
 
 
-@each("scheme", ["rope", "alibi", "t5", "shaw"])
+@pytest.mark.parametrize("scheme", ["rope", "alibi", "t5", "shaw"])
 def test_a_model_without_its_scheme_is_another(scheme: str) -> None:
     read = model(scheme)
     read.alibi = read.t5 = None
@@ -189,7 +190,7 @@ def test_a_model_without_its_scheme_is_another(scheme: str) -> None:
 # --- Shapes, sizes, starts ------------------------------------------------------------------
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_parameters_are_counted_by_formula(scheme: str) -> None:
     v, rows, w, h, n = VOCABULARY, MAX_LEN, WIDTH, HEADS, LAYERS
     norm, attention, mlp = 2 * w, 4 * w * w + 4 * w, 8 * w * w + 5 * w
@@ -199,7 +200,7 @@ def test_parameters_are_counted_by_formula(scheme: str) -> None:
     assert counted == shared + position.get(scheme, 0)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_attention_rows_sum_to_one_and_never_look_ahead(scheme: str) -> None:
     cache = Cache()
@@ -226,7 +227,7 @@ def test_documents_are_runs_and_a_number_may_come_again() -> None:
     assert torch.equal(weights[0, 0, 0] > 0, looks)
 
 
-@each("dtype", [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8])
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8])
 @torch.no_grad()
 def test_ids_and_documents_of_every_integer_type_are_read_alike(dtype: torch.dtype) -> None:
     documents = torch.tensor([[2, 2, 1, 1, 1, 1, 0, 0], [0] * 8])
@@ -235,7 +236,7 @@ def test_ids_and_documents_of_every_integer_type_are_read_alike(dtype: torch.dty
     assert torch.equal(read(TEXT.to(dtype), documents=documents.to(dtype)), expected)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_model_starts_small_and_says_nearly_nothing(scheme: str) -> None:
     fresh = GPTModel(512, 64, 64, 4, 2, scheme).eval()
     for name, parameter in fresh.named_parameters():
@@ -259,7 +260,7 @@ def test_no_texts_make_no_logits() -> None:
         assert model(scheme).generate(none, 2, temperature=1).shape == (0, 5)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_embedding_adds_what_the_first_four_schemes_add_and_else_nothing(scheme: str) -> None:
     read = model(scheme)
     tokens = read.embedding.token_embedding(TEXT).detach()
@@ -285,7 +286,7 @@ def test_counting_is_invisible_behind_a_normalisation() -> None:
     torch.testing.assert_close(counting(TEXT), none(TEXT), atol=CLOSE, rtol=0)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_one_layer_needs_positions_to_tell_the_order_of_what_went_before(scheme: str) -> None:
     forwards, backwards = TEXT[:1], TEXT[:1, [3, 6, 1, 0, 5, 4, 2, 7]]
@@ -298,7 +299,7 @@ def test_one_layer_needs_positions_to_tell_the_order_of_what_went_before(scheme:
     assert told_apart(deep)  # by the causal mask, which shows each token another past
 
 
-@each("scheme", FORMULAS)
+@pytest.mark.parametrize("scheme", FORMULAS)
 @torch.no_grad()
 @pytest.mark.no_cover  # many runs of lines that others count
 def test_what_is_not_a_table_reads_on_past_max_len(scheme: str) -> None:
@@ -402,8 +403,8 @@ def check_generation(read: GPTModel, padding: Tensor | None, patch: pytest.Monke
         torch.testing.assert_close(found, whole[0, -3:], atol=CLOSE, rtol=0)
 
 
-@each("where", PADDING)
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("where", PADDING)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 @pytest.mark.no_cover  # many runs of lines that others count
 def test_generation_chooses_from_what_a_reader_without_a_cache_says(
@@ -434,7 +435,7 @@ def last_column(self: GPTModel, ids: Tensor, *, cache: Cache, padding: Tensor | 
     return logits[:, -1:].expand_as(logits)
 
 
-@each(
+@pytest.mark.parametrize(
     ("fault", "where"),
     [
         *((fault, where) for fault in (no_cache, dropped_cache) for where in PADDING),
@@ -442,7 +443,7 @@ def last_column(self: GPTModel, ids: Tensor, *, cache: Cache, padding: Tensor | 
         *((last_column, where) for where in ("right", "another in each row")),
     ],
 )
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 @pytest.mark.no_cover  # many runs of lines that others count
 def test_a_fault_in_generation_is_noticed(
@@ -461,7 +462,7 @@ def without_a_cache(read: GPTModel, ids: list[int], new_tokens: int) -> list[int
     return ids
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 @pytest.mark.no_cover  # many runs of lines that others count
 def test_greedy_generation_is_the_likeliest_token_each_time(scheme: str) -> None:
@@ -472,7 +473,7 @@ def test_greedy_generation_is_the_likeliest_token_each_time(scheme: str) -> None
     assert read.generate(prompt, 4).tolist() == expected
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 @pytest.mark.no_cover  # many runs of lines that others count
 def test_padded_prompts_are_carried_on_as_they_are_alone(scheme: str) -> None:
@@ -500,7 +501,7 @@ def test_generation_draws_as_its_generator_tells_it() -> None:
     assert torch.equal(read.generate(prompt, 5, temperature=2.0), first)
 
 
-@each("temperature", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
 @torch.no_grad()
 @pytest.mark.no_cover  # many runs of lines that others count
 def test_draws_follow_the_softmax_at_their_temperature(temperature: float) -> None:
@@ -512,7 +513,7 @@ def test_draws_follow_the_softmax_at_their_temperature(temperature: float) -> No
     assert ((share - odds).abs() <= 5 * (odds * (1 - odds) / draws).sqrt() + 1e-9).all()
 
 
-@each("temperature", [5e-324, 1e-300, 1e-6])
+@pytest.mark.parametrize("temperature", [5e-324, 1e-300, 1e-6])
 def test_the_coldest_draws_are_the_likeliest_tokens(temperature: float) -> None:
     read = model("t5")
     assert torch.equal(read.generate(TEXT, 4, temperature=temperature), read.generate(TEXT, 4))
@@ -603,7 +604,7 @@ def test_dropout_acts_on_the_embedding_and_on_all_that_each_layer_adds(
 # --- Configurations --------------------------------------------------------------------------
 
 
-@each(("name", "kind"), [("tiny", "simple"), ("byte", "byte")])
+@pytest.mark.parametrize(("name", "kind"), [("tiny", "simple"), ("byte", "byte")])
 @torch.no_grad()
 def test_a_configuration_fits_its_tokenizer(name: str, kind: Any) -> None:
     config, tokenizer = create_model_config(name), create_tokenizer(kind)
@@ -626,7 +627,7 @@ def test_a_configuration_is_the_callers_own() -> None:
 SIZES = {"vocab_size": 11, "max_len": 8, "d_model": 12, "heads": 3, "layers": 1}
 
 
-@each(
+@pytest.mark.parametrize(
     ("changed", "error", "message"),
     [
         *(({size: 0}, ValueError, f"{size} must be .*got 0") for size in SIZES),
@@ -654,7 +655,7 @@ def test_a_model_that_cannot_be_is_refused(
 OTHER = torch.ones(2, 7).bool()
 
 
-@each(
+@pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
         ({"token_ids": [[1, 2]]}, TypeError, "token_ids must be an integer tensor; got"),
@@ -695,7 +696,7 @@ def test_a_call_that_makes_no_sense_is_refused(
         model()(**arguments)
 
 
-@each(
+@pytest.mark.parametrize(
     "other",
     [model("rope"), model("alibi"), model("rope", layers=1), model("rope", heads=2)],
 )
@@ -742,9 +743,9 @@ def pickled(cache: Cache) -> Cache:
 SAVED: list[Callable[[Cache], Cache]] = [saved, pickled, lambda cache: pickled(saved(cache))]
 
 
-@each("scheme", SCHEMES)
-@each("again", [*SAVED, copy.copy, copy.deepcopy])
-@each("recorded", [True, False])
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("again", [*SAVED, copy.copy, copy.deepcopy])
+@pytest.mark.parametrize("recorded", [True, False])
 @pytest.mark.no_cover  # many runs of lines that others count
 def test_a_saved_or_copied_cache_goes_on_where_it_was(
     recorded: bool, again: Callable[[Cache], Cache], scheme: str
@@ -762,7 +763,7 @@ def test_a_saved_or_copied_cache_goes_on_where_it_was(
     assert other.length == cache.length == 8
 
 
-@each("again", [*SAVED, copy.deepcopy])
+@pytest.mark.parametrize("again", [*SAVED, copy.deepcopy])
 def test_a_saved_cache_has_numbers_of_its_own_and_no_gradients(
     again: Callable[[Cache], Cache],
 ) -> None:
@@ -805,7 +806,7 @@ def test_a_shallow_copy_keeps_gradients() -> None:
     assert copy.copy(cache).layers[0][0].grad_fn is cache.layers[0][0].grad_fn is not None
 
 
-@each("again", SAVED)
+@pytest.mark.parametrize("again", SAVED)
 @torch.no_grad()
 def test_a_saved_cache_serves_the_same_parameters_and_no_others(
     again: Callable[[Cache], Cache],
@@ -869,7 +870,7 @@ def layers_lost(read: GPTModel, cache: Cache) -> None:
     cache.layers = cache.layers[:1]
 
 
-@each(
+@pytest.mark.parametrize(
     ("damage", "error", "message"),
     [
         (cast, TypeError, "cache must hold torch.float32, as the .* now; got torch.float64"),
@@ -891,7 +892,7 @@ def test_a_cache_that_no_longer_fits_its_model_is_refused(
         read(TEXT[:, 3:], cache=cache)
 
 
-@each(
+@pytest.mark.parametrize(
     ("layers", "padding", "message"),
     [
         (None, None, "cache must hold a pair of tensors a layer; got None"),
@@ -938,7 +939,7 @@ def interrupted(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-@each(
+@pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
         ({"new_tokens": -1}, ValueError, "new_tokens must be an integer, 0 or more; got -1"),
@@ -967,7 +968,7 @@ def test_a_generator_of_another_device_is_refused() -> None:
         read.generate(TEXT.to("meta"), 1, generator=torch.Generator())
 
 
-@each(
+@pytest.mark.parametrize(
     ("name", "error", "message"),
     [
         ("huge", ValueError, 'name must be one of "tiny", "byte"; got .huge'),

@@ -23,7 +23,6 @@ from posenc.nn import (
     relative_row,
 )
 from posenc.nn.gpt import SCHEMES
-from tests.cases import each
 
 pytestmark = pytest.mark.no_cover  # the tests of each module count its lines
 
@@ -77,7 +76,7 @@ ASKED: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...]]] = {
 }
 
 
-@each("name", ASKED)
+@pytest.mark.parametrize("name", ASKED)
 @torch.no_grad()
 def test_vmap_gives_each_what_it_is_given_alone(name: str) -> None:
     asked, batches = ASKED[name]
@@ -113,8 +112,8 @@ LOUD: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 }
 
 
-@each("name", LOUD)
-@each("compiled", [False, True])
+@pytest.mark.parametrize("name", LOUD)
+@pytest.mark.parametrize("compiled", [False, True])
 @torch.no_grad()
 @pytest.mark.no_cover  # many runs of lines that others count
 def test_autocast_leaves_products_as_exact_as_their_factors(name: str, compiled: bool) -> None:

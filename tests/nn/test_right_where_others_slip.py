@@ -37,7 +37,6 @@ from posenc.nn.sinusoidal import SinusoidalPositionalEncoding
 from posenc.nn.swin import SwinRelativeBias
 from posenc.nn.t5 import T5RelativeBias
 from posenc.rotary import apply_rope
-from tests.cases import each
 
 pytestmark = pytest.mark.no_cover  # the tests of each module count its lines
 
@@ -183,12 +182,12 @@ RIGHT = [[1, 1, 1, 1, 1, 0, 0, 0], [1] * 8, [1] + [0] * 7]
 BETWEEN = [[0, 1, 0, 0, 1, 1, 0, 1], [1, 0, 1, 1, 1, 1, 1, 0]]
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_reading_step_by_step_with_a_cache_is_reading_at_once(scheme: str) -> None:
     check_step_by_step(model(scheme))
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_reading_in_uneven_pieces_with_a_cache_is_reading_at_once(scheme: str) -> None:
     reader, cache = model(scheme), Cache()
@@ -203,22 +202,22 @@ def test_reading_in_uneven_pieces_with_a_cache_is_reading_at_once(scheme: str) -
     assert cache.length == 8
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_text_padded_on_the_left_reads_as_it_does_alone(scheme: str) -> None:
     check_padded(model(scheme), LEFT)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_text_padded_on_the_right_reads_as_it_does_alone(scheme: str) -> None:
     check_padded(model(scheme), RIGHT)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_text_with_padding_in_between_reads_as_it_does_alone(scheme: str) -> None:
     check_padded(model(scheme), BETWEEN)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_padded_texts_read_with_a_cache_as_they_do_at_once(scheme: str) -> None:
     reader = model(scheme)
@@ -230,7 +229,7 @@ def test_padded_texts_read_with_a_cache_as_they_do_at_once(scheme: str) -> None:
         torch.testing.assert_close(piece, whole[:, start:stop], atol=CLOSE, rtol=0)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_behind_a_padded_prompt_a_cache_needs_no_more_padding(scheme: str) -> None:
     reader, cache = model(scheme), Cache()
@@ -242,7 +241,7 @@ def test_behind_a_padded_prompt_a_cache_needs_no_more_padding(scheme: str) -> No
         torch.testing.assert_close(piece[row], reader(alone)[0, -2:], atol=CLOSE, rtol=0)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_padding_that_begins_behind_a_cache_is_not_counted(scheme: str) -> None:
     reader, cache = model(scheme), Cache()
@@ -255,12 +254,12 @@ def test_padding_that_begins_behind_a_cache_is_not_counted(scheme: str) -> None:
     torch.testing.assert_close(last[1], reader(without)[0, -1:], atol=CLOSE, rtol=0)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_packed_documents_read_as_they_do_alone(scheme: str) -> None:
     check_packed(model(scheme))
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_packed_documents_may_be_padded_too(scheme: str) -> None:
     reader = model(scheme)
@@ -272,7 +271,7 @@ def test_packed_documents_may_be_padded_too(scheme: str) -> None:
         torch.testing.assert_close(logits[:, places], alone, atol=CLOSE, rtol=0)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_later_token_never_changes_what_was_said_before_it(scheme: str) -> None:
     check_causal(model(scheme))
 
@@ -293,7 +292,7 @@ def test_without_positions_and_mask_attention_cannot_tell_order_and_the_causal_m
 # --- Positions: by offset, by ids, for each text -------------------------------------------
 
 
-@each("name", WITH_OFFSET)
+@pytest.mark.parametrize("name", WITH_OFFSET)
 def test_positions_by_offset_by_ids_and_for_each_text_are_the_same(name: str) -> None:
     module = MODULES[name]().double()
     run = torch.arange(7, 13)
@@ -309,7 +308,7 @@ def test_positions_by_offset_by_ids_and_for_each_text_are_the_same(name: str) ->
     assert torch.equal(mixed[1], module(x)[1])
 
 
-@each("name", RELATIVE)
+@pytest.mark.parametrize("name", RELATIVE)
 def test_relative_positions_do_not_know_where_they_start(name: str) -> None:
     module = MODULES[name]().double()
     start, batch = torch.arange(6), torch.tensor([[0, 1, 2, 3, 4, 5], [9, 3, 1, 2, 0, 400]])
@@ -342,16 +341,16 @@ def check_trip(name: str, module: nn.Module, dtype: torch.dtype) -> None:
     assert torch.equal(tell(copy.deepcopy(module).to(dtype).double(), places_of(name)), expected)
 
 
-@each("dtype", NARROW)
-@each("name", MODULES)
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("name", MODULES)
 def test_a_trip_through_a_narrow_dtype_rounds_what_is_learned_and_nothing_else(
     name: str, dtype: torch.dtype
 ) -> None:
     check_trip(name, MODULES[name](), dtype)
 
 
-@each("dtype", NARROW)
-@each("name", MODULES)
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("name", MODULES)
 def test_in_a_narrow_dtype_each_value_is_the_exact_one_rounded(
     name: str, dtype: torch.dtype
 ) -> None:
@@ -363,7 +362,7 @@ def test_in_a_narrow_dtype_each_value_is_the_exact_one_rounded(
     torch.testing.assert_close(got.double(), exact, atol=1e-7, rtol=torch.finfo(dtype).eps)
 
 
-@each("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
 def test_formulas_are_the_numpy_definitions_in_every_dtype_at_every_distance(
     dtype: torch.dtype,
 ) -> None:
@@ -385,7 +384,7 @@ def test_formulas_are_the_numpy_definitions_in_every_dtype_at_every_distance(
     torch.testing.assert_close(bias, slopes_times_distance, atol=0, rtol=rounding)
 
 
-@each("name", [*EXACT_FAR_OUT[:3], "learned", "embedding, sinusoidal"])
+@pytest.mark.parametrize("name", [*EXACT_FAR_OUT[:3], "learned", "embedding, sinusoidal"])
 def test_in_bfloat16_a_thousand_positions_are_told_apart(name: str) -> None:
     said = tell(MODULES[name]().to(torch.bfloat16), torch.arange(1000), torch.bfloat16)
     assert len(np.unique(said.reshape(1000, D).float().numpy(), axis=0)) == 1000
@@ -403,8 +402,8 @@ def test_counting_is_the_one_that_bfloat16_takes_for_another() -> None:
     assert torch.equal(same[0], same[1])
 
 
-@each("dtype", NARROW)
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_a_models_trip_through_a_narrow_dtype_rounds_its_parameters_and_nothing_else(
     scheme: str, dtype: torch.dtype
@@ -427,7 +426,7 @@ def check_far_out(narrow: GPTModel, exact: nn.Module) -> None:
     assert (logits - exact_logits).abs().max() < 0.03 * exact_logits.abs().max()
 
 
-@each("scheme", [scheme for scheme in SCHEMES if scheme != "counting"])
+@pytest.mark.parametrize("scheme", [scheme for scheme in SCHEMES if scheme != "counting"])
 def test_a_model_in_bfloat16_reads_a_thousand_tokens_as_in_float64(scheme: str) -> None:
     original = model(scheme, layers=1, max_len=ROWS)
     check_far_out(copy.deepcopy(original).to(torch.bfloat16), rounded(original, torch.bfloat16))
@@ -447,7 +446,7 @@ def check_alibi_weights(reader: GPTModel, rounding: float) -> None:
     torch.testing.assert_close(weights[0, 0].double(), expected, atol=1e-20, rtol=rounding)
 
 
-@each(
+@pytest.mark.parametrize(
     ("dtype", "rounding"), [(torch.float64, CLOSE), (torch.float32, 1e-5), (torch.bfloat16, 2**-8)]
 )
 def test_alibis_bias_is_in_the_weights_to_their_last_digit_at_a_thousand_positions(
@@ -456,7 +455,7 @@ def test_alibis_bias_is_in_the_weights_to_their_last_digit_at_a_thousand_positio
     check_alibi_weights(model("alibi", layers=1).to(dtype), rounding)
 
 
-@each(("name", "keep"), [("sinusoidal", 3), ("rope", 4)])
+@pytest.mark.parametrize(("name", "keep"), [("sinusoidal", 3), ("rope", 4)])
 def test_two_bases_never_share_a_table(name: str, keep: int) -> None:
     places = torch.arange(9)
 
@@ -477,7 +476,7 @@ def test_two_bases_never_share_a_table(name: str, keep: int) -> None:
 # --- State: dicts, the meta device, compilers, aliases --------------------------------------
 
 
-@each("name", MODULES)
+@pytest.mark.parametrize("name", MODULES)
 def test_a_state_dict_holds_what_is_learned_and_brings_it_all_back(name: str) -> None:
     module, fresh = MODULES[name](), MODULES[name]()
     assert set(module.state_dict()) == {key for key, _ in module.named_parameters()}
@@ -486,7 +485,7 @@ def test_a_state_dict_holds_what_is_learned_and_brings_it_all_back(name: str) ->
     assert torch.equal(tell(fresh, places_of(name)), tell(module, places_of(name)))
 
 
-@each("name", MODULES)
+@pytest.mark.parametrize("name", MODULES)
 def test_a_module_born_on_the_meta_device_lives_again(name: str) -> None:
     with torch.device("meta"):
         born = MODULES[name]()
@@ -496,7 +495,7 @@ def test_a_module_born_on_the_meta_device_lives_again(name: str) -> None:
     assert torch.equal(tell(revived, places_of(name)), tell(module, places_of(name)))
 
 
-@each("name", [name for name in MODULES if name in LEARNED])
+@pytest.mark.parametrize("name", [name for name in MODULES if name in LEARNED])
 def test_a_module_from_the_meta_device_can_start_afresh(name: str) -> None:
     with torch.device("meta"):
         born = MODULES[name]()
@@ -507,7 +506,7 @@ def test_a_module_from_the_meta_device_can_start_afresh(name: str) -> None:
     assert torch.equal(tell(revived, places_of(name)), tell(module, places_of(name)))
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_a_model_lives_through_a_state_dict_and_the_meta_device(scheme: str) -> None:
     original = model(scheme)
@@ -611,7 +610,7 @@ def test_the_compiler_of_kernels_keeps_the_angles_exact() -> None:
     torch.testing.assert_close(compiled(places), torch.tensor(expected), atol=1e-10, rtol=0)
 
 
-@each("name", MODULES)
+@pytest.mark.parametrize("name", MODULES)
 def test_writing_into_a_result_changes_no_later_one(name: str) -> None:
     module, places = MODULES[name](), places_of(name)
     first = tell(module, places)
@@ -621,7 +620,7 @@ def test_writing_into_a_result_changes_no_later_one(name: str) -> None:
     assert torch.equal(places, places_of(name))
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_writing_into_what_a_model_returned_or_was_given_changes_nothing_later(
     scheme: str,
@@ -650,7 +649,7 @@ def with_gradient(module: nn.Module) -> set[str]:
     }
 
 
-@each("name", MODULES)
+@pytest.mark.parametrize("name", MODULES)
 def test_gradients_reach_what_is_learned_and_nothing_else(name: str) -> None:
     module = MODULES[name]()
     learned = {key for key, parameter in module.named_parameters() if parameter.requires_grad}
@@ -678,7 +677,7 @@ def test_gradients_reach_what_is_learned_and_nothing_else(name: str) -> None:
         assert with_gradient(module) == learned
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_models_gradients_reach_every_parameter_and_only_the_rows_that_were_read(
     scheme: str,
 ) -> None:
@@ -789,7 +788,7 @@ def test_positions_that_count_padding_or_run_on_through_documents_are_noticed(
         check_packed(model(scheme))
 
 
-@each("kind", [SinusoidalPositionalEncoding, RotaryEmbedding])
+@pytest.mark.parametrize("kind", [SinusoidalPositionalEncoding, RotaryEmbedding])
 def test_frequencies_rounded_with_the_model_are_noticed(kind: type[nn.Module]) -> None:
     class Buffered(kind):  # type: ignore[misc, valid-type]
         """A module whose dtype takes its frequencies along, as that of a buffer does."""

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 
 from posenc import apply_rope, convert_layout, frequencies
 from posenc.nn.rotary import RotaryEmbedding
-from tests.cases import each
 
 LAYOUTS = ("interleaved", "half")
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
@@ -28,8 +27,8 @@ ROUNDING = {
     torch.float16: 2.0**-12,
 }
 
-both_layouts = each("layout", LAYOUTS)
-every_dtype = each("dtype", DTYPES)
+both_layouts = pytest.mark.parametrize("layout", LAYOUTS)
+every_dtype = pytest.mark.parametrize("dtype", DTYPES)
 
 
 def random(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:
@@ -53,7 +52,7 @@ def scores(q: Tensor, k: Tensor) -> Tensor:
 
 @both_layouts
 @every_dtype
-@each("rotary_d", [None, 2, 6, 8])
+@pytest.mark.parametrize("rotary_d", [None, 2, 6, 8])
 def test_module_is_the_numpy_definition(
     rotary_d: int | None, dtype: torch.dtype, layout: str
 ) -> None:
@@ -91,7 +90,7 @@ def test_offset_is_the_position_of_the_first_vector() -> None:
     torch.testing.assert_close(module(x), module(x, offset=0), rtol=0, atol=0)
 
 
-@each("kind", ["int64", "int32", "int16", "uint8", "float32", "float64"])
+@pytest.mark.parametrize("kind", ["int64", "int32", "int16", "uint8", "float32", "float64"])
 def test_positions_may_be_of_any_integer_or_wide_real_type(kind: str) -> None:
     module, x = RotaryEmbedding(8), random(2, 3, 3, 8)
     positions = torch.tensor([0, 1, 100], dtype=getattr(torch, kind))
@@ -139,7 +138,7 @@ def test_angles_are_float64_whatever_the_type(dtype: torch.dtype) -> None:
     torch.testing.assert_close(turned, defined(x, 1_000_000), rtol=0, atol=atol)
 
 
-@each("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_narrow_module_tells_a_thousand_positions_apart(dtype: torch.dtype) -> None:
     module = RotaryEmbedding(64).to(dtype)
     x = torch.ones(1, 1, 1000, 64, dtype=dtype)
@@ -154,7 +153,7 @@ def test_narrow_module_tells_a_thousand_positions_apart(dtype: torch.dtype) -> N
     assert torch.tensor(257.0, dtype=torch.bfloat16) == 256
 
 
-@each(
+@pytest.mark.parametrize(
     "change",
     [
         lambda module: module.to(torch.bfloat16),
@@ -165,6 +164,7 @@ def test_narrow_module_tells_a_thousand_positions_apart(dtype: torch.dtype) -> N
         copy.deepcopy,
         lambda module: module.to("meta").to_empty(device="cpu"),
     ],
+    ids=["bfloat16", "half", "double", "half and float", "eval and train", "copy", "meta"],
 )
 def test_nothing_done_to_a_module_changes_its_turns(
     change: Callable[[nn.Module], nn.Module],
@@ -384,7 +384,7 @@ MAKING: list[tuple[type[Exception], str, dict[str, Any]]] = [
 ]
 
 
-@each(("error", "message", "keywords"), MAKING)
+@pytest.mark.parametrize(("error", "message", "keywords"), MAKING)
 def test_module_is_not_made_of_bad_arguments(
     error: type[Exception], message: str, keywords: dict[str, Any]
 ) -> None:
@@ -423,7 +423,7 @@ TURNING: list[tuple[type[Exception], str, dict[str, Any]]] = [
 ]
 
 
-@each(("error", "message", "keywords"), TURNING)
+@pytest.mark.parametrize(("error", "message", "keywords"), TURNING)
 def test_module_does_not_turn_bad_arguments(
     error: type[Exception], message: str, keywords: dict[str, Any]
 ) -> None:

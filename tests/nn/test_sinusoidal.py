@@ -14,7 +14,6 @@ from torch import Tensor
 
 from posenc import sinusoidal_encoding
 from posenc.nn.sinusoidal import SinusoidalPositionalEncoding
-from tests.cases import each
 
 # torch's and numpy's sines are each good to one unit in the last place, not to the same one.
 LAST_PLACE = 2.0**-52
@@ -37,8 +36,8 @@ def expected(positions: Any, d_model: int, base: float = 10000.0) -> Tensor:
 # The rows
 
 
-@each("base", [10000.0, 500000.0, 1.5])
-@each("d_model", [2, 8, 64, 100, 512])
+@pytest.mark.parametrize("base", [10000.0, 500000.0, 1.5])
+@pytest.mark.parametrize("d_model", [2, 8, 64, 100, 512])
 def test_the_rows_are_those_of_the_numpy_definition(d_model: int, base: float) -> None:
     layer = SinusoidalPositionalEncoding(d_model, base=base)
     torch.testing.assert_close(
@@ -46,7 +45,7 @@ def test_the_rows_are_those_of_the_numpy_definition(d_model: int, base: float) -
     )
 
 
-@each("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_a_narrow_row_is_the_exact_row_cast(dtype: torch.dtype) -> None:
     """Equal to the last bit, but where an entry lies so near the middle of two that 2e-16 decides.
 
@@ -56,7 +55,7 @@ def test_a_narrow_row_is_the_exact_row_cast(dtype: torch.dtype) -> None:
     assert torch.equal(rows(layer, 600, dtype), expected(600, 128).to(dtype))
 
 
-@each("far", [10**6, 10**9, 2**40])
+@pytest.mark.parametrize("far", [10**6, 10**9, 2**40])
 def test_far_positions_are_as_exact_as_the_definition(far: int) -> None:
     added = rows(SinusoidalPositionalEncoding(64), 3, offset=far)
     torch.testing.assert_close(
@@ -79,7 +78,7 @@ def test_any_real_position_gives_the_row_of_the_definition(
     torch.testing.assert_close(added, expected([position], d_model, base), rtol=0, atol=LAST_PLACE)
 
 
-@each("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_tokens_plus_rows_in_the_tokens_type(dtype: torch.dtype) -> None:
     x = torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(0)).to(dtype)
     out = SinusoidalPositionalEncoding(8)(x)
@@ -146,7 +145,7 @@ MOVES: dict[str, Callable[[SinusoidalPositionalEncoding], Any]] = {
 }
 
 
-@each("move", MOVES)
+@pytest.mark.parametrize("move", MOVES)
 def test_nothing_done_to_the_module_changes_its_rows(move: str) -> None:
     layer = SinusoidalPositionalEncoding(64)
     before = rows(layer, 100)
@@ -173,8 +172,8 @@ def different(table: Tensor) -> int:
     return len(np.unique(table.float().numpy(), axis=0))
 
 
-@each("dtype", [torch.bfloat16, torch.float16])
-@each("offset", [0, 1_000_000])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("offset", [0, 1_000_000])
 def test_a_half_precision_model_tells_1000_positions_apart(dtype: torch.dtype, offset: int) -> None:
     layer = SinusoidalPositionalEncoding(64).to(dtype)
     assert different(rows(layer, 1000, dtype, offset=offset)) == 1000
@@ -298,7 +297,7 @@ BAD_ARGUMENTS = (
 )
 
 
-@each(("argument", "value", "error"), BAD_ARGUMENTS)
+@pytest.mark.parametrize(("argument", "value", "error"), BAD_ARGUMENTS)
 def test_bad_arguments_are_refused_by_name(
     argument: str, value: Any, error: type[Exception]
 ) -> None:
@@ -332,7 +331,7 @@ BAD_CALLS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
 }
 
 
-@each("name", BAD_CALLS)
+@pytest.mark.parametrize("name", BAD_CALLS)
 def test_bad_calls_are_refused_by_name(name: str) -> None:
     given, error, argument = BAD_CALLS[name]
     with pytest.raises(error, match=rf"^{argument} must be .*; got "):

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from posenc.nn import GPTModel, create_model_config
 from posenc.nn.tokenizer import WORDS, ByteTokenizer, WordTokenizer, create_tokenizer
-from tests.cases import each
 
 quick = settings(database=None, deadline=None, derandomize=True, max_examples=150)
 texts = st.text(st.characters(codec="utf-8"))
@@ -29,7 +28,7 @@ DEMONSTRATION = (
 )
 
 
-@each(("kind", "name"), [("simple", "tiny"), ("byte", "byte")])
+@pytest.mark.parametrize(("kind", "name"), [("simple", "tiny"), ("byte", "byte")])
 def test_each_tokenizer_has_a_model_that_knows_all_its_ids(kind: str, name: str) -> None:
     tokenizer, config = create_tokenizer(kind), create_model_config(name)
     assert tokenizer.vocab_size <= config["vocab_size"]
@@ -142,7 +141,7 @@ def test_every_byte_has_the_id_that_it_is() -> None:
 # Both
 
 
-@each("kind", ["simple", "byte"])
+@pytest.mark.parametrize("kind", ["simple", "byte"])
 def test_special_tokens_are_put_round_a_text_when_asked_for_and_read_as_nothing(kind: str) -> None:
     tokenizer = create_tokenizer(kind)
     ids = tokenizer.encode("the cat", add_special_tokens=True)
@@ -151,7 +150,7 @@ def test_special_tokens_are_put_round_a_text_when_asked_for_and_read_as_nothing(
     assert (tokenizer.pad_id, tokenizer.bos_id, tokenizer.eos_id) == (256, 257, 258)
 
 
-@each("kind", ["simple", "byte"])
+@pytest.mark.parametrize("kind", ["simple", "byte"])
 def test_nothing_is_nothing(kind: str) -> None:
     tokenizer = create_tokenizer(kind)
     assert tokenizer.encode("") == []
@@ -159,7 +158,7 @@ def test_nothing_is_nothing(kind: str) -> None:
     assert tokenizer.decode([]) == ""
 
 
-@each("kind", ["simple", "byte"])
+@pytest.mark.parametrize("kind", ["simple", "byte"])
 def test_ids_may_come_in_a_tensor_an_array_or_one_by_one(kind: str) -> None:
     tokenizer = create_tokenizer(kind)
     ids = tokenizer.encode("the cat sat.")
@@ -167,7 +166,7 @@ def test_ids_may_come_in_a_tensor_an_array_or_one_by_one(kind: str) -> None:
         assert tokenizer.decode(given_ids) == "the cat sat."  # type: ignore[arg-type]
 
 
-@each("kind", ["simple", "byte"])
+@pytest.mark.parametrize("kind", ["simple", "byte"])
 def test_bytes_that_are_no_text_are_shown_as_such(kind: str) -> None:
     assert create_tokenizer(kind).decode([0xC3, 0x28]) == "\ufffd("
 
@@ -196,21 +195,21 @@ def test_an_unknown_kind_is_refused() -> None:
         create_tokenizer(None)  # type: ignore[arg-type]
 
 
-@each("value", [None, 3, b"the cat", ["the", "cat"]])
-@each("kind", ["simple", "byte"])
+@pytest.mark.parametrize("value", [None, 3, b"the cat", ["the", "cat"]])
+@pytest.mark.parametrize("kind", ["simple", "byte"])
 def test_what_is_no_text_is_refused(kind: str, value: Any) -> None:
     with pytest.raises(TypeError, match=r"^text must be a string; got "):
         create_tokenizer(kind).encode(value)
 
 
-@each("kind", ["simple", "byte"])
+@pytest.mark.parametrize("kind", ["simple", "byte"])
 def test_half_a_surrogate_pair_is_refused(kind: str) -> None:
     message = r"^text must hold no half of a surrogate pair; got '\\ud800' \(str\)$"
     with pytest.raises(ValueError, match=message):
         create_tokenizer(kind).encode("\ud800")
 
 
-@each("value", [1, None, "yes"])
+@pytest.mark.parametrize("value", [1, None, "yes"])
 def test_special_tokens_are_asked_for_with_true_or_false(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^add_special_tokens must be True or False; got "):
         create_tokenizer("simple").encode("the cat", add_special_tokens=value)
@@ -239,8 +238,8 @@ BAD_IDS: dict[str, tuple[Any, type[Exception]]] = {
 }
 
 
-@each("kind", ["simple", "byte"])
-@each("name", BAD_IDS)
+@pytest.mark.parametrize("kind", ["simple", "byte"])
+@pytest.mark.parametrize("name", BAD_IDS)
 def test_bad_ids_are_refused_by_name(kind: str, name: str) -> None:
     value, error = BAD_IDS[name]
     with pytest.raises(error, match=r"^ids must be .*; got "):
@@ -265,7 +264,7 @@ BAD_TEXTS: dict[str, tuple[Any, type[Exception]]] = {
 }
 
 
-@each("name", BAD_TEXTS)
+@pytest.mark.parametrize("name", BAD_TEXTS)
 def test_bad_texts_are_refused_by_name(name: str) -> None:
     value, error = BAD_TEXTS[name]
     with pytest.raises(error, match=r"^texts must .*; got "):
@@ -293,7 +292,7 @@ BAD_WORDS: dict[str, tuple[Any, type[Exception]]] = {
 }
 
 
-@each("name", BAD_WORDS)
+@pytest.mark.parametrize("name", BAD_WORDS)
 def test_bad_words_are_refused_by_name(name: str) -> None:
     value, error = BAD_WORDS[name]
     with pytest.raises(error, match=r"^words must be .*; got "):

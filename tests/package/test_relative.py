@@ -13,7 +13,6 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from posenc.relative import relative_positions, relative_shift, shaw_index
-from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -162,7 +161,7 @@ def test_a_shift_that_skips_the_column_in_front_is_caught() -> None:
     assert not np.array_equal(faulty, relative_shift(scores))
 
 
-@each("kind", ["f2", "f4", "f8", ">f4"])
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8", ">f4"])
 def test_the_shift_keeps_the_float_type(kind: str) -> None:
     scores = np.arange(15).reshape(3, 5)
     shifted = relative_shift(scores.astype(kind))
@@ -272,7 +271,7 @@ BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
 }
 
 
-@each("case", BAD)
+@pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_refused_by_name(case: str) -> None:
     call, error, message = BAD[case]
     with pytest.raises(error, match=re.escape(message)):
