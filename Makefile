@@ -9,11 +9,15 @@ IN_VENV := .venv/bin/python
 # constraints.txt holds mkdocs at 1; the theme need not warn of 2.
 export NO_MKDOCS_2_WARNING := 1
 
-# Who only reads does not wait for torch: what the tests need is installed when they are asked for.
-EXTRAS := $(if $(filter test update bench measure lighthouse lint format types checks,$(MAKECMDGOALS)),test)
+# The package's own tests, which have to run every line of it.
+PACKAGE := posenc tests/package tests/nn tests/diagnose
 
-.PHONY: help serve test site update figures bench measure lighthouse clean
-.PHONY: lint format types checks setup assets
+# Who only reads does not wait for torch: what the tests need is installed when they are asked for.
+TESTING := test quick update bench measure lighthouse lint format types checks quick_checks
+EXTRAS := $(if $(filter $(TESTING),$(MAKECMDGOALS)),test)
+
+.PHONY: help serve test quick site update figures bench measure lighthouse clean
+.PHONY: lint format types checks quick_checks setup assets
 .DEFAULT_GOAL := help
 
 help:  ## list these commands
@@ -25,6 +29,9 @@ serve: assets .venv/figures  ## read the book at http://127.0.0.1:8000, every ed
 test: assets  ## run every check: lint, types, package, pages, figures, site, browser
 	@$(IN_VENV) -m scripts.setup.browser
 	@$(MAKE) --no-print-directory --keep-going --jobs 2 checks lint format types
+
+quick:  ## in a minute: lint, types, package, pages whose sources changed; no browser
+	@$(MAKE) --no-print-directory --keep-going --jobs 2 quick_checks lint format types
 
 site: setup  ## build the site into site/, strict
 	@$(IN_VENV) -m scripts.site.build
@@ -49,8 +56,8 @@ lighthouse: setup  ## weigh the site and score it, for a few minutes, and write 
 clean:  ## remove what the commands above have made
 	rm -rf .venv node_modules site docs/assets/built build *.egg-info .coverage .*_cache .hypothesis
 
-# The parts of `make test`: one that fails does not keep the others from being heard. The tests begin
-# at once; beside them, the others take turns.
+# The parts of `make test` and `make quick`: one that fails does not keep the others from being
+# heard. The tests begin at once; beside them, the others take turns.
 lint: setup
 	$(IN_VENV) -m ruff check
 
@@ -60,12 +67,20 @@ format: setup
 types: setup
 	$(IN_VENV) -m mypy
 
+# Coverage is measured in the package's own tests, since tracing slows the other tests for nothing.
+# Files are handed out in order: the site is built while other tests run.
 # A process a core, each with one thread: more would only wait for one another. What Python compiles
 # is kept, wherever else that is not wanted: a hundred short commands are tested.
-checks: export OMP_NUM_THREADS := 1
-checks: export PYTHONDONTWRITEBYTECODE :=
+checks quick_checks: export OMP_NUM_THREADS := 1
+checks quick_checks: export PYTHONDONTWRITEBYTECODE :=
 checks: setup
-	$(IN_VENV) -m pytest --cov --numprocesses auto --dist loadfile --no-loadscope-reorder
+	@$(IN_VENV) -m pytest --cov --numprocesses auto $(PACKAGE); package=$$?; \
+	  $(IN_VENV) -m pytest --numprocesses auto --no-loadscope-reorder $(PACKAGE:%=--ignore=%) && \
+	  exit $$package
+
+quick_checks: setup
+	$(IN_VENV) -m pytest -m 'not slow' --numprocesses auto \
+	  $(PACKAGE) $$($(IN_VENV) -m scripts.book.changed)
 
 # Older Pythons cannot read the script that would say so.
 setup:

@@ -18,6 +18,7 @@
     leftovers.py                                   stops a page that shows any of this unprocessed
     check.py        Sybil's parsers, which check all of it
     update.py       `make update`: writes what the package computes now into the pages
+    changed.py      the pages whose sources changed, for `make quick`
     ledger.py       makes docs/trust/claims.md from docs/data/claims/
     sourcemap.py    makes docs/trust/sources.md from docs/data/sources/
     anchors.py      finds an anchor that a page has twice

@@ -9,7 +9,6 @@ from one build to the next. A build that is not served takes no notice of any of
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -21,8 +20,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.structure.files import File, get_files
 
-# What a page documents, and what it embeds.
-SHOWN = re.compile(r"^ *(?::::|--src--) ([\w.]+)", re.M)
+from scripts.book.changed import module, shows
 
 # Where autorefs keeps what pages define; it has no other way to ask.
 MAPS = ("_primary_url_map", "_secondary_url_map", "_title_map", "_abs_url_map")
@@ -99,14 +97,3 @@ def outdated(pages: Iterable[File], changed: Iterable[Path]) -> list[File]:
     if not all(modules):
         return list(pages)
     return [page for page in pages if any(shows(page.content_string, name) for name in modules)]
-
-
-def module(path: Path) -> str:
-    """Return the dotted name of a module of the package, or nothing for any other file."""
-    inside = path.parts[0] == "posenc" and path.suffix == ".py"
-    return ".".join(path.with_suffix("").parts).removesuffix(".__init__") if inside else ""
-
-
-def shows(text: str, name: str) -> bool:
-    """Return whether a page documents or embeds a module, or something in it."""
-    return any(f"{symbol}.".startswith(f"{name}.") for symbol in SHOWN.findall(text))

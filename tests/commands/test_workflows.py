@@ -58,8 +58,10 @@ def test_macos_and_windows_run_the_tests_of_every_module() -> None:
     assert {"posenc", "tests/diagnose", "tests/nn"} <= named
     assert [path for path in named if not (ROOT / path).exists()] == []
     modules = {path.stem.strip("_") for path in (ROOT / "posenc").glob("*.py")}
-    tests = {f"tests/test_{module}.py" for module in modules}
-    assert {test for test in tests if (ROOT / test).exists()} <= named
+    tests = {f"tests/package/test_{module}.py" for module in modules}
+    there = {test for test in tests if (ROOT / test).exists()}
+    assert there
+    assert there <= named
 
 
 def test_tests_of_the_package_import_nothing_that_windows_lacks() -> None:

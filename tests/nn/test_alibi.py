@@ -230,7 +230,8 @@ class InTwoTypes(nn.Module):
 
 
 @pytest.mark.parametrize("causal", [True, False])
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_compiled_in_one_graph_it_gives_the_same(causal: bool) -> None:
     torch._dynamo.reset()
     module = InTwoTypes(causal)
@@ -242,7 +243,8 @@ def test_compiled_in_one_graph_it_gives_the_same(causal: bool) -> None:
 
 
 @pytest.mark.parametrize("causal", [True, False])
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_exported_for_any_length_it_gives_the_same(causal: bool) -> None:
     alibi = ALiBi(12, causal=causal)
     lengths = {0: torch.export.Dim("query", max=99), 1: torch.export.Dim("key", min=2, max=99)}

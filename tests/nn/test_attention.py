@@ -249,7 +249,6 @@ def test_what_is_no_number_in_a_vector_is_the_callers_and_comes_out() -> None:
 
 @quick
 @given(seed=st.integers(0, 2**32 - 1), size=st.sampled_from([0.01, 1.0, 30.0]))
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_weights_are_shares_and_the_output_lies_among_the_values(seed: int, size: float) -> None:
     q, k, v = (size * random(2, 5, 4, seed=seed + i) for i in range(3))
     output, weights = attention(q, k, v, mask=causal(5))
@@ -262,7 +261,6 @@ def test_weights_are_shares_and_the_output_lies_among_the_values(seed: int, size
 
 @quick
 @given(seed=st.integers(0, 2**32 - 1), order=st.permutations(range(6)))
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_reordered_words_receive_the_same_reordered(seed: int, order: list[int]) -> None:
     words = random(6, 4, seed=seed)
     output, weights = attention(words, words, words)
@@ -304,7 +302,8 @@ def test_gradients_reach_what_is_learned_and_stop_at_what_is_hidden() -> None:
 # Compiled, exported, and without numbers
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_compiled_in_one_graph_it_gives_the_same() -> None:
     torch._dynamo.reset()
     q, k, v = vectors(torch.float32)
@@ -315,7 +314,8 @@ def test_compiled_in_one_graph_it_gives_the_same() -> None:
             torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-6)
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_exported_for_any_length_it_gives_the_same() -> None:
     length = torch.export.Dim("length", min=2, max=64)
     q, k, v, mask = *(random(2, 3, 5, 8, seed=i).float() for i in range(3)), causal(5)
@@ -327,7 +327,8 @@ def test_exported_for_any_length_it_gives_the_same() -> None:
             assert torch.equal(ours, theirs)
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_compiled_a_query_with_nowhere_to_look_receives_nan() -> None:
     torch._dynamo.reset()
     q, k, v = vectors(torch.float32)

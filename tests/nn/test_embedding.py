@@ -240,7 +240,8 @@ def test_writing_into_a_result_does_not_change_the_tables() -> None:
 
 
 @pytest.mark.parametrize("pos_type", POSITION_TYPES)
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_it_compiles_in_one_graph(pos_type: str) -> None:
     layer = embedding(pos_type)
 
@@ -258,7 +259,8 @@ def test_it_compiles_in_one_graph(pos_type: str) -> None:
 
 
 @pytest.mark.parametrize("pos_type", POSITION_TYPES)
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_it_exports_for_any_length(pos_type: str) -> None:
     layer = embedding(pos_type)
     length = torch.export.Dim("length", min=2, max=20)

@@ -247,7 +247,7 @@ def test_no_vectors_give_no_vectors(layout: str) -> None:
 
 @both_layouts
 @every_dtype
-@pytest.mark.no_cover  # many runs of lines that others count
+@pytest.mark.slow
 def test_large_new_memory_is_laid_out_like_the_vectors(dtype: torch.dtype, layout: str) -> None:
     """Above and below the size from which memory comes in large pages, in any order of axes."""
     module = RotaryEmbedding(64, layout=layout, rotary_d=48)
@@ -393,7 +393,6 @@ def test_places_that_are_shared_are_noticed(
 
 
 @both_layouts
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_gradients_of_the_fast_path_are_turned_back(layout: str) -> None:
     module = RotaryEmbedding(8, layout=layout, rotary_d=6)
     x, arriving = random(2, 3, 5, 8).requires_grad_(), random(2, 3, 5, 8, seed=1)
@@ -463,7 +462,7 @@ def test_tangents_of_forward_mode_are_turned(which: str, dtype: torch.dtype, lay
 @forward_mode
 @both_layouts
 @pytest.mark.parametrize("rotary_d", [None, 2])
-@pytest.mark.no_cover  # many runs of lines that others count
+@pytest.mark.slow
 def test_derivatives_of_every_kind_are_those_of_differences(
     rotary_d: int | None, layout: str
 ) -> None:
@@ -545,7 +544,8 @@ class Layer(nn.Module):
 
 
 @both_layouts
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_fast_path_compiles_into_one_graph(layout: str) -> None:
     module, x = Layer(layout), random(2, 3, 5, 8)
     compiled = torch.compile(module, fullgraph=True, backend="aot_eager")
@@ -604,7 +604,6 @@ def test_rows_seen_in_reverse_are_the_bias(
 @every_dtype
 @every_size
 @every_bias
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_attention_by_rows_is_attention_with_the_bias(
     bias: Callable[[Tensor], Tensor], queries: int, keys: int, offset: int, dtype: torch.dtype
 ) -> None:
@@ -711,7 +710,8 @@ def test_attention_by_rows_has_its_shape_on_the_meta_device() -> None:
     assert relative_attention(q, k, k, rows).shape == (1, 2, 3, 8)
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_attention_by_rows_compiles_into_one_graph() -> None:
     bias, (q, k, v) = ALiBi(6), random(3, 1, 6, 5, 8)
     rows = bias(relative_row(5, 5))[:, 0]
@@ -733,7 +733,8 @@ def test_score_function_adds_the_bias(
 
 
 @every_bias
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_flex_attention_takes_the_score_function(bias: Callable[[Tensor], Tensor]) -> None:
     from torch.nn.attention.flex_attention import flex_attention
 

@@ -153,7 +153,6 @@ def test_the_model_is_the_one_worked_out_by_hand(scheme: str) -> None:
 @pytest.mark.parametrize(
     ("scheme", "table"), [("t5", "t5.table"), ("shaw", "attention.shaw.table")]
 )
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_far_tokens_are_told_apart_as_by_hand_and_by_rows_of_their_own(
     scheme: str, table: str
 ) -> None:
@@ -301,7 +300,6 @@ def test_one_layer_needs_positions_to_tell_the_order_of_what_went_before(scheme:
 
 @pytest.mark.parametrize("scheme", FORMULAS)
 @torch.no_grad()
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_what_is_not_a_table_reads_on_past_max_len(scheme: str) -> None:
     read, text = model(scheme), TEXT.repeat(1, 3)
     assert read(text).isfinite().all()
@@ -406,7 +404,6 @@ def check_generation(read: GPTModel, padding: Tensor | None, patch: pytest.Monke
 @pytest.mark.parametrize("where", PADDING)
 @pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_generation_chooses_from_what_a_reader_without_a_cache_says(
     scheme: str, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -445,7 +442,7 @@ def last_column(self: GPTModel, ids: Tensor, *, cache: Cache, padding: Tensor | 
 )
 @pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
-@pytest.mark.no_cover  # many runs of lines that others count
+@pytest.mark.slow
 def test_a_fault_in_generation_is_noticed(
     scheme: str, fault: Callable[..., Any], where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -464,7 +461,6 @@ def without_a_cache(read: GPTModel, ids: list[int], new_tokens: int) -> list[int
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_greedy_generation_is_the_likeliest_token_each_time(scheme: str) -> None:
     read, prompt = writer(scheme), TEXT[:, :4]
     expected = [without_a_cache(read, ids, 4) for ids in prompt.tolist()]
@@ -475,7 +471,6 @@ def test_greedy_generation_is_the_likeliest_token_each_time(scheme: str) -> None
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_padded_prompts_are_carried_on_as_they_are_alone(scheme: str) -> None:
     read, real = writer(scheme), PADDING["another in each row"]
     assert real is not None
@@ -503,7 +498,6 @@ def test_generation_draws_as_its_generator_tells_it() -> None:
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
 @torch.no_grad()
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_draws_follow_the_softmax_at_their_temperature(temperature: float) -> None:
     read, draws = model("alibi"), 4000
     odds = (read(TEXT[:1])[0, -1] / temperature).softmax(dim=0)
@@ -561,7 +555,6 @@ def test_generation_from_parameters_that_are_no_numbers_is_refused() -> None:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_every_scheme_learns_a_short_text_by_heart(scheme: str) -> None:
     text = torch.tensor([[1, 2, 3, 1, 4, 1, 2, 5, 6, 3, 2, 1, 7, 7, 2, 3]])
     learner = GPTModel(8, 16, 32, 2, 2, scheme)
@@ -746,7 +739,6 @@ SAVED: list[Callable[[Cache], Cache]] = [saved, pickled, lambda cache: pickled(s
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("again", [*SAVED, copy.copy, copy.deepcopy])
 @pytest.mark.parametrize("recorded", [True, False])
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_a_saved_or_copied_cache_goes_on_where_it_was(
     recorded: bool, again: Callable[[Cache], Cache], scheme: str
 ) -> None:

@@ -24,8 +24,6 @@ from posenc.nn import (
 )
 from posenc.nn.gpt import SCHEMES
 
-pytestmark = pytest.mark.no_cover  # the tests of each module count its lines
-
 TEXTS, HEADS, LENGTH, D = 3, 2, 5, 8
 CLOSE = 1e-5  # float32 sums, whose order may be another in a batch
 
@@ -115,7 +113,6 @@ LOUD: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 @pytest.mark.parametrize("name", LOUD)
 @pytest.mark.parametrize("compiled", [False, True])
 @torch.no_grad()
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_autocast_leaves_products_as_exact_as_their_factors(name: str, compiled: bool) -> None:
     torch.compiler.reset()
     asked, q = LOUD[name], Q[:, 0]

@@ -144,7 +144,8 @@ def test_two_layers_never_share_a_table() -> None:
     assert torch.equal(other(6), before)
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_it_compiles_in_one_graph() -> None:
     layer = learned(50, 8)
 
@@ -158,7 +159,8 @@ def test_it_compiles_in_one_graph() -> None:
             assert torch.equal(ours, theirs)
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_it_exports() -> None:
     layer = learned()
     length = torch.export.Dim("length", min=2, max=64)

@@ -96,6 +96,7 @@ def test_every_attribute_is_documented_and_there(name: str) -> None:
 
 
 @pytest.mark.parametrize("module", MODULES)
+@pytest.mark.slow
 def test_every_docstring_example_prints_what_it_says(module: str) -> None:
     outcome = doctest.testmod(importlib.import_module(module))
     assert outcome.attempted > 0

@@ -319,8 +319,8 @@ class Both(nn.Module):
         return self.embedding.scores(q, relative), self.embedding.shifted_scores(q, keys)
 
 
-@pytest.mark.usefixtures("any_length")
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_it_compiles_into_one_graph_for_any_length() -> None:
     module = Both()
     compiled = torch.compile(module, fullgraph=True, backend="eager")
@@ -332,7 +332,8 @@ def test_it_compiles_into_one_graph_for_any_length() -> None:
             torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-14)
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_it_exports() -> None:
     module = Both()
     q, positions = queries(2, 3, 6, 4), torch.arange(6)

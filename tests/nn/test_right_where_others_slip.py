@@ -38,8 +38,6 @@ from posenc.nn.swin import SwinRelativeBias
 from posenc.nn.t5 import T5RelativeBias
 from posenc.rotary import apply_rope
 
-pytestmark = pytest.mark.no_cover  # the tests of each module count its lines
-
 D, ROWS = 16, 1000
 
 MODULES: dict[str, Callable[[], nn.Module]] = {
@@ -568,7 +566,6 @@ def test_a_compiled_model_reads_with_a_cache() -> None:
     torch.testing.assert_close(torch.cat(pieces, 1), reader(TEXT[:, :4]), atol=CLOSE, rtol=0)
 
 
-@pytest.mark.usefixtures("any_length")
 @torch.no_grad()
 def test_an_exported_model_reads_texts_of_any_length() -> None:
     reader = model("alibi", layers=1)
@@ -601,6 +598,7 @@ def test_missing_compiler_and_missing_headers_are_each_named(tmp_path: Path) -> 
 
 @pytest.mark.skipif(bool(MISSING), reason=MISSING)
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # the compiler's own
+@pytest.mark.slow
 def test_the_compiler_of_kernels_keeps_the_angles_exact() -> None:
     torch.compiler.reset()
     places = torch.tensor([0, 1, 257, 100_003])

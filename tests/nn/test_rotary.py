@@ -262,8 +262,8 @@ def turned_arguments(length: int = 5) -> tuple[Tensor, Tensor, Tensor]:
 
 
 @both_layouts
-@pytest.mark.usefixtures("any_length")
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_module_compiles_into_one_graph(layout: str) -> None:
     module = Turned(layout)
     compiled = torch.compile(module, fullgraph=True, backend="eager")
@@ -275,7 +275,8 @@ def test_module_compiles_into_one_graph(layout: str) -> None:
         torch.testing.assert_close(compiled(*given), expected, rtol=0, atol=1e-13)
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_a_new_offset_does_not_compile_a_new_graph() -> None:
     """While a text is generated the offset grows, and only its first two values may compile."""
     graphs: list[object] = []
@@ -294,8 +295,8 @@ def test_a_new_offset_does_not_compile_a_new_graph() -> None:
 
 
 @both_layouts
-@pytest.mark.usefixtures("any_length")
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_module_can_be_exported_for_any_length(layout: str) -> None:
     module, length = Turned(layout), torch.export.Dim("length", min=2, max=4096)
     shapes = ({2: length}, {2: length}, {1: length})
@@ -330,7 +331,6 @@ def test_returned_tensor_cannot_corrupt_the_next_call() -> None:
 
 
 @both_layouts
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_gradients_flow_to_x_and_are_turned_back(layout: str) -> None:
     """A turn is orthogonal, so the gradient is the one that arrives, at the opposite position."""
     module, arriving = RotaryEmbedding(8, layout=layout, rotary_d=6), random(2, 3, 5, 8, seed=1)

@@ -69,7 +69,6 @@ def test_far_positions_are_as_exact_as_the_definition(far: int) -> None:
     d_model=st.integers(1, 32).map(lambda half: 2 * half),
     base=st.floats(0.1, 6).map(lambda exponent: 10.0**exponent),
 )
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_any_real_position_gives_the_row_of_the_definition(
     position: float, d_model: int, base: float
 ) -> None:
@@ -232,7 +231,8 @@ def test_dropout_is_on_in_training_and_off_in_use() -> None:
     assert torch.equal(layer(x), x + rows(layer, 100, torch.float32))
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_it_compiles_in_one_graph() -> None:
     layer = SinusoidalPositionalEncoding(8, max_len=50)
 
@@ -247,7 +247,8 @@ def test_it_compiles_in_one_graph() -> None:
             assert torch.equal(ours, theirs)
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_it_exports_for_any_length() -> None:
     layer = SinusoidalPositionalEncoding(8)
     length = torch.export.Dim("length", min=2, max=4096)
@@ -256,7 +257,8 @@ def test_it_exports_for_any_length() -> None:
     assert torch.equal(program.module()(x), layer(x))
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_it_exports_with_positions() -> None:
     layer, x = SinusoidalPositionalEncoding(8), torch.zeros(1, 5, 8)
     program = torch.export.export(layer, (x,), {"positions": torch.arange(5)})

@@ -88,7 +88,8 @@ def test_returned_tensors_are_the_callers_own() -> None:
     assert bias().stride(-1) == 1
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_it_compiles_into_one_graph_and_exports() -> None:
     bias = made()
     compiled = torch.compile(bias, fullgraph=True, backend="eager")

@@ -158,7 +158,8 @@ def test_rows_of_keys_lie_together_in_memory() -> None:
 
 
 @pytest.mark.parametrize("both", [True, False])
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_it_compiles_into_one_graph_and_exports(both: bool) -> None:
     bias = made(bidirectional=both)
     compiled = torch.compile(bias, fullgraph=True, backend="eager", dynamic=True)

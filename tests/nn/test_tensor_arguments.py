@@ -125,7 +125,8 @@ def test_ids_on_the_meta_device_have_no_values_to_check() -> None:
     assert as_ids("ids", torch.zeros(2, dtype=torch.int64, device=META), below=3).is_meta
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_ids_are_checked_by_kind_under_a_compiler_and_by_value_in_eager_mode() -> None:
     def looked_up(ids: Tensor) -> Tensor:
         return as_ids("ids", ids, below=3) * 2

@@ -55,7 +55,7 @@ def test_demonstration_sentences_are_the_same_words_in_three_orders() -> None:
 @example("İstanbul ΣΑΣ ẞ ǅ")
 @example("the  cat , the\tcat\r\nthe_cat the7 \u00a0the\u2028cat")
 @example("<eos> the <bos>")
-@pytest.mark.no_cover  # many runs of lines that others count
+@pytest.mark.slow
 def test_decoding_gives_back_the_text_in_small_letters(text: str) -> None:
     ids = SIMPLE.encode(text)
     assert SIMPLE.decode(ids) == text.lower()
@@ -65,7 +65,6 @@ def test_decoding_gives_back_the_text_in_small_letters(text: str) -> None:
 
 @quick
 @given(known=st.lists(texts, max_size=3), text=texts)
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_a_vocabulary_of_any_texts_gives_any_text_back(known: list[str], text: str) -> None:
     tokenizer = create_tokenizer("simple", known)
     for one in (*known, text, " ".join(known)):
@@ -74,7 +73,6 @@ def test_a_vocabulary_of_any_texts_gives_any_text_back(known: list[str], text: s
 
 @quick
 @given(words=st.lists(st.sampled_from(WORDS), max_size=12))
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_known_words_with_single_blanks_are_one_token_each(words: list[str]) -> None:
     assert len(SIMPLE.encode(" ".join(words))) == len(words)
 
@@ -125,7 +123,6 @@ def test_the_built_in_vocabulary_is_words_each_once() -> None:
 
 @quick
 @given(text=texts)
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_bytes_give_back_any_text_as_it_was(text: str) -> None:
     tokenizer = create_tokenizer("byte")
     assert tokenizer.decode(tokenizer.encode(text)) == text
@@ -173,7 +170,6 @@ def test_bytes_that_are_no_text_are_shown_as_such(kind: str) -> None:
 
 @quick
 @given(ids=st.lists(st.integers(0, SIMPLE.vocab_size - 1)))
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_any_ids_of_the_vocabulary_can_be_read(ids: list[int]) -> None:
     assert isinstance(SIMPLE.decode(ids), str)
 

@@ -80,7 +80,6 @@ def test_sixteen_heads_have_the_papers_slopes() -> None:
 
 
 @pytest.mark.parametrize("heads", range(1, 131))
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_every_slope_is_the_rules_to_its_last_digit(heads: int) -> None:
     slopes, exact = alibi_slopes(heads), paper_slopes(heads)
     assert slopes.dtype == np.float64

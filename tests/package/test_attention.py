@@ -223,7 +223,7 @@ def test_no_texts_and_values_of_no_width_are_no_error() -> None:
 
 @quick
 @given(q=matrix(st.integers(1, 5), 3), k=matrix(4, 3), v=matrix(4, 2), bias=matrix(1, 4))
-@pytest.mark.no_cover  # many runs of lines that others count
+@pytest.mark.slow
 def test_weights_are_shares_and_the_output_lies_among_the_values(
     q: Array, k: Array, v: Array, bias: Array
 ) -> None:
@@ -239,7 +239,6 @@ def test_weights_are_shares_and_the_output_lies_among_the_values(
 
 @quick
 @given(q=matrix(3, 2), k=matrix(4, 2), v=matrix(4, 2), shift=matrix(3, 1), bias=matrix(3, 4))
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_a_constant_added_to_a_row_of_scores_changes_nothing(
     q: Array, k: Array, v: Array, shift: Array, bias: Array
 ) -> None:
@@ -252,7 +251,6 @@ def test_a_constant_added_to_a_row_of_scores_changes_nothing(
 
 @quick
 @given(words=matrix(st.integers(1, 6), 4), data=st.data())
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_reordered_words_receive_the_same_reordered(words: Array, data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(words))))
     output, weights = attention(words, words, words)
@@ -264,7 +262,6 @@ def test_reordered_words_receive_the_same_reordered(words: Array, data: st.DataO
 
 @quick
 @given(q=matrix(2, 3), k=matrix(5, 3), v=matrix(5, 2), order=st.permutations(range(5)))
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_keys_reordered_with_their_values_change_nothing(
     q: Array, k: Array, v: Array, order: list[int]
 ) -> None:

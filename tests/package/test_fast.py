@@ -72,7 +72,6 @@ def test_table_may_begin_at_any_position(offset: float, dtype: type[np.floating]
     assert error(table, offset) <= PROMISED[dtype] + 2 * 4e-16 * (abs(offset) + 300)
 
 
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_float32_table_errs_by_less_than_two_ten_millionths_up_to_a_million() -> None:
     for offset in (0, 991_808):
         assert error(sinusoidal_table(8192, 1024, offset=offset), offset) <= 2e-7

@@ -46,7 +46,6 @@ def assert_follows_the_paper(width: int, base: float) -> None:
 
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_frequencies_follow_the_paper(width: int, base: float) -> None:
     assert_follows_the_paper(width, base)
 

@@ -222,6 +222,7 @@ def test_help_says_what_the_exit_status_means(capsys: pytest.CaptureFixture[str]
     assert "0 nothing is ill, 1 something is ill, 2 something could not be told" in said
 
 
+@pytest.mark.slow
 def test_the_command_line_ends_with_the_status_whatever_its_console_can_show(
     tmp_path: Path,
 ) -> None:

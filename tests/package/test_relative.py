@@ -56,6 +56,7 @@ def test_a_key_ahead_of_the_query_has_a_positive_relative_position() -> None:
 
 @quick
 @given(keys=st.integers(1, 12), data=st.data())
+@pytest.mark.slow
 def test_an_offset_gives_one_row_of_the_whole_matrix(keys: int, data: st.DataObject) -> None:
     row = data.draw(st.integers(0, keys - 1))
     one = relative_positions(1, keys, query_offset=row)

@@ -106,7 +106,6 @@ def scores(q: Array, k: Array) -> Array:
 @both_layouts
 @pytest.mark.parametrize("base", [10000.0, 500000.0, 1.5])
 @pytest.mark.parametrize("d", [2, 4, 6, 64, 128])
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_every_vector_is_equation_34_of_the_paper(d: int, base: float, layout: str) -> None:
     x = random(len(POSITIONS), d)
     turned = apply_rope(x, POSITIONS, base=base, layout=layout)
@@ -145,7 +144,6 @@ def turned_whole(
 @both_layouts
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 @pytest.mark.parametrize("rotary_d", [None, 6])
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_pieces_are_the_whole_to_the_last_bit(
     monkeypatch: pytest.MonkeyPatch, rotary_d: int | None, dtype: Any, layout: str
 ) -> None:

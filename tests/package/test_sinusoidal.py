@@ -85,7 +85,6 @@ def test_four_positions_eight_dimensions() -> None:
 
 @pytest.mark.parametrize("base", [10000.0, 500000.0, 1.5])
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_every_row_is_the_papers_formula(width: int, base: float) -> None:
     assert_rows_keep_the_promise(POSITIONS, width, base)
 

@@ -78,7 +78,7 @@ def causal(distances: object, side: int, max_distance: int) -> Integers:
 
 
 @pytest.mark.parametrize(("side", "max_distance"), RULES)
-@pytest.mark.no_cover  # many runs of lines that others count
+@pytest.mark.slow
 def test_every_distance_to_20_000_has_the_authors_bucket(side: int, max_distance: int) -> None:
     distances = sorted({*range(min(2 * max_distance, 20_001)), *range(0, 20_001, 7)})
     expected = authors_buckets(distances, side, max_distance)
