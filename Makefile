@@ -10,7 +10,7 @@ IN_VENV := .venv/bin/python
 export NO_MKDOCS_2_WARNING := 1
 
 # The package's own tests, which have to run every line of it.
-PACKAGE := posenc tests/package tests/nn tests/diagnose
+PACKAGE := tests/package tests/nn tests/diagnose
 
 # Who only reads does not wait for torch: what the tests need is installed when they are asked for.
 TESTING := test quick update bench measure lighthouse lint format types checks quick_checks
@@ -80,7 +80,7 @@ checks: setup
 
 quick_checks: setup
 	$(IN_VENV) -m pytest -m 'not slow' --numprocesses auto \
-	  $(PACKAGE) $$($(IN_VENV) -m scripts.book.changed)
+	  posenc $(PACKAGE) $$($(IN_VENV) -m scripts.book.changed)
 
 # Older Pythons cannot read the script that would say so.
 setup:
