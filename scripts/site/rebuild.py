@@ -9,7 +9,6 @@ one build to the next. Builds without a server are not affected.
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -21,8 +20,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.structure.files import File, get_files
 
-# The symbols that a page documents or embeds.
-SHOWN = re.compile(r"^ *(?::::|--src--) ([\w.]+)", re.M)
+from scripts.book.changed import module, shows
 
 # Attributes in which autorefs stores references; it has no public interface for them.
 MAPS = ("_primary_url_map", "_secondary_url_map", "_title_map", "_abs_url_map")
@@ -99,14 +97,3 @@ def affected(pages: Iterable[File], changed: Iterable[Path]) -> list[File]:
     if not all(modules):
         return list(pages)
     return [page for page in pages if any(shows(page.content_string, name) for name in modules)]
-
-
-def module(path: Path) -> str:
-    """Return the dotted name of a module of the package, or an empty string for other files."""
-    inside = path.parts[0] == "posenc" and path.suffix == ".py"
-    return ".".join(path.with_suffix("").parts).removesuffix(".__init__") if inside else ""
-
-
-def shows(text: str, name: str) -> bool:
-    """Return whether a page documents or embeds a module or a part of it."""
-    return any(f"{symbol}.".startswith(f"{name}.") for symbol in SHOWN.findall(text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Iterator
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -72,6 +73,13 @@ def test_every_make_command_is_a_target(name: str) -> None:
     named = {goal for part in code(read(name)) for goal in re.findall(r"\bmake ([a-z-]+)", part)}
     assert "serve" in named
     assert named <= set(targets)
+
+
+def test_every_make_command_is_listed_by_make_help() -> None:
+    """Parts of other commands are named in a second line of `.PHONY`, and are not listed."""
+    phony = re.findall(r"^\.PHONY: (.+)$", read("Makefile"), re.MULTILINE)[0]
+    told = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert re.findall(r"^  make (\S+)", told.stdout, re.MULTILINE) == phony.split()
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])

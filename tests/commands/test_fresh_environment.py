@@ -41,6 +41,7 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_examples_of_the_numpy_modules_pass_and_torch_is_named(checkout: Path) -> None:
     done = run(checkout, ".venv/bin/pytest", "--doctest-modules", "posenc")
     modules = [

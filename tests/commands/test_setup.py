@@ -142,6 +142,7 @@ def test_make_asks_nothing_of_a_python_that_cannot_read_the_set_up(bare: Path, o
         ("site", ""),
         ("figures", ""),
         ("test", " test"),
+        ("quick", " test"),
         ("update", " test"),
         ("types", " test"),
     ],

@@ -76,12 +76,12 @@ class Biased(torch.nn.Module):
         return out
 
 
-@pytest.mark.no_cover
+@pytest.mark.slow
 def test_positions_counted_in_wide_dtypes_do_not_collide() -> None:
     assert statuses(apart, lambda model: nn.colliding_positions(model, length=260)) == {HEALTHY}
 
 
-@pytest.mark.no_cover
+@pytest.mark.slow
 def test_positions_counted_in_bfloat16_or_wrapped_collide() -> None:
     assert statuses(colliding, lambda model: nn.colliding_positions(model, length=260)) == {ILL}
 

@@ -41,17 +41,17 @@ def without_rows(chance: Chance) -> Model:
     return chance.gpt("none", "rope", "alibi", "t5", "shaw")
 
 
-@pytest.mark.no_cover
+@pytest.mark.slow
 def test_rows_as_long_as_tokens_do_not_drown_them() -> None:
     assert statuses(level, nn.drowned_tokens) == {HEALTHY}
 
 
-@pytest.mark.no_cover
+@pytest.mark.slow
 def test_long_or_unbounded_positions_drown_tokens() -> None:
     assert statuses(drowned, nn.drowned_tokens) == {ILL}
 
 
-@pytest.mark.no_cover
+@pytest.mark.slow
 def test_models_that_add_no_positions_cannot_drown_tokens() -> None:
     assert statuses(without_rows, nn.drowned_tokens) == {ABSENT}
 

@@ -178,14 +178,16 @@ def test_model_whose_train_returns_nothing_is_diagnosed() -> None:
     assert nn.diagnose(Silent(Table(64, 16))).status == HEALTHY
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_compiled_model_is_diagnosed_like_the_original() -> None:
     model = torch.compile(Reader(sines(16)), backend="eager")
     assert isinstance(model, torch.nn.Module)
     assert [d.status for d in nn.diagnose(model).diagnoses] == [*[HEALTHY] * 4, ABSENT]
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_compiled_part_runs_uncompiled() -> None:
     compiled = []
 

@@ -32,12 +32,12 @@ def unturned(chance: Chance) -> Model:
 
 
 @pytest.mark.parametrize("layout", ["interleaved", "half"])
-@pytest.mark.no_cover
+@pytest.mark.slow
 def test_rotary_models_have_the_layout_they_were_given(layout: str) -> None:
     assert verdicts(lambda chance: turning(chance, layout), nn.rope_layout) == {layout}
 
 
-@pytest.mark.no_cover
+@pytest.mark.slow
 def test_models_without_rotation_have_no_layout() -> None:
     assert statuses(unturned, nn.rope_layout) == {ABSENT}
 
@@ -132,7 +132,6 @@ def test_heads_normalised_before_rotation_hide_their_projections() -> None:
     assert "No projection" in found.why
 
 
-@pytest.mark.no_cover
 def test_untrained_projections_do_not_tell_their_layout() -> None:
     def layout(seed: int) -> str:
         torch.default_generator.manual_seed(seed)
@@ -170,9 +169,10 @@ def turned_by(model: nn.GPTModel, layout: str) -> nn.GPTModel:
     [
         pytest.param("interleaved", "half", id="even"),
         # The first runs all the lines that this does.
-        pytest.param("half", "interleaved", id="half", marks=pytest.mark.no_cover),
+        pytest.param("half", "interleaved", id="half"),
     ],
 )
+@pytest.mark.slow
 def test_trained_weights_tell_their_layout_whatever_the_code_applies(
     layout: str, other: str
 ) -> None:

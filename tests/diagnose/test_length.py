@@ -41,7 +41,7 @@ class Told(torch.nn.Module):
         return x
 
 
-@pytest.mark.no_cover
+@pytest.mark.slow
 def test_tables_with_too_few_rows_are_ill() -> None:
     def short(chance: Chance) -> Model:
         return ending(chance, 3, 40)
@@ -49,7 +49,7 @@ def test_tables_with_too_few_rows_are_ill() -> None:
     assert statuses(short, lambda model: nn.longest_input(model, length=40)) == {ILL}
 
 
-@pytest.mark.no_cover
+@pytest.mark.slow
 def test_tables_with_enough_rows_are_healthy() -> None:
     def long(chance: Chance) -> Model:
         return ending(chance, 40, 90)

@@ -59,17 +59,17 @@ def masked(chance: Chance) -> Model:
     )
 
 
-@pytest.mark.no_cover
+@pytest.mark.slow
 def test_models_with_positions_see_order() -> None:
     assert verdicts(seeing, nn.sees_order) == {"it sees order"}
 
 
-@pytest.mark.no_cover
+@pytest.mark.slow
 def test_models_without_positions_do_not_see_order() -> None:
     assert verdicts(blind, nn.sees_order) == {"it does not see order"}
 
 
-@pytest.mark.no_cover
+@pytest.mark.slow
 def test_deep_causal_models_without_positions_see_order_through_the_mask_alone() -> None:
     assert verdicts(masked, nn.sees_order) == {"only through the causal mask"}
 
@@ -138,9 +138,9 @@ class Narrow(torch.nn.Module):
 @pytest.mark.parametrize(
     "scheme",
     # The first two run all the lines that the others do.
-    ["sinusoidal", "t5"]
-    + [pytest.param(name, marks=pytest.mark.no_cover) for name in ("learned", "rope", "alibi")],
+    ["sinusoidal", "t5", "learned", "rope", "alibi"],
 )
+@pytest.mark.slow
 def test_nothing_hidden_by_rounding_is_called_ill(scheme: str) -> None:
     for seed in range(5):
         torch.manual_seed(seed)
@@ -285,7 +285,7 @@ def test_a_threshold_of_the_cosine_gives_wrong_verdicts() -> None:
     assert cosine(*without) < 0.5
 
 
-@pytest.mark.no_cover  # many runs of lines that others count
+@pytest.mark.slow
 def test_the_cosine_of_whole_models_does_not_tell_those_with_positions() -> None:
     def alike(scheme: str, seed: int) -> bool:
         torch.default_generator.manual_seed(seed)

@@ -16,7 +16,6 @@ from torch import Tensor, nn
 from posenc.alibi import alibi_bias, alibi_key_bias, alibi_slopes
 from posenc.nn.alibi import ALiBi
 from posenc.nn.attention import attention
-from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -43,9 +42,11 @@ def paper_bias(heads: int, relative: Tensor, *, causal: bool) -> Tensor:
 # The bias
 
 
-@each("causal", [True, False])
-@each(("queries", "keys", "offset"), [(5, 5, 0), (1, 9, 8), (3, 2, 4), (2, 6, 1)])
-@each("heads", [1, 6, 8])
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize(
+    ("queries", "keys", "offset"), [(5, 5, 0), (1, 9, 8), (3, 2, 4), (2, 6, 1)]
+)
+@pytest.mark.parametrize("heads", [1, 6, 8])
 def test_bias_equals_the_numpy_bias(
     heads: int, queries: int, keys: int, offset: int, causal: bool
 ) -> None:
@@ -56,8 +57,8 @@ def test_bias_equals_the_numpy_bias(
     assert torch.equal(bias, paper_bias(heads, far, causal=causal))
 
 
-@each("causal", [True, False])
-@each("dtype", DTYPES)
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_another_dtype_is_the_float64_bias_rounded_once(dtype: torch.dtype, causal: bool) -> None:
     far = relative(3, 4000, 3990)
     alibi = ALiBi(12, causal=causal)
@@ -80,7 +81,7 @@ def test_float32_arithmetic_would_change_one_entry_in_fourteen() -> None:
     torch.testing.assert_close(narrow, exact, rtol=2**-23, atol=0)
 
 
-@each("causal", [True, False])
+@pytest.mark.parametrize("causal", [True, False])
 def test_each_sequence_of_a_batch_may_have_its_own_positions(causal: bool) -> None:
     """Left padding, two packed documents, and a sequence with neither."""
     positions = torch.tensor([[0, 1, 2, 3, 4], [-2, -1, 0, 1, 2], [0, 1, 0, 1, 2]])
@@ -117,7 +118,7 @@ def test_the_symmetric_form_is_symmetric(heads: int, length: int) -> None:
     assert torch.equal(torch.maximum(ALiBi(heads)(relative(length)), bias), bias)
 
 
-@each("kind", [torch.int32, torch.int16, torch.int8])
+@pytest.mark.parametrize("kind", [torch.int32, torch.int16, torch.int8])
 def test_relative_positions_may_be_of_any_signed_integer_type(kind: torch.dtype) -> None:
     """−128 has no negation in int8; its distance is 128 all the same."""
     far = torch.tensor([[-128, -1, 0, 127]])
@@ -166,7 +167,7 @@ def test_nothing_is_learned_and_nothing_is_stored() -> None:
     assert alibi.load_state_dict({}).missing_keys == []
 
 
-@each("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_casting_the_module_never_rounds_the_bias(dtype: torch.dtype) -> None:
     far, expected = relative(2, 3000, 2998), ALiBi(12)(relative(2, 3000, 2998))
     model = nn.Sequential(nn.Linear(2, 2), ALiBi(12)).to(dtype)
@@ -228,8 +229,9 @@ class InTwoTypes(nn.Module):
         return self.alibi(far), self.alibi(far, dtype=torch.bfloat16)
 
 
-@each("causal", [True, False])
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
+@pytest.mark.parametrize("causal", [True, False])
 def test_it_compiles_to_one_graph_with_equal_results(causal: bool) -> None:
     torch._dynamo.reset()
     module = InTwoTypes(causal)
@@ -240,8 +242,9 @@ def test_it_compiles_to_one_graph_with_equal_results(causal: bool) -> None:
             assert torch.equal(ours, theirs)
 
 
-@each("causal", [True, False])
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
+@pytest.mark.parametrize("causal", [True, False])
 def test_it_exports_for_any_length_with_equal_results(causal: bool) -> None:
     alibi = ALiBi(12, causal=causal)
     lengths = {0: torch.export.Dim("query", max=99), 1: torch.export.Dim("key", min=2, max=99)}
@@ -253,51 +256,52 @@ def test_it_exports_for_any_length_with_equal_results(causal: bool) -> None:
 # Bad input
 
 
-@each("value", ["8", 8.0, True, None, [8], torch.ones(1), 1j])
+@pytest.mark.parametrize("value", ["8", 8.0, True, None, [8], torch.ones(1), 1j])
 def test_non_integer_heads_are_refused(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^heads must be an integer, 1 or more; got "):
         ALiBi(value)
 
 
-@each("value", [0, -1, -(10**20)])
+@pytest.mark.parametrize("value", [0, -1, -(10**20)])
 def test_zero_heads_are_refused(value: int) -> None:
     with pytest.raises(ValueError, match=rf"^heads must be an integer, 1 or more; got {value}$"):
         ALiBi(value)
 
 
-@each("value", [1, 0, None, "yes", np.True_, torch.tensor(True)])
+@pytest.mark.parametrize("value", [1, 0, None, "yes", np.True_, torch.tensor(True)])
 def test_causal_must_be_true_or_false(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^causal must be True or False; got "):
         ALiBi(2, causal=value)
 
 
-@each(
+@pytest.mark.parametrize(
     "value",
     [
         *(3, None, "3", [[0, 1]], np.zeros((2, 2), np.int64)),
         *(torch.zeros(2, 2, dtype=kind) for kind in (torch.float32, torch.bool, torch.complex64)),
         torch.full((2, 2), math.nan),
     ],
+    ids=repr,
 )
 def test_relative_positions_must_be_an_integer_tensor(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^relative must be an integer tensor; got "):
         ALiBi(2)(value)
 
 
-@each("shape", [(), (3,), (1, 1, 3, 3)])
+@pytest.mark.parametrize("shape", [(), (3,), (1, 1, 3, 3)])
 def test_relative_positions_of_the_wrong_shape_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match=r"^relative must be of shape \(query, key\)"):
         ALiBi(2)(torch.zeros(shape, dtype=torch.int64))
 
 
-@each("value", [2**53, -(2**53), -(2**63)])
+@pytest.mark.parametrize("value", [2**53, -(2**53), -(2**63)])
 def test_distances_that_float64_cannot_hold_are_refused(value: int) -> None:
     refusal = rf"^relative must be below 2\*\*53 in size; got {value}$"
     with pytest.raises(ValueError, match=refusal):
         ALiBi(2)(torch.tensor([[0, value]]))
 
 
-@each(
+@pytest.mark.parametrize(
     "value",
     [
         torch.int64,
@@ -309,6 +313,7 @@ def test_distances_that_float64_cannot_hold_are_refused(value: int) -> None:
         None,
         np.float32,
     ],
+    ids=str,
 )
 def test_dtype_must_be_a_float_type(value: Any) -> None:
     refusal = r"^dtype must be torch.float16, bfloat16, float32 or float64; got "

@@ -16,7 +16,6 @@ from torch import Tensor, nn
 from posenc.attention import attention as attention_in_numpy
 from posenc.attention import causal_mask
 from posenc.nn.attention import attention
-from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -69,8 +68,8 @@ def assert_equals_numpy(q: Tensor, k: Tensor, v: Tensor, **more: Tensor) -> None
 # The formula
 
 
-@each("dtype", DTYPES)
-@each("shape", [(), (6,), (4, 1), (4, 6), (3, 4, 6), (2, 1, 1, 6), (2, 3, 4, 6)])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(), (6,), (4, 1), (4, 6), (3, 4, 6), (2, 1, 1, 6), (2, 3, 4, 6)])
 def test_output_and_weights_equal_the_numpy_definition(
     shape: tuple[int, ...], dtype: torch.dtype
 ) -> None:
@@ -84,8 +83,8 @@ def test_output_and_weights_equal_the_numpy_definition(
         assert_equals_numpy(q, k, v, **more)
 
 
-@each("bias_dtype", DTYPES)
-@each("dtype", DTYPES)
+@pytest.mark.parametrize("bias_dtype", DTYPES)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_the_bias_may_be_of_another_dtype(dtype: torch.dtype, bias_dtype: torch.dtype) -> None:
     q, k, v = vectors(dtype)
     assert_equals_numpy(q, k, v, bias=random(3, 4, 6, seed=3).to(bias_dtype))
@@ -98,7 +97,7 @@ def test_leading_shapes_broadcast() -> None:
     assert_equals_numpy(q[0, 0], k[0], v[0])
 
 
-@each("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_narrow_dtypes_are_rounded_at_the_end_only(dtype: torch.dtype) -> None:
     """The result is the float32 result of the same numbers, cast: no product is narrow."""
     q, k, v = (10 * x for x in vectors(dtype))
@@ -146,7 +145,7 @@ def test_nan_reaches_only_the_queries_that_attend_to_it() -> None:
         assert output.isnan().any(-1).nonzero().tolist() == [[0, 0, 1]]
 
 
-@each("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_decoding_with_a_cache_equals_attention_at_once(dtype: torch.dtype) -> None:
     q, k, v = (random(2, 3, 7, 8, seed=i).to(dtype) for i in range(3))
     whole = attention(q, k, v, mask=causal(7))
@@ -211,9 +210,9 @@ def test_no_queries_give_empty_results() -> None:
 # Overflow, NaN and infinity
 
 
-@each("dtype", DTYPES[:3])
-@each("sign", [1.0, -1.0, 0.0])
-@each("mask", [None, causal(3)])
+@pytest.mark.parametrize("dtype", DTYPES[:3])
+@pytest.mark.parametrize("sign", [1.0, -1.0, 0.0])
+@pytest.mark.parametrize("mask", [None, causal(3)])
 def test_overflowing_scores_are_refused_naming_q_and_k(
     dtype: torch.dtype, sign: float, mask: Tensor | None
 ) -> None:
@@ -252,7 +251,6 @@ def test_nan_and_infinity_in_the_vectors_are_not_refused() -> None:
 
 @quick
 @given(seed=st.integers(0, 2**32 - 1), size=st.sampled_from([0.01, 1.0, 30.0]))
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_weights_sum_to_one_and_the_output_stays_within_the_values(seed: int, size: float) -> None:
     q, k, v = (size * random(2, 5, 4, seed=seed + i) for i in range(3))
     output, weights = attention(q, k, v, mask=causal(5))
@@ -265,7 +263,6 @@ def test_weights_sum_to_one_and_the_output_stays_within_the_values(seed: int, si
 
 @quick
 @given(seed=st.integers(0, 2**32 - 1), order=st.permutations(range(6)))
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_reordered_tokens_give_reordered_outputs(seed: int, order: list[int]) -> None:
     words = random(6, 4, seed=seed)
     output, weights = attention(words, words, words)
@@ -307,7 +304,8 @@ def test_hidden_keys_and_values_get_no_gradient() -> None:
 # Compiled, exported, and without numbers
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_it_compiles_to_one_graph_with_equal_results() -> None:
     torch._dynamo.reset()
     q, k, v = vectors(torch.float32)
@@ -318,7 +316,8 @@ def test_it_compiles_to_one_graph_with_equal_results() -> None:
             torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-6)
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_it_exports_for_any_length_with_equal_results() -> None:
     length = torch.export.Dim("length", min=2, max=64)
     q, k, v, mask = *(random(2, 3, 5, 8, seed=i).float() for i in range(3)), causal(5)
@@ -330,7 +329,8 @@ def test_it_exports_for_any_length_with_equal_results() -> None:
             assert torch.equal(ours, theirs)
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_compiled_a_query_without_visible_keys_gets_nan() -> None:
     torch._dynamo.reset()
     q, k, v = vectors(torch.float32)
@@ -358,8 +358,8 @@ GOOD: dict[str, Any] = {"q": torch.ones(2, 4), "k": torch.ones(3, 4), "v": torch
 INF = math.inf
 
 
-@each("name", ["q", "k", "v", "bias"])
-@each(
+@pytest.mark.parametrize("name", ["q", "k", "v", "bias"])
+@pytest.mark.parametrize(
     "value",
     [
         *("ones", 1.0, [[1.0]], np.ones((3, 4)), True),
@@ -372,27 +372,27 @@ def test_non_floating_tensors_are_refused(name: str, value: object) -> None:
         attention(**GOOD | {name: value})
 
 
-@each("name", ["q", "k", "v"])
+@pytest.mark.parametrize("name", ["q", "k", "v"])
 def test_vectors_of_width_zero_are_refused(name: str) -> None:
     with pytest.raises(TypeError, match=rf"^{name} must be a floating tensor; got None \(NoneType"):
         attention(**GOOD | {name: None})
 
 
-@each("value", ["ones", True, [True], np.ones(3, bool), torch.ones(3)])
+@pytest.mark.parametrize("value", ["ones", True, [True], np.ones(3, bool), torch.ones(3)])
 def test_a_mask_of_anything_but_booleans_is_refused(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^mask must be a boolean tensor; got "):
         attention(**GOOD, mask=value)
 
 
-@each("name", ["k", "v"])
-@each("dtype", [torch.float64, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("name", ["k", "v"])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
 def test_mixed_dtypes_are_refused(name: str, dtype: torch.dtype) -> None:
     refusal = f"^{name} must have the dtype of q, torch.float32; got {dtype}$"
     with pytest.raises(TypeError, match=refusal):
         attention(**GOOD | {name: GOOD[name].to(dtype)})
 
 
-@each("name", ["k", "v", "bias", "mask"])
+@pytest.mark.parametrize("name", ["k", "v", "bias", "mask"])
 def test_mixed_devices_are_refused(name: str) -> None:
     given = GOOD | {"bias": torch.zeros(2, 3), "mask": causal(2, 3)}
     with pytest.raises(ValueError, match=f"^{name} must be on the device cpu; got meta$"):
@@ -430,7 +430,7 @@ SHAPES: list[tuple[dict[str, tuple[int, ...]], str]] = [
 ]
 
 
-@each(("shapes", "refusal"), SHAPES)
+@pytest.mark.parametrize(("shapes", "refusal"), SHAPES)
 def test_shapes_that_do_not_fit_are_refused(
     shapes: dict[str, tuple[int, ...]], refusal: str
 ) -> None:
@@ -442,11 +442,11 @@ def test_shapes_that_do_not_fit_are_refused(
         attention(**GOOD | bad)
 
 
-@each(
+@pytest.mark.parametrize(
     ("numbers", "shown"),
     [([math.nan, 0.0, 0.0], "nan"), ([INF, -INF, 0.0], "inf"), ([-INF, math.nan, INF], "nan")],
 )
-@each("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_a_bias_of_nan_or_infinity_is_refused(
     numbers: list[float], shown: str, dtype: torch.dtype
 ) -> None:
@@ -455,7 +455,7 @@ def test_a_bias_of_nan_or_infinity_is_refused(
         attention(**GOOD, bias=torch.tensor(numbers, dtype=dtype))
 
 
-@each(
+@pytest.mark.parametrize(
     ("mask", "bias", "query"),
     [
         (torch.tensor([[True] * 3, [False] * 3]), None, [1]),

@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 
 from posenc import nn
-from tests.cases import each
 
 torch.manual_seed(0)
 Call = Callable[..., object]
@@ -292,14 +291,14 @@ def cases() -> Iterator[tuple[str, str]]:
                 yield name, argument
 
 
-@each("name", [name for name, call in public_calls() if arguments(call)])
+@pytest.mark.parametrize("name", [name for name, call in public_calls() if arguments(call)])
 def test_every_argument_of_every_public_name_has_bad_values_here(name: str) -> None:
     call, good = CALLS[name]
     call(**good)
     assert [argument for argument in arguments(call) if not bad_values(name, argument)] == []
 
 
-@each(("name", "argument"), cases())
+@pytest.mark.parametrize(("name", "argument"), [*cases()])
 def test_bad_input_is_refused_under_its_name(name: str, argument: str) -> None:
     call, good = CALLS[name]
     for number, value in enumerate(bad_values(name, argument)):

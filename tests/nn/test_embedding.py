@@ -13,7 +13,6 @@ from torch import Tensor
 from posenc import counting_encoding, no_encoding, sinusoidal_encoding
 from posenc.nn import GPTModel
 from posenc.nn.embedding import POSITION_TYPES, PositionalEmbedding
-from tests.cases import each
 
 IDS = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]])
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
@@ -56,7 +55,7 @@ def test_defaults_are_learned_positions_and_dropout_of_a_tenth() -> None:
     assert (layer.vocab_size, layer.max_len, layer.d_model) == (100, 20, 8)
 
 
-@each("pos_type", POSITION_TYPES)
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
 def test_token_table_starts_with_standard_deviation_0_02(pos_type: str) -> None:
     torch.manual_seed(0)
     layer = PositionalEmbedding(1000, 500, 100, pos_type)
@@ -66,8 +65,8 @@ def test_token_table_starts_with_standard_deviation_0_02(pos_type: str) -> None:
         assert layer.pos_embedding(500).std().item() == pytest.approx(0.02, rel=0.01)
 
 
-@each("pos_type", POSITION_TYPES)
-@each("dtype", DTYPES)
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_each_row_is_the_sum_of_token_and_position_rows(pos_type: str, dtype: torch.dtype) -> None:
     layer = embedding(pos_type).to(dtype)
     tokens = layer.token_embedding.weight.detach()[IDS]
@@ -89,7 +88,7 @@ def test_an_unscaled_sinusoid_outweighs_its_token_and_scaling_helps() -> None:
     torch.testing.assert_close(position.norm(dim=-1), torch.full((2, 5), 2.0), rtol=1e-6, atol=0)
 
 
-@each("pos_type", POSITION_TYPES)
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
 def test_scaling_applies_to_tokens_and_not_to_positions(pos_type: str) -> None:
     layer = embedding(pos_type, scale_tokens=True).double()
     tokens = layer.token_embedding.weight.detach()[IDS]
@@ -128,7 +127,7 @@ def test_dropout_is_active_in_training_mode_only() -> None:
 # Positions
 
 
-@each("pos_type", POSITION_TYPES)
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
 def test_offset_shared_and_per_sequence_positions_agree(pos_type: str) -> None:
     layer = embedding(pos_type)
     moved = layer(IDS, offset=15)
@@ -138,7 +137,7 @@ def test_offset_shared_and_per_sequence_positions_agree(pos_type: str) -> None:
         assert torch.equal(layer(IDS.to(dtype), positions=ids.expand(2, 5)), moved)
 
 
-@each("pos_type", POSITION_TYPES)
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
 def test_each_sequence_has_the_positions_given_for_it(pos_type: str) -> None:
     layer = embedding(pos_type).double()
     positions = torch.tensor([[0, 0, 0, 1, 2], [0, 1, 0, 1, 2]])  # left-padded; two texts packed
@@ -151,20 +150,20 @@ def test_each_sequence_has_the_positions_given_for_it(pos_type: str) -> None:
     )
 
 
-@each("pos_type", POSITION_TYPES)
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
 def test_step_by_step_equals_all_at_once(pos_type: str) -> None:
     layer = embedding(pos_type)
     steps = [layer(IDS[:, p : p + 1], offset=p) for p in range(5)]
     assert torch.equal(torch.cat(steps, dim=1), layer(IDS))
 
 
-@each("pos_type", ["none", "counting", "sinusoidal"])
+@pytest.mark.parametrize("pos_type", ["none", "counting", "sinusoidal"])
 def test_formula_schemes_accept_fractional_and_negative_positions(pos_type: str) -> None:
     layer = embedding(pos_type)
     assert layer(IDS, positions=torch.tensor([-1.0, 0.5, 2, 3, 19.5])).isfinite().all()
 
 
-@each("pos_type", POSITION_TYPES)
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
 def test_no_tokens_give_an_empty_result(pos_type: str) -> None:
     layer = embedding(pos_type)
     assert layer(torch.zeros(2, 0, dtype=torch.long)).shape == (2, 0, 8)
@@ -174,7 +173,7 @@ def test_no_tokens_give_an_empty_result(pos_type: str) -> None:
 # Right where others slip
 
 
-@each("pos_type", ["sinusoidal", "learned"])
+@pytest.mark.parametrize("pos_type", ["sinusoidal", "learned"])
 def test_a_bfloat16_model_tells_1000_positions_apart(pos_type: str) -> None:
     torch.manual_seed(0)
     layer = PositionalEmbedding(2, 1000, 64, pos_type, 0.0).to(torch.bfloat16)
@@ -189,7 +188,7 @@ def test_counting_in_bfloat16_cannot_tell_1000_positions_apart() -> None:
     assert len(np.unique(rows, axis=0)) < 600
 
 
-@each("pos_type", POSITION_TYPES)
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
 def test_the_state_dict_holds_only_the_tables(pos_type: str) -> None:
     first, other = embedding(pos_type), PositionalEmbedding(100, 20, 8, pos_type, 0.0)
     learned = ["pos_embedding.embedding.weight"] if pos_type == "learned" else []
@@ -199,14 +198,14 @@ def test_the_state_dict_holds_only_the_tables(pos_type: str) -> None:
     assert torch.equal(other(IDS), first(IDS))
 
 
-@each("pos_type", POSITION_TYPES)
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
 def test_casting_to_another_dtype_and_back_keeps_the_rows(pos_type: str) -> None:
     layer = embedding(pos_type).to(torch.bfloat16)
     before = layer(IDS)
     assert torch.equal(layer.double().to(torch.bfloat16)(IDS), before)
 
 
-@each("pos_type", POSITION_TYPES)
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
 def test_a_layer_from_the_meta_device_is_initialized_by_reset_parameters(pos_type: str) -> None:
     with torch.device("meta"):
         layer = PositionalEmbedding(100, 20, 8, pos_type, 0.0)
@@ -219,7 +218,7 @@ def test_a_layer_from_the_meta_device_is_initialized_by_reset_parameters(pos_typ
     assert torch.equal(layer(IDS), other(IDS))
 
 
-@each("pos_type", POSITION_TYPES)
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
 def test_gradients_reach_the_rows_used_and_no_others(pos_type: str) -> None:
     layer = embedding(pos_type)
     layer(IDS, offset=2).sum().backward()
@@ -240,8 +239,9 @@ def test_writing_into_a_result_does_not_change_the_tables() -> None:
     assert torch.equal(layer(IDS), before)
 
 
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 @pytest.mark.parametrize("pos_type", POSITION_TYPES)
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
 def test_it_compiles_in_one_graph(pos_type: str) -> None:
     layer = embedding(pos_type)
 
@@ -258,8 +258,9 @@ def test_it_compiles_in_one_graph(pos_type: str) -> None:
             assert torch.equal(ours, theirs)
 
 
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 @pytest.mark.parametrize("pos_type", POSITION_TYPES)
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
 def test_it_exports_for_any_length(pos_type: str) -> None:
     layer = embedding(pos_type)
     length = torch.export.Dim("length", min=2, max=20)
@@ -275,7 +276,7 @@ def test_repr_shows_the_arguments() -> None:
     assert str(2**53) not in repr(GPTModel(10, 8, 8, 2, 1, "shaw"))
 
 
-@each("pos_type", ["none", "counting", "sinusoidal"])
+@pytest.mark.parametrize("pos_type", ["none", "counting", "sinusoidal"])
 def test_a_formula_needs_no_limit(pos_type: str) -> None:
     layer = PositionalEmbedding(100, None, 8, pos_type, 0.0)
     assert layer.max_len is None
@@ -299,7 +300,7 @@ def test_max_len_follows_a_replaced_table() -> None:
 # What is refused
 
 
-@each("pos_type", POSITION_TYPES)
+@pytest.mark.parametrize("pos_type", POSITION_TYPES)
 def test_sequences_longer_than_max_len_are_refused_by_every_scheme(pos_type: str) -> None:
     layer = embedding(pos_type)
     assert layer(torch.zeros(1, 20, dtype=torch.long)).shape == (1, 20, 8)
@@ -335,7 +336,7 @@ BAD_ARGUMENTS: tuple[tuple[str, Any, type[Exception]], ...] = (
 )
 
 
-@each(("argument", "value", "error"), BAD_ARGUMENTS)
+@pytest.mark.parametrize(("argument", "value", "error"), BAD_ARGUMENTS)
 def test_bad_arguments_are_refused_by_name(
     argument: str, value: Any, error: type[Exception]
 ) -> None:
@@ -379,15 +380,15 @@ BAD_CALLS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
 }
 
 
-@each("pos_type", ["none", "counting", "sinusoidal"])
-@each("name", BAD_CALLS)
+@pytest.mark.parametrize("pos_type", ["none", "counting", "sinusoidal"])
+@pytest.mark.parametrize("name", BAD_CALLS)
 def test_bad_calls_are_refused_by_name(name: str, pos_type: str) -> None:
     given, error, argument = BAD_CALLS[name]
     with pytest.raises(error, match=rf"^{argument} must be .*; got "):
         embedding(pos_type)(**{"token_ids": IDS, **given})
 
 
-@each("name", BAD_CALLS)
+@pytest.mark.parametrize("name", BAD_CALLS)
 def test_bad_calls_of_a_learned_one_are_refused_by_name(name: str) -> None:
     given, error, argument = BAD_CALLS[name]
     error = TypeError if name == "NaN" else error  # no real position has a row
@@ -395,7 +396,7 @@ def test_bad_calls_of_a_learned_one_are_refused_by_name(name: str) -> None:
         embedding("learned")(**{"token_ids": IDS, **given})
 
 
-@each(
+@pytest.mark.parametrize(
     ("positions", "error"),
     [
         (torch.tensor([0, 1, 2, 3, -1]), ValueError),

@@ -31,7 +31,6 @@ from posenc.nn import (
     reversed_view,
 )
 from posenc.nn import rotary as rotary_file
-from tests.cases import each
 
 LAYOUTS = ("interleaved", "half")
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
@@ -44,8 +43,8 @@ ROUNDING = {
     torch.float16: 2.0**-12,
 }
 
-both_layouts = each("layout", LAYOUTS)
-every_dtype = each("dtype", DTYPES)
+both_layouts = pytest.mark.parametrize("layout", LAYOUTS)
+every_dtype = pytest.mark.parametrize("dtype", DTYPES)
 
 
 def random(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:
@@ -75,8 +74,8 @@ def defined(x: Tensor, positions: Any, **keywords: Any) -> Tensor:
 
 @both_layouts
 @every_dtype
-@each("rotary_d", [None, 2, 6])
-@each("shape", [(2, 3, 5, 8), (1, 1, 1, 8), (3, 2, 1, 8), (1, 2, 33, 8)])
+@pytest.mark.parametrize("rotary_d", [None, 2, 6])
+@pytest.mark.parametrize("shape", [(2, 3, 5, 8), (1, 1, 1, 8), (3, 2, 1, 8), (1, 2, 33, 8)])
 def test_fast_rotation_equals_the_definition(
     shape: tuple[int, ...], rotary_d: int | None, dtype: torch.dtype, layout: str
 ) -> None:
@@ -102,7 +101,7 @@ def test_fast_rotation_at_position_a_million_is_as_exact_as_at_zero(
 
 
 @both_layouts
-@each("kind", [torch.int64, torch.float32, torch.float64])
+@pytest.mark.parametrize("kind", [torch.int64, torch.float32, torch.float64])
 def test_factors_take_positions_as_the_module_does(kind: torch.dtype, layout: str) -> None:
     module, x = RotaryEmbedding(8, layout=layout), random(2, 3, 4, 8)
     for positions in (torch.tensor([5, 0, 9, 2]), torch.tensor([[5, 0, 9, 2], [-1, 3, 3, 70]])):
@@ -181,8 +180,8 @@ def test_rotation_by_tiles_equals_rotation_at_once(
 
 
 @both_layouts
-@each("rotary_d", [None, 6])
-@each("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("rotary_d", [None, 6])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_a_decoding_step_takes_few_operations(
     dtype: torch.dtype, rotary_d: int | None, layout: str
 ) -> None:
@@ -212,8 +211,8 @@ class Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return func(*args, **(kwargs or {}))
 
 
-@each("dtype", DTYPES)
-@each("rotary_d", [None, 6])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rotary_d", [None, 6])
 def test_halves_rotated_at_once_equal_halves_rotated_by_tiles(
     monkeypatch: pytest.MonkeyPatch, rotary_d: int | None, dtype: torch.dtype
 ) -> None:
@@ -250,9 +249,9 @@ def test_no_vectors_give_no_vectors(layout: str) -> None:
             assert module.turn(x, module.factors(x), out=x).shape == shape
 
 
+@pytest.mark.slow
 @both_layouts
 @every_dtype
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_large_results_have_the_strides_of_the_input(dtype: torch.dtype, layout: str) -> None:
     """Above and below the size from which huge pages are used, in any order of axes."""
     module = RotaryEmbedding(64, layout=layout, rotary_d=48)
@@ -268,7 +267,7 @@ def test_large_results_have_the_strides_of_the_input(dtype: torch.dtype, layout:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts pages as Linux hands them out")
-@each("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_rotation_into_out_maps_no_new_pages(dtype: torch.dtype) -> None:
     """A new tensor of this size maps new pages; huge pages make them few, but never zero."""
     import resource
@@ -291,7 +290,7 @@ def test_rotation_into_out_maps_no_new_pages(dtype: torch.dtype) -> None:
     assert min(into) * resource.getpagesize() < x.nbytes / 64
 
 
-@each("rotary_d", [None, 6])
+@pytest.mark.parametrize("rotary_d", [None, 6])
 def test_scores_do_not_change_when_a_norm_on_heads_is_converted_too(rotary_d: int | None) -> None:
     """Query and key projections with biases, and a norm with weights before the rotation."""
     x, generator = random(2, 5, 24), torch.Generator().manual_seed(1)
@@ -336,7 +335,7 @@ def test_out_that_shares_memory_with_x_is_refused() -> None:
 
 
 @both_layouts
-@each("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_memory_shared_between_storages_is_detected(dtype: Any, layout: str) -> None:
     """Each tensor made from an array has its own storage."""
     memory = np.random.default_rng(0).standard_normal((2, 3, 6, 8)).astype(dtype)
@@ -352,7 +351,7 @@ def test_memory_shared_between_storages_is_detected(dtype: Any, layout: str) -> 
 
 
 @both_layouts
-@each("whole", [np.zeros((2, 5, 3, 4, 8)), torch.zeros(2, 5, 3, 4, 8)])
+@pytest.mark.parametrize("whole", [np.zeros((2, 5, 3, 4, 8)), torch.zeros(2, 5, 3, 4, 8)])
 def test_adjacent_tensors_are_not_taken_to_share_memory(whole: Any, layout: str) -> None:
     """Queries and keys side by side, as one projection makes them, in one storage or in two."""
     q, k = (torch.as_tensor(whole[:, :, i]).transpose(1, 2) for i in (0, 1))
@@ -374,7 +373,7 @@ def test_out_that_shares_memory_with_factors_is_refused(layout: str) -> None:
     assert torch.equal(factors, module.factors(x))
 
 
-@each(
+@pytest.mark.parametrize(
     ("shape", "strides", "shared"),
     [
         ((2, 3), (3, 1), False),
@@ -398,7 +397,6 @@ def test_overlapping_strides_are_detected(
 
 
 @both_layouts
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_gradients_of_the_fast_path_are_rotated_back(layout: str) -> None:
     module = RotaryEmbedding(8, layout=layout, rotary_d=6)
     x, arriving = random(2, 3, 5, 8).requires_grad_(), random(2, 3, 5, 8, seed=1)
@@ -438,8 +436,8 @@ FOLLOWED = ("x", "x in no_grad", "x and its gradient", "factors", "both")
 
 @forward_mode
 @both_layouts
-@each("dtype", [torch.float64, torch.bfloat16])
-@each("which", FOLLOWED)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("which", FOLLOWED)
 def test_forward_mode_tangents_are_rotated(which: str, dtype: torch.dtype, layout: str) -> None:
     """Rotation is linear in `x` and in the factors, so a tangent can replace either."""
     module = RotaryEmbedding(8, layout=layout, rotary_d=6)
@@ -465,10 +463,10 @@ def test_forward_mode_tangents_are_rotated(which: str, dtype: torch.dtype, layou
         assert error <= 64 * ROUNDING[dtype]
 
 
+@pytest.mark.slow
 @forward_mode
 @both_layouts
-@each("rotary_d", [None, 2])
-@pytest.mark.no_cover  # many runs of lines that others count
+@pytest.mark.parametrize("rotary_d", [None, 2])
 def test_derivatives_in_every_mode_equal_finite_differences(
     rotary_d: int | None, layout: str
 ) -> None:
@@ -515,7 +513,7 @@ def test_a_batch_of_gradients_is_rotated_back(layout: str) -> None:
 
 @forward_mode
 @both_layouts
-@each("which", ["x", "factors", "out"])
+@pytest.mark.parametrize("which", ["x", "factors", "out"])
 def test_out_is_refused_where_tangents_are_recorded(which: str, layout: str) -> None:
     module, x = RotaryEmbedding(8, layout=layout), random(1, 2, 3, 8)
     given = {"x": x, "factors": module.factors(x), "out": torch.empty_like(x)}
@@ -549,8 +547,9 @@ class Layer(nn.Module):
         return self.rotary.turn(x, factors), self.rotary.turn(x, factors, out=out)
 
 
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 @both_layouts
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
 def test_fast_path_compiles_into_one_graph(layout: str) -> None:
     module, x = Layer(layout), random(2, 3, 5, 8)
     compiled = torch.compile(module, fullgraph=True, backend="aot_eager")
@@ -580,8 +579,8 @@ BIASES: dict[str, Callable[[Tensor], Tensor]] = {
     "T5, decoder": T5RelativeBias(6, bidirectional=False).requires_grad_(False),
 }
 
-every_bias = each("bias", BIASES.values())
-every_size = each(
+every_bias = pytest.mark.parametrize("bias", BIASES.values())
+every_size = pytest.mark.parametrize(
     ("queries", "keys", "offset"), [(5, 5, 0), (1, 7, 6), (3, 8, 5), (4, 2, 0), (1, 1, 0)]
 )
 
@@ -609,7 +608,6 @@ def test_reversed_view_flipped_is_the_bias(
 @every_dtype
 @every_size
 @every_bias
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_relative_attention_equals_attention_with_the_bias(
     bias: Callable[[Tensor], Tensor], queries: int, keys: int, offset: int, dtype: torch.dtype
 ) -> None:
@@ -690,8 +688,8 @@ def test_rows_that_hide_every_key_from_a_query_are_refused() -> None:
     relative_attention(q, k, v, rows)
 
 
-@each("query", [0, 1, 2, 3])
-@each("head", [0, 1])
+@pytest.mark.parametrize("query", [0, 1, 2, 3])
+@pytest.mark.parametrize("head", [0, 1])
 def test_rows_error_names_the_query_without_visible_keys(query: int, head: int) -> None:
     q, k = random(1, 2, 4, 8), random(1, 2, 3, 8, seed=1)
     rows = torch.zeros(2, 6)
@@ -701,7 +699,7 @@ def test_rows_error_names_the_query_without_visible_keys(query: int, head: int) 
         relative_attention(q, k, k, rows)
 
 
-@each("shape", [(1, 2, 0, 8), (1, 2, 3, 0)])
+@pytest.mark.parametrize("shape", [(1, 2, 0, 8), (1, 2, 3, 0)])
 def test_relative_attention_refuses_empty_queries_and_keys(shape: tuple[int, ...]) -> None:
     q = torch.ones(shape)
     k = v = torch.ones(1, 2, 3, shape[-1])
@@ -716,7 +714,8 @@ def test_relative_attention_returns_the_right_shape_on_meta() -> None:
     assert relative_attention(q, k, k, rows).shape == (1, 2, 3, 8)
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_relative_attention_compiles_into_one_graph() -> None:
     bias, (q, k, v) = ALiBi(6), random(3, 1, 6, 5, 8)
     rows = bias(relative_row(5, 5))[:, 0]
@@ -737,8 +736,9 @@ def test_score_function_adds_the_bias(
     torch.testing.assert_close(found, expected, rtol=0, atol=0)
 
 
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 @every_bias
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
 def test_flex_attention_accepts_the_score_function(bias: Callable[[Tensor], Tensor]) -> None:
     from torch.nn.attention.flex_attention import flex_attention
 

@@ -37,7 +37,6 @@ from posenc.nn.gpt import (
 from posenc.nn.tokenizer import create_tokenizer
 from posenc.rotary import apply_rope
 from posenc.t5 import t5_bias
-from tests.cases import each
 
 Array = NDArray[np.float64]
 
@@ -146,13 +145,14 @@ def check_against_hand(read: GPTModel, text: Tensor = TEXT) -> None:
         np.testing.assert_allclose(weights[:, row], expected_weights, atol=CLOSE, rtol=0)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_model_equals_the_numpy_computation(scheme: str) -> None:
     check_against_hand(model(scheme))
 
 
-@each(("scheme", "table"), [("t5", "t5.table"), ("shaw", "attention.shaw.table")])
-@pytest.mark.no_cover  # many runs of lines that others count
+@pytest.mark.parametrize(
+    ("scheme", "table"), [("t5", "t5.table"), ("shaw", "attention.shaw.table")]
+)
 def test_far_tokens_use_their_own_rows_as_in_the_numpy_computation(scheme: str, table: str) -> None:
     """T5 has one bucket per distance up to 15 and then wider ones; Shaw clips at 16."""
     read, text = model(scheme), TEXT.repeat(1, 5)
@@ -170,7 +170,7 @@ def test_a_float64_model_has_slopes_that_float32_would_round() -> None:
     check_against_hand(model("alibi", heads=12))  # 2**-0.5 is among those of 12 heads
 
 
-@each("scheme", ["rope", "alibi", "t5", "shaw"])
+@pytest.mark.parametrize("scheme", ["rope", "alibi", "t5", "shaw"])
 def test_removing_the_scheme_changes_the_logits(scheme: str) -> None:
     read = model(scheme)
     read.alibi = read.t5 = None
@@ -187,7 +187,7 @@ def test_removing_the_scheme_changes_the_logits(scheme: str) -> None:
 # --- Shapes, sizes, starts ------------------------------------------------------------------
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_parameter_count_follows_the_formula(scheme: str) -> None:
     v, rows, w, h, n = VOCABULARY, MAX_LEN, WIDTH, HEADS, LAYERS
     norm, attention, mlp = 2 * w, 4 * w * w + 4 * w, 8 * w * w + 5 * w
@@ -197,7 +197,7 @@ def test_parameter_count_follows_the_formula(scheme: str) -> None:
     assert counted == shared + position.get(scheme, 0)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_attention_rows_sum_to_one_and_never_look_ahead(scheme: str) -> None:
     cache = Cache()
@@ -224,7 +224,7 @@ def test_documents_are_runs_and_numbers_may_repeat() -> None:
     assert torch.equal(weights[0, 0, 0] > 0, looks)
 
 
-@each("dtype", [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8])
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8])
 @torch.no_grad()
 def test_ids_and_documents_of_every_integer_type_are_read_alike(dtype: torch.dtype) -> None:
     documents = torch.tensor([[2, 2, 1, 1, 1, 1, 0, 0], [0] * 8])
@@ -233,7 +233,7 @@ def test_ids_and_documents_of_every_integer_type_are_read_alike(dtype: torch.dty
     assert torch.equal(read(TEXT.to(dtype), documents=documents.to(dtype)), expected)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_new_model_predicts_nearly_uniformly(scheme: str) -> None:
     fresh = GPTModel(512, 64, 64, 4, 2, scheme).eval()
     for name, parameter in fresh.named_parameters():
@@ -257,7 +257,7 @@ def test_an_empty_batch_gives_empty_logits() -> None:
         assert model(scheme).generate(none, 2, temperature=1).shape == (0, 5)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_only_the_first_four_schemes_add_positions_in_the_embedding(scheme: str) -> None:
     read = model(scheme)
     tokens = read.embedding.token_embedding(TEXT).detach()
@@ -283,7 +283,7 @@ def test_layer_normalization_removes_counting_positions() -> None:
     torch.testing.assert_close(counting(TEXT), none(TEXT), atol=CLOSE, rtol=0)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_one_layer_without_positions_ignores_the_order_of_earlier_tokens(scheme: str) -> None:
     forwards, backwards = TEXT[:1], TEXT[:1, [3, 6, 1, 0, 5, 4, 2, 7]]
@@ -296,9 +296,8 @@ def test_one_layer_without_positions_ignores_the_order_of_earlier_tokens(scheme:
     assert told_apart(deep)  # by the causal mask, which shows each token another past
 
 
-@each("scheme", FORMULAS)
+@pytest.mark.parametrize("scheme", FORMULAS)
 @torch.no_grad()
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_schemes_without_a_table_accept_inputs_longer_than_max_len(scheme: str) -> None:
     read, text = model(scheme), TEXT.repeat(1, 3)
     assert read(text).isfinite().all()
@@ -400,10 +399,9 @@ def check_generation(read: GPTModel, padding: Tensor | None, patch: pytest.Monke
         torch.testing.assert_close(found, whole[0, -3:], atol=CLOSE, rtol=0)
 
 
-@each("where", PADDING)
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("where", PADDING)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_generation_uses_the_logits_computed_without_a_cache(
     scheme: str, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -432,7 +430,8 @@ def last_column(self: GPTModel, ids: Tensor, *, cache: Cache, padding: Tensor | 
     return logits[:, -1:].expand_as(logits)
 
 
-@each(
+@pytest.mark.slow
+@pytest.mark.parametrize(
     ("fault", "where"),
     [
         *((fault, where) for fault in (no_cache, dropped_cache) for where in PADDING),
@@ -440,9 +439,8 @@ def last_column(self: GPTModel, ids: Tensor, *, cache: Cache, padding: Tensor | 
         *((last_column, where) for where in ("right", "another in each row")),
     ],
 )
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_planted_faults_in_generation_are_detected(
     scheme: str, fault: Callable[..., Any], where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -459,9 +457,8 @@ def without_a_cache(read: GPTModel, ids: list[int], new_tokens: int) -> list[int
     return ids
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_greedy_generation_takes_the_most_likely_token(scheme: str) -> None:
     read, prompt = writer(scheme), TEXT[:, :4]
     expected = [without_a_cache(read, ids, 4) for ids in prompt.tolist()]
@@ -470,9 +467,8 @@ def test_greedy_generation_takes_the_most_likely_token(scheme: str) -> None:
     assert read.generate(prompt, 4).tolist() == expected
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_padded_prompts_are_continued_like_unpadded_ones(scheme: str) -> None:
     read, real = writer(scheme), PADDING["another in each row"]
     assert real is not None
@@ -498,9 +494,8 @@ def test_sampling_depends_on_the_generator_only() -> None:
     assert torch.equal(read.generate(prompt, 5, temperature=2.0), first)
 
 
-@each("temperature", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
 @torch.no_grad()
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_samples_follow_the_softmax_at_the_temperature(temperature: float) -> None:
     read, draws = model("alibi"), 4000
     odds = (read(TEXT[:1])[0, -1] / temperature).softmax(dim=0)
@@ -510,7 +505,7 @@ def test_samples_follow_the_softmax_at_the_temperature(temperature: float) -> No
     assert ((share - odds).abs() <= 5 * (odds * (1 - odds) / draws).sqrt() + 1e-9).all()
 
 
-@each("temperature", [5e-324, 1e-300, 1e-6])
+@pytest.mark.parametrize("temperature", [5e-324, 1e-300, 1e-6])
 def test_sampling_at_a_tiny_temperature_takes_the_most_likely_token(temperature: float) -> None:
     read = model("t5")
     assert torch.equal(read.generate(TEXT, 4, temperature=temperature), read.generate(TEXT, 4))
@@ -558,7 +553,6 @@ def test_generation_with_nan_parameters_is_refused() -> None:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_every_scheme_memorizes_a_short_sequence(scheme: str) -> None:
     text = torch.tensor([[1, 2, 3, 1, 4, 1, 2, 5, 6, 3, 2, 1, 7, 7, 2, 3]])
     learner = GPTModel(8, 16, 32, 2, 2, scheme)
@@ -601,7 +595,7 @@ def test_dropout_acts_on_the_embedding_and_on_each_sublayer(
 # --- Configurations --------------------------------------------------------------------------
 
 
-@each(("name", "kind"), [("tiny", "simple"), ("byte", "byte")])
+@pytest.mark.parametrize(("name", "kind"), [("tiny", "simple"), ("byte", "byte")])
 @torch.no_grad()
 def test_a_configuration_fits_its_tokenizer(name: str, kind: Any) -> None:
     config, tokenizer = create_model_config(name), create_tokenizer(kind)
@@ -624,7 +618,7 @@ def test_each_call_returns_a_new_configuration() -> None:
 SIZES = {"vocab_size": 11, "max_len": 8, "d_model": 12, "heads": 3, "layers": 1}
 
 
-@each(
+@pytest.mark.parametrize(
     ("changed", "error", "message"),
     [
         *(({size: 0}, ValueError, f"{size} must be .*got 0") for size in SIZES),
@@ -656,7 +650,7 @@ def test_bad_model_arguments_are_refused(
 OTHER = torch.ones(2, 7).bool()
 
 
-@each(
+@pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
         ({"token_ids": [[1, 2]]}, TypeError, "token_ids must be an integer tensor; got"),
@@ -697,7 +691,7 @@ def test_bad_calls_are_refused(
         model()(**arguments)
 
 
-@each(
+@pytest.mark.parametrize(
     "other",
     [model("rope"), model("alibi"), model("rope", layers=1), model("rope", heads=2)],
 )
@@ -744,10 +738,9 @@ def pickled(cache: Cache) -> Cache:
 SAVED: list[Callable[[Cache], Cache]] = [saved, pickled, lambda cache: pickled(saved(cache))]
 
 
-@each("scheme", SCHEMES)
-@each("again", [*SAVED, copy.copy, copy.deepcopy])
-@each("recorded", [True, False])
-@pytest.mark.no_cover  # many runs of lines that others count
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("again", [*SAVED, copy.copy, copy.deepcopy])
+@pytest.mark.parametrize("recorded", [True, False])
 def test_a_saved_or_copied_cache_continues_where_it_stopped(
     recorded: bool, again: Callable[[Cache], Cache], scheme: str
 ) -> None:
@@ -764,7 +757,7 @@ def test_a_saved_or_copied_cache_continues_where_it_stopped(
     assert other.length == cache.length == 8
 
 
-@each("again", [*SAVED, copy.deepcopy])
+@pytest.mark.parametrize("again", [*SAVED, copy.deepcopy])
 def test_a_saved_cache_has_its_own_tensors_without_gradients(
     again: Callable[[Cache], Cache],
 ) -> None:
@@ -807,7 +800,7 @@ def test_a_shallow_copy_keeps_gradients() -> None:
     assert copy.copy(cache).layers[0][0].grad_fn is cache.layers[0][0].grad_fn is not None
 
 
-@each("again", SAVED)
+@pytest.mark.parametrize("again", SAVED)
 @torch.no_grad()
 def test_a_saved_cache_works_only_with_equal_parameters(
     again: Callable[[Cache], Cache],
@@ -871,7 +864,7 @@ def layers_lost(read: GPTModel, cache: Cache) -> None:
     cache.layers = cache.layers[:1]
 
 
-@each(
+@pytest.mark.parametrize(
     ("damage", "error", "message"),
     [
         (cast, TypeError, "cache must hold torch.float32, like the model; got torch.float64"),
@@ -893,7 +886,7 @@ def test_a_cache_that_no_longer_fits_its_model_is_refused(
         read(TEXT[:, 3:], cache=cache)
 
 
-@each(
+@pytest.mark.parametrize(
     ("layers", "padding", "message"),
     [
         (None, None, "cache must hold a pair of tensors per layer; got None"),
@@ -940,7 +933,7 @@ def interrupted(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-@each(
+@pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
         ({"new_tokens": -1}, ValueError, "new_tokens must be an integer, 0 or more; got -1"),
@@ -969,7 +962,7 @@ def test_a_generator_of_another_device_is_refused() -> None:
         read.generate(TEXT.to("meta"), 1, generator=torch.Generator())
 
 
-@each(
+@pytest.mark.parametrize(
     ("name", "error", "message"),
     [
         ("huge", ValueError, 'name must be one of "tiny", "byte"; got .huge'),

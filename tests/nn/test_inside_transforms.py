@@ -23,7 +23,6 @@ from posenc.nn import (
     relative_row,
 )
 from posenc.nn.gpt import SCHEMES
-from tests.cases import each
 
 pytestmark = pytest.mark.no_cover  # the tests of each module count its lines
 
@@ -77,7 +76,7 @@ CALLS: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...]]] = {
 }
 
 
-@each("name", CALLS)
+@pytest.mark.parametrize("name", CALLS)
 @torch.no_grad()
 def test_vmap_equals_separate_calls(name: str) -> None:
     asked, batches = CALLS[name]
@@ -113,10 +112,9 @@ LOUD: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 }
 
 
-@each("name", LOUD)
-@each("compiled", [False, True])
+@pytest.mark.parametrize("name", LOUD)
+@pytest.mark.parametrize("compiled", [False, True])
 @torch.no_grad()
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_autocast_does_not_lower_the_precision_of_products(name: str, compiled: bool) -> None:
     torch.compiler.reset()
     asked, q = LOUD[name], Q[:, 0]

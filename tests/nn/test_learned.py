@@ -13,7 +13,6 @@ from torch import Tensor
 from posenc.learned import LearnedPositionalEmbedding as Twin
 from posenc.learned import resize_table
 from posenc.nn.learned import LearnedPositionalEmbedding
-from tests.cases import each
 
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 
@@ -36,8 +35,8 @@ def test_an_integer_gives_the_first_rows() -> None:
         assert torch.equal(layer(count), table(layer)[:count])
 
 
-@each("dtype", [torch.int64, torch.int32, torch.int16, torch.uint8])
-@each("shape", [(), (3,), (2, 3), (2, 0), (2, 1, 3)])
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int16, torch.uint8])
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (2, 0), (2, 1, 3)])
 def test_ids_of_any_shape_give_a_row_each(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
     layer = learned()
     ids = torch.randint(0, 6, shape, generator=torch.Generator().manual_seed(1)).to(dtype)
@@ -80,7 +79,7 @@ def test_the_table_starts_with_standard_deviation_0_02() -> None:
 # Right where others slip
 
 
-@each("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_rows_have_the_dtype_of_the_table(dtype: torch.dtype) -> None:
     layer = learned()
     before = table(layer).clone()
@@ -145,7 +144,8 @@ def test_two_layers_never_share_a_table() -> None:
     assert torch.equal(other(6), before)
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_it_compiles_in_one_graph() -> None:
     layer = learned(50, 8)
 
@@ -159,7 +159,8 @@ def test_it_compiles_in_one_graph() -> None:
             assert torch.equal(ours, theirs)
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_it_exports() -> None:
     layer = learned()
     length = torch.export.Dim("length", min=2, max=64)
@@ -191,7 +192,7 @@ BAD_POSITIONS: dict[str, tuple[Any, type[Exception]]] = {
 }
 
 
-@each("name", BAD_POSITIONS)
+@pytest.mark.parametrize("name", BAD_POSITIONS)
 def test_bad_positions_are_refused_by_name(name: str) -> None:
     value, error = BAD_POSITIONS[name]
     with pytest.raises(error, match=r"^positions must be .*; got "):
@@ -213,15 +214,15 @@ BAD_SIZES: tuple[tuple[Any, type[Exception]], ...] = (
 )
 
 
-@each("argument", ["max_len", "d_model"])
-@each(("value", "error"), BAD_SIZES)
+@pytest.mark.parametrize("argument", ["max_len", "d_model"])
+@pytest.mark.parametrize(("value", "error"), BAD_SIZES)
 def test_bad_sizes_are_refused_by_name(argument: str, value: Any, error: type[Exception]) -> None:
     arguments = {"max_len": 6, "d_model": 4, argument: value}
     with pytest.raises(error, match=rf"^{argument} must be an integer, 1 or more; got "):
         LearnedPositionalEmbedding(**arguments)
 
 
-@each(("value", "error"), BAD_SIZES)
+@pytest.mark.parametrize(("value", "error"), BAD_SIZES)
 def test_bad_new_lengths_are_refused_by_name(value: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match=r"^max_len must be an integer, 1 or more; got "):
         learned().resized(value)
@@ -232,8 +233,8 @@ def test_bad_new_lengths_are_refused_by_name(value: Any, error: type[Exception])
 SIZES = [(1, 1), (1, 5), (5, 1), (2, 3), (6, 6), (6, 11), (11, 6), (49, 64), (64, 49), (512, 1000)]
 
 
-@each(("old", "new"), SIZES)
-@each("dtype", DTYPES)
+@pytest.mark.parametrize(("old", "new"), SIZES)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_a_resized_table_equals_the_numpy_definition(
     old: int, new: int, dtype: torch.dtype
 ) -> None:
@@ -244,7 +245,7 @@ def test_a_resized_table_equals_the_numpy_definition(
     assert torch.equal(longer(new), torch.from_numpy(exact).double().to(dtype))
 
 
-@each(("old", "new"), [pair for pair in SIZES if pair[1] > 1])
+@pytest.mark.parametrize(("old", "new"), [pair for pair in SIZES if pair[1] > 1])
 def test_a_resized_table_equals_torchs_interpolation_with_aligned_corners(
     old: int, new: int
 ) -> None:
@@ -299,7 +300,7 @@ def test_resizing_on_the_meta_device_keeps_the_shapes() -> None:
     assert longer.embedding.weight.shape == (9, 4)
 
 
-@each("value", [torch.nan, torch.inf, -torch.inf])
+@pytest.mark.parametrize("value", [torch.nan, torch.inf, -torch.inf])
 def test_a_table_with_nan_is_not_resized(value: float) -> None:
     layer = learned()
     with torch.no_grad():

@@ -7,10 +7,10 @@ import importlib
 import inspect
 from collections.abc import Callable, Iterator
 
+import pytest
 import torch
 
 from posenc import nn
-from tests.cases import each
 
 OF_TORCH = ("extra_repr", "reset_parameters")  # conventions of torch, documented there
 
@@ -65,7 +65,7 @@ def wanted(name: str) -> Iterator[str]:
         yield from ("Args:", "Raises:")
 
 
-@each("name", PUBLIC)
+@pytest.mark.parametrize("name", PUBLIC)
 def test_every_public_name_says_what_it_promises(name: str) -> None:
     text = inspect.getdoc(PUBLIC[name]) or ""
     assert text.splitlines()[0].endswith(".")
@@ -73,7 +73,7 @@ def test_every_public_name_says_what_it_promises(name: str) -> None:
     assert (">>> " in text) or name.endswith(OF_TORCH)
 
 
-@each("name", PUBLIC)
+@pytest.mark.parametrize("name", PUBLIC)
 def test_every_argument_is_documented_and_annotated(name: str) -> None:
     text = inspect.getdoc(PUBLIC[name]) or ""
     for argument in arguments(name):
@@ -81,7 +81,7 @@ def test_every_argument_is_documented_and_annotated(name: str) -> None:
         assert f"\n    {argument.name}: " in text, argument
 
 
-@each("name", [name for name in PUBLIC if inspect.isclass(PUBLIC[name])])
+@pytest.mark.parametrize("name", [name for name in PUBLIC if inspect.isclass(PUBLIC[name])])
 def test_every_attribute_is_documented_and_there(name: str) -> None:
     text = inspect.getdoc(PUBLIC[name]) or ""
     section = text.split("\nAttributes:\n")[1].split("\n\n")[0]
@@ -95,7 +95,8 @@ def test_every_attribute_is_documented_and_there(name: str) -> None:
     assert kept - documented == set()
 
 
-@each("module", MODULES)
+@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.slow
 def test_every_docstring_example_prints_what_it_says(module: str) -> None:
     outcome = doctest.testmod(importlib.import_module(module))
     assert outcome.attempted > 0

@@ -16,7 +16,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import posenc.relative
 from posenc.nn.relative import RelativePositionEmbedding, relative_positions
-from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -92,7 +91,9 @@ def test_keys_are_the_queries_unless_given() -> None:
     assert relative_positions(ids).tolist() == [[0, -3, 4], [3, 0, 7], [-4, -7, 0]]
 
 
-@each(("query_batch", "key_batch"), [(None, 2), (2, None), (2, 2), (None, None), (1, 1)])
+@pytest.mark.parametrize(
+    ("query_batch", "key_batch"), [(None, 2), (2, None), (2, 2), (None, None), (1, 1)]
+)
 def test_each_row_of_a_batch_has_its_own_positions(
     query_batch: int | None, key_batch: int | None
 ) -> None:
@@ -112,7 +113,7 @@ def test_a_late_query_gets_its_row_of_the_full_matrix(keys: int, data: st.DataOb
     assert torch.equal(late, relative_positions(keys)[row : row + 1])
 
 
-@each("dtype", [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64])
+@pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64])
 def test_narrow_and_unsigned_positions_do_not_wrap_around(dtype: torch.dtype) -> None:
     ids = torch.tensor([0, 127], dtype=dtype)
     assert relative_positions(ids).tolist() == [[0, 127], [-127, 0]]
@@ -135,7 +136,7 @@ def test_writing_into_a_matrix_does_not_change_the_next() -> None:
 # The embedding
 
 
-@each("max_distance", [0, 1, 3, 10])
+@pytest.mark.parametrize("max_distance", [0, 1, 3, 10])
 def test_each_pair_has_the_row_of_its_clipped_relative_position(max_distance: int) -> None:
     embedding = made(5, max_distance)
     relative = relative_positions(torch.arange(2, 9), 8)
@@ -147,7 +148,7 @@ def test_each_pair_has_the_row_of_its_clipped_relative_position(max_distance: in
     assert torch.equal(batched, rows.expand(2, 7, 8, 5))
 
 
-@each("batched", [False, True])
+@pytest.mark.parametrize("batched", [False, True])
 def test_scores_are_the_products_of_every_pair(batched: bool) -> None:
     embedding, q = made(), queries(2, 3, 5, 4)
     ids = torch.tensor([[0, 1, 2, 3, 4], [9, 0, 4, 4, 30]])
@@ -214,7 +215,7 @@ def test_the_shift_allocates_no_vector_per_pair() -> None:
 # Types, weights, gradients
 
 
-@each("dtype", CLOSE)
+@pytest.mark.parametrize("dtype", CLOSE)
 def test_scores_have_the_dtype_of_the_queries(dtype: torch.dtype) -> None:
     embedding, exact = embedding_of(8, 4, dtype), queries(2, 3, 5, 8)
     assert isinstance(embedding, RelativePositionEmbedding)
@@ -259,7 +260,7 @@ def test_a_module_made_on_meta_works_after_a_reset() -> None:
     assert embedding(relative_positions(3)).device.type == "cpu"
 
 
-@each("way", ["forward", "scores", "shifted_scores"])
+@pytest.mark.parametrize("way", ["forward", "scores", "shifted_scores"])
 def test_gradients_reach_the_rows_in_use_and_no_other(way: str) -> None:
     # Three queries and four keys lie −2 … 3 apart, of −5 … 5.
     embedding, q = made(4, 5), queries(1, 2, 3, 4).requires_grad_()
@@ -318,8 +319,9 @@ class Both(nn.Module):
         return self.embedding.scores(q, relative), self.embedding.shifted_scores(q, keys)
 
 
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 @pytest.mark.usefixtures("any_length")
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
 def test_it_compiles_into_one_graph_for_any_length() -> None:
     module = Both()
     compiled = torch.compile(module, fullgraph=True, backend="eager")
@@ -331,7 +333,8 @@ def test_it_compiles_into_one_graph_for_any_length() -> None:
             torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-14)
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_it_exports() -> None:
     module = Both()
     q, positions = queries(2, 3, 6, 4), torch.arange(6)
@@ -505,7 +508,7 @@ BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
 }
 
 
-@each("case", BAD)
+@pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_refused_by_name(case: str) -> None:
     call, error, message = BAD[case]
     with pytest.raises(error, match=re.escape(message)):

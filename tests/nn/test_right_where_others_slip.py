@@ -37,7 +37,6 @@ from posenc.nn.sinusoidal import SinusoidalPositionalEncoding
 from posenc.nn.swin import SwinRelativeBias
 from posenc.nn.t5 import T5RelativeBias
 from posenc.rotary import apply_rope
-from tests.cases import each
 
 pytestmark = pytest.mark.no_cover  # the tests of each module count its lines
 
@@ -183,12 +182,12 @@ RIGHT = [[1, 1, 1, 1, 1, 0, 0, 0], [1] * 8, [1] + [0] * 7]
 BETWEEN = [[0, 1, 0, 0, 1, 1, 0, 1], [1, 0, 1, 1, 1, 1, 1, 0]]
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_decoding_step_by_step_with_a_cache_equals_one_call(scheme: str) -> None:
     check_step_by_step(model(scheme))
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_reading_uneven_chunks_with_a_cache_equals_one_call(scheme: str) -> None:
     reader, cache = model(scheme), Cache()
@@ -203,22 +202,22 @@ def test_reading_uneven_chunks_with_a_cache_equals_one_call(scheme: str) -> None
     assert cache.length == 8
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_left_padding_does_not_change_a_sequence(scheme: str) -> None:
     check_padded(model(scheme), LEFT)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_right_padding_does_not_change_a_sequence(scheme: str) -> None:
     check_padded(model(scheme), RIGHT)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_padding_in_between_does_not_change_a_sequence(scheme: str) -> None:
     check_padded(model(scheme), BETWEEN)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_padded_sequences_with_a_cache_equal_one_call(scheme: str) -> None:
     reader = model(scheme)
@@ -230,7 +229,7 @@ def test_padded_sequences_with_a_cache_equal_one_call(scheme: str) -> None:
         torch.testing.assert_close(piece, whole[:, start:stop], atol=CLOSE, rtol=0)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_padding_need_not_be_given_again_after_a_padded_prompt(scheme: str) -> None:
     reader, cache = model(scheme), Cache()
@@ -242,7 +241,7 @@ def test_padding_need_not_be_given_again_after_a_padded_prompt(scheme: str) -> N
         torch.testing.assert_close(piece[row], reader(alone)[0, -2:], atol=CLOSE, rtol=0)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_padding_after_a_cache_is_not_counted(scheme: str) -> None:
     reader, cache = model(scheme), Cache()
@@ -255,12 +254,12 @@ def test_padding_after_a_cache_is_not_counted(scheme: str) -> None:
     torch.testing.assert_close(last[1], reader(without)[0, -1:], atol=CLOSE, rtol=0)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_packed_documents_equal_documents_alone_in_every_scheme(scheme: str) -> None:
     check_packed(model(scheme))
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_packed_documents_may_be_padded_too(scheme: str) -> None:
     reader = model(scheme)
@@ -272,7 +271,7 @@ def test_packed_documents_may_be_padded_too(scheme: str) -> None:
         torch.testing.assert_close(logits[:, places], alone, atol=CLOSE, rtol=0)
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_later_tokens_never_change_earlier_logits(scheme: str) -> None:
     check_causal(model(scheme))
 
@@ -293,7 +292,7 @@ def test_without_positions_only_the_causal_mask_reveals_order() -> None:
 # --- Positions: by offset, by ids, for each text -------------------------------------------
 
 
-@each("name", WITH_OFFSET)
+@pytest.mark.parametrize("name", WITH_OFFSET)
 def test_offset_shared_and_per_sequence_positions_give_equal_results(name: str) -> None:
     module = MODULES[name]().double()
     run = torch.arange(7, 13)
@@ -309,7 +308,7 @@ def test_offset_shared_and_per_sequence_positions_give_equal_results(name: str) 
     assert torch.equal(mixed[1], module(x)[1])
 
 
-@each("name", RELATIVE)
+@pytest.mark.parametrize("name", RELATIVE)
 def test_relative_positions_do_not_know_where_they_start(name: str) -> None:
     module = MODULES[name]().double()
     start, batch = torch.arange(6), torch.tensor([[0, 1, 2, 3, 4, 5], [9, 3, 1, 2, 0, 400]])
@@ -342,16 +341,16 @@ def check_trip(name: str, module: nn.Module, dtype: torch.dtype) -> None:
     assert torch.equal(tell(copy.deepcopy(module).to(dtype).double(), places_of(name)), expected)
 
 
-@each("dtype", NARROW)
-@each("name", MODULES)
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("name", MODULES)
 def test_casting_to_a_narrow_dtype_and_back_rounds_parameters_only(
     name: str, dtype: torch.dtype
 ) -> None:
     check_trip(name, MODULES[name](), dtype)
 
 
-@each("dtype", NARROW)
-@each("name", MODULES)
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("name", MODULES)
 def test_values_in_a_narrow_dtype_are_rounded_exact_values(name: str, dtype: torch.dtype) -> None:
     module = MODULES[name]()
     exact = tell(rounded(module, dtype), places_of(name))
@@ -361,7 +360,7 @@ def test_values_in_a_narrow_dtype_are_rounded_exact_values(name: str, dtype: tor
     torch.testing.assert_close(got.double(), exact, atol=1e-7, rtol=torch.finfo(dtype).eps)
 
 
-@each("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
 def test_formula_schemes_equal_numpy_in_every_dtype_at_every_distance(
     dtype: torch.dtype,
 ) -> None:
@@ -383,7 +382,7 @@ def test_formula_schemes_equal_numpy_in_every_dtype_at_every_distance(
     torch.testing.assert_close(bias, slopes_times_distance, atol=0, rtol=rounding)
 
 
-@each("name", [*EXACT_FAR_OUT[:3], "learned", "embedding, sinusoidal"])
+@pytest.mark.parametrize("name", [*EXACT_FAR_OUT[:3], "learned", "embedding, sinusoidal"])
 def test_bfloat16_modules_tell_a_thousand_positions_apart(name: str) -> None:
     said = tell(MODULES[name]().to(torch.bfloat16), torch.arange(1000), torch.bfloat16)
     assert len(np.unique(said.reshape(1000, D).float().numpy(), axis=0)) == 1000
@@ -401,8 +400,8 @@ def test_counting_is_the_only_scheme_that_bfloat16_rounds_to_equal_positions() -
     assert torch.equal(same[0], same[1])
 
 
-@each("dtype", NARROW)
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_casting_a_model_to_a_narrow_dtype_and_back_rounds_parameters_only(
     scheme: str, dtype: torch.dtype
@@ -425,7 +424,7 @@ def check_far_out(narrow: GPTModel, exact: nn.Module) -> None:
     assert (logits - exact_logits).abs().max() < 0.03 * exact_logits.abs().max()
 
 
-@each("scheme", [scheme for scheme in SCHEMES if scheme != "counting"])
+@pytest.mark.parametrize("scheme", [scheme for scheme in SCHEMES if scheme != "counting"])
 def test_a_bfloat16_model_agrees_with_float64_after_a_thousand_tokens(scheme: str) -> None:
     original = model(scheme, layers=1, max_len=ROWS)
     check_far_out(copy.deepcopy(original).to(torch.bfloat16), rounded(original, torch.bfloat16))
@@ -445,7 +444,7 @@ def check_alibi_weights(reader: GPTModel, rounding: float) -> None:
     torch.testing.assert_close(weights[0, 0].double(), expected, atol=1e-20, rtol=rounding)
 
 
-@each(
+@pytest.mark.parametrize(
     ("dtype", "rounding"), [(torch.float64, CLOSE), (torch.float32, 1e-5), (torch.bfloat16, 2**-8)]
 )
 def test_alibi_weights_are_exact_at_a_thousand_positions(
@@ -454,7 +453,7 @@ def test_alibi_weights_are_exact_at_a_thousand_positions(
     check_alibi_weights(model("alibi", layers=1).to(dtype), rounding)
 
 
-@each(("name", "keep"), [("sinusoidal", 3), ("rope", 4)])
+@pytest.mark.parametrize(("name", "keep"), [("sinusoidal", 3), ("rope", 4)])
 def test_two_bases_never_share_a_table(name: str, keep: int) -> None:
     places = torch.arange(9)
 
@@ -475,7 +474,7 @@ def test_two_bases_never_share_a_table(name: str, keep: int) -> None:
 # --- State: dicts, the meta device, compilers, aliases --------------------------------------
 
 
-@each("name", MODULES)
+@pytest.mark.parametrize("name", MODULES)
 def test_the_state_dict_holds_all_parameters_and_restores_them(name: str) -> None:
     module, fresh = MODULES[name](), MODULES[name]()
     assert set(module.state_dict()) == {key for key, _ in module.named_parameters()}
@@ -484,7 +483,7 @@ def test_the_state_dict_holds_all_parameters_and_restores_them(name: str) -> Non
     assert torch.equal(tell(fresh, places_of(name)), tell(module, places_of(name)))
 
 
-@each("name", MODULES)
+@pytest.mark.parametrize("name", MODULES)
 def test_a_module_made_on_meta_works_after_loading_a_state_dict(name: str) -> None:
     with torch.device("meta"):
         born = MODULES[name]()
@@ -494,7 +493,7 @@ def test_a_module_made_on_meta_works_after_loading_a_state_dict(name: str) -> No
     assert torch.equal(tell(revived, places_of(name)), tell(module, places_of(name)))
 
 
-@each("name", [name for name in MODULES if name in LEARNED])
+@pytest.mark.parametrize("name", [name for name in MODULES if name in LEARNED])
 def test_a_module_made_on_meta_can_be_initialized(name: str) -> None:
     with torch.device("meta"):
         born = MODULES[name]()
@@ -505,7 +504,7 @@ def test_a_module_made_on_meta_can_be_initialized(name: str) -> None:
     assert torch.equal(tell(revived, places_of(name)), tell(module, places_of(name)))
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_a_model_made_on_meta_works_after_loading_a_state_dict(scheme: str) -> None:
     original = model(scheme)
@@ -598,6 +597,7 @@ def test_missing_compiler_and_missing_headers_are_each_named(tmp_path: Path) -> 
     assert missing_for_kernels(sys.executable, tmp_path) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(MISSING), reason=MISSING)
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # the compiler's own
 def test_compiled_kernels_keep_angles_exact() -> None:
@@ -609,7 +609,7 @@ def test_compiled_kernels_keep_angles_exact() -> None:
     torch.testing.assert_close(compiled(places), torch.tensor(expected), atol=1e-10, rtol=0)
 
 
-@each("name", MODULES)
+@pytest.mark.parametrize("name", MODULES)
 def test_writing_into_a_result_never_changes_later_results(name: str) -> None:
     module, places = MODULES[name](), places_of(name)
     first = tell(module, places)
@@ -619,7 +619,7 @@ def test_writing_into_a_result_never_changes_later_results(name: str) -> None:
     assert torch.equal(places, places_of(name))
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_writing_into_inputs_or_outputs_of_a_model_changes_no_later_call(
     scheme: str,
@@ -648,7 +648,7 @@ def with_gradient(module: nn.Module) -> set[str]:
     }
 
 
-@each("name", MODULES)
+@pytest.mark.parametrize("name", MODULES)
 def test_exactly_the_parameters_in_use_receive_gradients(name: str) -> None:
     module = MODULES[name]()
     learned = {key for key, parameter in module.named_parameters() if parameter.requires_grad}
@@ -676,7 +676,7 @@ def test_exactly_the_parameters_in_use_receive_gradients(name: str) -> None:
         assert with_gradient(module) == learned
 
 
-@each("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_gradients_of_a_model_reach_every_parameter_and_only_the_rows_in_use(
     scheme: str,
 ) -> None:
@@ -785,7 +785,7 @@ def test_positions_that_count_padding_or_ignore_documents_are_detected(
         check_packed(model(scheme))
 
 
-@each("kind", [SinusoidalPositionalEncoding, RotaryEmbedding])
+@pytest.mark.parametrize("kind", [SinusoidalPositionalEncoding, RotaryEmbedding])
 def test_frequencies_rounded_with_the_model_are_detected(kind: type[nn.Module]) -> None:
     class Buffered(kind):  # type: ignore[misc, valid-type]
         """A module whose frequencies are cast with it, like a buffer."""

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 
 from posenc import apply_rope, convert_layout, frequencies
 from posenc.nn.rotary import RotaryEmbedding
-from tests.cases import each
 
 LAYOUTS = ("interleaved", "half")
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
@@ -28,8 +27,8 @@ ROUNDING = {
     torch.float16: 2.0**-12,
 }
 
-both_layouts = each("layout", LAYOUTS)
-every_dtype = each("dtype", DTYPES)
+both_layouts = pytest.mark.parametrize("layout", LAYOUTS)
+every_dtype = pytest.mark.parametrize("dtype", DTYPES)
 
 
 def random(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:
@@ -53,7 +52,7 @@ def scores(q: Tensor, k: Tensor) -> Tensor:
 
 @both_layouts
 @every_dtype
-@each("rotary_d", [None, 2, 6, 8])
+@pytest.mark.parametrize("rotary_d", [None, 2, 6, 8])
 def test_module_equals_the_numpy_definition(
     rotary_d: int | None, dtype: torch.dtype, layout: str
 ) -> None:
@@ -91,7 +90,7 @@ def test_offset_is_the_position_of_the_first_vector() -> None:
     torch.testing.assert_close(module(x), module(x, offset=0), rtol=0, atol=0)
 
 
-@each("kind", ["int64", "int32", "int16", "uint8", "float32", "float64"])
+@pytest.mark.parametrize("kind", ["int64", "int32", "int16", "uint8", "float32", "float64"])
 def test_positions_may_be_of_any_integer_or_wide_real_type(kind: str) -> None:
     module, x = RotaryEmbedding(8), random(2, 3, 3, 8)
     positions = torch.tensor([0, 1, 100], dtype=getattr(torch, kind))
@@ -139,7 +138,7 @@ def test_angles_are_float64_for_every_dtype(dtype: torch.dtype) -> None:
     torch.testing.assert_close(turned, defined(x, 1_000_000), rtol=0, atol=atol)
 
 
-@each("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_narrow_module_tells_a_thousand_positions_apart(dtype: torch.dtype) -> None:
     module = RotaryEmbedding(64).to(dtype)
     x = torch.ones(1, 1, 1000, 64, dtype=dtype)
@@ -154,7 +153,7 @@ def test_narrow_module_tells_a_thousand_positions_apart(dtype: torch.dtype) -> N
     assert torch.tensor(257.0, dtype=torch.bfloat16) == 256
 
 
-@each(
+@pytest.mark.parametrize(
     "change",
     [
         lambda module: module.to(torch.bfloat16),
@@ -165,6 +164,7 @@ def test_narrow_module_tells_a_thousand_positions_apart(dtype: torch.dtype) -> N
         copy.deepcopy,
         lambda module: module.to("meta").to_empty(device="cpu"),
     ],
+    ids=["bfloat16", "half", "double", "half and float", "eval and train", "copy", "meta"],
 )
 def test_casting_or_moving_a_module_does_not_change_its_rotations(
     change: Callable[[nn.Module], nn.Module],
@@ -261,9 +261,10 @@ def turned_arguments(length: int = 5) -> tuple[Tensor, Tensor, Tensor]:
     return random(2, 3, length, 8), random(2, 3, length, 8, seed=1), positions
 
 
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 @both_layouts
 @pytest.mark.usefixtures("any_length")
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
 def test_module_compiles_into_one_graph(layout: str) -> None:
     module = Turned(layout)
     compiled = torch.compile(module, fullgraph=True, backend="eager")
@@ -275,7 +276,8 @@ def test_module_compiles_into_one_graph(layout: str) -> None:
         torch.testing.assert_close(compiled(*given), expected, rtol=0, atol=1e-13)
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_a_new_offset_does_not_compile_a_new_graph() -> None:
     """In generation the offset grows, and only its first two values may compile."""
     graphs: list[object] = []
@@ -293,9 +295,10 @@ def test_a_new_offset_does_not_compile_a_new_graph() -> None:
     assert len(graphs) <= 2
 
 
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 @both_layouts
 @pytest.mark.usefixtures("any_length")
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
 def test_module_can_be_exported_for_any_length(layout: str) -> None:
     module, length = Turned(layout), torch.export.Dim("length", min=2, max=4096)
     shapes = ({2: length}, {2: length}, {1: length})
@@ -330,7 +333,6 @@ def test_returned_tensor_cannot_corrupt_the_next_call() -> None:
 
 
 @both_layouts
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_gradients_of_x_are_rotated_back(layout: str) -> None:
     """A rotation is orthogonal, so the gradient is rotated to the opposite position."""
     module, arriving = RotaryEmbedding(8, layout=layout, rotary_d=6), random(2, 3, 5, 8, seed=1)
@@ -384,7 +386,7 @@ MAKING: list[tuple[type[Exception], str, dict[str, Any]]] = [
 ]
 
 
-@each(("error", "message", "keywords"), MAKING)
+@pytest.mark.parametrize(("error", "message", "keywords"), MAKING)
 def test_bad_constructor_arguments_are_refused(
     error: type[Exception], message: str, keywords: dict[str, Any]
 ) -> None:
@@ -423,7 +425,7 @@ TURNING: list[tuple[type[Exception], str, dict[str, Any]]] = [
 ]
 
 
-@each(("error", "message", "keywords"), TURNING)
+@pytest.mark.parametrize(("error", "message", "keywords"), TURNING)
 def test_bad_call_arguments_are_refused(
     error: type[Exception], message: str, keywords: dict[str, Any]
 ) -> None:

@@ -14,7 +14,6 @@ from torch import Tensor
 
 from posenc import sinusoidal_encoding
 from posenc.nn.sinusoidal import SinusoidalPositionalEncoding
-from tests.cases import each
 
 # torch's and numpy's sines are each good to one unit in the last place, not to the same one.
 LAST_PLACE = 2.0**-52
@@ -37,8 +36,8 @@ def expected(positions: Any, d_model: int, base: float = 10000.0) -> Tensor:
 # The rows
 
 
-@each("base", [10000.0, 500000.0, 1.5])
-@each("d_model", [2, 8, 64, 100, 512])
+@pytest.mark.parametrize("base", [10000.0, 500000.0, 1.5])
+@pytest.mark.parametrize("d_model", [2, 8, 64, 100, 512])
 def test_rows_equal_the_numpy_definition(d_model: int, base: float) -> None:
     layer = SinusoidalPositionalEncoding(d_model, base=base)
     torch.testing.assert_close(
@@ -46,7 +45,7 @@ def test_rows_equal_the_numpy_definition(d_model: int, base: float) -> None:
     )
 
 
-@each("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_a_narrow_row_is_the_exact_row_cast(dtype: torch.dtype) -> None:
     """Equal to the last bit, unless an entry is so close to halfway that 2e-16 decides.
 
@@ -56,7 +55,7 @@ def test_a_narrow_row_is_the_exact_row_cast(dtype: torch.dtype) -> None:
     assert torch.equal(rows(layer, 600, dtype), expected(600, 128).to(dtype))
 
 
-@each("far", [10**6, 10**9, 2**40])
+@pytest.mark.parametrize("far", [10**6, 10**9, 2**40])
 def test_far_positions_are_as_exact_as_the_definition(far: int) -> None:
     added = rows(SinusoidalPositionalEncoding(64), 3, offset=far)
     torch.testing.assert_close(
@@ -70,7 +69,6 @@ def test_far_positions_are_as_exact_as_the_definition(far: int) -> None:
     d_model=st.integers(1, 32).map(lambda half: 2 * half),
     base=st.floats(0.1, 6).map(lambda exponent: 10.0**exponent),
 )
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_any_real_position_gives_the_row_of_the_definition(
     position: float, d_model: int, base: float
 ) -> None:
@@ -79,7 +77,7 @@ def test_any_real_position_gives_the_row_of_the_definition(
     torch.testing.assert_close(added, expected([position], d_model, base), rtol=0, atol=LAST_PLACE)
 
 
-@each("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_the_sum_has_the_dtype_of_the_tokens(dtype: torch.dtype) -> None:
     x = torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(0)).to(dtype)
     out = SinusoidalPositionalEncoding(8)(x)
@@ -146,7 +144,7 @@ MOVES: dict[str, Callable[[SinusoidalPositionalEncoding], Any]] = {
 }
 
 
-@each("move", MOVES)
+@pytest.mark.parametrize("move", MOVES)
 def test_casting_or_moving_the_module_does_not_change_its_rows(move: str) -> None:
     layer = SinusoidalPositionalEncoding(64)
     before = rows(layer, 100)
@@ -173,8 +171,8 @@ def different(table: Tensor) -> int:
     return len(np.unique(table.float().numpy(), axis=0))
 
 
-@each("dtype", [torch.bfloat16, torch.float16])
-@each("offset", [0, 1_000_000])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("offset", [0, 1_000_000])
 def test_a_half_precision_model_tells_1000_positions_apart(dtype: torch.dtype, offset: int) -> None:
     layer = SinusoidalPositionalEncoding(64).to(dtype)
     assert different(rows(layer, 1000, dtype, offset=offset)) == 1000
@@ -233,7 +231,8 @@ def test_dropout_is_active_in_training_mode_only() -> None:
     assert torch.equal(layer(x), x + rows(layer, 100, torch.float32))
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_it_compiles_in_one_graph() -> None:
     layer = SinusoidalPositionalEncoding(8, max_len=50)
 
@@ -248,7 +247,8 @@ def test_it_compiles_in_one_graph() -> None:
             assert torch.equal(ours, theirs)
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_it_exports_for_any_length() -> None:
     layer = SinusoidalPositionalEncoding(8)
     length = torch.export.Dim("length", min=2, max=4096)
@@ -257,7 +257,8 @@ def test_it_exports_for_any_length() -> None:
     assert torch.equal(program.module()(x), layer(x))
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_it_exports_with_positions() -> None:
     layer, x = SinusoidalPositionalEncoding(8), torch.zeros(1, 5, 8)
     program = torch.export.export(layer, (x,), {"positions": torch.arange(5)})
@@ -298,7 +299,7 @@ BAD_ARGUMENTS = (
 )
 
 
-@each(("argument", "value", "error"), BAD_ARGUMENTS)
+@pytest.mark.parametrize(("argument", "value", "error"), BAD_ARGUMENTS)
 def test_bad_arguments_are_refused_by_name(
     argument: str, value: Any, error: type[Exception]
 ) -> None:
@@ -332,7 +333,7 @@ BAD_CALLS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
 }
 
 
-@each("name", BAD_CALLS)
+@pytest.mark.parametrize("name", BAD_CALLS)
 def test_bad_calls_are_refused_by_name(name: str) -> None:
     given, error, argument = BAD_CALLS[name]
     with pytest.raises(error, match=rf"^{argument} must be .*; got "):

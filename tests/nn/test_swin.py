@@ -12,7 +12,6 @@ from torch import nn
 
 import posenc.swin
 from posenc.nn.swin import SwinRelativeBias
-from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -24,7 +23,7 @@ def made(heads: int = 3, window: int = 4) -> SwinRelativeBias:
     return bias
 
 
-@each("window", range(1, 13))
+@pytest.mark.parametrize("window", range(1, 13))
 def test_the_bias_equals_the_numpy_definition(window: int) -> None:
     bias = made(2, window)
     assert bias.table.shape == ((2 * window - 1) ** 2, 2)
@@ -33,7 +32,7 @@ def test_the_bias_equals_the_numpy_definition(window: int) -> None:
     np.testing.assert_array_equal(bias().detach(), expected)
 
 
-@each("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_the_index_does_not_depend_on_the_dtype(dtype: torch.dtype) -> None:
     # 529 rows, more than bfloat16 can count exactly: each must come from its own index.
     exact, narrow = made(2, 12), made(2, 12).to(dtype)
@@ -89,7 +88,8 @@ def test_writing_into_a_result_does_not_change_the_next() -> None:
     assert bias().stride(-1) == 1
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_it_compiles_into_one_graph_and_exports() -> None:
     bias = made()
     compiled = torch.compile(bias, fullgraph=True, backend="eager")
@@ -130,7 +130,7 @@ BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
 }
 
 
-@each("case", BAD)
+@pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_refused_by_name(case: str) -> None:
     call, error, message = BAD[case]
     with pytest.raises(error, match=re.escape(message)):

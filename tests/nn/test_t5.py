@@ -16,7 +16,6 @@ from torch import Tensor, nn
 import posenc.t5
 from posenc.nn.relative import relative_positions
 from posenc.nn.t5 import T5RelativeBias
-from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -55,7 +54,7 @@ def test_the_bias_equals_the_numpy_definition(
     np.testing.assert_array_equal(bias(matrix).detach(), in_numpy(bias, matrix))
 
 
-@each("both", [True, False])
+@pytest.mark.parametrize("both", [True, False])
 def test_the_bias_equals_the_numpy_definition_for_300_positions(both: bool) -> None:
     bias, relative = made(bidirectional=both), relative_positions(300)
     assert bias(relative).shape == (3, 300, 300)
@@ -97,7 +96,7 @@ def test_no_queries_have_no_bias() -> None:
     assert made()(relative_positions(0, 5)).shape == (3, 0, 5)
 
 
-@each("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_buckets_do_not_depend_on_the_dtype(dtype: torch.dtype) -> None:
     # A table that holds its own row numbers, all of them exact in eight bits.
     bias = T5RelativeBias(1, max_distance=5000)
@@ -132,7 +131,7 @@ def test_a_module_made_on_meta_works_after_a_reset() -> None:
     np.testing.assert_array_equal(bias(relative).detach(), in_numpy(bias, relative))
 
 
-@each("both", [True, False])
+@pytest.mark.parametrize("both", [True, False])
 def test_gradients_reach_the_buckets_in_use_and_no_other(both: bool) -> None:
     bias, relative = made(bidirectional=both), relative_positions(12, 20)
     bias(relative).sum().backward()
@@ -158,8 +157,9 @@ def test_keys_of_a_query_are_contiguous_in_memory() -> None:
         assert made()(relative).stride(-1) == 1
 
 
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 @pytest.mark.parametrize("both", [True, False])
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
 def test_it_compiles_into_one_graph_and_exports(both: bool) -> None:
     bias = made(bidirectional=both)
     compiled = torch.compile(bias, fullgraph=True, backend="eager", dynamic=True)
@@ -255,7 +255,7 @@ BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
 }
 
 
-@each("case", BAD)
+@pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_refused_by_name(case: str) -> None:
     call, error, message = BAD[case]
     with pytest.raises(error, match=re.escape(message)):

@@ -23,7 +23,6 @@ from posenc._tensor_arguments import (
     on_device,
 )
 from posenc.nn import RotaryEmbedding, SinusoidalPositionalEncoding
-from tests.cases import each
 
 CPU = torch.device("cpu")
 META = torch.device("meta")
@@ -33,7 +32,7 @@ NOT_TENSORS: tuple[Any, ...] = (None, 3, 1.5, True, "x", [1, 2], np.zeros((2, 3)
 # Activations and masks
 
 
-@each("dtype", ACTIVATIONS)
+@pytest.mark.parametrize("dtype", ACTIVATIONS)
 def test_floating_tensors_are_returned_unchanged_as_activations(dtype: torch.dtype) -> None:
     x = torch.zeros(2, 3, 8, dtype=dtype)
     assert as_activations("x", x, ("batch", "length", 8)) is x
@@ -47,7 +46,7 @@ def test_activations_may_contain_nan() -> None:
     assert as_activations("x", x, ("length", 2)) is x
 
 
-@each("value", NOT_TENSORS)
+@pytest.mark.parametrize("value", NOT_TENSORS)
 def test_non_tensors_are_refused(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^x must be a floating tensor; got "):
         as_activations("x", value, (...,))
@@ -69,7 +68,7 @@ def test_nested_tensors_are_refused() -> None:
             as_activations("x", torch.nested.nested_tensor(rows, layout=layout), (..., 8))
 
 
-@each("dtype", [torch.int64, torch.bool, torch.complex64, torch.float8_e4m3fn])
+@pytest.mark.parametrize("dtype", [torch.int64, torch.bool, torch.complex64, torch.float8_e4m3fn])
 def test_activations_of_a_wrong_dtype_are_refused(dtype: torch.dtype) -> None:
     with pytest.raises(TypeError, match=rf"^x must be a floating tensor; got one of {dtype}$"):
         as_activations("x", torch.zeros(2, 3, dtype=dtype), ("length", 3))
@@ -85,7 +84,7 @@ BAD_SHAPES: tuple[tuple[tuple[int, ...], tuple[Any, ...], str], ...] = (
 )
 
 
-@each(("given", "shape", "allowed"), BAD_SHAPES)
+@pytest.mark.parametrize(("given", "shape", "allowed"), BAD_SHAPES)
 def test_shape_error_names_both_shapes(given: tuple[int, ...], shape: Any, allowed: str) -> None:
     with pytest.raises(ValueError) as error:
         as_activations("x", torch.zeros(given), shape)
@@ -103,14 +102,14 @@ def test_masks_must_have_dtype_bool() -> None:
 # Ids and relative positions
 
 
-@each("dtype", INTEGERS)
+@pytest.mark.parametrize("dtype", INTEGERS)
 def test_ids_of_any_integer_type_become_int64(dtype: torch.dtype) -> None:
     ids = as_ids("ids", torch.tensor([0, 2], dtype=dtype), below=3)
     assert ids.dtype is torch.int64
     assert ids.tolist() == [0, 2]
 
 
-@each(("value", "got"), [([0, 3], "3"), ([-1, 0], "-1"), ([-5, 9], "-5")])
+@pytest.mark.parametrize(("value", "got"), [([0, 3], "3"), ([-1, 0], "-1"), ([-5, 9], "-5")])
 def test_ids_out_of_range_are_refused(value: list[int], got: str) -> None:
     with pytest.raises(ValueError, match=rf"^ids must be from 0 to 2; got {got}$"):
         as_ids("ids", torch.tensor(value), below=3)
@@ -124,7 +123,8 @@ def test_ids_on_the_meta_device_have_no_values_to_check() -> None:
     assert as_ids("ids", torch.zeros(2, dtype=torch.int64, device=META), below=3).is_meta
 
 
-@pytest.mark.no_cover  # to count lines would slow the compiler as well
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_compiled_code_checks_dtypes_of_ids_and_eager_code_their_values() -> None:
     def looked_up(ids: Tensor) -> Tensor:
         return as_ids("ids", ids, below=3) * 2
@@ -137,14 +137,14 @@ def test_compiled_code_checks_dtypes_of_ids_and_eager_code_their_values() -> Non
         compiled(torch.zeros(2))
 
 
-@each("shape", [(2, 3), (4, 2, 3)])
+@pytest.mark.parametrize("shape", [(2, 3), (4, 2, 3)])
 def test_relative_positions_may_have_two_or_three_axes(shape: tuple[int, ...]) -> None:
     relative = torch.full(shape, -5, dtype=torch.int32)
     assert as_relative("relative", relative).dtype is torch.int64
     assert as_relative("relative", relative).shape == shape
 
 
-@each("shape", [(), (3,), (1, 1, 2, 3)])
+@pytest.mark.parametrize("shape", [(), (3,), (1, 1, 2, 3)])
 def test_relative_positions_of_other_shapes_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match=r"^relative must be of shape \(query, key\); got \("):
         as_relative("relative", torch.zeros(shape, dtype=torch.int64))
@@ -161,8 +161,8 @@ def test_relative_positions_must_be_integers_below_2_to_the_53() -> None:
 # Positions
 
 
-@each("dtype", [*INTEGERS, torch.float32, torch.float64])
-@each("shape", [(3,), (2, 3)])
+@pytest.mark.parametrize("dtype", [*INTEGERS, torch.float32, torch.float64])
+@pytest.mark.parametrize("shape", [(3,), (2, 3)])
 def test_positions_become_float64(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
     positions = as_positions("positions", torch.ones(shape, dtype=dtype), length=3, batch=2)
     assert positions.dtype is torch.float64
@@ -177,14 +177,14 @@ def test_integer_positions_become_int64_if_asked() -> None:
         as_positions("positions", torch.zeros(3), integer=True)
 
 
-@each("dtype", [torch.bfloat16, torch.float16, torch.bool, torch.complex64])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.bool, torch.complex64])
 def test_dtypes_narrower_than_float32_are_refused_as_positions(dtype: torch.dtype) -> None:
     assert torch.tensor(257.0).bfloat16() == 256  # which is why
     with pytest.raises(TypeError, match=r"^positions must be an integer or real tensor; got one"):
         as_positions("positions", torch.zeros(3, dtype=dtype))
 
 
-@each(
+@pytest.mark.parametrize(
     ("given", "wanted"),
     [((4,), "(3,)"), ((), "(3,)"), ((1, 3), "(2, 3)"), ((3, 2), "(2, 3)"), ((2, 3, 1), "(3,)")],
 )
@@ -196,7 +196,7 @@ def test_positions_may_be_one_row_or_one_row_per_sequence(
     assert str(error.value) == f"positions must be of shape {wanted}; got {given}"
 
 
-@each(
+@pytest.mark.parametrize(
     ("value", "dtype", "bits"),
     [
         (float("nan"), torch.float64, 53),
@@ -249,7 +249,7 @@ def test_angles_at_the_highest_frequency_are_bounded_like_positions() -> None:
         offset_or_positions(2**53, None, length=1, device=CPU, fastest=1e-3)
 
 
-@each(
+@pytest.mark.parametrize(
     "called",
     [
         lambda: RotaryEmbedding(8, frequencies=[1e308] * 4)(torch.ones(1, 1, 1, 8), offset=10**10),
@@ -257,6 +257,7 @@ def test_angles_at_the_highest_frequency_are_bounded_like_positions() -> None:
         lambda: RotaryEmbedding(8, base=1e-30).factors(torch.ones(1, 1, 1, 8), offset=3),
         lambda: SinusoidalPositionalEncoding(8, base=1e-30)(torch.ones(1, 1, 8), offset=3),
     ],
+    ids=["frequencies", "base", "factors", "sinusoidal"],
 )
 def test_angles_beyond_float64_precision_are_refused(called: Callable[[], Tensor]) -> None:
     with pytest.raises(ValueError, match=r"^offset must keep positions and their angles below"):
@@ -274,7 +275,7 @@ def test_offset_and_positions_together_are_refused() -> None:
         offset_or_positions(4, torch.arange(3), length=3, device=CPU)
 
 
-@each(
+@pytest.mark.parametrize(
     ("value", "error"),
     [(-1, ValueError), (1.0, TypeError), (True, TypeError), ("1", TypeError), (None, TypeError)],
 )
@@ -300,12 +301,12 @@ def test_tensors_on_another_device_are_refused() -> None:
     assert on_device("x", x, CPU) is x
 
 
-@each("value", [0, 0.5, np.float32(0.25), 0.999])
+@pytest.mark.parametrize("value", [0, 0.5, np.float32(0.25), 0.999])
 def test_probabilities_are_returned_as_floats(value: Any) -> None:
     assert as_probability("dropout", value) == float(value)
 
 
-@each(
+@pytest.mark.parametrize(
     ("value", "error"),
     [
         (1, ValueError),

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from posenc.nn import GPTModel, create_model_config
 from posenc.nn.tokenizer import WORDS, ByteTokenizer, WordTokenizer, create_tokenizer
-from tests.cases import each
 
 quick = settings(database=None, deadline=None, derandomize=True, max_examples=150)
 texts = st.text(st.characters(codec="utf-8"))
@@ -29,7 +28,7 @@ DEMONSTRATION = (
 )
 
 
-@each(("kind", "name"), [("simple", "tiny"), ("byte", "byte")])
+@pytest.mark.parametrize(("kind", "name"), [("simple", "tiny"), ("byte", "byte")])
 def test_each_tokenizer_has_a_model_that_knows_all_its_ids(kind: str, name: str) -> None:
     tokenizer, config = create_tokenizer(kind), create_model_config(name)
     assert tokenizer.vocab_size <= config["vocab_size"]
@@ -51,12 +50,12 @@ def test_demonstration_sentences_are_the_same_words_in_three_orders() -> None:
     assert [tokenizer.decode(each) for each in ids] == [text.lower() for text in DEMONSTRATION]
 
 
+@pytest.mark.slow
 @quick
 @given(text=st.one_of(texts, sentences))
 @example("İstanbul ΣΑΣ ẞ ǅ")
 @example("the  cat , the\tcat\r\nthe_cat the7 \u00a0the\u2028cat")
 @example("<eos> the <bos>")
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_decoding_returns_the_lowercase_text(text: str) -> None:
     ids = SIMPLE.encode(text)
     assert SIMPLE.decode(ids) == text.lower()
@@ -66,7 +65,6 @@ def test_decoding_returns_the_lowercase_text(text: str) -> None:
 
 @quick
 @given(known=st.lists(texts, max_size=3), text=texts)
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_any_vocabulary_round_trips_any_text(known: list[str], text: str) -> None:
     tokenizer = create_tokenizer("simple", known)
     for one in (*known, text, " ".join(known)):
@@ -75,7 +73,6 @@ def test_any_vocabulary_round_trips_any_text(known: list[str], text: str) -> Non
 
 @quick
 @given(words=st.lists(st.sampled_from(WORDS), max_size=12))
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_known_words_with_single_spaces_are_one_token_each(words: list[str]) -> None:
     assert len(SIMPLE.encode(" ".join(words))) == len(words)
 
@@ -126,7 +123,6 @@ def test_built_in_vocabulary_has_no_duplicates() -> None:
 
 @quick
 @given(text=texts)
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_bytes_round_trip_any_text(text: str) -> None:
     tokenizer = create_tokenizer("byte")
     assert tokenizer.decode(tokenizer.encode(text)) == text
@@ -142,7 +138,7 @@ def test_the_id_of_a_byte_is_its_value() -> None:
 # Both
 
 
-@each("kind", ["simple", "byte"])
+@pytest.mark.parametrize("kind", ["simple", "byte"])
 def test_special_tokens_are_added_on_request_and_decode_to_nothing(kind: str) -> None:
     tokenizer = create_tokenizer(kind)
     ids = tokenizer.encode("the cat", add_special_tokens=True)
@@ -151,7 +147,7 @@ def test_special_tokens_are_added_on_request_and_decode_to_nothing(kind: str) ->
     assert (tokenizer.pad_id, tokenizer.bos_id, tokenizer.eos_id) == (256, 257, 258)
 
 
-@each("kind", ["simple", "byte"])
+@pytest.mark.parametrize("kind", ["simple", "byte"])
 def test_the_empty_text_has_no_ids(kind: str) -> None:
     tokenizer = create_tokenizer(kind)
     assert tokenizer.encode("") == []
@@ -159,7 +155,7 @@ def test_the_empty_text_has_no_ids(kind: str) -> None:
     assert tokenizer.decode([]) == ""
 
 
-@each("kind", ["simple", "byte"])
+@pytest.mark.parametrize("kind", ["simple", "byte"])
 def test_ids_may_be_a_tensor_an_array_or_an_iterator(kind: str) -> None:
     tokenizer = create_tokenizer(kind)
     ids = tokenizer.encode("the cat sat.")
@@ -167,14 +163,13 @@ def test_ids_may_be_a_tensor_an_array_or_an_iterator(kind: str) -> None:
         assert tokenizer.decode(given_ids) == "the cat sat."  # type: ignore[arg-type]
 
 
-@each("kind", ["simple", "byte"])
+@pytest.mark.parametrize("kind", ["simple", "byte"])
 def test_invalid_utf8_decodes_to_replacement_characters(kind: str) -> None:
     assert create_tokenizer(kind).decode([0xC3, 0x28]) == "\ufffd("
 
 
 @quick
 @given(ids=st.lists(st.integers(0, SIMPLE.vocab_size - 1)))
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_any_ids_of_the_vocabulary_can_be_decoded(ids: list[int]) -> None:
     assert isinstance(SIMPLE.decode(ids), str)
 
@@ -196,21 +191,21 @@ def test_an_unknown_kind_is_refused() -> None:
         create_tokenizer(None)  # type: ignore[arg-type]
 
 
-@each("value", [None, 3, b"the cat", ["the", "cat"]])
-@each("kind", ["simple", "byte"])
+@pytest.mark.parametrize("value", [None, 3, b"the cat", ["the", "cat"]])
+@pytest.mark.parametrize("kind", ["simple", "byte"])
 def test_non_strings_are_refused(kind: str, value: Any) -> None:
     with pytest.raises(TypeError, match=r"^text must be a string; got "):
         create_tokenizer(kind).encode(value)
 
 
-@each("kind", ["simple", "byte"])
+@pytest.mark.parametrize("kind", ["simple", "byte"])
 def test_lone_surrogates_are_refused(kind: str) -> None:
     message = r"^text must not contain a lone surrogate; got '\\ud800' \(str\)$"
     with pytest.raises(ValueError, match=message):
         create_tokenizer(kind).encode("\ud800")
 
 
-@each("value", [1, None, "yes"])
+@pytest.mark.parametrize("value", [1, None, "yes"])
 def test_add_special_tokens_must_be_true_or_false(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^add_special_tokens must be True or False; got "):
         create_tokenizer("simple").encode("the cat", add_special_tokens=value)
@@ -239,8 +234,8 @@ BAD_IDS: dict[str, tuple[Any, type[Exception]]] = {
 }
 
 
-@each("kind", ["simple", "byte"])
-@each("name", BAD_IDS)
+@pytest.mark.parametrize("kind", ["simple", "byte"])
+@pytest.mark.parametrize("name", BAD_IDS)
 def test_bad_ids_are_refused_by_name(kind: str, name: str) -> None:
     value, error = BAD_IDS[name]
     with pytest.raises(error, match=r"^ids must be .*; got "):
@@ -265,7 +260,7 @@ BAD_TEXTS: dict[str, tuple[Any, type[Exception]]] = {
 }
 
 
-@each("name", BAD_TEXTS)
+@pytest.mark.parametrize("name", BAD_TEXTS)
 def test_bad_texts_are_refused_by_name(name: str) -> None:
     value, error = BAD_TEXTS[name]
     with pytest.raises(error, match=r"^texts must .*; got "):
@@ -293,7 +288,7 @@ BAD_WORDS: dict[str, tuple[Any, type[Exception]]] = {
 }
 
 
-@each("name", BAD_WORDS)
+@pytest.mark.parametrize("name", BAD_WORDS)
 def test_bad_words_are_refused_by_name(name: str) -> None:
     value, error = BAD_WORDS[name]
     with pytest.raises(error, match=r"^words must be .*; got "):

@@ -28,7 +28,6 @@ from posenc.alibi import alibi_bias, alibi_key_bias, alibi_slopes
 from posenc.attention import causal_mask
 from posenc.nn.alibi import ALiBi
 from posenc.nn.relative import relative_positions
-from tests.cases import each
 
 Array = NDArray[np.float64]
 
@@ -78,18 +77,18 @@ def softmax(scores: Array) -> Array:
     return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
 
 
-@each("heads", HEADS)
+@pytest.mark.parametrize("heads", HEADS)
 def test_bloom_adds_the_key_only_form(heads: int) -> None:
     np.testing.assert_allclose(bloom(heads), alibi_key_bias(heads, LENGTH), rtol=RAISED)
 
 
-@each("heads", HEADS)
+@pytest.mark.parametrize("heads", HEADS)
 def test_mpt_adds_the_row_of_the_last_query(heads: int) -> None:
     last = alibi_bias(heads, 1, query_offset=LENGTH - 1)
     np.testing.assert_allclose(mpt(heads), last, rtol=ROUNDED)
 
 
-@each("heads", HEADS)
+@pytest.mark.parametrize("heads", HEADS)
 def test_x_transformers_adds_the_symmetric_form(heads: int) -> None:
     whole = alibi_bias(heads, LENGTH, causal=False)
     np.testing.assert_allclose(x_transformers(heads, LENGTH, LENGTH), whole, rtol=ROUNDED)
@@ -97,7 +96,7 @@ def test_x_transformers_adds_the_symmetric_form(heads: int) -> None:
     np.testing.assert_allclose(x_transformers(heads, 3, LENGTH), decoded, rtol=ROUNDED)
 
 
-@each("heads", HEADS)
+@pytest.mark.parametrize("heads", HEADS)
 def test_falcon_adds_the_key_only_form_rounded_to_bfloat16(heads: int) -> None:
     # The slope is rounded to 8 binary digits, and the product.
     np.testing.assert_allclose(
@@ -105,7 +104,7 @@ def test_falcon_adds_the_key_only_form_rounded_to_bfloat16(heads: int) -> None:
     )
 
 
-@each("heads", HEADS)
+@pytest.mark.parametrize("heads", HEADS)
 def test_softmax_makes_one_of_all_forms(heads: int) -> None:
     """Under a causal mask: whole matrices of weights, for scores that are all alike."""
     hidden = np.where(causal_mask(LENGTH), 0.0, -np.inf)
@@ -197,7 +196,7 @@ def falcon_weights(kind: str, heads: int, d: int, length: int) -> Array:
     return mixed.swapaxes(0, 1) @ np.linalg.pinv(values.swapaxes(0, 1))
 
 
-@each(("kind", "times"), [("sdpa", 1), ("eager", 2)])
+@pytest.mark.parametrize(("kind", "times"), [("sdpa", 1), ("eager", 2)])
 def test_falcon_divides_its_bias_by_the_root_of_d_and_counts_it_twice_where_eager(
     kind: str, times: int
 ) -> None:

@@ -19,7 +19,6 @@ from posenc.attention import causal_mask
 from posenc.nn.alibi import ALiBi
 from posenc.nn.attention import attention
 from posenc.nn.relative import relative_positions
-from tests.cases import each
 
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 
@@ -52,8 +51,8 @@ def assert_same(ours: Tensor, theirs: Tensor) -> None:
     torch.testing.assert_close(ours, theirs, rtol=0, atol=CLOSE[theirs.dtype])
 
 
-@each("dtype", DTYPES)
-@each(("shape", "keys", "d_v"), SHAPES)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("shape", "keys", "d_v"), SHAPES)
 def test_plain_attention_is_pytorchs(
     shape: tuple[int, ...], keys: int, d_v: int, dtype: torch.dtype
 ) -> None:
@@ -61,9 +60,9 @@ def test_plain_attention_is_pytorchs(
     assert_same(attention(q, k, v)[0], scaled_dot_product_attention(q, k, v))
 
 
-@each("dtype", DTYPES)
-@each("masked", ["key", "query and key", "head", "text"])
-@each(("shape", "keys", "d_v"), SHAPES)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("masked", ["key", "query and key", "head", "text"])
+@pytest.mark.parametrize(("shape", "keys", "d_v"), SHAPES)
 def test_a_boolean_mask_means_what_it_means_to_pytorch(
     shape: tuple[int, ...], keys: int, d_v: int, masked: str, dtype: torch.dtype
 ) -> None:
@@ -83,8 +82,8 @@ def test_a_boolean_mask_means_what_it_means_to_pytorch(
     assert_same(attention(q, k, v, mask=mask)[0], theirs)
 
 
-@each("dtype", DTYPES)
-@each(("shape", "keys", "d_v"), SHAPES)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("shape", "keys", "d_v"), SHAPES)
 def test_a_bias_and_a_mask_are_pytorchs_float_mask(
     shape: tuple[int, ...], keys: int, d_v: int, dtype: torch.dtype
 ) -> None:
@@ -99,7 +98,7 @@ def test_a_bias_and_a_mask_are_pytorchs_float_mask(
     assert_same(attention(q, k, v, bias=bias, mask=mask)[0], theirs)
 
 
-@each("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_the_causal_mask_is_pytorchs_is_causal(dtype: torch.dtype) -> None:
     q, k, v = vectors((2, 3, 9, 8), 9, 8, dtype)
     mask = torch.from_numpy(causal_mask(9))
@@ -107,8 +106,8 @@ def test_the_causal_mask_is_pytorchs_is_causal(dtype: torch.dtype) -> None:
     assert_same(attention(q, k, v, mask=mask)[0], theirs)
 
 
-@each("dtype", DTYPES)
-@each("causal", [True, False])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("causal", [True, False])
 def test_alibi_in_attention_is_alibi_in_pytorchs(causal: bool, dtype: torch.dtype) -> None:
     q, k, v = vectors((2, 6, 9, 8), 9, 8, dtype)
     bias = ALiBi(6, causal=causal)(relative_positions(9), dtype=dtype)

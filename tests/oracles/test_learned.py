@@ -5,13 +5,13 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+import pytest
 import torch
 
 from posenc.nn import LearnedPositionalEmbedding
-from tests.cases import each
 
 
-@each("name", ["Bart", "MBart", "OPT"])
+@pytest.mark.parametrize("name", ["Bart", "MBart", "OPT"])
 def test_position_0_is_row_2_of_bart_mbart_and_opt(name: str) -> None:
     family = importlib.import_module(f"transformers.models.{name.lower()}.modeling_{name.lower()}")
     peer: Any = getattr(family, f"{name}LearnedPositionalEmbedding")(6, 4)

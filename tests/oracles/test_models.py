@@ -15,7 +15,6 @@ from torch import Tensor
 
 from posenc.nn import PositionalEmbedding, RotaryEmbedding, attention
 from scripts.book.citations import fact
-from tests.cases import each
 
 IDS = torch.tensor([[3, 1, 4, 1, 5, 9, 2, 6]])
 VOCAB, ROWS, D = 11, 12, 8
@@ -97,7 +96,7 @@ def test_gpt2_adds_a_learned_row_for_each_position() -> None:
     torch.testing.assert_close(found, ours(IDS), rtol=0, atol=0)
 
 
-@each("family", ["bert", "gpt2"])
+@pytest.mark.parametrize("family", ["bert", "gpt2"])
 def test_a_learned_model_ends_at_its_last_row(family: str) -> None:
     """The planted fault: a position more, and the model fails where ours says both numbers."""
     from transformers import BertConfig, BertModel, GPT2Config, GPT2Model

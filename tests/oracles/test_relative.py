@@ -13,7 +13,6 @@ import torch
 
 from posenc.nn.relative import RelativePositionEmbedding, relative_positions
 from posenc.relative import relative_shift, shaw_index
-from tests.cases import each
 
 
 @pytest.fixture
@@ -42,7 +41,7 @@ def relative_key(embedding: RelativePositionEmbedding) -> Any:
     return lambda q, k: peer._apply_relative_key_position_encoding(module, q, k)[1]
 
 
-@each(("queries", "keys"), [(20, 20), (3, 17), (17, 3), (1, 1)])
+@pytest.mark.parametrize(("queries", "keys"), [(20, 20), (3, 17), (17, 3), (1, 1)])
 def test_shaw_scores_are_those_of_wav2vec2_bert(
     queries: int, keys: int, embedding: RelativePositionEmbedding, relative_key: Any
 ) -> None:
@@ -57,7 +56,7 @@ def test_shaw_scores_are_those_of_wav2vec2_bert(
         torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5)
 
 
-@each(("queries", "keys"), [(6, 6), (2, 9), (9, 2), (1, 4)])
+@pytest.mark.parametrize(("queries", "keys"), [(6, 6), (2, 9), (9, 2), (1, 4)])
 def test_the_shift_is_that_of_xlnet(queries: int, keys: int) -> None:
     from transformers.models.xlnet.modeling_xlnet import XLNetRelativeAttention
 

@@ -29,7 +29,6 @@ from torch import Tensor
 
 from posenc import apply_rope, convert_projection
 from posenc.nn.rotary import RotaryEmbedding
-from tests.cases import each
 
 Array = NDArray[np.float64]
 
@@ -158,7 +157,7 @@ PEERS = {
     ),
 }
 
-each_peer = each("peer", PEERS.values())
+each_peer = pytest.mark.parametrize("peer", PEERS.values())
 
 
 def random(*shape: int, seed: int = 0) -> Tensor:
@@ -291,7 +290,7 @@ def test_gptj_neox_and_x_transformers_turn_a_part_of_each_head_unless_told() -> 
 # How exact
 
 
-@each("d", [64, 128])
+@pytest.mark.parametrize("d", [64, 128])
 def test_llama_angles_in_float32_drift_at_position_100000(d: int) -> None:
     """Measured: 0.0020 at d = 64 and 0.0052 at d = 128; ours are right to 3.3e-11.
 
@@ -312,7 +311,7 @@ def test_frequency_and_product_rounded_to_float32_are_the_drift_of_llamas_angles
     assert drift(llama_angles(position, D), 100_000) == pytest.approx(0.0020, abs=5e-5)
 
 
-@each("angles", [gptj_angles, neox_angles, x_transformers_angles])
+@pytest.mark.parametrize("angles", [gptj_angles, neox_angles, x_transformers_angles])
 def test_other_float32_angles_drift_as_llamas_do(
     angles: Callable[[Tensor, int], Angles],
 ) -> None:
@@ -384,7 +383,7 @@ def permuted_for_rope(weight: Tensor, heads: int) -> Array:
     return np.asarray(found)
 
 
-@each("shape", [(4 * 16, 12), (4 * 16,)])
+@pytest.mark.parametrize("shape", [(4 * 16, 12), (4 * 16,)])
 def test_projection_is_converted_as_a_checkpoint_loader_does(shape: tuple[int, ...]) -> None:
     weight = random(*shape)
     found = convert_projection(weight.numpy(), heads=4, source="interleaved", target="half")

@@ -14,7 +14,6 @@ from posenc import (
     yarn_frequencies,
     yarn_temperature,
 )
-from tests.cases import each
 
 D, LENGTH = 128, 4096
 # It works in float32: a power of the base is off by |ln ω| of its roundings, 9 here, and a few.
@@ -44,14 +43,14 @@ def theirs(
     return found.double().numpy(), scale
 
 
-@each("factor", [1.0, 2.0, 8.0])
+@pytest.mark.parametrize("factor", [1.0, 2.0, 8.0])
 def test_their_linear_scaling_is_interpolation(factor: float) -> None:
     found, scale = theirs("linear", factor)
     np.testing.assert_allclose(found, interpolated_frequencies(D, factor), rtol=FLOAT32)
     assert scale == 1
 
 
-@each("factor", [1.0, 2.0, 4.0])
+@pytest.mark.parametrize("factor", [1.0, 2.0, 4.0])
 def test_their_dynamic_scaling_is_a_larger_base_by_another_factor(factor: float) -> None:
     """Dynamic NTK enlarges the base by factor·length/trained − (factor − 1), not by the factor."""
     found, _ = theirs("dynamic", factor)
@@ -60,10 +59,10 @@ def test_their_dynamic_scaling_is_a_larger_base_by_another_factor(factor: float)
     )
 
 
-@each("length", [7, 64, 4096, 10**6])
-@each("d", [8, 32, 128])
-@each("base", [100.0, 10000.0, 500000.0])
-@each("factor", [2.0, 8.0])
+@pytest.mark.parametrize("length", [7, 64, 4096, 10**6])
+@pytest.mark.parametrize("d", [8, 32, 128])
+@pytest.mark.parametrize("base", [100.0, 10000.0, 500000.0])
+@pytest.mark.parametrize("factor", [2.0, 8.0])
 def test_their_yarn_is_ours_with_the_released_ramp(
     factor: float, base: float, d: int, length: int
 ) -> None:
@@ -88,8 +87,8 @@ def test_where_their_ramp_ends_before_it_begins_it_turns_round_and_ours_does_not
     np.testing.assert_array_equal(ours, frequencies(8, base=2))
 
 
-@each("base", [10000.0, 500000.0])
-@each("factor", [2.0, 8.0])
+@pytest.mark.parametrize("base", [10000.0, 500000.0])
+@pytest.mark.parametrize("factor", [2.0, 8.0])
 def test_yarn_of_the_paper_has_another_ramp_than_yarn_of_the_code(
     factor: float, base: float
 ) -> None:

@@ -13,12 +13,12 @@ import importlib
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 from numpy.typing import NDArray
 
 from posenc import sinusoidal_encoding
 from posenc.nn import SinusoidalPositionalEncoding
-from tests.cases import each
 
 Array = NDArray[np.floating]
 
@@ -73,14 +73,14 @@ def whisper(length: int, d_model: int) -> Array:
 # Which layout follows the paper
 
 
-@each("d_model", WIDTHS)
+@pytest.mark.parametrize("d_model", WIDTHS)
 def test_distilbert_interleaves_as_the_paper_does(d_model: int) -> None:
     np.testing.assert_allclose(
         distilbert(LENGTH, d_model), sinusoidal_encoding(LENGTH, d_model), rtol=0, atol=FLOAT32
     )
 
 
-@each("d_model", WIDTHS)
+@pytest.mark.parametrize("d_model", WIDTHS)
 def test_marian_has_the_papers_numbers_with_all_sines_before_all_cosines(d_model: int) -> None:
     rows = sinusoidal_encoding(LENGTH, d_model)
     theirs = marian(LENGTH, d_model)
@@ -89,14 +89,14 @@ def test_marian_has_the_papers_numbers_with_all_sines_before_all_cosines(d_model
         assert np.abs(theirs - rows).max() > 0.5
 
 
-@each("d_model", WIDTHS)
+@pytest.mark.parametrize("d_model", WIDTHS)
 def test_our_layer_equals_distilbert_in_float32(d_model: int) -> None:
     """To the last bit: both round a float64 value once, and no value here lies between two."""
     ours = SinusoidalPositionalEncoding(d_model)(torch.zeros(1, LENGTH, d_model))[0]
     assert np.array_equal(ours.double().numpy(), distilbert(LENGTH, d_model))
 
 
-@each("d_model", WIDTHS)
+@pytest.mark.parametrize("d_model", WIDTHS)
 def test_x_transformers_has_marians_layout_with_angles_in_float32(d_model: int) -> None:
     theirs = x_transformers(LENGTH, d_model)
     # Two roundings of an angle up to 600, each 2**-24 of it at most, and one of the result.
@@ -111,8 +111,8 @@ def test_x_transformers_has_marians_layout_with_angles_in_float32(d_model: int) 
 # Which exponent follows the paper
 
 
-@each("peer", [m2m100, whisper])
-@each("d_model", [8, 64, 512])
+@pytest.mark.parametrize("peer", [m2m100, whisper])
+@pytest.mark.parametrize("d_model", [8, 64, 512])
 def test_fairseqs_descendants_and_whisper_end_at_one_ten_thousandth_and_the_paper_does_not(
     peer: Any, d_model: int
 ) -> None:
@@ -133,7 +133,7 @@ def test_fairseqs_descendants_and_whisper_end_at_one_ten_thousandth_and_the_pape
 # What float32 angles cost
 
 
-@each("far", [10_000, 100_000, 1_000_000])
+@pytest.mark.parametrize("far", [10_000, 100_000, 1_000_000])
 def test_float32_angles_drift_with_the_position_and_float64_angles_do_not(far: int) -> None:
     theirs = x_transformers(8, 512, offset=far)
     exact = in_halves(sinusoidal_encoding(np.arange(far, far + 8), 512))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 
 from posenc.nn.swin import SwinRelativeBias
 from posenc.swin import swin_bias, swin_index
-from tests.cases import each
 
 
 def transformers_bias(heads: int, window: int) -> Any:
@@ -22,13 +22,13 @@ def transformers_bias(heads: int, window: int) -> Any:
     return module
 
 
-@each("window", range(1, 13))
+@pytest.mark.parametrize("window", range(1, 13))
 def test_the_index_is_that_of_transformers(window: int) -> None:
     theirs = transformers_bias(1, window).relative_position_index
     np.testing.assert_array_equal(swin_index(window).ravel(), theirs)
 
 
-@each("window", range(1, 13))
+@pytest.mark.parametrize("window", range(1, 13))
 def test_swins_bias_is_that_of_transformers_with_the_same_table(window: int) -> None:
     peer, bias = transformers_bias(3, window), SwinRelativeBias(3, window)
     bias.load_state_dict({"table": peer.relative_position_bias_table})
@@ -45,7 +45,7 @@ def test_the_table_has_another_key_in_transformers_and_the_same_rows() -> None:
     assert peer.relative_position_bias_table.shape == bias.table.shape
 
 
-@each("window", range(1, 13))
+@pytest.mark.parametrize("window", range(1, 13))
 def test_beit_has_the_same_index_and_three_rows_more_for_its_class_token(window: int) -> None:
     from transformers import BeitConfig
     from transformers.models.beit.modeling_beit import BeitRelativePositionBias

@@ -17,7 +17,6 @@ from posenc.nn.attention import attention
 from posenc.nn.relative import relative_positions
 from posenc.nn.t5 import T5RelativeBias
 from posenc.t5 import t5_buckets
-from tests.cases import each
 
 # x-transformers, as it is imported, calls what torch 2.13 is about to drop.
 Integers = NDArray[np.int64]
@@ -75,7 +74,7 @@ def t5_attention(heads: int, *, decoder: bool, layer: int = 0) -> Any:
     return attention
 
 
-@each("both", [True, False])
+@pytest.mark.parametrize("both", [True, False])
 def test_t5s_own_buckets_agree_for_every_distance_to_20_000(
     both: bool, transformers_bucket: Callable[..., torch.Tensor]
 ) -> None:
@@ -99,7 +98,7 @@ def test_transformers_differs_only_where_float32_cannot_tell_two_buckets_apart(
             assert abs(mine[20_000 - distance] - theirs[20_000 - distance]) == 1
 
 
-@each(
+@pytest.mark.parametrize(
     ("distance", "side", "end", "bucket"),
     [(6186, 56, 20_000, 50), (10_763, 60, 16_384, 57), (3602, 62, 5000, 60)],
 )
@@ -123,7 +122,7 @@ def test_the_rule_in_exact_numbers_is_ours_where_a_float32_logarithm_crosses_a_b
     assert abs(theirs.item() - bucket) <= 1  # 0 on a machine with another logarithm
 
 
-@each("decoder", [False, True])
+@pytest.mark.parametrize("decoder", [False, True])
 def test_t5s_bias_is_that_of_transformers_with_the_same_table(decoder: bool) -> None:
     attention = t5_attention(4, decoder=decoder)
     bias = T5RelativeBias(4, bidirectional=not decoder)
@@ -133,7 +132,7 @@ def test_t5s_bias_is_that_of_transformers_with_the_same_table(decoder: bool) -> 
         assert torch.equal(bias(relative_positions(queries, keys)), theirs[0])
 
 
-@each("seen", [0, 1, 90, 199])
+@pytest.mark.parametrize("seen", [0, 1, 90, 199])
 def test_the_bias_of_a_decoding_step_is_that_of_transformers(seen: int) -> None:
     attention = t5_attention(4, decoder=True)
     bias = T5RelativeBias(4, bidirectional=False)
@@ -142,7 +141,7 @@ def test_the_bias_of_a_decoding_step_is_that_of_transformers(seen: int) -> None:
     assert torch.equal(bias(relative_positions(torch.tensor([seen]), seen + 1)), theirs[0])
 
 
-@each(("end", "outside"), [(8, True), (7, True), (1, False)])
+@pytest.mark.parametrize(("end", "outside"), [(8, True), (7, True), (1, False)])
 def test_a_max_distance_within_the_exact_range_is_an_error_here_and_garbage_elsewhere(
     end: int,
     outside: bool,
@@ -171,7 +170,7 @@ def test_an_odd_number_of_buckets_is_an_error_here_and_leaves_a_row_unused_elsew
         t5_buckets(EVERY, buckets=31)
 
 
-@each("both", [True, False])
+@pytest.mark.parametrize("both", [True, False])
 def test_the_buckets_of_x_transformers_are_ours(
     both: bool, x_bucket: Callable[..., torch.Tensor]
 ) -> None:
@@ -183,7 +182,7 @@ def test_the_buckets_of_x_transformers_are_ours(
         np.testing.assert_array_equal(ours(both, buckets, end), theirs)
 
 
-@each("both", [True, False])
+@pytest.mark.parametrize("both", [True, False])
 def test_x_transformers_multiplies_the_bias_where_the_authors_add_it_as_it_is(both: bool) -> None:
     # Section 2.1: a scalar that is added to the logit. x-transformers makes it √d times as large.
     from x_transformers.x_transformers import RelativePositionBias
@@ -206,7 +205,7 @@ def test_in_an_encoder_no_relative_position_falls_into_the_first_bucket_ahead(
     assert set(ours(True, 32, 128).tolist()) == set(theirs.tolist())
 
 
-@each("decoder", [False, True])
+@pytest.mark.parametrize("decoder", [False, True])
 def test_attention_with_queries_times_the_root_of_d_has_the_scores_of_t5(decoder: bool) -> None:
     peer = t5_attention(4, decoder=decoder).eval()
     bias = T5RelativeBias(4, bidirectional=not decoder)

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from posenc.alibi import alibi_bias, alibi_key_bias, alibi_slopes
 from posenc.attention import attention, causal_mask
-from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -80,8 +79,7 @@ def test_sixteen_heads_have_the_papers_slopes() -> None:
     assert slopes[0] == pytest.approx(2**-0.5, rel=1e-15)
 
 
-@each("heads", range(1, 131))
-@pytest.mark.no_cover  # many runs of lines that others count
+@pytest.mark.parametrize("heads", range(1, 131))
 def test_every_slope_is_the_rules_to_its_last_digit(heads: int) -> None:
     slopes, exact = alibi_slopes(heads), paper_slopes(heads)
     assert slopes.dtype == np.float64
@@ -93,7 +91,7 @@ def test_every_slope_is_the_rules_to_its_last_digit(heads: int) -> None:
                 assert ours == theirs
 
 
-@each("heads", POWERS)
+@pytest.mark.parametrize("heads", POWERS)
 def test_slopes_of_a_power_of_two_fall_by_equal_factors_to_one_256th(heads: int) -> None:
     slopes = alibi_slopes(heads)
     assert slopes[-1] == 1 / 256
@@ -102,7 +100,7 @@ def test_slopes_of_a_power_of_two_fall_by_equal_factors_to_one_256th(heads: int)
     assert (ratios < 1).all()
 
 
-@each(
+@pytest.mark.parametrize(
     ("heads", "slopes"),
     [
         (1, [2**-8]),
@@ -144,10 +142,10 @@ def test_adding_heads_keeps_the_first_slopes(heads: int) -> None:
 # The bias
 
 
-@each("causal", [True, False])
-@each("offset", [0, 3])
-@each(("queries", "keys"), [(1, 1), (5, 5), (2, 7), (6, 3), (0, 4), (3, 0)])
-@each("heads", [1, 6, 8])
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("offset", [0, 3])
+@pytest.mark.parametrize(("queries", "keys"), [(1, 1), (5, 5), (2, 7), (6, 3), (0, 4), (3, 0)])
+@pytest.mark.parametrize("heads", [1, 6, 8])
 def test_every_entry_is_the_slope_times_the_distance(
     heads: int, queries: int, keys: int, offset: int, causal: bool
 ) -> None:
@@ -235,7 +233,7 @@ def test_each_call_returns_new_arrays() -> None:
 # The key-only form
 
 
-@each("heads", [1, 6, 8])
+@pytest.mark.parametrize("heads", [1, 6, 8])
 def test_key_form_is_the_slope_times_the_position(heads: int) -> None:
     bias = alibi_key_bias(heads, 5)
     assert bias.dtype == np.float64
@@ -245,7 +243,7 @@ def test_key_form_is_the_slope_times_the_position(heads: int) -> None:
     assert alibi_key_bias(heads, 0).shape == (heads, 1, 0)
 
 
-@each("heads", [1, 6, 8, 12])
+@pytest.mark.parametrize("heads", [1, 6, 8, 12])
 def test_each_row_of_the_key_form_exceeds_the_causal_one_by_a_constant(heads: int) -> None:
     """The constant is m·query: exactly, for slopes that are powers of two."""
     difference = alibi_key_bias(heads, 40) - alibi_bias(heads, 40)
@@ -319,8 +317,8 @@ def arguments(function: Any, name: str, value: object) -> dict[str, Any]:
     return {key: good for key, good in GOOD.items() if key in wanted} | {name: value}
 
 
-@each(("function", "name", "least"), BOUNDS)
-@each("value", NOT_INTEGERS)
+@pytest.mark.parametrize(("function", "name", "least"), BOUNDS)
+@pytest.mark.parametrize("value", NOT_INTEGERS, ids=repr)
 def test_non_integers_are_refused(function: Any, name: str, least: int, value: object) -> None:
     if function is alibi_bias and name == "key_length" and value is None:
         value = "None"  # the one None that means something
@@ -328,8 +326,8 @@ def test_non_integers_are_refused(function: Any, name: str, least: int, value: o
         function(**arguments(function, name, value))
 
 
-@each(("function", "name", "least"), BOUNDS)
-@each("below", [1, 7, 10**20])
+@pytest.mark.parametrize(("function", "name", "least"), BOUNDS)
+@pytest.mark.parametrize("below", [1, 7, 10**20])
 def test_numbers_below_the_minimum_are_refused(
     function: Any, name: str, least: int, below: int
 ) -> None:
@@ -339,7 +337,7 @@ def test_numbers_below_the_minimum_are_refused(
         function(**arguments(function, name, value))
 
 
-@each("name", ["query_length", "query_offset"])
+@pytest.mark.parametrize("name", ["query_length", "query_offset"])
 def test_bad_lengths_are_named_when_key_length_is_derived_from_them(name: str) -> None:
     given: dict[str, Any] = {"heads": 2, "query_length": 3}
     with pytest.raises(TypeError, match=f"^{name} must be an integer, 0 or more; got '3'"):
@@ -348,7 +346,7 @@ def test_bad_lengths_are_named_when_key_length_is_derived_from_them(name: str) -
         alibi_bias(**given | {name: -3})
 
 
-@each("value", [1, 0, None, "yes", np.True_, [True], float("nan")])
+@pytest.mark.parametrize("value", [1, 0, None, "yes", np.True_, [True], float("nan")])
 def test_causal_must_be_true_or_false(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^causal must be True or False; got "):
         alibi_bias(2, 3, causal=value)

@@ -19,7 +19,6 @@ import pytest
 from numpy.lib.stride_tricks import as_strided
 
 import posenc
-from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -522,7 +521,7 @@ def cases() -> Iterator[tuple[str, str]]:
                 yield name, argument
 
 
-@each(("name", "argument"), cases())
+@pytest.mark.parametrize(("name", "argument"), list(cases()))
 def test_refusals_name_what_was_given_and_what_is_allowed(name: str, argument: str) -> None:
     call, good = CALLS[name]
     # An argument may be named with another that it has to fit, as q and k are.
@@ -548,19 +547,19 @@ def public_names() -> Iterator[str]:
             yield from (f"{name}.{method}" for method, _ in methods if method[0] != "_")
 
 
-@each("name", [*public_names()])
+@pytest.mark.parametrize("name", [*public_names()])
 def test_every_argument_of_every_public_name_has_bad_values_here(name: str) -> None:
     call, good = CALLS[name]
     call(**good)
     assert [argument for argument in arguments(call) if not bad_values(name, argument)] == []
 
 
-@each("width", [8, np.int16(8), np.uint64(8), np.array(8)])
+@pytest.mark.parametrize("width", [8, np.int16(8), np.uint64(8), np.array(8)])
 def test_a_width_may_be_any_kind_of_integer(width: int) -> None:
     np.testing.assert_array_equal(posenc.frequencies(width), posenc.frequencies(8))
 
 
-@each("base", [100, 100.0, np.float16(100), np.uint8(100), np.array(100)])
+@pytest.mark.parametrize("base", [100, 100.0, np.float16(100), np.uint8(100), np.array(100)])
 def test_a_base_may_be_any_kind_of_number(base: float) -> None:
     np.testing.assert_array_equal(
         posenc.frequencies(8, base=base), posenc.frequencies(8, base=100.0)
@@ -581,7 +580,7 @@ def test_above_one_radian_per_position_the_limit_is_on_the_angle() -> None:
     assert np.isfinite(posenc.similarity(1 / fast, 8, base=1e-300))
 
 
-@each("lag", [1e300, -1e300])
+@pytest.mark.parametrize("lag", [1e300, -1e300])
 def test_an_angle_beyond_float64_is_refused_without_a_warning(lag: float) -> None:
     with pytest.raises(ValueError, match=r"^lag must be "):
         posenc.similarity(lag, 8, base=1e-300)

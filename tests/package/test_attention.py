@@ -19,7 +19,6 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
 from posenc.attention import attention, causal_mask
-from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -75,8 +74,10 @@ def assert_equals_the_paper(q: Array, k: Array, v: Array, **more: Any) -> None:
 # The formula
 
 
-@each("leading", [(), (3,), (2, 3)])
-@each(("queries", "keys", "d", "d_v"), [(1, 1, 1, 1), (4, 4, 8, 8), (2, 5, 3, 7)])
+@pytest.mark.parametrize("leading", [(), (3,), (2, 3)])
+@pytest.mark.parametrize(
+    ("queries", "keys", "d", "d_v"), [(1, 1, 1, 1), (4, 4, 8, 8), (2, 5, 3, 7)]
+)
 def test_output_and_weights_follow_the_papers_formula(
     leading: tuple[int, ...], queries: int, keys: int, d: int, d_v: int
 ) -> None:
@@ -116,7 +117,7 @@ def test_leading_shapes_broadcast() -> None:
     np.testing.assert_allclose(both, paper_attention(q, *full), rtol=0, atol=SUMMED)
 
 
-@each("shape", [(), (5,), (4, 1), (4, 5), (3, 4, 5), (2, 1, 1, 5), (2, 3, 4, 5)])
+@pytest.mark.parametrize("shape", [(), (5,), (4, 1), (4, 5), (3, 4, 5), (2, 1, 1, 5), (2, 3, 4, 5)])
 def test_bias_and_mask_broadcast_to_the_scores(shape: tuple[int, ...]) -> None:
     q, k, v = random(2, 3, 4, 6), random(2, 3, 5, 6, seed=1), random(2, 3, 5, 2, seed=2)
     assert_equals_the_paper(q, k, v, bias=random(*shape, seed=3))
@@ -160,7 +161,7 @@ def test_a_query_decoded_alone_equals_that_row_of_the_output() -> None:
         np.testing.assert_allclose(alone[1][:, 0], weights[:, now, seen], rtol=0, atol=SUMMED)
 
 
-@each("size", [1.0, 1e4, 1e150])
+@pytest.mark.parametrize("size", [1.0, 1e4, 1e150])
 def test_scores_of_any_size_overflow_no_exponential(size: float) -> None:
     q, k = np.full((2, 4), math.sqrt(size)), np.array([[1.0], [0.0], [-1.0]]) * math.sqrt(size)
     output, weights = attention(q, np.repeat(k, 4, axis=1), np.eye(3))
@@ -220,9 +221,9 @@ def test_empty_batches_and_values_of_width_zero_are_accepted() -> None:
 # What follows from the formula
 
 
+@pytest.mark.slow
 @quick
 @given(q=matrix(st.integers(1, 5), 3), k=matrix(4, 3), v=matrix(4, 2), bias=matrix(1, 4))
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_weights_sum_to_one_and_the_output_stays_within_the_values(
     q: Array, k: Array, v: Array, bias: Array
 ) -> None:
@@ -238,7 +239,6 @@ def test_weights_sum_to_one_and_the_output_stays_within_the_values(
 
 @quick
 @given(q=matrix(3, 2), k=matrix(4, 2), v=matrix(4, 2), shift=matrix(3, 1), bias=matrix(3, 4))
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_a_constant_added_to_a_row_of_scores_changes_nothing(
     q: Array, k: Array, v: Array, shift: Array, bias: Array
 ) -> None:
@@ -251,7 +251,6 @@ def test_a_constant_added_to_a_row_of_scores_changes_nothing(
 
 @quick
 @given(words=matrix(st.integers(1, 6), 4), data=st.data())
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_reordered_tokens_give_reordered_outputs(words: Array, data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(words))))
     output, weights = attention(words, words, words)
@@ -263,7 +262,6 @@ def test_reordered_tokens_give_reordered_outputs(words: Array, data: st.DataObje
 
 @quick
 @given(q=matrix(2, 3), k=matrix(5, 3), v=matrix(5, 2), order=st.permutations(range(5)))
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_keys_reordered_with_their_values_change_nothing(
     q: Array, k: Array, v: Array, order: list[int]
 ) -> None:
@@ -295,9 +293,9 @@ def test_a_bias_by_distance_ends_the_equivariance_without_any_mask() -> None:
 # The causal mask
 
 
-@each("offset", [0, 1, 3])
-@each("keys", [None, 0, 1, 4, 9])
-@each("queries", [0, 1, 5])
+@pytest.mark.parametrize("offset", [0, 1, 3])
+@pytest.mark.parametrize("keys", [None, 0, 1, 4, 9])
+@pytest.mark.parametrize("queries", [0, 1, 5])
 def test_causal_mask_shows_each_query_itself_and_earlier_keys(
     queries: int, keys: int | None, offset: int
 ) -> None:
@@ -338,8 +336,8 @@ NOT_BOOLEANS: list[object] = [
 NOT_INTEGERS: list[object] = ["3", 3.0, True, 1j, [3], np.array([3]), NAN, np.array(3.0)]
 
 
-@each("name", ["q", "k", "v", "bias"])
-@each("value", NOT_NUMBERS)
+@pytest.mark.parametrize("name", ["q", "k", "v", "bias"])
+@pytest.mark.parametrize("value", NOT_NUMBERS)
 def test_non_numbers_are_refused(name: str, value: object) -> None:
     if name == "bias" and value is None:
         value = "None"  # the one None that means something
@@ -347,7 +345,7 @@ def test_non_numbers_are_refused(name: str, value: object) -> None:
         attention(**GOOD | {name: value})
 
 
-@each(
+@pytest.mark.parametrize(
     ("name", "value"),
     [(n, x) for n in "qkv" for x in (NAN, INF, -INF, 10**400)]
     + [("bias", x) for x in (NAN, INF, 10**400)],
@@ -359,7 +357,7 @@ def test_non_finite_numbers_are_refused(name: str, value: float) -> None:
         attention(**GOOD | {name: bad})
 
 
-@each("bias", [[[0, NAN, -INF]], [[INF, -INF, 0]]])
+@pytest.mark.parametrize("bias", [[[0, NAN, -INF]], [[INF, -INF, 0]]])
 def test_a_bias_of_nan_or_plus_infinity_is_refused(bias: list[list[float]]) -> None:
     shown = "nan" if NAN in bias[0] else "inf"
     refusal = f"^bias must be finite numbers or -inf; got {shown}$"
@@ -367,7 +365,7 @@ def test_a_bias_of_nan_or_plus_infinity_is_refused(bias: list[list[float]]) -> N
         attention(**GOOD, bias=bias)
 
 
-@each("value", NOT_BOOLEANS)
+@pytest.mark.parametrize("value", NOT_BOOLEANS)
 def test_a_mask_of_anything_but_booleans_is_refused(value: Any) -> None:
     refusal = "^mask must be booleans, True where a query may look; got "
     with pytest.raises(TypeError, match=refusal):
@@ -406,7 +404,7 @@ SHAPES: list[tuple[dict[str, tuple[int, ...]], str]] = [
 ]
 
 
-@each(("shapes", "refusal"), SHAPES)
+@pytest.mark.parametrize(("shapes", "refusal"), SHAPES)
 def test_shapes_that_do_not_fit_are_refused(
     shapes: dict[str, tuple[int, ...]], refusal: str
 ) -> None:
@@ -417,7 +415,7 @@ def test_shapes_that_do_not_fit_are_refused(
         attention(**GOOD | bad)
 
 
-@each(
+@pytest.mark.parametrize(
     ("mask", "bias", "query"),
     [
         ([[True] * 3, [False] * 3], None, [1]),
@@ -439,7 +437,7 @@ def test_the_first_query_without_visible_keys_is_named() -> None:
         attention(*np.ones((3, 2, 3, 4, 8)), mask=mask)
 
 
-@each(
+@pytest.mark.parametrize(
     "given",
     [
         {"q": np.full((2, 4), 1e200), "k": np.full((3, 4), 1e200)},
@@ -453,16 +451,16 @@ def test_scores_beyond_float64_are_refused(given: dict[str, Any]) -> None:
         attention(**GOOD | given)
 
 
-@each("name", ["query_length", "key_length", "query_offset"])
-@each("value", NOT_INTEGERS)
+@pytest.mark.parametrize("name", ["query_length", "key_length", "query_offset"])
+@pytest.mark.parametrize("value", NOT_INTEGERS)
 def test_a_causal_mask_takes_integers_only(name: str, value: object) -> None:
     given: dict[str, Any] = {"query_length": 3} | {name: value}
     with pytest.raises(TypeError, match=f"^{name} must be an integer, 0 or more; got "):
         causal_mask(**given)
 
 
-@each("name", ["query_length", "key_length", "query_offset"])
-@each("value", [-1, -(10**20), 2**53 + 1])
+@pytest.mark.parametrize("name", ["query_length", "key_length", "query_offset"])
+@pytest.mark.parametrize("value", [-1, -(10**20), 2**53 + 1])
 def test_a_causal_mask_has_no_negative_sizes(name: str, value: int) -> None:
     given: dict[str, Any] = {"query_length": 3} | {name: value}
     with pytest.raises(ValueError, match=f"^{name} must be an integer, 0 or more.*; got {value}$"):

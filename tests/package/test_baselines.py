@@ -9,7 +9,6 @@ import pytest
 
 from posenc import similarity, sinusoidal_encoding
 from posenc.baselines import counting_encoding, no_encoding
-from tests.cases import each
 
 BASELINES = [counting_encoding, no_encoding]
 
@@ -31,22 +30,22 @@ def test_no_encoding_is_all_zeros() -> None:
     assert not np.signbit(rows).any()
 
 
-@each("encoding", BASELINES)
-@each("shape", [(), (1,), (6,), (2, 3), (2, 0, 3)])
+@pytest.mark.parametrize("encoding", BASELINES)
+@pytest.mark.parametrize("shape", [(), (1,), (6,), (2, 3), (2, 0, 3)])
 def test_rows_take_the_shape_of_the_positions(encoding: Any, shape: tuple[int, ...]) -> None:
     rows = encoding(np.zeros(shape), 5)
     assert rows.shape == (*shape, 5)
     assert rows.dtype == np.float64
 
 
-@each("encoding", BASELINES)
+@pytest.mark.parametrize("encoding", BASELINES)
 def test_a_count_means_the_positions_from_zero(encoding: Any) -> None:
     np.testing.assert_array_equal(encoding(5, 8), encoding(range(5), 8))
     assert encoding(0, 8).shape == (0, 8)
     assert encoding(7.0, 8).shape == (8,)
 
 
-@each("encoding", BASELINES)
+@pytest.mark.parametrize("encoding", BASELINES)
 def test_each_call_returns_new_rows(encoding: Any) -> None:
     positions = np.arange(3.0)
     encoding(positions, 2)[:] = 9
@@ -93,16 +92,16 @@ BAD_WIDTHS: dict[str, tuple[Any, type[Exception]]] = {
 }
 
 
-@each("encoding", BASELINES)
-@each("name", BAD_POSITIONS)
+@pytest.mark.parametrize("encoding", BASELINES)
+@pytest.mark.parametrize("name", BAD_POSITIONS)
 def test_bad_positions_are_refused_by_name(encoding: Any, name: str) -> None:
     value, error = BAD_POSITIONS[name]
     with pytest.raises(error, match=r"^positions must be .*; got "):
         encoding(value, 4)
 
 
-@each("encoding", BASELINES)
-@each("name", BAD_WIDTHS)
+@pytest.mark.parametrize("encoding", BASELINES)
+@pytest.mark.parametrize("name", BAD_WIDTHS)
 def test_bad_widths_are_refused_by_name(encoding: Any, name: str) -> None:
     value, error = BAD_WIDTHS[name]
     with pytest.raises(error, match=r"^d_model must be an integer, 1 or more; got "):

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from posenc import sinusoidal_encoding
 from posenc.combine import add, concatenate
-from tests.cases import each
 
 Array = NDArray[np.floating]
 
@@ -19,7 +18,7 @@ def some(*shape: int, seed: int = 0) -> NDArray[np.float64]:
     return np.random.default_rng(seed).standard_normal(shape)
 
 
-@each("shape", [(5, 8), (2, 5, 8), (3, 2, 5, 8)])
+@pytest.mark.parametrize("shape", [(5, 8), (2, 5, 8), (3, 2, 5, 8)])
 def test_a_sum_adds_entry_by_entry(shape: tuple[int, ...]) -> None:
     tokens, rows = some(*shape), sinusoidal_encoding(5, 8)
     total = add(tokens, rows)
@@ -28,7 +27,7 @@ def test_a_sum_adds_entry_by_entry(shape: tuple[int, ...]) -> None:
         assert total[index] == tokens[index] + rows[index[-2:]]
 
 
-@each("shape", [(5, 8), (2, 5, 8), (3, 2, 5, 8)])
+@pytest.mark.parametrize("shape", [(5, 8), (2, 5, 8), (3, 2, 5, 8)])
 def test_concatenation_keeps_both_parts(shape: tuple[int, ...]) -> None:
     tokens, rows = some(*shape), sinusoidal_encoding(5, 4)
     both = concatenate(tokens, rows)
@@ -65,8 +64,8 @@ def test_only_scores_of_sums_have_cross_terms() -> None:
     np.testing.assert_allclose(mixed @ mixed.T, within + across, rtol=0, atol=1e-13)
 
 
-@each("combine", [add, concatenate])
-@each("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("combine", [add, concatenate])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_the_result_has_the_dtype_of_the_tokens(combine: Any, dtype: str) -> None:
     tokens = some(2, 5, 8).astype(dtype)
     assert combine(tokens, sinusoidal_encoding(5, 8)).dtype == np.dtype(dtype)
@@ -74,7 +73,7 @@ def test_the_result_has_the_dtype_of_the_tokens(combine: Any, dtype: str) -> Non
     assert combine(tokens.astype(">f4"), np.zeros((5, 8))).dtype == np.dtype("float32")
 
 
-@each("combine", [add, concatenate])
+@pytest.mark.parametrize("combine", [add, concatenate])
 def test_the_result_is_new_and_the_arguments_are_unchanged(combine: Any) -> None:
     tokens, rows = np.zeros((5, 8)), np.ones((5, 8))
     combine(tokens, rows)[:] = 9
@@ -82,7 +81,7 @@ def test_the_result_is_new_and_the_arguments_are_unchanged(combine: Any) -> None
     assert (rows == 1).all()
 
 
-@each("combine", [add, concatenate])
+@pytest.mark.parametrize("combine", [add, concatenate])
 def test_no_tokens_give_no_rows(combine: Any) -> None:
     assert combine(np.zeros((0, 8)), np.zeros((0, 8))).shape[0] == 0
     assert combine(np.zeros((0, 5, 8)), np.zeros((5, 8))).shape[:2] == (0, 5)
@@ -101,23 +100,23 @@ BAD_SHAPES = {
 }
 
 
-@each("combine", [add, concatenate])
-@each("name", BAD_SHAPES)
+@pytest.mark.parametrize("combine", [add, concatenate])
+@pytest.mark.parametrize("name", BAD_SHAPES)
 def test_a_single_row_is_not_broadcast(combine: Any, name: str) -> None:
     tokens, positions = BAD_SHAPES[name]
     with pytest.raises(ValueError, match=r"^positions must be of shape .*; got \("):
         combine(np.zeros(tokens), np.zeros(positions))
 
 
-@each("width", [0, 1, 6, 16])
+@pytest.mark.parametrize("width", [0, 1, 6, 16])
 def test_a_sum_needs_equal_widths(width: int) -> None:
     message = rf"^positions must be of shape \(5, 8\) or \(2, 5, 8\); got \(5, {width}\)$"
     with pytest.raises(ValueError, match=message):
         add(np.zeros((2, 5, 8)), np.zeros((5, width)))
 
 
-@each("combine", [add, concatenate])
-@each("shape", [(), (8,)])
+@pytest.mark.parametrize("combine", [add, concatenate])
+@pytest.mark.parametrize("shape", [(), (8,)])
 def test_tokens_have_a_length_and_a_width(combine: Any, shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match=r"^tokens must be of shape \(\.\.\., length, d_model\)"):
         combine(np.zeros(shape), np.zeros(shape))
@@ -135,8 +134,8 @@ BAD_NUMBERS: dict[str, tuple[Any, type[Exception]]] = {
 }
 
 
-@each("combine", [add, concatenate])
-@each("name", BAD_NUMBERS)
+@pytest.mark.parametrize("combine", [add, concatenate])
+@pytest.mark.parametrize("name", BAD_NUMBERS)
 def test_only_finite_numbers_are_combined(combine: Any, name: str) -> None:
     value, error = BAD_NUMBERS[name]
     with pytest.raises(error, match=r"^tokens must be .*; got "):

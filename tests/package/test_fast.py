@@ -26,12 +26,11 @@ from posenc import (
     t5_bias,
     t5_rows,
 )
-from tests.cases import each
 
 # What the docstring of `sinusoidal_table` promises, less what grows with the position.
 PROMISED = {np.float32: 2e-7, np.float64: 1e-14}
 
-every_dtype = each("dtype", PROMISED)
+every_dtype = pytest.mark.parametrize("dtype", PROMISED)
 LENGTHS = [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 100, 255, 256, 257, 1000]
 
 
@@ -46,7 +45,7 @@ def error(table: NDArray[np.floating], offset: float, base: float = 10000.0) -> 
 
 
 @every_dtype
-@each("length", LENGTHS)
+@pytest.mark.parametrize("length", LENGTHS)
 def test_table_is_the_definition_at_every_length(length: int, dtype: type[np.floating]) -> None:
     table = sinusoidal_table(length, 6, dtype=dtype)
     assert table.shape == (length, 6)
@@ -56,7 +55,7 @@ def test_table_is_the_definition_at_every_length(length: int, dtype: type[np.flo
 
 
 @every_dtype
-@each("order", ["C", "F", "gaps"])
+@pytest.mark.parametrize("order", ["C", "F", "gaps"])
 def test_an_empty_table_can_be_written_into_an_empty_out(
     order: Any, dtype: type[np.floating]
 ) -> None:
@@ -68,14 +67,13 @@ def test_an_empty_table_can_be_written_into_an_empty_out(
 
 
 @every_dtype
-@each("offset", [0, 1, -7, 0.25, 4096, 1_000_000, -1_000_000, 2**40 + 0.5])
+@pytest.mark.parametrize("offset", [0, 1, -7, 0.25, 4096, 1_000_000, -1_000_000, 2**40 + 0.5])
 def test_table_may_begin_at_any_position(offset: float, dtype: type[np.floating]) -> None:
     table = sinusoidal_table(300, 64, offset=offset, dtype=dtype)
     # The definition is off by 4e-16·|p| of its own.
     assert error(table, offset) <= PROMISED[dtype] + 2 * 4e-16 * (abs(offset) + 300)
 
 
-@pytest.mark.no_cover  # many runs of lines that others count
 def test_float32_table_errs_by_less_than_two_ten_millionths_up_to_a_million() -> None:
     for offset in (0, 991_808):
         assert error(sinusoidal_table(8192, 1024, offset=offset), offset) <= 2e-7
@@ -115,7 +113,7 @@ def test_float32_factors_would_exceed_the_promised_error() -> None:
     assert np.abs((powers - exact).imag).max() > 2e-7
 
 
-@each("length", [0, 1, 5, 100])
+@pytest.mark.parametrize("length", [0, 1, 5, 100])
 @every_dtype
 def test_table_can_be_written_into_out_of_any_row_stride(
     length: int, dtype: type[np.floating]
@@ -133,7 +131,7 @@ def test_table_can_be_written_into_out_of_any_row_stride(
         assert (memory == 7).sum() == memory.size - out.size  # nothing beside them
 
 
-@each(("length", "between"), [(1, 0), (2, 24), (3, -24), (5, 28)])
+@pytest.mark.parametrize(("length", "between"), [(1, 0), (2, 24), (3, -24), (5, 28)])
 @every_dtype
 def test_adjacent_rows_are_accepted_as_out(
     length: int, between: int, dtype: type[np.floating]
@@ -148,7 +146,7 @@ def test_adjacent_rows_are_accepted_as_out(
     )
 
 
-@each(("length", "between"), [(2, 0), (2, 20), (3, -20), (3, 4)])
+@pytest.mark.parametrize(("length", "between"), [(2, 0), (2, 20), (3, -20), (3, 4)])
 @every_dtype
 def test_overlapping_rows_are_refused_as_out(
     length: int, between: int, dtype: type[np.floating]
@@ -184,9 +182,9 @@ def test_table_that_reaches_2_to_the_53_is_refused() -> None:
 # One row in place of a matrix
 
 
-@each("offset", [0, 1, 9])
-@each("keys", [0, 1, 4, 7])
-@each("queries", [1, 2, 5])
+@pytest.mark.parametrize("offset", [0, 1, 9])
+@pytest.mark.parametrize("keys", [0, 1, 4, 7])
+@pytest.mark.parametrize("queries", [1, 2, 5])
 def test_relative_view_of_a_row_is_the_matrix(queries: int, keys: int, offset: int) -> None:
     row = relative_row(queries, keys, query_offset=offset)
     assert row.shape == (1, queries + keys - 1)
@@ -210,7 +208,7 @@ def test_view_is_the_relative_shift_of_equal_rows() -> None:
     np.testing.assert_array_equal(relative_view(rows, 4), relative_shift(repeated))
 
 
-@each("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_view_keeps_its_type_and_takes_the_memory_of_the_rows(dtype: type[np.floating]) -> None:
     view = relative_view(np.zeros((32, 8191), dtype), 4096)
     assert view.shape == (32, 4096, 4096)

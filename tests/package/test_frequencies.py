@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from posenc import frequencies, wavelengths
-from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -45,9 +44,8 @@ def assert_follows_the_paper(width: int, base: float) -> None:
     assert (relative_errors(found, paper_frequencies(width, base)) <= allowed).all()
 
 
-@each("base", BASES)
-@each("width", WIDTHS)
-@pytest.mark.no_cover  # many runs of lines that others count
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("width", WIDTHS)
 def test_frequencies_follow_the_paper(width: int, base: float) -> None:
     assert_follows_the_paper(width, base)
 
@@ -64,19 +62,19 @@ def test_frequencies_of_width_eight_are_powers_of_ten() -> None:
     np.testing.assert_allclose(1 / frequencies(8), [1, 10, 100, 1000], rtol=4 * ROUNDING)
 
 
-@each("base", BASES)
-@each("width", WIDTHS)
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("width", WIDTHS)
 def test_pair_zero_turns_one_radian_per_position(width: int, base: float) -> None:
     assert frequencies(width, base=base)[0] == 1
 
 
-@each("width", WIDTHS)
+@pytest.mark.parametrize("width", WIDTHS)
 def test_later_pairs_are_slower_and_with_a_base_below_one_faster(width: int) -> None:
     assert (np.diff(frequencies(width)) < 0).all()
     assert (np.diff(frequencies(width, base=0.5)) > 0).all()
 
 
-@each("width", WIDTHS)
+@pytest.mark.parametrize("width", WIDTHS)
 def test_frequencies_are_a_new_float64_array_with_one_number_per_pair(width: int) -> None:
     for clocks in (frequencies, wavelengths):
         first = clocks(width)
@@ -86,7 +84,7 @@ def test_frequencies_are_a_new_float64_array_with_one_number_per_pair(width: int
         assert (clocks(width) > 0).all()
 
 
-@each("base", BASES)
+@pytest.mark.parametrize("base", BASES)
 def test_a_wavelength_is_one_full_turn(base: float) -> None:
     # The quotient and the product round once each.
     turns = wavelengths(64, base=base) * frequencies(64, base=base)
@@ -107,8 +105,8 @@ def test_half_the_pairs_of_a_long_encoding_never_complete_a_turn() -> None:
     assert np.count_nonzero(wavelengths(512) > 512) == 133
 
 
-@each("base", [np.finfo(np.float64).tiny, 1e-300, 1e300, 1e308])
-@each("width", [8, 4096])
+@pytest.mark.parametrize("base", [np.finfo(np.float64).tiny, 1e-300, 1e300, 1e308])
+@pytest.mark.parametrize("width", [8, 4096])
 def test_a_base_near_the_limits_of_float64_gives_finite_results_or_is_refused(
     width: int, base: float
 ) -> None:
@@ -127,7 +125,7 @@ def test_the_ends_of_the_range_of_bases_are_in_it() -> None:
         assert frequencies(4, base=base)[1] == pytest.approx(base**-0.5, rel=1e-12)
 
 
-@each("width", [100, 128, 512, 768, 1000, 1024])
+@pytest.mark.parametrize("width", [100, 128, 512, 768, 1000, 1024])
 def test_direct_power_beats_exp_log(width: int) -> None:
     """The copied exp(−2i·log(base)/d) rounds a logarithm and a product before the power.
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from posenc.learned import LearnedPositionalEmbedding, resize_table
-from tests.cases import each
 
 quick = settings(database=None, deadline=None, derandomize=True, max_examples=60)
 sizes = st.integers(1, 200)
@@ -80,7 +79,7 @@ def test_training_the_table_in_place_changes_the_next_rows() -> None:
     np.testing.assert_array_equal(learned.get_embeddings(3)[2], [5, 5, 5, 5])
 
 
-@each("shape", [(5, 4), (2, 5, 4), (2, 3, 5, 4), (0, 5, 4), (2, 0, 4)])
+@pytest.mark.parametrize("shape", [(5, 4), (2, 5, 4), (2, 3, 5, 4), (0, 5, 4), (2, 0, 4)])
 def test_forward_adds_row_p_to_token_p(shape: tuple[int, ...]) -> None:
     learned = layer()
     tokens = np.random.default_rng(1).standard_normal(shape)
@@ -101,7 +100,7 @@ def test_positions_may_be_given_once_or_for_each_sequence() -> None:
     np.testing.assert_array_equal(learned.forward(np.zeros((1, 0, 4)), []), np.zeros((1, 0, 4)))
 
 
-@each("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_the_sum_has_the_dtype_of_the_tokens(dtype: str) -> None:
     assert layer().forward(np.zeros((1, 2, 4), dtype)).dtype == np.dtype(dtype)
 
@@ -127,7 +126,7 @@ BAD_IDS: dict[str, tuple[Any, type[Exception]]] = {
 }
 
 
-@each("name", BAD_IDS)
+@pytest.mark.parametrize("name", BAD_IDS)
 def test_bad_positions_are_refused_by_name(name: str) -> None:
     value, error = BAD_IDS[name]
     with pytest.raises(error, match=r"^positions must be .*; got "):
@@ -151,7 +150,7 @@ BAD_TOKENS: dict[str, tuple[Any, type[Exception]]] = {
 }
 
 
-@each("name", BAD_TOKENS)
+@pytest.mark.parametrize("name", BAD_TOKENS)
 def test_bad_tokens_are_refused_by_name(name: str) -> None:
     value, error = BAD_TOKENS[name]
     with pytest.raises(error, match=r"^token_embeddings must be .*; got "):
@@ -166,7 +165,7 @@ def test_sequences_longer_than_the_table_are_refused() -> None:
         layer().forward(np.zeros((1, 7, 4)))
 
 
-@each(
+@pytest.mark.parametrize(
     ("value", "error"),
     [(-1, ValueError), (2.0, TypeError), (True, TypeError), ("2", TypeError), (None, TypeError)],
 )
@@ -175,8 +174,8 @@ def test_bad_lengths_are_refused_by_name(value: Any, error: type[Exception]) -> 
         layer().get_embeddings(value)
 
 
-@each("argument", ["max_seq_len", "d_model"])
-@each(
+@pytest.mark.parametrize("argument", ["max_seq_len", "d_model"])
+@pytest.mark.parametrize(
     ("value", "error"),
     [(0, ValueError), (-1, ValueError), (2.0, TypeError), (True, TypeError), (None, TypeError)],
 )
@@ -186,7 +185,7 @@ def test_bad_sizes_are_refused_by_name(argument: str, value: Any, error: type[Ex
         LearnedPositionalEmbedding(**arguments)
 
 
-@each(
+@pytest.mark.parametrize(
     ("value", "error"),
     [(-1, ValueError), (0.5, TypeError), (True, TypeError), ("a", TypeError), ([1], TypeError)],
 )
@@ -284,7 +283,7 @@ def test_resizing_by_a_factor_would_miss_sizes() -> None:
         assert len(resize_table(np.zeros((old, 1)), new)) == new
 
 
-@each("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_a_resized_table_has_the_dtype_of_the_old_one(dtype: str) -> None:
     table = np.random.default_rng(0).standard_normal((5, 3)).astype(dtype)
     resized = resize_table(table, 8)
@@ -308,14 +307,14 @@ BAD_TABLES: dict[str, tuple[Any, type[Exception]]] = {
 }
 
 
-@each("name", BAD_TABLES)
+@pytest.mark.parametrize("name", BAD_TABLES)
 def test_bad_tables_are_refused_by_name(name: str) -> None:
     value, error = BAD_TABLES[name]
     with pytest.raises(error, match=r"^table must be .*; got "):
         resize_table(value, 3)
 
 
-@each(
+@pytest.mark.parametrize(
     ("value", "error"),
     [(0, ValueError), (-1, ValueError), (1.5, TypeError), (True, TypeError), (None, TypeError)],
 )

@@ -222,6 +222,7 @@ def test_help_explains_the_exit_status(capsys: pytest.CaptureFixture[str]) -> No
     assert "0 if nothing is ill, 1 if something is, 2 if something could not be determined" in said
 
 
+@pytest.mark.slow
 def test_the_exit_status_does_not_depend_on_the_consoles_encoding(
     tmp_path: Path,
 ) -> None:

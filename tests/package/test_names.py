@@ -6,12 +6,12 @@ import re
 from functools import cache
 from typing import Any
 
+import pytest
 import yaml
 
 from scripts import DATA, DOCS
 from scripts.book import evidence
 from scripts.book.citations import references
-from tests.cases import each
 
 NAMES: dict[str, list[dict[str, Any]]] = yaml.safe_load((DATA / "names.yml").read_text("utf-8"))
 ROWS = [row for rows in NAMES.values() for row in rows]
@@ -60,14 +60,14 @@ def test_the_data_have_a_row_for_every_name() -> None:
     assert {kind: len(rows) for kind, rows in NAMES.items()} == COUNTS
 
 
-@each("row", ROWS)
+@pytest.mark.parametrize("row", ROWS)
 def test_a_row_names_what_exists(row: dict[str, Any]) -> None:
     assert set(row) <= {"texts", "theirs", "ours", "differs", "test"}
     assert all(callable(found(name)) for name in row["ours"])
     assert written().count(row.get("test", "")) == ("test" in row)
 
 
-@each("kind", COUNTS)
+@pytest.mark.parametrize("kind", COUNTS)
 def test_the_page_has_the_rows_of_the_data(kind: str) -> None:
     """To fix the page, paste the expected rows."""
     section = PAGE.read_text("utf-8").split(f"{{ #{kind} }}")[1].split("\n## ")[0]
@@ -80,7 +80,7 @@ def test_every_model_is_cited() -> None:
         assert any(f"[^{key}]" in row["differs"] for key in references()), row["theirs"]
 
 
-@each("package", ["posenc", "posenc.nn"])
+@pytest.mark.parametrize("package", ["posenc", "posenc.nn"])
 def test_the_reference_maps_every_public_name(package: str) -> None:
     text = (DOCS / "reference" / "index.md").read_text("utf-8")
     for name in importlib.import_module(package).__all__:

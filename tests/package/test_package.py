@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 import posenc
-from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -38,7 +37,7 @@ PUBLIC = dict(public_callables())
 MODULES = sorted({thing.__module__ for thing in PUBLIC.values()})
 
 
-@each("name", PUBLIC)
+@pytest.mark.parametrize("name", PUBLIC)
 def test_every_public_name_says_what_it_promises(name: str) -> None:
     text = inspect.getdoc(PUBLIC[name]) or ""
     promises = "Attributes:" if inspect.isclass(PUBLIC[name]) else "Returns:"
@@ -49,7 +48,7 @@ def test_every_public_name_says_what_it_promises(name: str) -> None:
     assert ">>> " in text
 
 
-@each("name", PUBLIC)
+@pytest.mark.parametrize("name", PUBLIC)
 def test_every_argument_is_documented_and_annotated(name: str) -> None:
     thing = PUBLIC[name]
     signature = inspect.signature(thing.__init__ if inspect.isclass(thing) else thing)
@@ -60,14 +59,14 @@ def test_every_argument_is_documented_and_annotated(name: str) -> None:
             assert f"\n    {argument.name}: " in (inspect.getdoc(thing) or ""), argument
 
 
-@each("name", PUBLIC)
+@pytest.mark.parametrize("name", PUBLIC)
 def test_at_most_four_arguments_go_by_place(name: str) -> None:
     by_place = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = inspect.signature(PUBLIC[name]).parameters.values()
     assert sum(p.kind is by_place and p.name != "self" for p in parameters) <= 4
 
 
-@each("module", MODULES)
+@pytest.mark.parametrize("module", MODULES)
 def test_every_docstring_example_prints_what_it_says(module: str) -> None:
     # Not `import posenc.frequencies`, which is the function of that name.
     outcome = doctest.testmod(importlib.import_module(module))

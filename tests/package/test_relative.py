@@ -13,7 +13,6 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from posenc.relative import relative_positions, relative_shift, shaw_index
-from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -57,6 +56,7 @@ def test_a_key_ahead_of_the_query_has_a_positive_relative_position() -> None:
 
 @quick
 @given(keys=st.integers(1, 12), data=st.data())
+@pytest.mark.slow
 def test_an_offset_gives_one_row_of_the_whole_matrix(keys: int, data: st.DataObject) -> None:
     row = data.draw(st.integers(0, keys - 1))
     one = relative_positions(1, keys, query_offset=row)
@@ -162,7 +162,7 @@ def test_a_shift_without_the_prepended_column_is_detected() -> None:
     assert not np.array_equal(faulty, relative_shift(scores))
 
 
-@each("kind", ["f2", "f4", "f8", ">f4"])
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8", ">f4"])
 def test_the_shift_keeps_the_float_type(kind: str) -> None:
     scores = np.arange(15).reshape(3, 5)
     shifted = relative_shift(scores.astype(kind))
@@ -272,7 +272,7 @@ BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
 }
 
 
-@each("case", BAD)
+@pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_refused_by_name(case: str) -> None:
     call, error, message = BAD[case]
     with pytest.raises(error, match=re.escape(message)):

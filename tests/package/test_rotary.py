@@ -29,7 +29,6 @@ from posenc.rotary import (
     rope_matrix,
     rotary_frequencies,
 )
-from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -41,7 +40,7 @@ POSITIONS = (0.0, 1.0, 2.0, 17.0, 4095.0, 65_536.0, -1.0, -710.0, 0.25, -12_345.
 # Sums and dot products of a few hundred numbers of about 1: some rounding errors of 2**-53 each.
 SUMMED = 1e-12
 
-both_layouts = each("layout", LAYOUTS)
+both_layouts = pytest.mark.parametrize("layout", LAYOUTS)
 steps = st.floats(-10_000, 10_000)
 even_widths = st.integers(1, 16).map(lambda half: 2 * half)
 bases = st.floats(1, 6).map(lambda exponent: 10.0**exponent)
@@ -105,9 +104,8 @@ def scores(q: Array, k: Array) -> Array:
 
 
 @both_layouts
-@each("base", [10000.0, 500000.0, 1.5])
-@each("d", [2, 4, 6, 64, 128])
-@pytest.mark.no_cover  # many runs of lines that others count
+@pytest.mark.parametrize("base", [10000.0, 500000.0, 1.5])
+@pytest.mark.parametrize("d", [2, 4, 6, 64, 128])
 def test_every_vector_is_equation_34_of_the_paper(d: int, base: float, layout: str) -> None:
     x = random(len(POSITIONS), d)
     turned = apply_rope(x, POSITIONS, base=base, layout=layout)
@@ -116,7 +114,7 @@ def test_every_vector_is_equation_34_of_the_paper(d: int, base: float, layout: s
 
 
 @both_layouts
-@each("rotary_d", [2, 4, 6, 8])
+@pytest.mark.parametrize("rotary_d", [2, 4, 6, 8])
 def test_partial_rotation_rotates_only_the_first_dimensions(rotary_d: int, layout: str) -> None:
     x = random(len(POSITIONS), 8)
     turned = apply_rope(x, POSITIONS, layout=layout, rotary_d=rotary_d)
@@ -142,9 +140,8 @@ def turned_whole(
 
 
 @both_layouts
-@each("dtype", [np.float16, np.float32, np.float64])
-@each("rotary_d", [None, 6])
-@pytest.mark.no_cover  # many runs of lines that others count
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("rotary_d", [None, 6])
 def test_rotation_in_pieces_equals_rotation_at_once(
     monkeypatch: pytest.MonkeyPatch, rotary_d: int | None, dtype: Any, layout: str
 ) -> None:
@@ -173,7 +170,7 @@ def test_pieces_cover_each_vector_once_and_stay_below_the_limit(
 
 
 @both_layouts
-@each("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rotating_large_arrays_needs_little_extra_memory(dtype: Any, layout: str) -> None:
     """Rotating everything at once would take two and a half times the size of the result."""
     x = np.ones((1, 16, 1024, 64), dtype)
@@ -212,7 +209,7 @@ def test_position_zero_changes_nothing(layout: str) -> None:
 
 
 @both_layouts
-@each("position", [1_000_000.0, -1_000_000.0, 999_999.5])
+@pytest.mark.parametrize("position", [1_000_000.0, -1_000_000.0, 999_999.5])
 def test_million_th_position_is_exact(position: float, layout: str) -> None:
     x = random(1, 128).clip(-1, 1)
     turned = apply_rope(x, position, layout=layout)
@@ -224,7 +221,7 @@ def test_million_th_position_is_exact(position: float, layout: str) -> None:
 
 
 @both_layouts
-@each("rotary_d", [None, 2, 6])
+@pytest.mark.parametrize("rotary_d", [None, 2, 6])
 def test_matrix_form_equals_elementwise_form(rotary_d: int | None, layout: str) -> None:
     x = random(len(POSITIONS), 8)
     for row, position in zip(x, POSITIONS, strict=True):
@@ -235,7 +232,7 @@ def test_matrix_form_equals_elementwise_form(rotary_d: int | None, layout: str) 
 
 
 @both_layouts
-@each("rotary_d", [None, 2, 6])
+@pytest.mark.parametrize("rotary_d", [None, 2, 6])
 def test_complex_form_equals_elementwise_form(rotary_d: int | None, layout: str) -> None:
     x = random(2, len(POSITIONS), 8)
     keywords: dict[str, Any] = {"base": 500.0, "layout": layout, "rotary_d": rotary_d}
@@ -411,7 +408,7 @@ def test_a_single_number_is_one_position_for_all_and_not_a_count() -> None:
         )
 
 
-@each("kind", ["i1", "u1", "i4", "u8", "f2", "f4", ">f4", ">i8"])
+@pytest.mark.parametrize("kind", ["i1", "u1", "i4", "u8", "f2", "f4", ">f4", ">i8"])
 def test_positions_may_be_of_any_integer_or_real_type(kind: str) -> None:
     x = random(3, 8)
     positions = np.array([0, 1, 100], kind)
@@ -425,7 +422,7 @@ def test_no_vectors_give_no_vectors() -> None:
     assert convert_layout(np.zeros((0, 8)), source="half", target="half").shape == (0, 8)
 
 
-@each("dtype", ["float16", "float32", "float64", ">f4"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", ">f4"])
 def test_result_has_the_dtype_of_x_and_is_rounded_once(dtype: str) -> None:
     x = random(len(POSITIONS), 64).astype(dtype)
     turned = apply_rope(x, POSITIONS)
@@ -434,7 +431,7 @@ def test_result_has_the_dtype_of_x_and_is_rounded_once(dtype: str) -> None:
     np.testing.assert_array_equal(turned, exact.astype(dtype))
 
 
-@each("x", [[1, 2, 3, 4], np.arange(1, 5, dtype=np.int8), (1.0, 2, 3, 4)])
+@pytest.mark.parametrize("x", [[1, 2, 3, 4], np.arange(1, 5, dtype=np.int8), (1.0, 2, 3, 4)])
 def test_integers_come_back_as_float64(x: Any) -> None:
     turned = apply_rope(x, 1)
     assert turned.dtype == np.float64
@@ -550,9 +547,9 @@ def test_interleaved_and_half_name_the_same_pairs_in_another_order() -> None:
     np.testing.assert_array_equal(convert_layout(half, source="half", target="interleaved"), names)
 
 
-@each("rotary_d", [None, 2, 4, 6, 8])
-@each("source", LAYOUTS)
-@each("target", LAYOUTS)
+@pytest.mark.parametrize("rotary_d", [None, 2, 4, 6, 8])
+@pytest.mark.parametrize("source", LAYOUTS)
+@pytest.mark.parametrize("target", LAYOUTS)
 def test_converting_commutes_with_rotating(source: str, target: str, rotary_d: int | None) -> None:
     x, positions = random(2, 5, 8), [0, 3, 1, 70, -2]
 
@@ -583,7 +580,7 @@ def test_partial_conversion_leaves_the_rest_where_it_is() -> None:
     np.testing.assert_array_equal(found, [0, 2, 1, 3, 4, 5, 6, 7])
 
 
-@each("dtype", ["int64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("dtype", ["int64", "float16", "float32", "float64"])
 def test_conversion_keeps_the_type_and_returns_a_new_array(dtype: DTypeLike) -> None:
     x = np.arange(16).reshape(2, 8).astype(dtype)
     for source in LAYOUTS:
@@ -660,9 +657,9 @@ def from_to(source: str, rotary_d: int | None = None) -> dict[str, Any]:
     return {"source": source, "target": target, "rotary_d": rotary_d}
 
 
-@each("heads", [HEADS, KEY_HEADS, 1])
-@each("rotary_d", [None, 4])
-@each("source", LAYOUTS)
+@pytest.mark.parametrize("heads", [HEADS, KEY_HEADS, 1])
+@pytest.mark.parametrize("rotary_d", [None, 4])
+@pytest.mark.parametrize("source", LAYOUTS)
 def test_converted_projection_gives_converted_vectors(
     source: str, rotary_d: int | None, heads: int
 ) -> None:
@@ -671,9 +668,9 @@ def test_converted_projection_gives_converted_vectors(
     np.testing.assert_array_equal(found, convert_layout(layer(tokens), **from_to(source, rotary_d)))
 
 
-@each("key_heads", [HEADS, KEY_HEADS, 1])
-@each("rotary_d", [None, 4])
-@each("source", LAYOUTS)
+@pytest.mark.parametrize("key_heads", [HEADS, KEY_HEADS, 1])
+@pytest.mark.parametrize("rotary_d", [None, 4])
+@pytest.mark.parametrize("source", LAYOUTS)
 def test_scores_do_not_change_when_both_projections_are_converted(
     source: str, rotary_d: int | None, key_heads: int
 ) -> None:
@@ -783,15 +780,17 @@ def refused(error: type[Exception], message: str, call: Call, *args: Any, **keyw
     assert len(str(caught.value)) < 250
 
 
-each_turn = each("call", [turned, turned_as_numbers])
-each_form = each("call", [turned, turned_as_numbers, matrix_of])
-each_frequency = each("call", [turned, turned_as_numbers, matrix_of, frequencies_of])
-each_width = each(
+each_turn = pytest.mark.parametrize("call", [turned, turned_as_numbers])
+each_form = pytest.mark.parametrize("call", [turned, turned_as_numbers, matrix_of])
+each_frequency = pytest.mark.parametrize(
+    "call", [turned, turned_as_numbers, matrix_of, frequencies_of]
+)
+each_width = pytest.mark.parametrize(
     "call", [turned, turned_as_numbers, matrix_of, frequencies_of, converted, projected]
 )
 
 
-@each("call", [turned, turned_as_numbers, converted, projected])
+@pytest.mark.parametrize("call", [turned, turned_as_numbers, converted, projected])
 def test_vectors_and_weights_must_be_finite_numbers(call: Call) -> None:
     name = "weight" if call is projected else "x"
     for value in NOT_NUMBERS:
@@ -800,7 +799,7 @@ def test_vectors_and_weights_must_be_finite_numbers(call: Call) -> None:
         refused(ValueError, f"{name} {REALS} {number}", call, np.array([[1, number]] * 4))
 
 
-@each("call", [turned, turned_as_numbers, converted])
+@pytest.mark.parametrize("call", [turned, turned_as_numbers, converted])
 def test_vectors_must_be_of_an_even_width(call: Call) -> None:
     allowed = "x must be of shape (..., d), with d even, 2 or more; got"
     shapes: tuple[tuple[int, ...], ...] = ((), (0,), (3, 0), (1,), (7,), (3, 7))
@@ -890,7 +889,7 @@ def test_rotary_d_must_be_an_even_part_of_the_width(call: Call) -> None:
     refused(ValueError, allowed, call, rotary_d=10)
 
 
-@each(
+@pytest.mark.parametrize(
     ("call", "name"),
     [(form, "layout") for form in (turned, turned_as_numbers, matrix_of)]
     + [(change, name) for change in (converted, projected) for name in ("source", "target")],

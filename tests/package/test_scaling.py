@@ -21,7 +21,6 @@ from posenc import (
     yarn_temperature,
 )
 from posenc.scaling import FAST, RAMPS, SLOW
-from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -32,8 +31,8 @@ LENGTHS = (64, 2048, 4096)
 CLOSE = 1e-14
 
 
-@each("factor", FACTORS)
-@each("d", WIDTHS)
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize("d", WIDTHS)
 def test_interpolation_rotates_position_p_like_p_over_factor(d: int, factor: float) -> None:
     x = np.random.default_rng(0).normal(size=(5, d))
     positions = np.array([0, 1, 63, 64, 8191])
@@ -41,9 +40,9 @@ def test_interpolation_rotates_position_p_like_p_over_factor(d: int, factor: flo
     np.testing.assert_allclose(slower, apply_rope(x, positions / factor), rtol=0, atol=1e-11)
 
 
-@each("base", [10000.0, 500000.0])
-@each("factor", FACTORS)
-@each("d", WIDTHS)
+@pytest.mark.parametrize("base", [10000.0, 500000.0])
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize("d", WIDTHS)
 def test_ntk_frequencies_are_those_of_the_larger_base(d: int, factor: float, base: float) -> None:
     with mpmath.workdps(50):
         larger = mpmath.mpf(base) * mpmath.mpf(factor) ** (mpmath.mpf(d) / (d - 2))
@@ -51,8 +50,8 @@ def test_ntk_frequencies_are_those_of_the_larger_base(d: int, factor: float, bas
     np.testing.assert_allclose(ntk_frequencies(d, factor, base=base), exact, rtol=CLOSE)
 
 
-@each("factor", FACTORS)
-@each("d", WIDTHS)
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize("d", WIDTHS)
 def test_ntk_leaves_the_fastest_pair_and_interpolates_the_slowest(d: int, factor: float) -> None:
     scaled = ntk_frequencies(d, factor)
     assert scaled[0] == 1
@@ -61,9 +60,9 @@ def test_ntk_leaves_the_fastest_pair_and_interpolates_the_slowest(d: int, factor
     assert (np.diff(slowed) >= 0).all()  # the slower a pair, the more it is slowed
 
 
-@each("length", LENGTHS)
-@each("factor", FACTORS)
-@each("d", WIDTHS)
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize("d", WIDTHS)
 def test_yarn_frequencies_follow_the_paper(d: int, factor: float, length: int) -> None:
     """Each pair by itself, in the paper's terms: wavelength, turns, ramp."""
     for wave, found in zip(wavelengths(d), yarn_frequencies(d, factor, length), strict=True):
@@ -73,7 +72,7 @@ def test_yarn_frequencies_follow_the_paper(d: int, factor: float, length: int) -
         assert found == pytest.approx((1 - kept) * omega / factor + kept * omega, rel=CLOSE)
 
 
-@each("length", LENGTHS)
+@pytest.mark.parametrize("length", LENGTHS)
 def test_yarn_leaves_fast_pairs_and_interpolates_slow_ones(length: int) -> None:
     turns = length / wavelengths(128)
     slowed = frequencies(128) / yarn_frequencies(128, 8, length)
@@ -84,9 +83,9 @@ def test_yarn_leaves_fast_pairs_and_interpolates_slow_ones(length: int) -> None:
     assert ((between > 1) & (between < 8)).all()
 
 
-@each("length", LENGTHS)
-@each("factor", FACTORS)
-@each("d", (8, 64, 128))
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize("d", (8, 64, 128))
 def test_the_released_ramp_is_linear_between_two_whole_pairs(
     d: int, factor: float, length: int
 ) -> None:
@@ -110,9 +109,11 @@ def test_a_released_ramp_of_zero_width_is_a_step() -> None:
     np.testing.assert_array_equal(yarn_frequencies(8, 4, 10**12, ramp="pairs"), frequencies(8))
 
 
-@each("base", [1 + 3e-16, 2.0, 1e4, 1e300])
-@each("length", [1, 64, 2**53])
-@each(("slow", "fast"), [(5e-324, 1e-320), (5e-324, 1.7e308), (1e-300, 32.0), (1e300, 1.7e308)])
+@pytest.mark.parametrize("base", [1 + 3e-16, 2.0, 1e4, 1e300])
+@pytest.mark.parametrize("length", [1, 64, 2**53])
+@pytest.mark.parametrize(
+    ("slow", "fast"), [(5e-324, 1e-320), (5e-324, 1.7e308), (1e-300, 32.0), (1e300, 1.7e308)]
+)
 def test_extreme_limits_follow_the_formulas(
     slow: float, fast: float, length: int, base: float
 ) -> None:
@@ -140,7 +141,7 @@ def test_a_pair_with_infinitely_many_turns_is_kept() -> None:
     np.testing.assert_array_equal(slowest, frequencies(128, base=1e-300))
 
 
-@each(
+@pytest.mark.parametrize(
     ("bad", "says"),
     [
         ({"ramp": "straight"}, 'ramp must be one of "turns", "pairs"; got \'straight\' (str)'),
@@ -182,7 +183,7 @@ def test_every_rule_lies_between_plain_rope_and_interpolation(
         assert (scaled >= plain / factor * (1 - CLOSE)).all()
 
 
-@each("d", WIDTHS)
+@pytest.mark.parametrize("d", WIDTHS)
 def test_a_factor_of_one_changes_nothing(d: int) -> None:
     np.testing.assert_array_equal(interpolated_frequencies(d, 1), frequencies(d))
     np.testing.assert_array_equal(ntk_frequencies(d, 1), frequencies(d))
@@ -192,8 +193,8 @@ def test_a_factor_of_one_changes_nothing(d: int) -> None:
     assert yarn_temperature(1) == 1
 
 
-@each("length", [64, 512, 4096])
-@each("factor", [1.5, 4, 8])
+@pytest.mark.parametrize("length", [64, 512, 4096])
+@pytest.mark.parametrize("factor", [1.5, 4, 8])
 def test_interpolated_angles_stay_below_the_trained_length_times_the_frequency(
     factor: float, length: int
 ) -> None:
@@ -214,14 +215,14 @@ def test_interpolated_angles_stay_below_the_trained_length_times_the_frequency(
     assert beyond[never_round].sum() == never_round.sum() - 1
 
 
-@each("factor", FACTORS)
+@pytest.mark.parametrize("factor", FACTORS)
 def test_temperature_is_a_tenth_of_the_logarithm_and_one(factor: float) -> None:
     with mpmath.workdps(50):
         exact = float(mpmath.log(mpmath.mpf(factor)) / 10 + 1)
     assert yarn_temperature(factor) == pytest.approx(exact, rel=1e-15)
 
 
-@each(("slow", "fast"), [(32.0, 1.0), (1.0, 1.0)])
+@pytest.mark.parametrize(("slow", "fast"), [(32.0, 1.0), (1.0, 1.0)])
 def test_fast_must_be_above_slow(slow: float, fast: float) -> None:
     with pytest.raises(ValueError, match=f"fast must be above slow, {slow}; got {fast}"):
         yarn_frequencies(8, 2, 64, slow=slow, fast=fast)

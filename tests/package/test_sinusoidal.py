@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from posenc import PositionalEncoding, shift_matrix, similarity, sinusoidal_encoding
 from scripts.book.citations import fact
-from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -86,9 +85,8 @@ def test_four_positions_eight_dimensions() -> None:
     assert_rows_within_the_promised_error(range(4), 8)
 
 
-@each("base", [10000.0, 500000.0, 1.5])
-@each("width", WIDTHS)
-@pytest.mark.no_cover  # many runs of lines that others count
+@pytest.mark.parametrize("base", [10000.0, 500000.0, 1.5])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_every_row_is_the_papers_formula(width: int, base: float) -> None:
     assert_rows_within_the_promised_error(POSITIONS, width, base)
 
@@ -99,7 +97,7 @@ def test_any_real_position_is_the_papers_formula(position: float, width: int, ba
     assert_rows_within_the_promised_error([position], width, base)
 
 
-@each("width", [2, 8, 512])
+@pytest.mark.parametrize("width", [2, 8, 512])
 def test_million_th_position_is_exact(width: int) -> None:
     far = [1_000_000.0, -1_000_000.0, 999_999.5]
     np.testing.assert_allclose(
@@ -131,7 +129,7 @@ def test_one_position_gives_one_row() -> None:
         np.testing.assert_array_equal(row, sinusoidal_encoding(8, 8)[7])
 
 
-@each("shape", [(), (1,), (6,), (2, 3), (3, 1, 2), (1, 1, 6, 1)])
+@pytest.mark.parametrize("shape", [(), (1,), (6,), (2, 3), (3, 1, 2), (1, 1, 6, 1)])
 def test_rows_take_the_shape_of_the_positions(shape: tuple[int, ...]) -> None:
     positions = np.linspace(-3, 3, math.prod(shape)).reshape(shape)
     rows = sinusoidal_encoding(positions, 8)
@@ -140,7 +138,7 @@ def test_rows_take_the_shape_of_the_positions(shape: tuple[int, ...]) -> None:
     np.testing.assert_array_equal(rows.reshape(-1, 8), flat)
 
 
-@each("kind", ["i1", "u1", "i4", "u8", "f2", "f4", ">f4", ">i8"])
+@pytest.mark.parametrize("kind", ["i1", "u1", "i4", "u8", "f2", "f4", ">f4", ">i8"])
 def test_positions_may_be_of_any_integer_or_real_type(kind: str) -> None:
     positions = np.array([0, 1, 100], kind)
     np.testing.assert_array_equal(
@@ -165,7 +163,7 @@ def test_every_entry_lies_between_minus_one_and_one() -> None:
     assert np.abs(rows).max() <= 1
 
 
-@each("dtype", ["float32", "float16", "d", np.dtype("f2"), float])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "d", np.dtype("f2"), float])
 def test_other_dtypes_are_the_float64_result_cast(dtype: DTypeLike) -> None:
     rows = sinusoidal_encoding(np.array(POSITIONS), 64, dtype=dtype)
     assert rows.dtype == np.dtype(dtype)
@@ -218,7 +216,7 @@ def test_power_of_position_zero_row() -> None:
         assert row @ row == width / 2
 
 
-@each("width", WIDTHS)
+@pytest.mark.parametrize("width", WIDTHS)
 def test_every_row_has_the_same_length(width: int) -> None:
     lengths = np.linalg.norm(sinusoidal_encoding(np.array(POSITIONS), width), axis=-1)
     np.testing.assert_allclose(lengths, math.sqrt(width / 2), rtol=1e-14)
@@ -235,7 +233,7 @@ def test_pair_zero_nearly_returns_at_position_710() -> None:
     assert np.linalg.norm(far - zero) == pytest.approx(1.93190, abs=5e-6)
 
 
-@each("width", [2, 4, 8, 64])
+@pytest.mark.parametrize("width", [2, 4, 8, 64])
 def test_no_two_of_the_first_ten_thousand_rows_are_equal(width: int) -> None:
     rows = sinusoidal_encoding(10_000, width, dtype=np.float32)
     assert len(np.unique(rows, axis=0)) == 10_000
@@ -261,8 +259,8 @@ def test_dimension_126_of_128_rises_from_zero() -> None:
 # The shift matrix
 
 
-@each("offset", [1, 3, -2, 100, 0.5, -7.25])
-@each("width", [2, 8, 128])
+@pytest.mark.parametrize("offset", [1, 3, -2, 100, 0.5, -7.25])
+@pytest.mark.parametrize("width", [2, 8, 128])
 def test_shift_matrix_moves_every_row(offset: float, width: int) -> None:
     positions = np.array([0, 1, 5, 600, -40, 2.5])
     moved = sinusoidal_encoding(positions, width) @ shift_matrix(offset, width).T
@@ -320,7 +318,7 @@ def test_shift_takes_a_number_of_any_kind_and_returns_a_new_matrix() -> None:
 # Similarity
 
 
-@each("width", [2, 8, 128, 512])
+@pytest.mark.parametrize("width", [2, 8, 128, 512])
 def test_similarity_depends_on_distance_only(width: int) -> None:
     rows = sinusoidal_encoding(40, width)
     for lag in (0, 1, 7, 30):

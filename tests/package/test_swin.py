@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from posenc.swin import swin_bias, swin_index
-from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -31,7 +30,7 @@ def authors_index(window: int) -> list[list[int]]:
     ]
 
 
-@each("window", range(1, 13))
+@pytest.mark.parametrize("window", range(1, 13))
 def test_the_index_is_the_authors(window: int) -> None:
     index = swin_index(window)
     assert index.tolist() == authors_index(window)
@@ -82,7 +81,7 @@ def test_the_bias_is_the_tables_entry_for_head_and_offset(window: int, heads: in
         np.testing.assert_array_equal(bias[head], table[:, head][np.array(authors_index(window))])
 
 
-@each("kind", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8"])
 def test_the_bias_keeps_the_tables_dtype_and_the_table_is_unchanged(kind: str) -> None:
     table = np.arange(18).reshape(9, 2).astype(kind)
     bias = swin_bias(table, 2)
@@ -170,7 +169,7 @@ BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
 }
 
 
-@each("case", BAD)
+@pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_refused_by_name(case: str) -> None:
     call, error, message = BAD[case]
     with pytest.raises(error, match=re.escape(message)):

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from posenc.relative import relative_positions
 from posenc.t5 import t5_bias, t5_bucket_starts, t5_buckets
-from tests.cases import each
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -78,8 +77,8 @@ def causal(distances: object, side: int, max_distance: int) -> Integers:
 # The buckets
 
 
-@each(("side", "max_distance"), RULES)
-@pytest.mark.no_cover  # many runs of lines that others count
+@pytest.mark.slow
+@pytest.mark.parametrize(("side", "max_distance"), RULES)
 def test_every_distance_to_20_000_has_the_authors_bucket(side: int, max_distance: int) -> None:
     distances = sorted({*range(min(2 * max_distance, 20_001)), *range(0, 20_001, 7)})
     expected = authors_buckets(distances, side, max_distance)
@@ -208,7 +207,7 @@ def test_buckets_are_new_each_time() -> None:
 # The bias
 
 
-@each("both", [True, False])
+@pytest.mark.parametrize("both", [True, False])
 def test_the_bias_is_the_tables_entry_for_head_and_bucket(both: bool) -> None:
     rng = np.random.default_rng(0)
     table, relative = rng.normal(size=(8, 3)), relative_positions(12, 20, query_offset=4)
@@ -230,7 +229,7 @@ def test_the_bias_of_one_query_equals_that_row_of_the_matrix() -> None:
     np.testing.assert_array_equal(one[:, 0], whole[:, 150])
 
 
-@each("kind", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8"])
 def test_the_bias_keeps_the_tables_dtype_and_the_table_is_unchanged(kind: str) -> None:
     table = np.arange(8).reshape(4, 2).astype(kind)
     bias = t5_bias(table, [[0, 1], [-1, 0]], max_distance=2)
@@ -366,14 +365,14 @@ BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
 }
 
 
-@each("case", BAD)
+@pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_refused_by_name(case: str) -> None:
     call, error, message = BAD[case]
     with pytest.raises(error, match=re.escape(message)):
         call()
 
 
-@each(("buckets", "both"), [(2, False), (3, False), (4, True), (5, False)])
+@pytest.mark.parametrize(("buckets", "both"), [(2, False), (3, False), (4, True), (5, False)])
 def test_the_smallest_max_distance_is_one_above_the_exact_range(buckets: int, both: bool) -> None:
     least = buckets // (4 if both else 2) + 1
     starts = t5_bucket_starts(bidirectional=both, buckets=buckets, max_distance=least)

@@ -1,0 +1,158 @@
+"""`make quick` checks the pages whose sources have changed, and names what else pages rest on."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from scripts import DOCS, ROOT
+from scripts.book import changed
+
+
+def git(root: Path, *words: str) -> str:
+    who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    command = ["git", *who, *words]
+    done = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """Return a repository with one commit of three files."""
+    root = tmp_path / "checkout"
+    root.mkdir()
+    git(root, "init", "--quiet", "--initial-branch=main")
+    for name in ("kept.md", "edited.md", "removed.md"):
+        (root / name).write_text(name)
+    (root / ".gitignore").write_text("ignored.md\n")
+    git(root, "add", ".")
+    git(root, "commit", "--quiet", "--message=first")
+    return root
+
+
+def test_edited_removed_and_new_files_are_changed_and_ignored_ones_are_not(checkout: Path) -> None:
+    assert changed.changed(checkout) == set()
+    (checkout / "edited.md").write_text("edited")
+    (checkout / "removed.md").unlink()
+    (checkout / "née.md").touch()
+    (checkout / "ignored.md").touch()
+    expected = {Path("edited.md"), Path("removed.md"), Path("née.md")}
+    assert changed.changed(checkout) == expected
+    git(checkout, "add", ".")
+    assert changed.changed(checkout) == expected
+
+
+@pytest.mark.parametrize("ours", ["main", "topic"])
+def test_commits_count_until_they_are_upstream(checkout: Path, ours: str) -> None:
+    origin = checkout.parent / "origin"
+    git(checkout, "clone", "--quiet", "--bare", ".", str(origin))
+    git(checkout, "remote", "add", "origin", str(origin))
+    git(checkout, "fetch", "--quiet", "origin")
+    git(checkout, "checkout", "--quiet", "-B", ours)
+    (checkout / "edited.md").write_text("edited")
+    git(checkout, "commit", "--quiet", "--all", "--message=second")
+    assert changed.changed(checkout) == {Path("edited.md")}
+    git(checkout, "push", "--quiet", "origin", f"{ours}:main")
+    assert changed.changed(checkout) == set()
+
+
+def test_without_a_remote_commits_are_not_changes(checkout: Path) -> None:
+    (checkout / "edited.md").write_text("edited")
+    git(checkout, "commit", "--quiet", "--all", "--message=second")
+    assert changed.changed(checkout) == set()
+
+
+def pages_of(*files: str) -> set[str]:
+    """Return the pages of the book of which one of these files is a source."""
+    found = {
+        page
+        for page in [ROOT / "README.md", *DOCS.rglob("*.md")]
+        for file in files
+        if changed.is_source(Path(file), page, page.read_text("utf-8"))
+    }
+    return {page.relative_to(ROOT).as_posix() for page in found}
+
+
+@pytest.mark.parametrize(
+    ("file", "pages"),
+    [
+        ("README.md", {"README.md"}),
+        ("docs/index.md", {"docs/index.md"}),
+        ("docs/data/settings/index.tsv", {"docs/index.md"}),
+        ("docs/data/settings/chapters/by-hand.tsv", {"docs/chapters/by-hand.md"}),
+        ("docs/data/claims/001.yml", {"docs/trust/claims.md"}),
+        ("docs/data/sources/001.yml", {"docs/trust/sources.md"}),
+        ("docs/data/bench.json", {"docs/how-to/how-fast.md"}),
+        ("docs/data/lighthouse.json", {"docs/trust/how-built.md"}),
+        ("scripts/demos/small_model.py", {"docs/how-to/diagnose.md", "docs/trust/how-checked.md"}),
+        ("posenc/nn/t5.py", {"docs/reference/t5.md"}),
+        ("posenc/frequencies.py", {"docs/reference/frequencies.md", "docs/chapters/by-hand.md"}),
+        ("scripts/book/numbers.py", set()),
+        ("tests/book/test_changed.py", set()),
+        ("mkdocs.yml", set()),
+    ],
+)
+def test_a_file_is_a_source_of_the_pages_that_show_or_name_it(file: str, pages: set[str]) -> None:
+    assert pages_of(file) == pages
+
+
+def test_data_are_a_source_of_the_pages_that_compute_with_them() -> None:
+    measured, facts = pages_of("docs/data/measure/a-run.json"), pages_of("docs/data/facts.yml")
+    assert "docs/beyond/which-extrapolates.md" in measured & facts
+    assert "docs/how-to/diagnose.md" not in measured | facts
+
+
+def test_a_figure_is_a_source_of_the_pages_that_show_it() -> None:
+    showing = {path for path in DOCS.rglob("*.md") if "pendulums-light.svg" in path.read_text()}
+    assert showing
+    found = pages_of("docs/figures/pendulums-light.svg")
+    assert found == {path.relative_to(ROOT).as_posix() for path in showing}
+
+
+@pytest.mark.parametrize(
+    ("file", "shared"),
+    [
+        ("posenc/rotary.py", True),
+        ("scripts/book/numbers.py", True),
+        ("docs/data/references.yml", True),
+        ("mkdocs.yml", True),
+        ("docs/data/settings/index.tsv", False),
+        ("docs/index.md", False),
+        ("scripts/site/build.py", False),
+        ("tests/book/test_changed.py", False),
+    ],
+)
+def test_what_pages_rest_on_without_naming_it_is_known(file: str, shared: bool) -> None:
+    assert (ROOT / file).is_file()
+    assert changed.is_shared(Path(file)) == shared
+
+
+def test_the_pages_are_printed_and_shared_changes_reported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {Path("docs/index.md"), Path("README.md"), Path("docs/gone.md"), Path("mkdocs.yml")}
+    monkeypatch.setattr(changed, "changed", lambda: files)
+    changed.main()
+    said = capsys.readouterr()
+    assert said.out.splitlines() == ["README.md", "docs/index.md"]
+    assert said.err.splitlines()[1:] == ["  mkdocs.yml"]
+    assert "make test" in said.err
+
+
+def test_outside_of_git_no_page_is_printed_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    (tmp_path / "unpacked").mkdir()
+    files_in = changed.changed
+
+    def fail() -> set[Path]:
+        return files_in(tmp_path / "unpacked")
+
+    monkeypatch.setattr(changed, "changed", fail)
+    changed.main()
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "git does not say" in said.err
