@@ -65,7 +65,7 @@ types: setup
 checks: export OMP_NUM_THREADS := 1
 checks: export PYTHONDONTWRITEBYTECODE :=
 checks: setup
-	$(IN_VENV) -m pytest --cov --numprocesses auto --dist loadfile --no-loadscope-reorder
+	$(IN_VENV) -m pytest --cov --numprocesses auto --dist worksteal
 
 # Older Pythons cannot read the script that would say so.
 setup:
