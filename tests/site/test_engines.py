@@ -38,7 +38,11 @@ def test_firefox_with_much_output_is_connected_to(
     (tmp_path / "firefox-esr").write_text(TALKATIVE, "utf-8")
     (tmp_path / "firefox-esr").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    with patch("engines.connect") as connect, patch("engines.Firefox"), firefox():
+    with (
+        patch("tests.site.engines.connect") as connect,
+        patch("tests.site.engines.Firefox"),
+        firefox(),
+    ):
         connect.assert_called_once_with("ws://127.0.0.1:9/session", max_size=None)
 
 
@@ -50,7 +54,7 @@ def test_firefox_that_exits_early_is_an_error(tmp_path: Path) -> None:
 def test_webkit_without_its_browser_is_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engines.USR", tmp_path)
+    monkeypatch.setattr("tests.site.engines.USR", tmp_path)
     with pytest.raises(pytest.skip.Exception, match="MiniBrowser is not installed"):
         minibrowser()
 
