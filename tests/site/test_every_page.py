@@ -156,12 +156,12 @@ def test_keyboard_reaches_every_box_that_scrolls_on_a_phone(unfolded: Visit) -> 
     assert unfolded.page.evaluate(OUT_OF_REACH) == []
 
 
-def test_page_is_readable_on_paper_even_if_its_colours_are_dark(visit: Visit) -> None:
-    visit.switch_to("dark")
-    visit.page.emulate_media(media="print")
-    visit.resize(PAPER)
-    found = visit.page.evaluate(WRONG_ON_PAPER)
-    visit.page.emulate_media(media="null")
+def test_page_is_readable_on_paper_even_if_its_colours_are_dark(unfolded: Visit) -> None:
+    unfolded.switch_to("dark")
+    unfolded.page.emulate_media(media="print")
+    unfolded.resize(PAPER)
+    found = unfolded.page.evaluate(WRONG_ON_PAPER)
+    unfolded.page.emulate_media(media="null")
     assert found == [[], [], []]
 
 

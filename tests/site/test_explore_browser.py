@@ -70,20 +70,20 @@ END_OF_WAITING = """figure => {
 }"""
 
 
-@pytest.fixture
-def phone(browser: Browser, browser_context_args: dict[str, Any]) -> Iterator[Page]:
-    """Return a page on a phone."""
+@pytest.fixture(scope="module", params=EXPLORERS)
+def name(request: pytest.FixtureRequest) -> str:
+    """Return the name of an explorer."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def phone(name: str, browser: Browser, browser_context_args: dict[str, Any]) -> Iterator[Page]:
+    """Open the explorer on a phone, once for all the tests that follow."""
     phone = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
     with fresh_page(browser, browser_context_args | phone) as page:
+        page.goto(f"explore/{name}/")
+        expect(status(page, name)).not_to_be_empty()
         yield page
-
-
-@pytest.fixture(params=EXPLORERS)
-def name(request: pytest.FixtureRequest, phone: Page) -> str:
-    """Open an explorer on the phone, and return its name."""
-    phone.goto(f"explore/{request.param}/")
-    expect(status(phone, request.param)).not_to_be_empty()
-    return str(request.param)
 
 
 # On a phone
@@ -98,9 +98,8 @@ def test_explorer_does_not_shift_and_suits_fingers_on_a_phone(name: str, phone: 
     assert phone.locator(f"explore-{name} text").evaluate_all(CUT_OFF) == []
     if name in TAPS:
         control, (across, down), (low, high) = TAPS[name]
-        box = phone.locator(
-            f"explore-{name} .stage"
-        ).bounding_box()  # the picture itself is replaced
+        # The picture itself is replaced while it changes.
+        box = phone.locator(f"explore-{name} .stage").bounding_box()
         assert box
         before = field(phone, control).input_value()
         phone.touchscreen.tap(box["x"] + across * box["width"], box["y"] + down * box["height"])
@@ -229,9 +228,7 @@ def test_explorers_of_one_page_have_separate_settings_in_the_address(
     link.click()
     page.wait_for_timeout(500)
     link.click()  # the theme may lose the first click while it starts
-    expect(
-        page.locator(f"[id='{place}']")
-    ).to_be_in_viewport()  # the theme may have scrolled by itself
+    expect(page.locator(f"[id='{place}']")).to_be_in_viewport()  # possibly by the theme
     expect(status(page, "heatmap")).to_contain_text("Row 9")
     page.locator("#heatmap-width").fill("32")
     expect(page).to_have_url(

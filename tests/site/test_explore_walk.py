@@ -416,9 +416,7 @@ def test_explorer_state_survives_fast_navigation(page: Page) -> None:
     expect(status(page, "heatmap")).not_to_be_empty()
     page.evaluate(TURN_AND_LEAVE)
     expect(status(page, "waves")).not_to_be_empty()
-    page.evaluate(
-        "new Promise(done => setTimeout(done, 300))"
-    )  # the address is updated after 200 ms
+    page.wait_for_timeout(300)  # the address is updated after 200 ms
     assert page.url.endswith("/explore/waves/")
     page.go_back()
     expect(status(page, "heatmap")).to_have_text(row_read(9, 64))
