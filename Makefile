@@ -9,10 +9,11 @@ IN_VENV := .venv/bin/python
 # Silences the theme's warning about mkdocs 2; constraints.txt pins mkdocs 1.
 export NO_MKDOCS_2_WARNING := 1
 
-# The package's own tests, which have to run every line of it.
+# The tests that must run every line of the package.
 PACKAGE := tests/package tests/nn tests/diagnose
+PARALLEL := --numprocesses auto --dist worksteal
 
-# Who only reads does not wait for torch: what the tests need is installed when they are asked for.
+# The tests' dependencies, torch among them, are installed only for the targets that need them.
 TESTING := test quick update bench measure lighthouse lint format types checks quick_checks
 EXTRAS := $(if $(filter $(TESTING),$(MAKECMDGOALS)),test)
 
@@ -53,8 +54,8 @@ lighthouse: setup  ## weigh and score the site (a few minutes) and update docs/t
 clean:  ## remove everything that these commands have created
 	rm -rf .venv node_modules site docs/assets/built build *.egg-info .coverage .*_cache .hypothesis
 
-# The parts of `make test` and `make quick`: one that fails does not keep the others from being
-# heard. The tests begin at once; beside them, the others take turns.
+# The parts of `make test` and `make quick`. If one fails, the others still run. Of the two jobs, one
+# runs the tests and the other runs the rest in turn.
 lint: setup
 	$(IN_VENV) -m ruff check
 
@@ -64,19 +65,17 @@ format: setup
 types: setup
 	$(IN_VENV) -m mypy
 
-# Coverage is measured in the package's own tests, since tracing slows the other tests for nothing.
-# Files are handed out in order: the site is built while other tests run.
-# A process a core, each with one thread: more would only wait for one another. What Python compiles
-# is kept, wherever else that is not wanted: a hundred short commands are tested.
+# Coverage is measured in the package's own tests; tracing would slow the others for nothing. One
+# process per core, each with one thread, since more threads would compete. Bytecode is written even
+# if the environment forbids it, because the tests start a hundred short Python commands.
 checks quick_checks: export OMP_NUM_THREADS := 1
 checks quick_checks: export PYTHONDONTWRITEBYTECODE :=
 checks: setup
-	@$(IN_VENV) -m pytest --cov --numprocesses auto $(PACKAGE); package=$$?; \
-	  $(IN_VENV) -m pytest --numprocesses auto --no-loadscope-reorder $(PACKAGE:%=--ignore=%) && \
-	  exit $$package
+	@$(IN_VENV) -m pytest $(PARALLEL) --cov $(PACKAGE); package=$$?; \
+	  $(IN_VENV) -m pytest $(PARALLEL) $(PACKAGE:%=--ignore=%) && exit $$package
 
 quick_checks: setup
-	$(IN_VENV) -m pytest -m 'not slow' --numprocesses auto \
+	$(IN_VENV) -m pytest $(PARALLEL) -m 'not slow' \
 	  posenc $(PACKAGE) $$($(IN_VENV) -m scripts.book.changed)
 
 # Checked here, because older Pythons cannot parse the script that reports it.

@@ -32,7 +32,7 @@ USR = Path("/usr")  # where Debian has its programs
 PACKAGES = "firefox-esr webkit2gtk-driver xvfb"
 PATIENT = PATIENCE / 1000  # in seconds
 ENTER, UP = "\ue007", "\ue013"  # as WebDriver writes the keys
-# What asks for the network by itself, or for the reader.
+# Switches off what uses the network unasked, or asks the reader something.
 QUIET = {
     "app.normandy.enabled": False,
     "app.update.enabled": False,
@@ -47,7 +47,7 @@ QUIET = {
     "services.settings.server": "data:,",
     "toolkit.telemetry.enabled": False,
     "ui.prefersReducedMotion": 1,
-    "widget.gtk.overlay-scrollbars.enabled": False,  # a bar takes its room, as on Windows
+    "widget.gtk.overlay-scrollbars.enabled": False,  # scroll bars take room, as on Windows
 }
 MIDDLE = """selector => {
     const part = [...document.querySelectorAll(selector)].find(part => part.checkVisibility());
@@ -66,18 +66,18 @@ class Engine(ABC):
 
     @abstractmethod
     def evaluate(self, function: str, *given: object) -> Any:
-        """Return what a function of the page returns, or what it promises."""
+        """Call a function in the page and return its result, awaited if it is a promise."""
 
     @abstractmethod
     def resize(self, size: ViewportSize) -> None:
-        """Give the page another width and height."""
+        """Resize the window."""
 
     @abstractmethod
     def act(self, *sources: dict[str, Any]) -> None:
-        """Move fingers and keys as WebDriver's *Perform Actions* has it."""
+        """Perform actions of mouse and keys, given as for WebDriver's *Perform Actions*."""
 
     def click(self, selector: str) -> None:
-        """Click where a part of the page is, once there is one that can be seen."""
+        """Click the first visible element that matches, once there is one."""
         self.wait(
             "selector => [...document.querySelectorAll(selector)].some(part =>"
             " part.checkVisibility())",
@@ -97,7 +97,7 @@ class Engine(ABC):
         self.act({"type": "key", "id": "keyboard", "actions": keys})
 
     def wait(self, function: str, *given: object) -> Any:
-        """Return what a function of the page returns, as soon as that is something."""
+        """Call a function in the page until its result is truthy, and return that."""
         end = time.monotonic() + PATIENT
         while not (found := self.evaluate(function, *given)):
             assert time.monotonic() < end, f"waited in vain for {function} of {given}"
@@ -106,7 +106,7 @@ class Engine(ABC):
 
 
 class Firefox(Engine):
-    """Firefox, by WebDriver BiDi: no other program stands between."""
+    """Firefox, driven directly by WebDriver BiDi."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self.socket, self.sent = socket, 0
@@ -151,11 +151,11 @@ class Firefox(Engine):
 
 
 class WebKit(Engine):
-    """WebKit, by WebDriver: through the program that started it."""
+    """WebKit, driven by WebDriver through WebKitWebDriver."""
 
     def __init__(self, url: str) -> None:
         self.url = f"{url}/session"
-        # Its smallest browser, full screen: with a toolbar no window is as narrow as a phone.
+        # MiniBrowser in full screen: with a toolbar, no window is as narrow as a phone.
         browser = {"binary": str(minibrowser()), "args": ["--automation", "--full-screen"]}
         wanted = {"alwaysMatch": {"webkitgtk:browserOptions": browser}}
         self.url += "/" + self.send("", capabilities=wanted)["sessionId"]
@@ -166,7 +166,7 @@ class WebKit(Engine):
         return self._ask(Request(self.url + command, json.dumps(given).encode()))
 
     def quit(self) -> None:
-        """End the browser; the program that started it goes on."""
+        """Quit the browser, not the driver."""
         self._ask(Request(self.url, method="DELETE"))
 
     def _ask(self, request: Request) -> Any:
@@ -199,7 +199,7 @@ class WebKit(Engine):
 
 @contextmanager
 def firefox() -> Iterator[Firefox]:
-    """Start a Firefox that knows nothing yet, on a port of its own choice."""
+    """Start Firefox with a fresh profile, on a port that it chooses."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         lines = [f"user_pref({json.dumps(name)}, {json.dumps(QUIET[name])});" for name in QUIET]
         Path(profile, "user.js").write_text("\n".join(lines), encoding="utf-8")
@@ -212,10 +212,10 @@ def firefox() -> Iterator[Firefox]:
 
 
 def address(started: Popen[str], profile: Path) -> str:
-    """Return where Firefox listens, once it has written that into its profile."""
+    """Return the address Firefox listens at, once it has written it into its profile."""
     end = time.monotonic() + PATIENT
     while started.poll() is None and time.monotonic() < end:
-        with suppress(FileNotFoundError, json.JSONDecodeError):  # not there, or not whole, yet
+        with suppress(FileNotFoundError, json.JSONDecodeError):  # not written, or not completely
             told = json.loads((profile / "WebDriverBiDiServer.json").read_text("utf-8"))
             return f"ws://{told['ws_host']}:{told['ws_port']}"
         time.sleep(0.02)
@@ -224,10 +224,10 @@ def address(started: Popen[str], profile: Path) -> str:
 
 @contextmanager
 def webkit() -> Iterator[WebKit]:
-    """Start WebKit on a screen that nobody sees: it does not run without one."""
+    """Start WebKit on a virtual screen, since it has no headless mode."""
     with screen() as display, socket.create_server((HERE, 0)) as server:
         port = server.getsockname()[1]
-        server.close()  # free, and nobody else's for a while
+        server.close()  # now free; the system reuses it late
         environment = os.environ | {"DISPLAY": display, "GDK_BACKEND": "x11"}
         with running([program("WebKitWebDriver"), f"--port={port}"], env=environment):
             engine = WebKit(f"http://{HERE}:{port}")
@@ -239,7 +239,7 @@ def webkit() -> Iterator[WebKit]:
 
 @contextmanager
 def screen() -> Iterator[str]:
-    """Start an X server without a screen, on the first free display, and return its name."""
+    """Start a virtual X server on the first free display, and give the display's name."""
     read, write = os.pipe()
     options = ["-displayfd", str(write), "-screen", "0", "1600x1200x24", "-nolisten", "tcp"]
     with running([program("Xvfb"), *options], pass_fds=[write]), os.fdopen(read) as told:

@@ -1,4 +1,4 @@
-"""How a reader comes to an explorer and turns it, and how the book prints what it says."""
+"""Helpers to reach and use an explorer, and to print numbers as it does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scripts import DOCS
 from tests.site.visits import SETTLE
 
 EXPLORERS = sorted(path.stem for path in DOCS.glob("explore/*.md") if path.stem != "index")
-# The theme has read which pages there are, and answers to links.
+# The theme has fetched the sitemap, and from then on handles links itself.
 KNOWS_ITS_WAY = """() => performance.getEntriesByType("resource")
     .some(({name}) => name.endsWith("/sitemap.xml"))"""
 FOLLOW = """view => {
@@ -46,13 +46,13 @@ def field(page: Page, name: str) -> Locator:
 
 
 def await_theme(page: Page) -> None:
-    """Wait until the theme answers to the next click, also after a page has changed."""
+    """Wait until the theme handles links, also after it has changed the page."""
     page.wait_for_function(KNOWS_ITS_WAY)
     page.evaluate(SETTLE)
 
 
 def walk(page: Page, path: str) -> None:
-    """Follow a link of the open page to another page of the site, which is not loaded anew."""
+    """Follow a link of the open page to another page of the site, without a reload."""
     await_theme(page)
     link = page.locator(f"a[href$='{path}'], a[href$='{path.split('/')[-2]}/']").first
     link.evaluate("link => link.click()")
@@ -60,7 +60,7 @@ def walk(page: Page, path: str) -> None:
 
 
 def reach(page: Page, name: str) -> None:
-    """Walk to an explorer, and find it as one who comes for the first time."""
+    """Navigate to an explorer, in the state of a first visit."""
     if f"/explore/{name}/" in page.url:
         walk(page, "explore/")
         expect(page.locator(f"explore-{name}")).to_have_count(0)
@@ -69,12 +69,12 @@ def reach(page: Page, name: str) -> None:
 
 
 def follow(page: Page, view: str) -> None:
-    """Follow a link to a view of the page, which is shown in place."""
+    """Follow a link that changes only the query of the address."""
     page.evaluate(FOLLOW, view)
 
 
 def row_read(row: int, width: int) -> re.Pattern[str]:
-    """Return how a row of the table is read out."""
+    """Return a pattern of what the heatmap says of a row."""
     entries = sinusoidal_encoding(np.array(row), width)
     shown = printed_all(entries) if width <= 8 else printed_all(entries[:6])
     return re.compile(f"^Row {row}, dimensions 0 to {width - 1}: {re.escape(shown)}")

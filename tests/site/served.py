@@ -1,4 +1,4 @@
-"""The site as its reader gets it: built strictly, and served on a loopback port of its own."""
+"""The site as readers get it: built strictly and served on a loopback port."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from scripts.site.host import hosted
 
 @dataclass(frozen=True)
 class Site:
-    """A built site: where its files are, and where a browser finds them."""
+    """A built site: its folder and its address."""
 
     folder: Path
     url: str
 
 
 def paths() -> list[str]:
-    """Return the path of every page in the site, read off the pages' sources."""
+    """Return the path of every page of the site, found by its source."""
     sources = [path.relative_to(DOCS).with_suffix("") for path in sorted(DOCS.rglob("*.md"))]
     return [_path(source) for source in sources if source.parts[0] != "data"]
 
@@ -35,7 +35,7 @@ def _path(source: Path) -> str:
 
 @contextmanager
 def served(folder: Path, *, under: str = "/") -> Iterator[str]:
-    """Serve a folder while the block runs, at the top or under a path, and give its address.
+    """Serve a folder while the block runs, at the root or under a path, and give its address.
 
     The folder may still be empty: the site is built for the address that it is served at, since
     instant navigation works at no other.

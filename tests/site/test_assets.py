@@ -1,4 +1,4 @@
-"""What the site is dressed in: built whole, computed from the package, legible."""
+"""Fonts, style sheets and icons of the site: complete, computed from the package, legible."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _without_python() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build everything into a directory of its own."""
+    """Build all assets into a temporary folder."""
     folder = tmp_path_factory.mktemp("assets") / "built"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(assets, "BUILT", folder)
@@ -69,14 +69,14 @@ def test_every_file_that_built_css_names_is_there(built: Path) -> None:
         assert all(name.endswith(".woff2") and (built / name).is_file() for name in names)
 
 
-def test_what_pages_ask_for_first_is_there(built: Path) -> None:
+def test_preloaded_files_exist(built: Path) -> None:
     template = (ROOT / "scripts" / "site" / "theme" / "main.html").read_text(encoding="utf-8")
     faces = re.findall(r'"((?:book|KaTeX)[\w-]+)"', template)
     assert len(faces) == 7
     assert all((built / "fonts" / f"{face}.woff2").is_file() for face in faces)
 
 
-def test_own_css_asks_nobody_for_anything() -> None:
+def test_own_css_requests_nothing_from_other_hosts() -> None:
     for sheet in CSS.glob("*.css"):
         addresses = re.findall(r"url\(['\"]?([^)]+)", sheet.read_text(encoding="utf-8"))
         assert all(address.startswith(("data:", "#")) for address in addresses), sheet
@@ -105,7 +105,7 @@ def test_missing_packages_say_what_to_do(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("face", FACES, ids=lambda face: face.core)
-def test_a_small_face_has_its_characters_and_a_name_of_its_own(built: Path, face: Face) -> None:
+def test_font_subset_has_its_characters_and_its_own_name(built: Path, face: Face) -> None:
     file = built / "fonts" / face.core
     with TTFont(file) as small, TTFont(face.file("latin")) as full:
         wanted = full.getBestCmap().keys() & set(assets.code_points(assets.CORE))
@@ -122,7 +122,7 @@ def test_every_licence_is_shipped(built: Path) -> None:
 
 
 @pytest.mark.parametrize("chapter", [1, 2, 3, 4, 5])
-def test_a_chapter_s_mark_is_its_row_of_the_table(built: Path, chapter: int) -> None:
+def test_chapter_mark_is_its_row_of_the_table(built: Path, chapter: int) -> None:
     rule = re.search(rf"^\.mark-{chapter},.*$", (built / "marks.css").read_text(), re.M)
     assert rule
     cells = re.findall(r"var\(--(pos|neg)\) ([\d.]+)%", rule[0])
@@ -144,7 +144,7 @@ def test_plate_is_the_sine_half_of_the_table(built: Path, scheme: str, ink: Ink)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_words_and_signs_stand_out_from_the_page(scheme: str) -> None:
+def test_text_and_signs_contrast_with_the_page(scheme: str) -> None:
     colour = tokens()[scheme]
     for ground in ("paper", "tint"):
         for text in TEXT:

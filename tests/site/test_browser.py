@@ -1,4 +1,4 @@
-"""The site as a reader uses it, in a real browser: search, menu, keyboard, colours, back, paper."""
+"""The site in a real browser: search, menu, keyboard, colours, navigation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route, ViewportSize, expect
+from playwright.sync_api import Page, Route, ViewportSize, expect
 
 from tests.site.explorers import await_theme, walk
 from tests.site.served import Site, paths
@@ -18,7 +18,6 @@ from tests.site.visits import (
     PATIENCE,
     PERMALINK,
     PHONE,
-    SCROLLS_ALONE,
     SETTLE,
     TOGGLE,
     Visit,
@@ -28,7 +27,7 @@ from tests.site.visits import (
 ARTICLE = ".md-content article"
 CHAPTERS = [path for path in paths() if path.startswith("chapters/")]
 CHAPTER = "chapters/at-the-board/"  # the shortest
-# What a reader types, and a page that has to be among the first five.
+# What readers type, and a page that has to be among the first five results.
 TERMS = {
     "sinusoidal": "reference/sinusoidal/",
     "wavelength": "reference/frequencies/",
@@ -52,7 +51,7 @@ TERMS = {
     "diagnose": "how-to/diagnose/",
     "quiz": "chapters/check-yourself/",
 }
-# Whether the place where Tab has arrived can be seen; the switch of colours shows its label.
+# Whether the focused element is visible; the colour switch shows its label instead.
 STOP_IS_SEEN = """() => {
     const stop = document.activeElement;
     if (stop === document.body || stop.matches(".md-option")) return true;
@@ -60,7 +59,7 @@ STOP_IS_SEEN = """() => {
     const seen = document.elementFromPoint(x + width / 2, y + height / 2);
     return seen !== null && (stop.contains(seen) || seen.contains(stop));
 }"""
-# As when the page has just been loaded: Tab leads to its first stop.
+# Put the focus before the first element of the page, as after loading it.
 FROM_THE_TOP = """() => {
     const top = document.createElement("i");
     top.tabIndex = -1;
@@ -68,7 +67,7 @@ FROM_THE_TOP = """() => {
     top.focus();
     top.remove();
 }"""
-# Type what is to be found, and wait until something is; what was found before is cleared first.
+# Clear the search, type into it, wait for results and return their addresses.
 TYPE = """async ([typed, patience]) => {
     const field = document.querySelector(".md-search__input");
     const found = document.querySelector(".md-search-result__list");
@@ -92,25 +91,24 @@ PAPER = "getComputedStyle(document.body).backgroundColor"
 
 
 BOXES = "article :is(.scroll, div.arithmatex, pre > code)"
-# The places of the boxes that scroll sideways, and of those that the keyboard stops at.
+# The indices of the boxes that scroll sideways, and of those that Tab stops at.
 WIDE_AND_STOPS = f"""() => {{
     const boxes = [...document.querySelectorAll("{BOXES}")].filter(box => box.checkVisibility());
     const places = is => boxes.flatMap((box, place) => is(box) ? [place] : []);
     return [places(box => box.scrollWidth > box.clientWidth), places(box => box.tabIndex === 0)];
 }}"""
-# A box is a stop until it has been measured, which takes a frame, and again after a typeface comes.
+# Tab stops at every box until it has been measured, which takes a frame, also after a font loads.
 STOPS_WHERE_WIDE = f"""() => {{
     const [wide, stops] = ({WIDE_AND_STOPS})();
     return String(wide) === String(stops);
 }}"""
-# The page asks for time to lay itself out once it is loaded, and then part by part.
+# Run what the page has put off until the browser is idle, which lays it out part by part.
 LAY_OUT = """() => {
     while (waiting.length) waiting.shift()();
     const parts = [...document.querySelectorAll(".unrolls .md-content__inner > h2 ~ *")];
     return parts.every(part => part.style.contentVisibility === "visible");
 }"""
-# The letters of formulas come late, and are wider than those that stand in for them; the boxes of
-# formulas keep their height.
+# Load a font late that makes formulas wider while their boxes keep their height.
 KEEP_HEIGHT = "article div.arithmatex { block-size: 3em }"
 WIDEN = """async () => {
     document.fonts.add(new FontFace("late", "url(/assets/built/fonts/book-code-400-normal.woff2)"));
@@ -122,29 +120,30 @@ WIDEN = """async () => {
 
 
 @pytest.fixture
-def reader(page: Page, site: Site) -> Iterator[Visit]:
-    """Return a reader at a desk, with an empty tab."""
-    visit = Visit(page, site)
-    visit.watch()
-    yield visit
-    visit.leave()
+def reader(page: Page, site: Site) -> Visit:
+    """Return a reader with an empty page."""
+    return Visit(page, site)
 
 
-@pytest.fixture(scope="module")
-def home(tab: Page, site: Site) -> Iterator[Visit]:
-    """Open the home page, from which a reader searches: to read the index takes a while."""
-    visit = Visit(tab, site)
-    visit.watch()
-    visit.arrive("")
-    yield visit
-    visit.leave()
+@pytest.fixture
+def home(reader: Visit) -> Visit:
+    """Return a reader who has opened the home page."""
+    reader.open("")
+    return reader
+
+
+@pytest.fixture
+def chapter(reader: Visit) -> Visit:
+    """Return a reader who has opened a short chapter."""
+    reader.page.goto(CHAPTER)
+    return reader
 
 
 # Search
 
 
 def results(page: Page, typed: str) -> list[str]:
-    """Type into the search, and return the pages that it finds, the likeliest first."""
+    """Type into the search, and return the pages it finds, best first."""
     addresses = page.evaluate(TYPE, [typed, PATIENCE])
     return list(dict.fromkeys(addresses))
 
@@ -154,19 +153,19 @@ def test_search_finds_what_readers_type(home: Visit) -> None:
     missed = [term for term, path in TERMS.items() if home.site.url + path not in found[term]]
     assert {term: found[term] for term in missed} == {}
     assert home.faults == []
-    results(home.page, "wave")
-    home.page.keyboard.press("Escape")
 
 
 def write(page: Page, text: str) -> None:
-    """Write into the search in place of what is there, at once, so that one answer comes."""
+    """Replace the text of the search field at once, so that the search runs once."""
     page.keyboard.press("Control+A")
     page.keyboard.insert_text(text)
-    page.keyboard.press("End")  # it listens to keys
+    page.keyboard.press("End")  # the field reacts to keys alone
 
 
 @pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
-def test_search_is_walked_with_tab_and_left_with_escape(size: ViewportSize, home: Visit) -> None:
+def test_tab_moves_through_search_results_and_escape_closes_them(
+    size: ViewportSize, home: Visit
+) -> None:
     home.resize(size)
     field, find = home.page.locator(".md-search__input"), home.page.locator(".find")
     find.press("Enter") if size is PHONE else home.page.keyboard.press("/")
@@ -181,7 +180,7 @@ def test_search_is_walked_with_tab_and_left_with_escape(size: ViewportSize, home
     expect(find if size is PHONE else field).to_be_focused()
 
 
-def test_contents_open_on_a_phone(home: Visit) -> None:
+def test_menu_opens_on_a_phone_and_axe_finds_nothing(home: Visit) -> None:
     home.resize(PHONE)
     home.page.locator("header .menu:visible").click()
     expect(home.page.locator("nav.md-nav--primary a:visible").first).to_be_in_viewport()
@@ -190,7 +189,7 @@ def test_contents_open_on_a_phone(home: Visit) -> None:
     assert home.faults == []
 
 
-def test_search_finds_a_word(home: Visit) -> None:
+def test_search_result_opens_its_page_and_axe_finds_nothing(home: Visit) -> None:
     home.resize(DESK)
     home.page.locator(".md-search__input").focus()
     write(home.page, "wavelength")
@@ -205,26 +204,16 @@ def test_search_finds_a_word(home: Visit) -> None:
 # Menu and keyboard
 
 
-@pytest.fixture(scope="module")
-def chapter(tab: Page, site: Site) -> Iterator[Visit]:
-    """Open a chapter, through which a reader goes by keyboard."""
-    visit = Visit(tab, site)
-    visit.watch()
-    visit.page.goto(CHAPTER)
-    yield visit
-    visit.leave()
-
-
 @pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
-def test_tab_stops_only_where_something_is_seen(size: ViewportSize, chapter: Visit) -> None:
+def test_tab_stops_only_at_visible_elements(size: ViewportSize, chapter: Visit) -> None:
     chapter.resize(size)
     chapter.page.evaluate(FROM_THE_TOP)
     for _ in range(12):
         chapter.page.keyboard.press("Tab")
-        chapter.page.wait_for_function(STOP_IS_SEEN)  # what closes takes a moment
+        chapter.page.wait_for_function(STOP_IS_SEEN)  # menus take a moment to close
 
 
-def test_drawer_takes_the_focus_and_gives_it_back(chapter: Visit) -> None:
+def test_menu_takes_the_focus_and_returns_it(chapter: Visit) -> None:
     chapter.resize(PHONE)
     menu = chapter.page.locator("header button.menu")
     menu.press("Enter")
@@ -235,8 +224,8 @@ def test_drawer_takes_the_focus_and_gives_it_back(chapter: Visit) -> None:
         expect(focus).to_be_in_viewport()
         chapter.page.keyboard.press("Tab")
         stops += 1
-    assert stops > len(CHAPTERS)  # each of them, and the part of the book
-    expect(menu).to_have_attribute("aria-expanded", "false")  # the focus has gone on to the page
+    assert stops > len(CHAPTERS)  # each chapter, and their section
+    expect(menu).to_have_attribute("aria-expanded", "false")  # closed, since the focus has left it
     menu.press("Enter")
     chapter.page.keyboard.press("Escape")
     expect(menu).to_be_focused()
@@ -244,31 +233,30 @@ def test_drawer_takes_the_focus_and_gives_it_back(chapter: Visit) -> None:
 
 
 @pytest.fixture
-def waits(window: BrowserContext) -> Iterator[Page]:
-    """Open a narrow chapter in a browser that has no time yet to lay out what is far below."""
-    with window.new_page() as waits:
-        waits.add_init_script("waiting = []; requestIdleCallback = (lay) => waiting.push(lay)")
-        waits.set_viewport_size(PHONE)
-        waits.goto("chapters/by-hand/", wait_until="networkidle")
-        yield waits
+def waits(page: Page) -> Page:
+    """Open a chapter on a phone whose browser never gets to lay out what is far below."""
+    page.add_init_script("waiting = []; requestIdleCallback = (lay) => waiting.push(lay)")
+    page.set_viewport_size(PHONE)
+    page.goto("chapters/by-hand/", wait_until="networkidle")
+    return page
 
 
-def test_what_scrolls_can_be_reached_before_it_is_laid_out(waits: Page) -> None:
-    assert violations(waits, SCROLLS_ALONE) == []
+def test_keyboard_reaches_every_box_before_layout(waits: Page) -> None:
+    assert violations(waits, only="scrollable-region-focusable") == []
     waits.set_viewport_size(DESK)
     waits.evaluate(SETTLE)
     waits.set_viewport_size(PHONE)
-    assert violations(waits, SCROLLS_ALONE) == []
+    assert violations(waits, only="scrollable-region-focusable") == []
 
 
-def test_once_all_is_laid_out_only_what_scrolls_is_a_stop_of_the_keyboard(waits: Page) -> None:
+def test_keyboard_stops_only_at_boxes_that_scroll_after_layout(waits: Page) -> None:
     waits.wait_for_function(LAY_OUT)
     waits.wait_for_function(STOPS_WHERE_WIDE)
     wide, _ = waits.evaluate(WIDE_AND_STOPS)
     assert 0 < len(wide) < waits.locator(BOXES).count()
 
 
-def test_formula_that_a_late_typeface_widens_can_be_reached(waits: Page) -> None:
+def test_keyboard_reaches_a_formula_that_a_late_font_widens(waits: Page) -> None:
     waits.evaluate("document.documentElement.classList.remove('unrolls')")
     waits.add_style_tag(content=KEEP_HEIGHT)
     waits.evaluate(SETTLE)
@@ -279,7 +267,7 @@ def test_formula_that_a_late_typeface_widens_can_be_reached(waits: Page) -> None
     assert len(wide) > len(before)
 
 
-def test_permalink_leads_to_its_heading_and_is_its_own(chapter: Visit) -> None:
+def test_permalink_leads_to_its_own_heading(chapter: Visit) -> None:
     heading = chapter.page.locator(f"{ARTICLE} h2[id]").last
     heading.hover()
     heading.locator(".headerlink").click()
@@ -291,7 +279,7 @@ def test_permalink_leads_to_its_heading_and_is_its_own(chapter: Visit) -> None:
     assert all(target == own for target, own in pairs)
 
 
-def test_jump_keeps_what_was_chosen_and_closes_the_menu_also_when_it_leads_nowhere_new(
+def test_jump_within_a_page_keeps_the_filter_and_closes_the_menu(
     reader: Visit,
 ) -> None:
     page = reader.page
@@ -312,7 +300,7 @@ def test_jump_keeps_what_was_chosen_and_closes_the_menu_also_when_it_leads_nowhe
 
 @pytest.fixture
 def slow(reader: Visit) -> Iterator[tuple[Page, list[str]]]:
-    """Open a chapter on a phone, whose network is slow from then on; note what is asked of it."""
+    """Open a chapter on a phone, make pages load slowly from then on, and record requests."""
     reader.resize(PHONE)
     reader.page.goto(CHAPTER)
     await_theme(reader.page)
@@ -329,7 +317,7 @@ def slow(reader: Visit) -> Iterator[tuple[Page, list[str]]]:
 
 
 @pytest.mark.parametrize("pause", [0, 50, 100])
-def test_jump_right_after_scrolling_leads_to_its_heading_and_asks_for_no_page(
+def test_jump_right_after_scrolling_leads_to_its_heading_and_fetches_no_page(
     pause: int, slow: tuple[Page, list[str]]
 ) -> None:
     page, asked = slow
@@ -358,7 +346,7 @@ def test_link_followed_right_after_scrolling_opens_its_page_at_the_top(
 # Colours
 
 
-def test_toggle_changes_the_colours_and_is_remembered(reader: Visit) -> None:
+def test_switched_colours_are_remembered(reader: Visit) -> None:
     reader.page.goto("")
     before = reader.page.evaluate(PAPER)
     reader.page.locator(TOGGLE).click()
@@ -369,7 +357,7 @@ def test_toggle_changes_the_colours_and_is_remembered(reader: Visit) -> None:
 
 
 @pytest.mark.parametrize(("system", "scheme"), [("light", "default"), ("dark", "slate")])
-def test_a_new_reader_gets_the_colours_that_the_system_asks_for(
+def test_first_visit_takes_the_colours_of_the_system(
     system: Literal["light", "dark"], scheme: str, page: Page
 ) -> None:
     page.emulate_media(color_scheme=system)
@@ -380,7 +368,7 @@ def test_a_new_reader_gets_the_colours_that_the_system_asks_for(
 # Pages that change without a reload
 
 
-def test_pages_come_without_a_reload(reader: Visit) -> None:
+def test_links_change_the_page_without_a_reload(reader: Visit) -> None:
     reader.page.goto("")
     title = reader.page.locator("h1").inner_text()
     reader.page.evaluate("window.here = true")
@@ -394,10 +382,10 @@ def test_pages_come_without_a_reload(reader: Visit) -> None:
     assert reader.faults == []
 
 
-def test_back_and_forward_keep_what_was_chosen(reader: Visit) -> None:
-    """The ledger's filter and the quiz's answers, with pages between them."""
+def test_back_and_forward_keep_the_filter_and_the_answers(reader: Visit) -> None:
+    """The filter of the ledger and the answers of the quiz."""
     page = reader.page
-    page.goto("trust/claims/?verdict=false")  # few, which are quickly laid out
+    page.goto("trust/claims/?verdict=false")  # a short list, quick to lay out
     page.evaluate("window.here = true")
     page.get_by_label("S0", exact=True).check()
     count = page.locator("output").inner_text()
@@ -413,5 +401,5 @@ def test_back_and_forward_keep_what_was_chosen(reader: Visit) -> None:
     page.go_forward()
     expect(question.get_by_role("radio").first).to_be_checked()
     expect(question.get_by_role("status")).to_contain_text(VERDICT)
-    assert page.evaluate("window.here"), "a page was loaded anew"
+    assert page.evaluate("window.here"), "the page was reloaded"
     assert reader.faults == []

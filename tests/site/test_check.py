@@ -1,4 +1,4 @@
-"""A site whose links, titles, anchors or sizes are wrong is not built in silence."""
+"""Wrong links, titles, anchors and file sizes of a site are found when it is built."""
 
 from __future__ import annotations
 
@@ -53,16 +53,14 @@ def test_a_site_without_a_fault_is_passed(site: Path) -> None:
         ("a.svg", "b.svg", "b.svg leads to b.svg, which does not exist"),
     ],
 )
-def test_a_link_to_the_sites_own_address_that_leads_nowhere_is_found(
-    site: Path, old: str, new: str, says: str
-) -> None:
+def test_dead_absolute_link_to_the_site_is_found(site: Path, old: str, new: str, says: str) -> None:
     plant(site / "index.html", old, new)
     (found,) = check.problems(site)
     assert found.startswith("index.html: ")
     assert says in found
 
 
-def test_links_to_elsewhere_and_in_scripts_are_left_alone(site: Path) -> None:
+def test_links_to_other_hosts_and_in_scripts_are_not_followed(site: Path) -> None:
     elsewhere = '<a href="https://example.org/other/">o</a><script>`<a href="${x}">`</script>'
     plant(site / "index.html", "<img", f"{elsewhere}<img")
     assert check.problems(site) == []
@@ -77,7 +75,7 @@ def test_links_to_elsewhere_and_in_scripts_are_left_alone(site: Path) -> None:
         "<a href='gone/'/>",
     ],
 )
-def test_a_link_is_followed_however_its_tag_is_written(tag: str, site: Path) -> None:
+def test_link_is_followed_however_its_tag_is_written(tag: str, site: Path) -> None:
     plant(site / "index.html", "<img", f"{tag}x</a><img")
     assert check.problems(site) == [
         "index.html: gone/ leads to gone/index.html, which does not exist"
@@ -85,9 +83,7 @@ def test_a_link_is_followed_however_its_tag_is_written(tag: str, site: Path) -> 
 
 
 @pytest.mark.parametrize("link", [HERE, HERE.removesuffix("/"), f"{HERE}?x=1", "/book"])
-def test_the_sites_own_address_is_followed_with_and_without_its_last_slash(
-    link: str, site: Path
-) -> None:
+def test_absolute_link_is_followed_with_and_without_its_last_slash(link: str, site: Path) -> None:
     plant(site / "one" / "index.html", "up<", f'up</a><a href="{link}#top">x<')
     assert check.problems(site) == []
     plant(site / "one" / "index.html", f"{link}#top", f"{link}#gone")
@@ -126,7 +122,7 @@ def test_a_file_that_is_far_too_large_is_found(site: Path, name: str, size: int)
     assert found.startswith(f"{name} has {size:,} bytes")
 
 
-def test_what_is_fetched_on_request_has_a_limit_of_its_own(site: Path) -> None:
+def test_files_fetched_on_request_have_their_own_limit(site: Path) -> None:
     python = site / "assets" / "built" / "python"
     python.mkdir(parents=True)
     (python / "numpy.whl").write_bytes(bytes(3_000_000))
@@ -135,7 +131,7 @@ def test_what_is_fetched_on_request_has_a_limit_of_its_own(site: Path) -> None:
     assert len(check.problems(site)) == 1
 
 
-def test_a_wrong_site_stops_its_build(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_faulty_site_stops_the_build(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scripts.site.build.minify", lambda folder: None)
     monkeypatch.setattr("scripts.site.markdown_copies.write", lambda folder: None)
     build.finish(site)
@@ -151,7 +147,7 @@ def test_a_pages_own_check_finds_a_doubled_anchor() -> None:
 
 
 def committed() -> dict[str, int]:
-    """Return the files that are committed, or would be, and their sizes."""
+    """Return the files that are or would be committed, and their sizes."""
     if not shutil.which("git") or not (ROOT / ".git").exists():
         pytest.skip("what is committed is known to git alone, and this is no checkout")
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]

@@ -1,4 +1,4 @@
-"""The site in Firefox and in WebKit: every page fits a phone, and a reader finds all that works."""
+"""The site in Firefox and in WebKit: every page fits a phone, and its scripts work."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
         yield engine
 
 
-# It says more than a pipe holds, and then where it listens; its fourth word is the profile.
+# A Firefox that writes more than a pipe holds before its address; argument 4 is the profile.
 TALKATIVE = """#!/bin/sh
 head -c 200000 /dev/zero >&2
 echo '{"ws_host": "127.0.0.1", "ws_port": 9}' > "$4/WebDriverBiDiServer.json"
@@ -32,25 +32,29 @@ exec sleep 600
 """
 
 
-def test_a_firefox_that_says_much_is_reached_where_it_listens(
+def test_firefox_with_much_output_is_connected_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "firefox-esr").write_text(TALKATIVE, "utf-8")
     (tmp_path / "firefox-esr").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    with patch("engines.connect") as connect, patch("engines.Firefox"), firefox():
+    with (
+        patch("tests.site.engines.connect") as connect,
+        patch("tests.site.engines.Firefox"),
+        firefox(),
+    ):
         connect.assert_called_once_with("ws://127.0.0.1:9/session", max_size=None)
 
 
-def test_a_firefox_that_ends_before_it_listens_is_an_error(tmp_path: Path) -> None:
+def test_firefox_that_exits_early_is_an_error(tmp_path: Path) -> None:
     with running(["sh", "-c", "exit 3"]) as started, pytest.raises(AssertionError, match="with 3"):
         address(started, tmp_path)
 
 
-def test_a_webkit_without_its_browser_is_skipped(
+def test_webkit_without_its_browser_is_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engines.USR", tmp_path)
+    monkeypatch.setattr("tests.site.engines.USR", tmp_path)
     with pytest.raises(pytest.skip.Exception, match="MiniBrowser is not installed"):
         minibrowser()
 
@@ -66,7 +70,7 @@ def test_every_page_fits_a_phone(engine: Engine, site: Site) -> None:
     assert wide == {}
 
 
-def test_reader_searches_turns_an_explorer_answers_and_runs(engine: Engine, site: Site) -> None:
+def test_search_explorer_quiz_and_run_work(engine: Engine, site: Site) -> None:
     engine.resize(DESK)
     engine.open(site.url)
     engine.click(".md-search__input")

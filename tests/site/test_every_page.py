@@ -1,15 +1,17 @@
-"""Every page in a real browser: it loads whole, fits a phone, is accessible, by day and night."""
+"""Every page in a real browser: it loads whole, fits its window, and axe-core finds nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from playwright.sync_api import Page, ViewportSize
+from playwright.sync_api import Browser, Page, ViewportSize
 
 from tests.site.served import Site, paths
 from tests.site.visits import (
     DESK,
+    LAPTOP,
     LOAD_ALL,
     NOWHERE,
     OUT_OF_REACH,
@@ -17,32 +19,27 @@ from tests.site.visits import (
     SETTLE,
     TABLET,
     TOO_WIDE,
-    UNFOLD,
-    UNPAINT,
     Visit,
+    fresh_page,
+    violations,
 )
 
 PAGES = [*paths(), NOWHERE]
 CHAPTERS = [path for path in PAGES if path.startswith("chapters/")]
-# One page of each kind is looked at as a whole, each text and formula with every rule. To look at a
-# chapter so takes longest: once, where it is narrow, and dark.
-WHOLE: tuple[tuple[str, ViewportSize], ...] = (("dark", DESK), ("dark", PHONE), ("light", TABLET))
-SAMPLES = dict.fromkeys(["", "reference/baselines/", "trust/how-checked/", NOWHERE], WHOLE)
-SAMPLES["chapters/at-the-board/"] = (("dark", PHONE),)
 
-# How many formulas are set, and how many are not.
+# How many formulas KaTeX has set, and how many not.
 SET_AND_NOT = """() => [".katex-html", ".arithmatex:not(:has(.katex))"].map(
     formula => document.querySelectorAll(formula).length)"""
-# Formulas without a size, but for those in a closed solution.
+# Formulas without a size, except in a closed solution.
 UNSEEN = """() => [...document.querySelectorAll(".katex-html")].filter(formula => {
     const {width, height} = formula.getBoundingClientRect();
     return !(width && height) && !formula.closest("details:not([open])");
 }).map(formula => formula.textContent)"""
-SHIFT = f"{SETTLE}.then(() => window.shift)"
 TITLES_AND_LANGUAGE = "[document.querySelectorAll('h1').length, document.documentElement.lang]"
 FONTS = """document.fonts.ready.then(fonts =>
     [...fonts].filter(font => font.status === "loaded").map(font => font.family))"""
-# Formulas that a line's end parts from what stands right against them; short ones that it parts.
+# Formulas that a line break separates from the bracket or punctuation mark beside them, and short
+# formulas that are broken themselves.
 TORN = """() => {
     const article = document.querySelector("article");
     const texts = document.createTreeWalker(article, NodeFilter.SHOW_TEXT, text =>
@@ -68,12 +65,12 @@ TORN = """() => {
 }"""
 TOO_WIDE_OR_TORN = f"[({TOO_WIDE})(), ({TORN})()]"
 
-# Where the parts of an article stand, and how high and wide they are.
+# The position and the size of each part of an article.
 PLACES = """() => [...document.querySelectorAll("article > *")].map(part => {
     const {x, y, width, height} = part.getBoundingClientRect();
     return [x, y + scrollY, width, height].map(Math.round);
 })"""
-# What paper cuts off: there it cannot be scrolled. Listings reach into the margin a little.
+# What paper cuts off, since it cannot be scrolled. Listings reach into the margin a little.
 CUT_OFF = """() => {
     const wide = document.documentElement.scrollWidth - innerWidth - 16;
     return [...(wide > 0 ? [`the page, by ${wide}`] : []),
@@ -82,7 +79,7 @@ CUT_OFF = """() => {
             getComputedStyle(part).overflowX !== "visible" && part.checkVisibility())
         .map(part => part.textContent.trim().slice(0, 60))];
 }"""
-# What is on paper and should not be: what wants a finger, and letters that are hardly ink.
+# What should not be on paper: controls, and text too faint to print.
 NOT_FOR_PAPER = """() => [...document.querySelectorAll(
         "header, nav, footer, dialog, button, input[type=range], .headerlink")]
     .filter(part => part.checkVisibility()).map(part => part.outerHTML.slice(0, 80))"""
@@ -99,90 +96,94 @@ MANY_SIZES = (
     *(PHONE | {"width": width} for width in (1280, 1024, 768, 600, 412, 390, 320)),
     PHONE,
 )
-LOOKS: dict[str, int] = {}  # what axe-core has seen of the pages so far
 
 
 @pytest.fixture(scope="module", params=PAGES, ids=lambda path: path or "home")
-def visit(request: pytest.FixtureRequest, tab: Page, site: Site) -> Iterator[Visit]:
-    """Open a page and let it load all that it has."""
-    visit = Visit(tab, site, LOOKS)
-    visit.watch()
-    visit.arrive(request.param)
-    yield visit
-    visit.leave()
+def visit(
+    request: pytest.FixtureRequest,
+    browser: Browser,
+    browser_context_args: dict[str, Any],
+    site: Site,
+) -> Iterator[Visit]:
+    """Open a page in a context of its own, once for all the tests below; no fault may follow."""
+    with fresh_page(browser, browser_context_args) as page:
+        visit = Visit(page, site)
+        visit.open(request.param)
+        yield visit
+        assert visit.faults == []
 
 
-# The tests of one visit, in their order: what the first ones look at, the last ones take away.
+@pytest.fixture
+def unfolded(visit: Visit) -> Visit:
+    """Return the page with every fold open."""
+    visit.unfold()
+    return visit
 
 
-def test_page_loads_whole_and_from_here_alone(visit: Visit) -> None:
+def test_page_loads_without_faults_and_from_this_host_alone(visit: Visit) -> None:
     assert visit.faults == []
 
 
-def test_page_stands_still_while_it_loads(visit: Visit) -> None:
-    shift = visit.page.evaluate(SHIFT)
-    if shift > 0.01:  # a typeface that comes late moves a line
-        visit.arrive(visit.path)
-        shift = visit.page.evaluate(SHIFT)
-    assert shift <= 0.01
+def test_layout_does_not_shift_while_the_page_loads(visit: Visit) -> None:
+    if visit.shift > 0.01:  # a font that comes late moves a line; the second time it is cached
+        visit.open(visit.path)
+    assert visit.shift <= 0.01
 
 
 def test_page_has_one_title_and_a_language(visit: Visit) -> None:
     assert visit.page.evaluate(TITLES_AND_LANGUAGE) == [1, "en"]
 
 
-def test_page_fits_every_width_and_no_line_begins_with_what_ends_a_formula(visit: Visit) -> None:
-    visit.page.evaluate(UNFOLD)
-    visit.page.evaluate(UNPAINT)
-    for size in MANY_SIZES if visit.path.startswith(TEXTS) else SOME_SIZES:
-        visit.resize(size)
-        assert visit.page.evaluate(TOO_WIDE_OR_TORN) == [[], []], size
+def test_page_fits_every_width_and_no_line_break_tears_a_formula(unfolded: Visit) -> None:
+    for size in MANY_SIZES if unfolded.path.startswith(TEXTS) else SOME_SIZES:
+        unfolded.resize(size)
+        assert unfolded.page.evaluate(TOO_WIDE_OR_TORN) == [[], []], size
 
 
-def test_page_fits_a_phone_by_night_too_and_its_colours_move_nothing(visit: Visit) -> None:
-    """What fits every width by day does so by night, if all parts keep their places."""
-    visit.page.evaluate(UNFOLD)
-    visit.mark("light")
-    by_day = visit.page.evaluate(PLACES)
-    visit.mark("dark")
-    visit.page.evaluate(LOAD_ALL)
-    assert visit.page.evaluate(f"[({PLACES})(), ({TOO_WIDE})()]") == [by_day, []]
-    assert visit.faults == []
+def test_dark_colours_fit_a_phone_and_move_nothing(unfolded: Visit) -> None:
+    """Nothing moves, so what fits every width in light colours fits it in dark ones."""
+    unfolded.resize(PHONE)
+    unfolded.switch_to("light")
+    light = unfolded.page.evaluate(PLACES)
+    unfolded.switch_to("dark")
+    unfolded.page.evaluate(LOAD_ALL)
+    assert unfolded.page.evaluate(f"[({PLACES})(), ({TOO_WIDE})()]") == [light, []]
 
 
-def test_what_scrolls_on_a_phone_can_be_reached_with_the_keyboard(visit: Visit) -> None:
-    visit.page.evaluate(UNFOLD)
-    visit.resize(PHONE)
-    visit.page.evaluate(SETTLE)
-    assert visit.page.evaluate(OUT_OF_REACH) == []
+def test_keyboard_reaches_every_box_that_scrolls_on_a_phone(unfolded: Visit) -> None:
+    unfolded.resize(PHONE)
+    unfolded.page.evaluate(SETTLE)
+    assert unfolded.page.evaluate(OUT_OF_REACH) == []
 
 
-def test_page_is_readable_on_paper(visit: Visit) -> None:
-    """Also that of a reader who reads by night."""
-    visit.turn("dark")
-    visit.page.emulate_media(media="print")
-    visit.resize(PAPER)
-    found = visit.page.evaluate(WRONG_ON_PAPER)
-    visit.page.emulate_media(media="null")
+def test_page_is_readable_on_paper_even_if_its_colours_are_dark(unfolded: Visit) -> None:
+    unfolded.switch_to("dark")
+    unfolded.page.emulate_media(media="print")
+    unfolded.resize(PAPER)
+    found = unfolded.page.evaluate(WRONG_ON_PAPER)
+    unfolded.page.emulate_media(media="null")
     assert found == [[], [], []]
 
 
-def test_axe_finds_nothing(visit: Visit) -> None:
-    """Structure does not depend on the colours, nor do the article's colours on the width."""
-    for scheme, size in SAMPLES.get(visit.path, ()):
-        assert visit.violations_at(scheme, size) == [], (scheme, size)
-    if SAMPLES.get(visit.path) != WHOLE:
-        assert visit.violations() == []
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [PHONE, LAPTOP], ids=["phone", "laptop"])
+def test_axe_finds_nothing(size: ViewportSize, scheme: str, unfolded: Visit) -> None:
+    unfolded.resize(size)
+    unfolded.switch_to(scheme)
+    unfolded.page.evaluate(LOAD_ALL)
+    assert violations(unfolded.page) == []
 
 
 @pytest.mark.parametrize("path", paths(), ids=lambda path: path or "home")
-def test_page_is_whole_without_scripts(path: str, still: Page) -> None:
-    """It fits a phone, and a chapter's mathematics is set."""
-    still.set_viewport_size(PHONE)
-    still.goto(path)
-    assert still.evaluate(TOO_WIDE) == []
+def test_page_fits_a_phone_and_shows_its_formulas_without_scripts(
+    path: str, page_without_scripts: Page
+) -> None:
+    page = page_without_scripts
+    page.set_viewport_size(PHONE)
+    page.goto(path)
+    assert page.evaluate(TOO_WIDE) == []
     if path in CHAPTERS:
-        (is_set, is_not), unseen, fonts = still.evaluate(
+        (is_set, is_not), unseen, fonts = page.evaluate(
             f"{FONTS}.then(fonts => [({SET_AND_NOT})(), ({UNSEEN})(), fonts])"
         )
         assert is_set > 0

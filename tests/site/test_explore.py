@@ -1,4 +1,4 @@
-"""The explorers compute what the package computes, in two engines, and read any address."""
+"""The explorers compute what the package computes, in two engines, and parse any address."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ POSITIONS = [0, 1, 2, 37, -5, 0.5, 1023, 1_000_000, 999_983.25]
 LAYOUTS = ["interleaved", "half"]
 ULP = 2.0**-52
 
-# Call a function with each of some lists of arguments. JSON has no infinity: it goes as a letter.
+# Call a function with each list of arguments. JSON has no infinity, so -Infinity becomes "x".
 EACH = """globalThis.each = (call, calls) => JSON.stringify(calls.map((given) => call(...given)),
     (_, it) => it === -Infinity ? "x" : it)"""
 IN_NODE = """import {{ createInterface }} from "node:readline";
@@ -63,13 +63,13 @@ Run = Callable[[str, Calls], Any]
 
 
 def parsed(text: str) -> Any:
-    """Return what a script said, its infinities as Python's own."""
+    """Parse the JSON of a script, with -Infinity restored."""
     return json.loads(text.replace('"x"', "-Infinity"))
 
 
 @cache
 def all_modules() -> quickjs.Context:
-    """Return QuickJS with all modules in it as one text."""
+    """Return a QuickJS context in which all modules have been run as one script."""
     context = quickjs.Context()
     context.eval(EACH)
     for file in LOADED:
@@ -85,7 +85,7 @@ def in_quickjs(name: str, calls: Calls) -> Any:
 
 @contextmanager
 def v8() -> Iterator[Run]:
-    """Run functions in the engine of Chrome, on the modules as a page imports them."""
+    """Run functions in V8, the engine of Chrome, with the modules imported as in a page."""
     modules = ", ".join(f'...(await import("{file.as_uri()}"))' for file in LOADED)
     code = IN_NODE.format(modules=modules, each=EACH)
     with subprocess.Popen(
@@ -106,7 +106,7 @@ def v8() -> Iterator[Run]:
 
 @pytest.fixture(scope="module", params=["quickjs", "v8"])
 def run(request: pytest.FixtureRequest) -> Iterator[Run]:
-    """Run a function of the mathematics, in each of two engines."""
+    """Return what runs a function in one of the two engines."""
     with v8() if request.param == "v8" else nullcontext(in_quickjs) as run:
         yield run
 
@@ -127,7 +127,7 @@ def assert_as_turned(mine: ArrayLike, package: ArrayLike, angles: ArrayLike = 0.
 
 
 @pytest.mark.parametrize("base", BASES)
-def test_frequencies_and_wavelengths(run: Run, base: float) -> None:
+def test_frequencies_and_wavelengths_equal_the_package(run: Run, base: float) -> None:
     mine = run("frequencies", [(d, base) for d in WIDTHS])
     pairs = run("wavelength", [(pair, d, base) for d in WIDTHS for pair in range(d // 2)])
     assert_equal(np.concatenate(mine), np.concatenate([frequencies(d, base=base) for d in WIDTHS]))
@@ -144,14 +144,14 @@ def test_rows_of_the_encoding(run: Run, base: float) -> None:
 
 
 @pytest.mark.parametrize("base", BASES)
-def test_similarity_by_distance(run: Run, base: float) -> None:
+def test_similarity_equals_the_package(run: Run, base: float) -> None:
     mine = run("similarity", [(lag, d, base) for d in WIDTHS for lag in POSITIONS])
     theirs = np.concatenate([similarity(POSITIONS, d, base=base) for d in WIDTHS])
     assert_as_turned(mine, theirs, np.tile(POSITIONS, len(WIDTHS)))
 
 
 @pytest.mark.parametrize("d", [2, 6, 8, 64])
-def test_the_shift_is_the_same_matrix_and_moves_rows(run: Run, d: int) -> None:
+def test_shift_matrix_equals_the_package_and_moves_rows(run: Run, d: int) -> None:
     offsets = [0, 1, -3, 0.25, 4096]
     mine = run("shiftMatrix", [(offset, d, 10000) for offset in offsets])
     for matrix, offset in zip(mine, offsets, strict=True):
@@ -164,7 +164,7 @@ def test_the_shift_is_the_same_matrix_and_moves_rows(run: Run, d: int) -> None:
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("d", [2, 4, 6, 64, 128])
 def test_turned_vectors_and_their_scores(run: Run, d: int, layout: str) -> None:
-    """Both sides are given one and the same frequencies, so that 1e-12 holds at any position."""
+    """Both sides get the same frequencies, so that 1e-12 holds at any position."""
     q, k = np.random.default_rng(d).uniform(-1, 1, (2, d))
     for omega in (frequencies(d), interpolated_frequencies(d, 3), yarn_frequencies(d, 8, 4096)):
         given = [(q.tolist(), p, omega.tolist(), layout) for p in POSITIONS]
@@ -246,8 +246,8 @@ def test_frequencies_for_longer_texts(run: Run, base: float, factor: float) -> N
     assert_equal(run("temperature", [(factor,)]), yarn_temperature(factor))
 
 
-def test_what_is_left_out_is_what_the_package_takes(run: Run) -> None:
-    """Each asked with as few arguments as it needs, all numbers in one list."""
+def test_default_arguments_are_those_of_the_package(run: Run) -> None:
+    """Each function is called with its required arguments alone."""
     pairs: dict[str, Any] = {
         "frequency": [frequencies(8)[3]],
         "wavelength": [wavelengths(8)[3]],
@@ -299,7 +299,7 @@ def test_a_long_turn_is_read_without_decimals(run: Run) -> None:
     assert said.endswith(f"{wavelengths(128)[63]:.0f} positions.")
 
 
-# What a control may be set to.
+# The values a control accepts
 
 WIDTH = {"label": "width", "value": 64, "min": 2, "max": 512, "step": 2}
 LAYOUT = {"label": "layout", "value": "half", "options": LAYOUTS}
@@ -307,7 +307,7 @@ FACTOR = {"label": "factor", "value": 2, "min": 1, "max": 8, "step": 0}
 
 
 @pytest.mark.parametrize("text", ["2", "64", "512", "6e1"])
-def test_a_width_that_is_one(text: str) -> None:
+def test_possible_width_is_accepted(text: str) -> None:
     assert in_quickjs("complaint", [(WIDTH, text, {})]) == [""]
 
 
@@ -320,7 +320,7 @@ def test_an_impossible_width_is_refused_with_the_reason(text: str) -> None:
     assert in_quickjs("complaint", [(WIDTH, text, {})]) == [reason]
 
 
-def test_every_kind_of_control_says_what_it_wants() -> None:
+def test_every_kind_of_control_names_the_values_it_accepts() -> None:
     assert in_quickjs(
         "complaint", [(WIDTH, "", {}), (LAYOUT, "Half", {}), (FACTOR, "0.5", {})]
     ) == [
@@ -339,7 +339,7 @@ CONTROLS = """{
 
 
 def asked(**address: str) -> tuple[dict[str, Any], str]:
-    """Return the state that an address asks for, and what is wrong with it."""
+    """Return the state that an address sets, and the complaint about the address."""
     name = f"((said) => asked({CONTROLS}, (key) => said[key] ?? null))"
     [answer] = in_quickjs(name, [(address,)])
     return answer["state"], answer["trouble"]
@@ -352,7 +352,7 @@ def test_an_address_sets_the_state() -> None:
     assert asked(layout="interleaved") == (start | {"layout": "interleaved"}, "")
 
 
-def test_what_depends_on_another_value_stays_within_it() -> None:
+def test_value_is_limited_by_the_value_it_depends_on() -> None:
     assert asked(width="8") == ({"width": 8, "row": 7, "layout": "half"}, "")
 
 

@@ -1,25 +1,25 @@
-"""The explorers as they load: on phones, from addresses, in both colours, and without scripts."""
+"""How explorers load: on phones, with settings in the address, dark, and without scripts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.site.explorers import EXPLORERS, await_theme, field, follow, row_read, slider, status
-from tests.site.served import Site
-from tests.site.visits import PATIENCE, SETTLE, SHIFTS, TOGGLE, forget
+from tests.site.visits import PHONE, SETTLE, TOGGLE, fresh_page
 
-# Words of a picture that reach beyond its edge.
+# Labels of a picture that reach beyond its edge.
 CUT_OFF = """all => all.filter(text => {
     const [own, edge] = [text, text.closest("svg")].map(part => part.getBoundingClientRect());
     return own.left < edge.left - 1 || own.right > edge.right + 1 || own.bottom > edge.bottom + 4;
 }).map(text => text.textContent)"""
 BOXES = "all => all.map(part => part.getBoundingClientRect().height)"
 INKS = "all => all.map(one => getComputedStyle(one).fill + getComputedStyle(one).stroke)"
-# Where a finger taps, as shares of the picture, and the numbers about what it shows there.
+# Where to tap, as fractions of the picture, and the range of values expected from it.
 TAPS = {
     "heatmap": ("row", (0.55, 0.29), (20, 44)),  # in the middle of its upper half
     "waves": ("position", (0.55, 0.5), (20, 44)),
@@ -29,7 +29,7 @@ TAPS = {
     "t5": ("key − query", (0.75, 0.5), (15, 60)),
     "base": ("pair", (0.75, 0.5), (42, 52)),
 }
-# What sliders say at their ends.
+# Extreme settings.
 EXTREMES = {
     "heatmap": ["width=1024&heatmap.positions=128&heatmap.row=127", "width=2&heatmap.positions=2"],
     "waves": ["width=1024&waves.base=1000000&waves.pair=508&waves.position=64", "width=2"],
@@ -48,7 +48,7 @@ EXTREMES = {
         "width=32&base.trained=64&base.fast=1&base.slow=0.5",
     ],
 }
-# The figure that stands for an explorer: what of it is seen, and how much higher its place is.
+# The figure shown in place of an explorer: what of it is visible, and how much room is left over.
 FIGURE = """name => {
     const place = document.querySelector(`explore-${name}`);
     const figure = place.querySelector("figure");
@@ -61,8 +61,7 @@ FIGURE = """name => {
     };
 }"""
 
-# How many milliseconds a figure waits before it is seen, and whether that ever ends; from here on
-# it has waited long enough.
+# For how many milliseconds a figure is hidden, and whether that ends; then skip the rest of it.
 END_OF_WAITING = """figure => {
     const waits = figure.getAnimations();
     const ends = waits.every(({playState}) => ["running", "finished"].includes(playState));
@@ -71,34 +70,26 @@ END_OF_WAITING = """figure => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def phone(browser: Browser, site: Site) -> Iterator[Page]:
-    """Open a phone's window, with one tab for all pages."""
-    with browser.new_context(
-        base_url=site.url,
-        viewport={"width": 360, "height": 780},
-        has_touch=True,
-        is_mobile=True,
-        reduced_motion="reduce",
-    ) as window:
-        window.set_default_timeout(PATIENCE)
-        window.add_init_script(SHIFTS)
-        yield window.new_page()
-
-
 @pytest.fixture(scope="module", params=EXPLORERS)
-def name(request: pytest.FixtureRequest, phone: Page) -> Iterator[str]:
-    """Open an explorer on the phone, and return its name."""
-    phone.goto(f"explore/{request.param}/")
-    expect(status(phone, request.param)).not_to_be_empty()
-    yield request.param
-    forget(phone)
+def name(request: pytest.FixtureRequest) -> str:
+    """Return the name of an explorer."""
+    return str(request.param)
 
 
-# The tests of one page on the phone, in their order.
+@pytest.fixture(scope="module")
+def phone(name: str, browser: Browser, browser_context_args: dict[str, Any]) -> Iterator[Page]:
+    """Open the explorer on a phone, once for all the tests that follow."""
+    phone = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
+    with fresh_page(browser, browser_context_args | phone) as page:
+        page.goto(f"explore/{name}/")
+        expect(status(page, name)).not_to_be_empty()
+        yield page
 
 
-def test_explorer_on_a_phone_stands_still_and_suits_fingers(name: str, phone: Page) -> None:
+# On a phone
+
+
+def test_explorer_does_not_shift_and_suits_fingers_on_a_phone(name: str, phone: Page) -> None:
     phone.evaluate(SETTLE)
     assert phone.evaluate("window.shift") <= 0.01
     assert phone.evaluate("document.documentElement.scrollWidth") <= 360
@@ -107,7 +98,8 @@ def test_explorer_on_a_phone_stands_still_and_suits_fingers(name: str, phone: Pa
     assert phone.locator(f"explore-{name} text").evaluate_all(CUT_OFF) == []
     if name in TAPS:
         control, (across, down), (low, high) = TAPS[name]
-        box = phone.locator(f"explore-{name} .stage").bounding_box()  # a picture is drawn anew
+        # The picture itself is replaced while it changes.
+        box = phone.locator(f"explore-{name} .stage").bounding_box()
         assert box
         before = field(phone, control).input_value()
         phone.touchscreen.tap(box["x"] + across * box["width"], box["y"] + down * box["height"])
@@ -115,8 +107,8 @@ def test_explorer_on_a_phone_stands_still_and_suits_fingers(name: str, phone: Pa
         assert low <= int(field(phone, control).input_value()) <= high
 
 
-def test_a_finger_that_scrolls_the_page_turns_nothing(name: str, phone: Page) -> None:
-    """A browser that makes a scroll of a finger's way takes it back from the page."""
+def test_scrolling_with_a_finger_changes_nothing(name: str, phone: Page) -> None:
+    """A browser that starts scrolling cancels the pointer events it has sent."""
     if name in TAPS:
         chosen = field(phone, TAPS[name][0])
         before = chosen.input_value()
@@ -127,7 +119,7 @@ def test_a_finger_that_scrolls_the_page_turns_nothing(name: str, phone: Page) ->
             assert changed == (kind != "pointercancel"), kind
 
 
-def test_pictures_hold_all_their_words_at_the_ends_of_their_sliders(name: str, phone: Page) -> None:
+def test_no_label_is_cut_off_at_extreme_settings(name: str, phone: Page) -> None:
     for view in EXTREMES[name]:
         follow(phone, f"?{name}.{view}")
         asked = view.replace(f"{name}.", "").split("&")
@@ -136,7 +128,7 @@ def test_pictures_hold_all_their_words_at_the_ends_of_their_sliders(name: str, p
         expect(status(phone, name)).not_to_contain_text("must be")
         assert phone.locator(f"explore-{name} text").evaluate_all(CUT_OFF) == [], view
         picture = phone.locator(f"explore-{name} svg").inner_html()
-        drawn = re.sub(r'"data:[^"]*"', "", picture)  # which may spell anything
+        drawn = re.sub(r'"data:[^"]*"', "", picture)  # base64 may contain any word
         assert not re.search("NaN|Infinity|undefined", drawn), view
 
 
@@ -151,15 +143,15 @@ def test_explorer_takes_the_colours_of_the_page(name: str, phone: Page) -> None:
 
 
 @pytest.mark.parametrize("explorer", EXPLORERS)
-def test_explorer_is_a_figure_without_scripts(explorer: str, still: Page) -> None:
-    still.goto(f"explore/{explorer}/")
-    seen = still.evaluate(FIGURE, explorer)
+def test_explorer_is_a_figure_without_scripts(explorer: str, page_without_scripts: Page) -> None:
+    page_without_scripts.goto(f"explore/{explorer}/")
+    seen = page_without_scripts.evaluate(FIGURE, explorer)
     assert (seen["pictures"], seen["caption"]) == (1, True)
     assert seen["more"] <= 60, "room is kept for nothing"
 
 
-def test_explorer_whose_script_does_not_come_shows_its_figure(page: Page) -> None:
-    """It is not seen for a moment, in which the script may come, and the moment comes to an end."""
+def test_explorer_shows_its_figure_if_its_script_fails_to_load(page: Page) -> None:
+    """The figure is hidden for a moment, to wait for the script, and then shown."""
     page.route("**/explore/sinusoidal.js", lambda route: route.abort())
     with page.expect_event("requestfailed", lambda request: request.url.endswith("/sinusoidal.js")):
         page.goto("explore/heatmap/")
@@ -171,10 +163,10 @@ def test_explorer_whose_script_does_not_come_shows_its_figure(page: Page) -> Non
     expect(page.locator("explore-heatmap .stage")).to_have_count(0)
 
 
-def test_a_page_without_explorers_loads_none(page: Page) -> None:
+def test_page_without_explorers_loads_no_explorer_script(page: Page) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.goto("trust/how-checked/")  # all scripts have run
+    page.goto("trust/how-checked/")  # when it has loaded, its scripts have run
     page.evaluate(SETTLE)
     assert not [url for url in asked if "/js/explore/" in url]
     page.goto("explore/waves/")
@@ -186,7 +178,7 @@ def test_a_page_without_explorers_loads_none(page: Page) -> None:
 # Addresses
 
 
-def test_a_view_stands_in_the_address_and_outlasts_a_reload_and_other_pages(page: Page) -> None:
+def test_view_is_in_the_address_and_survives_a_reload_and_navigation(page: Page) -> None:
     page.goto("explore/heatmap/?h=term")
     page.evaluate("window.here = true")
     field(page, "width").fill("8")
@@ -198,8 +190,8 @@ def test_a_view_stands_in_the_address_and_outlasts_a_reload_and_other_pages(page
     expect(page.locator("explore-heatmap")).to_have_count(0)
     page.go_back()
     expect(status(page, "heatmap")).to_have_text(row_read(8, 8))
-    assert page.evaluate("window.here"), "the theme changed pages without loading them anew"
-    slider(page, "row").press("ArrowLeft")  # alive
+    assert page.evaluate("window.here"), "the page was reloaded"
+    slider(page, "row").press("ArrowLeft")  # it still works
     expect(status(page, "heatmap")).to_have_text(row_read(7, 8))
     expect(page).to_have_url(re.compile(r"/explore/heatmap/\?h=term&heatmap.width=8$"))
     page.reload()
@@ -221,10 +213,10 @@ def test_a_malformed_address_falls_back_and_says_so(page: Page) -> None:
     expect(status(page, "heatmap")).to_have_text(row_read(8, 64))
 
 
-def test_explorers_of_one_page_keep_their_addresses_apart_and_links_to_places_work(
+def test_explorers_of_one_page_have_separate_settings_in_the_address(
     page: Page,
 ) -> None:
-    """A link to a place has the address that the page has by then, and that has the views."""
+    """Links within the page keep the settings too."""
     page.goto("chapters/by-hand/?similarity.width=16&shift.width=4&heatmap.row=9")
     widths = {"similarity": 16, "shift": 4, "heatmap": 64}
     for name, width in widths.items():
@@ -235,8 +227,8 @@ def test_explorers_of_one_page_keep_their_addresses_apart_and_links_to_places_wo
     place = str(link.get_attribute("href")).partition("#")[2]
     link.click()
     page.wait_for_timeout(500)
-    link.click()  # the theme, while it starts, may lose the first of a busy machine
-    expect(page.locator(f"[id='{place}']")).to_be_in_viewport()  # the theme may lead there itself
+    link.click()  # the theme may lose the first click while it starts
+    expect(page.locator(f"[id='{place}']")).to_be_in_viewport()  # possibly by the theme
     expect(status(page, "heatmap")).to_contain_text("Row 9")
     page.locator("#heatmap-width").fill("32")
     expect(page).to_have_url(

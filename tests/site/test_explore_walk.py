@@ -1,4 +1,4 @@
-"""The explorers on a walk through the site: they say what the package computes, and live on."""
+"""The explorers during navigation without reloads: they agree with the package and keep working."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ IMPOSSIBLE = [
     ("t5", "buckets", "33", "buckets must be an even number from 4 to 64; got 33."),
     ("base", "width", "2", "width must be an even number from 4 to 1024; got 2."),
 ]
-# Note each number that a field has, as soon as it has it.
+# Record every number that a field gets.
 NOTE_NUMBERS = """field => {
     window.numbers = [field.valueAsNumber];
     const note = () => queueMicrotask(() => window.numbers.push(field.valueAsNumber));
@@ -70,42 +70,40 @@ NOTE_NUMBERS = """field => {
 
 
 @pytest.fixture(scope="module")
-def tour(tab: Page, site: Site) -> Iterator[Visit]:
+def tour(shared_page: Page, site: Site) -> Visit:
     """Open the list of explorers, from which a reader goes to each and comes back."""
-    visit = Visit(tab, site)
-    visit.watch()
-    visit.arrive("explore/")
+    visit = Visit(shared_page, site)
+    visit.open("explore/")
     visit.page.evaluate("window.here = true")
-    yield visit
-    visit.leave()
+    return visit
 
 
 @pytest.fixture
 def page(tour: Visit) -> Iterator[Page]:
-    """Return the tab of the tour, in which nothing goes wrong and no page is loaded anew."""
+    """Return the page of the tour; a test fails if anything goes wrong or the page is reloaded."""
     tour.faults.clear()
     yield tour.page
     assert tour.faults == []
-    assert tour.page.evaluate("window.here"), "a page was loaded anew"
+    assert tour.page.evaluate("window.here"), "the page was reloaded"
 
 
 @pytest.mark.parametrize("name", EXPLORERS)
-def test_an_explorer_lives_on_over_other_pages_and_back(name: str, page: Page) -> None:
+def test_explorer_works_after_navigating_away_and_back(name: str, page: Page) -> None:
     said, turned = status(page, name), page.locator(f"explore-{name}")
     if not page.url.endswith("/explore/"):
         walk(page, "explore/")
     reach(page, name)
     turned.get_by_role("slider").last.press("ArrowRight")
     saying = said.inner_text()
-    page.locator(".tabs a").last.click()  # at once: the view is written before
+    page.locator(".tabs a").last.click()  # at once: the address is updated first
     expect(turned).to_have_count(0)
     page.go_back()
     expect(said).to_have_text(saying)
     address = page.url
     assert re.search(rf"\?{name}\.[\w-]+=[^&#]+$", address)
     turned.get_by_role("slider").last.press("ArrowLeft")
-    page.wait_for_url(lambda url: url != address)  # it is written after a while
-    if name == EXPLORERS[0]:  # what the theme does is the same with each
+    page.wait_for_url(lambda url: url != address)  # it is updated after a delay
+    if name == EXPLORERS[0]:  # once is enough: the theme treats all alike
         page.go_forward()
         expect(turned).to_have_count(0)
         page.go_back()
@@ -115,10 +113,10 @@ def test_an_explorer_lives_on_over_other_pages_and_back(name: str, page: Page) -
     expect(turned).to_have_count(0)
 
 
-# What they say, and what they refuse
+# What they show, and what they reject
 
 
-def test_table_is_turned_by_keys_and_says_what_the_package_says(page: Page) -> None:
+def test_heatmap_is_set_by_keys_and_agrees_with_the_package(page: Page) -> None:
     reach(page, "heatmap")
     expect(status(page, "heatmap")).to_have_text(row_read(7, 64))
     slider(page, "row").press("ArrowRight")
@@ -130,11 +128,11 @@ def test_table_is_turned_by_keys_and_says_what_the_package_says(page: Page) -> N
     field(page, "width").fill("8")
     expect(slider(page, "width")).to_have_attribute("aria-valuetext", "8")
     expect(status(page, "heatmap")).to_have_text(row_read(8, 8))
-    field(page, "positions").fill("5")  # row 8 is gone
+    field(page, "positions").fill("5")  # row 8 no longer exists
     expect(status(page, "heatmap")).to_have_text(row_read(4, 8))
 
 
-def test_waves_say_the_true_wavelengths(page: Page) -> None:
+def test_waves_agree_with_the_package(page: Page) -> None:
     reach(page, "waves")
     follow(page, "?waves.width=16&waves.pair=3&waves.position=44")
     turns = wavelengths(16)[3:7]
@@ -143,11 +141,11 @@ def test_waves_say_the_true_wavelengths(page: Page) -> None:
         f"Pair 3, 4, 5, 6: one turn, shaded, takes {shown} positions;"
         f" position 44 is {printed_all(44 / turns)} turns on."
     )
-    field(page, "width").fill("4")  # with two pairs, and the third is gone
+    field(page, "width").fill("4")  # two pairs, so pair 3 no longer exists
     expect(status(page, "waves")).to_contain_text("Pair 0, 1: one turn")
 
 
-def test_similarity_says_how_alike_and_where_it_rises(page: Page) -> None:
+def test_similarity_agrees_with_the_package_and_marks_rises(page: Page) -> None:
     reach(page, "similarity")
     follow(page, "?similarity.width=128&similarity.distance=12")
     alike = np.asarray(similarity(np.arange(65), 128))
@@ -167,7 +165,7 @@ def test_similarity_says_how_alike_and_where_it_rises(page: Page) -> None:
     )
 
 
-def test_shift_turns_every_pair_by_its_own_angle(page: Page) -> None:
+def test_shift_rotates_every_pair_by_its_own_angle(page: Page) -> None:
     reach(page, "shift")
     follow(page, "?shift.position=1000&shift.offset=-3")
     before, after = sinusoidal_encoding([1000, 997], 8)
@@ -185,7 +183,7 @@ def whole(number: int) -> str:
 def score(
     width: int, query: int, relative: int, *, base: float = 10000, layout: str = "interleaved"
 ) -> float:
-    """Return the score of the explorers' vectors, turned by the package."""
+    """Return the score of the explorers' vectors, rotated by the package."""
     both = np.stack([QUERY[:width], KEY[:width]])
     one, other = apply_rope(both, [query, query + relative], base=base, layout=layout)
     return float(one @ other)
@@ -228,7 +226,7 @@ def layouts_say(width: int, pair: int, relative: int) -> str:
     )
 
 
-def test_layouts_say_both_pairs_and_both_scores(page: Page) -> None:
+def test_layouts_show_both_pairs_and_both_scores(page: Page) -> None:
     reach(page, "layouts")
     expect(status(page, "layouts")).to_have_text(layouts_say(8, 1, 4))
     slider(page, "pair").press("End")
@@ -253,7 +251,7 @@ def test_alibi_has_a_line_and_a_slope_for_each_head(page: Page) -> None:
     expect(status(page, "alibi")).to_have_text(alibi_says(8, 3, 16))
     slider(page, "head").press("ArrowRight")
     expect(status(page, "alibi")).to_have_text(alibi_says(8, 4, 16))
-    field(page, "heads").fill("3")  # and there is no head 4
+    field(page, "heads").fill("3")  # so there is no head 4
     expect(status(page, "alibi")).to_have_text(alibi_says(3, 3, 16))
     expect(page.locator("explore-alibi svg path.dots")).to_have_count(3)
     lines = page.locator("explore-alibi svg path:not(.dots)").evaluate_all(BOLD)
@@ -281,7 +279,7 @@ def t5_says(relative: int, *, bidirectional: bool, buckets: int, end: int) -> st
     )
 
 
-def test_t5_says_which_relative_positions_share_a_bucket(page: Page) -> None:
+def test_t5_shows_which_relative_positions_share_a_bucket(page: Page) -> None:
     reach(page, "t5")
     encoder = t5_says(-9, bidirectional=True, buckets=32, end=128)
     expect(status(page, "t5")).to_have_text(encoder)
@@ -291,12 +289,12 @@ def test_t5_says_which_relative_positions_share_a_bucket(page: Page) -> None:
     field(page, "max distance").fill("100")
     expect(status(page, "t5")).to_have_text(t5_says(300, bidirectional=False, buckets=32, end=100))
     field(page, "key − query").fill("-20")
-    field(page, "max distance").fill("5")  # too near for 32 buckets: 8 are left
+    field(page, "max distance").fill("5")  # too close for 32 buckets: 8 are left
     expect(field(page, "buckets")).to_have_value("8")
     expect(status(page, "t5")).to_have_text(t5_says(-20, bidirectional=False, buckets=8, end=5))
 
 
-def test_slider_of_relative_positions_walks_through_all_its_stops(page: Page) -> None:
+def test_slider_of_relative_positions_reaches_all_its_stops(page: Page) -> None:
     reach(page, "t5")
     follow(page, "?t5.relative=-1024")
     expect(field(page, "key − query")).to_have_value("-1024")
@@ -331,7 +329,7 @@ def base_says(
     )
 
 
-def test_base_says_which_pairs_never_turn_and_what_each_rule_does(page: Page) -> None:
+def test_base_shows_which_pairs_never_turn_and_what_each_rule_does(page: Page) -> None:
     reach(page, "base")
     expect(status(page, "base")).to_have_text(base_says(128, 10000, 4096, 8, 50))
     slider(page, "base").press("ArrowRight")
@@ -345,7 +343,7 @@ def test_base_says_which_pairs_never_turn_and_what_each_rule_does(page: Page) ->
     expect(status(page, "base")).to_have_text(base_says(4, 500_000, 300, 2.5, 1))
 
 
-def test_limits_of_yarn_can_be_fitted_to_a_short_text(page: Page) -> None:
+def test_limits_of_yarn_can_be_set_for_a_short_text(page: Page) -> None:
     reach(page, "base")
     follow(page, "?base.width=32&base.trained=64&base.pair=2&base.fast=10.19")
     fitted = base_says(32, 10000, 64, 8, 2, fast=10.19)
@@ -358,7 +356,7 @@ def test_limits_of_yarn_can_be_fitted_to_a_short_text(page: Page) -> None:
     expect(status(page, "base")).to_have_text("YaRN’s α must be a number from 0 to 9.69; got 10.")
 
 
-def test_an_impossible_width_says_why_and_the_view_stays(page: Page) -> None:
+def test_impossible_width_is_explained_and_the_picture_stays(page: Page) -> None:
     reach(page, "heatmap")
     picture = page.locator("explore-heatmap svg").inner_html()
     for typed, reason in WIDTHS.items():
@@ -372,7 +370,7 @@ def test_an_impossible_width_says_why_and_the_view_stays(page: Page) -> None:
 
 
 @pytest.mark.parametrize(("name", "control", "typed", "reason"), IMPOSSIBLE)
-def test_impossible_sizes_are_refused_with_the_reason_wherever_they_stand(
+def test_impossible_sizes_are_refused_in_address_and_field(
     name: str, control: str, typed: str, reason: str, page: Page
 ) -> None:
     reach(page, name)
@@ -387,7 +385,7 @@ def test_impossible_sizes_are_refused_with_the_reason_wherever_they_stand(
 
 
 def test_numbers_can_be_typed(page: Page) -> None:
-    """On the way to a number stand others, which are drawn and must not disturb what follows."""
+    """Typing a number passes through others, which must not change further settings."""
     reach(page, "base")
     for name, typed in {"times as long": "1.5", "width": "128"}.items():
         field(page, name).click()
@@ -398,10 +396,10 @@ def test_numbers_can_be_typed(page: Page) -> None:
     expect(status(page, "base")).to_contain_text("for texts 1.5 times as long")
 
 
-# How they stand in the page
+# Within the page
 
 
-def test_a_link_to_a_view_is_followed_in_place_and_back_leads_back(page: Page) -> None:
+def test_link_to_a_view_changes_the_explorer_in_place(page: Page) -> None:
     reach(page, "heatmap")
     page.evaluate("document.querySelector('explore-heatmap').here = true")
     page.locator("article a[href*='width=8']").click()
@@ -413,18 +411,18 @@ def test_a_link_to_a_view_is_followed_in_place_and_back_leads_back(page: Page) -
     expect(status(page, "heatmap")).to_have_text(row_read(7, 8))
 
 
-def test_a_view_stays_with_its_page_when_that_is_left_at_once(page: Page) -> None:
+def test_explorer_state_survives_fast_navigation(page: Page) -> None:
     reach(page, "heatmap")
     expect(status(page, "heatmap")).not_to_be_empty()
     page.evaluate(TURN_AND_LEAVE)
     expect(status(page, "waves")).not_to_be_empty()
-    page.evaluate("new Promise(done => setTimeout(done, 300))")  # it is written after 200 ms
+    page.wait_for_timeout(300)  # the address is updated after 200 ms
     assert page.url.endswith("/explore/waves/")
     page.go_back()
     expect(status(page, "heatmap")).to_have_text(row_read(9, 64))
 
 
-def test_an_explorer_that_is_hidden_waits(page: Page) -> None:
+def test_explorer_hidden_and_shown_again_logs_nothing(page: Page) -> None:
     reach(page, "similarity")
     said: list[str] = []
 
@@ -444,7 +442,7 @@ def test_an_explorer_that_is_hidden_waits(page: Page) -> None:
     assert said == []
 
 
-def test_paper_has_the_picture_and_no_controls(page: Page) -> None:
+def test_print_has_the_picture_and_no_controls(page: Page) -> None:
     reach(page, "heatmap")
     shown = [
         page.locator(f"explore-heatmap {part}:visible")

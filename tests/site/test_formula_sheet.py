@@ -1,4 +1,4 @@
-"""The sheet of formulas: on paper it is one page of A4, with all that the screen shows."""
+"""The formula sheet prints on one page of A4, with all that the screen shows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 SHEET = "chapters/formula-sheet/"
 A4 = (595, 842)  # points
-# What a printer leaves out, or lets run over the edge of its column.
+# Elements that are missing in print, or overflow their column.
 CUT_OFF = """(() => {
     const sheet = document.querySelector(".sheet"), {right, bottom} = sheet.getBoundingClientRect();
     return [...sheet.querySelectorAll("h2, p, .katex-html, td")].filter(part => {
@@ -22,7 +22,7 @@ UNSTYLED = """for (const {cssRules} of document.styleSheets)
 
 
 def printed(page: Page) -> bytes:
-    """Return the page as Chromium prints it on the paper that its style asks for."""
+    """Return the page as a PDF, printed by Chromium on the paper size of its style."""
     page.evaluate("document.fonts.ready")
     return page.pdf(prefer_css_page_size=True)
 
@@ -39,10 +39,10 @@ def test_the_sheet_is_one_page_of_a4(page: Page) -> None:
     size = re.search(rb"/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]", pdf)
     assert size is not None
     assert tuple(round(float(side)) for side in size.groups()) == A4
-    assert pages(page.pdf(format="A4")) == 1  # also where the printer decides
+    assert pages(page.pdf(format="A4")) == 1  # also if the printer sets the size
 
 
-def test_the_sheet_is_one_page_by_its_style_and_not_by_chance(page: Page) -> None:
+def test_sheet_needs_its_print_style_to_fit_one_page(page: Page) -> None:
     page.goto(SHEET)
     page.evaluate(UNSTYLED)
     assert pages(page.pdf(format="A4")) > 1
@@ -66,5 +66,5 @@ def test_every_formula_of_the_sheet_names_its_test_and_its_function(page: Page) 
         identity = section.get_attribute("id")
         evidence = page.locator(f"#{identity} ~ .checked").first.inner_text().replace("\n", "")
         assert re.match(r"Checked by test_\w+", evidence), identity
-        if identity != "parameters":  # counted, and computed by no function
+        if identity != "parameters":  # a count, which no function computes
             assert "computed by" in evidence, identity

@@ -1,4 +1,4 @@
-"""The home page in a browser, and the small services that a script does on every page."""
+"""The home page in a browser, and small features of every page: copying and printing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def status(page: Page) -> Locator:
 
 
 def values(position: int, pair: int) -> re.Pattern[str]:
-    """Return what a reading has to say of a cell of the plate."""
+    """Return a pattern of what the plate says of a cell."""
     sine, cosine = (
         f"{abs(value):.3f}" if value >= 0 else f"−{abs(value):.3f}"
         for value in sinusoidal_encoding([position], 128)[0, 2 * pair : 2 * pair + 2].tolist()
@@ -46,7 +46,7 @@ def test_plate_is_read_with_the_pointer(home: Page) -> None:
     expect(home.get_by_role("slider", name="position")).to_have_value("150")
 
 
-def test_plate_of_a_phone_offers_the_positions_it_shows(home: Page) -> None:
+def test_plate_on_a_phone_offers_only_the_positions_it_shows(home: Page) -> None:
     home.set_viewport_size({"width": 360, "height": 780})
     home.get_by_role("slider", name="position").press("End")
     cell = home.locator(".cell").bounding_box()
@@ -54,7 +54,7 @@ def test_plate_of_a_phone_offers_the_positions_it_shows(home: Page) -> None:
     assert 340 <= cell["x"] + cell["width"] <= 361
 
 
-def test_plate_is_alive_after_instant_navigation(home: Page) -> None:
+def test_plate_works_after_instant_navigation(home: Page) -> None:
     home.evaluate("window.here = true")
     home.locator(".tabs a").nth(1).click()
     expect(home.locator("encoding-plate")).to_have_count(0)
@@ -64,15 +64,15 @@ def test_plate_is_alive_after_instant_navigation(home: Page) -> None:
     assert home.evaluate("window.here")
 
 
-def test_plate_is_a_figure_without_scripts(still: Page) -> None:
-    still.goto("./")
-    figure = still.get_by_role("figure")
+def test_plate_is_a_figure_without_scripts(page_without_scripts: Page) -> None:
+    page_without_scripts.goto("./")
+    figure = page_without_scripts.get_by_role("figure")
     expect(figure.get_by_role("img")).to_be_visible()
     expect(figure).to_contain_text("Petrol is positive")
     expect(figure.get_by_role("slider")).to_have_count(0)
 
 
-def test_copy_button_takes_what_was_typed(home: Page) -> None:
+def test_copy_button_copies_the_typed_lines_alone(home: Page) -> None:
     home.context.grant_permissions(["clipboard-read", "clipboard-write"])
     session = home.locator(".language-pycon")
     session.hover()
@@ -82,7 +82,7 @@ def test_copy_button_takes_what_was_typed(home: Page) -> None:
     )
 
 
-def test_paper_shows_light_pictures_and_every_solution(page: Page) -> None:
+def test_print_shows_light_pictures_and_every_solution(page: Page) -> None:
     page.emulate_media(color_scheme="dark")
     page.goto("chapters/by-hand/")
     solutions = page.locator("article details")

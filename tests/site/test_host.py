@@ -20,7 +20,7 @@ PAGE = "<p>A page.</p>" * 50
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a folder with a page, a picture and a page for what is not there."""
+    """Return a folder with a page, a picture and a 404 page."""
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "index.html").write_text(PAGE, encoding="utf-8")
     (tmp_path / "a" / "face.woff2").write_bytes(b"face" * 100)
@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_text_is_sent_compressed_and_counted_so(folder: Path) -> None:
+def test_text_is_compressed_and_counted_compressed(folder: Path) -> None:
     with hosted(folder) as host:
         asked = Request(f"{host.url}a/", headers={"Accept-Encoding": "gzip, br"})
         with urlopen(asked) as answer:
@@ -40,7 +40,7 @@ def test_text_is_sent_compressed_and_counted_so(folder: Path) -> None:
         assert len(sent) < 100
 
 
-def test_what_is_compressed_already_or_not_asked_for_so_is_sent_as_it_is(folder: Path) -> None:
+def test_compressed_formats_and_plain_requests_are_not_compressed(folder: Path) -> None:
     with hosted(folder) as host:
         asked = Request(f"{host.url}a/face.woff2", headers={"Accept-Encoding": "gzip"})
         for request in (asked, f"{host.url}a/"):
@@ -67,9 +67,9 @@ def test_a_wrong_address_gets_the_page_for_it(folder: Path, path: str) -> None:
         assert (answer.code, answer.read()) == (404, b"Nothing")
 
 
-def test_under_a_path_nothing_stands_elsewhere(folder: Path) -> None:
+def test_host_under_a_path_serves_nothing_outside_it(folder: Path) -> None:
     with hosted(folder, under="/some/book/") as host:
-        with urlopen(f"{host.url}a") as answer:  # and a folder is led to
+        with urlopen(f"{host.url}a") as answer:  # redirected to the folder
             assert answer.url == f"{host.url}a/"
             assert answer.read().decode() == PAGE
         with pytest.raises(HTTPError, match="404") as failed:
@@ -77,7 +77,7 @@ def test_under_a_path_nothing_stands_elsewhere(folder: Path) -> None:
         failed.value.close()
 
 
-def test_a_folder_without_such_a_page_says_so_itself(folder: Path) -> None:
+def test_folder_without_a_404_page_gets_a_default(folder: Path) -> None:
     (folder / "404.html").unlink()
     with hosted(folder) as host, pytest.raises(HTTPError, match="404") as failed:
         urlopen(f"{host.url}none")
@@ -91,7 +91,7 @@ def test_connection_reset_by_a_browser_prints_nothing(
     with hosted(folder) as host:
         for asked in (b"", b"GET /a/face.woff2 HTTP/1.1\r\n"):
             reset(host.url, asked)
-        with urlopen(f"{host.url}a/") as answer:  # and the next reader is served
+        with urlopen(f"{host.url}a/") as answer:  # the next request is answered
             assert answer.read().decode() == PAGE
     assert capfd.readouterr().err == ""
 
@@ -109,9 +109,9 @@ def test_an_error_of_the_host_itself_is_still_printed(
 
 
 def reset(url: str, asked: bytes) -> None:
-    """Begin to ask for a file, and end the connection as a browser does that leaves a page."""
+    """Request a file and reset the connection, as a browser does when its page is left."""
     address = urlsplit(url)
     with socket.create_connection((address.hostname, address.port)) as connection:
         connection.sendall(asked)
-        at_once = struct.pack("ii", 1, 0)  # what has not arrived is dropped, and the other end told
+        at_once = struct.pack("ii", 1, 0)  # close with a reset, dropping unsent data
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)

@@ -1,4 +1,4 @@
-"""Every line that installs the package works as it is written, in a fresh environment."""
+"""Every installation command in the site works as written, in a fresh environment."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ WITH_TORCH = "import posenc.nn"
 
 
 def lines(text: str) -> set[str]:
-    """Return what a text tells its reader to install."""
+    """Return what the installation commands of a text install."""
     return {found["what"] for found in LINE.finditer(text)}
 
 
 def told(site: Site) -> set[str]:
-    """Return what the site's pages, their copies, its notebooks and the README say to install."""
+    """Return what the pages, their copies, the notebooks and the README say to install."""
     pages = [html.unescape(re.sub(r"<[^<>]+>", "", text)) for text in read(site, "*.html")]
     cells = [cell["source"] for text in read(site, "*.ipynb") for cell in json.loads(text)["cells"]]
     sources = ["".join(source) for source in cells]
@@ -39,12 +39,12 @@ def told(site: Site) -> set[str]:
 
 
 def read(site: Site, kind: str) -> list[str]:
-    """Return the texts of a site that are of one kind."""
+    """Return the texts of the files of one kind in a site."""
     return [path.read_text(encoding="utf-8") for path in site.folder.rglob(kind)]
 
 
 def wheels(site: Site) -> list[str]:
-    """Return the lines that take the package from the site."""
+    """Return the commands that install the package from the site."""
     (wheel,) = (site.folder / "assets" / "built" / "python").glob("posenc-*.whl")
     address = site.url + wheel.relative_to(site.folder).as_posix()
     return [f'"posenc @ {address}"', f'"posenc[nn] @ {address}"']
@@ -57,7 +57,7 @@ def test_no_line_asks_an_index_for_the_package(site: Site) -> None:
 
 @pytest.fixture(scope="module")
 def others(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder of all that is installed here except the package itself."""
+    """Return a folder with all packages installed here except posenc."""
     folder = tmp_path_factory.mktemp("others")
     for path in Path(sysconfig.get_path("purelib")).iterdir():
         if not re.match(r"__editable__|posenc|pip\b|.*\.pth$", path.name):
@@ -78,7 +78,7 @@ def fresh(folder: Path, others: Path) -> dict[str, str]:
     clean = {name: v for name, v in os.environ.items() if not name.startswith(("PIP_", "PYTHON"))}
     path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
     settings = {"PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull, "NO_PROXY": "127.0.0.1"}
-    # What builds a package is no more to be downloaded than what it needs: setuptools is there.
+    # Nothing may be downloaded to build the package either: setuptools is there.
     return clean | settings | {"PATH": path, "PIP_NO_BUILD_ISOLATION": "0"}
 
 
@@ -110,7 +110,7 @@ def test_fresh_environment_lacks_the_package_and_cannot_ask_an_index(
 
 
 def run(command: str, folder: Path, environment: dict[str, str]) -> str:
-    """Run a line as a reader types it, and return what it prints."""
+    """Run a command as a reader types it, and return its output."""
     done = subprocess.run(
         ["sh", "-c", command],
         cwd=folder,

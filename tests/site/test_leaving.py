@@ -1,4 +1,4 @@
-"""The site can leave: to a folder, a sub-folder of any host, a forge's pages, another builder."""
+"""The site can move: to any folder, any sub-folder of a host, GitHub Pages, another builder."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CHAPTER = "chapters/by-hand/"
 
 
 class _Named(HTMLParser):
-    """What a page says of itself, and every address that it has."""
+    """The metadata of a page, and every address in it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -46,8 +46,8 @@ class _Named(HTMLParser):
             self.addresses.append(found.get("href") or found["src"])
 
 
-# What a page has more of than of anything that is looked at here: what scripts hold, and tags
-# without an address or a word on the page.
+# Most of a page does not matter here and is skipped for speed: scripts, and tags without an address
+# or metadata.
 HELD = re.compile(r"(<script\b[^>]*>).*?(?=</script>)", re.S)
 TAG = re.compile(r"""</script>|<[a-z](?:[^<>"']|"[^"]*"|'[^']*')*>""", re.I)
 TELLING = re.compile(r"""</script>|[\s"'/](?:href|src|content)\s*=""", re.I)
@@ -55,17 +55,17 @@ TELLING = re.compile(r"""</script>|[\s"'/](?:href|src|content)\s*=""", re.I)
 
 @cache
 def named(page: Path) -> _Named:
-    """Return what a built page says of itself."""
+    """Return the metadata and the addresses of a built page."""
     parser = _Named()
     tags = TAG.findall(HELD.sub(r"\1", page.read_text(encoding="utf-8")))
     parser.feed("".join(tag for tag in tags if TELLING.search(tag)))
     return parser
 
 
-# What a page says to others
+# Metadata
 
 
-def test_a_page_says_what_it_is_to_who_links_to_it(site: Site) -> None:
+def test_page_has_canonical_address_and_preview_card(site: Site) -> None:
     for path in paths():
         said = named(site.folder / path / "index.html").said
         assert said["canonical"] == said["og:url"] == site.url + path
@@ -79,14 +79,14 @@ def test_a_page_says_what_it_is_to_who_links_to_it(site: Site) -> None:
             assert size == tuple(map(str, drawn.size)), path
 
 
-def test_no_two_pages_say_the_same_of_themselves(site: Site) -> None:
+def test_titles_and_descriptions_are_unique(site: Site) -> None:
     said = [named(site.folder / path / "index.html").said for path in paths()]
     for what in ("og:title", "og:description"):
         found = [one[what] for one in said]
         assert len(set(found)) == len(found), what
 
 
-def test_the_sitemap_has_every_page_at_the_address_it_was_built_for(site: Site) -> None:
+def test_sitemap_lists_every_page_at_the_site_url(site: Site) -> None:
     tree = ElementTree.parse(site.folder / "sitemap.xml")
     found = [place.text for place in tree.iter("{http://www.sitemaps.org/schemas/sitemap/0.9}loc")]
     assert sorted(map(str, found)) == sorted(site.url + path for path in paths())
@@ -95,7 +95,7 @@ def test_the_sitemap_has_every_page_at_the_address_it_was_built_for(site: Site) 
 # A folder, and a sub-folder
 
 
-def test_a_page_names_its_neighbours_from_where_it_stands(site: Site) -> None:
+def test_links_between_pages_are_relative_and_lead_to_files(site: Site) -> None:
     for path in paths():
         page = site.folder / path / "index.html"
         for address in set(named(page).addresses):
@@ -140,7 +140,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def test_in_a_sub_folder_pages_change_without_a_reload(small: Site, page: Page) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    with page.expect_request("**/sitemap.xml"):  # by then the theme has started
+    with page.expect_request("**/sitemap.xml"):  # then the theme has started
         page.goto(small.url)
     page.wait_for_load_state("networkidle")
     page.evaluate("window.stayed = true")
@@ -151,24 +151,24 @@ def test_in_a_sub_folder_pages_change_without_a_reload(small: Site, page: Page) 
     assert [url for url in asked if not url.startswith((small.url, "data:", "blob:"))] == []
 
 
-def test_in_a_sub_folder_the_search_finds(small: Site, page: Page) -> None:
+def test_search_works_in_a_sub_folder(small: Site, page: Page) -> None:
     page.goto(small.url + CHAPTER)
     page.locator(".md-search__input").press_sequentially("pendulum")
     expect(page.locator(".md-search-result__link")).to_have_count(2, timeout=30_000)
 
 
-def test_a_wrong_address_in_a_sub_folder_has_the_book_s_own_page(small: Site, page: Page) -> None:
+def test_wrong_address_in_a_sub_folder_gets_the_404_page(small: Site, page: Page) -> None:
     answer = page.goto(f"{small.url}no/such/page/")
     assert answer is not None and answer.status == 404
     expect(page.locator("h1")).to_have_text("No such page")
     background = "getComputedStyle(document.body).backgroundColor"
-    assert page.evaluate(background) == "rgb(252, 252, 250)"  # its style is there
+    assert page.evaluate(background) == "rgb(252, 252, 250)"  # styled
     page.locator("article").get_by_role("link", name="contents").click()
     expect(page).to_have_url(small.url)
 
 
 def test_a_site_built_for_one_address_works_at_another(site: Site, small: Site, page: Page) -> None:
-    """Of the whole book it asks for the search's index; what is found there the small one shows."""
+    """The whole book navigates and fetches its index; the small site also opens a result."""
     built_for = (site.url, small.url)
     faults: list[str] = []
 
@@ -192,28 +192,28 @@ def test_a_site_built_for_one_address_works_at_another(site: Site, small: Site, 
     assert faults == []
 
 
-# The search waits
+# Search
 
 
 def test_the_search_waits_for_the_reader(site: Site, page: Page) -> None:
     index = f"{site.url}search/search_index.json"
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    with page.expect_request("**/sitemap.xml"):  # by then the theme has started
+    with page.expect_request("**/sitemap.xml"):  # then the theme has started
         page.goto(site.url)
     page.wait_for_load_state("networkidle")
     assert index not in asked
     assert page.workers == []
     with page.expect_worker(), page.expect_request(index):
         page.locator(".md-search__input").focus()
-    with page.expect_worker(), page.expect_request(index):  # to mark words
+    with page.expect_worker(), page.expect_request(index):  # to highlight words
         page.goto(f"{site.url}{CHAPTER}?h=sine")
 
 
-# A forge's pages
+# GitHub Pages
 
 
-def test_the_forge_s_pages_are_made_by_make_site_alone() -> None:
+def test_pages_workflow_runs_make_site_alone() -> None:
     text = (ROOT / ".github" / "workflows" / "pages.yml").read_text(encoding="utf-8")
     steps = [step for job in yaml.safe_load(text)["jobs"].values() for step in job["steps"]]
     assert [step["run"] for step in steps if "run" in step] == ["make site"]
@@ -246,6 +246,6 @@ def test_zensical_builds_the_same_pages(tmp_path: Path, site: Site) -> None:
 
 
 def article(folder: Path, path: str) -> str:
-    """Return the words of a built page, without what is around them."""
+    """Return the article of a built page as HTML."""
     page = (folder / path / "index.html").read_text(encoding="utf-8")
     return page[page.index("<article") : page.index("</article>")]

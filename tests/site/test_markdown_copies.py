@@ -1,4 +1,4 @@
-"""The copies are the pages, in Markdown that stands alone, and their list names them all."""
+"""The Markdown copies have the content of their pages, and llms.txt lists them all."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ As far as {{ 512 = fact("bert-positions") }}.
 copied = cache(markdown_copies.copy)
 
 
-def test_no_page_language_is_left() -> None:
+def test_copies_contain_no_page_language() -> None:
     left = re.compile(rf"{LEFT.pattern}|\{{ #|\]\[|^:::|^--src--|</?div", LEFT.flags | re.M)
     found = {path: left.search(set_aside(copied(path))[0]) for path in PAGES}
     assert {path: match for path, match in found.items() if match} == {}
 
 
-def test_sessions_stand_in_the_copy_as_in_the_page() -> None:
+def test_copies_contain_the_sessions_of_their_pages() -> None:
     for path in PAGES:
         page = (DOCS / path).read_text(encoding="utf-8")
         there, here = (
@@ -131,7 +131,7 @@ def test_a_small_page_is_copied_whole(monkeypatch: pytest.MonkeyPatch) -> None:
         ("../assets/built/build-it.ipynb", "../../assets/built/build-it.ipynb"),
     ],
 )
-def test_a_link_leads_to_the_copy_and_a_state_to_the_page(target: str, seen: str) -> None:
+def test_link_leads_to_the_copy_unless_it_sets_an_explorer(target: str, seen: str) -> None:
     assert markdown_copies._relative(markdown_copies.page("chapters/by-hand.md"), target) == seen
 
 
@@ -139,7 +139,7 @@ def test_a_link_leads_to_the_copy_and_a_state_to_the_page(target: str, seen: str
 
 
 def entries(text: str) -> list[str]:
-    """Return the addresses of a list, which has to have the form that the convention gives it."""
+    """Return the addresses in a list, checking that it has the form of llms.txt."""
     head, *parts = re.split(r"^## .+\n\n", text, flags=re.M)
     assert re.match(r"# .+\n\n> .+\n\n(?!#)", head)
     lines = [line for part in parts for line in part.strip().splitlines()]
@@ -164,7 +164,7 @@ def test_the_list_names_every_page_once(site: Site) -> None:
         (None, ""),
     ],
 )
-def test_addresses_are_whole_where_the_site_has_one(url: str | None, base: str) -> None:
+def test_links_are_absolute_if_the_site_has_an_address(url: str | None, base: str) -> None:
     config = {"site_url": url, "site_name": "Book", "site_description": "About", "nav": NAV}
     assert entries(markdown_copies.llms_txt(config)) == [
         f"{base}index.md",
@@ -186,7 +186,7 @@ class _Head(HTMLParser):
             self.links[(said["rel"] or "").strip()] = said["href"] or ""
 
 
-def test_a_page_names_its_copy_and_the_list(site: Site) -> None:
+def test_page_links_its_copy_and_the_list(site: Site) -> None:
     for path in PAGES:
         page = (site.folder / markdown_copies.page(path).copy).with_suffix(".html")
         parser = _Head()

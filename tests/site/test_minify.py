@@ -76,9 +76,9 @@ def test_the_sheet_has_its_whole_address_from_the_first(site: Site, page: Page) 
     assert [url.rpartition("/")[2] for url in asked].count(name) == 1
 
 
-def test_without_scripts_the_sheet_is_there(still: Page) -> None:
-    still.goto("chapters/formula-sheet/")
-    ((address, is_read),) = still.evaluate(SHEETS)
+def test_without_scripts_the_sheet_is_there(page_without_scripts: Page) -> None:
+    page_without_scripts.goto("chapters/formula-sheet/")
+    ((address, is_read),) = page_without_scripts.evaluate(SHEETS)
     assert address.startswith("../../assets/book.")
     assert is_read
 

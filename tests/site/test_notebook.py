@@ -1,4 +1,4 @@
-"""The notebook is the page: same words, same code, same outputs, and it runs where nothing is."""
+"""Notebooks have the text, code and outputs of their pages, and run in a fresh folder."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.site.served import Site
 
 PAGES = [DOCS / chapter for chapter in CHAPTERS]
 STEMS = [page.stem for page in PAGES]
-READ = [*PAGES, DOCS / "chapters" / "by-hand.md"]  # which has what no notebook's page has yet
+READ = [*PAGES, DOCS / "chapters" / "by-hand.md"]  # it uses what no page with a notebook uses yet
 SMALL = """\
 ---
 title: Small
@@ -79,12 +79,12 @@ WRONG = """
 """
 
 
-made_of = cache(notebook)  # of a whole page, which takes time, and which nobody changes
+made_of = cache(notebook)  # slow for a whole page, and never modified
 
 
 @pytest.fixture(autouse=True)
 def _own_jupyter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no settings or history of this machine's Jupyter in, and leave none behind."""
+    """Keep Jupyter away from the settings and history of this machine."""
     for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"):
         (tmp_path / name).mkdir()
         monkeypatch.setenv(name, str(tmp_path / name))
@@ -100,7 +100,7 @@ def test_the_notebook_runs_top_to_bottom_and_prints_what_the_page_prints(source:
     assert list(differences(made, kernel.nb)) == []
 
 
-def test_a_changed_output_and_a_cell_that_fails_where_the_page_does_not_are_noticed() -> None:
+def test_changed_output_and_failing_cell_are_noticed() -> None:
     made = notebook(SMALL + WRONG)
     tagged = [cell for cell in made.cells if "raises-exception" in cell.metadata.get("tags", ())]
     assert [cell.source for cell in tagged] == ['half("one")']
@@ -119,7 +119,7 @@ def test_a_changed_output_and_a_cell_that_fails_where_the_page_does_not_are_noti
 
 
 @pytest.mark.parametrize("source", READ, ids=lambda path: path.stem)
-def test_the_code_of_a_notebook_is_the_sessions_of_its_page(source: Path) -> None:
+def test_notebook_code_is_that_of_the_sessions(source: Path) -> None:
     text = source.read_text(encoding="utf-8")
     cells = code(made_of(text))
     typed = "\n".join(session.source for session in sessions(text))
@@ -129,7 +129,7 @@ def test_the_code_of_a_notebook_is_the_sessions_of_its_page(source: Path) -> Non
 
 
 @pytest.mark.parametrize("source", READ, ids=lambda path: path.stem)
-def test_no_page_language_and_no_address_of_the_book_is_left(source: Path) -> None:
+def test_notebook_contains_no_page_language_and_no_relative_link(source: Path) -> None:
     made = made_of(source.read_text(encoding="utf-8"))
     for cell in made.cells:
         if cell.cell_type == "markdown":
@@ -155,18 +155,16 @@ def test_every_figure_of_the_page_is_in_the_notebook(source: Path) -> None:
         assert picture.size == tuple(int(1.5 * int(side)) for side in on_page), stem
 
 
-def test_a_picture_that_is_kept_is_what_is_drawn_now(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kept_picture_equals_a_new_drawing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     there = pictures(["barcode"])
     monkeypatch.setattr("scripts.site.notebook_pictures.CACHE", tmp_path / "kept")
     (tmp_path / "kept").mkdir()
-    (tmp_path / "kept" / "barcode-0123.png").touch()  # of a drawing that is no more
+    (tmp_path / "kept" / "barcode-0123.png").touch()  # of a figure that no longer exists
     assert pictures(["barcode"]) == there
     assert list((tmp_path / "kept").iterdir()) == [cache_file("barcode")]
     monkeypatch.setattr(
         "scripts.site.notebook_pictures.CACHE", cache_file("barcode")
-    )  # no folder, nor can it be one
+    )  # a file, so no folder can be made
     write_cache(cache_file("barcode"), b"")
 
 
@@ -180,7 +178,7 @@ def test_a_picture_that_is_kept_is_what_is_drawn_now(
         ("scripts/site/notebook_pictures.py", ["barcode", "waves"]),
     ],
 )
-def test_a_picture_is_drawn_again_once_it_may_look_otherwise(
+def test_picture_is_redrawn_when_its_sources_change(
     changed: str, of: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, read = [cache_file("barcode"), cache_file("waves")], Path.read_bytes
@@ -213,7 +211,7 @@ def test_a_small_page_reads_as_a_notebook() -> None:
     )
 
 
-def test_a_notebook_is_made_the_same_each_time() -> None:
+def test_notebook_is_deterministic() -> None:
     assert notebook(SMALL) == notebook(SMALL)
 
 
@@ -242,14 +240,14 @@ def test_the_page_offers_the_notebook_for_download(site: Site, chapter: str) -> 
 
 
 def client(made: NotebookNode) -> NotebookClient:
-    """Return what runs a notebook in a fresh kernel; an error that is not meant stops it."""
+    """Return a client that runs a notebook in a fresh kernel and stops at an unexpected error."""
     folder = {"metadata": {"path": str(ROOT)}}
-    # Left to itself, a kernel that has loaded torch takes seconds to end.
+    # A kernel that has loaded torch takes seconds to shut down by itself.
     return NotebookClient(deepcopy(made), timeout=60, resources=folder, shutdown_kernel="immediate")
 
 
 def differences(there: NotebookNode, here: NotebookNode) -> Iterator[str]:
-    """Yield what the cells of two notebooks say otherwise, but for where their lines break."""
+    """Yield where the outputs of two notebooks differ, apart from line breaks."""
     for number, pair in enumerate(zip_longest(code(there), code(here)), 1):
         says, said = (" ".join(words(output(cell))) for cell in pair)
         if says != said:
@@ -257,12 +255,12 @@ def differences(there: NotebookNode, here: NotebookNode) -> Iterator[str]:
 
 
 def code(made: NotebookNode) -> list[NotebookNode]:
-    """Return the cells that run."""
+    """Return the code cells."""
     return [cell for cell in made.cells if cell.cell_type == "code"]
 
 
 def output(cell: NotebookNode) -> str:
-    """Return all that a cell says: what it prints, its value, its error."""
+    """Return all the output of a cell: what it prints, its value, its error."""
     said: dict[str, Callable[[NotebookNode], str]] = {
         "stream": lambda output: output.text,
         "execute_result": lambda output: f"{output.data['text/plain']}\n",
@@ -277,6 +275,6 @@ def words(text: str) -> list[str]:
 
 
 def lines(typed: str) -> list[str]:
-    """Return the lines of code, but for empty ones, and a command as a cell has it."""
+    """Return the non-empty lines of code, with commands written as in a cell."""
     cell = re.sub(r"^python ", "%run ", typed, flags=re.M)
     return [line for line in cell.splitlines() if line.strip()]

@@ -1,4 +1,4 @@
-"""What is served follows what is edited, whole: the page, its links to others, and the search."""
+"""`mkdocs serve` shows edits completely: the page, its links and the search index."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from scripts.site.serve import free_port
 
 Read = Callable[[str], str]
 
-# What is edited or looked at; links to other pages warn.
+# The pages that the tests edit or read; links to pages that are missing only warn.
 KEPT = {
     "index.md",
     "reference/combine.md",
@@ -35,13 +35,13 @@ KEPT = {
     "reference/index.md",
     "reference/names.md",
 }
-# A page that nobody edits, in place of one that takes long to build.
+# A short stand-in for a page that takes long to build and is not edited.
 OTHER = "# Build it\n\nFour positions.\n"
 
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of what a few pages of the site are made from."""
+    """Return a copy of the sources of a few pages."""
     copy = tmp_path_factory.mktemp("served") / "book"
     copy.mkdir()
     without = shutil.ignore_patterns("__pycache__", "*.gzip", "*.whl", "*.zip")
@@ -87,7 +87,7 @@ def activated(book: Path) -> dict[str, str]:
 
 
 def test_mkdocs_build_works_as_it_is_typed(book: Path, activated: dict[str, str]) -> None:
-    """It comes first: an edit of the package has the wheel for *Run* built again."""
+    """Runs before any edit of the package, after which the wheel for *Run* is built again."""
     command = ["mkdocs", "build", "--quiet", "--site-dir", "built"]
     done = subprocess.run(
         command, cwd=book, env=activated, capture_output=True, text=True, check=False
@@ -98,7 +98,7 @@ def test_mkdocs_build_works_as_it_is_typed(book: Path, activated: dict[str, str]
 
 @pytest.fixture(scope="module")
 def read(book: Path, activated: dict[str, str]) -> Iterator[Read]:
-    """Serve the copy until the tests end; return what reads from it."""
+    """Serve the copy until the tests end, and return a function that fetches a page."""
     port = free_port()
     command = ["mkdocs", "serve", "--dev-addr", f"127.0.0.1:{port}"]
     log = book / "tmp" / "log"
@@ -122,7 +122,7 @@ def read(book: Path, activated: dict[str, str]) -> Iterator[Read]:
 
 
 def wait_for(words: str, page: Callable[[], str]) -> str:
-    """Return the page once it has these words."""
+    """Return the page once it contains these words."""
     end = time.monotonic() + 60
     while words not in (found := page()):
         assert time.monotonic() < end, f"{words!r} did not show"
@@ -140,7 +140,7 @@ PAGES = {"reference/names.md": "reference/names/", "reference/index.md": "refere
 
 
 @pytest.mark.parametrize("source", PAGES)
-def test_an_edited_page_shows_with_its_links_and_the_search_keeps_the_others(
+def test_edited_page_keeps_its_links_and_the_search_index(
     source: str, book: Path, read: Read
 ) -> None:
     edit(book / "docs" / source, "\n# ", f"\n# Edited {len(source)}, ")
@@ -166,12 +166,12 @@ def test_all_pages_are_made_again_when_the_data_changes(book: Path, read: Read) 
     before = written(book)
     edit(book / "docs" / "data" / "references.yml", "\n", "\n# edited\n")
     wait_for("edited", lambda: "edited" if before != written(book) else "")
-    read("chapters/build-it/")  # which waits for the build to end
+    read("chapters/build-it/")  # answered after the build
     assert all(when != before[path] for path, when in written(book).items())
 
 
 def written(book: Path) -> dict[str, int]:
-    """Return when each page of the served site was written."""
+    """Return the modification time of each page of the served site."""
     (site,) = (book / "tmp").glob("mkdocs_*")
     pages = [page for page in site.rglob("*.html") if page.name != "404.html"]
     return {page.relative_to(site).as_posix(): page.stat().st_mtime_ns for page in pages}
@@ -185,14 +185,14 @@ def written(book: Path) -> dict[str, int]:
         ("posenc/t5.py", {"reference/t5.md"}),
     ],
 )
-def test_a_module_shows_where_it_is_documented_or_embedded(
+def test_module_outdates_the_pages_that_document_or_embed_it(
     changed: str, expected: set[str]
 ) -> None:
     found = rebuild.affected(sources(), [Path(changed)])
     assert {page.src_uri for page in found} == expected
 
 
-def test_a_place_outside_the_checkout_is_watched_and_shows_on_every_page(tmp_path: Path) -> None:
+def test_watched_folder_outside_the_checkout_outdates_every_page(tmp_path: Path) -> None:
     config = load_config(str(ROOT / "mkdocs.yml"))
     config.watch.append(str(tmp_path))  # as `mkdocs serve --watch` does
     server = MagicMock()
@@ -207,7 +207,7 @@ def test_a_place_outside_the_checkout_is_watched_and_shows_on_every_page(tmp_pat
     assert len(rebuild.affected(sources(), [changed])) == len(sources())
 
 
-def test_a_file_that_is_gone_before_it_is_looked_at_stops_no_build(tmp_path: Path) -> None:
+def test_file_deleted_during_the_look_stops_no_build(tmp_path: Path) -> None:
     (tmp_path / "there").touch()
     (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
     assert rebuild.modification_time(tmp_path / "there")
@@ -215,7 +215,7 @@ def test_a_file_that_is_gone_before_it_is_looked_at_stops_no_build(tmp_path: Pat
     assert rebuild.modification_time(tmp_path) is None
 
 
-def test_settings_show_on_no_page(tmp_path: Path) -> None:
+def test_settings_files_are_not_watched(tmp_path: Path) -> None:
     config = load_config(str(ROOT / "mkdocs.yml"), docs_dir=str(tmp_path))
     settings = tmp_path / "data" / "settings" / "index.tsv"
     settings.parent.mkdir(parents=True)
@@ -226,7 +226,7 @@ def test_settings_show_on_no_page(tmp_path: Path) -> None:
     assert settings not in watched
 
 
-def test_a_script_may_show_on_every_page() -> None:
+def test_script_outdates_every_page() -> None:
     found = rebuild.affected(sources(), [Path("posenc/t5.py"), Path("scripts/book/run.py")])
     assert len(found) == len(sources())
 

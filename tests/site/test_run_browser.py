@@ -1,4 +1,4 @@
-"""Every example that runs in the page prints there what the page records; what else Run does."""
+"""Examples run in the page: every one prints what the page records, and errors are handled."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import gzip
 import re
 from collections.abc import Iterable, Iterator
 from importlib import import_module
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from scripts import DOCS
 from scripts.book.run import runnable
 from scripts.book.sessions import sessions
 from scripts.book.text import spans
 from tests.site.served import Site, paths
-from tests.site.visits import DESK, LEAVE_ALONE, PATIENCE, PHONE, TOO_WIDE, violations
+from tests.site.visits import DESK, PHONE, TOO_WIDE, UNFOLD, fresh_page, violations
 
 CHAPTER = "chapters/by-hand/"
 ELSEWHERE = "reference/baselines/"
@@ -43,11 +44,11 @@ specs = [getattr(module, "__spec__", None) for module in sys.modules.values()]
 found = {one.name for one in specs if one and (one.origin or "").endswith(".py")}
 sorted(name for name in found if not name.startswith("posenc"))
 """
-# As little of an interpreter as can be compiled: it wants one function, which nothing has, of what
-# it is given or of what nothing is.
+# The smallest modules of WebAssembly that compile and cannot be linked: each imports one function
+# that does not exist, from a namespace that does or does not exist.
 BEGUN = b"\0asm\1\0\0\0" + b"\1\4\1\x60\0\0"
 OTHERS = {"function": b"\2\x0b\1\3env\3new\0\0", "library": b"\2\x0b\1\3new\3new\0\0"}
-# The theme answers to a click on any link of the site, and brings the page without a reload.
+# Click a link, which the theme follows without a reload.
 GO = """path => {
     const link = document.createElement("a");
     link.href = new URL(path, document.querySelector("a.md-logo").href);
@@ -64,7 +65,7 @@ def source(path: str) -> str:
 
 
 def written(path: str) -> Example:
-    """Return what runs of a page's own sessions."""
+    """Return the runnable examples of a page's own sessions."""
     text = source(path)
     ends = {span.start: span.end for span in spans(text)}
     return example(
@@ -75,14 +76,14 @@ def written(path: str) -> Example:
 
 
 def documented(name: str, module: str) -> Example:
-    """Return the examples of a docstring, which doctest finds."""
+    """Return the examples of a docstring, found by doctest."""
     tests = doctest.DocTestFinder().find(import_module(module))
     (found,) = [test for test in tests if test.name == name]
     return example((one.source, one.want) for one in found.examples)
 
 
 def example(statements: Iterable[Example]) -> Example:
-    """Return statements, and what they print, as the page shows them: without empty lines."""
+    """Return statements and their output as the page shows them: without empty lines."""
     typed, printed = zip(("", ""), *statements, strict=True)
     return lines("\n".join(typed)), lines("\n".join(printed))
 
@@ -93,12 +94,12 @@ def lines(text: str) -> str:
 
 
 def bare(printed: str) -> str:
-    """Return a printout without the frames of its tracebacks, which pages leave out."""
+    """Return output without the frames of tracebacks, which pages omit."""
     return re.sub(r"^(Traceback .*\n)(?: .*\n)+", r"\1", lines(printed), flags=re.M)
 
 
 def has_examples(path: str) -> bool:
-    """Return whether anything of a page runs, or documents what does not need torch."""
+    """Return whether a page has a runnable example, its own or from a numpy module."""
     return any(written(path)) or re.search(r"^::: posenc\.(?!nn)", source(path), re.M) is not None
 
 
@@ -107,16 +108,16 @@ RUNNABLE = [path for path in paths() if has_examples(path)]
 
 @pytest.fixture(scope="module")
 def asked() -> list[str]:
-    """Return what the window has asked for, and asks for while the tests go on."""
+    """Return the addresses that the shared page has requested so far."""
     return []
 
 
 @pytest.fixture(scope="module")
-def reader(browser: Browser, site: Site, asked: list[str]) -> Iterator[Page]:
-    """Open a window in which Python has been started, and keep it over all pages."""
-    with browser.new_context(base_url=site.url, viewport=DESK, reduced_motion="reduce") as window:
-        page = window.new_page()
-        page.set_default_timeout(PATIENCE)
+def reader(
+    browser: Browser, browser_context_args: dict[str, Any], asked: list[str]
+) -> Iterator[Page]:
+    """Open a page and start Python in it, which takes seconds and is done once for all tests."""
+    with fresh_page(browser, browser_context_args) as page:
         page.on("request", lambda request: asked.append(request.url))
         page.goto(CHAPTER)
         page.evaluate(LISTEN)
@@ -126,7 +127,7 @@ def reader(browser: Browser, site: Site, asked: list[str]) -> Iterator[Page]:
 
 @pytest.fixture
 def chapter(reader: Page, site: Site) -> Page:
-    """Return the window with the chapter as it was written; Python may know names from before."""
+    """Return the chapter with its examples reset; Python may know names from other tests."""
     if reader.url != site.url + CHAPTER:
         go(reader, site, CHAPTER)
     reset = reader.get_by_role("button", name="Reset")
@@ -196,8 +197,8 @@ def test_a_changed_example_prints_the_changed_result(chapter: Page) -> None:
     expect(status(chapter, 3)).to_have_text("Done, as you changed it.")
 
 
-def test_a_run_has_the_names_of_what_stands_above_it(chapter: Page, site: Site) -> None:
-    """What has not run runs first, as the page has it; a change counts once it has run."""
+def test_run_sees_the_names_of_the_examples_above(chapter: Page, site: Site) -> None:
+    """Examples above that have not run are run first, unchanged; a changed one counts once run."""
     go(chapter, site, ELSEWHERE)
     go(chapter, site, CHAPTER)
     assert run(chapter, 4, "np.__name__, hasattr(np, 'told')") == "('numpy', False)\n"
@@ -233,20 +234,20 @@ def test_a_long_printout_is_cut(chapter: Page) -> None:
     assert said.endswith("… and more, which is not shown.\n")
 
 
-def test_an_open_example_is_accessible_and_fits_a_phone(reader: Page, site: Site) -> None:
+def test_axe_finds_nothing_in_an_open_example_and_it_fits_a_phone(reader: Page, site: Site) -> None:
     go(reader, site, ELSEWHERE)
     run(reader, 0, "counting_encoding(2, 64)\nlong = 'line' * 99; long\n" + "1\n" * 20)
-    reader.evaluate(LEAVE_ALONE, ".runs.open")
-    assert violations(reader, part=".runs.open") == []
+    reader.evaluate(UNFOLD)
+    assert violations(reader) == []
     reader.set_viewport_size(PHONE)
     try:
         assert reader.evaluate(TOO_WIDE) == []
-        assert violations(reader, part=".runs.open") == []
+        assert violations(reader) == []
     finally:
         reader.set_viewport_size(DESK)
 
 
-def test_it_goes_by_keyboard_alone(chapter: Page) -> None:
+def test_example_is_edited_and_run_by_keyboard_alone(chapter: Page) -> None:
     button(chapter, 2, "Run").focus()
     chapter.keyboard.press("Enter")
     expect(status(chapter, 2)).to_have_text("Done: as the page records.")
@@ -261,13 +262,13 @@ def test_it_goes_by_keyboard_alone(chapter: Page) -> None:
 
 
 def test_what_a_start_loads_is_not_compiled_again(chapter: Page) -> None:
-    """It comes compiled, which took over a third of a start; what stands here comes as source."""
+    """All but one module come as bytecode: compiling took over a third of a start."""
     run(chapter, 0)
     assert run(chapter, 4, FROM_SOURCE) == "['session']\n"
 
 
 def begin_a_loop(page: Page, number: int) -> None:
-    """Run what never ends, and wait until it has begun."""
+    """Run an endless loop, and wait until it has begun."""
     run(page, number, "1")
     listing(page, number).locator("textarea").fill("print('begun')\nwhile True:\n    pass")
     button(page, number, "Run").click()
@@ -275,7 +276,7 @@ def begin_a_loop(page: Page, number: int) -> None:
 
 
 def test_a_loop_is_stopped_and_the_page_stays_usable(chapter: Page) -> None:
-    """And an example that waits for it is stopped alone."""
+    """An example that waits for the loop is stopped without it."""
     begin_a_loop(chapter, 2)
     expect(button(chapter, 2, "Run")).to_have_attribute("aria-disabled", "true")
     button(chapter, 3, "Run").click()
@@ -308,18 +309,18 @@ def test_nothing_is_fetched_before_it_is_asked_for(page: Page, site: Site) -> No
     ]
 
 
-def test_python_comes_from_here_alone_and_says_how_much_has_come(
+def test_python_is_fetched_from_this_host_alone_with_progress(
     reader: Page, site: Site, asked: list[str]
 ) -> None:
     assert all(url.startswith((site.url, "data:", "blob:")) for url in asked)
     assert len([url for url in asked if url.endswith(".whl")]) >= 2
-    # Where Python has been stopped, it starts again with the same interpreter.
+    # When Python is restarted after a stop, the interpreter is not fetched again.
     assert len([url for url in asked if url.endswith(".wasm.gzip")]) == 1
     said = reader.evaluate("said")
     assert said.index("Fetching Python, once: 9 of 9 MB.") < said.index("Starting Python.")
 
 
-def test_a_page_says_that_python_did_not_come(page: Page) -> None:
+def test_page_says_that_python_could_not_be_fetched(page: Page) -> None:
     asked: list[str] = []
 
     def refuse(route: Route) -> None:
@@ -336,8 +337,8 @@ def test_a_page_says_that_python_did_not_come(page: Page) -> None:
 
 
 @pytest.mark.parametrize("lacking", OTHERS)
-def test_a_page_says_that_an_interpreter_does_not_fit(lacking: str, page: Page) -> None:
-    """As where a site is published anew, and half of it is still the old one's."""
+def test_page_says_that_the_interpreter_does_not_match(lacking: str, page: Page) -> None:
+    """As happens while a new version of the site is uploaded."""
 
     given: list[str] = []
 
@@ -352,24 +353,23 @@ def test_a_page_says_that_an_interpreter_does_not_fit(lacking: str, page: Page) 
     assert given
 
 
-def test_a_page_says_that_a_browser_cannot_run_python(window: BrowserContext) -> None:
-    with window.new_page() as page:
-        page.add_init_script("delete window.WebAssembly")
-        page.goto(ELSEWHERE)
-        button(page, 0, "Run").click()
-        expect(status(page, 0)).to_contain_text("This browser cannot run Python in a page.")
+def test_page_says_that_the_browser_cannot_run_python(page: Page) -> None:
+    page.add_init_script("delete window.WebAssembly")
+    page.goto(ELSEWHERE)
+    button(page, 0, "Run").click()
+    expect(status(page, 0)).to_contain_text("This browser cannot run Python in a page.")
 
 
-def test_a_page_without_examples_fetches_no_script_for_them(page: Page) -> None:
+def test_page_without_examples_fetches_no_run_script(page: Page) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto("trust/how-checked/", wait_until="networkidle")
     assert not [url for url in asked if url.endswith(("/run.js", "/python.js"))]
 
 
-def test_without_scripts_there_is_no_button_and_no_room_for_one(still: Page) -> None:
-    still.goto(CHAPTER)
-    expect(still.locator(".runs").first).to_be_visible()
-    expect(still.locator(".run")).to_have_count(0)
+def test_without_scripts_there_is_no_button_and_no_room_for_one(page_without_scripts: Page) -> None:
+    page_without_scripts.goto(CHAPTER)
+    expect(page_without_scripts.locator(".runs").first).to_be_visible()
+    expect(page_without_scripts.locator(".run")).to_have_count(0)
     after = "listing => getComputedStyle(listing, '::after').content"
-    assert still.locator(".runs").first.evaluate(after) == "none"
+    assert page_without_scripts.locator(".runs").first.evaluate(after) == "none"

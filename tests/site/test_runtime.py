@@ -1,4 +1,4 @@
-"""Python for the browser: what is served is whole, small, and under its licences."""
+"""Python for the browser: the served files are complete and small, with their licences."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from scripts.pyodide import runtime
 from scripts.site.assets import BUILT
 
 MAGIC = (3531).to_bytes(2, "little") + b"\r\n"  # of Python 3.12
-UNCHECKED = (1).to_bytes(4, "little")  # bytecode that is not to be compared with its source
+UNCHECKED = (1).to_bytes(4, "little")  # bytecode that is not checked against its source
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return what is served; where that is of other sources, what would be."""
+    """Return the served files, built anew if their sources have changed."""
     served = BUILT / "python"
     if runtime.is_built(served):
         return served
@@ -46,7 +46,7 @@ def test_the_worker_finds_what_it_asks_for(built: Path) -> None:
     assert all((built / name).is_file() for name in [*asked[:3], *own])
 
 
-def test_the_interpreter_is_the_one_that_npm_brought(built: Path) -> None:
+def test_interpreter_is_that_of_the_npm_package(built: Path) -> None:
     packed = gzip.decompress((built / "pyodide.asm.wasm.gzip").read_bytes())
     assert packed == (runtime.MODULES / "pyodide" / "pyodide.asm.wasm").read_bytes()
 
@@ -61,7 +61,7 @@ def test_the_wheel_is_the_package_as_it_stands_here(built: Path) -> None:
     assert about["Version"] == posenc.__version__
 
 
-def test_numpy_comes_without_what_nobody_calls(built: Path) -> None:
+def test_numpy_is_served_without_its_tests_and_headers(built: Path) -> None:
     with wheel(built, "numpy") as made:
         names = made.namelist()
     assert any(name.startswith("numpy/_core/_multiarray_umath.") for name in names)
@@ -70,7 +70,7 @@ def test_numpy_comes_without_what_nobody_calls(built: Path) -> None:
 
 
 def modules(archive: Path) -> dict[str, bytes]:
-    """Return the modules of an archive, which holds each once, as source or as bytecode."""
+    """Return the modules of an archive, checking that it has each once, as source or bytecode."""
     with zipfile.ZipFile(archive) as opened:
         found = {name: opened.read(name) for name in opened.namelist()}
     made = {name: found[name] for name in found if name.endswith((".py", ".pyc"))}
@@ -120,16 +120,16 @@ def test_the_standard_library_lacks_only_what_a_page_cannot_use(built: Path) -> 
     assert all(served[name] == brought[name] for name in served.keys() & brought.keys())
 
 
-def test_what_cannot_be_compiled_is_told_in_a_few_lines(tmp_path: Path) -> None:
-    """Not with the line of Pyodide that failed, which is more than a million letters."""
+def test_compile_error_is_reported_in_a_few_lines(tmp_path: Path) -> None:
+    """The failing line of Pyodide, over a million characters long, is not shown."""
     (tmp_path / "numpy-2.whl").write_bytes(b"no wheel")
     with pytest.raises(SystemExit, match=r"for the browser failed:(.|\n)*not a zip file") as told:
         runtime.compile_start(tmp_path)
     assert len(str(told.value)) < 4000
 
 
-def test_bytes_are_those_of_what_arrives_packed(built: Path) -> None:
-    """That is all but the scripts and lists, less than a twentieth."""
+def test_stated_sizes_are_those_of_the_compressed_files(built: Path) -> None:
+    """They exclude scripts and lists, which are less than a twentieth."""
     contents = json.loads((built / "contents.json").read_text())
     packed = [*built.glob("*.gzip"), *built.glob("*.zip"), *built.glob("*.whl")]
     assert contents["bytes"] == sum(path.stat().st_size for path in packed)
@@ -164,5 +164,5 @@ def test_second_build_does_nothing(built: Path, monkeypatch: pytest.MonkeyPatch)
         ),
     ],
 )
-def test_what_is_served_depends_on(name: str) -> None:
+def test_served_files_depend_on(name: str) -> None:
     assert ROOT / name in runtime.sources()

@@ -1,4 +1,4 @@
-"""The search is given less of a page to read, and knows the same of it."""
+"""The lighter input of the search gives the same index."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ $$
 
 
 @pytest.mark.parametrize("source", ["small", "chapters/at-the-board.md"])
-def test_the_search_reads_the_same_in_less(source: str) -> None:
+def test_lighter_search_input_gives_the_same_index(source: str) -> None:
     whole = render(SMALL if source == "small" else (DOCS / source).read_text(encoding="utf-8"))
     less = thinned(whole)
     assert "<span" in whole and "<math" in whole
@@ -42,7 +42,7 @@ def test_the_search_reads_the_same_in_less(source: str) -> None:
 
 
 def read(content: str) -> list[tuple[str | None, str, str]]:
-    """Return what the search makes of a page's content: for each section its title and text."""
+    """Return what the search indexes of a page: the title and text of each section."""
     parser = Parser()
     parser.feed(content)
     parser.close()

@@ -1,4 +1,4 @@
-"""Under the policy that the build writes the whole book works, and nothing else would."""
+"""The whole book works under the security policy of the build, which refuses all else."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from tests.site.visits import DESK, PATIENCE
 HASH = re.compile(r"'sha256-[\w+/=]+'")
 PLANTED = "<script>document.title = 'planted'</script>"
 
-# What the page and its workers may not do comes to the host, and to the page.
+# Violations by the page and its workers are reported to the host, and to the page.
 LISTEN = """() => {
     window.refused = [];
     addEventListener("securitypolicyviolation", (event) =>
         refused.push(`${event.effectiveDirective}: ${event.blockedURI} ${event.sample}`));
 }"""
-KNOWN = "http://refused.invalid/"  # no page may have a picture of it
+KNOWN = "http://refused.invalid/"  # an image that no page may load
 KINDS = {
     "home": "",
     "chapter": "chapters/by-hand/",
@@ -47,7 +47,7 @@ GO = """address => {
 
 @dataclass(frozen=True)
 class Strict:
-    """The site on a strict host, and what a browser has reported to it."""
+    """The site on a host that sends the policy, and the violations reported to it."""
 
     host: Host
     folder: Path
@@ -63,7 +63,7 @@ class Strict:
         while not any(KNOWN in report for report in self.host.reports):
             assert time.monotonic() < end, "the host has heard of no refusal"
             self.page.wait_for_timeout(20)
-        self.page.wait_for_timeout(100)  # for a worker's, which come another way
+        self.page.wait_for_timeout(100)  # reports of workers take longer
         found: list[str] = self.page.evaluate("refused")
         return [one for one in found + self.host.reports if KNOWN not in one]
 
@@ -72,12 +72,12 @@ class Strict:
 def strict(
     site: Site, browser: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Strict]:
-    """Return the built site as a host sends it that takes its `_headers`."""
+    """Serve the built site with the headers of its `_headers` file."""
     folder = tmp_path_factory.mktemp("strict") / "site"
     shutil.copytree(site.folder, folder)
     with hosted(folder) as host:
         for file in (path for path in folder.rglob("*") if path.suffix in {".html", ".xml"}):
-            text = file.read_text("utf-8")  # a page changes without a reload only at its address
+            text = file.read_text("utf-8")  # instant navigation needs the site's own address
             file.write_text(text.replace(site.url, host.url), "utf-8")
         host.headers |= security_policy.headers(folder)
         assert HASH.search(host.headers[security_policy.NAME])
@@ -103,7 +103,7 @@ def test_every_kind_of_page_keeps_the_policy(path: str, strict: Strict) -> None:
 
 
 def test_run_answers_under_the_policy(strict: Strict) -> None:
-    """An example runs those above it first."""
+    """The last example is run, and so all above it."""
     strict.page.goto(KINDS["chapter"])
     listing = strict.page.locator(".runs").nth(4)
     listing.get_by_role("button", name="Run").click()
@@ -112,7 +112,7 @@ def test_run_answers_under_the_policy(strict: Strict) -> None:
 
 
 def test_run_says_when_the_policy_refuses_webassembly(strict: Strict, browser: Browser) -> None:
-    """In a window of its own: a worker keeps the policy that it was kept with."""
+    """In a context of its own: a cached worker keeps the policy that it was cached with."""
     allowed = strict.host.headers[security_policy.NAME]
     strict.host.headers[security_policy.NAME] = allowed.replace(" 'wasm-unsafe-eval'", "")
     try:
@@ -139,7 +139,7 @@ def test_the_search_and_a_change_of_pages_work(strict: Strict) -> None:
     assert strict.refused() == []
 
 
-def test_colours_change_and_a_notebook_is_there(strict: Strict) -> None:
+def test_policy_allows_colours_and_the_notebook(strict: Strict) -> None:
     strict.page.goto(KINDS["listings"])
     notebook = strict.page.locator("a[href$='.ipynb']").first
     with strict.page.expect_download() as download:
@@ -160,14 +160,14 @@ def test_an_added_script_is_refused(strict: Strict) -> None:
     page.write_text(whole, "utf-8")
 
 
-def test_what_a_worker_is_refused_is_reported(strict: Strict) -> None:
-    """Else the test of *Run* would see nothing of what its worker does."""
+def test_refused_request_of_a_worker_is_reported(strict: Strict) -> None:
+    """Otherwise the test of *Run* would miss violations by its worker."""
     strict.page.goto(KINDS["explorer"])
     worker = strict.folder / "assets" / "planted.js"
     worker.write_text("try { eval('1') } catch { postMessage('refused') }", "utf-8")
     begin = "new Promise((hear) => { new Worker('/assets/planted.js').onmessage = hear })"
     strict.page.evaluate(f"async () => {{ await {begin} }}")
-    for _ in range(600):  # a minute, on a busy machine
+    for _ in range(600):  # up to a minute
         if not strict.host.reports:
             strict.page.wait_for_timeout(100)
     assert '"blocked-uri":"eval"' in strict.host.reports[0]
@@ -181,16 +181,16 @@ def test_a_policy_names_each_script_once_and_leaves_data_out() -> None:
 
 
 @pytest.mark.parametrize("about", ["data-src='a.js'", "data-type='application/json'", "id=x"])
-def test_a_script_that_stands_in_the_page_is_named_whatever_is_said_about_it(about: str) -> None:
+def test_inline_script_is_in_the_policy_whatever_its_attributes(about: str) -> None:
     assert security_policy.inline_scripts(f"<script {about}>planted()</script>") == ["planted()"]
 
 
 @pytest.mark.parametrize("about", ["src='a.js'", "defer\nsrc=a.js", "type=application/json"])
-def test_a_script_that_stands_elsewhere_and_data_are_not_named(about: str) -> None:
+def test_external_scripts_and_data_are_not_in_the_policy(about: str) -> None:
     assert security_policy.inline_scripts(f"<script {about}>planted()</script>") == []
 
 
-def test_a_folder_without_the_file_asks_for_no_headers(tmp_path: Path) -> None:
+def test_folder_without_headers_file_sends_no_headers(tmp_path: Path) -> None:
     assert security_policy.headers(tmp_path) == {}
     (tmp_path / "index.html").write_text(PLANTED, "utf-8")
     line = security_policy.write(tmp_path)

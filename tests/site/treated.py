@@ -1,4 +1,4 @@
-"""What a page of the built site says at a place: from its address to the next heading or place."""
+"""The text of a built page at an anchor, up to the next heading or anchor."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 
 
 class Reader(HTMLParser):
-    """Cuts the article of a page at its headings and at its addresses."""
+    """Splits the article of a page at its headings and anchors."""
 
     def __init__(self) -> None:
         super().__init__()
         self.inside = False
-        self.cuts: list[tuple[str, bool]] = []  # each address, and whether a section begins
+        self.cuts: list[tuple[str, bool]] = []  # each anchor, and whether a section begins
         self.texts: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -38,7 +38,7 @@ class Reader(HTMLParser):
 
 
 class Places:
-    """The places of a page, in their order, and what is said at each."""
+    """The anchors of a page, in their order, and the text at each."""
 
     def __init__(self, page: Path) -> None:
         reader, self.page = Reader(), page
@@ -47,7 +47,7 @@ class Places:
         self.ids = [name for name, _ in self.cuts if name]
 
     def said(self, anchor: str, others: Collection[str]) -> str:
-        """Return the text from an address to the next heading, or the next of the others."""
+        """Return the text from an anchor to the next heading or the next of `others`."""
         start = self.place(anchor)
         end = start + 1
         while end < len(self.cuts) and not (self.cuts[end][1] or self.cuts[end][0] in others):
@@ -55,11 +55,11 @@ class Places:
         return " ".join("".join(self.texts[start:end]).split())
 
     def section(self, anchor: str) -> int:
-        """Return how many parts of the page begin at or above an address."""
+        """Return the number of sections that begin at or above an anchor."""
         return sum(begins for _, begins in self.cuts[: self.place(anchor) + 1])
 
     def place(self, anchor: str) -> int:
-        """Return which cut of the page an address is."""
+        """Return the index of an anchor among the splits of the page."""
         for place, (name, _) in enumerate(self.cuts):
             if name == anchor:
                 return place
