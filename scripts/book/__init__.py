@@ -19,6 +19,8 @@
     check.py        Sybil's parsers, which check all of it
     update.py       `make update`: writes what the package computes now into the pages
     ledger.py       makes docs/trust/claims.md from docs/data/claims/
+    models.py       reads docs/data/models.yml, well-known models and their positions
+    models_page.py  makes docs/reference/models.md from it
     sourcemap.py    makes docs/trust/sources.md from docs/data/sources/
     anchors.py      finds an anchor that a page has twice
     text.py         tells prose from code and formulas

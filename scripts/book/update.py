@@ -1,6 +1,6 @@
 """`make update`: write into the pages what the package gives now.
 
-It rewrites outputs, tables and bound numbers in place, makes the pages of docs/trust/ that come
+It rewrites outputs, tables and bound numbers in place, makes the pages that come
 from data again, and accepts the unbound numbers of each page as its settings. The figures are drawn
 by `python -m scripts.figures`. Every change is printed: read it, and `git diff`, before you commit.
 """
@@ -12,11 +12,12 @@ import sys
 from pathlib import Path
 
 from scripts import DOCS, ROOT
-from scripts.book import ledger, settings, sourcemap
+from scripts.book import ledger, models_page, settings, sourcemap
 from scripts.book.check import corrections
 from scripts.book.text import corrected
 
-MADE = {ledger.PAGE: ledger, sourcemap.PAGE: sourcemap}  # pages, and what makes them from data
+# Pages, and what makes them from data.
+MADE = {ledger.PAGE: ledger, sourcemap.PAGE: sourcemap, models_page.PAGE: models_page}
 
 
 def update(path: Path) -> list[str]:
