@@ -16,27 +16,31 @@ NOT_FOUND, NONE = "not found", "—"
 HEAD = """\
 ---
 title: Models of today
-description: Well-known models from 2017 to 2026, with scheme, head width, base, trained and promised length, layout, and the source of each value.
+description: Scheme, base, trained length and layout of well-known models, each with its source.
 audience: whoever wants to know what a published model does with positions
 time: a minute, to look up a model
 needs: nothing; RoPE and its base, to read the last columns
 ---
 # Models of today { #models }
 
-How well-known models from {{ 0 = models.models()[0]["year"] }} to {{ 0 = models.models()[-1]["year"] }} are told the
-order of their tokens, and where each value is from.
+How well-known models from {{ 0 = models.models()[0]["year"] }} to
+{{ 0 = models.models()[-1]["year"] }} are told the order of their tokens, and where each value is
+from.
 { .lead }
 
-Of these {{ 0 = len(models.models()) }} models, {{ 0 = len(models.rotary()) }} rotate queries and keys, as
-[RoPE](../chapters/by-hand.md#rope) does. Up to {{ 0 = models.model("gpt-neox")["year"] }} every base is
+Of these {{ 0 = len(models.models()) }} models, {{ 0 = len(models.rotary()) }} rotate queries and
+keys, as [RoPE](../chapters/by-hand.md#rope) does. Up to
+{{ 0 = models.model("gpt-neox")["year"] }} every base is
 {{ 0,000 = max(models.bases(until=2022)) }}. Of the {{ 0 = len(models.bases(since=2024)) }} since
-{{ 0 = models.model("gemma")["year"] }}, {{ 0 = sum(base > 10000 for base in models.bases(since=2024)) }} are larger, and
-{{ 0 = sum(base >= 1000000 for base in models.bases(since=2024)) }} are a million or more; the largest is
-{{ 0,000 = max(models.bases()) }}.
+{{ 0 = models.model("gemma")["year"] }},
+{{ 0 = sum(base > 10000 for base in models.bases(since=2024)) }} are larger, and
+{{ 0 = sum(base >= 1000000 for base in models.bases(since=2024)) }} are a million or more; the
+largest is {{ 0,000 = max(models.bases()) }}.
 
 A large base leaves slow pairs that make no whole turn in training. Llama 2 has
-{{ 0 = models.model("llama-2").never_round() }} of them among {{ 0 = len(models.model("llama-2").wavelengths()) }} pairs.
-Code Llama was trained on longer texts and with a base of {{ 0,000 = models.model("code-llama")["base"] }}; it has
+{{ 0 = models.model("llama-2").never_round() }} of them among
+{{ 0 = len(models.model("llama-2").wavelengths()) }} pairs. Code Llama was trained on longer texts
+and with a base of {{ 0,000 = models.model("code-llama")["base"] }}; it has
 {{ 0 = models.model("code-llama").never_round() }}, and its slowest pair takes
 {{ 0,000 = models.model("code-llama").wavelengths()[-1] }} tokens for one turn.
 [Longer than trained](scaling.md) says what the rules do to such pairs.
@@ -44,13 +48,17 @@ Code Llama was trained on longer texts and with a base of {{ 0,000 = models.mode
 ## The models { #table }
 
 - **d** is the width of a head, and what is rotated of it where that is not all.
-- **base** stands for the layers that see the whole text; one for layers with a window is in brackets.
-- **trained** is the longest length, in tokens, that the model was trained on with this base and without a rule.
+- **base** stands for the layers that see the whole text; one for layers with a window is in
+  brackets.
+- **trained** is the longest length, in tokens, that the model was trained on with this base and
+  without a rule.
 - **promised** is the longest length that is offered, and by which rule.
-- **slowest turn** and **never round** are computed by [`wavelengths`][posenc.frequencies.wavelengths]: the tokens that
-  the slowest pair takes for one turn, and how many pairs of all take longer than the trained length. No rule is applied.
+- **slowest turn** and **never round** are computed by
+  [`wavelengths`][posenc.frequencies.wavelengths]: the tokens that the slowest pair takes for one
+  turn, and how many pairs of all take longer than the trained length. No rule is applied.
 
-“Not found” means that none of the sources below has the value. A dash means that there is nothing to find.
+“Not found” means that none of the sources below has the value. A dash means that there is nothing
+to find.
 
 """
 
@@ -60,7 +68,8 @@ Well-known models by year. Each name leads to the sources of its row.
 ///
 
 Checked by `test_every_value_has_a_source`, `test_computed_columns_are_those_of_the_package`,
-`test_values_from_configuration_classes_agree_with_them`, `test_layout_in_transformers_is_that_of_its_code`
+`test_values_from_configuration_classes_agree_with_them`,
+`test_layout_in_transformers_is_that_of_its_code`
 { .checked }
 
 """
@@ -71,13 +80,14 @@ BELOW = """\
 Five kinds of source are told apart:
 
 - the **paper**, or the **authors’** own repository with its code, its documentation or a report;
-- the **library**: Transformers, by the defaults of a model’s configuration class where they are those of the model named
-  there, by its code, or by its documentation. A year after “Copyright” is that of the model’s file;
+- the **library**: Transformers, by the defaults of a model’s configuration class where they are
+  those of the model named there, by its code, or by its documentation. A year after “Copyright”
+  is that of the model’s file;
 - a **copy** of the published configuration, in a project that reads it;
 - **quoted**, by somebody who had the configuration or the report before them.
 
-A configuration that is read by Transformers has weights in the layout of Transformers, which for several models is not the
-one that their authors trained in. Both are named where both were found.
+A configuration that is read by Transformers has weights in the layout of Transformers, which for
+several models is not the one that their authors trained in. Where both were found, both are named.
 """
 
 NUMBERS = {"year", "trained", "slowest turn", "never round"}
