@@ -8,7 +8,8 @@ A value is what a source says: [value, source, where in it]. What no source said
     rotary       how many of these dimensions are rotated, where not all are
     base         base of the wavelengths, in global layers where layers differ
     local_base   base in the layers with a window
-    trained      tokens: the longest length trained on with this base and without a rule
+    trained      tokens: the longest length trained on with this base and without a rule, or, from
+                 a configuration, the length from which its rule starts
     promised     tokens: the longest length that is offered, where that is more
     rule         how `promised` is reached: its kind, one of RULES, and its numbers
     layers       which layers differ from the others

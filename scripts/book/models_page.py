@@ -51,7 +51,8 @@ and with a base of {{ 0,000 = models.model("code-llama")["base"] }}; it has
 - **base** stands for the layers that see the whole text; one for layers with a window is in
   brackets.
 - **trained** is the longest length, in tokens, that the model was trained on with this base and
-  without a rule.
+  without a rule. Where only a configuration tells it, it is the length from which its rule starts
+  or, without a rule, the longest that it allows.
 - **promised** is the longest length that is offered, and by which rule.
 - **slowest turn** and **never round** are computed by
   [`wavelengths`][posenc.frequencies.wavelengths]: the tokens that the slowest pair takes for one
