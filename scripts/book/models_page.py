@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -91,7 +92,7 @@ A configuration that is read by Transformers has weights in the layout of Transf
 several models is not the one that their authors trained in. Where both were found, both are named.
 """
 
-NUMBERS = {"year", "trained", "slowest turn", "never round"}
+NUMBERS = {"year", "d", "base", "trained", "slowest turn", "never round"}
 RULE_NAMES = {
     "linear": "interpolation",
     "dynamic": "dynamic NTK",
@@ -231,4 +232,9 @@ def _said(field: str, value: Value) -> str:
         said = ", ".join([RULE_NAMES[said["kind"]], *numbers]).replace("_", " ")
     elif isinstance(said, int) and field != "year":
         said = f"{said:,}"
-    return f"{LABELS[field]} {said} (`{value.where}`)"
+    return f"{LABELS[field]} {said} ({_place(value.where)})"
+
+
+def _place(where: str) -> str:
+    """Return a place in a source: as code if it is a file or a name, in words otherwise."""
+    return f"`{where}`" if re.search(r"[_/]|\.[a-z]|\w+Config", where) else where
