@@ -48,19 +48,21 @@ and with a base of {{ 0,000 = models.model("code-llama")["base"] }}; it has
 
 ## The models { #table }
 
-- **d** is the width of a head, and what is rotated of it where that is not all.
+- **d** is the width of a head, in brackets what is rotated of it where that is not all.
 - **base** stands for the layers that see the whole text; one for layers with a window is in
   brackets.
 - **trained** is the longest length, in tokens, that the model was trained on with this base and
   without a rule. Where only a configuration tells it, it is the length from which its rule starts
   or, without a rule, the longest that it allows.
-- **promised** is the longest length that is offered, and by which rule.
 - **slowest turn** and **never round** are computed by
   [`wavelengths`][posenc.frequencies.wavelengths]: the tokens that the slowest pair takes for one
   turn, and how many pairs of all take longer than the trained length. No rule is applied.
+- **promised** is the longest length that is offered, and by which rule.
+- **layout** is that of the pairs in the authors’ code, in brackets that in Transformers where it is
+  another or the only one found.
 
-“Not found” means that none of the sources below has the value. A dash means that there is nothing
-to find.
+“Not found” means that none of the sources below has the value. A dash means that a model has no such
+value and, under *promised*, that none of these sources offers more than the trained length.
 
 """
 
@@ -147,10 +149,10 @@ def row(found: Model) -> dict[str, str]:
         "d": width(found),
         "base": base(found),
         "trained": counted(found["trained"]),
-        "promised": promised(found),
-        "layout": layout(found),
         "slowest turn": _if_rotary(found, None if lengths is None else round(lengths[-1])),
         "never round": _if_rotary(found, never, f" of {0 if lengths is None else len(lengths)}"),
+        "promised": promised(found),
+        "layout": layout(found),
     }
 
 
@@ -172,9 +174,9 @@ def _if_rotary(found: Model, number: int | None, after: str = "") -> str:
 
 
 def width(found: Model) -> str:
-    """Return the width of a head, and how much of it is rotated where that is not all."""
+    """Return the width of a head, in brackets how much of it is rotated where that is not all."""
     said = counted(found["d"])
-    return f"{said}, {found['rotary']} rotated" if found["rotary"] else said
+    return f"{said} ({found['rotary']})" if found["rotary"] else said
 
 
 def base(found: Model) -> str:
@@ -199,13 +201,12 @@ def rule(numbers: Mapping[str, Any]) -> str:
 
 
 def layout(found: Model) -> str:
-    """Return the layout of the pairs, the authors' first where Transformers has another."""
+    """Return the authors' layout, in brackets that of Transformers where it is not the same."""
     if not found.is_rotary:
         return NONE
     theirs, here = found["layout"], found["hf_layout"]
-    if theirs and here and theirs != here:
-        return f"{theirs}; {here} in Transformers"
-    return theirs or (f"{here} in Transformers" if here else NOT_FOUND)
+    other = f"({here})" if here and here != theirs else ""
+    return " ".join(filter(None, [theirs, other])) or NOT_FOUND
 
 
 def entry(found: Model) -> str:
