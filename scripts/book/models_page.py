@@ -61,8 +61,8 @@ and with a base of {{ 0,000 = models.model("code-llama")["base"] }}; it has
 - **layout** is that of the pairs in the authors’ code, in brackets that in Transformers where it is
   another or the only one found.
 
-“Not found” means that none of the sources below has the value. A dash means that a model has no such
-value and, under *promised*, that none of these sources offers more than the trained length.
+“Not found” means that none of the sources below has the value. A dash means that a model has no
+such value and, under *promised*, that none of these sources offers more than the trained length.
 
 """
 
