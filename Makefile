@@ -71,7 +71,7 @@ types: setup
 checks quick_checks: export OMP_NUM_THREADS := 1
 checks quick_checks: export PYTHONDONTWRITEBYTECODE :=
 checks: setup
-	@$(IN_VENV) -m pytest $(PARALLEL) --cov $(PACKAGE); package=$$?; \
+	@$(IN_VENV) -m pytest $(PARALLEL) $(PACKAGE) --cov; package=$$?; \
 	  $(IN_VENV) -m pytest $(PARALLEL) $(PACKAGE:%=--ignore=%) && exit $$package
 
 quick_checks: setup

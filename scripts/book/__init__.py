@@ -19,6 +19,8 @@
     check.py        checks all of it, with Sybil
     update.py       `make update`: writes current results into the pages
     ledger.py       makes docs/trust/claims.md from docs/data/claims/
+    models.py       reads docs/data/models.yml, well-known models and their positions
+    models_page.py  makes docs/reference/models.md from it
     sourcemap.py    makes docs/trust/sources.md from docs/data/sources/
     links_and_anchors.py   the links and anchors of a page, and duplicate anchors
     text.py         tells prose from code and formulas

@@ -12,11 +12,12 @@ import sys
 from pathlib import Path
 
 from scripts import DOCS, ROOT
-from scripts.book import ledger, settings, sourcemap
+from scripts.book import ledger, models_page, settings, sourcemap
 from scripts.book.check import corrections
 from scripts.book.text import corrected
 
-MADE = {ledger.PAGE: ledger, sourcemap.PAGE: sourcemap}  # pages made from data
+# Pages, and what makes them from data.
+MADE = {ledger.PAGE: ledger, sourcemap.PAGE: sourcemap, models_page.PAGE: models_page}
 
 
 def update(path: Path) -> list[str]:

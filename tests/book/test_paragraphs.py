@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from itertools import combinations
-from pathlib import Path
 
 from scripts import DOCS
-from scripts.book import ledger, sourcemap
 from scripts.book.citations import WHOLE
 from scripts.book.numbers import BINDING
 from scripts.book.text import spans, without_front_matter
+from scripts.book.update import MADE
 
 LEAST = 12  # words; a shorter paragraph may well be said twice
 SHINGLE = 4  # words in a row
@@ -74,11 +73,10 @@ def shared(pages: dict[str, str]) -> list[tuple[str, str, str]]:
 
 def written() -> dict[str, str]:
     """Return the pages that are written by hand, by their names."""
-    made: set[Path] = {ledger.PAGE, sourcemap.PAGE}
     return {
         str(path.relative_to(DOCS)): path.read_text("utf-8")
         for path in sorted(DOCS.rglob("*.md"))
-        if path not in made
+        if path not in MADE
     }
 
 

@@ -321,7 +321,6 @@ class Both(nn.Module):
 
 @pytest.mark.slow
 @pytest.mark.no_cover  # coverage would trace the compiler too
-@pytest.mark.usefixtures("any_length")
 def test_it_compiles_into_one_graph_for_any_length() -> None:
     module = Both()
     compiled = torch.compile(module, fullgraph=True, backend="eager")

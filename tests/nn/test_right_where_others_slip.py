@@ -566,7 +566,6 @@ def test_a_compiled_model_reads_with_a_cache() -> None:
     torch.testing.assert_close(torch.cat(pieces, 1), reader(TEXT[:, :4]), atol=CLOSE, rtol=0)
 
 
-@pytest.mark.usefixtures("any_length")
 @torch.no_grad()
 def test_an_exported_model_accepts_any_length() -> None:
     reader = model("alibi", layers=1)

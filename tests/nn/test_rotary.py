@@ -264,7 +264,6 @@ def turned_arguments(length: int = 5) -> tuple[Tensor, Tensor, Tensor]:
 @pytest.mark.slow
 @pytest.mark.no_cover  # coverage would trace the compiler too
 @both_layouts
-@pytest.mark.usefixtures("any_length")
 def test_module_compiles_into_one_graph(layout: str) -> None:
     module = Turned(layout)
     compiled = torch.compile(module, fullgraph=True, backend="eager")
@@ -298,7 +297,6 @@ def test_a_new_offset_does_not_compile_a_new_graph() -> None:
 @pytest.mark.slow
 @pytest.mark.no_cover  # coverage would trace the compiler too
 @both_layouts
-@pytest.mark.usefixtures("any_length")
 def test_module_can_be_exported_for_any_length(layout: str) -> None:
     module, length = Turned(layout), torch.export.Dim("length", min=2, max=4096)
     shapes = ({2: length}, {2: length}, {1: length})

@@ -1,0 +1,243 @@
+"""Well-known models and how each is told the order of its tokens, from `docs/data/models.yml`.
+
+A value is what a source says: [value, source, where in it]. What no source said is left out.
+
+    year         of the first publication
+    scheme       one of SCHEMES
+    d            width of a head; with multi-head latent attention, of both its parts
+    rotary       how many of these dimensions are rotated, where not all are
+    base         base of the wavelengths, in global layers where layers differ
+    local_base   base in the layers with a window
+    trained      tokens: the longest length trained on with this base and without a rule, or, from
+                 a configuration, the length from which its rule starts
+    promised     tokens: the longest length that is offered, where that is more
+    rule         how `promised` is reached: its kind, one of RULES, and its numbers
+    layers       which layers differ from the others
+    layout       the pairs in the authors' own code, "interleaved" or "half"
+    hf_layout    the pairs in Transformers
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from posenc import wavelengths
+from scripts import DATA
+from scripts.book.citations import references
+from scripts.book.data import demand_fields, load
+
+FILE = DATA / "models.yml"
+KINDS = {"paper", "authors", "library", "copy", "quoted"}
+SCHEMES = {
+    "sinusoidal",
+    "learned",
+    "relative",
+    "T5 buckets",
+    "disentangled",
+    "ALiBi",
+    "RoPE",
+    "M-RoPE",
+    "none",
+}
+ROTARY = {"RoPE", "M-RoPE"}
+RULES = {"linear", "dynamic", "yarn", "llama3", "longrope", "proportional"}
+RULE_NUMBERS = {
+    "factor",
+    "trained",
+    "low",
+    "high",
+    "fast",
+    "slow",
+    "mscale",
+    "mscale_all_dim",
+    "truncate",
+}
+NEEDED = ("year", "scheme")
+WHOLE = ("year", "d", "rotary", "base", "local_base", "trained", "promised")  # numbers
+FIELDS = (*WHOLE, "scheme", "rule", "layers", "layout", "hf_layout")
+BASE_OF_SINES = ("base", "sinusoidal")
+OF_ROTATION = ("rotary", "base", "local_base", "rule", "layout", "hf_layout")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A place that was read: what kind it is, its title and its address."""
+
+    kind: str
+    title: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Value:
+    """What a source says, and where in it."""
+
+    value: Any
+    source: str
+    where: str
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model: its name, whose it is, its type in Transformers if it has one, and its values."""
+
+    key: str
+    name: str
+    by: str
+    type: str
+    values: Mapping[str, Value]
+
+    def __getitem__(self, field: str) -> Any:
+        """Return the value of a field, None if no source has it."""
+        return self.values[field].value if field in self.values else None
+
+    @property
+    def is_rotary(self) -> bool:
+        """Return whether queries and keys are rotated."""
+        return self["scheme"] in ROTARY
+
+    def missing(self) -> list[str]:
+        """Return the fields that every model of its kind has and no source named here."""
+        rotary = ["base", "layout", "hf_layout"] if self.is_rotary else []
+        both = [name for name in ("layout", "hf_layout") if name in self.values]
+        wanted = ["d", "trained", *(name for name in rotary if not (both and "layout" in name))]
+        return [name for name in wanted if name not in self.values]
+
+    def wavelengths(self) -> np.ndarray[Any, np.dtype[np.float64]] | None:
+        """Return the wavelength of each rotated pair in tokens, None if d or base is not known.
+
+        A proportional rule rotates the first pairs of the whole width; otherwise the rotated
+        dimensions have wavelengths of their own.
+        """
+        if not self.is_rotary or not self["d"] or not self["base"]:
+            return None
+        rotary = self["rotary"] or self["d"]
+        if (self["rule"] or {}).get("kind") == "proportional":
+            return wavelengths(self["d"], base=float(self["base"]))[: rotary // 2]
+        return wavelengths(rotary, base=float(self["base"]))
+
+    def never_round(self) -> int | None:
+        """Return how many pairs make no whole turn within the trained length, None if unknown."""
+        lengths = self.wavelengths()
+        if lengths is None or not self["trained"]:
+            return None
+        return int(np.sum(lengths > self["trained"]))
+
+
+def models(path: Path = FILE) -> tuple[Model, ...]:
+    """Return all models, in order of their years."""
+    return _read(path, path.stat().st_mtime_ns)[1]
+
+
+def sources(path: Path = FILE) -> dict[str, Source]:
+    """Return every source by its key."""
+    return _read(path, path.stat().st_mtime_ns)[0]
+
+
+def model(key: str) -> Model:
+    """Return the model of a key."""
+    return next(found for found in models() if found.key == key)
+
+
+def rotary() -> list[Model]:
+    """Return the models that rotate queries and keys."""
+    return [found for found in models() if found.is_rotary]
+
+
+def bases(*, since: int = 0, until: int = 9999) -> list[int]:
+    """Return the bases of the rotary models of these years, in order of their years."""
+    return [f["base"] for f in rotary() if f["base"] and since <= f["year"] <= until]
+
+
+@cache
+def _read(path: Path, changed: int) -> tuple[dict[str, Source], tuple[Model, ...]]:
+    data: dict[str, Any] = load(path)
+    demand_fields(path.name, data, ["sources", "models"])
+    found = {key: _source(key, **entry) for key, entry in data["sources"].items()}
+    read = tuple(_model(key, entry) for key, entry in data["models"].items())
+    wrong = list(_faults(found, read))
+    if wrong:
+        raise ValueError(f"{path.name}: {'; '.join(wrong)}")
+    return found, read
+
+
+def _source(key: str, *, kind: str, title: str = "", url: str = "") -> Source:
+    """Return a source; the title and the address of a paper stand in `references.yml`."""
+    if kind == "paper" and key in references():
+        title, url = references()[key]["title"], references()[key]["url"]
+    return Source(kind, title, url)
+
+
+def _model(key: str, entry: dict[str, Any]) -> Model:
+    demand_fields(key, entry, ["name", "by", *NEEDED], ["type", *FIELDS])
+    for field in FIELDS:
+        if field in entry and not (isinstance(entry[field], list) and len(entry[field]) == 3):
+            raise ValueError(f"{key}: {field} is not [value, source, where]")
+    values = {
+        field: Value(entry[field][0], entry[field][1], str(entry[field][2]))
+        for field in FIELDS
+        if field in entry
+    }
+    return Model(key, entry["name"], entry["by"], entry.get("type", ""), values)
+
+
+def _faults(found: dict[str, Source], read: tuple[Model, ...]) -> Iterator[str]:
+    """Yield what is wrong with the file as a whole, and with each model."""
+    for key, source in found.items():
+        if source.kind not in KINDS or not source.title or not source.url.startswith("https://"):
+            yield f"{key} is not a source with a kind, a title and an address"
+    used = {value.source for entry in read for value in entry.values.values()}
+    yield from (f"nothing is taken from {key}" for key in sorted(found.keys() - used))
+    years = [entry["year"] for entry in read]
+    if years != sorted(years):
+        yield "the models are not in the order of their years"
+    for entry in read:
+        yield from (f"{entry.key}: {fault}" for fault in faults(entry, found))
+
+
+def faults(entry: Model, found: Mapping[str, Source]) -> Iterator[str]:
+    """Yield what is wrong with a model."""
+    for field, value in entry.values.items():
+        if value.source not in found:
+            yield f"{field} has no source {value.source!r}"
+        if not value.where.strip():
+            yield f"{field} does not say where in its source"
+        if field in WHOLE and (type(value.value) is not int or value.value < 1):
+            yield f"{field} is {value.value!r}, which is no positive whole number"
+        if (
+            field in OF_ROTATION
+            and not entry.is_rotary
+            and (field, entry["scheme"]) != BASE_OF_SINES
+        ):
+            yield f"{field} is for models that rotate"
+    if entry["scheme"] not in SCHEMES:
+        yield f"{entry['scheme']!r} is no scheme"
+    for field in ("layout", "hf_layout"):
+        if entry[field] not in (None, "half", "interleaved"):
+            yield f"{field} is {entry[field]!r}"
+    if entry["rule"] is not None:
+        yield from _faults_of_rule(entry)
+    if entry["rotary"] and entry["d"] and (entry["rotary"] > entry["d"] or entry["rotary"] % 2):
+        yield f"rotates {entry['rotary']} of {entry['d']} dimensions"
+    if entry["trained"] and entry["promised"] and entry["promised"] <= entry["trained"]:
+        yield "promises no more than it was trained on"
+
+
+def _faults_of_rule(entry: Model) -> Iterator[str]:
+    rule = entry["rule"]
+    if not isinstance(rule, dict) or rule.get("kind") not in RULES:
+        yield f"{rule!r} is no rule"
+        return
+    for name, number in rule.items():
+        if name != "kind" and name not in RULE_NUMBERS:
+            yield f"the rule has a number {name!r}, which nothing reads"
+        elif name != "kind" and not isinstance(number, (bool, int, float)):
+            yield f"the rule's {name} is {number!r}"
+    if rule.get("trained", entry["trained"]) != entry["trained"] and entry["trained"]:
+        yield "the rule starts from another length than the trained one"

@@ -1,0 +1,307 @@
+"""The models' data are whole, each value has its source, and what can be compared is compared."""
+
+import ast
+import re
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+from posenc import frequencies, wavelengths
+from scripts.book import models_page
+from scripts.book.check import names, problems
+from scripts.book.models import FILE, NEEDED, bases, model, models, rotary, sources
+
+BY_KEY = {found.key: found for found in models()}
+CONFIGURED = {
+    f"{found.key}, {field}": (found, field)
+    for found in models()
+    for field, value in found.values.items()
+    if value.source == "transformers" and re.match(r"\w+Config:", value.where) and field != "year"
+}
+
+
+def test_there_are_thirty_models_from_2017_to_2026() -> None:
+    assert len(models()) >= 30
+    assert (models()[0]["year"], models()[-1]["year"]) == (2017, 2026)
+    assert {found["year"] for found in models()} == set(range(2017, 2027))
+
+
+@pytest.mark.parametrize("key", BY_KEY)
+def test_every_value_has_a_source(key: str) -> None:
+    found = BY_KEY[key]
+    assert set(NEEDED) <= set(found.values)
+    for value in found.values.values():
+        assert sources()[value.source].url.startswith("https://")
+        assert value.where.strip()
+
+
+@pytest.mark.parametrize("key", [found.key for found in models() if found.type])
+def test_a_type_is_one_of_transformers(key: str) -> None:
+    assert BY_KEY[key].type in CONFIG_MAPPING
+
+
+@pytest.mark.parametrize("key", [found.key for found in rotary()])
+def test_computed_columns_are_those_of_the_package(key: str) -> None:
+    found = BY_KEY[key]
+    cells = models_page.row(found)
+    if not found["d"] or not found["base"]:
+        assert cells["slowest turn"] == cells["never round"] == "not found"
+        return
+    width = found["rotary"] or found["d"]
+    table = wavelengths(width, base=float(found["base"]))
+    if key == "gemma-4":  # the first quarter of the pairs of the whole head
+        table = 2 * torch.pi / frequencies(512, base=1e6)[:64]
+    assert cells["slowest turn"] == f"{table[-1]:,.0f}"
+    if found["trained"]:
+        never = sum(length > found["trained"] for length in table)
+        assert cells["never round"] == f"{never} of {width // 2}"
+    else:
+        assert cells["never round"] == "not found"
+
+
+def test_llama_2_and_code_llama_by_hand() -> None:
+    """10000^(126/128) · 2π is 54,410; pairs from 46 on take more than 4096 tokens."""
+    slowest = 2 * torch.pi * 10000 ** (126 / 128)
+    assert models_page.row(model("llama-2"))["slowest turn"] == f"{slowest:,.0f}"
+    assert 2 * torch.pi * 10000 ** (90 / 128) < 4096 < 2 * torch.pi * 10000 ** (92 / 128)
+    assert models_page.row(model("llama-2"))["never round"] == f"{64 - 46} of 64"
+    assert models_page.row(model("code-llama"))["never round"] == "27 of 64"
+
+
+@pytest.mark.parametrize("which", CONFIGURED)
+def test_values_from_configuration_classes_agree_with_them(which: str) -> None:
+    found, field = CONFIGURED[which]
+    value = found.values[field]
+    config = CONFIG_MAPPING[found.type]()
+    assert type(config).__name__ == value.where.partition(":")[0]
+    assert agrees(field, value.value, config), (field, value)
+
+
+def agrees(field: str, value: Any, config: Any) -> bool:
+    """Return whether a value is that of a configuration, for the fields that it has."""
+    numbers = rope_of(config)
+    if field == "d":
+        return bool(value == head_of(config))
+    if field == "rotary":
+        # MiMo's factor is 0.334, of which the library rotates what is even
+        share = config.head_dim * numbers.get("partial_rotary_factor", 0)
+        return value in (getattr(config, "qk_rope_head_dim", None), int(share) // 2 * 2)
+    if field in ("base", "local_base"):
+        return float(value) == float(numbers["rope_theta"] if field == "base" else local_of(config))
+    if field in ("trained", "promised"):
+        names = ("max_position_embeddings", "n_positions")
+        lengths = [getattr(config, name) for name in names if hasattr(config, name)]
+        return value in [*lengths, numbers.get("original_max_position_embeddings")]
+    if field == "rule":
+        return rule_agrees(value, numbers)
+    return field in ("scheme", "layers")  # words, which are read and not compared
+
+
+def rule_agrees(rule: dict[str, Any], numbers: dict[str, Any]) -> bool:
+    """Return whether a rule has the numbers of a configuration, under its names for them."""
+    theirs = {
+        "kind": "rope_type",
+        "trained": "original_max_position_embeddings",
+        "low": "low_freq_factor",
+        "high": "high_freq_factor",
+        "fast": "beta_fast",
+        "slow": "beta_slow",
+    }
+    return all(numbers[theirs.get(name, name)] == number for name, number in rule.items())
+
+
+def head_of(config: Any) -> int:
+    """Return the width of a head, of both parts with multi-head latent attention."""
+    parts = [getattr(config, f"qk_{part}_head_dim", None) for part in ("nope", "rope")]
+    if None not in parts:
+        return int(sum(part or 0 for part in parts))
+    explicit = getattr(config, "head_dim", None)
+    return int(explicit or config.hidden_size // config.num_attention_heads)
+
+
+def rope_of(config: Any) -> dict[str, Any]:
+    """Return the rotary settings of a configuration, of the layers that see everything."""
+    numbers = getattr(config, "rope_parameters", None) or {}
+    return dict(numbers.get("full_attention", numbers))
+
+
+def local_of(config: Any) -> float:
+    return float(config.rope_parameters["sliding_attention"]["rope_theta"])
+
+
+def test_a_wrong_value_disagrees_with_its_configuration() -> None:
+    for key, field, wrong in (
+        ("llama", "base", 100000),
+        ("falcon", "d", 128),
+        ("gpt-oss", "promised", 8192),
+        ("gpt-oss", "rule", {"kind": "yarn", "factor": 16}),
+        ("gpt-oss", "rule", {"kind": "linear"}),
+        ("modernbert", "local_base", 160000),
+        ("mistral-small-4", "rotary", 128),
+        ("hy3", "base", 10000),
+    ):
+        config = CONFIG_MAPPING[BY_KEY[key].type]()
+        assert agrees(field, BY_KEY[key][field], config)
+        assert not agrees(field, wrong, config), (key, field)
+
+
+@cache
+def function_of(module: str, name: str) -> Callable[..., Any]:
+    """Return a function of a modeling file of Transformers, without importing the file."""
+    spec = find_spec("transformers")
+    assert spec is not None and spec.origin is not None
+    path = Path(spec.origin).parent / "models" / module.removeprefix("modeling_") / f"{module}.py"
+    tree = ast.parse(path.read_text("utf-8"))
+    [found] = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == name]
+    space: dict[str, Any] = {"torch": torch}
+    source = "from __future__ import annotations\n" + ast.unparse(found)
+    exec(compile(source, str(path), "exec"), space)
+    made: Callable[..., Any] = space[name]
+    return made
+
+
+HALVES = [
+    found.key
+    for found in rotary()
+    if found["hf_layout"] and re.search(r": rotate_\w+$", found.values["hf_layout"].where)
+]
+
+
+@pytest.mark.parametrize("key", HALVES)
+def test_layout_in_transformers_is_that_of_its_code(key: str) -> None:
+    module, name = re.split(r"\.py: ", BY_KEY[key].values["hf_layout"].where)
+    turned = function_of(module, name)(torch.arange(1.0, 5.0).reshape(1, 1, 1, 4)).flatten()
+    layouts = {"half": [-3.0, -4.0, 1.0, 2.0], "interleaved": [-2.0, 1.0, -4.0, 3.0]}
+    assert turned.tolist() == layouts[BY_KEY[key]["hf_layout"]]
+
+
+def test_most_layouts_in_transformers_are_compared_with_its_code() -> None:
+    rest = {found.key for found in rotary() if found["hf_layout"]} - set(HALVES)
+    # functions of other names, read and not run
+    assert rest == {
+        "roformer",
+        "deepseek-v2",
+        "deepseek-v3",
+        "llama-4",
+        "gpt-oss",
+        "mistral-small-4",
+        "deepseek-v4",
+    }
+
+
+@pytest.mark.parametrize("key", ["deepseek-v3", "mistral-small-4"])
+def test_a_configuration_that_interleaves_says_so(key: str) -> None:
+    assert CONFIG_MAPPING[BY_KEY[key].type]().rope_interleave is True
+    assert BY_KEY[key]["hf_layout"] == "interleaved"
+
+
+ENTRY = """
+sources:
+  one: {kind: authors, title: a/b, url: "https://example.org"}
+models:
+  early: {name: A, by: B, year: [2023, one, here], scheme: [none, one, here]}
+  late:
+    name: A
+    by: B
+    type: llama
+    year: [2024, one, here]
+    scheme: [RoPE, one, here]
+    d: [64, one, here]
+    base: [10000, one, here]
+    trained: [1024, one, here]
+    promised: [4096, one, here]
+    rule: [{kind: yarn, factor: 4, trained: 1024}, one, here]
+    layout: [half, one, here]
+"""
+
+
+@pytest.mark.parametrize(
+    ("says", "instead", "complaint"),
+    [
+        ("    d:", "    heads:", "late has a field 'heads', which nothing reads"),
+        ("    scheme: [RoPE, one, here]\n", "", "late has no field 'scheme'"),
+        ("by: B, year", "year", "early has no field 'by'"),
+        ("d: [64, one, here]", "d: 64", "late: d is not \\[value, source, where\\]"),
+        ("d: [64, one, here]", "d: [64, one]", "late: d is not \\[value, source, where\\]"),
+        ("d: [64, one, here]", "d: [64, two, here]", "late: d has no source 'two'"),
+        ("d: [64, one, here]", "d: [64, one, ' ']", "late: d does not say where in its source"),
+        ("d: [64, one, here]", "d: [wide, one, here]", "d is 'wide', which is no positive whole"),
+        ("d: [64, one, here]", "d: [-64, one, here]", "d is -64, which is no positive whole"),
+        ("base: [10000,", "base: [1.5,", "base is 1.5, which is no positive whole number"),
+        ("    base:", "    rotary: [65, one, here]\n    base:", "rotates 65 of 64 dimensions"),
+        ("    base:", "    rotary: [33, one, here]\n    base:", "rotates 33 of 64 dimensions"),
+        ("[RoPE,", "[rope,", "'rope' is no scheme"),
+        ("[RoPE,", "[ALiBi,", "late: base is for models that rotate"),
+        ("layout: [half,", "layout: [halves,", "layout is 'halves'"),
+        ("kind: yarn", "kind: yarns", "is no rule"),
+        ("factor: 4", "factr: 4", "the rule has a number 'factr', which nothing reads"),
+        ("factor: 4", "factor: four", "the rule's factor is 'four'"),
+        ("trained: 1024}", "trained: 2048}", "the rule starts from another length"),
+        ("promised: [4096,", "promised: [1024,", "promises no more than it was trained on"),
+        ("year: [2024,", "year: [2022,", "not in the order of their years"),
+        ("models:", "  two: {kind: authors, title: c, url: 'https://c'}\nmodels:", "from two"),
+        ("kind: authors", "kind: rumour", "one is not a source with a kind"),
+        ('url: "https://example.org"', 'url: ""', "one is not a source with a kind"),
+        ("  late:", "  early:", "'early' more than once"),
+    ],
+)
+def test_a_planted_fault_is_refused(
+    says: str, instead: str, complaint: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "models.yml"
+    file.write_text(ENTRY, "utf-8")
+    assert [found.key for found in models(file)] == ["early", "late"]
+    assert says in ENTRY
+    file.write_text(ENTRY.replace(says, instead, 1), "utf-8")
+    with pytest.raises(ValueError, match=complaint):
+        models(file)
+
+
+def test_the_page_is_made_from_the_data() -> None:
+    assert models_page.PAGE.read_text("utf-8") == models_page.page()
+    assert FILE.is_file()
+
+
+def test_what_was_not_found_is_said_and_not_guessed() -> None:
+    unknown = models_page.row(model("qwen2-vl"))
+    assert unknown["d"] == unknown["slowest turn"] == unknown["never round"] == "not found"
+    assert "- Not found: width of a head" in models_page.entry(model("qwen2-vl"))
+    assert models_page.row(model("bloom"))["base"] == "—"
+    for found in models():
+        assert ("Not found" in models_page.entry(found)) == bool(found.missing())
+
+
+def test_a_digit_changed_in_the_table_is_noticed() -> None:
+    text = models_page.HEAD.replace("{{ 0", "{{ 1") + models_page.table().replace(
+        "54,410", "54,411"
+    )
+    found = problems(text)
+    assert any("54,411" in problem for problem in found)
+    assert any("len(models.rotary())" in problem for problem in found)
+
+
+def test_bases_are_counted_by_year() -> None:
+    assert set(bases(until=2022)) == {10000}
+    assert len(bases(since=2024)) + len(bases(until=2023)) == len(bases())
+    assert names()["models_table"]()[0]["year"] == "2017"
+
+
+def test_a_model_without_positions_and_every_address_has_its_place() -> None:
+    page = models_page.PAGE.read_text("utf-8")
+    assert model("kimi-linear")["scheme"] == "none"
+    for found in models():
+        assert page.count(f"(#{models_page.anchor(found)})") == 1
+        assert page.count(f"{{ #{models_page.anchor(found)} }}") == 1
+    assert import_module("scripts.book.page_names").NAMES["models"].model is model
+
+
+def test_chapter_5_leads_to_the_page() -> None:
+    chapter = (models_page.PAGE.parents[1] / "chapters" / "check-yourself.md").read_text("utf-8")
+    assert "[Models of today](../reference/models.md)" in chapter
