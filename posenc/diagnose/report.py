@@ -123,10 +123,10 @@ def diagnose(
     length = None if length is None else as_integer("length", length, least=1)
     trained = None if trained is None else as_integer("trained", trained, least=1)
     base = None if base is None else as_base(base)
-    if trained is None and base is not None:
-        raise ValueError(f"base needs trained, the length it was trained on; got base {base}")
+    if base is not None and trained is None:
+        raise ValueError("trained must be given where base is; got None")
     if trained is not None and length is None:
-        raise ValueError(f"trained needs length, how many tokens to feed it; got trained {trained}")
+        raise ValueError("length must be given where trained is; got None")
     answers = [
         sees_order(model, example, axis=axis),
         drowned_tokens(model, example, axis=axis),

@@ -139,11 +139,12 @@ def _judge(trial: Trial, *, asked: _Lengths, base: float | None) -> Diagnosis:
 # Angles
 
 SLOWED = (
-    "slow its frequencies, by a factor of {factor:g}. Without training"
+    "slow its frequencies {factor:g} times. Without training by"
     ' yarn_frequencies({d}, {factor:g}, {trained}, base={base:.10g}, ramp="pairs"), with queries'
-    " and keys times yarn_temperature({factor:g}) = {temperature:.4g}; ntk_frequencies are simpler"
-    " and help less. With a little training also interpolated_frequencies. Then ask again, with"
-    " base={base:.10g}."
+    " and keys times yarn_temperature({factor:g}) = {temperature:.4g};"
+    " ntk_frequencies({d}, {factor:g}, base={base:.10g}) is simpler and helps less. After some"
+    " training also by interpolated_frequencies({d}, {factor:g}, base={base:.10g}). Then ask again,"
+    " with base={base:.10g}."
 )
 DIVIDED = "divide positions by {factor:g}, and train a little, or train on {length} tokens."
 FITTING_NO_BASE = "divide the frequencies of these pairs by {factor:g}, and train a little."
@@ -202,7 +203,7 @@ def _base_of(omega: Frequencies) -> float | None:
     """
     steps = -np.diff(np.log(omega))
     step = (abs(omega[0] - 1) < 1e-4 and _first_step(steps)) or _first_step(steps[::-1])
-    return float(f"{math.exp(step * len(omega)):.6g}") if step > 0 else None
+    return float(f"{math.exp(step * len(omega)):.6g}") if step > 1e-5 else None
 
 
 def _first_step(steps: Frequencies) -> float:
@@ -230,10 +231,11 @@ def _judge_angles(pairs: _Pairs, asked: _Lengths, remedy: str) -> Diagnosis:
     if not len(unseen):
         may_be_slow = bool((2 * np.pi / pairs.now > trained).any())
         condition = ", if it was slowed since" if pairs.assumed and may_be_slow else ""
+        why += f" In {length} tokens none leaves its angles of training." if slow.any() else ""
         return answer(HEALTHY, f"every angle was met in training{condition}", why, numbers)
-    reach = "; ".join(
-        f"pair {i} reaches {(length - 1) * pairs.now[i]:.3g} rad, and was trained below"
-        f" {trained * pairs.trained[i]:.3g}"
+    reach = ", ".join(
+        f"pair {i} reaches {(length - 1) * pairs.now[i]:.3g} rad (in training it stayed below"
+        f" {trained * pairs.trained[i]:.3g})"
         for i in dict.fromkeys([unseen[0], unseen[-1]])
     )
     verdict = f"{len(unseen)} of {len(slow)} pairs meet angles that they were never trained on"
