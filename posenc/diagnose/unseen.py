@@ -127,7 +127,7 @@ def _judge(trial: Trial, *, asked: _Lengths, base: float | None) -> Diagnosis:
     trial.demand_three_tokens()
     short = rates(trial, trial.length)
     if short:
-        sets = _as_trained(short, _rates_at(trial, asked.length) or short, base)
+        sets = _as_trained(short, _rates_at(trial, asked.length, short), base)
         return _worst([_judge_angles(one, asked, SLOWED) for one in sets])
     waves = _waves(trial)
     if waves:
@@ -159,15 +159,20 @@ class _Pairs(NamedTuple):
     assumed: bool  # whether they are taken to have been scaled since training
 
 
-def _rates_at(trial: Trial, length: int) -> list[Tensor]:
-    """Return the frequencies in a sequence of this length, or none if the model does not read it.
+def _rates_at(trial: Trial, length: int, short: list[Tensor]) -> list[Tensor]:
+    """Return the frequencies in a sequence of this length, given those in a short one.
 
-    Its table may end before: `longest_input` tells.
+    They are taken to be the same where the model does not read so many tokens: its table may end
+    before, which `longest_input` tells.
     """
+    if length <= trial.length:
+        return short
     try:
-        return rates(trial, length) if length > trial.length else []
+        # A model may compute frequencies when it first reads so many tokens, and not again. Then
+        # its operations differ from run to run, and nothing is found at first.
+        return rates(trial, length) or rates(trial, length)
     except ForwardError:
-        return []
+        return short
 
 
 def _waves(trial: Trial) -> list[Tensor]:

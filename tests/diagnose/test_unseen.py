@@ -199,13 +199,18 @@ def test_ntk_frequencies_are_those_of_a_larger_base_unless_it_is_given() -> None
 
 
 class Dynamic(torch.nn.Module):
-    """Rotations of one kind up to the trained length, and of another beyond."""
+    """Rotations of one kind up to the trained length, and of another beyond.
+
+    In its first long text it computes something more, as one that keeps its frequencies does.
+    """
 
     def __init__(self, short: torch.nn.Module, long: torch.nn.Module) -> None:
         super().__init__()
-        self.short, self.long = short, long
+        self.short, self.long, self.kept = short, long, False
 
     def forward(self, x: Tensor) -> Tensor:
+        if not self.kept and x.shape[2] > TRAINED:
+            x, self.kept = x.neg().neg(), True
         rotated: Tensor = (self.short if x.shape[2] <= TRAINED else self.long)(x)
         return rotated
 
