@@ -62,7 +62,8 @@ def unseen_positions(
     - those of `base`, if it is given;
     - those of the short sequence, if the long one has others, as with dynamic NTK;
     - otherwise a geometric sequence, if the first three pairs or more are on one that begins at 1,
-      or the last three are on any: what departs from it is taken as set after training;
+      or the last three are on any: what departs from it is taken as set after training, unless it
+      slows pairs that come round as much as those that do not, as if for a shorter length;
     - otherwise those that are measured.
 
     A larger base, as NTK-aware scaling has, looks like one of training: give `base` there. Where a
@@ -139,15 +140,15 @@ def _judge(trial: Trial, *, asked: _Lengths, base: float | None) -> Diagnosis:
 # Angles
 
 SLOWED = (
-    "slow its frequencies {factor:g} times. Without training by"
+    "slow the pairs that do not come round by a factor of {factor:g}. Without training,"
     ' yarn_frequencies({d}, {factor:g}, {trained}, base={base:.10g}, ramp="pairs"), with queries'
     " and keys times yarn_temperature({factor:g}) = {temperature:.4g};"
-    " ntk_frequencies({d}, {factor:g}, base={base:.10g}) is simpler and helps less. After some"
-    " training also by interpolated_frequencies({d}, {factor:g}, base={base:.10g}). Then ask again,"
-    " with base={base:.10g}."
+    " ntk_frequencies({d}, {factor:g}, base={base:.10g}) is simpler and helps less. With some"
+    " training, interpolated_frequencies({d}, {factor:g}, base={base:.10g}). Then ask again, with"
+    " base={base:.10g}."
 )
 DIVIDED = "divide positions by {factor:g}, and train a little, or train on {length} tokens."
-FITTING_NO_BASE = "divide the frequencies of these pairs by {factor:g}, and train a little."
+WITHOUT_BASE = "divide the frequencies of these pairs by {factor:g}, and train a little."
 
 
 class _Pairs(NamedTuple):
@@ -221,8 +222,14 @@ def _first_step(steps: Frequencies) -> float:
 def _judge_angles(pairs: _Pairs, asked: _Lengths, remedy: str) -> Diagnosis:
     """Return the answer about a set of pairs."""
     trained, length = asked
-    factors = np.array([_rounded(x) for x in pairs.trained / pairs.now])
-    slow = 2 * np.pi / pairs.trained > trained
+    factors, slow = _factors(pairs), 2 * np.pi / pairs.trained > trained
+    # YaRN, and Llama 3, slow no pair wholly that came round in training, and keep the fastest.
+    if (
+        pairs.assumed
+        and factors[0] == 1
+        and np.isclose(factors, factors[-1], rtol=1e-4)[~slow].any()
+    ):
+        return _judge_angles(pairs._replace(trained=pairs.now, assumed=False), asked, remedy)
     unseen = np.flatnonzero(slow & (length - 1 >= trained * factors))
     numbers: dict[str, float] = {
         **asked._asdict(),
@@ -232,7 +239,7 @@ def _judge_angles(pairs: _Pairs, asked: _Lengths, remedy: str) -> Diagnosis:
         "factor": float(factors[-1]),
         **({} if pairs.base is None else {"base": pairs.base}),
     }
-    why = f"{_frequencies(pairs, factors[-1])} {_slow(slow, trained)}"
+    why = f"{_frequencies(pairs)} {_slow(slow, trained)}"
     if not len(unseen):
         may_be_slow = bool((2 * np.pi / pairs.now > trained).any())
         condition = ", if it was slowed since" if pairs.assumed and may_be_slow else ""
@@ -246,7 +253,7 @@ def _judge_angles(pairs: _Pairs, asked: _Lengths, remedy: str) -> Diagnosis:
     verdict = f"{len(unseen)} of {len(slow)} pairs meet angles that they were never trained on"
     why += f" In {length} tokens {reach}."
     factor = math.ceil(100 * length / trained) / 100
-    helps = (FITTING_NO_BASE if pairs.base is None else remedy).format(
+    helps = (remedy if _has_base(pairs) else WITHOUT_BASE).format(
         d=2 * len(slow),
         factor=factor,
         temperature=yarn_temperature(factor),
@@ -256,12 +263,27 @@ def _judge_angles(pairs: _Pairs, asked: _Lengths, remedy: str) -> Diagnosis:
     return answer(ILL, verdict, why, numbers, helps)
 
 
-def _frequencies(pairs: _Pairs, factor: float) -> str:
-    """Return in a sentence which frequencies these are; `factor` is that of the slowest."""
+def _factors(pairs: _Pairs) -> Frequencies:
+    """Return by how much each pair is slower than in training."""
+    return np.array([_rounded(x) for x in pairs.trained / pairs.now])
+
+
+def _has_base(pairs: _Pairs) -> bool:
+    """Say whether the frequencies of training are those of the base."""
+    if pairs.base is None:
+        return False
+    return _alike(pairs.trained, frequencies(2 * len(pairs.trained), base=pairs.base))
+
+
+def _frequencies(pairs: _Pairs) -> str:
+    """Return in a sentence which frequencies these are."""
     if pairs.base is None:
         return "Its frequencies fit no base, and are taken for those of training."
+    plain = frequencies(2 * len(pairs.now), base=pairs.base)
+    factor = _rounded(float(plain[-1] / pairs.now[-1]))
     slower = "" if factor == 1 else f", the slowest divided by {factor:.4g}"
-    return f"Its frequencies are those of base {pairs.base:,.10g}{slower}."
+    before = "" if _has_base(pairs) else ", for a shorter length than that of training"
+    return f"Its frequencies are those of base {pairs.base:,.10g}{slower}{before}."
 
 
 def _slow(slow: NDArray[np.bool_], trained: int) -> str:

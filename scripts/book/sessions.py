@@ -2,7 +2,8 @@
 
 A `pycon` fence holds a Python session; all of a page's sessions share one namespace. A `console`
 fence holds `$ python …` and what it prints. Whatever stands in such a fence is either typed, after
-a prompt, or printed; empty lines before a prompt or the end of the fence are neither.
+a prompt, or printed; empty lines before a prompt or the end of the fence are neither. A command
+that fails on purpose shows `[exit status 1]`, or which it was, as the last line.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ FENCE = re.compile(
 )
 PROMPTS = {"pycon": (">>> ", "... "), "console": ("$ ", "> ")}
 TRACEBACK = "Traceback (most recent call last):\n"
+STATUS = "[exit status "
 
 
 @dataclass(frozen=True)
@@ -109,13 +111,19 @@ def _run_python(session: Session, names: dict[str, Any], line: int) -> str:
 
 
 def _run_command(session: Session, names: dict[str, Any], line: int) -> str:
-    """Return what a command prints; it has to be Python, without a shell's pipes, and end well."""
+    """Return what a command prints; it has to be Python, without a shell's pipes.
+
+    It has to end well, unless the page shows an exit status, which is added to what it prints.
+    """
     words = shlex.split(session.source, comments=True)
     if words[0] != "python" or set("|&;<>") & set(words):
         raise ValueError("a console session runs `python …` alone, without a shell")
     done = subprocess.run(
         [sys.executable, *words[1:]], cwd=ROOT, capture_output=True, text=True, timeout=60
     )
+    printed = done.stdout + done.stderr
+    if STATUS in session.printed:
+        return f"{printed}{STATUS}{done.returncode}]\n"
     if done.returncode:
         raise RuntimeError(f"it ended with status {done.returncode}: {done.stderr[-500:]}")
-    return done.stdout + done.stderr
+    return printed

@@ -89,10 +89,10 @@ def test_the_answer_names_the_angles_and_what_to_set() -> None:
         f" 7 reaches {127 * omega[7]:.3g} rad (in training it stayed below {64 * omega[7]:.3g})."
     )
     assert found.remedy == (
-        "slow its frequencies 2 times. Without training by"
+        "slow the pairs that do not come round by a factor of 2. Without training,"
         ' yarn_frequencies(16, 2, 64, base=10000, ramp="pairs"), with queries and keys times'
         f" yarn_temperature(2) = {0.1 * math.log(2) + 1:.4g}; ntk_frequencies(16, 2, base=10000) is"
-        " simpler and helps less. After some training also by"
+        " simpler and helps less. With some training,"
         " interpolated_frequencies(16, 2, base=10000). Then ask again, with base=10000."
     )
 
@@ -115,6 +115,8 @@ def test_a_text_no_longer_than_training_brings_nothing_new() -> None:
         found = asked(rotating(), length=length)
         assert (found.status, found.verdict) == (HEALTHY, "it is no longer than in training")
     assert asked(rotating(), length=TRAINED + 1).ill
+    short = asked(rotating(), trained=5, length=6)
+    assert short.measured["unseen"] == PAIRS  # none comes round in 5 tokens
 
 
 def test_frequencies_of_rotations_are_measured_in_any_form() -> None:
@@ -179,9 +181,21 @@ def test_scaling_for_a_shorter_text_leaves_new_angles() -> None:
     assert "yarn_frequencies(16, 4, 64, base=10000" in found.remedy
 
 
+def test_scaling_made_for_a_shorter_training_is_not_taken_for_later_than_training() -> None:
+    """As in Llama 3.1: scaled for 8 times its first length, and trained on that length."""
+    model = rotating(yarn_frequencies(D, 8, 16, ramp="pairs"))
+    assert nn.unseen_positions(model, trained=16, length=128).status == HEALTHY
+    found = nn.unseen_positions(model, trained=128, length=200)
+    slow = 2 * np.pi / yarn_frequencies(D, 8, 16, ramp="pairs") > 128
+    assert (found.status, found.measured["unseen"]) == (ILL, slow.sum())
+    assert (found.measured["factor"], found.measured["base"]) == (1, 10000)
+    assert "divided by 8, for a shorter length than that of training." in found.why
+    assert found.remedy.startswith("divide the frequencies of these pairs by 1.57")
+
+
 def test_the_factor_to_set_is_never_below_that_of_the_lengths() -> None:
     found = asked(rotating(), trained=90, length=127)  # 1.4111 times as long
-    assert "slow its frequencies 1.42 times" in found.remedy
+    assert "by a factor of 1.42." in found.remedy
     omega = yarn_frequencies(D, 1.42, 90, ramp="pairs")
     assert asked(rotating(omega), trained=90, length=127).status == HEALTHY
 
@@ -201,7 +215,7 @@ def test_ntk_frequencies_are_those_of_a_larger_base_unless_it_is_given() -> None
 class Dynamic(torch.nn.Module):
     """Rotations of one kind up to the trained length, and of another beyond.
 
-    In its first long text it computes something more, as one that keeps its frequencies does.
+    In its first long text it computes more than in the next, as one that keeps frequencies does.
     """
 
     def __init__(self, short: torch.nn.Module, long: torch.nn.Module) -> None:
@@ -210,7 +224,9 @@ class Dynamic(torch.nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         if not self.kept and x.shape[2] > TRAINED:
-            x, self.kept = x.neg().neg(), True
+            self.kept = True
+            for _ in range(200):  # more operations than follow
+                torch.ones(3).neg()
         rotated: Tensor = (self.short if x.shape[2] <= TRAINED else self.long)(x)
         return rotated
 
