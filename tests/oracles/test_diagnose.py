@@ -177,7 +177,9 @@ def rotating(rope_type: str, theta: float = 10000.0, **others: Any) -> torch.nn.
     torch.manual_seed(0)
     rope = {"rope_type": rope_type, "rope_theta": theta, **others}
     longer = SMALL | {"max_position_embeddings": 64 if rope_type == "dynamic" else 128}
-    return them.LlamaForCausalLM(them.LlamaConfig(**longer, rope_parameters=rope))
+    config = them.LlamaConfig(**longer, rope_parameters=rope)
+    model: torch.nn.Module = them.LlamaForCausalLM(config)
+    return model
 
 
 @pytest.mark.parametrize("rule", SCALED)
