@@ -83,7 +83,7 @@ def unseen_positions(
 
     Returns:
         A `Diagnosis`. Verdicts: "it is no longer than in training"; "every angle was met in
-        training", also with ", if it was slowed since"; "… of … pairs meet angles that they were
+        training", also with ", if its frequencies were slowed afterwards"; "… of … pairs meet angles that they were
         never trained on", ill; "all rows were met in training", or "all biases"; "… of … positions
         have rows that were never trained", or "… of … distances have biases …", ill; "its biases
         grow with the distance and need no training"; "no positions reach the model", absent.
@@ -242,8 +242,8 @@ def _judge_angles(pairs: _Pairs, asked: _Lengths, remedy: str) -> Diagnosis:
     why = f"{_frequencies(pairs)} {_slow(slow, trained)}"
     if not len(unseen):
         may_be_slow = bool((2 * np.pi / pairs.now > trained).any())
-        condition = ", if it was slowed since" if pairs.assumed and may_be_slow else ""
-        why += f" In {length} tokens none leaves its angles of training." if slow.any() else ""
+        condition = ", if its frequencies were slowed afterwards" if pairs.assumed and may_be_slow else ""
+        why += f" In {length} tokens none goes beyond its angles of training." if slow.any() else ""
         return answer(HEALTHY, f"every angle was met in training{condition}", why, numbers)
     reach = ", ".join(
         f"pair {i} reaches {(length - 1) * pairs.now[i]:.3g} rad (in training it stayed below"
@@ -393,5 +393,5 @@ def _by_distance(x: Tensor, length: int) -> Tensor:
 
 def _has_equal_steps(biases: Tensor) -> bool:
     """Say whether rows, (key, …), have equal differences, up to rounding."""
-    steps = biases.double().diff(dim=0)
-    return bool((steps - steps[:1]).abs().max() <= 1e-4 * biases.abs().max())
+    steps = biases.cpu().double().diff(dim=0)
+    return bool((steps - steps[:1]).abs().max() <= 1e-4 * steps.abs().max())

@@ -160,7 +160,7 @@ def test_a_hundred_rotary_models_have_as_many_new_angles_as_the_formula_says() -
 @pytest.mark.parametrize("base", [None, 10000.0], ids=["measured", "given"])
 def test_what_helps_makes_it_healthy(remedy: object, base: float | None) -> None:
     found = asked(rotating(remedy), base=base)
-    condition = "" if base else ", if it was slowed since"
+    condition = "" if base else ", if its frequencies were slowed afterwards"
     assert found.status == HEALTHY
     assert found.verdict == f"every angle was met in training{condition}"
     assert (found.measured["slow"], found.measured["unseen"]) == (NEVER_ROUND, 0)
