@@ -28,8 +28,8 @@ from posenc.diagnose.trial import Example
 from posenc.diagnose.unseen import QUESTION, unseen_positions
 
 HOW_TO_ASK = (
-    "Say how many tokens a sequence of its training had, and how many you mean to feed it: trained="
-    " and length=, or --trained and --length."
+    "Say how many tokens a sequence of its training had, trained= or --trained, and how many you"
+    " mean to feed it, length= or --length."
 )
 UNASKED = Diagnosis(QUESTION, ABSENT, "not asked", HOW_TO_ASK)
 
