@@ -53,7 +53,7 @@ def unseen_positions(
 
     In a rotary model pair i is rotated by pω_i at position p. A pair whose wavelength 2π/ω_i is at
     most `trained` has met every angle in training. A slower one has met those below trained·ω_i,
-    and meets new ones from there on. So it is with the rows of sinusoids.
+    and meets new ones from there on. Sinusoidal rows that are added behave the same way.
 
     The frequencies are measured: from one position to the next, in a short sequence and in one of
     `length` tokens. They may have been slowed since training, by interpolation or YaRN for example.
@@ -78,7 +78,7 @@ def unseen_positions(
         trained: how many tokens a sequence had in training; in that before its frequencies were
             scaled, if they are.
         length: how many tokens a sequence is to have.
-        base: of the rotary frequencies in training; None to measure it.
+        base: of the frequencies in training, of all if there are several sets; None to measure it.
         axis: see `diagnose`.
 
     Returns:
