@@ -83,10 +83,11 @@ def unseen_positions(
 
     Returns:
         A `Diagnosis`. Verdicts: "it is no longer than in training"; "every angle was met in
-        training", also with ", if its frequencies were slowed afterwards"; "… of … pairs meet angles that they were
-        never trained on", ill; "all rows were met in training", or "all biases"; "… of … positions
-        have rows that were never trained", or "… of … distances have biases …", ill; "its biases
-        grow with the distance and need no training"; "no positions reach the model", absent.
+        training", also with ", if its frequencies were slowed afterwards"; "… of … pairs meet
+        angles that they were never trained on", ill; "all rows were met in training", or "all
+        biases"; "… of … positions have rows that were never trained", or "… of … distances have
+        biases …", ill; "its biases grow with the distance and need no training"; "no positions
+        reach the model", absent.
         Measured: `trained`, `length` and `unseen`, how many pairs, positions or distances are new;
         of angles also `pairs`, `slow`, how many do not come round within `trained` tokens,
         `factor`, by how much the slowest pair is slower than in training, and `base`, if known. Of
@@ -241,8 +242,8 @@ def _judge_angles(pairs: _Pairs, asked: _Lengths, remedy: str) -> Diagnosis:
     }
     why = f"{_frequencies(pairs)} {_slow(slow, trained)}"
     if not len(unseen):
-        may_be_slow = bool((2 * np.pi / pairs.now > trained).any())
-        condition = ", if its frequencies were slowed afterwards" if pairs.assumed and may_be_slow else ""
+        may_be_slow = pairs.assumed and bool((2 * np.pi / pairs.now > trained).any())
+        condition = ", if its frequencies were slowed afterwards" if may_be_slow else ""
         why += f" In {length} tokens none goes beyond its angles of training." if slow.any() else ""
         return answer(HEALTHY, f"every angle was met in training{condition}", why, numbers)
     reach = ", ".join(
