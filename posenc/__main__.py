@@ -40,9 +40,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         " current folder is searched too",
     )
     command.add_argument("--length", type=int, help="how many tokens you plan to feed it")
+    command.add_argument("--trained", type=int, help="how many tokens a sequence of training had")
+    command.add_argument("--base", type=float, help="rotary base in training, if changed since")
     command.add_argument("--axis", type=int, help="the sequence axis of the example input, 1 or 2")
     asked = parser.parse_args(arguments)
-    return diagnose(asked.model, asked.length, asked.axis) if asked.command else show()
+    if not asked.command:
+        return show()
+    options = {name: getattr(asked, name) for name in ("length", "trained", "base", "axis")}
+    return diagnose(asked.model, **options)
 
 
 def show() -> int:
@@ -59,11 +64,12 @@ def show() -> int:
     return HEALTHY
 
 
-def diagnose(place: str, length: int | None = None, axis: int | None = None) -> int:
+def diagnose(place: str, **options: Any) -> int:
     """Print the report on the model that the callable at `place` returns; return the exit status.
 
     `place` is written module:callable. The callable may also return a pair of model and example
-    input; see `posenc.nn.diagnose`.
+    input; the options are those of
+    `posenc.nn.diagnose`.
     """
     try:
         importlib.import_module("torch")
@@ -77,7 +83,7 @@ def diagnose(place: str, length: int | None = None, axis: int | None = None) -> 
     try:
         made = _made(place)
         model, example = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
-        report = nn.diagnose(model, example, length=length, axis=axis)
+        report = nn.diagnose(model, example, **options)
     except (Exception, SystemExit) as error:
         said = " ".join(f"{type(error).__name__}: {error}".split())
         print(f"posenc diagnose {place}: {said}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""What is wrong with a model: five questions, each answered by running a copy of it.
+"""What is wrong with a model: six questions, each answered by running a copy of it.
 
 A file a question
   order.py        does it see order?                          `sees_order`
@@ -6,10 +6,12 @@ A file a question
   collisions.py   do two positions collide in this dtype?     `colliding_positions`
   length.py       is a table shorter than the input?          `longest_input`
   layout.py       which layout do its rotary heads have?      `rope_layout`, `trained_layout`
-All five at once
+  unseen.py       were all positions met in training?         `unseen_positions`
+All at once
   report.py       the answers about one model                 `diagnose`, `Report`
 What these use: each file imports only from those below it
   ask.py          checks the arguments and asks a question
+  rotation.py     what a model rotates, and how fast
   parts.py        parts of a model, each run on its own
   indirect.py     order that enters other than by positions alone
   meetings.py     where positions meet tokens
@@ -21,9 +23,10 @@ What these use: each file imports only from those below it
   operations.py   watches single operations
   answers.py      one answer, or why there is none            `Diagnosis`
 
-Of the questions, only collisions.py uses others: order.py and length.py. Imported from outside are
-torch, numpy, `posenc._arguments` and `posenc._tensor_arguments`. Nothing here imports `posenc.nn`,
-which offers the functions under its own name.
+Of the questions, collisions.py uses order.py and length.py, and unseen.py the first three. Imported
+from outside are torch, numpy, `posenc.frequencies`, `posenc.scaling`, `posenc._arguments` and
+`posenc._tensor_arguments`. Nothing here imports `posenc.nn`, which offers the functions under its
+own name.
 """
 
 from posenc.diagnose.answers import Diagnosis
@@ -33,6 +36,7 @@ from posenc.diagnose.layout import rope_layout, trained_layout
 from posenc.diagnose.length import longest_input
 from posenc.diagnose.order import sees_order
 from posenc.diagnose.report import Report, diagnose
+from posenc.diagnose.unseen import unseen_positions
 
 __all__ = [
     "Diagnosis",
@@ -44,4 +48,5 @@ __all__ = [
     "rope_layout",
     "sees_order",
     "trained_layout",
+    "unseen_positions",
 ]

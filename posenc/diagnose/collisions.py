@@ -76,7 +76,7 @@ def colliding_positions(
 
 def _judge_collisions(trial: Trial, *, length: int) -> Diagnosis:
     trial.demand_three_tokens()
-    length = _comparable_length(trial, length)
+    length = comparable_length(trial, length)
     met = meetings(trial, length)
     if not met:
         return _judge_without_meetings(trial, length)
@@ -95,7 +95,7 @@ def _judge_collisions(trial: Trial, *, length: int) -> Diagnosis:
     return found
 
 
-def _comparable_length(trial: Trial, length: int) -> int:
+def comparable_length(trial: Trial, length: int) -> int:
     """Return the longest length up to this one that the model reads and that no size equals.
 
     Otherwise an axis of that size, as of a weight, would be taken for one of positions.

@@ -82,7 +82,7 @@ class _Lengths(NamedTuple):
 
 def _judge_rows(trial: Trial, *, limit: float) -> Diagnosis:
     trial.demand_three_tokens()
-    lengths = [_Lengths(_mean_length(x), _mean_length(y), x.shape[1]) for x, y in _sums(trial)]
+    lengths = [_Lengths(_mean_length(x), _mean_length(y), x.shape[1]) for x, y in sums(trial)]
     if not lengths:
         why = "Nothing that depends on positions alone is added to what depends on one token alone."
         return answer(ABSENT, "no positions are added to tokens", why)
@@ -117,7 +117,7 @@ def _remedy(root: float, scaled: float, *, enough: bool) -> str:
     )
 
 
-def _sums(trial: Trial) -> Iterator[tuple[Tensor, Tensor]]:
+def sums(trial: Trial) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield rows of tokens and of positions, (length, width) each, wherever the two are added.
 
     Rows are of tokens if exactly the one row changes whose token is replaced, and of positions if

@@ -5,8 +5,7 @@
 from __future__ import annotations
 
 import math
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -25,10 +24,9 @@ from posenc.diagnose.answers import (
 from posenc.diagnose.ask import ask
 from posenc.diagnose.isolation import undisturbed
 from posenc.diagnose.operations import hooked
-from posenc.diagnose.recording import by_position, compared, varies
-from posenc.diagnose.trial import SURE, Example, Trial
+from posenc.diagnose.rotation import PAIRS, Rotated, find_rotated, pairs
+from posenc.diagnose.trial import Example, Trial
 
-PAIRS = {"interleaved": "dimensions 2i and 2i + 1", "half": "dimensions i and i + d/2"}
 # By chance the pairs of random weights are so much alike once in three million.
 DEVIATIONS = 5
 CONVERT = "convert the projections of queries and keys: posenc.convert_projection."
@@ -120,18 +118,10 @@ def trained_layout(weight: Tensor, *, heads: int) -> Diagnosis:
 # What the code rotates
 
 
-class _Rotated(NamedTuple):
-    """Heads that are rotated: in which layout, in how many dimensions, and as they are at 0."""
-
-    layout: str
-    rotary_d: int
-    heads: Tensor  # (heads, d), at position 0, where a rotation changes nothing
-
-
 def _judge_layout(trial: Trial) -> Diagnosis:
     trial.demand_three_tokens()
     tokens = trial.repeated(trial.length)
-    rotated = _find_rotated(trial, tokens)
+    rotated = find_rotated(trial, tokens)
     if not rotated:
         why = "No query or key is turned from position to position and keeps its length."
         return answer(ABSENT, "nothing is turned", why)
@@ -148,7 +138,7 @@ def _judge_layout(trial: Trial) -> Diagnosis:
     return _compare_with_weights(widest, rows, reordered=reordered)
 
 
-def _compare_with_weights(rotated: _Rotated, rows: Tensor | None, *, reordered: bool) -> Diagnosis:
+def _compare_with_weights(rotated: Rotated, rows: Tensor | None, *, reordered: bool) -> Diagnosis:
     """Return the answer, given the rows of weights that made what is rotated, if they were found.
 
     `reordered` says that the model puts these rows in the order of the other layout.
@@ -172,106 +162,25 @@ def _compare_with_weights(rotated: _Rotated, rows: Tensor | None, *, reordered: 
     return answer(HEALTHY, verdict, f"{why} The projections' weights {said}.", numbers)
 
 
-def _find_rotated(trial: Trial, tokens: Tensor) -> list[_Rotated]:
-    """Return everything that is rotated, given one token repeated."""
-    other = trial.other(tokens[:, :1]).repeat_interleave(trial.length, dim=1)
-    found: list[_Rotated] = []
-    unclear = False
-    select = partial(_heads_or_factors, trial.length)
-    for name, given, changed in compared(trial, tokens, other, select):
-        by_token = [not torch.equal(x, y) for x, y in zip(given, changed, strict=True)]
-        for x, depends in zip(given, by_token, strict=True):
-            if depends:
-                rotated = _as_rotated(x, trial)
-                found += [rotated] if rotated else []
-            elif name == "mul" and any(by_token) and x.shape.count(trial.length) == 1:
-                unclear |= varies(by_position(x, trial.length))
-    if unclear and not found:
-        raise CannotTellError(
-            "positions are multiplied into what depends on tokens, but not seen to turn it, as"
-            " where they are added to the tokens as well"
-        )
-    return found
-
-
-def _heads_or_factors(length: int, name: str, given: list[Tensor]) -> list[Tensor]:
-    """Return the arguments that may be rotated, and all factors of products."""
-    return [x for x in given if name == "mul" or _may_be_heads(x, length)]
-
-
-def _may_be_heads(x: Tensor, length: int) -> bool:
-    """Say whether these may be heads, (…, length, d), of two pairs or more."""
-    return (
-        x.ndim >= 3
-        and x.shape[-2] == length
-        and x.shape[-1] >= 4
-        and x.shape[-1] % 2 == 0
-        and not x.is_complex()
-    )
-
-
-def _as_rotated(x: Tensor, trial: Trial) -> _Rotated | None:
-    """Return how a tensor, (…, length, d), is rotated from position to position, if it is.
-
-    It is if every pair of dimensions keeps its length, and what is in no pair does not change.
-    """
-    if not _may_be_heads(x, trial.length):
-        return None
-    heads = x.cpu().double().reshape(-1, trial.length, x.shape[-1])
-    size = float(heads.abs().max())
-    moved_by = (heads - heads[:, :1]).abs().amax(dim=(0, 1))
-    moves = (moved_by > 1e-6 * size).tolist()
-    if not any(moves):
-        return None
-    # Unless it is rotated, what moves by m changes its squared length by about size·m.
-    slack = max(1e-4, SURE * trial.epsilon()) * size * float(moved_by.max())
-    for layout, rotary_d, width in _pairings(moves):
-        if any(moves[rotary_d:]):
-            continue
-        first, second = _pairs(heads[..., :width], layout)
-        squared = first**2 + second**2
-        if _largest(squared - squared[:, :1]) <= slack:
-            return _Rotated(layout, rotary_d, heads[:, 0])
-    return None
-
-
-def _pairings(moves: list[bool]) -> list[tuple[str, int, int]]:
-    """Return the pairings to try, given which dimensions move.
-
-    Each is a layout, how many dimensions are rotated, and how many are paired.
-    """
-    d = len(moves)
-    last = max(place for place, moved in enumerate(moves) if moved) // 2 * 2 + 2
-    return [
-        ("interleaved", last, d),
-        *(("half", rotary_d, rotary_d) for rotary_d in range(d, 3, -2)),
-    ]
-
-
-def _pairs(x: Tensor, layout: str) -> tuple[Tensor, ...]:
-    """Return the first and the second dimension of every pair."""
-    return (x[..., 0::2], x[..., 1::2]) if layout == "interleaved" else x.chunk(2, dim=-1)
-
-
 def _other(layout: str) -> str:
     """Return the other layout."""
     return next(other for other in PAIRS if other != layout)
 
 
-def _reordered(rotated: _Rotated) -> _Rotated:
+def _reordered(rotated: Rotated) -> Rotated:
     """Return the same heads with their dimensions in the order of the other layout."""
     dimensions = rotated.heads[:, : rotated.rotary_d]
-    pairs = torch.stack(_pairs(dimensions, rotated.layout), dim=-1)
+    paired = torch.stack(pairs(dimensions, rotated.layout), dim=-1)
     if rotated.layout == "interleaved":
-        pairs = pairs.mT
-    heads = torch.cat([pairs.flatten(1), rotated.heads[:, rotated.rotary_d :]], dim=1)
+        paired = paired.mT
+    heads = torch.cat([paired.flatten(1), rotated.heads[:, rotated.rotary_d :]], dim=1)
     return rotated._replace(heads=heads)
 
 
 # What the weights say
 
 
-def _projections(trial: Trial, tokens: Tensor, rotated: list[_Rotated]) -> Tensor | None:
+def _projections(trial: Trial, tokens: Tensor, rotated: list[Rotated]) -> Tensor | None:
     """Return the rows of weights, (heads, rotary_d, d_model), that made what is rotated."""
     found: dict[tuple[int, int], Tensor] = {}
     for weight, output in _linear_outputs(trial, tokens):
@@ -352,13 +261,9 @@ def _judge_rows(rows: Tensor) -> Diagnosis:
 
 def _differences(lengths: Tensor, layout: str = "interleaved") -> Tensor:
     """Return the squared differences within pairs."""
-    first, second = _pairs(lengths, layout)
+    first, second = pairs(lengths, layout)
     return (first - second).square()
 
 
 def _shuffled(x: Tensor, generator: torch.Generator) -> Tensor:
     return x.gather(-1, torch.rand(x.shape, generator=generator).argsort(dim=-1))
-
-
-def _largest(x: Tensor) -> float:
-    return float(x.abs().max()) if x.numel() else 0.0

@@ -1,4 +1,4 @@
-"""All five questions at once: `diagnose`, and the `Report` that it returns.
+"""All questions at once: `diagnose`, and the `Report` that it returns.
 
 A model is run on a copy, in evaluation mode and without gradients, so that its mode, its weights,
 buffers and caches, and all generators of random numbers are afterwards as they were. But hooks run
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from posenc._arguments import as_integer
-from posenc.diagnose.answers import HEALTHY, ILL, UNDETERMINED, Diagnosis
+from posenc._arguments import as_base, as_integer
+from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, UNDETERMINED, Diagnosis
 from posenc.diagnose.ask import as_example, as_model
 from posenc.diagnose.collisions import colliding_positions
 from posenc.diagnose.drowned import drowned_tokens
@@ -25,6 +25,13 @@ from posenc.diagnose.layout import rope_layout
 from posenc.diagnose.length import longest_input
 from posenc.diagnose.order import sees_order
 from posenc.diagnose.trial import Example
+from posenc.diagnose.unseen import QUESTION, unseen_positions
+
+HOW_TO_ASK = (
+    "Say how many tokens a sequence of its training had, trained= or --trained, and how many you"
+    " mean to feed it, length= or --length."
+)
+UNASKED = Diagnosis(QUESTION, ABSENT, "not asked", HOW_TO_ASK)
 
 
 @dataclass(frozen=True)
@@ -34,10 +41,12 @@ class Report:
     Attributes:
         subject: the model, in words.
         diagnoses: the answers, a `Diagnosis` each, in the order of the questions.
+        unasked: questions that were not asked, each with what to say to ask it.
     """
 
     subject: str
     diagnoses: tuple[Diagnosis, ...]
+    unasked: tuple[Diagnosis, ...] = ()
 
     @property
     def ill(self) -> bool:
@@ -54,7 +63,7 @@ class Report:
         ill = sum(diagnosis.ill for diagnosis in self.diagnoses)
         open_ = sum(diagnosis.status == UNDETERMINED for diagnosis in self.diagnoses)
         summary = f"{ill} ill, {open_} undetermined, of {len(self.diagnoses)} questions."
-        return "\n\n".join([self.subject, *map(str, self.diagnoses), summary])
+        return "\n\n".join([self.subject, *map(str, self.diagnoses + self.unasked), summary])
 
 
 def diagnose(
@@ -62,9 +71,11 @@ def diagnose(
     example: Example = None,
     *,
     length: int | None = None,
+    trained: int | None = None,
+    base: float | None = None,
     axis: int | None = None,
 ) -> Report:
-    """Return the answers to all five questions about a model.
+    """Return the answers to all questions about a model.
 
     Args:
         model: any module that maps token ids, (batch, length), to a floating tensor or to
@@ -76,8 +87,12 @@ def diagnose(
             others stay as they are whatever the tokens, but of a tensor with a row for each text
             of the example all texts are given the first. One that is as long as the example
             leaves no other length to try.
-        length: how many tokens you mean to feed it; without it, the last question only finds out
-            how many it can take.
+        length: how many tokens you mean to feed it; without it, `longest_input` only finds out how
+            many it can take.
+        trained: how many tokens a sequence of its training had; without it, nothing is asked about
+            longer ones. Needs `length`. See `unseen_positions`.
+        base: of its rotary frequencies in training, if they were changed since; see
+            `unseen_positions`.
         axis: which axis of the example counts tokens, 1 or 2; None for 1. Of an example of three
             axes it has to be said where the model reads no other size of axis 1, and nothing else
             it is given is as long: then the length may be axis 2, as where channels come first.
@@ -88,9 +103,10 @@ def diagnose(
 
     Raises:
         TypeError: `model` is not a module, `example` no tensor or mapping with one in front,
-            `length` not an integer.
+            `length` or `trained` not an integer, `base` not a number.
         ValueError: the example is empty or not finite, or has no such axis for the length; `length`
-            is below 1.
+            or `trained` is below 1, or `trained` given without `length`, or `base` without it;
+            `base` is out of range.
 
     Source:
         Each question has its own.
@@ -105,16 +121,23 @@ def diagnose(
     """
     model, example = as_model(model), as_example(example)
     length = None if length is None else as_integer("length", length, least=1)
-    return Report(
-        _subject(model),
-        (
-            sees_order(model, example, axis=axis),
-            drowned_tokens(model, example, axis=axis),
-            colliding_positions(model, example, axis=axis),
-            longest_input(model, example, length=length, axis=axis),
-            rope_layout(model, example, axis=axis),
-        ),
-    )
+    trained = None if trained is None else as_integer("trained", trained, least=1)
+    base = None if base is None else as_base(base)
+    if base is not None and trained is None:
+        raise ValueError("trained must be given where base is; got None")
+    if trained is not None and length is None:
+        raise ValueError("length must be given where trained is; got None")
+    answers = [
+        sees_order(model, example, axis=axis),
+        drowned_tokens(model, example, axis=axis),
+        colliding_positions(model, example, axis=axis),
+        longest_input(model, example, length=length, axis=axis),
+        rope_layout(model, example, axis=axis),
+    ]
+    if trained is None or length is None:
+        return Report(_subject(model), tuple(answers), (UNASKED,))
+    beyond = unseen_positions(model, example, trained=trained, length=length, base=base, axis=axis)
+    return Report(_subject(model), (*answers, beyond))
 
 
 def _subject(model: nn.Module) -> str:

@@ -21,12 +21,13 @@ All together
   Text to ids and back          `create_tokenizer`, `ByteTokenizer`,   posenc/nn/tokenizer.py
                                 `WordTokenizer`
 What is wrong with a model
-  All five questions            `diagnose`                             posenc/diagnose/report.py
+  All questions at once         `diagnose`                             posenc/diagnose/report.py
   Does it see order?            `sees_order`                           posenc/diagnose/order.py
   Do positions drown tokens?    `drowned_tokens`                       posenc/diagnose/drowned.py
   Do positions collide?         `colliding_positions`                  posenc/diagnose/collisions.py
   Is a table too short?         `longest_input`                        posenc/diagnose/length.py
   Which layout is rotary?       `rope_layout`, `trained_layout`        posenc/diagnose/layout.py
+  Was it trained so long?       `unseen_positions`                     posenc/diagnose/unseen.py
 
 Each call computes angles and biases in float64 and indices in integers. What is added is cast at
 the end; a rotation uses cosines and sines that were cast. So the sinusoids, RoPE and ALiBi need a
@@ -44,6 +45,7 @@ from posenc.diagnose import (
     rope_layout,
     sees_order,
     trained_layout,
+    unseen_positions,
 )
 from posenc.nn.alibi import ALiBi
 from posenc.nn.attention import attention
@@ -92,4 +94,5 @@ __all__ = [
     "rope_layout",
     "sees_order",
     "trained_layout",
+    "unseen_positions",
 ]

@@ -2,7 +2,8 @@
 
 A `pycon` fence contains a Python session; all sessions on a page share one namespace. A `console`
 fence contains `$ python …` and its output. Every line in such a fence is input, after a prompt, or
-output; empty lines before a prompt or the end of the fence are neither.
+output; empty lines before a prompt or the end of the fence are neither. A command that is meant to
+fail shows `[exit status 1]` as the last line of its output.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ FENCE = re.compile(
 )
 PROMPTS = {"pycon": (">>> ", "... "), "console": ("$ ", "> ")}
 TRACEBACK = "Traceback (most recent call last):\n"
+STATUS = "[exit status "
 
 
 @dataclass(frozen=True)
@@ -109,13 +111,20 @@ def _run_python(session: Session, names: dict[str, Any], line: int) -> str:
 
 
 def _run_command(session: Session, names: dict[str, Any], line: int) -> str:
-    """Return the output of a command, which must be `python …` without shell syntax."""
+    """Return the output of a command, which must be `python …` without shell syntax.
+
+    A nonzero exit status is an error unless the page shows an exit status, which is then part of
+    the output.
+    """
     words = shlex.split(session.source, comments=True)
     if words[0] != "python" or set("|&;<>") & set(words):
         raise ValueError("a console session can only run `python …`, without shell syntax")
     done = subprocess.run(
         [sys.executable, *words[1:]], cwd=ROOT, capture_output=True, text=True, timeout=60
     )
+    printed = done.stdout + done.stderr
+    if STATUS in session.printed:
+        return f"{printed}{STATUS}{done.returncode}]\n"
     if done.returncode:
         raise RuntimeError(f"exit status {done.returncode}: {done.stderr[-500:]}")
-    return done.stdout + done.stderr
+    return printed

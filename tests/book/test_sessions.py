@@ -101,6 +101,15 @@ def test_what_fails_unannounced_is_an_error_with_its_line(page: str, says: str) 
         corrections(page)
 
 
+def test_a_command_may_fail_where_the_page_shows_its_exit_status() -> None:
+    page = "```console\n$ python -c 'print(7); raise SystemExit(3)'\n7\n[exit status 3]\n```\n"
+    assert mended(page) == page
+    assert mended(page.replace("status 3]", "status 0]")) == page
+    assert mended(page.replace("7\n[", "8\n[")) == page
+    well = page.replace("; raise SystemExit(3)", "")
+    assert mended(well) == well.replace("status 3]", "status 0]")
+
+
 @pytest.mark.parametrize("page", ["```pycon\n1\n```\n", "```console\n1\n$ python -V\n```\n"])
 def test_a_session_begins_with_a_prompt(page: str) -> None:
     with pytest.raises(ValueError, match="a session must begin with"):

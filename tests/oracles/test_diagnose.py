@@ -21,8 +21,8 @@ from typing import Any
 import pytest
 import torch
 
-from posenc import nn
-from posenc.diagnose.answers import ABSENT, HEALTHY, UNDETERMINED
+from posenc import nn, wavelengths
+from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, UNDETERMINED
 
 # Some of transformers' modules script a function as they are imported.
 WORDS: dict[str, Any] = {"vocab_size": 100, "bos_token_id": 1, "eos_token_id": 2}
@@ -147,3 +147,62 @@ def test_t5_whole_is_diagnosed_when_its_decoder_is_given_something_to_begin_with
     report = nn.diagnose(model, {"input_ids": ids, "decoder_input_ids": ids[:, :1]})
     assert report.status == HEALTHY
     assert report.diagnoses[0].verdict == "it sees order"
+
+
+# How transformers scales the frequencies of a model that was trained on 64 tokens, and what is then
+# true of 128: of 8 pairs, 5 do not come round in 64. Dynamic NTK keeps the slowest below the angles
+# of training, and by its larger factor some others; the other rules keep all.
+SCALED: dict[str, tuple[dict[str, Any], str, int]] = {
+    "default": ({}, ILL, 5),
+    "linear": ({"factor": 2.0}, HEALTHY, 0),
+    "linear, too little": ({"rope_type": "linear", "factor": 1.5}, ILL, 5),
+    "yarn": ({"factor": 2.0, "original_max_position_embeddings": 64}, HEALTHY, 0),
+    "llama3": (
+        {
+            "factor": 2.0,
+            "low_freq_factor": 1.0,
+            "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 64,
+        },
+        HEALTHY,
+        0,
+    ),
+}
+
+
+def rotating(rope_type: str, theta: float = 10000.0, **others: Any) -> torch.nn.Module:
+    """Return a small Llama whose frequencies are scaled by a rule of transformers."""
+    import transformers as them
+
+    torch.manual_seed(0)
+    rope = {"rope_type": rope_type, "rope_theta": theta, **others}
+    longer = SMALL | {"max_position_embeddings": 64 if rope_type == "dynamic" else 128}
+    config = them.LlamaConfig(**longer, rope_parameters=rope)
+    model: torch.nn.Module = them.LlamaForCausalLM(config)
+    return model
+
+
+@pytest.mark.parametrize("rule", SCALED)
+def test_scaled_frequencies_of_llama_are_told_from_those_of_its_training(rule: str) -> None:
+    settings, status, unseen = SCALED[rule]
+    model = rotating(**{"rope_type": rule, **settings})
+    found = nn.unseen_positions(model, trained=64, length=128)
+    assert (found.status, found.measured["unseen"]) == (status, unseen), str(found)
+    assert (found.measured["slow"], found.measured["base"]) == (5, 10000)
+
+
+def test_dynamic_frequencies_of_llama_are_compared_with_those_of_a_short_text() -> None:
+    """At twice the length and a factor of 2 its base is that of NTK-aware scaling by 3."""
+    found = nn.unseen_positions(rotating("dynamic", factor=2.0), trained=64, length=128)
+    slowest = 3.0
+    by = slowest ** (torch.arange(8) / 7)
+    slow = torch.from_numpy(wavelengths(16)) > 64
+    assert found.measured["unseen"] == int((slow & (64 * by <= 127)).sum()) > 0
+    assert found.measured["factor"] == pytest.approx(slowest, rel=1e-5)
+
+
+@pytest.mark.parametrize("theta", [100.0, 500_000.0, 1_000_000.0])
+def test_the_base_of_llama_is_measured(theta: float) -> None:
+    found = nn.unseen_positions(rotating("default", theta), trained=64, length=128)
+    assert found.measured["base"] == theta
+    assert found.measured["slow"] == int((wavelengths(16, base=theta) > 64).sum())

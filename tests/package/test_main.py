@@ -85,6 +85,9 @@ CONFIG = dict(vocab_size=50, max_len=40, d_model=16, heads=2, layers=1)
 def healthy():
     return nn.GPTModel(**CONFIG)
 
+def rotary():
+    return nn.GPTModel(**CONFIG, pos_type="rope")
+
 def forgetful():
     return nn.GPTModel(**CONFIG, pos_type="none")
 
@@ -164,6 +167,23 @@ def test_an_ill_model_gives_status_1_and_a_remedy(diagnosed: Diagnosed) -> None:
     assert "[ ILL] Does it see order?\n       It does not see order. " in said
     assert "What helps: give it positions" in said
     assert diagnosed("zoo_of_tests:healthy", "--length", "41")[0] == 1
+
+
+def test_a_text_longer_than_training_is_asked_about_where_its_length_is_given(
+    diagnosed: Diagnosed,
+) -> None:
+    status, said, _ = diagnosed("zoo_of_tests:rotary", "--length", "80")
+    assert (status, "Not asked. Say how many tokens" in said) == (0, True)
+    asked = ("zoo_of_tests:rotary", "--length", "80", "--trained")
+    status, said, _ = diagnosed(*asked, "40")
+    assert status == 1
+    assert "3 of 4 pairs meet angles that they were never trained on." in " ".join(said.split())
+    assert said.endswith("1 ill, 0 undetermined, of 6 questions.\n")
+    assert "base 10,000" in said
+    assert "base 100," in diagnosed(*asked, "40", "--base", "100")[1]
+    assert diagnosed(*asked, "80")[0] == 0
+    status, _, wrong = diagnosed("zoo_of_tests:rotary", "--trained", "40")
+    assert (status, "length must be given where trained is" in wrong) == (2, True)
 
 
 def test_the_sequence_axis_can_be_given(diagnosed: Diagnosed) -> None:

@@ -1,0 +1,399 @@
+"""Which positions of a longer text were never met in training."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from posenc import (
+    frequencies,
+    interpolated_frequencies,
+    nn,
+    ntk_frequencies,
+    t5_bucket_starts,
+    wavelengths,
+    yarn_frequencies,
+)
+from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, UNDETERMINED, Diagnosis
+from tests.diagnose.models import (
+    VOCAB,
+    Attending,
+    Mingled,
+    Model,
+    Reader,
+    Rotary,
+    Stepping,
+    Table,
+    sines,
+)
+from tests.diagnose.random_models import HUNDRED, Chance
+
+D, TRAINED, LENGTH = 16, 64, 128
+PAIRS = D // 2
+NEVER_ROUND = int((wavelengths(D) > TRAINED).sum())
+
+
+def rotating(omega: object = None, d: int = D, **form: object) -> Model:
+    """Return a model whose heads of width d are rotated by these frequencies, or by a base."""
+    options = form if omega is None else {"frequencies": omega, **form}
+    return Reader(
+        d_model=2 * d,
+        causal=True,
+        rotary=lambda: nn.RotaryEmbedding(d, **options),  # type: ignore[arg-type]
+    )
+
+
+def asked(model: Model, **others: object) -> Diagnosis:
+    """Return the answer about 128 tokens after a training on 64."""
+    settings: dict[str, object] = {"trained": TRAINED, "length": LENGTH, **others}
+    return nn.unseen_positions(model, **settings)  # type: ignore[arg-type]
+
+
+# Frequencies of training
+
+
+@pytest.mark.parametrize("layout", ["interleaved", "half"])
+@pytest.mark.parametrize("base", [100.0, 10000.0, 500000.0])
+def test_slow_pairs_of_a_rotary_model_meet_new_angles(base: float, layout: str) -> None:
+    model = rotating(base=base, layout=layout)
+    slow = int((wavelengths(D, base=base) > TRAINED).sum())
+    found = asked(model)
+    assert found.measured == {
+        "trained": TRAINED,
+        "length": LENGTH,
+        "pairs": PAIRS,
+        "slow": slow,
+        "unseen": slow,
+        "factor": 1,
+        "base": base,
+    }
+    assert (found.status, found.verdict) == (
+        ILL,
+        f"{slow} of {PAIRS} pairs meet angles that they were never trained on",
+    )
+
+
+def test_the_answer_names_the_angles_and_what_to_set() -> None:
+    found = asked(rotating())
+    omega = frequencies(D)
+    first = PAIRS - NEVER_ROUND
+    assert found.why == (
+        f"Its frequencies are those of base 10,000. {NEVER_ROUND} of {PAIRS} pairs do not come"
+        f" round once within 64 tokens. In 128 tokens pair {first} reaches"
+        f" {127 * omega[first]:.3g} rad (in training it stayed below {64 * omega[first]:.3g}), pair"
+        f" 7 reaches {127 * omega[7]:.3g} rad (in training it stayed below {64 * omega[7]:.3g})."
+    )
+    assert found.remedy == (
+        "slow the pairs that do not come round by a factor of 2. Without training,"
+        ' yarn_frequencies(16, 2, 64, base=10000, ramp="pairs"), with queries and keys times'
+        f" yarn_temperature(2) = {0.1 * math.log(2) + 1:.4g}; ntk_frequencies(16, 2, base=10000) is"
+        " simpler and helps less. With some training,"
+        " interpolated_frequencies(16, 2, base=10000). Then ask again, with base=10000."
+    )
+
+
+def test_a_single_slow_pair_is_named_once() -> None:
+    found = asked(rotating(base=20.0))
+    assert found.measured["unseen"] == found.measured["slow"] == 1
+    assert found.why.count("reaches") == 1
+
+
+def test_if_all_pairs_come_round_every_angle_was_met() -> None:
+    found = nn.unseen_positions(rotating(base=20.0), trained=90, length=200)
+    assert wavelengths(D, base=20.0).max() < 90
+    assert (found.status, found.verdict) == (HEALTHY, "every angle was met in training")
+    assert found.why.endswith("All 8 pairs come round within 90 tokens.")
+
+
+def test_a_text_no_longer_than_training_brings_nothing_new() -> None:
+    for length in (1, TRAINED - 1, TRAINED):
+        found = asked(rotating(), length=length)
+        assert (found.status, found.verdict) == (HEALTHY, "it is no longer than in training")
+    assert asked(rotating(), length=TRAINED + 1).ill
+    short = asked(rotating(), trained=5, length=6)
+    assert short.measured["unseen"] == PAIRS  # none comes round in 5 tokens
+
+
+def test_frequencies_of_rotations_are_measured_in_any_form() -> None:
+    """In part of the head, in float32 as most code has them, and in half precision."""
+    partial = asked(rotating(rotary_d=8))
+    assert (partial.measured["pairs"], partial.measured["base"]) == (4, 10000)
+    assert partial.measured["slow"] == (wavelengths(8) > TRAINED).sum()
+    for dtype in (torch.float32, torch.bfloat16):
+        model = Reader(d_model=32, causal=True, rotary=lambda: Rotary(D, torch.float32)).to(dtype)
+        found = asked(model)
+        assert (found.measured["unseen"], found.measured["base"]) == (NEVER_ROUND, 10000)
+
+
+@pytest.mark.no_cover
+def test_a_hundred_rotary_models_have_as_many_new_angles_as_the_formula_says() -> None:
+    for seed in HUNDRED:
+        chance = Chance(seed)
+        d, base = chance.choice([8, 16, 32]), chance.choice([50.0, 1000.0, 10000.0, 1e6])
+        trained, times = chance.randrange(20, 100), chance.choice([1, 2, 3.5])
+        model = rotating(interpolated_frequencies(d, times, base=base), d)
+        length = chance.randrange(trained + 1, 300)
+        found = nn.unseen_positions(model, trained=trained, length=length, base=base)
+        slow = wavelengths(d, base=base) > trained
+        new = (length - 1) / times >= trained
+        assert found.measured["slow"] == slow.sum(), seed
+        assert found.measured["unseen"] == slow.sum() * new, seed
+        assert found.ill == (new and slow.any()), seed
+
+
+# Frequencies that were scaled
+
+
+@pytest.mark.parametrize(
+    "remedy",
+    [
+        yarn_frequencies(D, 2, TRAINED, ramp="pairs"),
+        interpolated_frequencies(D, 2),
+    ],
+    ids=["YaRN", "interpolation"],
+)
+@pytest.mark.parametrize("base", [None, 10000.0], ids=["measured", "given"])
+def test_what_helps_makes_it_healthy(remedy: object, base: float | None) -> None:
+    found = asked(rotating(remedy), base=base)
+    condition = "" if base else ", if its frequencies were slowed afterwards"
+    assert found.status == HEALTHY
+    assert found.verdict == f"every angle was met in training{condition}"
+    assert (found.measured["slow"], found.measured["unseen"]) == (NEVER_ROUND, 0)
+    assert (found.measured["factor"], found.measured["base"]) == (2, 10000)
+    assert "the slowest divided by 2." in found.why
+
+
+def test_yarn_of_the_paper_is_recognised_though_it_slows_every_pair() -> None:
+    omega = yarn_frequencies(D, 2, TRAINED)
+    assert omega[0] < 1
+    found = asked(rotating(omega))
+    assert (found.status, found.measured["base"]) == (HEALTHY, 10000)
+
+
+def test_scaling_for_a_shorter_text_leaves_new_angles() -> None:
+    found = asked(rotating(yarn_frequencies(D, 2, TRAINED, ramp="pairs")), length=2 * LENGTH)
+    assert (found.status, found.measured["unseen"]) == (ILL, NEVER_ROUND)
+    assert "yarn_frequencies(16, 4, 64, base=10000" in found.remedy
+
+
+def test_scaling_made_for_a_shorter_training_is_not_taken_for_later_than_training() -> None:
+    """As in Llama 3.1: scaled for 8 times its first length, and trained on that length."""
+    model = rotating(yarn_frequencies(D, 8, 16, ramp="pairs"))
+    assert nn.unseen_positions(model, trained=16, length=128).status == HEALTHY
+    found = nn.unseen_positions(model, trained=128, length=200)
+    slow = 2 * np.pi / yarn_frequencies(D, 8, 16, ramp="pairs") > 128
+    assert (found.status, found.measured["unseen"]) == (ILL, slow.sum())
+    assert (found.measured["factor"], found.measured["base"]) == (1, 10000)
+    assert "divided by 8, for a shorter length than that of training." in found.why
+    assert found.remedy.startswith("divide the frequencies of these pairs by 1.57")
+
+
+def test_the_factor_to_set_is_never_below_that_of_the_lengths() -> None:
+    found = asked(rotating(), trained=90, length=127)  # 1.4111 times as long
+    assert "by a factor of 1.42." in found.remedy
+    omega = yarn_frequencies(D, 1.42, 90, ramp="pairs")
+    assert asked(rotating(omega), trained=90, length=127).status == HEALTHY
+
+
+def test_ntk_frequencies_are_those_of_a_larger_base_unless_it_is_given() -> None:
+    model = rotating(ntk_frequencies(D, 2))
+    larger = 10000 * 2 ** (D / (D - 2))
+    found = asked(model)
+    assert (found.status, found.measured["factor"]) == (ILL, 1)
+    assert found.measured["base"] == pytest.approx(larger, rel=1e-5)
+    found = asked(model, base=10000)
+    assert (found.status, found.measured["factor"]) == (ILL, 2)
+    assert found.measured["slow"] == NEVER_ROUND
+    assert found.measured["unseen"] == NEVER_ROUND - 1  # all but the slowest
+
+
+class Dynamic(torch.nn.Module):
+    """Rotations of one kind up to the trained length, and of another beyond.
+
+    In its first long text it computes more than in the next, as one that keeps frequencies does.
+    """
+
+    def __init__(self, short: torch.nn.Module, long: torch.nn.Module) -> None:
+        super().__init__()
+        self.short, self.long, self.kept = short, long, False
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.kept and x.shape[2] > TRAINED:
+            self.kept = True
+            for _ in range(200):  # more operations than follow
+                torch.ones(3).neg()
+        rotated: Tensor = (self.short if x.shape[2] <= TRAINED else self.long)(x)
+        return rotated
+
+
+def dynamic(**long: object) -> Model:
+    """Return a model with the frequencies of base 10000, and others in a long text."""
+    return Reader(
+        d_model=2 * D,
+        rotary=lambda: Dynamic(nn.RotaryEmbedding(D), nn.RotaryEmbedding(D, **long)),  # type: ignore[arg-type]
+    )
+
+
+def test_frequencies_that_change_with_the_length_are_those_of_the_short_text_in_training() -> None:
+    found = asked(dynamic(frequencies=interpolated_frequencies(D, 2)))
+    assert (found.status, found.verdict) == (HEALTHY, "every angle was met in training")
+    assert found.measured["factor"] == 2
+    found = asked(dynamic(frequencies=ntk_frequencies(D, 2)))
+    assert (found.status, found.measured["unseen"]) == (ILL, NEVER_ROUND - 1)
+    assert found.measured["base"] == 10000
+
+
+def test_pairs_that_rotate_at_one_length_alone_are_undetermined() -> None:
+    found = asked(dynamic(rotary_d=8))
+    assert found.status == UNDETERMINED
+    assert "other pairs rotate in a long sequence" in found.why
+
+
+@pytest.mark.parametrize(
+    "omega", [np.linspace(1, 0.01, PAIRS), np.full(PAIRS, 0.05)], ids=["even steps", "all equal"]
+)
+def test_frequencies_that_fit_no_base_are_taken_for_those_of_training(
+    omega: np.ndarray[tuple[int], np.dtype[np.float64]],
+) -> None:
+    found = asked(rotating(omega))
+    slow = (2 * np.pi / omega > TRAINED).sum()
+    assert (found.measured["slow"], found.measured["unseen"]) == (slow, slow)
+    assert "base" not in found.measured
+    assert "fit no base" in found.why
+    assert found.remedy == "divide the frequencies of these pairs by 2, and train a little."
+
+
+def test_of_several_sets_of_frequencies_the_worst_is_reported() -> None:
+    for bases in ([100.0, 10000.0], [10000.0, 100.0]):
+        given = iter(bases)
+        model = Reader(d_model=2 * D, rotary=lambda: nn.RotaryEmbedding(D, base=next(given)))  # noqa: B023
+        found = asked(model)
+        assert (found.measured["base"], found.measured["unseen"]) == (10000, NEVER_ROUND)
+
+
+class Counted(torch.nn.Module):
+    """A rotation whose positions are counted in another way."""
+
+    def __init__(self, count: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self.rotary, self.count = nn.RotaryEmbedding(D), count
+
+    def forward(self, x: Tensor) -> Tensor:
+        rotated: Tensor = self.rotary(x, positions=self.count(torch.arange(x.shape[2])))
+        return rotated
+
+
+@pytest.mark.parametrize(
+    "count",
+    [lambda places: places % 40, lambda places: places // 3, lambda places: places**2],
+    ids=["starts again", "three alike", "squared"],
+)
+def test_angles_out_of_proportion_to_positions_are_undetermined(
+    count: Callable[[Tensor], Tensor],
+) -> None:
+    found = asked(Reader(d_model=2 * D, rotary=lambda: Counted(count)))
+    assert found.status == UNDETERMINED
+    assert "not proportional to the positions" in found.why
+
+
+def test_a_rotary_table_that_ends_does_not_hide_new_angles() -> None:
+    rows = torch.arange(100)
+
+    def ending(places: Tensor) -> Tensor:
+        return rows[places]
+
+    found = asked(Reader(d_model=2 * D, rotary=lambda: Counted(ending)))
+    assert (found.status, found.measured["unseen"]) == (ILL, NEVER_ROUND)
+
+
+# Rows and biases
+
+
+def test_sinusoids_that_are_added_meet_new_angles() -> None:
+    for model in (
+        Reader(sines(D)),
+        nn.GPTModel(VOCAB, 64, D, heads=2, layers=1, pos_type="sinusoidal"),
+    ):
+        found = asked(model)
+        assert (found.measured["pairs"], found.measured["unseen"]) == (PAIRS, NEVER_ROUND)
+        assert (found.status, found.measured["base"]) == (ILL, 10000)
+        assert found.remedy == "divide positions by 2, and train a little, or train on 128 tokens."
+
+
+def test_a_table_that_is_longer_than_training_has_rows_that_were_never_trained() -> None:
+    found = asked(Reader(Table(200, D)))
+    assert found.verdict == "64 of 128 positions have rows that were never trained"
+    assert (found.status, found.measured["unseen"]) == (ILL, 64)
+    assert "as rows added to tokens" in found.why
+    assert "LearnedPositionalEmbedding.resized" in found.remedy
+
+
+def test_a_table_that_ends_at_the_trained_length_is_left_to_another_question() -> None:
+    model = nn.GPTModel(VOCAB, TRAINED, D, heads=2, layers=1)
+    found = asked(model)
+    assert found.status == UNDETERMINED
+    assert "of more than 64 tokens no text could be compared" in found.why
+    assert nn.longest_input(model, length=LENGTH).ill
+
+
+def test_rows_that_come_again_are_not_new() -> None:
+    found = asked(Reader(Table(TRAINED - 1, D, wraps=True)))
+    assert (found.status, found.verdict) == (HEALTHY, "all rows were met in training")
+
+
+def test_alibi_needs_no_training() -> None:
+    found = asked(nn.GPTModel(VOCAB, 64, D, heads=2, layers=1, pos_type="alibi"))
+    assert found.verdict == "its biases grow with the distance and need no training"
+    assert found.status == HEALTHY
+
+
+@pytest.mark.parametrize(("trained", "status"), [(64, ILL), (120, HEALTHY)])
+def test_buckets_of_t5_are_new_unless_training_reached_the_last(trained: int, status: str) -> None:
+    """The last of 32 buckets, one direction each, begins below 120."""
+    assert int(t5_bucket_starts(bidirectional=False)[-1]) < 120
+    model = nn.GPTModel(VOCAB, 64, D, heads=2, layers=1, pos_type="t5")
+    found = nn.unseen_positions(model, trained=trained, length=150)
+    assert found.status == status
+    assert ("never trained" in found.verdict) == (status == ILL)
+
+
+def test_a_bias_for_each_distance_is_trained_as_far_as_training_reached() -> None:
+    class Biased(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.tokens, self.attend = torch.nn.Embedding(VOCAB, D), Attending(D, 2, None, True)
+            self.bias = torch.nn.Parameter(torch.randn(300))
+
+        def forward(self, ids: Tensor) -> Tensor:
+            places = torch.arange(ids.shape[1])
+            away = (places[:, None] - places).abs()
+            out: Tensor = self.attend(self.tokens(ids), self.bias[away].expand(2, -1, -1))
+            return out
+
+    found = asked(Biased())
+    assert found.verdict == "64 of 128 distances have biases that were never trained"
+    assert found.ill
+
+
+def test_clipped_distances_are_met_and_others_in_scores_undetermined() -> None:
+    clipped = asked(Mingled(lambda away: away.clamp(-16, 16) + 16))
+    assert (clipped.status, clipped.verdict) == (HEALTHY, "all biases were met in training")
+    found = asked(Mingled(lambda away: away + 600))
+    assert found.status == UNDETERMINED
+    assert "mingled with tokens" in found.why
+
+
+def test_without_positions_nothing_is_new_and_nothing_promised() -> None:
+    found = asked(nn.GPTModel(VOCAB, 64, D, heads=2, layers=1, pos_type="none"))
+    assert (found.status, found.verdict) == (ABSENT, "no positions reach the model")
+
+
+def test_order_that_enters_in_a_loop_is_undetermined() -> None:
+    found = nn.unseen_positions(Stepping(lost=False, added=True), trained=20, length=30)
+    assert found.status == UNDETERMINED
+    assert "order reaches the model" in found.why
