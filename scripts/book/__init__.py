@@ -21,7 +21,9 @@
     ledger.py       makes docs/trust/claims.md from docs/data/claims/
     models.py       reads docs/data/models.yml, well-known models and their positions
     models_page.py  makes docs/reference/models.md from it
+    page_names.py   the names that pages can use for the models
     sourcemap.py    makes docs/trust/sources.md from docs/data/sources/
+    changed.py      the pages whose sources changed, for `make quick`
     links_and_anchors.py   the links and anchors of a page, and duplicate anchors
     text.py         tells prose from code and formulas
     render.py       a page as HTML, without building the site

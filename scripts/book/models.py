@@ -30,7 +30,7 @@ import numpy as np
 from posenc import wavelengths
 from scripts import DATA
 from scripts.book.citations import references
-from scripts.book.data import demand_fields, load
+from scripts.book.data import check_fields, load
 
 FILE = DATA / "models.yml"
 KINDS = {"paper", "authors", "library", "copy", "quoted"}
@@ -158,7 +158,7 @@ def bases(*, since: int = 0, until: int = 9999) -> list[int]:
 @cache
 def _read(path: Path, changed: int) -> tuple[dict[str, Source], tuple[Model, ...]]:
     data: dict[str, Any] = load(path)
-    demand_fields(path.name, data, ["sources", "models"])
+    check_fields(path.name, data, ["sources", "models"])
     found = {key: _source(key, **entry) for key, entry in data["sources"].items()}
     read = tuple(_model(key, entry) for key, entry in data["models"].items())
     wrong = list(_faults(found, read))
@@ -175,7 +175,7 @@ def _source(key: str, *, kind: str, title: str = "", url: str = "") -> Source:
 
 
 def _model(key: str, entry: dict[str, Any]) -> Model:
-    demand_fields(key, entry, ["name", "by", *NEEDED], ["type", *FIELDS])
+    check_fields(key, entry, ["name", "by", *NEEDED], ["type", *FIELDS])
     for field in FIELDS:
         if field in entry and not (isinstance(entry[field], list) and len(entry[field]) == 3):
             raise ValueError(f"{key}: {field} is not [value, source, where]")
