@@ -31,6 +31,9 @@ test: assets  ## run every check: lint, types, package, pages, figures, site, br
 	@$(IN_VENV) -m scripts.setup.browser
 	@$(MAKE) --no-print-directory --keep-going --jobs 2 checks lint format types
 
+quick:  ## run the checks that need no browser and take under a minute
+	@$(MAKE) --no-print-directory --keep-going --jobs 2 quick_checks lint format types
+
 site: setup  ## build the site into site/, in strict mode
 	@$(IN_VENV) -m scripts.site.build
 
