@@ -225,7 +225,7 @@ models:
 @pytest.mark.parametrize(
     ("says", "instead", "complaint"),
     [
-        ("    d:", "    heads:", "late has a field 'heads', which nothing reads"),
+        ("    d:", "    heads:", "late has an unknown field 'heads'"),
         ("    scheme: [RoPE, one, here]\n", "", "late has no field 'scheme'"),
         ("by: B, year", "year", "early has no field 'by'"),
         ("d: [64, one, here]", "d: 64", "late: d is not \\[value, source, where\\]"),
