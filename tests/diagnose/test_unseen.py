@@ -130,7 +130,7 @@ def test_frequencies_of_rotations_are_measured_in_any_form() -> None:
         assert (found.measured["unseen"], found.measured["base"]) == (NEVER_ROUND, 10000)
 
 
-@pytest.mark.no_cover
+@pytest.mark.slow
 def test_a_hundred_rotary_models_have_as_many_new_angles_as_the_formula_says() -> None:
     for seed in HUNDRED:
         chance = Chance(seed)
