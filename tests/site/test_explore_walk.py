@@ -84,7 +84,7 @@ CELLS = """() => {
         }
         return [...paint.getImageData(0, 0, 1, 1).data];
     };
-    const shapes = [...document.querySelectorAll("explore-clocks rect.cell")].map(rect => {
+    const shapes = [...document.querySelectorAll("explore-clocks rect.entry")].map(rect => {
         const {fill, fillOpacity} = getComputedStyle(rect);
         return [rect.nextSibling.textContent, ...colour(fill, Number(fillOpacity))];
     });
@@ -97,7 +97,7 @@ NOTE_SINES = """() => {
     window.sines = [];
     const stage = document.querySelector("explore-clocks .stage");
     const note = () => window.sines.push(
-        Number(stage.querySelector("rect.cell + text").textContent.replace("−", "-")));
+        Number(stage.querySelector("rect.entry + text").textContent.replace("−", "-")));
     new MutationObserver(note).observe(stage, {childList: true});
 }"""
 # Two ways in which a reader loses sight of the clocks, and both undone.
@@ -183,11 +183,11 @@ def clocks_say(row: int, width: int, base: float = 10000) -> str:
     entries = sinusoidal_encoding([row], width, base=base).reshape(-1, 2)
     turns = wavelengths(width, base=base)
     said = [
-        f"pair {pair} points {printed(entries[pair, 0])} across and {printed(entries[pair, 1])} up,"
-        f" and takes {printed(turns[pair], 1 if turns[pair] < 1000 else 0)} positions a turn"
+        f"pair {pair} points {printed(entries[pair, 0])} across and {printed(entries[pair, 1])} up"
+        f" and turns once in {printed(turns[pair], 1 if turns[pair] < 1000 else 0)} positions"
         for pair in dict.fromkeys([0, width // 2 - 1])
     ]
-    return f"Row {row}: {'; '.join(said)}."
+    return f"Position {row}: {'; '.join(said)}."
 
 
 @pytest.mark.parametrize(
@@ -233,8 +233,8 @@ def test_clocks_keep_the_score_while_both_move(width: int, base: int, page: Page
         field(page, "key − query").fill(str(relative))
         total = printed(score(width, query, relative, base=base))
         expect(status(page, "clocks")).to_have_text(
-            f"Query, solid, at {query}, key, dashed, at {query + relative}: their pairs give shares"
-            f" that add up to a score of {total}. Query at 0, key at {whole(relative)}: {total}."
+            f"Query, solid, at {query}, key, dashed, at {query + relative}: the shares add up to"
+            f" a score of {total}. Moved together to 0 and {whole(relative)}: {total}."
         )
         assert total == printed(score(width, 0, relative, base=base))
         sums.append(total)
@@ -317,6 +317,7 @@ def test_clocks_begin_again_after_the_last_position(page: Page) -> None:
 def test_cells_of_the_clocks_are_those_of_the_table_in_chapter_1(page: Page) -> None:
     walk(page, "explore/")
     walk(page, "chapters/by-hand/")
+    expect(status(page, "clocks")).not_to_be_empty()
     follow(page, "?clocks.width=8&clocks.position=3")
     expect(status(page, "clocks")).to_have_text(clocks_say(3, 8))
     cells, table = page.evaluate(CELLS)

@@ -19,10 +19,11 @@ function readRow({ width, base, position, place = position }) {
   const row = encodingRow(position, width, base);
   const hands = halves(row);
   const omegas = frequencies(width, base);
+  const read = hands.map((hand) => rounded(hand).join(", "));
   const told = (pair) => {
     const [across, up] = rounded(hands[pair]);
     const turn = printedTurn(wavelength(pair, width, base));
-    return `pair ${pair} points ${across} across and ${up} up, and takes ${turn} positions a turn`;
+    return `pair ${pair} points ${across} across and ${up} up and turns once in ${turn} positions`;
   };
   const last = omegas.length - 1;
   return {
@@ -31,9 +32,9 @@ function readRow({ width, base, position, place = position }) {
     }),
     cells: hands,
     heads: ["sin", "cos"],
-    total: `row ${place} of the table`,
-    alt: `Clocks at position ${place}; sine, cosine: ${halves(rounded(row)).join("; ")}`,
-    says: `Row ${place}: ${told(0)}${last ? `; ${told(last)}` : ""}.`,
+    total: `position ${place}: a row of the table`,
+    alt: `Clocks at position ${place}; sine, cosine: ${read.join("; ")}`,
+    says: `Position ${place}: ${told(0)}${last ? `; ${told(last)}` : ""}.`,
   };
 }
 
@@ -58,17 +59,17 @@ function readScore({ width, base, position, relative, place = position }) {
     total: `score, the sum: ${sum}`,
     alt: `Query at ${place}, key at ${other}; share of each pair: ${rounded(shares).join("; ")}`,
     says:
-      `Query, solid, at ${place}, key, dashed, at ${other}: their pairs give shares that add up ` +
-      `to a score of ${sum}. Query at 0, key at ${printed(relative, 0)}: ${start}.`,
+      `Query, solid, at ${place}, key, dashed, at ${other}: the shares add up to a score of ` +
+      `${sum}. Moved together to 0 and ${printed(relative, 0)}: ${start}.`,
   };
 }
 
 /** A cell of the table, tinted by its value. */
 function cell(x, y, wide, value) {
-  const kind = `class="cell ${value < 0 ? "neg" : "pos"}" style="--v:${Math.abs(value)}"`;
+  const kind = `class="entry ${value < 0 ? "neg" : "pos"}" style="--v:${Math.abs(value)}"`;
   return (
     `<rect ${kind} x="${x - wide / 2}" y="${y}" width="${wide}" height="24"/>` +
-    words(x, y + 17, printed(value, 3), "middle strong")
+    words(x, y + 17, printed(value, 3), "middle")
   );
 }
 
@@ -80,7 +81,7 @@ function drawClocks(state, wide, high) {
   const across = Math.min(wide / columns, WIDEST);
   const left = (wide - columns * across) / 2;
   const down = (high - 26) / rows;
-  const radius = Math.min(across / 2 - 5, (down - 72) / 2);
+  const radius = Math.floor(Math.min(across / 2 - 5, (down - 72) / 2));
   const span = across / heads.length;
   const clocks = dials.map(({ from, to, turn }, pair) => {
     const [x, top] = [left + ((pair % columns) + 0.5) * across, Math.floor(pair / columns) * down];
@@ -94,15 +95,15 @@ function drawClocks(state, wide, high) {
     );
   });
   const rules = list(rows, (n) => {
-    const foot = n * down + 2 * radius + 44;
+    const foot = n * down + 2 * radius + 44.5;
     const end = left + Math.min(columns, dials.length - n * columns) * across;
     return [0, 24].map((y) => line([[left, foot + y], [end, foot + y]], "ink")).join("");
   });
-  const size = `min(0.75rem, ${((wide / columns / 2 - 4) / 2.75).toFixed(1)}px)`;
+  const size = `min(0.75rem, ${((wide / columns / 2 - 4) / 2.9).toFixed(1)}px)`;
   return {
     picture:
       `<g style="font-size:${size}">${clocks.join("")}</g>${rules.join("")}` +
-      words(wide / 2, high - 5, total, "middle strong"),
+      words(wide / 2, (rows - 1) * down + 2 * radius + 94, total, "middle strong"),
     alt,
     says,
   };
