@@ -31,6 +31,11 @@ TAPS = {
 }
 # Extreme settings.
 EXTREMES = {
+    "clocks": [
+        "position=100000&clocks.base=1000000",
+        "position=65536&clocks.show=score&clocks.base=2&clocks.relative=-64",
+        "position=0&clocks.width=2",
+    ],
     "heatmap": ["width=1024&heatmap.positions=128&heatmap.row=127", "width=2&heatmap.positions=2"],
     "waves": ["width=1024&waves.base=1000000&waves.pair=508&waves.position=64", "width=2"],
     "similarity": ["width=1024&similarity.farthest=1024", "width=2&similarity.farthest=2"],

@@ -39,8 +39,10 @@ from tests.site.served import Site
 from tests.site.visits import Visit
 
 BOLD = "all => all.map(line => line.matches('.bold'))"
-QUERY = np.array([0.9, 0.3, 0.5, 0.6, 0.7, -0.4, -0.2, 0.8])
-KEY = np.array([0.2, 0.8, 0.9, -0.1, 0.6, 0.5, -0.8, 0.4])
+QUERY = np.array(
+    [0.9, 0.3, 0.5, 0.6, 0.7, -0.4, -0.2, 0.8, 0.6, 0.5, -0.7, 0.3, 0.4, -0.8, 0.5, 0.7]
+)
+KEY = np.array([0.2, 0.8, 0.9, -0.1, 0.6, 0.5, -0.8, 0.4, -0.3, 0.8, -0.6, 0.6, 0.7, 0.2, 0.9, 0.1])
 SHOWN = np.arange(-1024, 1025)  # the relative positions in the picture of the buckets
 TURN_AND_LEAVE = """() => {
     const row = document.querySelector("#heatmap-row");
@@ -55,12 +57,67 @@ WIDTHS = {
     "": "width must be an even number from 2 to 1024; got nothing.",
 }
 IMPOSSIBLE = [
+    ("clocks", "width", "18", "width must be an even number from 2 to 16; got 18."),
+    ("clocks", "position", "-1", "position must be a whole number from 0 to 100000; got -1."),
     ("rope", "width", "10", "width must be an even number from 2 to 8; got 10."),
     ("layouts", "width", "3", "width must be an even number from 2 to 8; got 3."),
     ("alibi", "heads", "2.5", "heads must be a whole number from 1 to 128; got 2.5."),
     ("t5", "buckets", "33", "buckets must be an even number from 4 to 64; got 33."),
     ("base", "width", "2", "width must be an even number from 4 to 1024; got 2."),
 ]
+# Where the hands of each clock point, dashed and solid: across and up, in units of the radius. The
+# rim begins on the right.
+HANDS = """() => {
+    const paths = kind => [...document.querySelectorAll(`explore-clocks svg g path${kind}`)].map(
+        path => path.getAttribute("d").match(/-?[\\d.]+/g).map(Number));
+    const [rims, from, to] = [":not([class*=' ']):not(.swept)", ".dashed", ".bold"].map(paths);
+    return rims.flatMap(([right], n) => [from[n], to[n]].map(
+        ([x, y, atX, atY]) => [(atX - x) / (right - x), (y - atY) / (right - x)]));
+}"""
+# The number and the colour of each cell, of the clocks and of the last row of Table 1.4.
+CELLS = """() => {
+    const paint = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+    const colour = (fill, opacity) => {
+        for (const [style, alpha] of [["white", 1], [fill, opacity]]) {
+            [paint.fillStyle, paint.globalAlpha] = [style, alpha];
+            paint.fillRect(0, 0, 1, 1);
+        }
+        return [...paint.getImageData(0, 0, 1, 1).data];
+    };
+    const shapes = [...document.querySelectorAll("explore-clocks rect.entry")].map(rect => {
+        const {fill, fillOpacity} = getComputedStyle(rect);
+        return [rect.nextSibling.textContent, ...colour(fill, Number(fillOpacity))];
+    });
+    const cells = [...document.querySelectorAll("#table-1-4 tbody tr:last-child td")].map(
+        cell => [cell.textContent, ...colour(getComputedStyle(cell).backgroundColor, 1)]);
+    return [shapes, cells];
+}"""
+# Count how often the clocks are drawn between two positions, by the sine of pair 0.
+COUNT_BETWEEN = """() => {
+    window.between = 0;
+    const clocks = document.querySelector("explore-clocks");
+    const note = () => {
+        const shown = clocks.querySelector("rect.entry + text").textContent.replace("−", "-");
+        const place = clocks.querySelector("[name=position]").valueAsNumber;
+        const near = n => Math.abs(Math.sin(n) - Number(shown)) < 0.001;
+        if (!near(place) && !near(place - 1)) window.between += 1;
+    };
+    new MutationObserver(note).observe(clocks.querySelector(".stage"), {childList: true});
+}"""
+PLACE = "document.querySelector('explore-clocks [name=position]').valueAsNumber"
+LONGER_THAN_A_STEP = 1200  # milliseconds
+# Two ways in which a reader loses sight of the clocks, and both undone.
+GONE = {
+    "scrolled away": "document.querySelector('footer').scrollIntoView({behavior: 'instant'})",
+    "hidden": """() => {
+        Object.defineProperty(document, "hidden", {value: true, configurable: true});
+        document.dispatchEvent(new Event("visibilitychange"));
+    }""",
+}
+BACK = """() => {
+    delete document.hidden;
+    scrollTo({top: 0, behavior: "instant"});
+}"""
 # Record every number that a field gets.
 NOTE_NUMBERS = """field => {
     window.numbers = [field.valueAsNumber];
@@ -114,6 +171,180 @@ def test_explorer_works_after_navigating_away_and_back(name: str, page: Page) ->
 
 
 # What they show, and what they reject
+
+
+def told(page: Page) -> list[list[str]]:
+    """Return what stands at each clock: the number of its pair, and the numbers beneath it."""
+    texts = page.locator("explore-clocks svg g text").all_text_contents()
+    words = " ".join(texts).split("pair ")[1:]
+    return [[part for part in word.split() if part[-1].isdigit()] for word in words]
+
+
+def where(page: Page) -> np.ndarray:
+    """Return where the hands of each clock point, dashed and solid, in units of its radius."""
+    return np.array(page.evaluate(HANDS)).reshape(-1, 2, 2)
+
+
+def clocks_say(row: int, width: int, base: float = 10000) -> str:
+    entries = sinusoidal_encoding([row], width, base=base).reshape(-1, 2)
+    turns = wavelengths(width, base=base)
+    said = [
+        f"pair {pair} points {printed(entries[pair, 0])} across and {printed(entries[pair, 1])} up"
+        f" and turns once in {printed(turns[pair], 1 if turns[pair] < 1000 else 0)} positions"
+        for pair in dict.fromkeys([0, width // 2 - 1])
+    ]
+    return f"Position {row}: {'; '.join(said)}."
+
+
+@pytest.mark.parametrize(
+    ("row", "width", "base"), [(7, 16, 10000), (3, 8, 10000), (100_000, 10, 1e6), (0, 2, 2)]
+)
+def test_clocks_are_a_row_of_the_table(row: int, width: int, base: int, page: Page) -> None:
+    reach(page, "clocks")
+    follow(page, f"?clocks.position={row}&clocks.width={width}&clocks.base={base:.0f}")
+    expect(status(page, "clocks")).to_have_text(clocks_say(row, width, base))
+    hands = sinusoidal_encoding([row], width, base=base).reshape(-1, 2)
+    numbers = [[printed(value) for value in hand] for hand in hands.tolist()]
+    assert told(page) == [[str(pair), *both] for pair, both in enumerate(numbers)]
+    np.testing.assert_allclose(where(page)[:, 1], hands, atol=0.003)  # drawn to 0.1 pixel
+    shown = "; ".join(", ".join(both) for both in numbers)
+    alt = f"Clocks at position {row}; sine, cosine: {shown}"
+    expect(page.get_by_role("img", name=alt, exact=True)).to_be_visible()
+
+
+def test_clocks_are_turned_by_keys(page: Page) -> None:
+    reach(page, "clocks")
+    expect(status(page, "clocks")).to_have_text(clocks_say(7, 16))
+    slider(page, "position").press("ArrowRight")
+    expect(status(page, "clocks")).to_have_text(clocks_say(8, 16))
+    slider(page, "position").press("End")
+    expect(status(page, "clocks")).to_have_text(clocks_say(2**16, 16))
+    slider(page, "position").press("Home")
+    expect(status(page, "clocks")).to_have_text(clocks_say(0, 16))
+    slider(page, "width").press("ArrowLeft")
+    slider(page, "base").press("ArrowRight")
+    expect(status(page, "clocks")).to_have_text(clocks_say(0, 14, 100_000))
+    expect(field(page, "key − query")).to_have_count(0)  # a row has no key
+
+
+@pytest.mark.parametrize(("width", "base"), [(16, 10000), (6, 100)])
+def test_clocks_keep_the_score_while_both_move(width: int, base: int, page: Page) -> None:
+    reach(page, "clocks")
+    page.get_by_label("show").select_option("score")
+    field(page, "width").fill(str(width))
+    field(page, "base").fill(str(base))
+    sums = []
+    for query, relative in [(7, 2), (1007, 2), (1007, -5)]:
+        field(page, "position").fill(str(query))
+        field(page, "key − query").fill(str(relative))
+        total = printed(score(width, query, relative, base=base))
+        expect(status(page, "clocks")).to_have_text(
+            f"Query, solid, at {query}, key, dashed, at {query + relative}: the shares add up to"
+            f" a score of {total}. Moved together to 0 and {whole(relative)}: {total}."
+        )
+        assert total == printed(score(width, 0, relative, base=base))
+        sums.append(total)
+        expect(page.locator("explore-clocks svg > text")).to_have_text(f"score, the sum: {total}")
+        shares = shares_of(width, query, relative, base=base).tolist()
+        assert told(page) == [[str(pair), printed(part)] for pair, part in enumerate(shares)]
+        both = np.stack([KEY[:width], QUERY[:width]])
+        turned = apply_rope(both, [query + relative, query], base=base).reshape(2, -1, 2)
+        drawn = where(page).swapaxes(0, 1)[..., ::-1]  # the first entry of a pair points up
+        np.testing.assert_allclose(drawn, turned, atol=0.003)
+    assert sums[0] == sums[1] != sums[2]
+
+
+def play(page: Page) -> None:
+    page.get_by_role("button", name="Play").click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+
+
+def pause(page: Page) -> int:
+    """Stop the clocks, and return the position at which they stand."""
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    return int(page.evaluate(PLACE))
+
+
+def test_clocks_play_until_they_are_stopped(page: Page) -> None:
+    reach(page, "clocks")
+    play(page)
+    expect(status(page, "clocks")).to_have_attribute("aria-live", "off")
+    page.wait_for_function(f"{PLACE} >= 9")
+    stopped = pause(page)
+    expect(status(page, "clocks")).to_have_attribute("aria-live", "polite")
+    expect(page).to_have_url(re.compile(f"clocks.position={stopped}$"))
+    page.wait_for_timeout(LONGER_THAN_A_STEP)
+    expect(status(page, "clocks")).to_have_text(clocks_say(stopped, 16))
+    assert told(page)[0][1] == printed(float(sinusoidal_encoding([stopped], 16)[0, 0]))
+
+
+def test_hands_sweep_from_step_to_step(page: Page) -> None:
+    reach(page, "clocks")
+    page.emulate_media(reduced_motion="no-preference")
+    page.evaluate(COUNT_BETWEEN)
+    play(page)
+    page.wait_for_function("window.between > 0")
+    pause(page)
+    page.emulate_media(reduced_motion="reduce")  # as for all other tests
+
+
+def test_hands_jump_from_step_to_step_if_motion_is_reduced(page: Page) -> None:
+    reach(page, "clocks")
+    page.emulate_media(reduced_motion="reduce")
+    page.evaluate(COUNT_BETWEEN)
+    play(page)
+    page.wait_for_function(f"{PLACE} >= 9")
+    pause(page)
+    assert page.evaluate("window.between") == 0
+
+
+@pytest.mark.parametrize("gone", GONE)
+def test_clocks_pause_out_of_sight(gone: str, page: Page) -> None:
+    reach(page, "clocks")
+    play(page)
+    page.evaluate(GONE[gone])
+    button = page.locator("explore-clocks button")
+    expect(button).to_have_text("Play")
+    page.evaluate(BACK)
+    page.wait_for_timeout(LONGER_THAN_A_STEP)
+    expect(button).to_have_text("Play")
+
+
+def test_clocks_stop_when_the_page_is_left(page: Page) -> None:
+    reach(page, "clocks")
+    play(page)
+    page.evaluate("window.left = document.querySelector('explore-clocks')")
+    walk(page, "explore/")
+    expect(page.locator("explore-clocks")).to_have_count(0)
+    place = page.evaluate("window.left.state.position")
+    page.wait_for_timeout(LONGER_THAN_A_STEP)
+    assert page.evaluate("window.left.state.position") == place
+    assert page.url.endswith("/explore/")
+
+
+def test_clocks_begin_again_after_the_last_position(page: Page) -> None:
+    reach(page, "clocks")
+    follow(page, "?clocks.position=99999")
+    page.get_by_role("button", name="Play").click()
+    expect(status(page, "clocks")).to_have_text(clocks_say(100_000, 16))
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    play(page)
+    assert pause(page) < 99_999
+
+
+def test_cells_of_the_clocks_are_those_of_the_table_in_chapter_1(page: Page) -> None:
+    walk(page, "explore/")
+    walk(page, "chapters/by-hand/")
+    expect(status(page, "clocks")).not_to_be_empty()
+    follow(page, "?clocks.width=8&clocks.position=3")
+    expect(status(page, "clocks")).to_have_text(clocks_say(3, 8))
+    cells, table = page.evaluate(CELLS)
+    assert [number for number, *_ in cells] == [number for number, *_ in table]
+    colours, tints = (np.array([colour for _, *colour in all_]) for all_ in (cells, table))
+    assert colours.shape == (8, 4)
+    assert np.abs(colours - tints).max() <= 1  # a table's tint is that of its printed number
+    assert np.ptp(colours, axis=0).max() > 20
 
 
 def test_heatmap_is_set_by_keys_and_agrees_with_the_package(page: Page) -> None:
@@ -189,6 +420,13 @@ def score(
     return float(one @ other)
 
 
+def shares_of(width: int, query: int, relative: int, *, base: float = 10000) -> np.ndarray:
+    """Return what each pair of these vectors adds to their score."""
+    both = np.stack([QUERY[:width], KEY[:width]])
+    turned = apply_rope(both, [query, query + relative], base=base)
+    return np.asarray(turned.prod(0).reshape(-1, 2).sum(1))
+
+
 def rope_says(width: int, query: int, relative: int, base: float) -> str:
     said = [printed(score(width, place, relative, base=base)) for place in (query, 0)]
     assert said[0] == said[1]
@@ -212,8 +450,7 @@ def test_rope_keeps_the_score_while_both_move(page: Page) -> None:
         re.compile("rope.width=8&rope.base=10000&rope.query=7&rope.relative=-9")
     )
     shares = page.locator("explore-rope text").all_text_contents()[1::2]
-    both = apply_rope(np.stack([QUERY, KEY]), [7, -2])
-    assert shares == [printed(share) for share in both.prod(0).reshape(4, 2).sum(1).tolist()]
+    assert shares == [printed(share) for share in shares_of(8, 7, -9).tolist()]
 
 
 def layouts_say(width: int, pair: int, relative: int) -> str:

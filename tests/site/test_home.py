@@ -21,6 +21,10 @@ def status(page: Page) -> Locator:
     return page.locator("encoding-plate [role=status]")
 
 
+def slider(page: Page, name: str) -> Locator:
+    return page.locator("encoding-plate").get_by_role("slider", name=name)
+
+
 def values(position: int, pair: int) -> re.Pattern[str]:
     """Return a pattern of what the plate says of a cell."""
     sine, cosine = (
@@ -31,9 +35,9 @@ def values(position: int, pair: int) -> re.Pattern[str]:
 
 
 def test_plate_is_read_with_the_keyboard(home: Page) -> None:
-    home.get_by_role("slider", name="position").press("ArrowRight")
+    slider(home, "position").press("ArrowRight")
     expect(status(home)).to_have_text(values(38, 12))
-    home.get_by_role("slider", name="pair").press("Home")
+    slider(home, "pair").press("Home")
     expect(status(home)).to_have_text(values(38, 0))
 
 
@@ -43,12 +47,12 @@ def test_plate_is_read_with_the_pointer(home: Page) -> None:
     cell = box["height"] / 64
     home.mouse.move(box["x"] + 150.5 * cell, box["y"] + 20.5 * cell)
     expect(status(home)).to_have_text(values(150, 20))
-    expect(home.get_by_role("slider", name="position")).to_have_value("150")
+    expect(slider(home, "position")).to_have_value("150")
 
 
 def test_plate_on_a_phone_offers_only_the_positions_it_shows(home: Page) -> None:
     home.set_viewport_size({"width": 360, "height": 780})
-    home.get_by_role("slider", name="position").press("End")
+    slider(home, "position").press("End")
     cell = home.locator(".cell").bounding_box()
     assert cell
     assert 340 <= cell["x"] + cell["width"] <= 361
@@ -59,14 +63,14 @@ def test_plate_works_after_instant_navigation(home: Page) -> None:
     home.locator(".tabs a").nth(1).click()
     expect(home.locator("encoding-plate")).to_have_count(0)
     home.locator(".md-header .md-logo").click()
-    home.locator("encoding-plate").get_by_role("slider", name="position").press("ArrowLeft")
+    slider(home, "position").press("ArrowLeft")
     expect(status(home)).to_have_text(values(36, 12))
     assert home.evaluate("window.here")
 
 
 def test_plate_is_a_figure_without_scripts(page_without_scripts: Page) -> None:
     page_without_scripts.goto("./")
-    figure = page_without_scripts.get_by_role("figure")
+    figure = page_without_scripts.locator("encoding-plate").get_by_role("figure")
     expect(figure.get_by_role("img")).to_be_visible()
     expect(figure).to_contain_text("Petrol is positive")
     expect(figure.get_by_role("slider")).to_have_count(0)

@@ -92,6 +92,7 @@ function startRuns() {
 }
 
 const FAMILIES = {
+  clocks: ["clocks"],
   sinusoidal: ["heatmap", "waves", "similarity", "shift"],
   rotary: ["rope", "layouts", "base"],
   bias: ["alibi", "t5"],

@@ -11,6 +11,14 @@ WIDTH.stops = list(10, (n) => 2 ** (n + 1));
 export const BASE = { label: "base", value: 10000, min: 2, max: 1e6 };
 BASE.stops = [2, ...list(6, (n) => 10 ** (n + 1))];
 
+/** A query and a key of one head, made up: each of their pairs fits into a dial. */
+export const QUERY = [
+  0.9, 0.3, 0.5, 0.6, 0.7, -0.4, -0.2, 0.8, 0.6, 0.5, -0.7, 0.3, 0.4, -0.8, 0.5, 0.7,
+];
+export const KEY = [
+  0.2, 0.8, 0.9, -0.1, 0.6, 0.5, -0.8, 0.4, -0.3, 0.8, -0.6, 0.6, 0.7, 0.2, 0.9, 0.1,
+];
+
 const [LEFT, RIGHT] = [48, 18]; // of a plot
 
 const largest = ({ max }, state) => (typeof max === "function" ? max(state) : max);
@@ -126,9 +134,10 @@ function set(input, control, state) {
 }
 
 /** Define <explore-name>. `draw(state, wide, high)` returns `picture`, as SVG, and `says`, a
-    sentence; `point(x, y, state, wide, high)` returns the values that a pointer there sets. The
-    height is set in explore.css. */
-export function explorer(name, { title, controls, draw, point }) {
+    sentence; also `alt` if its alternative text is not `title`. `point(x, y, state, wide, high)`
+    returns the values that a pointer there sets, and `start(element, signal)` adds what one
+    explorer alone has, until the signal. The height is set in explore.css. */
+export function explorer(name, { title, controls, draw, point, start }) {
   class Explorer extends HTMLElement {
     connectedCallback() {
       const knobs = Object.entries(controls).map(([key, it]) => knob(`${name}-${key}`, key, it));
@@ -149,6 +158,7 @@ export function explorer(name, { title, controls, draw, point }) {
       this.read();
       this.watch = new ResizeObserver(() => this.show());
       this.watch.observe(this.stage);
+      start?.(this, this.end.signal);
     }
 
     disconnectedCallback() {
@@ -223,14 +233,19 @@ export function explorer(name, { title, controls, draw, point }) {
     }
 
     show() {
-      const { clientWidth: wide, clientHeight: high } = this.stage;
-      if (!wide) return; // hidden
+      if (!this.stage.clientWidth) return; // hidden
       const inputs = this.querySelectorAll("[name]");
       for (const input of inputs) set(input, controls[input.name], this.state);
-      const { picture, says } = draw(this.state, wide, high);
-      const view = `role="img" aria-label="${title}" viewBox="0 0 ${wide} ${high}"`;
+      this.status.textContent = this.trouble + this.paint(this.state);
+    }
+
+    /** Draw a state, and return the sentence that goes with it. */
+    paint(state) {
+      const { clientWidth: wide, clientHeight: high } = this.stage;
+      const { picture, says, alt = title } = draw(state, wide, high);
+      const view = `role="img" aria-label="${alt}" viewBox="0 0 ${wide} ${high}"`;
       this.stage.innerHTML = `<svg ${view}>${picture}</svg>`;
-      this.status.textContent = this.trouble + says;
+      return says;
     }
   }
   customElements.define(`explore-${name}`, Explorer);
