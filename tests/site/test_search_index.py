@@ -23,7 +23,7 @@ DATA = load(FILE)
 SMALL = """\
 # Rows { #rows }
 
-A row of `table` has a sine.[^a]
+A row of `table` has a sine.[^vaswani2017]
 
 ```python
 def half(x):
@@ -36,8 +36,6 @@ Checked by `test_rows`
 ## More { #more }
 
 - A list.
-
-[^a]: A paper.
 """
 
 
