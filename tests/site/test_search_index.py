@@ -30,7 +30,7 @@ def half(x):
     return x / 2
 ```
 
-Checked by `test_rows`
+Checked by `test_every_row_has_the_same_length`
 { .checked }
 
 ## More { #more }
