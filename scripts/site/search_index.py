@@ -1,10 +1,10 @@
 """Decides what the search finds, and what comes first.
 
 The theme's search plugin makes an entry of every heading. Listings, outputs, docstrings' source
-code, evidence and reference lists are marked so that it skips them, and it removes these marks
-itself. The entries get the weights and the other names of things from `docs/data/search.yml`, and
-pages their description. The rows of the map of sources become entries too, so that their ids are
-found.
+code, evidence, reference lists and misprints that a correction quotes are marked so that it skips
+them, and it removes these marks itself. The entries get the weights and the other names of things
+from `docs/data/search.yml`, and pages their description. The rows of the map of sources become
+entries too, so that their ids are found.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from scripts.book.sourcemap import MAP, sources
 FILE = DATA / "search.yml"
 LEFT_OUT = re.compile(
     r'<(pre|details class="mkdocstrings-source"|div class="(?:footnote|source-map)"'
-    r'|p class="(?:checked|ledger)")(?=[ >])'
+    r'|p class="(?:checked|ledger|wrong)")(?=[ >])'
 )
 ROW = re.compile(r"<td>(S\d-\d\d)</td>")
 

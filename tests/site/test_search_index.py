@@ -36,6 +36,14 @@ Checked by `test_every_row_has_the_same_length`
 ## More { #more }
 
 - A list.
+
+!!! correction "Often printed otherwise"
+
+    Within 1.
+    { .right }
+
+    They grow.
+    { .wrong }
 """
 
 
@@ -57,7 +65,10 @@ def read(content: str) -> list[tuple[str, str]]:
 def test_listings_evidence_and_references_are_left_out_and_all_else_is_kept() -> None:
     assert read(with_exclusions(render(SMALL))) == [
         ("Rows", "<p>A row of <code>table</code> has a sine.<sup>1</sup></p>"),
-        ("More", "<ul> <li>A list.</li> </ul>"),
+        (
+            "More",
+            "<ul> <li>A list.</li> </ul> <p>Often printed otherwise</p> <p>Within 1.</p>",
+        ),
     ]
 
 
