@@ -23,8 +23,6 @@ description: Everything that stands in the five texts this book reworks, with it
 audience: anyone who knows one of the five texts
 time: a minute, to look something up
 needs: nothing
-search:
-  exclude: true
 ---
 # The map of sources { #map }
 

@@ -4,8 +4,9 @@
     assets.py                typefaces, formulas, icons: docs/assets/built/   (mkdocs calls it)
     notebook.py              a chapter as a notebook                          (mkdocs calls it)
     notebook_pictures.py     and its figures as PNG
-    search_input.py          what the search plugin reads of a page           (mkdocs calls it)
-    install_lines.py         `pip install` lines with the wheel's address     (mkdocs calls it)
+    search_index.py          what the search finds, and what comes first      (mkdocs calls it)
+    source_archive.py        the source of the book, to download
+    install_lines.py         the addresses of the wheel and of the source     (mkdocs calls it)
     rebuild.py               rebuilds only the pages that an edit affects     (mkdocs calls it)
     minify.py, minify.mjs    one style sheet, short scripts: esbuild and PurgeCSS
     markdown_copies.py       each page as Markdown, and llms.txt, which lists them

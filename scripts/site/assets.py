@@ -1,7 +1,8 @@
 """Build docs/assets/built/, the assets of the site that are not committed.
 
 They are made from node_modules (typefaces, KaTeX's style sheet, Python for the browser) or computed
-with posenc (the plate on the home page, the marks of the chapters, the icon).
+with posenc (the plate on the home page, the marks of the chapters, the icon). The source of the
+book is packed there too.
 `python -m scripts.site.assets` does nothing if they are up to date. mkdocs calls it when it starts.
 """
 
@@ -22,6 +23,7 @@ from scripts import ROOT
 from scripts.figures.style import DARK, LIGHT, ramp
 from scripts.figures.typefaces import FACES, MODULES, Face
 from scripts.pyodide import runtime
+from scripts.site import source_archive
 
 BUILT = ROOT / "docs" / "assets" / "built"
 SOURCES = (
@@ -96,6 +98,7 @@ def main() -> None:
         raise SystemExit(MISSING)
     build_styles()
     runtime.build(BUILT / "python")
+    source_archive.build(BUILT / "source")
 
 
 def build_styles() -> None:

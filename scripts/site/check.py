@@ -29,6 +29,7 @@ COMMITTED = {
 }
 BUILT = COMMITTED | {
     ".css": 250_000,
+    ".gz": 4_000_000,  # the source of the book
     ".html": 1_000_000,
     ".ipynb": 1_000_000,
     ".js": 200_000,

@@ -1,7 +1,10 @@
-"""Completes the `pip install` lines of pages with the address of the wheel that the site serves.
+"""Completes what pages say about installing with the addresses of the wheel and of the source.
 
 Pages and notebooks are written with `pip install "posenc @ posenc.whl"`; the built ones have the
 wheel's full address on the site. So nobody installs a package of the same name from an index.
+
+A link to `posenc.tar.gz` leads to the archive of the source that the site serves. If whoever
+publishes the site sets SOURCE_URL, as `source` in mkdocs.yml, a link to that address follows.
 """
 
 from __future__ import annotations
@@ -11,13 +14,15 @@ from urllib.parse import urljoin
 from mkdocs.config.defaults import MkDocsConfig
 
 import posenc
+from scripts.site.source_archive import ARCHIVE
 
 WHEEL = f"assets/built/python/posenc-{posenc.__version__}-py3-none-any.whl"
 
 
 def on_page_markdown(markdown: str, *, config: MkDocsConfig, **about: object) -> str:
-    """Return a page with the wheel's address on the site that is being built or served."""
-    return with_wheel_address(markdown, config.site_url)
+    """Return a page with the addresses on the site that is being built or served."""
+    text = with_wheel_address(markdown, config.site_url)
+    return with_source_address(text, config.site_url, config.extra.get("source", ""))
 
 
 def with_wheel_address(text: str, site: str | None) -> str:
@@ -29,3 +34,18 @@ def with_wheel_address(text: str, site: str | None) -> str:
         'pip install "posenc[nn] @ https://example.org/book/'
     """
     return text.replace(" @ posenc.whl", f" @ {urljoin(site or '', WHEEL)}")
+
+
+def with_source_address(text: str, site: str | None, repository: str = "") -> str:
+    """Return a text that links the archive of the source, and the repository if there is one.
+
+    Examples:
+        >>> text = with_source_address("[an archive](posenc.tar.gz)", "https://example.org/book/")
+        >>> text.removesuffix(f"{ARCHIVE})")
+        '[an archive](https://example.org/book/'
+        >>> text = with_source_address("[an archive](posenc.tar.gz)", "", "https://example.org/git")
+        >>> text.partition(ARCHIVE)[2]
+        ') or [a repository](https://example.org/git)'
+    """
+    kept = f" or [a repository]({repository})" if repository else ""
+    return text.replace("(posenc.tar.gz)", f"({urljoin(site or '', ARCHIVE)}){kept}")

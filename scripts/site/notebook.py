@@ -33,9 +33,9 @@ with the outputs that the page prints. It needs Python 3.11 or newer, and the pa
 python -m pip install "posenc[nn] @ posenc.whl"
 ```
 
-or, in a checkout of the book, `python -m pip install ".[nn]"`. Run it from top to bottom; where a
-cell ends in an error, the error is what it shows. The book has the other chapters, and a reference
-of every function."""
+or, in the source of the book, which its site has, `python -m pip install ".[nn]"`. Run it from top
+to bottom; where a cell ends in an error, the error is what it shows. The book has the other
+chapters, and a reference of every function."""
 
 LINK = re.compile(r"(?<!!)\[(?P<words>[^\[\]]+)\](?:\((?!https?:|attachment:)[^)]*\)|\[[^\[\]]*\])")
 ATTACHED = re.compile(r"\(attachment:([\w-]+)\.png\)")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, Route, ViewportSize, expect
 
+from scripts.book.data import load
+from scripts.site import search_index
 from tests.site.explorers import await_theme, walk
 from tests.site.served import Site, paths
 from tests.site.visits import (
@@ -51,6 +54,8 @@ TERMS = {
     "diagnose": "how-to/diagnose/",
     "quiz": "chapters/check-yourself/",
 }
+QUESTIONS: dict[str, str] = load(Path(__file__).with_name("questions.yml"))
+NAMES: dict[str, list[str]] = load(search_index.FILE)["names"]
 # Whether the focused element is visible; the colour switch shows its label instead.
 STOP_IS_SEEN = """() => {
     const stop = document.activeElement;
@@ -67,7 +72,8 @@ FROM_THE_TOP = """() => {
     top.focus();
     top.remove();
 }"""
-# Clear the search, type into it, wait for results and return their addresses.
+# Clear the search, type into it and wait for results. Return the addresses of each page found:
+# those in sight, and those that "more on this page" opens.
 TYPE = """async ([typed, patience]) => {
     const field = document.querySelector(".md-search__input");
     const found = document.querySelector(".md-search-result__list");
@@ -84,7 +90,12 @@ TYPE = """async ([typed, patience]) => {
     });
     await write("", () => links().length === 0);
     await write(typed, () => links().length > 0);
-    return links().map(link => link.href.split(/[?#]/)[0]);
+    const addresses = (item, links) => [...item.querySelectorAll(links)].map(link => {
+        const {origin, pathname, hash} = new URL(link.href);
+        return origin + pathname + hash;
+    });
+    return [...found.children].map(
+        item => [addresses(item, ":scope > a"), addresses(item, "details a")]);
 }"""
 VERDICT = re.compile("A is (right|wrong)")
 PAPER = "getComputedStyle(document.body).backgroundColor"
@@ -142,16 +153,31 @@ def chapter(reader: Visit) -> Visit:
 # Search
 
 
-def results(page: Page, typed: str) -> list[str]:
-    """Type into the search, and return the pages it finds, best first."""
-    addresses = page.evaluate(TYPE, [typed, PATIENCE])
-    return list(dict.fromkeys(addresses))
+def results(page: Page, typed: str) -> list[tuple[list[str], list[str]]]:
+    """Type into the search, and return what it finds, best page first.
+
+    For each page these are the addresses in sight, the page's own first, and the folded ones.
+    """
+    found: list[tuple[list[str], list[str]]] = page.evaluate(TYPE, [typed, PATIENCE])
+    return found
 
 
 def test_search_finds_what_readers_type(home: Visit) -> None:
-    found = {term: results(home.page, term)[:5] for term in TERMS}
+    found = {term: [shown[0] for shown, _ in results(home.page, term)[:5]] for term in TERMS}
     missed = [term for term, path in TERMS.items() if home.site.url + path not in found[term]]
     assert {term: found[term] for term in missed} == {}
+    assert home.faults == []
+
+
+def test_questions_and_other_names_find_their_place_first_or_second(home: Visit) -> None:
+    names = {name: place for place, names in NAMES.items() for name in names}
+    expected = [*QUESTIONS.items(), *names.items()]
+    found = {typed: results(home.page, typed)[:2] for typed, _ in expected}
+    in_sight = {
+        typed: [link for shown, _ in best for link in shown] for typed, best in found.items()
+    }
+    missed = [typed for typed, place in expected if home.site.url + place not in in_sight[typed]]
+    assert {typed: in_sight[typed] for typed in missed} == {}
     assert home.faults == []
 
 

@@ -9,17 +9,18 @@ import re
 import shutil
 import subprocess
 import sysconfig
+import tarfile
 import venv
 from pathlib import Path
 
 import pytest
 
 from scripts import ROOT
-from scripts.pyodide.runtime import PROJECT
+from scripts.site.source_archive import ARCHIVE, NAME
 from tests.site.served import Site
 
 LINE = re.compile(r"""\bpip install (?P<what>"[^"\n]+"|'[^'\n]+'|[^\s`<\\]+)""")
-HERE = [".", '".[nn]"']  # in a checkout
+HERE = [".", '".[nn]"']  # in the source of the book
 WHAT_IT_BRINGS = "import posenc; print(posenc.__file__); print(posenc.similarity(0, 4))"
 WITH_TORCH = "import posenc.nn"
 
@@ -88,12 +89,9 @@ def test_line_installs_the_package_in_a_fresh_environment(
 ) -> None:
     line = [*HERE, *wheels(site)][place]
     environment = fresh(tmp_path / "fresh", others)
-    checkout = tmp_path / "checkout"
-    checkout.mkdir()
-    for name in PROJECT if line in HERE else ():
-        copied = ["cp", "-r", str(ROOT / name), str(checkout)]
-        subprocess.run(copied, check=True)
-    run(f"pip install {line}", checkout, environment)
+    with tarfile.open(site.folder / ARCHIVE) as source:
+        source.extractall(tmp_path, filter="data")
+    run(f"pip install {line}", tmp_path / NAME, environment)
     brings = f"{WHAT_IT_BRINGS}; {WITH_TORCH}" if "[nn]" in line else WHAT_IT_BRINGS
     said = run(f"cd / && python -c '{brings}'", tmp_path, environment)
     assert said.splitlines()[0].startswith(str(tmp_path / "fresh"))

@@ -52,6 +52,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
             page.unlink()
     (copy / "docs" / "chapters" / "build-it.md").write_text(OTHER, "utf-8")
     for name in (
+        ".gitignore",
         "LICENSE",
         "README.md",
         "constraints.txt",

@@ -48,6 +48,8 @@ function makeResultsReachable(search) {
   const found = search.querySelector(".md-search-result__list");
   const open = () => {
     for (const part of found.querySelectorAll("[tabindex]")) part.removeAttribute("tabindex");
+    // The theme marks the other names of a result as navigation.
+    for (const names of found.querySelectorAll("nav")) names.role = "presentation";
   };
   new MutationObserver(open).observe(found, { childList: true });
 }
