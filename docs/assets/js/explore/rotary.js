@@ -15,8 +15,9 @@ import {
 } from "../positions.js";
 import { BASE, WIDTH, box, dial, dots, explorer, line, plot, reading, words } from "./base.js";
 
-const QUERY = [0.9, 0.3, 0.5, 0.6, 0.7, -0.4, -0.2, 0.8];
-const KEY = [0.2, 0.8, 0.9, -0.1, 0.6, 0.5, -0.8, 0.4];
+// The words "dog" and "bites" of chapter 1.
+const QUERY = [0.5, 0.3, 0.8, 0.1, 0.4, 0.6, 0.2, 0.9];
+const KEY = [0.2, 0.7, 0.4, 0.9, 0.1, 0.3, 0.8, 0.5];
 const SMALL = { label: "width", value: 8, min: 2, max: 8, step: 2 };
 const RELATIVE = { label: "key − query", min: -64, max: 64 };
 const PAIR = { label: "pair", min: 0, max: ({ width }) => width / 2 - 1 };
