@@ -85,6 +85,37 @@ def clock(axes: Axes, ink: Ink, hand: NDArray[np.floating], start: NDArray[np.fl
     axes.plot(*hand, "o", color=ink.ink)
 
 
+def query_and_key(
+    axes: Axes,
+    ink: Ink,
+    query: NDArray[np.floating],
+    key: NDArray[np.floating],
+    *,
+    reach: float = 1.4,
+) -> None:
+    """Draw one pair of both vectors, anticlockwise from the right, and the sector between them."""
+    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+    axes.set_axis_off()
+    axes.add_patch(Polygon(between(query, key), facecolor=ink.mark, edgecolor="none"))
+    axes.add_patch(Circle((0, 0), 1, fill=False, edgecolor=ink.edge, linewidth=0.75))
+    for name, hand, dash in (("$q$", query, "-"), ("$k$", key, (0, (3, 1.5)))):
+        axes.plot([0, hand[0]], [0, hand[1]], color=ink.ink, linewidth=1.6, linestyle=dash)
+        axes.plot(*hand, "o", color=ink.ink)
+        x, y = hand * (1 + 0.28 / np.linalg.norm(hand))
+        axes.annotate(name, (x, y), ha="center", va="center")
+
+
+def between(
+    query: NDArray[np.floating], key: NDArray[np.floating], *, radius: float = 0.5
+) -> NDArray[np.floating]:
+    """Return the outline of the sector between two hands, the shorter way round."""
+    first = np.arctan2(query[1], query[0])
+    sweep = (np.arctan2(key[1], key[0]) - first + np.pi) % (2 * np.pi) - np.pi
+    angles = np.linspace(first, first + sweep, 25)
+    arc = radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    return np.vstack([np.zeros(2), arc])
+
+
 def _sector(start: NDArray[np.floating], end: NDArray[np.floating]) -> NDArray[np.floating]:
     """Return the outline of the sector from one hand to another, less than a full turn."""
     first = np.arctan2(*start)

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from posenc import (
     add,
+    apply_rope,
     attention,
     causal_mask,
     concatenate,
@@ -20,6 +21,7 @@ from posenc import (
     similarity,
     sinusoidal_encoding,
 )
+from scripts.figures.board_order import WORDS
 
 Array = NDArray[np.float64]
 
@@ -244,3 +246,21 @@ def test_no_sum_over_letters_knows_neighbours() -> None:
     assert counted[0] == counted[1]
     assert all("ab" in order or "ba" in order for order in ("abcd", "dcba"))
     assert not any("ab" in order or "ba" in order for order in ("acbd", "dbca"))
+
+
+def scores_of_dog(first: int, offset: int) -> Array:
+    """Return the scores of dog for man, bites and itself: man and bites at `first`, then dog."""
+    x = torch.tensor([WORDS[word] for word in ("man", "bites", "dog")], dtype=torch.float64)
+    rotary = nn.RotaryEmbedding(8)
+    cached = rotary(x[None, None, :2], offset=first)
+    query = key = rotary(x[None, None, 2:], offset=offset)
+    return np.asarray((query @ torch.cat([cached, key], dim=2).mT)[0, 0, 0])
+
+
+def test_a_forgotten_offset_scores_man_bites_dog_as_the_other_sentence() -> None:
+    right, forgotten, later = scores_of_dog(0, 2), scores_of_dog(0, 0), scores_of_dog(100, 102)
+    man, bites, dog = (np.array(WORDS[word]) for word in ("man", "bites", "dog"))
+    ahead = apply_rope(dog, 0) @ apply_rope(bites, 1)  # as in "dog bites man"
+    assert np.allclose(forgotten, [dog @ man, ahead, dog @ dog], rtol=0, atol=1e-12)
+    assert (np.abs(forgotten - right) > 0.1).tolist() == [True, True, False]
+    assert np.allclose(later, right, rtol=0, atol=1e-12)

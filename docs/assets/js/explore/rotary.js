@@ -49,7 +49,7 @@ explorer("rope", {
   controls: {
     width: { ...SMALL, value: 4 },
     base: { ...BASE, value: 100 },
-    query: { label: "query position", value: 4, min: 0, max: 100 },
+    query: { label: "query position", value: 4, min: 0, max: 128 },
     relative: { ...RELATIVE, value: 2 },
   },
   draw: drawRope,
