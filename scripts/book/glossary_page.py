@@ -23,9 +23,9 @@ needs: nothing
 ---
 # Words { #words }
 
-The terms of this book, each in two sentences. The link after them leads to where the book explains
-it. On the other pages a term has a dotted line below it at its first use, and these sentences show
-when you point at it.
+The terms of this book, each in two sentences, with a link to where the book explains it. On the
+other pages a term has a dotted line below it at its first use: point at it, and its two sentences
+show; follow it, and you are here.
 { .lead }
 
 """
@@ -40,7 +40,7 @@ def entry(term: Term) -> str:
     """Return a term with its two sentences and its link, as an item of a definition list."""
     path, _, anchor = term.at.partition("#")
     address = f"{relpath(path, Path(glossary.PAGE).parent)}#{anchor}"
-    return f"{term.name} {{ #{term.anchor} }}\n:   {term.says} [{title(path)}]({address})\n"
+    return f"{term.name} {{ #{term.anchor} }}\n:   {term.says} See [{title(path)}]({address}).\n"
 
 
 @cache

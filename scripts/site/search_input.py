@@ -20,7 +20,6 @@ from mkdocs.structure.pages import Page
 LEFT_OUT = re.compile(r"<math data-search-exclude .*?</math>", re.S)
 LISTING = re.compile(r"<pre\b.*?</pre>", re.S)
 SPANS = re.compile(r"(?:</?span\b[^<>]*>)+")
-TERM = re.compile(r"<a [^<>]*\bclass=\"term\"[^<>]*>([^<>]*)</a>")
 
 OBJECTS = 20_000  # allocated between garbage collections; Python's default is 700
 
@@ -49,7 +48,7 @@ on_page_context = CombinedEvent(_before_the_search, _after_the_search)
 
 
 def thinned(content: str) -> str:
-    """Return a page's content without spans and links to terms, and without the MathML.
+    """Return a page's content without spans and without the MathML that the search ignores.
 
     The search drops text between two tags if it is only whitespace, except in listings. So outside
     listings an empty tag replaces the spans, which keeps the pieces of text separate.
@@ -58,6 +57,5 @@ def thinned(content: str) -> str:
         >>> thinned('<p>a<span> </span><span>b</span></p> <pre><span>c</span> </pre>')
         '<p>a<wbr> <wbr>b<wbr></p> <pre>c </pre>'
     """
-    content = TERM.sub(r"\1", LEFT_OUT.sub("", content))
-    content = LISTING.sub(lambda listing: SPANS.sub("", listing[0]), content)
+    content = LISTING.sub(lambda listing: SPANS.sub("", listing[0]), LEFT_OUT.sub("", content))
     return SPANS.sub("<wbr>", content)
