@@ -23,12 +23,11 @@ CHAPTERS = sorted(path.stem for path in (DOCS / "chapters").glob("*.md"))
 # The sentences that a term shows, or an empty string, and whether they are as wide as what they
 # stand in and no wider.
 SHOWN = """term => {
-    const {display, content, width, paddingLeft, paddingRight} = getComputedStyle(term, "::after");
+    const {display, content, width, boxSizing} = getComputedStyle(term, "::after");
     if (display === "none" || content === "none") return ["", true];
     const box = getComputedStyle(term.closest("p, li, dd"));
-    const whole = parseFloat(width) + parseFloat(paddingLeft) + parseFloat(paddingRight);
-    const inside = box.position === "relative" && whole < parseFloat(box.width) +
-        parseFloat(box.paddingLeft) + parseFloat(box.paddingRight) + 1;
+    const inside = box.position === "relative" && boxSizing === "border-box" &&
+        parseFloat(width) <= parseFloat(box.width);
     return [JSON.parse(content.split(" / ")[0]), inside];
 }"""
 NONE = ["", True]
