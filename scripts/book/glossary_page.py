@@ -24,8 +24,8 @@ needs: nothing
 # Words { #words }
 
 The terms of this book, each in two sentences, with a link to where the book explains it. On the
-other pages a term has a dotted line below it at its first use: point at it, and its two sentences
-show; follow it, and you are here.
+other pages a dotted line marks a term at its first use. Hover or focus shows these two sentences
+there, and the link leads here.
 { .lead }
 
 """
