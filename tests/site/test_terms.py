@@ -53,6 +53,17 @@ def test_hover_shows_the_sentences_within_the_text(size: Any, page: Page) -> Non
     assert len(shown) > 10 and shown <= says
 
 
+def test_the_pointer_can_move_from_a_term_to_its_sentences(page: Page) -> None:
+    page.goto(CHAPTER)
+    term = first(page)
+    term.hover()
+    box = term.bounding_box()
+    assert box
+    for step in range(0, 24, 2):
+        page.mouse.move(box["x"] + 9, box["y"] + box["height"] - 8 + step)
+        assert term.evaluate(SHOWN)[0], step
+
+
 def test_focus_shows_the_sentences_and_escape_hides_them(page: Page) -> None:
     page.goto(CHAPTER)
     page.keyboard.press("Tab")
