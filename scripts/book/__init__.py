@@ -21,6 +21,8 @@
     ledger.py       makes docs/trust/claims.md from docs/data/claims/
     models.py       reads docs/data/models.yml, well-known models and their positions
     models_page.py  makes docs/reference/models.md from it
+    glossary.py     marks terms at their first use, from docs/data/glossary.yml
+    glossary_page.py    makes docs/reference/glossary.md from it
     page_names.py   the names that pages can use for the models
     sourcemap.py    makes docs/trust/sources.md from docs/data/sources/
     changed.py      the pages whose sources changed, for `make quick`

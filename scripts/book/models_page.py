@@ -18,7 +18,7 @@ HEAD = """\
 ---
 title: Models of today
 description: Scheme, base, trained length and layout of well-known models, each with its source.
-audience: whoever wants to know what a published model does with positions
+audience: anyone who wants to know what a published model does with positions
 time: a minute, to look up a model
 needs: nothing; RoPE and its base, to read the last columns
 ---

@@ -12,12 +12,12 @@ import sys
 from pathlib import Path
 
 from scripts import DOCS, ROOT
-from scripts.book import ledger, models_page, settings, sourcemap
+from scripts.book import glossary_page, ledger, models_page, settings, sourcemap
 from scripts.book.check import corrections
 from scripts.book.text import corrected
 
 # Pages, and what makes them from data.
-MADE = {ledger.PAGE: ledger, sourcemap.PAGE: sourcemap, models_page.PAGE: models_page}
+MADE = {made.PAGE: made for made in (ledger, sourcemap, models_page, glossary_page)}
 
 
 def update(path: Path) -> list[str]:

@@ -7,6 +7,7 @@ import pytest
 
 from scripts import DOCS
 from scripts.book import check
+from scripts.book.data import front_matter
 from scripts.book.settings import accepted
 
 CHAPTERS = sorted((DOCS / "chapters").glob("*.md"))
@@ -28,6 +29,9 @@ def test_captions_are_numbered_in_order(path: Path, kind: str) -> None:
     chapter = re.search(r"^chapter: (\d+)$", front(path), re.M)
     assert chapter
     captions = [m.groups() for m in CAPTION.finditer(text) if m[1] == kind]
+    if chapter[1] == "0":  # before the first chapter, nothing has a number
+        assert captions == []
+        return
     assert len(captions) == len(re.findall(rf"^/// {kind}-caption", text, re.M))
     for n, (_, number, in_id, digits) in enumerate(captions, start=1):
         assert number == f"{chapter[1]}.{n}"
@@ -51,6 +55,17 @@ def test_a_chapter_says_for_whom_how_long_and_what_it_needs(path: Path) -> None:
     for key in ("audience", "time", "needs", "description", "chapter"):
         assert re.search(rf"^{key}: \S", front(path), re.M), key
     assert accepted(path.relative_to(DOCS).as_posix())
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_a_chapter_says_what_to_skip_of_its_sections(path: Path) -> None:
+    text = path.read_text("utf-8")
+    headings = re.findall(r"^##+ .*\{ #([\w-]+) \}$", text, re.M)
+    ways = front_matter(text).get("skip", [])
+    assert bool(ways) == (path.stem != "formula-sheet")  # one page to print
+    for way in ways:
+        assert set(way) in ({"from", "skip"}, {"from", "begin"})
+        assert {*way.get("skip", [way.get("begin")])} <= {*headings}
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(DOCS)))

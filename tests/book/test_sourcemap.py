@@ -180,8 +180,8 @@ def test_a_file_that_says_too_little_too_much_or_twice_is_refused(
 
 
 def test_a_chapter_and_its_sheet_bear_the_number_of_their_entry_in_the_menu() -> None:
-    """What has no number there belongs to the chapter above it."""
-    text, number, numbered = (ROOT / "mkdocs.yml").read_text("utf-8"), "", []
+    """What has no number there belongs to the chapter above it, or to none, which is 0."""
+    text, number, numbered = (ROOT / "mkdocs.yml").read_text("utf-8"), "0", []
     for found, page in re.findall(r"^ +- (?:(\d) )?[^:\n]+: (chapters/\S+)$", text, re.M):
         number = found or number
         numbered += [page] * bool(found)

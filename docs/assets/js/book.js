@@ -5,6 +5,7 @@ import { startLedger } from "./ledger.js";
 import { overflow, source, watch } from "./listing.js";
 import "./plate.js";
 import "./quiz.js";
+import "./terms.js";
 
 const seen = { visibilityProperty: true };
 
