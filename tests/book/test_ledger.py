@@ -430,9 +430,8 @@ def test_a_mark_says_its_verdict_on_focus_and_leads_to_the_ledger(
     width: int, browser: Browser, site: Site
 ) -> None:
     """Without scripts, too."""
-    size = {"width": width, "height": 800}
     with browser.new_context(java_script_enabled=False) as window, window.new_page() as page:
-        page.set_viewport_size(size)
+        page.set_viewport_size({"width": width, "height": 800})
         page.goto(f"{site.url}chapters/by-hand/")
         mark = page.get_by_role("link", name="Ledger, claim C0-08: false", exact=True)
         said = mark.locator("small")
