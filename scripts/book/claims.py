@@ -1,9 +1,11 @@
 """The claims of the sources, from `docs/data/claims/`, and links to them from the pages.
 
-Each entry names the place in the book that discusses its claim. A line is added there with a link
-to the entry in the ledger, docs/trust/claims.md. It goes into the correction that follows the
-place, or else right after the place; after a paragraph that ends in a colon, it goes behind the
-block that the paragraph introduces. A page is identified by the id of its title, which is unique.
+Each entry names the place in the book that discusses its claim. There a small mark for each claim
+links to its entry in the ledger, docs/trust/claims.md. The marks are at the end of a sentence: of
+the place's own paragraph or caption, or of the quotation in the correction that follows it. A
+paragraph that introduces a formula, a list or a listing passes them on. Each section also ends with
+a fold that lists its claims, for windows too narrow for the marks. A page is identified by the id
+of its title, which is unique.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import takewhile
+from itertools import pairwise
 from os.path import relpath
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.extensions.toc import slugify
 from markdown.treeprocessors import Treeprocessor
+from markdown.util import STX
 
 from scripts import DATA, DOCS
 from scripts.book.data import check_fields, load
@@ -38,6 +41,7 @@ VERDICTS = {
 }
 FIELDS = ("lines", "quote", "verdict", "evidence", "right", "tests", "at")
 LISTS = ("tests", "like")
+UNSEARCHED = {"data-search-exclude": ""}
 
 
 @dataclass(frozen=True)
@@ -126,37 +130,57 @@ class _Claims(Treeprocessor):
             return
         places = claims_on_page(title.get("id", ""))
         parents = {child: parent for parent in root.iter() for child in parent}
+        marked: dict[Element, list[Claim]] = {}
         for element in [e for e in root.iter() if e.get("id") in places]:
-            parent, after = _where(element, root, parents, set(places))
-            parent.insert(after, _line(places[element.get("id", "")]))
+            end = next(_ends(element, root, parents, set(places)))
+            marked[end] = marked.get(end, []) + places[element.get("id", "")]
+        for end, found in marked.items():
+            end.append(_marks(found))
+        _add_folds(root, marked)
 
 
-def _where(
+def _ends(
     element: Element, root: Element, parents: dict[Element, Element], places: set[str]
-) -> tuple[Element, int]:
-    """Return the element that gets the line (a note, a correction or the page) and the index."""
-    while parents[element] is not root:
-        element = parents[element]
-        if "admonition" in _classes(element) or element.tag == "details":
-            return element, len(element)
-    blocks = list(root)
-    start = blocks.index(element) + 1
-    stretch = list(_stretch(blocks[start:], places))
-    for block in stretch:
-        if "correction" in _classes(block):
-            return block, len(block)
-    if element.tag == "figure":
-        return element, len(element)
-    if element.tag in HEADINGS:
-        return root, start + len(stretch)
-    introduced = 1 if stretch and _introduces(element) else 0
-    evidence = takewhile(lambda block: "checked" in _classes(block), stretch[introduced:])
-    return root, start + introduced + len(list(evidence))
+) -> Iterator[Element]:
+    """Yield the elements at whose end the marks of a place can be, the best one first."""
+    blocks = list(parents[element])
+    following = blocks[blocks.index(element) + 1 :]
+    own = [] if element.tag in HEADINGS else [element]
+    for others in (places, set[str]()):  # up to the next place, or else up to the next heading
+        stretch = list(_stretch(following, others))
+        if parents[element] is root:
+            yield from (part for block in stretch for part in block if _is_quotation(block, part))
+        for block, after in pairwise([*own, *stretch, None]):
+            yield from _sentences(block, after) if block is not None else ()
+    yield from (block for block in [*own, *stretch] if block.tag == "p" and not _is_raw(block))
+    yield element
 
 
-def _introduces(element: Element) -> bool:
-    """Return whether a paragraph ends in a colon, so that the next block belongs to it."""
-    return element.tag == "p" and "".join(element.itertext()).rstrip().endswith(":")
+def _is_quotation(block: Element, part: Element) -> bool:
+    """Return whether a part of a block is the quotation of a correction."""
+    return "correction" in _classes(block) and "wrong" in _classes(part)
+
+
+def _sentences(block: Element, after: Element | None) -> Iterator[Element]:
+    """Yield the last paragraph, item or caption of a block, unless it introduces what follows."""
+    if block.tag == "p":
+        if not _is_raw(block) and not _introduces(block, after):
+            yield block
+    elif block.tag in {"ul", "ol", "figure"} or "question" in _classes(block):
+        inner = [part for part in block.iter() if part.tag in {"p", "li", "figcaption"}]
+        yield from [part for part in inner if "names" not in _classes(part)][-1:]
+
+
+def _is_raw(paragraph: Element) -> bool:
+    """Return whether a paragraph only holds the place of raw HTML, such as a listing."""
+    return (paragraph.text or "").startswith(STX)
+
+
+def _introduces(paragraph: Element, after: Element | None) -> bool:
+    """Return whether a paragraph's last sentence goes on in the block that follows."""
+    words = "".join(paragraph.itertext()).rstrip()
+    formula = after is not None and "arithmatex" in _classes(after)
+    return words.endswith((":", ",", ";")) or (formula and not words.endswith((".", "?")))
 
 
 def _classes(element: Element) -> list[str]:
@@ -171,16 +195,44 @@ def _stretch(blocks: list[Element], places: set[str]) -> Iterator[Element]:
         yield block
 
 
-def _line(found: list[Claim]) -> Element:
-    """Return the line with links to the entries for a place."""
-    line = Element("p", {"class": "ledger"})
-    line.text, line.tail = "In the ledger: ", "\n"
-    for n, claim in enumerate(found):
-        address = f"{relpath(LEDGER, Path(claim.page).parent)}#{claim.id.lower()}"
-        link = SubElement(line, "a", {"href": address})
+def _marks(found: list[Claim]) -> Element:
+    """Return a mark for each claim of a place, which shows its verdict on hover and focus."""
+    marks = Element("span", {"class": "ledger"})
+    for claim in found:
+        name = f"Ledger, claim {claim.id}: {VERDICTS[claim.verdict]}"
+        link = SubElement(marks, "a", {"href": _address(claim), "aria-label": name, **UNSEARCHED})
+        SubElement(link, "small").text = f"Ledger {claim.id}: {VERDICTS[claim.verdict]}"
+    return marks
+
+
+def _add_folds(root: Element, marked: dict[Element, list[Claim]]) -> None:
+    """Add to the end of each section of a page the fold that lists its claims."""
+    found: list[Claim] = []
+    for block in [*root, Element("h2")]:
+        if found and (block.tag == "h2" or "footnote" in _classes(block)):
+            here = list(root).index(block) if block in root else len(root)
+            root.insert(here, _fold(found))
+            found = []
+        found = found + [claim for inner in block.iter() for claim in marked.get(inner, [])]
+
+
+def _fold(found: list[Claim]) -> Element:
+    """Return a fold with links to claims and their verdicts."""
+    fold = Element("details", {"class": "ledger", **UNSEARCHED})
+    claims = f"{len(found)} claim{'s' if len(found) > 1 else ''}"
+    SubElement(fold, "summary").text = f"From the ledger: {claims}"
+    listed = SubElement(fold, "ul")
+    for claim in found:
+        link = SubElement(SubElement(listed, "li"), "a", {"href": _address(claim)})
         link.text = claim.id
-        link.tail = ", " if n < len(found) - 1 else ""
-    return line
+        link.tail = f" {VERDICTS[claim.verdict]}"
+    fold.tail = "\n"
+    return fold
+
+
+def _address(claim: Claim) -> str:
+    """Return the address of a claim's entry, from the page that discusses it."""
+    return f"{relpath(LEDGER, Path(claim.page).parent)}#{claim.id.lower()}"
 
 
 class ClaimsExtension(Extension):

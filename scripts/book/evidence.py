@@ -1,6 +1,7 @@
 """Lines of evidence: paragraphs with `{.checked}` that name the tests of a statement.
 
 Each test must be defined exactly once under `tests/`, so a page cannot name a test that is gone.
+More than two names are folded under their count, and fewer are with `{.checked .folded}`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from scripts import ROOT
 TEST = re.compile(r"\btest_\w+\b")
 # Enough for formatted code; parsing all tests would take longer than building most pages.
 DEFINED = re.compile(r"^def (test_\w+)\(", re.M)
+CHECKED_BY = "Checked by"
+SHOWN = 2  # tests; the names of more are folded
 
 
 def tests(root: Path = ROOT) -> list[str]:
@@ -37,13 +40,17 @@ def _tests_in(path: Path, changed: int) -> list[str]:
 class _Evidence(Treeprocessor):
     def run(self, root: ElementTree.Element) -> None:
         cited: list[str] = []
-        for line in root.iter("p"):
+        for line in list(root.iter("p")):
             words = "".join(line.itertext())
-            if "checked" in (line.get("class") or "").split():
-                cited += _tests_named(words)
+            classes = (line.get("class") or "").split()
+            if "checked" in classes:
+                named = _tests_named(words)
+                cited += named
                 for code in line.iter("code"):
                     _allow_breaks(code)
-            elif words.startswith("Checked by"):
+                if len(named) > SHOWN or "folded" in classes:
+                    _fold(line, len(named))
+            elif words.startswith(CHECKED_BY):
                 raise ValueError(f"{words!r} needs {{ .checked }} on the next line")
         if cited:
             _check_that_tests_exist(cited)
@@ -52,9 +59,25 @@ class _Evidence(Treeprocessor):
 def _tests_named(words: str) -> list[str]:
     """Return the tests that a line of evidence names after "Checked by"."""
     named = TEST.findall(words)
-    if words.startswith("Checked by") != bool(named):
+    if words.startswith(CHECKED_BY) != bool(named):
         raise ValueError(f"{words!r} must begin with 'Checked by' and name a test, or do neither")
     return named
+
+
+def _fold(line: ElementTree.Element, tests: int) -> None:
+    """Turn a line of evidence into a fold: the number of tests, which opens to their names."""
+    codes = line.findall("code")
+    before = [line.text or "", *(code.tail or "" for code in codes)]
+    if [part.strip() for part in before] != [CHECKED_BY, *[","] * (tests - 1), ""]:
+        words = "".join(line.itertext())
+        raise ValueError(f"{words!r} is folded and must name tests, with commas, and no more")
+    attributes, tail = dict(line.attrib), line.tail
+    line.clear()
+    line.tag, line.attrib, line.tail = "details", attributes, tail
+    counted = f"{tests} test{'s' if tests > 1 else ''}"
+    ElementTree.SubElement(line, "summary").text = f"{CHECKED_BY} {counted}"
+    names = ElementTree.SubElement(line, "p", {"class": "names"})
+    names.extend(codes)
 
 
 def _check_that_tests_exist(cited: list[str]) -> None:

@@ -22,7 +22,7 @@ BLOCK = re.compile(
 )
 UNQUOTABLE = re.compile(r"^[ ]*(?:`{3}|~{3})|\$\$", re.M)  # some viewers fail on these in a quote
 VERDICT = re.compile(r"(?P<words>.+)\n\{ ?\.(?P<verdict>right|wrong) ?\}", re.S)
-VERDICTS = {"right": "**Right.**", "wrong": "**Often printed.**"}
+VERDICTS = {"right": "**Right.**", "wrong": "**Wrong.**"}
 
 CAPTION = re.compile(r"^/// (?P<kind>table|figure)-caption \|[ <]*(?P<number>\d[\w.]*).*$", re.M)
 ATTRIBUTES = re.compile(r'[ ]*\{:?[ ]*(?:[.#][\w-]|\w+=")[^{}\n]*\}')
@@ -66,7 +66,7 @@ def _box(block: re.Match[str]) -> str:
 
 
 def _with_verdict(paragraph: str) -> str:
-    """Return a paragraph with its verdict in words: right, or often printed."""
+    """Return a paragraph with its verdict in words: right, or wrong."""
     found = VERDICT.fullmatch(paragraph.rstrip())
     return f"{VERDICTS[found['verdict']]} {found['words']}" if found else paragraph
 

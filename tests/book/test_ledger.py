@@ -304,7 +304,10 @@ def built(site: Site, page: str) -> str:
 
 @pytest.mark.parametrize("source", CLAIMS)
 def test_the_ledger_leads_to_the_book_and_the_book_to_the_ledger(source: str, site: Site) -> None:
-    """Each way by a link: from the entry to the place, and from near the place to the entry."""
+    """Each way by a link: from the entry to the place, and from a mark near the place to the entry.
+
+    The fold at the end of the section lists the claim too.
+    """
     for claim in of(source):
         entry = built(site, LEDGER).split(f'<h3 id="{claim.id.lower()}"')[1].split("</article>")[0]
         assert f'href="../../{claim.page.removesuffix(".md")}/#{claim.anchor}"' in entry, claim.id
@@ -313,27 +316,61 @@ def test_the_ledger_leads_to_the_book_and_the_book_to_the_ledger(source: str, si
             assert test in entry.replace("<wbr />", "").replace("<wbr>", ""), test
         page = built(site, claim.page)
         assert page.count(f'id="{claim.anchor}"') == 1, claim.at
-        link = f'href="../../trust/claims/#{claim.id.lower()}">{claim.id}<'
-        between = page.split(f'id="{claim.anchor}"')[1].partition(link)
-        assert between[1], f"{claim.page} does not lead to {claim.id}"
-        assert not re.search("<h[123]", between[0]), f"{claim.id} is far from {claim.at}"
+        verdict, link = VERDICTS[claim.verdict], f'href="../../trust/claims/#{claim.id.lower()}"'
+        mark = f'aria-label="Ledger, claim {claim.id}: {verdict}" data-search-exclude="" {link}>'
+        between, found, after = page.split(f'id="{claim.anchor}"')[1].partition(mark)
+        assert found, f"{claim.page} does not lead to {claim.id}"
+        assert not re.search("<h[123]", between), f"{claim.id} is far from {claim.at}"
+        section, opened, fold = after.partition('<details class="ledger"')
+        assert opened and "<h2" not in section, f"{claim.id} is in no fold of its section"
+        assert f"{link}>{claim.id}</a> {verdict}</li>" in fold.partition("</details>")[0], claim.id
 
 
-LINE = '<p class="ledger">In the ledger: <a href="../trust/claims.md#c0-08">C0-08</a></p>'
+def test_no_mark_separates_a_sentence_from_its_formula(site: Site) -> None:
+    marked = re.compile(
+        r"([^<>]*)<span class=\"ledger\">(?:<a[^>]*><small>[^<]*</small></a>)+</span>"
+        r"\s*</(?:p|li)>\s*(?:</[ou]l>\s*)?<div class=\"arithmatex"
+    )
+    for page in {claim.page for claim in claims()}:
+        for sentence in marked.findall(built(site, page)):
+            assert re.search(r"[.?”]\W*$", sentence), (page, sentence)
+    planted = (
+        '<p>It is<span class="ledger"><a><small>L</small></a></span></p>\n<div class="arithmatex'
+    )
+    assert marked.findall(planted) == ["It is"]
+
+
+def test_search_and_markdown_copies_omit_marks_and_folds(site: Site) -> None:
+    marked = "chapters/by-hand"
+    assert "From the ledger" in built(site, f"{marked}.md")
+    copies = [*site.folder.rglob("*.md"), site.folder / "search" / "search_index.json"]
+    assert len(copies) > len(CLAIMS)
+    for path in copies:
+        text = path.read_text("utf-8")
+        assert not re.search(r"From the ledger|Ledger,? (claim )?C\d", text), path
+
+
+BOX = '!!! correction "Wrong"\n\n    Not so.\n    { .wrong }\n\n    So.\n    { .right }'
+MARK = (
+    '<span class="ledger"><a aria-label="Ledger, claim C0-08: false" data-search-exclude=""'
+    ' href="../trust/claims.md#c0-08"><small>Ledger C0-08: false</small></a></span>'
+)
 
 
 @pytest.mark.parametrize(
     ("text", "shown_as"),
     [
-        ("Said.\n{ #here }\n\nMore.", f'<p id="here">Said.</p>\n{LINE}\n<p>More.</p>'),
-        ("Said.\n{ #here }\n\n`f`\n{ .checked }\n\nMore.", f"</p>\n{LINE}\n<p>More.</p>"),
-        ("## A { #here }\n\nB.\n\n## C", f'<p>B.</p>\n{LINE}\n<h2 id="c">'),
-        ("Said.\n{ #here }\n\nB.\n\n!!! correction\n\n    Wrong.\n\nC.", f"{LINE}\n</div>\n<p>C."),
-        ('!!! aside "A"\n\n    Said.\n    { #here }\n\nMore.', f"{LINE}\n</div>\n<p>More.</p>"),
-        ("## A { #here }\n\n## B\n\n!!! correction\n\n    Wrong.", f'{LINE}\n<h2 id="b">'),
-        ("So:\n{ #here }\n\n- B.\n\nMore.", f"<li>B.</li>\n</ul>\n{LINE}\n<p>More.</p>"),
-        ("So:\n{ #here }\n\n    f()\n\n`f`\n{ .checked }\n\nMore.", f"</p>\n{LINE}\n<p>More.</p>"),
-        ("So:\n{ #here }\n\n## B", f'<p id="here">So:</p>\n{LINE}\n<h2 id="b">'),
+        ("Said.\n{ #here }\n\nMore.", f'<p id="here">Said.{MARK}</p>\n<p>More.</p>'),
+        ("Said.\n{ #here }\n\n`f`\n{ .checked }", f'Said.{MARK}</p>\n<p class="checked">'),
+        ("## A { #here }\n\nB.\n\nC.\n\n## D", f"<p>B.{MARK}</p>\n<p>C.</p>"),
+        (f"Said.\n{{ #here }}\n\n{BOX}\n\nC.", f'<p class="wrong">Not so.{MARK}</p>'),
+        ('!!! aside "A"\n\n    Said.\n    { #here }\n\nMore.', f"Said.{MARK}</p>\n</div>"),
+        (f"## A {{ #here }}\n\nB.\n\n## C\n\n{BOX}", f"<p>B.{MARK}</p>"),
+        ("So:\n{ #here }\n\n- B.\n- C.\n\nMore.", f"<li>C.{MARK}</li>\n</ul>\n<p>More.</p>"),
+        ("So it is\n{ #here }\n\n$$x$$\n\nof this.", f"<p>of this.{MARK}</p>"),
+        ("So.\n{ #here }\n\n$$x$$\n\nof this.", f'<p id="here">So.{MARK}</p>'),
+        ("So:\n{ #here }\n\n    f()\n\nMore.", f"<p>More.{MARK}</p>"),
+        ("So:\n{ #here }\n\n## B", f'<p id="here">So:{MARK}</p>'),
     ],
     ids=[
         "paragraph",
@@ -342,16 +379,77 @@ LINE = '<p class="ledger">In the ledger: <a href="../trust/claims.md#c0-08">C0-0
         "correction",
         "note",
         "next section",
-        "announced",
-        "announced and evidence",
-        "announced nothing",
+        "list",
+        "formula",
+        "finished sentence",
+        "listing",
+        "introduces nothing",
     ],
 )
-def test_the_line_to_the_ledger_stands_by_its_place(
+def test_a_mark_is_at_the_end_of_a_sentence_of_its_place(
     text: str, shown_as: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(book_claims, "claims_on_page", lambda title: {"here": [of("S0")[7]]})
-    assert shown_as in render(f"# A title\n\n{text}\n")
+    html = render(f"# A title\n\n{text}\n")
+    assert shown_as in html
+    assert html.count(MARK) == 1
+
+
+def test_places_with_one_end_share_their_marks_and_a_fold(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second, *_ = of("S0")
+    places = {"one": [first], "two": [second], "three": [of("S0")[7]]}
+    monkeypatch.setattr(book_claims, "claims_on_page", lambda title: places)
+    text = (
+        "A is\n{ #one }\n\n$$x$$\n\nand:\n{ #two }\n\n- B.\n\n## C\n\n### D\n\nE.\n{ #three }\n\nF."
+    )
+    html = render(f"# A title\n\n{text}\n")
+    assert re.search(r'<li>B.<span class="ledger"><a[^>]*C0-01.*?<a[^>]*C0-02.*</span></li>', html)
+    (one, other) = re.findall(r'<details class="ledger".*?</details>(?:\n<h2 id="c">)?', html)
+    assert "From the ledger: 2 claims</summary>" in one
+    assert one.endswith('<h2 id="c">')
+    assert "From the ledger: 1 claim</summary>" in other
+    assert html.index("<p>F.</p>") < html.index(other)
+
+
+@pytest.mark.parametrize(("width", "marks"), [(1280, True), (768, True), (360, False)])
+def test_marks_become_folds_on_a_phone_and_neither_is_printed(
+    width: int, marks: bool, page: Page
+) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto("chapters/by-hand/")
+    mark, fold = page.locator("span.ledger").first, page.locator("details.ledger").first
+    expect(mark).to_be_visible(visible=marks)
+    expect(fold).to_be_visible(visible=not marks)
+    page.emulate_media(media="print")
+    expect(mark).to_be_hidden()
+    expect(fold).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [1280, 768])
+def test_a_mark_says_its_verdict_on_focus_and_leads_to_the_ledger(
+    width: int, browser: Browser, site: Site
+) -> None:
+    """Without scripts, too."""
+    with browser.new_context(java_script_enabled=False) as window, window.new_page() as page:
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto(f"{site.url}chapters/by-hand/")
+        mark = page.get_by_role("link", name="Ledger, claim C0-08: false", exact=True)
+        said = mark.locator("small")
+        expect(said).to_be_hidden()
+        mark.hover()
+        expect(said).to_be_visible()
+        box = said.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0 and box["x"] + box["width"] <= width
+        page.mouse.move(0, 0)
+        expect(said).to_be_hidden()
+        mark.focus()
+        page.keyboard.press("Shift+Tab")
+        page.keyboard.press("Tab")
+        expect(said).to_have_text("Ledger C0-08: false")
+        expect(said).to_be_visible()
+        page.keyboard.press("Enter")
+        expect(page).to_have_url(f"{site.url}trust/claims/#c0-08")
 
 
 def test_no_two_pages_share_the_address_of_their_title() -> None:

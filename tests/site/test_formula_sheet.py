@@ -11,7 +11,7 @@ A4 = (595, 842)  # points
 # Elements that are missing in print, or overflow their column.
 CUT_OFF = """(() => {
     const sheet = document.querySelector(".sheet"), {right, bottom} = sheet.getBoundingClientRect();
-    return [...sheet.querySelectorAll("h2, p, .katex-html, td")].filter(part => {
+    return [...sheet.querySelectorAll("h2, p:not(.names), .katex-html, td")].filter(part => {
         const box = part.getBoundingClientRect();
         return !(box.width && box.height) || box.right > right + 1 || box.bottom > bottom + 1;
     }).map(part => part.textContent);
@@ -62,9 +62,27 @@ def test_every_formula_of_the_sheet_names_its_test_and_its_function(page: Page) 
     page.goto(SHEET)
     sections = page.locator(".sheet h2").all()
     assert page.locator(".sheet .checked").count() == len(sections)
+    assert page.locator(".sheet .computed").count() == len(sections) - 1
     for section in sections:
         identity = section.get_attribute("id")
-        evidence = page.locator(f"#{identity} ~ .checked").first.inner_text().replace("\n", "")
-        assert re.match(r"Checked by test_\w+", evidence), identity
+        evidence = page.locator(f"#{identity} ~ .checked").first
+        count = re.fullmatch(r"Checked by (\d) tests?", evidence.inner_text())
+        assert count is not None, identity
+        names = evidence.locator("code").all_text_contents()
+        assert len(names) == int(count[1])
+        assert all(re.fullmatch(r"test_\w+", name) for name in names), identity
         if identity != "parameters":  # a count, which no function computes
-            assert "computed by" in evidence, identity
+            computed = page.locator(f"#{identity} ~ .computed").first
+            assert re.match(r"Computed by\s\w+", computed.inner_text()), identity
+            below = evidence.evaluate("fold => fold.previousElementSibling.className")
+            assert below == "computed", identity
+
+
+def test_the_printed_sheet_names_no_test(page: Page) -> None:
+    page.goto(SHEET)
+    page.locator(".sheet .checked > summary").first.click()
+    expect(page.locator(".sheet .names:visible")).to_have_count(1)
+    page.emulate_media(media="print")
+    expect(page.locator(".sheet .names:visible")).to_have_count(0)
+    assert "test_" not in page.locator(".sheet").inner_text()
+    assert "Checked by 1 test" in page.locator(".sheet").inner_text()

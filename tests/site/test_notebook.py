@@ -58,11 +58,11 @@ TypeError: unsupported operand type(s) for /: 'str' and 'int'
 
 !!! correction "Often printed otherwise"
 
-    It is so.
-    { .right }
-
     “It is not.”
     { .wrong }
+
+    It is so.
+    { .right }
 
 ??? solution
 
@@ -206,8 +206,8 @@ def test_a_small_page_reads_as_a_notebook() -> None:
     )
     (box,) = (cell.source for cell in notebook(SMALL).cells if "**Right.**" in cell.source)
     assert box == (
-        "> **Often printed otherwise**\n>\n> **Right.** It is so.\n>\n"
-        "> **Often printed.** “It is not.”\n\n**Solution**"
+        "> **Often printed otherwise**\n>\n> **Wrong.** “It is not.”\n>\n"
+        "> **Right.** It is so.\n\n**Solution**"
     )
 
 

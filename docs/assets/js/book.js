@@ -127,10 +127,10 @@ function stopDeferring() {
   stopDeferring.called = true;
 }
 
-/** Before printing, load every picture and open every solution. */
+/** Before printing, load every picture and open every solution; tests and claims stay folded. */
 function prepareToPrint() {
   for (const image of document.querySelectorAll("img[loading=lazy]")) image.loading = "eager";
-  for (const closed of document.querySelectorAll("article details:not([open])")) {
+  for (const closed of document.querySelectorAll("article details:not([open], .checked, .ledger)")) {
     closed.open = true;
     addEventListener("afterprint", () => (closed.open = false), { once: true });
   }
