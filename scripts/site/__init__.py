@@ -5,6 +5,7 @@
     notebook.py              a chapter as a notebook                          (mkdocs calls it)
     notebook_pictures.py     and its figures as PNG
     search_input.py          what the search plugin reads of a page           (mkdocs calls it)
+    docstring_formulas.py    formulas of docstrings as mathematics            (mkdocs calls it)
     install_lines.py         `pip install` lines with the wheel's address     (mkdocs calls it)
     rebuild.py               rebuilds only the pages that an edit affects     (mkdocs calls it)
     minify.py, minify.mjs    one style sheet, short scripts: esbuild and PurgeCSS
