@@ -26,7 +26,7 @@ IN_SENTENCES = {
     "R(a) @ R(b) = R(a + b)": r"R(a)\,R(b) = R(a + b)",
     "R(m)ᵀ @ R(n) = R(n − m)": r"R(m)^\top R(n) = R(n - m)",
     "S(p) = sin + i·cos = i·e^(−ipω)": (
-        r"S(p) = \sin + \mathrm i\cos = \mathrm i\,e^{-\mathrm i p\omega}"
+        r"S(p) = \sin{} + \mathrm i\cos = \mathrm i\,e^{-\mathrm i p\omega}"
     ),
     "base · factor^(d/(d−2))": r"\text{base}\cdot\text{factor}^{d/(d-2)}",
     "cos(a − b) = cos a cos b + sin a sin b": r"\cos(a - b) = \cos a\cos b + \sin a\sin b",
