@@ -3,7 +3,8 @@
 A `pycon` fence whose statements can all run there gets the class `runs`, and the page's script adds
 a *Run* button to it. A statement cannot run if it imports another package, such as torch, or uses a
 name that only such a statement defines. A fence with both kinds gets no button; its runnable
-statements run silently before the next fence with a button.
+statements run silently before the next fence with a button. On a page with buttons, a fence without
+one says what it needs.
 """
 
 from __future__ import annotations
@@ -29,24 +30,42 @@ HEAD = re.compile(r"[ ]*(?:`{3,}|~{3,})[ ]*pycon(?=[ ]*$)", re.M)
 
 
 @dataclass(frozen=True)
-class Runnable:
-    """A session that runs in the browser."""
+class Session:
+    """A session of a page."""
 
     start: int  # of its fence
     before: str  # statements to run first, from fences without a button
+    needs: str  # a module that the browser lacks, or a name from nowhere; empty if it runs there
+
+    @property
+    def attributes(self) -> str:
+        """Return what its fence is marked with."""
+        if self.needs:
+            return f'data-needs="{needed(self.needs)}"'
+        return f'.runs data-before="{quote(self.before)}"' if self.before else ".runs"
 
 
-def runnable(text: str) -> Iterator[Runnable]:
-    """Yield the sessions of a page that run in the reader's browser, in order."""
-    known = {*dir(builtins), "__name__"}
+def needed(module: str) -> str:
+    """Return what a reader has to install to have a module that the browser lacks."""
+    torch = module.split(".")[0] in {"torch", "posenc"}
+    return "PyTorch" if torch else "a checkout of the book"
+
+
+def examined(text: str) -> Iterator[Session]:
+    """Yield the sessions of a page, in order."""
+    known = dict.fromkeys([*dir(builtins), "__name__"], "")
     before = ""
     for start, statements in _fences(text):
-        run = [typed for typed in statements if _runs(typed, known)]
-        if run == statements:
-            yield Runnable(start, before)
-            before = ""
-        else:
-            before += "".join(run)
+        lacking = [_lacking(typed, known) for typed in statements]
+        needs = next(filter(None, lacking), "")
+        yield Session(start, before, needs)
+        run = [typed for typed, lacks in zip(statements, lacking, strict=True) if not lacks]
+        before = before + "".join(run) if needs else ""
+
+
+def runnable(text: str) -> Iterator[Session]:
+    """Yield the sessions of a page that run in the reader's browser, in order."""
+    return (session for session in examined(text) if not session.needs)
 
 
 def _fences(text: str) -> Iterator[tuple[int, list[str]]]:
@@ -57,13 +76,15 @@ def _fences(text: str) -> Iterator[tuple[int, list[str]]]:
             yield span.start, [typed.source for typed in sessions(text[span.start : span.end])]
 
 
-def _runs(statement: str, known: set[str]) -> bool:
-    """Return whether a statement can run, and update the known names."""
+def _lacking(statement: str, known: dict[str, str]) -> str:
+    """Return a module or name that a statement lacks, and update what is known of the names."""
     table = symtable(statement, "<page>", "exec")
     defined = {name.get_name() for name in table.get_symbols() if _is_defined_by(name)}
-    runs = all(map(_is_there, _imports(statement))) and _used(table) <= known | defined
-    (known.update if runs else known.difference_update)(defined)
-    return runs
+    modules = (module for module in _imports(statement) if not _is_there(module))
+    names = (known.get(name, name) for name in sorted(_used(table) - defined))
+    lacking = next(filter(None, [*modules, *names]), "")
+    known.update(dict.fromkeys(defined, lacking))
+    return lacking
 
 
 def _is_defined_by(name: Symbol) -> bool:
@@ -104,10 +125,12 @@ class _Run(Preprocessor):
 
     def run(self, lines: list[str]) -> list[str]:
         text = "\n".join(lines)
-        for found in reversed(list(runnable(text))):
-            if head := HEAD.match(text, found.start):
-                before = f' data-before="{quote(found.before)}"' if found.before else ""
-                text = f"{text[: head.end()]} {{.runs{before}}}{text[head.end() :]}"
+        found = list(examined(text))
+        if all(session.needs for session in found):
+            return lines
+        for session in reversed(found):
+            if head := HEAD.match(text, session.start):
+                text = f"{text[: head.end()]} {{{session.attributes}}}{text[head.end() :]}"
         return text.split("\n")
 
 

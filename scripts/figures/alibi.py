@@ -15,7 +15,7 @@ PHONE = (340, 742)
 
 HEADS, FARTHEST, SHOWN, LENGTH = 4, 64, 0, 6
 DASHES = ("-", (0, (5, 2)), "-", (0, (5, 2)))
-NUDGES = (0, 0, -3, 3)  # points, to keep the names of lines that end together apart
+NUDGES = (0, 0, -6, 5)  # points, to keep the names of lines that end together apart
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:

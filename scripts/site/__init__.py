@@ -5,6 +5,7 @@
     notebook.py              a chapter as a notebook                          (mkdocs calls it)
     notebook_pictures.py     and its figures as PNG
     search_index.py          what the search finds, and what comes first      (mkdocs calls it)
+    docstring_formulas.py    formulas of docstrings as mathematics            (mkdocs calls it)
     source_archive.py        the source of the book, to download
     install_lines.py         the addresses of the wheel and of the source     (mkdocs calls it)
     rebuild.py               rebuilds only the pages that an edit affects     (mkdocs calls it)

@@ -1,11 +1,13 @@
-"""What pages call their tables, figures and exercises: in order, and each name leads somewhere."""
+"""What pages are called and what they call their parts: in order, and each name leads somewhere."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from mkdocs.config import load_config
 
-from scripts import DOCS
+from scripts import DOCS, ROOT
 from scripts.book import check
 from scripts.book.data import front_matter
 from scripts.book.settings import accepted
@@ -15,6 +17,8 @@ PAGES = sorted(DOCS.rglob("*.md"))
 CAPTION = re.compile(
     r"^/// (table|figure)-caption \|(?: <)? ([\d.]+) #(table|figure)-([\d-]+)$", re.M
 )
+HOME = DOCS / "index.md"
+STOP = re.compile(r"^\d\. \[(.*)\]\((.*?)#(.*)\) \*(\d+) min\*$", re.M)
 NAMED = re.compile(r"(Table|Figure|Exercise)\s([\d.]+\d)")
 
 
@@ -75,3 +79,44 @@ def test_an_example_is_named_by_the_column_it_stands_in(path: Path) -> None:
     lines = document.text.split("\n")
     for example in document.examples():
         assert 1 <= example.column <= len(lines[example.line - 1]) + 1
+
+
+def door(heading: str) -> list[tuple[str, ...]]:
+    """Return the stops under a heading of the home page: name, page, anchor and minutes."""
+    text = HOME.read_text("utf-8")
+    return STOP.findall(re.split(r"^## ", text.partition(f"\n## [{heading}]")[2], flags=re.M)[0])
+
+
+def test_navigation_has_the_words_of_the_titles() -> None:
+    config = load_config(str(ROOT / "mkdocs.yml"), hooks=[], plugins=[])
+    pages = [page for group in config["nav"][1:] for part in group.values() for page in part]
+    for name, at in (item for page in pages for item in page.items()):
+        text = (DOCS / at).read_text("utf-8")
+        title = re.search(r"^title: \"?(.*?)\"?$", text, re.M)
+        heading = re.search(r"^# (.*?)(?: \{.*)?$", text, re.M)
+        assert title
+        assert heading
+        assert title[1] == heading[1].replace("'", "’") == re.sub(r"^\d ", "", name)
+
+
+def test_the_stops_of_the_first_chapter_lead_from_one_to_the_next() -> None:
+    stops = door("New to this")
+    text = (DOCS / "chapters" / "by-hand.md").read_text("utf-8")
+    places = [stop[2] for stop in stops]
+    for here, there in pairwise(places):
+        rest = text.partition(f"{{ #{here} }}")[2]
+        found = re.search(r"^(?:Next|Last) stop: \[.*\]\(#(.*)\)\.\n\{ \.stop \}$", rest, re.M)
+        assert found
+        assert found[1] == there
+    assert {stop[1] for stop in stops} == {"chapters/by-hand.md"}
+    assert sum(int(stop[3]) for stop in stops) == 15
+
+
+def test_the_boards_of_the_home_page_are_those_of_the_lecture() -> None:
+    boards = door("Teaching it")
+    text = (DOCS / "chapters" / "at-the-board.md").read_text("utf-8")
+    lecture = re.findall(r"^## Board \d: (.*) \{ #(.*) \}$", text, re.M)
+    assert [(name.lower(), anchor) for name, _, anchor, _ in boards] == [
+        (name.lower(), anchor) for name, anchor in lecture
+    ]
+    assert sum(int(minutes) for *_, minutes in boards) == 52

@@ -52,6 +52,25 @@ def test_what_needs_more_than_numpy_does_not_run(statement: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("statement", "needs"),
+    [
+        ("import torch", "PyTorch"),
+        ("from posenc import nn", "PyTorch"),
+        ("import torch\nx = torch.ones(2)\ny = x", "PyTorch"),
+        ("from scripts import assets", "a checkout of the book"),
+    ],
+)
+def test_a_session_without_a_button_says_what_it_needs(statement: str, needs: str) -> None:
+    html = render(page("1", statement))
+    assert html.count(" data-needs=") == 1
+    assert f'data-needs="{needs}"' in html
+
+
+def test_nothing_is_said_on_a_page_without_buttons() -> None:
+    assert "data-needs" not in render(page("import torch"))
+
+
+@pytest.mark.parametrize(
     "statement",
     [
         "import numpy as np",

@@ -8,7 +8,7 @@ function drawAlibi({ heads, farthest, head, distance }, wide, high) {
   const least = linearBias(Math.max(...all), farthest, 0);
   const ends = [least, 0].map((value) => [value, printed(value, value < -9 ? 0 : 2)]);
   const above = plot(wide, 24, high - 130, [-farthest, 0], [least, 0], [-farthest, 0], ends);
-  const logs = [[0, 1], [-4, "1/16"], [-8, "1/256"]];
+  const logs = [[0, 1], [-8, "1/256"]];
   const below = plot(wide, high - 78, high - 26, [0, heads + 1], [-9, 0.5], [1, heads], logs);
   const marks = all.map((slope, n) => {
     const chosen = n + 1 === head;

@@ -59,13 +59,6 @@ const LAYOUTS = ["interleaved", "half"];
 const SPAN = [-16, 16];
 const KINDS = ["pos", "neg dashed", "ink bold"];
 
-/** The legend above a plot. */
-const legend = (y, names) =>
-  names.map((name, n) => {
-    const x = 109 * n;
-    return line([[x, y - 5], [x + 15, y - 5]], KINDS[n]) + words(x + 20, y, name);
-  });
-
 /** The pair of each dimension in both layouts, and its place after conversion. */
 function strips(width, pair, wide) {
   const [from, to] = LAYOUTS.map((layout) => pairs(width, layout).flat());
@@ -93,6 +86,13 @@ function drawLayouts({ width, pair, relative }, wide, high) {
     const at = (place) => [x(place), y(scored(place, layout))];
     return line(list(129, (k) => at(k / 4 - 16)), KINDS[n]) + dots([at(relative)], "ink bold");
   });
+  const named = LAYOUTS.map((layout, n) => {
+    const side = 1 - 2 * n; // above a crest, below a trough
+    const worth = (place) => side * (2 * scored(place, layout) - scored(place, LAYOUTS[1 - n]));
+    const place = list(81, (k) => k / 4 - 10).reduce((a, b) => (worth(b) > worth(a) ? b : a));
+    const name = n ? "not converted" : "right score";
+    return words(x(place), y(scored(place, layout)) + 6 - 14 * side, name, "middle strong named");
+  });
   const own = LAYOUTS.map((layout) => pairs(width, layout)[pair].join(" and "));
   const scores = [
     scored(relative, "interleaved"),
@@ -104,9 +104,10 @@ function drawLayouts({ width, pair, relative }, wide, high) {
       words(0, 15, "interleaved: the pair of each dimension"),
       ...strips(width, pair, wide),
       words(0, 124, "half"),
-      ...legend(156, ["score", "not converted"]),
+      words(48, 163, "score by relative position"),
       frame,
       ...curves,
+      ...named,
     ].join(""),
     says:
       `Pair ${pair} is dimensions ${own[0]} interleaved, ${own[1]} half. At relative position ` +
@@ -146,6 +147,10 @@ function drawBase(state, wide, high) {
   const ys = [low, top + 0.2];
   const { x, y, frame } = plot(wide, 34, high - 26, span(state), ys, [[0, "pair 0"], last], logs);
   const points = (all) => all.map((turn, n) => [x(n), y(Math.log10(turn))]);
+  const name = (text, all, n, right, down) =>
+    words(x(n) + right, y(Math.log10(all[n])) + down, text, "strong named");
+  const part = (share) => Math.round(share * last);
+  const under = Math.min(last, Math.ceil(reading(150, wide, span(state)))); // the end of the word
   const never = plain.filter((turn) => turn < 1).length;
   const slowed = Object.entries(rules).map(
     ([name, all]) => `${printed(plain[pair] / all[pair], 2)} (${name})`,
@@ -155,10 +160,14 @@ function drawBase(state, wide, high) {
       box(x(-0.5), y(0), x(last + 0.5) - x(-0.5), y(low) - y(0), "swept"),
       frame,
       words(x(-0.5) + 8, y(low) - 8, "less than one turn in training"),
-      ...legend(15, Object.keys(rules)),
+      words(48, 24, "turns of each pair within the training length"),
       ...Object.values(rules).map((all, n) => line(points(all), KINDS[n])),
       dots(points(plain), "ink"),
       dots([points(plain)[pair]], "ink bold"),
+      name("YaRN", rules.YaRN, part(0.25), 6, -8),
+      name("as trained", plain, part(0.5), 6, -8),
+      name("NTK", rules["NTK-aware"], part(0.8), 2, -8),
+      name("interpolation", rules.interpolation, under, x(0) - x(under), 18),
     ].join(""),
     says:
       `Within ${trained} positions ${never} of ${last + 1} pairs never turn once. Pair ${pair} ` +

@@ -1,0 +1,116 @@
+"""Sets the formulas of docstrings as mathematics on reference pages.
+
+A docstring has its formulas in plain characters, which a terminal shows. mkdocstrings loads this
+file as an extension: it replaces each formula listed here by TeX before the page is rendered. The
+listings of the package keep the plain characters.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import griffe
+
+# Without "}}", which ends a bound number.
+IN_SENTENCES = {
+    "10000·2π": r"{10000\cdot2\pi}",
+    "2^(−8k/n)": r"2^{-8k/n}",
+    "2π/ω_i": r"2\pi/\omega_i",
+    "2π·base": r"2\pi\cdot\text{base}",
+    "2π·base^((d−2)/d)": r"2\pi\cdot\text{base}^{(d-2)/d}",
+    "M(a) @ M(b) = M(a + b)": r"M(a)\,M(b) = M(a + b)",
+    "PE(p + lag)": r"\mathrm{PE}(p + \text{lag})",
+    "PE(p + offset) = M @ PE(p)": r"\mathrm{PE}(p + \text{offset}) = M\,\mathrm{PE}(p)",
+    "PE(p)": r"\mathrm{PE}(p)",
+    "R(a) @ R(b) = R(a + b)": r"R(a)\,R(b) = R(a + b)",
+    "R(m)ᵀ @ R(n) = R(n − m)": r"R(m)^\top R(n) = R(n - m)",
+    "S(p) = sin + i·cos = i·e^(−ipω)": (
+        r"S(p) = \sin{} + \mathrm i\cos = \mathrm i\,e^{-\mathrm i p\omega}"
+    ),
+    "base · factor^(d/(d−2))": r"\text{base}\cdot\text{factor}^{d/(d-2)}",
+    "cos(a − b) = cos a cos b + sin a sin b": r"\cos(a - b) = \cos a\cos b + \sin a\sin b",
+    "cos(lag·ω_i)": r"\cos(\text{lag}\cdot\omega_i)",
+    "cos(p·ω_i)": r"\cos(p\,\omega_i)",
+    "distance^(n−E) ≥ max_distance^s · E^(n−E−s)": (
+        r"\text{distance}^{n-E} \ge \text{max\_distance}^s \cdot E^{n-E-s}"
+    ),
+    "e^(i·pω)": r"e^{\mathrm i p\omega}",
+    "e^(x+y) = e^x·e^y": r"e^{x+y} = e^x\cdot e^y",
+    "e^(−ibω)": r"e^{-\mathrm i b\omega}",
+    "e^{imω}·e^{−inω} = e^{−i(n−m)ω}": (
+        r"e^{\mathrm i m\omega}\cdot e^{-\mathrm i n\omega} = e^{-\mathrm i(n-m)\omega}"
+    ),
+    "e^{i·pω}": r"e^{\mathrm i p\omega}",
+    "offset·ω_i": r"\text{offset}\cdot\omega_i",
+    "p/factor": r"p/\text{factor}",
+    "pω_i": r"p\,\omega_i",
+    "p·√d": r"p\sqrt d",
+    "q_i · a_ij": r"q_i\cdot a_{ij}",
+    "q·kᵀ": r"q\,k^\top",
+    "r = Lω_i/2π": r"r = L\omega_i/2\pi",
+    "sin(p·ω_i)": r"\sin(p\,\omega_i)",
+    "softmax(q kᵀ/√d + B) v": r"\operatorname{softmax}(q\,k^\top/\sqrt d + B)\,v",
+    "trained·ω_i": r"\text{trained}\cdot\omega_i",
+    "Σ cos(lag·ω_i)": r"\sum_i\cos(\text{lag}\cdot\omega_i)",
+    "Σ q·k̄": r"\sum q\,\bar k",
+    "γ": r"\gamma",
+    "ω_i": r"\omega_i",
+    "ω_i / factor": r"\omega_i/\text{factor}",
+    "ω_i = base^(−2i/d)": r"\omega_i = \text{base}^{-2i/d}",
+    "√(1/t)": r"\sqrt{1/t}",
+    "√(d/2)": r"\sqrt{d/2}",
+    "√(d_model/2)": r"\sqrt{d_\text{model}/2}",
+    "√2": r"\sqrt2",
+    "√d": r"\sqrt d",
+    "√d_model": r"\sqrt{d_\text{model} }",
+}
+# Blocks, indented by four spaces.
+DISPLAYED = {
+    "((1 − γ)/factor + γ) ω_i,   γ = (r − slow) / (fast − slow), clipped to [0, 1]": (
+        r"\begin{gathered} \Bigl(\frac{1-\gamma}{\text{factor} } + \gamma\Bigr)\,\omega_i \\ "
+        r"\gamma = \frac{r - \text{slow} }{\text{fast} - \text{slow} } \text{ within } [0, 1] "
+        r"\end{gathered}"
+    ),
+    "S(a + b) = S(a)·e^(−ibω)": r"S(a + b) = S(a)\,e^{-\mathrm i b\omega}",
+    "[ cos  sin]\n    [−sin  cos]": r"\begin{pmatrix} \cos & \sin \\ -\sin & \cos \end{pmatrix}",
+}
+
+
+def _either(formulas: dict[str, str]) -> str:
+    """Return a pattern of any of the formulas, longest first, which may be wrapped at a space."""
+    longest = sorted(formulas, key=len, reverse=True)
+    return "|".join(re.escape(text).replace(r"\ ", r"\s+") for text in longest)
+
+
+DISPLAY = re.compile(rf"^ {{4}}({'|'.join(map(re.escape, DISPLAYED))})$", re.M)
+# Code, which stays, or a formula that is not part of a longer word.
+IN_SENTENCE = re.compile(
+    rf"`[^`\n]*`|^ *(?:>>>|\.\.\.) .*$|\$\$.*?\$\$|(?<!\w)({_either(IN_SENTENCES)})(?!\w)",
+    re.M | re.S,
+)
+
+
+def with_mathematics(text: str) -> str:
+    """Return a docstring with its formulas as TeX.
+
+    Examples:
+        >>> print(with_mathematics("It turns by pω_i, which `ω_i` names."))
+        It turns by $p\\,\\omega_i$, which `ω_i` names.
+    """
+    text = DISPLAY.sub(lambda found: f"$$\n{DISPLAYED[found[1]]}\n$$", text)
+    return IN_SENTENCE.sub(_in_sentence, text)
+
+
+def _in_sentence(found: re.Match[str]) -> str:
+    formula = " ".join(found[1].split()) if found[1] else ""
+    return f"${IN_SENTENCES[formula]}$" if formula else found[0]
+
+
+class DocstringFormulas(griffe.Extension):
+    """Replaces the formulas of a package's docstrings."""
+
+    def on_instance(self, *, obj: griffe.Object, **about: Any) -> None:
+        """Replace those of one object."""
+        if obj.docstring:
+            obj.docstring.value = with_mathematics(obj.docstring.value)
