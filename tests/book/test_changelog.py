@@ -96,7 +96,7 @@ def test_a_wrong_number_in_the_changelog_is_found(old: str, new: str) -> None:
     assert len(wrong(CHANGES.replace(old, new))) == 1
 
 
-def test_what_was_printed_before_may_be_quoted() -> None:
+def test_quoted_numbers_are_exempt() -> None:
     assert wrong(f"{CHANGES}- Was “{9.07} at twice the length” and `{19.6}`.\n") == []
 
 
@@ -108,7 +108,7 @@ def versions(changes: str) -> list[str]:
     return [match["version"] for match in found if match]
 
 
-def test_the_newest_version_of_the_changelog_is_the_packages() -> None:
+def test_newest_version_in_the_changelog_is_the_package_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     named = versions(CHANGES)
     assert named[0] == project["version"]

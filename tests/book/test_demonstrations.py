@@ -196,7 +196,7 @@ def test_demonstration_of_a_text_that_is_too_long() -> None:
     assert np.array_equal(weights > 0, near)
 
 
-def test_demonstration_of_positions_forgotten() -> None:
+def test_demonstration_of_missing_positions() -> None:
     """An encoder does not see order then; a causal model of two layers sees it by its mask."""
     assert nn.sees_order(Encoder("none")).verdict == "it does not see order"
     assert nn.sees_order(gpt("none", layers=1)).verdict == "it does not see order"
@@ -207,7 +207,7 @@ def test_demonstration_of_positions_forgotten() -> None:
 
 @pytest.mark.parametrize("scheme", ["none", "sinusoidal", "learned"])
 @torch.no_grad()
-def test_demonstration_of_a_quick_test_that_tells(scheme: str) -> None:
+def test_demonstration_of_a_quick_test_that_can_fail(scheme: str) -> None:
     """Permute the words, put the outputs back in order, and compare. No threshold to guess.
 
     A cosine of the two readings above 0.9 is no sign: it is above 0.9 with sines and without any.
@@ -229,7 +229,7 @@ def test_the_cosine_of_two_rows_is_their_similarity() -> None:
         assert cosine(rows[p], rows[q]) == pytest.approx(float(similarity(q - p, 8)), abs=1e-15)
 
 
-def test_the_cosine_with_a_vector_of_zeros_is_undefined_and_numpy_says_so() -> None:
+def test_cosine_with_a_zero_vector_is_nan_with_a_warning() -> None:
     """No row of the sinusoid is zero. PyTorch's function answers 0, as if at right angles."""
     zero, row = no_encoding(1, 8)[0], sinusoidal_encoding(1, 8)[0]
     with pytest.warns(RuntimeWarning, match="invalid value"):

@@ -15,7 +15,7 @@ def test_a_cited_test_exists_and_may_wrap() -> None:
     assert "test_<wbr />a_<wbr />cited" in html
 
 
-def test_citing_a_test_that_is_not_there_is_an_error() -> None:
+def test_citing_a_missing_test_is_an_error() -> None:
     with pytest.raises(LookupError, match="test_of_time"):
         render("Checked by `test_of_time`\n{ .checked }\n")
 

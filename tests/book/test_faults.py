@@ -269,7 +269,7 @@ def test_a_planted_fault_is_reported_once(fault: str) -> None:
 
 
 @pytest.mark.parametrize("fault", planted_faults.FAULTS)
-def test_what_is_said_of_a_fault_fits_on_a_phone(fault: str) -> None:
+def test_the_message_of_a_fault_fits_on_a_phone(fault: str) -> None:
     [problem] = problems(planted_faults.plant(SPECIMEN, fault), ACCEPTED)
     lines = planted_faults.wrap(problem)
     assert max(map(len, lines)) <= planted_faults.WIDTH

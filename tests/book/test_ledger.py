@@ -142,7 +142,7 @@ def test_no_claim_is_missing(source: str) -> None:
 
 
 @pytest.mark.parametrize("source", CLAIMS)
-def test_every_entry_is_whole(source: str) -> None:
+def test_every_entry_is_complete(source: str) -> None:
     assert [fault for claim in of(source) for fault in faults(claim)] == []
 
 
@@ -154,7 +154,7 @@ def test_a_test_named_after_a_claim_is_cited_by_it() -> None:
             assert f"C{named[1]}-{named[2]}" in tests, test
 
 
-def test_a_test_of_a_claim_says_the_verdict_that_it_proves() -> None:
+def test_claim_tests_are_marked_with_the_verdict_they_prove() -> None:
     """To change a verdict is to change its tests, where somebody looks at what they assert."""
     assert marked() == cited(claims())
     assert {test for test, *_ in marked()} == set(marks(ROOT / "tests" / "claims"))
@@ -163,7 +163,7 @@ def test_a_test_of_a_claim_says_the_verdict_that_it_proves() -> None:
     assert cited([planted, *others]) - marked() == {(first.tests[0], "C0-02", "false")}
 
 
-def test_claims_that_the_ledger_calls_alike_have_one_verdict() -> None:
+def test_claims_said_to_be_alike_share_a_verdict() -> None:
     like = [claim for claim in claims() if claim.like]
     assert sum(len(claim.like) for claim in like) > 40
     assert {claim.id: judged_otherwise(claim) for claim in like if judged_otherwise(claim)} == {}
@@ -227,7 +227,7 @@ C0-01:
         ("C0-01:", "C0-01: {}\nC0-01:", "000.yml: .* line 2 .* 'C0-01' more than once"),
     ],
 )
-def test_a_file_that_says_too_little_too_much_or_twice_is_refused(
+def test_missing_unknown_and_duplicate_fields_are_rejected(
     says: str, instead: str, complaint: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "000.yml"
@@ -239,7 +239,7 @@ def test_a_file_that_says_too_little_too_much_or_twice_is_refused(
 
 
 @pytest.mark.parametrize("name", ["claims/000", "sources/000", "facts", "references", "names"])
-def test_no_data_say_anything_twice(name: str, tmp_path: Path) -> None:
+def test_duplicate_entries_in_data_are_rejected(name: str, tmp_path: Path) -> None:
     text = (DATA / f"{name}.yml").read_text("utf-8")
     load(DATA / f"{name}.yml")
     twice = tmp_path / "twice.yml"
@@ -252,12 +252,12 @@ def test_no_data_say_anything_twice(name: str, tmp_path: Path) -> None:
 # The page
 
 
-def test_the_page_is_what_the_data_say() -> None:
+def test_the_page_matches_its_data() -> None:
     """`make update` makes it again."""
     assert (DOCS / LEDGER).read_text("utf-8") == ledger.page()
 
 
-def test_the_counts_are_those_of_the_entries() -> None:
+def test_counts_match_the_entries() -> None:
     tally = Counter((claim.source, claim.verdict) for claim in claims())
     table = ledger.counts(claims(), list(CLAIMS)).splitlines()
     for source, row in zip(CLAIMS, table[2:], strict=False):
@@ -266,7 +266,7 @@ def test_the_counts_are_those_of_the_entries() -> None:
     assert table[-1].endswith(f"| {sum(CLAIMS.values())} |")
 
 
-def test_an_entry_shows_all_there_is() -> None:
+def test_an_entry_shows_every_field() -> None:
     claim = of("S0")[7]
     html = render(ledger.entry(claim))
     for shown in (
@@ -303,7 +303,7 @@ def built(site: Site, page: str) -> str:
 
 
 @pytest.mark.parametrize("source", CLAIMS)
-def test_the_ledger_leads_to_the_book_and_the_book_to_the_ledger(source: str, site: Site) -> None:
+def test_the_ledger_and_the_book_link_to_each_other(source: str, site: Site) -> None:
     """Each way by a link: from the entry to the place, and from near the place to the entry."""
     for claim in of(source):
         entry = built(site, LEDGER).split(f'<h3 id="{claim.id.lower()}"')[1].split("</article>")[0]
@@ -347,14 +347,14 @@ LINE = '<p class="ledger">In the ledger: <a href="../trust/claims.md#c0-08">C0-0
         "announced nothing",
     ],
 )
-def test_the_line_to_the_ledger_stands_by_its_place(
+def test_the_ledger_line_follows_its_place(
     text: str, shown_as: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(book_claims, "claims_on_page", lambda title: {"here": [of("S0")[7]]})
     assert shown_as in render(f"# A title\n\n{text}\n")
 
 
-def test_no_two_pages_share_the_address_of_their_title() -> None:
+def test_page_title_ids_are_unique() -> None:
     """By it a page is known to what leads to the ledger."""
     titles = [title_id(path.read_text("utf-8")) for path in DOCS.rglob("*.md")]
     shared = [title for title, times in Counter(titles).items() if title and times > 1]
@@ -368,7 +368,7 @@ def shown(page: Page) -> int:
     return page.locator("article.claim:visible").count()
 
 
-def test_the_filter_shows_what_is_chosen_and_keeps_it_in_the_address(
+def test_the_filter_shows_the_chosen_claims_and_keeps_the_choice_in_the_address(
     page: Page, site: Site
 ) -> None:
     page.goto("trust/claims/")
@@ -394,7 +394,7 @@ def test_a_source_with_nothing_to_show_hides_its_heading(page: Page) -> None:
     expect(page.locator("#s0")).to_be_hidden()
 
 
-def test_the_filter_is_worked_by_keyboard_and_says_what_it_does(page: Page) -> None:
+def test_the_filter_works_by_keyboard_and_announces_its_result(page: Page) -> None:
     page.goto("trust/claims/")
     page.locator("[name=source]").first.focus()
     page.keyboard.press("Space")
@@ -402,7 +402,7 @@ def test_the_filter_is_worked_by_keyboard_and_says_what_it_does(page: Page) -> N
     assert page.locator("output").get_attribute("aria-live") == "polite"
 
 
-def test_without_scripts_all_is_shown_and_nothing_to_choose_with(
+def test_without_scripts_every_claim_is_shown_and_the_filter_is_hidden(
     browser: Browser, site: Site
 ) -> None:
     with browser.new_context(java_script_enabled=False) as window, window.new_page() as page:

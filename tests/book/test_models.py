@@ -43,7 +43,7 @@ def test_every_value_has_a_source(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", [found.key for found in models() if found.type])
-def test_a_type_is_one_of_transformers(key: str) -> None:
+def test_model_types_exist_in_transformers(key: str) -> None:
     assert BY_KEY[key].type in CONFIG_MAPPING
 
 
@@ -175,7 +175,7 @@ HALVES = [
 
 
 @pytest.mark.parametrize("key", HALVES)
-def test_layout_in_transformers_is_that_of_its_code(key: str) -> None:
+def test_stated_layout_is_that_of_the_transformers_code(key: str) -> None:
     module, name = re.split(r"\.py: ", BY_KEY[key].values["hf_layout"].where)
     turned = function_of(module, name)(torch.arange(1.0, 5.0).reshape(1, 1, 1, 4)).flatten()
     layouts = {"half": [-3.0, -4.0, 1.0, 2.0], "interleaved": [-2.0, 1.0, -4.0, 3.0]}
@@ -269,7 +269,7 @@ def test_the_page_is_made_from_the_data() -> None:
     assert FILE.is_file()
 
 
-def test_what_was_not_found_is_said_and_not_guessed() -> None:
+def test_values_that_were_not_found_are_marked_not_found() -> None:
     unknown = models_page.row(model("qwen2-vl"))
     assert unknown["d"] == unknown["slowest turn"] == unknown["never round"] == "not found"
     assert "- Not found: width of a head" in models_page.entry(model("qwen2-vl"))
@@ -293,7 +293,7 @@ def test_bases_are_counted_by_year() -> None:
     assert names()["models_table"]()[0]["year"] == "2017"
 
 
-def test_a_model_without_positions_and_every_address_has_its_place() -> None:
+def test_every_model_is_linked_once_even_without_positions() -> None:
     page = models_page.PAGE.read_text("utf-8")
     assert model("kimi-linear")["scheme"] == "none"
     for found in models():
@@ -302,6 +302,6 @@ def test_a_model_without_positions_and_every_address_has_its_place() -> None:
     assert import_module("scripts.book.page_names").NAMES["models"].model is model
 
 
-def test_chapter_5_leads_to_the_page() -> None:
+def test_chapter_5_links_to_the_page() -> None:
     chapter = (models_page.PAGE.parents[1] / "chapters" / "check-yourself.md").read_text("utf-8")
     assert "[Models of today](../reference/models.md)" in chapter

@@ -141,7 +141,7 @@ def test_a_question_is_a_group_of_radio_buttons() -> None:
     ]
 
 
-def test_reasons_are_folded_the_right_one_first_with_the_evidence() -> None:
+def test_folded_reasons_start_with_the_right_one_and_cite_the_evidence() -> None:
     details = shown(BOX).find("div/details")
     assert details is not None
     right, wrong = details.findall("div")
@@ -151,7 +151,7 @@ def test_reasons_are_folded_the_right_one_first_with_the_evidence() -> None:
     assert words(details.find("p[@class='checked']")).startswith("Checked by")
 
 
-def test_the_score_stands_under_the_last_question_and_nowhere_else() -> None:
+def test_the_score_follows_only_the_last_question() -> None:
     two = BOX + "\n" + BOX.replace("Question 3", "Question 4") + "\nThe end.\n"
     kinds = [child.get("class") for child in shown(two)]
     assert kinds == ["question", "question", "score", None]
@@ -159,7 +159,7 @@ def test_the_score_stands_under_the_last_question_and_nowhere_else() -> None:
     assert shown("No question.\n").find("p[@class='score']") is None
 
 
-def test_the_order_hangs_on_the_name_alone() -> None:
+def test_the_order_of_options_depends_only_on_the_question() -> None:
     letters = [order(f"question-{number}", 4) for number in range(1, 5)]
     assert letters == [[3, 1, 2, 0], [3, 1, 2, 0], [0, 2, 1, 3], [1, 2, 3, 0]]
 
@@ -175,7 +175,7 @@ def test_the_order_hangs_on_the_name_alone() -> None:
         ("    - [ ] The length.\n\n        Lengths do not add.\n", "", "needs 2 to"),
     ],
 )
-def test_a_question_that_cannot_be_asked_is_an_error(old: str, new: str, complaint: str) -> None:
+def test_a_malformed_question_is_an_error(old: str, new: str, complaint: str) -> None:
     assert old in BOX
     with pytest.raises(QuizError, match=complaint):
         render(BOX.replace(old, new))
@@ -186,7 +186,7 @@ def test_a_box_without_options_is_an_error() -> None:
         render('!!! question "Question 3: Why add?"\n\n    Why?\n')
 
 
-def test_two_questions_of_one_number_are_an_error() -> None:
+def test_two_questions_with_one_number_are_an_error() -> None:
     with pytest.raises(QuizError, match="the same number"):
         render(BOX + "\n" + BOX)
 
@@ -344,7 +344,7 @@ def test_question_5_without_positions_each_word_gets_one_vector() -> None:
     )
 
 
-def test_question_6_one_rotation_leads_from_any_row_to_the_row_k_on() -> None:
+def test_question_6_one_rotation_maps_every_row_to_the_row_k_later() -> None:
     step = shift_matrix(10, 64)
     assert same(step @ step.T, np.eye(64))
     places = np.array([0, 7, 7000])
@@ -363,7 +363,7 @@ def test_question_6_one_rotation_leads_from_any_row_to_the_row_k_on() -> None:
     )
 
 
-def test_question_7_only_relative_scores_stay_when_the_text_moves() -> None:
+def test_question_7_only_relative_scores_survive_a_shift_of_the_sequence() -> None:
     query, key = drawn(2, 16, 16, seed=1)
 
     def added(first: int) -> Array:
@@ -637,7 +637,7 @@ def test_question_18_padding_on_the_left_shifts_absolute_rows_only() -> None:
     )
 
 
-def test_question_19_a_query_turned_as_position_0_sees_its_past_ahead() -> None:
+def test_question_19_a_query_rotated_as_position_0_sees_its_past_as_future() -> None:
     query = drawn(16)
     keys = drawn(10, 16, seed=1)
     got = apply_rope(keys, np.arange(10)) @ apply_rope(query, 0)

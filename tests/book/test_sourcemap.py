@@ -78,7 +78,7 @@ def untreated(site: Site, items: list[Item]) -> list[str]:
     return [f"{item.id}: {item.at} does not say {words}" for item, words in found if words]
 
 
-def test_the_map_is_of_five_texts() -> None:
+def test_the_map_covers_the_five_sources() -> None:
     assert {name: source.page for name, source in sources().items()} == CHAPTERS
 
 
@@ -91,7 +91,7 @@ def test_no_item_is_missing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ITEMS)
-def test_items_stand_in_the_order_of_their_source(name: str) -> None:
+def test_items_follow_the_order_of_their_source(name: str) -> None:
     spans = [item.span for item in the(name).items]
     assert all(first <= last for first, last in spans)
     assert all(before[1] < after[0] for before, after in pairwise(spans))
@@ -100,7 +100,7 @@ def test_items_stand_in_the_order_of_their_source(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ITEMS)
-def test_an_item_says_what_it_is_and_by_what_words_its_place_is_known(name: str) -> None:
+def test_every_item_has_a_kind_a_description_and_terms(name: str) -> None:
     for item in the(name).items:
         assert item.kind, item
         assert item.what, item
@@ -167,7 +167,7 @@ def test_a_planted_fault_is_noticed(site: Site) -> None:
         ("page:", "page: a.md\nplace:", "001.yml has an unknown field 'place'"),
     ],
 )
-def test_a_file_that_says_too_little_too_much_or_twice_is_refused(
+def test_missing_unknown_and_duplicate_fields_are_rejected(
     says: str, instead: str, complaint: str, tmp_path: Path
 ) -> None:
     item = '{ lines: "1-2", kind: prose, what: "it", anchor: here, terms: [it] }'
@@ -179,7 +179,7 @@ def test_a_file_that_says_too_little_too_much_or_twice_is_refused(
         sources(tmp_path)
 
 
-def test_a_chapter_and_its_sheet_bear_the_number_of_their_entry_in_the_menu() -> None:
+def test_chapter_pages_have_the_number_shown_in_the_menu() -> None:
     """What has no number there belongs to the chapter above it."""
     text, number, numbered = (ROOT / "mkdocs.yml").read_text("utf-8"), "", []
     for found, page in re.findall(r"^ +- (?:(\d) )?[^:\n]+: (chapters/\S+)$", text, re.M):
@@ -190,13 +190,13 @@ def test_a_chapter_and_its_sheet_bear_the_number_of_their_entry_in_the_menu() ->
     assert numbered == [*CHAPTERS.values()]
 
 
-def test_the_page_is_what_the_data_say() -> None:
+def test_the_page_matches_its_data() -> None:
     """`make update` makes it again."""
     assert (DOCS / sourcemap.MAP).read_text("utf-8") == sourcemap.page()
 
 
 @pytest.mark.parametrize("name", ITEMS)
-def test_the_page_leads_to_every_place(name: str, site: Site) -> None:
+def test_the_page_links_to_every_place(name: str, site: Site) -> None:
     page = (site.folder / "trust" / "sources" / "index.html").read_text("utf-8")
     for item in the(name).items:
         row = page.split(f">{item.id}<")[1].split("</tr>")[0]

@@ -85,7 +85,7 @@ def test_c0_05_two_hands_of_a_wall_clock_repeat_and_two_pairs_do_not() -> None:
 
 
 @pytest.mark.claim("C0-07", "imprecise")
-def test_c0_07_the_index_counts_pairs_and_as_a_dimension_it_doubles_the_exponent() -> None:
+def test_c0_07_the_index_counts_pairs_and_read_as_a_dimension_doubles_the_exponent() -> None:
     width = 8
     assert len(frequencies(width)) == width // 2  # 0 … d/2−1 are too few to count dimensions
     dimension = np.arange(0, width, 2)
@@ -260,7 +260,7 @@ def test_c0_30_an_odd_width_has_a_cosine_too_many() -> None:
 
 
 @pytest.mark.claim("C0-31", "true")
-def test_c0_31_a_length_is_refused_above_the_table_and_must_be_below_zero() -> None:
+def test_c0_31_lengths_beyond_the_table_or_below_zero_are_rejected() -> None:
     table = PositionalEncoding(512, 8)
     for length in (513, -1):
         with pytest.raises(ValueError, match=f"got {length}"):
@@ -282,7 +282,7 @@ def test_c0_32_the_shapes_of_the_usage_example() -> None:
 
 
 @pytest.mark.claim("C0-33", "false")
-def test_c0_33_dimension_zero_starts_at_zero_and_has_not_come_round_at_five() -> None:
+def test_c0_33_dimension_zero_starts_at_zero_and_has_not_completed_a_period_at_five() -> None:
     first = sinusoidal_encoding(np.linspace(0, 5, 501), 128)[:, 0]
     assert first[0] == 0
     assert first.argmax() == 157  # near 1.57, a quarter turn
@@ -312,7 +312,7 @@ PRINTED = np.array(fact("printed-similarity"))
 
 
 @pytest.mark.claim("C0-42", "false")
-def test_c0_42_below_base_one_the_printed_row_is_missed_by_less_and_still_missed() -> None:
+def test_c0_42_even_bases_below_one_do_not_reproduce_the_printed_row() -> None:
     def misses(width: int, base: float) -> float:
         return float(np.abs(similarity(range(8), width, base=base) - PRINTED).max())
 
@@ -391,7 +391,7 @@ def test_c0_48_beyond_its_length_a_rotary_model_gets_worse_and_worse() -> None:
 
 @pytest.mark.claim("C0-52", "true-if")
 @pytest.mark.claim("C0-57", "true-if")
-def test_c0_52_alibi_stays_flat_in_perplexity_and_not_in_what_it_can_tell() -> None:
+def test_c0_52_alibi_keeps_its_perplexity_but_not_its_sense_of_order() -> None:
     found = perplexities("alibi")
     assert (found[1:] < found[0]).all()
     # What is gained is gained in the first 16 bytes of a window: 256 more help none of the others.
@@ -408,7 +408,7 @@ def test_c0_48_in_4096_positions_18_of_64_pairs_have_not_turned_once() -> None:
 
 
 @pytest.mark.claim("C0-51", "true-if")
-def test_c0_51_the_penalty_is_no_python_and_in_the_paper_looks_back_only() -> None:
+def test_c0_51_the_printed_penalty_is_not_python_and_the_papers_is_causal() -> None:
     with pytest.raises(SyntaxError):
         ast.parse("bias = -m * |p - q|")
     causal, both = alibi_bias(8, 5), alibi_bias(8, 5, causal=False)
@@ -420,7 +420,7 @@ def test_c0_51_the_penalty_is_no_python_and_in_the_paper_looks_back_only() -> No
 
 
 @pytest.mark.claim("C0-59", "false")
-def test_c0_59_no_module_of_that_name_and_ours_runs() -> None:
+def test_c0_59_the_named_module_is_missing_and_posenc_runs() -> None:
     assert importlib.util.find_spec("src") is None
     assert importlib.util.find_spec("posenc.__main__") is not None
 

@@ -76,7 +76,7 @@ def mean_normal_length(d: int) -> float:
 @pytest.mark.claim("C1-59", "imprecise")
 @pytest.mark.claim("C1-73", "true-if")
 @pytest.mark.parametrize("sentence", ["cat sat on mat", "the cat sat"])
-def test_c1_01_reversed_words_are_read_reversed_and_not_alike(sentence: str) -> None:
+def test_c1_01_reversed_words_give_reversed_outputs_not_equal_ones(sentence: str) -> None:
     """So a mean over words cannot tell them apart; a causal mask can, with no positions at all."""
     words = normal(len(sentence.split()), 8)
     forward, backward = read(words), read(words[::-1])
@@ -88,7 +88,7 @@ def test_c1_01_reversed_words_are_read_reversed_and_not_alike(sentence: str) -> 
 
 
 @pytest.mark.claim("C1-02", "imprecise")
-def test_c1_02_mat_is_the_plus_cat_so_two_bags_of_words_are_one() -> None:
+def test_c1_02_mat_equals_the_plus_cat_so_two_bags_of_words_coincide() -> None:
     np.testing.assert_array_equal(toy(["mat"]).sum(axis=0), toy(["the", "cat"]).sum(axis=0))
     assert np.linalg.matrix_rank(TOY) == 4 < len(WORDS) == np.linalg.matrix_rank(np.eye(5))
 
@@ -145,7 +145,7 @@ def test_c1_10_no_column_repeats_at_whole_positions() -> None:
 
 
 @pytest.mark.claim("C1-11", "true")
-def test_c1_11_the_first_pair_tells_neighbours_and_the_last_both_ends() -> None:
+def test_c1_11_the_first_pair_separates_neighbours_and_the_last_the_ends() -> None:
     rows = sinusoidal_encoding(50, 8)
     step, whole = np.abs(rows[2] - rows[1]), np.abs(rows[49] - rows[0])
     assert step[:2].max() > 50 * step[6:].max()
@@ -165,7 +165,7 @@ def test_c1_12_rows_are_unique_until_positions_are_rounded() -> None:
 
 
 @pytest.mark.claim("C1-13", "imprecise")
-def test_c1_13_the_letter_counts_pairs_and_as_a_dimension_gives_other_numbers() -> None:
+def test_c1_13_the_index_counts_pairs_and_read_as_a_dimension_gives_other_values() -> None:
     d, row = 8, sinusoidal_encoding(2, 8)[1]
     as_pairs = [np.sin(1 / 10000 ** (2 * i / d)) for i in range(4)]
     as_dimensions = [np.sin(1 / 10000 ** (2 * i / d)) for i in range(0, 8, 2)]
@@ -501,7 +501,7 @@ def test_c1_49_both_layers_have_one_shape_and_the_sinusoid_drowns_its_tokens() -
 
 @pytest.mark.claim("C1-50", "imprecise")
 @torch.no_grad()
-def test_c1_50_what_is_drawn_as_positions_is_tokens_plus_positions_after_dropout() -> None:
+def test_c1_50_the_plotted_positions_are_tokens_plus_positions_after_dropout() -> None:
     torch.manual_seed(0)
     layer = nn.PositionalEmbedding(100, 20, 64, pos_type="sinusoidal")
     ids = torch.arange(20)[None]
@@ -625,7 +625,7 @@ def test_c1_60_rotary_bucketed_and_linear_positions_are_not_in_the_embedding() -
 
 
 @pytest.mark.claim("C1-61", "false")
-def test_c1_61_the_quick_test_says_missing_and_working_the_wrong_way_round() -> None:
+def test_c1_61_the_quick_test_confuses_missing_and_working() -> None:
     """Three words and the same reversed, alike beyond 0.9: is position missing?"""
     words = 0.02 * normal(3, 64)
     rows = sinusoidal_encoding(3, 64)
@@ -638,7 +638,7 @@ def test_c1_61_the_quick_test_says_missing_and_working_the_wrong_way_round() -> 
 
 
 @pytest.mark.claim("C1-65", "true-if")
-def test_c1_65_scrambling_tells_if_something_reads_the_order() -> None:
+def test_c1_65_scrambling_reveals_whether_order_is_read() -> None:
     words, order = normal(5, 8), [1, 0, 4, 2, 3]
     rows = sinusoidal_encoding(5, 8)
     for places, told in ((rows, True), (np.zeros_like(rows), False)):
@@ -689,7 +689,7 @@ def test_c1_66_rows_of_noise_show_order_as_well() -> None:
 
 
 @pytest.mark.claim("C1-66", "true-if")
-def test_c1_66_one_matrix_moves_every_row_which_noise_has_not() -> None:
+def test_c1_66_one_matrix_shifts_every_row_but_none_shifts_noise() -> None:
     rows = sinusoidal_encoding(103, 8)
     assert len(np.unique(rows, axis=0)) == 103
     np.testing.assert_allclose(rows[3:], rows[:-3] @ shift_matrix(3, 8).T, rtol=0, atol=1e-12)
@@ -700,7 +700,7 @@ def test_c1_66_one_matrix_moves_every_row_which_noise_has_not() -> None:
 
 @pytest.mark.claim("C1-69", "true-if")
 @pytest.mark.parametrize(("d", "near"), [(8, 0.9641), (128, 1.9526), (512, 3.7143)])
-def test_c1_69_neighbours_are_near_and_yet_nearness_is_no_law(d: int, near: float) -> None:
+def test_c1_69_neighbours_are_near_but_distances_are_not_monotonic(d: int, near: float) -> None:
     rows = sinusoidal_encoding(200, d)
     away = np.linalg.norm(rows - rows[0], axis=1)
     assert away[1] == pytest.approx(near, abs=5e-5)
@@ -710,6 +710,6 @@ def test_c1_69_neighbours_are_near_and_yet_nearness_is_no_law(d: int, near: floa
 
 
 @pytest.mark.claim("C1-71", "false")
-def test_c1_71_the_import_of_the_layer_that_is_never_used_fails() -> None:
+def test_c1_71_importing_the_unused_layer_fails() -> None:
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("src.model.embeddings")

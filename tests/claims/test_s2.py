@@ -88,7 +88,7 @@ def test_c2_02_cat_sat_mat_gives_the_same_rows_in_another_order() -> None:
 
 
 @pytest.mark.claim("C2-04", "imprecise")
-def test_c2_04_every_word_keeps_its_vector_when_the_sentence_is_turned_round() -> None:
+def test_c2_04_every_word_keeps_its_vector_when_the_sentence_is_reversed() -> None:
     x = words()
     np.testing.assert_allclose(read(x[::-1])[::-1], read(x), rtol=0, atol=1e-12)
     assert not np.allclose(read(x[::-1])[0], read(x)[0])  # who comes first has changed
@@ -129,7 +129,7 @@ def test_c2_06_rotary_and_biases_bring_order_in_without_a_row() -> None:
 
 
 @pytest.mark.claim("C2-07", "true-if")
-def test_c2_07_unique_rows_are_a_need_of_the_schemes_that_add_them() -> None:
+def test_c2_07_only_schemes_that_add_rows_need_unique_rows() -> None:
     same = np.zeros((4, 8))
     same[2:] = 1.0  # four positions, two different rows
     x = words(4)
@@ -255,7 +255,7 @@ def test_c2_19_the_first_pair_is_divided_by_one() -> None:
 
 
 @pytest.mark.claim("C2-21", "true")
-def test_c2_21_rows_beyond_the_longest_text_stay_as_they_were_drawn() -> None:
+def test_c2_21_rows_beyond_the_longest_text_keep_their_initial_values() -> None:
     torch.manual_seed(0)
     layer = nn.LearnedPositionalEmbedding(max_len=512, d_model=8)
     drawn = layer.embedding.weight.detach().clone()
@@ -282,7 +282,7 @@ def test_c2_22_addition_keeps_the_width_and_the_weights() -> None:
 
 
 @pytest.mark.claim("C2-23", "true-if")
-def test_c2_23_a_float32_buffer_drifts_and_stretches_a_single_row() -> None:
+def test_c2_23_a_float32_buffer_drifts_and_broadcasts_a_single_row() -> None:
     table = kept_table(5000, 512)
     exact = torch.from_numpy(sinusoidal_encoding(5000, 512))
     assert 1e-4 < float((table[0] - exact).abs().max()) < 1e-3
@@ -295,7 +295,7 @@ def test_c2_23_a_float32_buffer_drifts_and_stretches_a_single_row() -> None:
 
 
 @pytest.mark.claim("C2-23", "true-if")
-def test_c2_23_the_layer_refuses_what_the_buffer_stretches_and_keeps_the_type() -> None:
+def test_c2_23_the_layer_rejects_what_the_buffer_broadcasts_and_keeps_the_dtype() -> None:
     ours = nn.SinusoidalPositionalEncoding(8, max_len=1)
     with pytest.raises(ValueError, match="max_len"):
         ours(torch.zeros(1, 7, 8))

@@ -28,7 +28,7 @@ def test_c3_05_the_index_counts_pairs_and_read_as_a_dimension_gives_other_rows()
 
 
 @pytest.mark.claim("C3-11", "imprecise")
-def test_c3_11_the_wavelength_is_a_pairs_and_both_its_dimensions_have_it() -> None:
+def test_c3_11_both_dimensions_of_a_pair_share_its_wavelength() -> None:
     rows = sinusoidal_encoding([1.0, 1.0 + wavelengths(512)[0]], 512)
     np.testing.assert_allclose(rows[1, :2], rows[0, :2], atol=1e-14)
     misread = 2 * np.pi * 10000 ** (2 * 1 / 512)  # for dimension 1
@@ -81,7 +81,7 @@ def test_c3_30_untrained_rows_are_not_always_worse_than_sinusoidal_ones() -> Non
 
 @pytest.mark.claim("C3-33", "true-if")
 @pytest.mark.parametrize("extra", [2, 4, 8])
-def test_c3_33_a_pair_is_as_wide_as_both_together(extra: int) -> None:
+def test_c3_33_a_concatenation_is_as_wide_as_both_parts_together(extra: int) -> None:
     wide = concatenate(np.zeros((3, 8)), np.zeros((3, extra))).shape[-1]
     assert wide == 8 + extra
     assert (wide == 2 * 8) == (extra == 8)

@@ -98,7 +98,7 @@ def test_c4_03_the_bag_is_identical_and_the_list_is_not() -> None:
 
 
 @pytest.mark.claim("C4-04", "true")
-def test_c4_04_a_formula_says_the_same_each_time_and_learns_nothing() -> None:
+def test_c4_04_a_formula_is_deterministic_and_has_no_parameters() -> None:
     from posenc.nn import SinusoidalPositionalEncoding
 
     first, second = (SinusoidalPositionalEncoding(8) for _ in range(2))
@@ -114,7 +114,7 @@ def test_c4_04_a_formula_says_the_same_each_time_and_learns_nothing() -> None:
 @pytest.mark.claim("C4-18", "false")
 @pytest.mark.claim("C4-32", "imprecise")
 @pytest.mark.claim("C4-36", "false")
-def test_c4_05_beyond_512_half_of_the_pairs_point_where_none_has_pointed() -> None:
+def test_c4_05_beyond_512_half_of_the_pairs_reach_new_angles() -> None:
     """A row exists at any position; at 512 of them, 133 of 256 hands have not been round once."""
     assert np.isfinite(sinusoidal_encoding(np.array(10**6), WIDTH)).all()
     slow = wavelengths(WIDTH) > 512
@@ -219,7 +219,9 @@ def test_c4_52_one_matrix_finds_every_quiet_word_and_not_every_quiet_row() -> No
 
 @pytest.mark.claim("C4-15", "false")
 @pytest.mark.parametrize(("deviation", "times"), [(0.02, 35.37), (0.1, 7.14), (1, 1.22)])
-def test_c4_15_a_sum_is_as_long_as_both_squares_together(deviation: float, times: float) -> None:
+def test_c4_15_the_squared_length_of_a_sum_is_the_sum_of_squared_lengths(
+    deviation: float, times: float
+) -> None:
     tokens, table = deviation * normal(512, WIDTH), sinusoidal_encoding(512, WIDTH)
     word, total = ((x**2).sum(axis=1).mean() for x in (tokens, tokens + table))
     assert total == pytest.approx(word + WIDTH / 2, rel=0.003)
@@ -228,7 +230,7 @@ def test_c4_15_a_sum_is_as_long_as_both_squares_together(deviation: float, times
 
 
 @pytest.mark.claim("C4-09", "imprecise")
-def test_c4_09_a_sum_keeps_the_width_and_no_angles() -> None:
+def test_c4_09_a_sum_keeps_the_width_but_not_the_angles() -> None:
     """Two words at a right angle, at neighbouring places: no longer at a right angle."""
     one, other = 0.02 * math.sqrt(WIDTH) * np.eye(2, WIDTH)
     rows = sinusoidal_encoding(2, WIDTH)
@@ -305,7 +307,7 @@ def test_c4_53_sine_and_cosine_complete_each_other() -> None:
 
 
 @pytest.mark.claim("C4-19", "false")
-def test_c4_19_the_row_of_position_0_is_noughts_and_ones() -> None:
+def test_c4_19_the_row_of_position_0_is_zeros_and_ones() -> None:
     row = sinusoidal_encoding(1, WIDTH)[0]
     np.testing.assert_array_equal(row, [0, 1] * 256)
     assert np.abs(row[2] - math.sin(0.0001)) > 5e-5
@@ -343,7 +345,7 @@ def test_c4_22_the_doubled_exponent_is_base_ten_to_the_eighth() -> None:
 
 
 @pytest.mark.claim("C4-22", "false")
-def test_c4_22_what_the_doubled_exponent_costs() -> None:
+def test_c4_22_the_doubled_exponent_makes_half_the_pairs_slower_than_any() -> None:
     right, doubled = frequencies(WIDTH), frequencies(WIDTH, base=1e8)
     assert np.flatnonzero(right == doubled).tolist() == [0]
     np.testing.assert_allclose(doubled[:128], right[0::2], rtol=1e-14)
@@ -385,7 +387,7 @@ def test_c4_23_the_commented_rows_are_printed_by_neither_loop() -> None:
 
 
 @pytest.mark.claim("C4-25", "true")
-def test_c4_25_ten_rows_of_512_and_the_first_of_noughts_and_ones() -> None:
+def test_c4_25_ten_rows_of_512_and_the_first_of_zeros_and_ones() -> None:
     for factor in (1, 2):
         table = loop(10, WIDTH, factor)
         assert table.shape == (10, WIDTH)
@@ -396,7 +398,7 @@ def test_c4_25_ten_rows_of_512_and_the_first_of_noughts_and_ones() -> None:
 
 
 @pytest.mark.claim("C4-26", "imprecise")
-def test_c4_26_nothing_learns_by_itself_and_a_plain_normal_has_no_end() -> None:
+def test_c4_26_a_table_does_not_learn_by_itself_and_a_plain_normal_is_not_truncated() -> None:
     layer = LearnedPositionalEmbedding(512, 768, seed=0)
     before = layer.position_embeddings.copy()
     layer.forward(normal(2, 10, 768))

@@ -81,7 +81,7 @@ def test_ratio_is_the_median_of_the_rounds_ratios() -> None:
     assert found.error is None
 
 
-def test_who_begins_changes_every_round() -> None:
+def test_the_first_to_run_alternates_each_round() -> None:
     calls: list[str] = []
 
     def note(name: str) -> float:
@@ -93,12 +93,12 @@ def test_who_begins_changes_every_round() -> None:
     assert "".join(calls[2:]) == "fssffssf"
 
 
-def test_a_slow_case_ends_early_and_not_too_early() -> None:
+def test_a_slow_case_stops_after_the_fewest_rounds() -> None:
     assert len(paired(lambda: 1.0, lambda: 1.0, rounds=50, patience=0.0)) == FEWEST
     assert len(paired(lambda: 1.0, lambda: 1.0, rounds=3, patience=0.0)) == 3
 
 
-def test_a_quick_work_is_repeated_within_a_round() -> None:
+def test_quick_work_is_repeated_within_a_round() -> None:
     calls = [0, 0]
 
     def count(which: int) -> None:
@@ -111,7 +111,7 @@ def test_a_quick_work_is_repeated_within_a_round() -> None:
     assert calls[0] == before + 5
 
 
-def test_how_far_the_rounds_of_a_floor_spread_is_told() -> None:
+def test_the_spread_of_the_floor_is_reported() -> None:
     floors = iter([1.0, *(1.0, 2.0, 3.0, 4.0, 5.0)])
     made = Pair(lambda: 1.0, lambda: next(floors))
     found = measured("g", Case("n", "w", "a", lambda: made), rounds=5)
@@ -120,7 +120,7 @@ def test_how_far_the_rounds_of_a_floor_spread_is_told() -> None:
     assert said(measured("g", case(1.0, 1.0))).noise() == "g 0%"
 
 
-def test_the_worst_floor_of_each_group_says_whether_it_was_noisy() -> None:
+def test_the_noisiest_floor_decides_whether_a_group_is_noisy() -> None:
     """One noisy floor among many quiet ones is one whose ratio may be wrong."""
     quiet = [result(name=f"case {i}", floor_spread=0.03) for i in range(9)]
     worst = result(floor_spread=0.22)
@@ -130,7 +130,7 @@ def test_the_worst_floor_of_each_group_says_whether_it_was_noisy() -> None:
     assert said(*found.results, skipped).noise() == "table 22%, noisy; bias 10%"
 
 
-def test_slices_are_what_they_are_measured_against() -> None:
+def test_slices_and_their_floors_compute_the_same() -> None:
     """Each floor does the whole of the work, and both are near the definition in float64."""
     made = list(slices.cases(sizes=((2, 3, 5, 8),), steps=((2, 3, 1, 8),)))
     assert len(made) == 4 + 2
@@ -143,7 +143,9 @@ def test_slices_are_what_they_are_measured_against() -> None:
 
 
 @pytest.mark.parametrize("peer", ["transformers", "x_transformers"])
-def test_a_missing_peer_is_left_out_and_named(monkeypatch: pytest.MonkeyPatch, peer: str) -> None:
+def test_missing_library_is_skipped_and_reported(
+    monkeypatch: pytest.MonkeyPatch, peer: str
+) -> None:
     for module in [name for name in sys.modules if name.partition(".")[0] == peer]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, peer, None)
@@ -158,7 +160,7 @@ def test_a_missing_peer_is_left_out_and_named(monkeypatch: pytest.MonkeyPatch, p
             assert said(found).measured(group) == []
 
 
-def test_a_peer_that_has_changed_is_left_out_and_named() -> None:
+def test_changed_library_is_skipped_and_reported() -> None:
     def make() -> Pair:
         from numpy import no_such_name  # type: ignore[attr-defined]
 
@@ -208,7 +210,7 @@ def errors(group: str) -> dict[str, float]:
 
 
 @pytest.mark.usefixtures("untimed")
-def test_a_turn_that_goes_wrong_is_seen_in_every_form(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_rotation_is_detected_in_every_form(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it makes a new tensor, writes into one that is there, or turns in place."""
     turn = RotaryEmbedding.turn
     right = errors("rotary")
@@ -253,7 +255,7 @@ def test_queries_and_keys_are_both_compared(monkeypatch: pytest.MonkeyPatch, key
     assert made.off(made.subject()) == pytest.approx(3.0, abs=1e-5)
 
 
-def test_what_is_no_number_is_a_large_error() -> None:
+def test_nan_in_a_result_is_a_nan_error() -> None:
     pair = next(TINY["rotary"]()).make()
     assert pair.off is not None
     for place in (0, 1):
@@ -273,7 +275,7 @@ def test_what_is_no_number_is_a_large_error() -> None:
     ],
 )
 @pytest.mark.usefixtures("untimed")
-def test_a_fast_path_that_goes_wrong_is_seen(
+def test_a_wrong_fast_path_is_detected(
     monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, group: str, cases: list[str]
 ) -> None:
     right, path = errors(group), getattr(module, name)
@@ -305,7 +307,7 @@ def test_biases_are_compared_piece_by_piece(monkeypatch: pytest.MonkeyPatch, len
     np.testing.assert_allclose(bias.exact_attention(q, k, v, defined), expected, rtol=0, atol=1e-14)
 
 
-def test_what_was_measured_are_the_cases_of_today() -> None:
+def test_committed_results_cover_todays_cases() -> None:
     found = report.read()
     for group, cases in TINY.items():
         today = [(c.name, c.what, c.against, c.target) for c in cases()]
@@ -313,7 +315,7 @@ def test_what_was_measured_are_the_cases_of_today() -> None:
         assert then == today, f"{group}: run make bench"
 
 
-def test_the_page_has_a_row_for_everything_that_was_measured() -> None:
+def test_the_page_has_a_row_for_every_result() -> None:
     page, found = report.PAGE.read_text(encoding="utf-8"), report.read()
     assert report.rewritten(page, found) == page
     for group in TINY:
@@ -323,7 +325,7 @@ def test_the_page_has_a_row_for_everything_that_was_measured() -> None:
 # Saying what came out
 
 
-def test_a_report_comes_back_from_its_file(tmp_path: Path) -> None:
+def test_a_report_reads_back_as_it_was_written(tmp_path: Path) -> None:
     found = said(result(), result(name="other", target=1.5), result("bias", skipped="gone"))
     report.write(found, tmp_path / "bench.json")
     assert report.read(tmp_path / "bench.json") == found
@@ -334,7 +336,7 @@ def test_a_report_comes_back_from_its_file(tmp_path: Path) -> None:
     assert [(row["target"], row["ratio"]) for row in found.targets()] == [(1.5, 1.25)]
 
 
-def test_what_is_above_its_target_is_named() -> None:
+def test_missed_targets_are_listed() -> None:
     found = said(
         result(name="fast", target=1.25),
         result(name="slow", target=1.0),
@@ -344,7 +346,7 @@ def test_what_is_above_its_target_is_named() -> None:
     assert found.missed() == ["slow what"]
 
 
-def test_what_another_run_may_decide_is_named() -> None:
+def test_targets_within_the_noise_are_listed() -> None:
     found = said(
         *(result(name=f"{target}", target=target) for target in (1.19, 1.2, 1.25, 1.5, 1.51)),
         result(name="gone", target=1.25, skipped="not here"),
@@ -352,7 +354,7 @@ def test_what_another_run_may_decide_is_named() -> None:
     assert found.undecided() == ["1.2 what", "1.25 what", "1.5 what"]
 
 
-def test_machine_is_described_even_where_linux_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_machine_is_described_on_any_system(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "processors" in machine()
 
     def nothing(*_: object, **__: object) -> str:
@@ -371,7 +373,7 @@ def test_package_that_is_not_installed_has_no_version(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("ratio", "shown"), [(12.345, "12.3"), (1.234, "1.23"), (0.5, "0.50"), (0.00123, "0.00123")]
 )
-def test_ratio_is_shown_with_digits_that_mean_something(ratio: float, shown: str) -> None:
+def test_ratio_is_shown_with_meaningful_digits(ratio: float, shown: str) -> None:
     assert report.printed(ratio) == shown
 
 
@@ -408,7 +410,7 @@ The end.
 """
 
 
-def test_rows_of_the_page_are_those_that_were_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_of_the_page_are_replaced_by_the_results(monkeypatch: pytest.MonkeyPatch) -> None:
     found = said(
         result(target=1.5),
         result("bias", "seen", ratio=0.00123, low=0.001, high=0.002),
@@ -465,12 +467,12 @@ def test_command_with_a_name_writes_nothing(tiny: Path) -> None:
     assert list(tiny.iterdir()) == []
 
 
-def test_command_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_group_lists_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match=r"^no group speed; there are table, rotary, "):
         command.main(["speed"])
 
 
-def test_command_shows_what_was_left_out_and_what_is_above(
+def test_command_shows_skipped_cases_and_missed_targets(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     command.show(said(result(target=1.0), result(name="gone", skipped="not here")), ["table"])
@@ -484,7 +486,7 @@ def test_command_shows_what_was_left_out_and_what_is_above(
     assert "interquartile range of the noisiest floor in each group: table 50%, noisy" in printed
 
 
-def test_threads_that_cannot_be_pinned_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_that_cannot_be_pinned_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     assert command.use_one_thread() == "one thread"
     monkeypatch.setattr(torch, "set_num_threads", lambda _: None)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 4)
@@ -502,14 +504,14 @@ def test_graphics_card_is_named_where_there_is_one(monkeypatch: pytest.MonkeyPat
     assert command.gpu_name() == ""
 
 
-def test_a_device_that_works_by_itself_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_asynchronous_devices_are_synchronized(monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[int] = []
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: waits.append(1))
     assert rotary.waited(lambda: "done", torch.empty(1, device="meta"))() == "done"
     assert waits == [1]
 
 
-def test_groups_are_measured_in_a_process_of_their_own() -> None:
+def test_groups_are_measured_in_their_own_process() -> None:
     found = command.in_a_process("import", rounds=1)
     assert found["threads"] == "one thread"
     assert [r["name"] for r in found["results"]] == ["posenc"]

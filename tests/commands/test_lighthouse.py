@@ -41,7 +41,9 @@ def test_a_first_chapter_opens_under_its_limit(read: tuple[Weight, Page]) -> Non
     assert min(found.opened[kind] for kind in ("HTML", "style", "scripts", "typefaces")) > 5000
 
 
-def test_a_page_is_accessible_and_well_kept(site: Site, browser: Browser) -> None:
+def test_a_page_scores_well_in_accessibility_best_practices_and_seo(
+    site: Site, browser: Browser
+) -> None:
     """A small one: what axe-core finds on all others it finds in tests/site/test_every_page.py."""
     del browser  # without one this is skipped; Lighthouse starts its own
     with hosted(site.folder) as host:
@@ -60,7 +62,7 @@ def test_the_page_prints_what_was_measured() -> None:
         assert f'site.table("{name}")' in page
 
 
-def test_what_was_measured_are_the_pages_of_today_with_the_pinned_tools() -> None:
+def test_committed_results_cover_todays_pages_with_the_pinned_tools() -> None:
     found = report.read()
     assert [one.path for one in found.weights] == list(report.NAMES)
     assert [one.path for one in found.scores] == list(report.NAMES)
@@ -89,12 +91,12 @@ def said() -> report.Report:
     )
 
 
-def test_a_report_comes_back_from_its_file(tmp_path: Path) -> None:
+def test_a_report_reads_back_as_it_was_written(tmp_path: Path) -> None:
     report.write(said(), tmp_path / "lighthouse.json")
     assert report.read(tmp_path / "lighthouse.json") == said()
 
 
-def test_a_report_names_what_is_short_of_its_aim() -> None:
+def test_missed_goals_are_listed() -> None:
     assert said().missed() == [
         "chapter 1: performance 97, not 98",
         "chapter 1: best practices 99, not 100",
@@ -120,7 +122,7 @@ def test_tables_hold_the_numbers_of_a_report() -> None:
     assert [row["KB"] for row in found.table("run")] == pytest.approx([1600.0, 1.6, 1601.6])
 
 
-def test_rows_of_the_page_are_those_that_were_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_of_the_page_are_replaced_by_the_results(monkeypatch: pytest.MonkeyPatch) -> None:
     page = "```pycon\n>>> site = given\n```\n\n"
     for name, head in report.HEADS.items():
         rule = "|".join(["---", *["--:"] * head.count("|")])
@@ -149,7 +151,7 @@ def test_every_file_of_a_site_is_in_one_part(tmp_path: Path) -> None:
     assert [(part.files, part.bytes) for part in found] == [(1, 7)] * len(report.PARTS)
 
 
-def test_faults_are_what_costs_a_point_outside_performance() -> None:
+def test_faults_are_weighted_audits_that_fail_outside_performance() -> None:
     references = [{"id": name, "weight": weight} for name, weight in (("a", 3), ("b", 1), ("c", 0))]
     found = {
         "categories": {
@@ -177,12 +179,12 @@ SHIFT = """() => new Promise(done => {
 })"""
 
 
-def test_what_waits_below_is_laid_out_before_it_is_reached(read: tuple[Weight, Page]) -> None:
+def test_deferred_layout_does_not_shift_the_page(read: tuple[Weight, Page]) -> None:
     _, page = read
     assert page.evaluate(SHIFT) <= report.MOST_SHIFT
 
 
-def test_who_is_led_to_a_place_finds_it_and_it_stays(site: Site, browser: Browser) -> None:
+def test_a_link_to_a_heading_lands_there_without_layout_shift(site: Site, browser: Browser) -> None:
     with hosted(site.folder) as host, opened(host, f"{CHAPTER}#pictures", browser) as page:
         assert page.evaluate(LAID_OUT)
         top = page.locator("#pictures").evaluate("place => place.getBoundingClientRect().top")

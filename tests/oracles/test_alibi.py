@@ -105,7 +105,7 @@ def test_falcon_adds_the_key_only_form_rounded_to_bfloat16(heads: int) -> None:
 
 
 @pytest.mark.parametrize("heads", HEADS)
-def test_softmax_makes_one_of_all_forms(heads: int) -> None:
+def test_all_forms_give_the_same_attention_weights(heads: int) -> None:
     """Under a causal mask: whole matrices of weights, for scores that are all alike."""
     hidden = np.where(causal_mask(LENGTH), 0.0, -np.inf)
     weights = softmax(alibi_bias(heads, LENGTH))
@@ -124,14 +124,14 @@ def test_all_four_list_the_slopes_in_the_order_of_the_authors() -> None:
     np.testing.assert_allclose(-x_transformers(6, 1, 2)[:, 0, 0], slopes, rtol=ROUNDED)
 
 
-def test_mpt_slopes_differ_only_where_its_config_asks_for_another_end() -> None:
+def test_mpt_slopes_differ_only_if_alibi_bias_max_does() -> None:
     """`alibi_bias_max`, 8 unless said, is the 8 of 2^(−8k/n)."""
     np.testing.assert_allclose(
         mpt(4, alibi_bias_max=16)[:, 0, -2], -(alibi_slopes(4) ** 2), rtol=ROUNDED
     )
 
 
-def test_bloom_slopes_drift_with_the_head_and_these_do_not() -> None:
+def test_bloom_slopes_drift_with_the_head_and_ours_do_not() -> None:
     """A root rounded to float32, then raised: the last of 32 slopes is off by 5e-7 of it."""
     drift = np.abs(bloom(32)[:, 0, 1] / alibi_slopes(32) - 1)
     assert 5 * 2.0**-24 < drift.max() < RAISED
@@ -197,7 +197,7 @@ def falcon_weights(kind: str, heads: int, d: int, length: int) -> Array:
 
 
 @pytest.mark.parametrize(("kind", "times"), [("sdpa", 1), ("eager", 2)])
-def test_falcon_divides_its_bias_by_the_root_of_d_and_counts_it_twice_where_eager(
+def test_falcon_divides_its_bias_by_the_root_of_d_and_adds_it_twice_in_eager_mode(
     kind: str, times: int
 ) -> None:
     heads, d, length = 4, 16, 12

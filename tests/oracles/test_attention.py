@@ -151,7 +151,7 @@ def test_gradients_are_pytorchs() -> None:
         torch.testing.assert_close(one, other, rtol=0, atol=1e-13)
 
 
-def test_where_a_query_may_look_nowhere_pytorch_returns_zeros_and_this_an_error() -> None:
+def test_a_fully_masked_query_gives_zeros_in_pytorch_and_an_error_here() -> None:
     q, k, v = vectors((1, 1, 3, 4), 3, 4, torch.float64)
     mask = torch.from_numpy(causal_mask(3))
     mask[0] = False
@@ -161,7 +161,7 @@ def test_where_a_query_may_look_nowhere_pytorch_returns_zeros_and_this_an_error(
         attention(q, k, v, mask=mask)
 
 
-def test_where_a_query_may_look_nowhere_multihead_attention_returns_nan() -> None:
+def test_a_fully_masked_query_gives_nan_in_multihead_attention() -> None:
     x = vectors((1, 1, 3, 4), 3, 4, torch.float32)[0][0, 0]
     layer = torch.nn.MultiheadAttention(4, num_heads=1)
     hidden = torch.zeros(3, 3, dtype=torch.bool)

@@ -314,7 +314,7 @@ def check(model: torch.nn.Module, known: Known) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_family_of_transformers_is_diagnosed_as_it_is_defined(family: str) -> None:
+def test_a_family_of_transformers_gets_the_diagnosis_of_its_definition(family: str) -> None:
     import transformers as them
 
     name, settings, known = FAMILIES[family]
@@ -325,11 +325,11 @@ def test_a_family_of_transformers_is_diagnosed_as_it_is_defined(family: str) -> 
 
 
 @pytest.mark.parametrize("scheme", OURS)
-def test_a_gpt_of_ours_is_diagnosed_as_it_is_defined(scheme: str) -> None:
+def test_a_gpt_of_ours_gets_the_diagnosis_of_its_definition(scheme: str) -> None:
     check(nn.GPTModel(100, 64, 32, heads=2, layers=2, pos_type=scheme), OURS[scheme])
 
 
-def test_channels_first_are_not_judged_unless_the_axis_is_said() -> None:
+def test_channels_first_inputs_are_not_judged_without_an_axis() -> None:
     """The encoder of Whisper reads (batch, 12 channels, 40 frames), and no other size of either."""
     import transformers as them
 

@@ -144,7 +144,7 @@ def test_palms_stated_attention_is_that_of_x_transformers() -> None:
     assert float((peer.to_out(unturned) - theirs).abs().max()) > 0.01
 
 
-def test_a_key_shared_by_all_heads_is_turned_once_and_scores_still_know_only_the_offset() -> None:
+def test_a_key_shared_by_all_heads_keeps_scores_relative() -> None:
     torch.manual_seed(0)
     q, k = torch.randn(1, 4, 6, 16).double(), torch.randn(1, 1, 6, 16).double()
     rope = RotaryEmbedding(16)

@@ -207,7 +207,7 @@ def our_angles(position: int, d: int, dtype: torch.dtype = torch.float64) -> Ang
 
 
 @each_peer
-def test_peer_turns_the_same_pairs_the_same_way(peer: Peer) -> None:
+def test_libraries_rotate_the_same_pairs_in_the_same_direction(peer: Peer) -> None:
     x, positions = random(1, 2, LENGTH, D), torch.arange(LENGTH)
     found = peer.turn(x, float64_angles(positions, peer.rotary_d))
     expected = defined(x, positions, layout=peer.layout, rotary_d=peer.rotary_d)
@@ -216,7 +216,7 @@ def test_peer_turns_the_same_pairs_the_same_way(peer: Peer) -> None:
 
 
 @each_peer
-def test_peer_as_it_stands_agrees_within_its_float32_angles(peer: Peer) -> None:
+def test_libraries_agree_within_their_float32_angles(peer: Peer) -> None:
     """An angle of p radians in float32 is off by up to p·2**-23, by ω and by the product."""
     x, positions = random(1, 2, LENGTH, D).float(), torch.arange(LENGTH)
     found = peer.turn(x, peer.angles(positions, peer.rotary_d)).double()
@@ -230,7 +230,7 @@ def test_peer_as_it_stands_agrees_within_its_float32_angles(peer: Peer) -> None:
 
 
 @each_peer
-def test_peer_in_the_other_layout_is_another_program(peer: Peer) -> None:
+def test_libraries_disagree_with_the_other_layout_and_direction(peer: Peer) -> None:
     """The planted fault: the comparison above is not one that anything passes."""
     x, positions = random(1, 2, LENGTH, D), torch.arange(LENGTH)
     found = peer.turn(x, float64_angles(positions, peer.rotary_d))
@@ -263,7 +263,7 @@ def test_interleaved_follows_the_paper_and_half_does_not() -> None:
     }
 
 
-def test_rotate_half_turns_halves_in_transformers_and_neighbours_in_x_transformers() -> None:
+def test_rotate_half_pairs_halves_in_transformers_and_neighbours_in_x_transformers() -> None:
     from transformers.models.llama.modeling_llama import rotate_half
     from x_transformers.x_transformers import rotate_half as rotate_half_of_x
 
@@ -271,7 +271,7 @@ def test_rotate_half_turns_halves_in_transformers_and_neighbours_in_x_transforme
     assert rotate_half_of_x(torch.tensor([1, 2, 3, 4])).tolist() == [-2, 1, -4, 3]
 
 
-def test_gptj_neox_and_x_transformers_turn_a_part_of_each_head_unless_told() -> None:
+def test_gptj_neox_and_x_transformers_rotate_part_of_each_head_by_default() -> None:
     from transformers import GPTJConfig, GPTNeoXConfig, LlamaConfig
     from transformers.models.gpt_neox.modeling_gpt_neox import GPTNeoXRotaryEmbedding
     from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
@@ -301,7 +301,7 @@ def test_llama_angles_in_float32_drift_at_position_100000(d: int) -> None:
     assert drift(our_angles(100_000, d), 100_000) < 100_000 * (2**-52 + 2**-53)
 
 
-def test_frequency_and_product_rounded_to_float32_are_the_drift_of_llamas_angles() -> None:
+def test_float32_frequencies_and_products_explain_llamas_drift() -> None:
     position = torch.tensor([100_000])
     omega = BASE ** (-torch.arange(0, D, 2, dtype=torch.float64) / D)
     angles = (omega.float() * position).double()
@@ -355,13 +355,13 @@ def test_from_pretrained_in_bfloat16_spares_llamas_frequencies(tmp_path: Path) -
     assert model.to(torch.bfloat16).rotary_emb.inv_freq.dtype == torch.bfloat16
 
 
-def test_llama_in_bfloat16_tells_positions_apart_all_the_same() -> None:
+def test_llama_in_bfloat16_still_tells_positions_apart() -> None:
     """Its positions stay float32: 256 and 257 are two, only not where they should be."""
     first, second = (llama_angles(torch.tensor([place]), D, torch.bfloat16) for place in (256, 257))
     assert (first.cos - second.cos).abs().max() > 0.1
 
 
-def test_x_transformers_in_bfloat16_takes_two_positions_for_one() -> None:
+def test_x_transformers_in_bfloat16_confuses_two_positions() -> None:
     """It casts positions to the type of its frequencies, and 257 is 256 in bfloat16."""
     first, second = torch.tensor([256]), torch.tensor([257])
     same = [x_transformers_angles(place, D, torch.bfloat16) for place in (first, second)]

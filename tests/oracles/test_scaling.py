@@ -72,7 +72,7 @@ def test_their_yarn_is_ours_with_the_released_ramp(
     assert scale == pytest.approx(yarn_temperature(factor), rel=1e-15)
 
 
-def test_where_their_ramp_ends_before_it_begins_it_turns_round_and_ours_does_not() -> None:
+def test_their_ramp_reverses_where_it_ends_before_it_begins_and_ours_does_not() -> None:
     """Nobody trains on one position, and a base of two is for no model: no pair is in between."""
     never_turned = theirs("yarn", 8.0, d=32, length=1)[0]
     np.testing.assert_allclose(never_turned, frequencies(32), rtol=FLOAT32)
@@ -89,9 +89,7 @@ def test_where_their_ramp_ends_before_it_begins_it_turns_round_and_ours_does_not
 
 @pytest.mark.parametrize("base", [10000.0, 500000.0])
 @pytest.mark.parametrize("factor", [2.0, 8.0])
-def test_yarn_of_the_paper_has_another_ramp_than_yarn_of_the_code(
-    factor: float, base: float
-) -> None:
+def test_yarn_has_different_ramps_in_the_paper_and_in_the_code(factor: float, base: float) -> None:
     found, _ = theirs("yarn", factor, base)
     ours = yarn_frequencies(D, factor, LENGTH, base=base)
     turns = LENGTH / wavelengths(D, base=base)

@@ -102,7 +102,7 @@ def test_transformers_differs_only_where_float32_cannot_tell_two_buckets_apart(
     ("distance", "side", "end", "bucket"),
     [(6186, 56, 20_000, 50), (10_763, 60, 16_384, 57), (3602, 62, 5000, 60)],
 )
-def test_the_rule_in_exact_numbers_is_ours_where_a_float32_logarithm_crosses_a_bound(
+def test_exact_arithmetic_gives_our_bucket_where_float32_crosses_a_bound(
     distance: int,
     side: int,
     end: int,
@@ -183,7 +183,7 @@ def test_the_buckets_of_x_transformers_are_ours(
 
 
 @pytest.mark.parametrize("both", [True, False])
-def test_x_transformers_multiplies_the_bias_where_the_authors_add_it_as_it_is(both: bool) -> None:
+def test_x_transformers_scales_the_bias_that_the_authors_add_unscaled(both: bool) -> None:
     # Section 2.1: a scalar that is added to the logit. x-transformers makes it √d times as large.
     from x_transformers.x_transformers import RelativePositionBias
 

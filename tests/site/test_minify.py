@@ -24,7 +24,7 @@ LINK = re.compile(r'<link[^>]+rel="stylesheet"[^>]*href="([^"$]+)"')
 # The built site
 
 
-def test_every_page_links_one_sheet_and_all_the_same(site: Site) -> None:
+def test_all_pages_link_the_same_single_sheet(site: Site) -> None:
     named = set()
     for page in site.folder.rglob("*.html"):
         (address,) = LINK.findall(page.read_text(encoding="utf-8"))
@@ -33,7 +33,7 @@ def test_every_page_links_one_sheet_and_all_the_same(site: Site) -> None:
     assert (site.folder / "assets" / name).is_file()
 
 
-def test_every_file_that_the_sheet_names_is_there(site: Site) -> None:
+def test_every_file_named_in_the_sheet_exists(site: Site) -> None:
     (sheet,) = (site.folder / "assets").glob("book.*.css")
     named = re.findall(r"""url\(["']?(?!data:|#)([^"')]+)""", sheet.read_text(encoding="utf-8"))
     assert len(named) > 20
@@ -49,7 +49,7 @@ def test_explorers_are_small(site: Site) -> None:
     assert sum(sizes.values()) < 12_000, sizes
 
 
-def test_no_table_is_without_a_class(site: Site) -> None:
+def test_every_table_has_a_class(site: Site) -> None:
     """The rules for such tables are left out."""
     pages = [page.read_text(encoding="utf-8") for page in site.folder.rglob("*.html")]
     tables = [table for page in pages for table in re.findall(r"<table[^>]*>", page)]
@@ -61,7 +61,7 @@ SHEETS = """() => [...document.querySelectorAll("link[rel=stylesheet]")].map(
     link => [link.getAttribute("href"), link.sheet.cssRules.length > 100])"""
 
 
-def test_the_sheet_has_its_whole_address_from_the_first(site: Site, page: Page) -> None:
+def test_the_sheet_is_linked_by_its_full_address_and_loaded_once(site: Site, page: Page) -> None:
     """What the theme renamed would be read again. It stays when the page is changed."""
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -76,7 +76,7 @@ def test_the_sheet_has_its_whole_address_from_the_first(site: Site, page: Page) 
     assert [url.rpartition("/")[2] for url in asked].count(name) == 1
 
 
-def test_without_scripts_the_sheet_is_there(page_without_scripts: Page) -> None:
+def test_the_sheet_applies_without_scripts(page_without_scripts: Page) -> None:
     page_without_scripts.goto("chapters/formula-sheet/")
     ((address, is_read),) = page_without_scripts.evaluate(SHEETS)
     assert address.startswith("../../assets/book.")
@@ -163,7 +163,7 @@ def search(page: Page) -> None:
     ],
     ids=["search", "quiz", "explorer", "reference"],
 )
-def test_one_sheet_looks_as_the_many(
+def test_one_sheet_renders_like_the_many(
     path: str, act: Callable[[Page], None] | None, many: list[str], page: Page
 ) -> None:
     page.goto(path)
@@ -177,7 +177,7 @@ def test_one_sheet_looks_as_the_many(
     assert looks_otherwise(page, many) == []
 
 
-def test_a_rule_that_the_one_sheet_lacks_is_seen(many: list[str], page: Page) -> None:
+def test_a_rule_missing_from_the_one_sheet_is_detected(many: list[str], page: Page) -> None:
     page.goto("")
     search(page)
     page.evaluate("""() => {
@@ -215,9 +215,7 @@ LIGHT_OR_DARK = """() => {
 REDRAW = "document.querySelector('article p').append(document.createElement('b'))"
 
 
-def test_a_page_is_styled_once_at_its_load_and_once_at_each_change(
-    browser: Browser, page: Page
-) -> None:
+def test_styles_are_computed_once_for_each_load_and_change(browser: Browser, page: Page) -> None:
     """The window around the page has its colours, and a class or an element more costs nothing."""
     page.goto("about:blank")
     assert styled(browser, page, lambda: page.goto("reference/baselines/")) < 2
@@ -293,7 +291,7 @@ def sheet(site: Path) -> Path:
     return found
 
 
-def test_sheets_become_one_in_their_order_without_the_unused(tmp_path: Path) -> None:
+def test_sheets_are_joined_in_order_without_unused_rules(tmp_path: Path) -> None:
     write(tmp_path)
     minify(tmp_path)
     assert sheet(tmp_path).read_text(encoding="utf-8") == ONE
@@ -330,7 +328,7 @@ def said(code: str) -> str:
     return says
 
 
-def test_scripts_lose_their_comments_and_say_the_same(tmp_path: Path) -> None:
+def test_minified_scripts_have_no_comments_and_behave_the_same(tmp_path: Path) -> None:
     write(tmp_path)
     script = tmp_path / "assets" / "js" / "explore" / "says.js"
     minify(tmp_path)

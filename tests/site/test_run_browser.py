@@ -228,7 +228,7 @@ def test_reset_puts_the_example_back(chapter: Page) -> None:
     expect(status(chapter, 2)).to_have_text("Done: as the page records.")
 
 
-def test_a_long_printout_is_cut(chapter: Page) -> None:
+def test_long_output_is_truncated(chapter: Page) -> None:
     said = run(chapter, 2, "for n in range(1000):\n    print(n, 'and so on ' * 15)")
     assert 100_000 < len(said) < 100_100
     assert said.endswith("… and more, which is not shown.\n")
@@ -261,7 +261,7 @@ def test_example_is_edited_and_run_by_keyboard_alone(chapter: Page) -> None:
     assert printed(chapter, 2) == "42\n"
 
 
-def test_what_a_start_loads_is_not_compiled_again(chapter: Page) -> None:
+def test_modules_loaded_at_the_start_are_not_compiled_again(chapter: Page) -> None:
     """All but one module come as bytecode: compiling took over a third of a start."""
     run(chapter, 0)
     assert run(chapter, 4, FROM_SOURCE) == "['session']\n"
