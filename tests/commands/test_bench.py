@@ -343,7 +343,7 @@ def test_missed_targets_are_listed() -> None:
         result(name="free"),
         result(name="gone", target=0.1, skipped="not here"),
     )
-    assert found.missed() == ["slow what"]
+    assert found.missed_targets() == ["slow what"]
 
 
 def test_targets_within_the_noise_are_listed() -> None:
@@ -351,7 +351,7 @@ def test_targets_within_the_noise_are_listed() -> None:
         *(result(name=f"{target}", target=target) for target in (1.19, 1.2, 1.25, 1.5, 1.51)),
         result(name="gone", target=1.25, skipped="not here"),
     )
-    assert found.undecided() == ["1.2 what", "1.25 what", "1.5 what"]
+    assert found.undecided_targets() == ["1.2 what", "1.25 what", "1.5 what"]
 
 
 def test_machine_is_described_on_any_system(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,13 +97,13 @@ def test_a_report_reads_back_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_missed_goals_are_listed() -> None:
-    assert said().missed() == [
+    assert said().missed_goals() == [
         "chapter 1: performance 97, not 98",
         "chapter 1: best practices 99, not 100",
     ]
     moved = replace(said().scores[0], performance=98, best_practices=100, shift=0.02)
     heavy = replace(said().weights[0], opened={"HTML": 250_000})
-    assert replace(said(), scores=(moved,), weights=(heavy,)).missed() == [
+    assert replace(said(), scores=(moved,), weights=(heavy,)).missed_goals() == [
         "chapter 1: moves by 0.020",
         "chapter 1: 250 KB",
     ]
