@@ -123,7 +123,7 @@ class Known(NamedTuple):
 
 SEES, ENDS, READS = "it sees order", "it ends at 64 tokens", "it reads 1024 tokens"
 BUCKETS = "far positions share a bias, in float64 too"
-REORDERED = "interleaved weights, reordered to turn half"
+REORDERED = "interleaved weights, reordered to rotate half"
 
 LEARNED = Known(SEES, HEALTHY, HEALTHY, ENDS, ABSENT)
 SINES = Known(SEES, ILL, HEALTHY, ENDS, ABSENT)
