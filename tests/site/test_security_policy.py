@@ -107,7 +107,7 @@ def test_run_answers_under_the_policy(strict: Strict) -> None:
     strict.page.goto(KINDS["chapter"])
     listing = strict.page.locator(".runs").nth(4)
     listing.get_by_role("button", name="Run").click()
-    expect(listing.get_by_role("status")).to_have_text("Done: as the page records.")
+    expect(listing.get_by_role("status")).to_have_text("Done: the output is as recorded.")
     assert strict.refused() == []
 
 
