@@ -326,7 +326,7 @@ def _judge_others(trial: Trial, asked: _Lengths) -> Diagnosis:
     length = comparable_length(trial, asked.length)
     if length <= asked.trained:
         raise CannotTellError(
-            f"of more than {counted(asked.trained)} no sequence could be compared"
+            f"no sequence of more than {counted(asked.trained)} could be compared"
         )
     met = meetings(trial, length)
     mingled = [] if met else find_scores(trial, length).scores

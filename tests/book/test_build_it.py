@@ -1,4 +1,4 @@
-"""What the chapter *Build it* claims and a session of its page cannot show by itself."""
+"""Claims of the chapter *Build it* that a session on its page cannot show by itself."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_attention_is_equivariant_only_without_positions(
 
 @pytest.mark.parametrize("order", list(permutations(range(4)))[1:])
 def test_no_model_with_a_causal_mask_is_equivariant(order: tuple[int, ...]) -> None:
-    """Not even one without positions: so moving along, or not, says nothing of them there."""
+    """Not even one without positions, so under a mask this says nothing about positions."""
     words, mask = some(4, 6), causal_mask(4)
 
     def attend_back(x: Array) -> Array:
@@ -76,7 +76,7 @@ def test_no_model_with_a_causal_mask_is_equivariant(order: tuple[int, ...]) -> N
 
 
 def test_no_entry_of_a_column_occurs_twice_at_width_8() -> None:
-    """By proof, π being irrational; here on the first 5000 positions, in floats."""
+    """Proved, as π is irrational; here checked on the first 5000 positions, in floats."""
     table = sinusoidal_encoding(5000, 8)
     for column in table.T:
         assert len(np.unique(column)) == 5000
@@ -108,7 +108,7 @@ def test_a_sine_and_its_cosine_are_not_orthogonal_over_few_positions(
 
 
 def test_sine_and_cosine_are_orthogonal_over_whole_periods() -> None:
-    """Positions at even steps through one turn of the slowest pair of width 4."""
+    """Positions at equal steps through one period of the slowest pair of width 4."""
     turn = np.arange(1000) * (2 * np.pi * 100 / 1000)
     rows = sinusoidal_encoding(turn, 4)
     assert abs(rows[:, 2] @ rows[:, 3]) < 1e-9
@@ -135,7 +135,7 @@ def test_the_made_up_row_is_not_sinusoidal() -> None:
 
 
 def test_no_factor_relates_the_two_scores() -> None:
-    """With the toy in circulation: unit vectors, and mat as the sum of the and cat."""
+    """With a widely copied toy: unit vectors, and mat as the sum of the and cat."""
     words = np.vstack([np.eye(4), [1, 1, 0, 0]])
     rows = sinusoidal_encoding(5, 4)
     added, beside = add(words, rows), concatenate(words, rows)
@@ -203,7 +203,7 @@ def test_score_of_concatenations_depends_only_on_words_and_distance() -> None:
 
 
 def trained(answers: Tensor, letters: Tensor, *, attends: bool) -> float:
-    """Return the share of right answers of one layer with learned rows, at the best of starts."""
+    """Return the accuracy of one trained layer with learned rows, the best of two seeds."""
 
     def share(seed: int) -> float:
         torch.manual_seed(seed)
@@ -236,7 +236,7 @@ def test_adjacency_needs_attention_and_precedence_does_not() -> None:
 
 
 def test_no_sum_over_letters_detects_adjacency() -> None:
-    """Two orders with a and b as neighbours and two without have each letter at the same places."""
+    """Two orders with a beside b and two without have each letter at the same positions."""
     counted = [
         sorted((letter, place) for order in pair for place, letter in enumerate(order))
         for pair in (("abcd", "dcba"), ("acbd", "dbca"))

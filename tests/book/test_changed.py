@@ -1,4 +1,4 @@
-"""`make quick` checks the pages whose sources have changed, and names what else pages rest on."""
+"""`make quick` checks pages whose sources have changed, and lists shared files that have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""References and facts stand in one place, complete, and pages can only cite what is there."""
+"""References and facts are complete and kept in one place, and pages cite only those."""
 
 import re
 from itertools import pairwise
@@ -41,9 +41,9 @@ def wrong_number(key: str, entry: dict[str, str]) -> str:
         return f"is {numbers} where it stands and {linked} in its link"
     for number in numbers:
         if not re.fullmatch(r"\d\d(0[1-9]|1[0-2])\.\d{5}", number):
-            return f"{number} is no month and five digits"
+            return f"{number} is not a year, a month and five digits"
         if not 2000 + int(number[:2]) <= int(key[-4:]) <= 2002 + int(number[:2]):
-            return f"{number} is not of the time of {key}"
+            return f"{number} does not fit the year of {key}"
     return ""
 
 
@@ -67,14 +67,14 @@ def test_a_wrong_arxiv_number_is_noticed(planted: dict[str, str]) -> None:
 
 
 def words(title: str) -> str:
-    """Return a title as it is compared with others."""
+    """Return a title normalized for comparison."""
     return " ".join(re.findall(r"\w+", title.lower()))
 
 
 def twice(entries: dict[str, dict[str, str]]) -> list[str]:
     """Return what two references share: a title, or its beginning, an address, a number, authors.
 
-    Authors who have two papers of one year are told apart by hand, when they come.
+    Two papers by the same authors in one year would need an exception here.
     """
     titles = sorted(words(entry["title"]) for entry in entries.values())
     addresses = [entry["url"] for entry in entries.values()]
@@ -94,7 +94,7 @@ def test_no_paper_has_two_references() -> None:
         ("title", "Train short, test long"),
         ("where", press["where"]),
         ("url", press["url"]),
-        ("authors", press["authors"]),  # one paper, said to be called otherwise
+        ("authors", press["authors"]),  # one paper under another title
     ):
         planted = {**other, field: shared}
         assert len(twice({**references(), "planted2022": planted})) == 1, planted
@@ -138,10 +138,10 @@ def test_an_unknown_fact_is_an_error() -> None:
         fact("the-moon")
 
 
-# What each is for
+# What each work is cited for
 
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "[^" in path.read_text("utf-8"))
-MOST = 25  # citations of a page that are exchanged, spread evenly: each has the page read again
+MOST = 25  # citations replaced per page, spread evenly: each one re-reads the page
 
 
 def page_name(path: Path) -> str:
@@ -150,7 +150,7 @@ def page_name(path: Path) -> str:
 
 @pytest.mark.parametrize("path", PAGES, ids=page_name)
 def test_every_exchanged_citation_is_noticed(path: Path) -> None:
-    """Cite the next work of the list in place of each, and have the page checked."""
+    """Replace each citation by the work before it in the list, and check the page."""
     text, works = path.read_text("utf-8"), [*references()]
     assert list(miscited(text, page_name(path))) == []
     found = list(citations(text))
@@ -183,7 +183,7 @@ def test_two_swapped_citations_are_noticed(path: Path) -> None:
 
 
 def test_cited_yml_names_only_existing_sections() -> None:
-    """The check of a page finds what is said of that page; of no other page does anybody ask."""
+    """The check of a page reads only its own entries, so one for a missing page is never read."""
     there = {
         f"{page_name(path)}#{section.name}"
         for path in PAGES

@@ -37,7 +37,7 @@ def test_evidence_that_names_no_test_is_an_error() -> None:
 
 
 def test_no_two_tests_of_a_file_share_a_name_and_the_builder_knows_them_all() -> None:
-    """Python would keep the second and say nothing of the first."""
+    """Of two tests with one name, Python would silently drop the first."""
     found = []
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         names = [node.name for node in ast.parse(path.read_text("utf-8")).body if is_test(node)]

@@ -1,6 +1,6 @@
-"""What pages say in words of what was measured, held against the result files of every seed.
+"""Statements in words about the measurements, checked against the results of every seed.
 
-The numbers of the pages are bound to them; what made the files is tested in
+The numbers on the pages are bound to the result files; the code that made the files is tested in
 tests/commands/test_measure.py.
 """
 
@@ -42,7 +42,7 @@ def accuracies(name: str) -> Array:
     return np.array([MEASURED.accuracies(name, n) for n in MEASURED.lengths("order")])
 
 
-# What there is
+# The results
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -87,7 +87,7 @@ def test_every_scheme_with_positions_did_best_at_the_highest_rate() -> None:
         assert (found.argmin() == len(RATES) - 1) or name == "none"
 
 
-# What the page says of it
+# What the page says
 
 
 def test_only_alibi_stays_flat_and_shaw_nearly_does() -> None:
@@ -102,7 +102,7 @@ def test_only_alibi_stays_flat_and_shaw_nearly_does() -> None:
 
 
 def test_added_rows_do_worse_than_byte_counts_at_twice_the_length() -> None:
-    """A model of order zero: how often each byte occurs in the training text, and nothing else."""
+    """A model of order zero knows only how often each byte occurs in the training text."""
     text = corpus()
     counts = np.bincount(text.training.numpy(), minlength=BYTES) + 1
     surprise = -np.log(counts / counts.sum())[text.held_out.numpy()].mean()
@@ -137,7 +137,7 @@ def test_alibi_and_shaw_gain_a_little_at_twice_the_length_with_every_seed() -> N
     for name in HOLD:
         times = perplexities(name)[1] / perplexities(name)[0]
         assert ((times > 0.95) & (times < 1)).all(), name
-        # By position: what a window gains is gained in its first bytes.
+        # By position: windows gain only in their first bytes.
         at, further = MEASURED.by_position(name), APART // STRETCH
         assert (at[:, further] < at[:, 0]).all(), name
 
@@ -160,16 +160,16 @@ def test_rope_fails_later_than_added_rows_but_fails() -> None:
 
 
 def test_context_of_256_more_bytes_does_not_help() -> None:
-    """Windows end 256 bytes apart, so that position p + 256 reads what p reads in the next one."""
+    """Windows end 256 bytes apart, so p + 256 reads the bytes that p reads in the next window."""
     further = APART // STRETCH
     for name in LANGUAGE:
         at = np.median(MEASURED.by_position(name), axis=0)
-        # The first stretch has next to nothing before it, and gains whatever comes before.
+        # The first stretch has almost no context, so any context helps it.
         assert np.mean(at[further + 1 :] / at[1:-further]) > 1, name
 
 
 def test_without_positions_an_encoder_guesses_and_a_decoder_does_not() -> None:
-    guess = 4 * 0.5 / np.sqrt(1000)  # four times what 1000 guesses stray by
+    guess = 4 * 0.5 / np.sqrt(1000)  # four standard deviations of 1000 guesses
     assert np.abs(accuracies("none, encoder") - 0.5).max() < guess
     assert accuracies("none")[0].min() == 1
 
@@ -179,7 +179,7 @@ def test_no_scheme_solves_the_order_task_beyond_its_length_with_every_seed() -> 
         assert accuracies(name)[0].min() > 0.99, name
         assert accuracies(name)[-1].min() < 0.7, name
     assert accuracies("rope")[-1].max() < 0.55
-    # And the seeds of one scheme lie as far apart as the schemes do.
+    # And the seeds of one scheme differ as much as the schemes do.
     spreads = [np.ptp(accuracies(name)[-1]) for name in ("none", "learned", "alibi", "shaw")]
     medians = [MEASURED.accuracy(name, 128) for name in ORDER[1:]]
     assert min(spreads) > 0.3

@@ -28,14 +28,14 @@ WORDS = 12  # of a source that a quotation may have
 PLACE = re.compile(r"(chapters|reference|how-to|trust|beyond|explore)/[\w-]+\.md#[\w-]+")
 # What is said to be alike: "As C1-01:", "C1-04 and C4-01 are judged alike".
 ALIKE = re.compile(r"\bAs (?:for )?(C\d-\d\d)|[^.]*\bjudged alike\b")
-# Words by which an entry without a test says that there is nothing to compute.
+# Words with which an entry without a test states that there is nothing to compute.
 SAYS_SO = re.compile(
     r"\[\^\w+\]|[Nn]othing to compute|[Nn]o test|cannot be checked|[Nn]obody can|[Nn]o unit"
 )
 
 
 def of(source: str) -> list[Claim]:
-    """Return the claims of a source, or say that its file is not there."""
+    """Return the claims of a source, or fail if its file is missing."""
     found = [claim for claim in claims() if claim.source == source]
     assert found, f"docs/data/claims/ has no file for {source}"
     return found
@@ -70,13 +70,13 @@ def faults(claim: Claim) -> list[str]:
 
 
 def said_alike(claim: Claim) -> set[str]:
-    """Return the claims of which an entry's words say that they are like it."""
+    """Return the claims that an entry's words call alike."""
     said = [found[0] for found in ALIKE.finditer(claim.evidence)]
     return set(CLAIM.findall(" ".join(said)))
 
 
 def judged_otherwise(claim: Claim) -> list[str]:
-    """Return which claims an entry names as like it that are not there, or have another verdict."""
+    """Return the claims named as alike that are missing or have another verdict."""
     verdicts = {other.id: other.verdict for other in claims()} | {claim.id: "itself"}
     return [other for other in claim.like if verdicts.get(other) != claim.verdict]
 
@@ -155,7 +155,7 @@ def test_a_test_named_after_a_claim_is_cited_by_it() -> None:
 
 
 def test_claim_tests_are_marked_with_the_verdict_they_prove() -> None:
-    """To change a verdict is to change its tests, where somebody looks at what they assert."""
+    """Changing a verdict means changing its tests, so somebody reviews what they assert."""
     assert marked() == cited(claims())
     assert {test for test, *_ in marked()} == set(marks(ROOT / "tests" / "claims"))
     first, *others = of("S0")[1:]
@@ -304,7 +304,7 @@ def built(site: Site, page: str) -> str:
 
 @pytest.mark.parametrize("source", CLAIMS)
 def test_the_ledger_and_the_book_link_to_each_other(source: str, site: Site) -> None:
-    """Each way by a link: from the entry to the place, and from near the place to the entry."""
+    """From the entry to its place, and from near the place to the entry."""
     for claim in of(source):
         entry = built(site, LEDGER).split(f'<h3 id="{claim.id.lower()}"')[1].split("</article>")[0]
         assert f'href="../../{claim.page.removesuffix(".md")}/#{claim.anchor}"' in entry, claim.id
@@ -355,7 +355,7 @@ def test_the_ledger_line_follows_its_place(
 
 
 def test_page_title_ids_are_unique() -> None:
-    """By it a page is known to what leads to the ledger."""
+    """The links to the ledger identify a page by its title's id."""
     titles = [title_id(path.read_text("utf-8")) for path in DOCS.rglob("*.md")]
     shared = [title for title, times in Counter(titles).items() if title and times > 1]
     assert not shared

@@ -1,4 +1,4 @@
-"""Page language that nothing understands stops the build; it is not shown as written."""
+"""Unknown page language stops the build instead of being shown as written."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Mathematics is set while the site is built: HTML to see, MathML to hear."""
+"""Formulas are typeset when the site is built, as HTML and as MathML for screen readers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The models' data are whole, each value has its source, and what can be compared is compared."""
+"""The models' data are complete, each value has a source, and is compared with code if possible."""
 
 import ast
 import re
@@ -101,7 +101,7 @@ def agrees(field: str, value: Any, config: Any) -> bool:
         return value in [*lengths, numbers.get("original_max_position_embeddings")]
     if field == "rule":
         return rule_agrees(value, numbers)
-    return field in ("scheme", "layers")  # words, which are read and not compared
+    return field in ("scheme", "layers")  # words, which are not compared
 
 
 def rule_agrees(rule: dict[str, Any], numbers: dict[str, Any]) -> bool:
@@ -184,7 +184,7 @@ def test_stated_layout_is_that_of_the_transformers_code(key: str) -> None:
 
 def test_most_layouts_in_transformers_are_compared_with_its_code() -> None:
     rest = {found.key for found in rotary() if found["hf_layout"]} - set(HALVES)
-    # functions of other names, read and not run
+    # functions of other names, which were read but are not run
     assert rest == {
         "roformer",
         "deepseek-v2",

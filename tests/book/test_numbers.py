@@ -1,4 +1,4 @@
-"""A bound number is written as its page writes it, and shown as a page shows it."""
+"""Bound numbers keep the format of their page, and are typeset when shown."""
 
 import numpy as np
 import pytest
@@ -95,7 +95,7 @@ def test_large_integers_are_exact() -> None:
     ],
 )
 def test_a_malformed_binding_stops_the_build(text: str) -> None:
-    if list(bindings(text)):  # understood after all, and so checked
+    if list(bindings(text)):  # it is a binding after all, so it is checked
         assert "{{" not in render(text)
         return
     with pytest.raises(LeftoverError, match="would be shown as written"):

@@ -1,4 +1,4 @@
-"""What pages call their tables, figures and exercises: in order, and each name leads somewhere."""
+"""Tables, figures and exercises are numbered in order, and each that a page names exists."""
 
 import re
 from pathlib import Path
@@ -55,7 +55,7 @@ def test_a_chapter_states_its_audience_time_and_needs(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(DOCS)))
 def test_an_example_reports_its_own_column(path: Path) -> None:
-    """Sybil by itself counts a second example on a line from the start of the page."""
+    """By itself, Sybil counts the column of a line's second example from the start of the page."""
     document = check.sybil().parse(path)
     lines = document.text.split("\n")
     for example in document.examples():

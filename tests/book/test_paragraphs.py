@@ -12,11 +12,11 @@ from scripts.book.numbers import BINDING
 from scripts.book.text import spans, without_front_matter
 from scripts.book.update import MADE
 
-LEAST = 12  # words; a shorter paragraph may well be said twice
+LEAST = 12  # words; shorter paragraphs may repeat
 SHINGLE = 4  # words in a row
 NEAR = 0.25  # of the shingles of both paragraphs together, or twice as much of the shorter one's
 CODE = re.compile(r"^(?: *(?:\||>>>|<!--|///|--src--|#+ |\{ |!!!|\?\?\?))", re.M)
-# What is no prose: pictures' descriptions, formulas, addresses, citations, attributes, tags.
+# Not prose: alt texts, formulas, addresses, citations, attributes, tags.
 NO_PROSE = re.compile(
     r"!\[[^\]]*\]|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)|\[\^\w+\]|\{ ?[.#:][^}]*\}|<[^<>]*>"
 )
@@ -44,7 +44,7 @@ def shingles(paragraph: str) -> Shingles:
 
 
 def near(one: Shingles, other: Shingles) -> bool:
-    """Return whether two paragraphs say nearly the same in nearly the same words."""
+    """Return whether two paragraphs share enough runs of words to count as copies."""
     both = len(one & other)
     return both > NEAR * len(one | other) or both > 2 * NEAR * min(len(one), len(other))
 

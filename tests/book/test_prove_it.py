@@ -1,8 +1,8 @@
-"""The theorems of chapter 4, each tried where it could break: at the edge, and one step beyond it.
+"""The theorems of chapter 4, each tested where it could break: at its limits and one step beyond.
 
-Most theorems stand on properties that other files test too; the chapter names the test beside
-each. Here is what only the chapter claims. Where a theorem says "and no other", the test counts
-the others.
+Most theorems rest on properties tested in other files, which the chapter cites beside each; these
+tests cover what only the chapter claims. Where a theorem says "and no other", the test counts the
+others.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def random(*shape: int, seed: int = 0) -> Array:
 
 
 def encoder(x: Array, *, depth: int = 3, causal: bool = False) -> Array:
-    """Return what a small pre-norm encoder of random weights makes of its tokens, no positions."""
+    """Return the output of a small pre-norm encoder with random weights and no positions."""
     width = x.shape[-1]
     for layer in range(depth):
         wq, wk, wv, up, down = random(5, width, width, seed=layer) / math.sqrt(width)
@@ -115,13 +115,13 @@ def test_depth_does_not_separate_equal_tokens_without_positions() -> None:
 
 
 def mean_of_the_past(values: Array) -> Array:
-    """Return what a masked layer gives whose scores are all 0."""
+    """Return the output of a masked layer whose scores are all 0."""
     zeros = np.zeros((len(values), 1))
     return attention(zeros, zeros, values, mask=causal_mask(len(values)))[0]
 
 
 def test_a_masked_layer_notices_every_other_order() -> None:
-    """For each order of four tokens there is one, u, that tells: the layer of the proof."""
+    """By the layer of the proof: no order but the given one merely permutes the outputs."""
     given_order = mean_of_the_past(np.eye(4))  # column u: the share of u in each place's bag
     for order in itertools.permutations(range(4)):
         moved = mean_of_the_past(np.eye(4)[list(order)])
@@ -141,7 +141,7 @@ def test_one_masked_layer_reads_its_past_as_a_bag_and_two_do_not() -> None:
 
 
 def test_after_two_masked_layers_the_last_token_encodes_every_position() -> None:
-    """And behind one, with the same scores of 0, it knows of none."""
+    """After one layer, with the same scores of 0, it encodes none."""
     for n in (3, 5, 40):
         expected = [sum(1 / i for i in range(j, n + 1)) / n for j in range(1, n + 1)]
         order = np.random.default_rng(n).permutation(n)
@@ -157,7 +157,7 @@ def test_after_two_masked_layers_the_last_token_encodes_every_position() -> None
 
 @pytest.mark.parametrize("width", [64, 512, 4096])
 def test_bounded_positions_still_drown_small_tokens(width: int) -> None:
-    """With tokens of deviation 0.02 the sum is the position, turned by 1.6 degrees."""
+    """With tokens of deviation 0.02 the sum is the position, rotated by 1.6 degrees."""
     tokens, rows = 0.02 * random(200, width), sinusoidal_encoding(200, width)
     ratio = np.linalg.norm(rows) / np.linalg.norm(tokens)
     assert ratio == pytest.approx(1 / (0.02 * math.sqrt(2)), rel=0.01)
@@ -231,8 +231,8 @@ def test_the_closest_rows_are_neighbours_only_in_wide_tables() -> None:
 def closer_than_neighbours(width: int, farthest: int) -> list[int]:
     """Return the lags, from 2 to a farthest one, at which rows are closer than neighbours are.
 
-    A lag is let go once a few pairs alone are farther apart at it than neighbours are in all.
-    Rounding an angle of ten million radians, 256 times, does a tenth of what the margin allows.
+    A lag is dropped as soon as the pairs summed so far exceed the distance of neighbours. Rounding
+    256 angles of ten million radians uses a tenth of the margin.
     """
     halves = frequencies(width) / 2
     bound = (np.sin(halves) ** 2).sum() * (1 + 1e-6)
@@ -267,7 +267,7 @@ def test_every_table_comes_back_near_its_start(width: int, within: int) -> None:
 
 @pytest.mark.parametrize("width", [2, 4, 8, 16])
 def test_rows_span_the_whole_space(width: int) -> None:
-    """And so no matrix but the shift's agrees with it on all rows."""
+    """So no other matrix agrees with the shift on all rows."""
     rows = sinusoidal_encoding(40_000, width)
     smallest = np.linalg.eigvalsh(rows.T @ rows)[0]
     assert smallest > 1  # not a zero that rounding hides
@@ -276,7 +276,7 @@ def test_rows_span_the_whole_space(width: int) -> None:
 
 
 def doubled(digits: int, omega: Array, off: float = 0.0) -> NDArray[np.complex128]:
-    """Return 2**digits rows made of one row and of turns that are all off by a factor."""
+    """Return 2**digits rows made from one row by rotations, all off by a factor."""
     pairs = np.full((1, omega.size), 1j)
     for n in range(digits):
         turn = np.exp(-1j * 2**n * omega) * (1 + off)
@@ -287,10 +287,10 @@ def doubled(digits: int, omega: Array, off: float = 0.0) -> NDArray[np.complex12
 def test_doubling_builds_a_table_with_one_rotation_for_each_binary_digit() -> None:
     omega, digits = frequencies(64), 16
     exact = sinusoidal_encoding(2**digits, 64).view(np.complex128)
-    # Rounded are the angles, up to 2**16, and the two parts of each turn and of each product.
+    # Angles up to 2**16 are rounded, and the two parts of each rotation and each product.
     rounded = (2.0**digits + 4 * digits) * 2.0**-53
     assert np.abs(doubled(digits, omega) - exact).max() < 2 * rounded
-    # The bound of the theorem is reached, by the row that takes every turn.
+    # The row that takes every rotation reaches the bound of the theorem.
     error = np.abs(doubled(digits, omega, off=1e-3) - exact).max(1)
     assert error.argmax() == 2**digits - 1
     assert error.max() == pytest.approx((1 + 1e-3) ** digits - 1, rel=1e-6)
@@ -321,7 +321,7 @@ def test_a_matrix_of_rotated_blocks_scores_by_the_signed_offset() -> None:
     expected = (rho * np.cos(lags[..., np.newaxis] * omega + phi)).sum(-1)
     np.testing.assert_allclose(position_scores(matrix), expected, atol=SUMMED)
     assert abs(expected[0, 7] - expected[7, 0]) > 0.1  # it knows direction
-    matrix[2:4, 2:4] = 0  # a pair that is not seen costs two of the rank
+    matrix[2:4, 2:4] = 0  # a pair left out lowers the rank by two
     assert np.linalg.matrix_rank(matrix) == 2 * 3
 
     def spread(scores: Array) -> float:
@@ -394,7 +394,7 @@ def test_a_score_that_is_equal_at_every_offset_is_zero(width: int) -> None:
     angles = np.multiply.outer(np.arange(40_000), frequencies(width))
     terms = np.hstack([np.ones((len(angles), 1)), np.cos(angles), np.sin(angles)])
     assert np.linalg.eigvalsh(terms.T @ terms)[0] > 1  # not a zero that rounding hides
-    # Of a pair that never turns they would be: it scores alike at every offset.
+    # With a pair that never turns they are dependent: it scores alike at every offset.
     still = np.hstack([terms, np.cos(angles[:, :1] * 0)])
     assert np.linalg.eigvalsh(still.T @ still)[0] < 1e-6
 
@@ -410,7 +410,7 @@ def test_only_parallel_pairs_score_alike_on_both_sides() -> None:
         return float(np.abs(ahead - behind).max())
 
     assert gap(parallel) < SUMMED
-    for pair in range(3):  # turn one pair a little, and the sides part
+    for pair in range(3):  # rotate one pair a little, and the two sides differ
         turned = parallel.copy()
         turned[2 * pair : 2 * pair + 2] += 0.1 * np.array([-q[2 * pair + 1], q[2 * pair]])
         assert gap(turned) > 1e-3
@@ -488,7 +488,7 @@ def test_an_alibi_head_sees_almost_nothing_beyond_its_window(head: int) -> None:
     weights /= weights.sum()
     for r in (20, 100, 1000):
         assert weights[r + 1 :].sum() <= math.exp(spread - slope * (r + 1)) * (1 + 1e-12)
-    # Without the range of the contents in it the bound would be wrong.
+    # Without the range of the contents the bound would be wrong.
     if head == 7:
         assert weights[101:].sum() > math.exp(-slope * 101)
 

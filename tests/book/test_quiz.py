@@ -1,7 +1,7 @@
-"""The quiz: how questions are shown, and that of each question's answers the right one alone holds.
+"""The quiz: how questions are shown, and that only the answer marked as right is true.
 
-A test of a question says of every option, by a few of its words, whether it holds, computed; the
-one that holds has to be the one that the page calls right.
+The test of a question computes for every option, named by its first words, whether it is true. The
+one that is true must be the one that the page marks.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def questions() -> dict[int, Question]:
 
 
 def judge(number: int, holds: dict[str, bool | np.bool_]) -> None:
-    """Compare what holds with what the page says, option by option."""
+    """Compare the truth of each option with the page's mark."""
     asked = questions()[number]
     said = [
         [bool(value) for words, value in holds.items() if option.startswith(words)]
@@ -219,7 +219,7 @@ def test_the_right_answer_is_not_the_longest() -> None:
     assert all(3 <= ranks.count(rank) <= 10 for rank in range(4)), ranks
 
 
-# What the questions of the text ask.
+# The questions of the source.
 
 
 def drawn(*shape: int, seed: int = 0) -> Array:
@@ -233,7 +233,7 @@ ROWS = sinusoidal_encoding(3, 16)
 
 
 def attended(x: Array, mask: NDArray[np.bool_] | None = None) -> Array:
-    """Return what attention makes of vectors that are queries, keys and values at once."""
+    """Return the output of attention with the vectors as queries, keys and values."""
     output, _ = attention(x, x, x, mask=mask)
     return np.asarray(output)
 
@@ -313,7 +313,7 @@ def test_question_4_the_formula_has_no_parameters_and_no_last_row() -> None:
         learned.get_embeddings(513)
     ends = len(learned.get_embeddings(512)) == 512
     no_end = np.isfinite(sinusoidal_encoding([512, 10**6], 128)).all()
-    # Perplexities of one comparison, the lower the better: who is always better is so there.
+    # Perplexities of one comparison, lower is better: "always better" must hold there too.
     sines, trained = (fact(f"base-perplexity-{kind}") for kind in ("sinusoidal", "learned"))
     judge(
         4,
@@ -386,9 +386,9 @@ def test_question_7_only_relative_scores_survive_a_shift_of_the_sequence() -> No
         {
             "Absolute ones belong to a token alone": relative_stays and absolute_moves,
             "The name": not absolute_moves,
-            # Always better would be better at this, too: to score a moved text alike, …
+            # "Always better" includes this: to score a shifted sequence alike, …
             "Absolute ones are always better": same(added(0), added(10)),
-            # … and at this: to tell the places of equal words apart.
+            # … and this: to tell the positions of equal words apart.
             "Relative ones are always better": not same(by_scores, by_scores[first])
             or same(by_rows, by_rows[first]),
         },
@@ -397,7 +397,7 @@ def test_question_7_only_relative_scores_survive_a_shift_of_the_sequence() -> No
 
 def test_question_8_angles_once_then_sines_and_cosines_then_the_sum() -> None:
     def by_distance(rows: Array) -> bool:
-        """Tell whether rows one apart are equally alike everywhere, and more than far ones."""
+        """Return whether neighbours are equally similar everywhere, and more than far rows."""
         unit = rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-9)
         alike = unit @ unit.T
         near, far = np.diagonal(alike, 1), np.diagonal(alike, 40)
@@ -425,7 +425,7 @@ def test_question_9_fast_and_slow_pairs_do_what_neither_does_alone() -> None:
     distances = np.arange(1, 512)
 
     def tells(omega: Array) -> bool:
-        """Tell whether neighbours are unlike enough to see, and no far rows as alike as those."""
+        """Return whether neighbours differ visibly, and no far rows are as similar."""
         alike = np.cos(np.multiply.outer(distances, omega)).mean(axis=-1)
         return bool(alike[0] < 0.999 and alike[1:].max() < alike[0])
 
@@ -454,7 +454,7 @@ def test_question_11_rows_go_on_bounded_and_distinct() -> None:
     alike = np.asarray(similarity(np.arange(1, 4096), 512))
     bounded, distinct = np.abs(rows).max() <= 1, alike.argmax() == 0 and alike[0] < 0.98
     met, new = rows[:512], rows[512:]
-    # As near to a row that was met as that one's neighbours are, were all well: it is not.
+    # If all were well, each would be as near to a known row as that row's neighbours are.
     nearest = np.array([np.max(met @ row) / 256 for row in new[512::64]])
     judge(
         11,
@@ -487,7 +487,7 @@ def test_question_12_a_shuffle_tells_whether_positions_arrive() -> None:
         {
             "Shuffle its tokens": shuffled_along(none) and not shuffled_along(ROWS),
             "Nothing: train on": loss(none) > 0.9,  # does not fall without positions
-            # It would not get worse only where rows are wrong; nor does it with the right ones.
+            # Wrong rows would not make it worse; but neither do the right ones.
             "Take its positions out": loss(none) > 1.1 * loss(ROWS),
             "Put fixed random rows in their place": shuffled_along(random_rows),
         },
@@ -508,7 +508,7 @@ def test_question_12_with_dropout_on_a_shuffle_tells_nothing() -> None:
     assert shuffled_along()
 
 
-# What our own questions ask.
+# Our own questions.
 
 
 def test_question_13_the_doubled_exponent_squares_the_base() -> None:

@@ -1,4 +1,4 @@
-"""What README.md, CONTRIBUTING.md and CHANGELOG.md point at is there."""
+"""README.md, CONTRIBUTING.md and CHANGELOG.md refer only to things that exist."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def prose(text: str) -> str:
 
 
 def code(text: str) -> Iterator[str]:
-    """Yield what stands in code of a page, in its lines and between them."""
+    """Yield the code of a page, inline and in blocks."""
     return (text[span.start : span.end] for span in spans(text) if span.kind in {"code", "fence"})
 
 

@@ -1,4 +1,4 @@
-"""Which sessions of a page run in the browser, and what a page's Python makes of what is typed."""
+"""Which sessions of a page run in the browser, and how the page's Python runs them."""
 
 from __future__ import annotations
 

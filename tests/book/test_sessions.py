@@ -1,4 +1,4 @@
-"""Sessions are run, and their output compared to the letter."""
+"""Sessions are run, and their output is compared exactly."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A bound table is compared cell by cell, and dressed."""
+"""Bound tables are compared cell by cell, and formatted."""
 
 import re
 

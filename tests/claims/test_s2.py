@@ -1,7 +1,7 @@
-"""Claims of source S2, one by one: what is right, and where the text is wrong, that it is not so.
+"""Claims of source S2, one by one. Where the text is wrong, its test also asserts that.
 
-docs/data/claims/002.yml names these tests. Where the text has code, what it computes is made again
-here in a few lines; nothing of it is copied.
+docs/data/claims/002.yml cites these tests. Code of the text is rewritten here in a few lines, not
+copied.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def words(count: int = 3, width: int = 8) -> NDArray[np.float64]:
 
 
 def read(x: Array, *, mask: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
-    """Return what attention makes of vectors that are query, key and value at once."""
+    """Return the output of attention with the vectors as queries, keys and values."""
     return attention(x, x, x, mask=mask)[0]
 
 
 def kept_table(rows: int, width: int) -> Tensor:
-    """Return a table such as the text's layer keeps: all of it worked out in float32."""
+    """Return a table like that of the text's layer, computed entirely in float32."""
     position = torch.arange(rows).float()[:, None]
     frequency = torch.exp(torch.arange(0, width, 2).float() * -(math.log(10000.0) / width))
     table = torch.zeros(rows, width)
@@ -57,7 +57,7 @@ def kept_table(rows: int, width: int) -> Tensor:
 
 
 def plus_rows(x: Tensor, table: Tensor) -> Tensor:
-    """Return tokens plus the first rows of a table, with no look at its length."""
+    """Return tokens plus the first rows of a table, without checking its length."""
     return x + table[:, : x.shape[1]]
 
 
@@ -67,7 +67,7 @@ def test_c2_01_attention_is_equivariant_and_not_invariant() -> None:
     x = words()
     before, after = read(x), read(x[ORDER])
     np.testing.assert_allclose(after, before[ORDER], rtol=0, atol=1e-12)
-    assert np.abs(after - before).max() > 0.1  # invariance would be none
+    assert np.abs(after - before).max() > 0.1  # under invariance it would be 0
     np.testing.assert_allclose(after.mean(axis=0), before.mean(axis=0), rtol=0, atol=1e-12)
 
 
@@ -136,7 +136,9 @@ def test_c2_07_only_schemes_that_add_rows_need_unique_rows() -> None:
     swapped = x[[1, 0, 2, 3]]
     np.testing.assert_allclose(read(x + same)[[1, 0, 2, 3]], read(swapped + same), atol=1e-12)
     bias = alibi_bias(8, 50, causal=False)
-    np.testing.assert_array_equal(bias[:, 1:, 1:], bias[:, :-1, :-1])  # nothing about where
+    np.testing.assert_array_equal(
+        bias[:, 1:, 1:], bias[:, :-1, :-1]
+    )  # no information about absolute positions
     assert t5_buckets(-91) == t5_buckets(-1000)
     assert len(np.unique(sinusoidal_encoding(1001, 8), axis=0)) == 1001
 
@@ -307,10 +309,12 @@ def test_c2_23_the_layer_rejects_what_the_buffer_broadcasts_and_keeps_the_dtype(
 @pytest.mark.claim("C2-24", "true-if")
 @pytest.mark.claim("C2-25", "true-if")
 def test_c2_24_a_causal_model_learns_order_without_positions() -> None:
-    """Which of three words came first: from their set, and from the last one, it cannot be told."""
+    """The first of three words: their set and the last one do not determine it."""
     texts = torch.tensor(list(permutations(range(4), 3)))
     answers = texts[:, 0]
-    assert chance_from_the_set(texts, answers) == 0.5  # the last is known, the other two are alike
+    assert (
+        chance_from_the_set(texts, answers) == 0.5
+    )  # the last is known, the other two are equally likely
     torch.manual_seed(0)
     model = nn.GPTModel(
         vocab_size=4, max_len=3, d_model=16, heads=1, layers=2, pos_type="none", dropout=0.0
@@ -325,7 +329,7 @@ def test_c2_24_a_causal_model_learns_order_without_positions() -> None:
 
 
 def chance_from_the_set(texts: Tensor, answers: Tensor) -> float:
-    """Return the best share of right answers for one who knows the last word and the set."""
+    """Return the best accuracy possible from the last word and the set alone."""
     seen: dict[tuple[int, ...], list[int]] = {}
     for text, answer in zip(texts.tolist(), answers.tolist(), strict=True):
         seen.setdefault((text[-1], *sorted(text)), []).append(answer)

@@ -1,6 +1,6 @@
-"""Claims of source S3 that no test elsewhere proves: what is right, and that the text's is not so.
+"""Claims of source S3 that no other test settles. Where the text is wrong, its test asserts that.
 
-docs/data/claims/003.yml names these tests, and for most claims the theorems' own, in
+docs/data/claims/003.yml cites these tests, and for most claims those of the theorems in
 tests/book/test_prove_it.py.
 """
 
@@ -49,7 +49,7 @@ def test_c3_12_wavelengths_grow_from_the_first_pair_to_the_last(width: int) -> N
 
 
 def transformer(width: int, layers: int) -> int:
-    """Return the parameters of that many layers: four squares and eight more, biases and norms."""
+    """Return the number of parameters of layers: 12 squares of weights, biases and norms."""
     return layers * (12 * width**2 + 13 * width)
 
 
@@ -68,7 +68,7 @@ def test_c3_14_tables_of_positions_are_less_than_a_hundredth_of_bert_and_gpt2() 
 @pytest.mark.claim("C3-30", "imprecise")
 @pytest.mark.claim("C3-31", "imprecise")
 def test_c3_30_untrained_rows_are_not_always_worse_than_sinusoidal_ones() -> None:
-    """Which of *poor* and *moderate* is worse depends on the length, with every seed."""
+    """Whether *poor* or *moderate* is worse depends on the length, with every seed."""
 
     def at(length: int) -> tuple[list[float], list[float]]:
         found = measurement()

@@ -1,4 +1,4 @@
-"""The benchmark's machinery, on tiny sizes. No time is asserted: only what is made of times."""
+"""The benchmark's machinery at tiny sizes. Tests assert what is computed from times, no time."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TINY: dict[str, Callable[[], Iterator[Case]]] = {
 
 @pytest.fixture(autouse=True)
 def threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Give torch back the threads it had, and let garbage lie, which only matters to times."""
+    """Restore torch's threads, and skip garbage collection, which matters only for timing."""
     monkeypatch.setattr(gc, "collect", lambda: 0)
     before = torch.get_num_threads()
     yield
@@ -45,7 +45,7 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def case(subject: float, floor: float, **about: object) -> Case:
-    """Return a case whose works say what they took."""
+    """Return a case whose functions return their own times."""
     made = Pair(lambda: subject, lambda: floor)
     return replace(Case("name", "what", "floor", lambda: made), **about)  # type: ignore[arg-type]
 
@@ -67,13 +67,13 @@ def said(*results: Result) -> report.Report:
 def test_ratio_is_the_median_of_the_rounds_ratios() -> None:
     subject = [2.0, 1.0, 4.0, 3.0, 6.0, 7.0, 8.0, 2.0]
     floor = [1.0, 2.0, 1.0, 8.0, 2.0, 1.0, 16.0, 4.0]
-    # The first call only tells how often a sample has to repeat the work.
+    # The first call only determines how often a sample repeats the work.
     times, floors = iter([9.0, *subject]), iter([9.0, *floor])
     steps = Pair(lambda: next(times), lambda: next(floors))
     found = measured("g", Case("n", "w", "a", lambda: steps, 1.5), rounds=8)
     ratios = np.quantile(np.divide(subject, floor), [0.25, 0.5, 0.75])
     assert (found.low, found.ratio, found.high) == tuple(ratios)
-    # Ratios of medians are others: noise that slows both is to cancel before anything is taken.
+    # Not ratios of medians: noise that slows both has to cancel within a round.
     assert not np.isclose(ratios, np.quantile(subject, [0.25, 0.5, 0.75]) / np.median(floor)).any()
     low, middle, high = np.quantile(floor, [0.25, 0.5, 0.75])
     assert (found.floor_seconds, found.floor_spread) == (middle, (high - low) / middle)
@@ -121,7 +121,7 @@ def test_the_spread_of_the_floor_is_reported() -> None:
 
 
 def test_the_noisiest_floor_decides_whether_a_group_is_noisy() -> None:
-    """One noisy floor among many quiet ones is one whose ratio may be wrong."""
+    """One noisy floor among many quiet ones can still make its ratio wrong."""
     quiet = [result(name=f"case {i}", floor_spread=0.03) for i in range(9)]
     worst = result(floor_spread=0.22)
     found = said(*quiet[:5], worst, *quiet[5:], result("bias", floor_spread=0.1))
@@ -131,7 +131,7 @@ def test_the_noisiest_floor_decides_whether_a_group_is_noisy() -> None:
 
 
 def test_slices_and_their_floors_compute_the_same() -> None:
-    """Each floor does the whole of the work, and both are near the definition in float64."""
+    """Each floor does all of the work, and both agree with the definition in float64."""
     made = list(slices.cases(sizes=((2, 3, 5, 8),), steps=((2, 3, 1, 8),)))
     assert len(made) == 4 + 2
     for each in made:
@@ -142,21 +142,21 @@ def test_slices_and_their_floors_compute_the_same() -> None:
     assert slices.peak(lambda: np.ones(1000)) >= 8000
 
 
-@pytest.mark.parametrize("peer", ["transformers", "x_transformers"])
+@pytest.mark.parametrize("library", ["transformers", "x_transformers"])
 def test_missing_library_is_skipped_and_reported(
-    monkeypatch: pytest.MonkeyPatch, peer: str
+    monkeypatch: pytest.MonkeyPatch, library: str
 ) -> None:
-    for module in [name for name in sys.modules if name.partition(".")[0] == peer]:
+    for module in [name for name in sys.modules if name.partition(".")[0] == library]:
         monkeypatch.delitem(sys.modules, module)
-    monkeypatch.setitem(sys.modules, peer, None)
+    monkeypatch.setitem(sys.modules, library, None)
     for group in ("table", "rotary", "bias"):
-        theirs = peer.replace("_", "-")
+        theirs = library.replace("_", "-")
         cases = [c for c in TINY[group]() if re.match(rf"{theirs}\b", c.what)]
         assert cases
         for missing in cases:
             found = measured(group, missing, rounds=1)
-            assert found.skipped == f"{peer} is not installed"
-            assert said(found).skipped() == [f"{missing.what}: {peer} is not installed"]
+            assert found.skipped == f"{library} is not installed"
+            assert said(found).skipped() == [f"{missing.what}: {library} is not installed"]
             assert said(found).measured(group) == []
 
 
@@ -166,7 +166,7 @@ def test_changed_library_is_skipped_and_reported() -> None:
 
         return Pair(no_such_name, no_such_name)
 
-    found = measured("table", Case("peer", "a peer", "floor", make))
+    found = measured("table", Case("library", "a library", "floor", make))
     assert found.skipped == "numpy has changed"
 
 
@@ -182,7 +182,7 @@ def test_every_case_measures_what_it_says(group: str) -> None:
         assert found.skipped == ""
         assert 0 < found.low <= found.ratio <= found.high
         assert (found.error is not None) is (group in command.WITH_ERROR)
-        # Peers' float32 angles are off by little at small positions, bfloat16 by its rounding.
+        # Other libraries' float32 angles are slightly off at small positions, bfloat16 by rounding.
         assert (found.error or 0.0) < (0.05 if "bfloat16" in found.what else 1e-3)
     assert len(set(names)) == len(names)
 
@@ -199,7 +199,7 @@ def test_ours_is_exact_in_every_group(group: str) -> None:
 
 @pytest.fixture
 def untimed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let what is measured take no time: only its error counts."""
+    """Skip the timing: only errors count."""
     monkeypatch.setattr(measure, "paired", lambda *_, **__: np.ones((1, 2)))
 
 
@@ -211,7 +211,7 @@ def errors(group: str) -> dict[str, float]:
 
 @pytest.mark.usefixtures("untimed")
 def test_a_wrong_rotation_is_detected_in_every_form(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether it makes a new tensor, writes into one that is there, or turns in place."""
+    """Whether it makes a new tensor, writes into an existing one, or rotates in place."""
     turn = RotaryEmbedding.turn
     right = errors("rotary")
     ours = [c.name for c in TINY["rotary"]() if c.what.startswith("`turn`")]
@@ -322,7 +322,7 @@ def test_the_page_has_a_row_for_every_result() -> None:
         assert f'bench.table("{group}"' in page
 
 
-# Saying what came out
+# Reporting
 
 
 def test_a_report_reads_back_as_it_was_written(tmp_path: Path) -> None:
@@ -423,7 +423,7 @@ def test_rows_of_the_page_are_replaced_by_the_results(monkeypatch: pytest.Monkey
     assert "| seen what | floor | 0.00123 | 0.00100 | 0.00200 |" in page
     assert page.endswith("\n\nThe end.\n")
     assert report.rewritten(page, found) == page
-    # And each of their numbers is the one that the check finds.
+    # And the check finds the same numbers.
     monkeypatch.setattr("builtins.given", found, raising=False)
     assert corrections(page) == []
     wrong = page.replace("1.25 | 1.20", "1.26 | 1.20")

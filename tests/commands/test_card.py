@@ -1,4 +1,4 @@
-"""The committed picture of the book is what its script draws, and says what the home page says."""
+"""The committed preview card is what its script draws, with the words of the home page."""
 
 from __future__ import annotations
 

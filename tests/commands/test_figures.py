@@ -1,4 +1,4 @@
-"""Every committed figure is what its script draws, every figure is whole, and every one is used."""
+"""Every committed figure is what its script draws, is complete, and is shown on a page."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_drawing_is_deterministic() -> None:
     assert first == second
 
 
-# Planted faults: each changes what a copy of a script draws, and the check must say where.
+# Planted faults: each changes what a copy of a script draws, and the check must name the place.
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_a_drawing_edited_by_hand_is_reported_where_bytes_are_compared(tmp_path:
     )
 
 
-# What counts as a difference, and what is read from a drawing.
+# Differences, and the data read from a drawing.
 
 
 def test_floating_point_noise_is_not_a_difference() -> None:
@@ -287,7 +287,7 @@ def printed(script: Script, variant: str) -> bytes:
 
 
 def changed_copy(folder: Path, stem: str, written: str, planted: str) -> Path:
-    """Return a copy of a figure's script in which something else is written."""
+    """Return a copy of a figure's script with one passage replaced."""
     text = (SCRIPTS / f"{stem}.py").read_text(encoding="utf-8")
     assert written in text
     path = folder / f"{stem}.py"

@@ -1,4 +1,4 @@
-"""What needs only the package and pytest runs in an environment that has nothing else."""
+"""With nothing but the package and pytest installed, its tests run or name what is missing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scripts import ROOT
 from scripts.setup.environment import UNREACHABLE
 
 CHECKOUT = ("LICENSE", "README.md", "conftest.py", "posenc", "pyproject.toml", "scripts")
-# As an address: pip takes a path with a space in it for two.
+# As a URL: pip would split a path at its spaces.
 PINNED = os.environ | {"PIP_CONSTRAINT": (ROOT / "constraints.txt").as_uri()}
 
 

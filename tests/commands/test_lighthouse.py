@@ -1,4 +1,4 @@
-"""What a page weighs is held, and of its scores those that no machine's speed touches."""
+"""Page weights have limits, and so have the scores that do not depend on speed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FLOOR = 95
 
 @pytest.fixture(scope="module")
 def read(site: Site, browser: Browser) -> Iterator[tuple[Weight, Page]]:
-    """Open the chapter on a phone, and read it to its end once all of it has been laid out."""
+    """Open the chapter on a phone, and scroll to its end once it is laid out."""
     with hosted(site.folder) as host, opened(host, CHAPTER, browser) as page:
         page.wait_for_function(LAID_OUT)
         yield weighed(host, CHAPTER, page), page
@@ -37,14 +37,16 @@ def read(site: Site, browser: Browser) -> Iterator[tuple[Weight, Page]]:
 def test_a_first_chapter_opens_under_its_limit(read: tuple[Weight, Page]) -> None:
     found, _ = read
     assert sum(found.opened.values()) == found.total < report.LIMIT, found.opened
-    assert found.opened["pictures"] < 20_000 < found.read - found.total  # figures come when seen
+    assert (
+        found.opened["pictures"] < 20_000 < found.read - found.total
+    )  # figures load when scrolled to
     assert min(found.opened[kind] for kind in ("HTML", "style", "scripts", "typefaces")) > 5000
 
 
 def test_a_page_scores_well_in_accessibility_best_practices_and_seo(
     site: Site, browser: Browser
 ) -> None:
-    """A small one: what axe-core finds on all others it finds in tests/site/test_every_page.py."""
+    """One small page; axe-core runs on every page in tests/site/test_every_page.py."""
     del browser  # without one this is skipped; Lighthouse starts its own
     with hosted(site.folder) as host:
         found = audit(host.url + "explore/", ["accessibility", "best-practices", "seo"])
@@ -71,7 +73,7 @@ def test_committed_results_cover_todays_pages_with_the_pinned_tools() -> None:
         assert found.versions[name] == locked[f"node_modules/{name}"]["version"], "make lighthouse"
 
 
-# Saying what came out
+# Reporting
 
 
 def said() -> report.Report:

@@ -1,4 +1,4 @@
-"""The measuring machinery: it learns, does not leak, goes on, and tells what is torn."""
+"""The measurement: models learn, no data leaks, runs resume, and damaged files are reported."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def a_result(into: Path, method: str = "rope", task: str = "language") -> dict[s
     return result_files.stamped({**found, "seconds": 1.0})
 
 
-# What is read
+# Data
 
 
 def test_no_byte_that_is_evaluated_was_trained_on() -> None:
     assert not torch.equal(TEXT.training[: len(TEXT.held_out)], TEXT.held_out)
     whole = torch.cat([TEXT.training, TEXT.held_out])
     assert len(whole) == TEXT.facts()["bytes"]
-    # Places in place of bytes: which ones do training and evaluation touch?
+    # Positions in place of bytes, to see which ones training and evaluation use.
     places = torch.arange(len(whole))
     seen = torch.cat(
         [language.batch(places[: len(TEXT.training)], SMALL, 0, s).flatten() for s in range(500)]
@@ -105,11 +105,11 @@ def test_a_model_of_zeros_has_the_entropy_of_256_equal_bytes() -> None:
     assert found["by_length"] == {"16": round(math.log(256), 5), "32": round(math.log(256), 5)}
 
 
-# What is compared
+# Variants
 
 
 def test_alibi_bias_reaches_the_attention_weights() -> None:
-    """With all queries zero nothing but the bias is left: weights fall by a constant factor."""
+    """With zero queries only the bias is left, so weights fall by a constant factor."""
     model = small_model("alibi")
     ids = TEXT.held_out[None, :10]
     projection = attention_of(model).query_key_value
@@ -249,7 +249,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(
     whole, stopped = small_model("rope"), small_model("rope")
     with pytest.raises(KeyboardInterrupt):
         train(stopped, loss, SMALL, tmp_path / "c.pt", "mine")
-    gone_on = small_model("rope", seed=1)  # whatever it was, it becomes what was kept
+    gone_on = small_model("rope", seed=1)  # its weights are replaced by the checkpoint
     losses = train(gone_on, loss, SMALL, tmp_path / "c.pt", "mine")
     assert steps == [*range(8), *range(5, 12)]
     assert losses == train(whole, loss, SMALL, tmp_path / "other.pt", "mine")
@@ -482,7 +482,7 @@ def test_an_import_error_in_a_run_is_not_blamed_on_the_scheduler(
 def test_a_dask_worker_with_two_threads_is_rejected(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They would draw from one generator, and the results would be others."""
+    """Two threads would share one generator, which would change the results."""
     distributed = MagicMock()
     client = distributed.Client.return_value.__enter__.return_value
     client.nthreads.return_value = {"tcp://one:1": 1, "tcp://other:1": 2}
@@ -502,7 +502,7 @@ PATIENCE = 600  # seconds, on a busy machine
 
 
 def computed(process: psutil.Process, name: str) -> float:
-    """Return for how many seconds a process of this name has computed; 0 once it has ended."""
+    """Return the CPU seconds of a process with this name, or 0 if it has ended."""
     try:
         return float(process.cpu_times().user) if name in " ".join(process.cmdline()) else 0.0
     except psutil.Error:
@@ -523,7 +523,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_default_results(
 
     with Popen(measure, stderr=PIPE, **options) as process:
         begun = time.monotonic()
-        while not [*here.glob("unfinished/*.pt")]:  # until one is in the middle
+        while not [*here.glob("unfinished/*.pt")]:  # until a run is under way
             assert process.poll() is None, process.communicate()
             assert time.monotonic() - begun < PATIENCE
             time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""The probe of what makes results: a planted fault shows in it, and a processor's rounding not."""
+"""The probe of the measuring code detects planted faults and ignores rounding."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ ANSWER = (5.0, 0.25)
 
 
 def larger(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function with all that it returns one in a hundred larger."""
+    """Return the function with its results enlarged by one percent."""
     return lambda *given, **named: 1.01 * function(*given, **named)
 
 
 @pytest.fixture
 def asked_anew() -> Iterator[None]:
-    """Forget the answers of the code as it is, and then those of the fault."""
+    """Clear the cached answers before and after the fault is planted."""
     probe.cache_clear()
     yield
     probe.cache_clear()

@@ -1,4 +1,4 @@
-"""What a machine lacks is said in words that help, and what is half done is made good."""
+"""Setup says in helpful words what a machine lacks, and repairs an interrupted installation."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from scripts.setup.node import executable
 from scripts.site import serve as server
 
 SETUP = ROOT / "scripts" / "setup" / "environment.py"
-DEAD = "http://127.0.0.1:9/simple"  # the discard port: nobody answers
+DEAD = "http://127.0.0.1:9/simple"  # the discard port, where nothing answers
 
 
 def bare_checkout(folder: Path) -> Path:
-    """Return a checkout with only what the set-up reads, in a folder with a space in its name."""
+    """Return a checkout of only the files that setup reads; its folder's name has a space."""
     root = folder / "bare checkout"
     (root / "scripts" / "setup").mkdir(parents=True)
     shutil.copy(SETUP, root / "scripts" / "setup")
@@ -45,7 +45,7 @@ def bare(tmp_path: Path) -> Path:
 
 
 def module_of(root: Path) -> Any:
-    """Return a checkout's own set-up as a module, so that what it makes is made there."""
+    """Return a checkout's own setup as a module, so that it works in that checkout."""
     spec = importlib.util.spec_from_file_location(
         "setup_of_a_copy", root / "scripts" / "setup" / "environment.py"
     )
@@ -56,7 +56,7 @@ def module_of(root: Path) -> Any:
 
 
 def run_setup(root: Path, *extras: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a checkout's set-up on an empty PATH, where no index and no registry answers."""
+    """Run a checkout's setup with an empty PATH and without a reachable index."""
     lonely = {"PATH": str(root / "bin"), "PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": DEAD}
     return subprocess.run(
         [sys.executable, root / "scripts" / "setup" / "environment.py", *extras],
@@ -68,7 +68,7 @@ def run_setup(root: Path, *extras: str, **environment: str) -> subprocess.Comple
 
 
 def ask_for(root: Path, version: str) -> None:
-    """Make a checkout ask for a later Python than there is."""
+    """Make a checkout require a Python that does not exist yet."""
     script = root / "scripts" / "setup" / "environment.py"
     text = script.read_text(encoding="utf-8")
     assert "OLDEST = (3, 11)" in text
@@ -76,7 +76,7 @@ def ask_for(root: Path, version: str) -> None:
 
 
 def program(path: Path, script: str) -> None:
-    """Write a small program of the shell."""
+    """Write a small shell script."""
     path.parent.mkdir(exist_ok=True)
     path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     path.chmod(0o755)
@@ -104,7 +104,7 @@ def test_a_newer_python_on_the_path_takes_over(bare: Path) -> None:
 
 
 def make(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run make in a checkout as a reader would, whatever make runs this test."""
+    """Run make in a checkout as a reader would, even if make runs this test."""
     shutil.copy(ROOT / "Makefile", root)
     return subprocess.run(
         ["make", *words],
@@ -162,7 +162,7 @@ def test_a_missing_venv_module_names_the_package_to_install(bare: Path) -> None:
 
 @pytest.fixture(scope="module")
 def offline(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
-    """Return a checkout whose first set-up was cut off, and a second try without a network."""
+    """Return a checkout whose first setup was interrupted, and a second one without a network."""
     root = bare_checkout(tmp_path_factory.mktemp("offline"))
     module_of(root).write_mark("unfinished")
     (root / ".venv" / "left-over").touch()
@@ -192,9 +192,9 @@ def test_an_environment_made_without_a_network_is_kept(offline: tuple[Path, Any]
 
 @pytest.fixture
 def ready(bare: Path) -> Path:
-    """Return a checkout that is set up for reading, with a Python that only says what it is told.
+    """Return a checkout set up for reading, with a fake Python that records its arguments.
 
-    Its pip fails without a network where `PIP_FAILS` is set.
+    Its pip fails, as without a network, if `PIP_FAILS` is set.
     """
     (bare / "node_modules").mkdir()
     (bare / "node_modules" / ".package-lock.json").touch()
@@ -212,13 +212,13 @@ test "$3" != install -o -z "$PIP_FAILS" || { echo "ERROR: connection refused"; e
 
 
 def told(root: Path) -> list[str]:
-    """Return what the Python of a `ready` checkout was told, but for the question for its pip."""
+    """Return the recorded arguments of a `ready` checkout's Python, except `pip --version`."""
     said = (root / ".venv" / "told").read_text(encoding="utf-8").splitlines()
     return [line for line in said if line != "-m pip --version"]
 
 
 def extras_of(root: Path) -> list[str]:
-    """Return the extras that are in, as far as the mark of an up-to-date checkout says."""
+    """Return the installed extras, by the mark of an up-to-date checkout."""
     module = module_of(root)
     assert module.is_up_to_date()
     return list(module.read_mark()[2:])
@@ -298,7 +298,7 @@ def test_a_missing_node_modules_is_noticed(ready: Path) -> None:
 
 
 def serve(port: str) -> subprocess.CompletedProcess[str]:
-    """Run the book's server on a port that it has to refuse."""
+    """Run the book's server on a port that it must reject."""
     return subprocess.run(
         [sys.executable, "-m", "scripts.site.serve", f"--port={port}"],
         cwd=ROOT,
@@ -367,7 +367,7 @@ def test_playwrights_browser_is_found_without_playwrights_node(
 
 def test_playwright_uses_the_node_of_the_python_packages() -> None:
     assert playwright(ITS_NODE) == executable()
-    assert playwright(ITS_NODE, PLAYWRIGHT_NODEJS_PATH="/a/node") == "/a/node"  # one's own choice
+    assert playwright(ITS_NODE, PLAYWRIGHT_NODEJS_PATH="/a/node") == "/a/node"  # the user's choice
 
 
 ITS_NODE = """\
@@ -384,7 +384,7 @@ with sync_playwright() as started:
 
 
 def playwright(script: str, **environment: str) -> str:
-    """Return what a fresh Python prints that nobody has told which node to take."""
+    """Return the output of a script in a fresh Python without Playwright's variables."""
     told = {name: v for name, v in os.environ.items() if not name.startswith("PLAYWRIGHT_")}
     command, env = [sys.executable, "-c", script], told | environment
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""What other people's code warns of on import is theirs; what ours warns of is an error."""
+"""Warnings of other libraries on import are ignored; warnings of our own code are errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The forge checks what the book promises: bare Debians, every Python, the package elsewhere."""
+"""CI checks what the book promises: bare Debian, every Python, the package on other systems."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def jobs(name: str) -> dict[str, Any]:
 
 
 def commands(job: dict[str, Any]) -> list[str]:
-    """Return what a job runs."""
+    """Return the commands of a job."""
     return [step["run"].strip() for step in job["steps"] if "run" in step]
 
 
@@ -65,7 +65,7 @@ def test_tests_of_the_package_import_nothing_that_windows_lacks() -> None:
     assert [path.name for path in files if posix.search(path.read_text("utf-8"))] == []
 
 
-# scripts/setup/bare_debian.py, as far as it can be asked without root
+# scripts/setup/bare_debian.py, as far as it runs without root
 
 
 @pytest.mark.parametrize(
