@@ -135,7 +135,7 @@ def table() -> str:
 
 
 def rows() -> list[dict[str, str]]:
-    """Return the cells of the table by their headings, a row a model."""
+    """Return the cells of the table by their headings, one row per model."""
     return [row(found) for found in models()]
 
 

@@ -33,12 +33,12 @@ Array = NDArray[np.float64]
 
 
 def perplexities(name: str) -> Array:
-    """Return the perplexity of each seed at each length, a row a length."""
+    """Return the perplexity of each seed at each length, a row per length."""
     return np.array([MEASURED.perplexities(name, length) for length in LENGTHS])
 
 
 def accuracies(name: str) -> Array:
-    """Return the share of right answers of each seed at each length, a row a length."""
+    """Return the share of right answers of each seed at each length, a row per length."""
     return np.array([MEASURED.accuracies(name, n) for n in MEASURED.lengths("order")])
 
 

@@ -1,4 +1,4 @@
-"""Every page links one style sheet, which looks as the many did, and no script says less."""
+"""Every page links one sheet that renders like the originals, and scripts work when minified."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_explorers_are_small(site: Site) -> None:
 
 
 def test_every_table_has_a_class(site: Site) -> None:
-    """The rules for such tables are left out."""
+    """The sheet has no rules for tables without a class."""
     pages = [page.read_text(encoding="utf-8") for page in site.folder.rglob("*.html")]
     tables = [table for page in pages for table in re.findall(r"<table[^>]*>", page)]
     assert len(tables) > 50
@@ -62,7 +62,7 @@ SHEETS = """() => [...document.querySelectorAll("link[rel=stylesheet]")].map(
 
 
 def test_the_sheet_is_linked_by_its_full_address_and_loaded_once(site: Site, page: Page) -> None:
-    """What the theme renamed would be read again. It stays when the page is changed."""
+    """An address changed by the theme would load it again. Navigation keeps the element."""
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto("chapters/formula-sheet/")
@@ -83,12 +83,11 @@ def test_the_sheet_applies_without_scripts(page_without_scripts: Page) -> None:
     assert is_read
 
 
-# One sheet looks as the many did
+# The one sheet against the originals
 
-# Link the sheets from which the one was made, and return what looks otherwise without the one. All
-# computed properties count, those of what is drawn before and after an element too; of variables,
-# which may be spelt in another way, what uses them. Two elements are looked at of those that have
-# the same names and parents.
+# Link the original sheets, and return the elements that render differently without the one sheet.
+# All computed properties are compared, also of ::before and ::after; variables, whose spelling may
+# differ, only where they are used. Of elements with the same names and parents, two are compared.
 LOOKS_OTHERWISE = """async sheets => {
     const one = document.querySelector("link[rel=stylesheet][href*='/assets/book.']");
     const link = name => new Promise((done, failed) => {
@@ -125,7 +124,7 @@ LOOKS_OTHERWISE = """async sheets => {
 
 @pytest.fixture(scope="module")
 def many(site: Site) -> list[str]:
-    """Return the sheets that the builder links, in their order."""
+    """Return the sheets that the builder links, in order."""
     theme = [next(site.folder.glob(f"assets/stylesheets/{name}.*.css")) for name in THEME]
     names = [sheet.relative_to(site.folder).as_posix() for sheet in theme]
     config = load_config(str(ROOT / "mkdocs.yml"), hooks=[], plugins=[])
@@ -136,19 +135,19 @@ THEME = ("main", "palette")
 
 
 def looks_otherwise(page: Page, many: list[str]) -> list[str]:
-    """Return what looks otherwise without the one sheet, once the theme has moved what it moves."""
+    """Return the elements that render differently without the one sheet, once settled."""
     first: list[str] = page.evaluate(LOOKS_OTHERWISE, many)
     return first and page.evaluate(LOOKS_OTHERWISE, many)
 
 
 def answer(page: Page) -> None:
-    """Get a verdict and a score."""
+    """Show a verdict and a score."""
     page.locator(".question input").first.check()
     page.locator(".question .check").first.click()
 
 
 def search(page: Page) -> None:
-    """Get results."""
+    """Show search results."""
     page.locator(".md-search__input").fill("rotary")
     page.locator(".md-search-result__item").first.wait_for()
 
@@ -190,11 +189,11 @@ def test_a_rule_missing_from_the_one_sheet_is_detected(many: list[str], page: Pa
     assert any("md-search-result__icon" in part for part in found)
 
 
-# What is styled, and when
+# Style computations
 
 
 def styled(browser: Browser, page: Page, act: Callable[[], object]) -> float:
-    """Return how often an act has the page styled: once if each of its elements is, one time."""
+    """Return how often an action styles the page: 1 if it styles every element once."""
     browser.start_tracing(page=page, categories=["devtools.timeline"])
     act()
     page.evaluate(SETTLE)
@@ -216,7 +215,7 @@ REDRAW = "document.querySelector('article p').append(document.createElement('b')
 
 
 def test_styles_are_computed_once_for_each_load_and_change(browser: Browser, page: Page) -> None:
-    """The window around the page has its colours, and a class or an element more costs nothing."""
+    """The root has the page's colour scheme, and one more class or element costs almost nothing."""
     page.goto("about:blank")
     assert styled(browser, page, lambda: page.goto("reference/baselines/")) < 2
     page.evaluate(UNFOLD)
@@ -273,7 +272,7 @@ globalThis.says = () => lines.concat("α").join(); element?.classList.add("given
 
 
 def write(site: Path, ours: str = OURS) -> None:
-    """Write a site of two pages as a builder leaves it."""
+    """Write a site of two pages, as built."""
     for name, content in {
         "one/index.html": PAGE,
         "404.html": PAGE.replace("../", "/book/"),
@@ -321,7 +320,7 @@ def test_a_missing_sheet_stops_the_build(tmp_path: Path) -> None:
 
 
 def said(code: str) -> str:
-    """Return what the script says."""
+    """Return the output of the script."""
     context = quickjs.Context()
     context.eval(f"const element = null; {code}")
     says: str = context.eval("says()")
