@@ -362,9 +362,9 @@ def test_a_malformed_address_falls_back_and_says_so() -> None:
     state, trouble = asked(width="7", row="64", layout="both")
     assert state == {"width": 64, "row": 40, "layout": "half"}
     assert trouble == (
-        "In the address, width must be an even number from 2 to 512; got 7. Shown is 64."
-        " In the address, row must be a whole number from 0 to 63; got 64. Shown is 40."
-        " In the address, layout must be one of interleaved, half; got both. Shown is half. "
+        "In the address, width must be an even number from 2 to 512; got 7. Showing 64."
+        " In the address, row must be a whole number from 0 to 63; got 64. Showing 40."
+        " In the address, layout must be one of interleaved, half; got both. Showing half. "
     )
 
 

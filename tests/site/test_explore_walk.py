@@ -375,7 +375,7 @@ def test_impossible_sizes_are_refused_in_address_and_field(
 ) -> None:
     reach(page, name)
     follow(page, f"?{name}.{control}={typed}")
-    expect(status(page, name)).to_contain_text(f"In the address, {reason} Shown is ")
+    expect(status(page, name)).to_contain_text(f"In the address, {reason} Showing ")
     own = field(page, control)
     value = own.input_value()
     own.fill(typed)
