@@ -30,8 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "diagnose",
         help="find out what is wrong with a model",
         description="Find out what is wrong with the way a PyTorch model handles positions.",
-        epilog="Exit status: 0 if nothing is ill, 1 if something is, 2 if something could not be"
-        " determined or the model could not be run.",
+        epilog="Exit status: 0 if nothing is ill or undetermined, 1 if something is ill, 2 if"
+        " nothing is ill but something is undetermined, or if the model could not be run.",
     )
     command.add_argument(
         "model",

@@ -1,7 +1,7 @@
-"""Imports of other people's code, whose warnings are not ours: pytest makes errors of all it hears.
+"""Ignores warnings of other libraries during their import, since pytest turns warnings into errors.
 
-What a library warns of while it is imported is a matter between it and those it uses. What a module
-of this checkout warns of stays an error, and so does what a library says of how we call it.
+Such warnings concern a library and its own dependencies. Warnings of this checkout's modules stay
+errors, and so do warnings about how we call a library.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from scripts import ROOT as ROOT
 
 
 class Theirs(PathFinder):
-    """Finds the modules that are not of this checkout, and has them loaded without a warning."""
+    """Finds modules from outside this checkout, and loads them without warnings."""
 
     @classmethod
     def find_spec(
         cls, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return what loads a module of somebody else, or None for what others are to find."""
+        """Return the spec of a module from outside, or None to leave it to other finders."""
         spec = super().find_spec(fullname, path, target)
         if spec is None or spec.loader is None or is_ours(spec.origin):
             return None
@@ -34,13 +34,13 @@ class Theirs(PathFinder):
 
 
 def is_ours(origin: str | None) -> bool:
-    """Return whether a module's file belongs to this checkout, in which `.venv` stands too."""
+    """Return whether a file belongs to this checkout and not to a `.venv` inside it."""
     path = Path(origin or "")
     return path.is_relative_to(ROOT) and "site-packages" not in path.parts
 
 
 def quiet(load: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
-    """Return what loads a module and keeps its warnings."""
+    """Return a loader that ignores the warnings of its module."""
 
     def loading(module: ModuleType) -> None:
         with warnings.catch_warnings():
@@ -51,6 +51,6 @@ def quiet(load: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
 
 
 def listen() -> None:
-    """From now on, import what is not ours without its warnings."""
+    """Install the finder."""
     if Theirs not in sys.meta_path:
         sys.meta_path.insert(sys.meta_path.index(PathFinder), Theirs)

@@ -39,9 +39,9 @@ def rope_layout(model: nn.Module, example: Example = None, *, axis: int | None =
     pairs are those dimensions whose length together stays the same at every position; only one
     pairing has that property. That is the layout that the *code* applies.
 
-    What the weights were trained with is another matter, and the code cannot tell. Where the
+    The layout that the weights were trained with cannot be read from the code. Where the
     projections can be found in the model, `trained_layout` is asked about them; its answer may be
-    that they do not tell either. A length that falls with the position as well, as in xPos, is not
+    that they do not show it either. A length that also falls with the position, as in xPos, is not
     reported; where one factor does both, the answer is undetermined.
 
     Args:
@@ -51,10 +51,10 @@ def rope_layout(model: nn.Module, example: Example = None, *, axis: int | None =
 
     Returns:
         A `Diagnosis`. Verdicts: "interleaved"; "half"; "one pair, the same in either layout";
-        "interleaved weights, reordered to turn half" or the reverse, where the model reorders heads
-        between projection and rotation; "the code turns …, the weights were trained with …", ill;
-        "nothing is turned", absent.
-        Measured: `rotary_d`, how many dimensions of a head turn, `d`, of how many, and what
+        "interleaved weights, reordered to rotate half" or the reverse, where the model reorders
+        heads between projection and rotation; "the code rotates …, the weights were trained with
+        …", ill; "nothing is rotated", absent.
+        Measured: `rotary_d`, how many dimensions of a head rotate, `d`, of how many, and what
         `trained_layout` measures.
 
     Raises:
@@ -89,7 +89,7 @@ def trained_layout(weight: Tensor, *, heads: int) -> Diagnosis:
 
     Args:
         weight: (heads·d, d_model), the projection of queries, or of keys, as `nn.Linear` has it;
-            where only the first dimensions of a head turn, give the rows of those.
+            where only the first dimensions of a head rotate, give the rows of those.
         heads: how many heads there are; of keys, where they are grouped.
 
     Returns:
@@ -123,14 +123,14 @@ def _judge_layout(trial: Trial) -> Diagnosis:
     tokens = trial.repeated(trial.length)
     rotated = find_rotated(trial, tokens)
     if not rotated:
-        why = "No query or key is turned from position to position and keeps its length."
-        return answer(ABSENT, "nothing is turned", why)
+        why = "No query or key is rotated from position to position without changing its length."
+        return answer(ABSENT, "nothing is rotated", why)
     if len({one.layout for one in rotated}) > 1:
-        raise CannotTellError("parts of the model turn in one layout, and parts in the other")
+        raise CannotTellError("parts of the model rotate in one layout, and parts in the other")
     widest = max(rotated, key=lambda one: one.heads.shape[-1])
     if widest.rotary_d == 2:
         numbers: dict[str, float] = {"rotary_d": 2, "d": widest.heads.shape[-1]}
-        why = f"Of {widest.heads.shape[-1]} dimensions of a head the first two turn."
+        why = f"Only the first 2 of {widest.heads.shape[-1]} dimensions of a head rotate."
         return answer(HEALTHY, "one pair, the same in either layout", why, numbers)
     rows, reordered = _projections(trial, tokens, rotated), False
     if rows is None:
@@ -145,20 +145,20 @@ def _compare_with_weights(rotated: Rotated, rows: Tensor | None, *, reordered: b
     """
     layout, rotary_d, d = rotated.layout, rotated.rotary_d, rotated.heads.shape[-1]
     numbers: dict[str, float] = {"rotary_d": rotary_d, "d": d}
-    why = f"Of {d} dimensions of a head {rotary_d} turn, {PAIRS[layout]} together."
+    why = f"{rotary_d} of {d} dimensions of a head rotate, {PAIRS[layout]} together."
     if rows is None:
         return answer(HEALTHY, layout, f"{why} No projection was found to compare.", numbers)
     verdict = layout
     if reordered:
         layout = _other(layout)
-        verdict = f"{layout} weights, reordered to turn {verdict}"
+        verdict = f"{layout} weights, reordered to rotate {verdict}"
         why += f" Before that they are reordered: the rows of the weights are {layout}."
     trained = _judge_rows(rows)
     numbers |= trained.measured
     if trained.verdict in PAIRS and trained.verdict != layout:
-        verdict = f"the code turns {layout}, the weights were trained with {trained.verdict}"
+        verdict = f"the code rotates {layout}, the weights were trained with {trained.verdict}"
         return answer(ILL, verdict, f"{why} {trained.why}", numbers, CONVERT)
-    said = "do not tell" if trained.status == UNDETERMINED else "agree"
+    said = "do not show their layout" if trained.status == UNDETERMINED else "agree"
     return answer(HEALTHY, verdict, f"{why} The projections' weights {said}.", numbers)
 
 

@@ -23,7 +23,9 @@ from posenc.diagnose.trial import Example, Trial, counted
 
 LONGEST = 1024  # how many tokens are tried if the caller names no length
 SPECIAL = 2  # some tables have as many rows more than positions, for padding
-LONGER_TABLE = "a longer table (LearnedPositionalEmbedding.resized), shorter texts, or a formula."
+LONGER_TABLE = (
+    "a longer table (LearnedPositionalEmbedding.resized), shorter sequences, or a formula."
+)
 
 
 def longest_input(
@@ -76,9 +78,10 @@ def _judge_length(trial: Trial, *, asked: int | None) -> Diagnosis:
     longest, failed = longest_read(trial, aim)
     numbers: dict[str, float] = {"longest": longest, "length": aim}
     if failed is None:
-        return answer(HEALTHY, f"it reads {counted(aim)}", f"A text of {aim} was read.", numbers)
+        why = f"A sequence of {counted(aim)} was read."
+        return answer(HEALTHY, f"it reads {counted(aim)}", why, numbers)
     _demand_any_length(trial, longest, aim)
-    why = f"A text of {longest} was read; one more, and it fails: {short(failed)}."
+    why = f"A sequence of {counted(longest)} was read; with one more it fails: {short(failed)}."
     why += f" {_table_that_ends(trial, longest) or 'No table of that many rows was found'}."
     if asked is None:
         return answer(HEALTHY, f"it ends at {counted(longest)}", why, numbers)
@@ -111,7 +114,7 @@ def _error_at(trial: Trial, length: int) -> BaseException | None:
         out_of_memory = isinstance(error.__cause__, MemoryError | torch.OutOfMemoryError)
         if out_of_memory or "DefaultCPUAllocator" in str(error):
             raise CannotTellError(
-                f"a text of {length} tokens takes more memory than there is"
+                f"a sequence of {length} tokens takes more memory than there is"
             ) from error
         return error.__cause__
     return None
@@ -122,7 +125,7 @@ def _demand_any_length(trial: Trial, longest: int, aim: int) -> None:
     bound = trial.bound()
     if bound and longest <= trial.length:
         raise CannotTellError(
-            f"{bound} has {trial.length} columns, as the example has, and texts of other lengths"
+            f"{bound} has {trial.length} columns, as the example has, and other lengths"
             f" fail: give an example of {aim}"
         )
     for size in (2, 4, 8, 16, 32, 64, 128):

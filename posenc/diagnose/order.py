@@ -145,7 +145,7 @@ def _token_axes(trial: Trial, shape: tuple[int, ...]) -> list[int]:
     if any((shape[axis], shorter[axis]) != (trial.length, trial.length - 1) for axis in axes):
         raise CannotTellError(
             f"of {trial.length} tokens its output is of shape {shape}, of one fewer {shorter}: it"
-            " grows with the text, but has no row for each token"
+            " grows with the sequence, but has no row for each token"
         )
     return [axis + 1 for axis in axes]
 
@@ -208,12 +208,12 @@ def _or_mask_alone(runs: _Runs, found: Diagnosis) -> Diagnosis:
     if knows:
         return found
     if knows is None:
-        why = f"{found.why} Whether positions or a causal mask alone told it, no part shows."
+        why = f"{found.why} No part shows whether it does so by positions or only by a causal mask."
         return replace(found, status=UNDETERMINED, why=why)
     where = "everywhere" if runs.axes else "at every length"
     why = (
         f"{found.why} But one token repeated has the same output {where}, and no part that mixes"
-        " tokens minds the order of those before the last: order is told by the mask alone."
+        " tokens depends on the order of those before the last: only the mask reveals order."
     )
     return answer(ILL, "only through the causal mask", why, found.measured, MASK_ALONE)
 
@@ -281,7 +281,7 @@ def _orders(length: int, first: int = 0, last: int = 0) -> Iterator[Tensor]:
     places = torch.arange(length)
     middle = places[first : length - last]
     if len(middle) < 2:
-        raise CannotTellError(f"it reads texts of {length} tokens, too few to permute")
+        raise CannotTellError(f"it reads sequences of {length} tokens, too few to permute")
     for order in (middle.flip(0), middle.roll(1), middle.roll(len(middle) // 2)):
         yield torch.cat([places[:first], order, places[length - last :]])
 

@@ -37,7 +37,7 @@ def sequence_rows(tokens: Tensor, output: Any) -> Tensor:
     """
     result = first_floats(output)
     if result is None:
-        raise CannotTellError("its output holds no tensor of floating numbers for each text")
+        raise CannotTellError("its output holds no tensor of floating numbers for each sequence")
     if result.is_meta:
         raise CannotTellError("it computes on the meta device, where tensors have no values")
     if len(result) == tokens.shape[0] * tokens.shape[1]:  # the tokens of all sequences in one axis
@@ -45,7 +45,7 @@ def sequence_rows(tokens: Tensor, output: Any) -> Tensor:
     if len(result) != len(tokens):
         raise CannotTellError(
             f"its output, of shape {tuple(result.shape)}, has no row for each of"
-            f" {len(tokens)} texts"
+            f" {len(tokens)} sequences"
         )
     return result
 

@@ -205,7 +205,7 @@ class Trial:
         flipped = self.run(tokens.flip(0)).flip(0) - output
         if float((flipped.abs() / noise).max()) > SURE:
             raise CannotTellError(
-                "a text gives another output when others of its batch change places: it does not"
+                "a sequence gives another output when others in its batch are swapped: it does not"
                 " read (batch, length)"
             )
         return noise
@@ -277,7 +277,7 @@ class Trial:
         with suppressed():
             for sequence in self.tokens(2, self._lengths()[0]):
                 self.call(sequence[None])
-            return f"it reads one text at a time, and not a batch of them: {short(failed)}"
+            return f"it reads one sequence at a time, not a batch: {short(failed)}"
         given = "token ids (batch, length)"
         if self.example is not None:
             shape = tuple(self.example.shape)
@@ -310,7 +310,7 @@ class Trial:
         first = real_tensors(output)  # copied now, since a second run may write into the output
         if differ(first, real_tensors(self.call(tokens)), SURE * self.epsilon()):
             raise CannotTellError(
-                "the same text gives another output when it is run again: it is random even in"
+                "the same sequence gives another output when it is run again: it is random even in"
                 " evaluation mode, or keeps something from call to call"
             )
 

@@ -307,17 +307,17 @@ def _worst(found: list[Diagnosis]) -> Diagnosis:
 # Rows and biases
 
 TABLE = (
-    "train on longer texts, feed shorter ones, or interpolate the table"
+    "train on longer sequences, feed shorter ones, or interpolate the table"
     " (LearnedPositionalEmbedding.resized) and train a little."
 )
-LONGER_TEXTS = "train on longer texts, or take biases that are not trained, as ALiBi's."
+LONGER_SEQUENCES = "train on longer sequences, or use biases that are not trained, such as ALiBi's."
 LINEAR = (
     "With every token of distance a bias changes by the same amount, beyond the trained length as"
     " before. ALiBi's, which do, kept their perplexity where it was measured."
 )
 NOTHING = (
     "Nothing that depends on positions alone meets the tokens, so nothing of it is new. How well"
-    " longer texts are read is another question."
+    " longer sequences are read is another question."
 )
 
 
@@ -325,7 +325,9 @@ def _judge_others(trial: Trial, asked: _Lengths) -> Diagnosis:
     """Return the answer where no angles are found."""
     length = comparable_length(trial, asked.length)
     if length <= asked.trained:
-        raise CannotTellError(f"of more than {counted(asked.trained)} no text could be compared")
+        raise CannotTellError(
+            f"no sequence of more than {counted(asked.trained)} could be compared"
+        )
     met = meetings(trial, length)
     mingled = [] if met else find_scores(trial, length).scores
     if not met and not mingled:
@@ -344,7 +346,7 @@ def _judge_others(trial: Trial, asked: _Lengths) -> Diagnosis:
         return answer(HEALTHY, verdict, LINEAR, numbers)
     verdict = f"{unseen} of {length} {places} have {kind} that were never trained"
     why = f"They are equal to none of the first {asked.trained}, {where}."
-    return answer(ILL, verdict, why, numbers, LONGER_TEXTS if where == BIAS else TABLE)
+    return answer(ILL, verdict, why, numbers, LONGER_SEQUENCES if where == BIAS else TABLE)
 
 
 def _judge_without_positions(trial: Trial) -> Diagnosis:

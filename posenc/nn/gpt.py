@@ -438,7 +438,7 @@ class GPTModel(nn.Module):
         if rows is not None and length > rows:
             raise ValueError(
                 f"{name} must stay within max_len, the {rows} rows of the learned table;"
-                f" got {length} tokens a text"
+                f" got {length} tokens per sequence"
             )
 
     def _check_cache(self, cache: object, batch: int, documents: object) -> None:

@@ -100,9 +100,9 @@ def show(made: report.Report, names: list[str]) -> None:
         print(f"\n{name}\n\n{report.markdown(made, name, error=name in WITH_ERROR)}")
     for line in made.skipped():
         print(f"\nskipped: {line}")
-    for line in made.missed():
+    for line in made.missed_targets():
         print(f"\nmissed its target: {line}")
-    for line in made.undecided():
+    for line in made.undecided_targets():
         print(f"\ntarget within the noise: {line}")
 
 

@@ -61,7 +61,7 @@ class Report:
         """Return the results that have a target, except skipped ones."""
         return [r for r in self.results if r.target is not None and not r.skipped]
 
-    def missed(self) -> list[str]:
+    def missed_targets(self) -> list[str]:
         """Return the cases above their target."""
         return [r.what for r in self.with_target() if r.target is not None and r.ratio > r.target]
 
@@ -69,7 +69,7 @@ class Report:
         """Return the skipped cases, each with the reason."""
         return [f"{r.what}: {r.skipped}" for r in self.results if r.skipped]
 
-    def undecided(self) -> list[str]:
+    def undecided_targets(self) -> list[str]:
         """Return the cases with their target between the quartiles, which another run may flip."""
         return [r.what for r in self.with_target() if r.target and r.low <= r.target <= r.high]
 

@@ -1,6 +1,6 @@
 """The pages whose sources have changed and are not shared yet, which `make quick` checks.
 
-    python -m scripts.book.changed     prints them, one a line
+    python -m scripts.book.changed     prints them, one per line
 
 A page's sources are its text, its settings, the figures and the data that it names, the modules of
 the package that it documents or embeds, and the rooms of `scripts/` that it names. A change of

@@ -1,4 +1,4 @@
-"""Well-known models and how each is told the order of its tokens, from `docs/data/models.yml`.
+"""Well-known models and how each encodes the order of its tokens, from `docs/data/models.yml`.
 
 A value is what a source says: [value, source, where in it]. What no source said is left out.
 
@@ -209,7 +209,7 @@ def faults(entry: Model, found: Mapping[str, Source]) -> Iterator[str]:
         if not value.where.strip():
             yield f"{field} does not say where in its source"
         if field in WHOLE and (type(value.value) is not int or value.value < 1):
-            yield f"{field} is {value.value!r}, which is no positive whole number"
+            yield f"{field} is {value.value!r}, which is not a positive whole number"
         if (
             field in OF_ROTATION
             and not entry.is_rotary
@@ -217,7 +217,7 @@ def faults(entry: Model, found: Mapping[str, Source]) -> Iterator[str]:
         ):
             yield f"{field} is for models that rotate"
     if entry["scheme"] not in SCHEMES:
-        yield f"{entry['scheme']!r} is no scheme"
+        yield f"{entry['scheme']!r} is not a scheme"
     for field in ("layout", "hf_layout"):
         if entry[field] not in (None, "half", "interleaved"):
             yield f"{field} is {entry[field]!r}"
@@ -226,13 +226,13 @@ def faults(entry: Model, found: Mapping[str, Source]) -> Iterator[str]:
     if entry["rotary"] and entry["d"] and (entry["rotary"] > entry["d"] or entry["rotary"] % 2):
         yield f"rotates {entry['rotary']} of {entry['d']} dimensions"
     if entry["trained"] and entry["promised"] and entry["promised"] <= entry["trained"]:
-        yield "promises no more than it was trained on"
+        yield "promises no longer context than it was trained on"
 
 
 def _faults_of_rule(entry: Model) -> Iterator[str]:
     rule = entry["rule"]
     if not isinstance(rule, dict) or rule.get("kind") not in RULES:
-        yield f"{rule!r} is no rule"
+        yield f"{rule!r} is not a rule"
         return
     for name, number in rule.items():
         if name != "kind" and name not in RULE_NUMBERS:

@@ -73,7 +73,7 @@ Well-known models by year. Each name leads to the sources of its row.
 
 Checked by `test_every_value_has_a_source`, `test_computed_columns_are_those_of_the_package`,
 `test_values_from_configuration_classes_agree_with_them`,
-`test_layout_in_transformers_is_that_of_its_code`
+`test_stated_layout_is_that_of_the_transformers_code`
 { .checked }
 
 """
@@ -135,7 +135,7 @@ def table() -> str:
 
 
 def rows() -> list[dict[str, str]]:
-    """Return the cells of the table by their headings, a row a model."""
+    """Return the cells of the table by their headings, one row per model."""
     return [row(found) for found in models()]
 
 

@@ -1,4 +1,4 @@
-"""What a page may name of the data of the book that is computed with."""
+"""The data of the book that expressions on pages can use."""
 
 from scripts.book import models, models_page
 

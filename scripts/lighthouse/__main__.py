@@ -17,7 +17,7 @@ from pathlib import Path
 from scripts import ROOT
 from scripts.lighthouse import report
 from scripts.lighthouse.audit import score
-from scripts.lighthouse.first import first_result
+from scripts.lighthouse.first_run import first_result
 from scripts.lighthouse.weigh import weigh
 from scripts.pyodide import runtime
 from scripts.setup import browser
@@ -77,7 +77,7 @@ def show(results: report.Report) -> None:
     for one in results.scores:
         for fault in one.faults:
             print(f"\n{report.NAMES[one.path]}: {fault}")
-    for line in results.missed():
+    for line in results.missed_goals():
         print(f"\nmissed target: {line}")
 
 

@@ -64,7 +64,7 @@ class Report:
             dict(zip(head, (label, *numbers), strict=True)) for label, numbers in rows(self, name)
         ]
 
-    def missed(self) -> list[str]:
+    def missed_goals(self) -> list[str]:
         """Return a line for each result that misses its target."""
         missed = [
             f"{NAMES[one.path]}: {what} {number:.0f}, not {least}"

@@ -109,7 +109,7 @@ class Measured:
         """Return the wall-clock minutes of each run of a task."""
         return [result["seconds"] / 60 for result in self.of(task)]
 
-    def told(self, key: str) -> list[str]:
+    def distinct(self, key: str) -> list[str]:
         """Return the distinct values of a key, such as "machine", over all results."""
         return sorted({_as_words(result[key]) for result in self.results})
 

@@ -1,1 +1,1 @@
-"""The page language, and what holds of all pages: numbers, tables, citations, the ledger."""
+"""The page language, and properties of all pages: numbers, tables, citations, the ledger."""

@@ -1,4 +1,4 @@
-"""What the chapter *Build it* claims and a session of its page cannot show by itself."""
+"""Claims of the chapter *Build it* that a session on its page cannot show by itself."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_two_causal_layers_without_positions_know_the_order(seed: int) -> None:
 
 @pytest.mark.parametrize("scale", [0.0, 1.0])
 @pytest.mark.parametrize("order", list(permutations(range(4)))[1:])
-def test_attention_moves_along_with_its_words_only_without_positions(
+def test_attention_is_equivariant_only_without_positions(
     order: tuple[int, ...], scale: float
 ) -> None:
     words, rows = some(4, 6), scale * sinusoidal_encoding(4, 6)
@@ -67,8 +67,8 @@ def test_attention_moves_along_with_its_words_only_without_positions(
 
 
 @pytest.mark.parametrize("order", list(permutations(range(4)))[1:])
-def test_behind_a_mask_no_model_moves_along(order: tuple[int, ...]) -> None:
-    """Not even one without positions: so moving along, or not, says nothing of them there."""
+def test_no_model_with_a_causal_mask_is_equivariant(order: tuple[int, ...]) -> None:
+    """Not even one without positions, so under a mask this says nothing about positions."""
     words, mask = some(4, 6), causal_mask(4)
 
     def attend_back(x: Array) -> Array:
@@ -78,7 +78,7 @@ def test_behind_a_mask_no_model_moves_along(order: tuple[int, ...]) -> None:
 
 
 def test_no_entry_of_a_column_occurs_twice_at_width_8() -> None:
-    """By proof, π being irrational; here on the first 5000 positions, in floats."""
+    """Proved, as π is irrational; here checked on the first 5000 positions, in floats."""
     table = sinusoidal_encoding(5000, 8)
     for column in table.T:
         assert len(np.unique(column)) == 5000
@@ -109,8 +109,8 @@ def test_a_sine_and_its_cosine_are_not_orthogonal_over_few_positions(
     np.testing.assert_allclose(found, expected, rtol=0, atol=5e-5)  # printed to four decimals
 
 
-def test_over_whole_turns_a_sine_and_its_cosine_are_orthogonal() -> None:
-    """Positions at even steps through one turn of the slowest pair of width 4."""
+def test_sine_and_cosine_are_orthogonal_over_whole_periods() -> None:
+    """Positions at equal steps through one period of the slowest pair of width 4."""
     turn = np.arange(1000) * (2 * np.pi * 100 / 1000)
     rows = sinusoidal_encoding(turn, 4)
     assert abs(rows[:, 2] @ rows[:, 3]) < 1e-9
@@ -129,7 +129,7 @@ def test_similarities_within_twenty_positions_are_all_positive() -> None:
     assert alike[:91].min() > 0 > alike[91]
 
 
-def test_no_sinusoidal_row_is_the_made_up_one() -> None:
+def test_the_made_up_row_is_not_sinusoidal() -> None:
     made_up = np.array([0.1, -0.2, 0.4, -0.1])
     assert (made_up.reshape(2, 2) ** 2).sum(axis=1) == pytest.approx([0.05, 0.17])
     rows = sinusoidal_encoding(1000, 4)
@@ -137,7 +137,7 @@ def test_no_sinusoidal_row_is_the_made_up_one() -> None:
 
 
 def test_no_factor_relates_the_two_scores() -> None:
-    """With the toy in circulation: unit vectors, and mat as the sum of the and cat."""
+    """With a widely copied toy: unit vectors, and mat as the sum of the and cat."""
     words = np.vstack([np.eye(4), [1, 1, 0, 0]])
     rows = sinusoidal_encoding(5, 4)
     added, beside = add(words, rows), concatenate(words, rows)
@@ -156,7 +156,7 @@ def test_a_sum_over_positions_forgets_the_order() -> None:
         np.testing.assert_allclose((shuffled + rows).sum(axis=0), (words + rows).sum(axis=0))
 
 
-def test_a_step_that_is_not_linear_shows_a_sum_the_order() -> None:
+def test_a_nonlinear_step_makes_a_sum_depend_on_order() -> None:
     words, rows = some(5, 4), sinusoidal_encoding(5, 4)
     for order in list(permutations(range(5)))[1:]:
         shuffled = words[list(order)]
@@ -195,7 +195,7 @@ def test_unscaled_rows_are_35_times_as_long_as_words(d_model: int) -> None:
     assert row / word == pytest.approx(np.sqrt(1 / 2) / 0.02, rel=0.02)  # 35.4, and 3.5 of a tenth
 
 
-def test_the_score_side_by_side_depends_on_words_and_distance_alone() -> None:
+def test_score_of_concatenations_depends_only_on_words_and_distance() -> None:
     words = some(5, 4)
     here, later = sinusoidal_encoding(5, 4), sinusoidal_encoding(12, 4)[7:]
     beside, added = concatenate(words, here), add(words, here)
@@ -205,7 +205,7 @@ def test_the_score_side_by_side_depends_on_words_and_distance_alone() -> None:
 
 
 def trained(answers: Tensor, letters: Tensor, *, attends: bool) -> float:
-    """Return the share of right answers of one layer with learned rows, at the best of starts."""
+    """Return the accuracy of one trained layer with learned rows, the best of two seeds."""
 
     def share(seed: int) -> float:
         torch.manual_seed(seed)
@@ -227,7 +227,7 @@ def trained(answers: Tensor, letters: Tensor, *, attends: bool) -> float:
     return max(share(seed) for seed in range(2))
 
 
-def test_neighbours_need_attention_and_who_comes_first_does_not() -> None:
+def test_adjacency_needs_attention_and_precedence_does_not() -> None:
     letters = torch.tensor(list(permutations(range(4))))
     a, b = letters.argsort(dim=1)[:, :2].T
     first, neighbours = (a < b).double(), ((a - b).abs() == 1).double()
@@ -237,8 +237,8 @@ def test_neighbours_need_attention_and_who_comes_first_does_not() -> None:
     assert trained(neighbours, letters, attends=False) < 1
 
 
-def test_no_sum_over_letters_knows_neighbours() -> None:
-    """Two orders with a and b as neighbours and two without have each letter at the same places."""
+def test_no_sum_over_letters_detects_adjacency() -> None:
+    """Two orders with a beside b and two without have each letter at the same positions."""
     counted = [
         sorted((letter, place) for order in pair for place, letter in enumerate(order))
         for pair in (("abcd", "dcba"), ("acbd", "dbca"))

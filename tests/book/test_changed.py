@@ -1,4 +1,4 @@
-"""`make quick` checks the pages whose sources have changed, and names what else pages rest on."""
+"""`make quick` checks pages whose sources have changed, and lists shared files that have."""
 
 from __future__ import annotations
 
@@ -124,12 +124,12 @@ def test_a_figure_is_a_source_of_the_pages_that_show_it() -> None:
         ("tests/book/test_changed.py", False),
     ],
 )
-def test_what_pages_rest_on_without_naming_it_is_known(file: str, shared: bool) -> None:
+def test_files_that_every_page_depends_on_are_shared(file: str, shared: bool) -> None:
     assert (ROOT / file).is_file()
     assert changed.is_shared(Path(file)) == shared
 
 
-def test_the_pages_are_printed_and_shared_changes_reported(
+def test_changed_pages_are_printed_and_shared_files_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = {Path("docs/index.md"), Path("README.md"), Path("docs/gone.md"), Path("mkdocs.yml")}
@@ -141,7 +141,7 @@ def test_the_pages_are_printed_and_shared_changes_reported(
     assert "make test" in said.err
 
 
-def test_outside_of_git_no_page_is_printed_and_that_is_said(
+def test_outside_git_no_page_is_printed_and_stderr_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))

@@ -1,7 +1,7 @@
-"""What CHANGELOG.md says in numbers is what the book and the package have.
+"""Every number in CHANGELOG.md is computed from the book or the package.
 
-A forge shows the file as it stands, so its numbers are bound here, each with the words after it. In
-quotation marks and between backticks stands what was printed before, which states nothing.
+The file is shown as it is, so its numbers are bound here, each by the words after it. Text in
+quotation marks or backticks quotes earlier output and is exempt.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def page(name: str) -> str:
 
 
 def bound() -> dict[str, float]:
-    """Return what each number should be, by the words that it stands before."""
+    """Return the expected value of each number, by the words that follow it."""
     rows, width = sinusoidal_encoding(4, 8).shape
     assert "pair_columns(sinusoidal_encoding(4, 8))" in page("chapters/by-hand.md")
     lengths = measurement().lengths()
@@ -48,12 +48,12 @@ def bound() -> dict[str, float]:
     }
 
 
-# Numbers that nothing counts, chosen and not found, as the settings of a page.
+# Numbers that are chosen, not computed, like the settings of a page.
 CHOSEN = ("three forms and both layouts", "chapters 1 and 4 print")
 
 
 def wrong(changes: str) -> list[str]:
-    """Return each number of the file that is not what it should be, and each that nobody knows."""
+    """Return the wrong numbers of the file, and the unknown ones."""
     text = " ".join(NO_STATEMENT.sub(" ", changes).split())
     for chosen in CHOSEN:
         text = text.replace(chosen, "")
@@ -76,7 +76,7 @@ def wrong(changes: str) -> list[str]:
 def test_every_number_of_the_changelog_is_bound() -> None:
     assert wrong(CHANGES) == []
     text = " ".join(CHANGES.split())
-    assert [words for words in bound() if f" {words}" not in text] == []  # and none is left over
+    assert [words for words in bound() if f" {words}" not in text] == []  # every binding is used
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_wrong_number_in_the_changelog_is_found(old: str, new: str) -> None:
     assert len(wrong(CHANGES.replace(old, new))) == 1
 
 
-def test_what_was_printed_before_may_be_quoted() -> None:
+def test_quoted_numbers_are_exempt() -> None:
     assert wrong(f"{CHANGES}- Was “{9.07} at twice the length” and `{19.6}`.\n") == []
 
 
@@ -108,7 +108,7 @@ def versions(changes: str) -> list[str]:
     return [match["version"] for match in found if match]
 
 
-def test_the_newest_version_of_the_changelog_is_the_packages() -> None:
+def test_newest_version_in_the_changelog_is_the_package_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     named = versions(CHANGES)
     assert named[0] == project["version"]

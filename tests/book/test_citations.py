@@ -1,4 +1,4 @@
-"""References and facts stand in one place, complete, and pages can only cite what is there."""
+"""References and facts are complete and kept in one place, and pages cite only those."""
 
 import re
 from itertools import pairwise
@@ -27,7 +27,7 @@ LINKED = re.compile(r"^https://arxiv\.org/abs/(\S+)$")
 
 
 @pytest.mark.parametrize("key", references())
-def test_an_arxiv_number_is_one_and_of_the_right_time(key: str) -> None:
+def test_arxiv_number_is_well_formed_and_matches_the_year(key: str) -> None:
     """Two digits of the year, two of the month, five more; a journal follows within two years."""
     assert wrong_number(key, references()[key]) == ""
 
@@ -41,9 +41,9 @@ def wrong_number(key: str, entry: dict[str, str]) -> str:
         return f"is {numbers} where it stands and {linked} in its link"
     for number in numbers:
         if not re.fullmatch(r"\d\d(0[1-9]|1[0-2])\.\d{5}", number):
-            return f"{number} is no month and five digits"
+            return f"{number} is not a year, a month and five digits"
         if not 2000 + int(number[:2]) <= int(key[-4:]) <= 2002 + int(number[:2]):
-            return f"{number} is not of the time of {key}"
+            return f"{number} does not fit the year of {key}"
     return ""
 
 
@@ -60,21 +60,21 @@ def wrong_number(key: str, entry: dict[str, str]) -> str:
         {"url": "https://arxiv.org/pdf/1706.03762"},
     ],
 )
-def test_a_planted_number_is_noticed(planted: dict[str, str]) -> None:
+def test_a_wrong_arxiv_number_is_noticed(planted: dict[str, str]) -> None:
     entry = references()["vaswani2017"]
     assert wrong_number("vaswani2017", entry) == ""
     assert wrong_number("vaswani2017", entry | planted)
 
 
 def words(title: str) -> str:
-    """Return a title as it is compared with others."""
+    """Return a title normalized for comparison."""
     return " ".join(re.findall(r"\w+", title.lower()))
 
 
 def twice(entries: dict[str, dict[str, str]]) -> list[str]:
     """Return what two references share: a title, or its beginning, an address, a number, authors.
 
-    Authors who have two papers of one year are told apart by hand, when they come.
+    Two papers by the same authors in one year would need an exception here.
     """
     titles = sorted(words(entry["title"]) for entry in entries.values())
     addresses = [entry["url"] for entry in entries.values()]
@@ -85,7 +85,7 @@ def twice(entries: dict[str, dict[str, str]]) -> list[str]:
     return begun + [x for found in kinds for x in set(found) if found.count(x) > 1]
 
 
-def test_one_paper_is_one_reference() -> None:
+def test_no_paper_has_two_references() -> None:
     assert twice(references()) == []
     press = references()["press2022"]
     other = {"authors": "Nobody", "title": "Another", "where": "2022", "url": "https://x.org/1"}
@@ -94,7 +94,7 @@ def test_one_paper_is_one_reference() -> None:
         ("title", "Train short, test long"),
         ("where", press["where"]),
         ("url", press["url"]),
-        ("authors", press["authors"]),  # one paper, said to be called otherwise
+        ("authors", press["authors"]),  # one paper under another title
     ):
         planted = {**other, field: shared}
         assert len(twice({**references(), "planted2022": planted})) == 1, planted
@@ -109,7 +109,7 @@ def test_a_fact_names_its_source(name: str) -> None:
     assert entry["source"] in references() or mirrored
 
 
-def test_what_is_stored_is_used() -> None:
+def test_every_reference_and_fact_is_used() -> None:
     pages = "".join(path.read_text("utf-8") for path in DOCS.rglob("*.md"))
     cited = set(re.findall(r"\[[\^@]\w+\]", pages))
     assert [key for key in references() if not {f"[^{key}]", f"[@{key}]"} & cited] == []
@@ -122,26 +122,26 @@ def test_a_footnote_carries_the_whole_reference() -> None:
     assert 'href="https://arxiv.org/abs/1706.03762"' in html
 
 
-def test_a_reference_can_stand_in_the_text() -> None:
+def test_a_reference_can_be_inserted_in_the_text() -> None:
     assert reference("press2022").startswith("Press, Smith and Lewis, [“Train Short, Test Long")
     assert "Enables Input Length Extrapolation" in render("1. [@press2022]\n")
 
 
 @pytest.mark.parametrize("text", ["No one.[^nobody1999]", "1. [@nobody1999]", "No.[^Nobody-1999]"])
-def test_a_reference_nobody_has_stops_the_build(text: str) -> None:
+def test_an_unknown_reference_stops_the_build(text: str) -> None:
     with pytest.raises(KeyError, match=r"(?i)nobody-?1999"):
         render(text)
 
 
-def test_a_fact_nobody_has_is_an_error() -> None:
+def test_an_unknown_fact_is_an_error() -> None:
     with pytest.raises(KeyError, match="no 'the-moon'"):
         fact("the-moon")
 
 
-# What each is for
+# What each work is cited for
 
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "[^" in path.read_text("utf-8"))
-MOST = 25  # citations of a page that are exchanged, spread evenly: each has the page read again
+MOST = 25  # citations replaced per page, spread evenly: each one re-reads the page
 
 
 def page_name(path: Path) -> str:
@@ -150,7 +150,7 @@ def page_name(path: Path) -> str:
 
 @pytest.mark.parametrize("path", PAGES, ids=page_name)
 def test_every_exchanged_citation_is_noticed(path: Path) -> None:
-    """Cite the next work of the list in place of each, and have the page checked."""
+    """Replace each citation by the work before it in the list, and check the page."""
     text, works = path.read_text("utf-8"), [*references()]
     assert list(miscited(text, page_name(path))) == []
     found = list(citations(text))
@@ -182,8 +182,8 @@ def test_two_swapped_citations_are_noticed(path: Path) -> None:
     assert unnoticed == []
 
 
-def test_what_works_are_cited_for_stands_on_pages_that_there_are() -> None:
-    """The check of a page finds what is said of that page; of no other page does anybody ask."""
+def test_cited_yml_names_only_existing_sections() -> None:
+    """The check of a page reads only its own entries, so one for a missing page is never read."""
     there = {
         f"{page_name(path)}#{section.name}"
         for path in PAGES

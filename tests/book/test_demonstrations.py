@@ -1,8 +1,8 @@
-"""What one of the texts demonstrates, carried out so that it shows what it is meant to show.
+"""The demonstrations of one of the source texts, done so that they show what they should.
 
 One test for each of its seven demonstrations, for each of its three pitfalls, and for its quick
-test; docs/reference/names.md names them. Where the text's own version shows nothing, or the
-contrary, the test says so and does it in a way that can fail.
+test; docs/reference/names.md lists them. Where the text's own version shows nothing, or the
+opposite, the test says so and uses a version that can fail.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SENTENCES = ("The cat sat on the mat", "The mat sat on the cat", "Cat the sat ma
 
 
 def read(tokens: Array) -> Array:
-    """Return what attention makes of tokens that are query, key and value at once."""
+    """Return the output of attention with the tokens as queries, keys and values."""
     return attention(tokens, tokens, tokens)[0]
 
 
@@ -74,7 +74,7 @@ def ids_of(sentence: str) -> Tensor:
 
 
 def test_demonstration_of_the_position_problem() -> None:
-    """Without positions each word has the same output wherever it stands; so has their sum."""
+    """Without positions each word has the same output wherever it is, and so does the sum."""
     plain, scrambled = ONE_HOT, ONE_HOT[SCRAMBLE]
     np.testing.assert_array_equal(plain.sum(axis=0), scrambled.sum(axis=0))
     np.testing.assert_allclose(read(scrambled), read(plain)[SCRAMBLE], rtol=0, atol=1e-15)
@@ -119,7 +119,7 @@ def test_demonstration_of_what_addition_does_to_scores() -> None:
 
 
 def test_demonstration_of_positions_solving_the_order_problem() -> None:
-    """A sum over positions cannot show order. What attention makes of each word can."""
+    """A sum over positions cannot show order; the outputs of attention can."""
     for rows, solved in ((sinusoidal_encoding(5, 6)[:, :5], True), (no_encoding(5, 5), False)):
         plain, scrambled = add(ONE_HOT, rows), add(ONE_HOT[SCRAMBLE], rows)
         np.testing.assert_allclose(plain.sum(axis=0), scrambled.sum(axis=0), rtol=0, atol=1e-14)
@@ -142,7 +142,7 @@ def test_demonstration_of_relative_positions() -> None:
 
 @torch.no_grad()
 def test_demonstration_of_positions_in_a_gpt() -> None:
-    """One word at two positions; and what the last word is told, once those before change places.
+    """One word at two positions, and the last word's output when two words before it are swapped.
 
     The distance between the embeddings of two sentences shows neither: positions cancel in it.
     """
@@ -196,8 +196,8 @@ def test_demonstration_of_a_text_that_is_too_long() -> None:
     assert np.array_equal(weights > 0, near)
 
 
-def test_demonstration_of_positions_forgotten() -> None:
-    """An encoder does not see order then; a causal model of two layers sees it by its mask."""
+def test_demonstration_of_missing_positions() -> None:
+    """Then an encoder does not see order; a causal model of two layers does, by its mask."""
     assert nn.sees_order(Encoder("none")).verdict == "it does not see order"
     assert nn.sees_order(gpt("none", layers=1)).verdict == "it does not see order"
     assert nn.sees_order(gpt("none", layers=2)).verdict == "only through the causal mask"
@@ -207,7 +207,7 @@ def test_demonstration_of_positions_forgotten() -> None:
 
 @pytest.mark.parametrize("scheme", ["none", "sinusoidal", "learned"])
 @torch.no_grad()
-def test_demonstration_of_a_quick_test_that_tells(scheme: str) -> None:
+def test_demonstration_of_a_quick_test_that_can_fail(scheme: str) -> None:
     """Permute the words, put the outputs back in order, and compare. No threshold to guess.
 
     A cosine of the two readings above 0.9 is no sign: it is above 0.9 with sines and without any.
@@ -229,7 +229,7 @@ def test_the_cosine_of_two_rows_is_their_similarity() -> None:
         assert cosine(rows[p], rows[q]) == pytest.approx(float(similarity(q - p, 8)), abs=1e-15)
 
 
-def test_the_cosine_with_a_vector_of_zeros_is_undefined_and_numpy_says_so() -> None:
+def test_cosine_with_a_zero_vector_is_nan_with_a_warning() -> None:
     """No row of the sinusoid is zero. PyTorch's function answers 0, as if at right angles."""
     zero, row = no_encoding(1, 8)[0], sinusoidal_encoding(1, 8)[0]
     with pytest.warns(RuntimeWarning, match="invalid value"):

@@ -93,7 +93,7 @@ def test_a_page_shows_the_file_that_the_code_is_from() -> None:
     assert "--src--" not in html
 
 
-def test_the_first_chapter_embeds_the_code_it_speaks_of() -> None:
+def test_the_first_chapter_embeds_the_code_it_describes() -> None:
     symbols = embedded_symbols((DOCS / "chapters" / "by-hand.md").read_text("utf-8"))
     assert "posenc.sinusoidal.PositionalEncoding" in symbols
     assert {str(source(symbol)[0]) for symbol in symbols} == {

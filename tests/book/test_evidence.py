@@ -16,7 +16,7 @@ def test_a_cited_test_exists_and_may_wrap() -> None:
     assert "test_<wbr />a_<wbr />cited" in html
 
 
-def test_citing_a_test_that_is_not_there_is_an_error() -> None:
+def test_citing_a_missing_test_is_an_error() -> None:
     with pytest.raises(LookupError, match="test_of_time"):
         render("Checked by `test_of_time`\n{ .checked }\n")
 
@@ -39,7 +39,7 @@ def test_evidence_that_names_no_test_is_an_error() -> None:
 
 THREE = [
     "test_a_cited_test_exists_and_may_wrap",
-    "test_citing_a_test_that_is_not_there_is_an_error",
+    "test_citing_a_missing_test_is_an_error",
     "test_evidence_that_names_no_test_is_an_error",
 ]
 
@@ -84,7 +84,7 @@ def test_folded_names_are_not_printed(page: Page) -> None:
 
 
 def test_no_two_tests_of_a_file_share_a_name_and_the_builder_knows_them_all() -> None:
-    """Python would keep the second and say nothing of the first."""
+    """Of two tests with one name, Python would silently drop the first."""
     found = []
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         names = [node.name for node in ast.parse(path.read_text("utf-8")).body if is_test(node)]

@@ -1,6 +1,6 @@
-"""What pages say in words of what was measured, held against the result files of every seed.
+"""Statements in words about the measurements, checked against the results of every seed.
 
-The numbers of the pages are bound to them; what made the files is tested in
+The numbers on the pages are bound to the result files; the code that made the files is tested in
 tests/commands/test_measure.py.
 """
 
@@ -33,16 +33,16 @@ Array = NDArray[np.float64]
 
 
 def perplexities(name: str) -> Array:
-    """Return the perplexity of each seed at each length, a row a length."""
+    """Return the perplexity of each seed at each length, a row per length."""
     return np.array([MEASURED.perplexities(name, length) for length in LENGTHS])
 
 
 def accuracies(name: str) -> Array:
-    """Return the share of right answers of each seed at each length, a row a length."""
+    """Return the share of right answers of each seed at each length, a row per length."""
     return np.array([MEASURED.accuracies(name, n) for n in MEASURED.lengths("order")])
 
 
-# What there is
+# The results
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -57,9 +57,9 @@ def test_every_method_was_measured_with_the_same_settings_and_seeds(task: str) -
     assert MEASURED.seeds() >= 3
 
 
-def test_all_results_read_one_text_and_come_from_code_that_does_the_same() -> None:
+def test_all_results_share_one_corpus_and_equivalent_code() -> None:
     assert MEASURED.corpus()["bytes"] > MEASURED.corpus()["held_out_bytes"] > 0
-    assert len(MEASURED.told("versions")) == 1
+    assert len(MEASURED.distinct("versions")) == 1
     assert MEASURED.outdated() == []
 
 
@@ -74,7 +74,7 @@ def test_every_scheme_was_tried_at_every_rate_with_another_seed(rate: str) -> No
         assert trial["corpus"] == MEASURED.corpus()
 
 
-def test_the_rate_that_was_taken_is_close_to_the_best_without_positions() -> None:
+def test_the_chosen_rate_is_near_the_best_without_positions() -> None:
     found = rates()[AS_TRAINED.index("none")]
     taken = RATES.index(str(TASKS["language"][0].rate))
     assert 0 < taken < len(RATES) - 1
@@ -87,10 +87,10 @@ def test_every_scheme_with_positions_did_best_at_the_highest_rate() -> None:
         assert (found.argmin() == len(RATES) - 1) or name == "none"
 
 
-# What the page says of it
+# What the page says
 
 
-def test_alibi_stays_flat_shaw_nearly_and_nothing_else() -> None:
+def test_only_alibi_stays_flat_and_shaw_nearly_does() -> None:
     for name in LANGUAGE:
         times = perplexities(name) / perplexities(name)[0]
         if name in HOLD:
@@ -101,8 +101,8 @@ def test_alibi_stays_flat_shaw_nearly_and_nothing_else() -> None:
     assert (perplexities("shaw")[-1] > 1.05 * perplexities("shaw")[0]).all()
 
 
-def test_added_rows_do_worse_at_twice_the_length_than_counting_bytes() -> None:
-    """A model of order zero: how often each byte occurs in the training text, and nothing else."""
+def test_added_rows_do_worse_than_byte_counts_at_twice_the_length() -> None:
+    """A model of order zero knows only how often each byte occurs in the training text."""
     text = corpus()
     counts = np.bincount(text.training.numpy(), minlength=BYTES) + 1
     surprise = -np.log(counts / counts.sum())[text.held_out.numpy()].mean()
@@ -114,7 +114,7 @@ def test_added_rows_do_worse_at_twice_the_length_than_counting_bytes() -> None:
         assert perplexities(name)[1].max() < counted / 2
 
 
-def test_yarn_helps_rope_with_fitted_limits_or_the_released_ramp_and_harms_it_with_llamas() -> None:
+def test_yarn_helps_rope_except_with_llamas_limits() -> None:
     rope = perplexities("rope")[1:]
     fitted, llamas, released, aware, interpolated = (
         perplexities(f"rope, {name}")[1:]
@@ -137,7 +137,7 @@ def test_alibi_and_shaw_gain_a_little_at_twice_the_length_with_every_seed() -> N
     for name in HOLD:
         times = perplexities(name)[1] / perplexities(name)[0]
         assert ((times > 0.95) & (times < 1)).all(), name
-        # By position: what a window gains is gained in its first bytes.
+        # By position: windows gain only in their first bytes.
         at, further = MEASURED.by_position(name), APART // STRETCH
         assert (at[:, further] < at[:, 0]).all(), name
 
@@ -148,7 +148,7 @@ def test_rope_and_t5_end_within_the_spread_of_each_other() -> None:
     assert t5.min() < rope.max()
 
 
-def test_rope_holds_longer_than_rows_and_not_for_long() -> None:
+def test_rope_fails_later_than_added_rows_but_fails() -> None:
     """Over the first positions that are new, and at twice the length."""
     new = int(MEASURED.setting("length")) // STRETCH
     before, after = (np.median(MEASURED.by_position("rope"), axis=0)[new + k] for k in (-1, 0))
@@ -159,27 +159,27 @@ def test_rope_holds_longer_than_rows_and_not_for_long() -> None:
     assert (perplexities("rope")[1] > 1.3 * perplexities("rope")[0]).all()
 
 
-def test_bytes_with_16_before_them_are_predicted_no_better_with_256_more() -> None:
-    """Windows end 256 bytes apart, so that position p + 256 reads what p reads in the next one."""
+def test_context_of_256_more_bytes_does_not_help() -> None:
+    """Windows end 256 bytes apart, so p + 256 reads the bytes that p reads in the next window."""
     further = APART // STRETCH
     for name in LANGUAGE:
         at = np.median(MEASURED.by_position(name), axis=0)
-        # The first stretch has next to nothing before it, and gains whatever comes before.
+        # The first stretch has almost no context, so any context helps it.
         assert np.mean(at[further + 1 :] / at[1:-further]) > 1, name
 
 
 def test_without_positions_an_encoder_guesses_and_a_decoder_does_not() -> None:
-    guess = 4 * 0.5 / np.sqrt(1000)  # four times what 1000 guesses stray by
+    guess = 4 * 0.5 / np.sqrt(1000)  # four standard deviations of 1000 guesses
     assert np.abs(accuracies("none, encoder") - 0.5).max() < guess
     assert accuracies("none")[0].min() == 1
 
 
-def test_beyond_the_trained_length_no_scheme_orders_every_text_with_every_seed() -> None:
+def test_no_scheme_solves_the_order_task_beyond_its_length_with_every_seed() -> None:
     for name in ORDER[1:]:
         assert accuracies(name)[0].min() > 0.99, name
         assert accuracies(name)[-1].min() < 0.7, name
     assert accuracies("rope")[-1].max() < 0.55
-    # And the seeds of one scheme lie as far apart as the schemes do.
+    # And the seeds of one scheme differ as much as the schemes do.
     spreads = [np.ptp(accuracies(name)[-1]) for name in ("none", "learned", "alibi", "shaw")]
     medians = [MEASURED.accuracy(name, 128) for name in ORDER[1:]]
     assert min(spreads) > 0.3
@@ -201,7 +201,7 @@ SHOWN = {name: says for name, (says, *_) in LOOKS.items()} | {
         ("dict(zip(summary.RATES, trials.T))", AS_TRAINED),
     ],
 )
-def test_the_rows_of_the_tables_are_named_after_what_they_show(
+def test_table_rows_are_labelled_with_their_schemes(
     expression: str, names: tuple[str, ...]
 ) -> None:
     page = PAGE.read_text("utf-8")
@@ -210,7 +210,7 @@ def test_the_rows_of_the_tables_are_named_after_what_they_show(
     assert labels == ["scheme", *(SHOWN[name] for name in names)]
 
 
-def test_the_page_names_results_of_other_code(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_check_reports_outdated_results(monkeypatch: pytest.MonkeyPatch) -> None:
     page = PAGE.read_text("utf-8")
     assert corrections(page) == []
     monkeypatch.setattr("scripts.measure.probe.probe", lambda task, method: ())
@@ -232,7 +232,7 @@ def test_results_are_printed_above_the_committed_ones(tmp_path: Path) -> None:
     assert printed[4].split()[1:] == printed[5].split()[1:]
 
 
-def test_names_of_curves_keep_apart_and_in_order() -> None:
+def test_curve_labels_keep_their_distance_and_order() -> None:
     ends = np.array([3.0, 100.0, 101.0, 99.0, 40.0])
     placed = apart(ends)
     assert (np.argsort(placed) == np.argsort(ends)).all()

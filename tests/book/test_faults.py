@@ -1,4 +1,4 @@
-"""Faults planted in copies of the book: every one has to be noticed, where it is and what it is."""
+"""Faults planted in copies of the book: each must be reported, with its place and its kind."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ def with_digits_changed(text: str) -> str:
     return text
 
 
-@cache  # to run a page is what takes time
+@cache  # running a page is slow
 def mended(path: Path) -> tuple[str, dict[str, Any]]:
-    """Return what an update makes of a page whose every digit is changed, and the page's names."""
+    """Return an updated page of which every digit was changed, and the names it defines."""
     text = path.read_text("utf-8")
     broken = with_digits_changed(text)
     said = {session.start: session.printed for session in sessions(text)}
@@ -83,10 +83,10 @@ def mended(path: Path) -> tuple[str, dict[str, Any]]:
 
 
 def not_run(text: str) -> Iterator[str]:
-    """Yield what runs the sessions of a page that here print what the page says they do.
+    """Yield the functions that need not run the sessions of a page: its own output is used instead.
 
-    The page's own check runs them, and compares. Here a session is run for the names that it
-    defines, where a number or a table of the page is computed from them; a command defines none.
+    The page's own check runs and compares them. Here a session is run only for the names that it
+    defines, if a number or a table of the page is computed from them; a command defines none.
     """
     yield "_run_command"
     computed: list[Binding | BoundTable]
@@ -98,12 +98,12 @@ def not_run(text: str) -> Iterator[str]:
 
 
 def words(code: str) -> set[str]:
-    """Return all that may be a name in code, and more."""
+    """Return every word of code that could be a name."""
     return set(re.findall(r"[^\W\d]\w*", code))
 
 
 def evaluate_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep what an expression gives while the digits of one page are changed."""
+    """Cache the value of each expression while the digits of one page are changed."""
     values: dict[str, Any] = {}
 
     def kept(expression: str, names: dict[str, Any]) -> Any:
@@ -140,14 +140,14 @@ def test_every_changed_digit_is_noticed(path: Path, monkeypatch: pytest.MonkeyPa
             unnoticed.append(place)
     assert not unnoticed, [text[place - 20 : place + 20] for place in unnoticed]
     if path == CHAPTER:
-        assert len(digits) > 1000  # the test must not pass for want of digits
+        assert len(digits) > 1000  # the test must not pass for lack of digits
 
 
 def is_noticed(piece: str, place: int, known: dict[str, Any]) -> bool:
     """Return whether the check of a piece of a page sees that the digit at a place has changed.
 
-    A session is not run again for each of its digits: it printed what the page says, and the check
-    compares two texts. All else is computed again.
+    Sessions are not run again: they printed the page's output, and the check compares texts.
+    Everything else is computed again.
     """
     broken = with_digit_changed(piece, place)
     before, after = list(sessions(piece)), list(sessions(broken))
@@ -187,7 +187,7 @@ def test_two_swapped_headings_are_noticed(path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("path", PAGES, ids=page_name)
 def test_a_number_in_another_unit_is_noticed(path: Path) -> None:
-    """Print each number that has a unit in all others of its kind: the value must differ."""
+    """Give each number with a unit every other unit of its kind: each must be reported."""
     text, (_, known) = path.read_text("utf-8"), mended(path)
     for bound in (b for b in bindings(text) if b.unit):
         kind, size = UNITS[bound.unit.strip().removesuffix("s")]
@@ -200,8 +200,8 @@ def test_a_number_in_another_unit_is_noticed(path: Path) -> None:
 def in_plain_sight(text: str) -> Iterator[tuple[int, str]]:
     """Yield the digits that a reader sees, and the numbers they are in, found line by line.
 
-    This knows nothing of the book's parsers. It goes through the lines, and passes over what is
-    above the title, comments, addresses, expressions, and code that was typed.
+    This is independent of the book's parsers. It goes through the lines, and skips front matter,
+    comments, addresses, expressions and typed code.
     """
     place, fence, above = 0, "", text.startswith("---\n")
     for number, line in enumerate(text.splitlines(keepends=True)):
@@ -235,9 +235,9 @@ def numerals(line: str, place: int) -> Iterator[tuple[int, str]]:
 
 @pytest.mark.parametrize("path", PAGES, ids=page_name)
 def test_no_digit_is_overlooked(path: Path) -> None:
-    """Whatever digit a reader sees states a result that is checked, or is a setting of its page.
+    """Every digit that a reader sees is a checked result or an accepted setting.
 
-    A setting that has changed differs from the one that was accepted for its section.
+    A changed setting differs from the one accepted for its section.
     """
     text = path.read_text("utf-8")
     checked, listed = set(worked_digits(text)), accepted(page_name(path))
@@ -269,7 +269,7 @@ def test_a_planted_fault_is_reported_once(fault: str) -> None:
 
 
 @pytest.mark.parametrize("fault", planted_faults.FAULTS)
-def test_what_is_said_of_a_fault_fits_on_a_phone(fault: str) -> None:
+def test_the_message_of_a_fault_fits_on_a_phone(fault: str) -> None:
     [problem] = problems(planted_faults.plant(SPECIMEN, fault), ACCEPTED)
     lines = planted_faults.wrap(problem)
     assert max(map(len, lines)) <= planted_faults.WIDTH
@@ -288,7 +288,7 @@ def test_what_is_said_of_a_fault_fits_on_a_phone(fault: str) -> None:
     ],
 )
 def test_a_wrong_word_goes_unnoticed(right: str, wrong: str) -> None:
-    """What the page *How this book is checked* says that no machine checks, none does."""
+    """As the page *How this book is checked* says, no machine checks words."""
     assert SPECIMEN.count(right) == 1
     assert problems(SPECIMEN.replace(right, wrong), ACCEPTED) == []
 
@@ -348,7 +348,7 @@ None.
 
 
 def built(place: Path, page: str) -> Result:
-    """Build a book of this one page by mkdocs' command, whose libraries are there already."""
+    """Build a book of this one page with mkdocs' command, in this process."""
     config = {
         "INHERIT": str(ROOT / "mkdocs.yml"),
         "docs_dir": str(place / "docs"),
@@ -367,7 +367,7 @@ def built(place: Path, page: str) -> Result:
 
 @pytest.fixture(autouse=True)
 def _no_traces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let mkdocs' command change neither how others warn after it, nor where they write."""
+    """Undo what mkdocs' command does to warnings and logging."""
     log = logging.getLogger("mkdocs")
     monkeypatch.setattr("mkdocs.__main__._enable_warnings", lambda: None)
     monkeypatch.setattr(log, "handlers", [*log.handlers])
@@ -376,7 +376,7 @@ def _no_traces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def stops_the_build(place: Path, old: str, new: str, *says: str) -> None:
-    """Break the page, build it, and see the build stop and say why and in which page."""
+    """Break the page; the build must stop and name the page and the reason."""
     assert SMALL.count(old) == 1
     done = built(place, SMALL.replace(old, new))
     assert done.exit_code != 0

@@ -28,14 +28,14 @@ WORDS = 12  # of a source that a quotation may have
 PLACE = re.compile(r"(chapters|reference|how-to|trust|beyond|explore)/[\w-]+\.md#[\w-]+")
 # What is said to be alike: "As C1-01:", "C1-04 and C4-01 are judged alike".
 ALIKE = re.compile(r"\bAs (?:for )?(C\d-\d\d)|[^.]*\bjudged alike\b")
-# Words by which an entry without a test says that there is nothing to compute.
+# Words with which an entry without a test states that there is nothing to compute.
 SAYS_SO = re.compile(
     r"\[\^\w+\]|[Nn]othing to compute|[Nn]o test|cannot be checked|[Nn]obody can|[Nn]o unit"
 )
 
 
 def of(source: str) -> list[Claim]:
-    """Return the claims of a source, or say that its file is not there."""
+    """Return the claims of a source, or fail if its file is missing."""
     found = [claim for claim in claims() if claim.source == source]
     assert found, f"docs/data/claims/ has no file for {source}"
     return found
@@ -70,13 +70,13 @@ def faults(claim: Claim) -> list[str]:
 
 
 def said_alike(claim: Claim) -> set[str]:
-    """Return the claims of which an entry's words say that they are like it."""
+    """Return the claims that an entry's words call alike."""
     said = [found[0] for found in ALIKE.finditer(claim.evidence)]
     return set(CLAIM.findall(" ".join(said)))
 
 
 def judged_otherwise(claim: Claim) -> list[str]:
-    """Return which claims an entry names as like it that are not there, or have another verdict."""
+    """Return the claims named as alike that are missing or have another verdict."""
     verdicts = {other.id: other.verdict for other in claims()} | {claim.id: "itself"}
     return [other for other in claim.like if verdicts.get(other) != claim.verdict]
 
@@ -142,7 +142,7 @@ def test_no_claim_is_missing(source: str) -> None:
 
 
 @pytest.mark.parametrize("source", CLAIMS)
-def test_every_entry_is_whole(source: str) -> None:
+def test_every_entry_is_complete(source: str) -> None:
     assert [fault for claim in of(source) for fault in faults(claim)] == []
 
 
@@ -154,8 +154,8 @@ def test_a_test_named_after_a_claim_is_cited_by_it() -> None:
             assert f"C{named[1]}-{named[2]}" in tests, test
 
 
-def test_a_test_of_a_claim_says_the_verdict_that_it_proves() -> None:
-    """To change a verdict is to change its tests, where somebody looks at what they assert."""
+def test_claim_tests_are_marked_with_the_verdict_they_prove() -> None:
+    """Changing a verdict means changing its tests, so somebody reviews what they assert."""
     assert marked() == cited(claims())
     assert {test for test, *_ in marked()} == set(marks(ROOT / "tests" / "claims"))
     first, *others = of("S0")[1:]
@@ -163,7 +163,7 @@ def test_a_test_of_a_claim_says_the_verdict_that_it_proves() -> None:
     assert cited([planted, *others]) - marked() == {(first.tests[0], "C0-02", "false")}
 
 
-def test_claims_that_the_ledger_calls_alike_have_one_verdict() -> None:
+def test_claims_said_to_be_alike_share_a_verdict() -> None:
     like = [claim for claim in claims() if claim.like]
     assert sum(len(claim.like) for claim in like) > 40
     assert {claim.id: judged_otherwise(claim) for claim in like if judged_otherwise(claim)} == {}
@@ -227,7 +227,7 @@ C0-01:
         ("C0-01:", "C0-01: {}\nC0-01:", "000.yml: .* line 2 .* 'C0-01' more than once"),
     ],
 )
-def test_a_file_that_says_too_little_too_much_or_twice_is_refused(
+def test_missing_unknown_and_duplicate_fields_are_rejected(
     says: str, instead: str, complaint: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "000.yml"
@@ -239,7 +239,7 @@ def test_a_file_that_says_too_little_too_much_or_twice_is_refused(
 
 
 @pytest.mark.parametrize("name", ["claims/000", "sources/000", "facts", "references", "names"])
-def test_no_data_say_anything_twice(name: str, tmp_path: Path) -> None:
+def test_duplicate_entries_in_data_are_rejected(name: str, tmp_path: Path) -> None:
     text = (DATA / f"{name}.yml").read_text("utf-8")
     load(DATA / f"{name}.yml")
     twice = tmp_path / "twice.yml"
@@ -252,12 +252,12 @@ def test_no_data_say_anything_twice(name: str, tmp_path: Path) -> None:
 # The page
 
 
-def test_the_page_is_what_the_data_say() -> None:
+def test_the_page_matches_its_data() -> None:
     """`make update` makes it again."""
     assert (DOCS / LEDGER).read_text("utf-8") == ledger.page()
 
 
-def test_the_counts_are_those_of_the_entries() -> None:
+def test_counts_match_the_entries() -> None:
     tally = Counter((claim.source, claim.verdict) for claim in claims())
     table = ledger.counts(claims(), list(CLAIMS)).splitlines()
     for source, row in zip(CLAIMS, table[2:], strict=False):
@@ -266,7 +266,7 @@ def test_the_counts_are_those_of_the_entries() -> None:
     assert table[-1].endswith(f"| {sum(CLAIMS.values())} |")
 
 
-def test_an_entry_shows_all_there_is() -> None:
+def test_an_entry_shows_every_field() -> None:
     claim = of("S0")[7]
     html = render(ledger.entry(claim))
     for shown in (
@@ -303,8 +303,8 @@ def built(site: Site, page: str) -> str:
 
 
 @pytest.mark.parametrize("source", CLAIMS)
-def test_the_ledger_leads_to_the_book_and_the_book_to_the_ledger(source: str, site: Site) -> None:
-    """Each way by a link: from the entry to the place, and from a mark near the place to the entry.
+def test_the_ledger_and_the_book_link_to_each_other(source: str, site: Site) -> None:
+    """From the entry to its place, and from a mark near the place to the entry.
 
     The fold at the end of the section lists the claim too.
     """
@@ -452,8 +452,8 @@ def test_a_mark_says_its_verdict_on_focus_and_leads_to_the_ledger(
         expect(page).to_have_url(f"{site.url}trust/claims/#c0-08")
 
 
-def test_no_two_pages_share_the_address_of_their_title() -> None:
-    """By it a page is known to what leads to the ledger."""
+def test_page_title_ids_are_unique() -> None:
+    """The links to the ledger identify a page by its title's id."""
     titles = [title_id(path.read_text("utf-8")) for path in DOCS.rglob("*.md")]
     shared = [title for title, times in Counter(titles).items() if title and times > 1]
     assert not shared
@@ -466,7 +466,7 @@ def shown(page: Page) -> int:
     return page.locator("article.claim:visible").count()
 
 
-def test_the_filter_shows_what_is_chosen_and_keeps_it_in_the_address(
+def test_the_filter_shows_the_chosen_claims_and_keeps_the_choice_in_the_address(
     page: Page, site: Site
 ) -> None:
     page.goto("trust/claims/")
@@ -492,7 +492,7 @@ def test_a_source_with_nothing_to_show_hides_its_heading(page: Page) -> None:
     expect(page.locator("#s0")).to_be_hidden()
 
 
-def test_the_filter_is_worked_by_keyboard_and_says_what_it_does(page: Page) -> None:
+def test_the_filter_works_by_keyboard_and_announces_its_result(page: Page) -> None:
     page.goto("trust/claims/")
     page.locator("[name=source]").first.focus()
     page.keyboard.press("Space")
@@ -500,7 +500,7 @@ def test_the_filter_is_worked_by_keyboard_and_says_what_it_does(page: Page) -> N
     assert page.locator("output").get_attribute("aria-live") == "polite"
 
 
-def test_without_scripts_all_is_shown_and_nothing_to_choose_with(
+def test_without_scripts_every_claim_is_shown_and_the_filter_is_hidden(
     browser: Browser, site: Site
 ) -> None:
     with browser.new_context(java_script_enabled=False) as window, window.new_page() as page:

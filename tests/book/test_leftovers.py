@@ -1,4 +1,4 @@
-"""Page language that nothing understands stops the build; it is not shown as written."""
+"""Unknown page language stops the build instead of being shown as written."""
 
 import pytest
 
@@ -17,7 +17,7 @@ from scripts.book.render import render
         "{{ 1 }}",
     ],
 )
-def test_what_is_not_understood_stops_the_build(text: str) -> None:
+def test_unknown_page_language_stops_the_build(text: str) -> None:
     with pytest.raises(LeftoverError, match="would be shown as written"):
         render(text)
 
@@ -25,5 +25,5 @@ def test_what_is_not_understood_stops_the_build(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["`--src-- x` and `{{ 1 }}`", "```text\n{{ 1 }} $\n```", "$x$ and [text] {x}"]
 )
-def test_what_is_meant_to_be_seen_is_shown(text: str) -> None:
+def test_code_and_literal_brackets_are_allowed(text: str) -> None:
     assert render(text)

@@ -1,4 +1,4 @@
-"""Mathematics is set while the site is built: HTML to see, MathML to hear."""
+"""Formulas are typeset when the site is built, as HTML and as MathML for screen readers."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def test_a_page_has_no_tex_left() -> None:
     assert html.count('class="arithmatex') == 2
 
 
-def test_what_touches_a_formula_stays_with_it() -> None:
+def test_punctuation_around_a_formula_stays_with_it() -> None:
     html = render_page("Of (pair $i$), $n$-fold, and $x$ alone; “$y$”.")
     assert html.count('class="formula-end"') == 3
     assert "</span>),</span>" in html
@@ -40,7 +40,7 @@ def test_what_touches_a_formula_stays_with_it() -> None:
     assert "</span>”.</span>" in html
 
 
-def test_a_long_formula_breaks_where_katex_parts_it_and_nowhere_else() -> None:
+def test_a_long_formula_breaks_only_between_katex_parts() -> None:
     html = render_page(r"See ($f(x_1, x_2) = g(x_1) + g(x_2) = 3$), and $x = y$.")
     long, short = html.split("and <")
     assert long.count(BASE) == 4
@@ -50,7 +50,7 @@ def test_a_long_formula_breaks_where_katex_parts_it_and_nowhere_else() -> None:
     assert BASE not in nothing
 
 
-def test_formulas_with_one_sign_between_them_are_both_set() -> None:
+def test_formulas_one_character_apart_are_both_typeset() -> None:
     html = render_page("From $a$–$b$.")
     assert html.count('class="katex"') == 2
     assert r"\(" not in html
@@ -66,5 +66,5 @@ def test_formulas_with_one_sign_between_them_are_both_set() -> None:
         (r"\sin(p + k) = \sin p\cos k + \cos p\sin k", False),
     ],
 )
-def test_a_short_formula_stands_on_one_line(tex: str, short: bool) -> None:
+def test_a_short_formula_stays_on_one_line(tex: str, short: bool) -> None:
     assert ('class="arithmatex short"' in render_page(f"Here is ${tex}$ in a line.")) is short

@@ -1,4 +1,4 @@
-"""The models' data are whole, each value has its source, and what can be compared is compared."""
+"""The models' data are complete, each value has a source, and is compared with code if possible."""
 
 import ast
 import re
@@ -43,7 +43,7 @@ def test_every_value_has_a_source(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", [found.key for found in models() if found.type])
-def test_a_type_is_one_of_transformers(key: str) -> None:
+def test_model_types_exist_in_transformers(key: str) -> None:
     assert BY_KEY[key].type in CONFIG_MAPPING
 
 
@@ -101,7 +101,7 @@ def agrees(field: str, value: Any, config: Any) -> bool:
         return value in [*lengths, numbers.get("original_max_position_embeddings")]
     if field == "rule":
         return rule_agrees(value, numbers)
-    return field in ("scheme", "layers")  # words, which are read and not compared
+    return field in ("scheme", "layers")  # words, which are not compared
 
 
 def rule_agrees(rule: dict[str, Any], numbers: dict[str, Any]) -> bool:
@@ -175,7 +175,7 @@ HALVES = [
 
 
 @pytest.mark.parametrize("key", HALVES)
-def test_layout_in_transformers_is_that_of_its_code(key: str) -> None:
+def test_stated_layout_is_that_of_the_transformers_code(key: str) -> None:
     module, name = re.split(r"\.py: ", BY_KEY[key].values["hf_layout"].where)
     turned = function_of(module, name)(torch.arange(1.0, 5.0).reshape(1, 1, 1, 4)).flatten()
     layouts = {"half": [-3.0, -4.0, 1.0, 2.0], "interleaved": [-2.0, 1.0, -4.0, 3.0]}
@@ -184,7 +184,7 @@ def test_layout_in_transformers_is_that_of_its_code(key: str) -> None:
 
 def test_most_layouts_in_transformers_are_compared_with_its_code() -> None:
     rest = {found.key for found in rotary() if found["hf_layout"]} - set(HALVES)
-    # functions of other names, read and not run
+    # functions of other names, which were read but are not run
     assert rest == {
         "roformer",
         "deepseek-v2",
@@ -232,19 +232,23 @@ models:
         ("d: [64, one, here]", "d: [64, one]", "late: d is not \\[value, source, where\\]"),
         ("d: [64, one, here]", "d: [64, two, here]", "late: d has no source 'two'"),
         ("d: [64, one, here]", "d: [64, one, ' ']", "late: d does not say where in its source"),
-        ("d: [64, one, here]", "d: [wide, one, here]", "d is 'wide', which is no positive whole"),
-        ("d: [64, one, here]", "d: [-64, one, here]", "d is -64, which is no positive whole"),
-        ("base: [10000,", "base: [1.5,", "base is 1.5, which is no positive whole number"),
+        (
+            "d: [64, one, here]",
+            "d: [wide, one, here]",
+            "d is 'wide', which is not a positive whole",
+        ),
+        ("d: [64, one, here]", "d: [-64, one, here]", "d is -64, which is not a positive whole"),
+        ("base: [10000,", "base: [1.5,", "base is 1.5, which is not a positive whole number"),
         ("    base:", "    rotary: [65, one, here]\n    base:", "rotates 65 of 64 dimensions"),
         ("    base:", "    rotary: [33, one, here]\n    base:", "rotates 33 of 64 dimensions"),
-        ("[RoPE,", "[rope,", "'rope' is no scheme"),
+        ("[RoPE,", "[rope,", "'rope' is not a scheme"),
         ("[RoPE,", "[ALiBi,", "late: base is for models that rotate"),
         ("layout: [half,", "layout: [halves,", "layout is 'halves'"),
-        ("kind: yarn", "kind: yarns", "is no rule"),
+        ("kind: yarn", "kind: yarns", "is not a rule"),
         ("factor: 4", "factr: 4", "the rule has a number 'factr', which nothing reads"),
         ("factor: 4", "factor: four", "the rule's factor is 'four'"),
         ("trained: 1024}", "trained: 2048}", "the rule starts from another length"),
-        ("promised: [4096,", "promised: [1024,", "promises no more than it was trained on"),
+        ("promised: [4096,", "promised: [1024,", "promises no longer context"),
         ("year: [2024,", "year: [2022,", "not in the order of their years"),
         ("models:", "  two: {kind: authors, title: c, url: 'https://c'}\nmodels:", "from two"),
         ("kind: authors", "kind: rumour", "one is not a source with a kind"),
@@ -269,7 +273,7 @@ def test_the_page_is_made_from_the_data() -> None:
     assert FILE.is_file()
 
 
-def test_what_was_not_found_is_said_and_not_guessed() -> None:
+def test_values_that_were_not_found_are_marked_not_found() -> None:
     unknown = models_page.row(model("qwen2-vl"))
     assert unknown["d"] == unknown["slowest turn"] == unknown["never round"] == "not found"
     assert "- Not found: width of a head" in models_page.entry(model("qwen2-vl"))
@@ -293,7 +297,7 @@ def test_bases_are_counted_by_year() -> None:
     assert names()["models_table"]()[0]["year"] == "2017"
 
 
-def test_a_model_without_positions_and_every_address_has_its_place() -> None:
+def test_every_model_is_linked_once_even_without_positions() -> None:
     page = models_page.PAGE.read_text("utf-8")
     assert model("kimi-linear")["scheme"] == "none"
     for found in models():
@@ -302,6 +306,6 @@ def test_a_model_without_positions_and_every_address_has_its_place() -> None:
     assert import_module("scripts.book.page_names").NAMES["models"].model is model
 
 
-def test_chapter_5_leads_to_the_page() -> None:
+def test_chapter_5_links_to_the_page() -> None:
     chapter = (models_page.PAGE.parents[1] / "chapters" / "check-yourself.md").read_text("utf-8")
     assert "[Models of today](../reference/models.md)" in chapter

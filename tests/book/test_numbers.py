@@ -1,4 +1,4 @@
-"""A bound number is written as its page writes it, and shown as a page shows it."""
+"""Bound numbers keep the format of their page, and are typeset when shown."""
 
 import numpy as np
 import pytest
@@ -29,14 +29,14 @@ from scripts.book.settings import strays
         (np.float64(2.5), "1", "2"),  # a tie goes to the even digit, as Python's format has it
     ],
 )
-def test_a_value_is_written_in_the_form_that_is_printed(
+def test_a_value_is_formatted_like_the_printed_number(
     value: float, printed: str, expected: str
 ) -> None:
     assert as_printed(value, printed) == expected
 
 
 @given(st.floats(-1e6, 1e6), st.integers(0, 9))
-def test_writing_is_rounding(value: float, decimals: int) -> None:
+def test_formatting_rounds_like_pythons_format(value: float, decimals: int) -> None:
     written = as_printed(value, f"{1:.{decimals}f}")
     assert float(written) == float(f"{value:.{decimals}f}")
     assert as_printed(float(written), written) == written
@@ -48,19 +48,19 @@ def test_only_a_number_can_be_bound(value: object) -> None:
         as_printed(value, "1.0")
 
 
-def test_minus_and_powers_of_ten_are_shown_as_print_has_them() -> None:
+def test_minus_signs_and_powers_of_ten_are_typeset() -> None:
     assert as_html("-0.416") == "−0.416"
     assert as_html("6.0e-5") == "6.0 × 10<sup>−5</sup>"
 
 
-def test_the_reader_sees_the_number_and_can_ask_for_the_expression() -> None:
+def test_a_bound_number_is_shown_with_its_expression_as_title() -> None:
     html = render("It is {{ -0.4 = np.cos([1, 2][1]) }}.")
     assert '<span class="bound" title="' in html
     assert ">−0.4</span>" in html
     assert "&#91;1, 2&#93;" in html
 
 
-def test_mathematics_gets_the_bare_number() -> None:
+def test_a_binding_in_a_formula_becomes_a_plain_number() -> None:
     html = render("$x = {{ 60,611 = 60611 }}$")
     assert "bound" not in html
     assert "60{,}611" in html  # the TeX that MathML carries along
@@ -78,7 +78,7 @@ def test_only_a_finite_number_can_be_bound(value: float) -> None:
         as_printed(value, "1.0")
 
 
-def test_an_integer_is_right_to_its_last_digit() -> None:
+def test_large_integers_are_exact() -> None:
     assert as_printed(2**53 + 1, "1") == "9007199254740993"
     assert as_printed(2**70, "1,000") == f"{2**70:,}"
 
@@ -95,19 +95,19 @@ def test_an_integer_is_right_to_its_last_digit() -> None:
     ],
 )
 def test_a_malformed_binding_stops_the_build(text: str) -> None:
-    if list(bindings(text)):  # understood after all, and so checked
+    if list(bindings(text)):  # it is a binding after all, so it is checked
         assert "{{" not in render(text)
         return
     with pytest.raises(LeftoverError, match="would be shown as written"):
         render(text)
 
 
-def test_words_for_an_image_get_the_bare_number() -> None:
+def test_a_binding_in_alt_text_becomes_a_plain_number() -> None:
     html = render("![it ends at {{ -0.4 = [1, -0.4][1] }}](https://example.org/x.png)")
     assert 'alt="it ends at −0.4"' in html
 
 
-def test_a_number_is_not_bound_in_a_heading() -> None:
+def test_a_binding_in_a_heading_is_an_error() -> None:
     with pytest.raises(ValueError, match="heading"):
         render("## At {{ 1 = 1 }}\n")
 
@@ -115,14 +115,14 @@ def test_a_number_is_not_bound_in_a_heading() -> None:
 # Units
 
 
-def test_a_value_is_converted_to_the_unit_that_is_printed() -> None:
+def test_a_value_is_converted_to_the_printed_unit() -> None:
     assert corrections("{{ 57.3 degrees = 1 in radians }}") == []
     assert corrections("{{ 57.3° = 1 in radians }} and {{ 0.16 turns = 1 in radian }}") == []
     assert corrections("{{ 3.6 milliseconds = 0.0036 in seconds }}") == []
     assert corrections("{{ 4.1 KB = 2**12 in bytes }}") == []
 
 
-def test_another_unit_than_is_computed_is_noticed() -> None:
+def test_a_wrong_unit_is_noticed() -> None:
     [radian] = corrections("{{ 1 degree = frequencies(8)[0] in radians }}")
     assert (radian.says, radian.should) == ("1", "57")
     assert radian.about == "frequencies(8)[0] in radians"
@@ -140,7 +140,7 @@ def test_another_unit_than_is_computed_is_noticed() -> None:
         ("{{ 1 = 1 in radians }}", "both sides need a unit"),
     ],
 )
-def test_a_unit_that_cannot_be_compared_is_an_error(text: str, says: str) -> None:
+def test_an_unknown_or_unmatched_unit_is_an_error(text: str, says: str) -> None:
     with pytest.raises(PageError, match=says):
         corrections(text)
 
@@ -154,6 +154,6 @@ def test_a_unit_is_shown_after_its_number() -> None:
 
 
 @pytest.mark.parametrize("text", ["{{ 57 = 57 }}°", "{{ 1 = 1 }} radian", "{{ 2 = 2 }}\nturns"])
-def test_a_unit_beside_its_binding_is_found(text: str) -> None:
+def test_a_unit_outside_its_binding_is_found(text: str) -> None:
     [stray] = strays(text)
     assert "is a unit outside the binding: write {{" in stray.message(text)

@@ -1,4 +1,4 @@
-"""What pages are called and what they call their parts: in order, and each name leads somewhere."""
+"""Pages number and name their parts in order, and every part that a page names exists."""
 
 import re
 from itertools import pairwise
@@ -42,7 +42,7 @@ def test_captions_are_numbered_in_order(path: Path, kind: str) -> None:
         assert (in_id, digits.replace("-", ".")) == (kind, number)
 
 
-def test_what_a_page_names_is_there() -> None:
+def test_every_table_figure_and_exercise_that_a_page_names_exists() -> None:
     texts = {path: path.read_text("utf-8") for path in PAGES}
     there = {(m[1].title(), m[2]) for text in texts.values() for m in CAPTION.finditer(text)}
     there |= {
@@ -55,7 +55,7 @@ def test_what_a_page_names_is_there() -> None:
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
-def test_a_chapter_says_for_whom_how_long_and_what_it_needs(path: Path) -> None:
+def test_a_chapter_states_its_audience_time_and_needs(path: Path) -> None:
     for key in ("audience", "time", "needs", "description", "chapter"):
         assert re.search(rf"^{key}: \S", front(path), re.M), key
     assert accepted(path.relative_to(DOCS).as_posix())
@@ -73,8 +73,8 @@ def test_a_chapter_says_what_to_skip_of_its_sections(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(DOCS)))
-def test_an_example_is_named_by_the_column_it_stands_in(path: Path) -> None:
-    """Sybil by itself counts a second example on a line from the start of the page."""
+def test_an_example_reports_its_own_column(path: Path) -> None:
+    """By itself, Sybil counts the column of a line's second example from the start of the page."""
     document = check.sybil().parse(path)
     lines = document.text.split("\n")
     for example in document.examples():

@@ -12,11 +12,11 @@ from scripts.book.numbers import BINDING
 from scripts.book.text import spans, without_front_matter
 from scripts.book.update import MADE
 
-LEAST = 12  # words; a shorter paragraph may well be said twice
+LEAST = 12  # words; shorter paragraphs may repeat
 SHINGLE = 4  # words in a row
 NEAR = 0.25  # of the shingles of both paragraphs together, or twice as much of the shorter one's
 CODE = re.compile(r"^(?: *(?:\||>>>|<!--|///|--src--|#+ |\{ |!!!|\?\?\?))", re.M)
-# What is no prose: pictures' descriptions, formulas, addresses, citations, attributes, tags.
+# Not prose: alt texts, formulas, addresses, citations, attributes, tags.
 NO_PROSE = re.compile(
     r"!\[[^\]]*\]|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)|\[\^\w+\]|\{ ?[.#:][^}]*\}|<[^<>]*>"
 )
@@ -44,7 +44,7 @@ def shingles(paragraph: str) -> Shingles:
 
 
 def near(one: Shingles, other: Shingles) -> bool:
-    """Return whether two paragraphs say nearly the same in nearly the same words."""
+    """Return whether two paragraphs share enough runs of words to count as copies."""
     both = len(one & other)
     return both > NEAR * len(one | other) or both > 2 * NEAR * min(len(one), len(other))
 
@@ -84,7 +84,7 @@ def test_no_two_pages_share_a_paragraph() -> None:
     assert shared(written()) == []
 
 
-def test_a_planted_paragraph_is_noticed_word_for_word_or_nearly() -> None:
+def test_copied_and_nearly_copied_paragraphs_are_found() -> None:
     pages = written()
     planted = next(p for p in paragraphs(pages["chapters/by-hand.md"]) if "minute hand" in p)
     nearly = planted.replace("moves visibly", "is seen to move").replace("Think", "You may think")
@@ -93,7 +93,7 @@ def test_a_planted_paragraph_is_noticed_word_for_word_or_nearly() -> None:
         assert ("chapters/by-hand.md", "chapters/prove-it.md", planted) in shared(broken)
 
 
-def test_what_two_pages_need_in_common_is_no_shared_paragraph() -> None:
+def test_common_terms_and_short_paragraphs_are_not_copies() -> None:
     one = "The shortest wavelength is six positions at every width, and the longest grows with it."
     other = "Of all wavelengths the longest belongs to the last pair, which hardly turns."
     assert shared({"a.md": one, "b.md": other}) == []

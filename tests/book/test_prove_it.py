@@ -1,8 +1,8 @@
-"""The theorems of chapter 4, each tried where it could break: at the edge, and one step beyond it.
+"""The theorems of chapter 4, each tested where it could break: at its limits and one step beyond.
 
-Most theorems stand on properties that other files test too; the chapter names the test beside
-each. Here is what only the chapter claims. Where a theorem says "and no other", the test counts
-the others.
+Most theorems rest on properties tested in other files, which the chapter cites beside each; these
+tests cover what only the chapter claims. Where a theorem says "and no other", the test counts the
+others.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def random(*shape: int, seed: int = 0) -> Array:
 
 
 def encoder(x: Array, *, depth: int = 3, causal: bool = False) -> Array:
-    """Return what a small pre-norm encoder of random weights makes of its tokens, no positions."""
+    """Return the output of a small pre-norm encoder with random weights and no positions."""
     width = x.shape[-1]
     for layer in range(depth):
         wq, wk, wv, up, down = random(5, width, width, seed=layer) / math.sqrt(width)
@@ -105,7 +105,7 @@ def test_a_deep_encoder_without_positions_is_equivariant() -> None:
     assert not np.allclose(encoder(x), encoder(x[order]), atol=0.1)
 
 
-def test_equal_tokens_of_a_bag_are_not_parted_by_depth() -> None:
+def test_depth_does_not_separate_equal_tokens_without_positions() -> None:
     x = random(6, 8)
     x[4] = x[0]
     deep = encoder(x, depth=6)
@@ -115,13 +115,13 @@ def test_equal_tokens_of_a_bag_are_not_parted_by_depth() -> None:
 
 
 def mean_of_the_past(values: Array) -> Array:
-    """Return what a masked layer gives whose scores are all 0."""
+    """Return the output of a masked layer whose scores are all 0."""
     zeros = np.zeros((len(values), 1))
     return attention(zeros, zeros, values, mask=causal_mask(len(values)))[0]
 
 
 def test_a_masked_layer_notices_every_other_order() -> None:
-    """For each order of four tokens there is one, u, that tells: the layer of the proof."""
+    """By the layer of the proof: no order but the given one merely permutes the outputs."""
     given_order = mean_of_the_past(np.eye(4))  # column u: the share of u in each place's bag
     for order in itertools.permutations(range(4)):
         moved = mean_of_the_past(np.eye(4)[list(order)])
@@ -140,8 +140,8 @@ def test_one_masked_layer_reads_its_past_as_a_bag_and_two_do_not() -> None:
     assert twice == pytest.approx([11 / 18, 5 / 18])
 
 
-def test_behind_two_masked_layers_the_last_place_knows_where_each_token_stood() -> None:
-    """And behind one, with the same scores of 0, it knows of none."""
+def test_after_two_masked_layers_the_last_token_encodes_every_position() -> None:
+    """After one layer, with the same scores of 0, it encodes none."""
     for n in (3, 5, 40):
         expected = [sum(1 / i for i in range(j, n + 1)) / n for j in range(1, n + 1)]
         order = np.random.default_rng(n).permutation(n)
@@ -156,8 +156,8 @@ def test_behind_two_masked_layers_the_last_place_knows_where_each_token_stood() 
 
 
 @pytest.mark.parametrize("width", [64, 512, 4096])
-def test_a_bounded_position_drowns_a_small_token_all_the_same(width: int) -> None:
-    """With tokens of deviation 0.02 the sum is the position, turned by 1.6 degrees."""
+def test_bounded_positions_still_drown_small_tokens(width: int) -> None:
+    """With tokens of deviation 0.02 the sum is the position, rotated by 1.6 degrees."""
     tokens, rows = 0.02 * random(200, width), sinusoidal_encoding(200, width)
     ratio = np.linalg.norm(rows) / np.linalg.norm(tokens)
     assert ratio == pytest.approx(1 / (0.02 * math.sqrt(2)), rel=0.01)
@@ -220,7 +220,7 @@ def test_near_misses_of_one_pair_are_the_convergents_of_two_pi() -> None:
     assert records(lag_distances(1_000_000, 2)) == [1, *expected]
 
 
-def test_the_closest_rows_of_narrow_tables_come_round_and_of_wide_ones_are_neighbours() -> None:
+def test_the_closest_rows_are_neighbours_only_in_wide_tables() -> None:
     assert records(lag_distances(10_000, 4))[-1] == 1885  # three times 200 pi
     assert records(lag_distances(10_000, 8))[-1] == 6283  # 2000 pi
     assert records(lag_distances(1_000_000, 16)) == [1, 596_274, 615_746]
@@ -231,8 +231,8 @@ def test_the_closest_rows_of_narrow_tables_come_round_and_of_wide_ones_are_neigh
 def closer_than_neighbours(width: int, farthest: int) -> list[int]:
     """Return the lags, from 2 to a farthest one, at which rows are closer than neighbours are.
 
-    A lag is let go once a few pairs alone are farther apart at it than neighbours are in all.
-    Rounding an angle of ten million radians, 256 times, does a tenth of what the margin allows.
+    A lag is dropped as soon as the pairs summed so far exceed the distance of neighbours. Rounding
+    256 angles of ten million radians uses a tenth of the margin.
     """
     halves = frequencies(width) / 2
     bound = (np.sin(halves) ** 2).sum() * (1 + 1e-6)
@@ -267,7 +267,7 @@ def test_every_table_comes_back_near_its_start(width: int, within: int) -> None:
 
 @pytest.mark.parametrize("width", [2, 4, 8, 16])
 def test_rows_span_the_whole_space(width: int) -> None:
-    """And so no matrix but the shift's agrees with it on all rows."""
+    """So no other matrix agrees with the shift on all rows."""
     rows = sinusoidal_encoding(40_000, width)
     smallest = np.linalg.eigvalsh(rows.T @ rows)[0]
     assert smallest > 1  # not a zero that rounding hides
@@ -276,7 +276,7 @@ def test_rows_span_the_whole_space(width: int) -> None:
 
 
 def doubled(digits: int, omega: Array, off: float = 0.0) -> NDArray[np.complex128]:
-    """Return 2**digits rows made of one row and of turns that are all off by a factor."""
+    """Return 2**digits rows made from one row by rotations, all off by a factor."""
     pairs = np.full((1, omega.size), 1j)
     for n in range(digits):
         turn = np.exp(-1j * 2**n * omega) * (1 + off)
@@ -284,13 +284,13 @@ def doubled(digits: int, omega: Array, off: float = 0.0) -> NDArray[np.complex12
     return pairs
 
 
-def test_doubling_makes_a_table_from_as_many_turns_as_its_length_has_digits() -> None:
+def test_doubling_builds_a_table_with_one_rotation_for_each_binary_digit() -> None:
     omega, digits = frequencies(64), 16
     exact = sinusoidal_encoding(2**digits, 64).view(np.complex128)
-    # Rounded are the angles, up to 2**16, and the two parts of each turn and of each product.
+    # Angles up to 2**16 are rounded, and the two parts of each rotation and each product.
     rounded = (2.0**digits + 4 * digits) * 2.0**-53
     assert np.abs(doubled(digits, omega) - exact).max() < 2 * rounded
-    # The bound of the theorem is reached, by the row that takes every turn.
+    # The row that takes every rotation reaches the bound of the theorem.
     error = np.abs(doubled(digits, omega, off=1e-3) - exact).max(1)
     assert error.argmax() == 2**digits - 1
     assert error.max() == pytest.approx((1 + 1e-3) ** digits - 1, rel=1e-6)
@@ -311,7 +311,7 @@ def position_scores(matrix: Array, length: int = 12) -> Array:
     return rows @ matrix @ rows.T
 
 
-def test_a_matrix_of_turned_blocks_scores_by_the_signed_offset() -> None:
+def test_a_matrix_of_rotated_blocks_scores_by_the_signed_offset() -> None:
     rho, phi, omega = np.abs(random(4)), random(4, seed=1), frequencies(8)
     matrix = np.zeros((8, 8))
     for pair in range(4):
@@ -321,7 +321,7 @@ def test_a_matrix_of_turned_blocks_scores_by_the_signed_offset() -> None:
     expected = (rho * np.cos(lags[..., np.newaxis] * omega + phi)).sum(-1)
     np.testing.assert_allclose(position_scores(matrix), expected, atol=SUMMED)
     assert abs(expected[0, 7] - expected[7, 0]) > 0.1  # it knows direction
-    matrix[2:4, 2:4] = 0  # a pair that is not seen costs two of the rank
+    matrix[2:4, 2:4] = 0  # a pair left out lowers the rank by two
     assert np.linalg.matrix_rank(matrix) == 2 * 3
 
     def spread(scores: Array) -> float:
@@ -335,7 +335,7 @@ def test_a_matrix_of_turned_blocks_scores_by_the_signed_offset() -> None:
 
 @pytest.mark.parametrize("width", [2, 8, 64, 512])
 @pytest.mark.parametrize("length", [7, 63, 512, 4096, 10**9])
-def test_how_many_pairs_have_turned_is_a_logarithm(width: int, length: int) -> None:
+def test_the_number_of_pairs_past_a_full_turn_is_logarithmic(width: int, length: int) -> None:
     bound = width / 2 * math.log(length / (2 * math.pi)) / math.log(10000)
     counted = np.count_nonzero(length * frequencies(width) >= 2 * math.pi)
     assert counted == min(width // 2 - 1, math.floor(bound)) + 1
@@ -349,7 +349,7 @@ def test_63_steps_turn_a_pair_that_63_positions_do_not() -> None:
 # Learned rows
 
 
-def test_a_table_can_hold_any_rows_the_sinusoids_among_them() -> None:
+def test_a_table_can_hold_any_rows_including_sinusoids() -> None:
     table = nn.LearnedPositionalEmbedding(max_len=20, d_model=8)
     (weight,) = table.parameters()
     for rows in (sinusoidal_encoding(20, 8), random(20, 8)):
@@ -389,12 +389,12 @@ def test_relative_score_is_a_sum_of_cosines_with_the_angle_between_the_pairs(
 
 
 @pytest.mark.parametrize("width", [2, 4, 8])
-def test_a_score_that_is_the_same_at_every_offset_is_nought(width: int) -> None:
+def test_a_score_that_is_equal_at_every_offset_is_zero(width: int) -> None:
     """A constant and the terms of a score, d + 1 functions of the offset, are independent."""
     angles = np.multiply.outer(np.arange(40_000), frequencies(width))
     terms = np.hstack([np.ones((len(angles), 1)), np.cos(angles), np.sin(angles)])
     assert np.linalg.eigvalsh(terms.T @ terms)[0] > 1  # not a zero that rounding hides
-    # Of a pair that never turns they would be: it scores alike at every offset.
+    # With a pair that never turns they are dependent: it scores alike at every offset.
     still = np.hstack([terms, np.cos(angles[:, :1] * 0)])
     assert np.linalg.eigvalsh(still.T @ still)[0] < 1e-6
 
@@ -410,13 +410,13 @@ def test_only_parallel_pairs_score_alike_on_both_sides() -> None:
         return float(np.abs(ahead - behind).max())
 
     assert gap(parallel) < SUMMED
-    for pair in range(3):  # turn one pair a little, and the sides part
+    for pair in range(3):  # rotate one pair a little, and the two sides differ
         turned = parallel.copy()
         turned[2 * pair : 2 * pair + 2] += 0.1 * np.array([-q[2 * pair + 1], q[2 * pair]])
         assert gap(turned) > 1e-3
 
 
-def test_other_contents_at_one_offset_have_another_score() -> None:
+def test_the_score_at_one_offset_depends_on_the_content() -> None:
     q, k, other = random(3, 64)
     one, two = (apply_rope(q, 10) @ apply_rope(key, 3) for key in (k, other))
     assert abs(one - two) > 1
@@ -426,7 +426,7 @@ def test_other_contents_at_one_offset_have_another_score() -> None:
 # Biases
 
 
-def test_a_matrix_that_survives_the_diagonal_step_is_one_row() -> None:
+def test_a_matrix_invariant_to_diagonal_steps_is_toeplitz() -> None:
     queries, keys = 5, 7
     row = random(queries + keys - 1)
     lags = np.subtract.outer(np.arange(keys), np.arange(queries)).T
@@ -464,7 +464,7 @@ def test_a_far_key_that_fits_outscores_a_near_one_that_does_not() -> None:
     assert (np.diff(equal) > 0).all()  # at equal content the nearer has more
 
 
-def test_biases_that_differ_by_rows_attend_alike_and_no_others_do() -> None:
+def test_only_biases_that_differ_by_row_constants_attend_alike() -> None:
     q, k, v = random(3, 6, 4)
     bias = random(6, 6, seed=1)
     for change, alike in (
@@ -480,7 +480,7 @@ def test_biases_that_differ_by_rows_attend_alike_and_no_others_do() -> None:
 
 
 @pytest.mark.parametrize("head", [0, 3, 7])
-def test_beyond_its_window_a_head_of_alibi_sees_next_to_nothing(head: int) -> None:
+def test_an_alibi_head_sees_almost_nothing_beyond_its_window(head: int) -> None:
     slope, spread, length = alibi_slopes(8)[head], 2.0, 3000
     distance = np.arange(length)
     far_keys_fit_best = np.where(distance > 20, spread, 0.0)
@@ -488,13 +488,13 @@ def test_beyond_its_window_a_head_of_alibi_sees_next_to_nothing(head: int) -> No
     weights /= weights.sum()
     for r in (20, 100, 1000):
         assert weights[r + 1 :].sum() <= math.exp(spread - slope * (r + 1)) * (1 + 1e-12)
-    # Without the range of the contents in it the bound would be wrong.
+    # Without the range of the contents the bound would be wrong.
     if head == 7:
         assert weights[101:].sum() > math.exp(-slope * 101)
 
 
 @pytest.mark.parametrize("head", range(8))
-def test_equal_contents_have_a_geometric_share(head: int) -> None:
+def test_weights_of_equal_contents_fall_geometrically(head: int) -> None:
     slope, length = alibi_slopes(8)[head], 6000
     zeros = np.zeros((length, 1))
     bias = alibi_bias(8, 1, length, query_offset=length - 1)[head]
@@ -509,7 +509,7 @@ def test_equal_contents_have_a_geometric_share(head: int) -> None:
 # Costs and places
 
 
-def test_parameters_are_as_many_as_the_formulas_say() -> None:
+def test_parameter_counts_match_the_formulas() -> None:
     length, width, heads = 512, 768, 12
     counted = {
         "sinusoidal": nn.SinusoidalPositionalEncoding(width),
@@ -543,7 +543,7 @@ def test_a_score_of_sums_is_four_scores() -> None:
     assert min(map(abs, terms)) > 0.01  # all four are there
 
 
-def test_a_score_of_pairs_has_a_matrix_for_each_term() -> None:
+def test_a_score_of_concatenations_has_a_matrix_for_each_term() -> None:
     blocks, (x, y) = random(2, 2, 8, 8), random(2, 8, seed=1)
     p, q = sinusoidal_encoding([3, 5], 8)
     terms = [
@@ -560,7 +560,7 @@ def test_a_score_of_pairs_has_a_matrix_for_each_term() -> None:
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_equal_tokens_stay_equal_where_values_know_no_position(causal: bool) -> None:
+def test_equal_tokens_stay_equal_if_values_carry_no_position(causal: bool) -> None:
     def deep(x: Array, *, rotated: bool, bias: Array | None) -> Array:
         for layer in range(3):
             wq, wk, wv = random(3, 8, 8, seed=layer)

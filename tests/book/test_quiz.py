@@ -1,7 +1,7 @@
-"""The quiz: how questions are shown, and that of each question's answers the right one alone holds.
+"""The quiz: how questions are shown, and that only the answer marked as right is true.
 
-A test of a question says of every option, by a few of its words, whether it holds, computed; the
-one that holds has to be the one that the page calls right.
+The test of a question computes for every option, named by its first words, whether it is true. The
+one that is true must be the one that the page marks.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def questions() -> dict[int, Question]:
 
 
 def judge(number: int, holds: dict[str, bool | np.bool_]) -> None:
-    """Compare what holds with what the page says, option by option."""
+    """Compare the truth of each option with the page's mark."""
     asked = questions()[number]
     said = [
         [bool(value) for words, value in holds.items() if option.startswith(words)]
@@ -141,7 +141,7 @@ def test_a_question_is_a_group_of_radio_buttons() -> None:
     ]
 
 
-def test_reasons_are_folded_the_right_one_first_with_the_evidence() -> None:
+def test_folded_reasons_start_with_the_right_one_and_cite_the_evidence() -> None:
     details = shown(BOX).find("div/details")
     assert details is not None
     right, wrong = details.findall("div")
@@ -151,7 +151,7 @@ def test_reasons_are_folded_the_right_one_first_with_the_evidence() -> None:
     assert words(details.find("p[@class='checked']")).startswith("Checked by")
 
 
-def test_the_score_stands_under_the_last_question_and_nowhere_else() -> None:
+def test_the_score_follows_only_the_last_question() -> None:
     two = BOX + "\n" + BOX.replace("Question 3", "Question 4") + "\nThe end.\n"
     kinds = [child.get("class") for child in shown(two)]
     assert kinds == ["question", "question", "score", None]
@@ -159,7 +159,7 @@ def test_the_score_stands_under_the_last_question_and_nowhere_else() -> None:
     assert shown("No question.\n").find("p[@class='score']") is None
 
 
-def test_the_order_hangs_on_the_name_alone() -> None:
+def test_the_order_of_options_depends_only_on_the_question() -> None:
     letters = [order(f"question-{number}", 4) for number in range(1, 5)]
     assert letters == [[3, 1, 2, 0], [3, 1, 2, 0], [0, 2, 1, 3], [1, 2, 3, 0]]
 
@@ -175,7 +175,7 @@ def test_the_order_hangs_on_the_name_alone() -> None:
         ("    - [ ] The length.\n\n        Lengths do not add.\n", "", "needs 2 to"),
     ],
 )
-def test_a_question_that_cannot_be_asked_is_an_error(old: str, new: str, complaint: str) -> None:
+def test_a_malformed_question_is_an_error(old: str, new: str, complaint: str) -> None:
     assert old in BOX
     with pytest.raises(QuizError, match=complaint):
         render(BOX.replace(old, new))
@@ -186,7 +186,7 @@ def test_a_box_without_options_is_an_error() -> None:
         render('!!! question "Question 3: Why add?"\n\n    Why?\n')
 
 
-def test_two_questions_of_one_number_are_an_error() -> None:
+def test_two_questions_with_one_number_are_an_error() -> None:
     with pytest.raises(QuizError, match="the same number"):
         render(BOX + "\n" + BOX)
 
@@ -219,7 +219,7 @@ def test_the_right_answer_is_not_the_longest() -> None:
     assert all(3 <= ranks.count(rank) <= 10 for rank in range(4)), ranks
 
 
-# What the questions of the text ask.
+# The questions of the source.
 
 
 def drawn(*shape: int, seed: int = 0) -> Array:
@@ -233,7 +233,7 @@ ROWS = sinusoidal_encoding(3, 16)
 
 
 def attended(x: Array, mask: NDArray[np.bool_] | None = None) -> Array:
-    """Return what attention makes of vectors that are queries, keys and values at once."""
+    """Return the output of attention with the vectors as queries, keys and values."""
     output, _ = attention(x, x, x, mask=mask)
     return np.asarray(output)
 
@@ -313,7 +313,7 @@ def test_question_4_the_formula_has_no_parameters_and_no_last_row() -> None:
         learned.get_embeddings(513)
     ends = len(learned.get_embeddings(512)) == 512
     no_end = np.isfinite(sinusoidal_encoding([512, 10**6], 128)).all()
-    # Perplexities of one comparison, the lower the better: who is always better is so there.
+    # Perplexities of one comparison, lower is better: "always better" must hold there too.
     sines, trained = (fact(f"base-perplexity-{kind}") for kind in ("sinusoidal", "learned"))
     judge(
         4,
@@ -344,7 +344,7 @@ def test_question_5_without_positions_each_word_gets_one_vector() -> None:
     )
 
 
-def test_question_6_one_rotation_leads_from_any_row_to_the_row_k_on() -> None:
+def test_question_6_one_rotation_maps_every_row_to_the_row_k_later() -> None:
     step = shift_matrix(10, 64)
     assert same(step @ step.T, np.eye(64))
     places = np.array([0, 7, 7000])
@@ -363,7 +363,7 @@ def test_question_6_one_rotation_leads_from_any_row_to_the_row_k_on() -> None:
     )
 
 
-def test_question_7_only_relative_scores_stay_when_the_text_moves() -> None:
+def test_question_7_only_relative_scores_survive_a_shift_of_the_sequence() -> None:
     query, key = drawn(2, 16, 16, seed=1)
 
     def added(first: int) -> Array:
@@ -386,9 +386,9 @@ def test_question_7_only_relative_scores_stay_when_the_text_moves() -> None:
         {
             "Absolute ones belong to a token alone": relative_stays and absolute_moves,
             "The name": not absolute_moves,
-            # Always better would be better at this, too: to score a moved text alike, …
+            # "Always better" includes this: to score a shifted sequence alike, …
             "Absolute ones are always better": same(added(0), added(10)),
-            # … and at this: to tell the places of equal words apart.
+            # … and this: to tell the positions of equal words apart.
             "Relative ones are always better": not same(by_scores, by_scores[first])
             or same(by_rows, by_rows[first]),
         },
@@ -397,7 +397,7 @@ def test_question_7_only_relative_scores_stay_when_the_text_moves() -> None:
 
 def test_question_8_angles_once_then_sines_and_cosines_then_the_sum() -> None:
     def by_distance(rows: Array) -> bool:
-        """Tell whether rows one apart are equally alike everywhere, and more than far ones."""
+        """Return whether neighbours are equally similar everywhere, and more than far rows."""
         unit = rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-9)
         alike = unit @ unit.T
         near, far = np.diagonal(alike, 1), np.diagonal(alike, 40)
@@ -425,7 +425,7 @@ def test_question_9_fast_and_slow_pairs_do_what_neither_does_alone() -> None:
     distances = np.arange(1, 512)
 
     def tells(omega: Array) -> bool:
-        """Tell whether neighbours are unlike enough to see, and no far rows as alike as those."""
+        """Return whether neighbours differ visibly, and no far rows are as similar."""
         alike = np.cos(np.multiply.outer(distances, omega)).mean(axis=-1)
         return bool(alike[0] < 0.999 and alike[1:].max() < alike[0])
 
@@ -454,7 +454,7 @@ def test_question_11_rows_go_on_bounded_and_distinct() -> None:
     alike = np.asarray(similarity(np.arange(1, 4096), 512))
     bounded, distinct = np.abs(rows).max() <= 1, alike.argmax() == 0 and alike[0] < 0.98
     met, new = rows[:512], rows[512:]
-    # As near to a row that was met as that one's neighbours are, were all well: it is not.
+    # If all were well, each would be as near to a known row as that row's neighbours are.
     nearest = np.array([np.max(met @ row) / 256 for row in new[512::64]])
     judge(
         11,
@@ -487,7 +487,7 @@ def test_question_12_a_shuffle_tells_whether_positions_arrive() -> None:
         {
             "Shuffle its tokens": shuffled_along(none) and not shuffled_along(ROWS),
             "Nothing: train on": loss(none) > 0.9,  # does not fall without positions
-            # It would not get worse only where rows are wrong; nor does it with the right ones.
+            # Wrong rows would not make it worse; but neither do the right ones.
             "Take its positions out": loss(none) > 1.1 * loss(ROWS),
             "Put fixed random rows in their place": shuffled_along(random_rows),
         },
@@ -508,7 +508,7 @@ def test_question_12_with_dropout_on_a_shuffle_tells_nothing() -> None:
     assert shuffled_along()
 
 
-# What our own questions ask.
+# Our own questions.
 
 
 def test_question_13_the_doubled_exponent_squares_the_base() -> None:
@@ -637,7 +637,7 @@ def test_question_18_padding_on_the_left_shifts_absolute_rows_only() -> None:
     )
 
 
-def test_question_19_a_query_turned_as_position_0_sees_its_past_ahead() -> None:
+def test_question_19_a_query_rotated_as_position_0_sees_its_past_as_future() -> None:
     query = drawn(16)
     keys = drawn(10, 16, seed=1)
     got = apply_rope(keys, np.arange(10)) @ apply_rope(query, 0)

@@ -1,4 +1,4 @@
-"""What README.md, CONTRIBUTING.md and CHANGELOG.md point at is there."""
+"""README.md, CONTRIBUTING.md and CHANGELOG.md refer only to things that exist."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def prose(text: str) -> str:
 
 
 def code(text: str) -> Iterator[str]:
-    """Yield what stands in code of a page, in its lines and between them."""
+    """Yield the code of a page, inline and in blocks."""
     return (text[span.start : span.end] for span in spans(text) if span.kind in {"code", "fence"})
 
 
@@ -54,7 +54,7 @@ def is_there(link: str) -> bool:
 
 
 @pytest.mark.parametrize("name", FRONT_DOOR)
-def test_every_link_leads_to_something_that_is_there(name: str) -> None:
+def test_every_link_resolves(name: str) -> None:
     found = [link if not link.startswith("#") else name + link for link in links(read(name))]
     assert [link for link in found if not is_there(link)] == []
 
@@ -83,7 +83,7 @@ def test_every_make_command_is_listed_by_make_help() -> None:
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
-def test_every_module_that_is_run_is_there(name: str) -> None:
+def test_every_module_that_is_run_exists(name: str) -> None:
     named = {run for part in code(read(name)) for run in re.findall(r" -m ([a-z_.]+)", part)}
     assert named
     files = (path.relative_to(ROOT) for path in (ROOT / "scripts").rglob("*.py"))

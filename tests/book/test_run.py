@@ -1,4 +1,4 @@
-"""Which sessions of a page run in the browser, and what a page's Python makes of what is typed."""
+"""Which sessions of a page run in the browser, and how the page's Python runs them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def which(*sessions: str) -> list[int]:
         "def layer():\n    import torch",
     ],
 )
-def test_what_needs_more_than_numpy_does_not_run(statement: str) -> None:
+def test_sessions_that_need_more_than_numpy_do_not_run(statement: str) -> None:
     assert which("1", statement, "2") == [0, 2]
 
 
@@ -82,27 +82,27 @@ def test_nothing_is_said_on_a_page_without_buttons() -> None:
         "import posenc\nposenc.frequencies(8)",
     ],
 )
-def test_what_needs_numpy_alone_runs(statement: str) -> None:
+def test_sessions_that_need_only_numpy_run(statement: str) -> None:
     assert which(statement) == [0]
 
 
-def test_names_that_come_from_torch_are_missing_until_they_are_given_again() -> None:
+def test_names_from_torch_are_missing_until_redefined() -> None:
     assert which("x = 1", "import torch\nx = torch.ones(2)", "x", "x = 2", "x") == [0, 3, 4]
 
 
-def test_a_function_that_uses_what_is_missing_is_missing() -> None:
+def test_a_function_that_uses_a_missing_name_is_missing() -> None:
     define = "def f():\n    return [torch.ones(n) for n in range(3)]"
     assert which("import torch", define, "f()", "g = lambda: f()", "g()") == []
 
 
-def test_names_of_functions_and_comprehensions_are_their_own() -> None:
+def test_functions_and_comprehensions_have_their_own_scope() -> None:
     assert which("import torch\nx = torch.ones(1)", "sum(x for x in [1])", "def f(x):\n    x") == [
         1,
         2,
     ]
 
 
-def test_what_runs_of_a_mixed_session_goes_before_the_next() -> None:
+def test_runnable_lines_of_a_mixed_session_precede_the_next() -> None:
     first, second, third = runnable(
         page("1", "import torch\nimport numpy as np\nt = torch.ones(1)\nz = 0", "np.ones(1)", "z")
     )
@@ -110,7 +110,7 @@ def test_what_runs_of_a_mixed_session_goes_before_the_next() -> None:
     assert second.before == "import numpy as np\nz = 0\n"
 
 
-def test_a_page_marks_what_runs_also_inside_a_box() -> None:
+def test_runnable_sessions_are_marked_even_inside_a_box() -> None:
     inside = page("import torch\nx = 'a \"b\" & c'", "x").replace("\n", "\n    ")
     shown = render(f"# A title\n\n!!! aside\n\n    {inside}\n")
     assert shown.count("language-pycon") == 2
@@ -130,11 +130,11 @@ def test_values_are_echoed_and_none_is_not(capsys: pytest.CaptureFixture[str]) -
     assert printed(capsys, page, "x + 1; x + 2\nif x:\n    x") == "3\n4\n2\n"
 
 
-def test_what_has_no_line_end_is_printed_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_without_a_newline_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert printed(capsys, Page(), "print('x', end='')") == "x"
 
 
-def test_an_error_is_shown_without_our_frames_and_the_rest_runs(
+def test_a_traceback_omits_our_frames_and_the_rest_runs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     page = Page()
@@ -149,17 +149,19 @@ def test_an_error_is_shown_without_our_frames_and_the_rest_runs(
 
 
 @pytest.mark.parametrize("source", ["1\nx =\n", "1\nreturn 2\n"])
-def test_what_cannot_be_read_does_not_run(capsys: pytest.CaptureFixture[str], source: str) -> None:
+def test_code_with_a_syntax_error_does_not_run(
+    capsys: pytest.CaptureFixture[str], source: str
+) -> None:
     said = printed(capsys, Page(), source, "example 3")
     assert said.startswith('  File "<example 3>", line 2\n    ')
     assert "SyntaxError: " in said
 
 
-def test_leaving_is_an_error_like_others(capsys: pytest.CaptureFixture[str]) -> None:
+def test_system_exit_is_shown_as_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert printed(capsys, Page(), "raise SystemExit(3)\n4").endswith("SystemExit: 3\n")
 
 
-def test_a_group_has_names_of_its_own_that_begin_as_a_module_s(
+def test_a_group_starts_with_the_names_of_its_module_alone(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     page = Page()
@@ -171,7 +173,7 @@ def test_a_group_has_names_of_its_own_that_begin_as_a_module_s(
     assert err.endswith("NameError: name 'x' is not defined\n")
 
 
-def test_a_new_page_prints_as_numpy_does_by_itself(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_new_page_resets_numpys_print_options(capsys: pytest.CaptureFixture[str]) -> None:
     first = "import numpy as np\nnp.set_printoptions(precision=2)\nnp.array([1 / 3])"
     with np.printoptions():
         assert printed(capsys, Page(), first) == "array([0.33])\n"

@@ -1,4 +1,4 @@
-"""Sessions are run, and their output compared to the letter."""
+"""Sessions are run, and their output is compared exactly."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ def mended(text: str) -> str:
 
 
 @pytest.mark.parametrize("text", [PYTHON, SHELL])
-def test_a_right_session_stays_as_it_is(text: str) -> None:
+def test_a_correct_session_is_unchanged(text: str) -> None:
     assert mended(text) == text
 
 
@@ -65,21 +65,21 @@ def test_a_right_session_stays_as_it_is(text: str) -> None:
         (SHELL, "42\n\nis the answer\n", ""),
     ],
 )
-def test_a_wrong_output_is_put_right_once_and_for_all(text: str, right: str, wrong: str) -> None:
+def test_wrong_output_is_corrected_in_one_pass(text: str, right: str, wrong: str) -> None:
     assert text.count(right) == 1
     assert mended(text.replace(right, wrong)) == text
     assert mended(mended(text.replace(right, wrong))) == text
 
 
 @pytest.mark.parametrize(("fence", "margin"), [("```", "    "), ("~~~", ""), ("````", "  ")])
-def test_a_session_in_any_fence_keeps_its_margin(fence: str, margin: str) -> None:
+def test_a_session_in_any_fence_keeps_its_indentation(fence: str, margin: str) -> None:
     lines = [f"{fence}pycon", ">>> print('a\\n\\nb')", "a", "", "b", fence]
     page = "".join(f"{margin}{line}".rstrip() + "\n" for line in lines)
     assert mended(page) == page
     assert mended(page.replace("b\n", "c\n")) == page
 
 
-def test_output_without_a_last_newline_leaves_the_fence_whole() -> None:
+def test_output_without_a_final_newline_leaves_the_fence_intact() -> None:
     page = '```pycon\n>>> print("a", end="")\na\n```\n'
     assert mended(page) == page
     assert mended(page.replace("\na\n", "\nb\n")) == page
@@ -96,7 +96,7 @@ def test_output_without_a_last_newline_leaves_the_fence_whole() -> None:
         ("```console\n$ echo 1\n1\n```\n", "only run `python"),
     ],
 )
-def test_what_fails_unannounced_is_an_error_with_its_line(page: str, says: str) -> None:
+def test_an_unexpected_failure_is_an_error_with_its_line(page: str, says: str) -> None:
     with pytest.raises(PageError, match=says):
         corrections(page)
 
@@ -127,7 +127,7 @@ def test_a_session_begins_with_a_prompt(page: str) -> None:
         "```text\n$ python -V\n```\n",
     ],
 )
-def test_what_looks_like_a_session_and_is_not_run_is_reported(page: str) -> None:
+def test_a_session_that_nothing_runs_is_reported(page: str) -> None:
     assert any("nothing runs it" in stray.advice for stray in strays(page))
 
 

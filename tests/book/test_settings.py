@@ -49,9 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("See section 3.5, Table 2.1.", "", ["3.5", "2.1"]),
     ],
 )
-def test_a_number_that_nothing_checks_is_found(
-    text: str, numbers: str, expected: list[str]
-) -> None:
+def test_an_unbound_number_is_found(text: str, numbers: str, expected: list[str]) -> None:
     assert found(text, numbers) == expected
 
 

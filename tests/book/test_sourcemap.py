@@ -1,4 +1,4 @@
-"""Every item of the sources has its counterpart: a place in the built site that treats it."""
+"""Every item of the sources has its counterpart: a place in the built site that covers it."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ CHAPTERS = {
     "S3": "chapters/prove-it.md",
     "S4": "chapters/check-yourself.md",
 }
-LEAST_NOTICED = 0.95  # of all the wrong places that an item of a text could be said to have
+LEAST_NOTICED = 0.95  # of the wrong places tried for the items of a source
 
 
 def the(name: str) -> Source:
-    """Return a source, or say that its file is not there."""
+    """Return a source, or fail if its file is missing."""
     found = sources()
     assert name in found, f"docs/data/sources/ has no file for {name}"
     return found[name]
 
 
 def missing(name: str, items: list[Item]) -> set[str]:
-    """Return the items that a source has and the map has not."""
+    """Return the items of a source that the map lacks."""
     return {f"{name}-{n:02d}" for n in range(1, ITEMS[name][0] + 1)} - {item.id for item in items}
 
 
@@ -57,28 +57,28 @@ def anchors(items: list[Item], page: str) -> frozenset[str]:
 
 
 def said(site: Site, at: Item, items: list[Item]) -> str:
-    """Return what the book says at the place of an item, up to the next place of its source."""
+    """Return the text at the place of an item, up to the next place of its source."""
     return built(site, at.page).said(at.anchor, anchors(items, at.page)).lower()
 
 
 def lacks(text: str, item: Item) -> list[str]:
-    """Return the words that a text has not, and without which it does not treat an item."""
+    """Return the terms of an item that a text lacks."""
     return [str(term) for term in item.terms if str(term).lower() not in text]
 
 
 def dead(site: Site, items: list[Item]) -> list[str]:
-    """Return the items whose address is not on its page, or more than once, with the address."""
+    """Return the items whose address is missing from its page or repeated, with the address."""
     counts = [(item, built(site, item.page).ids.count(item.anchor)) for item in items]
     return [f"{i.id}: {i.at} is there {times} times" for i, times in counts if times != 1]
 
 
 def untreated(site: Site, items: list[Item]) -> list[str]:
-    """Return the items whose place does not treat them, with the place and what it does not say."""
+    """Return the items that their place does not cover, with the place and the missing terms."""
     found = [(item, lacks(said(site, item, items), item)) for item in items]
     return [f"{item.id}: {item.at} does not say {words}" for item, words in found if words]
 
 
-def test_the_map_is_of_five_texts() -> None:
+def test_the_map_covers_the_five_sources() -> None:
     assert {name: source.page for name, source in sources().items()} == CHAPTERS
 
 
@@ -91,7 +91,7 @@ def test_no_item_is_missing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ITEMS)
-def test_items_stand_in_the_order_of_their_source(name: str) -> None:
+def test_items_follow_the_order_of_their_source(name: str) -> None:
     spans = [item.span for item in the(name).items]
     assert all(first <= last for first, last in spans)
     assert all(before[1] < after[0] for before, after in pairwise(spans))
@@ -100,7 +100,7 @@ def test_items_stand_in_the_order_of_their_source(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ITEMS)
-def test_an_item_says_what_it_is_and_by_what_words_its_place_is_known(name: str) -> None:
+def test_every_item_has_a_kind_a_description_and_terms(name: str) -> None:
     for item in the(name).items:
         assert item.kind, item
         assert item.what, item
@@ -119,7 +119,7 @@ def test_every_place_treats_its_item(name: str, site: Site) -> None:
 
 @pytest.mark.parametrize("name", ITEMS)
 def test_places_come_in_the_order_of_the_source(name: str, site: Site) -> None:
-    """A mirror keeps the order: on its own page no item stands in a section before the last's."""
+    """On the source's own page no item is in an earlier section than the item before it."""
     source = the(name)
     own = [item for item in source.items if item.page == source.page]
     sections = [built(site, source.page).section(item.anchor) for item in own]
@@ -167,7 +167,7 @@ def test_a_planted_fault_is_noticed(site: Site) -> None:
         ("page:", "page: a.md\nplace:", "001.yml has an unknown field 'place'"),
     ],
 )
-def test_a_file_that_says_too_little_too_much_or_twice_is_refused(
+def test_missing_unknown_and_duplicate_fields_are_rejected(
     says: str, instead: str, complaint: str, tmp_path: Path
 ) -> None:
     item = '{ lines: "1-2", kind: prose, what: "it", anchor: here, terms: [it] }'
@@ -179,8 +179,8 @@ def test_a_file_that_says_too_little_too_much_or_twice_is_refused(
         sources(tmp_path)
 
 
-def test_a_chapter_and_its_sheet_bear_the_number_of_their_entry_in_the_menu() -> None:
-    """What has no number there belongs to the chapter above it, or to none, which is 0."""
+def test_chapter_pages_have_the_number_shown_in_the_menu() -> None:
+    """A page without a number there belongs to the chapter above it, or to none, which is 0."""
     text, number, numbered = (ROOT / "mkdocs.yml").read_text("utf-8"), "0", []
     for found, page in re.findall(r"^ +- (?:(\d) )?[^:\n]+: (chapters/\S+)$", text, re.M):
         number = found or number
@@ -190,13 +190,13 @@ def test_a_chapter_and_its_sheet_bear_the_number_of_their_entry_in_the_menu() ->
     assert numbered == [*CHAPTERS.values()]
 
 
-def test_the_page_is_what_the_data_say() -> None:
+def test_the_page_matches_its_data() -> None:
     """`make update` makes it again."""
     assert (DOCS / sourcemap.MAP).read_text("utf-8") == sourcemap.page()
 
 
 @pytest.mark.parametrize("name", ITEMS)
-def test_the_page_leads_to_every_place(name: str, site: Site) -> None:
+def test_the_page_links_to_every_place(name: str, site: Site) -> None:
     page = (site.folder / "trust" / "sources" / "index.html").read_text("utf-8")
     for item in the(name).items:
         row = page.split(f">{item.id}<")[1].split("</tr>")[0]

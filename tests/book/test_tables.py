@@ -1,4 +1,4 @@
-"""A bound table is compared cell by cell, and dressed."""
+"""Bound tables are compared cell by cell, and formatted."""
 
 import re
 
@@ -38,7 +38,7 @@ def test_a_wrong_cell_is_named_by_its_line() -> None:
     assert message.endswith("[1, 2]")
 
 
-def test_labels_on_the_left_are_left_alone() -> None:
+def test_row_labels_are_not_compared() -> None:
     text = TABLE.replace("np.c_[0:2, sinusoidal_encoding(2, 2)]", "sinusoidal_encoding(2, 2)")
     assert corrections(text.replace("| 0 |", "| zero |").replace("| 1 |", "| one |")) == []
 
@@ -58,17 +58,17 @@ def test_a_number_in_a_column_that_nothing_computes_is_an_error() -> None:
         "| 1 | 0.841 | 0.540 |\n2 | 0.1 | 0.2",
     ],
 )
-def test_a_row_that_the_reader_would_see_otherwise_is_an_error(row: str) -> None:
+def test_a_row_that_markdown_would_misread_is_an_error(row: str) -> None:
     with pytest.raises(ValueError, match=r"different numbers of cells|needs an empty line"):
         corrections(TABLE.replace("| 1 | 0.841 | 0.540 |", row))
 
 
-def test_a_cell_that_is_no_number_is_an_error() -> None:
+def test_a_cell_that_is_not_a_number_is_an_error() -> None:
     with pytest.raises(ValueError, match="'about a half' is not a number"):
         corrections(TABLE.replace("0.540", "about a half"))
 
 
-def test_an_empty_cell_waits_to_be_filled() -> None:
+def test_a_placeholder_cell_is_filled_in() -> None:
     [message] = corrections(TABLE.replace("0.540", "…"))
     assert "says '…'\n  the package says '0.540'" in message
 
@@ -76,7 +76,7 @@ def test_an_empty_cell_waits_to_be_filled() -> None:
 @pytest.mark.parametrize(
     "rows", ["", "| 0 | 0.000 | 1.000 |\n| 1 | 0.841 | 0.540 |\n| 2 | 0 | 0 |\n"]
 )
-def test_a_table_of_another_shape_is_an_error(rows: str) -> None:
+def test_a_table_of_the_wrong_shape_is_an_error(rows: str) -> None:
     body = "| 0 | 0.000 | 1.000 |\n| 1 | 0.841 | 0.540 |\n"
     text = TABLE.replace(body, rows or body.splitlines(keepends=True)[0])
     with pytest.raises(ValueError, match="rows of 3 cells"):
@@ -97,7 +97,7 @@ WAVES = """
 """
 
 
-def test_a_named_column_stands_under_its_own_heading() -> None:
+def test_a_named_column_must_match_its_heading() -> None:
     assert corrections(WAVES) == []
     swapped = WAVES.replace("| shortest | longest |", "| longest | shortest |")
     first, second = corrections(swapped)
@@ -105,12 +105,12 @@ def test_a_named_column_stands_under_its_own_heading() -> None:
     assert "says 'shortest'\n  the package says 'longest'\n" in second
 
 
-def test_columns_and_rows_may_be_named_alike() -> None:
+def test_a_dict_of_columns_reads_as_a_list_of_rows() -> None:
     columns = '{"width": [4, 8], "shortest": [6.28, 6.28], "longest": [628.3, 6283.2]}'
     assert corrections(re.sub("table: .* -->", f"table: {columns} -->", WAVES)) == []
 
 
-def test_an_update_mends_a_heading() -> None:
+def test_an_update_corrects_a_heading() -> None:
     swapped = WAVES.replace("| shortest | longest |", "| longest | shortest |")
     found = [c for t in bound_tables(swapped) for c in t.corrections(swapped, names())]
     assert corrected(swapped, found) == WAVES
@@ -130,7 +130,7 @@ def test_a_number_bound_in_a_heading_names_its_column() -> None:
         corrections(text.replace("{5:", "{6:"))
 
 
-def test_rows_that_name_other_columns_are_an_error() -> None:
+def test_rows_with_different_columns_are_an_error() -> None:
     with pytest.raises(ValueError, match="the first"):
         named_columns([{"a": 1, "b": 2}, {"b": 2, "a": 1}])
 
@@ -142,7 +142,7 @@ def test_columns_of_a_sinusoidal_table_are_named_by_pair_and_by_dimension() -> N
     np.testing.assert_array_equal(dim_columns(rows, 5, group="a")["a / dim 5"], rows[:, 5])
 
 
-def test_the_reader_sees_groups_tints_and_what_it_was_compared_with() -> None:
+def test_a_table_shows_groups_tints_and_its_expression() -> None:
     html = render(TABLE)
     assert '<figure class="table" id="table-1-1">' in html
     assert '<th class="group" colspan="2" scope="colgroup">pair 0</th>' in html
@@ -152,7 +152,7 @@ def test_the_reader_sees_groups_tints_and_what_it_was_compared_with() -> None:
     assert "bound-table-" not in html
 
 
-def test_a_heading_runs_on_over_empty_cells_below_it() -> None:
+def test_a_row_heading_spans_the_empty_cells_below_it() -> None:
     html = render(
         "<!-- table: [[1], [2], [3]] -->\n| x | y |\n|--|--|\n| a | 1 |\n|  | 2 |\n| b | 3 |\n"
     )
@@ -183,6 +183,6 @@ def test_the_quotes_of_an_expression_stay_straight() -> None:
     assert '<code>np.array([[len("a")]])</code>' in html
 
 
-def test_a_plain_table_keeps_the_class_that_its_figure_has() -> None:
+def test_a_plain_table_keeps_the_class_of_its_figure() -> None:
     table = "| x |\n|---|\n| a |\n\n/// table-caption\n    attrs: {class: names}\nWords.\n///\n"
     assert '<figure class="table names"' in render(table)

@@ -1,7 +1,7 @@
-"""What the tests of claims say of them: `@pytest.mark.claim("C0-08", "false")`, the verdict.
+"""The mark of the claims' tests: `@pytest.mark.claim("C0-08", "false")`, an id and a verdict.
 
-Each test here names the claims that cite it, with the verdicts that it proves of them, and
-tests/book/test_ledger.py compares that with the data: neither changes without the other.
+Each test names the claims that cite it, with the verdicts that it proves. tests/book/test_ledger.py
+compares the marks with the data, so that neither changes without the other.
 """
 
 from __future__ import annotations
@@ -10,5 +10,5 @@ import pytest
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the mark known."""
+    """Register the mark."""
     config.addinivalue_line("markers", "claim(id, verdict): proves this verdict on a claim")

@@ -1,7 +1,7 @@
-"""What source S0 claims and no other test settles: each test asserts what is right.
+"""Claims of source S0 that no other test settles. Each test asserts what is right.
 
-Where the claim is false, the test asserts too that what it says is not so. docs/data/claims/000.yml
-has the claims.
+Where a claim is false, the test also asserts that its statement fails. The claims are in
+docs/data/claims/000.yml.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ DOG, BITES, MAN = np.array(
 
 
 def normal(*shape: int, seed: int = 0) -> Array:
-    """Return numbers of about 1."""
+    """Return standard normals, the same at each call."""
     return np.random.default_rng(seed).standard_normal(shape)
 
 
@@ -85,7 +85,7 @@ def test_c0_05_two_hands_of_a_wall_clock_repeat_and_two_pairs_do_not() -> None:
 
 
 @pytest.mark.claim("C0-07", "imprecise")
-def test_c0_07_the_index_counts_pairs_and_as_a_dimension_it_doubles_the_exponent() -> None:
+def test_c0_07_the_index_counts_pairs_and_read_as_a_dimension_doubles_the_exponent() -> None:
     width = 8
     assert len(frequencies(width)) == width // 2  # 0 … d/2−1 are too few to count dimensions
     dimension = np.arange(0, width, 2)
@@ -164,7 +164,7 @@ def test_c0_17_a_table_of_one_pair_repeats_in_sixteen_bits() -> None:
 
 @pytest.mark.claim("C0-19", "imprecise")
 def test_c0_19_the_identity_without_frequencies_is_pair_zeros_alone() -> None:
-    """A step of k turns pair i by ω_i·k; by k itself, as the identity is printed, only pair 0."""
+    """A step of k rotates pair i by ω_i·k; only pair 0 rotates by k, as in the printed identity."""
     start, step = 4, 3
     here, there = sinusoidal_encoding([start, start + step], 8).reshape(2, 4, 2)
     sine, cosine = here.T
@@ -192,7 +192,7 @@ def test_c0_21_learned_entries_start_small_and_counters_grow() -> None:
 
 @pytest.mark.claim("C0-23", "false")
 def test_c0_23_a_fixed_table_lets_the_gradient_through_as_any_constant_would() -> None:
-    """The word receives what reaches the sum, with the table, with noise, and with nothing."""
+    """The word gets the gradient of the sum, with the table, with noise and with nothing."""
     upstream = torch.tensor(normal(5, 8))
     for constant in (sinusoidal_encoding(5, 8), normal(5, 8, seed=1), np.zeros((5, 8))):
         word = torch.zeros(5, 8, dtype=torch.float64, requires_grad=True)
@@ -235,7 +235,7 @@ def worst(values: NDArray[np.floating], width: int) -> float:
 def test_c0_29_the_detour_over_the_logarithm_costs_a_digit_and_saves_nothing() -> None:
     """At 512: ten times the error and more in float64, and three times and more in float32.
 
-    Where numpy has AVX-512 to take the exponential with, 14 times; without, 16.
+    14 times where numpy computes the exponential with AVX-512, and 16 times elsewhere.
     """
     even = np.arange(0, 512, 2)
     detour = np.exp(even * (-np.log(10000.0) / 512))
@@ -260,13 +260,13 @@ def test_c0_30_an_odd_width_has_a_cosine_too_many() -> None:
 
 
 @pytest.mark.claim("C0-31", "true")
-def test_c0_31_a_length_is_refused_above_the_table_and_must_be_below_zero() -> None:
+def test_c0_31_lengths_beyond_the_table_or_below_zero_are_rejected() -> None:
     table = PositionalEncoding(512, 8)
     for length in (513, -1):
         with pytest.raises(ValueError, match=f"got {length}"):
             table.get_encoding(length)
     rows = np.zeros((512, 8))
-    assert len(rows[:-1]) == 511  # what a slice without a check hands out
+    assert len(rows[:-1]) == 511  # what an unchecked slice returns
     assert np.shares_memory(rows[:3], rows)  # and it is the table itself
     assert not np.shares_memory(table.get_encoding(3), table.encoding_table)
 
@@ -282,7 +282,7 @@ def test_c0_32_the_shapes_of_the_usage_example() -> None:
 
 
 @pytest.mark.claim("C0-33", "false")
-def test_c0_33_dimension_zero_starts_at_zero_and_has_not_come_round_at_five() -> None:
+def test_c0_33_dimension_zero_starts_at_zero_and_has_not_completed_a_period_at_five() -> None:
     first = sinusoidal_encoding(np.linspace(0, 5, 501), 128)[:, 0]
     assert first[0] == 0
     assert first.argmax() == 157  # near 1.57, a quarter turn
@@ -312,7 +312,7 @@ PRINTED = np.array(fact("printed-similarity"))
 
 
 @pytest.mark.claim("C0-42", "false")
-def test_c0_42_below_base_one_the_printed_row_is_missed_by_less_and_still_missed() -> None:
+def test_c0_42_even_bases_below_one_do_not_reproduce_the_printed_row() -> None:
     def misses(width: int, base: float) -> float:
         return float(np.abs(similarity(range(8), width, base=base) - PRINTED).max())
 
@@ -367,7 +367,7 @@ def test_c0_47_cosines_must_be_laid_out_as_the_rotation_pairs() -> None:
 
 
 def perplexities(scheme: str) -> Array:
-    """Return what was measured at 1, 2, 4 and 8 times the training length, a column a seed."""
+    """Return the perplexities at 1, 2, 4 and 8 times the training length, a column per seed."""
     return np.array([measurement().perplexities(scheme, length) for length in (64, 128, 256, 512)])
 
 
@@ -391,10 +391,10 @@ def test_c0_48_beyond_its_length_a_rotary_model_gets_worse_and_worse() -> None:
 
 @pytest.mark.claim("C0-52", "true-if")
 @pytest.mark.claim("C0-57", "true-if")
-def test_c0_52_alibi_stays_flat_in_perplexity_and_not_in_what_it_can_tell() -> None:
+def test_c0_52_alibi_keeps_its_perplexity_but_not_its_sense_of_order() -> None:
     found = perplexities("alibi")
     assert (found[1:] < found[0]).all()
-    # What is gained is gained in the first 16 bytes of a window: 256 more help none of the others.
+    # All gain is in the first 16 bytes of a window: 256 more bytes of context do not help the rest.
     at, stretch = np.median(measurement().by_position("alibi"), axis=0), 16
     assert np.mean(at[1 + 256 // stretch :] / at[1 : -256 // stretch]) > 1
     assert all(share == 1 for share in measurement().accuracies("alibi", 16))
@@ -408,7 +408,7 @@ def test_c0_48_in_4096_positions_18_of_64_pairs_have_not_turned_once() -> None:
 
 
 @pytest.mark.claim("C0-51", "true-if")
-def test_c0_51_the_penalty_is_no_python_and_in_the_paper_looks_back_only() -> None:
+def test_c0_51_the_printed_penalty_is_not_python_and_the_papers_is_causal() -> None:
     with pytest.raises(SyntaxError):
         ast.parse("bias = -m * |p - q|")
     causal, both = alibi_bias(8, 5), alibi_bias(8, 5, causal=False)
@@ -420,7 +420,7 @@ def test_c0_51_the_penalty_is_no_python_and_in_the_paper_looks_back_only() -> No
 
 
 @pytest.mark.claim("C0-59", "false")
-def test_c0_59_no_module_of_that_name_and_ours_runs() -> None:
+def test_c0_59_the_named_module_is_missing_and_posenc_runs() -> None:
     assert importlib.util.find_spec("src") is None
     assert importlib.util.find_spec("posenc.__main__") is not None
 
@@ -436,7 +436,7 @@ def test_c0_60_the_three_printed_similarities_fall_and_others_rise() -> None:
 @pytest.mark.claim("C0-65", "true")
 @pytest.mark.claim("C2-21", "true")
 def test_c0_65_a_table_learns_what_its_task_asks_of_it() -> None:
-    """Rows of 8 positions, read by one fixed vector, trained to tell two halves of them apart."""
+    """Rows of 8 positions, read by one fixed vector, trained to separate two halves of them."""
     tasks = {"odd": torch.arange(8) % 2, "late": torch.arange(8) // 4}
     rows = {}
     for task, wanted in tasks.items():

@@ -1,7 +1,7 @@
-"""Claims of source S1, one by one: what is right, and where the text is wrong, that it is not so.
+"""Claims of source S1, one by one. Where the text is wrong, its test also asserts that.
 
-docs/data/claims/001.yml names these tests. Where the text has code, what it computes is made again
-here in a few lines; nothing of it is copied.
+docs/data/claims/001.yml cites these tests. Code of the text is rewritten here in a few lines, not
+copied.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ def normal(*shape: int, seed: int = 0) -> NDArray[np.float64]:
 
 
 def toy(sentence: list[str]) -> Array:
-    """Return the text's own vectors of a sentence, a row a word."""
+    """Return the text's own vectors of a sentence, one row per word."""
     return np.stack([TOY[WORDS.index(word)] for word in sentence])
 
 
 def read(tokens: Array, *, causal: bool = False) -> Array:
-    """Return what attention makes of tokens that are query, key and value at once."""
+    """Return the output of attention with the tokens as queries, keys and values."""
     mask = causal_mask(len(tokens)) if causal else None
     return attention(tokens, tokens, tokens, mask=mask)[0]
 
@@ -76,7 +76,7 @@ def mean_normal_length(d: int) -> float:
 @pytest.mark.claim("C1-59", "imprecise")
 @pytest.mark.claim("C1-73", "true-if")
 @pytest.mark.parametrize("sentence", ["cat sat on mat", "the cat sat"])
-def test_c1_01_reversed_words_are_read_reversed_and_not_alike(sentence: str) -> None:
+def test_c1_01_reversed_words_give_reversed_outputs_not_equal_ones(sentence: str) -> None:
     """So a mean over words cannot tell them apart; a causal mask can, with no positions at all."""
     words = normal(len(sentence.split()), 8)
     forward, backward = read(words), read(words[::-1])
@@ -88,7 +88,7 @@ def test_c1_01_reversed_words_are_read_reversed_and_not_alike(sentence: str) -> 
 
 
 @pytest.mark.claim("C1-02", "imprecise")
-def test_c1_02_mat_is_the_plus_cat_so_two_bags_of_words_are_one() -> None:
+def test_c1_02_mat_equals_the_plus_cat_so_two_bags_of_words_coincide() -> None:
     np.testing.assert_array_equal(toy(["mat"]).sum(axis=0), toy(["the", "cat"]).sum(axis=0))
     assert np.linalg.matrix_rank(TOY) == 4 < len(WORDS) == np.linalg.matrix_rank(np.eye(5))
 
@@ -136,7 +136,7 @@ def test_c1_09_no_value_leaves_minus_one_to_one() -> None:
 
 @pytest.mark.claim("C1-10", "imprecise")
 def test_c1_10_no_column_repeats_at_whole_positions() -> None:
-    """A period 2π·10000^(2i/d) that divides no whole number; 710 is near 113 of the first."""
+    """No whole number is a multiple of a period 2π·10000^(2i/d); 710 is near 113 of the first."""
     rows = sinusoidal_encoding(5000, 8)
     assert all(len(np.unique(np.round(rows[:, [i, i + 1]], 9), axis=0)) == 5000 for i in (0, 2))
     assert np.linalg.norm(rows[1:, :2] - rows[0, :2], axis=1).argmin() == 710 - 1
@@ -145,7 +145,7 @@ def test_c1_10_no_column_repeats_at_whole_positions() -> None:
 
 
 @pytest.mark.claim("C1-11", "true")
-def test_c1_11_the_first_pair_tells_neighbours_and_the_last_both_ends() -> None:
+def test_c1_11_the_first_pair_separates_neighbours_and_the_last_the_ends() -> None:
     rows = sinusoidal_encoding(50, 8)
     step, whole = np.abs(rows[2] - rows[1]), np.abs(rows[49] - rows[0])
     assert step[:2].max() > 50 * step[6:].max()
@@ -165,7 +165,7 @@ def test_c1_12_rows_are_unique_until_positions_are_rounded() -> None:
 
 
 @pytest.mark.claim("C1-13", "imprecise")
-def test_c1_13_the_letter_counts_pairs_and_as_a_dimension_gives_other_numbers() -> None:
+def test_c1_13_the_index_counts_pairs_and_read_as_a_dimension_gives_other_values() -> None:
     d, row = 8, sinusoidal_encoding(2, 8)[1]
     as_pairs = [np.sin(1 / 10000 ** (2 * i / d)) for i in range(4)]
     as_dimensions = [np.sin(1 / 10000 ** (2 * i / d)) for i in range(0, 8, 2)]
@@ -254,7 +254,7 @@ def test_c1_22_fifty_rows_of_width_eight_reach_from_minus_one_to_one() -> None:
 
 
 def tint(name: str, value: float) -> Any:
-    """Return the colour of a value when a map of colours is centred at 0 and reaches to 1."""
+    """Return the colour of a value in a colour map from -1 to 1."""
     import matplotlib
 
     return np.array(matplotlib.colormaps[name]((1 + value) / 2)[:3])
@@ -285,7 +285,7 @@ def test_c1_25_pairs_lie_on_an_arc_and_show_no_orthogonality() -> None:
     assert cosine(*sinusoidal_encoding(20, 8)[:, 6:].T) > 0.85  # and this pair is in it as well
 
 
-# Learned rows, and how long a table is
+# Learned rows, and the length of a table
 
 
 @pytest.mark.claim("C1-28", "true")
@@ -304,7 +304,7 @@ def test_c1_28_the_51st_row_of_fifty_is_refused_and_ids_are_made_where_the_table
 @pytest.mark.claim("C1-29", "false")
 @pytest.mark.claim("C1-62", "false")
 def test_c1_29_a_stored_table_of_sines_ends_like_any_other() -> None:
-    """A buffer of 20 rows has no 21st. The formula has; what a model makes of it is learned."""
+    """A buffer of 20 rows has no 21st; the formula has, but using it must be learned."""
     buffer, tokens = torch.tensor(sinusoidal_encoding(20, 8)), torch.zeros(1, 21, 8)
     with pytest.raises(RuntimeError, match="21"):
         tokens + buffer[:21]
@@ -363,7 +363,7 @@ def test_c1_35_the_printed_sum_and_pair_are_right() -> None:
 
 @pytest.mark.claim("C1-36", "imprecise")
 def test_c1_36_the_vector_for_position_2_is_no_row_of_the_encoding() -> None:
-    """In a row each pair has the length 1, and the pair 0.1, −0.2 has not."""
+    """In a row each pair has length 1; the pair 0.1, −0.2 has not."""
     np.testing.assert_allclose(
         sinusoidal_encoding(3, 4)[2], [0.9093, -0.4161, 0.0200, 0.9998], rtol=0, atol=5e-5
     )
@@ -399,7 +399,7 @@ def test_c1_37_over_the_root_of_the_width_the_sum_scores_higher_still() -> None:
 
 @pytest.mark.claim("C1-38", "not-checkable")
 def test_c1_38_both_have_cross_terms_once_they_are_projected() -> None:
-    """What a token's part and a position's part give together, all else taken away."""
+    """The score of a token's part with a position's part, everything else zero."""
 
     def cross(join: Any, width: int) -> float:
         weight = normal(2, width, 4, seed=1)
@@ -417,7 +417,7 @@ def test_c1_38_both_have_cross_terms_once_they_are_projected() -> None:
     )
 
 
-# The solution that went wrong
+# The solution that fails
 
 
 @pytest.mark.claim("C1-39", "false")
@@ -434,7 +434,7 @@ def test_c1_39_a_sum_over_positions_cannot_show_order() -> None:
 
 @pytest.mark.claim("C1-40", "imprecise")
 def test_c1_40_the_sentences_share_no_word_at_any_position() -> None:
-    """So the column says no five times with positions, and without them as well."""
+    """So the column says no five times, with positions and without."""
     assert not any(a == b for a, b in zip(IN_ORDER, SCRAMBLED, strict=True))
     rows = sinusoidal_encoding(5, 4)
     for places in (rows, np.zeros_like(rows)):
@@ -465,7 +465,7 @@ def test_c1_44_a_table_of_eleven_has_no_row_for_distance_six_unless_it_clips() -
     table = np.arange(11) - 5  # a row for each distance, which it names
     with pytest.raises(IndexError):
         table[6 + 5]
-    assert table[-6 + 5] == 5  # and behind the first row Python gives the last, without a word
+    assert table[-6 + 5] == 5  # and before the first row Python silently returns the last
     np.testing.assert_array_equal(table[shaw_index([-6, 6], max_distance=5)], [-5, 5])
 
 
@@ -501,7 +501,7 @@ def test_c1_49_both_layers_have_one_shape_and_the_sinusoid_drowns_its_tokens() -
 
 @pytest.mark.claim("C1-50", "imprecise")
 @torch.no_grad()
-def test_c1_50_what_is_drawn_as_positions_is_tokens_plus_positions_after_dropout() -> None:
+def test_c1_50_the_plotted_positions_are_tokens_plus_positions_after_dropout() -> None:
     torch.manual_seed(0)
     layer = nn.PositionalEmbedding(100, 20, 64, pos_type="sinusoidal")
     ids = torch.arange(20)[None]
@@ -518,7 +518,7 @@ PRACTICE = ("The cat sat on the mat", "The mat sat on the cat", "Cat the sat mat
 
 
 def tiny(scheme: str) -> nn.GPTModel:
-    """Return a small model, the same but for its positions."""
+    """Return a small model, identical except for its positions."""
     torch.manual_seed(0)
     model = nn.GPTModel(300, 32, 16, heads=2, layers=2, pos_type=scheme)
     return model.eval()
@@ -533,7 +533,7 @@ def ids_of(sentence: str) -> Tensor:
 def test_c1_51_the_difference_from_the_first_sentence_is_the_same_without_positions(
     other: str,
 ) -> None:
-    """What is added to both is gone from their difference."""
+    """Whatever is added to both cancels in their difference."""
 
     tokens = tiny("none").embedding.token_embedding.state_dict()
 
@@ -585,7 +585,7 @@ def test_c1_54_rows_doubled_at_width_four_have_length_two_root_two() -> None:
 @pytest.mark.claim("C1-55", "imprecise")
 def test_c1_55_positions_are_too_loud_without_the_factor_two() -> None:
     assert sqrt(2) / (0.1 * mean_normal_length(4)) == pytest.approx(7.52, abs=0.005)
-    for d in (8, 128, 512):  # the root of the mean square of both: the same at any width
+    for d in (8, 128, 512):  # root mean square of both, the same at any width
         rows = sinusoidal_encoding(5, d)
         ratio = np.linalg.norm(rows, axis=1) / (0.02 * sqrt(d))
         np.testing.assert_allclose(ratio, 1 / (0.02 * sqrt(2)), rtol=1e-12)
@@ -625,8 +625,8 @@ def test_c1_60_rotary_bucketed_and_linear_positions_are_not_in_the_embedding() -
 
 
 @pytest.mark.claim("C1-61", "false")
-def test_c1_61_the_quick_test_says_missing_and_working_the_wrong_way_round() -> None:
-    """Three words and the same reversed, alike beyond 0.9: is position missing?"""
+def test_c1_61_the_quick_test_confuses_missing_and_working() -> None:
+    """The rule: three words and their reverse more similar than 0.9 mean no positions."""
     words = 0.02 * normal(3, 64)
     rows = sinusoidal_encoding(3, 64)
     without, having = (words, words[::-1]), (words + rows, words[::-1] + rows)
@@ -638,7 +638,7 @@ def test_c1_61_the_quick_test_says_missing_and_working_the_wrong_way_round() -> 
 
 
 @pytest.mark.claim("C1-65", "true-if")
-def test_c1_65_scrambling_tells_if_something_reads_the_order() -> None:
+def test_c1_65_scrambling_reveals_whether_order_is_read() -> None:
     words, order = normal(5, 8), [1, 0, 4, 2, 3]
     rows = sinusoidal_encoding(5, 8)
     for places, told in ((rows, True), (np.zeros_like(rows), False)):
@@ -650,7 +650,7 @@ def test_c1_65_scrambling_tells_if_something_reads_the_order() -> None:
 
 @pytest.mark.claim("C1-58", "true-if")
 def test_c1_58_of_relative_schemes_some_go_on_and_some_do_not() -> None:
-    """How many times as perplexed a small model is at eight times its training length."""
+    """The ratio of a small model's perplexity at eight times its training length to that at it."""
     times = {
         scheme: measurement().perplexity(scheme, 512) / measurement().perplexity(scheme, 64)
         for scheme in ("sinusoidal", "shaw", "alibi", "t5", "rope")
@@ -689,7 +689,7 @@ def test_c1_66_rows_of_noise_show_order_as_well() -> None:
 
 
 @pytest.mark.claim("C1-66", "true-if")
-def test_c1_66_one_matrix_moves_every_row_which_noise_has_not() -> None:
+def test_c1_66_one_matrix_shifts_every_row_but_none_shifts_noise() -> None:
     rows = sinusoidal_encoding(103, 8)
     assert len(np.unique(rows, axis=0)) == 103
     np.testing.assert_allclose(rows[3:], rows[:-3] @ shift_matrix(3, 8).T, rtol=0, atol=1e-12)
@@ -700,7 +700,7 @@ def test_c1_66_one_matrix_moves_every_row_which_noise_has_not() -> None:
 
 @pytest.mark.claim("C1-69", "true-if")
 @pytest.mark.parametrize(("d", "near"), [(8, 0.9641), (128, 1.9526), (512, 3.7143)])
-def test_c1_69_neighbours_are_near_and_yet_nearness_is_no_law(d: int, near: float) -> None:
+def test_c1_69_neighbours_are_near_but_distances_are_not_monotonic(d: int, near: float) -> None:
     rows = sinusoidal_encoding(200, d)
     away = np.linalg.norm(rows - rows[0], axis=1)
     assert away[1] == pytest.approx(near, abs=5e-5)
@@ -710,6 +710,6 @@ def test_c1_69_neighbours_are_near_and_yet_nearness_is_no_law(d: int, near: floa
 
 
 @pytest.mark.claim("C1-71", "false")
-def test_c1_71_the_import_of_the_layer_that_is_never_used_fails() -> None:
+def test_c1_71_importing_the_unused_layer_fails() -> None:
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("src.model.embeddings")

@@ -1,7 +1,7 @@
-"""Claims of source S2, one by one: what is right, and where the text is wrong, that it is not so.
+"""Claims of source S2, one by one. Where the text is wrong, its test also asserts that.
 
-docs/data/claims/002.yml names these tests. Where the text has code, what it computes is made again
-here in a few lines; nothing of it is copied.
+docs/data/claims/002.yml cites these tests. Code of the text is rewritten here in a few lines, not
+copied.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def words(count: int = 3, width: int = 8) -> NDArray[np.float64]:
 
 
 def read(x: Array, *, mask: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
-    """Return what attention makes of vectors that are query, key and value at once."""
+    """Return the output of attention with the vectors as queries, keys and values."""
     return attention(x, x, x, mask=mask)[0]
 
 
 def kept_table(rows: int, width: int) -> Tensor:
-    """Return a table such as the text's layer keeps: all of it worked out in float32."""
+    """Return a table like that of the text's layer, computed entirely in float32."""
     position = torch.arange(rows).float()[:, None]
     frequency = torch.exp(torch.arange(0, width, 2).float() * -(math.log(10000.0) / width))
     table = torch.zeros(rows, width)
@@ -57,7 +57,7 @@ def kept_table(rows: int, width: int) -> Tensor:
 
 
 def plus_rows(x: Tensor, table: Tensor) -> Tensor:
-    """Return tokens plus the first rows of a table, with no look at its length."""
+    """Return tokens plus the first rows of a table, without checking its length."""
     return x + table[:, : x.shape[1]]
 
 
@@ -67,7 +67,7 @@ def test_c2_01_attention_is_equivariant_and_not_invariant() -> None:
     x = words()
     before, after = read(x), read(x[ORDER])
     np.testing.assert_allclose(after, before[ORDER], rtol=0, atol=1e-12)
-    assert np.abs(after - before).max() > 0.1  # invariance would be none
+    assert np.abs(after - before).max() > 0.1  # under invariance it would be 0
     np.testing.assert_allclose(after.mean(axis=0), before.mean(axis=0), rtol=0, atol=1e-12)
 
 
@@ -88,7 +88,7 @@ def test_c2_02_cat_sat_mat_gives_the_same_rows_in_another_order() -> None:
 
 
 @pytest.mark.claim("C2-04", "imprecise")
-def test_c2_04_every_word_keeps_its_vector_when_the_sentence_is_turned_round() -> None:
+def test_c2_04_every_word_keeps_its_vector_when_the_sentence_is_reversed() -> None:
     x = words()
     np.testing.assert_allclose(read(x[::-1])[::-1], read(x), rtol=0, atol=1e-12)
     assert not np.allclose(read(x[::-1])[0], read(x)[0])  # who comes first has changed
@@ -129,14 +129,16 @@ def test_c2_06_rotary_and_biases_bring_order_in_without_a_row() -> None:
 
 
 @pytest.mark.claim("C2-07", "true-if")
-def test_c2_07_unique_rows_are_a_need_of_the_schemes_that_add_them() -> None:
+def test_c2_07_only_schemes_that_add_rows_need_unique_rows() -> None:
     same = np.zeros((4, 8))
     same[2:] = 1.0  # four positions, two different rows
     x = words(4)
     swapped = x[[1, 0, 2, 3]]
     np.testing.assert_allclose(read(x + same)[[1, 0, 2, 3]], read(swapped + same), atol=1e-12)
     bias = alibi_bias(8, 50, causal=False)
-    np.testing.assert_array_equal(bias[:, 1:, 1:], bias[:, :-1, :-1])  # nothing about where
+    np.testing.assert_array_equal(
+        bias[:, 1:, 1:], bias[:, :-1, :-1]
+    )  # no information about absolute positions
     assert t5_buckets(-91) == t5_buckets(-1000)
     assert len(np.unique(sinusoidal_encoding(1001, 8), axis=0)) == 1001
 
@@ -255,7 +257,7 @@ def test_c2_19_the_first_pair_is_divided_by_one() -> None:
 
 
 @pytest.mark.claim("C2-21", "true")
-def test_c2_21_rows_beyond_the_longest_text_stay_as_they_were_drawn() -> None:
+def test_c2_21_rows_beyond_the_longest_text_keep_their_initial_values() -> None:
     torch.manual_seed(0)
     layer = nn.LearnedPositionalEmbedding(max_len=512, d_model=8)
     drawn = layer.embedding.weight.detach().clone()
@@ -282,7 +284,7 @@ def test_c2_22_addition_keeps_the_width_and_the_weights() -> None:
 
 
 @pytest.mark.claim("C2-23", "true-if")
-def test_c2_23_a_float32_buffer_drifts_and_stretches_a_single_row() -> None:
+def test_c2_23_a_float32_buffer_drifts_and_broadcasts_a_single_row() -> None:
     table = kept_table(5000, 512)
     exact = torch.from_numpy(sinusoidal_encoding(5000, 512))
     assert 1e-4 < float((table[0] - exact).abs().max()) < 1e-3
@@ -295,7 +297,7 @@ def test_c2_23_a_float32_buffer_drifts_and_stretches_a_single_row() -> None:
 
 
 @pytest.mark.claim("C2-23", "true-if")
-def test_c2_23_the_layer_refuses_what_the_buffer_stretches_and_keeps_the_type() -> None:
+def test_c2_23_the_layer_rejects_what_the_buffer_broadcasts_and_keeps_the_dtype() -> None:
     ours = nn.SinusoidalPositionalEncoding(8, max_len=1)
     with pytest.raises(ValueError, match="max_len"):
         ours(torch.zeros(1, 7, 8))
@@ -307,10 +309,12 @@ def test_c2_23_the_layer_refuses_what_the_buffer_stretches_and_keeps_the_type() 
 @pytest.mark.claim("C2-24", "true-if")
 @pytest.mark.claim("C2-25", "true-if")
 def test_c2_24_a_causal_model_learns_order_without_positions() -> None:
-    """Which of three words came first: from their set, and from the last one, it cannot be told."""
+    """The first of three words: their set and the last one do not determine it."""
     texts = torch.tensor(list(permutations(range(4), 3)))
     answers = texts[:, 0]
-    assert chance_from_the_set(texts, answers) == 0.5  # the last is known, the other two are alike
+    assert (
+        chance_from_the_set(texts, answers) == 0.5
+    )  # the last is known, the other two are equally likely
     torch.manual_seed(0)
     model = nn.GPTModel(
         vocab_size=4, max_len=3, d_model=16, heads=1, layers=2, pos_type="none", dropout=0.0
@@ -325,7 +329,7 @@ def test_c2_24_a_causal_model_learns_order_without_positions() -> None:
 
 
 def chance_from_the_set(texts: Tensor, answers: Tensor) -> float:
-    """Return the best share of right answers for one who knows the last word and the set."""
+    """Return the best accuracy possible from the last word and the set alone."""
     seen: dict[tuple[int, ...], list[int]] = {}
     for text, answer in zip(texts.tolist(), answers.tolist(), strict=True):
         seen.setdefault((text[-1], *sorted(text)), []).append(answer)

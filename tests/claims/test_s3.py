@@ -1,6 +1,6 @@
-"""Claims of source S3 that no test elsewhere proves: what is right, and that the text's is not so.
+"""Claims of source S3 that no other test settles. Where the text is wrong, its test asserts that.
 
-docs/data/claims/003.yml names these tests, and for most claims the theorems' own, in
+docs/data/claims/003.yml cites these tests, and for most claims those of the theorems in
 tests/book/test_prove_it.py.
 """
 
@@ -28,7 +28,7 @@ def test_c3_05_the_index_counts_pairs_and_read_as_a_dimension_gives_other_rows()
 
 
 @pytest.mark.claim("C3-11", "imprecise")
-def test_c3_11_the_wavelength_is_a_pairs_and_both_its_dimensions_have_it() -> None:
+def test_c3_11_both_dimensions_of_a_pair_share_its_wavelength() -> None:
     rows = sinusoidal_encoding([1.0, 1.0 + wavelengths(512)[0]], 512)
     np.testing.assert_allclose(rows[1, :2], rows[0, :2], atol=1e-14)
     misread = 2 * np.pi * 10000 ** (2 * 1 / 512)  # for dimension 1
@@ -49,7 +49,7 @@ def test_c3_12_wavelengths_grow_from_the_first_pair_to_the_last(width: int) -> N
 
 
 def transformer(width: int, layers: int) -> int:
-    """Return the parameters of that many layers: four squares and eight more, biases and norms."""
+    """Return the number of parameters of layers: 12 squares of weights, biases and norms."""
     return layers * (12 * width**2 + 13 * width)
 
 
@@ -68,7 +68,7 @@ def test_c3_14_tables_of_positions_are_less_than_a_hundredth_of_bert_and_gpt2() 
 @pytest.mark.claim("C3-30", "imprecise")
 @pytest.mark.claim("C3-31", "imprecise")
 def test_c3_30_untrained_rows_are_not_always_worse_than_sinusoidal_ones() -> None:
-    """Which of *poor* and *moderate* is worse depends on the length, with every seed."""
+    """Whether *poor* or *moderate* is worse depends on the length, with every seed."""
 
     def at(length: int) -> tuple[list[float], list[float]]:
         found = measurement()
@@ -81,7 +81,7 @@ def test_c3_30_untrained_rows_are_not_always_worse_than_sinusoidal_ones() -> Non
 
 @pytest.mark.claim("C3-33", "true-if")
 @pytest.mark.parametrize("extra", [2, 4, 8])
-def test_c3_33_a_pair_is_as_wide_as_both_together(extra: int) -> None:
+def test_c3_33_a_concatenation_is_as_wide_as_both_parts_together(extra: int) -> None:
     wide = concatenate(np.zeros((3, 8)), np.zeros((3, extra))).shape[-1]
     assert wide == 8 + extra
     assert (wide == 2 * 8) == (extra == 8)

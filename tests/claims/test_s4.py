@@ -1,6 +1,6 @@
-"""Claims of source S4, one by one: what is right, and where the text is wrong, that it is not so.
+"""Claims of source S4, one by one. Where the text is wrong, its test also asserts that.
 
-docs/data/claims/004.yml names these tests; those of the quiz are in tests/book/test_quiz.py.
+docs/data/claims/004.yml cites these tests; those of the quiz are in tests/book/test_quiz.py.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def kinds(values: Array) -> int:
 
 
 def bags(outputs: Array) -> int:
-    """Return how many different bags of vectors there are, whatever their sequence."""
+    """Return how many different bags of vectors there are, ignoring order."""
     return len({tuple(sorted(map(tuple, text.round(9)))) for text in outputs})
 
 
@@ -98,7 +98,7 @@ def test_c4_03_the_bag_is_identical_and_the_list_is_not() -> None:
 
 
 @pytest.mark.claim("C4-04", "true")
-def test_c4_04_a_formula_says_the_same_each_time_and_learns_nothing() -> None:
+def test_c4_04_a_formula_is_deterministic_and_has_no_parameters() -> None:
     from posenc.nn import SinusoidalPositionalEncoding
 
     first, second = (SinusoidalPositionalEncoding(8) for _ in range(2))
@@ -114,8 +114,8 @@ def test_c4_04_a_formula_says_the_same_each_time_and_learns_nothing() -> None:
 @pytest.mark.claim("C4-18", "false")
 @pytest.mark.claim("C4-32", "imprecise")
 @pytest.mark.claim("C4-36", "false")
-def test_c4_05_beyond_512_half_of_the_pairs_point_where_none_has_pointed() -> None:
-    """A row exists at any position; at 512 of them, 133 of 256 hands have not been round once."""
+def test_c4_05_beyond_512_half_of_the_pairs_reach_new_angles() -> None:
+    """A row exists at any position; in 512, 133 of 256 pairs do not complete a period."""
     assert np.isfinite(sinusoidal_encoding(np.array(10**6), WIDTH)).all()
     slow = wavelengths(WIDTH) > 512
     assert slow.sum() == 133
@@ -130,7 +130,7 @@ def test_c4_07_a_convolution_is_parallel_and_sees_order() -> None:
     text, kernel = np.array([1.0, 4.0, 9.0]), np.array([1.0, 2.0, 3.0])
     there, back = np.convolve(text, kernel, "same"), np.convolve(text[::-1], kernel, "same")
     assert sorted(there) != sorted(back)  # not the same outputs in another sequence
-    # In parallel: an output is a sum over the input alone, so they may come in any sequence.
+    # In parallel: each output is a sum over the input alone, so they can be computed in any order.
     padded, sequence = np.pad(text, 1), [2, 0, 1]
     sums = [padded[i : i + 3] @ kernel[::-1] for i in sequence]
     np.testing.assert_array_equal(sums, there[sequence])
@@ -174,7 +174,7 @@ def nearest(vectors: Array, candidates: Array) -> NDArray[np.intp]:
 def test_c4_12_word_and_position_can_both_be_read_off_their_sum(
     deviation: float, rows: float, words: float
 ) -> None:
-    """At first sight the louder can be read; and once it is taken away, the other, always."""
+    """The louder one can be read directly; once it is subtracted, the other can, always."""
     vocabulary = np.random.default_rng(1).normal(scale=deviation, size=(1000, WIDTH))
     table, places = sinusoidal_encoding(512, WIDTH), np.arange(512)
     text = np.random.default_rng(0).integers(1000, size=512)
@@ -190,7 +190,7 @@ def test_c4_12_word_and_position_can_both_be_read_off_their_sum(
 
 @pytest.mark.claim("C4-52", "true-if")
 def test_c4_52_a_small_word_is_hardly_seen_in_the_sum() -> None:
-    """512 numbers stay 512; of a token of deviation 0.02 the sum keeps next to no direction."""
+    """512 numbers stay 512, but the sum keeps almost no direction of a token of deviation 0.02."""
     tokens, table = 0.02 * normal(512, WIDTH), sinusoidal_encoding(512, WIDTH)
     sums = tokens + table
     assert sums.shape == tokens.shape
@@ -204,14 +204,14 @@ def test_c4_52_a_small_word_is_hardly_seen_in_the_sum() -> None:
 @pytest.mark.claim("C4-12", "true-if")
 @pytest.mark.claim("C4-52", "true-if")
 def test_c4_52_one_matrix_finds_every_quiet_word_and_not_every_quiet_row() -> None:
-    """Words are found where rows hardly reach; rows under loud words have no such place."""
+    """Words are found in directions that rows hardly use; loud words leave rows none."""
     table, text = sinusoidal_encoding(512, WIDTH), np.random.default_rng(0).integers(1000, size=512)
     rest = np.linalg.svd(table)[2][130:].T  # all directions but the 130 that rows use most
     for deviation in (0.02, 0.1, 1, 3):
         words = np.random.default_rng(1).normal(scale=deviation, size=(1000, WIDTH))
         sums = words[text] + table
         assert (nearest(sums @ rest, words @ rest) == text).all()
-    # The best matrix for rows in noise like these last words: it makes all directions equally loud.
+    # The best matrix for rows in noise like these last words: it whitens the noise.
     whitened = np.linalg.inv(np.linalg.cholesky(np.cov(words.T, bias=True))).T
     found = nearest((sums - words.mean(axis=0)) @ whitened, table @ whitened)
     assert np.mean(found == np.arange(512)) == pytest.approx(0.63, abs=0.005)
@@ -219,7 +219,9 @@ def test_c4_52_one_matrix_finds_every_quiet_word_and_not_every_quiet_row() -> No
 
 @pytest.mark.claim("C4-15", "false")
 @pytest.mark.parametrize(("deviation", "times"), [(0.02, 35.37), (0.1, 7.14), (1, 1.22)])
-def test_c4_15_a_sum_is_as_long_as_both_squares_together(deviation: float, times: float) -> None:
+def test_c4_15_the_squared_length_of_a_sum_is_the_sum_of_squared_lengths(
+    deviation: float, times: float
+) -> None:
     tokens, table = deviation * normal(512, WIDTH), sinusoidal_encoding(512, WIDTH)
     word, total = ((x**2).sum(axis=1).mean() for x in (tokens, tokens + table))
     assert total == pytest.approx(word + WIDTH / 2, rel=0.003)
@@ -228,8 +230,8 @@ def test_c4_15_a_sum_is_as_long_as_both_squares_together(deviation: float, times
 
 
 @pytest.mark.claim("C4-09", "imprecise")
-def test_c4_09_a_sum_keeps_the_width_and_no_angles() -> None:
-    """Two words at a right angle, at neighbouring places: no longer at a right angle."""
+def test_c4_09_a_sum_keeps_the_width_but_not_the_angles() -> None:
+    """Two orthogonal words at neighbouring positions: their sums are not orthogonal."""
     one, other = 0.02 * math.sqrt(WIDTH) * np.eye(2, WIDTH)
     rows = sinusoidal_encoding(2, WIDTH)
     total = one + rows[0], other + rows[1]
@@ -292,7 +294,7 @@ def test_c4_17_the_row_of_a_sum_is_the_product_pair_by_pair() -> None:
 
 @pytest.mark.claim("C4-53", "true")
 def test_c4_53_sine_and_cosine_complete_each_other() -> None:
-    """A sine alone has one value for two angles of a turn; with the cosine there is one angle."""
+    """A sine has the same value at two angles of a period; with its cosine the angle is unique."""
     angles = np.linspace(0, 2 * math.pi, 1000, endpoint=False)
     pair = sinusoidal_encoding(angles, 2)
     np.testing.assert_allclose(pair[100, 0], np.sin(math.pi - angles[100]), rtol=0, atol=EXACT)
@@ -305,7 +307,7 @@ def test_c4_53_sine_and_cosine_complete_each_other() -> None:
 
 
 @pytest.mark.claim("C4-19", "false")
-def test_c4_19_the_row_of_position_0_is_noughts_and_ones() -> None:
+def test_c4_19_the_row_of_position_0_is_zeros_and_ones() -> None:
     row = sinusoidal_encoding(1, WIDTH)[0]
     np.testing.assert_array_equal(row, [0, 1] * 256)
     assert np.abs(row[2] - math.sin(0.0001)) > 5e-5
@@ -343,7 +345,7 @@ def test_c4_22_the_doubled_exponent_is_base_ten_to_the_eighth() -> None:
 
 
 @pytest.mark.claim("C4-22", "false")
-def test_c4_22_what_the_doubled_exponent_costs() -> None:
+def test_c4_22_the_doubled_exponent_makes_half_the_pairs_slower_than_any() -> None:
     right, doubled = frequencies(WIDTH), frequencies(WIDTH, base=1e8)
     assert np.flatnonzero(right == doubled).tolist() == [0]
     np.testing.assert_allclose(doubled[:128], right[0::2], rtol=1e-14)
@@ -385,7 +387,7 @@ def test_c4_23_the_commented_rows_are_printed_by_neither_loop() -> None:
 
 
 @pytest.mark.claim("C4-25", "true")
-def test_c4_25_ten_rows_of_512_and_the_first_of_noughts_and_ones() -> None:
+def test_c4_25_ten_rows_of_512_and_the_first_of_zeros_and_ones() -> None:
     for factor in (1, 2):
         table = loop(10, WIDTH, factor)
         assert table.shape == (10, WIDTH)
@@ -396,7 +398,7 @@ def test_c4_25_ten_rows_of_512_and_the_first_of_noughts_and_ones() -> None:
 
 
 @pytest.mark.claim("C4-26", "imprecise")
-def test_c4_26_nothing_learns_by_itself_and_a_plain_normal_has_no_end() -> None:
+def test_c4_26_a_table_does_not_learn_by_itself_and_a_plain_normal_is_not_truncated() -> None:
     layer = LearnedPositionalEmbedding(512, 768, seed=0)
     before = layer.position_embeddings.copy()
     layer.forward(normal(2, 10, 768))
@@ -433,7 +435,7 @@ def test_c4_28_two_texts_of_ten_tokens_keep_their_shape() -> None:
 
 @pytest.mark.claim("C4-29", "false")
 def test_c4_29_a_decoder_without_positions_learns_its_text() -> None:
-    """Two layers and a causal mask: whether 2 or 3 comes next depends on the order of before."""
+    """Two layers and a causal mask: whether 2 or 3 follows depends on the order before it."""
     from posenc.nn import GPTModel
 
     torch.manual_seed(0)

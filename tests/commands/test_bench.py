@@ -1,4 +1,4 @@
-"""The benchmark's machinery, on tiny sizes. No time is asserted: only what is made of times."""
+"""The benchmark's machinery at tiny sizes. Tests assert what is computed from times, no time."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TINY: dict[str, Callable[[], Iterator[Case]]] = {
 
 @pytest.fixture(autouse=True)
 def threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Give torch back the threads it had, and let garbage lie, which only matters to times."""
+    """Restore torch's threads, and skip garbage collection, which matters only for timing."""
     monkeypatch.setattr(gc, "collect", lambda: 0)
     before = torch.get_num_threads()
     yield
@@ -45,7 +45,7 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def case(subject: float, floor: float, **about: object) -> Case:
-    """Return a case whose works say what they took."""
+    """Return a case whose functions return their own times."""
     made = Pair(lambda: subject, lambda: floor)
     return replace(Case("name", "what", "floor", lambda: made), **about)  # type: ignore[arg-type]
 
@@ -67,13 +67,13 @@ def said(*results: Result) -> report.Report:
 def test_ratio_is_the_median_of_the_rounds_ratios() -> None:
     subject = [2.0, 1.0, 4.0, 3.0, 6.0, 7.0, 8.0, 2.0]
     floor = [1.0, 2.0, 1.0, 8.0, 2.0, 1.0, 16.0, 4.0]
-    # The first call only tells how often a sample has to repeat the work.
+    # The first call only determines how often a sample repeats the work.
     times, floors = iter([9.0, *subject]), iter([9.0, *floor])
     steps = Pair(lambda: next(times), lambda: next(floors))
     found = measured("g", Case("n", "w", "a", lambda: steps, 1.5), rounds=8)
     ratios = np.quantile(np.divide(subject, floor), [0.25, 0.5, 0.75])
     assert (found.low, found.ratio, found.high) == tuple(ratios)
-    # Ratios of medians are others: noise that slows both is to cancel before anything is taken.
+    # Not ratios of medians: noise that slows both has to cancel within a round.
     assert not np.isclose(ratios, np.quantile(subject, [0.25, 0.5, 0.75]) / np.median(floor)).any()
     low, middle, high = np.quantile(floor, [0.25, 0.5, 0.75])
     assert (found.floor_seconds, found.floor_spread) == (middle, (high - low) / middle)
@@ -81,7 +81,7 @@ def test_ratio_is_the_median_of_the_rounds_ratios() -> None:
     assert found.error is None
 
 
-def test_who_begins_changes_every_round() -> None:
+def test_the_first_to_run_alternates_each_round() -> None:
     calls: list[str] = []
 
     def note(name: str) -> float:
@@ -93,12 +93,12 @@ def test_who_begins_changes_every_round() -> None:
     assert "".join(calls[2:]) == "fssffssf"
 
 
-def test_a_slow_case_ends_early_and_not_too_early() -> None:
+def test_a_slow_case_stops_after_the_fewest_rounds() -> None:
     assert len(paired(lambda: 1.0, lambda: 1.0, rounds=50, patience=0.0)) == FEWEST
     assert len(paired(lambda: 1.0, lambda: 1.0, rounds=3, patience=0.0)) == 3
 
 
-def test_a_quick_work_is_repeated_within_a_round() -> None:
+def test_quick_work_is_repeated_within_a_round() -> None:
     calls = [0, 0]
 
     def count(which: int) -> None:
@@ -111,7 +111,7 @@ def test_a_quick_work_is_repeated_within_a_round() -> None:
     assert calls[0] == before + 5
 
 
-def test_how_far_the_rounds_of_a_floor_spread_is_told() -> None:
+def test_the_spread_of_the_floor_is_reported() -> None:
     floors = iter([1.0, *(1.0, 2.0, 3.0, 4.0, 5.0)])
     made = Pair(lambda: 1.0, lambda: next(floors))
     found = measured("g", Case("n", "w", "a", lambda: made), rounds=5)
@@ -120,8 +120,8 @@ def test_how_far_the_rounds_of_a_floor_spread_is_told() -> None:
     assert said(measured("g", case(1.0, 1.0))).noise() == "g 0%"
 
 
-def test_the_worst_floor_of_each_group_says_whether_it_was_noisy() -> None:
-    """One noisy floor among many quiet ones is one whose ratio may be wrong."""
+def test_the_noisiest_floor_decides_whether_a_group_is_noisy() -> None:
+    """One noisy floor among many quiet ones can still make its ratio wrong."""
     quiet = [result(name=f"case {i}", floor_spread=0.03) for i in range(9)]
     worst = result(floor_spread=0.22)
     found = said(*quiet[:5], worst, *quiet[5:], result("bias", floor_spread=0.1))
@@ -130,8 +130,8 @@ def test_the_worst_floor_of_each_group_says_whether_it_was_noisy() -> None:
     assert said(*found.results, skipped).noise() == "table 22%, noisy; bias 10%"
 
 
-def test_slices_are_what_they_are_measured_against() -> None:
-    """Each floor does the whole of the work, and both are near the definition in float64."""
+def test_slices_and_their_floors_compute_the_same() -> None:
+    """Each floor does all of the work, and both agree with the definition in float64."""
     made = list(slices.cases(sizes=((2, 3, 5, 8),), steps=((2, 3, 1, 8),)))
     assert len(made) == 4 + 2
     for each in made:
@@ -142,29 +142,31 @@ def test_slices_are_what_they_are_measured_against() -> None:
     assert slices.peak(lambda: np.ones(1000)) >= 8000
 
 
-@pytest.mark.parametrize("peer", ["transformers", "x_transformers"])
-def test_a_missing_peer_is_left_out_and_named(monkeypatch: pytest.MonkeyPatch, peer: str) -> None:
-    for module in [name for name in sys.modules if name.partition(".")[0] == peer]:
+@pytest.mark.parametrize("library", ["transformers", "x_transformers"])
+def test_missing_library_is_skipped_and_reported(
+    monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    for module in [name for name in sys.modules if name.partition(".")[0] == library]:
         monkeypatch.delitem(sys.modules, module)
-    monkeypatch.setitem(sys.modules, peer, None)
+    monkeypatch.setitem(sys.modules, library, None)
     for group in ("table", "rotary", "bias"):
-        theirs = peer.replace("_", "-")
+        theirs = library.replace("_", "-")
         cases = [c for c in TINY[group]() if re.match(rf"{theirs}\b", c.what)]
         assert cases
         for missing in cases:
             found = measured(group, missing, rounds=1)
-            assert found.skipped == f"{peer} is not installed"
-            assert said(found).skipped() == [f"{missing.what}: {peer} is not installed"]
+            assert found.skipped == f"{library} is not installed"
+            assert said(found).skipped() == [f"{missing.what}: {library} is not installed"]
             assert said(found).measured(group) == []
 
 
-def test_a_peer_that_has_changed_is_left_out_and_named() -> None:
+def test_changed_library_is_skipped_and_reported() -> None:
     def make() -> Pair:
         from numpy import no_such_name  # type: ignore[attr-defined]
 
         return Pair(no_such_name, no_such_name)
 
-    found = measured("table", Case("peer", "a peer", "floor", make))
+    found = measured("table", Case("library", "a library", "floor", make))
     assert found.skipped == "numpy has changed"
 
 
@@ -180,7 +182,7 @@ def test_every_case_measures_what_it_says(group: str) -> None:
         assert found.skipped == ""
         assert 0 < found.low <= found.ratio <= found.high
         assert (found.error is not None) is (group in command.WITH_ERROR)
-        # Peers' float32 angles are off by little at small positions, bfloat16 by its rounding.
+        # Other libraries' float32 angles are slightly off at small positions, bfloat16 by rounding.
         assert (found.error or 0.0) < (0.05 if "bfloat16" in found.what else 1e-3)
     assert len(set(names)) == len(names)
 
@@ -197,7 +199,7 @@ def test_ours_is_exact_in_every_group(group: str) -> None:
 
 @pytest.fixture
 def untimed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let what is measured take no time: only its error counts."""
+    """Skip the timing: only errors count."""
     monkeypatch.setattr(measure, "paired", lambda *_, **__: np.ones((1, 2)))
 
 
@@ -208,8 +210,8 @@ def errors(group: str) -> dict[str, float]:
 
 
 @pytest.mark.usefixtures("untimed")
-def test_a_turn_that_goes_wrong_is_seen_in_every_form(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether it makes a new tensor, writes into one that is there, or turns in place."""
+def test_a_wrong_rotation_is_detected_in_every_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it makes a new tensor, writes into an existing one, or rotates in place."""
     turn = RotaryEmbedding.turn
     right = errors("rotary")
     ours = [c.name for c in TINY["rotary"]() if c.what.startswith("`turn`")]
@@ -253,7 +255,7 @@ def test_queries_and_keys_are_both_compared(monkeypatch: pytest.MonkeyPatch, key
     assert made.off(made.subject()) == pytest.approx(3.0, abs=1e-5)
 
 
-def test_what_is_no_number_is_a_large_error() -> None:
+def test_nan_in_a_result_is_a_nan_error() -> None:
     pair = next(TINY["rotary"]()).make()
     assert pair.off is not None
     for place in (0, 1):
@@ -273,7 +275,7 @@ def test_what_is_no_number_is_a_large_error() -> None:
     ],
 )
 @pytest.mark.usefixtures("untimed")
-def test_a_fast_path_that_goes_wrong_is_seen(
+def test_a_wrong_fast_path_is_detected(
     monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, group: str, cases: list[str]
 ) -> None:
     right, path = errors(group), getattr(module, name)
@@ -305,7 +307,7 @@ def test_biases_are_compared_piece_by_piece(monkeypatch: pytest.MonkeyPatch, len
     np.testing.assert_allclose(bias.exact_attention(q, k, v, defined), expected, rtol=0, atol=1e-14)
 
 
-def test_what_was_measured_are_the_cases_of_today() -> None:
+def test_committed_results_cover_todays_cases() -> None:
     found = report.read()
     for group, cases in TINY.items():
         today = [(c.name, c.what, c.against, c.target) for c in cases()]
@@ -313,17 +315,17 @@ def test_what_was_measured_are_the_cases_of_today() -> None:
         assert then == today, f"{group}: run make bench"
 
 
-def test_the_page_has_a_row_for_everything_that_was_measured() -> None:
+def test_the_page_has_a_row_for_every_result() -> None:
     page, found = report.PAGE.read_text(encoding="utf-8"), report.read()
     assert report.rewritten(page, found) == page
     for group in TINY:
         assert f'bench.table("{group}"' in page
 
 
-# Saying what came out
+# Reporting
 
 
-def test_a_report_comes_back_from_its_file(tmp_path: Path) -> None:
+def test_a_report_reads_back_as_it_was_written(tmp_path: Path) -> None:
     found = said(result(), result(name="other", target=1.5), result("bias", skipped="gone"))
     report.write(found, tmp_path / "bench.json")
     assert report.read(tmp_path / "bench.json") == found
@@ -334,25 +336,25 @@ def test_a_report_comes_back_from_its_file(tmp_path: Path) -> None:
     assert [(row["target"], row["ratio"]) for row in found.targets()] == [(1.5, 1.25)]
 
 
-def test_what_is_above_its_target_is_named() -> None:
+def test_missed_targets_are_listed() -> None:
     found = said(
         result(name="fast", target=1.25),
         result(name="slow", target=1.0),
         result(name="free"),
         result(name="gone", target=0.1, skipped="not here"),
     )
-    assert found.missed() == ["slow what"]
+    assert found.missed_targets() == ["slow what"]
 
 
-def test_what_another_run_may_decide_is_named() -> None:
+def test_targets_within_the_noise_are_listed() -> None:
     found = said(
         *(result(name=f"{target}", target=target) for target in (1.19, 1.2, 1.25, 1.5, 1.51)),
         result(name="gone", target=1.25, skipped="not here"),
     )
-    assert found.undecided() == ["1.2 what", "1.25 what", "1.5 what"]
+    assert found.undecided_targets() == ["1.2 what", "1.25 what", "1.5 what"]
 
 
-def test_machine_is_described_even_where_linux_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_machine_is_described_on_any_system(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "processors" in machine()
 
     def nothing(*_: object, **__: object) -> str:
@@ -371,7 +373,7 @@ def test_package_that_is_not_installed_has_no_version(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("ratio", "shown"), [(12.345, "12.3"), (1.234, "1.23"), (0.5, "0.50"), (0.00123, "0.00123")]
 )
-def test_ratio_is_shown_with_digits_that_mean_something(ratio: float, shown: str) -> None:
+def test_ratio_is_shown_with_meaningful_digits(ratio: float, shown: str) -> None:
     assert report.printed(ratio) == shown
 
 
@@ -408,7 +410,7 @@ The end.
 """
 
 
-def test_rows_of_the_page_are_those_that_were_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_of_the_page_are_replaced_by_the_results(monkeypatch: pytest.MonkeyPatch) -> None:
     found = said(
         result(target=1.5),
         result("bias", "seen", ratio=0.00123, low=0.001, high=0.002),
@@ -421,7 +423,7 @@ def test_rows_of_the_page_are_those_that_were_measured(monkeypatch: pytest.Monke
     assert "| seen what | floor | 0.00123 | 0.00100 | 0.00200 |" in page
     assert page.endswith("\n\nThe end.\n")
     assert report.rewritten(page, found) == page
-    # And each of their numbers is the one that the check finds.
+    # And the check finds the same numbers.
     monkeypatch.setattr("builtins.given", found, raising=False)
     assert corrections(page) == []
     wrong = page.replace("1.25 | 1.20", "1.26 | 1.20")
@@ -465,12 +467,12 @@ def test_command_with_a_name_writes_nothing(tiny: Path) -> None:
     assert list(tiny.iterdir()) == []
 
 
-def test_command_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_group_lists_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match=r"^no group speed; there are table, rotary, "):
         command.main(["speed"])
 
 
-def test_command_shows_what_was_left_out_and_what_is_above(
+def test_command_shows_skipped_cases_and_missed_targets(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     command.show(said(result(target=1.0), result(name="gone", skipped="not here")), ["table"])
@@ -484,7 +486,7 @@ def test_command_shows_what_was_left_out_and_what_is_above(
     assert "interquartile range of the noisiest floor in each group: table 50%, noisy" in printed
 
 
-def test_threads_that_cannot_be_pinned_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_that_cannot_be_pinned_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     assert command.use_one_thread() == "one thread"
     monkeypatch.setattr(torch, "set_num_threads", lambda _: None)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 4)
@@ -502,14 +504,14 @@ def test_graphics_card_is_named_where_there_is_one(monkeypatch: pytest.MonkeyPat
     assert command.gpu_name() == ""
 
 
-def test_a_device_that_works_by_itself_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_asynchronous_devices_are_synchronized(monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[int] = []
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: waits.append(1))
     assert rotary.waited(lambda: "done", torch.empty(1, device="meta"))() == "done"
     assert waits == [1]
 
 
-def test_groups_are_measured_in_a_process_of_their_own() -> None:
+def test_groups_are_measured_in_their_own_process() -> None:
     found = command.in_a_process("import", rounds=1)
     assert found["threads"] == "one thread"
     assert [r["name"] for r in found["results"]] == ["posenc"]

@@ -1,4 +1,4 @@
-"""The committed picture of the book is what its script draws, and says what the home page says."""
+"""The committed preview card is what its script draws, with the words of the home page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_the_committed_picture_is_what_the_script_draws() -> None:
     assert card.apart(card.CARD) <= (1.0 if unlike_pinned() else 0.0)
 
 
-def test_the_picture_has_the_size_and_weight_that_others_expect() -> None:
+def test_the_card_has_the_standard_size_and_is_small() -> None:
     assert size(card.CARD) == card.SIZE == (1200, 630)
     assert card.CARD.stat().st_size < 60_000
 
@@ -29,7 +29,7 @@ def test_the_picture_says_what_the_home_page_says() -> None:
     assert f"# {card.TITLE}\n\n{card.LEAD}\n" in home
 
 
-def test_another_picture_is_noticed_and_drawn_again(
+def test_a_different_card_is_detected_and_redrawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = tmp_path / "card.png"

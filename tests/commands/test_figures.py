@@ -1,4 +1,4 @@
-"""Every committed figure is what its script draws, every figure is whole, and every one is used."""
+"""Every committed figure is what its script draws, is complete, and is shown on a page."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def test_every_committed_file_belongs_to_a_script() -> None:
 
 
 @pytest.mark.parametrize("stem", STEMS)
-def test_every_figure_is_shown_with_words_for_those_who_do_not_see_it(stem: str) -> None:
+def test_every_figure_is_shown_with_alt_text(stem: str) -> None:
     shown = [alt for alt, path in images() if Path(path).name == f"{stem}-light.svg"]
     assert shown, f"no page shows {stem}"
     assert all(alt.strip() for alt in shown), f"{stem} is shown without words"
 
 
 @pytest.mark.parametrize("stem", STEMS)
-def test_wide_and_phone_drawings_have_the_sizes_their_script_says(stem: str) -> None:
+def test_wide_and_phone_drawings_have_the_sizes_of_their_script(stem: str) -> None:
     script = load(SCRIPTS / f"{stem}.py")
     for variant in VARIANTS:
         said = script.PHONE if variant.startswith("phone") else script.SIZE
@@ -62,18 +62,18 @@ def test_wide_and_phone_drawings_have_the_sizes_their_script_says(stem: str) -> 
 
 
 @pytest.mark.parametrize("stem", STEMS)
-def test_drawings_carry_no_date_and_no_program(stem: str) -> None:
+def test_drawings_contain_no_metadata(stem: str) -> None:
     for variant in VARIANTS:
         text = picture_file(stem, variant).read_text(encoding="utf-8")
         assert not re.search("<metadata|<dc:|Created with", text)
 
 
-def test_a_script_prints_the_same_bytes_each_time() -> None:
+def test_drawing_is_deterministic() -> None:
     first, second = (printed(load(WAVES), "dark") for _ in range(2))
     assert first == second
 
 
-# Planted faults: each changes what a copy of a script draws, and the check must say where.
+# Planted faults: each changes what a copy of a script draws, and the check must name the place.
 
 
 @pytest.mark.parametrize(
@@ -132,10 +132,10 @@ def test_a_drawing_edited_by_hand_is_reported_where_bytes_are_compared(tmp_path:
     )
 
 
-# What counts as a difference, and what is read from a drawing.
+# Differences, and the data read from a drawing.
 
 
-def test_the_noise_of_another_processor_is_no_difference() -> None:
+def test_floating_point_noise_is_not_a_difference() -> None:
     assert list(differences([0.123456, 0.0], [0.123457 * (1 - 8e-6), 1e-12])) == []
 
 
@@ -149,20 +149,20 @@ def test_the_noise_of_another_processor_is_no_difference() -> None:
         ([1], ["1"], '[0]: committed 1, drawn "1"'),
     ],
 )
-def test_a_difference_says_where_it_is_and_what_is_there(
+def test_a_difference_names_its_place_and_both_values(
     there: object, here: object, said: str
 ) -> None:
     assert list(differences(there, here)) == [said]
 
 
-def test_what_cannot_be_read_cannot_be_drawn() -> None:
+def test_a_plot_whose_data_cannot_be_read_is_an_error() -> None:
     figure = Figure()
     figure.add_subplot().scatter([0, 1], [0, 1])
     with pytest.raises(TypeError, match=r"cannot read the data of"):
         plotted(figure)
 
 
-def test_data_are_written_one_plain_list_a_line() -> None:
+def test_data_are_written_one_flat_list_per_line() -> None:
     data = {"rows": [[1, 2], [3, 4]], "words": ["−1"], "none": []}
     text = as_text(data)
     assert json.loads(text) == data
@@ -188,7 +188,7 @@ def test_the_command_finds_the_committed_figure_up_to_date() -> None:
 
 
 @pytest.mark.parametrize(("found", "status"), [([], 0), (["light: other"], 1)])
-def test_the_command_says_by_its_status_what_a_check_has_found(
+def test_the_exit_status_of_a_check_reports_faults(
     found: list[str],
     status: int,
     monkeypatch: pytest.MonkeyPatch,
@@ -200,7 +200,7 @@ def test_the_command_says_by_its_status_what_a_check_has_found(
     assert capsys.readouterr().err.splitlines() == [f"waves: {one}" for one in found]
 
 
-def test_the_command_names_the_figures_there_are_when_asked_for_another(
+def test_an_unknown_figure_lists_the_known_ones(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["figures", "wave"])
@@ -214,7 +214,7 @@ def test_the_command_names_the_figures_there_are_when_asked_for_another(
 
 
 @pytest.mark.parametrize(("stem", "window"), [("clocks", "44.98em"), ("waves", "59.98em")])
-def test_an_image_becomes_a_light_and_a_dark_picture_each_wide_and_for_phones(
+def test_an_image_becomes_light_and_dark_pictures_for_wide_windows_and_phones(
     stem: str, window: str
 ) -> None:
     width, height = size(FIGURES / f"{stem}-light.svg")
@@ -247,7 +247,7 @@ def test_other_images_are_left_alone() -> None:
         ("![Two.](figures/tides-light.svg)", r"tides-light\.svg is missing; `make figures`"),
     ],
 )
-def test_a_figure_that_is_not_all_there_stops_the_build(text: str, said: str) -> None:
+def test_an_incomplete_figure_stops_the_build(text: str, said: str) -> None:
     with pytest.raises(FigureError, match=said):
         markdown(text)
 
@@ -259,7 +259,7 @@ def test_a_drawing_without_a_size_stops_the_build(tmp_path: Path) -> None:
         markdown("![Two curves.](figures/waves-light.svg)", folder)
 
 
-def test_a_built_page_points_at_drawings_that_were_built(tmp_path: Path) -> None:
+def test_a_built_page_links_to_existing_drawings(tmp_path: Path) -> None:
     """A page in a folder of its own: addresses are rewritten by the builder, then expanded."""
     copied(tmp_path / "docs", "waves")
     page = tmp_path / "docs" / "rooms" / "page.md"
@@ -287,7 +287,7 @@ def printed(script: Script, variant: str) -> bytes:
 
 
 def changed_copy(folder: Path, stem: str, written: str, planted: str) -> Path:
-    """Return a copy of a figure's script in which something else is written."""
+    """Return a copy of a figure's script with one passage replaced."""
     text = (SCRIPTS / f"{stem}.py").read_text(encoding="utf-8")
     assert written in text
     path = folder / f"{stem}.py"

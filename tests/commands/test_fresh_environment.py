@@ -1,4 +1,4 @@
-"""What needs only the package and pytest runs in an environment that has nothing else."""
+"""With nothing but the package and pytest installed, its tests run or name what is missing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scripts import ROOT
 from scripts.setup.environment import UNREACHABLE
 
 CHECKOUT = ("LICENSE", "README.md", "conftest.py", "posenc", "pyproject.toml", "scripts")
-# As an address: pip takes a path with a space in it for two.
+# As a URL: pip would split a path at its spaces.
 PINNED = os.environ | {"PIP_CONSTRAINT": (ROOT / "constraints.txt").as_uri()}
 
 
@@ -42,7 +42,7 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_examples_of_the_numpy_modules_pass_and_torch_is_named(checkout: Path) -> None:
+def test_numpy_examples_pass_and_torch_is_named_as_missing(checkout: Path) -> None:
     done = run(checkout, ".venv/bin/pytest", "--doctest-modules", "posenc")
     modules = [
         *(
@@ -58,6 +58,6 @@ def test_examples_of_the_numpy_modules_pass_and_torch_is_named(checkout: Path) -
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 30  # type: ignore[index]
 
 
-def test_a_page_names_what_its_check_needs(checkout: Path) -> None:
+def test_checking_a_page_names_the_missing_packages(checkout: Path) -> None:
     done = run(checkout, ".venv/bin/pytest", "README.md")
     assert "pages need sybil: pip install -c constraints.txt -e '.[docs,test]'" in done.stdout

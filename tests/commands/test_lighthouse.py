@@ -1,4 +1,4 @@
-"""What a page weighs is held, and of its scores those that no machine's speed touches."""
+"""Page weights have limits, and so have the scores that do not depend on speed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FLOOR = 95
 
 @pytest.fixture(scope="module")
 def read(site: Site, browser: Browser) -> Iterator[tuple[Weight, Page]]:
-    """Open the chapter on a phone, and read it to its end once all of it has been laid out."""
+    """Open the chapter on a phone, and scroll to its end once it is laid out."""
     with hosted(site.folder) as host, opened(host, CHAPTER, browser) as page:
         page.wait_for_function(LAID_OUT)
         yield weighed(host, CHAPTER, page), page
@@ -37,12 +37,16 @@ def read(site: Site, browser: Browser) -> Iterator[tuple[Weight, Page]]:
 def test_a_first_chapter_opens_under_its_limit(read: tuple[Weight, Page]) -> None:
     found, _ = read
     assert sum(found.opened.values()) == found.total < report.LIMIT, found.opened
-    assert found.opened["pictures"] < 20_000 < found.read - found.total  # figures come when seen
+    assert (
+        found.opened["pictures"] < 20_000 < found.read - found.total
+    )  # figures load when scrolled to
     assert min(found.opened[kind] for kind in ("HTML", "style", "scripts", "typefaces")) > 5000
 
 
-def test_a_page_is_accessible_and_well_kept(site: Site, browser: Browser) -> None:
-    """A small one: what axe-core finds on all others it finds in tests/site/test_every_page.py."""
+def test_a_page_scores_well_in_accessibility_best_practices_and_seo(
+    site: Site, browser: Browser
+) -> None:
+    """One small page; axe-core runs on every page in tests/site/test_every_page.py."""
     del browser  # without one this is skipped; Lighthouse starts its own
     with hosted(site.folder) as host:
         found = audit(host.url + "explore/", ["accessibility", "best-practices", "seo"])
@@ -60,7 +64,7 @@ def test_the_page_prints_what_was_measured() -> None:
         assert f'site.table("{name}")' in page
 
 
-def test_what_was_measured_are_the_pages_of_today_with_the_pinned_tools() -> None:
+def test_committed_results_cover_todays_pages_with_the_pinned_tools() -> None:
     found = report.read()
     assert [one.path for one in found.weights] == list(report.NAMES)
     assert [one.path for one in found.scores] == list(report.NAMES)
@@ -69,7 +73,7 @@ def test_what_was_measured_are_the_pages_of_today_with_the_pinned_tools() -> Non
         assert found.versions[name] == locked[f"node_modules/{name}"]["version"], "make lighthouse"
 
 
-# Saying what came out
+# Reporting
 
 
 def said() -> report.Report:
@@ -89,19 +93,19 @@ def said() -> report.Report:
     )
 
 
-def test_a_report_comes_back_from_its_file(tmp_path: Path) -> None:
+def test_a_report_reads_back_as_it_was_written(tmp_path: Path) -> None:
     report.write(said(), tmp_path / "lighthouse.json")
     assert report.read(tmp_path / "lighthouse.json") == said()
 
 
-def test_a_report_names_what_is_short_of_its_aim() -> None:
-    assert said().missed() == [
+def test_missed_goals_are_listed() -> None:
+    assert said().missed_goals() == [
         "chapter 1: performance 97, not 98",
         "chapter 1: best practices 99, not 100",
     ]
     moved = replace(said().scores[0], performance=98, best_practices=100, shift=0.02)
     heavy = replace(said().weights[0], opened={"HTML": 250_000})
-    assert replace(said(), scores=(moved,), weights=(heavy,)).missed() == [
+    assert replace(said(), scores=(moved,), weights=(heavy,)).missed_goals() == [
         "chapter 1: moves by 0.020",
         "chapter 1: 250 KB",
     ]
@@ -120,7 +124,7 @@ def test_tables_hold_the_numbers_of_a_report() -> None:
     assert [row["KB"] for row in found.table("run")] == pytest.approx([1600.0, 1.6, 1601.6])
 
 
-def test_rows_of_the_page_are_those_that_were_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_of_the_page_are_replaced_by_the_results(monkeypatch: pytest.MonkeyPatch) -> None:
     page = "```pycon\n>>> site = given\n```\n\n"
     for name, head in report.HEADS.items():
         rule = "|".join(["---", *["--:"] * head.count("|")])
@@ -149,7 +153,7 @@ def test_every_file_of_a_site_is_in_one_part(tmp_path: Path) -> None:
     assert [(part.files, part.bytes) for part in found] == [(1, 7)] * len(report.PARTS)
 
 
-def test_faults_are_what_costs_a_point_outside_performance() -> None:
+def test_faults_are_weighted_audits_that_fail_outside_performance() -> None:
     references = [{"id": name, "weight": weight} for name, weight in (("a", 3), ("b", 1), ("c", 0))]
     found = {
         "categories": {
@@ -177,12 +181,12 @@ SHIFT = """() => new Promise(done => {
 })"""
 
 
-def test_what_waits_below_is_laid_out_before_it_is_reached(read: tuple[Weight, Page]) -> None:
+def test_deferred_layout_does_not_shift_the_page(read: tuple[Weight, Page]) -> None:
     _, page = read
     assert page.evaluate(SHIFT) <= report.MOST_SHIFT
 
 
-def test_who_is_led_to_a_place_finds_it_and_it_stays(site: Site, browser: Browser) -> None:
+def test_a_link_to_a_heading_lands_there_without_layout_shift(site: Site, browser: Browser) -> None:
     with hosted(site.folder) as host, opened(host, f"{CHAPTER}#pictures", browser) as page:
         assert page.evaluate(LAID_OUT)
         top = page.locator("#pictures").evaluate("place => place.getBoundingClientRect().top")

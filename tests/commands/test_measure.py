@@ -1,4 +1,4 @@
-"""The measuring machinery: it learns, does not leak, goes on, and tells what is torn."""
+"""The measurement: models learn, no data leaks, runs resume, and damaged files are reported."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def a_result(into: Path, method: str = "rope", task: str = "language") -> dict[s
     return result_files.stamped({**found, "seconds": 1.0})
 
 
-# What is read
+# Data
 
 
 def test_no_byte_that_is_evaluated_was_trained_on() -> None:
     assert not torch.equal(TEXT.training[: len(TEXT.held_out)], TEXT.held_out)
     whole = torch.cat([TEXT.training, TEXT.held_out])
     assert len(whole) == TEXT.facts()["bytes"]
-    # Places in place of bytes: which ones do training and evaluation touch?
+    # Positions in place of bytes, to see which ones training and evaluation use.
     places = torch.arange(len(whole))
     seen = torch.cat(
         [language.batch(places[: len(TEXT.training)], SMALL, 0, s).flatten() for s in range(500)]
@@ -96,7 +96,7 @@ def test_surprise_is_the_mean_over_windows_at_each_place() -> None:
     torch.testing.assert_close(found, exact.mean(dim=0), rtol=1e-5, atol=0)
 
 
-def test_a_model_that_knows_nothing_is_surprised_by_a_byte_of_256() -> None:
+def test_a_model_of_zeros_has_the_entropy_of_256_equal_bytes() -> None:
     model = small_model("none")
     with torch.no_grad():
         for weights in model.parameters():
@@ -105,11 +105,11 @@ def test_a_model_that_knows_nothing_is_surprised_by_a_byte_of_256() -> None:
     assert found["by_length"] == {"16": round(math.log(256), 5), "32": round(math.log(256), 5)}
 
 
-# What is compared
+# Variants
 
 
-def test_alibis_bias_is_in_the_weights_that_a_model_attends_with() -> None:
-    """With all queries zero nothing but the bias is left: weights fall by a constant factor."""
+def test_alibi_bias_reaches_the_attention_weights() -> None:
+    """With zero queries only the bias is left, so weights fall by a constant factor."""
     model = small_model("alibi")
     ids = TEXT.held_out[None, :10]
     projection = attention_of(model).query_key_value
@@ -123,7 +123,7 @@ def test_alibis_bias_is_in_the_weights_that_a_model_attends_with() -> None:
 
 
 @pytest.mark.parametrize("method", TRAINED)
-def test_at_the_length_of_training_every_variant_is_the_model(method: str) -> None:
+def test_every_variant_equals_the_model_at_the_training_length(method: str) -> None:
     model, ids = small_model(method), TEXT.held_out[None, :16]
     for variant in VARIANTS[method].values():
         made = variant(model, 16, 16)
@@ -131,7 +131,9 @@ def test_at_the_length_of_training_every_variant_is_the_model(method: str) -> No
 
 
 @pytest.mark.parametrize("name", [*VARIANTS["rope"]][1:])
-def test_beyond_it_a_variant_is_another_model_and_leaves_the_first(name: str) -> None:
+def test_variants_differ_beyond_the_training_length_and_leave_the_model_unchanged(
+    name: str,
+) -> None:
     model, ids = small_model("rope"), TEXT.held_out[None, :32]
     before = model(ids)
     made = VARIANTS["rope"][name](model, 16, 32)
@@ -139,7 +141,7 @@ def test_beyond_it_a_variant_is_another_model_and_leaves_the_first(name: str) ->
     assert torch.equal(model(ids), before)
 
 
-def test_interpolated_positions_read_a_text_of_twice_the_length_at_halves() -> None:
+def test_interpolation_halves_positions_at_twice_the_length() -> None:
     model, ids = small_model("rope"), TEXT.held_out[None, :31]
     made = VARIANTS["rope"]["rope, interpolated"](model, 16, 32)
     layer, halves = attention_of(model).rope, attention_of(made).rope
@@ -159,7 +161,7 @@ def test_interpolated_positions_read_a_text_of_twice_the_length_at_halves() -> N
         ("rope, YaRN as released", "pairs", 32),
     ],
 )
-def test_yarn_turns_by_its_ramp_and_multiplies_scores_by_the_square_of_its_temperature(
+def test_yarn_scales_frequencies_by_its_ramp_and_scores_by_its_squared_temperature(
     name: str, ramp: str, fast: float
 ) -> None:
     model = small_model("rope")
@@ -207,7 +209,7 @@ def test_an_encoder_without_positions_answers_every_order_alike() -> None:
     assert (decoder(ids)[:, -1] - decoder(shuffled)[:, -1]).abs().max() > 1e-4
 
 
-def test_shares_of_right_answers_are_counted() -> None:
+def test_accuracy_is_the_share_of_right_answers() -> None:
     model = order.model(SMALL, "none", 32, 0)
     with torch.no_grad():
         model.embedding.token_embedding.weight.zero_()
@@ -232,7 +234,7 @@ def test_the_loss_falls(method: str, tmp_path: Path) -> None:
     assert sum(losses[-5:]) < 0.8 * sum(losses[:5])
 
 
-def test_a_stopped_run_goes_on_as_if_it_had_not_been(
+def test_a_resumed_run_equals_an_uninterrupted_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(training, "SAVE_EVERY", 5)
@@ -247,7 +249,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_been(
     whole, stopped = small_model("rope"), small_model("rope")
     with pytest.raises(KeyboardInterrupt):
         train(stopped, loss, SMALL, tmp_path / "c.pt", "mine")
-    gone_on = small_model("rope", seed=1)  # whatever it was, it becomes what was kept
+    gone_on = small_model("rope", seed=1)  # its weights are replaced by the checkpoint
     losses = train(gone_on, loss, SMALL, tmp_path / "c.pt", "mine")
     assert steps == [*range(8), *range(5, 12)]
     assert losses == train(whole, loss, SMALL, tmp_path / "other.pt", "mine")
@@ -256,7 +258,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_been(
 
 
 @pytest.mark.parametrize("spoil", ["another stamp", "torn"])
-def test_what_was_kept_of_something_else_is_not_taken_up(spoil: str, tmp_path: Path) -> None:
+def test_foreign_and_damaged_checkpoints_are_ignored(spoil: str, tmp_path: Path) -> None:
     path, begun = tmp_path / "c.pt", []
 
     def loss(model: torch.nn.Module, step: int) -> torch.Tensor:
@@ -272,7 +274,7 @@ def test_what_was_kept_of_something_else_is_not_taken_up(spoil: str, tmp_path: P
     assert begun == [0, 1, 2]
 
 
-def test_the_rate_rises_falls_and_is_one_for_all() -> None:
+def test_the_learning_rate_warms_up_and_decays() -> None:
     rates = [training.rate(SMALL, step) for step in range(SMALL.steps)]
     assert rates[: SMALL.warm_up] == [SMALL.rate / 2, SMALL.rate]
     assert max(rates) == SMALL.rate
@@ -308,7 +310,7 @@ def test_training_is_as_the_page_says(tmp_path: Path, monkeypatch: pytest.Monkey
 # Results
 
 
-def test_a_result_says_what_it_was_made_with(tmp_path: Path) -> None:
+def test_a_result_records_how_it_was_made(tmp_path: Path) -> None:
     found = a_result(tmp_path)
     assert set(found) == result_files.KEYS
     assert found["settings"] == asdict(SMALL)
@@ -322,7 +324,7 @@ def test_a_result_says_what_it_was_made_with(tmp_path: Path) -> None:
     assert result_files.read(tmp_path / "r.json") == found
 
 
-def test_a_torn_file_and_one_of_another_format_are_named(tmp_path: Path) -> None:
+def test_damaged_and_foreign_result_files_are_named(tmp_path: Path) -> None:
     path, whole = tmp_path / "language-rope-0.json", a_result(tmp_path)
     texts = {
         "is damaged": json.dumps(whole)[:-30],
@@ -340,7 +342,7 @@ def test_a_torn_file_and_one_of_another_format_are_named(tmp_path: Path) -> None
             result_files.read(path)
 
 
-def test_a_full_disk_leaves_the_result_that_was_there(
+def test_a_full_disk_keeps_the_existing_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "r.json"
@@ -376,9 +378,7 @@ def here(tmp_path: Path) -> Path:
     return tmp_path / "results"
 
 
-def test_what_is_missing_is_made_and_nothing_else(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_only_missing_results_are_computed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     measure = [*OPTIONS, "--into", str(here)]
     command.main(measure)
     assert "0 of 8 results exist" in capsys.readouterr().err
@@ -403,12 +403,12 @@ def test_what_is_missing_is_made_and_nothing_else(
         (["--steps", "10"], "another folder: --into"),
     ],
 )
-def test_what_cannot_be_asked_for_is_said(options: list[str], said: str) -> None:
+def test_invalid_options_are_reported(options: list[str], said: str) -> None:
     with pytest.raises(SystemExit, match=said):
         command.main(options)
 
 
-def test_a_torn_result_stops_the_command_and_stays(here: Path) -> None:
+def test_a_damaged_result_stops_the_command_and_is_kept(here: Path) -> None:
     here.mkdir()
     (here / "language-alibi-0.json").write_text("{", "utf-8")
     with pytest.raises(SystemExit, match=r"language-alibi-0\.json is damaged; delete it"):
@@ -416,13 +416,13 @@ def test_a_torn_result_stops_the_command_and_stays(here: Path) -> None:
     assert [path.name for path in here.iterdir()] == ["language-alibi-0.json"]
 
 
-def test_a_result_of_other_settings_is_not_taken_for_this_one(here: Path, tmp_path: Path) -> None:
+def test_a_result_with_other_settings_is_rejected(here: Path, tmp_path: Path) -> None:
     result_files.write(here / "language-alibi-0.json", a_result(tmp_path, "alibi"))
     with pytest.raises(SystemExit, match="has other settings; delete it, or name another folder"):
         command.main([*OPTIONS, "--into", str(here)])
 
 
-def test_a_full_disk_is_said_and_finished_results_stay(
+def test_a_full_disk_is_reported_and_finished_results_are_kept(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write = result_files.write
@@ -440,7 +440,7 @@ def test_a_full_disk_is_said_and_finished_results_stay(
     assert [*here.iterdir()] == written
 
 
-def test_two_folders_do_not_share_what_is_unfinished(here: Path, tmp_path: Path) -> None:
+def test_two_folders_share_no_checkpoint(here: Path, tmp_path: Path) -> None:
     kept = {
         run.checkpoint
         for into in (here, tmp_path / "other", result_files.RESULTS)
@@ -454,7 +454,7 @@ CLUSTERS = {"dask": "distributed", "ray": "ray"}
 
 
 @pytest.mark.parametrize("scheduler", CLUSTERS)
-def test_an_engine_that_is_not_installed_is_named(
+def test_missing_scheduler_is_named(
     scheduler: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def absent(name: str) -> None:
@@ -465,7 +465,7 @@ def test_an_engine_that_is_not_installed_is_named(
         command.main([*OPTIONS, "--into", str(here), "--scheduler", scheduler])
 
 
-def test_what_a_run_cannot_import_is_not_blamed_on_the_engine(
+def test_an_import_error_in_a_run_is_not_blamed_on_the_scheduler(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     distributed = MagicMock()
@@ -479,10 +479,10 @@ def test_what_a_run_cannot_import_is_not_blamed_on_the_engine(
         command.main([*OPTIONS, "--into", str(here), "--scheduler", "dask"])
 
 
-def test_a_dask_worker_of_two_threads_is_refused(
+def test_a_dask_worker_with_two_threads_is_rejected(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They would draw from one generator, and the results would be others."""
+    """Two threads would share one generator, which would change the results."""
     distributed = MagicMock()
     client = distributed.Client.return_value.__enter__.return_value
     client.nthreads.return_value = {"tcp://one:1": 1, "tcp://other:1": 2}
@@ -502,7 +502,7 @@ PATIENCE = 600  # seconds, on a busy machine
 
 
 def computed(process: psutil.Process, name: str) -> float:
-    """Return for how many seconds a process of this name has computed; 0 once it has ended."""
+    """Return the CPU seconds of a process with this name, or 0 if it has ended."""
     try:
         return float(process.cpu_times().user) if name in " ".join(process.cmdline()) else 0.0
     except psutil.Error:
@@ -510,7 +510,7 @@ def computed(process: psutil.Process, name: str) -> float:
 
 
 @pytest.mark.parametrize("scheduler", CLUSTERS)
-def test_a_cluster_that_loses_a_worker_makes_the_results_of_the_default(
+def test_a_cluster_that_loses_a_worker_gives_the_default_results(
     scheduler: str, here: Path, tmp_path: Path
 ) -> None:
     if not importlib.util.find_spec(CLUSTERS[scheduler]):
@@ -523,7 +523,7 @@ def test_a_cluster_that_loses_a_worker_makes_the_results_of_the_default(
 
     with Popen(measure, stderr=PIPE, **options) as process:
         begun = time.monotonic()
-        while not [*here.glob("unfinished/*.pt")]:  # until one is in the middle
+        while not [*here.glob("unfinished/*.pt")]:  # until a run is under way
             assert process.poll() is None, process.communicate()
             assert time.monotonic() - begun < PATIENCE
             time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""The probe of what makes results: a planted fault shows in it, and a processor's rounding not."""
+"""The probe of the measuring code detects planted faults and ignores rounding."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ ANSWER = (5.0, 0.25)
 
 
 def larger(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function with all that it returns one in a hundred larger."""
+    """Return the function with its results enlarged by one percent."""
     return lambda *given, **named: 1.01 * function(*given, **named)
 
 
 @pytest.fixture
 def asked_anew() -> Iterator[None]:
-    """Forget the answers of the code as it is, and then those of the fault."""
+    """Clear the cached answers before and after the fault is planted."""
     probe.cache_clear()
     yield
     probe.cache_clear()
@@ -42,7 +42,7 @@ def asked_anew() -> Iterator[None]:
         ("shaw", "posenc.nn.relative.RelativePositionEmbedding.scores"),
     ],
 )
-def test_fault_of_one_in_a_hundred_shows_in_the_probe(
+def test_a_fault_of_one_percent_shows_in_the_probe(
     method: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sound = probe("language", method)
@@ -68,7 +68,7 @@ def test_answers_are_alike_up_to_rounding(theirs: tuple[float, ...], alike: bool
     assert is_like(theirs, ANSWER) is alike
 
 
-def test_code_is_told_apart_to_the_letter(tmp_path: Any) -> None:
+def test_any_edit_of_the_code_changes_its_digest(tmp_path: Any) -> None:
     (tmp_path / "posenc").mkdir()
     module = tmp_path / "posenc" / "rotary.py"
     module.write_text("x = 1\n", "utf-8")

@@ -11,7 +11,7 @@ import pytest
 
 from scripts import ROOT
 
-# From the ground up: a room imports rooms that stand before it, and none that stands after it.
+# From the ground up: a room imports only rooms listed before it.
 FLOORS = (
     "posenc",
     "scripts",  # what all rooms share: the folders
@@ -31,13 +31,13 @@ DECLARED = re.compile(r"^Imports: (.+?)\.(?:\s|$)", re.M)
 
 
 def room_of(module: str) -> str:
-    """Return the room in which a module stands."""
+    """Return the room of a module."""
     first, *inner = module.split(".")
     return f"{first}.{inner[0]}" if first == "scripts" and inner else first
 
 
 def imported(path: Path) -> Iterator[str]:
-    """Yield the modules of the project that a file imports, wherever in it."""
+    """Yield the modules that a file imports, anywhere in it."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -1,4 +1,4 @@
-"""What a machine lacks is said in words that help, and what is half done is made good."""
+"""Setup says in helpful words what a machine lacks, and repairs an interrupted installation."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from scripts.setup.node import executable
 from scripts.site import serve as server
 
 SETUP = ROOT / "scripts" / "setup" / "environment.py"
-DEAD = "http://127.0.0.1:9/simple"  # the discard port: nobody answers
+DEAD = "http://127.0.0.1:9/simple"  # the discard port, where nothing answers
 
 
 def bare_checkout(folder: Path) -> Path:
-    """Return a checkout with only what the set-up reads, in a folder with a space in its name."""
+    """Return a checkout of only the files that setup reads; its folder's name has a space."""
     root = folder / "bare checkout"
     (root / "scripts" / "setup").mkdir(parents=True)
     shutil.copy(SETUP, root / "scripts" / "setup")
@@ -45,7 +45,7 @@ def bare(tmp_path: Path) -> Path:
 
 
 def module_of(root: Path) -> Any:
-    """Return a checkout's own set-up as a module, so that what it makes is made there."""
+    """Return a checkout's own setup as a module, so that it works in that checkout."""
     spec = importlib.util.spec_from_file_location(
         "setup_of_a_copy", root / "scripts" / "setup" / "environment.py"
     )
@@ -56,7 +56,7 @@ def module_of(root: Path) -> Any:
 
 
 def run_setup(root: Path, *extras: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a checkout's set-up on an empty PATH, where no index and no registry answers."""
+    """Run a checkout's setup with an empty PATH and without a reachable index."""
     lonely = {"PATH": str(root / "bin"), "PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": DEAD}
     return subprocess.run(
         [sys.executable, root / "scripts" / "setup" / "environment.py", *extras],
@@ -68,7 +68,7 @@ def run_setup(root: Path, *extras: str, **environment: str) -> subprocess.Comple
 
 
 def ask_for(root: Path, version: str) -> None:
-    """Make a checkout ask for a later Python than there is."""
+    """Make a checkout require a Python that does not exist yet."""
     script = root / "scripts" / "setup" / "environment.py"
     text = script.read_text(encoding="utf-8")
     assert "OLDEST = (3, 11)" in text
@@ -76,17 +76,17 @@ def ask_for(root: Path, version: str) -> None:
 
 
 def program(path: Path, script: str) -> None:
-    """Write a small program of the shell."""
+    """Write a small shell script."""
     path.parent.mkdir(exist_ok=True)
     path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     path.chmod(0o755)
 
 
-def test_python_3_6_can_read_the_set_up() -> None:
+def test_the_setup_script_parses_in_python_3_6() -> None:
     ast.parse(SETUP.read_text(encoding="utf-8"), feature_version=(3, 6))
 
 
-def test_an_old_python_is_told_what_to_do(bare: Path) -> None:
+def test_an_old_python_gets_instructions(bare: Path) -> None:
     ask_for(bare, "(3, 99)")
     done = run_setup(bare)
     assert done.returncode == 1
@@ -104,7 +104,7 @@ def test_a_newer_python_on_the_path_takes_over(bare: Path) -> None:
 
 
 def make(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run make in a checkout as a reader would, whatever make runs this test."""
+    """Run make in a checkout as a reader would, even if make runs this test."""
     shutil.copy(ROOT / "Makefile", root)
     return subprocess.run(
         ["make", *words],
@@ -117,7 +117,7 @@ def make(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("python", ["exit 127", "echo SyntaxError >&2; exit 1"])
-def test_make_says_that_there_is_no_python_3(bare: Path, python: str) -> None:
+def test_make_reports_a_missing_python_3(bare: Path, python: str) -> None:
     program(bare / "python3", python)
     done = make(bare, "site", "PYTHON=./python3")
     assert done.returncode == 2
@@ -127,7 +127,7 @@ def test_make_says_that_there_is_no_python_3(bare: Path, python: str) -> None:
 
 
 @pytest.mark.parametrize("old", ["(2, 7)", "(3, 5)"])
-def test_make_asks_nothing_of_a_python_that_cannot_read_the_set_up(bare: Path, old: str) -> None:
+def test_make_runs_no_setup_in_a_python_too_old_to_parse_it(bare: Path, old: str) -> None:
     question = f'exec {sys.executable} -c "import sys; sys.version_info = {old}; $2"'
     program(bare / "python3", f'test "$1" = -c && {question} || echo "it was run"')
     done = make(bare, "setup", "PYTHON=./python3")
@@ -147,12 +147,12 @@ def test_make_asks_nothing_of_a_python_that_cannot_read_the_set_up(bare: Path, o
         ("types", " test"),
     ],
 )
-def test_only_who_tests_waits_for_the_tests_tools(bare: Path, goal: str, arguments: str) -> None:
+def test_only_test_targets_install_the_test_extra(bare: Path, goal: str, arguments: str) -> None:
     told = make(bare, "--dry-run", goal).stdout.splitlines()
     assert f"python3 scripts/setup/environment.py{arguments}" in [line.strip() for line in told]
 
 
-def test_a_python_without_venv_is_told_what_to_install(bare: Path) -> None:
+def test_a_missing_venv_module_names_the_package_to_install(bare: Path) -> None:
     (bare / "ensurepip.py").write_text("raise ImportError", encoding="utf-8")
     done = run_setup(bare, PYTHONPATH=str(bare))
     assert done.returncode == 1
@@ -162,14 +162,14 @@ def test_a_python_without_venv_is_told_what_to_install(bare: Path) -> None:
 
 @pytest.fixture(scope="module")
 def offline(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
-    """Return a checkout whose first set-up was cut off, and a second try without a network."""
+    """Return a checkout whose first setup was interrupted, and a second one without a network."""
     root = bare_checkout(tmp_path_factory.mktemp("offline"))
     module_of(root).write_mark("unfinished")
     (root / ".venv" / "left-over").touch()
     return root, run_setup(root)
 
 
-def test_no_network_is_said_in_a_few_lines(offline: tuple[Path, Any]) -> None:
+def test_a_missing_network_is_reported_in_a_few_lines(offline: tuple[Path, Any]) -> None:
     done = offline[1]
     assert done.returncode == 1
     assert "no package index could be reached" in done.stderr
@@ -178,13 +178,13 @@ def test_no_network_is_said_in_a_few_lines(offline: tuple[Path, Any]) -> None:
     assert len(done.stderr.splitlines()) < 15
 
 
-def test_an_environment_cut_off_while_it_was_made_is_made_anew(offline: tuple[Path, Any]) -> None:
+def test_an_interrupted_environment_is_rebuilt(offline: tuple[Path, Any]) -> None:
     root = offline[0]
     assert not (root / ".venv" / "left-over").exists()
     assert (root / ".venv" / "bin" / "python").exists()
 
 
-def test_an_environment_that_lacked_the_network_is_kept(offline: tuple[Path, Any]) -> None:
+def test_an_environment_made_without_a_network_is_kept(offline: tuple[Path, Any]) -> None:
     module = module_of(offline[0])
     assert module.read_mark() == [module.foundation(), "unfinished"]
     assert not module.is_ready([])
@@ -192,9 +192,9 @@ def test_an_environment_that_lacked_the_network_is_kept(offline: tuple[Path, Any
 
 @pytest.fixture
 def ready(bare: Path) -> Path:
-    """Return a checkout that is set up for reading, with a Python that only says what it is told.
+    """Return a checkout set up for reading, with a fake Python that records its arguments.
 
-    Its pip fails without a network where `PIP_FAILS` is set.
+    Its pip fails, as without a network, if `PIP_FAILS` is set.
     """
     (bare / "node_modules").mkdir()
     (bare / "node_modules" / ".package-lock.json").touch()
@@ -212,24 +212,24 @@ test "$3" != install -o -z "$PIP_FAILS" || { echo "ERROR: connection refused"; e
 
 
 def told(root: Path) -> list[str]:
-    """Return what the Python of a `ready` checkout was told, but for the question for its pip."""
+    """Return the recorded arguments of a `ready` checkout's Python, except `pip --version`."""
     said = (root / ".venv" / "told").read_text(encoding="utf-8").splitlines()
     return [line for line in said if line != "-m pip --version"]
 
 
 def extras_of(root: Path) -> list[str]:
-    """Return the extras that are in, as far as the mark of an up-to-date checkout says."""
+    """Return the installed extras, by the mark of an up-to-date checkout."""
     module = module_of(root)
     assert module.is_up_to_date()
     return list(module.read_mark()[2:])
 
 
-def test_a_second_set_up_does_nothing(ready: Path) -> None:
+def test_a_second_setup_does_nothing(ready: Path) -> None:
     done = run_setup(ready)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_the_tests_tools_are_installed_on_top_and_npm_is_let_be(ready: Path) -> None:
+def test_the_test_extra_is_added_without_running_npm(ready: Path) -> None:
     done = run_setup(ready, "test")
     assert done.stdout == "Installing the Python packages for docs and test\n"
     [command] = told(ready)
@@ -237,14 +237,14 @@ def test_the_tests_tools_are_installed_on_top_and_npm_is_let_be(ready: Path) -> 
     assert extras_of(ready) == ["docs", "test"]
 
 
-def test_who_has_the_tests_tools_has_what_it_takes_to_read(ready: Path) -> None:
+def test_test_extra_includes_docs_extra(ready: Path) -> None:
     run_setup(ready, "test")
     done = run_setup(ready)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert extras_of(ready) == ["docs", "test"]
 
 
-def test_a_change_of_what_to_install_keeps_the_extras(ready: Path) -> None:
+def test_changed_requirements_keep_the_extras(ready: Path) -> None:
     run_setup(ready, "test")
     change(ready / "pyproject.toml")
     done = run_setup(ready)
@@ -253,7 +253,7 @@ def test_a_change_of_what_to_install_keeps_the_extras(ready: Path) -> None:
     assert extras_of(ready) == ["docs", "test"]
 
 
-def test_who_cannot_get_the_tests_tools_can_still_read(ready: Path) -> None:
+def test_a_failed_test_extra_leaves_the_docs_extra_usable(ready: Path) -> None:
     done = run_setup(ready, "test", PIP_FAILS="yes")
     assert done.returncode == 1
     assert "no package index could be reached" in done.stderr
@@ -261,7 +261,7 @@ def test_who_cannot_get_the_tests_tools_can_still_read(ready: Path) -> None:
     assert run_setup(ready).returncode == 0
 
 
-def test_a_change_that_could_not_be_followed_is_tried_again(ready: Path) -> None:
+def test_a_failed_update_is_retried(ready: Path) -> None:
     run_setup(ready, "test")
     change(ready / "constraints.txt")
     assert run_setup(ready, PIP_FAILS="yes").returncode == 1
@@ -269,7 +269,7 @@ def test_a_change_that_could_not_be_followed_is_tried_again(ready: Path) -> None
     assert "for docs and test" in run_setup(ready).stdout
 
 
-def test_an_extra_that_nobody_knows_is_refused(ready: Path) -> None:
+def test_an_unknown_extra_is_rejected(ready: Path) -> None:
     done = run_setup(ready, "tests")
     assert (done.returncode, done.stderr.strip()) == (
         1,
@@ -283,22 +283,22 @@ def change(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", module_of(ROOT).SOURCES)
-def test_a_change_of_what_to_install_is_noticed(ready: Path, name: str) -> None:
+def test_changed_requirements_are_noticed(ready: Path, name: str) -> None:
     change(ready / name)
     assert not module_of(ready).is_ready([])
 
 
-def test_a_checkout_that_moved_is_noticed(ready: Path, tmp_path: Path) -> None:
+def test_a_moved_checkout_is_noticed(ready: Path, tmp_path: Path) -> None:
     assert not module_of(ready.rename(tmp_path / "elsewhere")).is_ready([])
 
 
-def test_a_lost_node_modules_is_noticed(ready: Path) -> None:
+def test_a_missing_node_modules_is_noticed(ready: Path) -> None:
     shutil.rmtree(ready / "node_modules")
     assert not module_of(ready).is_ready([])
 
 
 def serve(port: str) -> subprocess.CompletedProcess[str]:
-    """Run the book's server on a port that it has to refuse."""
+    """Run the book's server on a port that it must reject."""
     return subprocess.run(
         [sys.executable, "-m", "scripts.site.serve", f"--port={port}"],
         cwd=ROOT,
@@ -309,7 +309,7 @@ def serve(port: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_taken_port_is_said_and_a_free_one_named() -> None:
+def test_a_port_in_use_is_reported_with_a_free_one() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         done = serve(str(port))
@@ -319,13 +319,13 @@ def test_a_taken_port_is_said_and_a_free_one_named() -> None:
 
 
 @pytest.mark.parametrize("port", ["99999", "0", "-1", "abc", "80.5", "", "9" * 5000, "٨٠٠٠"])
-def test_what_is_no_port_is_said_in_one_line(port: str) -> None:
+def test_an_invalid_port_is_reported_in_one_line(port: str) -> None:
     done = serve(port)
     said = f"The port must be a number from 1 to 65535; got {port!r}."
     assert (done.returncode, done.stdout, done.stderr.strip()) == (1, "", said)
 
 
-def test_a_port_that_the_system_keeps_is_not_called_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reserved_port_is_not_reported_as_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(port: int) -> None:
         raise PermissionError
 
@@ -333,7 +333,7 @@ def test_a_port_that_the_system_keeps_is_not_called_taken(monkeypatch: pytest.Mo
     assert server.problem_with_port("80").startswith("Port 80 is reserved")
 
 
-def test_a_browser_that_does_not_start_is_passed_over(
+def test_a_browser_that_does_not_start_is_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program(tmp_path / "chromium", "exit 1")
@@ -342,16 +342,14 @@ def test_a_browser_that_does_not_start_is_passed_over(
     assert browser.find() == str(tmp_path / "google-chrome")
 
 
-def test_of_two_browsers_the_one_without_windows_is_taken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_headless_shell_is_preferred(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("chromium", "chromium-headless-shell"):
         program(tmp_path / name, "exit 0")
     monkeypatch.setenv("PATH", str(tmp_path))
     assert browser.find() == str(tmp_path / "chromium-headless-shell")
 
 
-def test_playwrights_browser_is_found_although_playwrights_own_node_does_not_start(
+def test_playwrights_browser_is_found_without_playwrights_node(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = Path(playwright(WHERE_IT_INSTALLS, PLAYWRIGHT_BROWSERS_PATH=str(tmp_path)))
@@ -367,9 +365,9 @@ def test_playwrights_browser_is_found_although_playwrights_own_node_does_not_sta
     assert browser.find() is None
 
 
-def test_playwright_runs_on_the_node_that_comes_with_the_python_packages() -> None:
+def test_playwright_uses_the_node_of_the_python_packages() -> None:
     assert playwright(ITS_NODE) == executable()
-    assert playwright(ITS_NODE, PLAYWRIGHT_NODEJS_PATH="/a/node") == "/a/node"  # one's own choice
+    assert playwright(ITS_NODE, PLAYWRIGHT_NODEJS_PATH="/a/node") == "/a/node"  # the user's choice
 
 
 ITS_NODE = """\
@@ -386,7 +384,7 @@ with sync_playwright() as started:
 
 
 def playwright(script: str, **environment: str) -> str:
-    """Return what a fresh Python prints that nobody has told which node to take."""
+    """Return the output of a script in a fresh Python without Playwright's variables."""
     told = {name: v for name, v in os.environ.items() if not name.startswith("PLAYWRIGHT_")}
     command, env = [sys.executable, "-c", script], told | environment
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
@@ -408,7 +406,7 @@ def test_a_missing_browser_fails_only_under_ci(
 @pytest.mark.parametrize(
     ("user", "first"), [(0, "apt-get update"), (1000, f"{sys.executable} -m playwright install")]
 )
-def test_root_on_debian_takes_the_package_and_others_playwrights(
+def test_root_on_debian_installs_the_package_and_others_playwrights_browser(
     user: int, first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commands: list[str] = []
@@ -439,7 +437,7 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert f"\n## {version}, " in changes
 
 
-def test_what_contributing_shows_is_right() -> None:
+def test_examples_in_contributing_are_correct() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     examples = re.findall(r"```markdown\n(.*?)```", text, re.S)
     assert [corrections(example) for example in examples] == [[]] * 8

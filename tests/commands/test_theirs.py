@@ -1,4 +1,4 @@
-"""What other people's code warns of on import is theirs; what ours warns of is an error."""
+"""Warnings of other libraries on import are ignored; warnings of our own code are errors."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return name
 
 
-def test_warning_of_a_library_on_import_is_no_error(library: str) -> None:
+def test_library_warning_on_import_is_ignored(library: str) -> None:
     assert importlib.import_module(library).old
 
 
-def test_warning_of_a_library_that_is_called_is_an_error(library: str) -> None:
+def test_library_warning_in_a_call_is_an_error(library: str) -> None:
     old = importlib.import_module(library).old
     with pytest.raises(DeprecationWarning, match="soon gone"):
         old()
 
 
-def test_warning_of_our_own_module_on_import_is_an_error(
+def test_own_warning_on_import_is_an_error(
     library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(theirs, "ROOT", tmp_path)
@@ -41,7 +41,7 @@ def test_warning_of_our_own_module_on_import_is_an_error(
         importlib.import_module(library)
 
 
-def test_what_is_installed_inside_the_checkout_is_not_ours() -> None:
+def test_packages_installed_inside_the_checkout_are_not_ours() -> None:
     assert theirs.is_ours(str(theirs.ROOT / "posenc" / "rotary.py"))
     assert not theirs.is_ours(str(theirs.ROOT / ".venv/lib/python3.14/site-packages/torch/jit.py"))
     assert not theirs.is_ours("/usr/lib/python3.14/ast.py")

@@ -1,4 +1,4 @@
-"""The forge checks what the book promises: bare Debians, every Python, the package elsewhere."""
+"""CI checks what the book promises: bare Debian, every Python, the package on other systems."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def jobs(name: str) -> dict[str, Any]:
 
 
 def commands(job: dict[str, Any]) -> list[str]:
-    """Return what a job runs."""
+    """Return the commands of a job."""
     return [step["run"].strip() for step in job["steps"] if "run" in step]
 
 
-def test_bare_debians_get_what_the_bare_machine_here_has_and_run_both_commands() -> None:
+def test_bare_debian_jobs_install_the_same_packages_and_run_both_commands() -> None:
     job = jobs("checks.yml")["bare"]
     assert job["strategy"]["matrix"]["debian"] == ["12", "13"]
     assert job["container"] == "debian:${{ matrix.debian }}-slim"
@@ -65,7 +65,7 @@ def test_tests_of_the_package_import_nothing_that_windows_lacks() -> None:
     assert [path.name for path in files if posix.search(path.read_text("utf-8"))] == []
 
 
-# scripts/setup/bare_debian.py, as far as it can be asked without root
+# scripts/setup/bare_debian.py, as far as it runs without root
 
 
 @pytest.mark.parametrize(
@@ -77,12 +77,12 @@ def test_tests_of_the_package_import_nothing_that_windows_lacks() -> None:
         "deb http://mirror.example/debian-security s main\ndeb http://mirror.example/debian s main",
     ],
 )
-def test_the_mirror_is_the_one_that_apt_has(text: str) -> None:
+def test_the_mirror_is_read_from_apts_sources(text: str) -> None:
     found = bare_debian.SOURCE.search(text)
     assert found and found["mirror"] == "http://mirror.example/debian"
 
 
-def test_machine_is_told_how_to_reach_the_indexes_and_nothing_else(
+def test_the_bare_machine_gets_only_the_index_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "index" / "simple").mkdir(parents=True)
@@ -117,6 +117,6 @@ def test_failure_shows_the_end_of_the_log_and_a_pass_does_not(
     assert "line 99" in said and "line 79" not in said
 
 
-def test_without_root_nothing_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bare_debian_needs_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     assert "as root" in bare_debian.missing_requirement()

@@ -89,7 +89,7 @@ def test_added_positions_of_any_size_are_no_rotation(deviation: float) -> None:
         table = Table(64, 16)
         table.table.data *= deviation
         found = nn.rope_layout(Reader(table, heads=heads))
-        assert found.verdict == "nothing is turned", found
+        assert found.verdict == "nothing is rotated", found
 
 
 class Reordering(torch.nn.Module):
@@ -113,7 +113,7 @@ class Reordering(torch.nn.Module):
 @pytest.mark.parametrize(("turned", "weights"), [("half", "interleaved"), ("interleaved", "half")])
 def test_heads_reordered_before_rotation_have_both_layouts(turned: str, weights: str) -> None:
     found = nn.rope_layout(Reader(rotary=lambda: Reordering(turned)))
-    assert found.verdict == f"{weights} weights, reordered to turn {turned}"
+    assert found.verdict == f"{weights} weights, reordered to rotate {turned}"
     assert f"the rows of the weights are {weights}" in found.why
 
 
@@ -186,7 +186,7 @@ def test_trained_weights_tell_their_layout_whatever_the_code_applies(
     assert "weights agree" in agreed.why
     mixed = nn.rope_layout(turned_by(model, other))
     assert mixed.ill
-    assert mixed.verdict == f"the code turns {other}, the weights were trained with {layout}"
+    assert mixed.verdict == f"the code rotates {other}, the weights were trained with {layout}"
 
 
 def test_similar_rows_tell_a_layout_only_if_one_pairing_explains_them() -> None:

@@ -198,7 +198,7 @@ def test_order_is_judged_along_every_axis_that_counts_tokens(
     [
         (lambda x: torch.cat([x[:, :1], x], dim=1), "no row for each token"),
         (lambda x: x.flatten(1), "no row for each token"),
-        (lambda x: x[0] if x.shape[1] % 2 else x, "has no row for each of 2 texts"),
+        (lambda x: x[0] if x.shape[1] % 2 else x, "has no row for each of 2 sequences"),
         (lambda x: x if x.shape[1] % 2 else x[..., 0], "no fixed number of axes"),
     ],
     ids=["one more", "in one row", "one text", "sometimes"],
@@ -220,7 +220,7 @@ def test_mask_is_told_from_positions_in_a_causal_model_with_one_output() -> None
         Reader(causal=True, pool="last", rotary=lambda: nn.RotaryEmbedding(8)),
     ):
         found = nn.sees_order(model)
-        assert (found.verdict, "no part shows" in found.why) == ("it sees order", False)
+        assert (found.verdict, "No part shows" in found.why) == ("it sees order", False)
 
 
 @pytest.mark.parametrize("layer", [0, 1])
@@ -228,7 +228,7 @@ def test_one_layer_with_positions_is_enough(layer: int) -> None:
     turns: list[Model] = [torch.nn.Identity(), torch.nn.Identity()]
     turns[layer] = nn.RotaryEmbedding(8)
     found = nn.sees_order(Reader(causal=True, rotary=iter(turns).__next__))
-    assert (found.verdict, "no part shows" in found.why) == ("it sees order", False)
+    assert (found.verdict, "No part shows" in found.why) == ("it sees order", False)
 
 
 @pytest.mark.parametrize("causal", [False, True], ids=["both ways", "causal"])
@@ -249,7 +249,7 @@ def test_order_known_to_the_head_alone_is_not_called_the_mask(causal: bool) -> N
     for say in (weighted, nine) if causal else (weighted, nine, averaged):
         found = nn.sees_order(Said(Reader(causal=causal), say), torch.arange(9)[None])
         assert found.verdict == "it sees order"
-        assert ("no part shows" in found.why) == causal  # without a mask it was no mask
+        assert ("No part shows" in found.why) == causal  # without a mask it was no mask
         assert found.status == (UNDETERMINED if causal else HEALTHY)
 
 
@@ -265,7 +265,7 @@ def test_order_from_one_causal_layer_of_two_is_undetermined() -> None:
 @pytest.mark.parametrize("added", [False, True], ids=["turned", "added"])
 def test_lost_cache_offset_is_not_healthy(added: bool) -> None:
     found = nn.sees_order(Stepping(lost=True, added=added))
-    assert (found.status, "no part shows" in found.why) == (UNDETERMINED, True)
+    assert (found.status, "No part shows" in found.why) == (UNDETERMINED, True)
     assert str(found).startswith("[  ? ]")
 
 

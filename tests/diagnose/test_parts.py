@@ -55,7 +55,7 @@ def test_part_that_cannot_run_alone_shows_nothing() -> None:
     model = Bound(causal=True)
     for layer in model.layers:
         layer.register_forward_pre_hook(awake)
-    assert "no part shows" in nn.sees_order(model).why
+    assert "No part shows" in nn.sees_order(model).why
 
 
 def test_causal_model_in_a_single_part_does_not_show_what_tells_it_order() -> None:
@@ -73,7 +73,7 @@ def test_causal_model_in_a_single_part_does_not_show_what_tells_it_order() -> No
 
     found = nn.sees_order(Whole())
     assert found.verdict == "it sees order"
-    assert "no part shows" in found.why
+    assert "No part shows" in found.why
 
 
 def test_model_that_shortens_a_repeated_token_is_diagnosed() -> None:

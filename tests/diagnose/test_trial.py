@@ -100,7 +100,7 @@ def test_failing_forward_is_undetermined() -> None:
 
 def test_model_without_batches_is_undetermined() -> None:
     (why,) = only(nn.diagnose(Said(torch.nn.Embedding(VOCAB, 4), lambda x: x.view(1, 13, 4))))
-    assert "it reads one text at a time, and not a batch of them" in why
+    assert "it reads one sequence at a time, not a batch" in why
 
 
 def test_random_or_stateful_model_is_undetermined() -> None:
@@ -126,7 +126,7 @@ def test_random_or_stateful_model_is_undetermined() -> None:
 
     for model in (Dropping(), Going(), Growing(), Widening()):
         (why,) = only(nn.diagnose(model))
-        assert "the same text gives another output when it is run again" in why
+        assert "the same sequence gives another output when it is run again" in why
 
 
 def test_random_output_written_in_place_is_noticed() -> None:

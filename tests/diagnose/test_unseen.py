@@ -337,7 +337,7 @@ def test_a_table_that_ends_at_the_trained_length_is_left_to_another_question() -
     model = nn.GPTModel(VOCAB, TRAINED, D, heads=2, layers=1)
     found = asked(model)
     assert found.status == UNDETERMINED
-    assert "of more than 64 tokens no text could be compared" in found.why
+    assert "no sequence of more than 64 tokens could be compared" in found.why
     assert nn.longest_input(model, length=LENGTH).ill
 
 

@@ -333,9 +333,13 @@ def test_generation_beyond_a_learned_table_is_refused_at_once(
     real = torch.tensor([[0] * 3 + [1] * 5] * 2).bool()
     assert read.generate(TEXT, 3, padding=real).shape == (2, 11)
     monkeypatch.setattr(GPTModel, "forward", lambda *_: pytest.fail("something was read"))
-    with pytest.raises(ValueError, match=r"new_tokens must .*the 8 rows .*got 9 tokens a text"):
+    with pytest.raises(
+        ValueError, match=r"new_tokens must .*the 8 rows .*got 9 tokens per sequence"
+    ):
         read.generate(TEXT[:, :5], 4)
-    with pytest.raises(ValueError, match=r"new_tokens must .*the 8 rows .*got 9 tokens a text"):
+    with pytest.raises(
+        ValueError, match=r"new_tokens must .*the 8 rows .*got 9 tokens per sequence"
+    ):
         read.generate(TEXT, 4, padding=real)
 
 

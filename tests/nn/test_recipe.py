@@ -22,14 +22,12 @@ def test_the_model_sees_order(model: torch.nn.Module) -> None:
     assert found.verdict == "it sees order", found
 
 
-def test_the_model_reads_what_it_is_fed(model: torch.nn.Module) -> None:
+def test_the_model_accepts_inputs_of_the_planned_length(model: torch.nn.Module) -> None:
     found = nn.longest_input(model, length=256)
     assert found.status == "healthy", found
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_positions_stay_apart_where_the_model_is_used(
-    model: torch.nn.Module, dtype: torch.dtype
-) -> None:
+def test_positions_stay_distinct_in_every_dtype(model: torch.nn.Module, dtype: torch.dtype) -> None:
     found = nn.colliding_positions(copy.deepcopy(model).to(dtype), length=300)
     assert found.verdict == "all positions differ", found

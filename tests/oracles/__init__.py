@@ -1,1 +1,1 @@
-"""The package against other people's implementations, which are installed, not copied."""
+"""The package against independent implementations, which are installed, not copied."""

@@ -1,17 +1,17 @@
-"""ALiBi against four programs that nobody here wrote, for every count of heads from 1 to 70.
+"""ALiBi against four independent implementations, for every number of heads from 1 to 70.
 
-| peer, in transformers 5 unless said  | form                    | computed in                |
+| in transformers 5 unless noted       | form                    | computed in                |
 |--------------------------------------|-------------------------|----------------------------|
 | BLOOM                                | key-only                | float32, powers of a root  |
 | Falcon                               | key-only                | bfloat16, for any dtype    |
 | MPT                                  | key-only, ending at 0   | float32                    |
 | x-transformers' AlibiPositionalBias  | symmetric               | float32, slopes in float64 |
 
-All four follow the authors' code for counts that are no powers of two, slope by slope and in its
-order, MPT by another route: it takes the slopes of the next higher power of two, the even ones
-first. They differ in where a row has its 0, which softmax does not see, and in rounding, which
-for Falcon is no small matter. Falcon also divides the bias by √d, as it does the scores, and
-counts it twice where its attention is "eager".
+For numbers of heads that are not powers of two, all four have the slopes of the authors' code, in
+the same order; MPT gets them by another route, from the slopes of the next higher power of two,
+the even ones first. They differ in where a row has its 0, which does not affect softmax, and in
+rounding, which is coarse in Falcon. Falcon also divides the bias by √d, like the scores, and adds
+it twice in its "eager" attention.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Array = NDArray[np.float64]
 HEADS = range(1, 71)
 LENGTH = 40
 
-# A slope in float32, right to its last digit, and one rounding of its product with a distance.
+# A correctly rounded float32 slope, and one rounding of its product with a distance.
 ROUNDED = 3 * 2.0**-24
 # BLOOM raises a root, rounded to float32, to the powers 1 … n, and for other counts 1 … 2n: the
 # root's error of 2**-24 grows as often, to 2**-24 · 63 with 32 heads and more.
@@ -72,7 +72,7 @@ def x_transformers(heads: int, queries: int, keys: int) -> Array:
 
 
 def softmax(scores: Array) -> Array:
-    """Return the weights of each row of scores."""
+    """Return the attention weights of each row of scores."""
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
 
@@ -105,8 +105,8 @@ def test_falcon_adds_the_key_only_form_rounded_to_bfloat16(heads: int) -> None:
 
 
 @pytest.mark.parametrize("heads", HEADS)
-def test_softmax_makes_one_of_all_forms(heads: int) -> None:
-    """Under a causal mask: whole matrices of weights, for scores that are all alike."""
+def test_all_forms_give_the_same_attention_weights(heads: int) -> None:
+    """Under a causal mask: whole matrices of weights, for equal scores."""
     hidden = np.where(causal_mask(LENGTH), 0.0, -np.inf)
     weights = softmax(alibi_bias(heads, LENGTH))
     for peer in (bloom(heads), mpt(heads), x_transformers(heads, LENGTH, LENGTH)):
@@ -124,15 +124,15 @@ def test_all_four_list_the_slopes_in_the_order_of_the_authors() -> None:
     np.testing.assert_allclose(-x_transformers(6, 1, 2)[:, 0, 0], slopes, rtol=ROUNDED)
 
 
-def test_mpt_slopes_differ_only_where_its_config_asks_for_another_end() -> None:
-    """`alibi_bias_max`, 8 unless said, is the 8 of 2^(−8k/n)."""
+def test_mpt_slopes_differ_only_if_alibi_bias_max_does() -> None:
+    """`alibi_bias_max`, 8 by default, is the 8 of 2^(−8k/n)."""
     np.testing.assert_allclose(
         mpt(4, alibi_bias_max=16)[:, 0, -2], -(alibi_slopes(4) ** 2), rtol=ROUNDED
     )
 
 
-def test_bloom_slopes_drift_with_the_head_and_these_do_not() -> None:
-    """A root rounded to float32, then raised: the last of 32 slopes is off by 5e-7 of it."""
+def test_bloom_slopes_drift_with_the_head_and_ours_do_not() -> None:
+    """Powers of a root rounded to float32: the last of 32 slopes has a relative error of 5e-7."""
     drift = np.abs(bloom(32)[:, 0, 1] / alibi_slopes(32) - 1)
     assert 5 * 2.0**-24 < drift.max() < RAISED
     assert alibi_slopes(32)[-1] == 1 / 256 != bloom(32)[-1, 0, 1]
@@ -141,7 +141,7 @@ def test_bloom_slopes_drift_with_the_head_and_these_do_not() -> None:
 
 
 def test_bloom_counts_positions_from_the_first_real_token() -> None:
-    """Left padding, by its running sum over the mask; here, by relative positions."""
+    """With left padding: there by a running sum over the mask, here by relative positions."""
     padded = bloom(6, [0, 0, 0, 1, 1, 1, 1])
     np.testing.assert_allclose(padded[..., 3:], alibi_key_bias(6, 4), rtol=RAISED)
     positions = torch.tensor([[-3, -2, -1, 0, 1, 2, 3]])
@@ -166,7 +166,7 @@ def test_falcon_cannot_tell_neighbours_apart_from_position_257_on() -> None:
 
 
 def falcon_weights(kind: str, heads: int, d: int, length: int) -> Array:
-    """Return what a Falcon layer, one whose scores are all 0, gives to each key."""
+    """Return the attention weights of a Falcon layer whose scores are all 0."""
     from transformers import FalconConfig, FalconModel
 
     torch.manual_seed(0)
@@ -197,7 +197,7 @@ def falcon_weights(kind: str, heads: int, d: int, length: int) -> Array:
 
 
 @pytest.mark.parametrize(("kind", "times"), [("sdpa", 1), ("eager", 2)])
-def test_falcon_divides_its_bias_by_the_root_of_d_and_counts_it_twice_where_eager(
+def test_falcon_divides_its_bias_by_the_root_of_d_and_adds_it_twice_in_eager_mode(
     kind: str, times: int
 ) -> None:
     heads, d, length = 4, 16, 12
@@ -205,6 +205,6 @@ def test_falcon_divides_its_bias_by_the_root_of_d_and_counts_it_twice_where_eage
     slopes = alibi_slopes(heads)[:, np.newaxis]
     for query in range(1, length):
         logarithms = np.log(weights[:, query, : query + 1])
-        # From key to key by a slope, over √16. Sums of float32, and a matrix inverted.
+        # Each key differs from the last by a slope over √16; float32 sums, and an inverted matrix.
         found = np.diff(logarithms)
         np.testing.assert_allclose(found, np.tile(times * slopes / 4, query), atol=2e-3)

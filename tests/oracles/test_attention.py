@@ -1,7 +1,7 @@
 """Attention against PyTorch's own `scaled_dot_product_attention`, over shapes, dtypes and masks.
 
-They agree wherever both have an answer. A query that may look nowhere has none: PyTorch returns
-zeros for it, which are no average of any values; `posenc` says which query it is.
+They agree wherever both are defined. For a fully masked query PyTorch returns zeros, which are not
+an average of any values; `posenc` raises an error that names the query.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from posenc.nn.relative import relative_positions
 
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 
-# Sums in another order, of numbers around 1; in the narrow dtypes theirs rounds on the way, to
-# 2**-8 or 2**-11 of numbers below 4, and ours at the end.
+# Sums of numbers around 1 in another order. In the narrow dtypes PyTorch rounds intermediate
+# results, which are below 4, to 2**-8 or 2**-11; we round at the end.
 CLOSE = {torch.float64: 1e-14, torch.float32: 3e-6, torch.bfloat16: 2**-5, torch.float16: 2**-8}
 
 SHAPES = [
@@ -47,7 +47,7 @@ def vectors(
 
 
 def assert_same(ours: Tensor, theirs: Tensor) -> None:
-    """Compare full tensors, type and all."""
+    """Compare full tensors, including their type."""
     torch.testing.assert_close(ours, theirs, rtol=0, atol=CLOSE[theirs.dtype])
 
 
@@ -151,7 +151,7 @@ def test_gradients_are_pytorchs() -> None:
         torch.testing.assert_close(one, other, rtol=0, atol=1e-13)
 
 
-def test_where_a_query_may_look_nowhere_pytorch_returns_zeros_and_this_an_error() -> None:
+def test_a_fully_masked_query_gives_zeros_in_pytorch_and_an_error_here() -> None:
     q, k, v = vectors((1, 1, 3, 4), 3, 4, torch.float64)
     mask = torch.from_numpy(causal_mask(3))
     mask[0] = False
@@ -161,11 +161,11 @@ def test_where_a_query_may_look_nowhere_pytorch_returns_zeros_and_this_an_error(
         attention(q, k, v, mask=mask)
 
 
-def test_where_a_query_may_look_nowhere_multihead_attention_returns_nan() -> None:
+def test_a_fully_masked_query_gives_nan_in_multihead_attention() -> None:
     x = vectors((1, 1, 3, 4), 3, 4, torch.float32)[0][0, 0]
     layer = torch.nn.MultiheadAttention(4, num_heads=1)
     hidden = torch.zeros(3, 3, dtype=torch.bool)
-    hidden[0] = True  # True hides, there
+    hidden[0] = True  # there, True masks
     output, weights = layer(x, x, x, attn_mask=hidden)
     assert output[0].isnan().all()
     assert weights[0].isnan().all()
@@ -173,7 +173,7 @@ def test_where_a_query_may_look_nowhere_multihead_attention_returns_nan() -> Non
 
 
 def test_with_a_cache_pytorchs_is_causal_hides_what_the_queries_should_see() -> None:
-    """It begins at the upper left: the first query sees the first key alone."""
+    """Its mask starts at the upper left: the first query sees only the first key."""
     q, k, v = vectors((1, 2, 2, 4), 5, 4, torch.float64)
     theirs = scaled_dot_product_attention(q, k, v, is_causal=True)
     upper_left, _ = attention(q, k, v, mask=torch.from_numpy(causal_mask(2, 5)))

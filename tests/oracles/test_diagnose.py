@@ -1,6 +1,6 @@
-"""Diagnoses of models that nobody here wrote: transformers', small and randomly initialised.
+"""Diagnoses of independent models: small, randomly initialised models of transformers.
 
-| model   | positions                      | what is known of it                              |
+| model   | positions                      | known properties                                 |
 |---------|--------------------------------|--------------------------------------------------|
 | GPT-2   | a learned row, added           | sees order, level rows, ends with its table      |
 | BERT    | a learned row, added           | the same, looking both ways                      |
@@ -24,7 +24,6 @@ import torch
 from posenc import nn, wavelengths
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, UNDETERMINED
 
-# Some of transformers' modules script a function as they are imported.
 WORDS: dict[str, Any] = {"vocab_size": 100, "bos_token_id": 1, "eos_token_id": 2}
 SMALL: dict[str, Any] = {
     **WORDS,
@@ -39,7 +38,7 @@ T5: dict[str, Any] = {"vocab_size": 100, "d_model": 32, "d_kv": 16, "d_ff": 64, 
 
 
 def made(name: str) -> torch.nn.Module:
-    """Return a small model of transformers, with weights as its authors draw them."""
+    """Return a small model of transformers with its default initialisation."""
     import transformers as them
 
     torch.manual_seed(0)
@@ -69,7 +68,7 @@ def made(name: str) -> torch.nn.Module:
 
 @pytest.fixture(autouse=True)
 def at_rest() -> Iterator[None]:
-    """Give torch's generator back as it was."""
+    """Restore torch's generator."""
     with torch.random.fork_rng():
         yield
 
@@ -88,7 +87,7 @@ KNOWN = {
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_a_model_of_transformers_is_diagnosed_as_what_it_is(name: str) -> None:
+def test_a_model_of_transformers_gets_its_known_diagnosis(name: str) -> None:
     report = nn.diagnose(made(name))
     assert not report.ill, str(report)
     for diagnosis, known in zip(report.diagnoses, KNOWN[name], strict=True):
@@ -96,8 +95,8 @@ def test_a_model_of_transformers_is_diagnosed_as_what_it_is(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_in_bfloat16_only_bloom_takes_two_positions_for_one(name: str) -> None:
-    """Its biases are slopes times counts of keys, in the type of the model: 256 and 257 are one."""
+def test_only_bloom_confuses_two_positions_in_bfloat16(name: str) -> None:
+    """Its biases are slopes times key positions in the model's dtype, where 256 equals 257."""
     report = nn.diagnose(made(name).to(torch.bfloat16))
     assert [d.ill for d in report.diagnoses] == [False, False, name == "BLOOM", False, False]
     if name == "BLOOM":
@@ -105,7 +104,7 @@ def test_in_bfloat16_only_bloom_takes_two_positions_for_one(name: str) -> None:
         assert (found["first"], found["second"]) == (256, 257)
 
 
-def test_falcon_takes_two_positions_for_one_in_float32_too() -> None:
+def test_falcon_confuses_two_positions_even_in_float32() -> None:
     report = nn.diagnose(made("Falcon"))
     assert [d.ill for d in report.diagnoses] == [False, False, True, False, False]
     found = report.diagnoses[2].measured
@@ -126,8 +125,8 @@ def test_the_table_that_ends_is_named(name: str, table: str) -> None:
     assert table in found.why
 
 
-def test_gpt2_without_its_positions_is_ill_and_says_so() -> None:
-    """The planted fault: rows of zeros are no positions, and two layers have their mask."""
+def test_gpt2_without_its_positions_sees_order_only_through_its_mask() -> None:
+    """The planted fault: rows of zeros are no positions, but two layers have their mask."""
     model = made("GPT-2")
     torch.nn.init.zeros_(model.get_parameter("transformer.wpe.weight"))
     assert nn.sees_order(model).verdict == "only through the causal mask"
@@ -140,7 +139,7 @@ def test_bert_without_its_positions_does_not_see_order() -> None:
     assert nn.sees_order(model).verdict == "it does not see order"
 
 
-def test_t5_whole_is_diagnosed_when_its_decoder_is_given_something_to_begin_with() -> None:
+def test_t5_is_diagnosed_once_its_decoder_gets_inputs() -> None:
     model = made("T5, both")
     assert {d.status for d in nn.diagnose(model).diagnoses} == {UNDETERMINED}
     ids = torch.arange(3, 60)[None]
@@ -149,9 +148,9 @@ def test_t5_whole_is_diagnosed_when_its_decoder_is_given_something_to_begin_with
     assert report.diagnoses[0].verdict == "it sees order"
 
 
-# How transformers scales the frequencies of a model that was trained on 64 tokens, and what is then
-# true of 128: of 8 pairs, 5 do not come round in 64. Dynamic NTK keeps the slowest below the angles
-# of training, and by its larger factor some others; the other rules keep all.
+# How transformers scales the frequencies of a model trained on 64 tokens, and the result at 128:
+# 5 of 8 pairs do not come round in 64. Dynamic NTK keeps the slowest within the angles of training,
+# and by its larger factor some others; the other rules keep all.
 SCALED: dict[str, tuple[dict[str, Any], str, int]] = {
     "default": ({}, ILL, 5),
     "linear": ({"factor": 2.0}, HEALTHY, 0),
@@ -183,7 +182,7 @@ def rotating(rope_type: str, theta: float = 10000.0, **others: Any) -> torch.nn.
 
 
 @pytest.mark.parametrize("rule", SCALED)
-def test_scaled_frequencies_of_llama_are_told_from_those_of_its_training(rule: str) -> None:
+def test_scaled_frequencies_of_llama_are_compared_with_the_trained_ones(rule: str) -> None:
     settings, status, unseen = SCALED[rule]
     model = rotating(**{"rope_type": rule, **settings})
     found = nn.unseen_positions(model, trained=64, length=128)
@@ -191,7 +190,7 @@ def test_scaled_frequencies_of_llama_are_told_from_those_of_its_training(rule: s
     assert (found.measured["slow"], found.measured["base"]) == (5, 10000)
 
 
-def test_dynamic_frequencies_of_llama_are_compared_with_those_of_a_short_text() -> None:
+def test_dynamic_frequencies_of_llama_are_compared_with_those_of_a_short_sequence() -> None:
     """At twice the length and a factor of 2 its base is that of NTK-aware scaling by 3."""
     found = nn.unseen_positions(rotating("dynamic", factor=2.0), trained=64, length=128)
     slowest = 3.0

@@ -1,8 +1,8 @@
 """The five questions, asked of small random models of many families of transformers.
 
-What is known of each is its definition, by its authors' papers and code. Tables have 64 rows. Sines
-drown tokens drawn with deviation 0.02, as √(d/2) is to 0.02·√d, unless these are scaled or drawn
-wide.
+The expected answers follow from the definitions in the authors' papers and code. Tables have 64
+rows. Sines drown tokens of deviation 0.02, by √(d/2) to 0.02·√d, unless the tokens are scaled or
+have a larger deviation.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import torch
 from posenc import nn
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, UNDETERMINED
 
-# Some of transformers' modules script a function as they are imported.
+# Some modules of transformers script a function on import.
 pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script")
 
 IDS: dict[str, Any] = {"vocab_size": 100, "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
@@ -112,7 +112,7 @@ STATES: dict[str, Any] = {"vocab_size": 100, "hidden_size": 32, "num_hidden_laye
 
 
 class Known(NamedTuple):
-    """What is known of a family: a verdict or a status for each question."""
+    """The expected answers for a family: a verdict or a status for each question."""
 
     order: str
     drowned: str
@@ -123,7 +123,7 @@ class Known(NamedTuple):
 
 SEES, ENDS, READS = "it sees order", "it ends at 64 tokens", "it reads 1024 tokens"
 BUCKETS = "far positions share a bias, in float64 too"
-REORDERED = "interleaved weights, reordered to turn half"
+REORDERED = "interleaved weights, reordered to rotate half"
 
 LEARNED = Known(SEES, HEALTHY, HEALTHY, ENDS, ABSENT)
 SINES = Known(SEES, ILL, HEALTHY, ENDS, ABSENT)
@@ -134,7 +134,7 @@ TURNED_HALF = Known(SEES, ABSENT, HEALTHY, READS, "half")
 TURNED_PAIRS = Known(SEES, ABSENT, HEALTHY, READS, "interleaved")
 RECURRENT = Known(SEES, ABSENT, ABSENT, READS, ABSENT)
 
-# The class, what is other than in its configuration, and what is known.
+# The class, its changed configuration, and the expected answers.
 FAMILIES: dict[str, tuple[str, dict[str, Any], Known]] = {
     # a learned row for each position, added
     "BERT": ("BertModel", SMALL, LEARNED),
@@ -171,7 +171,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], Known]] = {
     "XLM, sines": ("XLMModel", XLM | {"sinusoidal_embeddings": True}, SINES),
     "Marian": ("MarianModel.encoder", BART, SINES),
     "Pegasus": ("PegasusModel.encoder", BART, SINES),
-    # the same, beside tokens that are scaled or drawn wide
+    # the same, with tokens that are scaled or have a large deviation
     "CTRL": ("CTRLModel", GPT | {"dff": 64}, LEARNED),
     "M2M": ("M2M100Model.encoder", BART, GROWING_SINES),
     "Speech2Text, decoder": ("Speech2TextModel.decoder", BART, GROWING_SINES),
@@ -183,13 +183,13 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], Known]] = {
     # biases of relative positions, in buckets
     "T5": ("T5EncoderModel", T5, SHARED_BIASES),
     "UMT5": ("UMT5EncoderModel", T5, SHARED_BIASES),
-    # biases of blocks, which are no biases of queries and keys
+    # biases of blocks, not of queries and keys
     "LongT5": (
         "LongT5EncoderModel",
         T5 | {"local_radius": 5},
         BIASES._replace(collisions=UNDETERMINED),
     ),
-    # ALiBi, in MPT of a table; Falcon counts in bfloat16, where 256 and 257 are one
+    # ALiBi, in MPT from a table; Falcon counts in bfloat16, where 256 equals 257
     "BLOOM": ("BloomModel", IDS | {"hidden_size": 32, "n_layer": 2, "n_head": 2}, BIASES),
     "MPT": (
         "MptModel",
@@ -209,7 +209,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], Known]] = {
         {"vocab_size": 100, "d_model": 32, "n_layer": 2, "n_head": 2, "d_inner": 64},
         BIASES,
     ),
-    # the same of Funnel, whose pooled rows no text of one token less has
+    # the same in Funnel, whose pooled rows change with one token fewer
     "Funnel": ("FunnelModel", FUNNEL, BIASES._replace(layout=UNDETERMINED)),
     "Funnel, pooled": (
         "FunnelBaseModel",
@@ -239,7 +239,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], Known]] = {
     "Mixtral": ("MixtralModel", EXPERTS, TURNED_HALF),
     "gpt-oss": ("GptOssModel", EXPERTS, TURNED_HALF),
     "AFMoE": ("AfmoeModel", EXPERTS | {"n_group": 1, "topk_group": 1}, TURNED_HALF),
-    # rotary, interleaved; of GPT-J, CodeGen and RoFormer from a table
+    # rotary, interleaved; GPT-J, CodeGen and RoFormer read it from a table
     "GPT-J": ("GPTJModel", GPT | {"rotary_dim": 8}, TURNED_PAIRS._replace(longest=ENDS)),
     "CodeGen": (
         "CodeGenModel",
@@ -261,7 +261,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], Known]] = {
         TURNED_PAIRS,
     ),
     "DeepSeek-V2": ("DeepseekV2Model", LATENT | {"topk_method": "greedy"}, TURNED_PAIRS),
-    # weights of neighbours, which are put into halves and turned
+    # interleaved weights, reordered into halves before rotation
     "DeepSeek-V3": ("DeepseekV3Model", LATENT, TURNED_HALF._replace(layout=REORDERED)),
     # states, and no positions
     "Mamba": ("MambaModel", STATES | {"state_size": 8}, RECURRENT),
@@ -277,7 +277,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], Known]] = {
         | {"num_experts": 2, "attn_layer_period": 2, "attn_layer_offset": 1, "mamba_d_state": 8},
         RECURRENT,
     ),
-    # SmolLM3 turns all but each fourth layer; here none of two, or one
+    # SmolLM3 rotates all layers but every fourth; here none of two, or one
     "SmolLM3, none": (
         "SmolLM3Model",
         GROUPED | {"no_rope_layers": [0, 0]},
@@ -299,7 +299,7 @@ OURS = {
 
 @pytest.fixture(autouse=True)
 def at_rest() -> Iterator[None]:
-    """Give torch's generator and its threads back as they were."""
+    """Restore torch's generator and threads."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     with torch.random.fork_rng():
@@ -314,7 +314,7 @@ def check(model: torch.nn.Module, known: Known) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_family_of_transformers_is_diagnosed_as_it_is_defined(family: str) -> None:
+def test_a_family_of_transformers_gets_the_diagnosis_of_its_definition(family: str) -> None:
     import transformers as them
 
     name, settings, known = FAMILIES[family]
@@ -325,12 +325,12 @@ def test_a_family_of_transformers_is_diagnosed_as_it_is_defined(family: str) -> 
 
 
 @pytest.mark.parametrize("scheme", OURS)
-def test_a_gpt_of_ours_is_diagnosed_as_it_is_defined(scheme: str) -> None:
+def test_a_gpt_of_ours_gets_the_diagnosis_of_its_definition(scheme: str) -> None:
     check(nn.GPTModel(100, 64, 32, heads=2, layers=2, pos_type=scheme), OURS[scheme])
 
 
-def test_channels_first_are_not_judged_unless_the_axis_is_said() -> None:
-    """The encoder of Whisper reads (batch, 12 channels, 40 frames), and no other size of either."""
+def test_channels_first_inputs_are_not_judged_without_an_axis() -> None:
+    """Whisper's encoder reads (batch, 12 channels, 40 frames), and no other size."""
     import transformers as them
 
     settings = BART | {"num_mel_bins": 12, "max_source_positions": 20}

@@ -1,7 +1,7 @@
-"""How named models tell position: small ones with random weights, beside our layers.
+"""How named models encode positions: small ones with random weights, against our layers.
 
-What a model adds to its tokens is read off as it stands, before any normalisation. PaLM has no
-released code; what its paper states is compared with a program that states the same.
+The sum of tokens and positions is compared before any normalisation. PaLM has no released code; its
+paper's description is compared with an implementation of the same.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def test_bert_adds_a_learned_row_for_each_position() -> None:
     small = BertConfig(vocab_size=VOCAB, hidden_size=D, max_position_embeddings=ROWS)
     peer: Any = BertEmbeddings(small).eval()
     peer.LayerNorm = torch.nn.Identity()
-    peer.token_type_embeddings.weight.zero_()  # which sentence of two it is: another matter
+    peer.token_type_embeddings.weight.zero_()  # they mark which of two sentences it is
     ours = learned(peer.word_embeddings.weight, peer.position_embeddings.weight)
     torch.testing.assert_close(peer(IDS), ours(IDS), rtol=0, atol=0)
     assert isinstance(peer.position_embeddings.weight, torch.nn.Parameter)
@@ -98,7 +98,7 @@ def test_gpt2_adds_a_learned_row_for_each_position() -> None:
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
 def test_a_learned_model_ends_at_its_last_row(family: str) -> None:
-    """The planted fault: a position more, and the model fails where ours says both numbers."""
+    """The planted fault: with one more position the model fails, and ours names both numbers."""
     from transformers import BertConfig, BertModel, GPT2Config, GPT2Model
 
     peer: Any = {
@@ -144,7 +144,7 @@ def test_palms_stated_attention_is_that_of_x_transformers() -> None:
     assert float((peer.to_out(unturned) - theirs).abs().max()) > 0.01
 
 
-def test_a_key_shared_by_all_heads_is_turned_once_and_scores_still_know_only_the_offset() -> None:
+def test_a_key_shared_by_all_heads_keeps_scores_relative() -> None:
     torch.manual_seed(0)
     q, k = torch.randn(1, 4, 6, 16).double(), torch.randn(1, 1, 6, 16).double()
     rope = RotaryEmbedding(16)

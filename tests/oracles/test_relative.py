@@ -17,7 +17,7 @@ from posenc.relative import relative_shift, shaw_index
 
 @pytest.fixture
 def embedding() -> RelativePositionEmbedding:
-    """Return one whose rows are of size 1."""
+    """Return an embedding with standard normal rows."""
     torch.manual_seed(0)
     embedding = RelativePositionEmbedding(8, 5)
     torch.nn.init.normal_(embedding.table)
@@ -61,7 +61,7 @@ def test_the_shift_is_that_of_xlnet(queries: int, keys: int) -> None:
     from transformers.models.xlnet.modeling_xlnet import XLNetRelativeAttention
 
     scores = torch.randn(2, 3, queries, queries + keys - 1, dtype=torch.float64)
-    # XLNet begins one relative position earlier, with one that the shift drops.
+    # XLNet starts one relative position earlier, which the shift drops.
     earlier = torch.cat([torch.full_like(scores[..., :1], torch.nan), scores], dim=-1)
     theirs = XLNetRelativeAttention.rel_shift_bnij(earlier, klen=keys)
     assert torch.equal(torch.from_numpy(relative_shift(scores.numpy())), theirs)

@@ -1,6 +1,6 @@
-"""Rotary positions against six programs that nobody here wrote: which pairs, which way, how exact.
+"""Rotary positions against six independent implementations: pairs, direction and accuracy.
 
-| peer, in transformers 5 unless said   | layout      | angles                        |
+| in transformers 5 unless noted        | layout      | angles                        |
 |---------------------------------------|-------------|-------------------------------|
 | RoFormer, the model of the paper      | interleaved | float64, rounded to float32   |
 | GPT-J, 64 of 256 dimensions           | interleaved | float32                       |
@@ -9,9 +9,9 @@
 | x-transformers' RotaryEmbedding       | interleaved | float32, or a module's bf16   |
 | PermuteForRope, weights               | interleaved → half                          |
 
-All turn a pair the same way, from its first dimension towards its second. Each is compared twice:
-as it stands, within what its float32 angles allow, and with its formula fed float64 angles, where
-only the layout and the direction are left and 1e-14 must do.
+All rotate a pair from its first dimension towards its second. Each is compared twice: unmodified,
+within the error of its float32 angles, and with its formula given float64 angles, so that only the
+layout and the direction can differ.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Angles(NamedTuple):
 
 
 class Peer(NamedTuple):
-    """Another program: its layout, its own angles, and its way to turn (1, 2, length, d)."""
+    """Another implementation: its layout, its angles, and its rotation of (1, 2, length, d)."""
 
     layout: str
     rotary_d: int
@@ -53,7 +53,7 @@ class Peer(NamedTuple):
 
 
 def llama_angles(positions: Tensor, d: int, dtype: torch.dtype = torch.float32) -> Angles:
-    """Ask Llama's module, after it was moved to a type."""
+    """Return the angles of Llama's module, after it was cast to a dtype."""
     from transformers import LlamaConfig
     from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
@@ -64,7 +64,7 @@ def llama_angles(positions: Tensor, d: int, dtype: torch.dtype = torch.float32) 
 
 
 def llama_turn(x: Tensor, angles: Angles) -> Tensor:
-    """Turn with Llama's formula."""
+    """Rotate with Llama's formula."""
     from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
     cos, sin = (torch.cat([part, part], -1)[None] for part in angles)
@@ -73,7 +73,7 @@ def llama_turn(x: Tensor, angles: Angles) -> Tensor:
 
 
 def neox_angles(positions: Tensor, d: int) -> Angles:
-    """Ask GPT-NeoX's module, which is to turn a quarter of a head of 4·d dimensions."""
+    """Return the angles of GPT-NeoX's module, for a quarter of a head of 4·d dimensions."""
     from transformers import GPTNeoXConfig
     from transformers.models.gpt_neox.modeling_gpt_neox import GPTNeoXRotaryEmbedding
 
@@ -83,7 +83,7 @@ def neox_angles(positions: Tensor, d: int) -> Angles:
 
 
 def neox_turn(x: Tensor, angles: Angles) -> Tensor:
-    """Turn with GPT-NeoX's formula, which lets pass what has no angle."""
+    """Rotate with GPT-NeoX's formula, which leaves dimensions without an angle alone."""
     from transformers.models.gpt_neox.modeling_gpt_neox import apply_rotary_pos_emb
 
     cos, sin = (torch.cat([part, part], -1)[None] for part in angles)
@@ -100,7 +100,7 @@ def gptj_angles(positions: Tensor, d: int) -> Angles:
 
 
 def gptj_turn(x: Tensor, angles: Angles) -> Tensor:
-    """Turn with GPT-J's formula, the heads behind the length, and let the rest pass as it does."""
+    """Rotate with GPT-J's formula, whose heads follow the length, and leave the rest alone."""
     from transformers.models.gptj.modeling_gptj import apply_rotary_pos_emb
 
     rotary_d = 2 * angles.cos.shape[-1]
@@ -121,7 +121,7 @@ def roformer_angles(positions: Tensor, d: int) -> Angles:
 
 
 def roformer_turn(x: Tensor, angles: Angles) -> Tensor:
-    """Turn with RoFormer's formula."""
+    """Rotate with RoFormer's formula."""
     from transformers.models.roformer.modeling_roformer import RoFormerSelfAttention
 
     table = torch.cat([angles.sin, angles.cos], dim=-1)[None, None]
@@ -130,7 +130,7 @@ def roformer_turn(x: Tensor, angles: Angles) -> Tensor:
 
 
 def x_transformers_angles(positions: Tensor, d: int, dtype: torch.dtype = torch.float32) -> Angles:
-    """Ask x-transformers' module, after it was moved to a type, for each pair's angle."""
+    """Return the angles of x-transformers' module, after it was cast to a dtype."""
     from x_transformers.x_transformers import RotaryEmbedding as XRotaryEmbedding
 
     angles, _ = XRotaryEmbedding(d).to(dtype)(positions)
@@ -138,7 +138,7 @@ def x_transformers_angles(positions: Tensor, d: int, dtype: torch.dtype = torch.
 
 
 def x_transformers_turn(x: Tensor, angles: Angles) -> Tensor:
-    """Turn with x-transformers' formula, which takes angles and not their cosines."""
+    """Rotate with x-transformers' formula, which takes angles instead of cosines."""
     from x_transformers.x_transformers import apply_rotary_pos_emb
 
     angle = torch.atan2(angles.sin, angles.cos).repeat_interleave(2, dim=-1)
@@ -161,13 +161,13 @@ each_peer = pytest.mark.parametrize("peer", PEERS.values())
 
 
 def random(*shape: int, seed: int = 0) -> Tensor:
-    """Return numbers of about 1, in float64."""
+    """Return standard normals in float64."""
     generator = torch.Generator().manual_seed(seed)
     return torch.randn(shape, generator=generator, dtype=torch.float64)
 
 
 def defined(x: Tensor, positions: Tensor, **keywords: Any) -> Tensor:
-    """Return our definition's answer, in float64."""
+    """Return the result of our definition, in float64."""
     return torch.from_numpy(apply_rope(x.double().numpy(), positions.numpy(), **keywords))
 
 
@@ -179,7 +179,7 @@ def float64_angles(positions: Tensor, d: int) -> Angles:
 
 
 def exact_angles(position: int, d: int) -> tuple[Array, Array]:
-    """Return cosine and sine of every pair at a position, worked out in 50 digits."""
+    """Return cosine and sine of every pair at a position, computed with 50 digits."""
     with mpmath.workdps(50):
         angles = [
             position * mpmath.power(10000, -mpmath.mpf(2 * pair) / d) for pair in range(d // 2)
@@ -190,33 +190,33 @@ def exact_angles(position: int, d: int) -> tuple[Array, Array]:
 
 
 def drift(angles: Angles, position: int) -> float:
-    """Return how far the first row of a peer's cosines and sines is off, at the worst pair."""
+    """Return the largest error in the first row of cosines and sines."""
     cos, sin = exact_angles(position, 2 * angles.cos.shape[-1])
     errors = [angles.cos[0].double().numpy() - cos, angles.sin[0].double().numpy() - sin]
     return float(np.abs(errors).max())
 
 
 def our_angles(position: int, d: int, dtype: torch.dtype = torch.float64) -> Angles:
-    """Return our module's cosines and sines: what it makes of (1, 0) in every pair."""
+    """Return our module's cosines and sines: its rotation of (1, 0) in every pair."""
     ones = torch.tensor([1.0, 0.0], dtype=dtype).repeat(d // 2).reshape(1, 1, 1, d)
     turned = RotaryEmbedding(d).to(dtype)(ones, offset=position)[0, 0]
     return Angles(turned[:, 0::2], turned[:, 1::2])
 
 
-# Which pairs, and which way
+# Pairs and direction
 
 
 @each_peer
-def test_peer_turns_the_same_pairs_the_same_way(peer: Peer) -> None:
+def test_libraries_rotate_the_same_pairs_in_the_same_direction(peer: Peer) -> None:
     x, positions = random(1, 2, LENGTH, D), torch.arange(LENGTH)
     found = peer.turn(x, float64_angles(positions, peer.rotary_d))
     expected = defined(x, positions, layout=peer.layout, rotary_d=peer.rotary_d)
-    # Angles below 200 carry 4e-16 of it each, on numbers below 5.
+    # Angles below 200 have relative errors of 4e-16, on numbers below 5.
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
 
 
 @each_peer
-def test_peer_as_it_stands_agrees_within_its_float32_angles(peer: Peer) -> None:
+def test_libraries_agree_within_their_float32_angles(peer: Peer) -> None:
     """An angle of p radians in float32 is off by up to p·2**-23, by ω and by the product."""
     x, positions = random(1, 2, LENGTH, D).float(), torch.arange(LENGTH)
     found = peer.turn(x, peer.angles(positions, peer.rotary_d)).double()
@@ -230,8 +230,8 @@ def test_peer_as_it_stands_agrees_within_its_float32_angles(peer: Peer) -> None:
 
 
 @each_peer
-def test_peer_in_the_other_layout_is_another_program(peer: Peer) -> None:
-    """The planted fault: the comparison above is not one that anything passes."""
+def test_libraries_disagree_with_the_other_layout_and_direction(peer: Peer) -> None:
+    """The planted fault: the comparison above can fail."""
     x, positions = random(1, 2, LENGTH, D), torch.arange(LENGTH)
     found = peer.turn(x, float64_angles(positions, peer.rotary_d))
     other = "half" if peer.layout == "interleaved" else "interleaved"
@@ -241,10 +241,10 @@ def test_peer_in_the_other_layout_is_another_program(peer: Peer) -> None:
 
 
 def test_interleaved_follows_the_paper_and_half_does_not() -> None:
-    """Equation 34 turns x1 with x2; RoFormer, GPT-J and x-transformers do, Llama and NeoX do not.
+    """Equation 34 pairs x1 with x2; RoFormer, GPT-J and x-transformers do, Llama and NeoX do not.
 
     At position 1 the first component becomes x1·cos 1 − (its partner)·sin 1, so a vector with
-    one 1 in it shows who the partner is.
+    one 1 in it shows which the partner is.
     """
     partners = {}
     for name, peer in PEERS.items():
@@ -263,7 +263,7 @@ def test_interleaved_follows_the_paper_and_half_does_not() -> None:
     }
 
 
-def test_rotate_half_turns_halves_in_transformers_and_neighbours_in_x_transformers() -> None:
+def test_rotate_half_pairs_halves_in_transformers_and_neighbours_in_x_transformers() -> None:
     from transformers.models.llama.modeling_llama import rotate_half
     from x_transformers.x_transformers import rotate_half as rotate_half_of_x
 
@@ -271,7 +271,7 @@ def test_rotate_half_turns_halves_in_transformers_and_neighbours_in_x_transforme
     assert rotate_half_of_x(torch.tensor([1, 2, 3, 4])).tolist() == [-2, 1, -4, 3]
 
 
-def test_gptj_neox_and_x_transformers_turn_a_part_of_each_head_unless_told() -> None:
+def test_gptj_neox_and_x_transformers_rotate_part_of_each_head_by_default() -> None:
     from transformers import GPTJConfig, GPTNeoXConfig, LlamaConfig
     from transformers.models.gpt_neox.modeling_gpt_neox import GPTNeoXRotaryEmbedding
     from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
@@ -287,21 +287,21 @@ def test_gptj_neox_and_x_transformers_turn_a_part_of_each_head_unless_told() -> 
     assert 2 * len(decoder.rotary_pos_emb.inv_freq) == 32
 
 
-# How exact
+# Accuracy
 
 
 @pytest.mark.parametrize("d", [64, 128])
 def test_llama_angles_in_float32_drift_at_position_100000(d: int) -> None:
     """Measured: 0.0020 at d = 64 and 0.0052 at d = 128; ours are right to 3.3e-11.
 
-    So far off is an angle of 100,000 at most, whose frequency is off by a unit in the last place,
-    and whose product is rounded once more.
+    Our bound is that of an angle of 100,000 whose frequency is off by a unit in the last place, and
+    whose product is rounded once more.
     """
     assert 1e-3 < drift(llama_angles(torch.tensor([100_000]), d), 100_000) < 2e-2
     assert drift(our_angles(100_000, d), 100_000) < 100_000 * (2**-52 + 2**-53)
 
 
-def test_frequency_and_product_rounded_to_float32_are_the_drift_of_llamas_angles() -> None:
+def test_float32_frequencies_and_products_explain_llamas_drift() -> None:
     position = torch.tensor([100_000])
     omega = BASE ** (-torch.arange(0, D, 2, dtype=torch.float64) / D)
     angles = (omega.float() * position).double()
@@ -321,7 +321,7 @@ def test_other_float32_angles_drift_as_llamas_do(
 
 
 def test_roformer_angles_are_float64_and_right_to_float32s_last_digit() -> None:
-    """The paper's own model takes sines in float64 and rounds them once, as we do."""
+    """The paper's own model computes sines in float64 and rounds them once, as we do."""
     assert drift(roformer_angles(torch.tensor([2000]), D), 2000) < 2.0**-24
     assert drift(our_angles(2000, D, torch.float32), 2000) < 2.0**-24
     assert drift(llama_angles(torch.tensor([2000]), D), 2000) > 1e-5
@@ -333,7 +333,7 @@ def test_our_float32_and_bfloat16_modules_do_not_drift_at_position_100000() -> N
 
 
 def test_llama_frequencies_do_not_survive_bfloat16() -> None:
-    """They are a buffer, which .to(torch.bfloat16) rounds: position 1000 is off by 0.43 then."""
+    """They are a buffer, which .to(torch.bfloat16) rounds; then position 1000 is off by 0.43."""
     assert drift(llama_angles(torch.tensor([1000]), D, torch.bfloat16), 1000) > 0.3
     assert drift(our_angles(1000, D, torch.bfloat16), 1000) < 2.0**-9 + 2.0**-24
 
@@ -355,14 +355,14 @@ def test_from_pretrained_in_bfloat16_spares_llamas_frequencies(tmp_path: Path) -
     assert model.to(torch.bfloat16).rotary_emb.inv_freq.dtype == torch.bfloat16
 
 
-def test_llama_in_bfloat16_tells_positions_apart_all_the_same() -> None:
-    """Its positions stay float32: 256 and 257 are two, only not where they should be."""
+def test_llama_in_bfloat16_still_tells_positions_apart() -> None:
+    """Its positions stay float32, so 256 and 257 differ, though neither is right."""
     first, second = (llama_angles(torch.tensor([place]), D, torch.bfloat16) for place in (256, 257))
     assert (first.cos - second.cos).abs().max() > 0.1
 
 
-def test_x_transformers_in_bfloat16_takes_two_positions_for_one() -> None:
-    """It casts positions to the type of its frequencies, and 257 is 256 in bfloat16."""
+def test_x_transformers_in_bfloat16_confuses_two_positions() -> None:
+    """It casts positions to the dtype of its frequencies, and in bfloat16 257 becomes 256."""
     first, second = torch.tensor([256]), torch.tensor([257])
     same = [x_transformers_angles(place, D, torch.bfloat16) for place in (first, second)]
     torch.testing.assert_close(same[0], same[1], rtol=0, atol=0)
@@ -374,7 +374,7 @@ def test_x_transformers_in_bfloat16_takes_two_positions_for_one() -> None:
 
 
 def permuted_for_rope(weight: Tensor, heads: int) -> Array:
-    """Return what transformers' checkpoint loader makes of interleaved weights."""
+    """Return interleaved weights as converted by transformers' checkpoint loader."""
     from transformers import LlamaConfig
     from transformers.core_model_loading import PermuteForRope
 
@@ -391,9 +391,9 @@ def test_projection_is_converted_as_a_checkpoint_loader_does(shape: tuple[int, .
 
 
 def test_checkpoint_loader_counts_query_heads_where_keys_are_grouped() -> None:
-    """Asked about 2 key heads of 16, PermuteForRope sees 4 query heads, of 8: other pairs.
+    """For 2 key heads of 16, PermuteForRope assumes 4 heads of 8, the query heads: other pairs.
 
-    Converted by the count of its own heads a key comes out right, as the scores of a model say.
+    Converted by the number of its own heads, a key keeps the scores of the model.
     """
     weight, tokens = random(2 * 16, 12), random(5, 12, seed=1)
     ours = convert_projection(weight.numpy(), heads=2, source="interleaved", target="half")
@@ -412,10 +412,10 @@ def test_checkpoint_loader_counts_query_heads_where_keys_are_grouped() -> None:
 
 
 def test_the_checkpoint_loader_converts_only_where_keys_have_as_many_heads_as_queries() -> None:
-    """PermuteForRope stands where one matrix is cut into three equal parts, or in Pixtral's way.
+    """PermuteForRope is used only where a matrix is cut into three equal parts, and in Pixtral.
 
-    Queries, keys and values of one size have one key head for each query head; and the vision
-    encoder that is converted without a cut has no other count of key heads to be told.
+    Queries, keys and values of one size have one key head for each query head; and Pixtral's vision
+    encoder, which is converted without a cut, has no setting for key heads.
     """
     import transformers.conversion_mapping as mapping
     from transformers import PixtralVisionConfig

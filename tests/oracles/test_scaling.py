@@ -16,14 +16,14 @@ from posenc import (
 )
 
 D, LENGTH = 128, 4096
-# It works in float32: a power of the base is off by |ln ω| of its roundings, 9 here, and a few.
+# transformers computes in float32: a power of the base amplifies its rounding by |ln ω|, here 9.
 FLOAT32 = 16 * 2.0**-24
 
 
 def theirs(
     kind: str, factor: float, base: float = 10000.0, d: int = D, length: int = LENGTH
 ) -> tuple[NDArray[np.float64], float]:
-    """Ask transformers for the frequencies of a Llama of one head and for its scale."""
+    """Return the frequencies of a one-head Llama in transformers, and its scale."""
     from transformers import LlamaConfig
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
@@ -72,8 +72,8 @@ def test_their_yarn_is_ours_with_the_released_ramp(
     assert scale == pytest.approx(yarn_temperature(factor), rel=1e-15)
 
 
-def test_where_their_ramp_ends_before_it_begins_it_turns_round_and_ours_does_not() -> None:
-    """Nobody trains on one position, and a base of two is for no model: no pair is in between."""
+def test_their_ramp_reverses_where_it_ends_before_it_begins_and_ours_does_not() -> None:
+    """No real model is trained on one position or has base 2; there no pair is in between."""
     never_turned = theirs("yarn", 8.0, d=32, length=1)[0]
     np.testing.assert_allclose(never_turned, frequencies(32), rtol=FLOAT32)
     ours = yarn_frequencies(32, 8, 1, ramp="pairs") / frequencies(32)
@@ -89,21 +89,19 @@ def test_where_their_ramp_ends_before_it_begins_it_turns_round_and_ours_does_not
 
 @pytest.mark.parametrize("base", [10000.0, 500000.0])
 @pytest.mark.parametrize("factor", [2.0, 8.0])
-def test_yarn_of_the_paper_has_another_ramp_than_yarn_of_the_code(
-    factor: float, base: float
-) -> None:
+def test_yarn_has_different_ramps_in_the_paper_and_in_the_code(factor: float, base: float) -> None:
     found, _ = theirs("yarn", factor, base)
     ours = yarn_frequencies(D, factor, LENGTH, base=base)
     turns = LENGTH / wavelengths(D, base=base)
     outside = (turns >= 32) | (turns <= 1)
     np.testing.assert_allclose(found[outside], ours[outside], rtol=FLOAT32)
-    # In between, pairs turn up to so many times as fast by the code as by the paper.
+    # In between, pairs rotate up to this many times as fast in the code as in the paper.
     faster = {2.0: 1.25, 8.0: 2.0}[factor]
     assert faster < (found / ours).max() < 1.25 * faster
 
 
 def test_where_no_pair_turns_32_times_their_yarn_keeps_the_first_and_the_papers_none() -> None:
-    """At a factor of 8, for heads 32 wide that were trained on 64 positions, as a page has them."""
+    """At a factor of 8, for heads 32 wide trained on 64 positions, as on a page of the book."""
     assert (64 / wavelengths(32)).max() < 32
     slower = frequencies(32) / theirs("yarn", 8.0, d=32, length=64)[0]
     np.testing.assert_allclose(slower[:6], [1, 1.21, 1.54, 2.11, 3.33, 8], atol=0.005)

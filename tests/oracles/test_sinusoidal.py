@@ -1,9 +1,9 @@
-"""The sinusoid beside those of programs that nobody here wrote, full tables at a time.
+"""Sinusoidal tables against those of independent implementations.
 
-Three questions set them apart. Where do sines and cosines go: interleaved, as in section 3.5 of
+They differ in three ways. Where do sines and cosines go: interleaved, as in section 3.5 of
 Vaswani et al. (2017), or sines in the first half and cosines in the second, as in the authors'
 own program? What is the exponent: 2i/d, as in the paper, or i/(d/2 − 1), as in that program,
-whose last frequency is 1/10000 exactly? And are the angles worked out in float64, or in float32,
+whose last frequency is 1/10000 exactly? And are the angles computed in float64, or in float32,
 whose error grows with the position?
 """
 
@@ -35,7 +35,7 @@ def family(name: str) -> Any:
 def x_transformers_layer(d_model: int) -> Any:
     module = importlib.import_module("x_transformers.x_transformers")
     layer = module.ScaledSinusoidalEmbedding(d_model)
-    torch.nn.init.ones_(layer.scale)  # a learned factor, d ** −0.5 at first
+    torch.nn.init.ones_(layer.scale)  # a learned factor, initially d ** −0.5
     return layer
 
 
@@ -85,13 +85,13 @@ def test_marian_has_the_papers_numbers_with_all_sines_before_all_cosines(d_model
     rows = sinusoidal_encoding(LENGTH, d_model)
     theirs = marian(LENGTH, d_model)
     np.testing.assert_allclose(theirs, in_halves(rows), rtol=0, atol=FLOAT32)
-    if d_model > 2:  # at width 2 the layouts are one
+    if d_model > 2:  # at width 2 the layouts are the same
         assert np.abs(theirs - rows).max() > 0.5
 
 
 @pytest.mark.parametrize("d_model", WIDTHS)
 def test_our_layer_equals_distilbert_in_float32(d_model: int) -> None:
-    """To the last bit: both round a float64 value once, and no value here lies between two."""
+    """To the last bit: both round a float64 value once, and none is a tie here."""
     ours = SinusoidalPositionalEncoding(d_model)(torch.zeros(1, LENGTH, d_model))[0]
     assert np.array_equal(ours.double().numpy(), distilbert(LENGTH, d_model))
 
@@ -154,7 +154,7 @@ def test_x_transformers_in_bfloat16_confuses_positions_that_we_tell_apart() -> N
     assert len(np.unique(ours[0].float().numpy(), axis=0)) == 1000
 
 
-# What a model does with the rows
+# How models use the rows
 
 
 def test_distilbert_learns_its_positions_unless_asked_for_sines() -> None:

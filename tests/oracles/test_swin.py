@@ -1,4 +1,4 @@
-"""Swin's index and bias against transformers, for the windows that models have."""
+"""Swin's index and bias against transformers, for the window sizes that models use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from posenc.swin import swin_bias, swin_index
 
 
 def transformers_bias(heads: int, window: int) -> Any:
-    """Return the module as transformers has it, its table of size 1."""
+    """Return transformers' module with a standard normal table."""
     from transformers.models.swin.modeling_swin import SwinRelativePositionBias
 
     module = SwinRelativePositionBias(heads, (window, window))

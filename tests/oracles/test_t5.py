@@ -18,17 +18,16 @@ from posenc.nn.relative import relative_positions
 from posenc.nn.t5 import T5RelativeBias
 from posenc.t5 import t5_buckets
 
-# x-transformers, as it is imported, calls what torch 2.13 is about to drop.
 Integers = NDArray[np.int64]
 
 EVERY = np.arange(-20_000, 20_001)
-# Distances at which one bucket more would begin: powers of 2, whose shares are often whole, others.
+# Values of max_distance: powers of 2, whose shares are often whole numbers, and others.
 ENDS = (33, 64, 100, 128, 256, 500, 512, 729, 1000, 1024, 4096, 5000, 10_000, 16_384, 20_000)
 
 
 @pytest.fixture(scope="module")
 def transformers_bucket() -> Callable[..., torch.Tensor]:
-    """Return T5's rule as transformers has it, with a float32 logarithm."""
+    """Return T5's rule of transformers, which uses a float32 logarithm."""
     from transformers.models.t5.modeling_t5 import T5Attention
 
     rule: Callable[..., torch.Tensor] = T5Attention._relative_position_bucket
@@ -37,7 +36,7 @@ def transformers_bucket() -> Callable[..., torch.Tensor]:
 
 @pytest.fixture(scope="module")
 def x_bucket() -> Callable[..., torch.Tensor]:
-    """Return the same rule as x-transformers has it."""
+    """Return the rule of x-transformers."""
     from x_transformers.x_transformers import RelativePositionBias
 
     rule: Callable[..., torch.Tensor] = RelativePositionBias._relative_position_bucket
@@ -52,7 +51,7 @@ def ours(both: bool, buckets: int, end: int) -> Integers:
 
 
 def exact_share(distance: int, buckets: int, end: int) -> mpmath.mpf:
-    """Return (n − E)·log(distance/E)/log(end/E), for n buckets to a side, in 50 digits."""
+    """Return (n − E)·log(distance/E)/log(end/E), for n buckets per side, with 50 digits."""
     exact = buckets // 2
     with mpmath.workdps(50):
         return (
@@ -63,7 +62,7 @@ def exact_share(distance: int, buckets: int, end: int) -> mpmath.mpf:
 
 
 def t5_attention(heads: int, *, decoder: bool, layer: int = 0) -> Any:
-    """Return transformers' attention with a relative bias, its table of size 1."""
+    """Return transformers' attention with a relative bias and a standard normal table."""
     from transformers import T5Config
     from transformers.models.t5.modeling_t5 import T5Attention
 
@@ -93,7 +92,7 @@ def test_transformers_differs_only_where_float32_cannot_tell_two_buckets_apart(
         ).numpy()
         for distance in 20_000 - np.flatnonzero(mine != theirs):
             share = exact_share(int(distance), side, end)
-            # float32 holds numbers up to 64 to 4e-6, and three operations lie behind this one.
+            # float32 holds numbers up to 64 to 4e-6, and three operations led to this one.
             assert abs(share - mpmath.nint(share)) < 2e-5
             assert abs(mine[20_000 - distance] - theirs[20_000 - distance]) == 1
 
@@ -102,7 +101,7 @@ def test_transformers_differs_only_where_float32_cannot_tell_two_buckets_apart(
     ("distance", "side", "end", "bucket"),
     [(6186, 56, 20_000, 50), (10_763, 60, 16_384, 57), (3602, 62, 5000, 60)],
 )
-def test_the_rule_in_exact_numbers_is_ours_where_a_float32_logarithm_crosses_a_bound(
+def test_exact_arithmetic_gives_our_bucket_where_float32_crosses_a_bound(
     distance: int,
     side: int,
     end: int,
@@ -119,7 +118,7 @@ def test_the_rule_in_exact_numbers_is_ours_where_a_float32_logarithm_crosses_a_b
     theirs = transformers_bucket(
         torch.tensor([-distance]), bidirectional=False, num_buckets=side, max_distance=end
     )
-    assert abs(theirs.item() - bucket) <= 1  # 0 on a machine with another logarithm
+    assert abs(theirs.item() - bucket) <= 1  # 0 on machines with another logarithm
 
 
 @pytest.mark.parametrize("decoder", [False, True])
@@ -174,7 +173,7 @@ def test_an_odd_number_of_buckets_is_an_error_here_and_leaves_a_row_unused_elsew
 def test_the_buckets_of_x_transformers_are_ours(
     both: bool, x_bucket: Callable[..., torch.Tensor]
 ) -> None:
-    # It calls −relative the distance and asks for it below 0, which comes to the authors' order.
+    # It negates the relative position and tests for values below 0, which is the authors' order.
     for buckets, end in ((32, 128), (16, 100), (64, 512)):
         theirs = x_bucket(
             torch.from_numpy(EVERY), causal=not both, num_buckets=buckets, max_distance=end
@@ -183,7 +182,7 @@ def test_the_buckets_of_x_transformers_are_ours(
 
 
 @pytest.mark.parametrize("both", [True, False])
-def test_x_transformers_multiplies_the_bias_where_the_authors_add_it_as_it_is(both: bool) -> None:
+def test_x_transformers_scales_the_bias_that_the_authors_add_unscaled(both: bool) -> None:
     # Section 2.1: a scalar that is added to the logit. x-transformers makes it √d times as large.
     from x_transformers.x_transformers import RelativePositionBias
 
@@ -199,7 +198,7 @@ def test_x_transformers_multiplies_the_bias_where_the_authors_add_it_as_it_is(bo
 def test_in_an_encoder_no_relative_position_falls_into_the_first_bucket_ahead(
     transformers_bucket: Callable[..., torch.Tensor],
 ) -> None:
-    # 16 of 32 would be the keys ahead at distance 0, and there are none.
+    # Bucket 16 of 32 would hold keys ahead at distance 0, and there are none.
     theirs = transformers_bucket(torch.from_numpy(EVERY))
     assert sorted(set(theirs.tolist())) == [*range(16), *range(17, 32)]
     assert set(ours(True, 32, 128).tolist()) == set(theirs.tolist())

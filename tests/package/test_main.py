@@ -239,7 +239,10 @@ def test_help_explains_the_exit_status(capsys: pytest.CaptureFixture[str]) -> No
         main(["diagnose", "--help"])
     assert ended.value.code == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "0 if nothing is ill, 1 if something is, 2 if something could not be determined" in said
+    assert (
+        "0 if nothing is ill or undetermined, 1 if something is ill, 2 if nothing is ill but"
+        in said
+    )
 
 
 @pytest.mark.slow

@@ -62,7 +62,7 @@ def contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-def test_every_file_that_built_css_names_is_there(built: Path) -> None:
+def test_every_file_named_in_built_css_exists(built: Path) -> None:
     for sheet in built.glob("*.css"):
         names = re.findall(r"url\(([^)]+)\)", sheet.read_text(encoding="utf-8"))
         assert sheet.name == "marks.css" or names

@@ -40,7 +40,7 @@ def plant(page: Path, old: str, new: str) -> None:
     page.write_text(text.replace(old, new), "utf-8")
 
 
-def test_a_site_without_a_fault_is_passed(site: Path) -> None:
+def test_a_site_without_faults_passes(site: Path) -> None:
     assert check.problems(site) == []
 
 

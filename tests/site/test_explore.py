@@ -135,7 +135,7 @@ def test_frequencies_and_wavelengths_equal_the_package(run: Run, base: float) ->
 
 
 @pytest.mark.parametrize("base", BASES)
-def test_rows_of_the_encoding(run: Run, base: float) -> None:
+def test_rows_of_the_encoding_equal_the_package(run: Run, base: float) -> None:
     rows = run("encodingRow", [(position, d, base) for d in WIDTHS for position in POSITIONS])
     for n, d in enumerate(WIDTHS):
         mine = rows[n * len(POSITIONS) :][: len(POSITIONS)]
@@ -163,7 +163,7 @@ def test_shift_matrix_equals_the_package_and_moves_rows(run: Run, d: int) -> Non
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("d", [2, 4, 6, 64, 128])
-def test_turned_vectors_and_their_scores(run: Run, d: int, layout: str) -> None:
+def test_rotated_vectors_and_their_scores_equal_the_package(run: Run, d: int, layout: str) -> None:
     """Both sides get the same frequencies, so that 1e-12 holds at any position."""
     q, k = np.random.default_rng(d).uniform(-1, 1, (2, d))
     for omega in (frequencies(d), interpolated_frequencies(d, 3), yarn_frequencies(d, 8, 4096)):
@@ -178,20 +178,20 @@ def test_turned_vectors_and_their_scores(run: Run, d: int, layout: str) -> None:
 
 @pytest.mark.parametrize("source", LAYOUTS)
 @pytest.mark.parametrize("target", LAYOUTS)
-def test_layouts_are_converted(run: Run, source: str, target: str) -> None:
+def test_layout_conversion_equals_the_package(run: Run, source: str, target: str) -> None:
     for d in WIDTHS:
         [mine] = run("convertLayout", [(list(range(d)), source, target)])
         assert mine == convert_layout(range(d), source=source, target=target).tolist()
 
 
-def test_slopes_of_any_number_of_heads(run: Run) -> None:
+def test_alibi_slopes_equal_the_package_for_any_number_of_heads(run: Run) -> None:
     heads = [*range(1, 70), 96, 127, 128, 129, 1000]
     for mine, n in zip(run("slopes", [(n,) for n in heads]), heads, strict=True):
         assert_equal(mine, alibi_slopes(n))
 
 
 @pytest.mark.parametrize("causal", [True, False])
-def test_linear_biases(run: Run, causal: bool) -> None:
+def test_alibi_biases_equal_the_package(run: Run, causal: bool) -> None:
     slopes, places = alibi_slopes(6), [0, 1, 5, 17, 63]
     given = [(m, q, k, causal) for m in slopes.tolist() for q in places for k in places]
     package = alibi_bias(6, 64, 64, causal=causal)[:, places][:, :, places]
@@ -199,7 +199,7 @@ def test_linear_biases(run: Run, causal: bool) -> None:
 
 
 @pytest.mark.parametrize("bidirectional", [True, False])
-def test_buckets_are_the_same_whole_numbers(run: Run, bidirectional: bool) -> None:
+def test_t5_buckets_equal_the_package(run: Run, bidirectional: bool) -> None:
     relative = [*range(-300, 301), 10**6, -(10**6)]
     for buckets, furthest in [
         (32, 128),
@@ -223,7 +223,9 @@ def test_buckets_are_the_same_whole_numbers(run: Run, bidirectional: bool) -> No
 
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("length", [1, 4096, 1_000_000])
-def test_turns_within_a_text(run: Run, length: int, base: float) -> None:
+def test_turns_within_a_context_length_equal_the_package(
+    run: Run, length: int, base: float
+) -> None:
     mine = run("turns", [(frequencies(d, base=base).tolist(), length) for d in WIDTHS])
     theirs = [length / wavelengths(d, base=base) for d in WIDTHS]
     assert_equal(np.concatenate(mine), np.concatenate(theirs))
@@ -231,7 +233,7 @@ def test_turns_within_a_text(run: Run, length: int, base: float) -> None:
 
 @pytest.mark.parametrize("factor", [1, 1.5, 2, 8, 100])
 @pytest.mark.parametrize("base", [2.0, 10000.0, 500_000.0])
-def test_frequencies_for_longer_texts(run: Run, base: float, factor: float) -> None:
+def test_scaled_frequencies_equal_the_package(run: Run, base: float, factor: float) -> None:
     widths = WIDTHS[1:]
     mine = run("interpolated", [(d, factor, base) for d in widths])
     theirs = [interpolated_frequencies(d, factor, base=base) for d in widths]
@@ -294,7 +296,7 @@ def test_a_reading_names_the_cell_and_its_values(run: Run) -> None:
     ]
 
 
-def test_a_long_turn_is_read_without_decimals(run: Run) -> None:
+def test_a_long_wavelength_is_read_without_decimals(run: Run) -> None:
     [said] = run("sentence", [(0, 63, 128)])
     assert said.endswith(f"{wavelengths(128)[63]:.0f} positions.")
 
@@ -360,9 +362,9 @@ def test_a_malformed_address_falls_back_and_says_so() -> None:
     state, trouble = asked(width="7", row="64", layout="both")
     assert state == {"width": 64, "row": 40, "layout": "half"}
     assert trouble == (
-        "In the address, width must be an even number from 2 to 512; got 7. Shown is 64."
-        " In the address, row must be a whole number from 0 to 63; got 64. Shown is 40."
-        " In the address, layout must be one of interleaved, half; got both. Shown is half. "
+        "In the address, width must be an even number from 2 to 512; got 7. Showing 64."
+        " In the address, row must be a whole number from 0 to 63; got 64. Showing 40."
+        " In the address, layout must be one of interleaved, half; got both. Showing half. "
     )
 
 

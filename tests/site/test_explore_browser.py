@@ -208,8 +208,8 @@ def test_a_malformed_address_falls_back_and_says_so(page: Page) -> None:
     page.goto("explore/heatmap/?heatmap.width=7&heatmap.row=64&heatmap.base=<b>&heatmap.x=1")
     for said in [
         "width must be an even number",
-        "got 7. Shown is 64.",
-        "got 64. Shown is 7.",
+        "got 7. Showing 64.",
+        "got 64. Showing 7.",
         "got <b>",
     ]:
         expect(status(page, "heatmap")).to_contain_text(said)

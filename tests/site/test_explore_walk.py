@@ -40,9 +40,7 @@ from tests.site.visits import Visit
 
 BOLD = "all => all.map(line => line.matches('.bold'))"
 # The first eight entries are the words "dog" and "bites" of chapter 1.
-QUERY = np.array(
-    [0.5, 0.3, 0.8, 0.1, 0.4, 0.6, 0.2, 0.9, 0.6, 0.5, -0.7, 0.3, 0.4, -0.8, 0.5, 0.7]
-)
+QUERY = np.array([0.5, 0.3, 0.8, 0.1, 0.4, 0.6, 0.2, 0.9, 0.6, 0.5, -0.7, 0.3, 0.4, -0.8, 0.5, 0.7])
 KEY = np.array([0.2, 0.7, 0.4, 0.9, 0.1, 0.3, 0.8, 0.5, -0.3, 0.8, -0.6, 0.6, 0.7, 0.2, 0.9, 0.1])
 SHOWN = np.arange(-1024, 1025)  # the relative positions in the picture of the buckets
 TURN_AND_LEAVE = """() => {
@@ -613,7 +611,7 @@ def test_impossible_sizes_are_refused_in_address_and_field(
 ) -> None:
     reach(page, name)
     follow(page, f"?{name}.{control}={typed}")
-    expect(status(page, name)).to_contain_text(f"In the address, {reason} Shown is ")
+    expect(status(page, name)).to_contain_text(f"In the address, {reason} Showing ")
     own = field(page, control)
     value = own.input_value()
     own.fill(typed)

@@ -49,7 +49,7 @@ def test_compressed_formats_and_plain_requests_are_not_compressed(folder: Path) 
         assert host.sent == [("/a/face.woff2", 400), ("/a/", len(PAGE))]
 
 
-def test_a_changed_file_is_sent_as_it_is_now(folder: Path) -> None:
+def test_a_changed_file_is_served_at_once(folder: Path) -> None:
     page = folder / "a" / "index.html"
     with hosted(folder) as host:
         asked = Request(f"{host.url}a/?x=1", headers={"Accept-Encoding": "gzip"})
@@ -60,7 +60,7 @@ def test_a_changed_file_is_sent_as_it_is_now(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["none/", "a/none.css", "../conftest.py", "%2e%2e/conftest.py"])
-def test_a_wrong_address_gets_the_page_for_it(folder: Path, path: str) -> None:
+def test_a_wrong_address_gets_the_404_page(folder: Path, path: str) -> None:
     with hosted(folder) as host, pytest.raises(HTTPError) as failed:
         urlopen(host.url + path)
     with failed.value as answer:

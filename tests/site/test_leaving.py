@@ -195,7 +195,7 @@ def test_a_site_built_for_one_address_works_at_another(site: Site, small: Site, 
 # Search
 
 
-def test_the_search_waits_for_the_reader(site: Site, page: Page) -> None:
+def test_the_search_index_is_fetched_only_when_needed(site: Site, page: Page) -> None:
     index = f"{site.url}search/search_index.json"
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))

@@ -81,7 +81,7 @@ def test_a_copy_has_every_number_of_its_page() -> None:
             assert printed in made, f"{path}: {binding.printed}"
 
 
-def test_links_of_a_copy_lead_to_what_is_there(site: Site) -> None:
+def test_links_of_a_copy_resolve(site: Site) -> None:
     for path in PAGES:
         copy = markdown_copies.page(path).copy
         made = (site.folder / copy).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Every page links one style sheet, which looks as the many did, and no script says less."""
+"""Every page links one sheet that renders like the originals, and scripts work when minified."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LINK = re.compile(r'<link[^>]+rel="stylesheet"[^>]*href="([^"$]+)"')
 # The built site
 
 
-def test_every_page_links_one_sheet_and_all_the_same(site: Site) -> None:
+def test_all_pages_link_the_same_single_sheet(site: Site) -> None:
     named = set()
     for page in site.folder.rglob("*.html"):
         (address,) = LINK.findall(page.read_text(encoding="utf-8"))
@@ -33,7 +33,7 @@ def test_every_page_links_one_sheet_and_all_the_same(site: Site) -> None:
     assert (site.folder / "assets" / name).is_file()
 
 
-def test_every_file_that_the_sheet_names_is_there(site: Site) -> None:
+def test_every_file_named_in_the_sheet_exists(site: Site) -> None:
     (sheet,) = (site.folder / "assets").glob("book.*.css")
     named = re.findall(r"""url\(["']?(?!data:|#)([^"')]+)""", sheet.read_text(encoding="utf-8"))
     assert len(named) > 20
@@ -49,8 +49,8 @@ def test_explorers_are_small(site: Site) -> None:
     assert sum(sizes.values()) < 12_000, sizes
 
 
-def test_no_table_is_without_a_class(site: Site) -> None:
-    """The rules for such tables are left out."""
+def test_every_table_has_a_class(site: Site) -> None:
+    """The sheet has no rules for tables without a class."""
     pages = [page.read_text(encoding="utf-8") for page in site.folder.rglob("*.html")]
     tables = [table for page in pages for table in re.findall(r"<table[^>]*>", page)]
     assert len(tables) > 50
@@ -61,8 +61,8 @@ SHEETS = """() => [...document.querySelectorAll("link[rel=stylesheet]")].map(
     link => [link.getAttribute("href"), link.sheet.cssRules.length > 100])"""
 
 
-def test_the_sheet_has_its_whole_address_from_the_first(site: Site, page: Page) -> None:
-    """What the theme renamed would be read again. It stays when the page is changed."""
+def test_the_sheet_is_linked_by_its_full_address_and_loaded_once(site: Site, page: Page) -> None:
+    """An address changed by the theme would load it again. Navigation keeps the element."""
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto("chapters/formula-sheet/")
@@ -76,19 +76,18 @@ def test_the_sheet_has_its_whole_address_from_the_first(site: Site, page: Page) 
     assert [url.rpartition("/")[2] for url in asked].count(name) == 1
 
 
-def test_without_scripts_the_sheet_is_there(page_without_scripts: Page) -> None:
+def test_the_sheet_applies_without_scripts(page_without_scripts: Page) -> None:
     page_without_scripts.goto("chapters/formula-sheet/")
     ((address, is_read),) = page_without_scripts.evaluate(SHEETS)
     assert address.startswith("../../assets/book.")
     assert is_read
 
 
-# One sheet looks as the many did
+# The one sheet against the originals
 
-# Link the sheets from which the one was made, and return what looks otherwise without the one. All
-# computed properties count, those of what is drawn before and after an element too; of variables,
-# which may be spelt in another way, what uses them. Two elements are looked at of those that have
-# the same names and parents.
+# Link the original sheets, and return the elements that render differently without the one sheet.
+# All computed properties are compared, also of ::before and ::after; variables, whose spelling may
+# differ, only where they are used. Of elements with the same names and parents, two are compared.
 LOOKS_OTHERWISE = """async sheets => {
     const one = document.querySelector("link[rel=stylesheet][href*='/assets/book.']");
     const link = name => new Promise((done, failed) => {
@@ -125,7 +124,7 @@ LOOKS_OTHERWISE = """async sheets => {
 
 @pytest.fixture(scope="module")
 def many(site: Site) -> list[str]:
-    """Return the sheets that the builder links, in their order."""
+    """Return the sheets that the builder links, in order."""
     theme = [next(site.folder.glob(f"assets/stylesheets/{name}.*.css")) for name in THEME]
     names = [sheet.relative_to(site.folder).as_posix() for sheet in theme]
     config = load_config(str(ROOT / "mkdocs.yml"), hooks=[], plugins=[])
@@ -136,19 +135,19 @@ THEME = ("main", "palette")
 
 
 def looks_otherwise(page: Page, many: list[str]) -> list[str]:
-    """Return what looks otherwise without the one sheet, once the theme has moved what it moves."""
+    """Return the elements that render differently without the one sheet, once settled."""
     first: list[str] = page.evaluate(LOOKS_OTHERWISE, many)
     return first and page.evaluate(LOOKS_OTHERWISE, many)
 
 
 def answer(page: Page) -> None:
-    """Get a verdict and a score."""
+    """Show a verdict and a score."""
     page.locator(".question input").first.check()
     page.locator(".question .check").first.click()
 
 
 def search(page: Page) -> None:
-    """Get results."""
+    """Show search results."""
     page.locator(".md-search__input").fill("rotary")
     page.locator(".md-search-result__item").first.wait_for()
 
@@ -163,7 +162,7 @@ def search(page: Page) -> None:
     ],
     ids=["search", "quiz", "explorer", "reference"],
 )
-def test_one_sheet_looks_as_the_many(
+def test_one_sheet_renders_like_the_many(
     path: str, act: Callable[[Page], None] | None, many: list[str], page: Page
 ) -> None:
     page.goto(path)
@@ -177,7 +176,7 @@ def test_one_sheet_looks_as_the_many(
     assert looks_otherwise(page, many) == []
 
 
-def test_a_rule_that_the_one_sheet_lacks_is_seen(many: list[str], page: Page) -> None:
+def test_a_rule_missing_from_the_one_sheet_is_detected(many: list[str], page: Page) -> None:
     page.goto("")
     search(page)
     page.evaluate("""() => {
@@ -190,11 +189,11 @@ def test_a_rule_that_the_one_sheet_lacks_is_seen(many: list[str], page: Page) ->
     assert any("md-search-result__icon" in part for part in found)
 
 
-# What is styled, and when
+# Style computations
 
 
 def styled(browser: Browser, page: Page, act: Callable[[], object]) -> float:
-    """Return how often an act has the page styled: once if each of its elements is, one time."""
+    """Return how often an action styles the page: 1 if it styles every element once."""
     browser.start_tracing(page=page, categories=["devtools.timeline"])
     act()
     page.evaluate(SETTLE)
@@ -215,10 +214,8 @@ LIGHT_OR_DARK = """() => {
 REDRAW = "document.querySelector('article p').append(document.createElement('b'))"
 
 
-def test_a_page_is_styled_once_at_its_load_and_once_at_each_change(
-    browser: Browser, page: Page
-) -> None:
-    """The window around the page has its colours, and a class or an element more costs nothing."""
+def test_styles_are_computed_once_for_each_load_and_change(browser: Browser, page: Page) -> None:
+    """The root has the page's colour scheme, and one more class or element costs almost nothing."""
     page.goto("about:blank")
     assert styled(browser, page, lambda: page.goto("reference/baselines/")) < 2
     page.evaluate(UNFOLD)
@@ -275,7 +272,7 @@ globalThis.says = () => lines.concat("α").join(); element?.classList.add("given
 
 
 def write(site: Path, ours: str = OURS) -> None:
-    """Write a site of two pages as a builder leaves it."""
+    """Write a site of two pages, as built."""
     for name, content in {
         "one/index.html": PAGE,
         "404.html": PAGE.replace("../", "/book/"),
@@ -293,7 +290,7 @@ def sheet(site: Path) -> Path:
     return found
 
 
-def test_sheets_become_one_in_their_order_without_the_unused(tmp_path: Path) -> None:
+def test_sheets_are_joined_in_order_without_unused_rules(tmp_path: Path) -> None:
     write(tmp_path)
     minify(tmp_path)
     assert sheet(tmp_path).read_text(encoding="utf-8") == ONE
@@ -323,14 +320,14 @@ def test_a_missing_sheet_stops_the_build(tmp_path: Path) -> None:
 
 
 def said(code: str) -> str:
-    """Return what the script says."""
+    """Return the output of the script."""
     context = quickjs.Context()
     context.eval(f"const element = null; {code}")
     says: str = context.eval("says()")
     return says
 
 
-def test_scripts_lose_their_comments_and_say_the_same(tmp_path: Path) -> None:
+def test_minified_scripts_have_no_comments_and_behave_the_same(tmp_path: Path) -> None:
     write(tmp_path)
     script = tmp_path / "assets" / "js" / "explore" / "says.js"
     minify(tmp_path)

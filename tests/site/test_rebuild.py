@@ -208,7 +208,7 @@ def test_watched_folder_outside_the_checkout_outdates_every_page(tmp_path: Path)
     assert len(rebuild.affected(sources(), [changed])) == len(sources())
 
 
-def test_file_deleted_during_the_look_stops_no_build(tmp_path: Path) -> None:
+def test_file_deleted_during_the_scan_does_not_stop_the_build(tmp_path: Path) -> None:
     (tmp_path / "there").touch()
     (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
     assert rebuild.modification_time(tmp_path / "there")

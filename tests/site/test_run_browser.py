@@ -186,7 +186,7 @@ def test_every_example_prints_what_the_page_records(path: str, reader: Page, sit
         printed = example((one["typed"], one["printed"]) for one in own)
         assert recorded == (documented(group, module) if group else written(path))
         assert bare(printed[1]) == bare(recorded[1])
-    assert {one["said"] for one in shown} == {"Done: as the page records."}
+    assert {one["said"] for one in shown} == {"Done: the output is as recorded."}
     assert "" in {one["group"] for one in shown} or not any(written(path))
 
 
@@ -194,7 +194,7 @@ def test_a_changed_example_prints_the_changed_result(chapter: Page) -> None:
     assert run(chapter, 3, "sinusoidal_encoding(2, 2).round(3)") == (
         "array([[0.   , 1.   ],\n       [0.841, 0.54 ]])\n"
     )
-    expect(status(chapter, 3)).to_have_text("Done, as you changed it.")
+    expect(status(chapter, 3)).to_have_text("Done, with your changes.")
 
 
 def test_run_sees_the_names_of_the_examples_above(chapter: Page, site: Site) -> None:
@@ -213,9 +213,9 @@ def test_an_error_is_shown_as_python_shows_it(chapter: Page) -> None:
         '    half(1)\n  File "<example 3>", line 2, in half\n    return x / 0\n'
     )
     assert said.endswith("ZeroDivisionError: division by zero\n'on'\n")
-    expect(status(chapter, 2)).to_have_text("Done, as you changed it, with an error.")
+    expect(status(chapter, 2)).to_have_text("Done, with your changes and an error.")
     assert "SyntaxError" in run(chapter, 2, "half(")
-    expect(status(chapter, 2)).to_have_text("Done, as you changed it, with an error.")
+    expect(status(chapter, 2)).to_have_text("Done, with your changes and an error.")
 
 
 def test_reset_puts_the_example_back(chapter: Page) -> None:
@@ -225,13 +225,13 @@ def test_reset_puts_the_example_back(chapter: Page) -> None:
     assert listing(chapter, 2).inner_text() == before
     expect(button(chapter, 2, "Run")).to_be_focused()
     run(chapter, 2)
-    expect(status(chapter, 2)).to_have_text("Done: as the page records.")
+    expect(status(chapter, 2)).to_have_text("Done: the output is as recorded.")
 
 
-def test_a_long_printout_is_cut(chapter: Page) -> None:
+def test_long_output_is_truncated(chapter: Page) -> None:
     said = run(chapter, 2, "for n in range(1000):\n    print(n, 'and so on ' * 15)")
     assert 100_000 < len(said) < 100_100
-    assert said.endswith("… and more, which is not shown.\n")
+    assert said.endswith("… and more output that is not shown.\n")
 
 
 def test_axe_finds_nothing_in_an_open_example_and_it_fits_a_phone(reader: Page, site: Site) -> None:
@@ -250,18 +250,18 @@ def test_axe_finds_nothing_in_an_open_example_and_it_fits_a_phone(reader: Page, 
 def test_example_is_edited_and_run_by_keyboard_alone(chapter: Page) -> None:
     button(chapter, 2, "Run").focus()
     chapter.keyboard.press("Enter")
-    expect(status(chapter, 2)).to_have_text("Done: as the page records.")
+    expect(status(chapter, 2)).to_have_text("Done: the output is as recorded.")
     expect(button(chapter, 2, "Run")).to_be_focused()
     chapter.keyboard.press("Shift+Tab")
     expect(listing(chapter, 2).locator("textarea")).to_be_focused()
     chapter.keyboard.press("Control+A")
     chapter.keyboard.type("6 * 7")
     chapter.keyboard.press("Control+Enter")
-    expect(status(chapter, 2)).to_have_text("Done, as you changed it.")
+    expect(status(chapter, 2)).to_have_text("Done, with your changes.")
     assert printed(chapter, 2) == "42\n"
 
 
-def test_what_a_start_loads_is_not_compiled_again(chapter: Page) -> None:
+def test_modules_loaded_at_the_start_are_not_compiled_again(chapter: Page) -> None:
     """All but one module come as bytecode: compiling took over a third of a start."""
     run(chapter, 0)
     assert run(chapter, 4, FROM_SOURCE) == "['session']\n"
@@ -280,23 +280,23 @@ def test_a_loop_is_stopped_and_the_page_stays_usable(chapter: Page) -> None:
     begin_a_loop(chapter, 2)
     expect(button(chapter, 2, "Run")).to_have_attribute("aria-disabled", "true")
     button(chapter, 3, "Run").click()
-    expect(status(chapter, 3)).to_have_text("Waiting for the example that runs.")
+    expect(status(chapter, 3)).to_have_text("Waiting for the running example.")
     button(chapter, 3, "Stop").click()
-    expect(status(chapter, 3)).to_have_text("Stopped before it ran.")
+    expect(status(chapter, 3)).to_have_text("Stopped before running.")
     expect(status(chapter, 2)).to_have_text("Running.")
     button(chapter, 2, "Stop").click()
-    expect(status(chapter, 2)).to_have_text(re.compile("^Stopped. What Python knew is lost"))
+    expect(status(chapter, 2)).to_have_text(re.compile("^Stopped. Python's variables are lost"))
     expect(button(chapter, 2, "Run")).to_be_focused()
     run(chapter, 1)
-    expect(status(chapter, 1)).to_have_text("Done: as the page records.")
-    expect(status(chapter, 3)).to_have_text("Stopped before it ran.")
+    expect(status(chapter, 1)).to_have_text("Done: the output is as recorded.")
+    expect(status(chapter, 3)).to_have_text("Stopped before running.")
 
 
 def test_a_loop_ends_when_its_page_is_left(chapter: Page, site: Site) -> None:
     begin_a_loop(chapter, 2)
     go(chapter, site, ELSEWHERE)
     run(chapter, 0)
-    expect(status(chapter, 0)).to_have_text("Done: as the page records.")
+    expect(status(chapter, 0)).to_have_text("Done: the output is as recorded.")
 
 
 def test_nothing_is_fetched_before_it_is_asked_for(page: Page, site: Site) -> None:

@@ -38,7 +38,7 @@ def wheel(built: Path, name: str) -> zipfile.ZipFile:
     return zipfile.ZipFile(built / found)
 
 
-def test_the_worker_finds_what_it_asks_for(built: Path) -> None:
+def test_every_file_the_worker_requests_exists(built: Path) -> None:
     script = (ROOT / "docs" / "assets" / "js" / "python_worker.js").read_text(encoding="utf-8")
     asked = ["pyodide.mjs", "contents.json", "session.py", "pyodide.asm.wasm"]
     assert all(name in script for name in asked)
@@ -51,7 +51,7 @@ def test_interpreter_is_that_of_the_npm_package(built: Path) -> None:
     assert packed == (runtime.MODULES / "pyodide" / "pyodide.asm.wasm").read_bytes()
 
 
-def test_the_wheel_is_the_package_as_it_stands_here(built: Path) -> None:
+def test_the_wheel_contains_the_current_package(built: Path) -> None:
     with wheel(built, "posenc") as made:
         about = message_from_bytes(made.read(f"posenc-{posenc.__version__}.dist-info/METADATA"))
         names = [name for name in made.namelist() if name.endswith(".py")]
@@ -85,7 +85,7 @@ def modules(archive: Path) -> dict[str, bytes]:
         ("numpy-*.whl", {"numpy/__init__.pyc", "numpy/linalg/_linalg.pyc"}),
     ],
 )
-def test_what_a_start_loads_is_bytecode_of_that_python(
+def test_modules_loaded_at_the_start_are_bytecode_of_that_python(
     built: Path, archive: str, some: set[str]
 ) -> None:
     found = modules(next(built.glob(archive)))
@@ -164,5 +164,5 @@ def test_second_build_does_nothing(built: Path, monkeypatch: pytest.MonkeyPatch)
         ),
     ],
 )
-def test_served_files_depend_on(name: str) -> None:
+def test_the_served_files_depend_on_each_source(name: str) -> None:
     assert ROOT / name in runtime.sources()

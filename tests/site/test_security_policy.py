@@ -107,7 +107,7 @@ def test_run_answers_under_the_policy(strict: Strict) -> None:
     strict.page.goto(KINDS["chapter"])
     listing = strict.page.locator(".runs").nth(4)
     listing.get_by_role("button", name="Run").click()
-    expect(listing.get_by_role("status")).to_have_text("Done: as the page records.")
+    expect(listing.get_by_role("status")).to_have_text("Done: the output is as recorded.")
     assert strict.refused() == []
 
 
@@ -127,7 +127,7 @@ def test_run_says_when_the_policy_refuses_webassembly(strict: Strict, browser: B
         strict.host.headers[security_policy.NAME] = allowed
 
 
-def test_the_search_and_a_change_of_pages_work(strict: Strict) -> None:
+def test_search_and_navigation_work_under_the_policy(strict: Strict) -> None:
     strict.page.goto(KINDS["chapter"])
     strict.page.evaluate("window.stays = true")
     strict.page.locator(".md-search__input").click()

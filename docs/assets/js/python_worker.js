@@ -62,7 +62,7 @@ function printer() {
     const text = decoders[stream].decode(bytes, { stream: true });
     if (left > 0) waiting += text.slice(0, left);
     left -= text.length;
-    if (left <= 0 && left + text.length > 0) waiting += "\n… and more, which is not shown.\n";
+    if (left <= 0 && left + text.length > 0) waiting += "\n… and more output that is not shown.\n";
     if (performance.now() - sent > 50) flush();
     return bytes.length;
   };
@@ -121,4 +121,4 @@ async function run({ source, place, group, module, visit, interpreter }) {
 const fail = (reason) => self.postMessage({ kind: "failed", reason: String(reason) });
 self.onmessage = ({ data }) => run(data).catch(fail);
 // A security policy can allow compiling the interpreter, but not passing it to the next worker.
-self.onmessageerror = () => fail("this host's policy does not let the interpreter in");
+self.onmessageerror = () => fail("this host's security policy blocks the interpreter");

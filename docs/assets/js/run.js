@@ -5,12 +5,12 @@
 import { overflow, parts } from "./listing.js";
 import * as python from "./python.js";
 
-const CANNOT = "This browser cannot run Python in a page. What the page records stands above.";
-const STOPPED = "Stopped. What Python knew is lost; the next Run starts it again.";
-const WAITING = "Waiting for the example that runs.";
-const DROPPED = "Stopped before it ran.";
+const CANNOT = "This browser cannot run Python in a page. The recorded output stays above.";
+const STOPPED = "Stopped. Python's variables are lost; the next Run starts it again.";
+const WAITING = "Waiting for the running example.";
+const DROPPED = "Stopped before running.";
 const FAILED =
-  "Python could not be fetched, or broke down. What the page records stands; Run tries again.";
+  "Python could not be fetched, or it crashed. The recorded output stays; Run tries again.";
 
 let examples = []; // of this page, in order
 let visit = 0; // counts the pages visited; each starts with empty namespaces
@@ -60,7 +60,7 @@ class Example {
     this.status = make("p", { role: "status" });
     this.output = make("code");
     const recorded = make("code", {}, this.recorded.printed);
-    const prints = [printout("The page records", recorded), printout("Printed now", this.output)];
+    const prints = [printout("Recorded output", recorded), printout("New output", this.output)];
     this.row.before(this.editor);
     this.row.append(this.stop, this.reset, this.status);
     this.row.after(...prints);
@@ -99,17 +99,17 @@ class Example {
   verdict() {
     if (this.editor.value !== this.recorded.typed) {
       const failed = /^(Traceback |\w*Error\b)/m.test(this.output.textContent);
-      return `Done, as you changed it${failed ? ", with an error" : ""}.`;
+      return `Done, with your changes${failed ? " and an error" : ""}.`;
     }
     const same = comparable(this.output.textContent) === comparable(this.recorded.printed);
-    return same ? "Done: as the page records." : "Done: not as the page records.";
+    return same ? "Done: the output is as recorded." : "Done: the output differs from the recorded one.";
   }
 }
 
 function editor(example) {
   const area = make("textarea", { spellcheck: false, autocapitalize: "off", wrap: "off" });
   const fit = () => (area.rows = area.value.split("\n").length);
-  area.ariaLabel = `Python of ${example.name}, for you to change`;
+  area.ariaLabel = `Editable Python code of ${example.name}`;
   area.value = example.recorded.typed;
   area.addEventListener("input", fit);
   area.addEventListener("keydown", ({ key, ctrlKey, metaKey }) => {

@@ -56,7 +56,7 @@ export function asked(controls, get) {
     const wrong = text === null ? "" : complaint(controls[name], text, state);
     if (text !== null && !wrong) state[name] = parsed(controls[name], text);
     state = clamped(controls, state);
-    if (wrong) trouble += `In the address, ${wrong} Shown is ${state[name]}. `;
+    if (wrong) trouble += `In the address, ${wrong} Showing ${state[name]}. `;
   }
   return { state, trouble };
 }
