@@ -21,7 +21,12 @@ WHEEL = f"assets/built/python/posenc-{posenc.__version__}-py3-none-any.whl"
 
 def on_page_markdown(markdown: str, *, config: MkDocsConfig, **about: object) -> str:
     """Return a page with the addresses on the site that is being built or served."""
-    text = with_wheel_address(markdown, config.site_url)
+    return with_addresses(markdown, config)
+
+
+def with_addresses(text: str, config: MkDocsConfig) -> str:
+    """Return a text with the addresses of the wheel and of the source on a site."""
+    text = with_wheel_address(text, config.site_url)
     return with_source_address(text, config.site_url, config.extra.get("source", ""))
 
 

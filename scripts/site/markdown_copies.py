@@ -22,7 +22,7 @@ from mkdocs.config import load_config
 from scripts import DOCS, ROOT
 from scripts.book.data import front_matter
 from scripts.book.embed import source
-from scripts.site.install_lines import with_wheel_address
+from scripts.site.install_lines import with_addresses
 from scripts.site.plain_markdown import FIGURE, plain, prose, restored, set_aside
 
 LIST = "llms.txt"
@@ -157,6 +157,6 @@ def write(site: Path) -> None:
         for one in pages:
             file = site / one.copy
             file.parent.mkdir(parents=True, exist_ok=True)
-            text = with_wheel_address(copy(one.path), config["site_url"])
+            text = with_addresses(copy(one.path), config)
             file.write_text(text, encoding="utf-8")
     (site / LIST).write_text(llms_txt(config), encoding="utf-8")

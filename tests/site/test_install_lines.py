@@ -11,6 +11,7 @@ import subprocess
 import sysconfig
 import tarfile
 import venv
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -66,11 +67,14 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def fresh(folder: Path, others: Path) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def variables(others: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Make an environment that has numpy and PyTorch, as if from an index, and not the package.
 
     No index can be asked from it: what is not there already has to come from the line itself.
+    Return the environment variables that activate it.
     """
+    folder = tmp_path_factory.mktemp("environment") / "fresh"
     venv.create(folder, with_pip=True)
     (packages,) = folder.glob("lib/python*/site-packages")
     for old in packages.glob("setuptools*"):  # Python 3.11 brings one that an index would replace
@@ -80,27 +84,42 @@ def fresh(folder: Path, others: Path) -> dict[str, str]:
     path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
     settings = {"PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull, "NO_PROXY": "127.0.0.1"}
     # Nothing may be downloaded to build the package either: setuptools is there.
-    return clean | settings | {"PATH": path, "PIP_NO_BUILD_ISOLATION": "0"}
+    return (
+        clean
+        | settings
+        | {
+            "PATH": path,
+            "VIRTUAL_ENV": str(folder),
+            "PIP_NO_BUILD_ISOLATION": "0",
+        }
+    )
+
+
+@pytest.fixture
+def environment(variables: dict[str, str], tmp_path: Path) -> Iterator[dict[str, str]]:
+    """Return the variables, and uninstall the package afterwards: the next test needs it absent."""
+    yield variables
+    run("pip uninstall --yes posenc", tmp_path, variables)
 
 
 @pytest.mark.parametrize("place", range(4), ids=["here", "here, nn", "wheel", "wheel, nn"])
 def test_line_installs_the_package_in_a_fresh_environment(
-    place: int, site: Site, others: Path, tmp_path: Path
+    place: int, site: Site, environment: dict[str, str], tmp_path: Path
 ) -> None:
     line = [*HERE, *wheels(site)][place]
-    environment = fresh(tmp_path / "fresh", others)
     with tarfile.open(site.folder / ARCHIVE) as source:
         source.extractall(tmp_path, filter="data")
     run(f"pip install {line}", tmp_path / NAME, environment)
     brings = f"{WHAT_IT_BRINGS}; {WITH_TORCH}" if "[nn]" in line else WHAT_IT_BRINGS
     said = run(f"cd / && python -c '{brings}'", tmp_path, environment)
-    assert said.splitlines()[0].startswith(str(tmp_path / "fresh"))
+    assert Path(said.splitlines()[0]).is_relative_to(
+        run("printf $VIRTUAL_ENV", tmp_path, environment)
+    )
 
 
 def test_fresh_environment_lacks_the_package_and_cannot_ask_an_index(
-    others: Path, tmp_path: Path
+    environment: dict[str, str], tmp_path: Path
 ) -> None:
-    environment = fresh(tmp_path / "fresh", others)
     with pytest.raises(AssertionError, match="No module named 'posenc'"):
         run("cd / && python -c 'import numpy, torch, posenc'", tmp_path, environment)
     with pytest.raises(AssertionError, match="No matching distribution found for posenc"):
