@@ -129,8 +129,8 @@ def dynamic_frequencies(
             below 1 or above 1e100; `base` is below 1e-300, above 1e300, or 1, or the new base is.
 
     Source:
-        Peng et al. (2023), section 3.3, for NTK-aware scaling by the length; with a factor: emozilla
-        on Reddit (2023), as in transformers, where the type is called "dynamic".
+        Peng et al. (2023), section 3.3, for NTK-aware scaling by the length; with a factor:
+        emozilla on Reddit (2023), as in transformers, where the type is called "dynamic".
 
     Examples:
         >>> dynamic_frequencies(8, 512, factor=2, trained_length=256) / frequencies(8)

@@ -52,7 +52,8 @@ class RotaryEmbedding(nn.Module):
     Frequencies that depend on the length of the sequence, as those of dynamic NTK and LongRoPE do,
     are given as a function of it. Nothing is kept from one call to the next, so a sequence is
     rotated by the same angles whatever came before. In generation, give `length`, that of prompt
-    and answer together: otherwise cached keys keep the frequencies of a shorter sequence.
+    and answer together: otherwise cached keys keep the frequencies of a shorter sequence. A
+    compiler may not trace the function; call `factors` outside of what is compiled.
 
     Args:
         d: width of one head; an even integer, 2 or more.
