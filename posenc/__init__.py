@@ -23,6 +23,7 @@ Rotating queries and keys
                               `proportional_frequencies`
     The base for a length     `smallest_base`, `critical_dimension`,      posenc/base.py
                               `extended_base`
+    Model configurations      `read_config`, `RotaryConfig`               posenc/config.py
 
 Added to the scores
     Attention itself          `attention`, `causal_mask`                  posenc/attention.py
@@ -49,6 +50,7 @@ from posenc.attention import attention, causal_mask
 from posenc.base import critical_dimension, extended_base, smallest_base
 from posenc.baselines import counting_encoding, no_encoding
 from posenc.combine import add, concatenate
+from posenc.config import RotaryConfig, read_config
 from posenc.frequencies import frequencies, wavelengths
 from posenc.learned import LearnedPositionalEmbedding, resize_table
 from posenc.relative import (
@@ -92,6 +94,7 @@ __version__ = "0.1.0"
 __all__ = [
     "LearnedPositionalEmbedding",
     "PositionalEncoding",
+    "RotaryConfig",
     "add",
     "alibi_bias",
     "alibi_key_bias",
@@ -116,6 +119,7 @@ __all__ = [
     "no_encoding",
     "ntk_frequencies",
     "proportional_frequencies",
+    "read_config",
     "relative_positions",
     "relative_row",
     "relative_shift",
