@@ -480,8 +480,6 @@ def _chosen(
             raise ValueError(f"layer_type must be {allowed}; got {_shown(asked)}")
         return asked if None not in layers else None
     rotating = [name for name, section in layers.items() if section is not None]
-    if not rotating:
-        return next(iter(layers))
     chosen = "full_attention" if "full_attention" in rotating else rotating[0]
     if len(layers) > 1:
         others = " and ".join(f'"{name}"' for name in layers if name != chosen)
@@ -631,8 +629,11 @@ def _rule(reading: _Reading, section: _Section, head: _Head) -> _Rule:
     kind = _type_of(entries)
     scheme = "ntk" if kind == "dynamic" and "alpha" in entries else kind
     refuse_unknown(entries, COMMON | RULES[scheme], f'rope_type "{kind}"')
-    if kind == "dynamic" and scheme == kind and head.rotary_d < 4:
-        raise ValueError(f"rotary width must be 4 or more with {kind!r}; got {head.rotary_d}")
+    if kind == "dynamic" and head.rotary_d < 4:
+        raise ValueError(
+            f'{WIDTH} must be 4 or more with rope_type "{kind}"; got a rotated width of'
+            f" {head.rotary_d}"
+        )
     base, length = _base_of(reading, section), _promised(reading.entries)
     return READERS[scheme](reading, entries, head, _Rule(scheme, base, 1.0, length, length))
 

@@ -398,6 +398,22 @@ BAD: dict[str, list[Row]] = {
     "ntk_frequencies.d": SEVERAL,
     "dynamic_frequencies.d": SEVERAL,
     "smallest_base.d": SEVERAL,
+    "RotaryConfig.frequencies.length": but_none(SIZES),
+    "config": [
+        *rows(TypeError, "a mapping or the path of a file", {"None (NoneType)": None, "3 (": 3}),
+        *rows(
+            TypeError, "a mapping or the path of a file", {"[('head_dim', 8)]": [("head_dim", 8)]}
+        ),
+        *rows(ValueError, "have rotary positions", {"none, and model type": {}}),
+    ],
+    "layer_type": [
+        *rows(TypeError, "a string or None", {"3 (int)": 3, "['a'] (list)": ["a"]}),
+        *rows(
+            ValueError,
+            "None, as all layers are alike",
+            {"'full_attention' (str)": "full_attention"},
+        ),
+    ],
     "smallest_base.length": [*SIZES, *rows(ValueError, "1 to 2**22", {"4194305": 2**22 + 1})],
     "proportional_frequencies.rotary_d": TURNING,
     "extended_base.length": [
@@ -464,6 +480,7 @@ BAD: dict[str, list[Row]] = {
 
 ROPE: dict[str, object] = {"x": np.ones((2, 3, 8)), "positions": [0, 1, 2]}
 TOKENS = np.ones((2, 3, 8))
+CONFIG = {"head_dim": 8, "rope_theta": 1e4}
 LEARNED = posenc.LearnedPositionalEmbedding(4, 8, seed=0)
 
 # Every public function, class and method, with arguments that are good.
@@ -517,6 +534,9 @@ CALLS: dict[str, tuple[Call, dict[str, object]]] = {
     ),
     "longrope_temperature": (posenc.longrope_temperature, {"factor": 4, "trained_length": 256}),
     "proportional_frequencies": (posenc.proportional_frequencies, {"d": 8, "rotary_d": 4}),
+    "RotaryConfig": (posenc.RotaryConfig, {"config": CONFIG}),
+    "RotaryConfig.frequencies": (posenc.read_config(CONFIG).frequencies, {}),
+    "read_config": (posenc.read_config, {"config": CONFIG}),
     "smallest_base": (posenc.smallest_base, {"d": 8, "length": 8}),
     "critical_dimension": (posenc.critical_dimension, {"d": 8, "trained_length": 256}),
     "extended_base": (
