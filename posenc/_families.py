@@ -9,9 +9,8 @@ from __future__ import annotations
 
 # Which dimensions of the published weights form a pair.
 INTERLEAVED = [
-    "blt", "codegen", "cohere", "cohere2", "cohere2_moe", "deepseek_v2", "ernie4_5", "ernie4_5_moe",
-    "glm", "glm4", "glm_moe_dsa", "gptj", "helium", "llama4_text", "longcat_flash", "moonshine",
-    "roformer",
+    "codegen", "cohere", "cohere2", "cohere2_moe", "deepseek_v2", "ernie4_5", "ernie4_5_moe",
+    "glm", "glm4", "glm_moe_dsa", "gptj", "helium", "llama4_text", "longcat_flash", "roformer",
 ]  # fmt: skip
 HALF = [
     "afmoe", "apertus", "arcee", "aria_text", "bamba", "bitnet", "chameleon", "cwm", "dbrx",
@@ -25,7 +24,7 @@ HALF = [
     "olmo2", "olmo3", "olmoe", "persimmon", "phi", "phi3", "phi4_multimodal", "phimoe", "qwen2",
     "qwen2_5_vl_text", "qwen2_moe", "qwen2_vl_text", "qwen3", "qwen3_5_moe_text", "qwen3_5_text",
     "qwen3_moe", "qwen3_next", "qwen3_vl_moe_text", "qwen3_vl_text", "recurrent_gemma", "seed_oss",
-    "smollm3", "solar_open", "stablelm", "starcoder2", "vaultgemma", "zamba2",
+    "smollm3", "solar_open", "stablelm", "starcoder2", "vaultgemma",
 ]  # fmt: skip
 # Interleaved unless the configuration says `"rope_interleave": false`.
 CHOOSING = [
@@ -57,7 +56,6 @@ DEFAULTS: dict[str, dict[str, float]] = {
     "apertus": {BASE: 12e6},
     "bamba": {SHARE: 0.5},
     "bitnet": {BASE: 5e5},
-    "blt": {BASE: 5e5},
     "cohere": {BASE: 5e5},
     "cohere2_moe": {WIDTH: 128},
     "cwm": {BASE: 1e6, WIDTH: 128},
@@ -90,7 +88,6 @@ DEFAULTS: dict[str, dict[str, float]] = {
     "mllama_text_model": {BASE: 5e5},
     "modernbert": {BASE: 16e4, LOCAL: 1e4},
     "modernbert-decoder": {BASE: 16e4, LOCAL: 1e4},
-    "moonshine": {SHARE: 0.9},
     "nemotron": {SHARE: 0.5},
     "nomic_bert": {BASE: 1e3},
     "olmo3": {BASE: 5e5},

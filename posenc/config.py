@@ -64,13 +64,14 @@ KINDS = ("layer_types", "no_rope_layers", "sliding_window")
 READ = {
     *HIDDEN, *HEADS, *WIDTHS, *LENGTHS, *ROTARY, *TEXTS, *LATENT, *KINDS, ORIGINAL, WIDE,
     "model_type", "rope_interleave", "rotary_emb_interleaved", "alibi", "rotary",
-    "position_embedding_type",
+    "position_embedding_type", "rotary_value",
 }  # fmt: skip
 # Written like one of these, or about positions, and of no effect on the rotation.
 UNRELATED = {
     "v_head_dim", "hidden_sizes", "layer_type", "v_channels", "num_kv_heads",
     "sliding_window_pattern", "_sliding_window_pattern", "no_rope_layer_interval", "use_mrope",
     "max_window_layers", "rope_dropout", "position_id_per_seconds",
+    "in_channels",
 }  # fmt: skip
 WORDS = {
     "rope", "mrope", "xdrope", "rotary", "rotate", "rotation", "position", "positions",
@@ -347,6 +348,8 @@ def _read(config: Mapping[str, Any], layer_type: str | None) -> _Found:
     reading = _Reading(entries, kind, defaults or {}, defaults is not None, notes)
     _refuse_strangers(entries)
     _refuse_others(reading)
+    if entries.flag("rotary_value", False):
+        notes.append("Values are rotated too.")
     layers = _layers(reading)
     chosen = _chosen(reading, layers, layer_type)
     section = layers[chosen]

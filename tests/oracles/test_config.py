@@ -316,6 +316,26 @@ def test_the_default_share_is_that_of_the_model_type(kind: str) -> None:
     assert shares == {ours}
 
 
+# Where the default configuration has no head_dim, and hidden_size is no multiple of the heads.
+UNEVEN = ("glm4_moe", "glm4v_moe_text")
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+def test_the_default_configuration_of_a_model_type_is_read_in_full(kind: str) -> None:
+    """None of its keys is taken for a slip, and the base is its own."""
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    config = CONFIG_MAPPING[kind]().to_dict()
+    if kind in UNEVEN:
+        with pytest.raises(ValueError, match="hidden_size must be a multiple"):
+            read_config(config)
+        config["head_dim"] = 128
+    found = read_config(config)
+    section = config.get("rope_parameters") or {BASE: 10000.0}
+    assert found.base == section.get(found.layer_type, section).get(BASE, found.base)
+    assert found.frequencies().shape == (found.rotary_d // 2,)
+
+
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_the_layout_is_that_of_the_models_code(kind: str) -> None:
     """By what its code does to the numbers 1 to 8, or by its complex products."""

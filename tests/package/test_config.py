@@ -173,6 +173,10 @@ def test_the_rest_of_a_latent_head_may_be_left_out() -> None:
     assert "the rest of a head is not" in said(found)
 
 
+def test_rotated_values_are_noted() -> None:
+    assert "Values are rotated too." in read_config(PLAIN | {"rotary_value": True}).notes
+
+
 def test_scores_that_are_scaled_by_position_are_noted() -> None:
     found = read_config(scaled(YARN | {"llama_4_scaling_beta": 0.1}))
     assert "Queries are scaled by their position as well" in said(found)
