@@ -448,6 +448,13 @@ def test_what_cannot_be_read_gives_status_2_and_one_line(
     assert configured(config, *arguments, "--json")[:2] == (2, "")
 
 
+def test_the_trained_length_is_the_limit_if_none_is_promised(configured: Configured) -> None:
+    config = {"head_dim": 8, "rope_theta": 1e4, "original_max_position_embeddings": 64}
+    assert configured(config)[0] == 0
+    status, said, _ = configured(config, "--length", "128")
+    assert (status, '"factor": 2.0' in said) == (1, True)
+
+
 def test_a_file_that_is_not_there_gives_status_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
