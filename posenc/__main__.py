@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from posenc import PositionalEncoding, read_config, similarity
-from posenc._explain import explained, worded
+from posenc._config.explain import explained, worded
 
 HEALTHY, ILL, COULD_NOT_TELL = range(3)  # exit statuses
 NEEDS_TORCH = "posenc diagnose needs PyTorch, which is not installed: pip install torch"

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc._angles import never_round, unseen_pairs
-from posenc.config import NONE, RotaryConfig
+from posenc._config.keys import NONE
+from posenc.config import RotaryConfig
 from posenc.frequencies import frequencies
 
 SHOWN = 9  # how many pairs a table has, at most
