@@ -71,8 +71,9 @@ class RotaryEmbedding(nn.Module):
         d: width of one head.
         base: as given; None if `frequencies` are given.
         layout: which dimensions form a pair.
-        frequencies: the frequency of each rotated pair, in radians per position, as a tuple, or the
-            function as given.
+        frequencies: the frequency of each rotated pair, in radians per position, as a tuple; those
+            of one position if they depend on the length.
+        by_length: the function that returns them, given a length, or None if they do not depend.
         rotary_d: how many of the first dimensions are rotated.
         attention_factor: by how much they are scaled.
 
@@ -124,9 +125,8 @@ class RotaryEmbedding(nn.Module):
         self.layout = as_choice("layout", layout, LAYOUTS)
         given = frequencies(1) if callable(frequencies) else frequencies
         omega = rotary_frequencies(self.d, base=base, frequencies=given, rotary_d=rotary_d)
-        self.frequencies: tuple[float, ...] | Callable[[int], ArrayLike] = (
-            frequencies if callable(frequencies) else tuple(omega.tolist())
-        )
+        self.frequencies: tuple[float, ...] = tuple(omega.tolist())
+        self.by_length = frequencies if callable(frequencies) else None
         self.rotary_d = 2 * omega.size
         self.base = as_base(base) if frequencies is None else None
         self.attention_factor = float(as_number("attention_factor", attention_factor))
@@ -265,7 +265,10 @@ class RotaryEmbedding(nn.Module):
 
     def extra_repr(self) -> str:
         """Return the text that `print` shows for the module."""
-        given = f"base={self.base}" if self.base else f"frequencies={_few(self.frequencies)}"
+        omega = [str(frequency) for frequency in self.frequencies]
+        few = omega if len(omega) < 4 else [omega[0], "...", omega[-1]]
+        said = "a function of the length" if self.by_length else f"({', '.join(few)})"
+        given = f"base={self.base}" if self.base else f"frequencies={said}"
         scaled = self.attention_factor
         factor = "" if scaled == 1 else f", attention_factor={scaled}"
         return f'{self.d}, {given}, layout="{self.layout}", rotary_d={self.rotary_d}{factor}'
@@ -296,7 +299,7 @@ class RotaryEmbedding(nn.Module):
         """Return the frequencies of a sequence of this length."""
         if length is not None:
             length = as_integer("length", length, least=1)
-        if not callable(self.frequencies):
+        if self.by_length is None:
             return self.frequencies
         if length is None and positions is not None:
             raise ValueError(
@@ -304,7 +307,7 @@ class RotaryEmbedding(nn.Module):
             )
         if length is None:
             length = max(as_integer("offset", offset, least=0) + x.shape[2], 1)
-        given = self.frequencies(length)
+        given = self.by_length(length)
         omega = rotary_frequencies(self.d, frequencies=given, rotary_d=self.rotary_d)
         return tuple(omega.tolist())
 
@@ -321,15 +324,6 @@ class RotaryEmbedding(nn.Module):
                 f" got {tuple(factors.shape)}"
             )
         on_device("factors", factors, x.device)
-
-
-def _few(frequencies: tuple[float, ...] | Callable[[int], ArrayLike]) -> str:
-    """Return the text that stands for frequencies: the first and the last, or a function."""
-    if callable(frequencies):
-        return "a function of the length"
-    omega = [str(frequency) for frequency in frequencies]
-    few = omega if len(omega) < 4 else [omega[0], "...", omega[-1]]
-    return f"({', '.join(few)})"
 
 
 def _by_head(table: Tensor) -> Tensor:

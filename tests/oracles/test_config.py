@@ -209,7 +209,8 @@ def test_dynamic_ntk_remembers_nothing_where_a_model_of_transformers_does() -> N
 
     def asked(length: int) -> NDArray[np.float64]:
         model(torch.zeros(1), torch.arange(length)[None])
-        return model.inv_freq.double().numpy().copy()
+        found: NDArray[np.float64] = model.inv_freq.double().numpy().copy()
+        return found
 
     first = asked(100)
     np.testing.assert_allclose(first, ours.frequencies(100), rtol=1e-5)

@@ -315,8 +315,8 @@ def test_sections_are_read_and_noted() -> None:
         (8, 12, 12),
         False,
     )
-    scaling = {"mrope_section": [8, 12, 12], "mrope_interleaved": True}
-    assert read_config(scaled(scaling)).interleaved_sections
+    turns: Config = {"mrope_section": [8, 12, 12], "mrope_interleaved": True}
+    assert read_config(scaled(turns)).interleaved_sections
     assert "often taken for one another" in said(found)
 
 
