@@ -174,7 +174,7 @@ def yarn_frequencies(
         factor: new length divided by trained length; from 1 to 1e100.
         trained_length: L, how many positions a sequence had in training; an integer, 1 or more.
         base: see `posenc.frequencies`.
-        fast: a pair that makes this many turns or more is kept; above `slow`. β in the paper.
+        fast: a pair that makes this many turns or more is kept; at least `slow`. β in the paper.
         slow: a pair that makes this many turns or fewer is interpolated; 0 or more. α in the paper.
         ramp: "turns", γ linear in r as in the paper, or "pairs", γ linear in i as in released
             code, which needs `slow` above 0 and `base` above 1.
@@ -188,7 +188,7 @@ def yarn_frequencies(
         TypeError: `d` or `trained_length` is not an integer, `ramp` is not a string, `truncate` is
             not True or False, or another argument is not a number.
         ValueError: `d` is odd or below 2; `factor` is below 1 or above 1e100; `trained_length`
-            is below 1; `slow` is negative, or `fast` not above it; `base` is below 1e-300, above
+            is below 1; `slow` is negative, or `fast` below it; `base` is below 1e-300, above
             1e300, or 1; `ramp` is unknown, or it is "pairs" and `slow` is 0 or `base` below 1, or
             it is "turns" and `truncate` is False.
 
@@ -242,8 +242,8 @@ def llama3_frequencies(
             integer, 1 or more.
         low: a pair that makes this many turns or fewer is interpolated; 0 or more. In transformers
             `low_freq_factor`.
-        high: a pair that makes this many turns or more is kept; above `low`. In transformers
-            `high_freq_factor`.
+        high: a pair that makes this many turns or more is kept; at least `low`, and equal to it in
+            Llama 4, where no pair is in between. In transformers `high_freq_factor`.
         base: see `posenc.frequencies`; 500000 in Llama 3.
 
     Returns:
@@ -252,7 +252,7 @@ def llama3_frequencies(
     Raises:
         TypeError: `d` or `trained_length` is not an integer, or another argument is not a number.
         ValueError: `d` is odd or below 2; `factor` is below 1 or above 1e100; `trained_length`
-            is below 1; `low` is negative, or `high` not above it; `base` is below 1e-300, above
+            is below 1; `low` is negative, or `high` below it; `base` is below 1e-300, above
             1e300, or 1.
 
     Source:
@@ -370,7 +370,11 @@ def _by_turns(
 ) -> NDArray[np.float64]:
     """Return the ramp of the paper, linear in the turns of training."""
     with np.errstate(over="ignore"):  # infinity is clipped to 1 like any large value
-        return (trained_length * (omega / (2 * np.pi)) - slow) / (fast - slow)
+        turns = trained_length * (omega / (2 * np.pi))
+    if fast == slow:
+        return (turns >= fast).astype(np.float64)
+    with np.errstate(over="ignore"):
+        return (turns - slow) / (fast - slow)
 
 
 def _blended(
@@ -470,12 +474,12 @@ def longrope_temperature(factor: float, trained_length: int) -> float:
 
 
 def _as_limits(**limits: object) -> tuple[float, float]:
-    """Return two limits as floats, the second above the first, and both 0 or more."""
+    """Return two limits as floats, the second at least the first, and both 0 or more."""
     (first, low), (second, high) = ((name, float(as_number(name, x))) for name, x in limits.items())
     if low < 0:
         raise ValueError(f"{first} must be a number, 0 or more; got {low}")
-    if high <= low:
-        raise ValueError(f"{second} must be above {first}, {low}; got {high}")
+    if high < low:
+        raise ValueError(f"{second} must be at least {first}, {low}; got {high}")
     return low, high
 
 

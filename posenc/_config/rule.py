@@ -145,10 +145,10 @@ def _read_llama3(reading: Reading, entries: Entries, head: Head, rule: Rule) -> 
 
 
 def _check_order(entries: Entries, **limits: float) -> None:
-    """Raise ValueError unless the second limit is above the first."""
+    """Raise ValueError if the second limit is below the first."""
     (first, low), (second, high) = limits.items()
-    if high <= low:
-        raise ValueError(f"{entries.path(second)} must be above {first}, {low:g}; got {high:g}")
+    if high < low:
+        raise ValueError(f"{entries.path(second)} must be at least {first}, {low:g}; got {high:g}")
 
 
 def _read_yarn(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:

@@ -152,6 +152,26 @@ def test_plain_frequencies_are_those_of_a_llama(spelling: str) -> None:
         )
 
 
+@pytest.mark.parametrize("length", [4096, 8192, 65536])
+@pytest.mark.parametrize("base", [1e4, 5e4, 5e5])
+def test_equal_limits_are_those_of_transformers(base: float, length: int) -> None:
+    """As in Llama 4 and Kimi K2."""
+    config = {
+        "hidden_size": 128,
+        "num_attention_heads": 1,
+        "max_position_embeddings": 16 * length,
+        "rope_theta": base,
+    }
+    llama = {"factor": 16.0, "low_freq_factor": 1.0, "high_freq_factor": 1.0}
+    kimi = {"factor": 16.0, "beta_fast": 1.0, "beta_slow": 1.0}
+    for scheme, scaling in (("llama3", llama), ("yarn", kimi)):
+        scaling["original_max_position_embeddings"] = length
+        whole = spelt("old", scheme, config, scaling)
+        found, _ = theirs(whole, scheme, 1)
+        ours = read_config(whole)
+        np.testing.assert_allclose(ours.frequencies(), found, rtol=tolerance(whole, 16))
+
+
 # Where the two differ on purpose
 
 

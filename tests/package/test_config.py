@@ -522,10 +522,10 @@ BAD: list[tuple[Config, str]] = [
     (scaled(YARN | {"attention_factor": 0}), "attention_factor must be a number above 0; got 0"),
     (scaled(YARN | {"mscale": -1}), "rope_scaling.mscale must be a number, 0 or more; got -1"),
     (scaled(YARN | {"truncate": "no"}), "rope_scaling.truncate must be true or false; got 'no'"),
-    (scaled(YARN | {"beta_slow": 40}), "beta_fast must be above beta_slow, 40; got 32"),
+    (scaled(YARN | {"beta_slow": 40}), "beta_fast must be at least beta_slow, 40; got 32"),
     (
-        scaled(LLAMA3 | {"low_freq_factor": 4}, **LONG),
-        "high_freq_factor must be above low_freq_factor, 4",
+        scaled(LLAMA3 | {"low_freq_factor": 5}, **LONG),
+        "high_freq_factor must be at least low_freq_factor",
     ),
     (
         scaled(LLAMA3 | {"low_freq_factor": None}, **LONG),

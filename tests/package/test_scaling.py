@@ -230,9 +230,9 @@ def test_temperature_is_a_tenth_of_the_logarithm_and_one(factor: float) -> None:
     assert yarn_temperature(factor) == pytest.approx(exact, rel=1e-15)
 
 
-@pytest.mark.parametrize(("slow", "fast"), [(32.0, 1.0), (1.0, 1.0)])
-def test_fast_must_be_above_slow(slow: float, fast: float) -> None:
-    with pytest.raises(ValueError, match=f"fast must be above slow, {slow}; got {fast}"):
+@pytest.mark.parametrize(("slow", "fast"), [(32.0, 1.0), (1.0, 0.5)])
+def test_fast_must_not_be_below_slow(slow: float, fast: float) -> None:
+    with pytest.raises(ValueError, match=f"fast must be at least slow, {slow}; got {fast}"):
         yarn_frequencies(8, 2, 64, slow=slow, fast=fast)
 
 
@@ -303,9 +303,21 @@ def test_llama3_is_yarn_of_the_paper_with_other_limits() -> None:
     )
 
 
-@pytest.mark.parametrize(("low", "high"), [(4.0, 1.0), (1.0, 1.0)])
-def test_high_must_be_above_low(low: float, high: float) -> None:
-    with pytest.raises(ValueError, match=f"high must be above low, {low}; got {high}"):
+def test_between_equal_limits_no_pair_is_blended() -> None:
+    """As in Llama 4, and in Kimi K2, whose released ramp goes from one pair to the next."""
+    turns = 8192 / wavelengths(128, base=5e5)
+    slowed = np.where(turns >= 1, 1.0, 16.0)
+    found = llama3_frequencies(128, factor=16, trained_length=8192, low=1, high=1, base=5e5)
+    np.testing.assert_allclose(frequencies(128, base=5e5) / found, slowed, rtol=CLOSE)
+    kimi = yarn_frequencies(64, 32, 4096, fast=1, slow=1, base=5e4, ramp="pairs")
+    turns = 4096 / wavelengths(64, base=5e4)
+    slowed = np.where(turns >= 1, 1.0, 32.0)
+    np.testing.assert_allclose(frequencies(64, base=5e4) / kimi, slowed, rtol=CLOSE)
+
+
+@pytest.mark.parametrize(("low", "high"), [(4.0, 1.0), (1.0, 0.5)])
+def test_high_must_not_be_below_low(low: float, high: float) -> None:
+    with pytest.raises(ValueError, match=f"high must be at least low, {low}; got {high}"):
         llama3_frequencies(8, factor=2, trained_length=64, low=low, high=high)
 
 
