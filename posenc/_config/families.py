@@ -112,6 +112,8 @@ DEFAULTS: dict[str, dict[str, float]] = {
 
 # Those whose layers rotate only where attention has a window: full attention goes without.
 WINDOWED = ("cohere2", "exaone4", "exaone_moe")
+# Those whose rule holds for full attention alone: layers with a window have plain frequencies.
+UNSCALED_WINDOWS = ("olmo3",)
 
 
 def layout_of(kind: str | None, interleave: bool) -> str | None:

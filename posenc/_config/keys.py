@@ -42,12 +42,11 @@ UNRELATED = {
     "v_head_dim", "hidden_sizes", "layer_type", "v_channels", "num_kv_heads",
     "sliding_window_pattern", "_sliding_window_pattern", "no_rope_layer_interval", "use_mrope",
     "max_window_layers", "rope_dropout", "position_id_per_seconds",
-    "in_channels",
+    "in_channels", "flash_rotary", "rope_interleaved",
 }  # fmt: skip
 WORDS = {
     "rope", "mrope", "xdrope", "rotary", "rotate", "rotation", "position", "positions",
-    "positional", "theta", "freq", "freqs", "frequency", "frequencies", "yarn", "ntk", "longrope",
-    "mscale", "alibi", "nope",
+    "positional", "theta", "yarn", "ntk", "longrope", "mscale", "alibi", "nope",
 }  # fmt: skip
 
 # The keys that each rule reads, beside those that all read.

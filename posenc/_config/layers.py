@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from posenc._arguments import _shown
 from posenc._config.entries import Entries, agreed
-from posenc._config.families import BASE, LOCAL, WINDOWED
+from posenc._config.families import BASE, LOCAL, UNSCALED_WINDOWS, WINDOWED
 from posenc._config.keys import LOCALS, ROTARY, TEXTS, refuse_strangers, type_of
 
 
@@ -73,6 +73,9 @@ def layers_of(reading: Reading) -> dict[str | None, Section | None]:
     if local is not None or LOCAL in defaults:
         found = Entries({BASE: local or defaults[LOCAL]})
         return {"full_attention": main, "sliding_attention": Section(found, apart=True)}
+    if reading.kind in UNSCALED_WINDOWS:
+        plain = Entries({BASE: main.entries.mapping.get(BASE)})
+        return {"full_attention": main, "sliding_attention": Section(plain)}
     if reading.kind in WINDOWED and "sliding_window" in entries:
         return {"full_attention": None, "sliding_attention": main}
     return {"rope": main, "no_rope": None} if _has_gaps(reading) else {None: main}

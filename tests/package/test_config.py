@@ -350,6 +350,16 @@ def test_each_type_of_layers_has_its_own_base(config: Config) -> None:
     np.testing.assert_array_equal(same.frequencies(), far.frequencies())
 
 
+@pytest.mark.parametrize("key", ["rope_scaling", "rope_parameters"])
+def test_a_rule_may_hold_for_full_attention_alone(key: str) -> None:
+    config = PLAIN | {"model_type": "olmo3", key: YARN}
+    near = read_config(config, layer_type="sliding_attention")
+    assert (read_config(config).scheme, near.scheme, near.base) == ("yarn", "default", 1e4)
+    inside = PLAIN | {"model_type": "olmo3", "rope_theta": None}
+    inside["rope_parameters"] = YARN | {"rope_theta": 5e5}
+    assert read_config(inside, layer_type="sliding_attention").base == 5e5
+
+
 def test_a_base_of_all_layers_is_the_default_of_each() -> None:
     sections = {"full_attention": {"rope_type": "default"}, "sliding_attention": None}
     config = {"head_dim": 64, "rope_theta": 5e5, "rope_parameters": sections}
