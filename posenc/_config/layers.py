@@ -47,7 +47,7 @@ def text_of(entries: Entries, notes: list[str]) -> Entries:
 
 
 def refuse_others(reading: Reading) -> None:
-    """Raise ValueError if the model does not rotate, or not only."""
+    """Raise ValueError if the model does not rotate queries and keys."""
     entries = reading.entries
     if entries.flag("alibi", False) or not entries.flag("rotary", True):
         key = "alibi" if entries.flag("alibi", False) else "rotary"

@@ -162,10 +162,8 @@ def _read_yarn(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Ru
         reading.notes.append(
             f"{ORIGINAL} is not given. transformers takes {LENGTHS[0]}, {trained}."
         )
-    if "factor" not in entries and entries.mapping.keys() >= {"factor"} and promised is not None:
-        factor = promised / trained
-    else:
-        factor = _factor(entries)
+    left_open = "factor" in entries.mapping and "factor" not in entries  # null
+    factor = promised / trained if left_open and promised else _factor(entries)
     length = round(factor * trained)
     if promised not in (None, trained, length):
         reading.notes.append(
@@ -217,7 +215,7 @@ def _yarn_factors(
         if mscale or everywhere:
             notes.append(
                 "Of mscale and mscale_all_dim one is missing, or 0, so transformers ignores both."
-                " DeepSeek's code takes 0 for the missing one."
+                " DeepSeek's code takes 1 for the first and 0 for the second."
             )
     softmax = 1.0
     if head.latent and everywhere:
