@@ -119,16 +119,13 @@ def _remedy(config: RotaryConfig, asked: int, promised: int) -> dict[str, Any] |
     A model without a rule gets YaRN's; one with a rule that has a factor gets a larger one.
     """
     factor = math.ceil(100 * config.factor * asked / promised) / 100
-    entries: dict[str, Any] = {"factor": factor}
-    if config.scheme == "default":
-        entries |= {
-            "rope_type": "yarn",
-            "rope_theta": config.base,
-            "original_max_position_embeddings": promised,
-        }
-    elif config.scheme not in ("linear", "yarn", "llama3"):
+    entries: dict[str, Any] = {"max_position_embeddings": asked}
+    if config.scheme in ("linear", "yarn", "llama3"):
+        return entries | {"factor": factor}
+    if config.scheme != "default":
         return None
-    return {"max_position_embeddings": asked, "rope_parameters": entries}
+    yarn = {"rope_type": "yarn", "rope_theta": config.base, "factor": factor}
+    return entries | {"rope_parameters": yarn | {"original_max_position_embeddings": promised}}
 
 
 # Words
@@ -216,10 +213,6 @@ def _settings(found: dict[str, Any]) -> list[str]:
             f'What helps: rope_type "{found["scheme"]}" goes no further. Feed it fewer tokens, or'
             " train it on more."
         )
-    entries = found["set"]["rope_parameters"]
-    lines = [f'"max_position_embeddings": {found["set"]["max_position_embeddings"]},']
-    lines += ['"rope_parameters": {']
-    lines += [f"  {json.dumps(key)}: {json.dumps(value)}," for key, value in entries.items()]
-    lines[-1] = lines[-1].removesuffix(",")
-    whole = "" if len(entries) > 1 else ", and leave the rest as it is"
-    return [*_wrapped(f"What to set{whole}:"), *(f"    {line}" for line in [*lines, "}"])]
+    where = ", where they stand, and leave the rest as it is" if "factor" in found["set"] else ""
+    lines = json.dumps(found["set"], indent=2).splitlines()[1:-1]
+    return [*_wrapped(f"What to set{where}:"), *(f"  {line}" for line in lines)]

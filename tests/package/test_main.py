@@ -366,6 +366,9 @@ def test_a_rule_with_a_factor_is_told_a_larger_one(
     assert status == 1
     assert "leave the rest as it is" in said
     assert f'"factor": {larger}' in said
+    scaling = scaling | {"factor": larger}
+    longer = {"max_position_embeddings": 3 * promised, "rope_scaling": scaling}
+    assert configured(config | longer, "--length", str(3 * promised))[0] == 0
 
 
 def test_a_rule_that_goes_no_further_says_so(configured: Configured) -> None:
