@@ -50,7 +50,7 @@ def smallest_base(d: int, length: int) -> float:
         ValueError: `d` is odd or below 4; `length` is below 1 or above 2**22.
 
     Source:
-        Men et al. (2024), section 4.3, table 2, which has 2.7e4 for 4k and 8.4e4 for 8k.
+        Men et al. (2024), whose table of lower bounds has 2.7e4 for 4k and 8.4e4 for 8k.
 
     Examples:
         >>> smallest_base(128, 4096), smallest_base(128, 8192)
@@ -98,7 +98,7 @@ def critical_dimension(d: int, trained_length: int, *, base: float = 10000.0) ->
             above 1e300, or 1.
 
     Source:
-        Liu et al. (2024), section 4.2, equation 7: 92 of 128 for Llama 2.
+        Liu et al. (2024), the critical dimension for extrapolation: 92 of 128 for Llama 2.
 
     Examples:
         >>> critical_dimension(128, 4096)
@@ -131,7 +131,7 @@ def extended_base(d: int, length: int, *, trained_length: int, base: float = 100
             within `trained_length`; `base` is below 1e-300, above 1e300, or 1, or the result is.
 
     Source:
-        Liu et al. (2024), section 4.2, theorem 2, solved for the base.
+        Liu et al. (2024), the extended scaling law, solved for the base.
 
     Examples:
         >>> round(extended_base(128, 32768, trained_length=4096))

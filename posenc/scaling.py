@@ -351,7 +351,7 @@ def proportional_frequencies(
 
     Source:
         Barbero et al., "Round and Round We Go! What makes Rotary Positional Encodings useful?"
-        (2024), section 6, as p-RoPE; "proportional" in transformers, as Gemma 4 uses it.
+        (2024), as p-RoPE; "proportional" in transformers, as Gemma 4 uses it.
 
     Examples:
         >>> proportional_frequencies(8, 4)

@@ -11,7 +11,7 @@ from posenc import critical_dimension, extended_base, frequencies, smallest_base
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-# Men et al. (2024), table 2, for heads of 128: lengths in thousands, and the smallest base.
+# Men et al. (2024), for heads of 128: lengths in thousands, and the smallest base.
 PUBLISHED = {1: 4.3e3, 2: 1.6e4, 4: 2.7e4, 8: 8.4e4, 16: 3.1e5, 32: 6.4e5, 64: 2.1e6}
 
 
