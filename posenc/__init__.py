@@ -15,8 +15,15 @@ Rotating queries and keys
                               `rope_matrix`, `rotary_frequencies`,
                               `convert_layout`, `convert_projection`
     Longer contexts           `interpolated_frequencies`,                 posenc/scaling.py
-                              `ntk_frequencies`, `yarn_frequencies`,
-                              `yarn_temperature`
+                              `ntk_frequencies`, `dynamic_frequencies`,
+                              `yarn_frequencies`, `yarn_temperature`,
+                              `llama3_frequencies`,
+                              `longrope_frequencies`,
+                              `longrope_temperature`,
+                              `proportional_frequencies`
+    The base for a length     `smallest_base`, `critical_dimension`,      posenc/base.py
+                              `extended_base`
+    Model configurations      `read_config`, `RotaryConfig`               posenc/config.py
 
 Added to the scores
     Attention itself          `attention`, `causal_mask`                  posenc/attention.py
@@ -40,8 +47,10 @@ attend to a key; angles are float64 and only results are cast. `python -m posenc
 
 from posenc.alibi import alibi_bias, alibi_key_bias, alibi_rows, alibi_slopes
 from posenc.attention import attention, causal_mask
+from posenc.base import critical_dimension, extended_base, smallest_base
 from posenc.baselines import counting_encoding, no_encoding
 from posenc.combine import add, concatenate
+from posenc.config import RotaryConfig, read_config
 from posenc.frequencies import frequencies, wavelengths
 from posenc.learned import LearnedPositionalEmbedding, resize_table
 from posenc.relative import (
@@ -60,8 +69,13 @@ from posenc.rotary import (
     rotary_frequencies,
 )
 from posenc.scaling import (
+    dynamic_frequencies,
     interpolated_frequencies,
+    llama3_frequencies,
+    longrope_frequencies,
+    longrope_temperature,
     ntk_frequencies,
+    proportional_frequencies,
     yarn_frequencies,
     yarn_temperature,
 )
@@ -80,6 +94,7 @@ __version__ = "0.1.0"
 __all__ = [
     "LearnedPositionalEmbedding",
     "PositionalEncoding",
+    "RotaryConfig",
     "add",
     "alibi_bias",
     "alibi_key_bias",
@@ -93,10 +108,18 @@ __all__ = [
     "convert_layout",
     "convert_projection",
     "counting_encoding",
+    "critical_dimension",
+    "dynamic_frequencies",
+    "extended_base",
     "frequencies",
     "interpolated_frequencies",
+    "llama3_frequencies",
+    "longrope_frequencies",
+    "longrope_temperature",
     "no_encoding",
     "ntk_frequencies",
+    "proportional_frequencies",
+    "read_config",
     "relative_positions",
     "relative_row",
     "relative_shift",
@@ -109,6 +132,7 @@ __all__ = [
     "similarity",
     "sinusoidal_encoding",
     "sinusoidal_table",
+    "smallest_base",
     "swin_bias",
     "swin_index",
     "t5_bias",

@@ -1,6 +1,7 @@
 """`python -m posenc` prints an encoding of four positions and the similarity of a few pairs.
 
 `python -m posenc diagnose module:callable` checks how a model handles positions: see `diagnose`.
+`python -m posenc config PATH` says what a model configuration means: see `config`.
 """
 
 from __future__ import annotations
@@ -8,13 +9,15 @@ from __future__ import annotations
 import argparse
 import importlib
 import io
+import json
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from posenc import PositionalEncoding, similarity
+from posenc import PositionalEncoding, read_config, similarity
+from posenc._config.explain import explained, worded
 
 HEALTHY, ILL, COULD_NOT_TELL = range(3)  # exit statuses
 NEEDS_TORCH = "posenc diagnose needs PyTorch, which is not installed: pip install torch"
@@ -25,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         "python -m posenc", description="Without a command, show the sinusoidal encoding at work."
     )
-    commands = parser.add_subparsers(dest="command", metavar="diagnose")
+    commands = parser.add_subparsers(dest="command", metavar="diagnose | config")
     command = commands.add_parser(
         "diagnose",
         help="find out what is wrong with a model",
@@ -43,9 +46,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("--trained", type=int, help="how many tokens a sequence of training had")
     command.add_argument("--base", type=float, help="rotary base in training, if changed since")
     command.add_argument("--axis", type=int, help="the sequence axis of the example input, 1 or 2")
+    command = commands.add_parser(
+        "config",
+        help="say what a model configuration means",
+        description="Say what a configuration in the manner of transformers makes of the positions"
+        " of a model, and what changes in longer sequences.",
+        epilog="Exit status: 0 if nothing is wrong, 1 if the length brings angles that are new, 2"
+        " if the configuration cannot be read.",
+    )
+    command.add_argument("path", metavar="PATH", help="config.json, or the folder that has it")
+    command.add_argument("--length", type=int, help="how many tokens you plan to feed the model")
+    command.add_argument("--json", action="store_true", help="print JSON, with every pair")
     asked = parser.parse_args(arguments)
     if not asked.command:
         return show()
+    if asked.command == "config":
+        return config(asked.path, asked.length, as_json=asked.json)
     options = {name: getattr(asked, name) for name in ("length", "trained", "base", "axis")}
     return diagnose(asked.model, **options)
 
@@ -90,6 +106,29 @@ def diagnose(place: str, **options: Any) -> int:
         return COULD_NOT_TELL
     print(report)
     return {"ill": ILL, "undetermined": COULD_NOT_TELL}.get(report.status, HEALTHY)
+
+
+def config(path: str, length: int | None = None, *, as_json: bool = False) -> int:
+    """Print what the configuration at `path` means at a length; return the exit status.
+
+    The length is the one that the configuration promises if none is given. As JSON every pair is
+    printed, in words a few.
+    """
+    try:
+        first = read_config(path)
+        if length is not None:
+            first.frequencies(length)
+        types = first.layer_types or (None,)
+        layers = [explained(read_config(path, layer_type=one), length) for one in types]
+    except (OSError, TypeError, ValueError) as error:
+        print(f"posenc config {path}: {' '.join(str(error).split())}", file=sys.stderr)
+        return COULD_NOT_TELL
+    status = ILL if any(layer["wrong"] for layer in layers) else HEALTHY
+    if as_json:
+        print(json.dumps({"path": path, "status": status, "layers": layers}, indent=1))
+    else:
+        print("\n\n".join(worded(path, layer) for layer in layers))
+    return status
 
 
 def _made(place: str) -> Any:

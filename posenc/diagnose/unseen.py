@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from posenc._angles import never_round, unseen_pairs
 from posenc._arguments import as_base, as_integer
 from posenc.diagnose.answers import (
     ABSENT,
@@ -223,7 +224,7 @@ def _first_step(steps: Frequencies) -> float:
 def _judge_angles(pairs: _Pairs, asked: _Lengths, remedy: str) -> Diagnosis:
     """Return the answer about a set of pairs."""
     trained, length = asked
-    factors, slow = _factors(pairs), 2 * np.pi / pairs.trained > trained
+    factors, slow = _factors(pairs), never_round(pairs.trained, trained)
     # YaRN, and Llama 3, slow no pair wholly that came round in training, and keep the fastest.
     if (
         pairs.assumed
@@ -231,7 +232,8 @@ def _judge_angles(pairs: _Pairs, asked: _Lengths, remedy: str) -> Diagnosis:
         and np.isclose(factors, factors[-1], rtol=1e-4)[~slow].any()
     ):
         return _judge_angles(pairs._replace(trained=pairs.now, assumed=False), asked, remedy)
-    unseen = np.flatnonzero(slow & (length - 1 >= trained * factors))
+    new = unseen_pairs(pairs.trained, factors, trained=trained, length=length)
+    unseen = np.flatnonzero(new)
     numbers: dict[str, float] = {
         **asked._asdict(),
         "pairs": len(slow),
@@ -242,7 +244,7 @@ def _judge_angles(pairs: _Pairs, asked: _Lengths, remedy: str) -> Diagnosis:
     }
     why = f"{_frequencies(pairs)} {_slow(slow, trained)}"
     if not len(unseen):
-        may_be_slow = pairs.assumed and bool((2 * np.pi / pairs.now > trained).any())
+        may_be_slow = pairs.assumed and bool(never_round(pairs.now, trained).any())
         condition = ", if its frequencies were slowed afterwards" if may_be_slow else ""
         why += f" In {length} tokens none goes beyond its angles of training." if slow.any() else ""
         return answer(HEALTHY, f"every angle was met in training{condition}", why, numbers)

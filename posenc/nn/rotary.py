@@ -14,7 +14,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from posenc._arguments import _shown, as_base, as_choice, as_integer
+from posenc._arguments import _shown, as_base, as_choice, as_integer, as_number
 from posenc._tensor_arguments import (
     as_activations,
     as_out,
@@ -49,27 +49,41 @@ class RotaryEmbedding(nn.Module):
     A call follows the definition. `factors` and `turn` are a faster way to the same result: call
     `factors` once for all layers of a model, which share their angles, and `turn` in each layer.
 
+    Frequencies that depend on the length of the sequence, as those of dynamic NTK and LongRoPE do,
+    are given as a function of it. Nothing is kept from one call to the next, so a sequence is
+    rotated by the same angles whatever came before. In generation, give `length`, that of prompt
+    and answer together: otherwise cached keys keep the frequencies of a shorter sequence. A
+    compiler may not trace the function; call `factors` outside of what is compiled.
+
     Args:
         d: width of one head; an even integer, 2 or more.
         base: see `posenc.frequencies`.
         layout: "interleaved", where pair i is dimensions 2i and 2i+1, as in the paper, or "half",
             where it is dimensions i and i + d/2.
-        frequencies: shape `(d/2,)`, in place of a base, see `posenc.apply_rope`.
+        frequencies: shape `(d/2,)`, in place of a base, see `posenc.apply_rope`; or a function that
+            returns them, given the number of positions of a sequence.
         rotary_d: how many of the first dimensions to rotate; the rest pass through. An even
             integer from 2 to d, or None for all.
+        attention_factor: by how much rotated dimensions are also scaled, such as
+            `posenc.yarn_temperature`; above 0.
 
     Attributes:
         d: width of one head.
         base: as given; None if `frequencies` are given.
         layout: which dimensions form a pair.
-        frequencies: the frequency of each rotated pair, in radians per position, as a tuple.
+        frequencies: the frequency of each rotated pair, in radians per position, as a tuple; those
+            of one position if they depend on the length.
+        by_length: the function that returns them, given a length, or None if they do not depend.
+        rotary_d: how many of the first dimensions are rotated.
+        attention_factor: by how much they are scaled.
 
     Raises:
-        TypeError: `d` or `rotary_d` is not an integer, `base` not a number, `layout` not a
-            string, or `frequencies` holds anything but real numbers.
+        TypeError: `d` or `rotary_d` is not an integer, `base` or `attention_factor` not a number,
+            `layout` not a string, or `frequencies` holds anything but real numbers.
         ValueError: `d` is odd or below 2; `rotary_d` is odd, below 2 or above d; `layout` is
             unknown; `frequencies` has the wrong shape or a negative entry, or is given together
-            with a base other than 10000; `base` is below 1e-300, above 1e300, or 1.
+            with a base other than 10000; `base` is below 1e-300, above 1e300, or 1;
+            `attention_factor` is 0 or below.
 
     Source:
         Su et al. (2021), section 3.4.2, equation 34.
@@ -85,6 +99,15 @@ class RotaryEmbedding(nn.Module):
         >>> factors = rotary.factors(q)  # once, for all layers
         >>> torch.allclose(rotary.turn(q, factors) @ rotary.turn(k, factors).mT, scores, atol=1e-4)
         True
+
+        A function of the length, and a sequence of 3 positions that will have 512:
+
+        >>> from functools import partial
+        >>> from posenc import dynamic_frequencies
+        >>> scaled = partial(dynamic_frequencies, 64, factor=2, trained_length=256)
+        >>> rotary = RotaryEmbedding(64, frequencies=scaled)
+        >>> rotary(torch.randn(1, 4, 3, 64), length=512).shape
+        torch.Size([1, 4, 3, 64])
     """
 
     def __init__(
@@ -93,17 +116,31 @@ class RotaryEmbedding(nn.Module):
         *,
         base: float = 10000.0,
         layout: str = "interleaved",
-        frequencies: ArrayLike | None = None,
+        frequencies: ArrayLike | Callable[[int], ArrayLike] | None = None,
         rotary_d: int | None = None,
+        attention_factor: float = 1.0,
     ) -> None:
         super().__init__()
         self.d = as_integer("d", d, least=2, even=True)
         self.layout = as_choice("layout", layout, LAYOUTS)
-        omega = rotary_frequencies(self.d, base=base, frequencies=frequencies, rotary_d=rotary_d)
+        given = frequencies(1) if callable(frequencies) else frequencies
+        omega = rotary_frequencies(self.d, base=base, frequencies=given, rotary_d=rotary_d)
         self.frequencies: tuple[float, ...] = tuple(omega.tolist())
+        self.by_length = frequencies if callable(frequencies) else None
+        self.rotary_d = 2 * omega.size
         self.base = as_base(base) if frequencies is None else None
+        self.attention_factor = float(as_number("attention_factor", attention_factor))
+        if self.attention_factor <= 0:
+            raise ValueError(f"attention_factor must be above 0; got {self.attention_factor}")
 
-    def forward(self, x: Tensor, *, offset: int = 0, positions: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        x: Tensor,
+        *,
+        offset: int = 0,
+        positions: Tensor | None = None,
+        length: int | None = None,
+    ) -> Tensor:
         """Return `x` with every pair rotated by its position.
 
         Args:
@@ -111,6 +148,9 @@ class RotaryEmbedding(nn.Module):
             offset: position of the first vector; an integer, 0 or more.
             positions: instead of `offset`, the position of each vector, integers or reals (float32
                 or float64), shape `(length,)` or `(batch, length)`, on the device of `x`.
+            length: how many positions the whole sequence has, or will have, where frequencies are a
+                function of it; an integer, 1 or more. None for `offset` and the length of `x`
+                together; with `positions` it must be given. Without effect on other frequencies.
 
         Returns:
             A new tensor of the shape and dtype of `x`. Angles, cosines and sines are computed in
@@ -118,11 +158,13 @@ class RotaryEmbedding(nn.Module):
             narrower; the products are computed in that dtype, and the result is cast.
 
         Raises:
-            TypeError: `x` is not a floating tensor, `offset` not an integer, or `positions` not a
-                tensor of integers or reals.
+            TypeError: `x` is not a floating tensor, `offset` or `length` not an integer, or
+                `positions` not a tensor of integers or reals.
             ValueError: a shape or a device does not fit; `offset` is negative, or given together
-                with `positions`; in eager mode, a position, or its angle at the highest frequency,
-                is not finite or too large for its dtype to represent every integer.
+                with `positions`; `length` is below 1, or missing where frequencies are a function
+                of it and `positions` are given; in eager mode, a position, or its angle at the
+                highest frequency, is not finite or too large for its dtype to represent every
+                integer.
 
         Examples:
             >>> import torch
@@ -132,12 +174,20 @@ class RotaryEmbedding(nn.Module):
             True
         """
         x = as_activations("x", x, ("batch", "heads", "length", self.d))
-        positions = self._positions(x, offset, positions)
+        cos, sin = self._tables(x, offset, positions, length)
         exact = x.to(torch.promote_types(x.dtype, torch.float32))
-        rotating, passing = exact.tensor_split([2 * len(self.frequencies)], dim=-1)
-        return torch.cat([self._rotated(rotating, positions), passing], dim=-1).to(x.dtype)
+        rotating, passing = exact.tensor_split([self.rotary_d], dim=-1)
+        rotated = _rotate_pairs(rotating, _by_head(cos), _by_head(sin), self.layout)
+        return torch.cat([rotated, passing], dim=-1).to(x.dtype)
 
-    def factors(self, x: Tensor, *, offset: int = 0, positions: Tensor | None = None) -> Tensor:
+    def factors(
+        self,
+        x: Tensor,
+        *,
+        offset: int = 0,
+        positions: Tensor | None = None,
+        length: int | None = None,
+    ) -> Tensor:
         """Return the complex factor e^(i·pω) for every position and pair, to pass to `turn`.
 
         Args:
@@ -146,6 +196,7 @@ class RotaryEmbedding(nn.Module):
             offset: position of the first vector; an integer, 0 or more.
             positions: instead of `offset`, the position of each vector, as for a call of the
                 module.
+            length: how many positions the whole sequence has, as for a call of the module.
 
         Returns:
             Shape `(length, pairs)`, or `(batch, 1, length, pairs)` if positions have a batch;
@@ -161,11 +212,7 @@ class RotaryEmbedding(nn.Module):
             tensor(0.7539+0.6570j)
         """
         x = as_activations("x", x, ("batch", "heads", "length", self.d))
-        positions = self._positions(x, offset, positions)
-        omega = torch.tensor(self.frequencies, dtype=torch.float64, device=x.device)
-        angles = positions[..., None] * omega
-        exact = torch.promote_types(x.dtype, torch.float32)
-        factors = torch.complex(angles.cos().to(exact), angles.sin().to(exact))
+        factors = torch.complex(*self._tables(x, offset, positions, length))
         return factors if factors.ndim == 2 else factors.unsqueeze(1)
 
     def turn(self, x: Tensor, factors: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -220,29 +267,53 @@ class RotaryEmbedding(nn.Module):
         """Return the text that `print` shows for the module."""
         omega = [str(frequency) for frequency in self.frequencies]
         few = omega if len(omega) < 4 else [omega[0], "...", omega[-1]]
-        given = f"base={self.base}" if self.base else f"frequencies=({', '.join(few)})"
-        return f'{self.d}, {given}, layout="{self.layout}", rotary_d={2 * len(omega)}'
+        said = "a function of the length" if self.by_length else f"({', '.join(few)})"
+        given = f"base={self.base}" if self.base else f"frequencies={said}"
+        scaled = self.attention_factor
+        factor = "" if scaled == 1 else f", attention_factor={scaled}"
+        return f'{self.d}, {given}, layout="{self.layout}", rotary_d={self.rotary_d}{factor}'
 
-    def _positions(self, x: Tensor, offset: int, positions: Tensor | None) -> Tensor:
-        """Return the position of each vector as float64, checked against the fastest frequency."""
-        return offset_or_positions(
+    def _tables(
+        self, x: Tensor, offset: int, positions: Tensor | None, length: int | None
+    ) -> tuple[Tensor, Tensor]:
+        """Return cos pω and sin pω, scaled, `(length, pairs)` or `(batch, length, pairs)`."""
+        frequencies = self._frequencies(x, offset, positions, length)
+        places = offset_or_positions(
             offset,
             positions,
             length=x.shape[2],
             batch=x.shape[0],
             device=x.device,
-            fastest=max(self.frequencies),
+            fastest=max(frequencies),
         )
+        angles = places[..., None] * torch.tensor(frequencies, dtype=torch.float64, device=x.device)
+        cos, sin = angles.cos(), angles.sin()
+        if self.attention_factor != 1:
+            cos, sin = cos * self.attention_factor, sin * self.attention_factor
+        exact = torch.promote_types(x.dtype, torch.float32)
+        return cos.to(exact), sin.to(exact)
 
-    def _rotated(self, x: Tensor, positions: Tensor) -> Tensor:
-        """Return each pair (x, y) as (x·cos − y·sin, x·sin + y·cos)."""
-        omega = torch.tensor(self.frequencies, dtype=torch.float64, device=x.device)
-        angles = (positions[..., None] * omega).unsqueeze(-3)  # (1 or batch, 1, length, pairs)
-        return _rotate_pairs(x, angles.cos().to(x.dtype), angles.sin().to(x.dtype), self.layout)
+    def _frequencies(
+        self, x: Tensor, offset: int, positions: Tensor | None, length: int | None
+    ) -> tuple[float, ...]:
+        """Return the frequencies of a sequence of this length."""
+        if length is not None:
+            length = as_integer("length", length, least=1)
+        if self.by_length is None:
+            return self.frequencies
+        if length is None and positions is not None:
+            raise ValueError(
+                "length must be given where positions are, since the frequencies depend on it"
+            )
+        if length is None:
+            length = max(as_integer("offset", offset, least=0) + x.shape[2], 1)
+        given = self.by_length(length)
+        omega = rotary_frequencies(self.d, frequencies=given, rotary_d=self.rotary_d)
+        return tuple(omega.tolist())
 
     def _check_factors(self, factors: Tensor, x: Tensor) -> None:
         """Raise unless `factors` match these vectors in dtype, shape and device."""
-        shape, wanted = (x.shape[2], len(self.frequencies)), _complex_dtype(x.dtype)
+        shape, wanted = (x.shape[2], self.rotary_d // 2), _complex_dtype(x.dtype)
         if not isinstance(factors, Tensor):
             raise TypeError(f"factors must be a {wanted} tensor; got {_shown(factors)}")
         if factors.dtype is not wanted:
@@ -255,11 +326,16 @@ class RotaryEmbedding(nn.Module):
         on_device("factors", factors, x.device)
 
 
+def _by_head(table: Tensor) -> Tensor:
+    """Return a table as `(1 or batch, 1, length, pairs)`, the same for all heads."""
+    return table.unsqueeze(-3)
+
+
 class _Rotation(torch.autograd.Function):
     """Rotation into a new tensor, differentiable in `x` but not in `factors`.
 
-    A rotation is linear, so a tangent is rotated like the vectors. It is orthogonal, so a gradient
-    is rotated back, by the conjugates.
+    A rotation is linear, so a tangent is rotated like the vectors. It is orthogonal but for its
+    scale, so a gradient is rotated back, by the conjugates.
     """
 
     @staticmethod

@@ -89,6 +89,7 @@ BAD: dict[str, list[object]] = {
     "SinusoidalPositionalEncoding.d_model": EVEN,
     "SinusoidalPositionalEncoding.max_len": without_none(SIZE),
     "rotary_d": without_none([*EVEN, 10]),
+    "attention_factor": [None, "hot", 0, -1.0, NAN, INFINITE, True, [1.0], 1j],
     "frequencies": ["fast", [1.0], [1.0, 1.0, 1.0, NAN], [1.0, 1.0, 1.0, -1.0], 1.0],
     "offset": [*COUNT],
     "query_offset": [*COUNT],

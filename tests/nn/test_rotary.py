@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from posenc import apply_rope, convert_layout, frequencies
+from posenc import apply_rope, convert_layout, dynamic_frequencies, frequencies
 from posenc.nn.rotary import RotaryEmbedding
 
 LAYOUTS = ("interleaved", "half")
@@ -429,3 +430,96 @@ def test_bad_call_arguments_are_refused(
 ) -> None:
     with pytest.raises(error, match="^" + re.escape(message)):
         RotaryEmbedding(8)(**{"x": X, **keywords})
+
+
+# Frequencies that depend on the length, and scaled rotations
+
+
+def scaled(length: int) -> NDArray[np.float64]:
+    """Return the frequencies of dynamic NTK, trained on 16 positions."""
+    return dynamic_frequencies(8, length, factor=2, trained_length=16)
+
+
+@both_layouts
+@pytest.mark.parametrize("length", [3, 16, 17, 64])
+def test_frequencies_may_be_a_function_of_the_length(length: int, layout: str) -> None:
+    rotary = RotaryEmbedding(8, frequencies=scaled, layout=layout)
+    x = random(2, 3, 3, 8, dtype=torch.float64)
+    expected = RotaryEmbedding(8, frequencies=scaled(length), layout=layout)(x, offset=0)
+    torch.testing.assert_close(rotary(x, length=length), expected, rtol=0, atol=0)
+    turned = rotary.turn(x, rotary.factors(x, length=length))
+    torch.testing.assert_close(turned, expected, rtol=0, atol=1e-15)
+
+
+def test_the_length_is_that_of_the_tokens_before_and_in_a_call_if_not_given() -> None:
+    rotary, x = RotaryEmbedding(8, frequencies=scaled), random(2, 3, 5, 8)
+    assert torch.equal(rotary(x, offset=20), rotary(x, offset=20, length=25))
+    assert not torch.equal(rotary(x, offset=20), rotary(x, offset=20, length=26))
+    assert rotary(x[:, :, :0]).shape == (2, 3, 0, 8)
+
+
+def test_the_same_sequence_has_the_same_angles_whatever_was_asked_before() -> None:
+    """Unlike in transformers 5.23, where a longer sequence leaves its frequencies behind."""
+    rotary, x = RotaryEmbedding(8, frequencies=scaled), random(2, 3, 20, 8)
+    first = rotary(x)
+    rotary(random(2, 3, 100, 8))
+    rotary(x[:, :, :3])
+    assert torch.equal(rotary(x), first)
+
+
+def test_keys_rotated_for_the_whole_length_can_be_cached() -> None:
+    rotary, x = RotaryEmbedding(8, frequencies=scaled), random(1, 2, 40, 8)
+    at_once = rotary(x)
+    parts = [
+        rotary(x[:, :, start : start + 10], offset=start, length=40) for start in (0, 10, 20, 30)
+    ]
+    torch.testing.assert_close(torch.cat(parts, dim=2), at_once, rtol=0, atol=0)
+
+
+def test_with_positions_a_function_needs_the_length() -> None:
+    rotary, x, positions = (
+        RotaryEmbedding(8, frequencies=scaled),
+        random(1, 1, 2, 8),
+        torch.arange(2),
+    )
+    with pytest.raises(ValueError, match="length must be given where positions are"):
+        rotary(x, positions=positions)
+    assert torch.equal(rotary(x, positions=positions, length=30), rotary(x, length=30))
+
+
+def test_the_length_has_no_effect_on_fixed_frequencies() -> None:
+    x = random(1, 1, 2, 8)
+    assert torch.equal(RotaryEmbedding(8)(x, length=1000), RotaryEmbedding(8)(x))
+
+
+def test_a_function_must_return_one_frequency_a_pair() -> None:
+    with pytest.raises(ValueError, match="frequencies must"):
+        RotaryEmbedding(8, frequencies=lambda length: [1.0] * length)
+
+
+@both_layouts
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_an_attention_factor_scales_rotated_dimensions_and_no_others(
+    dtype: torch.dtype, layout: str
+) -> None:
+    x = random(2, 3, 5, 8, dtype=dtype)
+    plain = RotaryEmbedding(8, rotary_d=4, layout=layout)
+    sharp = RotaryEmbedding(8, rotary_d=4, layout=layout, attention_factor=1.25)
+    expected = torch.cat([1.25 * plain(x)[..., :4], x[..., 4:]], dim=-1)
+    torch.testing.assert_close(sharp(x), expected, rtol=1e-6, atol=1e-6)
+    torch.testing.assert_close(sharp.turn(x, sharp.factors(x)), expected, rtol=1e-6, atol=1e-6)
+
+
+def test_gradients_pass_through_a_scaled_rotation() -> None:
+    rotary = RotaryEmbedding(8, attention_factor=1.25)
+    x = random(1, 2, 3, 8, dtype=torch.float64).requires_grad_()
+    factors = rotary.factors(x)
+    assert torch.autograd.gradcheck(lambda x: rotary.turn(x, factors), x)
+
+
+def test_print_shows_a_function_and_a_factor() -> None:
+    rotary = RotaryEmbedding(8, frequencies=scaled, attention_factor=1.25)
+    assert rotary.extra_repr() == (
+        '8, frequencies=a function of the length, layout="interleaved", rotary_d=8,'
+        " attention_factor=1.25"
+    )

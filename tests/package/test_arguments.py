@@ -305,6 +305,21 @@ TURNING = [
     *rows(TypeError, WIDTH, NOT_ONE_INTEGER),
 ]
 
+DIVISORS = [
+    *rows(
+        ValueError, "(4,), one a pair", {"(3,)": np.ones(3), "()": 1.0, "(4, 1)": np.ones((4, 1))}
+    ),
+    *rows(ValueError, "1e-100 to 1e100", {"-1": OUT, "0": np.zeros(4), "1e+101": [1e101, 1, 1, 1]}),
+    *rows(ValueError, "", {"nan": [1.0, 1.0, 1.0, np.nan]}),
+    *rows(TypeError, "", NOT_REALS),
+]
+
+# Widths of heads with a fastest and a slowest pair.
+SEVERAL = [
+    *rows(ValueError, "an even integer, 4 or more", {"2": 2, "0": 0, "-4": -4, "7": 7}),
+    *rows(TypeError, "an even integer, 4 or more", NOT_ONE_INTEGER),
+]
+
 RELATIVE = [
     *rows(ValueError, "2**53 in size", {"9007199254740992": 2**53, "9223372036854775808": 2**63}),
     *rows(TypeError, "integers", NOT_INTEGERS),
@@ -373,9 +388,42 @@ BAD: dict[str, list[Row]] = {
     "trained_length": SIZES,
     "slow": TURNS,
     "fast": TURNS,
-    "ntk_frequencies.d": [
-        *rows(ValueError, "an even integer, 4 or more", {"2": 2, "0": 0, "-4": -4, "7": 7}),
-        *rows(TypeError, "an even integer, 4 or more", NOT_ONE_INTEGER),
+    "low": TURNS,
+    "high": TURNS,
+    "truncate": FLAGS,
+    "mscale": TURNS,
+    "short": DIVISORS,
+    "long": DIVISORS,
+    "length": SIZES,
+    "ntk_frequencies.d": SEVERAL,
+    "dynamic_frequencies.d": SEVERAL,
+    "smallest_base.d": SEVERAL,
+    "RotaryConfig.frequencies.length": but_none(SIZES),
+    "config": [
+        *rows(TypeError, "a mapping or the path of a file", {"None (NoneType)": None, "3 (": 3}),
+        *rows(
+            TypeError, "a mapping or the path of a file", {"[('head_dim', 8)]": [("head_dim", 8)]}
+        ),
+        *rows(ValueError, "have rotary positions", {"none, and model type": {}}),
+    ],
+    "layer_type": [
+        *rows(TypeError, "a string or None", {"3 (int)": 3, "['a'] (list)": ["a"]}),
+        *rows(
+            ValueError,
+            "None, as all layers are alike",
+            {"'full_attention' (str)": "full_attention"},
+        ),
+    ],
+    "smallest_base.length": [*SIZES, *rows(ValueError, "1 to 2**22", {"4194305": 2**22 + 1})],
+    "proportional_frequencies.rotary_d": TURNING,
+    "extended_base.length": [
+        *rows(ValueError, "an integer, 256 or more", {"0": 0, "255": 255}),
+        *rows(TypeError, "an integer, 256 or more", NOT_ONE_INTEGER),
+    ],
+    "extended_base.trained_length": [*SIZES, *rows(ValueError, "a pair comes round", {"6": 6})],
+    "longrope_temperature.trained_length": [
+        *rows(ValueError, "an integer, 2 or more", {"1": 1, "0": 0}),
+        *rows(TypeError, "an integer, 2 or more", NOT_ONE_INTEGER),
     ],
     "relative": RELATIVE,
     "mask": but_none(MASKS),
@@ -432,6 +480,7 @@ BAD: dict[str, list[Row]] = {
 
 ROPE: dict[str, object] = {"x": np.ones((2, 3, 8)), "positions": [0, 1, 2]}
 TOKENS = np.ones((2, 3, 8))
+CONFIG = {"head_dim": 8, "rope_theta": 1e4}
 LEARNED = posenc.LearnedPositionalEmbedding(4, 8, seed=0)
 
 # Every public function, class and method, with arguments that are good.
@@ -471,6 +520,29 @@ CALLS: dict[str, tuple[Call, dict[str, object]]] = {
         {"d": 8, "factor": 4, "trained_length": 256, "ramp": "pairs"},
     ),
     "yarn_temperature": (posenc.yarn_temperature, {"factor": 4}),
+    "dynamic_frequencies": (
+        posenc.dynamic_frequencies,
+        {"d": 8, "length": 300, "factor": 4, "trained_length": 256},
+    ),
+    "llama3_frequencies": (
+        posenc.llama3_frequencies,
+        {"d": 8, "factor": 4, "trained_length": 256},
+    ),
+    "longrope_frequencies": (
+        posenc.longrope_frequencies,
+        {"d": 8, "length": 300, "short": np.ones(4), "long": np.ones(4), "trained_length": 256},
+    ),
+    "longrope_temperature": (posenc.longrope_temperature, {"factor": 4, "trained_length": 256}),
+    "proportional_frequencies": (posenc.proportional_frequencies, {"d": 8, "rotary_d": 4}),
+    "RotaryConfig": (posenc.RotaryConfig, {"config": CONFIG}),
+    "RotaryConfig.frequencies": (posenc.read_config(CONFIG).frequencies, {}),
+    "read_config": (posenc.read_config, {"config": CONFIG}),
+    "smallest_base": (posenc.smallest_base, {"d": 8, "length": 8}),
+    "critical_dimension": (posenc.critical_dimension, {"d": 8, "trained_length": 256}),
+    "extended_base": (
+        posenc.extended_base,
+        {"d": 8, "length": 300, "trained_length": 256},
+    ),
     "convert_layout": (
         posenc.convert_layout,
         {"x": TOKENS, "source": "half", "target": "interleaved"},

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import re
 import runpy
@@ -14,11 +15,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from posenc import similarity, sinusoidal_encoding
+from posenc import frequencies, similarity, sinusoidal_encoding
 from posenc.__main__ import main
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -270,3 +272,197 @@ def test_a_status_that_is_not_0_leaves_the_module(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(SystemExit) as ended:
         runpy.run_module("posenc", run_name="__main__")
     assert ended.value.code == 2
+
+
+# The configuration
+
+PLAIN = {
+    "model_type": "llama",
+    "hidden_size": 4096,
+    "num_attention_heads": 32,
+    "max_position_embeddings": 8192,
+    "rope_theta": 500000.0,
+}
+
+
+@pytest.fixture
+def configured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """Return a function that runs the command on a configuration.
+
+    It returns status, stdout and stderr.
+    """
+    path = tmp_path / "config.json"
+
+    def run(config: dict[str, Any], *arguments: str) -> tuple[int, str, str]:
+        path.write_text(json.dumps(config), encoding="utf-8")
+        status = main(["config", str(path), *arguments])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+Configured = Callable[..., tuple[int, str, str]]
+
+
+def printed_numbers(configured: Configured, config: dict[str, Any], *arguments: str) -> Any:
+    """Return the only layers of what the command prints as JSON."""
+    _, said, _ = configured(config, "--json", *arguments)
+    (layers,) = json.loads(said)["layers"]
+    return layers
+
+
+def test_a_configuration_is_said_in_words(configured: Configured) -> None:
+    status, said, wrong = configured(PLAIN)
+    assert (status, wrong) == (0, "")
+    assert "config.json: default, base 500,000\n" in said
+    assert 'head      128 wide, 128 rotated, 64 pairs, layout "half"' in said
+    assert "lengths   8,192 trained, 8,192 promised, 8,192 asked about" in said
+    assert "29 of 64 pairs do not come round once within 8,192 positions." in said
+    assert "What to set" not in said
+
+
+def test_a_longer_text_brings_new_angles_and_says_what_to_set(configured: Configured) -> None:
+    status, said, wrong = configured(PLAIN, "--length", "16384")
+    assert (status, wrong) == (1, "")
+    assert "In 16,384, 29 meet angles that are new." in " ".join(said.split())
+    settings = said.split("What to set:\n")[1].split("\n\n")[0]
+    assert configured(PLAIN | json.loads(f"{{{settings}}}"), "--length", "16384")[0] == 0
+    assert configured(PLAIN, "--length", "8192")[0] == 0
+
+
+def test_pairs_are_those_that_the_angles_tell(configured: Configured) -> None:
+    found = printed_numbers(configured, PLAIN, "--length", "16384")
+    rates = frequencies(128, base=5e5)
+    for pair, rate in zip(found["pairs"], rates, strict=True):
+        assert pair["frequency"] == rate
+        assert pair["turns"] == pytest.approx(8192 * rate / (2 * np.pi), rel=1e-15)
+        assert pair["never_round"] == pair["unseen"] == (8192 * rate < 2 * np.pi)
+    assert (found["never_round"], found["unseen"], found["wrong"]) == (29, 29, True)
+
+
+@pytest.mark.parametrize(
+    ("scaling", "promised"),
+    [
+        ({"rope_type": "linear", "factor": 2.0}, 8192),
+        ({"rope_type": "yarn", "factor": 2.0, "original_max_position_embeddings": 8192}, 16384),
+        (
+            {
+                "rope_type": "llama3",
+                "factor": 8.0,
+                "low_freq_factor": 1.0,
+                "high_freq_factor": 4.0,
+                "original_max_position_embeddings": 2048,
+            },
+            8192,
+        ),
+    ],
+)
+def test_a_rule_with_a_factor_is_told_a_larger_one(
+    configured: Configured, scaling: dict[str, Any], promised: int
+) -> None:
+    config = PLAIN | {"rope_scaling": scaling}
+    assert printed_numbers(configured, config)["asked_length"] == promised
+    status, said, _ = configured(config, "--length", str(3 * promised))
+    larger = 3 * scaling["factor"]
+    assert status == 1
+    assert "leave the rest as it is" in said
+    assert f'"factor": {larger}' in said
+    scaling = scaling | {"factor": larger}
+    longer = {"max_position_embeddings": 3 * promised, "rope_scaling": scaling}
+    assert configured(config | longer, "--length", str(3 * promised))[0] == 0
+
+
+def test_a_rule_that_goes_no_further_says_so(configured: Configured) -> None:
+    divisors = {"short_factor": [1.0] * 64, "long_factor": [4.0] * 64}
+    scaling = {"rope_type": "longrope", "original_max_position_embeddings": 4096} | divisors
+    status, said, _ = configured(PLAIN | {"rope_scaling": scaling}, "--length", "32768")
+    assert status == 1
+    assert '"longrope" goes no further' in said
+    assert printed_numbers(configured, PLAIN | {"rope_scaling": scaling})["settings"] == {
+        "short": divisors["short_factor"],
+        "long": divisors["long_factor"],
+    }
+
+
+def test_where_layers_differ_each_type_is_said(configured: Configured) -> None:
+    local = {"rope_local_base_freq": 1e4, "rope_scaling": {"type": "linear", "factor": 8.0}}
+    status, said, _ = configured(PLAIN | local)
+    assert status == 0
+    assert 'layers of type "full_attention": linear, factor 8, base 500,000' in said
+    assert 'layers of type "sliding_attention": default, base 10,000' in said
+    status, said, _ = configured(PLAIN | {"no_rope_layers": [1, 0]})
+    assert 'layers of type "no_rope": no rotation' in said
+    status, said, _ = configured(PLAIN | {"no_rope_layers": [1, 0]}, "--json")
+    assert [layers["pairs"] == [] for layers in json.loads(said)["layers"]] == [False, True]
+
+
+def test_scales_and_sections_are_said(configured: Configured) -> None:
+    latent = {"qk_rope_head_dim": 64, "qk_nope_head_dim": 128, "max_position_embeddings": 163840}
+    yarn = {"type": "yarn", "factor": 40, "original_max_position_embeddings": 4096}
+    scaling = yarn | {"mscale": 0.5, "mscale_all_dim": 1.0}
+    said = configured(PLAIN | latent | {"rope_scaling": scaling})[1]
+    assert "scores    rotated dimensions times 0.865" in said
+    assert ", all scores times 1.8738" in said
+    sections = {"mrope_section": [24, 20, 20], "mrope_interleaved": True}
+    assert "24 + 20 + 20 pairs, in turns" in configured(PLAIN | {"rope_scaling": sections})[1]
+    sections = {"mrope_section": [16, 24, 24]}
+    assert "16 + 24 + 24 pairs, in blocks" in configured(PLAIN | {"rope_scaling": sections})[1]
+
+
+def test_a_pair_that_stands_still_meets_nothing_new(configured: Configured) -> None:
+    scaling = {"rope_type": "proportional", "partial_rotary_factor": 0.25}
+    config = PLAIN | {"model_type": "a", "rope_scaling": scaling}
+    found = printed_numbers(configured, config, "--length", "1000000")
+    still = [pair for pair in found["pairs"] if pair["slowed"] is None]
+    assert len(still) == 48
+    assert not any(pair["unseen"] for pair in still)
+    said = configured(config)[1]
+    assert ("     all  met" in said, "layout not settled" in said) == (True, True)
+
+
+def test_without_lengths_nothing_is_said_about_turns(configured: Configured) -> None:
+    config = {"head_dim": 8, "rope_theta": 100.0}
+    status, said, _ = configured(config)
+    assert status == 0
+    assert "trained: not said, promised: not said\n" in said
+    assert "No length is said, so which pairs come round in training is open." in said
+    assert printed_numbers(configured, config)["asked_length"] is None
+    assert configured(config, "--length", "1000")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("config", "arguments", "why"),
+    [
+        (
+            PLAIN | {"rope_tehta": 1.0},
+            (),
+            "rope_tehta must be a key that is read, such as rope_theta",
+        ),
+        (PLAIN | {"rope_theta": "1"}, (), "rope_theta must be a number above 1; got '1' (str)"),
+        (PLAIN, ("--length", "0"), "length must be an integer, 1 or more; got 0"),
+        ([1], (), "config must be a JSON object; got [1] (list)"),
+    ],
+)
+def test_what_cannot_be_read_gives_status_2_and_one_line(
+    configured: Configured, config: Any, arguments: tuple[str, ...], why: str
+) -> None:
+    status, said, wrong = configured(config, *arguments)
+    assert (status, said, wrong.count("\n")) == (2, "", 1)
+    assert why in wrong
+    assert configured(config, *arguments, "--json")[:2] == (2, "")
+
+
+def test_the_trained_length_is_the_limit_if_none_is_promised(configured: Configured) -> None:
+    config = {"head_dim": 8, "rope_theta": 1e4, "original_max_position_embeddings": 64}
+    assert configured(config)[0] == 0
+    status, said, _ = configured(config, "--length", "128")
+    assert (status, '"factor": 2.0' in said) == (1, True)
+
+
+def test_a_file_that_is_not_there_gives_status_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["config", str(tmp_path / "none.json")]) == 2
+    assert "No such file" in capsys.readouterr().err

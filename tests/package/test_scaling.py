@@ -13,9 +13,14 @@ from hypothesis import strategies as st
 
 from posenc import (
     apply_rope,
+    dynamic_frequencies,
     frequencies,
     interpolated_frequencies,
+    llama3_frequencies,
+    longrope_frequencies,
+    longrope_temperature,
     ntk_frequencies,
+    proportional_frequencies,
     wavelengths,
     yarn_frequencies,
     yarn_temperature,
@@ -147,6 +152,7 @@ def test_a_pair_with_infinitely_many_turns_is_kept() -> None:
         ({"ramp": "straight"}, 'ramp must be one of "turns", "pairs"; got \'straight\' (str)'),
         ({"ramp": "pairs", "slow": 0}, 'slow must be above 0 when ramp is "pairs"; got 0.0'),
         ({"ramp": "pairs", "base": 0.5}, 'base must be above 1 when ramp is "pairs"; got 0.5'),
+        ({"truncate": False}, 'truncate must be True when ramp is "turns"; got False'),
     ],
 )
 def test_bad_ramp_arguments_are_refused(bad: dict[str, Any], says: str) -> None:
@@ -177,6 +183,8 @@ def test_every_rule_lies_between_plain_rope_and_interpolation(
         ntk_frequencies(2 * half, factor, base=base),
         yarn_frequencies(2 * half, factor, length, base=base),
         yarn_frequencies(2 * half, factor, length, base=base, ramp="pairs"),
+        yarn_frequencies(2 * half, factor, length, base=base, ramp="pairs", truncate=False),
+        llama3_frequencies(2 * half, factor=factor, trained_length=length, base=base),
     ):
         assert scaled.shape == plain.shape
         assert (scaled <= plain * (1 + CLOSE)).all()
@@ -222,9 +230,9 @@ def test_temperature_is_a_tenth_of_the_logarithm_and_one(factor: float) -> None:
     assert yarn_temperature(factor) == pytest.approx(exact, rel=1e-15)
 
 
-@pytest.mark.parametrize(("slow", "fast"), [(32.0, 1.0), (1.0, 1.0)])
-def test_fast_must_be_above_slow(slow: float, fast: float) -> None:
-    with pytest.raises(ValueError, match=f"fast must be above slow, {slow}; got {fast}"):
+@pytest.mark.parametrize(("slow", "fast"), [(32.0, 1.0), (1.0, 0.5)])
+def test_fast_must_not_be_below_slow(slow: float, fast: float) -> None:
+    with pytest.raises(ValueError, match=f"fast must be at least slow, {slow}; got {fast}"):
         yarn_frequencies(8, 2, 64, slow=slow, fast=fast)
 
 
@@ -236,3 +244,148 @@ def test_ntk_refuses_a_single_pair() -> None:
 def test_a_base_that_grows_too_large_is_refused() -> None:
     with pytest.raises(ValueError, match="base must be"):
         ntk_frequencies(4, 1e90, base=1e250)
+
+
+# Untruncated ramps
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("d", (8, 64, 128))
+def test_an_untruncated_ramp_begins_and_ends_between_pairs(d: int, length: int) -> None:
+    """It is 1 where a pair would make 32 turns, 0 where it would make one, and linear between."""
+    with mpmath.workdps(50):
+        first, last = (
+            mpmath.log(length / (turns * 2 * mpmath.pi)) * d / (2 * mpmath.log(10000))
+            for turns in (32, 1)
+        )
+        first, last = max(first, 0), min(last, d - 1)
+        kept = [float(min(max((last - i) / (last - first), 0), 1)) for i in range(d // 2)]
+    found = yarn_frequencies(d, 4, length, ramp="pairs", truncate=False) / frequencies(d)
+    np.testing.assert_allclose(found, [(1 - g) / 4 + g for g in kept], rtol=1e-13)
+
+
+def test_truncation_only_widens_the_ramp() -> None:
+    """So it changes pairs in between, and no pair that makes 32 turns or fewer than one."""
+    whole = yarn_frequencies(128, 8, 4096, ramp="pairs")
+    exact = yarn_frequencies(128, 8, 4096, ramp="pairs", truncate=False)
+    turns = 4096 / wavelengths(128)
+    outside = (turns >= 32) | (turns <= 1)
+    np.testing.assert_array_equal(whole[outside], exact[outside])
+    assert (whole != exact)[~outside].all()
+
+
+# Llama 3
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize(("d", "length", "base"), [(128, 8192, 5e5), (64, 8192, 5e5), (8, 64, 1e4)])
+def test_llama3_frequencies_follow_the_released_code(
+    d: int, length: int, base: float, factor: float
+) -> None:
+    """Each pair by its wavelength: kept below L/4, interpolated above L/1, smooth in between."""
+    found = llama3_frequencies(d, factor=factor, trained_length=length, base=base)
+    for wave, rate in zip(wavelengths(d, base=base), found, strict=True):
+        omega = 2 * np.pi / wave
+        smooth = (length / wave - 1) / (4 - 1)
+        if wave < length / 4:
+            expected = omega
+        elif wave > length:
+            expected = omega / factor
+        else:
+            expected = (1 - smooth) * omega / factor + smooth * omega
+        assert rate == pytest.approx(expected, rel=CLOSE)
+
+
+def test_llama3_is_yarn_of_the_paper_with_other_limits() -> None:
+    np.testing.assert_array_equal(
+        llama3_frequencies(128, factor=8, trained_length=8192, low=2, high=5, base=5e5),
+        yarn_frequencies(128, 8, 8192, slow=2, fast=5, base=5e5),
+    )
+
+
+def test_between_equal_limits_no_pair_is_blended() -> None:
+    """As in Llama 4, and in Kimi K2, whose released ramp goes from one pair to the next."""
+    turns = 8192 / wavelengths(128, base=5e5)
+    slowed = np.where(turns >= 1, 1.0, 16.0)
+    found = llama3_frequencies(128, factor=16, trained_length=8192, low=1, high=1, base=5e5)
+    np.testing.assert_allclose(frequencies(128, base=5e5) / found, slowed, rtol=CLOSE)
+    kimi = yarn_frequencies(64, 32, 4096, fast=1, slow=1, base=5e4, ramp="pairs")
+    turns = 4096 / wavelengths(64, base=5e4)
+    slowed = np.where(turns >= 1, 1.0, 32.0)
+    np.testing.assert_allclose(frequencies(64, base=5e4) / kimi, slowed, rtol=CLOSE)
+
+
+@pytest.mark.parametrize(("low", "high"), [(4.0, 1.0), (1.0, 0.5)])
+def test_high_must_not_be_below_low(low: float, high: float) -> None:
+    with pytest.raises(ValueError, match=f"high must be at least low, {low}; got {high}"):
+        llama3_frequencies(8, factor=2, trained_length=64, low=low, high=high)
+
+
+# Rules that go by the length
+
+
+@pytest.mark.parametrize("d", WIDTHS)
+@pytest.mark.parametrize("factor", FACTORS)
+def test_dynamic_ntk_changes_nothing_up_to_the_trained_length(d: int, factor: float) -> None:
+    for length in (1, 255, 256):
+        found = dynamic_frequencies(d, length, factor=factor, trained_length=256)
+        np.testing.assert_array_equal(found, frequencies(d))
+    beyond = dynamic_frequencies(d, 257, factor=factor, trained_length=256)
+    assert (beyond < frequencies(d))[1:].all()
+
+
+@pytest.mark.parametrize("length", [257, 512, 5000])
+@pytest.mark.parametrize("factor", FACTORS)
+def test_dynamic_ntk_enlarges_the_base_by_the_length(length: int, factor: float) -> None:
+    with mpmath.workdps(50):
+        larger = factor * mpmath.mpf(length) / 256 - (mpmath.mpf(factor) - 1)
+        base = 10000 * larger ** (mpmath.mpf(64) / 62)
+        exact = [float(base ** (-mpmath.mpf(2 * i) / 64)) for i in range(32)]
+    found = dynamic_frequencies(64, length, factor=factor, trained_length=256)
+    np.testing.assert_allclose(found, exact, rtol=CLOSE)
+
+
+@pytest.mark.parametrize("length", [257, 512, 5000])
+def test_dynamic_ntk_with_factor_one_keeps_the_slowest_pair_within_training(length: int) -> None:
+    found = dynamic_frequencies(64, length, factor=1, trained_length=256)
+    assert found[-1] * length == pytest.approx(256 * frequencies(64)[-1], rel=1e-13)
+
+
+def test_longrope_divides_by_the_long_set_only_beyond_the_trained_length() -> None:
+    short, long = np.linspace(1, 2, 32), np.linspace(1, 60, 32)
+    for length, divisors in ((1, short), (4096, short), (4097, long), (10**6, long)):
+        found = longrope_frequencies(64, length, short=short, long=long, trained_length=4096)
+        np.testing.assert_array_equal(found, frequencies(64) / divisors)
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize("length", LENGTHS)
+def test_longrope_temperature_is_the_root_of_a_quotient_of_logarithms(
+    factor: float, length: int
+) -> None:
+    with mpmath.workdps(50):
+        exact = float(mpmath.sqrt(1 + mpmath.log(factor) / mpmath.log(length)))
+    assert longrope_temperature(factor, length) == pytest.approx(exact, rel=1e-15)
+
+
+# Others
+
+
+@pytest.mark.parametrize("rotary_d", [2, 16, 62, 64])
+def test_proportional_frequencies_are_the_fastest_of_the_full_rotation(rotary_d: int) -> None:
+    found = proportional_frequencies(64, rotary_d, factor=4)
+    np.testing.assert_array_equal(found[: rotary_d // 2], frequencies(64)[: rotary_d // 2] / 4)
+    assert not found[rotary_d // 2 :].any()
+
+
+def test_a_pair_that_stands_still_keeps_its_content_at_any_distance() -> None:
+    x = np.random.default_rng(0).normal(size=(2, 8))
+    far = apply_rope(x, [0, 10**6], frequencies=proportional_frequencies(8, 4), layout="half")
+    np.testing.assert_array_equal(far[:, [2, 3, 6, 7]], x[:, [2, 3, 6, 7]])
+
+
+def test_mscale_weighs_the_logarithm() -> None:
+    assert yarn_temperature(40, mscale=0) == 1
+    for mscale in (0.707, 1.0, 2.0):
+        grown = yarn_temperature(40, mscale=mscale) - 1
+        assert grown == pytest.approx(mscale * (yarn_temperature(40) - 1), rel=1e-14)

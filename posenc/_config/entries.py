@@ -1,0 +1,170 @@
+"""Reading a configuration: typed entries, each named in errors by where it stands."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from posenc._arguments import LARGEST, _shown
+
+# Numbers in a configuration are at most this large, as bases are.
+LIMIT = 1e300
+
+
+def load(config: object) -> Mapping[str, Any]:
+    """Return a configuration as a mapping: as given, or from a JSON file or a folder with one."""
+    if isinstance(config, Mapping):
+        return config
+    if not isinstance(config, str | os.PathLike):
+        raise TypeError(f"config must be a mapping or the path of a file; got {_shown(config)}")
+    path = Path(os.fsdecode(config))
+    path = path / "config.json" if path.is_dir() else path
+    try:
+        found = json.loads(path.read_bytes(), object_pairs_hook=_without_doubles)
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"config must be a file of JSON; got {path.name}: {error}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"config must be a JSON object; got {_shown(found)}")
+    return found
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the pairs of a JSON object, none of which may repeat the key of another."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found and found[key] != value:
+            raise ValueError(
+                f"config must have one value for {key}; got {_shown(found[key])}"
+                f" and {_shown(value)}"
+            )
+        found[key] = value
+    return found
+
+
+class Entries:
+    """A mapping whose entries are read by type. A null entry counts as missing."""
+
+    def __init__(self, mapping: Mapping[str, Any], place: str = "") -> None:
+        self.mapping = mapping
+        self.place = place
+
+    def __contains__(self, key: str) -> bool:
+        return self.mapping.get(key) is not None
+
+    def path(self, key: str) -> str:
+        """Return the name of an entry in messages."""
+        return f"{self.place}{key}"
+
+    def given(self, keys: Iterable[str]) -> list[str]:
+        """Return those of the keys that have an entry."""
+        return [key for key in keys if key in self]
+
+    def within(self, key: str) -> Entries:
+        """Return the entries of a mapping that is an entry, or none if it is missing."""
+        value = self.mapping.get(key)
+        if value is not None and not isinstance(value, Mapping):
+            raise TypeError(f"{self.path(key)} must be an object or null; got {_shown(value)}")
+        return Entries(value or {}, f"{self.path(key)}.")
+
+    def number(self, key: str, *, least: float, above: bool = False) -> float | None:
+        """Return a finite number, at least `least` or above it."""
+        value = self.mapping.get(key)
+        if value is None:
+            return None
+        allowed = f"a number above {least:g}" if above else f"a number, {least:g} or more"
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise TypeError(f"{self.path(key)} must be {allowed}; got {_shown(value)}")
+        if not least <= value <= LIMIT or (above and value == least):  # NaN is in no range
+            raise ValueError(f"{self.path(key)} must be {allowed}; got {_shown(value)}")
+        return float(value)
+
+    def integer(self, key: str, *, least: int = 1) -> int | None:
+        """Return an integer from `least` to 2**53; a float with no fraction will do."""
+        value = self.mapping.get(key)
+        if value is None:
+            return None
+        allowed = f"an integer, {least} or more"
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise TypeError(f"{self.path(key)} must be {allowed}; got {_shown(value)}")
+        if not least <= value <= LARGEST or value != int(value):
+            raise ValueError(f"{self.path(key)} must be {allowed}; got {_shown(value)}")
+        return int(value)
+
+    def flag(self, key: str, default: bool) -> bool:
+        """Return True or False."""
+        value = self.mapping.get(key)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            raise TypeError(f"{self.path(key)} must be true or false; got {_shown(value)}")
+        return value
+
+    def text(self, key: str) -> str | None:
+        """Return a string."""
+        value = self.mapping.get(key)
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"{self.path(key)} must be a string; got {_shown(value)}")
+        return value
+
+    def numbers(self, key: str, count: int) -> tuple[float, ...]:
+        """Return a list of so many numbers above 0."""
+        value = self.mapping.get(key)
+        if not isinstance(value, list | tuple):
+            wrong = f"a list of {count} numbers, one a pair"
+            raise TypeError(f"{self.path(key)} must be {wrong}; got {_shown(value)}")
+        if len(value) != count:
+            wrong = f"a list of {count} numbers, one a pair"
+            raise ValueError(f"{self.path(key)} must be {wrong}; got {len(value)}")
+        each = Entries({str(i): one for i, one in enumerate(value)}, self.path(key) + ".")
+        return tuple(each.required_number(str(i), least=0, above=True) for i in range(count))
+
+    def required_number(self, key: str, *, least: float, above: bool = False) -> float:
+        """Return a number that must be there."""
+        value = self.number(key, least=least, above=above)
+        if value is None:
+            raise ValueError(f"{self.path(key)} must be given; got none")
+        return value
+
+
+def agreed(values: Mapping[str, Any]) -> Any:
+    """Return what all of several entries say, or None if there is none; or raise ValueError."""
+    said = [(path, value) for path, value in values.items() if value is not None]
+    for path, value in said[1:]:
+        if value != said[0][1]:
+            raise ValueError(
+                f"{said[0][0]} and {path} must agree; got {_shown(said[0][1])} and {_shown(value)}"
+            )
+    return said[0][1] if said else None
+
+
+def refuse_unknown(entries: Entries, known: Collection[str], where: str) -> None:
+    """Raise ValueError if an entry has another key than the known, naming the nearest of them."""
+    for key in entries.mapping:
+        if key not in known:
+            near = nearest(key, known)
+            raise ValueError(
+                f"{entries.path(str(key))} must be a key that {where} reads, such as"
+                f" {entries.path(near)}; got {_shown(entries.mapping[key])}"
+            )
+
+
+def nearest(key: object, known: Collection[str]) -> str:
+    """Return the known key that is written most like another."""
+    return get_close_matches(str(key), sorted(known), n=1, cutoff=0.0)[0]
+
+
+def edits(first: str, second: str) -> int:
+    """Return how many letters to insert, drop, change or swap to make one word of another."""
+    rows = [list(range(len(second) + 1))]
+    for i, x in enumerate(first, 1):
+        row = [i]
+        for j, y in enumerate(second, 1):
+            row.append(min(rows[-1][j] + 1, row[-1] + 1, rows[-1][j - 1] + (x != y)))
+            if i > 1 and j > 1 and x == second[j - 2] and first[i - 2] == y:
+                row[j] = min(row[j], rows[-2][j - 2] + 1)
+        rows.append(row)
+    return rows[-1][-1]

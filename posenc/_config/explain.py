@@ -1,0 +1,218 @@
+"""What `python -m posenc config` says: a configuration at a length, in words and in numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+import textwrap
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc._angles import never_round, unseen_pairs
+from posenc._config.keys import NONE
+from posenc.config import RotaryConfig
+from posenc.frequencies import frequencies
+
+SHOWN = 9  # how many pairs a table has, at most
+WIDTH = 88
+
+
+def explained(config: RotaryConfig, length: int | None = None) -> dict[str, Any]:
+    """Return what a configuration does, as numbers: what JSON can hold, in a fixed order.
+
+    Args:
+        config: what was read.
+        length: how many positions a sequence is to have; None for as many as are promised.
+    """
+    promised = config.length or config.trained_length
+    asked = length or promised
+    pairs = [] if config.scheme == NONE else _pairs(config, asked)
+    new = sum(pair["unseen"] for pair in pairs)
+    beyond = bool(length and promised and length > promised and new)
+    return {
+        "layer_type": config.layer_type,
+        "scheme": config.scheme,
+        "d": config.d,
+        "rotary_d": config.rotary_d,
+        "base": config.base,
+        "layout": config.layout,
+        "factor": config.factor,
+        "trained_length": config.trained_length,
+        "length": config.length,
+        "asked_length": asked,
+        "attention_factor": config.attention_factor,
+        "softmax_factor": config.softmax_factor,
+        "sections": config.sections and list(config.sections),
+        "interleaved_sections": config.interleaved_sections,
+        "settings": {key: _plain(value) for key, value in config.settings.items()},
+        "never_round": sum(pair["never_round"] for pair in pairs),
+        "unseen": new,
+        "wrong": beyond,
+        "set": _remedy(config, length, promised) if beyond and length and promised else None,
+        "notes": list(config.notes),
+        "pairs": pairs,
+    }
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _pairs(config: RotaryConfig, asked: int | None) -> list[dict[str, Any]]:
+    """Return what becomes of each pair: before and after the rule, in training and now."""
+    plain, now = _plain_frequencies(config), config.frequencies(asked)
+    omega, trained = _training(config, plain)
+    with np.errstate(divide="ignore"):
+        slowed = plain / now
+    slow = new = np.zeros(len(now), bool)
+    if trained and asked:
+        slow, new = never_round(omega, trained), _unseen(config, plain, asked)
+    return [
+        {
+            "pair": i,
+            "frequency": float(now[i]),
+            "turns": float(trained * omega[i] / (2 * np.pi)) if trained else None,
+            "slowed": float(slowed[i]) if np.isfinite(slowed[i]) else None,
+            "never_round": bool(slow[i]),
+            "unseen": bool(new[i]),
+        }
+        for i in range(len(now))
+    ]
+
+
+def _training(
+    config: RotaryConfig, plain: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], int | None]:
+    """Return the frequencies of training, and its length; those promised if it is open."""
+    if config.trained_length is not None or config.length is None:
+        return plain, config.trained_length
+    return config.frequencies(config.length), config.length
+
+
+def _plain_frequencies(config: RotaryConfig) -> NDArray[np.float64]:
+    """Return the frequencies that the base alone gives."""
+    assert config.base is not None
+    return frequencies(config.rotary_d, base=config.base)
+
+
+def _unseen(config: RotaryConfig, plain: NDArray[np.float64], asked: int) -> NDArray[np.bool_]:
+    """Return which pairs go beyond all angles up to the promised length, or the trained one.
+
+    A model is taken to have been trained on what its configuration promises.
+    """
+    now, trained, promised = config.frequencies(asked), config.trained_length, config.length
+    ends = [(plain, trained)] if trained else []
+    if promised:
+        ends.append((config.frequencies(promised), promised))
+    new = np.ones(len(now), bool)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for omega, end in ends:
+            new &= unseen_pairs(omega, omega / now, trained=end, length=asked)
+    return new & (now > 0)
+
+
+def _remedy(config: RotaryConfig, asked: int, promised: int) -> dict[str, Any] | None:
+    """Return the entries to change for more positions than promised, or None if there are none.
+
+    A model without a rule gets YaRN's; one with a rule that has a factor gets a larger one.
+    """
+    factor = math.ceil(100 * config.factor * asked / promised) / 100
+    entries: dict[str, Any] = {"max_position_embeddings": asked}
+    if config.scheme in ("linear", "yarn", "llama3"):
+        return entries | {"factor": factor}
+    if config.scheme != "default":
+        return None
+    yarn = {"rope_type": "yarn", "rope_theta": config.base, "factor": factor}
+    return entries | {"rope_parameters": yarn | {"original_max_position_embeddings": promised}}
+
+
+# Words
+
+
+def worded(name: str, found: dict[str, Any]) -> str:
+    """Return the numbers in words, under the name of the configuration."""
+    title = (
+        name if found["layer_type"] is None else f'{name}, layers of type "{found["layer_type"]}"'
+    )
+    lines = [f"{title}: {_scheme(found)}", ""]
+    if found["scheme"] != NONE:
+        lines += [*_facts(found), "", *_table(found), "", *_wrapped(_verdict(found)), ""]
+    if found["wrong"]:
+        lines += [*_settings(found), ""]
+    for note in found["notes"]:
+        lines += textwrap.wrap(note, WIDTH, initial_indent="  - ", subsequent_indent="    ")
+    return "\n".join(lines).rstrip()
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="  ")
+
+
+def _scheme(found: dict[str, Any]) -> str:
+    if found["scheme"] == NONE:
+        return "no rotation"
+    factor = "" if found["factor"] == 1 else f", factor {found['factor']:.10g}"
+    return f"{found['scheme']}{factor}, base {found['base']:,.10g}"
+
+
+def _facts(found: dict[str, Any]) -> list[str]:
+    """Return a line on widths, on lengths and on factors."""
+    layout = f'layout "{found["layout"]}"' if found["layout"] else "layout not settled"
+    lengths = [
+        f"{found[key]:,} {word}" if found[key] else f"{word}: not said"
+        for key, word in (("trained_length", "trained"), ("length", "promised"))
+    ]
+    asked = [f"{found['asked_length']:,} asked about"] if found["asked_length"] else []
+    factor = found["attention_factor"]
+    scores = f"rotated dimensions times {factor:.10g}" if factor != 1 else "not scaled"
+    if found["softmax_factor"] != 1:
+        scores += f", all scores times {found['softmax_factor']:.10g}"
+    rows = {
+        "head": f"{found['d']} wide, {found['rotary_d']} rotated, {len(found['pairs'])} pairs,"
+        f" {layout}",
+        "lengths": ", ".join([*lengths, *asked]),
+        "scores": scores,
+    }
+    if found["sections"]:
+        how = "in turns" if found["interleaved_sections"] else "in blocks"
+        rows["sections"] = f"{' + '.join(map(str, found['sections']))} pairs, {how}"
+    return [f"  {name:<10}{text}" for name, text in rows.items()]
+
+
+def _table(found: dict[str, Any]) -> list[str]:
+    """Return some of the pairs, the first and the last among them."""
+    pairs = found["pairs"]
+    picked = sorted({round(i) for i in np.linspace(0, len(pairs) - 1, min(SHOWN, len(pairs)))})
+    lines = [f"  {'pair':>6}{'turns in training':>20}{'slowed by':>12}  angles"]
+    for pair in (pairs[i] for i in picked):
+        turns = "-" if pair["turns"] is None else f"{pair['turns']:.4g}"
+        slowed = "all" if pair["slowed"] is None else f"{pair['slowed']:.4g}"
+        angles = "new" if pair["unseen"] else "met" if pair["turns"] is not None else "-"
+        lines.append(f"  {pair['pair']:>6}{turns:>20}{slowed:>12}  {angles}")
+    return lines
+
+
+def _verdict(found: dict[str, Any]) -> str:
+    """Return in sentences how many pairs never come round, and what the length brings."""
+    count, trained = len(found["pairs"]), found["trained_length"] or found["length"]
+    if not trained:
+        return "No length is said, so which pairs come round in training is open."
+    slow, asked = found["never_round"], found["asked_length"]
+    said = f"{slow} of {count} pairs do not come round once within {trained:,} positions."
+    if found["unseen"]:
+        return f"{said} In {asked:,}, {found['unseen']} meet angles that are new."
+    return f"{said} In {asked:,}, none meets an angle that is new."
+
+
+def _settings(found: dict[str, Any]) -> list[str]:
+    """Return what to set: a sentence, and the lines of JSON to copy."""
+    if not found["set"]:
+        return _wrapped(
+            f'What helps: rope_type "{found["scheme"]}" goes no further. Feed it fewer tokens, or'
+            " train it on more."
+        )
+    where = ", where they stand, and leave the rest as it is" if "factor" in found["set"] else ""
+    lines = json.dumps(found["set"], indent=2).splitlines()[1:-1]
+    return [*_wrapped(f"What to set{where}:"), *(f"  {line}" for line in lines)]

@@ -1,0 +1,135 @@
+"""Which part of a configuration is about which layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from posenc._arguments import _shown
+from posenc._config.entries import Entries, agreed
+from posenc._config.families import BASE, LOCAL, UNSCALED_WINDOWS, WINDOWED
+from posenc._config.keys import LOCALS, ROTARY, TEXTS, refuse_strangers, type_of
+
+
+class Section(NamedTuple):
+    """The settings of one type of layers."""
+
+    entries: Entries
+    apart: bool = False  # whether they have a base of their own
+
+
+class Reading(NamedTuple):
+    """A configuration being read, and the notes about it so far."""
+
+    entries: Entries
+    kind: str | None
+    defaults: dict[str, float]
+    known: bool  # whether the defaults of this model type are known
+    notes: list[str]
+
+
+def text_of(entries: Entries, notes: list[str]) -> Entries:
+    """Return the part of a configuration about text, which may be the whole."""
+    parts = entries.given(TEXTS)
+    if not parts:
+        return entries
+    refuse_strangers(entries)
+    part = entries.within(parts[0])
+    for key in entries.given(ROTARY):
+        if key not in part:
+            raise ValueError(
+                f"{key} must be in {parts[0]}, which is what is read; got"
+                f" {_shown(entries.mapping[key])} outside of it"
+            )
+        agreed({key: entries.mapping[key], part.path(key): part.mapping[key]})
+    notes.append(f"The part about text, {parts[0]}, is read, and no other.")
+    return part
+
+
+def refuse_others(reading: Reading) -> None:
+    """Raise ValueError if the model does not rotate queries and keys."""
+    entries = reading.entries
+    if entries.flag("alibi", False) or not entries.flag("rotary", True):
+        key = "alibi" if entries.flag("alibi", False) else "rotary"
+        raise ValueError(
+            f"{entries.path(key)} must be {'false' if key == 'alibi' else 'true'} in a model with"
+            f" rotary positions; got {_shown(entries.mapping[key])}"
+        )
+    if not reading.known and not entries.given(ROTARY):
+        raise ValueError(
+            f"config must have rotary positions, and a key such as rope_theta; got none, and model"
+            f" type {_shown(entries.mapping.get('model_type'))}"
+        )
+
+
+def layers_of(reading: Reading) -> dict[str | None, Section | None]:
+    """Return the settings by type of layers, None for layers that do not rotate."""
+    entries, defaults = reading.entries, reading.defaults
+    nested = entries.within("rope_parameters")
+    if any(isinstance(value, Mapping) for value in nested.mapping.values()):
+        return {name: _nested(nested, name) for name in nested.mapping}
+    main = Section(_merged(entries))
+    local = agreed({key: entries.number(key, least=1, above=True) for key in LOCALS})
+    if local is not None or LOCAL in defaults:
+        found = Entries({BASE: local or defaults[LOCAL]})
+        return {"full_attention": main, "sliding_attention": Section(found, apart=True)}
+    if reading.kind in UNSCALED_WINDOWS:
+        plain = Entries({BASE: main.entries.mapping.get(BASE)})
+        return {"full_attention": main, "sliding_attention": Section(plain)}
+    if reading.kind in WINDOWED and "sliding_window" in entries:
+        return {"full_attention": None, "sliding_attention": main}
+    return {"rope": main, "no_rope": None} if _has_gaps(reading) else {None: main}
+
+
+def _nested(parameters: Entries, name: str) -> Section | None:
+    """Return the settings of one type of layers in the new spelling."""
+    if parameters.mapping[name] is None:
+        return None
+    return Section(parameters.within(name), apart=BASE in parameters.within(name))
+
+
+def _merged(entries: Entries) -> Entries:
+    """Return the entries of `rope_scaling` and `rope_parameters`, which must agree."""
+    old, new = entries.within("rope_scaling"), entries.within("rope_parameters")
+    for key in {*old.mapping} & {*new.mapping} - {"rope_type", "type"}:
+        agreed({old.path(key): old.mapping[key], new.path(key): new.mapping[key]})
+    if old.mapping and new.mapping:
+        agreed({old.place + "rope_type": type_of(old), new.place + "rope_type": type_of(new)})
+    place = old.place if old.mapping else new.place
+    return Entries({**new.mapping, **old.mapping}, place)
+
+
+def _has_gaps(reading: Reading) -> bool:
+    """Say whether layers are counted that do not rotate."""
+    layers = reading.entries.mapping.get("no_rope_layers")
+    if layers:
+        path = reading.entries.path("no_rope_layers")
+        if not isinstance(layers, list) or any(one not in (0, 1) for one in layers):
+            raise ValueError(f"{path} must be a list of 0 and 1; got {_shown(layers)}")
+        return 0 in layers
+    return reading.kind in ("llama4_text", "smollm3")
+
+
+def chosen_layers(
+    reading: Reading, layers: Mapping[str | None, Section | None], asked: str | None
+) -> str | None:
+    """Return the name of the layers that are asked about."""
+    listed = reading.entries.mapping.get("layer_types") or []
+    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+        path = reading.entries.path("layer_types")
+        raise TypeError(f"{path} must be a list of strings; got {_shown(listed)}")
+    names = [*layers] if None not in layers else sorted(set(listed))
+    if asked is not None:
+        if not isinstance(asked, str):
+            raise TypeError(f"layer_type must be a string or None; got {_shown(asked)}")
+        if asked not in names:
+            allowed = ", ".join(f'"{name}"' for name in names)
+            allowed = f"one of {allowed}, or None" if names else "None, as all layers are alike"
+            raise ValueError(f"layer_type must be {allowed}; got {_shown(asked)}")
+        return asked if None not in layers else None
+    rotating = [name for name, section in layers.items() if section is not None]
+    chosen = "full_attention" if "full_attention" in rotating else rotating[0]
+    if len(layers) > 1:
+        others = " and ".join(f'"{name}"' for name in layers if name != chosen)
+        reading.notes.append(f'This is about layers of type "{chosen}"; ask for {others} as well.')
+    return chosen

@@ -1,0 +1,99 @@
+"""A configuration, read from its first key to the last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from posenc._arguments import _shown
+from posenc._config.entries import Entries
+from posenc._config.families import SAME, defaults_of, layout_of
+from posenc._config.head import Head, head_of
+from posenc._config.keys import NONE, refuse_strangers
+from posenc._config.layers import Reading, Section, chosen_layers, layers_of, refuse_others, text_of
+from posenc._config.rule import Rule, promised_length, rule_of
+
+
+class Found(NamedTuple):
+    """All that was read."""
+
+    rule: Rule
+    head: Head
+    layout: str | None
+    sections: tuple[int, ...] | None
+    interleaved_sections: bool
+    layer_type: str | None
+    layer_types: tuple[str, ...]
+    notes: list[str]
+
+
+def read(config: Mapping[str, Any], layer_type: str | None) -> Found:
+    """Return what a configuration says about one type of layers."""
+    notes: list[str] = []
+    entries = text_of(Entries(config), notes)
+    kind = entries.text("model_type")
+    kind = SAME.get(kind or "", kind)
+    defaults = defaults_of(kind)
+    reading = Reading(entries, kind, defaults or {}, defaults is not None, notes)
+    refuse_strangers(entries)
+    refuse_others(reading)
+    if entries.flag("rotary_value", False):
+        notes.append("Values are rotated too.")
+    layers = layers_of(reading)
+    chosen = chosen_layers(reading, layers, layer_type)
+    section = layers[chosen]
+    head = head_of(reading, section, chosen)
+    if section is None:
+        length = promised_length(entries)
+        rule = Rule(NONE, trained_length=length, length=length)
+    else:
+        rule = rule_of(reading, section, head)
+    return Found(
+        rule,
+        head,
+        _layout(reading, head),
+        _sections(section, head, notes),
+        section is not None and section.entries.flag("mrope_interleaved", False),
+        chosen if chosen is not None else layer_type,
+        tuple(name for name in layers if name is not None),
+        notes,
+    )
+
+
+def _layout(reading: Reading, head: Head) -> str | None:
+    """Return which dimensions of the published weights form a pair, if that is known."""
+    entries = reading.entries
+    if "rotary_emb_interleaved" in entries:
+        return "interleaved" if entries.flag("rotary_emb_interleaved", False) else "half"
+    interleave = entries.flag("rope_interleave", True)
+    layout = layout_of(reading.kind, interleave)
+    if layout is None and head.latent:
+        reading.notes.append("The layout depends on the model type, which is not known here.")
+    if reading.kind == "llama":
+        reading.notes.append(
+            'The layout "half" is that of weights for transformers. Weights as Meta publishes them'
+            ' are "interleaved".'
+        )
+    return layout
+
+
+def _sections(section: Section | None, head: Head, notes: list[str]) -> tuple[int, ...] | None:
+    """Return how many pairs each axis of positions rotates, which must add up."""
+    if section is None or "mrope_section" not in section.entries:
+        return None
+    entries = section.entries
+    path, given = entries.path("mrope_section"), entries.mapping["mrope_section"]
+    if not isinstance(given, list | tuple):
+        raise TypeError(f"{path} must be a list of integers; got {_shown(given)}")
+    each = Entries({str(i): one for i, one in enumerate(given)}, f"{path}.")
+    sections = tuple(each.integer(str(i), least=0) or 0 for i in range(len(given)))
+    if sum(sections) != head.rotary_d // 2:
+        raise ValueError(
+            f"{path} must add up to the {head.rotary_d // 2} pairs that rotate; got"
+            f" {' + '.join(map(str, sections))} = {sum(sections)}"
+        )
+    notes.append(
+        "Each axis of positions rotates its own pairs. Axes in blocks and axes in turns, as"
+        " mrope_interleaved says, are often taken for one another (MNN, PR 4133)."
+    )
+    return sections

@@ -1,0 +1,149 @@
+"""The base as a lever: which base rotary positions need for a sequence of some length.
+
+A larger base slows all pairs but the first. Two theories say how large it should be:
+
+    by decay   a token must prefer tokens like itself, on average, at every distance (Men)
+    by turns   pairs that come round within the trained length must carry the longer one (Liu)
+
+Both are about training, or fine-tuning, with that base; neither is a rule to apply to a model as it
+is, as those of `posenc.scaling` are.
+
+Men et al., "Base of RoPE Bounds Context Length" (2024); Liu et al., "Scaling Laws of RoPE-based
+Extrapolation" (2024).
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import count
+
+import numpy as np
+
+from posenc._arguments import as_base, as_integer
+from posenc.frequencies import frequencies, wavelengths
+
+# Lags are summed in blocks: the first small, since most bases fail there, and none too large.
+FIRST, LARGEST = 64, 2**13
+
+
+def smallest_base(d: int, length: int) -> float:
+    """Return the smallest base with which similar tokens attract at all lags up to `length`.
+
+        Σ_i cos(mω_i) ≥ 0   for m = 0 … length
+
+    If the entries of a query and a random key are independent, and a similar key is the query with
+    some noise, then this sum says by how much the score of the similar key exceeds that of the
+    random one, m positions away, on average. Below 0, the random one gets more attention. Training
+    with too small a base still lowers the loss, but not on what is far away.
+
+    Args:
+        d: width of one head; an even integer, 4 or more, since a single pair has no such base.
+        length: the longest lag, up to which the context is to be used; an integer from 1 to 2**22.
+            A million takes minutes.
+
+    Returns:
+        A float with two significant digits, above 1: the smallest such base that satisfies the
+        bound. Larger ones need not: the set has gaps.
+
+    Raises:
+        TypeError: `d` or `length` is not an integer.
+        ValueError: `d` is odd or below 4; `length` is below 1 or above 2**22.
+
+    Source:
+        Men et al. (2024), whose table of lower bounds has 2.7e4 for 4k and 8.4e4 for 8k.
+
+    Examples:
+        >>> smallest_base(128, 4096), smallest_base(128, 8192)
+        (29000.0, 84000.0)
+    """
+    d = as_integer("d", d, least=4, even=True)
+    length = as_integer("length", length, least=1)
+    if length > 2**22:
+        raise ValueError(f"length must be an integer from 1 to 2**22; got {length}")
+    bases = (float(f"{digits}e{power}") for power in count(-1) for digits in range(10, 100))
+    return next(base for base in bases if base > 1 and _attracts(d, base, length))
+
+
+def _attracts(d: int, base: float, length: int) -> bool:
+    """Say whether Σ cos(mω_i) is 0 or more at all lags m up to `length`, the largest first."""
+    omega = frequencies(d, base=base)
+    end, size = length + 1, FIRST
+    while end > 0:
+        lags = np.arange(max(end - size, 0), end)
+        if (np.cos(lags[:, np.newaxis] * omega).sum(axis=1) < 0).any():
+            return False
+        end, size = end - size, min(4 * size, LARGEST)
+    return True
+
+
+def critical_dimension(d: int, trained_length: int, *, base: float = 10000.0) -> int:
+    """Return how many dimensions belong to pairs that come round within the trained length.
+
+    Those after it have not met all their angles. They are why a model fails beyond the trained
+    length, and however large a base one fine-tunes with, only those before it carry it further.
+
+    Args:
+        d: width of one head; an even integer, 2 or more.
+        trained_length: how many positions a sequence had in training; an integer, 1 or more.
+        base: see `posenc.frequencies`; that of training.
+
+    Returns:
+        An even integer from 0 to d: twice the number of pairs with 2π/ω_i ≤ trained_length. Liu et
+        al. round 2⌈d/2 · log_base(trained_length/2π)⌉, which is the same except where a wavelength
+        is the trained length exactly.
+
+    Raises:
+        TypeError: `d` or `trained_length` is not an integer, or `base` is not a number.
+        ValueError: `d` is odd or below 2; `trained_length` is below 1; `base` is below 1e-300,
+            above 1e300, or 1.
+
+    Source:
+        Liu et al. (2024), the critical dimension for extrapolation: 92 of 128 for Llama 2.
+
+    Examples:
+        >>> critical_dimension(128, 4096)
+        92
+    """
+    trained_length = as_integer("trained_length", trained_length, least=1)
+    return 2 * int((wavelengths(d, base=base) <= trained_length).sum())
+
+
+def extended_base(d: int, length: int, *, trained_length: int, base: float = 10000.0) -> float:
+    """Return the base to fine-tune with, so that pairs seen in full carry `length` positions.
+
+        (length/2π)^(d/c),   c = critical_dimension(d, trained_length, base=base)
+
+    With it the wavelength of dimension c, the last that training brought round, is `length`.
+
+    Args:
+        d: width of one head; an even integer, 2 or more.
+        length: how many positions a sequence is to have; an integer, at least `trained_length`.
+        trained_length: how many positions it had in training; an integer, so many that a pair
+            comes round, 7 with a base above 1.
+        base: see `posenc.frequencies`; that of training.
+
+    Returns:
+        A float, at least `base` but for the rounding of c to a whole pair.
+
+    Raises:
+        TypeError: `d`, `length` or `trained_length` is not an integer, or `base` is not a number.
+        ValueError: `d` is odd or below 2; `length` is below `trained_length`; no pair comes round
+            within `trained_length`; `base` is below 1e-300, above 1e300, or 1, or the result is.
+
+    Source:
+        Liu et al. (2024), the extended scaling law, solved for the base.
+
+    Examples:
+        >>> round(extended_base(128, 32768, trained_length=4096))
+        148544
+    """
+    seen = critical_dimension(d, trained_length, base=base)
+    length = as_integer(
+        "length", length, least=as_integer("trained_length", trained_length, least=1)
+    )
+    if not seen:
+        raise ValueError(
+            f"trained_length must be so long that a pair comes round; got {trained_length}"
+        )
+    turned = length / (2 * math.pi)
+    return as_base(math.inf if d / seen * math.log10(turned) > 300 else turned ** (d / seen))

@@ -1,0 +1,384 @@
+"""What `read_config` makes of a configuration is what transformers 5 makes of the same one."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from posenc import read_config
+from posenc._config.families import (
+    BASE,
+    CHOOSING,
+    DEFAULTS,
+    HALF,
+    INTERLEAVED,
+    LOCAL,
+    SHARE,
+    WIDE,
+    WIDTH,
+    defaults_of,
+)
+
+SETTINGS = 200
+SCHEMES = ("linear", "dynamic", "yarn", "longrope", "llama3", "proportional")
+FAMILIES = sorted({*INTERLEAVED, *HALF, *CHOOSING})
+
+
+def drawn(scheme: str, seed: int) -> tuple[dict[str, Any], dict[str, Any], int]:
+    """Return the keys of a whole configuration, those of its rule, and a length to ask about."""
+    random = np.random.default_rng([seed, SCHEMES.index(scheme)])
+
+    def one(*values: Any) -> Any:
+        return values[random.integers(len(values))]
+
+    d = int(random.integers(2, 17)) * 16
+    share = one(1.0, 1.0, 1.0, 0.25, 0.5, 0.75)
+    trained = int(random.integers(2048, 32769))
+    factor = float(np.round(random.uniform(1, 40), int(random.integers(3))))
+    config = {
+        "head_dim": d,
+        "hidden_size": 4 * d,
+        "num_attention_heads": 4,
+        "max_position_embeddings": trained,
+        "rope_theta": float(np.round(10 ** random.uniform(4, 7))),
+    }
+    if share != 1 or scheme == "proportional":
+        config["partial_rotary_factor"] = share
+    scaling: dict[str, Any] = {"factor": factor}
+    pairs = int(d * share) // 2
+    if scheme in ("yarn", "longrope", "llama3"):
+        scaling["original_max_position_embeddings"] = trained
+        config["max_position_embeddings"] = int(factor * trained)
+    if scheme == "yarn":
+        optional = {
+            "beta_fast": float(random.uniform(16, 64)),
+            "beta_slow": float(random.uniform(0.5, 4)),
+            "truncate": bool(random.integers(2)),
+            "mscale": one(0.707, 1.0, 0, 1),
+            "mscale_all_dim": one(0.707, 1.0, 0),
+            "attention_factor": one(None, float(random.uniform(0.5, 2))),
+        }
+        scaling |= {key: value for key, value in optional.items() if random.random() < 0.5}
+    if scheme == "longrope":
+        scaling["short_factor"] = random.uniform(0.9, 2, pairs).tolist()
+        scaling["long_factor"] = random.uniform(1, 64, pairs).tolist()
+        if random.random() < 0.5:
+            del scaling["factor"]
+        if random.random() < 0.3:
+            scaling["attention_factor"] = float(random.uniform(1, 2))
+    if scheme == "llama3":
+        scaling["low_freq_factor"] = float(random.uniform(0.5, 2))
+        scaling["high_freq_factor"] = float(random.uniform(2.5, 8))
+    return config, scaling, one(1, trained, trained + 1, 3 * trained)
+
+
+def spelt(
+    spelling: str, scheme: str, config: dict[str, Any], scaling: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the whole configuration in the old spelling or in the new."""
+    if spelling == "old":
+        return config | {"rope_scaling": scaling | {"type": scheme}}
+    moved = {key: config[key] for key in ("rope_theta", "partial_rotary_factor") if key in config}
+    rest = {key: value for key, value in config.items() if key not in moved}
+    return rest | {"rope_parameters": scaling | moved | {"rope_type": scheme}}
+
+
+def theirs(config: dict[str, Any], scheme: str, length: int) -> tuple[NDArray[np.float64], float]:
+    """Return the frequencies and the factor that transformers computes."""
+    from transformers import LlamaConfig
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+    made = LlamaConfig(**config)
+    found, factor = ROPE_INIT_FUNCTIONS[scheme](made, device="cpu", seq_len=length)
+    return found.double().numpy(), factor
+
+
+def tolerance(config: dict[str, Any], factor: float) -> float:
+    """Return the relative error of float32: of the power, and of the ramp where little is kept."""
+    base = config.get("rope_theta") or config["rope_parameters"]["rope_theta"]
+    return float(2**-24 * (6 + math.log(base)) * (1 + factor / 2))
+
+
+@pytest.mark.parametrize("spelling", ["old", "new"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_frequencies_and_attention_factor_are_those_of_transformers(
+    scheme: str, spelling: str
+) -> None:
+    for seed in range(SETTINGS):
+        config, scaling, length = drawn(scheme, seed)
+        whole = spelt(spelling, scheme, config, scaling)
+        found, factor = theirs(whole, scheme, length)
+        ours = read_config(whole)
+        near = tolerance(whole, ours.factor)
+        np.testing.assert_allclose(ours.frequencies(length), found, rtol=near, err_msg=str(whole))
+        assert ours.attention_factor == pytest.approx(factor, rel=1e-14), whole
+        assert ours.scheme == scheme
+
+
+def test_random_settings_reach_every_branch() -> None:
+    """Both ramps, both sets of divisors, every way to an attention factor, partial rotation."""
+    yarn = [drawn("yarn", seed)[1] for seed in range(SETTINGS)]
+    for key in ("beta_fast", "truncate", "mscale", "mscale_all_dim", "attention_factor"):
+        assert {key in one for one in yarn} == {True, False}
+    assert {one.get("truncate") for one in yarn} == {True, False, None}
+    both = [one for one in yarn if one.get("mscale") and one.get("mscale_all_dim")]
+    assert any(one.get("attention_factor") is None for one in both)
+    longrope = [drawn("longrope", seed) for seed in range(SETTINGS)]
+    beyond = {
+        length > scaling["original_max_position_embeddings"] for _, scaling, length in longrope
+    }
+    assert beyond == {True, False}
+    assert {"partial_rotary_factor" in config for config, *_ in longrope} == {True, False}
+
+
+@pytest.mark.parametrize("spelling", ["old", "new"])
+def test_plain_frequencies_are_those_of_a_llama(spelling: str) -> None:
+    from transformers import LlamaConfig
+    from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
+
+    for seed in range(20):
+        config, _, _ = drawn("linear", seed)
+        config.pop("partial_rotary_factor", None)
+        whole = config if spelling == "old" else spelt("new", "default", config, {})
+        theirs = LlamaRotaryEmbedding(LlamaConfig(**whole)).inv_freq.double().numpy()
+        np.testing.assert_allclose(
+            read_config(whole).frequencies(), theirs, rtol=tolerance(whole, 1)
+        )
+
+
+@pytest.mark.parametrize("length", [4096, 8192, 65536])
+@pytest.mark.parametrize("base", [1e4, 5e4, 5e5])
+def test_equal_limits_are_those_of_transformers(base: float, length: int) -> None:
+    """As in Llama 4 and Kimi K2."""
+    config = {
+        "hidden_size": 128,
+        "num_attention_heads": 1,
+        "max_position_embeddings": 16 * length,
+        "rope_theta": base,
+    }
+    llama = {"factor": 16.0, "low_freq_factor": 1.0, "high_freq_factor": 1.0}
+    kimi = {"factor": 16.0, "beta_fast": 1.0, "beta_slow": 1.0}
+    for scheme, scaling in (("llama3", llama), ("yarn", kimi)):
+        scaling["original_max_position_embeddings"] = length
+        whole = spelt("old", scheme, config, scaling)
+        found, _ = theirs(whole, scheme, 1)
+        ours = read_config(whole)
+        np.testing.assert_allclose(ours.frequencies(), found, rtol=tolerance(whole, 16))
+
+
+# Where the two differ on purpose
+
+
+def test_a_limit_of_zero_is_refused_where_transformers_takes_its_default() -> None:
+    """A zero counts as missing there: `beta_slow or 1`."""
+    config, scaling, length = drawn("yarn", 0)
+    scaling |= {"beta_slow": 0, "beta_fast": 32}
+    whole = spelt("new", "yarn", config, scaling)
+    found, _ = theirs(whole, "yarn", length)
+    one = spelt("new", "yarn", config, scaling | {"beta_slow": 1})
+    np.testing.assert_array_equal(found, theirs(one, "yarn", length)[0])
+    with pytest.raises(ValueError, match=r"^rope_parameters.beta_slow must be a number above 0"):
+        read_config(whole)
+
+
+def test_a_misspelt_key_is_refused_where_transformers_takes_its_default() -> None:
+    config, scaling, length = drawn("yarn", 0)
+    plain = {key: scaling[key] for key in ("factor", "original_max_position_embeddings")}
+    misspelt = spelt("new", "yarn", config, plain | {"beta_fsat": 4})
+    np.testing.assert_array_equal(
+        theirs(misspelt, "yarn", length)[0],
+        theirs(spelt("new", "yarn", config, plain), "yarn", length)[0],
+    )
+    with pytest.raises(ValueError, match=r"beta_fsat must be a key that .* reads, such as .*_fast"):
+        read_config(misspelt)
+
+
+def test_a_ramp_of_no_width_is_a_step_where_that_of_transformers_may_rise() -> None:
+    """Two limits that round to pairs in the wrong order, as in no model in use."""
+    config: dict[str, Any] = {
+        "head_dim": 32,
+        "hidden_size": 32,
+        "num_attention_heads": 1,
+        "max_position_embeddings": 2,
+        "rope_theta": 10000.0,
+    }
+    scaling = {"factor": 8.0, "original_max_position_embeddings": 2}
+    whole = spelt("old", "yarn", config, scaling)
+    plain = read_config(config).frequencies()
+    np.testing.assert_allclose(theirs(whole, "yarn", 2)[0], plain, rtol=1e-6)
+    ours = read_config(whole).frequencies()
+    np.testing.assert_allclose(ours[1:], plain[1:] / 8, rtol=1e-15)
+
+
+def test_dynamic_ntk_remembers_nothing_where_a_model_of_transformers_does() -> None:
+    import torch
+    from transformers import LlamaConfig
+    from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
+
+    config, scaling, _ = drawn("dynamic", 1)
+    config.pop("partial_rotary_factor", None)
+    config["max_position_embeddings"] = 64
+    whole = spelt("old", "dynamic", config, scaling)
+    model, ours = LlamaRotaryEmbedding(LlamaConfig(**whole)), read_config(whole)
+
+    def asked(length: int) -> NDArray[np.float64]:
+        model(torch.zeros(1), torch.arange(length)[None])
+        found: NDArray[np.float64] = model.inv_freq.double().numpy().copy()
+        return found
+
+    first = asked(100)
+    np.testing.assert_allclose(first, ours.frequencies(100), rtol=1e-5)
+    asked(1000)
+    assert not np.allclose(asked(100), first, rtol=1e-3)
+    np.testing.assert_allclose(ours.frequencies(100), first, rtol=1e-5)
+
+
+# Latent attention, layers that differ
+
+
+@pytest.mark.parametrize("everywhere", [0.0, 0.707, 1.0])
+def test_the_softmax_factor_is_that_of_deepseeks_attention(everywhere: float) -> None:
+    from transformers import DeepseekV3Config
+    from transformers.models.deepseek_v3.modeling_deepseek_v3 import DeepseekV3Attention
+
+    config = {
+        "model_type": "deepseek_v3",
+        "hidden_size": 64,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 2,
+        "qk_nope_head_dim": 32,
+        "qk_rope_head_dim": 16,
+        "max_position_embeddings": 163840,
+        "rope_theta": 10000,
+        "rope_scaling": {
+            "type": "yarn",
+            "factor": 40,
+            "original_max_position_embeddings": 4096,
+            "beta_fast": 32,
+            "beta_slow": 1,
+            "mscale": 1.0,
+            "mscale_all_dim": everywhere,
+        },
+    }
+    attention = DeepseekV3Attention(DeepseekV3Config(**config), layer_idx=0)
+    ours = read_config(config)
+    assert (ours.d, ours.rotary_d, ours.layout) == (16, 16, "interleaved")
+    assert ours.softmax_factor == pytest.approx(attention.scaling * 48**0.5, rel=1e-14)
+    found, factor = theirs(config | {"head_dim": 16}, "yarn", 1)
+    np.testing.assert_allclose(ours.frequencies(), found, rtol=1e-5)
+    assert ours.attention_factor == pytest.approx(factor, rel=1e-14)
+
+
+@pytest.mark.parametrize("layer_type", ["full_attention", "sliding_attention"])
+@pytest.mark.parametrize("spelling", ["old", "new"])
+def test_each_type_of_layers_has_the_frequencies_of_a_gemma_3(
+    spelling: str, layer_type: str
+) -> None:
+    from transformers import Gemma3TextConfig
+    from transformers.models.gemma3.modeling_gemma3 import Gemma3RotaryEmbedding
+
+    config: dict[str, Any] = {"model_type": "gemma3_text", "head_dim": 32}
+    scaling = {"rope_type": "linear", "factor": 8.0}
+    if spelling == "old":
+        config |= {"rope_theta": 1e6, "rope_local_base_freq": 1e4, "rope_scaling": scaling}
+    else:
+        config["rope_parameters"] = {
+            "full_attention": scaling | {"rope_theta": 1e6},
+            "sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
+        }
+    made = Gemma3RotaryEmbedding(Gemma3TextConfig(**config))
+    found = getattr(made, f"{layer_type}_inv_freq").double().numpy()
+    ours = read_config(config, layer_type=layer_type)
+    np.testing.assert_allclose(ours.frequencies(), found, rtol=2e-6)
+
+
+# What is known about model types
+
+
+@pytest.mark.parametrize("kind", sorted({*FAMILIES} - {"roformer"}))
+def test_defaults_are_those_of_the_model_type(kind: str) -> None:
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    made = CONFIG_MAPPING[kind]
+    ours = defaults_of(kind) or {}
+    base = getattr(made, "default_theta", ours[BASE])
+    if isinstance(base, dict):
+        assert (ours[BASE], ours[LOCAL]) == (base["global"], base["local"])
+    else:
+        assert ours[BASE] == base
+    width = inspect.getattr_static(made, "head_dim", None)
+    latent = hasattr(made, "qk_rope_head_dim")
+    assert ours.get(WIDTH) == (width if isinstance(width, int) and not latent else None)
+    assert (WIDE in ours) == ('"global_head_dim"' in inspect.getsource(made))
+    if WIDE in ours:
+        assert ours[WIDE] == made().per_layer_config["full_attention"].head_dim
+
+
+@pytest.mark.parametrize("kind", sorted({*FAMILIES} - {"roformer"}))
+def test_the_default_share_is_that_of_the_model_type(kind: str) -> None:
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    ours = (defaults_of(kind) or {})[SHARE]
+    nested = LOCAL in DEFAULTS.get(kind, {}) or kind == "gemma4_text"
+    made = CONFIG_MAPPING[kind](**({} if nested else {"rope_parameters": {"rope_type": "default"}}))
+    found = getattr(made, "rope_parameters", None) or {}
+    sections = found.values() if nested else [found]
+    shares = {one.get("partial_rotary_factor", 1.0) for one in sections}
+    if kind == "mistral4":  # derived from its latent widths there; here the width is given
+        shares = {1.0}
+    if kind == "gemma4_text":  # its default has proportional layers
+        shares = {1.0}
+    assert shares == {ours}
+
+
+# Where the default configuration has no head_dim, and hidden_size is no multiple of the heads.
+UNEVEN = ("glm4_moe", "glm4v_moe_text")
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+def test_the_default_configuration_of_a_model_type_is_read_in_full(kind: str) -> None:
+    """None of its keys is taken for a slip, and the base is its own."""
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    config = CONFIG_MAPPING[kind]().to_dict()
+    if kind in UNEVEN:
+        with pytest.raises(ValueError, match="hidden_size must be a multiple"):
+            read_config(config)
+        config["head_dim"] = 128
+    found = read_config(config)
+    section = config.get("rope_parameters") or {BASE: 10000.0}
+    assert found.base == section.get(found.layer_type, section).get(BASE, found.base)
+    assert found.frequencies().shape == (found.rotary_d // 2,)
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+def test_the_layout_is_that_of_the_models_code(kind: str) -> None:
+    """By what its code does to the numbers 1 to 8, or by its complex products."""
+    import torch
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    place = CONFIG_MAPPING[kind].__module__.replace("configuration_", "modeling_")
+    module = importlib.import_module(place)
+    source = inspect.getsource(module)
+    turned = [getattr(module, name, None) for name in ("rotate_half", "rotate_every_two")]
+    found = {
+        float(one(torch.arange(1.0, 9.0)[None, None, None]).flatten()[0]) for one in turned if one
+    }
+    layouts = {{-5.0: "half", -2.0: "interleaved"}[one] for one in found}
+    if "apply_rotary_pos_emb_interleave(" in source:
+        layouts = {"interleaved"}  # it brings pairs together first
+    if "view_as_complex" in source or kind == "roformer":
+        layouts = {"interleaved"}
+    if kind == "gpt_oss":
+        layouts = {"half"} if "torch.chunk(x, 2, dim=-1)" in source else set()
+    config = {"model_type": kind, "head_dim": 80}
+    if kind in CHOOSING:
+        config = {"model_type": kind, "qk_rope_head_dim": 64}
+        assert read_config(config | {"rope_interleave": False}).layout == "half"
+    assert layouts == {read_config(config).layout}
