@@ -45,7 +45,8 @@ def frequencies(d: int, *, base: float = 10000.0) -> NDArray[np.float64]:
 def wavelengths(d: int, *, base: float = 10000.0) -> NDArray[np.float64]:
     """Return the wavelength 2π/ω_i of each pair: how many positions a full rotation takes.
 
-    With a base above 1 the shortest is 2π and the longest 2π·base^((d−2)/d), below 2π·base.
+    With a base above 1 the shortest is 2π, and the longest 2π·base^((d−2)/d) is still below
+    2π·base.
 
     Args:
         d: width; an even integer, 2 or more.

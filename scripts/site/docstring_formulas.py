@@ -12,13 +12,13 @@ from typing import Any
 
 import griffe
 
-# Without "}}", which ends a bound number. A formula in braces is never broken at the end of a line.
+# Without "}}", which ends a bound number.
 IN_SENTENCES = {
     "10000·2π": r"{10000\cdot2\pi}",
     "2^(−8k/n)": r"2^{-8k/n}",
     "2π/ω_i": r"2\pi/\omega_i",
     "2π·base": r"2\pi\cdot\text{base}",
-    "2π·base^((d−2)/d)": r"{2\pi\cdot\text{base}^{(d-2)/d} }",
+    "2π·base^((d−2)/d)": r"2\pi\cdot\text{base}^{(d-2)/d}",
     "M(a) @ M(b) = M(a + b)": r"M(a)\,M(b) = M(a + b)",
     "PE(p + lag)": r"\mathrm{PE}(p + \text{lag})",
     "PE(p + offset) = M @ PE(p)": r"\mathrm{PE}(p + \text{offset}) = M\,\mathrm{PE}(p)",
