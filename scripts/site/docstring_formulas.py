@@ -28,6 +28,7 @@ IN_SENTENCES = {
     "S(p) = sin + i·cos = i·e^(−ipω)": (
         r"S(p) = \sin{} + \mathrm i\cos = \mathrm i\,e^{-\mathrm i p\omega}"
     ),
+    "base · f^(d/(d−2))": r"\text{base}\cdot f^{d/(d-2)}",
     "base · factor^(d/(d−2))": r"\text{base}\cdot\text{factor}^{d/(d-2)}",
     "cos(a − b) = cos a cos b + sin a sin b": r"\cos(a - b) = \cos a\cos b + \sin a\sin b",
     "cos(lag·ω_i)": r"\cos(\text{lag}\cdot\omega_i)",
@@ -57,7 +58,10 @@ IN_SENTENCES = {
     "γ": r"\gamma",
     "ω_i": r"\omega_i",
     "ω_i / factor": r"\omega_i/\text{factor}",
+    "ω_i / long_i": r"\omega_i/\text{long}_i",
+    "ω_i / short_i": r"\omega_i/\text{short}_i",
     "ω_i = base^(−2i/d)": r"\omega_i = \text{base}^{-2i/d}",
+    "√(1 + ln(factor) / ln L)": r"\sqrt{1 + \ln(\text{factor})/\ln L}",
     "√(1/t)": r"\sqrt{1/t}",
     "√(d/2)": r"\sqrt{d/2}",
     "√(d_model/2)": r"\sqrt{d_\text{model}/2}",
@@ -71,6 +75,21 @@ DISPLAYED = {
         r"\begin{gathered} \Bigl(\frac{1-\gamma}{\text{factor} } + \gamma\Bigr)\,\omega_i \\ "
         r"\gamma = \frac{r - \text{slow} }{\text{fast} - \text{slow} } \text{ within } [0, 1] "
         r"\end{gathered}"
+    ),
+    "((1 − γ)/factor + γ) ω_i,   γ = (r − low) / (high − low), clipped to [0, 1]": (
+        r"\begin{gathered} \Bigl(\frac{1-\gamma}{\text{factor} } + \gamma\Bigr)\,\omega_i \\ "
+        r"\gamma = \frac{r - \text{low} }{\text{high} - \text{low} } \text{ within } [0, 1] "
+        r"\end{gathered}"
+    ),
+    "(length/2π)^(d/c),   c = critical_dimension(d, trained_length, base=base)": (
+        r"\Bigl(\frac{\text{length} }{2\pi}\Bigr)^{d/c}, \quad c \text{ the critical dimension}"
+    ),
+    "f = 1 + factor · (length − L) / L   beyond the trained length L, and 1 up to it": (
+        r"f = 1 + \text{factor}\cdot\frac{\text{length} - L}{L} \text{ beyond } L, \text{ and } 1 "
+        r"\text{ up to it}"
+    ),
+    "Σ_i cos(mω_i) ≥ 0   for m = 0 … length": (
+        r"\sum_i\cos(m\,\omega_i) \ge 0 \quad\text{for } m = 0, \dots, \text{length}"
     ),
     "S(a + b) = S(a)·e^(−ibω)": r"S(a + b) = S(a)\,e^{-\mathrm i b\omega}",
     "[ cos  sin]\n    [−sin  cos]": r"\begin{pmatrix} \cos & \sin \\ -\sin & \cos \end{pmatrix}",
