@@ -72,6 +72,16 @@ def test_the_whole_quiz_is_answered_by_keyboard(quiz: Page) -> None:
     expect(quiz.locator(".score")).to_contain_text("24 of 24 right at the first try.")
 
 
+def test_reply_leaves_out_the_marks_of_the_ledger(quiz: Page) -> None:
+    marked = question(quiz, 10).locator("[data-letter]:has(.ledger)")
+    letter = marked.get_attribute("data-letter")
+    assert letter is not None
+    answer(quiz, 10, letter)
+    expect(verdict(quiz, 10)).to_contain_text(f"{letter} is ")
+    expect(verdict(quiz, 10)).not_to_contain_text("Ledger")
+    expect(verdict(quiz, 10).locator(".ledger")).to_have_count(0)
+
+
 def test_wrong_answer_is_explained_and_counts_after_correction(quiz: Page) -> None:
     answer(quiz, 3, wrong(3))
     expect(verdict(quiz, 3)).to_contain_text(f"{wrong(3)} is wrong.")

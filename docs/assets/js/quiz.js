@@ -42,10 +42,11 @@ function showScore() {
 
 const reason = (question, letter) => question.querySelector(`[data-letter=${letter}]`);
 
-/** Show whether an answer is right, and why. Screen readers announce it. */
+/** Show whether an answer is right, and why. Screen readers announce it, without the ledger's marks. */
 function say(question, letter, more = "") {
   const copy = reason(question, letter).cloneNode(true);
   for (const part of all("[id]", copy)) part.removeAttribute("id");
+  for (const mark of all(".ledger", copy)) mark.remove();
   const note = document.createElement("p");
   note.className = "so-far";
   note.textContent = more;
