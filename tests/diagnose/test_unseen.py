@@ -195,7 +195,7 @@ def test_scaling_made_for_a_shorter_training_is_not_taken_for_later_than_trainin
 
 def test_the_factor_to_set_is_never_below_that_of_the_lengths() -> None:
     found = asked(rotating(), trained=90, length=127)  # 1.4111 times as long
-    assert "by a factor of 1.42." in found.remedy
+    assert "complete no turn by 1.42." in found.remedy
     omega = yarn_frequencies(D, 1.42, 90, ramp="pairs")
     assert asked(rotating(omega), trained=90, length=127).status == HEALTHY
 
