@@ -64,7 +64,7 @@ def unseen_positions(
     - those of the short sequence, if the long one has others, as with dynamic NTK;
     - otherwise a geometric sequence, if the first three pairs or more are on one that begins at 1,
       or the last three are on any: what departs from it is taken as set after training, unless it
-      slows pairs that come round as much as those that do not, as if for a shorter length;
+      slows pairs that complete a turn as much as the others, as if for a shorter length;
     - otherwise those that are measured.
 
     A larger base, as NTK-aware scaling has, looks like one of training: give `base` there. Where a
@@ -90,7 +90,7 @@ def unseen_positions(
         biases …", ill; "its biases grow with the distance and need no training"; "no positions
         reach the model", absent.
         Measured: `trained`, `length` and `unseen`, how many pairs, positions or distances are new;
-        of angles also `pairs`, `slow`, how many do not come round within `trained` tokens,
+        of angles also `pairs`, `slow`, how many complete no turn within `trained` tokens,
         `factor`, by how much the slowest pair is slower than in training, and `base`, if known. Of
         several sets of frequencies, the one with the most unseen angles is reported.
 
@@ -100,7 +100,7 @@ def unseen_positions(
             1e300, or 1.
 
     Source:
-        Peng et al., "YaRN" (2023), section 3.2, for pairs that do not come round in training.
+        Peng et al., "YaRN" (2023), section 3.2, for pairs that complete no turn in training.
 
     Examples:
         >>> import torch
@@ -142,12 +142,12 @@ def _judge(trial: Trial, *, asked: _Lengths, base: float | None) -> Diagnosis:
 # Angles
 
 SLOWED = (
-    "slow the pairs that do not come round by a factor of {factor:g}. Without training,"
-    ' yarn_frequencies({d}, {factor:g}, {trained}, base={base:.10g}, ramp="pairs"), with queries'
-    " and keys times yarn_temperature({factor:g}) = {temperature:.4g};"
-    " ntk_frequencies({d}, {factor:g}, base={base:.10g}) is simpler and helps less. With some"
-    " training, interpolated_frequencies({d}, {factor:g}, base={base:.10g}). Then ask again, with"
-    " base={base:.10g}."
+    "divide the frequencies of the pairs that complete no turn by {factor:g}. Without training, use"
+    ' yarn_frequencies({d}, {factor:g}, {trained}, base={base:.10g}, ramp="pairs"), and multiply'
+    " queries and keys by yarn_temperature({factor:g}) = {temperature:.4g};"
+    " ntk_frequencies({d}, {factor:g}, base={base:.10g}) is simpler, and helps less by large"
+    " factors. With some training, use interpolated_frequencies({d}, {factor:g},"
+    " base={base:.10g}). Then ask again, with base={base:.10g}."
 )
 DIVIDED = "divide positions by {factor:g}, and train a little, or train on {length} tokens."
 WITHOUT_BASE = "divide the frequencies of these pairs by {factor:g}, and train a little."
@@ -225,7 +225,8 @@ def _judge_angles(pairs: _Pairs, asked: _Lengths, remedy: str) -> Diagnosis:
     """Return the answer about a set of pairs."""
     trained, length = asked
     factors, slow = _factors(pairs), never_round(pairs.trained, trained)
-    # YaRN, and Llama 3, slow no pair wholly that came round in training, and keep the fastest.
+    # YaRN and Llama 3 never slow a pair that completed a turn in training by the whole factor, and
+    # they keep the fastest.
     if (
         pairs.assumed
         and factors[0] == 1
@@ -290,10 +291,10 @@ def _frequencies(pairs: _Pairs) -> str:
 
 
 def _slow(slow: NDArray[np.bool_], trained: int) -> str:
-    """Return in a sentence how many pairs do not come round within so many tokens."""
+    """Return in a sentence how many pairs complete no turn within so many tokens."""
     if not slow.any():
-        return f"All {len(slow)} pairs come round within {trained} tokens."
-    return f"{slow.sum()} of {len(slow)} pairs do not come round once within {trained} tokens."
+        return f"All {len(slow)} pairs complete a turn within {trained} tokens."
+    return f"{slow.sum()} of {len(slow)} pairs complete no turn within {trained} tokens."
 
 
 def _rounded(factor: float) -> float:

@@ -22,23 +22,23 @@ AS_STATED = "As stated."
 HEAD = """\
 ---
 title: The ledger of claims
-description: What five texts claim, each with our verdict, its grounds and the tests that try it.
+description: What five texts claim, each with our verdict, its grounds and the tests behind it.
 audience: anyone who has read something else elsewhere
 time: a minute a claim
 needs: nothing
 ---
 # The ledger of claims { #claims }
 
-This book reworks five texts. Here is what they claim, sentence by sentence, with our verdict, what
-it rests on, what is right, and the tests that try it, in numbers, at some widths, lengths and
-seeds. What can be computed is computed anew each time the book is tested. A verdict that rests on
-the literature cites it, and where nobody could give one, that is said.
+This book reworks five texts. Here is what they claim, sentence by sentence, each with our verdict,
+the grounds for it, what is right, and the tests behind it, which compute examples at some widths,
+lengths and seeds. These tests run each time the book is tested. A verdict that rests on the
+literature cites it.
 { .lead }
 
-A claim is *true*; *true if* something is added that the text leaves out; *imprecise* when a right
-thought is put so that it misleads; *false*; or *not checkable* when it names no unit, no setting or
-no measurement. Claims that say the same are *judged like* one another. The sources go by S0 to S4,
-as in [the map of sources](sources.md).
+A claim is *true*; *true if* a condition is added that the text leaves out; *imprecise* if a right
+idea is worded so that it misleads; *false*; or *not checkable* if it names no unit, no setting or
+no measurement. Claims that say the same thing are *judged like* one another. The sources are
+called S0 to S4, as in [the map of sources](sources.md).
 { #verdicts }
 """
 

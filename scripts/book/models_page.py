@@ -25,8 +25,7 @@ needs: nothing; RoPE and its base, to read the last columns
 # Models of today { #models }
 
 How well-known models from {{ 0 = models.models()[0]["year"] }} to
-{{ 0 = models.models()[-1]["year"] }} are told the order of their tokens, and where each value is
-from.
+{{ 0 = models.models()[-1]["year"] }} encode the order of their tokens, with a source for each value.
 { .lead }
 
 Of these {{ 0 = len(models.models()) }} models, {{ 0 = len(models.rotary()) }} rotate queries and
@@ -38,28 +37,28 @@ keys, as [RoPE](../chapters/by-hand.md#rope) does. Up to
 {{ 0 = sum(base >= 1000000 for base in models.bases(since=2024)) }} are a million or more; the
 largest is {{ 0,000 = max(models.bases()) }}.
 
-A large base leaves slow pairs that make no whole turn in training. Llama 2 has
+A large base leaves slow pairs that complete no turn in training. Llama 2 has
 {{ 0 = models.model("llama-2").never_round() }} of them among
-{{ 0 = len(models.model("llama-2").wavelengths()) }} pairs. Code Llama was trained on longer texts
-and with a base of {{ 0,000 = models.model("code-llama")["base"] }}; it has
+{{ 0 = len(models.model("llama-2").wavelengths()) }} pairs. Code Llama was trained on longer
+sequences and with a base of {{ 0,000 = models.model("code-llama")["base"] }}; it has
 {{ 0 = models.model("code-llama").never_round() }}, and its slowest pair takes
 {{ 0,000 = models.model("code-llama").wavelengths()[-1] }} tokens for one turn.
-[Longer than trained](scaling.md) says what the rules do to such pairs.
+[Longer than trained](scaling.md) defines the rules for such pairs.
 
 ## The models { #table }
 
-- **d** is the width of a head, in brackets what is rotated of it where that is not all.
-- **base** stands for the layers that see the whole text; one for layers with a window is in
+- **d** is the head dimension, in brackets the rotated part of it if that is not all.
+- **base** is that of the layers that see the whole sequence; that of layers with a window is in
   brackets.
 - **trained** is the longest length, in tokens, that the model was trained on with this base and
-  without a rule. Where only a configuration tells it, it is the length from which its rule starts
-  or, without a rule, the longest that it allows.
-- **slowest turn** and **never round** are computed by
+  without a rule. If only a configuration has it, it is the length from which its rule starts or,
+  without a rule, the longest that it allows.
+- **slowest turn** and **no full turn** are computed by
   [`wavelengths`][posenc.frequencies.wavelengths]: the tokens that the slowest pair takes for one
-  turn, and how many pairs of all take longer than the trained length. No rule is applied.
-- **promised** is the longest length that is offered, and by which rule.
-- **layout** is that of the pairs in the authors’ code, in brackets that in Transformers where it is
-  another or the only one found.
+  turn, and how many of all pairs take longer than the trained length. No rule is applied.
+- **promised** is the longest length that is offered, and the rule for it.
+- **layout** is that of the pairs in the authors’ code, in brackets that in Transformers if it
+  differs or is the only one found.
 
 “Not found” means that none of the sources below has the value. A dash means that a model has no
 such value and, under *promised*, that none of these sources offers more than the trained length.
@@ -81,20 +80,20 @@ Checked by `test_every_value_has_a_source`, `test_computed_columns_are_those_of_
 BELOW = """\
 ## Where each value is from { #sources }
 
-Five kinds of source are told apart:
+There are five kinds of source:
 
 - the **paper**, or the **authors’** own repository with its code, its documentation or a report;
 - the **library**: Transformers, by the defaults of a model’s configuration class where they are
   those of the model named there, by its code, or by its documentation. A year after “Copyright”
   is that of the model’s file;
 - a **copy** of the published configuration, in a project that reads it;
-- **quoted**, by somebody who had the configuration or the report before them.
+- **quoted**, by a text whose author had the configuration or the report.
 
-A configuration that is read by Transformers has weights in the layout of Transformers, which for
-several models is not the one that their authors trained in. Where both were found, both are named.
+Weights with a configuration for Transformers are in the layout of Transformers, which for several
+models is not the one that their authors trained with. If both were found, both are given.
 """
 
-NUMBERS = {"year", "d", "base", "trained", "slowest turn", "never round"}
+NUMBERS = {"year", "d", "base", "trained", "slowest turn", "no full turn"}
 RULE_NAMES = {
     "linear": "interpolation",
     "dynamic": "dynamic NTK",
@@ -150,7 +149,7 @@ def row(found: Model) -> dict[str, str]:
         "base": base(found),
         "trained": counted(found["trained"]),
         "slowest turn": _if_rotary(found, None if lengths is None else round(lengths[-1])),
-        "never round": _if_rotary(found, never, f" of {0 if lengths is None else len(lengths)}"),
+        "no full turn": _if_rotary(found, never, f" of {0 if lengths is None else len(lengths)}"),
         "promised": promised(found),
         "layout": layout(found),
     }

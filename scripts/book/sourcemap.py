@@ -19,17 +19,17 @@ FIELDS = ("lines", "kind", "what", "anchor", "terms")
 HEAD = """\
 ---
 title: The map of sources
-description: Everything that stands in the five texts this book reworks, with its place in the book.
+description: Every item of the five texts that this book reworks, with its place in the book.
 audience: anyone who knows one of the five texts
 time: a minute, to look something up
 needs: nothing
 ---
 # The map of sources { #map }
 
-This book reworks five texts, S0 to S4, and leaves nothing of them out. Each of their headings,
-formulas, tables, listings, figures, lists and claims is below, in the order of its text, with the
-lines on which it stands there and a link to its place here. The last column says where the book
-departs from the text. Whether what the texts claim holds is in [the ledger of claims](claims.md).
+This book reworks five texts, S0 to S4, and leaves nothing out. Each of their headings, formulas,
+tables, listings, figures, lists and claims is listed below in the order of its text, with its line
+numbers there and a link to its place here. The last column says how the book differs from the text.
+[The ledger of claims](claims.md) says whether each claim holds.
 { .lead }
 
 Checked by `test_no_item_is_missing`, `test_every_place_treats_its_item`
@@ -104,7 +104,7 @@ def page() -> str:
 
 
 def _table(name: str, source: Source) -> str:
-    rows = [["item", "lines", "what stands there", "its place", "where the book differs"]]
+    rows = [["item", "lines", "content", "its place", "how the book differs"]]
     rows += [["---"] * len(rows[0])]
     rows += [
         [

@@ -1,5 +1,6 @@
 """Small programs whose output pages show.
 
+    longer.py             sets a model of transformers to read longer sequences
     planted_faults.py     breaks specimen.md in ten ways; the check must find each
     small_model.py        a model for `python -m posenc diagnose`
 

@@ -52,7 +52,7 @@ def test_computed_columns_are_those_of_the_package(key: str) -> None:
     found = BY_KEY[key]
     cells = models_page.row(found)
     if not found["d"] or not found["base"]:
-        assert cells["slowest turn"] == cells["never round"] == "not found"
+        assert cells["slowest turn"] == cells["no full turn"] == "not found"
         return
     width = found["rotary"] or found["d"]
     table = wavelengths(width, base=float(found["base"]))
@@ -61,9 +61,9 @@ def test_computed_columns_are_those_of_the_package(key: str) -> None:
     assert cells["slowest turn"] == f"{table[-1]:,.0f}"
     if found["trained"]:
         never = sum(length > found["trained"] for length in table)
-        assert cells["never round"] == f"{never} of {width // 2}"
+        assert cells["no full turn"] == f"{never} of {width // 2}"
     else:
-        assert cells["never round"] == "not found"
+        assert cells["no full turn"] == "not found"
 
 
 def test_llama_2_and_code_llama_by_hand() -> None:
@@ -71,8 +71,8 @@ def test_llama_2_and_code_llama_by_hand() -> None:
     slowest = 2 * torch.pi * 10000 ** (126 / 128)
     assert models_page.row(model("llama-2"))["slowest turn"] == f"{slowest:,.0f}"
     assert 2 * torch.pi * 10000 ** (90 / 128) < 4096 < 2 * torch.pi * 10000 ** (92 / 128)
-    assert models_page.row(model("llama-2"))["never round"] == f"{64 - 46} of 64"
-    assert models_page.row(model("code-llama"))["never round"] == "27 of 64"
+    assert models_page.row(model("llama-2"))["no full turn"] == f"{64 - 46} of 64"
+    assert models_page.row(model("code-llama"))["no full turn"] == "27 of 64"
 
 
 @pytest.mark.parametrize("which", CONFIGURED)
@@ -275,7 +275,7 @@ def test_the_page_is_made_from_the_data() -> None:
 
 def test_values_that_were_not_found_are_marked_not_found() -> None:
     unknown = models_page.row(model("qwen2-vl"))
-    assert unknown["d"] == unknown["slowest turn"] == unknown["never round"] == "not found"
+    assert unknown["d"] == unknown["slowest turn"] == unknown["no full turn"] == "not found"
     assert "- Not found: width of a head" in models_page.entry(model("qwen2-vl"))
     assert models_page.row(model("bloom"))["base"] == "—"
     for found in models():

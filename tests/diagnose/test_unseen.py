@@ -83,16 +83,16 @@ def test_the_answer_names_the_angles_and_what_to_set() -> None:
     omega = frequencies(D)
     first = PAIRS - NEVER_ROUND
     assert found.why == (
-        f"Its frequencies are those of base 10,000. {NEVER_ROUND} of {PAIRS} pairs do not come"
-        f" round once within 64 tokens. In 128 tokens pair {first} reaches"
+        f"Its frequencies are those of base 10,000. {NEVER_ROUND} of {PAIRS} pairs complete"
+        f" no turn within 64 tokens. In 128 tokens pair {first} reaches"
         f" {127 * omega[first]:.3g} rad (in training it stayed below {64 * omega[first]:.3g}), pair"
         f" 7 reaches {127 * omega[7]:.3g} rad (in training it stayed below {64 * omega[7]:.3g})."
     )
     assert found.remedy == (
-        "slow the pairs that do not come round by a factor of 2. Without training,"
-        ' yarn_frequencies(16, 2, 64, base=10000, ramp="pairs"), with queries and keys times'
+        "divide the frequencies of the pairs that complete no turn by 2. Without training, use"
+        ' yarn_frequencies(16, 2, 64, base=10000, ramp="pairs"), and multiply queries and keys by'
         f" yarn_temperature(2) = {0.1 * math.log(2) + 1:.4g}; ntk_frequencies(16, 2, base=10000) is"
-        " simpler and helps less. With some training,"
+        " simpler, and helps less by large factors. With some training, use"
         " interpolated_frequencies(16, 2, base=10000). Then ask again, with base=10000."
     )
 
@@ -103,11 +103,11 @@ def test_a_single_slow_pair_is_named_once() -> None:
     assert found.why.count("reaches") == 1
 
 
-def test_if_all_pairs_come_round_every_angle_was_met() -> None:
+def test_if_all_pairs_complete_a_turn_every_angle_was_met() -> None:
     found = nn.unseen_positions(rotating(base=20.0), trained=90, length=200)
     assert wavelengths(D, base=20.0).max() < 90
     assert (found.status, found.verdict) == (HEALTHY, "every angle was met in training")
-    assert found.why.endswith("All 8 pairs come round within 90 tokens.")
+    assert found.why.endswith("All 8 pairs complete a turn within 90 tokens.")
 
 
 def test_a_text_no_longer_than_training_brings_nothing_new() -> None:
@@ -116,7 +116,7 @@ def test_a_text_no_longer_than_training_brings_nothing_new() -> None:
         assert (found.status, found.verdict) == (HEALTHY, "it is no longer than in training")
     assert asked(rotating(), length=TRAINED + 1).ill
     short = asked(rotating(), trained=5, length=6)
-    assert short.measured["unseen"] == PAIRS  # none comes round in 5 tokens
+    assert short.measured["unseen"] == PAIRS  # none completes a turn in 5 tokens
 
 
 def test_frequencies_of_rotations_are_measured_in_any_form() -> None:
@@ -195,7 +195,7 @@ def test_scaling_made_for_a_shorter_training_is_not_taken_for_later_than_trainin
 
 def test_the_factor_to_set_is_never_below_that_of_the_lengths() -> None:
     found = asked(rotating(), trained=90, length=127)  # 1.4111 times as long
-    assert "by a factor of 1.42." in found.remedy
+    assert "complete no turn by 1.42." in found.remedy
     omega = yarn_frequencies(D, 1.42, 90, ramp="pairs")
     assert asked(rotating(omega), trained=90, length=127).status == HEALTHY
 

@@ -149,7 +149,7 @@ def test_t5_is_diagnosed_once_its_decoder_gets_inputs() -> None:
 
 
 # How transformers scales the frequencies of a model trained on 64 tokens, and the result at 128:
-# 5 of 8 pairs do not come round in 64. Dynamic NTK keeps the slowest within the angles of training,
+# 5 of 8 pairs complete no turn in 64. Dynamic NTK keeps the slowest within the angles of training,
 # and by its larger factor some others; the other rules keep all.
 SCALED: dict[str, tuple[dict[str, Any], str, int]] = {
     "default": ({}, ILL, 5),

@@ -14,6 +14,7 @@ from posenc import (
     yarn_frequencies,
     yarn_temperature,
 )
+from scripts.demos.longer import with_yarn
 
 D, LENGTH = 128, 4096
 # transformers computes in float32: a power of the base amplifies its rounding by |ln ω|, here 9.
@@ -106,3 +107,28 @@ def test_where_no_pair_turns_32_times_their_yarn_keeps_the_first_and_the_papers_
     slower = frequencies(32) / theirs("yarn", 8.0, d=32, length=64)[0]
     np.testing.assert_allclose(slower[:6], [1, 1.21, 1.54, 2.11, 3.33, 8], atol=0.005)
     assert (frequencies(32) / yarn_frequencies(32, 8, 64)).min() > 2.5
+
+
+@pytest.mark.parametrize("base", [10000.0, 500000.0])
+def test_the_setting_for_transformers_is_yarn_of_the_package(base: float) -> None:
+    from transformers import LlamaConfig
+    from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
+
+    config = LlamaConfig(
+        hidden_size=16,
+        num_attention_heads=1,
+        max_position_embeddings=64,
+        rope_parameters={"rope_type": "default", "rope_theta": base},
+    )
+    rotary = LlamaRotaryEmbedding(with_yarn(config, trained=64, length=256))
+    ours = yarn_frequencies(16, 4, 64, base=base, ramp="pairs")
+    np.testing.assert_allclose(rotary.inv_freq.double().numpy(), ours, rtol=FLOAT32)
+    assert rotary.attention_scaling == pytest.approx(yarn_temperature(4), rel=1e-15)
+    assert config.max_position_embeddings == 256
+
+
+def test_without_rope_theta_transformers_takes_its_default_base() -> None:
+    from transformers import LlamaConfig
+
+    yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}
+    assert LlamaConfig(rope_parameters=yarn).rope_parameters["rope_theta"] == 10000
