@@ -25,7 +25,8 @@ needs: nothing; RoPE and its base, to read the last columns
 # Models of today { #models }
 
 How well-known models from {{ 0 = models.models()[0]["year"] }} to
-{{ 0 = models.models()[-1]["year"] }} encode the order of their tokens, with a source for each value.
+{{ 0 = models.models()[-1]["year"] }} encode the order of their tokens, with a source for each
+value.
 { .lead }
 
 Of these {{ 0 = len(models.models()) }} models, {{ 0 = len(models.rotary()) }} rotate queries and
