@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from posenc import sinusoidal_encoding
+from tests.site.visits import PHONE
 
 
 @pytest.fixture
@@ -97,3 +98,18 @@ def test_print_shows_light_pictures_and_every_solution(page: Page) -> None:
     assert page.locator("picture.only-light:visible").count() > 0
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert solutions.count() == page.locator("article details:not([open])").count()
+
+
+def test_doors_lead_a_phone_to_their_headings(page: Page) -> None:
+    """A page that is opened from the home page is laid out before it is scrolled."""
+    page.set_viewport_size(PHONE)
+    page.goto("./")
+    links = page.locator(".doors a").evaluate_all("links => links.map(link => link.href)")
+    places = [link for link in links if "#" in link]
+    assert len(places) > 15
+    for place in places:
+        page.goto("./")
+        hash_ = place.partition("#")[2]
+        page.locator(f".doors a[href$='#{hash_}']").first.click()
+        expect(page).to_have_url(place)
+        expect(page.locator(f"[id='{hash_}']")).to_be_in_viewport()

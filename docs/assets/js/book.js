@@ -121,12 +121,6 @@ function layOutDeferred() {
   idle(next);
 }
 
-/** Defer layout on the first page only; later pages are laid out at once. */
-function stopDeferring() {
-  if (stopDeferring.called) document.documentElement.classList.remove("unrolls");
-  stopDeferring.called = true;
-}
-
 /** Before printing, load every picture and open every solution; tests and claims stay folded. */
 function prepareToPrint() {
   for (const image of document.querySelectorAll("img[loading=lazy]")) image.loading = "eager";
@@ -146,7 +140,6 @@ document.fonts.addEventListener("loadingdone", () => watchAll(document.body));
 addEventListener("contentvisibilityautostatechange", ({ target, skipped }) => {
   if (skipped) watchAll(target);
 });
-window.document$.subscribe(stopDeferring);
 window.document$.subscribe(preparePage);
 window.document$.subscribe(startExplorers);
 window.document$.subscribe(startLedger);
