@@ -53,8 +53,8 @@ def smallest_base(d: int, length: int) -> float:
         Men et al. (2024), whose table of lower bounds has 2.7e4 for 4k and 8.4e4 for 8k.
 
     Examples:
-        >>> smallest_base(128, 4096), smallest_base(128, 8192)
-        (29000.0, 84000.0)
+        >>> smallest_base(128, 4000), smallest_base(128, 8000)
+        (27000.0, 84000.0)
     """
     d = as_integer("d", d, least=4, even=True)
     length = as_integer("length", length, least=1)
@@ -77,7 +77,7 @@ def _attracts(d: int, base: float, length: int) -> bool:
 
 
 def critical_dimension(d: int, trained_length: int, *, base: float = 10000.0) -> int:
-    """Return how many dimensions belong to pairs that come round within the trained length.
+    """Return how many dimensions belong to pairs that complete a turn within the trained length.
 
     Those after it have not met all their angles. They are why a model fails beyond the trained
     length, and however large a base one fine-tunes with, only those before it carry it further.
@@ -89,8 +89,8 @@ def critical_dimension(d: int, trained_length: int, *, base: float = 10000.0) ->
 
     Returns:
         An even integer from 0 to d: twice the number of pairs with 2π/ω_i ≤ trained_length. Liu et
-        al. round 2⌈d/2 · log_base(trained_length/2π)⌉, which is the same except where a wavelength
-        is the trained length exactly.
+        al. round 2⌈d/2 · log_base(trained_length/2π)⌉, which is the same up to d, except if a
+        wavelength equals the trained length.
 
     Raises:
         TypeError: `d` or `trained_length` is not an integer, or `base` is not a number.
@@ -113,17 +113,18 @@ def extended_base(d: int, length: int, *, trained_length: int, base: float = 100
 
         (length/2π)^(d/c),   c = critical_dimension(d, trained_length, base=base)
 
-    With it the wavelength of dimension c, the last that training brought round, is `length`.
+    With it the first pair that completed no turn in training has the wavelength `length`.
 
     Args:
         d: width of one head; an even integer, 2 or more.
         length: how many positions a sequence is to have; an integer, at least `trained_length`.
         trained_length: how many positions it had in training; an integer, so many that a pair
-            comes round, 7 with a base above 1.
+            completes a turn, 7 with a base above 1.
         base: see `posenc.frequencies`; that of training.
 
     Returns:
-        A float, at least `base` but for the rounding of c to a whole pair.
+        A float. Since c is rounded to whole pairs, it can be somewhat below `base` if `length` is
+        hardly above `trained_length`.
 
     Raises:
         TypeError: `d`, `length` or `trained_length` is not an integer, or `base` is not a number.
@@ -143,7 +144,7 @@ def extended_base(d: int, length: int, *, trained_length: int, base: float = 100
     )
     if not seen:
         raise ValueError(
-            f"trained_length must be so long that a pair comes round; got {trained_length}"
+            f"trained_length must be long enough for a pair to complete a turn; got {trained_length}"
         )
     turned = length / (2 * math.pi)
     return as_base(math.inf if d / seen * math.log10(turned) > 300 else turned ** (d / seen))

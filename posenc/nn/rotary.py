@@ -72,7 +72,7 @@ class RotaryEmbedding(nn.Module):
         base: as given; None if `frequencies` are given.
         layout: which dimensions form a pair.
         frequencies: the frequency of each rotated pair, in radians per position, as a tuple; those
-            of one position if they depend on the length.
+            for length 1 if they depend on the length.
         by_length: the function that returns them, given a length, or None if they do not depend.
         rotary_d: how many of the first dimensions are rotated.
         attention_factor: by how much they are scaled.

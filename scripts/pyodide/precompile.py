@@ -14,7 +14,7 @@ from importlib.util import MAGIC_NUMBER
 from typing import Any, cast
 
 # Modules that nearly every example needs, directly or through posenc.
-LOADED = ("session", "numpy.ma", "numpy.random", "numpy.typing")
+LOADED = ("session", "difflib", "json", "numpy.ma", "numpy.random", "numpy.typing")
 PLACES = ("/lib/python312.zip/", "/lib/python3.12/site-packages/numpy/")
 HEADER = MAGIC_NUMBER + b"\1\0\0\0" + bytes(8)  # never checked against the source
 

@@ -1,4 +1,4 @@
-"""The base that a length asks for: by attraction at every lag, and by pairs that come round."""
+"""The base that a length asks for: by attraction at every lag, and by pairs that complete a turn."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_smallest_bases_are_those_of_the_paper_within_a_tenth(thousands: int) ->
 @pytest.mark.parametrize("base", [100.0, 10000.0, 500000.0])
 @pytest.mark.parametrize("length", [1, 6, 7, 100, 4096, 10**9])
 @pytest.mark.parametrize("d", [2, 8, 128])
-def test_pairs_before_the_critical_dimension_come_round_and_no_others(
+def test_pairs_before_the_critical_dimension_complete_a_turn_and_no_others(
     d: int, length: int, base: float
 ) -> None:
     pairs = critical_dimension(d, length, base=base) // 2
@@ -69,6 +69,6 @@ def test_a_base_that_leaves_float64_is_refused() -> None:
         extended_base(1024, 2**52, trained_length=7)
 
 
-def test_a_length_that_brings_no_pair_round_is_refused() -> None:
-    with pytest.raises(ValueError, match="so long that a pair comes round; got 6"):
+def test_a_trained_length_without_a_full_turn_is_refused() -> None:
+    with pytest.raises(ValueError, match="long enough for a pair to complete a turn; got 6"):
         extended_base(128, 7, trained_length=6)
