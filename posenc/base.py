@@ -144,7 +144,7 @@ def extended_base(d: int, length: int, *, trained_length: int, base: float = 100
     )
     if not seen:
         raise ValueError(
-            f"trained_length must be long enough for a pair to complete a turn; got {trained_length}"
+            f"trained_length must be so long that a pair completes a turn; got {trained_length}"
         )
     turned = length / (2 * math.pi)
     return as_base(math.inf if d / seen * math.log10(turned) > 300 else turned ** (d / seen))

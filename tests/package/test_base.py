@@ -1,4 +1,4 @@
-"""The base that a length asks for: by attraction at every lag, and by pairs that complete a turn."""
+"""The base that a length asks for: by attraction at every lag, and by pairs with a full turn."""
 
 from __future__ import annotations
 
@@ -70,5 +70,5 @@ def test_a_base_that_leaves_float64_is_refused() -> None:
 
 
 def test_a_trained_length_without_a_full_turn_is_refused() -> None:
-    with pytest.raises(ValueError, match="long enough for a pair to complete a turn; got 6"):
+    with pytest.raises(ValueError, match="so long that a pair completes a turn; got 6"):
         extended_base(128, 7, trained_length=6)
