@@ -410,8 +410,23 @@ def test_a_type_that_is_listed_may_be_asked_for_where_layers_are_alike() -> None
         ValueError, match='layer_type must be one of "full_attention", "sliding_attention", or None'
     ):
         read_config(config, layer_type="linear_attention")
+    hybrid = PLAIN | {"layer_types": ["conv", "linear_attention", "full_attention"]}
+    for still in ("conv", "linear_attention"):
+        with pytest.raises(ValueError, match='layer_type must be one of "full_attention", or None'):
+            read_config(hybrid, layer_type=still)
     with pytest.raises(ValueError, match="layer_type must be None, as all layers are alike"):
         read_config(PLAIN, layer_type="full_attention")
+
+
+def test_a_missing_base_of_layers_with_a_window_is_the_local_one() -> None:
+    sections = {"full_attention": {"rope_theta": 1e6}, "sliding_attention": {}}
+    nested = {"head_dim": 64, "rope_parameters": sections}
+    for config, base in (
+        (nested | {"model_type": "gemma3_text"}, 1e4),
+        (nested | {"rope_local_base_freq": 777}, 777),
+        (nested | {"rope_theta": 1e6}, 1e6),
+    ):
+        assert read_config(config, layer_type="sliding_attention").base == base
 
 
 def test_wide_heads_of_full_attention_have_their_own_key() -> None:
@@ -618,11 +633,33 @@ BAD: list[tuple[Config, str]] = [
         {"head_dim": 8, "rope_parameters": {"full_attention": {"rope_theta": 10}, "factor": 2}},
         "rope_parameters.factor must be an object or null; got 2 (int)",
     ),
+    (
+        NESTED | {"rope_scaling": YARN},
+        "rope_scaling must not stand beside rope_parameters with one rule for each type of layers",
+    ),
+    (
+        NESTED | {"rope_theta": 5e6},
+        "rope_parameters.full_attention.rope_theta and rope_theta must agree; got 1000000.0",
+    ),
+    (
+        NESTED | {"rope_local_base_freq": 777},
+        "rope_parameters.sliding_attention.rope_theta and rope_local_base_freq must agree",
+    ),
+    (
+        {"rope_parameters": {"full_attention": {"rope_theta": 10}}, "rope_local_base_freq": 7},
+        "rope_local_base_freq must have a rope_parameters.sliding_attention to hold for; got 7",
+    ),
+    (
+        NESTED | {"layer_types": ["full_attention"]},
+        "rope_parameters.sliding_attention must be about a type in layer_types; got",
+    ),
     (PLAIN | {"rope_scaling": 4}, "rope_scaling must be an object or null; got 4 (int)"),
     (PLAIN | {"rope_scaling": "yarn"}, "rope_scaling must be an object or null; got 'yarn'"),
     # Other schemes, other parts
     (PLAIN | {"alibi": True}, "alibi must be false in a model with rotary positions; got True"),
     (PLAIN | {"rotary": False}, "rotary must be true in a model with rotary positions; got False"),
+    (PLAIN | {"position_embedding_type": "absolute"}, 'position_embedding_type must be "rope" or'),
+    (PLAIN | {"model_type": "esm"}, 'position_embedding_type must be "rope" or "rotary" in a'),
     ({"model_type": "bert", "hidden_size": 8}, "config must have rotary positions, and a key such"),
     ({}, "config must have rotary positions, and a key such as rope_theta; got none"),
     (
