@@ -63,6 +63,7 @@ RULES: dict[str, set[str]] = {
     "llama3": {"factor", ORIGINAL, "low_freq_factor", "high_freq_factor"},
     "proportional": {"factor"},
 }
+SCALING = sorted(set().union(*RULES.values()))  # none of them means anything without a rule
 
 # Other names of rules. M-RoPE is no rule: it says which position rotates which pair.
 SYNONYMS = {"mrope": "default", "su": "longrope", "deepseek_yarn": "yarn"}
@@ -71,7 +72,7 @@ NONE = "none"  # the scheme of layers that do not rotate
 
 def refuse_strangers(entries: Entries) -> None:
     """Raise ValueError if a key is about positions, or written like one that is read."""
-    for given in entries.mapping:
+    for given in entries.given(entries.mapping):
         key = str(given)
         if key in READ or key in UNRELATED:
             continue
@@ -92,4 +93,9 @@ def type_of(entries: Entries) -> str:
             allowed = ", ".join(f'"{one}"' for one in RULES if one != "ntk")
             raise ValueError(f"{path} must be one of {allowed}; got {_shown(name)}")
     name = agreed({path: name and SYNONYMS.get(name, name) for path, name in said.items()})
+    needing = entries.given(SCALING) if name is None else []
+    if needing:
+        raise ValueError(
+            f"{entries.path('rope_type')} must be given where {needing[0]} is; got none"
+        )
     return name or "default"

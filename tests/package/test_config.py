@@ -491,8 +491,10 @@ def test_a_configuration_may_be_a_file_or_a_folder(tmp_path: Path) -> None:
     ("text", "says"),
     [
         ("{", "config must be a file of JSON; got config.json: Expecting"),
-        ("", "config must be a file of JSON; got config.json: Expecting value"),
-        ("\xff", "config must be a file of JSON; got config.json: 'utf"),
+        ("", "config must be a file of JSON; got config.json, which is empty"),
+        ("\n", "config must be a file of JSON; got config.json, which is empty"),
+        ("\xff", "config must be a file of JSON; got config.json, which is not UTF-8"),
+        ("\xff\xfe\0{", "config must be a file of JSON; got config.json, which is not UTF-8"),
         ("[" * 100_000, "config must be a file of JSON; got config.json: maximum recursion"),
         ("[1, 2]", "config must be a JSON object; got [1, 2] (list)"),
         ("null", "config must be a JSON object; got None"),
@@ -522,7 +524,11 @@ BAD: list[tuple[Config, str]] = [
     (PLAIN | {"RoPE_base": 1}, "RoPE_base must be a key that is read"),
     (PLAIN | {"rope_ratio": 50}, "rope_ratio must be a key that is read"),
     (scaled(YARN | {"beta_fsat": 3}), "rope_scaling.beta_fsat must be a key that rope_type"),
-    (scaled({"factor": 2.0}), 'rope_scaling.factor must be a key that rope_type "default" reads'),
+    (scaled({"factor": 8}), "rope_scaling.rope_type must be given where factor is; got none"),
+    (
+        scaled({"type": "default", "factor": 2.0}),
+        'rope_scaling.factor must be a key that rope_type "default" reads',
+    ),
     (
         scaled(LLAMA3 | {"attention_factor": 1.0}),
         'rope_scaling.attention_factor must be a key that rope_type "llama3" reads, such as',
@@ -604,6 +610,9 @@ BAD: list[tuple[Config, str]] = [
     ),
     # Widths
     (PLAIN | {"head_dim": 63}, "head_dim must be an even integer, 2 or more; got 63"),
+    (PLAIN | {"head_dim": 2e12}, "head_dim must be at most 65536; got 2000000000000"),
+    (PLAIN | {"hidden_size": 8e12}, "hidden_size / num_attention_heads must be at most 65536"),
+    (LATENT | {"qk_rope_head_dim": 2**17}, "qk_rope_head_dim must be at most 65536; got 131072"),
     (PLAIN | {"num_attention_heads": 7}, "hidden_size must be a multiple of num_attention_heads"),
     (PLAIN | {"hidden_size": 8}, "hidden_size / num_attention_heads must be an even integer"),
     ({"rope_theta": 1e4}, "head_dim must be given, or hidden_size and num_attention_heads"),
@@ -687,6 +696,19 @@ def test_a_fault_is_refused_by_the_name_of_its_key(config: Config, says: str) ->
 )
 def test_keys_that_are_not_about_positions_pass(key: str) -> None:
     assert read_config(PLAIN | {key: 3, "architectures": ["A"]}).notes == ()
+
+
+def test_unknown_keys_that_are_null_pass() -> None:
+    config = scaled(YARN | {"beta_fsat": None}, rope_tehta=None)
+    assert repr(read_config(config)) == repr(read_config(scaled(YARN)))
+
+
+def test_a_value_too_deep_to_print_is_refused_all_the_same() -> None:
+    deep: Config = {}
+    for _ in range(100_000):
+        deep = {"a": deep}
+    with pytest.raises(TypeError, match=r"head_dim must be an integer, .* a value too deep to"):
+        read_config(PLAIN | {"head_dim": deep})
 
 
 def test_a_configuration_is_shown_in_a_line() -> None:

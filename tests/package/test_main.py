@@ -461,6 +461,16 @@ def test_the_trained_length_is_the_limit_if_none_is_promised(configured: Configu
     assert (status, '"factor": 2.0' in said) == (1, True)
 
 
+def test_the_file_is_read_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So /dev/stdin, which cannot be read again, can be given too."""
+    contents = [json.dumps(PLAIN).encode()]
+    monkeypatch.setattr(Path, "read_bytes", lambda path: contents.pop())
+    assert main(["config", "config.json"]) == 0
+    assert "default, base 500,000" in capsys.readouterr().out
+
+
 def test_a_file_that_is_not_there_gives_status_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
