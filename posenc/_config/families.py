@@ -115,6 +115,8 @@ WINDOWED = ("cohere2", "exaone4", "exaone_moe")
 # Those whose rule holds for full attention alone: layers with a window have plain frequencies.
 UNSCALED_WINDOWS = ("olmo3",)
 
+# Those whose layers all have a window if one is given.
+NARROW = ("mistral", "mixtral", "phi3", "starcoder2")
 # Those that rotate only if `position_embedding_type` says so.
 ASKING = ("esm", "granitemoehybrid")
 

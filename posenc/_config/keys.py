@@ -26,11 +26,12 @@ LOCALS = (LOCAL, "local_rope_theta")
 SHARES = (SHARE, "rotary_pct", "rope_pct", "rotary_emb_fraction")
 ORIGINAL = "original_max_position_embeddings"
 TEXTS = ("text_config", "llm_config", "language_config")
+WINDOW = "sliding_window"
 LATENT = ("qk_rope_head_dim", "qk_nope_head_dim", "qk_head_dim")
 
 # Of these, one is enough to tell that a model rotates.
 ROTARY = (*BASES, *LOCALS, *SHARES, "rotary_dim", "rope_scaling", "rope_parameters", LATENT[0])
-KINDS = ("layer_types", "no_rope_layers", "sliding_window")
+KINDS = ("layer_types", "no_rope_layers", WINDOW)
 READ = {
     *HIDDEN, *HEADS, *WIDTHS, *LENGTHS, *ROTARY, *TEXTS, *LATENT, *KINDS, ORIGINAL, WIDE,
     "model_type", "rope_interleave", "rotary_emb_interleaved", "alibi", "rotary",
