@@ -117,6 +117,8 @@ UNSCALED_WINDOWS = ("olmo3",)
 
 # Those whose layers all have a window if one is given.
 NARROW = ("mistral", "mixtral", "phi3", "starcoder2")
+# Those that read `alpha`, a larger base, beside the type "dynamic".
+ALPHA = ("hunyuan_v1_dense", "hunyuan_v1_moe")
 # Those that rotate only if `position_embedding_type` says so.
 ASKING = ("esm", "granitemoehybrid")
 

@@ -21,6 +21,7 @@ LENGTHS = (
     "n_ctx",
     "model_max_length",
 )
+SAME_LENGTHS = ("max_position_embeddings", "n_positions", "n_ctx")  # the others are often shorter
 BASES = (BASE, "rotary_emb_base", "global_rope_theta")
 LOCALS = (LOCAL, "local_rope_theta")
 SHARES = (SHARE, "rotary_pct", "rope_pct", "rotary_emb_fraction")
@@ -34,8 +35,8 @@ ROTARY = (*BASES, *LOCALS, *SHARES, "rotary_dim", "rope_scaling", "rope_paramete
 KINDS = ("layer_types", "no_rope_layers", WINDOW)
 READ = {
     *HIDDEN, *HEADS, *WIDTHS, *LENGTHS, *ROTARY, *TEXTS, *LATENT, *KINDS, ORIGINAL, WIDE,
-    "model_type", "rope_interleave", "rotary_emb_interleaved", "alibi", "rotary",
-    "position_embedding_type", "rotary_value",
+    "model_type", "rope_interleave", "rope_interleaved", "rotary_emb_interleaved", "alibi",
+    "position_embedding_type", "rotary", "rotary_value",
 }  # fmt: skip
 
 # Written like one of these, or about positions, and of no effect on the rotation.
@@ -43,7 +44,7 @@ UNRELATED = {
     "v_head_dim", "hidden_sizes", "layer_type", "v_channels", "num_kv_heads",
     "sliding_window_pattern", "_sliding_window_pattern", "no_rope_layer_interval", "use_mrope",
     "max_window_layers", "rope_dropout", "position_id_per_seconds",
-    "in_channels", "flash_rotary", "rope_interleaved",
+    "in_channels", "flash_rotary",
 }  # fmt: skip
 WORDS = {
     "rope", "mrope", "xdrope", "rotary", "rotate", "rotation", "position", "positions",

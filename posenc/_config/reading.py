@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from posenc._arguments import _shown
-from posenc._config.entries import Entries
+from posenc._config.entries import Entries, agreed
 from posenc._config.families import NARROW, SAME, defaults_of, layout_of
 from posenc._config.head import Head, head_of
 from posenc._config.keys import NONE, WINDOW, refuse_strangers
@@ -89,6 +89,9 @@ def _layout(reading: Reading, head: Head) -> str | None:
         return "interleaved" if entries.flag("rotary_emb_interleaved", False) else "half"
     interleave = entries.flag("rope_interleave", True)
     layout = layout_of(reading.kind, interleave)
+    if "rope_interleaved" in entries:
+        given = "interleaved" if entries.flag("rope_interleaved", False) else "half"
+        layout = agreed({entries.path("rope_interleaved"): given, "the layout": layout})
     if layout is None and head.latent:
         reading.notes.append("The layout depends on the model type, which is not known here.")
     if reading.kind == "llama":
@@ -101,7 +104,12 @@ def _layout(reading: Reading, head: Head) -> str | None:
 
 def _sections(section: Section | None, head: Head, notes: list[str]) -> tuple[int, ...] | None:
     """Return how many pairs each axis of positions rotates, which must add up."""
-    if section is None or "mrope_section" not in section.entries:
+    if section is None:
+        return None
+    if "mrope_section" not in section.entries:
+        if "mrope" in (section.entries.text("type"), section.entries.text("rope_type")):
+            path = section.entries.path("mrope_section")
+            raise ValueError(f'{path} must be given with type "mrope"; got none')
         return None
     entries = section.entries
     path, given = entries.path("mrope_section"), entries.mapping["mrope_section"]

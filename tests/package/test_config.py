@@ -448,6 +448,7 @@ def test_the_layout_is_that_of_the_model_type() -> None:
     for interleaved, layout in ((True, "interleaved"), (False, "half")):
         config = PLAIN | {"rotary_emb_interleaved": interleaved}
         assert read_config(config).layout == layout
+        assert read_config(PLAIN | {"rope_interleaved": interleaved}).layout == layout
     unknown = read_config(LATENT | {"model_type": "of tomorrow"})
     assert (unknown.layout, "layout depends" in said(unknown)) == (None, True)
 
@@ -562,7 +563,12 @@ BAD: list[tuple[Config, str]] = [
         scaled(LLAMA3 | {"low_freq_factor": None}, **LONG),
         "rope_scaling.low_freq_factor must be given",
     ),
+    (
+        scaled({"type": "dynamic", "alpha": 1000.0}, model_type="llama"),
+        "rope_scaling.alpha must be in a configuration of HunYuan, which alone reads it; got",
+    ),
     # Lists
+    (scaled({"type": "mrope"}), 'rope_scaling.mrope_section must be given with type "mrope"; got'),
     (scaled(LONGROPE | {"short_factor": [1.0] * 31}), "a list of 32 numbers, one a pair; got 31"),
     (scaled(LONGROPE | {"long_factor": 2.0}), "rope_scaling.long_factor must be a list of 32"),
     (scaled(LONGROPE | {"long_factor": None}), "rope_scaling.long_factor must be a list of 32"),
@@ -592,6 +598,8 @@ BAD: list[tuple[Config, str]] = [
         scaled({"type": "dynamic", "factor": 2}, max_position_embeddings=None),
         'max_position_embeddings must be given with rope_type "dynamic"; got none',
     ),
+    (PLAIN | {"n_positions": 2048}, "max_position_embeddings and n_positions must agree; got 4096"),
+    (PLAIN | {"n_ctx": 99}, "max_position_embeddings and n_ctx must agree; got 4096 (int) and 99"),
     # Bases
     (PLAIN | {"rope_theta": "10000"}, "rope_theta must be a number above 1; got '10000' (str)"),
     (PLAIN | {"rope_theta": 1}, "rope_theta must be a number above 1; got 1 (int)"),
@@ -634,6 +642,11 @@ BAD: list[tuple[Config, str]] = [
     (LATENT | {"qk_head_dim": 100}, "qk_rope_head_dim + qk_nope_head_dim and qk_head_dim must"),
     (LATENT | {"head_dim": 80}, "qk_rope_head_dim and head_dim must agree; got 64 and 80"),
     (LATENT | {"partial_rotary_factor": 0.5}, "qk_rope_head_dim and partial_rotary_factor must"),
+    # Layouts
+    (
+        PLAIN | {"model_type": "llama", "rope_interleaved": True},
+        "rope_interleaved and the layout must agree; got 'interleaved' (str) and 'half' (str)",
+    ),
     # Layers
     (PLAIN | {"no_rope_layers": [1, 2]}, "no_rope_layers must be a list of 0 and 1; got [1, 2]"),
     (PLAIN | {"no_rope_layers": 4}, "no_rope_layers must be a list of 0 and 1; got 4 (int)"),
