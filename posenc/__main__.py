@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from posenc import PositionalEncoding, read_config, similarity
+from posenc._config.entries import load
 from posenc._config.explain import explained, worded
 
 HEALTHY, ILL, COULD_NOT_TELL = range(3)  # exit statuses
@@ -115,12 +116,13 @@ def config(path: str, length: int | None = None, *, as_json: bool = False) -> in
     printed, in words a few.
     """
     try:
-        first = read_config(path)
+        found = load(path)
+        first = read_config(found)
         if length is not None:
             first.frequencies(length)
         types = first.layer_types or (None,)
-        layers = [explained(read_config(path, layer_type=one), length) for one in types]
-    except (OSError, TypeError, ValueError) as error:
+        layers = [explained(read_config(found, layer_type=one), length) for one in types]
+    except (OSError, TypeError, ValueError, RecursionError) as error:
         print(f"posenc config {path}: {' '.join(str(error).split())}", file=sys.stderr)
         return COULD_NOT_TELL
     status = ILL if any(layer["wrong"] for layer in layers) else HEALTHY

@@ -132,6 +132,8 @@ def _shown(value: object) -> str:
         said = repr(value).replace("\n", " ")
     except ValueError:  # an integer with more digits than Python is willing to print
         said = "a number too long to print"
+    except RecursionError:
+        said = "a value too deep to print"
     return f"{said if len(said) <= 60 else said[:57] + '...'} ({type(value).__name__})"
 
 

@@ -102,6 +102,7 @@ class RotaryConfig:
         self.layer_types = found.layer_types
         self.settings = dict(rule.settings)
         self.notes = tuple(found.notes)
+        self._place = found.place
 
     def __repr__(self) -> str:
         parts = [self.scheme, f"d={self.d}", f"rotary_d={self.rotary_d}"]

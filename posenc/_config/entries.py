@@ -23,9 +23,15 @@ def load(config: object) -> Mapping[str, Any]:
         raise TypeError(f"config must be a mapping or the path of a file; got {_shown(config)}")
     path = Path(os.fsdecode(config))
     path = path / "config.json" if path.is_dir() else path
+    content = path.read_bytes()
+    if not content.strip():
+        raise ValueError(f"config must be a file of JSON; got {path.name}, which is empty")
     try:
-        found = json.loads(path.read_bytes(), object_pairs_hook=_without_doubles)
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        found = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_without_doubles)
+    except UnicodeDecodeError:
+        message = f"config must be a file of JSON; got {path.name}, which is not UTF-8"
+        raise ValueError(message) from None
+    except (json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"config must be a file of JSON; got {path.name}: {error}") from None
     if not isinstance(found, dict):
         raise ValueError(f"config must be a JSON object; got {_shown(found)}")
@@ -142,8 +148,11 @@ def agreed(values: Mapping[str, Any]) -> Any:
 
 
 def refuse_unknown(entries: Entries, known: Collection[str], where: str) -> None:
-    """Raise ValueError if an entry has another key than the known, naming the nearest of them."""
-    for key in entries.mapping:
+    """Raise ValueError if an entry has another key than the known, naming the nearest of them.
+
+    An unknown key that is null says nothing, and passes.
+    """
+    for key in entries.given(entries.mapping):
         if key not in known:
             near = nearest(key, known)
             raise ValueError(

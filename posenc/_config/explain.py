@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc._angles import never_round, unseen_pairs
-from posenc._config.keys import NONE
+from posenc._config.keys import LENGTHS, NONE, ORIGINAL
 from posenc.config import RotaryConfig
 from posenc.frequencies import frequencies
 
@@ -27,10 +27,10 @@ def explained(config: RotaryConfig, length: int | None = None) -> dict[str, Any]
         length: how many positions a sequence is to have; None for as many as are promised.
     """
     promised = config.length or config.trained_length
-    asked = length or promised
+    asked, met = length or promised, _met(config)
     pairs = [] if config.scheme == NONE else _pairs(config, asked)
     new = sum(pair["unseen"] for pair in pairs)
-    beyond = bool(length and promised and length > promised and new)
+    beyond = bool(asked and met and asked > met and new)
     return {
         "layer_type": config.layer_type,
         "scheme": config.scheme,
@@ -42,6 +42,7 @@ def explained(config: RotaryConfig, length: int | None = None) -> dict[str, Any]
         "trained_length": config.trained_length,
         "length": config.length,
         "asked_length": asked,
+        "window": config._place.window,
         "attention_factor": config.attention_factor,
         "softmax_factor": config.softmax_factor,
         "sections": config.sections and list(config.sections),
@@ -50,10 +51,25 @@ def explained(config: RotaryConfig, length: int | None = None) -> dict[str, Any]
         "never_round": sum(pair["never_round"] for pair in pairs),
         "unseen": new,
         "wrong": beyond,
-        "set": _remedy(config, length, promised) if beyond and length and promised else None,
+        "set": _remedy(config, asked, met) if beyond and asked and met else None,
         "notes": list(config.notes),
         "pairs": pairs,
     }
+
+
+def _met(config: RotaryConfig) -> int | None:
+    """Return the length whose angles the model has met: without a rule, that of training.
+
+    With a rule, a model is taken to have been trained on what its configuration promises.
+    """
+    if config.scheme == "default":
+        return config.trained_length
+    return config.length or config.trained_length
+
+
+def _within(config: RotaryConfig, length: int) -> int:
+    """Return how far apart a query and a key can be, plus one: a window has no further keys."""
+    return min(length, config._place.window or length)
 
 
 def _plain(value: Any) -> Any:
@@ -68,6 +84,7 @@ def _pairs(config: RotaryConfig, asked: int | None) -> list[dict[str, Any]]:
         slowed = plain / now
     slow = new = np.zeros(len(now), bool)
     if trained and asked:
+        trained = _within(config, trained)
         slow, new = never_round(omega, trained), _unseen(config, plain, asked)
     return [
         {
@@ -98,34 +115,43 @@ def _plain_frequencies(config: RotaryConfig) -> NDArray[np.float64]:
 
 
 def _unseen(config: RotaryConfig, plain: NDArray[np.float64], asked: int) -> NDArray[np.bool_]:
-    """Return which pairs go beyond all angles up to the promised length, or the trained one.
-
-    A model is taken to have been trained on what its configuration promises.
-    """
-    now, trained, promised = config.frequencies(asked), config.trained_length, config.length
+    """Return which pairs go beyond all angles that the model has met, or those of training."""
+    now, trained, promised = config.frequencies(asked), config.trained_length, _met(config)
     ends = [(plain, trained)] if trained else []
     if promised:
         ends.append((config.frequencies(promised), promised))
     new = np.ones(len(now), bool)
     with np.errstate(divide="ignore", invalid="ignore"):
         for omega, end in ends:
-            new &= unseen_pairs(omega, omega / now, trained=end, length=asked)
+            new &= unseen_pairs(
+                omega,
+                omega / now,
+                trained=_within(config, end),
+                length=_within(config, asked),
+            )
     return new & (now > 0)
 
 
-def _remedy(config: RotaryConfig, asked: int, promised: int) -> dict[str, Any] | None:
-    """Return the entries to change for more positions than promised, or None if there are none.
+def _remedy(config: RotaryConfig, asked: int, met: int) -> dict[str, Any] | None:
+    """Return the entries to change for more positions than met, or None if there are none.
 
-    A model without a rule gets YaRN's; one with a rule that has a factor gets a larger one.
+    A model without a rule gets YaRN's, beside what its section says; one with a rule that has a
+    factor gets a larger one.
     """
-    factor = math.ceil(100 * config.factor * asked / promised) / 100
-    entries: dict[str, Any] = {"max_position_embeddings": asked}
+    entries, section, _ = config._place
+    factor = math.ceil(round(100 * config.factor * asked / met, 6)) / 100  # 2.2, not 2.21
+    found: dict[str, Any] = {next(iter(entries.given(LENGTHS)), LENGTHS[0]): asked}
     if config.scheme in ("linear", "yarn", "llama3"):
-        return entries | {"factor": factor}
-    if config.scheme != "default":
+        return found | {"factor": factor}
+    place = section.place.removeprefix(entries.place).split(".")[:-1]
+    if config.scheme != "default" or not place:
         return None
-    yarn = {"rope_type": "yarn", "rope_theta": config.base, "factor": factor}
-    return entries | {"rope_parameters": yarn | {"original_max_position_embeddings": promised}}
+    yarn = {key: value for key, value in section.mapping.items() if key != "type"}
+    yarn |= {"rope_type": "yarn", "rope_theta": config.base, "factor": factor, ORIGINAL: met}
+    key, *inner = place
+    if inner:
+        return found | {key: {**entries.mapping[key], inner[0]: yarn}}
+    return found | {key: yarn}
 
 
 # Words
@@ -165,6 +191,8 @@ def _facts(found: dict[str, Any]) -> list[str]:
         for key, word in (("trained_length", "trained"), ("length", "promised"))
     ]
     asked = [f"{found['asked_length']:,} asked about"] if found["asked_length"] else []
+    if found["window"]:
+        asked.append(f"a window of {found['window']:,}")
     factor = found["attention_factor"]
     scores = f"rotated dimensions times {factor:.10g}" if factor != 1 else "not scaled"
     if found["softmax_factor"] != 1:
@@ -199,6 +227,7 @@ def _verdict(found: dict[str, Any]) -> str:
     count, trained = len(found["pairs"]), found["trained_length"] or found["length"]
     if not trained:
         return "No length is said, so which pairs come round in training is open."
+    trained = min(trained, found["window"] or trained)
     slow, asked = found["never_round"], found["asked_length"]
     said = f"{slow} of {count} pairs do not come round once within {trained:,} positions."
     if found["unseen"]:
@@ -209,9 +238,10 @@ def _verdict(found: dict[str, Any]) -> str:
 def _settings(found: dict[str, Any]) -> list[str]:
     """Return what to set: a sentence, and the lines of JSON to copy."""
     if not found["set"]:
+        goes = "leaves angles new here" if found["scheme"] == "dynamic" else "goes no further"
         return _wrapped(
-            f'What helps: rope_type "{found["scheme"]}" goes no further. Feed it fewer tokens, or'
-            " train it on more."
+            f'What helps: rope_type "{found["scheme"]}" {goes}. Feed it fewer tokens, or train it'
+            " on more."
         )
     where = ", where they stand, and leave the rest as it is" if "factor" in found["set"] else ""
     lines = json.dumps(found["set"], indent=2).splitlines()[1:-1]

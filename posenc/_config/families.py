@@ -115,6 +115,13 @@ WINDOWED = ("cohere2", "exaone4", "exaone_moe")
 # Those whose rule holds for full attention alone: layers with a window have plain frequencies.
 UNSCALED_WINDOWS = ("olmo3",)
 
+# Those whose layers all have a window if one is given.
+NARROW = ("mistral", "mixtral", "phi3", "starcoder2")
+# Those that read `alpha`, a larger base, beside the type "dynamic".
+ALPHA = ("hunyuan_v1_dense", "hunyuan_v1_moe")
+# Those that rotate only if `position_embedding_type` says so.
+ASKING = ("esm", "granitemoehybrid")
+
 
 def layout_of(kind: str | None, interleave: bool) -> str | None:
     """Return the layout of a model type, or None if it is not known."""

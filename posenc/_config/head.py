@@ -9,6 +9,8 @@ from posenc._config.families import SHARE, WIDE, WIDTH
 from posenc._config.keys import HEADS, HIDDEN, LATENT, SHARES, WIDTHS, type_of
 from posenc._config.layers import Reading, Section
 
+WIDEST = 2**16
+
 
 class Head(NamedTuple):
     """What is rotated."""
@@ -58,8 +60,7 @@ def _latent(reading: Reading, section: Section | None, latent: int) -> Head:
     entries = reading.entries
     rest, whole = entries.integer(LATENT[1], least=0), entries.integer(LATENT[2])
     path = entries.path(LATENT[0])
-    if latent % 2:
-        raise ValueError(f"{path} must be an even integer, 2 or more; got {latent}")
+    _check_width(path, latent)
     if rest is not None:
         agreed({f"{path} + {LATENT[1]}": latent + rest, entries.path(LATENT[2]): whole})
     width, share = entries.integer(WIDTH), _share(reading, section)
@@ -87,14 +88,21 @@ def _width(reading: Reading, layer_type: str | None) -> int:
         reading.notes.append(f"{name} is not given. transformers takes {d} for this model type.")
     elif d is None:
         d, name = _divided(reading), "hidden_size / num_attention_heads"
-    if d % 2:
-        raise ValueError(f"{name} must be an even integer, 2 or more; got {d}")
+    _check_width(name, d)
     if quotient is not None and quotient != d:
         reading.notes.append(
             f"A head is {d} wide, not hidden_size / num_attention_heads, {quotient:g}. A program"
             " that divides computes other frequencies, as transformers once did (PR 32495)."
         )
     return int(d)
+
+
+def _check_width(name: str, d: int) -> None:
+    """Raise ValueError if what is rotated cannot be so wide."""
+    if d % 2:
+        raise ValueError(f"{name} must be an even integer, 2 or more; got {d}")
+    if d > WIDEST:
+        raise ValueError(f"{name} must be at most {WIDEST}; got {d}")
 
 
 def _quotient(reading: Reading) -> float | None:

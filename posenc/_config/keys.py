@@ -21,20 +21,22 @@ LENGTHS = (
     "n_ctx",
     "model_max_length",
 )
+SAME_LENGTHS = ("max_position_embeddings", "n_positions", "n_ctx")  # the others are often shorter
 BASES = (BASE, "rotary_emb_base", "global_rope_theta")
 LOCALS = (LOCAL, "local_rope_theta")
 SHARES = (SHARE, "rotary_pct", "rope_pct", "rotary_emb_fraction")
 ORIGINAL = "original_max_position_embeddings"
 TEXTS = ("text_config", "llm_config", "language_config")
+WINDOW = "sliding_window"
 LATENT = ("qk_rope_head_dim", "qk_nope_head_dim", "qk_head_dim")
 
 # Of these, one is enough to tell that a model rotates.
 ROTARY = (*BASES, *LOCALS, *SHARES, "rotary_dim", "rope_scaling", "rope_parameters", LATENT[0])
-KINDS = ("layer_types", "no_rope_layers", "sliding_window")
+KINDS = ("layer_types", "no_rope_layers", WINDOW)
 READ = {
     *HIDDEN, *HEADS, *WIDTHS, *LENGTHS, *ROTARY, *TEXTS, *LATENT, *KINDS, ORIGINAL, WIDE,
-    "model_type", "rope_interleave", "rotary_emb_interleaved", "alibi", "rotary",
-    "position_embedding_type", "rotary_value",
+    "model_type", "rope_interleave", "rope_interleaved", "rotary_emb_interleaved", "alibi",
+    "position_embedding_type", "rotary", "rotary_value",
 }  # fmt: skip
 
 # Written like one of these, or about positions, and of no effect on the rotation.
@@ -42,7 +44,7 @@ UNRELATED = {
     "v_head_dim", "hidden_sizes", "layer_type", "v_channels", "num_kv_heads",
     "sliding_window_pattern", "_sliding_window_pattern", "no_rope_layer_interval", "use_mrope",
     "max_window_layers", "rope_dropout", "position_id_per_seconds",
-    "in_channels", "flash_rotary", "rope_interleaved",
+    "in_channels", "flash_rotary",
 }  # fmt: skip
 WORDS = {
     "rope", "mrope", "xdrope", "rotary", "rotate", "rotation", "position", "positions",
@@ -63,6 +65,7 @@ RULES: dict[str, set[str]] = {
     "llama3": {"factor", ORIGINAL, "low_freq_factor", "high_freq_factor"},
     "proportional": {"factor"},
 }
+SCALING = sorted(set().union(*RULES.values()))  # none of them means anything without a rule
 
 # Other names of rules. M-RoPE is no rule: it says which position rotates which pair.
 SYNONYMS = {"mrope": "default", "su": "longrope", "deepseek_yarn": "yarn"}
@@ -71,7 +74,7 @@ NONE = "none"  # the scheme of layers that do not rotate
 
 def refuse_strangers(entries: Entries) -> None:
     """Raise ValueError if a key is about positions, or written like one that is read."""
-    for given in entries.mapping:
+    for given in entries.given(entries.mapping):
         key = str(given)
         if key in READ or key in UNRELATED:
             continue
@@ -92,4 +95,9 @@ def type_of(entries: Entries) -> str:
             allowed = ", ".join(f'"{one}"' for one in RULES if one != "ntk")
             raise ValueError(f"{path} must be one of {allowed}; got {_shown(name)}")
     name = agreed({path: name and SYNONYMS.get(name, name) for path, name in said.items()})
+    needing = entries.given(SCALING) if name is None else []
+    if needing:
+        raise ValueError(
+            f"{entries.path('rope_type')} must be given where {needing[0]} is; got none"
+        )
     return name or "default"

@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 from posenc._arguments import _shown
 from posenc._config.entries import Entries, agreed
-from posenc._config.families import BASE, LOCAL, UNSCALED_WINDOWS, WINDOWED
+from posenc._config.families import ASKING, BASE, LOCAL, UNSCALED_WINDOWS, WINDOWED
 from posenc._config.keys import LOCALS, ROTARY, TEXTS, refuse_strangers, type_of
+
+LINEAR = "linear_attention"  # layers of this type do not rotate
 
 
 class Section(NamedTuple):
@@ -55,6 +57,12 @@ def refuse_others(reading: Reading) -> None:
             f"{entries.path(key)} must be {'false' if key == 'alibi' else 'true'} in a model with"
             f" rotary positions; got {_shown(entries.mapping[key])}"
         )
+    scheme = entries.text("position_embedding_type")
+    if scheme not in (None, "rope", "rotary") or (scheme is None and reading.kind in ASKING):
+        raise ValueError(
+            f'{entries.path("position_embedding_type")} must be "rope" or "rotary" in a model with'
+            f" rotary positions; got {'none' if scheme is None else _shown(scheme)}"
+        )
     if not reading.known and not entries.given(ROTARY):
         raise ValueError(
             f"config must have rotary positions, and a key such as rope_theta; got none, and model"
@@ -67,7 +75,7 @@ def layers_of(reading: Reading) -> dict[str | None, Section | None]:
     entries, defaults = reading.entries, reading.defaults
     nested = entries.within("rope_parameters")
     if any(isinstance(value, Mapping) for value in nested.mapping.values()):
-        return {name: _nested(nested, name) for name in nested.mapping}
+        return _nested(reading, nested)
     main = Section(_merged(entries))
     local = agreed({key: entries.number(key, least=1, above=True) for key in LOCALS})
     if local is not None or LOCAL in defaults:
@@ -81,11 +89,43 @@ def layers_of(reading: Reading) -> dict[str | None, Section | None]:
     return {"rope": main, "no_rope": None} if _has_gaps(reading) else {None: main}
 
 
-def _nested(parameters: Entries, name: str) -> Section | None:
-    """Return the settings of one type of layers in the new spelling."""
+def _nested(reading: Reading, parameters: Entries) -> dict[str | None, Section | None]:
+    """Return the settings by type of layers in the new spelling."""
+    entries = reading.entries
+    if entries.within("rope_scaling").mapping:
+        raise ValueError(
+            f"{entries.path('rope_scaling')} must not stand beside rope_parameters with one rule"
+            f" for each type of layers; got {_shown(entries.mapping['rope_scaling'])}"
+        )
+    listed = _listed(reading) or parameters.mapping
+    for name in parameters.mapping:
+        if name not in listed:
+            raise ValueError(
+                f"{parameters.path(name)} must be about a type in {entries.path('layer_types')};"
+                f" got {_shown(name)}"
+            )
+    if entries.given(LOCALS) and parameters.mapping.get("sliding_attention") is None:
+        key = entries.given(LOCALS)[0]
+        raise ValueError(
+            f"{entries.path(key)} must have a rope_parameters.sliding_attention to hold for; got"
+            f" {_shown(entries.mapping[key])}"
+        )
+    return {name: _nested_section(reading, parameters, name) for name in parameters.mapping}
+
+
+def _nested_section(reading: Reading, parameters: Entries, name: str) -> Section | None:
+    """Return the settings of one type of layers; a local base outside is that of windows."""
     if parameters.mapping[name] is None:
         return None
-    return Section(parameters.within(name), apart=BASE in parameters.within(name))
+    section, outer = parameters.within(name), reading.entries
+    if name != "sliding_attention":
+        return Section(section)
+    places = [(section, BASE), *((outer, key) for key in LOCALS)]
+    local = agreed({one.path(key): one.number(key, least=1, above=True) for one, key in places})
+    local = local or reading.defaults.get(LOCAL)
+    if local is None:
+        return Section(section)
+    return Section(Entries({**section.mapping, BASE: local}, section.place), apart=True)
 
 
 def _merged(entries: Entries) -> Entries:
@@ -110,15 +150,21 @@ def _has_gaps(reading: Reading) -> bool:
     return reading.kind in ("llama4_text", "smollm3")
 
 
-def chosen_layers(
-    reading: Reading, layers: Mapping[str | None, Section | None], asked: str | None
-) -> str | None:
-    """Return the name of the layers that are asked about."""
+def _listed(reading: Reading) -> list[str]:
+    """Return the type of each layer, or none if the configuration does not list them."""
     listed = reading.entries.mapping.get("layer_types") or []
     if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
         path = reading.entries.path("layer_types")
         raise TypeError(f"{path} must be a list of strings; got {_shown(listed)}")
-    names = [*layers] if None not in layers else sorted(set(listed))
+    return listed
+
+
+def chosen_layers(
+    reading: Reading, layers: Mapping[str | None, Section | None], asked: str | None
+) -> str | None:
+    """Return the name of the layers that are asked about."""
+    attending = {one for one in _listed(reading) if one.endswith("attention")} - {LINEAR}
+    names = [*layers] if None not in layers else sorted(attending)
     if asked is not None:
         if not isinstance(asked, str):
             raise TypeError(f"layer_type must be a string or None; got {_shown(asked)}")

@@ -6,12 +6,20 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from posenc._arguments import _shown
-from posenc._config.entries import Entries
-from posenc._config.families import SAME, defaults_of, layout_of
+from posenc._config.entries import Entries, agreed
+from posenc._config.families import NARROW, SAME, defaults_of, layout_of
 from posenc._config.head import Head, head_of
-from posenc._config.keys import NONE, refuse_strangers
+from posenc._config.keys import NONE, WINDOW, refuse_strangers
 from posenc._config.layers import Reading, Section, chosen_layers, layers_of, refuse_others, text_of
 from posenc._config.rule import Rule, promised_length, rule_of
+
+
+class Place(NamedTuple):
+    """Where the settings stand, to say how to change them."""
+
+    entries: Entries  # the part about text
+    section: Entries  # the part of it about these layers
+    window: int | None  # how many positions back these layers attend, if not to all
 
 
 class Found(NamedTuple):
@@ -25,6 +33,7 @@ class Found(NamedTuple):
     layer_type: str | None
     layer_types: tuple[str, ...]
     notes: list[str]
+    place: Place
 
 
 def read(config: Mapping[str, Any], layer_type: str | None) -> Found:
@@ -57,7 +66,20 @@ def read(config: Mapping[str, Any], layer_type: str | None) -> Found:
         chosen if chosen is not None else layer_type,
         tuple(name for name in layers if name is not None),
         notes,
+        Place(
+            entries,
+            Entries({}) if section is None else section.entries,
+            _window(reading, layer_type if chosen is None else chosen),
+        ),
     )
+
+
+def _window(reading: Reading, layer_type: str | None) -> int | None:
+    """Return how many positions these layers attend to at most, or None if to all."""
+    everywhere = reading.kind in NARROW and "layer_types" not in reading.entries
+    if layer_type == "sliding_attention" or everywhere:
+        return reading.entries.integer(WINDOW)
+    return None
 
 
 def _layout(reading: Reading, head: Head) -> str | None:
@@ -67,6 +89,9 @@ def _layout(reading: Reading, head: Head) -> str | None:
         return "interleaved" if entries.flag("rotary_emb_interleaved", False) else "half"
     interleave = entries.flag("rope_interleave", True)
     layout = layout_of(reading.kind, interleave)
+    if "rope_interleaved" in entries:
+        given = "interleaved" if entries.flag("rope_interleaved", False) else "half"
+        layout = agreed({entries.path("rope_interleaved"): given, "the layout": layout})
     if layout is None and head.latent:
         reading.notes.append("The layout depends on the model type, which is not known here.")
     if reading.kind == "llama":
@@ -79,7 +104,12 @@ def _layout(reading: Reading, head: Head) -> str | None:
 
 def _sections(section: Section | None, head: Head, notes: list[str]) -> tuple[int, ...] | None:
     """Return how many pairs each axis of positions rotates, which must add up."""
-    if section is None or "mrope_section" not in section.entries:
+    if section is None:
+        return None
+    if "mrope_section" not in section.entries:
+        if "mrope" in (section.entries.text("type"), section.entries.text("rope_type")):
+            path = section.entries.path("mrope_section")
+            raise ValueError(f'{path} must be given with type "mrope"; got none')
         return None
     entries = section.entries
     path, given = entries.path("mrope_section"), entries.mapping["mrope_section"]

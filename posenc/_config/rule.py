@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from posenc._arguments import _shown
 from posenc._config.entries import Entries, agreed, refuse_unknown
-from posenc._config.families import BASE, SHARE, WIDTH
+from posenc._config.families import ALPHA, BASE, SHARE, WIDTH
 from posenc._config.head import Head
-from posenc._config.keys import BASES, COMMON, LENGTHS, OF_YARN, ORIGINAL, RULES, type_of
+from posenc._config.keys import (
+    BASES,
+    COMMON,
+    LENGTHS,
+    OF_YARN,
+    ORIGINAL,
+    RULES,
+    SAME_LENGTHS,
+    type_of,
+)
 from posenc._config.layers import Reading, Section
 from posenc.scaling import FAST, SLOW, longrope_temperature, yarn_temperature
 
@@ -31,6 +41,11 @@ def rule_of(reading: Reading, section: Section, head: Head) -> Rule:
     entries = section.entries
     kind = type_of(entries)
     scheme = "ntk" if kind == "dynamic" and "alpha" in entries else kind
+    if scheme == "ntk" and reading.known and reading.kind not in ALPHA:
+        raise ValueError(
+            f"{entries.path('alpha')} must be in a configuration of HunYuan, which alone reads it;"
+            f" got model type {_shown(reading.kind)}"
+        )
     refuse_unknown(entries, COMMON | RULES[scheme], f'rope_type "{kind}"')
     if kind == "dynamic" and head.rotary_d < 4:
         raise ValueError(
@@ -68,6 +83,7 @@ def _base_of(reading: Reading, section: Section) -> float:
 
 def promised_length(entries: Entries) -> int | None:
     """Return the length that a configuration promises."""
+    agreed({entries.path(key): entries.integer(key) for key in SAME_LENGTHS})
     return next((entries.integer(key) for key in LENGTHS if key in entries), None)
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from posenc import read_config
 from posenc._config.families import (
+    ASKING,
     BASE,
     CHOOSING,
     DEFAULTS,
@@ -347,6 +348,10 @@ def test_the_default_configuration_of_a_model_type_is_read_in_full(kind: str) ->
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     config = CONFIG_MAPPING[kind]().to_dict()
+    if kind in ASKING:
+        with pytest.raises(ValueError, match="position_embedding_type must be"):
+            read_config(config)
+        config["position_embedding_type"] = "rope"
     if kind in UNEVEN:
         with pytest.raises(ValueError, match="hidden_size must be a multiple"):
             read_config(config)
@@ -377,7 +382,7 @@ def test_the_layout_is_that_of_the_models_code(kind: str) -> None:
         layouts = {"interleaved"}
     if kind == "gpt_oss":
         layouts = {"half"} if "torch.chunk(x, 2, dim=-1)" in source else set()
-    config = {"model_type": kind, "head_dim": 80}
+    config = {"model_type": kind, "head_dim": 80, "position_embedding_type": "rope"}
     if kind in CHOOSING:
         config = {"model_type": kind, "qk_rope_head_dim": 64}
         assert read_config(config | {"rope_interleave": False}).layout == "half"

@@ -410,8 +410,23 @@ def test_a_type_that_is_listed_may_be_asked_for_where_layers_are_alike() -> None
         ValueError, match='layer_type must be one of "full_attention", "sliding_attention", or None'
     ):
         read_config(config, layer_type="linear_attention")
+    hybrid = PLAIN | {"layer_types": ["conv", "linear_attention", "full_attention"]}
+    for still in ("conv", "linear_attention"):
+        with pytest.raises(ValueError, match='layer_type must be one of "full_attention", or None'):
+            read_config(hybrid, layer_type=still)
     with pytest.raises(ValueError, match="layer_type must be None, as all layers are alike"):
         read_config(PLAIN, layer_type="full_attention")
+
+
+def test_a_missing_base_of_layers_with_a_window_is_the_local_one() -> None:
+    sections = {"full_attention": {"rope_theta": 1e6}, "sliding_attention": {}}
+    nested = {"head_dim": 64, "rope_parameters": sections}
+    for config, base in (
+        (nested | {"model_type": "gemma3_text"}, 1e4),
+        (nested | {"rope_local_base_freq": 777}, 777),
+        (nested | {"rope_theta": 1e6}, 1e6),
+    ):
+        assert read_config(config, layer_type="sliding_attention").base == base
 
 
 def test_wide_heads_of_full_attention_have_their_own_key() -> None:
@@ -433,6 +448,7 @@ def test_the_layout_is_that_of_the_model_type() -> None:
     for interleaved, layout in ((True, "interleaved"), (False, "half")):
         config = PLAIN | {"rotary_emb_interleaved": interleaved}
         assert read_config(config).layout == layout
+        assert read_config(PLAIN | {"rope_interleaved": interleaved}).layout == layout
     unknown = read_config(LATENT | {"model_type": "of tomorrow"})
     assert (unknown.layout, "layout depends" in said(unknown)) == (None, True)
 
@@ -476,8 +492,10 @@ def test_a_configuration_may_be_a_file_or_a_folder(tmp_path: Path) -> None:
     ("text", "says"),
     [
         ("{", "config must be a file of JSON; got config.json: Expecting"),
-        ("", "config must be a file of JSON; got config.json: Expecting value"),
-        ("\xff", "config must be a file of JSON; got config.json: 'utf"),
+        ("", "config must be a file of JSON; got config.json, which is empty"),
+        ("\n", "config must be a file of JSON; got config.json, which is empty"),
+        ("\xff", "config must be a file of JSON; got config.json, which is not UTF-8"),
+        ("\xff\xfe\0{", "config must be a file of JSON; got config.json, which is not UTF-8"),
         ("[" * 100_000, "config must be a file of JSON; got config.json: maximum recursion"),
         ("[1, 2]", "config must be a JSON object; got [1, 2] (list)"),
         ("null", "config must be a JSON object; got None"),
@@ -507,7 +525,11 @@ BAD: list[tuple[Config, str]] = [
     (PLAIN | {"RoPE_base": 1}, "RoPE_base must be a key that is read"),
     (PLAIN | {"rope_ratio": 50}, "rope_ratio must be a key that is read"),
     (scaled(YARN | {"beta_fsat": 3}), "rope_scaling.beta_fsat must be a key that rope_type"),
-    (scaled({"factor": 2.0}), 'rope_scaling.factor must be a key that rope_type "default" reads'),
+    (scaled({"factor": 8}), "rope_scaling.rope_type must be given where factor is; got none"),
+    (
+        scaled({"type": "default", "factor": 2.0}),
+        'rope_scaling.factor must be a key that rope_type "default" reads',
+    ),
     (
         scaled(LLAMA3 | {"attention_factor": 1.0}),
         'rope_scaling.attention_factor must be a key that rope_type "llama3" reads, such as',
@@ -541,7 +563,12 @@ BAD: list[tuple[Config, str]] = [
         scaled(LLAMA3 | {"low_freq_factor": None}, **LONG),
         "rope_scaling.low_freq_factor must be given",
     ),
+    (
+        scaled({"type": "dynamic", "alpha": 1000.0}, model_type="llama"),
+        "rope_scaling.alpha must be in a configuration of HunYuan, which alone reads it; got",
+    ),
     # Lists
+    (scaled({"type": "mrope"}), 'rope_scaling.mrope_section must be given with type "mrope"; got'),
     (scaled(LONGROPE | {"short_factor": [1.0] * 31}), "a list of 32 numbers, one a pair; got 31"),
     (scaled(LONGROPE | {"long_factor": 2.0}), "rope_scaling.long_factor must be a list of 32"),
     (scaled(LONGROPE | {"long_factor": None}), "rope_scaling.long_factor must be a list of 32"),
@@ -571,6 +598,8 @@ BAD: list[tuple[Config, str]] = [
         scaled({"type": "dynamic", "factor": 2}, max_position_embeddings=None),
         'max_position_embeddings must be given with rope_type "dynamic"; got none',
     ),
+    (PLAIN | {"n_positions": 2048}, "max_position_embeddings and n_positions must agree; got 4096"),
+    (PLAIN | {"n_ctx": 99}, "max_position_embeddings and n_ctx must agree; got 4096 (int) and 99"),
     # Bases
     (PLAIN | {"rope_theta": "10000"}, "rope_theta must be a number above 1; got '10000' (str)"),
     (PLAIN | {"rope_theta": 1}, "rope_theta must be a number above 1; got 1 (int)"),
@@ -589,6 +618,9 @@ BAD: list[tuple[Config, str]] = [
     ),
     # Widths
     (PLAIN | {"head_dim": 63}, "head_dim must be an even integer, 2 or more; got 63"),
+    (PLAIN | {"head_dim": 2e12}, "head_dim must be at most 65536; got 2000000000000"),
+    (PLAIN | {"hidden_size": 8e12}, "hidden_size / num_attention_heads must be at most 65536"),
+    (LATENT | {"qk_rope_head_dim": 2**17}, "qk_rope_head_dim must be at most 65536; got 131072"),
     (PLAIN | {"num_attention_heads": 7}, "hidden_size must be a multiple of num_attention_heads"),
     (PLAIN | {"hidden_size": 8}, "hidden_size / num_attention_heads must be an even integer"),
     ({"rope_theta": 1e4}, "head_dim must be given, or hidden_size and num_attention_heads"),
@@ -610,6 +642,11 @@ BAD: list[tuple[Config, str]] = [
     (LATENT | {"qk_head_dim": 100}, "qk_rope_head_dim + qk_nope_head_dim and qk_head_dim must"),
     (LATENT | {"head_dim": 80}, "qk_rope_head_dim and head_dim must agree; got 64 and 80"),
     (LATENT | {"partial_rotary_factor": 0.5}, "qk_rope_head_dim and partial_rotary_factor must"),
+    # Layouts
+    (
+        PLAIN | {"model_type": "llama", "rope_interleaved": True},
+        "rope_interleaved and the layout must agree; got 'interleaved' (str) and 'half' (str)",
+    ),
     # Layers
     (PLAIN | {"no_rope_layers": [1, 2]}, "no_rope_layers must be a list of 0 and 1; got [1, 2]"),
     (PLAIN | {"no_rope_layers": 4}, "no_rope_layers must be a list of 0 and 1; got 4 (int)"),
@@ -618,11 +655,33 @@ BAD: list[tuple[Config, str]] = [
         {"head_dim": 8, "rope_parameters": {"full_attention": {"rope_theta": 10}, "factor": 2}},
         "rope_parameters.factor must be an object or null; got 2 (int)",
     ),
+    (
+        NESTED | {"rope_scaling": YARN},
+        "rope_scaling must not stand beside rope_parameters with one rule for each type of layers",
+    ),
+    (
+        NESTED | {"rope_theta": 5e6},
+        "rope_parameters.full_attention.rope_theta and rope_theta must agree; got 1000000.0",
+    ),
+    (
+        NESTED | {"rope_local_base_freq": 777},
+        "rope_parameters.sliding_attention.rope_theta and rope_local_base_freq must agree",
+    ),
+    (
+        {"rope_parameters": {"full_attention": {"rope_theta": 10}}, "rope_local_base_freq": 7},
+        "rope_local_base_freq must have a rope_parameters.sliding_attention to hold for; got 7",
+    ),
+    (
+        NESTED | {"layer_types": ["full_attention"]},
+        "rope_parameters.sliding_attention must be about a type in layer_types; got",
+    ),
     (PLAIN | {"rope_scaling": 4}, "rope_scaling must be an object or null; got 4 (int)"),
     (PLAIN | {"rope_scaling": "yarn"}, "rope_scaling must be an object or null; got 'yarn'"),
     # Other schemes, other parts
     (PLAIN | {"alibi": True}, "alibi must be false in a model with rotary positions; got True"),
     (PLAIN | {"rotary": False}, "rotary must be true in a model with rotary positions; got False"),
+    (PLAIN | {"position_embedding_type": "absolute"}, 'position_embedding_type must be "rope" or'),
+    (PLAIN | {"model_type": "esm"}, 'position_embedding_type must be "rope" or "rotary" in a'),
     ({"model_type": "bert", "hidden_size": 8}, "config must have rotary positions, and a key such"),
     ({}, "config must have rotary positions, and a key such as rope_theta; got none"),
     (
@@ -650,6 +709,19 @@ def test_a_fault_is_refused_by_the_name_of_its_key(config: Config, says: str) ->
 )
 def test_keys_that_are_not_about_positions_pass(key: str) -> None:
     assert read_config(PLAIN | {key: 3, "architectures": ["A"]}).notes == ()
+
+
+def test_unknown_keys_that_are_null_pass() -> None:
+    config = scaled(YARN | {"beta_fsat": None}, rope_tehta=None)
+    assert repr(read_config(config)) == repr(read_config(scaled(YARN)))
+
+
+def test_a_value_too_deep_to_print_is_refused_all_the_same() -> None:
+    deep: Config = {}
+    for _ in range(100_000):
+        deep = {"a": deep}
+    with pytest.raises(TypeError, match=r"head_dim must be an integer, .* a value too deep to"):
+        read_config(PLAIN | {"head_dim": deep})
 
 
 def test_a_configuration_is_shown_in_a_line() -> None:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from posenc import frequencies, similarity, sinusoidal_encoding
+from posenc import frequencies, read_config, similarity, sinusoidal_encoding
 from posenc.__main__ import main
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -459,6 +459,92 @@ def test_the_trained_length_is_the_limit_if_none_is_promised(configured: Configu
     assert configured(config)[0] == 0
     status, said, _ = configured(config, "--length", "128")
     assert (status, '"factor": 2.0' in said) == (1, True)
+
+
+SECTIONS = {"mrope_section": [8, 4, 4], "mrope_interleaved": True}
+FULL = {"full_attention": {"rope_theta": 1e6, "partial_rotary_factor": 0.25}}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"partial_rotary_factor": 0.25},
+        {"rope_parameters": {"partial_rotary_factor": 0.25, "rope_theta": 5e5} | SECTIONS},
+        {"rope_scaling": {"type": "mrope"} | SECTIONS, "partial_rotary_factor": 0.25},
+        {"rope_scaling": {"rope_type": "default"}, "n_positions": 8192},
+        {"rope_theta": None, "rope_parameters": FULL},
+        {"original_max_position_embeddings": 2048},
+    ],
+)
+@pytest.mark.parametrize("length", [9000, 16384, 17920, 100000])
+def test_what_to_set_changes_nothing_else(
+    configured: Configured, settings: dict[str, Any], length: int
+) -> None:
+    config = PLAIN | settings
+    if "n_positions" in settings:
+        del config["max_position_embeddings"]
+    before = read_config(config)
+    found = printed_numbers(configured, config, "--length", str(length))
+    assert found["wrong"]
+    longer = config | found["set"]
+    after = read_config(longer)
+    assert (after.rotary_d, after.sections) == (before.rotary_d, before.sections)
+    assert (after.interleaved_sections, after.base) == (before.interleaved_sections, before.base)
+    assert (after.scheme, after.trained_length) == ("yarn", before.trained_length)
+    assert printed_numbers(configured, longer, "--length", str(length))["unseen"] == 0
+
+
+def test_a_factor_is_rounded_up_and_no_further(configured: Configured) -> None:
+    config = PLAIN | {"max_position_embeddings": 1000}
+    found = printed_numbers(configured, config, "--length", "2200")
+    assert found["set"]["rope_parameters"]["factor"] == 2.2
+    found = printed_numbers(configured, config, "--length", "2201")
+    assert found["set"]["rope_parameters"]["factor"] == 2.21
+
+
+def test_a_base_of_layers_with_a_window_alone_has_no_rule_to_set(configured: Configured) -> None:
+    config = PLAIN | {"rope_local_base_freq": 1e4}
+    said = configured(config, "--length", "100000")[1]
+    assert said.count("What to set:") == said.count('"default" goes no further') == 1
+
+
+def test_layers_with_a_window_meet_no_keys_beyond_it(configured: Configured) -> None:
+    config = PLAIN | {"rope_local_base_freq": 1e4, "sliding_window": 512}
+    status, said, _ = configured(config, "--length", "100000")
+    assert (status, "100,000 asked about, a window of 512" in said) == (1, True)
+    _, far = said.split("sliding_attention")
+    assert "within 512 positions. In 100,000, none meets an angle that is new." in " ".join(
+        far.split()
+    )
+    mistral = PLAIN | {"model_type": "mistral", "sliding_window": 4096}
+    assert configured(mistral, "--length", "100000")[0] == 0
+    assert configured(mistral | {"sliding_window": 9000}, "--length", "100000")[0] == 1
+    some = {"layer_types": ["full_attention", "sliding_attention"]}
+    assert configured(mistral | some, "--length", "100000")[0] == 1
+
+
+def test_a_promise_without_a_rule_is_compared_with_training(configured: Configured) -> None:
+    config = PLAIN | {"original_max_position_embeddings": 2048}
+    found = printed_numbers(configured, config)
+    assert (found["asked_length"], found["wrong"], configured(config)[0]) == (8192, True, 1)
+    assert configured(config, "--length", "2048")[0] == 0
+
+
+def test_dynamic_frequencies_are_not_said_to_end(configured: Configured) -> None:
+    scaling = {"rope_type": "dynamic", "factor": 1.0}
+    status, said, _ = configured(PLAIN | {"rope_scaling": scaling}, "--length", "16384")
+    assert (status, "goes no further" in said) == (1, False)
+    assert '"dynamic" leaves angles new here.' in said
+
+
+def test_the_file_is_read_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So /dev/stdin, which cannot be read again, can be given too."""
+    contents = [json.dumps(PLAIN).encode()]
+    monkeypatch.setattr(Path, "read_bytes", lambda path: contents.pop())
+    assert main(["config", "config.json"]) == 0
+    assert "default, base 500,000" in capsys.readouterr().out
 
 
 def test_a_file_that_is_not_there_gives_status_2(
