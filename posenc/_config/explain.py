@@ -117,12 +117,10 @@ def _plain_frequencies(config: RotaryConfig) -> NDArray[np.float64]:
 def _unseen(config: RotaryConfig, plain: NDArray[np.float64], asked: int) -> NDArray[np.bool_]:
     """Return which pairs go beyond all angles that the model has met, or those of training."""
     now, trained, promised = config.frequencies(asked), config.trained_length, _met(config)
-    ends = [(plain, trained)] if trained else []
-    if promised:
-        ends.append((config.frequencies(promised), promised))
+    ends = [(plain, trained), (config.frequencies(promised), promised)]
     new = np.ones(len(now), bool)
     with np.errstate(divide="ignore", invalid="ignore"):
-        for omega, end in ends:
+        for omega, end in ((omega, end) for omega, end in ends if end):
             new &= unseen_pairs(
                 omega,
                 omega / now,

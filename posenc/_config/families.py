@@ -110,6 +110,14 @@ DEFAULTS: dict[str, dict[str, float]] = {
     "vaultgemma": {WIDTH: 256},
 }
 
+# Missing rope_parameters, where they do not mean one rule for all layers.
+NESTED: dict[str | None, dict[str, dict[str, str | float]]] = {
+    "gemma4_text": {
+        "full_attention": {"rope_type": "proportional", SHARE: 0.25, BASE: 1e6},
+        "sliding_attention": {"rope_type": "default", BASE: 1e4},
+    },
+}
+
 # Those whose layers rotate only where attention has a window: full attention goes without.
 WINDOWED = ("cohere2", "exaone4", "exaone_moe")
 # Those whose rule holds for full attention alone: layers with a window have plain frequencies.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from posenc._arguments import _shown
 from posenc._config.entries import Entries, agreed
-from posenc._config.families import ASKING, BASE, LOCAL, UNSCALED_WINDOWS, WINDOWED
+from posenc._config.families import ASKING, BASE, LOCAL, NESTED, UNSCALED_WINDOWS, WINDOWED
 from posenc._config.keys import LOCALS, ROTARY, TEXTS, refuse_strangers, type_of
 
 LINEAR = "linear_attention"  # layers of this type do not rotate
@@ -76,6 +76,8 @@ def layers_of(reading: Reading) -> dict[str | None, Section | None]:
     nested = entries.within("rope_parameters")
     if any(isinstance(value, Mapping) for value in nested.mapping.values()):
         return _nested(reading, nested)
+    if reading.kind in NESTED and not nested.mapping:
+        return _nested(reading, Entries(NESTED[reading.kind], nested.place))
     main = Section(_merged(entries))
     local = agreed({key: entries.number(key, least=1, above=True) for key in LOCALS})
     if local is not None or LOCAL in defaults:

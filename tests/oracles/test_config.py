@@ -20,6 +20,7 @@ from posenc._config.families import (
     HALF,
     INTERLEAVED,
     LOCAL,
+    NESTED,
     SHARE,
     WIDE,
     WIDTH,
@@ -326,14 +327,15 @@ def test_the_default_share_is_that_of_the_model_type(kind: str) -> None:
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     ours = (defaults_of(kind) or {})[SHARE]
-    nested = LOCAL in DEFAULTS.get(kind, {}) or kind == "gemma4_text"
+    if kind in NESTED:
+        assert NESTED[kind] == CONFIG_MAPPING[kind]().rope_parameters
+        return
+    nested = LOCAL in DEFAULTS.get(kind, {})
     made = CONFIG_MAPPING[kind](**({} if nested else {"rope_parameters": {"rope_type": "default"}}))
     found = getattr(made, "rope_parameters", None) or {}
     sections = found.values() if nested else [found]
     shares = {one.get("partial_rotary_factor", 1.0) for one in sections}
     if kind == "mistral4":  # derived from its latent widths there; here the width is given
-        shares = {1.0}
-    if kind == "gemma4_text":  # its default has proportional layers
         shares = {1.0}
     assert shares == {ours}
 

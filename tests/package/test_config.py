@@ -418,6 +418,14 @@ def test_a_type_that_is_listed_may_be_asked_for_where_layers_are_alike() -> None
         read_config(PLAIN, layer_type="full_attention")
 
 
+def test_layers_of_a_gemma_4_differ_without_parameters_too() -> None:
+    far = read_config({"model_type": "gemma4_text"})
+    near = read_config({"model_type": "gemma4_text"}, layer_type="sliding_attention")
+    assert (far.scheme, far.d, far.base) == ("proportional", 512, 1e6)
+    np.testing.assert_array_equal(far.frequencies(), proportional_frequencies(512, 128, base=1e6))
+    assert (near.scheme, near.d, near.base) == ("default", 256, 1e4)
+
+
 def test_a_missing_base_of_layers_with_a_window_is_the_local_one() -> None:
     sections = {"full_attention": {"rope_theta": 1e6}, "sliding_attention": {}}
     nested = {"head_dim": 64, "rope_parameters": sections}
