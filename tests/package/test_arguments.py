@@ -420,7 +420,10 @@ BAD: dict[str, list[Row]] = {
         *rows(ValueError, "an integer, 256 or more", {"0": 0, "255": 255}),
         *rows(TypeError, "an integer, 256 or more", NOT_ONE_INTEGER),
     ],
-    "extended_base.trained_length": [*SIZES, *rows(ValueError, "a pair completes a turn", {"6": 6})],
+    "extended_base.trained_length": [
+        *SIZES,
+        *rows(ValueError, "a pair completes a turn", {"6": 6}),
+    ],
     "longrope_temperature.trained_length": [
         *rows(ValueError, "an integer, 2 or more", {"1": 1, "0": 0}),
         *rows(TypeError, "an integer, 2 or more", NOT_ONE_INTEGER),
