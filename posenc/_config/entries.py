@@ -119,12 +119,11 @@ class Entries:
     def numbers(self, key: str, count: int) -> tuple[float, ...]:
         """Return a list of so many numbers above 0."""
         value = self.mapping.get(key)
+        allowed = f"{self.path(key)} must be a list of {count} numbers, one a pair"
         if not isinstance(value, list | tuple):
-            wrong = f"a list of {count} numbers, one a pair"
-            raise TypeError(f"{self.path(key)} must be {wrong}; got {_shown(value)}")
+            raise TypeError(f"{allowed}; got {_shown(value)}")
         if len(value) != count:
-            wrong = f"a list of {count} numbers, one a pair"
-            raise ValueError(f"{self.path(key)} must be {wrong}; got {len(value)}")
+            raise ValueError(f"{allowed}; got {len(value)}")
         each = Entries({str(i): one for i, one in enumerate(value)}, self.path(key) + ".")
         return tuple(each.required_number(str(i), least=0, above=True) for i in range(count))
 

@@ -268,12 +268,11 @@ def test_frequencies_that_fit_no_base_are_taken_for_those_of_training(
     assert found.remedy == "divide the frequencies of these pairs by 2, and train a little."
 
 
-def test_of_several_sets_of_frequencies_the_worst_is_reported() -> None:
-    for bases in ([100.0, 10000.0], [10000.0, 100.0]):
-        given = iter(bases)
-        model = Reader(d_model=2 * D, rotary=lambda: nn.RotaryEmbedding(D, base=next(given)))  # noqa: B023
-        found = asked(model)
-        assert (found.measured["base"], found.measured["unseen"]) == (10000, NEVER_ROUND)
+@pytest.mark.parametrize("bases", [(100.0, 10000.0), (10000.0, 100.0)])
+def test_of_several_sets_of_frequencies_the_worst_is_reported(bases: tuple[float, float]) -> None:
+    given = iter(bases)
+    found = asked(Reader(d_model=2 * D, rotary=lambda: nn.RotaryEmbedding(D, base=next(given))))
+    assert (found.measured["base"], found.measured["unseen"]) == (10000, NEVER_ROUND)
 
 
 class Counted(torch.nn.Module):
