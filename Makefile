@@ -68,14 +68,17 @@ format: setup
 types: setup
 	$(IN_VENV) -m mypy
 
-# Coverage is measured in the package's own tests; tracing would slow the others for nothing. One
-# process per core, each with one thread, since more threads would compete. Bytecode is written even
-# if the environment forbids it, because the tests start a hundred short Python commands.
+# Coverage is measured in the package's own tests that are not slow; tracing would slow the others for
+# nothing. One process per core, each with one thread, since more threads would compete. Bytecode is
+# written even if the environment forbids it, because the tests start a hundred short Python commands.
 checks quick_checks: export OMP_NUM_THREADS := 1
 checks quick_checks: export PYTHONDONTWRITEBYTECODE :=
 checks: setup
-	@$(IN_VENV) -m pytest $(PARALLEL) $(PACKAGE) --cov; package=$$?; \
-	  $(IN_VENV) -m pytest $(PARALLEL) $(PACKAGE:%=--ignore=%) && exit $$package
+	@status=0; \
+	  $(IN_VENV) -m pytest $(PARALLEL) $(PACKAGE) -m 'not slow' --cov || status=$$?; \
+	  $(IN_VENV) -m pytest $(PARALLEL) $(PACKAGE) -m slow || status=$$?; \
+	  $(IN_VENV) -m pytest $(PARALLEL) $(PACKAGE:%=--ignore=%) || status=$$?; \
+	  exit $$status
 
 quick_checks: setup
 	$(IN_VENV) -m pytest $(PARALLEL) -m 'not slow' \

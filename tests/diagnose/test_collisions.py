@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from posenc import nn
-from posenc.diagnose.answers import ABSENT, HEALTHY, ILL
+from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, UNDETERMINED
 from tests.diagnose.models import VOCAB, Mingled, Model, Reader, Rotary, Table, sines
 from tests.diagnose.random_models import Chance, statuses
 
@@ -156,6 +156,20 @@ def test_biases_that_differ_or_are_clipped_do_not_collide(
 ) -> None:
     found = nn.colliding_positions(Toeplitz(bias), length=200)
     assert verdict in (found.verdict, found.status), found
+
+
+def test_a_shared_bias_is_undetermined_if_the_model_does_not_compute_in_float64() -> None:
+    """Only float64 would tell rounding from purpose."""
+
+    class Single(Toeplitz):
+        def forward(self, ids: Tensor) -> Tensor:
+            if self.inner.tokens.weight.dtype == torch.float64:
+                raise RuntimeError("this device has no float64")
+            return super().forward(ids)
+
+    found = nn.colliding_positions(Single(lambda d: BIASES[d.clamp(-8, 8) + 8]), length=200)
+    assert found.status == UNDETERMINED
+    assert "does not compute in float64" in found.why
 
 
 def test_buckets_shared_on_purpose_do_not_collide() -> None:

@@ -168,11 +168,9 @@ def turned_by(model: nn.GPTModel, layout: str) -> nn.GPTModel:
     ("layout", "other"),
     [
         pytest.param("interleaved", "half", id="even"),
-        # The first runs all the lines that this does.
-        pytest.param("half", "interleaved", id="half"),
+        pytest.param("half", "interleaved", id="half", marks=pytest.mark.slow),
     ],
 )
-@pytest.mark.slow
 def test_trained_weights_tell_their_layout_whatever_the_code_applies(
     layout: str, other: str
 ) -> None:

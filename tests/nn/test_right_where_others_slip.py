@@ -532,6 +532,7 @@ class Told(nn.Module):
         return tell(self.module, positions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_compiles_in_one_graph_and_exports(name: str) -> None:
     torch.compiler.reset()
@@ -541,6 +542,7 @@ def test_a_module_compiles_in_one_graph_and_exports(name: str) -> None:
     assert torch.equal(torch.export.export(module, (places,)).module()(places), module(places))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES)
 @torch.no_grad()
 def test_a_model_compiles_in_one_graph_and_exports(scheme: str) -> None:
@@ -557,6 +559,7 @@ def test_a_model_compiles_in_one_graph_and_exports(scheme: str) -> None:
         torch.testing.assert_close(run(TEXT, **extra), expected, atol=CLOSE, rtol=0)
 
 
+@pytest.mark.slow
 @torch.no_grad()
 def test_a_compiled_model_reads_with_a_cache() -> None:
     torch.compiler.reset()
@@ -566,6 +569,7 @@ def test_a_compiled_model_reads_with_a_cache() -> None:
     torch.testing.assert_close(torch.cat(pieces, 1), reader(TEXT[:, :4]), atol=CLOSE, rtol=0)
 
 
+@pytest.mark.slow
 @torch.no_grad()
 def test_an_exported_model_accepts_any_length() -> None:
     reader = model("alibi", layers=1)

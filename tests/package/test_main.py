@@ -163,6 +163,7 @@ def test_an_undetermined_answer_gives_status_2(diagnosed: Diagnosed) -> None:
     assert said.endswith("0 ill, 1 undetermined, of 5 questions.\n"), said
 
 
+@pytest.mark.slow
 def test_an_ill_model_gives_status_1_and_a_remedy(diagnosed: Diagnosed) -> None:
     status, said, wrong = diagnosed("zoo_of_tests:forgetful")
     assert (status, wrong) == (1, "")
@@ -171,6 +172,7 @@ def test_an_ill_model_gives_status_1_and_a_remedy(diagnosed: Diagnosed) -> None:
     assert diagnosed("zoo_of_tests:healthy", "--length", "41")[0] == 1
 
 
+@pytest.mark.slow
 def test_a_text_longer_than_training_is_asked_about_where_its_length_is_given(
     diagnosed: Diagnosed,
 ) -> None:

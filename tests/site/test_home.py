@@ -107,7 +107,8 @@ def test_doors_lead_a_phone_to_their_headings(page: Page) -> None:
     links = page.locator(".doors a").evaluate_all("links => links.map(link => link.href)")
     places = [link for link in links if "#" in link]
     assert len(places) > 15
-    for place in places:
+    last = {place.partition("#")[0]: place for place in places}  # of each page, the furthest down
+    for place in last.values():
         page.goto("./")
         hash_ = place.partition("#")[2]
         page.locator(f".doors a[href$='#{hash_}']").first.click()

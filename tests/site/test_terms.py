@@ -17,7 +17,7 @@ from scripts.book.glossary import terms
 from tests.site.served import Site, paths
 from tests.site.visits import DESK, LAPTOP, PHONE, TABLET, TOO_WIDE, fresh_page, violations
 
-CHAPTER = "chapters/by-hand/"
+PAGE = "beyond/which-extrapolates/"  # a short page with many terms
 MARK = re.compile(r'<a [^<>]*class="?term"?[^<>]*>([^<]*)</a>')
 CHAPTERS = sorted(path.stem for path in (DOCS / "chapters").glob("*.md"))
 # The sentences that a term shows, or an empty string, and whether they are as wide as what they
@@ -40,7 +40,7 @@ def first(page: Page) -> Any:
 @pytest.mark.parametrize("size", [PHONE, TABLET, LAPTOP, DESK], ids=lambda size: str(size["width"]))
 def test_hover_shows_the_sentences_within_the_text(size: Any, page: Page) -> None:
     page.set_viewport_size(size)
-    page.goto(CHAPTER)
+    page.goto(PAGE)
     says = {term.says for term in terms()}
     shown = set()
     assert first(page).evaluate(SHOWN) == NONE
@@ -54,7 +54,7 @@ def test_hover_shows_the_sentences_within_the_text(size: Any, page: Page) -> Non
 
 
 def test_the_pointer_can_move_from_a_term_to_its_sentences(page: Page) -> None:
-    page.goto(CHAPTER)
+    page.goto(PAGE)
     term = first(page)
     term.hover()
     box = term.bounding_box()
@@ -65,7 +65,7 @@ def test_the_pointer_can_move_from_a_term_to_its_sentences(page: Page) -> None:
 
 
 def test_focus_shows_the_sentences_and_escape_hides_them(page: Page) -> None:
-    page.goto(CHAPTER)
+    page.goto(PAGE)
     page.keyboard.press("Tab")
     first(page).focus()
     assert first(page).evaluate(SHOWN)[0]
@@ -84,7 +84,7 @@ def test_a_tap_on_a_phone_follows_the_link(
 ) -> None:
     phone = browser_context_args | {"has_touch": True, "is_mobile": True, "viewport": PHONE}
     with fresh_page(browser, phone) as page:
-        page.goto(site.url + CHAPTER)
+        page.goto(site.url + PAGE)
         name = first(page).get_attribute("href").partition("#")[2]
         first(page).tap()
         page.wait_for_url(f"**/reference/glossary/#{name}")
@@ -93,13 +93,13 @@ def test_a_tap_on_a_phone_follows_the_link(
 
 def test_the_sentences_show_without_scripts(page_without_scripts: Page) -> None:
     page = page_without_scripts
-    page.goto(CHAPTER)
+    page.goto(PAGE)
     first(page).hover()
     assert first(page).evaluate(SHOWN)[0]
 
 
 def test_paper_has_neither_line_nor_sentences(page: Page) -> None:
-    page.goto(CHAPTER)
+    page.goto(PAGE)
     first(page).hover()
     page.emulate_media(media="print")
     assert first(page).evaluate(SHOWN) == NONE
@@ -109,7 +109,7 @@ def test_paper_has_neither_line_nor_sentences(page: Page) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_while_the_sentences_show(scheme: Any, page: Page) -> None:
     page.emulate_media(color_scheme=scheme)
-    page.goto(CHAPTER)
+    page.goto(PAGE)
     first(page).hover()
     assert violations(page) == []
 
