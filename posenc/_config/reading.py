@@ -7,10 +7,25 @@ from typing import Any, NamedTuple
 
 from posenc._arguments import _shown
 from posenc._config.entries import Entries, agreed
-from posenc._config.families import NARROW, SAME, defaults_of, layout_of
+from posenc._config.families import (
+    NARROW,
+    SAME,
+    SCALED_WINDOWS,
+    WIDE_WINDOW,
+    defaults_of,
+    layout_of,
+)
 from posenc._config.head import Head, head_of
-from posenc._config.keys import NONE, WINDOW, refuse_strangers
-from posenc._config.layers import Reading, Section, chosen_layers, layers_of, refuse_others, text_of
+from posenc._config.keys import LOCAL_WINDOW, NONE, WINDOW, refuse_strangers
+from posenc._config.layers import (
+    Reading,
+    Section,
+    chosen_layers,
+    completed,
+    layers_of,
+    refuse_others,
+    text_of,
+)
 from posenc._config.rule import Rule, promised_length, rule_of
 
 
@@ -20,6 +35,7 @@ class Place(NamedTuple):
     entries: Entries  # the part about text
     section: Entries  # the part of it about these layers
     window: int | None  # how many positions back these layers attend, if not to all
+    layers: Mapping[str | None, Section | None]  # all types of layers
 
 
 class Found(NamedTuple):
@@ -46,6 +62,8 @@ def read(config: Mapping[str, Any], layer_type: str | None) -> Found:
     reading = Reading(entries, kind, defaults or {}, defaults is not None, notes)
     refuse_strangers(entries)
     refuse_others(reading)
+    reading = completed(reading)
+    entries = reading.entries
     if entries.flag("rotary_value", False):
         notes.append("Values are rotated too.")
     layers = layers_of(reading)
@@ -70,12 +88,17 @@ def read(config: Mapping[str, Any], layer_type: str | None) -> Found:
             entries,
             Entries({}) if section is None else section.entries,
             _window(reading, layer_type if chosen is None else chosen),
+            layers,
         ),
     )
 
 
 def _window(reading: Reading, layer_type: str | None) -> int | None:
     """Return how many positions these layers attend to at most, or None if to all."""
+    if layer_type == "sliding_attention" and reading.kind in SCALED_WINDOWS:
+        half = (reading.entries.integer(LOCAL_WINDOW) or WIDE_WINDOW) // 2
+        # The decoder counts the token itself, the encoder tokens on either side of it.
+        return max(half, 1) + (reading.kind == "modernbert")
     everywhere = reading.kind in NARROW and "layer_types" not in reading.entries
     if layer_type == "sliding_attention" or everywhere:
         return reading.entries.integer(WINDOW)

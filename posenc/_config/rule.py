@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 from posenc._arguments import _shown
 from posenc._config.entries import Entries, agreed, refuse_unknown
-from posenc._config.families import ALPHA, BASE, SHARE, WIDTH
+from posenc._config.families import ALPHA, BASE, ORIGINAL, SHARE, WIDTH
 from posenc._config.head import Head
 from posenc._config.keys import (
+    ATTENTION,
     BASES,
     COMMON,
     LENGTHS,
     OF_YARN,
-    ORIGINAL,
     RULES,
     SAME_LENGTHS,
     type_of,
@@ -63,7 +63,9 @@ def _base_of(reading: Reading, section: Section) -> float:
     if not section.apart:
         outer = reading.entries
         bases |= {outer.path(key): outer.number(key, least=1, above=True) for key in BASES}
+        bases |= _base_of_attention(outer)
     base: float | None = agreed(bases)
+    given = [path for path, one in bases.items() if one is not None]
     if base is None and not reading.known:
         raise ValueError(
             f"{BASE} must be given, as the default of this model type is not known; got none"
@@ -73,12 +75,25 @@ def _base_of(reading: Reading, section: Section) -> float:
         reading.notes.append(
             f"{BASE} is not given. transformers takes {base:.15g} for this model type."
         )
-    elif entries.path(BASE) == f"rope_parameters.{BASE}" and BASE not in reading.entries:
+    elif given == [f"rope_parameters.{BASE}"] and not reading.completed:
         reading.notes.append(
             f"{BASE} is in rope_parameters. A program that looks for it outside takes its default,"
             " as DeepSpeed did (PR 8345)."
         )
+    elif given == [*_base_of_attention(reading.entries)]:
+        theirs = f", as transformers 5.23 does: {reading.defaults[BASE]:.15g}" * reading.known
+        reading.notes.append(
+            f"{BASE} is in {ATTENTION}. A program that looks for it outside takes its default{theirs}."
+        )
     return base
+
+
+def _base_of_attention(entries: Entries) -> dict[str, float | None]:
+    """Return the base in the settings of attention, by its name, as DBRX has it."""
+    if not isinstance(entries.mapping.get(ATTENTION), Mapping):
+        return {}
+    attention = entries.within(ATTENTION)
+    return {attention.path(BASE): attention.number(BASE, least=1, above=True)}
 
 
 def promised_length(entries: Entries) -> int | None:
@@ -143,6 +158,11 @@ def _read_ntk(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rul
     unread = entries.given(["factor", *sorted(OF_YARN)])
     said = f" {', '.join(unread)} have no effect." if unread else ""
     reading.notes.append(f"With alpha, the base is larger at every length.{said}")
+    if reading.kind not in ALPHA:
+        reading.notes.append(
+            "Whether alpha is read is open, as this model type is not known: transformers reads it"
+            " for HunYuan alone, vLLM for every model."
+        )
     return rule._replace(factor=entries.required_number("alpha", least=1))
 
 

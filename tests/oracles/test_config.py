@@ -20,7 +20,7 @@ from posenc._config.families import (
     HALF,
     INTERLEAVED,
     LOCAL,
-    NESTED,
+    PARAMETERS,
     SHARE,
     WIDE,
     WIDTH,
@@ -327,17 +327,16 @@ def test_the_default_share_is_that_of_the_model_type(kind: str) -> None:
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     ours = (defaults_of(kind) or {})[SHARE]
-    if kind in NESTED:
-        assert NESTED[kind] == CONFIG_MAPPING[kind]().rope_parameters
-        return
-    nested = LOCAL in DEFAULTS.get(kind, {})
+    nested = LOCAL in DEFAULTS.get(kind, {}) or kind == "gemma4_text"
     made = CONFIG_MAPPING[kind](**({} if nested else {"rope_parameters": {"rope_type": "default"}}))
     found = getattr(made, "rope_parameters", None) or {}
+    if "qk_rope_head_dim" in made.to_dict():  # a vector of its own, beside the rest of the head
+        share = found.get("partial_rotary_factor", 1.0)
+        assert (share * made.head_dim, ours) == (made.qk_rope_head_dim, 1.0)
+        return
     sections = found.values() if nested else [found]
-    shares = {one.get("partial_rotary_factor", 1.0) for one in sections}
-    if kind == "mistral4":  # derived from its latent widths there; here the width is given
-        shares = {1.0}
-    assert shares == {ours}
+    plain = [one for one in sections if one.get("rope_type") != "proportional"]
+    assert {one.get("partial_rotary_factor", 1.0) for one in plain} == {ours}
 
 
 # Where the default configuration has no head_dim, and hidden_size is no multiple of the heads.
@@ -362,6 +361,27 @@ def test_the_default_configuration_of_a_model_type_is_read_in_full(kind: str) ->
     section = config.get("rope_parameters") or {BASE: 10000.0}
     assert found.base == section.get(found.layer_type, section).get(BASE, found.base)
     assert found.frequencies().shape == (found.rotary_d // 2,)
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+def test_without_rope_parameters_the_default_rule_of_a_model_type_is_read(kind: str) -> None:
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    whole = CONFIG_MAPPING[kind]().to_dict() | {"position_embedding_type": "rope"}
+    whole |= {"head_dim": 128} if kind in UNEVEN else {}
+    bare = {key: value for key, value in whole.items() if key != "rope_parameters"}
+    for layer_type in read_config(whole).layer_types or (None,):
+        asked, found = (read_config(one, layer_type=layer_type) for one in (whole, bare))
+        assert (found.scheme, found.base, found.rotary_d) == (
+            asked.scheme,
+            asked.base,
+            asked.rotary_d,
+        )
+        assert (found.settings, found.trained_length) == (asked.settings, asked.trained_length)
+        assert (found.factor, found.attention_factor) == (asked.factor, asked.attention_factor)
+        assert found.softmax_factor == asked.softmax_factor
+        noted = "rope_parameters is not given" in " ".join(found.notes)
+        assert noted == (kind in PARAMETERS)
 
 
 @pytest.mark.parametrize("kind", FAMILIES)

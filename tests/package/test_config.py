@@ -217,6 +217,13 @@ def test_a_fixed_alpha_is_a_larger_base_at_every_length() -> None:
     assert "no effect" not in said(read_config(scaled({"type": "dynamic", "alpha": 2})))
 
 
+def test_alpha_of_an_unknown_model_type_is_noted() -> None:
+    scaling = {"type": "dynamic", "alpha": 1000.0}
+    for kind, noted in ((None, True), ("of tomorrow", True), ("hunyuan_v1_dense", False)):
+        found = read_config(scaled(scaling, model_type=kind, head_dim=64))
+        assert ("Whether alpha is read is open" in said(found)) == noted
+
+
 # Lengths
 
 
@@ -474,6 +481,44 @@ def test_a_base_in_rope_parameters_is_noted_if_it_is_there_alone() -> None:
     inside = {"head_dim": 64, "rope_parameters": {"rope_theta": 1e6}}
     assert "takes its default" in said(read_config(inside))
     assert "takes its default" not in said(read_config(inside | {"rope_theta": 1e6}))
+
+
+def test_a_base_in_the_settings_of_attention_is_read_and_noted() -> None:
+    """As in DBRX."""
+    config = {"d_model": 6144, "n_heads": 48, "max_seq_len": 32768, "model_type": "dbrx"}
+    found = read_config(config | {"attn_config": {"rope_theta": 5e5, "clip_qkv": 8}})
+    assert (found.base, found.d, found.length) == (5e5, 128, 32768)
+    assert "outside takes its default, as transformers 5.23 does: 10000." in said(found)
+    both = config | {"attn_config": {"rope_theta": 5e5}, "rope_theta": 5e5}
+    assert "outside" not in said(read_config(both))
+    assert read_config(PLAIN | {"attn_config": "flash"}).base == 10000
+
+
+def test_the_place_of_a_base_is_noted_only_if_it_is_there() -> None:
+    found = read_config({"head_dim": 64, "rotary_emb_base": 1e6})
+    assert (found.base, found.notes) == (1e6, ())
+
+
+@pytest.mark.parametrize(("kind", "window"), [("modernbert", 65), ("modernbert-decoder", 64)])
+def test_a_rule_of_modernbert_holds_for_layers_with_a_window_too(kind: str, window: int) -> None:
+    config = PLAIN | {"model_type": kind, "rope_theta": None, "rope_scaling": YARN}
+    near = read_config(config, layer_type="sliding_attention")
+    assert (read_config(config).base, near.base) == (160000, 10000)
+    assert (near.scheme, near.trained_length, near._place.window) == ("yarn", 4096, window)
+    wide = read_config(config | {"local_attention": 256}, layer_type="sliding_attention")
+    assert wide._place.window == window + 64
+
+
+def test_a_missing_rule_is_that_of_the_model_type_and_noted() -> None:
+    config: Config = {"model_type": "gpt_oss", "hidden_size": 2880, "num_attention_heads": 64}
+    found = read_config(config)
+    assert (found.scheme, found.factor, found.trained_length) == ("yarn", 32, 4096)
+    assert found.settings["truncate"] is False
+    assert "rope_parameters is not given. transformers takes a rule of its own" in said(found)
+    given = read_config(config | {"rope_scaling": {"type": "linear", "factor": 2.0}})
+    assert (given.scheme, "rope_parameters" in said(given)) == ("linear", False)
+    assert read_config(config | {"rope_parameters": {"rope_theta": 1e6}}).scheme == "default"
+    assert "takes its default" not in said(read_config({"model_type": "apertus", "head_dim": 64}))
 
 
 def test_the_part_about_text_is_read() -> None:
