@@ -373,10 +373,8 @@ def proportional_frequencies(
     return omega
 
 
-def _with_larger_base(
-    d: int, factor: float, *, base: float, given: str
-) -> NDArray[np.float64]:
-    """Return the frequencies of base · factor^(d/(d−2)), or raise ValueError with what was given."""
+def _with_larger_base(d: int, factor: float, *, base: float, given: str) -> NDArray[np.float64]:
+    """Return the frequencies of base · factor^(d/(d−2)), or refuse what was given."""
     larger = base * factor ** (d / (d - 2))
     if larger > 1e300 or larger == 1:
         raise ValueError(f"{given}, which makes {larger:g}")

@@ -148,10 +148,10 @@ def _remedy(config: RotaryConfig, asked: int, met: int) -> dict[str, Any] | None
     rule = _extended(config, asked, met)
     if inner:
         return found | {key: {**entries.mapping[key], inner[0]: rule}}
-    types = {name: one.entries.mapping for name, one in layers.items() if name and one}
+    types = {name: one.entries for name, one in layers.items() if name and one}
     if key == "rope_parameters" and {"full_attention", "sliding_attention"} <= {*types}:
         # One rule for all would be read by none of these layers.
-        said = {name: {k: v for k, v in one.items() if v is not None} for name, one in types.items()}
+        said = {name: dict(one.mapping) for name, one in types.items()}
         return found | {key: {**said, str(config.layer_type): rule}}
     return found | {key: rule}
 

@@ -33,6 +33,11 @@ CHOOSING = [
     "axk1", "deepseek_v3", "deepseek_v32", "glm4_moe_lite", "mistral4", "youtu",
 ]  # fmt: skip
 
+# Those that rotate a vector of its own beside the rest of a head, as wide as `qk_rope_head_dim`.
+LATENTS = [
+    *CHOOSING, "deepseek_v2", "glm_moe_dsa", "longcat_flash", "minicpm3",
+]  # fmt: skip
+
 # Model types whose configurations hold the settings of the text model themselves.
 SAME = {
     "gemma3": "gemma3_text",

@@ -63,6 +63,10 @@ def text_of(entries: Entries, notes: list[str]) -> Entries:
     if not parts:
         return entries
     refuse_strangers(entries)
+    if len(parts) > 1:
+        raise ValueError(
+            f"{parts[1]} must not stand beside {parts[0]}; got {_shown(entries.mapping[parts[1]])}"
+        )
     part = entries.within(parts[0])
     for key in entries.given(ROTARY):
         if key not in part:
@@ -103,6 +107,11 @@ def layers_of(reading: Reading) -> dict[str | None, Section | None]:
     nested = entries.within("rope_parameters")
     if _by_type(nested.mapping):
         return _nested(reading, nested)
+    if nested.given(nested.mapping) and (LOCAL in defaults or reading.kind in UNSCALED_WINDOWS):
+        raise ValueError(
+            f"{entries.path('rope_parameters')} must have one rule for each type of layers with"
+            f" model type {_shown(reading.kind)}; got {_shown(dict(nested.mapping))}"
+        )
     main = Section(_merged(entries))
     local = agreed({key: entries.number(key, least=1, above=True) for key in LOCALS})
     if local is not None or LOCAL in defaults:
@@ -110,7 +119,7 @@ def layers_of(reading: Reading) -> dict[str | None, Section | None]:
         found = Entries({**rule.mapping, BASE: local or defaults[LOCAL]}, rule.place)
         return {"full_attention": main, "sliding_attention": Section(found, apart=True)}
     if reading.kind in UNSCALED_WINDOWS:
-        plain = Entries({BASE: main.entries.mapping.get(BASE)})
+        plain = Entries({key: main.entries.mapping[key] for key in main.entries.given([BASE])})
         return {"full_attention": main, "sliding_attention": Section(plain)}
     if reading.kind in WINDOWED and "sliding_window" in entries:
         return {"full_attention": None, "sliding_attention": main}

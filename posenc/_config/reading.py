@@ -110,11 +110,10 @@ def _layout(reading: Reading, head: Head) -> str | None:
     entries = reading.entries
     if "rotary_emb_interleaved" in entries:
         return "interleaved" if entries.flag("rotary_emb_interleaved", False) else "half"
-    interleave = entries.flag("rope_interleave", True)
-    layout = layout_of(reading.kind, interleave)
-    if "rope_interleaved" in entries:
-        given = "interleaved" if entries.flag("rope_interleaved", False) else "half"
-        layout = agreed({entries.path("rope_interleaved"): given, "the layout": layout})
+    layout = layout_of(reading.kind, entries.flag("rope_interleave", True))
+    for key in entries.given(["rope_interleave", "rope_interleaved"]):
+        given = "interleaved" if entries.flag(key, False) else "half"
+        layout = agreed({entries.path(key): given, "the layout": layout})
     if layout is None and head.latent:
         reading.notes.append("The layout depends on the model type, which is not known here.")
     if reading.kind == "llama":
@@ -130,9 +129,11 @@ def _sections(section: Section | None, head: Head, notes: list[str]) -> tuple[in
     if section is None:
         return None
     if "mrope_section" not in section.entries:
-        if "mrope" in (section.entries.text("type"), section.entries.text("rope_type")):
+        kinds = (section.entries.text("type"), section.entries.text("rope_type"))
+        asking = 'type "mrope"' if "mrope" in kinds else "mrope_interleaved"
+        if "mrope" in kinds or "mrope_interleaved" in section.entries:
             path = section.entries.path("mrope_section")
-            raise ValueError(f'{path} must be given with type "mrope"; got none')
+            raise ValueError(f"{path} must be given with {asking}; got none")
         return None
     entries = section.entries
     path, given = entries.path("mrope_section"), entries.mapping["mrope_section"]

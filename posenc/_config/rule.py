@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from posenc._arguments import _shown
+from posenc._arguments import LARGEST, _shown
 from posenc._config.entries import Entries, agreed, refuse_unknown
 from posenc._config.families import ALPHA, BASE, ORIGINAL, SHARE, WIDTH
 from posenc._config.head import Head
@@ -53,7 +53,12 @@ def rule_of(reading: Reading, section: Section, head: Head) -> Rule:
             f" {head.rotary_d}"
         )
     base, length = _base_of(reading, section), promised_length(reading.entries)
-    return READERS[scheme](reading, entries, head, Rule(scheme, base, 1.0, length, length))
+    rule = READERS[scheme](reading, entries, head, Rule(scheme, base, 1.0, length, length))
+    if rule.length is not None and rule.length > LARGEST:
+        raise ValueError(
+            f"{entries.path('factor')} must promise at most 2**53 positions; got {rule.factor:g}"
+        )
+    return rule
 
 
 def _base_of(reading: Reading, section: Section) -> float:
@@ -81,10 +86,10 @@ def _base_of(reading: Reading, section: Section) -> float:
             " as DeepSpeed did (PR 8345)."
         )
     elif given == [*_base_of_attention(reading.entries)]:
-        theirs = f", as transformers 5.23 does: {reading.defaults[BASE]:.15g}" * reading.known
-        reading.notes.append(
-            f"{BASE} is in {ATTENTION}. A program that looks for it outside takes its default{theirs}."
-        )
+        said = f"{BASE} is in {ATTENTION}. A program that looks for it outside takes its default"
+        if reading.known:
+            said += f", as transformers 5.23 does: {reading.defaults[BASE]:.15g}"
+        reading.notes.append(f"{said}.")
     return base
 
 
@@ -120,11 +125,13 @@ def _factor(entries: Entries) -> float:
     return entries.required_number("factor", least=1)
 
 
-def _needed(reading: Reading, length: int | None, scheme: str) -> int:
+def _needed(reading: Reading, length: int | None, scheme: str, *, least: int = 1) -> int:
     """Return a length that the rule cannot do without."""
+    path = reading.entries.path(LENGTHS[0])
     if length is None:
-        path = reading.entries.path(LENGTHS[0])
         raise ValueError(f'{path} must be given with rope_type "{scheme}"; got none')
+    if length < least:
+        raise ValueError(f'{path} must be {least} or more with rope_type "{scheme}"; got {length}')
     return length
 
 
@@ -156,7 +163,10 @@ def _read_dynamic(reading: Reading, entries: Entries, head: Head, rule: Rule) ->
 
 def _read_ntk(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
     unread = entries.given(["factor", *sorted(OF_YARN)])
-    said = f" {', '.join(unread)} have no effect." if unread else ""
+    for key in unread:
+        entries.number(key, least=0)
+    verb = "has" if len(unread) == 1 else "have"
+    said = f" {', '.join(unread)} {verb} no effect." if unread else ""
     reading.notes.append(f"With alpha, the base is larger at every length.{said}")
     if reading.kind not in ALPHA:
         reading.notes.append(
@@ -260,14 +270,15 @@ def _yarn_factors(
             "All scores are scaled too, by the square of the temperature with mscale_all_dim."
             " Without it, positions after the first are wrong (onnxruntime/mobius, PR 548)."
         )
-    if "llama_4_scaling_beta" in entries:
+    entries.flag("finetuned", False)  # of no effect
+    if entries.number("llama_4_scaling_beta", least=0) is not None:
         notes.append("Queries are scaled by their position as well, beside the rotation.")
     return given, softmax
 
 
 def _read_longrope(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
     original = _original(reading, entries, rule.length) or rule.length
-    trained = _needed(reading, original, "longrope")
+    trained = _needed(reading, original, "longrope", least=2)
     factor = entries.number("factor", least=1)
     if factor is None:
         factor = _needed(reading, rule.length, "longrope") / trained

@@ -354,7 +354,6 @@ LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_fr
         ({"type": "yarn", "factor": 2.0}, 8192, 6.0),
         (LLAMA3 | {"original_max_position_embeddings": 8192}, 131072, 24.0),  # since: 16384
         (LLAMA3 | {"original_max_position_embeddings": 2048}, 8192, 12.0),  # in training: 2048
-        (LLAMA3, 8192, 3.0),
     ],
 )
 def test_a_rule_with_a_factor_is_told_the_smallest_that_brings_no_new_angle(
@@ -366,11 +365,8 @@ def test_a_rule_with_a_factor_is_told_the_smallest_that_brings_no_new_angle(
     found = printed_numbers(configured, config, "--length", str(3 * promised))
     assert found["set"]["rope_scaling"].items() >= (scaling | {"factor": factor}).items()
     after = read_config(config | found["set"])
-    assert (after.scheme, after.trained_length, after.settings) == (
-        before.scheme,
-        before.trained_length,
-        before.settings,
-    )
+    assert (after.scheme, after.settings) == (before.scheme, before.settings)
+    assert after.trained_length == before.trained_length or after.scheme == "linear"
     plain = frequencies(128, base=5e5) * (before.trained_length or 0)
     met = np.maximum(plain, before.frequencies() * promised)
     angles = after.frequencies() * 3 * promised
@@ -551,7 +547,7 @@ def test_layers_with_a_window_meet_no_keys_beyond_it(configured: Configured) -> 
     config = PLAIN | {"rope_local_base_freq": 1e4, "sliding_window": 512}
     status, said, _ = configured(config, "--length", "100000")
     assert (status, "100,000 asked about, a window of 512" in said) == (1, True)
-    _, far = said.split("sliding_attention")
+    *_, far = said.split("sliding_attention")
     assert "within 512 positions. In 100,000, none meets an angle that is new." in " ".join(
         far.split()
     )
