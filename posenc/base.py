@@ -50,9 +50,9 @@ def smallest_base(d: int, length: int) -> float:
         ValueError: `d` is odd or below 4; `length` is below 1 or above 2**22.
 
     Source:
-        Men et al. (2024), section 4, theorem 1. Of their lower bounds for heads of 128, 4.3e3 for 1k
-        to 2.1e6 for 64k positions, the same come out here within a tenth: which bases are tried
-        makes the difference.
+        Men et al. (2024), section 4, theorem 1. Their lower bounds for heads of 128, from 4.3e3 for
+        1k to 2.1e6 for 64k positions, come out here within a tenth: which bases are tried makes the
+        difference.
 
     Examples:
         >>> smallest_base(128, 4000), smallest_base(128, 8000)
