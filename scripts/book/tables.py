@@ -34,6 +34,10 @@ from scripts.book.text import Correction, line_of, spans
 COMMENT = re.compile(r"<!--\s*(?P<tinted>tinted )?table:\s+(?P<expression>.+?)\s*-->", re.S)
 ROW = re.compile(r"^[ ]*\|(?P<cells>.*)\|[ ]*$", re.M)
 MARK = "bound-table-"
+COMPARED = "compared to the last printed digit"
+SHOWN = 72  # characters of an expression; a longer one is folded
+WORDY = 2  # columns of words after the first
+UNLABELLED = {"names", "source-map"}  # classes of tables
 
 
 @dataclass(frozen=True)
@@ -216,9 +220,26 @@ def _show_unbound(root: ElementTree.Element) -> None:
     for parent in list(root.iter()):
         for table in [t for t in parent.findall("table") if t.get("class") is None]:
             table.set("class", "plain")
+            _label_cells(table, parent.get("class", ""))
             if parent.tag == "figure":
                 parent.set("class", f"table {parent.get('class', '')}".strip())
             _wrap(parent, table)
+
+
+def _label_cells(table: ElementTree.Element, around: str) -> None:
+    """Mark a table with several columns of words, whose rows are blocks on narrow pages.
+
+    There its headings are hidden, so its cells get them as labels, unless the class around the
+    table is of one whose cells speak for themselves.
+    """
+    headings = table.findall("thead/tr/th")
+    words = [heading for heading in headings[1:] if "right" not in heading.get("style", "")]
+    if len(words) < WORDY:
+        return
+    table.set("class", "plain rows")
+    for row in [] if around in UNLABELLED else table.findall("tbody/tr"):
+        for heading, cell in list(zip(headings, row, strict=True))[1:]:
+            cell.set("data-label", re.sub(r"\\[()]", "", "".join(heading.itertext())))
 
 
 def _in_figure(parent: ElementTree.Element, table: ElementTree.Element) -> ElementTree.Element:
@@ -242,7 +263,7 @@ def _show(element: ElementTree.Element, bound: BoundTable) -> None:
     for cell in table.iterfind("tbody/tr/td"):
         _show_number(cell, tinted=bound.tinted)
     if figure is not None:
-        figure.set("class", "table")
+        figure.set("class", f"table {figure.get('class', '')}".strip())
         _wrap(figure, table)
         figure.append(_evidence(bound.expression))
 
@@ -257,10 +278,16 @@ def _wrap(parent: ElementTree.Element, table: ElementTree.Element) -> None:
 
 
 def _evidence(expression: str) -> ElementTree.Element:
-    line = ElementTree.Element("p", {"class": "checked"})
-    code = ElementTree.SubElement(line, "code")
+    """Return the line with a table's expression; a long one is folded."""
+    folded = len(expression) > SHOWN
+    line = ElementTree.Element("details" if folded else "p", {"class": "checked"})
+    place = line
+    if folded:
+        ElementTree.SubElement(line, "summary").text = f"Computed, and {COMPARED}"
+        place = ElementTree.SubElement(line, "p", {"class": "names"})
+    code = ElementTree.SubElement(place, "code")
     code.text = AtomicString(expression)  # keeps its quotes straight
-    code.tail = ", compared to the last printed digit"
+    code.tail = "" if folded else f", {COMPARED}"
     return line
 
 
