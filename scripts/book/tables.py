@@ -28,15 +28,15 @@ from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
+from scripts.book.evidence import allow_breaks
 from scripts.book.numbers import BINDING, NUMBER, Binding, as_printed, binding, compare, evaluate
 from scripts.book.text import Correction, line_of, spans
 
 COMMENT = re.compile(r"<!--\s*(?P<tinted>tinted )?table:\s+(?P<expression>.+?)\s*-->", re.S)
 ROW = re.compile(r"^[ ]*\|(?P<cells>.*)\|[ ]*$", re.M)
 MARK = "bound-table-"
-COMPARED = "compared to the last printed digit"
 SHOWN = 72  # characters of an expression; a longer one is folded
-WORDY = 2  # columns of words after the first
+WORDY, LONG = 2, 90  # columns of words after the first, characters in a cell: much text
 UNLABELLED = {"names", "source-map"}  # classes of tables
 
 
@@ -227,17 +227,20 @@ def _show_unbound(root: ElementTree.Element) -> None:
 
 
 def _label_cells(table: ElementTree.Element, around: str) -> None:
-    """Mark a table with several columns of words, whose rows are blocks on narrow pages.
+    """Mark a table with much text, whose rows are blocks on narrow pages.
 
     There its headings are hidden, so its cells get them as labels, unless the class around the
     table is of one whose cells speak for themselves.
     """
     headings = table.findall("thead/tr/th")
     words = [heading for heading in headings[1:] if "right" not in heading.get("style", "")]
-    if len(words) < WORDY:
+    rows = table.findall("tbody/tr")
+    longest = max((len("".join(cell.itertext())) for row in rows for cell in row), default=0)
+    is_wordy = table.get("class") == "plain" and len(words) >= WORDY
+    if not is_wordy and (len(headings) <= WORDY or longest <= LONG):
         return
-    table.set("class", "plain rows")
-    for row in [] if around in UNLABELLED else table.findall("tbody/tr"):
+    table.set("class", f"{table.get('class')} rows")
+    for row in [] if around in UNLABELLED else rows:
         for heading, cell in list(zip(headings, row, strict=True))[1:]:
             cell.set("data-label", re.sub(r"\\[()]", "", "".join(heading.itertext())))
 
@@ -258,6 +261,7 @@ def _show(element: ElementTree.Element, bound: BoundTable) -> None:
     if table is None or table.tag != "table":
         raise ValueError(f"no table follows the comment with {bound.expression}")
     table.set("class", "worked")
+    _label_cells(table, "" if figure is None else figure.get("class", ""))
     _group_head(table)
     _head_rows(table.findall("tbody/tr"))
     for cell in table.iterfind("tbody/tr/td"):
@@ -283,11 +287,11 @@ def _evidence(expression: str) -> ElementTree.Element:
     line = ElementTree.Element("details" if folded else "p", {"class": "checked"})
     place = line
     if folded:
-        ElementTree.SubElement(line, "summary").text = f"Computed, and {COMPARED}"
+        ElementTree.SubElement(line, "summary").text = "Computed to the last printed digit"
         place = ElementTree.SubElement(line, "p", {"class": "names"})
     code = ElementTree.SubElement(place, "code")
     code.text = AtomicString(expression)  # keeps its quotes straight
-    code.tail = "" if folded else f", {COMPARED}"
+    code.tail = "" if folded else ", compared to the last printed digit"
     return line
 
 
@@ -303,6 +307,8 @@ def _head_rows(rows: list[ElementTree.Element]) -> None:
             heading = first
             heading.tag = "th"
             heading.set("scope", "row")
+            for code in heading.iter("code"):
+                allow_breaks(code)
 
 
 def _show_number(cell: ElementTree.Element, *, tinted: bool) -> None:
