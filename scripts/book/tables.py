@@ -11,6 +11,8 @@ columns of text are compared literally. `pair_columns` and `dim_columns` name th
 table of positions.
 
 Headings `pair 0 / sin | pair 0 / cos` become two rows, with `pair 0` spanning both columns.
+
+The rows of a table with much text, bound or not, become blocks on narrow pages.
 """
 
 from __future__ import annotations
