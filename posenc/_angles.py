@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 
 def never_round(omega: NDArray[np.float64], trained: int) -> NDArray[np.bool_]:
-    """Return which pairs do not come round once in so many positions, shape of `omega`."""
-    with np.errstate(divide="ignore"):  # a pair that stands still never comes round
+    """Return which pairs do not complete a turn in so many positions, shape of `omega`."""
+    with np.errstate(divide="ignore"):  # a pair that stands still never completes a turn
         return 2 * np.pi / omega > trained
 
 

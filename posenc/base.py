@@ -3,7 +3,7 @@
 A larger base slows all pairs but the first. Two theories say how large it should be:
 
     by decay   a token must prefer tokens like itself, on average, at every distance (Men)
-    by turns   pairs that come round within the trained length must carry the longer one (Liu)
+    by turns   pairs that complete a turn within the trained length must carry the longer one (Liu)
 
 Both are about training, or fine-tuning, with that base; neither is a rule to apply to a model as it
 is, as those of `posenc.scaling` are.
@@ -131,8 +131,8 @@ def extended_base(d: int, length: int, *, trained_length: int, base: float = 100
 
     Raises:
         TypeError: `d`, `length` or `trained_length` is not an integer, or `base` is not a number.
-        ValueError: `d` is odd or below 2; `length` is below `trained_length`; no pair comes round
-            within `trained_length`; `base` is below 1e-300, above 1e300, or 1, or the result is.
+        ValueError: `d` is odd or below 2; `length` is below `trained_length`; no pair completes a
+            turn within `trained_length`; `base` or the result is below 1e-300, above 1e300, or 1.
 
     Source:
         Derived here from the critical dimension of Liu et al. (2024), whose scaling laws say the

@@ -47,7 +47,7 @@ class _Evidence(Treeprocessor):
                 named = _tests_named(words)
                 cited += named
                 for code in line.iter("code"):
-                    _allow_breaks(code)
+                    allow_breaks(code)
                 if len(named) > SHOWN or "folded" in classes:
                     _fold(line, len(named))
             elif words.startswith(CHECKED_BY):
@@ -88,7 +88,7 @@ def _check_that_tests_exist(cited: list[str]) -> None:
             raise LookupError(f"a page names {name}, which tests/ defines {times[name]} times")
 
 
-def _allow_breaks(code: ElementTree.Element) -> None:
+def allow_breaks(code: ElementTree.Element) -> None:
     """Let a long name wrap after its underscores."""
     first, *others = (code.text or "").split("_")
     if others:

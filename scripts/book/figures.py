@@ -25,9 +25,9 @@ WRITTEN = re.compile(r"^(?P<folder>(?:.*/)?figures/)(?P<file>[^/]+)$")
 LIGHT = "-light.svg"
 
 # Below these window widths the text in a wide drawing would be too small to read: on phones for a
-# drawing as wide as the text, and wherever there is no margin for one that extends into the margin.
+# drawing as wide as the text, and below a tablet's width for one that extends into the margin.
 TEXT_WIDTH = 600
-PHONES, NO_MARGIN = "(max-width: 44.98em)", "(max-width: 59.98em)"
+PHONES, BELOW_TABLETS = "(max-width: 44.98em)", "(max-width: 47.98em)"
 
 POINTS = re.compile(r'<svg[^>]*? width="([\d.]+)pt" height="([\d.]+)pt"')
 PIXELS_A_POINT = 96 / 72
@@ -84,7 +84,7 @@ class _Pictures(Treeprocessor):
     def _picture(self, image: Element, stem: str, shade: str) -> Element:
         wide, phone = self._drawing(f"{stem}-{shade}"), self._drawing(f"{stem}-phone-{shade}")
         picture = Element("picture", {"class": f"only-{shade}"})
-        narrow = PHONES if int(wide.width) <= TEXT_WIDTH else NO_MARGIN
+        narrow = PHONES if int(wide.width) <= TEXT_WIDTH else BELOW_TABLETS
         sized = {"width": phone.width, "height": phone.height}
         SubElement(picture, "source", {"media": narrow, "srcset": phone.address, **sized})
         sized = {"width": wide.width, "height": wide.height}

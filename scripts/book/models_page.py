@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
@@ -68,6 +69,8 @@ such value and, under *promised*, that none of these sources offers more than th
 
 CAPTION = """
 /// table-caption | <
+    attrs: {class: models}
+
 Well-known models by year. Each name leads to the sources of its row.
 ///
 
@@ -210,7 +213,10 @@ def layout(found: Model) -> str:
 
 
 def entry(found: Model) -> str:
-    """Return where each value of a model is from, an item a source."""
+    """Return where each value of a model is from, an item a source, in a fold.
+
+    The anchor is inside the fold, so that browsers open it for whoever follows a link to it.
+    """
     of = f", by {found.by}" + (f", `{found.type}` in Transformers" if found.type else "")
     by_source: dict[str, list[str]] = {}
     for field, value in found.values.items():
@@ -218,7 +224,9 @@ def entry(found: Model) -> str:
     items = [f"- {_link(key)}: {'; '.join(said)}" for key, said in by_source.items()]
     missing = [LABELS[field] for field in found.missing()]
     items += [f"- Not found: {', '.join(missing)}"] if missing else []
-    return "\n".join([f"**{found.name}**{of}\n{{ #{anchor(found)} }}\n", *items, ""])
+    items[0] += f"\n{{ #{anchor(found)} }}"
+    body = textwrap.indent("\n".join(items), "    ")
+    return f'??? sources "{found.name}{of}"\n\n{body}\n'
 
 
 def _link(key: str) -> str:

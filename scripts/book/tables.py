@@ -11,6 +11,8 @@ columns of text are compared literally. `pair_columns` and `dim_columns` name th
 table of positions.
 
 Headings `pair 0 / sin | pair 0 / cos` become two rows, with `pair 0` spanning both columns.
+
+The rows of a table with much text, bound or not, become blocks on narrow pages.
 """
 
 from __future__ import annotations
@@ -28,12 +30,16 @@ from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
+from scripts.book.evidence import allow_breaks
 from scripts.book.numbers import BINDING, NUMBER, Binding, as_printed, binding, compare, evaluate
 from scripts.book.text import Correction, line_of, spans
 
 COMMENT = re.compile(r"<!--\s*(?P<tinted>tinted )?table:\s+(?P<expression>.+?)\s*-->", re.S)
 ROW = re.compile(r"^[ ]*\|(?P<cells>.*)\|[ ]*$", re.M)
 MARK = "bound-table-"
+SHOWN = 72  # characters of an expression; a longer one is folded
+WORDY, LONG = 2, 90  # columns of words after the first, characters in a cell: much text
+UNLABELLED = {"names", "source-map"}  # classes of tables
 
 
 @dataclass(frozen=True)
@@ -216,9 +222,29 @@ def _show_unbound(root: ElementTree.Element) -> None:
     for parent in list(root.iter()):
         for table in [t for t in parent.findall("table") if t.get("class") is None]:
             table.set("class", "plain")
+            _label_cells(table, parent.get("class", ""))
             if parent.tag == "figure":
                 parent.set("class", f"table {parent.get('class', '')}".strip())
             _wrap(parent, table)
+
+
+def _label_cells(table: ElementTree.Element, around: str) -> None:
+    """Mark a table with much text, whose rows are blocks on narrow pages.
+
+    There its headings are hidden, so its cells get them as labels, unless the class around the
+    table is of one whose cells speak for themselves.
+    """
+    headings = table.findall("thead/tr/th")
+    words = [heading for heading in headings[1:] if "right" not in heading.get("style", "")]
+    rows = table.findall("tbody/tr")
+    longest = max((len("".join(cell.itertext())) for row in rows for cell in row), default=0)
+    is_wordy = table.get("class") == "plain" and len(words) >= WORDY
+    if not is_wordy and (len(headings) <= WORDY or longest <= LONG):
+        return
+    table.set("class", f"{table.get('class')} rows")
+    for row in [] if around in UNLABELLED else rows:
+        for heading, cell in list(zip(headings, row, strict=True))[1:]:
+            cell.set("data-label", re.sub(r"\\[()]", "", "".join(heading.itertext())))
 
 
 def _in_figure(parent: ElementTree.Element, table: ElementTree.Element) -> ElementTree.Element:
@@ -237,12 +263,13 @@ def _show(element: ElementTree.Element, bound: BoundTable) -> None:
     if table is None or table.tag != "table":
         raise ValueError(f"no table follows the comment with {bound.expression}")
     table.set("class", "worked")
+    _label_cells(table, "" if figure is None else figure.get("class", ""))
     _group_head(table)
     _head_rows(table.findall("tbody/tr"))
     for cell in table.iterfind("tbody/tr/td"):
         _show_number(cell, tinted=bound.tinted)
     if figure is not None:
-        figure.set("class", "table")
+        figure.set("class", f"table {figure.get('class', '')}".strip())
         _wrap(figure, table)
         figure.append(_evidence(bound.expression))
 
@@ -257,10 +284,16 @@ def _wrap(parent: ElementTree.Element, table: ElementTree.Element) -> None:
 
 
 def _evidence(expression: str) -> ElementTree.Element:
-    line = ElementTree.Element("p", {"class": "checked"})
-    code = ElementTree.SubElement(line, "code")
+    """Return the line with a table's expression; a long one is folded."""
+    folded = len(expression) > SHOWN
+    line = ElementTree.Element("details" if folded else "p", {"class": "checked"})
+    place = line
+    if folded:
+        ElementTree.SubElement(line, "summary").text = "Computed to the last printed digit"
+        place = ElementTree.SubElement(line, "p", {"class": "names"})
+    code = ElementTree.SubElement(place, "code")
     code.text = AtomicString(expression)  # keeps its quotes straight
-    code.tail = ", compared to the last printed digit"
+    code.tail = "" if folded else ", compared to the last printed digit"
     return line
 
 
@@ -276,6 +309,8 @@ def _head_rows(rows: list[ElementTree.Element]) -> None:
             heading = first
             heading.tag = "th"
             heading.set("scope", "row")
+            for code in heading.iter("code"):
+                allow_breaks(code)
 
 
 def _show_number(cell: ElementTree.Element, *, tinted: bool) -> None:

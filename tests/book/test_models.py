@@ -309,3 +309,10 @@ def test_every_model_is_linked_once_even_without_positions() -> None:
 def test_chapter_5_links_to_the_page() -> None:
     chapter = (models_page.PAGE.parents[1] / "chapters" / "check-yourself.md").read_text("utf-8")
     assert "[Models of today](../reference/models.md)" in chapter
+
+
+def test_the_anchor_of_a_model_is_inside_its_fold() -> None:
+    """So browsers open the fold for whoever follows a link from the table."""
+    entry = models_page.entry(model("gpt"))
+    assert entry.startswith('??? sources "GPT, by OpenAI')
+    assert "\n    { #gpt }\n" in entry

@@ -186,3 +186,48 @@ def test_the_quotes_of_an_expression_stay_straight() -> None:
 def test_a_plain_table_keeps_the_class_of_its_figure() -> None:
     table = "| x |\n|---|\n| a |\n\n/// table-caption\n    attrs: {class: names}\nWords.\n///\n"
     assert '<figure class="table names"' in render(table)
+
+
+def test_a_long_expression_is_folded() -> None:
+    short, long = ("+".join(["1"] * count) for count in (3, 50))
+    table = "| x |\n|--|\n| 1 |\n"
+    html = render(f"<!-- table: [[{short}]] -->\n{table}".replace("1 |", "3 |"))
+    assert "<details" not in html
+    html = render(f"<!-- table: [[{long}]] -->\n{table}".replace("1 |", "50 |"))
+    assert f'<p class="names"><code>[[{long}]]</code></p></details>' in html
+
+
+WORDY = "| a | $b$ | c |\n|---|---|---|\n| 1 | 2 | x |\n"
+
+
+def test_cells_of_a_table_of_words_have_their_headings() -> None:
+    html = render(WORDY)
+    assert 'class="plain rows"' in html
+    assert html.count("data-label") == 2
+    assert '<td data-label="b">2</td><td data-label="c">x</td>' in html.replace("\n", "")
+
+
+@pytest.mark.parametrize("align", ["|---|--:|---|", "|---|---|--:|"])
+def test_a_table_of_numbers_keeps_its_columns(align: str) -> None:
+    html = render(WORDY.replace("|---|---|---|", align))
+    assert 'class="plain"' in html
+    assert "data-label" not in html
+
+
+def test_a_bound_table_with_sentences_has_labels_too() -> None:
+    said = "word " * 20
+    table = f"| a | b | c |\n|---|---|--:|\n| x | {said}| 1 |\n"
+    assert 'class="worked rows"' in render(f"<!-- table: [[1]] -->\n{table}")
+    assert 'class="worked"' in render(f"<!-- table: [[1]] -->\n{table.replace(said, 'y')}")
+
+
+def test_cells_that_speak_for_themselves_have_no_labels() -> None:
+    caption = "\n/// table-caption\n    attrs: {class: names}\n\nWords.\n///\n"
+    html = render(WORDY + caption)
+    assert 'class="plain rows"' in html
+    assert "data-label" not in html
+
+
+def test_code_in_a_row_heading_may_break_after_underscores() -> None:
+    html = render("<!-- table: [[1]] -->\n| a | b |\n|---|--:|\n| `x_y` | 1 |\n")
+    assert "x_<wbr />y" in html

@@ -215,7 +215,7 @@ def test_c2_14_a_formula_goes_on_and_a_buffer_ends() -> None:
     assert np.isfinite(sinusoidal_encoding([10**9], 8)).all()
     with pytest.raises(RuntimeError, match="must match the size"):
         plus_rows(torch.zeros(1, 21, 8), kept_table(20, 8))
-    assert np.sum(wavelengths(512) > 512) == 133  # pairs of 256 that have not come round
+    assert np.sum(wavelengths(512) > 512) == 133  # pairs of 256 that have not completed a turn
 
 
 @pytest.mark.claim("C2-14", "false")

@@ -213,7 +213,7 @@ def test_an_unknown_figure_lists_the_known_ones(
 # Figures in pages.
 
 
-@pytest.mark.parametrize(("stem", "window"), [("clocks", "44.98em"), ("waves", "59.98em")])
+@pytest.mark.parametrize(("stem", "window"), [("clocks", "44.98em"), ("waves", "47.98em")])
 def test_an_image_becomes_light_and_dark_pictures_for_wide_windows_and_phones(
     stem: str, window: str
 ) -> None:

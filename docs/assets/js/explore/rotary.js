@@ -166,7 +166,7 @@ function drawBase(state, wide, high) {
       dots([points(plain)[pair]], "ink bold"),
       name("YaRN", rules.YaRN, part(0.25), 6, -8),
       name("as trained", plain, part(0.5), 6, -8),
-      name("NTK", rules["NTK-aware"], part(0.8), 2, -8),
+      name("NTK", rules["NTK-aware"], part(0.12), -29, 15),
       name("interpolation", rules.interpolation, under, x(0) - x(under), 18),
     ].join(""),
     says:
