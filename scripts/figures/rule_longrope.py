@@ -21,5 +21,6 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     rules(axes, ink, [np.array(found.settings[key]) for key in ("long", "short")])
     assert found.trained_length is not None
     marks(axes, ink, {"1 turn": pair_of(found.trained_length, found.d)})
-    axes.text(15, 40, "the long list", ha="right", va="center")
-    axes.text(27, 1.5, "the short list", ha="left", va="center")
+    axes.text(14, 40, "long list", ha="right", va="center")
+    axes.text(33, 1.45, "short list", ha="right", va="center")
+    axes.yaxis.labelpad = 0

@@ -31,8 +31,8 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     for words, pair in (
         ("kept", first / 2),
         ("blended", (first + last) / 2),
-        ("interpolated", (last + D // 2 - 1) / 2),
+        ("slowed", (last + D // 2 - 1) / 2),
     ):
         axes.text(pair, 9.2, words, color=ink.ink_2, ha="center", va="center")
-    axes.text(29.5, 4.2, "as in the paper", ha="right", va="center")
-    axes.text(37, 2.1, "as released", ha="left", va="center")
+    axes.text(31, 4.6, "paper", ha="right", va="center")
+    axes.text(44, 1.45, "released", ha="right", va="center")
