@@ -12,7 +12,7 @@ from scripts.figures._unseen import DASHES
 from scripts.figures.style import Ink
 
 D, TRAINED, FACTOR = 128, 4096, 2
-PLACES = {1: (22, 1.14), 2: (42, 1.68), 4: (42, 4.6), 8: (41, 7.7)}  # by the ratio of lengths
+PLACES = {1: (44, 1.14), 2: (62, 3.7), 4: (62, 7.7), 8: (49, 11.6)}  # by the ratio of lengths
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:

@@ -1,4 +1,4 @@
-"""NTK-aware scaling, pair by pair: from the fastest, which stays, at an even rate to the slowest."""
+"""NTK-aware scaling, pair by pair: from the fastest, which stays, evenly to the slowest."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     enough = FACTOR ** ((D - 2) / seen)
     rules(axes, ink, [frequencies(D) / ntk_frequencies(D, factor) for factor in (FACTOR, enough)])
     marks(axes, ink, {"1 turn": pair_of(TRAINED, D)})
-    axes.text(35, 2.4, f"factor {FACTOR}", ha="left", va="center")
-    axes.text(31, 5.4, f"factor {enough:.1f}", ha="right", va="center")
+    axes.text(27, 1.85, f"factor {FACTOR}", ha="left", va="center")
+    axes.text(29, 5.2, f"factor {enough:.1f}", ha="right", va="center")

@@ -21,11 +21,11 @@ SIZE, PHONE = (640, 380), (340, 380)
 
 D, TRAINED, FACTOR, BASE = 128, 8192, 8, 500000.0
 PLACES = {
-    "interpolation": (9, 9.4),
-    "NTK-aware": (9, 1.8),
-    "YaRN": (25.5, 4.6),
-    "Llama 3": (31, 1.2),
-    "larger base": (50, 23),
+    "interpolation": (1, 9.4, "left"),
+    "NTK-aware": (62, 3.7, "right"),
+    "YaRN": (25.3, 1.5, "center"),
+    "Llama 3": (36, 6, "left"),
+    "larger base": (44, 24, "right"),
 }
 
 
@@ -42,8 +42,8 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
         llama3_frequencies(D, factor=FACTOR, trained_length=TRAINED, base=BASE),
         frequencies(D, base=larger),
     )
-    for n, (omega, (name, place)) in enumerate(zip(scaled, PLACES.items(), strict=True)):
+    for n, (omega, (name, (x, y, side))) in enumerate(zip(scaled, PLACES.items(), strict=True)):
         slowed = frequencies(D, base=BASE) / omega
         axes.plot(slowed, color=ink.categorical[n], linestyle=DASHES[n], linewidth=1.6)
-        axes.text(*place, name, ha="center", va="center")
+        axes.text(x, y, name, ha=side, va="center")
     marks(axes, ink, {"1 turn": pair_of(TRAINED, D, base=BASE)})

@@ -1,4 +1,4 @@
-"""What breaks: the angles of six pairs in training, and those that a sequence twice as long adds."""
+"""What breaks: the angles of six pairs in training, and those that twice the length adds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from posenc import wavelengths
 from scripts.figures._parts import panel, write
 from scripts.figures.style import Ink
 
-SIZE, PHONE = (640, 196), (340, 392)
+SIZE, PHONE = (640, 184), (340, 380)
 
 D, TRAINED, TIMES = 128, 4096, 2
 PAIRS = (0, 40, 46, 50, 56, 63)
