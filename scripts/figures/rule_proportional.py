@@ -23,11 +23,10 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     pairs, rotated = found.d // 2, found.settings["rotary_d"] // 2
     full = wavelengths(found.d, base=found.base)
     part = wavelengths(2 * rotated, base=found.base)
-    rest = np.full(pairs - rotated, np.nan)
     axes = pairs_panel(figure, narrow, pairs)
     axes.axhline(STILL, color=ink.rule, linewidth=0.75, zorder=0)
     axes.plot(full, color=ink.edge, linewidth=0.75)
-    rules(axes, ink, [np.append(full[:rotated], rest), np.append(part, rest)])
+    rules(axes, ink, [full[:rotated], part])
     still = np.arange(rotated, pairs)
     axes.plot(still, np.full(still.size, STILL), color=ink.categorical[0], linewidth=3)
     axes.axvline(rotated - 0.5, color=ink.edge, linewidth=0.75, linestyle=(0, (3, 3)), zorder=0)
