@@ -98,7 +98,7 @@ def critical_dimension(d: int, trained_length: int, *, base: float = 10000.0) ->
             above 1e300, or 1.
 
     Source:
-        Liu et al. (2024), lemma 1, the critical dimension: 92 of 128 for Llama 2.
+        Liu et al. (2024), the critical dimension for extrapolation: 92 of 128 for Llama 2.
 
     Examples:
         >>> critical_dimension(128, 4096)
@@ -132,7 +132,7 @@ def extended_base(d: int, length: int, *, trained_length: int, base: float = 100
             within `trained_length`; `base` is below 1e-300, above 1e300, or 1, or the result is.
 
     Source:
-        Liu et al. (2024), theorem 3, the extended scaling law, solved for the base.
+        Liu et al. (2024), the extended scaling law, solved for the base.
 
     Examples:
         >>> round(extended_base(128, 32768, trained_length=4096))
