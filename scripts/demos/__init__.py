@@ -1,8 +1,10 @@
 """Small programs whose output pages show.
 
-    longer.py             sets a model of transformers to read longer sequences
-    planted_faults.py     breaks specimen.md in ten ways; the check must find each
-    small_model.py        a model for `python -m posenc diagnose`
+    extended_to_16384.json  trained_on_4096.json with YaRN, for four times the length
+    longer.py               sets a model of transformers to read longer sequences
+    planted_faults.py       breaks specimen.md in ten ways; the check must find each
+    small_model.py          a model for `python -m posenc diagnose`
+    trained_on_4096.json    a configuration for `python -m posenc config`
 
 Imports: posenc, book.
 """

@@ -7,6 +7,8 @@ _render.py     runs a script and renders its four drawings as SVG, reproducible 
 _plotted.py    extracts the plotted data from a drawing
 _check.py      compares the drawings of a script with the committed ones
 _parts.py      shared parts: a panel placed in pixels, a clock, a table as colours
+_slowed.py     shared parts of the rules for long texts: pairs against how much each is slowed
+_unseen.py     which pairs of a head meet new angles, unless they are slowed enough
 
 Every other file is a figure: `waves.py` becomes `docs/figures/waves-light.svg` and its siblings,
 and `docs/figures/data/waves.json`. It defines `SIZE` and `PHONE`, in pixels of the page, and
@@ -15,7 +17,7 @@ same data, so that one caption fits them all.
 
 `python -m scripts.figures` draws all figures; with `--check` it compares them instead.
 
-Imports: posenc, measure.
+Imports: posenc, book, measure.
 """
 
 from pathlib import Path

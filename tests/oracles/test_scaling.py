@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -58,6 +60,14 @@ def test_their_dynamic_scaling_is_a_larger_base_by_another_factor(factor: float)
     np.testing.assert_allclose(
         found, ntk_frequencies(D, factor * factor - (factor - 1)), rtol=FLOAT32
     )
+
+
+@pytest.mark.parametrize("factor", [1.0, 4.0, 32.0])
+@pytest.mark.parametrize("d", [8, 128])
+def test_x_transformers_rescales_the_base_by_the_same_rule(d: int, factor: float) -> None:
+    module = importlib.import_module("x_transformers.x_transformers")
+    found = module.RotaryEmbedding(d, base_rescale_factor=factor).inv_freq.double().numpy()
+    np.testing.assert_allclose(found, ntk_frequencies(d, factor), rtol=FLOAT32)
 
 
 @pytest.mark.parametrize("length", [7, 64, 4096, 10**6])

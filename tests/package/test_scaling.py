@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from posenc import (
     apply_rope,
+    critical_dimension,
     dynamic_frequencies,
     frequencies,
     interpolated_frequencies,
@@ -221,6 +222,19 @@ def test_interpolated_angles_stay_below_the_trained_length_times_the_frequency(
     # NTK-aware interpolates only the slowest pair fully; other slow pairs exceed trained angles.
     beyond = last * ntk_frequencies(d, factor) > bound
     assert beyond[never_round].sum() == never_round.sum() - 1
+
+
+@pytest.mark.parametrize("length", [64, 512, 4096])
+@pytest.mark.parametrize("factor", [1.5, 4, 8])
+def test_ntk_by_a_larger_factor_leaves_no_angle_new(factor: float, length: int) -> None:
+    """By so much that the first pair without a full turn is slowed by the ratio of the lengths."""
+    d = 64
+    never_round = wavelengths(d) > length
+    enough = factor ** ((d - 2) / critical_dimension(d, length))
+    bound = (length * frequencies(d))[never_round]
+    last = factor * length - 1
+    assert (last * ntk_frequencies(d, enough)[never_round] < bound).all()
+    assert last * ntk_frequencies(d, 0.9 * enough)[never_round][0] > bound[0]
 
 
 @pytest.mark.parametrize("factor", FACTORS)

@@ -48,7 +48,7 @@ TERMS = {
     "permutation": "chapters/build-it/",
     "orthogonal": "chapters/prove-it/",
     "yarn": "reference/scaling/",
-    "ntk": "reference/scaling/",
+    "ntk": "long-context/ntk/",
     "concatenate": "reference/combine/",
     "tokenizer": "reference/tokenizer/",
     "diagnose": "how-to/diagnose/",
