@@ -18,15 +18,36 @@ from scripts.site import workbench
 
 SCRIPTS = DOCS / "assets" / "js"
 NAME = "config.json"
+# Answers a line of JSON, the name of a task with what it needs, with a line of JSON.
 ANSWER = """
     import {{ createInterface }} from "node:readline";
-    import {{ answered, json, printout }} from "{command}";
+    const load = (name) => import(`{folder}/${{name}}`);
+    const {{ answered, json, printout }} = await load("command.js");
+    const {{ beside }} = await load("beside.js");
+    const plain = (key, value) =>
+        value instanceof Map || value instanceof Set ? [...value] : value;
+    const tasks = {{
+        async answer(text, length) {{
+            const found = answered(text, length === null ? null : BigInt(length));
+            const {{ status, error = null }} = found;
+            return error === null
+                ? [status, printout(found), null, json(found)] : [status, null, error, null];
+        }},
+        async beside(text, length) {{
+            const {{ settings, layers }} = answered(text, BigInt(length));
+            return beside(settings[0], layers[0]);
+        }},
+        async call(name, made, calls) {{
+            const module = await load(name);
+            return calls.map((given) => module[made](...given));
+        }},
+        async tables() {{
+            return {{ ...await load("tables.js") }};
+        }},
+    }};
     for await (const line of createInterface({{ input: process.stdin }})) {{
-        const [text, length] = JSON.parse(line);
-        const found = answered(text, length === null ? null : BigInt(length));
-        const {{ status, error = null }} = found;
-        console.log(JSON.stringify(error === null
-            ? [status, printout(found), null, json(found)] : [status, null, error, null]));
+        const [task, ...given] = JSON.parse(line);
+        console.log(JSON.stringify(await tasks[task](...given), plain));
     }}"""
 
 
@@ -57,18 +78,32 @@ class Script:
 
     def __call__(self, text: str, length: int | None = None) -> Answer:
         """Return what the script answers about the text of a configuration."""
+        return Answer(*self._asked("answer", text, None if length is None else str(length)))
+
+    def beside(self, text: str, length: int) -> Any:
+        """Return the rules that are shown beside a configuration."""
+        return self._asked("beside", text, str(length))
+
+    def call(self, file: str, name: str, calls: list[Any]) -> Any:
+        """Call a function of a file with each list of arguments."""
+        return self._asked("call", file, name, calls)
+
+    def tables(self) -> Any:
+        """Return the tables that are made, with lists for maps and sets."""
+        return self._asked("tables")
+
+    def _asked(self, *task: Any) -> Any:
         assert self.running.stdin is not None and self.running.stdout is not None
-        asked = None if length is None else str(length)
-        print(json.dumps([text, asked]), file=self.running.stdin, flush=True)
+        print(json.dumps(task), file=self.running.stdin, flush=True)
         line = self.running.stdout.readline()
-        assert line, f"the script failed on {text!r}"
-        return Answer(*json.loads(line))
+        assert line, f"the script failed on {task!r}"
+        return json.loads(line)
 
 
 @contextmanager
 def running(folder: Path) -> Iterator[Script]:
     """Run the scripts of a folder."""
-    code = ANSWER.format(command=(folder / "command.js").as_uri())
+    code = ANSWER.format(folder=folder.as_uri())
     with subprocess.Popen(
         node("--no-warnings", "--input-type=module", "-e", code),
         stdin=subprocess.PIPE,
@@ -81,8 +116,7 @@ def running(folder: Path) -> Iterator[Script]:
 def commanded(text: str, length: int | None = None) -> Answer:
     """Return what the command answers about a file in the current folder with this text."""
     Path(NAME).write_text(text, encoding="utf-8")
-    words = _printed(length, as_json=False)
-    status, said, error = words
+    status, said, error = _printed(length, as_json=False)
     if error:
         return Answer(status, None, error.removeprefix(f"posenc config {NAME}: ").strip(), None)
     return Answer(status, said.rstrip("\n"), None, _printed(length, as_json=True)[1].rstrip("\n"))
