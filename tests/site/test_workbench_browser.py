@@ -1,4 +1,4 @@
-"""The workbench in a browser: the command's words for any configuration, at once, and nothing sent."""
+"""The workbench in a browser: the words of the command, at once, and nothing leaves the page."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def type_in(page: Page, text: str, length: int | None = None) -> None:
 
 
 def assert_says(page: Page, theirs: Answer) -> None:
-    """Compare the page with what the command prints: as a printout, and line by line in the page."""
+    """Compare the page with what the command prints: its printout, and each line in the page."""
     expect(page.locator(".says")).to_contain_text(f"Exit status {theirs.status}:")
     assert theirs.words is not None
     assert printout(page).text_content() == theirs.words
