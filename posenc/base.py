@@ -19,7 +19,7 @@ from itertools import count
 
 import numpy as np
 
-from posenc._arguments import as_base, as_integer
+from posenc._arguments import as_integer
 from posenc.frequencies import frequencies, wavelengths
 
 # Lags are summed in blocks: the first small, since most bases fail there, and none too large.
@@ -147,4 +147,9 @@ def extended_base(d: int, length: int, *, trained_length: int, base: float = 100
             f"trained_length must be so long that a pair completes a turn; got {trained_length}"
         )
     turned = length / (2 * math.pi)
-    return as_base(math.inf if d / seen * math.log10(turned) > 300 else turned ** (d / seen))
+    if d / seen * math.log10(turned) > 300:
+        raise ValueError(
+            f"length must ask for a base of at most 1e300; got {length}, with a critical dimension"
+            f" of {seen} among {d}"
+        )
+    return float(turned ** (d / seen))

@@ -38,6 +38,8 @@ FAST, SLOW = 32.0, 1.0
 # The variable in which YaRN's ramp from α to β is linear: in the paper, and in released code.
 RAMPS = ("turns", "pairs")
 
+LARGER = "make a base of at most 1e300, other than 1"
+
 
 def interpolated_frequencies(
     d: int, factor: float, *, base: float = 10000.0
@@ -95,8 +97,8 @@ def ntk_frequencies(d: int, factor: float, *, base: float = 10000.0) -> NDArray[
         >>> ntk_frequencies(8, 4) / frequencies(8)
         array([1.        , 0.62996052, 0.39685026, 0.25      ])
     """
-    d = as_integer("d", d, least=4, even=True)
-    return frequencies(d, base=as_base(base) * _as_factor(factor) ** (d / (d - 2)))
+    d, base, factor = as_integer("d", d, least=4, even=True), as_base(base), _as_factor(factor)
+    return _with_larger_base(d, factor, base=base, given=f"factor must {LARGER}; got {factor}")
 
 
 def dynamic_frequencies(
@@ -141,8 +143,14 @@ def dynamic_frequencies(
     d = as_integer("d", d, least=4, even=True)
     length = as_integer("length", length, least=1)
     trained_length = as_integer("trained_length", trained_length, least=1)
+    base, factor = as_base(base), _as_factor(factor)
     beyond = max(length - trained_length, 0) / trained_length
-    return ntk_frequencies(d, 1 + _as_factor(factor) * beyond, base=base)
+    return _with_larger_base(
+        d,
+        1 + factor * beyond,
+        base=base,
+        given=f"length and factor must {LARGER}; got {length} and {factor}",
+    )
 
 
 def yarn_frequencies(
@@ -363,6 +371,14 @@ def proportional_frequencies(
         raise ValueError(f"rotary_d must be at most {d}, the width; got {rotary_d}")
     omega[rotary_d // 2 :] = 0
     return omega
+
+
+def _with_larger_base(d: int, factor: float, *, base: float, given: str) -> NDArray[np.float64]:
+    """Return the frequencies of base · factor^(d/(d−2)), or refuse what was given."""
+    larger = base * factor ** (d / (d - 2))
+    if larger > 1e300 or larger == 1:
+        raise ValueError(f"{given}, which makes {larger:g}")
+    return frequencies(d, base=larger)
 
 
 def _by_turns(

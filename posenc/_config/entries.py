@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
@@ -11,8 +12,8 @@ from typing import Any
 
 from posenc._arguments import LARGEST, _shown
 
-# Numbers in a configuration are at most this large, as bases are.
-LIMIT = 1e300
+# Numbers in a configuration are at most this large, as factors are.
+LIMIT = 1e100
 
 
 def load(config: object) -> Mapping[str, Any]:
@@ -84,6 +85,10 @@ class Entries:
         allowed = f"a number above {least:g}" if above else f"a number, {least:g} or more"
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise TypeError(f"{self.path(key)} must be {allowed}; got {_shown(value)}")
+        if LIMIT < value < math.inf:
+            raise ValueError(
+                f"{self.path(key)} must be a number, at most 1e100; got {_shown(value)}"
+            )
         if not least <= value <= LIMIT or (above and value == least):  # NaN is in no range
             raise ValueError(f"{self.path(key)} must be {allowed}; got {_shown(value)}")
         return float(value)
@@ -96,6 +101,10 @@ class Entries:
         allowed = f"an integer, {least} or more"
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise TypeError(f"{self.path(key)} must be {allowed}; got {_shown(value)}")
+        if LARGEST < value < math.inf:
+            raise ValueError(
+                f"{self.path(key)} must be an integer, at most 2**53; got {_shown(value)}"
+            )
         if not least <= value <= LARGEST or value != int(value):
             raise ValueError(f"{self.path(key)} must be {allowed}; got {_shown(value)}")
         return int(value)

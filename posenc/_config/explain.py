@@ -11,12 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posenc._angles import never_round, unseen_pairs
-from posenc._config.keys import LENGTHS, NONE, ORIGINAL
+from posenc._config.entries import Entries
+from posenc._config.families import ORIGINAL
+from posenc._config.keys import LENGTHS, NONE, SAME_LENGTHS
 from posenc.config import RotaryConfig
 from posenc.frequencies import frequencies
 
 SHOWN = 9  # how many pairs a table has, at most
 WIDTH = 88
+EXTENSIBLE = ("default", "linear", "yarn", "llama3")  # more positions need other settings at most
 
 
 def explained(config: RotaryConfig, length: int | None = None) -> dict[str, Any]:
@@ -52,6 +55,7 @@ def explained(config: RotaryConfig, length: int | None = None) -> dict[str, Any]
         "unseen": new,
         "wrong": beyond,
         "set": _remedy(config, asked, met) if beyond and asked and met else None,
+        "set_in": config._place.entries.place.rstrip(".") or None,
         "notes": list(config.notes),
         "pairs": pairs,
     }
@@ -134,22 +138,50 @@ def _remedy(config: RotaryConfig, asked: int, met: int) -> dict[str, Any] | None
     """Return the entries to change for more positions than met, or None if there are none.
 
     A model without a rule gets YaRN's, beside what its section says; one with a rule that has a
-    factor gets a larger one.
+    factor gets a larger one. All stand in `found["set_in"]`.
     """
-    entries, section, _ = config._place
-    factor = math.ceil(round(100 * config.factor * asked / met, 6)) / 100  # 2.2, not 2.21
-    found: dict[str, Any] = {next(iter(entries.given(LENGTHS)), LENGTHS[0]): asked}
-    if config.scheme in ("linear", "yarn", "llama3"):
-        return found | {"factor": factor}
-    place = section.place.removeprefix(entries.place).split(".")[:-1]
-    if config.scheme != "default" or not place:
+    entries, section, _, layers = config._place
+    key, *inner = section.place.removeprefix(entries.place).split(".")[:-1] or [""]
+    if config.scheme not in EXTENSIBLE or not key:
         return None
-    yarn = {key: value for key, value in section.mapping.items() if key != "type"}
-    yarn |= {"rope_type": "yarn", "rope_theta": config.base, "factor": factor, ORIGINAL: met}
-    key, *inner = place
+    found: dict[str, Any] = dict.fromkeys(_lengths(entries), asked)
+    rule = _extended(config, asked, met)
     if inner:
-        return found | {key: {**entries.mapping[key], inner[0]: yarn}}
-    return found | {key: yarn}
+        return found | {key: {**entries.mapping[key], inner[0]: rule}}
+    types = {name: one.entries for name, one in layers.items() if name and one}
+    if key == "rope_parameters" and {"full_attention", "sliding_attention"} <= {*types}:
+        # One rule for all would be read by none of these layers.
+        said = {name: dict(one.mapping) for name, one in types.items()}
+        return found | {key: {**said, str(config.layer_type): rule}}
+    return found | {key: rule}
+
+
+def _lengths(entries: Entries) -> list[str]:
+    """Return the keys that promise a length, which must agree."""
+    first, *_ = entries.given(LENGTHS) or LENGTHS
+    return [first, *entries.given(SAME_LENGTHS)] if first in SAME_LENGTHS else [first]
+
+
+def _extended(config: RotaryConfig, asked: int, met: int) -> dict[str, Any]:
+    """Return the section of a rule that brings no new angle in so many positions.
+
+    Its factor is the positions asked about, divided by those that pairs slowed in full have met, in
+    plain frequencies: in training, or since, where the rule with the factor it has leads further.
+    YaRN's factor is the quotient of the asked length and the trained one by definition.
+    """
+    section, trained = config._place.section.mapping, config.trained_length
+    reach = max(trained or 0, 0 if config.scheme == "yarn" else met / config.factor)
+    factor = math.ceil(round(100 * asked / reach, 6)) / 100  # 2.2, not 2.21
+    rule = dict(section)
+    if config.scheme == "default":
+        rule.pop("type", None)
+        rule |= {"rope_type": "yarn", "rope_theta": config.base}
+    rule["factor"] = factor
+    if config.scheme != "linear":
+        rule[ORIGINAL] = trained  # without it, some take the promised length for the trained
+    if LENGTHS[0] in rule:
+        rule[LENGTHS[0]] = asked
+    return rule
 
 
 # Words
@@ -241,6 +273,6 @@ def _settings(found: dict[str, Any]) -> list[str]:
             f'What helps: rope_type "{found["scheme"]}" {goes}. Feed it fewer tokens, or train it'
             " on more."
         )
-    where = ", where they stand, and leave the rest as it is" if "factor" in found["set"] else ""
+    where = f" inside {found['set_in']}" if found["set_in"] else ""
     lines = json.dumps(found["set"], indent=2).splitlines()[1:-1]
     return [*_wrapped(f"What to set{where}:"), *(f"  {line}" for line in lines)]

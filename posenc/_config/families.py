@@ -7,6 +7,8 @@ facts, as transformers 5.23 has them; tests/oracles/test_config.py asks it for e
 
 from __future__ import annotations
 
+from typing import Any
+
 # Which dimensions of the published weights form a pair.
 INTERLEAVED = [
     "codegen", "cohere", "cohere2", "cohere2_moe", "deepseek_v2", "ernie4_5", "ernie4_5_moe",
@@ -31,6 +33,11 @@ CHOOSING = [
     "axk1", "deepseek_v3", "deepseek_v32", "glm4_moe_lite", "mistral4", "youtu",
 ]  # fmt: skip
 
+# Those that rotate a vector of its own beside the rest of a head, as wide as `qk_rope_head_dim`.
+LATENTS = [
+    *CHOOSING, "deepseek_v2", "glm_moe_dsa", "longcat_flash", "minicpm3",
+]  # fmt: skip
+
 # Model types whose configurations hold the settings of the text model themselves.
 SAME = {
     "gemma3": "gemma3_text",
@@ -49,6 +56,7 @@ SAME = {
 
 BASE, LOCAL, SHARE = "rope_theta", "rope_local_base_freq", "partial_rotary_factor"
 WIDTH, WIDE = "head_dim", "global_head_dim"
+ORIGINAL = "original_max_position_embeddings"
 
 # Missing keys, where they do not mean a base of 10000 and a rotation of the whole head.
 DEFAULTS: dict[str, dict[str, float]] = {
@@ -110,18 +118,34 @@ DEFAULTS: dict[str, dict[str, float]] = {
     "vaultgemma": {WIDTH: 256},
 }
 
-# Missing rope_parameters, where they do not mean one rule for all layers.
-NESTED: dict[str | None, dict[str, dict[str, str | float]]] = {
+# Missing rope_parameters, where they do not mean plain frequencies in all layers.
+_LLAMA3 = {"rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+_MISTRAL = {
+    "rope_type": "yarn", "beta_fast": 32.0, "beta_slow": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0,
+    "llama_4_scaling_beta": 0.1,
+}  # fmt: skip
+PARAMETERS: dict[str | None, dict[str, Any]] = {
+    "apertus": _LLAMA3 | {"factor": 8.0, ORIGINAL: 8192, BASE: 12e6},
+    "cwm": _LLAMA3 | {"factor": 16.0, ORIGINAL: 8192, BASE: 1e6},
     "gemma4_text": {
         "full_attention": {"rope_type": "proportional", SHARE: 0.25, BASE: 1e6},
         "sliding_attention": {"rope_type": "default", BASE: 1e4},
     },
-}
+    "gpt_oss": {
+        "rope_type": "yarn", "factor": 32.0, ORIGINAL: 4096, "beta_fast": 32.0, "beta_slow": 1.0,
+        "truncate": False,
+    },
+    "ministral3": _MISTRAL | {"factor": 16.0, ORIGINAL: 16384, BASE: 1e6},
+    "mistral4": _MISTRAL | {"factor": 128.0, ORIGINAL: 8192, BASE: 1e4},
+}  # fmt: skip
 
 # Those whose layers rotate only where attention has a window: full attention goes without.
 WINDOWED = ("cohere2", "exaone4", "exaone_moe")
 # Those whose rule holds for full attention alone: layers with a window have plain frequencies.
 UNSCALED_WINDOWS = ("olmo3",)
+# Those whose layers with a window have a base of their own, and the rule of the others, if there is
+# one; and how many tokens such a window is wide, half of them on each side.
+SCALED_WINDOWS, WIDE_WINDOW = ("modernbert", "modernbert-decoder"), 128
 
 # Those whose layers all have a window if one is given.
 NARROW = ("mistral", "mixtral", "phi3", "starcoder2")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from posenc._arguments import _shown
 from posenc._config.entries import Entries, agreed
-from posenc._config.families import SHARE, WIDE, WIDTH
+from posenc._config.families import LATENTS, SHARE, WIDE, WIDTH
 from posenc._config.keys import HEADS, HIDDEN, LATENT, SHARES, WIDTHS, type_of
 from posenc._config.layers import Reading, Section
 
@@ -26,6 +27,11 @@ def head_of(reading: Reading, section: Section | None, layer_type: str | None) -
     latent = reading.entries.integer(LATENT[0])
     if latent is not None:
         return _latent(reading, section, latent)
+    if reading.kind in LATENTS:
+        raise ValueError(
+            f"{reading.entries.path(LATENT[0])} must be given with model type"
+            f" {_shown(reading.kind)}; got none"
+        )
     d = _width(reading, layer_type)
     share = _share(reading, section)
     count = reading.entries.integer("rotary_dim")

@@ -6,7 +6,7 @@ import re
 
 from posenc._arguments import _shown
 from posenc._config.entries import Entries, agreed, edits, nearest
-from posenc._config.families import BASE, LOCAL, SHARE, WIDE, WIDTH
+from posenc._config.families import BASE, LOCAL, ORIGINAL, SHARE, WIDE, WIDTH
 
 # Keys of the same meaning. Where several are given, they must agree.
 HIDDEN = ("hidden_size", "n_embd", "d_model")
@@ -25,14 +25,14 @@ SAME_LENGTHS = ("max_position_embeddings", "n_positions", "n_ctx")  # the others
 BASES = (BASE, "rotary_emb_base", "global_rope_theta")
 LOCALS = (LOCAL, "local_rope_theta")
 SHARES = (SHARE, "rotary_pct", "rope_pct", "rotary_emb_fraction")
-ORIGINAL = "original_max_position_embeddings"
 TEXTS = ("text_config", "llm_config", "language_config")
-WINDOW = "sliding_window"
+WINDOW, LOCAL_WINDOW = "sliding_window", "local_attention"
+ATTENTION = "attn_config"
 LATENT = ("qk_rope_head_dim", "qk_nope_head_dim", "qk_head_dim")
 
 # Of these, one is enough to tell that a model rotates.
 ROTARY = (*BASES, *LOCALS, *SHARES, "rotary_dim", "rope_scaling", "rope_parameters", LATENT[0])
-KINDS = ("layer_types", "no_rope_layers", WINDOW)
+KINDS = ("layer_types", "no_rope_layers", WINDOW, LOCAL_WINDOW)
 READ = {
     *HIDDEN, *HEADS, *WIDTHS, *LENGTHS, *ROTARY, *TEXTS, *LATENT, *KINDS, ORIGINAL, WIDE,
     "model_type", "rope_interleave", "rope_interleaved", "rotary_emb_interleaved", "alibi",

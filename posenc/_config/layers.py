@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from posenc._arguments import _shown
 from posenc._config.entries import Entries, agreed
-from posenc._config.families import ASKING, BASE, LOCAL, NESTED, UNSCALED_WINDOWS, WINDOWED
+from posenc._config.families import (
+    ASKING,
+    BASE,
+    LOCAL,
+    PARAMETERS,
+    SCALED_WINDOWS,
+    UNSCALED_WINDOWS,
+    WINDOWED,
+)
 from posenc._config.keys import LOCALS, ROTARY, TEXTS, refuse_strangers, type_of
 
 LINEAR = "linear_attention"  # layers of this type do not rotate
@@ -28,6 +36,25 @@ class Reading(NamedTuple):
     defaults: dict[str, float]
     known: bool  # whether the defaults of this model type are known
     notes: list[str]
+    completed: bool = False  # whether rope_parameters are those of the model type
+
+
+def completed(reading: Reading) -> Reading:
+    """Return a configuration with the rule that its model type has where none is given."""
+    entries, given = reading.entries, PARAMETERS.get(reading.kind)
+    scaled = entries.within("rope_scaling").mapping and not _by_type(given or {})
+    if given is None or entries.within("rope_parameters").mapping or scaled:
+        return reading
+    reading.notes.append(
+        "rope_parameters is not given. transformers takes a rule of its own for this model type."
+    )
+    entries = Entries({**entries.mapping, "rope_parameters": given}, entries.place)
+    return reading._replace(entries=entries, completed=True)
+
+
+def _by_type(parameters: Mapping[str, Any]) -> bool:
+    """Say whether there is one rule for each type of layers, rather than one for all."""
+    return any(isinstance(value, Mapping) for value in parameters.values())
 
 
 def text_of(entries: Entries, notes: list[str]) -> Entries:
@@ -36,6 +63,10 @@ def text_of(entries: Entries, notes: list[str]) -> Entries:
     if not parts:
         return entries
     refuse_strangers(entries)
+    if len(parts) > 1:
+        raise ValueError(
+            f"{parts[1]} must not stand beside {parts[0]}; got {_shown(entries.mapping[parts[1]])}"
+        )
     part = entries.within(parts[0])
     for key in entries.given(ROTARY):
         if key not in part:
@@ -74,17 +105,21 @@ def layers_of(reading: Reading) -> dict[str | None, Section | None]:
     """Return the settings by type of layers, None for layers that do not rotate."""
     entries, defaults = reading.entries, reading.defaults
     nested = entries.within("rope_parameters")
-    if any(isinstance(value, Mapping) for value in nested.mapping.values()):
+    if _by_type(nested.mapping):
         return _nested(reading, nested)
-    if reading.kind in NESTED and not nested.mapping:
-        return _nested(reading, Entries(NESTED[reading.kind], nested.place))
+    if nested.given(nested.mapping) and (LOCAL in defaults or reading.kind in UNSCALED_WINDOWS):
+        raise ValueError(
+            f"{entries.path('rope_parameters')} must have one rule for each type of layers with"
+            f" model type {_shown(reading.kind)}; got {_shown(dict(nested.mapping))}"
+        )
     main = Section(_merged(entries))
     local = agreed({key: entries.number(key, least=1, above=True) for key in LOCALS})
     if local is not None or LOCAL in defaults:
-        found = Entries({BASE: local or defaults[LOCAL]})
+        rule = main.entries if reading.kind in SCALED_WINDOWS else Entries({})
+        found = Entries({**rule.mapping, BASE: local or defaults[LOCAL]}, rule.place)
         return {"full_attention": main, "sliding_attention": Section(found, apart=True)}
     if reading.kind in UNSCALED_WINDOWS:
-        plain = Entries({BASE: main.entries.mapping.get(BASE)})
+        plain = Entries({key: main.entries.mapping[key] for key in main.entries.given([BASE])})
         return {"full_attention": main, "sliding_attention": Section(plain)}
     if reading.kind in WINDOWED and "sliding_window" in entries:
         return {"full_attention": None, "sliding_attention": main}

@@ -7,10 +7,25 @@ from typing import Any, NamedTuple
 
 from posenc._arguments import _shown
 from posenc._config.entries import Entries, agreed
-from posenc._config.families import NARROW, SAME, defaults_of, layout_of
+from posenc._config.families import (
+    NARROW,
+    SAME,
+    SCALED_WINDOWS,
+    WIDE_WINDOW,
+    defaults_of,
+    layout_of,
+)
 from posenc._config.head import Head, head_of
-from posenc._config.keys import NONE, WINDOW, refuse_strangers
-from posenc._config.layers import Reading, Section, chosen_layers, layers_of, refuse_others, text_of
+from posenc._config.keys import LOCAL_WINDOW, NONE, WINDOW, refuse_strangers
+from posenc._config.layers import (
+    Reading,
+    Section,
+    chosen_layers,
+    completed,
+    layers_of,
+    refuse_others,
+    text_of,
+)
 from posenc._config.rule import Rule, promised_length, rule_of
 
 
@@ -20,6 +35,7 @@ class Place(NamedTuple):
     entries: Entries  # the part about text
     section: Entries  # the part of it about these layers
     window: int | None  # how many positions back these layers attend, if not to all
+    layers: Mapping[str | None, Section | None]  # all types of layers
 
 
 class Found(NamedTuple):
@@ -46,6 +62,8 @@ def read(config: Mapping[str, Any], layer_type: str | None) -> Found:
     reading = Reading(entries, kind, defaults or {}, defaults is not None, notes)
     refuse_strangers(entries)
     refuse_others(reading)
+    reading = completed(reading)
+    entries = reading.entries
     if entries.flag("rotary_value", False):
         notes.append("Values are rotated too.")
     layers = layers_of(reading)
@@ -70,12 +88,17 @@ def read(config: Mapping[str, Any], layer_type: str | None) -> Found:
             entries,
             Entries({}) if section is None else section.entries,
             _window(reading, layer_type if chosen is None else chosen),
+            layers,
         ),
     )
 
 
 def _window(reading: Reading, layer_type: str | None) -> int | None:
     """Return how many positions these layers attend to at most, or None if to all."""
+    if layer_type == "sliding_attention" and reading.kind in SCALED_WINDOWS:
+        half = (reading.entries.integer(LOCAL_WINDOW) or WIDE_WINDOW) // 2
+        # The decoder counts the token itself, the encoder tokens on either side of it.
+        return max(half, 1) + (reading.kind == "modernbert")
     everywhere = reading.kind in NARROW and "layer_types" not in reading.entries
     if layer_type == "sliding_attention" or everywhere:
         return reading.entries.integer(WINDOW)
@@ -87,11 +110,10 @@ def _layout(reading: Reading, head: Head) -> str | None:
     entries = reading.entries
     if "rotary_emb_interleaved" in entries:
         return "interleaved" if entries.flag("rotary_emb_interleaved", False) else "half"
-    interleave = entries.flag("rope_interleave", True)
-    layout = layout_of(reading.kind, interleave)
-    if "rope_interleaved" in entries:
-        given = "interleaved" if entries.flag("rope_interleaved", False) else "half"
-        layout = agreed({entries.path("rope_interleaved"): given, "the layout": layout})
+    layout = layout_of(reading.kind, entries.flag("rope_interleave", True))
+    for key in entries.given(["rope_interleave", "rope_interleaved"]):
+        given = "interleaved" if entries.flag(key, False) else "half"
+        layout = agreed({entries.path(key): given, "the layout": layout})
     if layout is None and head.latent:
         reading.notes.append("The layout depends on the model type, which is not known here.")
     if reading.kind == "llama":
@@ -107,9 +129,11 @@ def _sections(section: Section | None, head: Head, notes: list[str]) -> tuple[in
     if section is None:
         return None
     if "mrope_section" not in section.entries:
-        if "mrope" in (section.entries.text("type"), section.entries.text("rope_type")):
+        kinds = (section.entries.text("type"), section.entries.text("rope_type"))
+        asking = 'type "mrope"' if "mrope" in kinds else "mrope_interleaved"
+        if "mrope" in kinds or "mrope_interleaved" in section.entries:
             path = section.entries.path("mrope_section")
-            raise ValueError(f'{path} must be given with type "mrope"; got none')
+            raise ValueError(f"{path} must be given with {asking}; got none")
         return None
     entries = section.entries
     path, given = entries.path("mrope_section"), entries.mapping["mrope_section"]

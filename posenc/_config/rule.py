@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from posenc._arguments import _shown
+from posenc._arguments import LARGEST, _shown
 from posenc._config.entries import Entries, agreed, refuse_unknown
-from posenc._config.families import ALPHA, BASE, SHARE, WIDTH
+from posenc._config.families import ALPHA, BASE, ORIGINAL, SHARE, WIDTH
 from posenc._config.head import Head
 from posenc._config.keys import (
+    ATTENTION,
     BASES,
     COMMON,
     LENGTHS,
     OF_YARN,
-    ORIGINAL,
     RULES,
     SAME_LENGTHS,
     type_of,
@@ -53,7 +53,12 @@ def rule_of(reading: Reading, section: Section, head: Head) -> Rule:
             f" {head.rotary_d}"
         )
     base, length = _base_of(reading, section), promised_length(reading.entries)
-    return READERS[scheme](reading, entries, head, Rule(scheme, base, 1.0, length, length))
+    rule = READERS[scheme](reading, entries, head, Rule(scheme, base, 1.0, length, length))
+    if rule.length is not None and rule.length > LARGEST:
+        raise ValueError(
+            f"{entries.path('factor')} must promise at most 2**53 positions; got {rule.factor:g}"
+        )
+    return rule
 
 
 def _base_of(reading: Reading, section: Section) -> float:
@@ -63,7 +68,9 @@ def _base_of(reading: Reading, section: Section) -> float:
     if not section.apart:
         outer = reading.entries
         bases |= {outer.path(key): outer.number(key, least=1, above=True) for key in BASES}
+        bases |= _base_of_attention(outer)
     base: float | None = agreed(bases)
+    given = [path for path, one in bases.items() if one is not None]
     if base is None and not reading.known:
         raise ValueError(
             f"{BASE} must be given, as the default of this model type is not known; got none"
@@ -73,12 +80,25 @@ def _base_of(reading: Reading, section: Section) -> float:
         reading.notes.append(
             f"{BASE} is not given. transformers takes {base:.15g} for this model type."
         )
-    elif entries.path(BASE) == f"rope_parameters.{BASE}" and BASE not in reading.entries:
+    elif given == [f"rope_parameters.{BASE}"] and not reading.completed:
         reading.notes.append(
             f"{BASE} is in rope_parameters. A program that looks for it outside takes its default,"
             " as DeepSpeed did (PR 8345)."
         )
+    elif given == [*_base_of_attention(reading.entries)]:
+        said = f"{BASE} is in {ATTENTION}. A program that looks for it outside takes its default"
+        if reading.known:
+            said += f", as transformers 5.23 does: {reading.defaults[BASE]:.15g}"
+        reading.notes.append(f"{said}.")
     return base
+
+
+def _base_of_attention(entries: Entries) -> dict[str, float | None]:
+    """Return the base in the settings of attention, by its name, as DBRX has it."""
+    if not isinstance(entries.mapping.get(ATTENTION), Mapping):
+        return {}
+    attention = entries.within(ATTENTION)
+    return {attention.path(BASE): attention.number(BASE, least=1, above=True)}
 
 
 def promised_length(entries: Entries) -> int | None:
@@ -105,11 +125,13 @@ def _factor(entries: Entries) -> float:
     return entries.required_number("factor", least=1)
 
 
-def _needed(reading: Reading, length: int | None, scheme: str) -> int:
+def _needed(reading: Reading, length: int | None, scheme: str, *, least: int = 1) -> int:
     """Return a length that the rule cannot do without."""
+    path = reading.entries.path(LENGTHS[0])
     if length is None:
-        path = reading.entries.path(LENGTHS[0])
         raise ValueError(f'{path} must be given with rope_type "{scheme}"; got none')
+    if length < least:
+        raise ValueError(f'{path} must be {least} or more with rope_type "{scheme}"; got {length}')
     return length
 
 
@@ -141,8 +163,16 @@ def _read_dynamic(reading: Reading, entries: Entries, head: Head, rule: Rule) ->
 
 def _read_ntk(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
     unread = entries.given(["factor", *sorted(OF_YARN)])
-    said = f" {', '.join(unread)} have no effect." if unread else ""
+    for key in unread:
+        entries.number(key, least=0)
+    verb = "has" if len(unread) == 1 else "have"
+    said = f" {', '.join(unread)} {verb} no effect." if unread else ""
     reading.notes.append(f"With alpha, the base is larger at every length.{said}")
+    if reading.kind not in ALPHA:
+        reading.notes.append(
+            "Whether alpha is read is open, as this model type is not known: transformers reads it"
+            " for HunYuan alone, vLLM for every model."
+        )
     return rule._replace(factor=entries.required_number("alpha", least=1))
 
 
@@ -240,14 +270,15 @@ def _yarn_factors(
             "All scores are scaled too, by the square of the temperature with mscale_all_dim."
             " Without it, positions after the first are wrong (onnxruntime/mobius, PR 548)."
         )
-    if "llama_4_scaling_beta" in entries:
+    entries.flag("finetuned", False)  # of no effect
+    if entries.number("llama_4_scaling_beta", least=0) is not None:
         notes.append("Queries are scaled by their position as well, beside the rotation.")
     return given, softmax
 
 
 def _read_longrope(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
     original = _original(reading, entries, rule.length) or rule.length
-    trained = _needed(reading, original, "longrope")
+    trained = _needed(reading, original, "longrope", least=2)
     factor = entries.number("factor", least=1)
     if factor is None:
         factor = _needed(reading, rule.length, "longrope") / trained

@@ -19,8 +19,9 @@ from posenc._config.families import (
     DEFAULTS,
     HALF,
     INTERLEAVED,
+    LATENTS,
     LOCAL,
-    NESTED,
+    PARAMETERS,
     SHARE,
     WIDE,
     WIDTH,
@@ -218,6 +219,46 @@ def test_a_ramp_of_no_width_is_a_step_where_that_of_transformers_may_rise() -> N
     np.testing.assert_allclose(ours[1:], plain[1:] / 8, rtol=1e-15)
 
 
+@pytest.mark.parametrize("kind", ["gemma3_text", "gemma3n_text", "olmo3"])
+def test_a_rule_for_all_layers_is_refused_where_transformers_drops_it(kind: str) -> None:
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    linear = {"rope_type": "linear", "factor": 8.0, "rope_theta": 12345.0}
+    dropped = CONFIG_MAPPING[kind](rope_parameters=dict(linear)).rope_parameters
+    plain = CONFIG_MAPPING[kind]().rope_parameters
+    for name in ("full_attention", "sliding_attention"):
+        assert dropped[name] == plain[name]
+    with pytest.raises(ValueError, match="rope_parameters must have one rule for each type"):
+        read_config({"model_type": kind, "head_dim": 64, "rope_parameters": linear})
+
+
+def test_the_base_of_dbrx_is_read_where_transformers_takes_its_default() -> None:
+    from transformers import DbrxConfig
+
+    attention = {"attn_config": {"rope_theta": 5e5, "kv_n_heads": 8}}
+    assert DbrxConfig(**attention).rope_parameters["rope_theta"] == 10000
+    found = read_config({"model_type": "dbrx", "d_model": 6144, "n_heads": 48, **attention})
+    assert found.base == 5e5
+    assert "as transformers 5.23 does: 10000." in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("layer_type", ["full_attention", "sliding_attention"])
+@pytest.mark.parametrize("kind", ["modernbert", "modernbert-decoder"])
+def test_a_rule_holds_for_all_layers_of_a_modernbert(kind: str, layer_type: str) -> None:
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    config = {"model_type": kind, "hidden_size": 768, "num_attention_heads": 12}
+    config |= {"rope_scaling": {"rope_type": "linear", "factor": 8.0}, "local_attention": 100}
+    made = CONFIG_MAPPING[kind](**config)
+    ours = read_config(config, layer_type=layer_type)
+    section = made.rope_parameters[layer_type]
+    assert (ours.scheme, ours.base) == (section["rope_type"], section["rope_theta"])
+    assert ours.factor == section["factor"]
+    ahead = kind == "modernbert"  # its window reaches as far ahead as back, the token in the middle
+    window = made.sliding_window + ahead if layer_type == "sliding_attention" else None
+    assert ours._place.window == window
+
+
 def test_dynamic_ntk_remembers_nothing_where_a_model_of_transformers_does() -> None:
     import torch
     from transformers import LlamaConfig
@@ -316,6 +357,7 @@ def test_defaults_are_those_of_the_model_type(kind: str) -> None:
         assert ours[BASE] == base
     width = inspect.getattr_static(made, "head_dim", None)
     latent = hasattr(made, "qk_rope_head_dim")
+    assert latent == (kind in LATENTS)
     assert ours.get(WIDTH) == (width if isinstance(width, int) and not latent else None)
     assert (WIDE in ours) == ('"global_head_dim"' in inspect.getsource(made))
     if WIDE in ours:
@@ -327,17 +369,16 @@ def test_the_default_share_is_that_of_the_model_type(kind: str) -> None:
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     ours = (defaults_of(kind) or {})[SHARE]
-    if kind in NESTED:
-        assert NESTED[kind] == CONFIG_MAPPING[kind]().rope_parameters
-        return
-    nested = LOCAL in DEFAULTS.get(kind, {})
+    nested = LOCAL in DEFAULTS.get(kind, {}) or kind == "gemma4_text"
     made = CONFIG_MAPPING[kind](**({} if nested else {"rope_parameters": {"rope_type": "default"}}))
     found = getattr(made, "rope_parameters", None) or {}
+    if "qk_rope_head_dim" in made.to_dict():  # a vector of its own, beside the rest of the head
+        share = found.get("partial_rotary_factor", 1.0)
+        assert (share * made.head_dim, ours) == (made.qk_rope_head_dim, 1.0)
+        return
     sections = found.values() if nested else [found]
-    shares = {one.get("partial_rotary_factor", 1.0) for one in sections}
-    if kind == "mistral4":  # derived from its latent widths there; here the width is given
-        shares = {1.0}
-    assert shares == {ours}
+    plain = [one for one in sections if one.get("rope_type") != "proportional"]
+    assert {one.get("partial_rotary_factor", 1.0) for one in plain} == {ours}
 
 
 # Where the default configuration has no head_dim, and hidden_size is no multiple of the heads.
@@ -365,6 +406,27 @@ def test_the_default_configuration_of_a_model_type_is_read_in_full(kind: str) ->
 
 
 @pytest.mark.parametrize("kind", FAMILIES)
+def test_without_rope_parameters_the_default_rule_of_a_model_type_is_read(kind: str) -> None:
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    whole = CONFIG_MAPPING[kind]().to_dict() | {"position_embedding_type": "rope"}
+    whole |= {"head_dim": 128} if kind in UNEVEN else {}
+    bare = {key: value for key, value in whole.items() if key != "rope_parameters"}
+    for layer_type in read_config(whole).layer_types or (None,):
+        asked, found = (read_config(one, layer_type=layer_type) for one in (whole, bare))
+        assert (found.scheme, found.base, found.rotary_d) == (
+            asked.scheme,
+            asked.base,
+            asked.rotary_d,
+        )
+        assert (found.settings, found.trained_length) == (asked.settings, asked.trained_length)
+        assert (found.factor, found.attention_factor) == (asked.factor, asked.attention_factor)
+        assert found.softmax_factor == asked.softmax_factor
+        noted = "rope_parameters is not given" in " ".join(found.notes)
+        assert noted == (kind in PARAMETERS)
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
 def test_the_layout_is_that_of_the_models_code(kind: str) -> None:
     """By what its code does to the numbers 1 to 8, or by its complex products."""
     import torch
@@ -385,7 +447,8 @@ def test_the_layout_is_that_of_the_models_code(kind: str) -> None:
     if kind == "gpt_oss":
         layouts = {"half"} if "torch.chunk(x, 2, dim=-1)" in source else set()
     config = {"model_type": kind, "head_dim": 80, "position_embedding_type": "rope"}
-    if kind in CHOOSING:
+    if kind in LATENTS:
         config = {"model_type": kind, "qk_rope_head_dim": 64}
+    if kind in CHOOSING:
         assert read_config(config | {"rope_interleave": False}).layout == "half"
     assert layouts == {read_config(config).layout}

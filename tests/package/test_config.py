@@ -37,6 +37,7 @@ PLAIN: Config = {
     "max_position_embeddings": 4096,
     "rope_theta": 10000.0,
 }
+ORIGINAL = "original_max_position_embeddings"
 LONG: Config = {"max_position_embeddings": 131072}
 YARN: Config = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 4096}
 LLAMA3: Config = {
@@ -217,6 +218,13 @@ def test_a_fixed_alpha_is_a_larger_base_at_every_length() -> None:
     assert "no effect" not in said(read_config(scaled({"type": "dynamic", "alpha": 2})))
 
 
+def test_alpha_of_an_unknown_model_type_is_noted() -> None:
+    scaling = {"type": "dynamic", "alpha": 1000.0}
+    for kind, noted in ((None, True), ("of tomorrow", True), ("hunyuan_v1_dense", False)):
+        found = read_config(scaled(scaling, model_type=kind, head_dim=64))
+        assert ("Whether alpha is read is open" in said(found)) == noted
+
+
 # Lengths
 
 
@@ -350,13 +358,12 @@ def test_each_type_of_layers_has_its_own_base(config: Config) -> None:
     np.testing.assert_array_equal(same.frequencies(), far.frequencies())
 
 
-@pytest.mark.parametrize("key", ["rope_scaling", "rope_parameters"])
-def test_a_rule_may_hold_for_full_attention_alone(key: str) -> None:
-    config = PLAIN | {"model_type": "olmo3", key: YARN}
+def test_a_rule_may_hold_for_full_attention_alone() -> None:
+    config = PLAIN | {"model_type": "olmo3", "rope_scaling": YARN}
     near = read_config(config, layer_type="sliding_attention")
     assert (read_config(config).scheme, near.scheme, near.base) == ("yarn", "default", 1e4)
     inside = PLAIN | {"model_type": "olmo3", "rope_theta": None}
-    inside["rope_parameters"] = YARN | {"rope_theta": 5e5}
+    inside["rope_scaling"] = YARN | {"rope_theta": 5e5}
     assert read_config(inside, layer_type="sliding_attention").base == 5e5
 
 
@@ -476,6 +483,44 @@ def test_a_base_in_rope_parameters_is_noted_if_it_is_there_alone() -> None:
     assert "takes its default" not in said(read_config(inside | {"rope_theta": 1e6}))
 
 
+def test_a_base_in_the_settings_of_attention_is_read_and_noted() -> None:
+    """As in DBRX."""
+    config = {"d_model": 6144, "n_heads": 48, "max_seq_len": 32768, "model_type": "dbrx"}
+    found = read_config(config | {"attn_config": {"rope_theta": 5e5, "clip_qkv": 8}})
+    assert (found.base, found.d, found.length) == (5e5, 128, 32768)
+    assert "outside takes its default, as transformers 5.23 does: 10000." in said(found)
+    both = config | {"attn_config": {"rope_theta": 5e5}, "rope_theta": 5e5}
+    assert "outside" not in said(read_config(both))
+    assert read_config(PLAIN | {"attn_config": "flash"}).base == 10000
+
+
+def test_the_place_of_a_base_is_noted_only_if_it_is_there() -> None:
+    found = read_config({"head_dim": 64, "rotary_emb_base": 1e6})
+    assert (found.base, found.notes) == (1e6, ())
+
+
+@pytest.mark.parametrize(("kind", "window"), [("modernbert", 65), ("modernbert-decoder", 64)])
+def test_a_rule_of_modernbert_holds_for_layers_with_a_window_too(kind: str, window: int) -> None:
+    config = PLAIN | {"model_type": kind, "rope_theta": None, "rope_scaling": YARN}
+    near = read_config(config, layer_type="sliding_attention")
+    assert (read_config(config).base, near.base) == (160000, 10000)
+    assert (near.scheme, near.trained_length, near._place.window) == ("yarn", 4096, window)
+    wide = read_config(config | {"local_attention": 256}, layer_type="sliding_attention")
+    assert wide._place.window == window + 64
+
+
+def test_a_missing_rule_is_that_of_the_model_type_and_noted() -> None:
+    config: Config = {"model_type": "gpt_oss", "hidden_size": 2880, "num_attention_heads": 64}
+    found = read_config(config)
+    assert (found.scheme, found.factor, found.trained_length) == ("yarn", 32, 4096)
+    assert found.settings["truncate"] is False
+    assert "rope_parameters is not given. transformers takes a rule of its own" in said(found)
+    given = read_config(config | {"rope_scaling": {"type": "linear", "factor": 2.0}})
+    assert (given.scheme, "rope_parameters" in said(given)) == ("linear", False)
+    assert read_config(config | {"rope_parameters": {"rope_theta": 1e6}}).scheme == "default"
+    assert "takes its default" not in said(read_config({"model_type": "apertus", "head_dim": 64}))
+
+
 def test_the_part_about_text_is_read() -> None:
     config = {"model_type": "a", "text_config": PLAIN | {"rope_theta": 5e5}, "vision_config": {}}
     found = read_config(config)
@@ -575,7 +620,26 @@ BAD: list[tuple[Config, str]] = [
         scaled({"type": "dynamic", "alpha": 1000.0}, model_type="llama"),
         "rope_scaling.alpha must be in a configuration of HunYuan, which alone reads it; got",
     ),
+    (scaled({"type": "linear", "factor": 1e200}), "factor must be a number, at most 1e100; got 1e"),
+    (scaled(YARN | {"mscale": 1e200}), "rope_scaling.mscale must be a number, at most 1e100; got"),
+    (
+        scaled(YARN | {"factor": 1e20}),
+        "rope_scaling.factor must promise at most 2**53 positions; got 1e+20",
+    ),
+    (scaled(YARN | {"llama_4_scaling_beta": "0.1"}), "beta must be a number, 0 or more; got '0.1'"),
+    (
+        scaled(YARN | {"finetuned": "yes"}),
+        "rope_scaling.finetuned must be true or false; got 'yes'",
+    ),
+    (
+        scaled({"type": "dynamic", "alpha": 2.0, "factor": "1"}),
+        "rope_scaling.factor must be a number, 0 or more; got '1' (str)",
+    ),
     # Lists
+    (
+        scaled({"mrope_interleaved": True}),
+        "rope_scaling.mrope_section must be given with mrope_interleaved; got none",
+    ),
     (scaled({"type": "mrope"}), 'rope_scaling.mrope_section must be given with type "mrope"; got'),
     (scaled(LONGROPE | {"short_factor": [1.0] * 31}), "a list of 32 numbers, one a pair; got 31"),
     (scaled(LONGROPE | {"long_factor": 2.0}), "rope_scaling.long_factor must be a list of 32"),
@@ -608,7 +672,24 @@ BAD: list[tuple[Config, str]] = [
     ),
     (PLAIN | {"n_positions": 2048}, "max_position_embeddings and n_positions must agree; got 4096"),
     (PLAIN | {"n_ctx": 99}, "max_position_embeddings and n_ctx must agree; got 4096 (int) and 99"),
+    (PLAIN | {"max_position_embeddings": 10**20}, "embeddings must be an integer, at most 2**53"),
+    (
+        {
+            **scaled(LONGROPE),
+            "max_position_embeddings": 1,
+            "rope_scaling": {**LONGROPE, ORIGINAL: None},
+        },
+        'max_position_embeddings must be 2 or more with rope_type "longrope"; got 1',
+    ),
     # Bases
+    (
+        PLAIN | {"attn_config": {"rope_theta": 5e5}},
+        "rope_theta and attn_config.rope_theta must agree; got 10000.0 (float) and 500000.0",
+    ),
+    (
+        {"model_type": "apertus", "head_dim": 128, "rope_theta": 1e4},
+        "rope_parameters.rope_theta and rope_theta must agree; got 12000000.0 (float) and 10000.0",
+    ),
     (PLAIN | {"rope_theta": "10000"}, "rope_theta must be a number above 1; got '10000' (str)"),
     (PLAIN | {"rope_theta": 1}, "rope_theta must be a number above 1; got 1 (int)"),
     (
@@ -650,7 +731,15 @@ BAD: list[tuple[Config, str]] = [
     (LATENT | {"qk_head_dim": 100}, "qk_rope_head_dim + qk_nope_head_dim and qk_head_dim must"),
     (LATENT | {"head_dim": 80}, "qk_rope_head_dim and head_dim must agree; got 64 and 80"),
     (LATENT | {"partial_rotary_factor": 0.5}, "qk_rope_head_dim and partial_rotary_factor must"),
+    (
+        {"model_type": "deepseek_v3", "hidden_size": 7168, "num_attention_heads": 128},
+        "qk_rope_head_dim must be given with model type 'deepseek_v3' (str); got none",
+    ),
     # Layouts
+    (
+        PLAIN | {"model_type": "llama", "rope_interleave": True},
+        "rope_interleave and the layout must agree; got 'interleaved' (str) and 'half' (str)",
+    ),
     (
         PLAIN | {"model_type": "llama", "rope_interleaved": True},
         "rope_interleaved and the layout must agree; got 'interleaved' (str) and 'half' (str)",
@@ -683,6 +772,10 @@ BAD: list[tuple[Config, str]] = [
         NESTED | {"layer_types": ["full_attention"]},
         "rope_parameters.sliding_attention must be about a type in layer_types; got",
     ),
+    (
+        {"model_type": "gemma3_text", "rope_parameters": {"rope_type": "linear", "factor": 8.0}},
+        "rope_parameters must have one rule for each type of layers with model type 'gemma3_text'",
+    ),
     (PLAIN | {"rope_scaling": 4}, "rope_scaling must be an object or null; got 4 (int)"),
     (PLAIN | {"rope_scaling": "yarn"}, "rope_scaling must be an object or null; got 'yarn'"),
     # Other schemes, other parts
@@ -700,6 +793,7 @@ BAD: list[tuple[Config, str]] = [
         {"text_config": {"head_dim": 8, "rope_theta": 1e5}, "rope_theta": 1e4},
         "rope_theta and text_config.rope_theta must agree; got 10000.0",
     ),
+    ({"text_config": PLAIN, "llm_config": {}}, "llm_config must not stand beside text_config; got"),
     ({"text_config": 3}, "text_config must be an object or null; got 3 (int)"),
     (PLAIN | {"model_type": 3}, "model_type must be a string; got 3 (int)"),
 ]

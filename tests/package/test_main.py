@@ -342,36 +342,71 @@ def test_pairs_are_those_that_the_angles_tell(configured: Configured) -> None:
     assert (found["never_round"], found["unseen"], found["wrong"]) == (29, 29, True)
 
 
+LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+
+
 @pytest.mark.parametrize(
-    ("scaling", "promised"),
+    ("scaling", "promised", "factor"),
     [
-        ({"rope_type": "linear", "factor": 2.0}, 8192),
-        ({"rope_type": "yarn", "factor": 2.0, "original_max_position_embeddings": 8192}, 16384),
-        (
-            {
-                "rope_type": "llama3",
-                "factor": 8.0,
-                "low_freq_factor": 1.0,
-                "high_freq_factor": 4.0,
-                "original_max_position_embeddings": 2048,
-            },
-            8192,
-        ),
+        ({"type": "linear", "factor": 2.0}, 8192, 6.0),
+        ({"type": "linear", "factor": 1.0}, 8192, 3.0),
+        ({"rope_type": "yarn", "factor": 2.0, "original_max_position_embeddings": 8192}, 8192, 6.0),
+        ({"type": "yarn", "factor": 2.0}, 8192, 6.0),
+        (LLAMA3 | {"original_max_position_embeddings": 8192}, 131072, 24.0),  # since: 16384
+        (LLAMA3 | {"original_max_position_embeddings": 2048}, 8192, 12.0),  # in training: 2048
     ],
 )
-def test_a_rule_with_a_factor_is_told_a_larger_one(
-    configured: Configured, scaling: dict[str, Any], promised: int
+def test_a_rule_with_a_factor_is_told_the_smallest_that_brings_no_new_angle(
+    configured: Configured, scaling: dict[str, Any], promised: int, factor: float
 ) -> None:
-    config = PLAIN | {"rope_scaling": scaling}
-    assert printed_numbers(configured, config)["asked_length"] == promised
-    status, said, _ = configured(config, "--length", str(3 * promised))
-    larger = 3 * scaling["factor"]
-    assert status == 1
-    assert "leave the rest as it is" in said
-    assert f'"factor": {larger}' in said
-    scaling = scaling | {"factor": larger}
-    longer = {"max_position_embeddings": 3 * promised, "rope_scaling": scaling}
-    assert configured(config | longer, "--length", str(3 * promised))[0] == 0
+    config = PLAIN | {"rope_scaling": scaling, "max_position_embeddings": promised}
+    before = read_config(config)
+    promised = before.length or 0
+    found = printed_numbers(configured, config, "--length", str(3 * promised))
+    assert found["set"]["rope_scaling"].items() >= (scaling | {"factor": factor}).items()
+    after = read_config(config | found["set"])
+    assert (after.scheme, after.settings) == (before.scheme, before.settings)
+    assert after.trained_length == before.trained_length or after.scheme == "linear"
+    plain = frequencies(128, base=5e5) * (before.trained_length or 0)
+    met = np.maximum(plain, before.frequencies() * promised)
+    angles = after.frequencies() * 3 * promised
+    assert ((angles <= met * (1 + 1e-12)) | (met >= 2 * np.pi)).all()
+    assert configured(config | found["set"], "--length", str(3 * promised))[0] == 0
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"n_positions": 8192, "n_ctx": 8192},
+        {"max_sequence_length": 8192, "n_ctx": 4096},
+        {"rope_scaling": {"type": "yarn", "factor": 2, "max_position_embeddings": 8192}},
+        {"rope_local_base_freq": 1e4, "sliding_window": 512},
+        {"model_type": "olmo3", "sliding_window": 512},
+    ],
+)
+def test_what_to_set_contradicts_nothing(configured: Configured, config: dict[str, Any]) -> None:
+    config = PLAIN | config
+    if "n_ctx" in config:
+        del config["max_position_embeddings"]
+    _, said, _ = configured(config, "--json", "--length", "40960")
+    (settings,) = (one["set"] for one in json.loads(said)["layers"] if one["set"])
+    assert configured(config | settings, "--length", "40960")[0] == 0
+
+
+def test_what_to_set_belongs_inside_the_part_about_text(configured: Configured) -> None:
+    _, said, _ = configured({"text_config": PLAIN}, "--length", "16384")
+    settings = said.split("What to set inside text_config:\n")[1].split("\n\n")[0]
+    longer = {"text_config": PLAIN | json.loads(f"{{{settings}}}")}
+    assert configured(longer, "--length", "16384")[0] == 0
+
+
+def test_layers_of_a_default_configuration_keep_their_other_rule(configured: Configured) -> None:
+    config = {"model_type": "gemma4_text", "max_position_embeddings": 8192}
+    _, said, _ = configured(config, "--json", "--length", "16384")
+    far, near = json.loads(said)["layers"]
+    assert far["set"] is None
+    assert near["set"]["rope_parameters"]["full_attention"]["rope_type"] == "proportional"
+    assert near["set"]["rope_parameters"]["sliding_attention"]["factor"] == 2
 
 
 def test_a_rule_that_goes_no_further_says_so(configured: Configured) -> None:
@@ -512,7 +547,7 @@ def test_layers_with_a_window_meet_no_keys_beyond_it(configured: Configured) -> 
     config = PLAIN | {"rope_local_base_freq": 1e4, "sliding_window": 512}
     status, said, _ = configured(config, "--length", "100000")
     assert (status, "100,000 asked about, a window of 512" in said) == (1, True)
-    _, far = said.split("sliding_attention")
+    *_, far = said.split("sliding_attention")
     assert "within 512 positions. In 100,000, none meets an angle that is new." in " ".join(
         far.split()
     )

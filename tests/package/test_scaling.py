@@ -242,8 +242,16 @@ def test_ntk_refuses_a_single_pair() -> None:
 
 
 def test_a_base_that_grows_too_large_is_refused() -> None:
-    with pytest.raises(ValueError, match="base must be"):
+    """The base that was given is not at fault."""
+    says = "factor must make a base of at most 1e300, other than 1; got 1e+90, which makes inf"
+    with pytest.raises(ValueError, match=re.escape(says)):
         ntk_frequencies(4, 1e90, base=1e250)
+    says = "length and factor must make a base of at most 1e300, other than 1; got 1000 and 1e+100"
+    with pytest.raises(ValueError, match=re.escape(says)):
+        dynamic_frequencies(4, 1000, factor=1e100, trained_length=1, base=1e200)
+    with pytest.raises(ValueError, match=r"factor must .* got 4.0, which makes 1$"):
+        ntk_frequencies(4, 4, base=1 / 16)
+    assert dynamic_frequencies(128, 2**53, factor=1e100, trained_length=1)[-1] > 0
 
 
 # Untruncated ramps
