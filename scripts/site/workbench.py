@@ -28,7 +28,11 @@ MODULES = {
     "layers": {"LINEAR": layers.LINEAR},
     "head": {"WIDEST": head.WIDEST},
     "entries": {"LIMIT": entries.LIMIT, "LARGEST": _arguments.LARGEST},
-    "explain": {"SHOWN": explain.SHOWN, "WIDTH": explain.WIDTH},
+    "explain": {
+        "SHOWN": explain.SHOWN,
+        "WIDTH": explain.WIDTH,
+        "EXTENSIBLE": explain.EXTENSIBLE,
+    },
     "scaling": {"FAST": scaling.FAST, "SLOW": scaling.SLOW},
 }
 NUMBERS = re.compile(r"\[\s+(-?[\d.][^\[\]{}]*?)\s+\]")
@@ -56,7 +60,7 @@ def tables() -> str:
 
 def constants(names: dict[str, Any]) -> dict[str, Any]:
     """Return the constants among the names of a module."""
-    return {name: value for name, value in names.items() if name.isupper()}
+    return {name: value for name, value in names.items() if name.isupper() and name[0] != "_"}
 
 
 def literal_of(names: dict[str, Any]) -> str:
@@ -65,11 +69,11 @@ def literal_of(names: dict[str, Any]) -> str:
 
 
 def literal(value: Any) -> str:
-    """Return a value as JavaScript: a dict as a Map, a set as a Set, a tuple as an Array.
+    """Return a value as JavaScript: a dict as a Map, a set as a Set, an int as a BigInt.
 
     Examples:
-        >>> literal({"a": ("b", 1.5)})
-        'new Map([["a", ["b", 1.5]]])'
+        >>> literal({"a": ("b", 1, 1.0)})
+        'new Map([["a", ["b", 1n, 1.0]]])'
     """
     if isinstance(value, dict):
         return f"new Map([{', '.join(f'[{literal(k)}, {literal(v)}]' for k, v in value.items())}])"
@@ -77,7 +81,7 @@ def literal(value: Any) -> str:
         return f"new Set([{', '.join(map(literal, sorted(value)))}])"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(literal, value))}]"
-    return json.dumps(value)
+    return f"{value}n" if type(value) is int else json.dumps(value)
 
 
 def models() -> str:

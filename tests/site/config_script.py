@@ -24,8 +24,8 @@ ANSWER = """
     const load = (name) => import(`{folder}/${{name}}`);
     const {{ answered, json, printout }} = await load("command.js");
     const {{ beside }} = await load("beside.js");
-    const plain = (key, value) =>
-        value instanceof Map || value instanceof Set ? [...value] : value;
+    const plain = (key, value) => typeof value === "bigint" ? `${{value}}n`
+        : value instanceof Map || value instanceof Set ? [...value] : value;
     const tasks = {{
         async answer(text, length) {{
             const found = answered(text, length === null ? null : BigInt(length));

@@ -8,7 +8,7 @@ import { schemeOf, titleOf, verdictOf } from "./config/explain.js";
 import { MODELS } from "./config/models.js";
 import { draw } from "./config/picture.js";
 import { Refusal, general, inOneLine } from "./config/python.js";
-import { keys } from "./config/tables.js";
+import { families, keys } from "./config/tables.js";
 import { list } from "./positions.js";
 
 const FIRST = { model: "olmo-2", times: 2n }; // what is shown at first, and at which length
@@ -136,7 +136,7 @@ const stopOf = (length) =>
 function trainedPaths({ place, scheme, trainedLength }, places) {
   const { entries, section } = place;
   const given = (paths) => [...new Set(paths)].filter((path) => places.has(path));
-  const original = given([entries, section].map((one) => one.path(keys.ORIGINAL)));
+  const original = given([entries, section].map((one) => one.path(families.ORIGINAL)));
   if (original.length || trainedLength === null) return original;
   const [first] = entries.given(keys.LENGTHS);
   const same = keys.SAME_LENGTHS.includes(first) ? keys.SAME_LENGTHS : [first];

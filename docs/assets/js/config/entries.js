@@ -67,7 +67,8 @@ export class Entries {
   number(key, { least, above = false }) {
     const value = this.mapping.get(key);
     if (isMissing(value)) return null;
-    const allowed = above ? `a number above ${general(least)}` : `a number, ${general(least)} or more`;
+    let allowed = above ? `a number above ${general(least)}` : `a number, ${general(least)} or more`;
+    if (isNumber(value) && value > LIMIT && value < Infinity) allowed = "a number, at most 1e100";
     const isInside = least <= value && value <= LIMIT && !(above && value == least);
     if (!isNumber(value) || !isInside) {
       throw new Refusal(`${this.path(key)} must be ${allowed}; got ${shown(value)}`);
@@ -79,11 +80,11 @@ export class Entries {
   integer(key, { least = 1 } = {}) {
     const value = this.mapping.get(key);
     if (isMissing(value)) return null;
+    const isLarge = isNumber(value) && value > LARGEST && value < Infinity;
+    const allowed = `an integer, ${isLarge ? "at most 2**53" : `${least} or more`}`;
     const isInside = isNumber(value) && least <= value && value <= LARGEST;
     if (!isInside || !Number.isInteger(Number(value))) {
-      throw new Refusal(
-        `${this.path(key)} must be an integer, ${least} or more; got ${shown(value)}`,
-      );
+      throw new Refusal(`${this.path(key)} must be ${allowed}; got ${shown(value)}`);
     }
     return BigInt(value);
   }

@@ -5,11 +5,13 @@ import { neverRound, unseenPairs } from "./angles.js";
 import { frequenciesOf } from "./config.js";
 import { dumps, general, grouped, rounded } from "./python.js";
 import { frequencies } from "./scaling.js";
-import { explain, keys } from "./tables.js";
+import { explain, families, keys } from "./tables.js";
 import { wrap } from "./wrap.js";
 
-const { LENGTHS, NONE, ORIGINAL } = keys;
-const { SHOWN, WIDTH } = explain;
+const { LENGTHS, NONE, SAME_LENGTHS } = keys;
+const { ORIGINAL } = families;
+const { EXTENSIBLE } = explain;
+const [SHOWN, WIDTH] = [explain.SHOWN, explain.WIDTH].map(Number);
 
 const least = (a, b) => (b === null || a < b ? a : b);
 
@@ -42,6 +44,7 @@ export function explained(config, length = null) {
     unseen: count("unseen"),
     wrong,
     set: wrong ? remedy(config, asked, met) : null,
+    set_in: config.place.entries.place.replace(/\.+$/, "") || null,
     notes: config.notes,
     pairs,
   };
@@ -98,21 +101,50 @@ function unseenOf(config, plain, asked) {
 /** The entries to change for more positions than met, or null if there are none. A model without a
     rule gets YaRN's, beside what its section says; one with a rule that has a factor a larger. */
 function remedy(config, asked, met) {
-  const { entries, section } = config.place;
-  const ratio = (100 * config.factor * Number(asked)) / Number(met);
-  const factor = Math.ceil(Number(ratio.toFixed(6))) / 100; // 2.2, not 2.21
-  const found = new Map([[entries.given(LENGTHS)[0] ?? LENGTHS[0], asked]]);
-  if (["linear", "yarn", "llama3"].includes(config.scheme)) return found.set("factor", factor);
+  const { entries, section, layers } = config.place;
   const inside = section.place.startsWith(entries.place)
     ? section.place.slice(entries.place.length)
     : section.place;
   const [key, inner] = inside.split(".").slice(0, -1);
-  if (config.scheme !== "default" || key === undefined) return null;
-  const yarn = new Map([...section.mapping].filter(([name]) => name !== "type"));
-  yarn.set("rope_type", "yarn").set("rope_theta", config.base).set("factor", factor);
-  yarn.set(ORIGINAL, met);
-  if (inner === undefined) return found.set(key, yarn);
-  return found.set(key, new Map([...entries.mapping.get(key), [inner, yarn]]));
+  if (!EXTENSIBLE.includes(config.scheme) || !key) return null;
+  const found = new Map(lengthsOf(entries).map((name) => [name, asked]));
+  const rule = extended(config, asked, met);
+  if (inner !== undefined) {
+    return found.set(key, new Map([...entries.mapping.get(key), [inner, rule]]));
+  }
+  const types = [...layers].filter(([name, one]) => name && one);
+  const isBoth = ["full_attention", "sliding_attention"].every((name) =>
+    types.some(([own]) => own === name),
+  );
+  if (key === "rope_parameters" && isBoth) {
+    // One rule for all would be read by none of these layers.
+    const said = types.map(([name, one]) => [name, one.entries.mapping]);
+    return found.set(key, new Map([...said, [config.layerType, rule]]));
+  }
+  return found.set(key, rule);
+}
+
+/** The keys that promise a length, which must agree. */
+function lengthsOf(entries) {
+  const first = entries.given(LENGTHS)[0] ?? LENGTHS[0];
+  return SAME_LENGTHS.includes(first) ? [first, ...entries.given(SAME_LENGTHS)] : [first];
+}
+
+/** The section of a rule that brings no new angle in so many positions. Its factor is the positions
+    asked about, divided by those that pairs slowed in full have met, in plain frequencies. */
+function extended({ place, scheme, base, factor, trainedLength }, asked, met) {
+  const since = scheme === "yarn" ? 0 : Number(met) / factor;
+  const reach = Math.max(Number(trainedLength ?? 0n), since);
+  const rule = new Map(place.section.mapping);
+  if (scheme === "default") {
+    rule.delete("type");
+    rule.set("rope_type", "yarn").set("rope_theta", base);
+  }
+  const larger = Number((Number(100n * asked) / reach).toFixed(6));
+  rule.set("factor", Math.ceil(larger) / 100); // 2.2, not 2.21
+  if (scheme !== "linear") rule.set(ORIGINAL, trainedLength); // some would take the promised length
+  if (rule.has(LENGTHS[0])) rule.set(LENGTHS[0], asked);
+  return rule;
 }
 
 // Words
@@ -209,13 +241,13 @@ export function verdictOf(found) {
 }
 
 /** What to set: a sentence, and the lines of JSON to copy, none if nothing helps. */
-export function remedyOf({ scheme, set }) {
+export function remedyOf({ scheme, set, set_in: place }) {
   if (!set) {
     const goes = scheme === "dynamic" ? "leaves angles new here" : "goes no further";
     const feed = "Feed it fewer tokens, or train it on more.";
     return { says: `What helps: rope_type "${scheme}" ${goes}. ${feed}`, lines: [] };
   }
-  const where = set.has("factor") ? ", where they stand, and leave the rest as it is" : "";
+  const where = place ? ` inside ${place}` : "";
   return { says: `What to set${where}:`, lines: dumps(set, 2).split("\n").slice(1, -1) };
 }
 

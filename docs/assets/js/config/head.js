@@ -3,10 +3,10 @@
 
 import { Entries, agreed } from "./entries.js";
 import { typeOf } from "./keys.js";
-import { Refusal, general, truncated } from "./python.js";
+import { Refusal, general, shown, truncated } from "./python.js";
 import { families, head as limits, keys } from "./tables.js";
 
-const { SHARE, WIDE, WIDTH } = families;
+const { LATENTS, SHARE, WIDE, WIDTH } = families;
 const { HEADS, HIDDEN, LATENT, SHARES, WIDTHS } = keys;
 
 const partOf = (d, share) => truncated(Number(d) * share);
@@ -17,6 +17,10 @@ export function headOf(reading, section, layerType) {
   const { entries, defaults, notes } = reading;
   const latent = entries.integer(LATENT[0]);
   if (latent !== null) return latentHead(reading, section, latent);
+  if (LATENTS.includes(reading.kind)) {
+    const path = entries.path(LATENT[0]);
+    throw new Refusal(`${path} must be given with model type ${shown(reading.kind)}; got none`);
+  }
   const d = widthOf(reading, layerType);
   let share = shareOf(reading, section);
   const count = entries.integer("rotary_dim");

@@ -6,18 +6,38 @@ import { refuseStrangers, typeOf } from "./keys.js";
 import { Refusal, equals, isObject, isTruthy, shown } from "./python.js";
 import { families, keys, layers as words } from "./tables.js";
 
-const { ASKING, BASE, LOCAL, NESTED, UNSCALED_WINDOWS, WINDOWED } = families;
+const { ASKING, BASE, LOCAL, PARAMETERS, SCALED_WINDOWS, UNSCALED_WINDOWS, WINDOWED } = families;
 const { LOCALS, ROTARY, TEXTS } = keys;
 const ABOVE_ONE = { least: 1, above: true };
 
 /** The settings of one type of layers; `apart` if they have a base of their own. */
 const section = (entries, apart = false) => ({ entries, apart });
 
+/** A configuration with the rule that its model type has where none is given. */
+export function completed(reading) {
+  const { entries, notes } = reading;
+  const given = PARAMETERS.get(reading.kind);
+  const isScaled = entries.within("rope_scaling").mapping.size > 0 && !isByType(given ?? new Map());
+  if (!given || entries.within("rope_parameters").mapping.size || isScaled) return reading;
+  notes.push(
+    "rope_parameters is not given. transformers takes a rule of its own for this model type.",
+  );
+  const mapping = new Map([...entries.mapping, ["rope_parameters", given]]);
+  return { ...reading, entries: new Entries(mapping, entries.place), completed: true };
+}
+
+/** Whether there is one rule for each type of layers, rather than one for all. */
+const isByType = (parameters) => [...parameters.values()].some(isObject);
+
 /** The part of a configuration about text, which may be the whole. */
 export function textOf(entries, notes) {
-  const [first] = entries.given(TEXTS);
+  const [first, second] = entries.given(TEXTS);
   if (first === undefined) return entries;
   refuseStrangers(entries);
+  if (second !== undefined) {
+    const value = shown(entries.mapping.get(second));
+    throw new Refusal(`${second} must not stand beside ${first}; got ${value}`);
+  }
   const part = entries.within(first);
   for (const key of entries.given(ROTARY)) {
     const value = entries.mapping.get(key);
@@ -64,18 +84,22 @@ export function refuseOthers({ entries, kind, known }) {
 export function layersOf(reading) {
   const { entries, defaults, kind } = reading;
   const parameters = entries.within("rope_parameters");
-  if ([...parameters.mapping.values()].some(isObject)) return nested(reading, parameters);
-  if (NESTED.has(kind) && !parameters.mapping.size) {
-    return nested(reading, new Entries(NESTED.get(kind), parameters.place));
+  if (isByType(parameters.mapping)) return nested(reading, parameters);
+  if (parameters.all().length && (defaults.has(LOCAL) || UNSCALED_WINDOWS.includes(kind))) {
+    throw new Refusal(
+      `${entries.path("rope_parameters")} must have one rule for each type of layers with model` +
+        ` type ${shown(kind)}; got ${shown(parameters.mapping)}`,
+    );
   }
   const main = section(merged(entries));
   const local = agreed(LOCALS.map((key) => [key, entries.number(key, ABOVE_ONE)]));
   if (local !== null || defaults.has(LOCAL)) {
-    const own = new Entries(new Map([[BASE, local || defaults.get(LOCAL)]]));
-    return byWindow(main, section(own, true));
+    const rule = SCALED_WINDOWS.includes(kind) ? main.entries : new Entries(new Map());
+    const own = new Map([...rule.mapping, [BASE, local ?? defaults.get(LOCAL)]]);
+    return byWindow(main, section(new Entries(own, rule.place), true));
   }
   if (UNSCALED_WINDOWS.includes(kind)) {
-    const plain = new Map([[BASE, main.entries.mapping.get(BASE) ?? null]]);
+    const plain = new Map(main.entries.given([BASE]).map((key) => [key, main.entries.mapping.get(key)]));
     return byWindow(main, section(new Entries(plain)));
   }
   if (WINDOWED.includes(kind) && entries.has("sliding_window")) return byWindow(null, main);

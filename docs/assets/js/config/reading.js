@@ -4,26 +4,28 @@ import { Entries, agreed } from "./entries.js";
 import { defaultsOf, layoutOf } from "./families.js";
 import { headOf } from "./head.js";
 import { refuseStrangers } from "./keys.js";
-import { chosenLayers, layersOf, refuseOthers, textOf } from "./layers.js";
+import { chosenLayers, completed, layersOf, refuseOthers, textOf } from "./layers.js";
 import { Refusal, shown } from "./python.js";
 import { PLAIN, promisedLength, ruleOf } from "./rule.js";
 import { families, keys } from "./tables.js";
 
-const { NARROW, SAME } = families;
-const { NONE, WINDOW } = keys;
+const { NARROW, SAME, SCALED_WINDOWS, WIDE_WINDOW } = families;
+const { LOCAL_WINDOW, NONE, WINDOW } = keys;
 
 /** What a configuration says about one type of layers. `place` is where the settings stand, to say
     how to change them, and how many positions back these layers attend, if not to all. */
 export function read(config, layerType) {
   const notes = [];
-  const entries = textOf(new Entries(config), notes);
-  const named = entries.text("model_type");
+  const part = textOf(new Entries(config), notes);
+  const named = part.text("model_type");
   const kind = SAME.get(named) ?? named;
   const defaults = defaultsOf(kind);
   const known = defaults !== null;
-  const reading = { entries, kind, defaults: defaults ?? new Map(), known, notes };
-  refuseStrangers(entries);
-  refuseOthers(reading);
+  const given = { entries: part, kind, defaults: defaults ?? new Map(), known, notes };
+  refuseStrangers(part);
+  refuseOthers(given);
+  const reading = completed(given);
+  const { entries } = reading;
   if (entries.flag("rotary_value", false)) notes.push("Values are rotated too.");
   const layers = layersOf(reading);
   const chosen = chosenLayers(reading, layers, layerType);
@@ -42,6 +44,7 @@ export function read(config, layerType) {
       entries,
       section: section === null ? new Entries(new Map()) : section.entries,
       window: windowOf(reading, chosen ?? layerType),
+      layers,
     },
   };
 }
@@ -54,6 +57,11 @@ function standing(entries) {
 
 /** How many positions these layers attend to at most, or null if to all. */
 function windowOf({ entries, kind }, layerType) {
+  if (layerType === "sliding_attention" && SCALED_WINDOWS.includes(kind)) {
+    const half = (entries.integer(LOCAL_WINDOW) ?? WIDE_WINDOW) / 2n;
+    // The decoder counts the token itself, the encoder tokens on either side of it.
+    return (half || 1n) + BigInt(kind === "modernbert");
+  }
   const isEverywhere = NARROW.includes(kind) && !entries.has("layer_types");
   return layerType === "sliding_attention" || isEverywhere ? entries.integer(WINDOW) : null;
 }
@@ -63,9 +71,9 @@ function layoutIn({ entries, kind, notes }, head) {
   const interleaved = (key) => (entries.flag(key, false) ? "interleaved" : "half");
   if (entries.has("rotary_emb_interleaved")) return interleaved("rotary_emb_interleaved");
   let layout = layoutOf(kind, entries.flag("rope_interleave", true));
-  if (entries.has("rope_interleaved")) {
+  for (const key of entries.given(["rope_interleave", "rope_interleaved"])) {
     layout = agreed([
-      [entries.path("rope_interleaved"), interleaved("rope_interleaved")],
+      [entries.path(key), interleaved(key)],
       ["the layout", layout],
     ]);
   }
@@ -87,8 +95,10 @@ function sectionsOf(section, head, notes) {
   const { entries } = section;
   const path = entries.path("mrope_section");
   if (!entries.has("mrope_section")) {
-    if (["type", "rope_type"].some((key) => entries.text(key) === "mrope")) {
-      throw new Refusal(`${path} must be given with type "mrope"; got none`);
+    const isAsking = ["type", "rope_type"].map((key) => entries.text(key)).includes("mrope");
+    if (isAsking || entries.has("mrope_interleaved")) {
+      const asking = isAsking ? 'type "mrope"' : "mrope_interleaved";
+      throw new Refusal(`${path} must be given with ${asking}; got none`);
     }
     return null;
   }

@@ -2,12 +2,12 @@
 
 import { agreed, refuseUnknown } from "./entries.js";
 import { typeOf } from "./keys.js";
-import { Refusal, general, rounded, shown, truncated } from "./python.js";
+import { Refusal, general, isObject, rounded, shown, truncated } from "./python.js";
 import { longropeTemperature, yarnTemperature } from "./scaling.js";
-import { families, keys, scaling } from "./tables.js";
+import { entries as limits, families, keys, scaling } from "./tables.js";
 
-const { ALPHA, BASE, SHARE, WIDTH } = families;
-const { BASES, COMMON, LENGTHS, OF_YARN, ORIGINAL, RULES, SAME_LENGTHS } = keys;
+const { ALPHA, BASE, ORIGINAL, SHARE, WIDTH } = families;
+const { ATTENTION, BASES, COMMON, LENGTHS, OF_YARN, RULES, SAME_LENGTHS } = keys;
 const ABOVE_ZERO = { least: 0, above: true };
 const ABOVE_ONE = { least: 1, above: true };
 
@@ -41,16 +41,26 @@ export function ruleOf(reading, section, head) {
   }
   const base = baseOf(reading, section);
   const length = promisedLength(reading.entries);
-  const rule = { ...PLAIN, scheme, base, length, trainedLength: length };
-  return { ...rule, ...READERS[scheme](reading, entries, head, rule) };
+  const start = { ...PLAIN, scheme, base, length, trainedLength: length };
+  const rule = { ...start, ...READERS[scheme](reading, entries, head, start) };
+  if (rule.length !== null && rule.length > limits.LARGEST) {
+    const path = entries.path("factor");
+    throw new Refusal(`${path} must promise at most 2**53 positions; got ${general(rule.factor)}`);
+  }
+  return rule;
 }
 
 /** The base, which a model type may take for given. */
 function baseOf(reading, { entries, apart }) {
   const { entries: outer, known, defaults, notes } = reading;
-  const bases = [[entries.path(BASE), entries.number(BASE, ABOVE_ONE)]];
-  if (!apart) bases.push(...BASES.map((key) => [outer.path(key), outer.number(key, ABOVE_ONE)]));
+  const bases = new Map([[entries.path(BASE), entries.number(BASE, ABOVE_ONE)]]);
+  if (!apart) {
+    for (const key of BASES) bases.set(outer.path(key), outer.number(key, ABOVE_ONE));
+    for (const [path, one] of baseOfAttention(outer)) bases.set(path, one);
+  }
   const base = agreed(bases);
+  const given = [...bases.keys()].filter((path) => bases.get(path) !== null);
+  const isOnlyIn = (path) => given.length === 1 && given[0] === path;
   if (base === null && !known) {
     throw new Refusal(
       `${BASE} must be given, as the default of this model type is not known; got none`,
@@ -63,13 +73,24 @@ function baseOf(reading, { entries, apart }) {
     );
     return taken;
   }
-  if (entries.path(BASE) === `rope_parameters.${BASE}` && !outer.has(BASE)) {
+  if (isOnlyIn(`rope_parameters.${BASE}`) && !reading.completed) {
     notes.push(
       `${BASE} is in rope_parameters. A program that looks for it outside takes its default, as` +
         " DeepSpeed did (PR 8345).",
     );
+  } else if (isOnlyIn(baseOfAttention(outer)[0]?.[0])) {
+    const said = `${BASE} is in ${ATTENTION}. A program that looks for it outside takes its default`;
+    const taken = known ? `, as transformers 5.23 does: ${general(defaults.get(BASE), 15)}` : "";
+    notes.push(`${said}${taken}.`);
   }
   return base;
+}
+
+/** The base in the settings of attention, by its name, as DBRX has it. */
+function baseOfAttention(entries) {
+  if (!isObject(entries.mapping.get(ATTENTION))) return [];
+  const attention = entries.within(ATTENTION);
+  return [[attention.path(BASE), attention.number(BASE, ABOVE_ONE)]];
 }
 
 /** The length that a configuration promises. */
@@ -95,10 +116,15 @@ function originalOf({ entries: outer }, entries, length) {
 const factorOf = (entries) => entries.requiredNumber("factor", { least: 1 });
 
 /** A length that the rule cannot do without. */
-function needed({ entries }, length, scheme) {
-  if (length !== null) return length;
+function needed({ entries }, length, scheme, least = 1) {
   const path = entries.path(LENGTHS[0]);
-  throw new Refusal(`${path} must be given with rope_type "${scheme}"; got none`);
+  if (length === null) {
+    throw new Refusal(`${path} must be given with rope_type "${scheme}"; got none`);
+  }
+  if (length < least) {
+    throw new Refusal(`${path} must be ${least} or more with rope_type "${scheme}"; got ${length}`);
+  }
+  return length;
 }
 
 function readDefault(reading, entries, head, { length }) {
@@ -130,8 +156,16 @@ function readDynamic(reading, entries, head, { length }) {
 
 function readNtk(reading, entries) {
   const unread = entries.given(["factor", ...[...OF_YARN].sort()]);
-  const said = unread.length ? ` ${unread.join(", ")} have no effect.` : "";
+  for (const key of unread) entries.number(key, { least: 0 });
+  const verb = unread.length === 1 ? "has" : "have";
+  const said = unread.length ? ` ${unread.join(", ")} ${verb} no effect.` : "";
   reading.notes.push(`With alpha, the base is larger at every length.${said}`);
+  if (!ALPHA.includes(reading.kind)) {
+    reading.notes.push(
+      "Whether alpha is read is open, as this model type is not known: transformers reads it for" +
+        " HunYuan alone, vLLM for every model.",
+    );
+  }
   return { factor: entries.requiredNumber("alpha", { least: 1 }) };
 }
 
@@ -226,14 +260,15 @@ function yarnFactors({ notes }, entries, head, factor) {
         " positions after the first are wrong (onnxruntime/mobius, PR 548).",
     );
   }
-  if (entries.has("llama_4_scaling_beta")) {
+  entries.flag("finetuned", false); // of no effect
+  if (entries.number("llama_4_scaling_beta", { least: 0 }) !== null) {
     notes.push("Queries are scaled by their position as well, beside the rotation.");
   }
   return [given, softmax];
 }
 
 function readLongrope(reading, entries, head, { length }) {
-  const trained = needed(reading, originalOf(reading, entries, length) ?? length, "longrope");
+  const trained = needed(reading, originalOf(reading, entries, length) ?? length, "longrope", 2);
   const factor =
     entries.number("factor", { least: 1 }) ??
     Number(needed(reading, length, "longrope")) / Number(trained);

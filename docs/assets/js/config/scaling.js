@@ -3,10 +3,11 @@
 // not checked again.
 
 import { list } from "../positions.js";
-import { Refusal, float } from "./python.js";
+import { Refusal, float, general } from "./python.js";
 import { entries as limits } from "./tables.js";
 
 const LN = Math.log;
+const LARGER = "make a base of at most 1e300, other than 1";
 const clipped = (value) => Math.min(Math.max(value, 0), 1);
 
 /** An integer as posenc._arguments.as_integer checks it. */
@@ -47,11 +48,23 @@ export function interpolated(d, factor, base) {
 }
 
 /** Those of a larger base. */
-export const ntk = (d, factor, base) => frequencies(d, asBase(base) * asFactor(factor) ** (d / (d - 2)));
+export function ntk(d, factor, base) {
+  [asBase(base), asFactor(factor)];
+  return withLargerBase(d, factor, base, `factor must ${LARGER}; got ${float(factor)}`);
+}
 
 export function dynamic(d, length, { factor, trained, base }) {
+  [asBase(base), asFactor(factor)];
   const beyond = Math.max(length - trained, 0) / trained;
-  return ntk(d, 1 + asFactor(factor) * beyond, base);
+  const given = `length and factor must ${LARGER}; got ${length} and ${float(factor)}`;
+  return withLargerBase(d, 1 + factor * beyond, base, given);
+}
+
+/** The frequencies of base · factor^(d/(d−2)), or a refusal of what was given. */
+function withLargerBase(d, factor, base, given) {
+  const larger = base * factor ** (d / (d - 2));
+  if (larger > 1e300 || larger === 1) throw new Refusal(`${given}, which makes ${general(larger)}`);
+  return frequencies(d, larger);
 }
 
 /** YaRN as in released code, with a ramp that is linear in the pair. */
