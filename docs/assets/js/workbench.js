@@ -19,6 +19,7 @@ const STATUS = [
   "Exit status 1: something is wrong. The length brings angles that are new.",
   "Exit status 2: the configuration cannot be read.",
 ];
+const NOTHING = "Nothing to draw: no length is said, or nothing rotates.";
 const ABOUT_LENGTH = /^(length must|argument --length)/;
 const PARTS = `
   <div class="given">
@@ -35,7 +36,8 @@ const PARTS = `
   <div class="asked">
     <div class="knob">
       <label for="wb-length">length asked about</label>
-      <input id="wb-length" inputmode="numeric" autocomplete="off" aria-describedby="wb-length-error">
+      <input id="wb-length" inputmode="numeric" autocomplete="off"
+        aria-describedby="wb-length-error">
       <input type="range" min="0" step="1" data-of="length" aria-label="length asked about">
     </div>
     <p id="wb-length-error" class="error" role="status"></p>
@@ -368,7 +370,7 @@ class Workbench extends HTMLElement {
     const view = `role="img" viewBox="0 0 ${wide} ${high}"`;
     this.stage.innerHTML = picture ? `<svg ${view}>${picture}</svg>` : "";
     this.stage.firstElementChild?.setAttribute("aria-label", alt);
-    if (!picture) this.stage.append(paragraph("Nothing to draw: no length is said, or nothing rotates."));
+    if (!picture) this.stage.append(paragraph(NOTHING));
   }
 }
 

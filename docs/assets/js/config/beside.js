@@ -23,7 +23,9 @@ const RULES = {
 export function beside(config, found) {
   const whole = found.trained_length ?? found.length;
   if (!found.pairs.length || whole === null) return [];
-  const [trained, length] = [whole, found.asked_length].map((one) => Number(least(one, found.window)));
+  const [trained, length] = [whole, found.asked_length].map((one) =>
+    Number(least(one, found.window)),
+  );
   const d = Number(config.rotaryD);
   const about = { base: config.base, trained, factor: Math.max(1, length / trained) };
   const plain = frequencies(d, config.base);

@@ -38,4 +38,5 @@ export function answered(text, length) {
 export const printout = ({ layers }) => layers.map((one) => worded(FILE, one)).join("\n\n");
 
 /** The JSON that it prints with --json. */
-export const json = ({ layers, status }) => dumps({ path: FILE, status: BigInt(status), layers }, 1);
+export const json = ({ layers, status }) =>
+  dumps({ path: FILE, status: BigInt(status), layers }, 1);

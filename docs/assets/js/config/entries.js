@@ -7,7 +7,8 @@ import { entries as limits } from "./tables.js";
 
 const { LIMIT, LARGEST } = limits;
 
-/** A configuration as a mapping, from the text of a file of this name, and where its entries stand. */
+/** A configuration as a mapping, from the text of a file of this name, and the places of its
+    entries. */
 export function load(text, name) {
   if (/^[\t-\r ]*$/.test(text)) {
     throw new Refusal(`config must be a file of JSON; got ${name}, which is empty`);
@@ -67,7 +68,8 @@ export class Entries {
   number(key, { least, above = false }) {
     const value = this.mapping.get(key);
     if (isMissing(value)) return null;
-    let allowed = above ? `a number above ${general(least)}` : `a number, ${general(least)} or more`;
+    const lowest = general(least);
+    let allowed = above ? `a number above ${lowest}` : `a number, ${lowest} or more`;
     if (isNumber(value) && value > LIMIT && value < Infinity) allowed = "a number, at most 1e100";
     const isInside = least <= value && value <= LIMIT && !(above && value == least);
     if (!isNumber(value) || !isInside) {
@@ -114,7 +116,7 @@ export class Entries {
     const allowed = `${this.path(key)} must be a list of ${count} numbers, one a pair`;
     if (!Array.isArray(value)) throw new Refusal(`${allowed}; got ${shown(value)}`);
     if (value.length !== count) throw new Refusal(`${allowed}; got ${value.length}`);
-    const each = new Entries(new Map(value.map((one, n) => [String(n), one])), `${this.path(key)}.`);
+    const each = listed(value, `${this.path(key)}.`);
     return value.map((_, n) => each.requiredNumber(String(n), { least: 0, above: true }));
   }
 
@@ -125,6 +127,10 @@ export class Entries {
     return value;
   }
 }
+
+/** The items of a list as entries, each under its number. */
+export const listed = (items, place) =>
+  new Entries(new Map(items.map((one, n) => [String(n), one])), place);
 
 /** What all of several entries, [path, value], say, or null if there is none. */
 export function agreed(values) {

@@ -15,8 +15,8 @@ const [SHOWN, WIDTH] = [explain.SHOWN, explain.WIDTH].map(Number);
 
 const least = (a, b) => (b === null || a < b ? a : b);
 
-/** What a configuration does, as numbers, under the names of the command's JSON; `asked` is how many
-    positions a sequence is to have, a BigInt, or null for as many as are promised. */
+/** What a configuration does, as numbers, under the names of the command's JSON; `length` is how
+    many positions a sequence is to have, a BigInt, or null for as many as are promised. */
 export function explained(config, length = null) {
   const asked = length ?? config.length ?? config.trainedLength;
   const met = metBy(config);

@@ -28,7 +28,8 @@ export function headOf(reading, section, layerType) {
   if (share === null) {
     share = defaults.get(SHARE) ?? 1;
     if (share !== 1) {
-      notes.push(`${SHARE} is not given. transformers takes ${general(share)} for this model type.`);
+      const taken = `transformers takes ${general(share)} for this model type.`;
+      notes.push(`${SHARE} is not given. ${taken}`);
     }
   }
   if (section !== null && typeOf(section.entries) === "proportional") {
@@ -103,8 +104,8 @@ function widthOf(reading, layerType) {
   checkWidth(name, d);
   if (quotient !== null && quotient !== Number(d)) {
     notes.push(
-      `A head is ${d} wide, not hidden_size / num_attention_heads, ${general(quotient)}. A program` +
-        " that divides computes other frequencies, as transformers once did (PR 32495).",
+      `A head is ${d} wide, not hidden_size / num_attention_heads, ${general(quotient)}. A` +
+        " program that divides computes other frequencies, as transformers once did (PR 32495).",
     );
   }
   return d;

@@ -35,7 +35,8 @@ export function typeOf(entries) {
   const name = agreed(said.map(([path, one]) => [path, one && synonym(one)]));
   const needing = name === null ? entries.given(SCALING) : [];
   if (needing.length) {
-    throw new Refusal(`${entries.path("rope_type")} must be given where ${needing[0]} is; got none`);
+    const path = entries.path("rope_type");
+    throw new Refusal(`${path} must be given where ${needing[0]} is; got none`);
   }
   return name || "default";
 }

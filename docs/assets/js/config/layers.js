@@ -1,5 +1,5 @@
-// posenc/_config/layers.py: which part of a configuration is about which layers. Layers that are all
-// alike have the name null, and layers that do not rotate the section null.
+// posenc/_config/layers.py: which part of a configuration is about which layers. Layers that are
+// all alike have the name null, and layers that do not rotate the section null.
 
 import { Entries, agreed } from "./entries.js";
 import { refuseStrangers, typeOf } from "./keys.js";
@@ -99,7 +99,8 @@ export function layersOf(reading) {
     return byWindow(main, section(new Entries(own, rule.place), true));
   }
   if (UNSCALED_WINDOWS.includes(kind)) {
-    const plain = new Map(main.entries.given([BASE]).map((key) => [key, main.entries.mapping.get(key)]));
+    const own = main.entries.mapping;
+    const plain = new Map(main.entries.has(BASE) ? [[BASE, own.get(BASE)]] : []);
     return byWindow(main, section(new Entries(plain)));
   }
   if (WINDOWED.includes(kind) && entries.has("sliding_window")) return byWindow(null, main);
@@ -122,8 +123,8 @@ function nested(reading, parameters) {
   const given = (key) => shown(entries.mapping.get(key));
   if (entries.within("rope_scaling").mapping.size) {
     throw new Refusal(
-      `${entries.path("rope_scaling")} must not stand beside rope_parameters with one rule for each` +
-        ` type of layers; got ${given("rope_scaling")}`,
+      `${entries.path("rope_scaling")} must not stand beside rope_parameters with one rule for` +
+        ` each type of layers; got ${given("rope_scaling")}`,
     );
   }
   const names = [...parameters.mapping.keys()];

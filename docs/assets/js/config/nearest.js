@@ -9,7 +9,7 @@ function placesOf(word) {
   return new Map([...places].filter(([, all]) => all.length <= most));
 }
 
-/** The longest block that parts of two words have in common: where it starts in each, its length. */
+/** The longest block that parts of two words have in common: its start in each, and its length. */
 function longest(a, b, places, [aLow, aHigh, bLow, bHigh]) {
   let [i, j, size] = [aLow, bLow, 0];
   let ending = new Map(); // by place in b, how long a block ends there

@@ -17,13 +17,13 @@ const KINDS = {
 };
 
 const log = Math.log10;
-const short = (value) => (value >= 1e-3 && value < 1e4 ? String(value) : `1e${Math.round(log(value))}`);
+const short = (power) => (power >= -3 && power < 4 ? String(Number(`1e${power}`)) : `1e${power}`);
 
 /** The powers of ten from one to another, not more than six, and what stands beside each. */
 function decades(low, high) {
   const step = Math.ceil((high - low + 1) / 6);
   const all = list(high - low + 1, (n) => low + n).filter((power) => power % step === 0);
-  return all.map((power) => [power, short(Number(`1e${power}`))]);
+  return all.map((power) => [power, short(power)]);
 }
 
 /** A frame with its axes; the ticks beside are [height, text]. */
@@ -105,25 +105,26 @@ function drawRules(found, rules, wide, top, bottom) {
   const all = rules.flatMap(({ slowed }) => slowed).filter(Number.isFinite);
   const high = log(Math.max(2, ...all)) * 1.08;
   const low = Math.min(-0.04 * high, ...all.map(log));
-  const most = 10 ** Math.floor(high);
   const marks = [1, 2, 4, 8, 16, 32, 64].filter((mark) => log(mark) <= high);
   const ticks = high > 2 ? decades(0, Math.floor(high)) : marks.map((mark) => [log(mark), mark]);
   const { x, y, frame, right } = panel(wide, top, bottom, count, [low, high], ticks);
   const points = (slowed) =>
     slowed.map((by, pair) => [x(pair), y(Number.isFinite(by) ? log(by) : high)]);
   const lines = rules.map(({ name, slowed }) => ({ name, points: points(slowed) })).reverse();
-  const heights = apart(lines.map((one) => one.points.at(-1)[1]), top + 8, bottom - 4);
+  const ends = lines.map((one) => one.points.at(-1)[1]);
+  const heights = apart(ends, top + 8, bottom - 4);
   const drawn = lines.map((one, n) => {
     const end = heights[n];
-    const lead = [[right + 2, one.points.at(-1)[1]], [right + 10, end], [right + 24, end]];
+    const lead = [[right + 2, ends[n]], [right + 10, end], [right + 24, end]];
     return (
       line(one.points, KINDS[one.name]) +
       line(lead, KINDS[one.name]) +
       words(right + 28, end + 4, one.name === "as configured" ? "configured" : one.name)
     );
   });
+  const title = `slowed by each rule, for ${grouped(found.asked_length)} positions`;
   return [
-    words(LEFT, top - 9, `slowed by each rule, for ${grouped(found.asked_length)} positions`, "strong"),
+    words(LEFT, top - 9, title, "strong"),
     frame,
     ...drawn,
     words(x(0), bottom + 17, "pair 0", "start"),
@@ -140,8 +141,8 @@ export function draw(found, rules, wide, high) {
     picture: drawTurns(found, wide, split) + drawRules(found, rules, wide, split + 30, high - 22),
     alt:
       `Pair 0 makes ${general(first.turns, 4)} turns in training, pair ${last.pair} ` +
-      `${general(last.turns, 4)}; ${found.never_round} of ${found.pairs.length} lie below one turn,` +
-      ` and ${found.unseen} meet angles that are new. Below, a line for each rule: by how much it` +
-      " slows each pair.",
+      `${general(last.turns, 4)}; ${found.never_round} of ${found.pairs.length} lie below one` +
+      ` turn, and ${found.unseen} meet angles that are new. Below, a line for each rule: by how much` +
+      " it slows each pair.",
   };
 }

@@ -23,7 +23,8 @@ export function equals(a, b, within = false) {
     return a.length === b.length && a.every((one, n) => equals(one, b[n], true));
   }
   if (!isObject(a) || !isObject(b)) return a === b;
-  return a.size === b.size && [...a].every(([key, one]) => b.has(key) && equals(one, b.get(key), true));
+  const isIn = ([key, one]) => b.has(key) && equals(one, b.get(key), true);
+  return a.size === b.size && [...a].every(isIn);
 }
 
 /** bool(value). */
@@ -149,9 +150,8 @@ export function shown(value) {
 
 // JSON, as json.dumps writes it
 
-const character = (one) =>
-  ({ "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\" })[one] ??
-  `\\u${hexadecimal(one.charCodeAt(0), 4)}`;
+const ESCAPED = { ...NAMED, "\b": "\\b", "\f": "\\f", '"': '\\"' };
+const character = (one) => ESCAPED[one] ?? `\\u${hexadecimal(one.charCodeAt(0), 4)}`;
 const inQuotes = (text) => `"${text.replace(/["\\]|[^ -~]/g, character)}"`;
 const constant = { nan: "NaN", inf: "Infinity", "-inf": "-Infinity" };
 

@@ -1,6 +1,6 @@
 // posenc/_config/reading.py: a configuration, read from its first key to the last.
 
-import { Entries, agreed } from "./entries.js";
+import { Entries, agreed, listed } from "./entries.js";
 import { defaultsOf, layoutOf } from "./families.js";
 import { headOf } from "./head.js";
 import { refuseStrangers } from "./keys.js";
@@ -106,7 +106,7 @@ function sectionsOf(section, head, notes) {
   if (!Array.isArray(given)) {
     throw new Refusal(`${path} must be a list of integers; got ${shown(given)}`);
   }
-  const each = new Entries(new Map(given.map((one, n) => [String(n), one])), `${path}.`);
+  const each = listed(given, `${path}.`);
   const sections = given.map((_, n) => each.integer(String(n), { least: 0 }) ?? 0n);
   const [sum, pairs] = [sections.reduce((a, b) => a + b, 0n), head.rotaryD / 2n];
   if (sum !== pairs) {

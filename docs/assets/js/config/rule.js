@@ -79,9 +79,10 @@ function baseOf(reading, { entries, apart }) {
         " DeepSpeed did (PR 8345).",
     );
   } else if (isOnlyIn(baseOfAttention(outer)[0]?.[0])) {
-    const said = `${BASE} is in ${ATTENTION}. A program that looks for it outside takes its default`;
     const taken = known ? `, as transformers 5.23 does: ${general(defaults.get(BASE), 15)}` : "";
-    notes.push(`${said}${taken}.`);
+    notes.push(
+      `${BASE} is in ${ATTENTION}. A program that looks for it outside takes its default${taken}.`,
+    );
   }
   return base;
 }
@@ -148,8 +149,8 @@ function readDynamic(reading, entries, head, { length }) {
   const factor = factorOf(entries);
   const trained = needed(reading, length, "dynamic");
   reading.notes.push(
-    "The frequencies depend on the length of the whole sequence. transformers takes the longest it" +
-      " has met, and keys in its cache keep older ones (issue 25104).",
+    "The frequencies depend on the length of the whole sequence. transformers takes the longest" +
+      " it has met, and keys in its cache keep older ones (issue 25104).",
   );
   return { factor, length: truncated(Number(trained) * factor) };
 }
@@ -207,8 +208,8 @@ function readYarn(reading, entries, head, rule) {
   const length = rounded(factor * Number(trained));
   if (![null, trained, length].includes(promised)) {
     reading.notes.push(
-      `${LENGTHS[0]} is ${promised}, but factor times ${ORIGINAL} is ${length}. transformers warns` +
-        " and goes by the factor.",
+      `${LENGTHS[0]} is ${promised}, but factor times ${ORIGINAL} is ${length}. transformers` +
+        " warns and goes by the factor.",
     );
   }
   const fast = entries.number("beta_fast", ABOVE_ZERO) ?? scaling.FAST;
@@ -256,8 +257,8 @@ function yarnFactors({ notes }, entries, head, factor) {
   if (head.latent && everywhere) {
     softmax = yarnTemperature(factor, everywhere) ** 2;
     notes.push(
-      "All scores are scaled too, by the square of the temperature with mscale_all_dim. Without it," +
-        " positions after the first are wrong (onnxruntime/mobius, PR 548).",
+      "All scores are scaled too, by the square of the temperature with mscale_all_dim. Without" +
+        " it, positions after the first are wrong (onnxruntime/mobius, PR 548).",
     );
   }
   entries.flag("finetuned", false); // of no effect
@@ -277,8 +278,8 @@ function readLongrope(reading, entries, head, { length }) {
   const scales = ["short_mscale", "long_mscale"].map(read);
   const given = agreed([read("attention_factor"), ...scales]);
   reading.notes.push(
-    `Up to ${trained} positions the short divisors hold, beyond them the long ones, for all tokens` +
-      " of a sequence. mlx-lm 0.32.2 never uses the short ones; vLLM goes by the longest sequence" +
+    `Up to ${trained} positions the short divisors hold, beyond them the long ones, for all` +
+      " tokens of a sequence. mlx-lm 0.32.2 never uses the short ones; vLLM goes by the longest sequence" +
       " it is set up for (PR 27431).",
   );
   return {

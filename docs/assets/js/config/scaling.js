@@ -13,7 +13,8 @@ const clipped = (value) => Math.min(Math.max(value, 0), 1);
 /** An integer as posenc._arguments.as_integer checks it. */
 export function asInteger(name, value, least) {
   if (value >= least && value <= limits.LARGEST) return Number(value);
-  const allowed = `an integer, ${least} or more${value > limits.LARGEST ? ", and at most 2**53" : ""}`;
+  const most = value > limits.LARGEST ? ", and at most 2**53" : "";
+  const allowed = `an integer, ${least} or more${most}`;
   const size = value < 0 ? -value : value;
   const got = size < 10n ** 60n ? value : `one of ${size.toString(2).length} bits`;
   throw new Refusal(`${name} must be ${allowed}; got ${got}`);
@@ -26,7 +27,8 @@ function asFactor(value) {
 
 function asBase(value) {
   if (value >= 1e-300 && value <= 1e300 && value !== 1) return value;
-  throw new Refusal(`base must be a number from 1e-300 to 1e300, other than 1; got ${float(value)}`);
+  const allowed = "a number from 1e-300 to 1e300, other than 1";
+  throw new Refusal(`base must be ${allowed}; got ${float(value)}`);
 }
 
 function asDivisors(name, values) {
