@@ -178,6 +178,24 @@ def test_what_to_set_can_be_copied(bench: Page) -> None:
     assert copied == json.loads(words)["layers"][0]["set"]
 
 
+def test_the_numbers_to_set_are_three_clicks_and_a_paste_from_home(page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto("")
+    page.get_by_role("link", name="What does my configuration do?").first.click()
+    expect(printout(page)).not_to_be_empty()
+    text = written(config_of("mixtral"))
+    page.evaluate(PASTE, ["article", text])
+    page.get_by_role("button", name="2 times").click()
+    page.get_by_role("button", name="Copy what to set").click()
+    words = commanded(text, 65536).words
+    assert words is not None
+    said = [line.removeprefix("  ") for line in words.splitlines()]
+    assert page.evaluate("navigator.clipboard.readText()").splitlines()[0].strip() in map(
+        str.strip, said
+    )
+    assert '"rope_type": "yarn"' in page.evaluate("navigator.clipboard.readText()")
+
+
 def test_the_address_picks_a_model_and_a_length(bench: Page) -> None:
     bench.goto(f"{PATH}?workbench.model=gemma-3-1b&workbench.length=100000")
     expect(printout(bench)).not_to_be_empty()
