@@ -162,7 +162,17 @@ function marks({ error, at, places }, text) {
 
 class Workbench extends HTMLElement {
   connectedCallback() {
-    if (this.field) return;
+    if (!this.field) this.build();
+    this.listen();
+    if (!this.found) this.start();
+  }
+
+  disconnectedCallback() {
+    this.end.abort();
+    this.watch.disconnect();
+  }
+
+  build() {
     this.append(make("div", { className: "bench", innerHTML: PARTS }));
     const one = (selector) => this.querySelector(selector);
     this.model = one("#wb-model");
@@ -175,13 +185,6 @@ class Workbench extends HTMLElement {
     const own = make("option", { value: "" }, "your own");
     this.model.append(own, ...MODELS.map(({ key, name }) => make("option", { value: key }, name)));
     one(".times").append(...TIMES.map((times) => this.timesButton(times)));
-    this.listen(one);
-    this.start();
-  }
-
-  disconnectedCallback() {
-    this.end?.abort();
-    this.watch?.disconnect();
   }
 
   timesButton(times) {
@@ -191,7 +194,8 @@ class Workbench extends HTMLElement {
     return button;
   }
 
-  listen(one) {
+  listen() {
+    const one = (selector) => this.querySelector(selector);
     this.end = new AbortController();
     const { signal } = this.end;
     const on = (target, type, act) => target.addEventListener(type, act, { signal });
@@ -255,10 +259,10 @@ class Workbench extends HTMLElement {
 
   /** Write another trained length into the configuration. */
   train(length) {
-    if (!/^\d+$/.test(length) || !this.spans?.length) return;
-    const { value } = this.field;
-    const written = replaced(value, this.spans, String(length));
-    this.field.value = written;
+    if (!/^\d+$/.test(length)) return;
+    const places = (this.paths ?? []).map((path) => this.found.places.get(path));
+    const spans = places.filter(Boolean).map(({ value }) => value);
+    this.field.value = replaced(this.field.value, spans, String(length));
     this.show({ isTraining: true });
   }
 
@@ -342,13 +346,13 @@ class Workbench extends HTMLElement {
     this.length.placeholder = first.asked_length ?? "";
     this.slide("length", first.asked_length);
     const own = settings.find(({ trainedLength }) => trainedLength !== null) ?? settings[0];
-    this.spans = trainedPaths(own, places).map((path) => places.get(path).value);
-    this.trained.disabled = !this.spans.length;
+    this.paths = trainedPaths(own, places);
+    this.trained.disabled = !this.paths.length;
     this.trained.placeholder = own.trainedLength ?? "not said";
     if (!isTraining || document.activeElement !== this.trained) {
       this.trained.value = own.trainedLength ?? "";
     }
-    this.slide("trained", own.trainedLength, !this.spans.length);
+    this.slide("trained", own.trainedLength, !this.paths.length);
   }
 
   slide(name, length, disabled = false) {
