@@ -5,7 +5,7 @@ import { list } from "../positions.js";
 import { box, dots, line, words } from "../explore/base.js";
 import { general, grouped } from "./python.js";
 
-const [LEFT, RIGHT, TOP] = [52, 100, 22];
+const [LEFT, RIGHT, TOP] = [46, 114, 22];
 // The class of each rule's line in workbench.css.
 const KINDS = {
   "as configured": "ink bold",
@@ -66,8 +66,7 @@ function drawTurns(found, wide, bottom) {
   const asked = y(log(1 / ratio));
   const isApart = ratio !== 1 && asked > TOP && asked < bottom;
   const ends = [y(0), ...(isApart ? [asked] : [])];
-  const names = ["one turn", ...(isApart ? ["one turn when"] : [])];
-  const second = [`in ${grouped(trained)}`, `asked for ${grouped(found.asked_length)}`];
+  const lengths = [`${grouped(trained)}, trained`, `${grouped(found.asked_length)}, asked`];
   return [
     words(LEFT, 14, "turns of each pair in training", "strong"),
     frame,
@@ -76,23 +75,22 @@ function drawTurns(found, wide, bottom) {
     isApart ? line([[LEFT, asked], [right, asked]], "ink dashed") : "",
     met.length ? dots(met.map(at), "pos") : "",
     fresh.length ? dots(fresh.map(at), "neg bold") : "",
-    ...named(ends, names, second, wide, [TOP, bottom]),
+    ...named(ends, lengths, wide, [TOP, bottom]),
   ].join("");
 }
 
-/** What stands at the right of a line, in two lines. */
-function named(ends, names, second, wide, [low, high]) {
+/** What stands at the right of each line of one turn: in which length it is made. */
+function named(ends, lengths, wide, [low, high]) {
   const heights = spread(ends, 34, low + 10, high - 14);
-  return names.map((name, n) => {
+  return heights.map((y, n) => {
     const x = wide - RIGHT + 6;
-    return words(x, heights[n] - 2, name) + words(x, heights[n] + 13, second[n]);
+    return words(x, y - 2, "one turn in") + words(x, y + 13, lengths[n]);
   });
 }
 
 /** Two heights at least `gap` apart. */
 function spread([first, second], gap, low, high) {
-  const top = Math.min(Math.max(first, low), high);
-  if (second === undefined) return [top];
+  if (second === undefined) return [Math.min(Math.max(first, low), high)];
   const middle = (first + second) / 2;
   const by = Math.max(gap, Math.abs(second - first)) / 2;
   const centre = Math.min(Math.max(middle, low + by), high - by);
