@@ -11,7 +11,8 @@ import pytest
 import yaml
 from numpy.typing import NDArray
 
-from posenc import RotaryConfig, read_config
+from posenc import RotaryConfig, frequencies, read_config
+from posenc._config.explain import explained
 from scripts import DATA
 from scripts.book import models
 
@@ -73,6 +74,34 @@ def test_published_configurations_are_read_as_transformers_reads_them(key: str) 
             found, factor = theirs(config, ours, length)
             np.testing.assert_allclose(ours.frequencies(length), found, rtol=2e-5)
             assert ours.attention_factor == pytest.approx(factor, rel=1e-14)
+
+
+@pytest.mark.parametrize("times", [1, 1.5, 8])
+@pytest.mark.parametrize("key", ENTRIES)
+def test_what_to_set_in_a_published_configuration_brings_no_new_angle(
+    key: str, times: float
+) -> None:
+    """None beyond those of training, or beyond those that it met where a rule was trained with."""
+    config = config_of(key)
+    for before in read_all(config):
+        if before.scheme == "none" or not before.length:
+            continue
+        asked, trained = int(times * before.length), before.trained_length or 0
+        found = explained(before, asked)
+        if not found["set"]:
+            assert not found["wrong"] or before.scheme in ("dynamic", "longrope")
+            continue
+        place = found["set_in"]
+        inner = config[place] | found["set"] if place else found["set"]
+        after = read_config(
+            config | ({place: inner} if place else inner), layer_type=before.layer_type
+        )
+        plain = frequencies(before.rotary_d, base=before.base or 0) * trained
+        promised = trained if before.scheme == "default" else before.length
+        met = np.maximum(plain, before.frequencies(promised) * promised)
+        angles = after.frequencies(asked) * asked
+        assert ((angles <= met * (1 + 1e-9)) | (met >= 2 * np.pi)).all()
+        assert (after.rotary_d, after.base) == (before.rotary_d, before.base)
 
 
 def test_there_are_enough_models_of_every_rule() -> None:
