@@ -16,8 +16,8 @@ from scripts.book.configurations import Configuration, configurations
 from scripts.site.workbench import written
 from tests.oracles.test_published import FAULTS, config_of, planted
 from tests.site.config_script import Answer, commanded
-from tests.site.test_explore_browser import CUT_OFF
 from tests.site.served import Site
+from tests.site.test_explore_browser import CUT_OFF
 from tests.site.visits import PHONE, SETTLE, fresh_page, violations
 
 PATH = "long-context/workbench/"
