@@ -91,11 +91,12 @@ function findings(found, rules) {
     make("h2", {}, titleOf(FILE, found), ": ", make("strong", {}, schemeOf(found))),
   ];
   if (found.scheme !== keys.NONE) {
-    parts.push(paragraph(verdictOf(found), "verdict"));
+    parts.push(paragraph(verdictOf(found), "finding"));
     if (found.wrong) parts.push(...remedy(found));
-    parts.push(facts(found), pairs(found));
+    const isLonger = rules.some(({ name, slowed }) => name === "interpolation" && slowed[0] > 1);
+    const tables = [pairs(found), ...(isLonger ? [comparison(rules)] : [])];
+    parts.push(facts(found), make("div", { className: "tables" }, ...tables));
   }
-  if (rules.length) parts.push(...comparison(found, rules));
   if (found.notes.length) parts.push(...notes(found));
   return make("section", {}, ...parts);
 }
@@ -107,19 +108,26 @@ function remedy(found) {
 }
 
 function facts(found) {
-  const rows = factsOf(found).map(([what, text]) => [make("dt", {}, what), make("dd", {}, text)]);
-  return make("dl", {}, ...rows.flat());
+  const rows = factsOf(found).map(([what, text]) => {
+    const head = make("th", { scope: "row" }, what);
+    return make("tr", {}, head, make("td", {}, text));
+  });
+  return make("table", { className: "facts" }, make("tbody", {}, ...rows));
 }
 
-const pairs = (found) => table(COLUMNS, cellsOf(found), "numeric pairs");
+function pairs(found) {
+  const { length } = found.pairs;
+  const title = cellsOf(found).length < length ? `Some of the ${length} pairs` : "All pairs";
+  return make("div", {}, make("h3", {}, title), table(COLUMNS, cellsOf(found), "pairs"));
+}
 
-function comparison(found, rules) {
+function comparison(rules) {
   const rows = rules.map(({ name, slowed, unseen }) => {
     const most = Math.max(...slowed);
     return [name, unseen, Number.isFinite(most) ? general(most, 4) : "all"];
   });
   const heads = ["rule", "pairs with new angles", "slowest pair slowed by"];
-  return [make("h3", {}, "Each rule, at this length"), table(heads, rows, "numeric rules")];
+  return make("div", {}, make("h3", {}, "Each rule, at this length"), table(heads, rows, "rules"));
 }
 
 function notes(found) {
@@ -155,9 +163,15 @@ function replaced(text, spans, value) {
 function marks({ error, at, places }, text) {
   if (error === undefined) return [];
   if (at !== undefined) return [[Math.min(at, Math.max(text.length - 1, 0)), at + 1]];
-  const named = error.split("; got ")[0].split(/[\s,]+/);
-  const found = named.filter((word) => places.has(word)).map((word) => places.get(word).key);
+  const named = error.split("; got ")[0].split(/[\s,]+/).map((path) => given(path, places));
+  const found = named.filter(Boolean).map((path) => places.get(path).key);
   return found.sort(([a], [b]) => a - b);
+}
+
+/** A path, or that of the nearest entry around it that the configuration has. */
+function given(path, places) {
+  while (path && !places.has(path)) path = path.slice(0, Math.max(path.lastIndexOf("."), 0));
+  return path;
 }
 
 class Workbench extends HTMLElement {
@@ -369,7 +383,8 @@ class Workbench extends HTMLElement {
     const at = (this.found.layers ?? []).findIndex(
       ({ layer_type: type }) => (type ?? "") === this.layers.value,
     );
-    if (at < 0) return this.stage.replaceChildren();
+    this.stage.classList.toggle("stale", at < 0); // an error: the picture is the last one
+    if (at < 0) return;
     const { picture, alt } = draw(this.found.layers[at], this.rules[at], wide, high);
     const view = `role="img" viewBox="0 0 ${wide} ${high}"`;
     this.stage.innerHTML = picture ? `<svg ${view}>${picture}</svg>` : "";

@@ -54,15 +54,15 @@ function apart(heights, low, high) {
 function drawTurns(found, wide, bottom) {
   const turns = found.pairs.map((pair) => pair.turns);
   const some = turns.filter((often) => often > 0);
-  const low = Math.floor(log(Math.min(0.1, ...some)));
+  const trained = Number(found.trained_length ?? found.length);
+  const ratio = Number(found.asked_length) / trained;
+  const low = Math.floor(log(Math.max(1e-12, Math.min(0.1, 0.7 / ratio, ...some))));
   const high = Math.ceil(log(Math.max(10, ...some)));
   const ticks = decades(low, high);
   const { x, y, frame, right } = panel(wide, TOP, bottom, turns.length, [low, high], ticks);
   const at = (pair) => [x(pair), y(log(turns[pair]))];
   const all = [...turns.keys()].filter((pair) => turns[pair] > 0);
   const [fresh, met] = [true, false].map((is) => all.filter((n) => found.pairs[n].unseen === is));
-  const trained = Number(found.trained_length ?? found.length);
-  const ratio = Number(found.asked_length) / trained;
   const asked = y(log(1 / ratio));
   const isApart = ratio !== 1 && asked > TOP && asked < bottom;
   const ends = [y(0), ...(isApart ? [asked] : [])];
