@@ -115,6 +115,7 @@ def test_a_planted_fault_has_the_words_of_the_command(
     assert mine == theirs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, SEEDS, AT_ONCE))
 def test_mutated_configurations_are_answered_alike(start: int, script: Script) -> None:
     read = 0
@@ -282,6 +283,7 @@ PLANTED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "right", "wrong"), PLANTED)
 def test_a_fault_planted_in_the_script_is_found(
     name: str, right: str, wrong: str, tmp_path: Path
