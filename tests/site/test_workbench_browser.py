@@ -116,12 +116,12 @@ def test_a_fault_has_the_words_of_the_command_under_the_field(
     expect(field).to_have_accessible_description(error)
     expect(bench.locator(".says")).to_have_text("Exit status 2: the configuration cannot be read.")
     assert bench.locator(".findings").text_content() == ""
-    marks = bench.locator(".paper mark").all_text_contents()
-    assert all(json.loads(mark) in error for mark in marks)
+    marks = {json.loads(one) for one in bench.locator(".paper mark").all_text_contents()}
+    wrong, _, _ = error.partition(", such as ")
+    assert all(mark in wrong for mark in marks)
     *outer, last = place.split(".")
     if f"{place} " in error:  # of an entry that is missing, the one around it is marked
-        here = [last] if value is not GONE else outer[-1:]
-        assert marks == [json.dumps(key) for key in here]
+        assert {*outer[-1:]} <= marks if value is GONE else last in marks
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"rope_theta": 1e4,', '{"a": 01}', "[1]", "not JSON"])

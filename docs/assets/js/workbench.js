@@ -163,7 +163,8 @@ function replaced(text, spans, value) {
 function marks({ error, at, places }, text) {
   if (error === undefined) return [];
   if (at !== undefined) return [[Math.min(at, Math.max(text.length - 1, 0)), at + 1]];
-  const named = error.split("; got ")[0].split(/[\s,]+/).map((path) => given(path, places));
+  const [wrong] = error.split(/; got |, such as /);
+  const named = wrong.split(/[\s,]+/).map((path) => given(path, places));
   const found = named.filter(Boolean).map((path) => places.get(path).key);
   return found.sort(([a], [b]) => a - b);
 }
