@@ -172,8 +172,11 @@ def test_lines_are_broken_as_python_breaks_them(script: Script) -> None:
     ]
     for width in (20, 88):
         mine = script.call("wrap.js", "wrap", [(text, width, "  - ", "    ") for text in texts])
-        indents = {"initial_indent": "  - ", "subsequent_indent": "    "}
-        assert mine == [textwrap.wrap(text, width, **indents) for text in texts]
+        theirs = [
+            textwrap.wrap(text, width, initial_indent="  - ", subsequent_indent="    ")
+            for text in texts
+        ]
+        assert mine == theirs
 
 
 def test_the_nearest_key_is_the_one_that_difflib_finds(script: Script) -> None:
@@ -206,13 +209,13 @@ RULES: dict[str, Callable[..., Any]] = {
 @pytest.mark.parametrize("key", ["olmo-2", "llama-3.1", "stablelm-2", "gpt-oss"])
 def test_rules_shown_beside_are_those_of_the_package(key: str, script: Script) -> None:
     config = read_config(config_of(key))
-    trained, length = config.trained_length, 200_000
-    assert trained is not None
-    plain = frequencies(config.rotary_d, base=config.base)
+    trained, base, length = config.trained_length, config.base, 200_000
+    assert trained is not None and base is not None
+    plain = frequencies(config.rotary_d, base=base)
     found = {one["name"]: one for one in script.beside(written(config_of(key)), length)}
     assert list(found) == ["as configured", *RULES]
     for name, rule in RULES.items():
-        now = rule(config.rotary_d, length / trained, trained, config.base)
+        now = rule(config.rotary_d, length / trained, trained, base)
         np.testing.assert_allclose(found[name]["slowed"], plain / now, rtol=1e-12)
         never = 2 * np.pi / plain > trained
         assert found[name]["unseen"] == np.sum(never & (length - 1 >= trained * (plain / now)))
