@@ -7,6 +7,7 @@ sine, scaled by the attention factor.
 from __future__ import annotations
 
 import importlib.util
+import platform
 import sys
 from collections.abc import Callable
 from importlib.metadata import version
@@ -29,11 +30,11 @@ SETTINGS = 50
 @pytest.fixture(scope="module")
 def rope_utils() -> ModuleType:
     """Return the module of mlx-lm that rotates, alone: the whole would import its models."""
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        pytest.skip("the project installs mlx-lm on Linux with an x86-64 processor only")
     found = importlib.util.find_spec("mlx_lm")
-    if found is None or found.origin is None:
-        if sys.platform == "linux":
-            pytest.skip("mlx-lm is installed on Linux with an x86-64 processor only")
-        pytest.skip(f"mlx-lm is not installed on {sys.platform}")
+    assert found is not None, "mlx-lm is not installed: make installs it"
+    assert found.origin is not None
     path = found.origin.replace("__init__.py", "models/rope_utils.py")
     spec = importlib.util.spec_from_file_location("rope_utils", path)
     assert spec is not None
