@@ -21,6 +21,8 @@
     ledger.py       makes docs/trust/claims.md from docs/data/claims/
     models.py       reads docs/data/models.yml, well-known models and their positions
     models_page.py  makes docs/reference/models.md from it
+    configurations.py   reads docs/data/configurations.yml, rotary settings as published
+    configurations_page.py  makes docs/long-context/configurations.md from it
     glossary.py     marks terms at their first use, from docs/data/glossary.yml
     glossary_page.py    makes docs/reference/glossary.md from it
     page_names.py   the names that pages can use for the models

@@ -1,5 +1,10 @@
 """The data of the book that expressions on pages can use."""
 
-from scripts.book import models, models_page
+from scripts.book import configurations, configurations_page, models, models_page
 
-NAMES = {"models": models, "models_table": models_page.rows}
+NAMES = {
+    "configurations": configurations,
+    "configurations_table": configurations_page.rows,
+    "models": models,
+    "models_table": models_page.rows,
+}

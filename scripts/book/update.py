@@ -12,12 +12,20 @@ import sys
 from pathlib import Path
 
 from scripts import DOCS, ROOT
-from scripts.book import glossary_page, ledger, models_page, settings, sourcemap
+from scripts.book import (
+    configurations_page,
+    glossary_page,
+    ledger,
+    models_page,
+    settings,
+    sourcemap,
+)
 from scripts.book.check import corrections
 from scripts.book.text import corrected
 
 # Pages, and what makes them from data.
-MADE = {made.PAGE: made for made in (ledger, sourcemap, models_page, glossary_page)}
+MAKERS = (ledger, sourcemap, models_page, configurations_page, glossary_page)
+MADE = {made.PAGE: made for made in MAKERS}
 
 
 def update(path: Path) -> list[str]:

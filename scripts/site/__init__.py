@@ -4,6 +4,7 @@
     assets.py                typefaces, formulas, icons: docs/assets/built/   (mkdocs calls it)
     notebook.py              a chapter as a notebook                          (mkdocs calls it)
     notebook_pictures.py     and its figures as PNG
+    workbench.py             what the workbench takes from Python             (mkdocs calls it)
     search_index.py          what the search finds, and what comes first      (mkdocs calls it)
     docstring_formulas.py    formulas of docstrings as mathematics            (mkdocs calls it)
     source_archive.py        the source of the book, to download

@@ -1,7 +1,8 @@
 // minify.mjs SHEET…, started in the folder of a built site: minify the book's own scripts in place,
-// join the style sheets into one without the rules that no page uses, and print its path.
+// join those of the workbench into one, join the style sheets into one without the rules that no page
+// uses, and print its path.
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { relative } from "node:path";
 import { build } from "esbuild";
 import { PurgeCSS } from "purgecss";
@@ -48,6 +49,20 @@ const { metafile } = await build({
   entryNames: "book.[hash]",
   metafile: true,
 });
+
+// The workbench is many small files, which are of use together only.
+const workbench = "assets/js/workbench.js";
+if (existsSync(workbench)) {
+  await build({
+    ...shared,
+    entryPoints: [workbench],
+    bundle: true,
+    format: "esm",
+    outfile: workbench,
+    allowOverwrite: true,
+  });
+  rmSync("assets/js/config", { recursive: true });
+}
 
 await build({
   ...shared,

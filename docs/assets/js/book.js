@@ -109,6 +109,11 @@ function startExplorers() {
   }
 }
 
+/** Load the script of the workbench if the page has one. */
+function startWorkbench() {
+  if (document.querySelector("config-workbench")) import("./workbench.js");
+}
+
 /** Lay out the parts whose layout the style sheet defers, a few at a time in idle periods. */
 function layOutDeferred() {
   const parts = [...document.querySelectorAll(".unrolls .md-content__inner > h2 ~ *")];
@@ -142,5 +147,6 @@ addEventListener("contentvisibilityautostatechange", ({ target, skipped }) => {
 });
 window.document$.subscribe(preparePage);
 window.document$.subscribe(startExplorers);
+window.document$.subscribe(startWorkbench);
 window.document$.subscribe(startLedger);
 window.document$.subscribe(startRuns);

@@ -1,0 +1,43 @@
+// posenc/config.py: the rotary settings of a model, or of the layers of one type.
+
+import { read } from "./reading.js";
+import {
+  asInteger,
+  dynamic,
+  frequencies,
+  interpolated,
+  llama3,
+  longrope,
+  ntk,
+  proportional,
+  yarn,
+} from "./scaling.js";
+import { keys } from "./tables.js";
+
+/** The settings that a configuration, a Map, gives the layers of one type. Integers are BigInts. */
+export function readConfig(config, layerType = null) {
+  const { rule, head, ...found } = read(config, layerType);
+  const rotaryD = rule.scheme === keys.NONE ? 0n : head.rotaryD;
+  return { ...found, ...rule, d: head.d, rotaryD };
+}
+
+/** The frequency of each rotated pair in a sequence of this length, a BigInt; null for any up to
+    the trained length. */
+export function frequenciesOf(config, length = null) {
+  const asked = length === null ? 1 : asInteger("length", length, 1n);
+  const about = { base: config.base, factor: config.factor, ...config.settings };
+  if (config.trainedLength !== null) about.trained = Number(config.trainedLength);
+  return COMPUTED[config.scheme](Number(config.rotaryD), about, asked);
+}
+
+const COMPUTED = {
+  [keys.NONE]: () => [],
+  default: (d, { base }) => frequencies(d, base),
+  linear: (d, { base, factor }) => interpolated(d, factor, base),
+  ntk: (d, { base, factor }) => ntk(d, factor, base),
+  dynamic: (d, about, length) => dynamic(d, length, about),
+  yarn: (d, about) => yarn(d, about),
+  longrope: (d, about, length) => longrope(d, length, about),
+  llama3: (d, about) => llama3(d, about),
+  proportional: (d, about) => proportional(d, Number(about.rotary_d), about),
+};

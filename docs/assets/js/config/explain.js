@@ -1,0 +1,257 @@
+// posenc/_config/explain.py: a configuration at a length, in numbers and in words.
+
+import { list } from "../positions.js";
+import { neverRound, unseenPairs } from "./angles.js";
+import { frequenciesOf } from "./config.js";
+import { dumps, general, grouped, rounded } from "./python.js";
+import { frequencies } from "./scaling.js";
+import { explain, families, keys } from "./tables.js";
+import { wrap } from "./wrap.js";
+
+const { LENGTHS, NONE, SAME_LENGTHS } = keys;
+const { ORIGINAL } = families;
+const { EXTENSIBLE } = explain;
+const [SHOWN, WIDTH] = [explain.SHOWN, explain.WIDTH].map(Number);
+
+const least = (a, b) => (b === null || a < b ? a : b);
+
+/** What a configuration does, as numbers, under the names of the command's JSON; `length` is how
+    many positions a sequence is to have, a BigInt, or null for as many as are promised. */
+export function explained(config, length = null) {
+  const asked = length ?? config.length ?? config.trainedLength;
+  const met = metBy(config);
+  const pairs = config.scheme === NONE ? [] : pairsOf(config, asked);
+  const count = (name) => BigInt(pairs.filter((pair) => pair[name]).length);
+  const wrong = asked !== null && met !== null && asked > met && count("unseen") > 0;
+  return {
+    layer_type: config.layerType,
+    scheme: config.scheme,
+    d: config.d,
+    rotary_d: config.rotaryD,
+    base: config.base,
+    layout: config.layout,
+    factor: config.factor,
+    trained_length: config.trainedLength,
+    length: config.length,
+    asked_length: asked,
+    window: config.place.window,
+    attention_factor: config.attentionFactor,
+    softmax_factor: config.softmaxFactor,
+    sections: config.sections,
+    interleaved_sections: config.interleavedSections,
+    settings: config.settings,
+    never_round: count("never_round"),
+    unseen: count("unseen"),
+    wrong,
+    set: wrong ? remedy(config, asked, met) : null,
+    set_in: config.place.entries.place.replace(/\.+$/, "") || null,
+    notes: config.notes,
+    pairs,
+  };
+}
+
+/** The length whose angles the model has met: without a rule, that of training. */
+function metBy({ scheme, length, trainedLength }) {
+  return scheme === "default" ? trainedLength : (length ?? trainedLength);
+}
+
+/** How far apart a query and a key can be, plus one: a window has no further keys. */
+const within = (config, length) => Number(least(length, config.place.window));
+
+/** What becomes of each pair: before and after the rule, in training and now. */
+function pairsOf(config, asked) {
+  const plain = frequencies(Number(config.rotaryD), config.base);
+  const now = frequenciesOf(config, asked);
+  const [omega, length] = training(config, plain);
+  const isKnown = length !== null && asked !== null;
+  const trained = isKnown ? within(config, length) : Number(length);
+  const slow = isKnown ? neverRound(omega, trained) : [];
+  const fresh = isKnown ? unseenOf(config, plain, asked) : [];
+  return now.map((frequency, i) => ({
+    pair: BigInt(i),
+    frequency,
+    turns: length === null ? null : (trained * omega[i]) / (2 * Math.PI),
+    slowed: Number.isFinite(plain[i] / frequency) ? plain[i] / frequency : null,
+    never_round: slow[i] ?? false,
+    unseen: fresh[i] ?? false,
+  }));
+}
+
+/** The frequencies of training, and its length; those promised if it is open. */
+function training(config, plain) {
+  if (config.trainedLength !== null || config.length === null) return [plain, config.trainedLength];
+  return [frequenciesOf(config, config.length), config.length];
+}
+
+/** Which pairs go beyond all angles that the model has met, or those of training. */
+function unseenOf(config, plain, asked) {
+  const [now, promised] = [frequenciesOf(config, asked), metBy(config)];
+  const ends = [[plain, config.trainedLength]];
+  if (promised !== null) ends.push([frequenciesOf(config, promised), promised]);
+  const length = within(config, asked);
+  const all = ends
+    .filter(([, end]) => end !== null)
+    .map(([omega, end]) => {
+      const slowed = omega.map((one, i) => one / now[i]);
+      return unseenPairs(omega, slowed, { trained: within(config, end), length });
+    });
+  return now.map((one, i) => one > 0 && all.every((unseen) => unseen[i]));
+}
+
+/** The entries to change for more positions than met, or null if there are none. A model without a
+    rule gets YaRN's, beside what its section says; one with a rule that has a factor a larger. */
+function remedy(config, asked, met) {
+  const { entries, section, layers } = config.place;
+  const inside = section.place.startsWith(entries.place)
+    ? section.place.slice(entries.place.length)
+    : section.place;
+  const [key, inner] = inside.split(".").slice(0, -1);
+  if (!EXTENSIBLE.includes(config.scheme) || !key) return null;
+  const found = new Map(lengthsOf(entries).map((name) => [name, asked]));
+  const rule = extended(config, asked, met);
+  if (inner !== undefined) {
+    return found.set(key, new Map([...entries.mapping.get(key), [inner, rule]]));
+  }
+  const types = [...layers].filter(([name, one]) => name && one);
+  const isBoth = ["full_attention", "sliding_attention"].every((name) =>
+    types.some(([own]) => own === name),
+  );
+  if (key === "rope_parameters" && isBoth) {
+    // One rule for all would be read by none of these layers.
+    const said = types.map(([name, one]) => [name, one.entries.mapping]);
+    return found.set(key, new Map([...said, [config.layerType, rule]]));
+  }
+  return found.set(key, rule);
+}
+
+/** The keys that promise a length, which must agree. */
+function lengthsOf(entries) {
+  const first = entries.given(LENGTHS)[0] ?? LENGTHS[0];
+  return SAME_LENGTHS.includes(first) ? [first, ...entries.given(SAME_LENGTHS)] : [first];
+}
+
+/** The section of a rule that brings no new angle in so many positions. Its factor is the positions
+    asked about, divided by those that pairs slowed in full have met, in plain frequencies. */
+function extended({ place, scheme, base, factor, trainedLength }, asked, met) {
+  const since = scheme === "yarn" ? 0 : Number(met) / factor;
+  const reach = Math.max(Number(trainedLength ?? 0n), since);
+  const rule = new Map(place.section.mapping);
+  if (scheme === "default") {
+    rule.delete("type");
+    rule.set("rope_type", "yarn").set("rope_theta", base);
+  }
+  const larger = Number((Number(100n * asked) / reach).toFixed(6));
+  rule.set("factor", Math.ceil(larger) / 100); // 2.2, not 2.21
+  if (scheme !== "linear") rule.set(ORIGINAL, trainedLength); // some would take the promised length
+  if (rule.has(LENGTHS[0])) rule.set(LENGTHS[0], asked);
+  return rule;
+}
+
+// Words
+
+/** The numbers in words, under the name of the configuration. */
+export function worded(name, found) {
+  const lines = [`${titleOf(name, found)}: ${schemeOf(found)}`, ""];
+  if (found.scheme !== NONE) {
+    const facts = factsOf(found).map(([what, text]) => `  ${what.padEnd(10)}${text}`);
+    lines.push(...facts, "", ...tableOf(found), "", ...wrap(verdictOf(found), WIDTH, "  "), "");
+  }
+  if (found.wrong) lines.push(...settings(found), "");
+  for (const note of found.notes) lines.push(...wrap(note, WIDTH, "  - ", "    "));
+  return lines.join("\n").trimEnd();
+}
+
+/** What this is about. */
+export function titleOf(name, { layer_type: type }) {
+  return type === null ? name : `${name}, layers of type "${type}"`;
+}
+
+/** The rule, its factor and the base. */
+export function schemeOf({ scheme, factor, base }) {
+  if (scheme === NONE) return "no rotation";
+  const scaled = factor === 1 ? "" : `, factor ${general(factor, 10)}`;
+  return `${scheme}${scaled}, base ${grouped(general(base, 10))}`;
+}
+
+/** Facts about widths, lengths and factors, [what, text]. */
+export function factsOf(found) {
+  const layout = found.layout ? `layout "${found.layout}"` : "layout not settled";
+  const lengths = [
+    [found.trained_length, "trained"],
+    [found.length, "promised"],
+  ].map(([length, word]) => (length ? `${grouped(length)} ${word}` : `${word}: not said`));
+  if (found.asked_length) lengths.push(`${grouped(found.asked_length)} asked about`);
+  if (found.window) lengths.push(`a window of ${grouped(found.window)}`);
+  let scores = "not scaled";
+  if (found.attention_factor !== 1) {
+    scores = `rotated dimensions times ${general(found.attention_factor, 10)}`;
+  }
+  if (found.softmax_factor !== 1) {
+    scores += `, all scores times ${general(found.softmax_factor, 10)}`;
+  }
+  const rows = [
+    ["head", `${found.d} wide, ${found.rotary_d} rotated, ${found.pairs.length} pairs, ${layout}`],
+    ["lengths", lengths.join(", ")],
+    ["scores", scores],
+  ];
+  if (found.sections?.length) {
+    const how = found.interleaved_sections ? "in turns" : "in blocks";
+    rows.push(["sections", `${found.sections.join(" + ")} pairs, ${how}`]);
+  }
+  return rows;
+}
+
+/** The heads of the table of pairs. */
+export const COLUMNS = ["pair", "turns in training", "slowed by", "angles"];
+
+/** Some of the pairs, the first and the last among them, as cells under these heads. */
+export function cellsOf({ pairs }) {
+  const count = Math.min(SHOWN, pairs.length);
+  const step = (pairs.length - 1) / Math.max(count - 1, 1);
+  const places = new Set(list(count, (n) => Number(rounded(n * step))));
+  return [...places].map((place) => {
+    const { pair, turns, slowed, unseen } = pairs[place];
+    const met = turns === null ? "-" : "met";
+    return [
+      String(pair),
+      turns === null ? "-" : general(turns, 4),
+      slowed === null ? "all" : general(slowed, 4),
+      unseen ? "new" : met,
+    ];
+  });
+}
+
+function tableOf(found) {
+  return [COLUMNS, ...cellsOf(found)].map(
+    ([pair, turns, slowed, angles]) =>
+      `  ${pair.padStart(6)}${turns.padStart(20)}${slowed.padStart(12)}  ${angles}`,
+  );
+}
+
+/** How many pairs never come round, and what the length brings, in sentences. */
+export function verdictOf(found) {
+  const whole = found.trained_length || found.length;
+  if (!whole) return "No length is said, so which pairs come round in training is open.";
+  const trained = grouped(least(whole, found.window));
+  const said =
+    `${found.never_round} of ${found.pairs.length} pairs do not come round once within ${trained}` +
+    ` positions. In ${grouped(found.asked_length)}, `;
+  if (found.unseen) return `${said}${found.unseen} meet angles that are new.`;
+  return `${said}none meets an angle that is new.`;
+}
+
+/** What to set: a sentence, and the lines of JSON to copy, none if nothing helps. */
+export function remedyOf({ scheme, set, set_in: place }) {
+  if (!set) {
+    const goes = scheme === "dynamic" ? "leaves angles new here" : "goes no further";
+    const feed = "Feed it fewer tokens, or train it on more.";
+    return { says: `What helps: rope_type "${scheme}" ${goes}. ${feed}`, lines: [] };
+  }
+  const where = place ? ` inside ${place}` : "";
+  return { says: `What to set${where}:`, lines: dumps(set, 2).split("\n").slice(1, -1) };
+}
+
+function settings(found) {
+  const { says, lines } = remedyOf(found);
+  return [...wrap(says, WIDTH, "  "), ...lines.map((one) => `  ${one}`)];
+}

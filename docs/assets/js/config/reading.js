@@ -1,0 +1,121 @@
+// posenc/_config/reading.py: a configuration, read from its first key to the last.
+
+import { Entries, agreed, listed } from "./entries.js";
+import { defaultsOf, layoutOf } from "./families.js";
+import { headOf } from "./head.js";
+import { refuseStrangers } from "./keys.js";
+import { chosenLayers, completed, layersOf, refuseOthers, textOf } from "./layers.js";
+import { Refusal, shown } from "./python.js";
+import { PLAIN, promisedLength, ruleOf } from "./rule.js";
+import { families, keys } from "./tables.js";
+
+const { NARROW, SAME, SCALED_WINDOWS, WIDE_WINDOW } = families;
+const { LOCAL_WINDOW, NONE, WINDOW } = keys;
+
+/** What a configuration says about one type of layers. `place` is where the settings stand, to say
+    how to change them, and how many positions back these layers attend, if not to all. */
+export function read(config, layerType) {
+  const notes = [];
+  const part = textOf(new Entries(config), notes);
+  const named = part.text("model_type");
+  const kind = SAME.get(named) ?? named;
+  const defaults = defaultsOf(kind);
+  const known = defaults !== null;
+  const given = { entries: part, kind, defaults: defaults ?? new Map(), known, notes };
+  refuseStrangers(part);
+  refuseOthers(given);
+  const reading = completed(given);
+  const { entries } = reading;
+  if (entries.flag("rotary_value", false)) notes.push("Values are rotated too.");
+  const layers = layersOf(reading);
+  const chosen = chosenLayers(reading, layers, layerType);
+  const section = layers.get(chosen);
+  const head = headOf(reading, section, chosen);
+  return {
+    rule: section === null ? standing(entries) : ruleOf(reading, section, head),
+    head,
+    layout: layoutIn(reading, head),
+    sections: sectionsOf(section, head, notes),
+    interleavedSections: section !== null && section.entries.flag("mrope_interleaved", false),
+    layerType: chosen ?? layerType,
+    layerTypes: [...layers.keys()].filter((name) => name !== null),
+    notes,
+    place: {
+      entries,
+      section: section === null ? new Entries(new Map()) : section.entries,
+      window: windowOf(reading, chosen ?? layerType),
+      layers,
+    },
+  };
+}
+
+/** The rule of layers that do not rotate. */
+function standing(entries) {
+  const length = promisedLength(entries);
+  return { ...PLAIN, scheme: NONE, trainedLength: length, length };
+}
+
+/** How many positions these layers attend to at most, or null if to all. */
+function windowOf({ entries, kind }, layerType) {
+  if (layerType === "sliding_attention" && SCALED_WINDOWS.includes(kind)) {
+    const half = (entries.integer(LOCAL_WINDOW) ?? WIDE_WINDOW) / 2n;
+    // The decoder counts the token itself, the encoder tokens on either side of it.
+    return (half || 1n) + BigInt(kind === "modernbert");
+  }
+  const isEverywhere = NARROW.includes(kind) && !entries.has("layer_types");
+  return layerType === "sliding_attention" || isEverywhere ? entries.integer(WINDOW) : null;
+}
+
+/** Which dimensions of the published weights form a pair, if that is known. */
+function layoutIn({ entries, kind, notes }, head) {
+  const interleaved = (key) => (entries.flag(key, false) ? "interleaved" : "half");
+  if (entries.has("rotary_emb_interleaved")) return interleaved("rotary_emb_interleaved");
+  let layout = layoutOf(kind, entries.flag("rope_interleave", true));
+  for (const key of entries.given(["rope_interleave", "rope_interleaved"])) {
+    layout = agreed([
+      [entries.path(key), interleaved(key)],
+      ["the layout", layout],
+    ]);
+  }
+  if (layout === null && head.latent) {
+    notes.push("The layout depends on the model type, which is not known here.");
+  }
+  if (kind === "llama") {
+    notes.push(
+      'The layout "half" is that of weights for transformers. Weights as Meta publishes them are' +
+        ' "interleaved".',
+    );
+  }
+  return layout;
+}
+
+/** How many pairs each axis of positions rotates, which must add up. */
+function sectionsOf(section, head, notes) {
+  if (section === null) return null;
+  const { entries } = section;
+  const path = entries.path("mrope_section");
+  if (!entries.has("mrope_section")) {
+    const isAsking = ["type", "rope_type"].map((key) => entries.text(key)).includes("mrope");
+    if (isAsking || entries.has("mrope_interleaved")) {
+      const asking = isAsking ? 'type "mrope"' : "mrope_interleaved";
+      throw new Refusal(`${path} must be given with ${asking}; got none`);
+    }
+    return null;
+  }
+  const given = entries.mapping.get("mrope_section");
+  if (!Array.isArray(given)) {
+    throw new Refusal(`${path} must be a list of integers; got ${shown(given)}`);
+  }
+  const each = listed(given, `${path}.`);
+  const sections = given.map((_, n) => each.integer(String(n), { least: 0 }) ?? 0n);
+  const [sum, pairs] = [sections.reduce((a, b) => a + b, 0n), head.rotaryD / 2n];
+  if (sum !== pairs) {
+    const said = `${sections.join(" + ")} = ${sum}`;
+    throw new Refusal(`${path} must add up to the ${pairs} pairs that rotate; got ${said}`);
+  }
+  notes.push(
+    "Each axis of positions rotates its own pairs. Axes in blocks and axes in turns, as" +
+      " mrope_interleaved says, are often taken for one another (MNN, PR 4133).",
+  );
+  return sections;
+}

@@ -1,0 +1,317 @@
+// posenc/_config/rule.py: the base, the lengths and the rule of the frequencies.
+
+import { agreed, refuseUnknown } from "./entries.js";
+import { typeOf } from "./keys.js";
+import { Refusal, general, isObject, rounded, shown, truncated } from "./python.js";
+import { longropeTemperature, yarnTemperature } from "./scaling.js";
+import { entries as limits, families, keys, scaling } from "./tables.js";
+
+const { ALPHA, BASE, ORIGINAL, SHARE, WIDTH } = families;
+const { ATTENTION, BASES, COMMON, LENGTHS, OF_YARN, RULES, SAME_LENGTHS } = keys;
+const ABOVE_ZERO = { least: 0, above: true };
+const ABOVE_ONE = { least: 1, above: true };
+
+/** A rule that changes nothing; lengths are integers, BigInts, or null. */
+export const PLAIN = {
+  base: null,
+  factor: 1,
+  trainedLength: null,
+  length: null,
+  attentionFactor: 1,
+  softmaxFactor: 1,
+  settings: {},
+};
+
+/** How layers that rotate are rotated. */
+export function ruleOf(reading, section, head) {
+  const { entries } = section;
+  const kind = typeOf(entries);
+  const scheme = kind === "dynamic" && entries.has("alpha") ? "ntk" : kind;
+  if (scheme === "ntk" && reading.known && !ALPHA.includes(reading.kind)) {
+    throw new Refusal(
+      `${entries.path("alpha")} must be in a configuration of HunYuan, which alone reads it; got` +
+        ` model type ${shown(reading.kind)}`,
+    );
+  }
+  refuseUnknown(entries, new Set([...COMMON, ...RULES.get(scheme)]), `rope_type "${kind}"`);
+  if (kind === "dynamic" && head.rotaryD < 4) {
+    throw new Refusal(
+      `${WIDTH} must be 4 or more with rope_type "${kind}"; got a rotated width of ${head.rotaryD}`,
+    );
+  }
+  const base = baseOf(reading, section);
+  const length = promisedLength(reading.entries);
+  const start = { ...PLAIN, scheme, base, length, trainedLength: length };
+  const rule = { ...start, ...READERS[scheme](reading, entries, head, start) };
+  if (rule.length !== null && rule.length > limits.LARGEST) {
+    const path = entries.path("factor");
+    throw new Refusal(`${path} must promise at most 2**53 positions; got ${general(rule.factor)}`);
+  }
+  return rule;
+}
+
+/** The base, which a model type may take for given. */
+function baseOf(reading, { entries, apart }) {
+  const { entries: outer, known, defaults, notes } = reading;
+  const bases = new Map([[entries.path(BASE), entries.number(BASE, ABOVE_ONE)]]);
+  if (!apart) {
+    for (const key of BASES) bases.set(outer.path(key), outer.number(key, ABOVE_ONE));
+    for (const [path, one] of baseOfAttention(outer)) bases.set(path, one);
+  }
+  const base = agreed(bases);
+  const given = [...bases.keys()].filter((path) => bases.get(path) !== null);
+  const isOnlyIn = (path) => given.length === 1 && given[0] === path;
+  if (base === null && !known) {
+    throw new Refusal(
+      `${BASE} must be given, as the default of this model type is not known; got none`,
+    );
+  }
+  if (base === null) {
+    const taken = defaults.get(BASE);
+    notes.push(
+      `${BASE} is not given. transformers takes ${general(taken, 15)} for this model type.`,
+    );
+    return taken;
+  }
+  if (isOnlyIn(`rope_parameters.${BASE}`) && !reading.completed) {
+    notes.push(
+      `${BASE} is in rope_parameters. A program that looks for it outside takes its default, as` +
+        " DeepSpeed did (PR 8345).",
+    );
+  } else if (isOnlyIn(baseOfAttention(outer)[0]?.[0])) {
+    const taken = known ? `, as transformers 5.23 does: ${general(defaults.get(BASE), 15)}` : "";
+    notes.push(
+      `${BASE} is in ${ATTENTION}. A program that looks for it outside takes its default${taken}.`,
+    );
+  }
+  return base;
+}
+
+/** The base in the settings of attention, by its name, as DBRX has it. */
+function baseOfAttention(entries) {
+  if (!isObject(entries.mapping.get(ATTENTION))) return [];
+  const attention = entries.within(ATTENTION);
+  return [[attention.path(BASE), attention.number(BASE, ABOVE_ONE)]];
+}
+
+/** The length that a configuration promises. */
+export function promisedLength(entries) {
+  agreed(SAME_LENGTHS.map((key) => [entries.path(key), entries.integer(key)]));
+  const [key] = entries.given(LENGTHS);
+  return key === undefined ? null : entries.integer(key);
+}
+
+/** The length before the context was extended. */
+function originalOf({ entries: outer }, entries, length) {
+  const original = agreed(
+    [outer, entries].map((one) => [one.path(ORIGINAL), one.integer(ORIGINAL, { least: 2 })]),
+  );
+  if (original !== null && length !== null && length < original) {
+    const path = outer.path(LENGTHS[0]);
+    throw new Refusal(`${path} must be at least ${ORIGINAL}, ${original}; got ${length}`);
+  }
+  return original;
+}
+
+/** The factor, which must be there. */
+const factorOf = (entries) => entries.requiredNumber("factor", { least: 1 });
+
+/** A length that the rule cannot do without. */
+function needed({ entries }, length, scheme, least = 1) {
+  const path = entries.path(LENGTHS[0]);
+  if (length === null) {
+    throw new Refusal(`${path} must be given with rope_type "${scheme}"; got none`);
+  }
+  if (length < least) {
+    throw new Refusal(`${path} must be ${least} or more with rope_type "${scheme}"; got ${length}`);
+  }
+  return length;
+}
+
+function readDefault(reading, entries, head, { length }) {
+  return { trainedLength: originalOf(reading, entries, length) ?? length };
+}
+
+function readLinear(reading, entries, head, { length }) {
+  const original = originalOf(reading, entries, length);
+  const factor = factorOf(entries);
+  if (original === null && factor !== 1) {
+    reading.notes.push(
+      `With "linear", ${LENGTHS[0]} is the length before scaling to some, and after it to others:` +
+        ` vLLM multiplies it by the factor, ${general(factor)}, and transformers does not. So the` +
+        " trained length is open.",
+    );
+  }
+  return { factor, trainedLength: factor === 1 ? length : original };
+}
+
+function readDynamic(reading, entries, head, { length }) {
+  const factor = factorOf(entries);
+  const trained = needed(reading, length, "dynamic");
+  reading.notes.push(
+    "The frequencies depend on the length of the whole sequence. transformers takes the longest" +
+      " it has met, and keys in its cache keep older ones (issue 25104).",
+  );
+  return { factor, length: truncated(Number(trained) * factor) };
+}
+
+function readNtk(reading, entries) {
+  const unread = entries.given(["factor", ...[...OF_YARN].sort()]);
+  for (const key of unread) entries.number(key, { least: 0 });
+  const verb = unread.length === 1 ? "has" : "have";
+  const said = unread.length ? ` ${unread.join(", ")} ${verb} no effect.` : "";
+  reading.notes.push(`With alpha, the base is larger at every length.${said}`);
+  if (!ALPHA.includes(reading.kind)) {
+    reading.notes.push(
+      "Whether alpha is read is open, as this model type is not known: transformers reads it for" +
+        " HunYuan alone, vLLM for every model.",
+    );
+  }
+  return { factor: entries.requiredNumber("alpha", { least: 1 }) };
+}
+
+function readLlama3(reading, entries, head, { length }) {
+  const factor = factorOf(entries);
+  const trained = needed(reading, originalOf(reading, entries, length) ?? length, "llama3");
+  const low = entries.requiredNumber("low_freq_factor", ABOVE_ZERO);
+  const high = entries.requiredNumber("high_freq_factor", ABOVE_ZERO);
+  checkOrder(entries, ["low_freq_factor", low], ["high_freq_factor", high]);
+  return {
+    factor,
+    trainedLength: trained,
+    length: length ?? truncated(Number(trained) * factor),
+    settings: { low, high },
+  };
+}
+
+/** Refuse a second limit below the first. */
+function checkOrder(entries, [first, low], [second, high]) {
+  if (high >= low) return;
+  const path = entries.path(second);
+  throw new Refusal(`${path} must be at least ${first}, ${general(low)}; got ${general(high)}`);
+}
+
+function readYarn(reading, entries, head, rule) {
+  const said = [reading.entries, entries].map((one) => [
+    one.path(LENGTHS[0]),
+    one.integer(LENGTHS[0]),
+  ]);
+  const promised = agreed(said) ?? rule.length;
+  const original = originalOf(reading, entries, promised);
+  const trained = needed(reading, original ?? promised, "yarn");
+  if (original === null) {
+    reading.notes.push(`${ORIGINAL} is not given. transformers takes ${LENGTHS[0]}, ${trained}.`);
+  }
+  const isLeftOpen = entries.mapping.has("factor") && !entries.has("factor"); // null
+  const factor =
+    isLeftOpen && promised !== null ? Number(promised) / Number(trained) : factorOf(entries);
+  const length = rounded(factor * Number(trained));
+  if (![null, trained, length].includes(promised)) {
+    reading.notes.push(
+      `${LENGTHS[0]} is ${promised}, but factor times ${ORIGINAL} is ${length}. transformers` +
+        " warns and goes by the factor.",
+    );
+  }
+  const fast = entries.number("beta_fast", ABOVE_ZERO) ?? scaling.FAST;
+  const slow = entries.number("beta_slow", ABOVE_ZERO) ?? scaling.SLOW;
+  checkOrder(entries, ["beta_slow", slow], ["beta_fast", fast]);
+  const truncate = entries.flag("truncate", true);
+  if (!truncate) {
+    reading.notes.push(
+      "The ramp is not truncated to whole pairs. mlx-lm 0.32.2 and llama.cpp truncate it all the" +
+        " same; vLLM did before PR 28244.",
+    );
+  }
+  const [attentionFactor, softmaxFactor] = yarnFactors(reading, entries, head, factor);
+  const settings = { fast, slow, truncate };
+  return { factor, trainedLength: trained, length, attentionFactor, softmaxFactor, settings };
+}
+
+/** By how much YaRN scales rotated dimensions, and by how much the scores beside. */
+function yarnFactors({ notes }, entries, head, factor) {
+  let given = entries.number("attention_factor", ABOVE_ZERO);
+  const [mscale, everywhere] = ["mscale", "mscale_all_dim"].map((key) =>
+    entries.number(key, { least: 0 }),
+  );
+  if (given !== null) {
+    notes.push(
+      "attention_factor is the factor itself. SGLang multiplied it by its own (PR 33558), so did" +
+        " TensorRT-LLM (PR 16379), and mlx-lm 0.32.2 does not read it.",
+    );
+    if (mscale || everywhere) notes.push("mscale and mscale_all_dim give way to attention_factor.");
+  } else if (mscale && everywhere) {
+    given = yarnTemperature(factor, mscale) / yarnTemperature(factor, everywhere);
+    notes.push(
+      "A program that does not read mscale has another attention factor (vLLM, PR 48623).",
+    );
+  } else {
+    given = yarnTemperature(factor);
+    if (mscale || everywhere) {
+      notes.push(
+        "Of mscale and mscale_all_dim one is missing, or 0, so transformers ignores both." +
+          " DeepSeek's code takes 1 for the first and 0 for the second.",
+      );
+    }
+  }
+  let softmax = 1;
+  if (head.latent && everywhere) {
+    softmax = yarnTemperature(factor, everywhere) ** 2;
+    notes.push(
+      "All scores are scaled too, by the square of the temperature with mscale_all_dim. Without" +
+        " it, positions after the first are wrong (onnxruntime/mobius, PR 548).",
+    );
+  }
+  entries.flag("finetuned", false); // of no effect
+  if (entries.number("llama_4_scaling_beta", { least: 0 }) !== null) {
+    notes.push("Queries are scaled by their position as well, beside the rotation.");
+  }
+  return [given, softmax];
+}
+
+function readLongrope(reading, entries, head, { length }) {
+  const trained = needed(reading, originalOf(reading, entries, length) ?? length, "longrope", 2);
+  const factor =
+    entries.number("factor", { least: 1 }) ??
+    Number(needed(reading, length, "longrope")) / Number(trained);
+  const pairs = Number(head.rotaryD / 2n);
+  const read = (key) => [entries.path(key), entries.number(key, ABOVE_ZERO)];
+  const scales = ["short_mscale", "long_mscale"].map(read);
+  const given = agreed([read("attention_factor"), ...scales]);
+  reading.notes.push(
+    `Up to ${trained} positions the short divisors hold, beyond them the long ones, for all` +
+      " tokens of a sequence. mlx-lm 0.32.2 never uses the short ones; vLLM goes by the longest sequence" +
+      " it is set up for (PR 27431).",
+  );
+  return {
+    factor,
+    trainedLength: trained,
+    length: length ?? rounded(factor * Number(trained)),
+    attentionFactor: given ?? longropeTemperature(factor, trained),
+    settings: {
+      short: entries.numbers("short_factor", pairs),
+      long: entries.numbers("long_factor", pairs),
+    },
+  };
+}
+
+function readProportional(reading, entries, head) {
+  const turning = 2n * BigInt(Math.floor((head.share * Number(head.d)) / 2));
+  if (turning < 2) {
+    throw new Refusal(
+      `${entries.path(SHARE)} must leave a pair to rotate; got ${general(head.share)} of ${head.d}`,
+    );
+  }
+  const factor = entries.number("factor", { least: 1 }) ?? 1;
+  return { factor, settings: { rotary_d: turning } };
+}
+
+const READERS = {
+  default: readDefault,
+  linear: readLinear,
+  dynamic: readDynamic,
+  ntk: readNtk,
+  yarn: readYarn,
+  longrope: readLongrope,
+  llama3: readLlama3,
+  proportional: readProportional,
+};

@@ -1,0 +1,397 @@
+// The workbench: a configuration and a length on one side, what the command says about them on the
+// other. All is computed here; nothing is sent.
+
+import { beside } from "./config/beside.js";
+import { FILE, answered, lengthIn, printout } from "./config/command.js";
+import { COLUMNS, cellsOf, factsOf, remedyOf } from "./config/explain.js";
+import { schemeOf, titleOf, verdictOf } from "./config/explain.js";
+import { MODELS } from "./config/models.js";
+import { draw } from "./config/picture.js";
+import { Refusal, general, inOneLine } from "./config/python.js";
+import { families, keys } from "./config/tables.js";
+import { list } from "./positions.js";
+
+const FIRST = { model: "olmo-2", times: 2n }; // what is shown at first, and at which length
+const TIMES = [1n, 2n, 4n, 8n]; // as many positions as promised, each a button
+const STOPS = list(33, (n) => Math.round(2 ** (8 + n / 2))); // of the sliders: 256 … 16777216
+const STATUS = [
+  "Exit status 0: nothing is wrong.",
+  "Exit status 1: something is wrong. The length brings angles that are new.",
+  "Exit status 2: the configuration cannot be read.",
+];
+const NOTHING = "Nothing to draw: no length is said, or nothing rotates.";
+const ABOUT_LENGTH = /^(length must|argument --length)/;
+const PARTS = `
+  <div class="given">
+    <div class="knob"><label for="wb-model">model</label><select id="wb-model"></select></div>
+    <label for="wb-text">config.json</label>
+    <div class="paper">
+      <pre aria-hidden="true"></pre>
+      <textarea id="wb-text" spellcheck="false" autocapitalize="off" autocomplete="off" wrap="off"
+        aria-describedby="wb-error"></textarea>
+    </div>
+    <p id="wb-error" class="error" role="status"></p>
+  </div>
+  <div class="stage"></div>
+  <div class="asked">
+    <div class="knob">
+      <label for="wb-length">length asked about</label>
+      <input id="wb-length" inputmode="numeric" autocomplete="off"
+        aria-describedby="wb-length-error">
+      <input type="range" min="0" step="1" data-of="length" aria-label="length asked about">
+    </div>
+    <p id="wb-length-error" class="error" role="status"></p>
+    <div class="times" role="group" aria-label="length asked about, times the promised one"></div>
+    <div class="knob">
+      <label for="wb-trained">trained length</label>
+      <input id="wb-trained" inputmode="numeric" autocomplete="off">
+      <input type="range" min="0" step="1" data-of="trained" aria-label="trained length">
+    </div>
+    <div class="knob layers"><label for="wb-layers">layers in the picture</label>
+      <select id="wb-layers"></select></div>
+  </div>
+  <p class="says" role="status"></p>
+  <div class="findings"></div>`;
+
+function make(tag, properties = {}, ...inside) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...inside);
+  return element;
+}
+
+/** A button that copies a text and says so. */
+function copyButton(text, about) {
+  const button = make("button", { type: "button", className: "copies" }, "Copy");
+  button.append(make("span", { className: "unseen" }, ` ${about}`));
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(text);
+    button.firstChild.data = "Copied";
+    setTimeout(() => (button.firstChild.data = "Copy"), 2000);
+  });
+  return button;
+}
+
+const listing = (text, about) =>
+  make("div", { className: "listed" }, make("pre", { tabIndex: 0 }, make("code", {}, text)),
+    ...(navigator.clipboard ? [copyButton(text, about)] : []));
+
+function table(heads, rows, kind) {
+  const row = (cells, tag) => make("tr", {}, ...cells.map((text) => make(tag, {}, String(text))));
+  const head = row(heads, "th");
+  for (const cell of head.children) cell.scope = "col";
+  return make("table", { className: kind }, make("thead", {}, head),
+    make("tbody", {}, ...rows.map((cells) => row(cells, "td"))));
+}
+
+const paragraph = (text, className = "") => make("p", { className }, text);
+
+/** What is found about one type of layers. */
+function findings(found, rules) {
+  const parts = [
+    make("h2", {}, titleOf(FILE, found), ": ", make("strong", {}, schemeOf(found))),
+  ];
+  if (found.scheme !== keys.NONE) {
+    parts.push(paragraph(verdictOf(found), "finding"));
+    if (found.wrong) parts.push(...remedy(found));
+    const isLonger = rules.some(({ name, slowed }) => name === "interpolation" && slowed[0] > 1);
+    const tables = [pairs(found), ...(isLonger ? [comparison(rules)] : [])];
+    parts.push(facts(found), make("div", { className: "tables" }, ...tables));
+  }
+  if (found.notes.length) parts.push(...notes(found));
+  return make("section", {}, ...parts);
+}
+
+function remedy(found) {
+  const { says, lines } = remedyOf(found);
+  const text = lines.map((line) => line.replace(/^ {2}/, "")).join("\n");
+  return [paragraph(says), ...(lines.length ? [listing(text, "what to set")] : [])];
+}
+
+function facts(found) {
+  const rows = factsOf(found).map(([what, text]) => {
+    const head = make("th", { scope: "row" }, what);
+    return make("tr", {}, head, make("td", {}, text));
+  });
+  return make("table", { className: "facts" }, make("tbody", {}, ...rows));
+}
+
+function pairs(found) {
+  const { length } = found.pairs;
+  const title = cellsOf(found).length < length ? `Some of the ${length} pairs` : "All pairs";
+  return make("div", {}, make("h3", {}, title), table(COLUMNS, cellsOf(found), "pairs"));
+}
+
+function comparison(rules) {
+  const rows = rules.map(({ name, slowed, unseen }) => {
+    const most = Math.max(...slowed);
+    return [name, unseen, Number.isFinite(most) ? general(most, 4) : "all"];
+  });
+  const heads = ["rule", "pairs with new angles", "slowest pair slowed by"];
+  return make("div", {}, make("h3", {}, "Each rule, at this length"), table(heads, rows, "rules"));
+}
+
+function notes(found) {
+  const items = found.notes.map((note) => make("li", {}, note));
+  return [make("h3", {}, "Who reads it otherwise"), make("ul", {}, ...items)];
+}
+
+/** The stop of a slider that is nearest to a length. */
+const stopOf = (length) =>
+  STOPS.reduce((best, stop, n) => {
+    const off = (one) => Math.abs(Math.log(one / Number(length)));
+    return off(stop) < off(STOPS[best]) ? n : best;
+  }, 0);
+
+/** The paths of the entries that say how long sequences of training were, as they are given. */
+function trainedPaths({ place, scheme, trainedLength }, places) {
+  const { entries, section } = place;
+  const given = (paths) => [...new Set(paths)].filter((path) => places.has(path));
+  const original = given([entries, section].map((one) => one.path(families.ORIGINAL)));
+  if (original.length || trainedLength === null) return original;
+  const [first] = entries.given(keys.LENGTHS);
+  const same = keys.SAME_LENGTHS.includes(first) ? keys.SAME_LENGTHS : [first];
+  return given(same.map((key) => entries.path(key)));
+}
+
+/** A text with other values in these places, [start, end]. */
+function replaced(text, spans, value) {
+  const last = [...spans].sort(([a], [b]) => b - a);
+  return last.reduce((all, [start, end]) => all.slice(0, start) + value + all.slice(end), text);
+}
+
+/** The parts of a text that an error is about: its entries, or where its syntax breaks. */
+function marks({ error, at, places }, text) {
+  if (error === undefined) return [];
+  if (at !== undefined) return [[Math.min(at, Math.max(text.length - 1, 0)), at + 1]];
+  const [wrong] = error.split(/; got |, such as /);
+  const named = wrong.split(/[\s,]+/).map((path) => given(path, places));
+  const found = named.filter(Boolean).map((path) => places.get(path).key);
+  return found.sort(([a], [b]) => a - b);
+}
+
+/** A path, or that of the nearest entry around it that the configuration has. */
+function given(path, places) {
+  while (path && !places.has(path)) path = path.slice(0, Math.max(path.lastIndexOf("."), 0));
+  return path;
+}
+
+class Workbench extends HTMLElement {
+  connectedCallback() {
+    if (!this.field) this.build();
+    this.listen();
+    if (!this.found) this.start();
+  }
+
+  disconnectedCallback() {
+    this.end.abort();
+    this.watch.disconnect();
+  }
+
+  build() {
+    this.append(make("div", { className: "bench", innerHTML: PARTS }));
+    const one = (selector) => this.querySelector(selector);
+    this.model = one("#wb-model");
+    this.field = one("textarea");
+    this.paper = one(".paper pre");
+    this.length = one("#wb-length");
+    this.trained = one("#wb-trained");
+    this.layers = one("#wb-layers");
+    this.stage = one(".stage");
+    const own = make("option", { value: "" }, "your own");
+    this.model.append(own, ...MODELS.map(({ key, name }) => make("option", { value: key }, name)));
+    one(".times").append(...TIMES.map((times) => this.timesButton(times)));
+  }
+
+  timesButton(times) {
+    const words = times === 1n ? "as promised" : `${times} times`;
+    const button = make("button", { type: "button" }, words);
+    button.addEventListener("click", () => this.ask(this.promised * times));
+    return button;
+  }
+
+  listen() {
+    const one = (selector) => this.querySelector(selector);
+    this.end = new AbortController();
+    const { signal } = this.end;
+    const on = (target, type, act) => target.addEventListener(type, act, { signal });
+    on(this.model, "change", () => this.pick(this.model.value));
+    on(this.field, "input", () => this.show());
+    on(this.field, "scroll", () => this.follow());
+    on(this.length, "input", () => this.show());
+    on(this.trained, "input", () => this.train(this.trained.value));
+    on(this.layers, "change", () => this.paint());
+    on(one("[data-of=length]"), "input", ({ target }) => this.ask(BigInt(STOPS[target.value])));
+    on(one("[data-of=trained]"), "input", ({ target }) => this.train(STOPS[target.value]));
+    on(document, "paste", (event) => this.paste(event));
+    this.watch = new ResizeObserver(() => this.paint());
+    this.watch.observe(this.stage);
+  }
+
+  /** Show what the address asks for: workbench.model and workbench.length. */
+  start() {
+    const query = new URLSearchParams(location.search);
+    const key = query.get("workbench.model");
+    const asked = query.get("workbench.length");
+    this.pick(MODELS.some((one) => one.key === key) ? key : FIRST.model);
+    if (asked !== null) this.length.value = asked;
+    else if (key === null) this.ask(this.promised * FIRST.times);
+    if (asked !== null) this.show();
+  }
+
+  pick(key) {
+    this.model.value = key;
+    this.length.value = "";
+    this.write(MODELS.find((one) => one.key === key)?.text ?? "");
+  }
+
+  write(text) {
+    this.field.value = text;
+    this.show();
+  }
+
+  ask(length) {
+    this.length.value = length;
+    this.show();
+  }
+
+  /** A whole configuration that is pasted anywhere on the page takes the place of one that is empty
+      or picked. */
+  paste(event) {
+    const text = event.clipboardData.getData("text");
+    const editing = event.target.closest?.("input, textarea") ?? this.field;
+    const isSpare = [this.picked, ""].includes(this.field.value.trim());
+    const isFromElsewhere = event.target !== this.field;
+    if (editing !== this.field || !/^\s*\{/.test(text) || !(isSpare || isFromElsewhere)) return;
+    event.preventDefault();
+    this.length.value = "";
+    this.write(text);
+  }
+
+  /** The text of the model that is picked. */
+  get picked() {
+    return MODELS.find((one) => one.key === this.model.value)?.text ?? "";
+  }
+
+  /** Write another trained length into the configuration. */
+  train(length) {
+    if (!/^\d+$/.test(length)) return;
+    const places = (this.paths ?? []).map((path) => this.found.places.get(path));
+    const spans = places.filter(Boolean).map(({ value }) => value);
+    this.field.value = replaced(this.field.value, spans, String(length));
+    this.show({ isTraining: true });
+  }
+
+  show({ isTraining = false } = {}) {
+    const text = this.field.value;
+    if (text !== this.picked) this.model.value = "";
+    const found = this.answer(text);
+    this.found = found;
+    const isOfLength = ABOUT_LENGTH.test(found.error ?? "");
+    this.complain(this.length, "#wb-length-error", isOfLength ? found.error : "");
+    this.complain(this.field, "#wb-error", isOfLength ? "" : (found.error ?? ""));
+    this.mark(isOfLength ? [] : marks(found, text), text);
+    this.say(STATUS[found.status]);
+    this.describe();
+    if (found.layers) this.set(isTraining);
+    this.paint();
+  }
+
+  answer(text) {
+    try {
+      return answered(text, lengthIn(this.length.value));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return { status: 2, error: inOneLine(error.message), places: new Map() };
+    }
+  }
+
+  complain(input, where, error) {
+    this.querySelector(where).textContent = error;
+    if (error) input.setAttribute("aria-invalid", "true");
+    else input.removeAttribute("aria-invalid");
+  }
+
+  say(words) {
+    const status = this.querySelector(".says");
+    if (status.textContent !== words) status.textContent = words;
+  }
+
+  /** Mark parts of the text in the layer behind it. */
+  mark(spans, text) {
+    const parts = [];
+    let last = 0;
+    for (const [start, end] of spans) {
+      if (start < last) continue;
+      parts.push(text.slice(last, start), make("mark", {}, text.slice(start, end) || " "));
+      last = end;
+    }
+    this.paper.replaceChildren(...parts, `${text.slice(last)}\n`);
+    this.follow();
+  }
+
+  follow() {
+    this.paper.scrollTop = this.field.scrollTop;
+    this.paper.scrollLeft = this.field.scrollLeft;
+  }
+
+  /** Write what was found below the picture. */
+  describe() {
+    const { layers, settings } = this.found;
+    const place = this.querySelector(".findings");
+    if (!layers) return place.replaceChildren();
+    this.rules = layers.map((found, n) => beside(settings[n], found));
+    const all = layers.map((found, n) => findings(found, this.rules[n]));
+    const printed = make("details", {}, make("summary", {}, "As the command prints it"),
+      listing(printout(this.found), "what the command prints"));
+    printed.open = place.querySelector("details")?.open ?? false;
+    place.replaceChildren(...all, printed);
+  }
+
+  /** Set the controls to what was read. */
+  set(isTraining) {
+    const { layers, settings, places } = this.found;
+    const [first] = layers;
+    const names = layers.map(({ layer_type: type }) => type ?? "");
+    const chosen = this.layers.value;
+    this.layers.replaceChildren(...names.map((name) => make("option", { value: name }, name)));
+    const rotating = layers.find(({ scheme }) => scheme !== keys.NONE)?.layer_type ?? "";
+    this.layers.value = names.includes(chosen) ? chosen : rotating;
+    this.layers.parentElement.hidden = layers.length < 2;
+    this.promised = first.length ?? first.trained_length ?? 4096n;
+    this.length.placeholder = first.asked_length ?? "";
+    this.slide("length", first.asked_length);
+    const own = settings.find(({ trainedLength }) => trainedLength !== null) ?? settings[0];
+    this.paths = trainedPaths(own, places);
+    this.trained.disabled = !this.paths.length;
+    this.trained.placeholder = own.trainedLength ?? "not said";
+    if (!isTraining || document.activeElement !== this.trained) {
+      this.trained.value = own.trainedLength ?? "";
+    }
+    this.slide("trained", own.trainedLength, !this.paths.length);
+  }
+
+  slide(name, length, disabled = false) {
+    const slider = this.querySelector(`[data-of=${name}]`);
+    slider.max = STOPS.length - 1;
+    slider.disabled = disabled;
+    slider.value = stopOf(length ?? 4096n);
+    slider.ariaValueText = String(length ?? "not said");
+  }
+
+  paint() {
+    const { clientWidth: wide, clientHeight: high } = this.stage;
+    if (!wide || !this.found) return; // hidden
+    const at = (this.found.layers ?? []).findIndex(
+      ({ layer_type: type }) => (type ?? "") === this.layers.value,
+    );
+    this.stage.classList.toggle("stale", at < 0); // an error: the picture is the last one
+    if (at < 0) return;
+    const { picture, alt } = draw(this.found.layers[at], this.rules[at], wide, high);
+    const view = `role="img" viewBox="0 0 ${wide} ${high}"`;
+    this.stage.innerHTML = picture ? `<svg ${view}>${picture}</svg>` : "";
+    this.stage.firstElementChild?.setAttribute("aria-label", alt);
+    if (!picture) this.stage.append(paragraph(NOTHING));
+  }
+}
+
+customElements.define("config-workbench", Workbench);

@@ -1,0 +1,51 @@
+"""Rotary settings of published models, from `docs/data/configurations.yml`.
+
+Each is a configuration in the manner of transformers, with those keys that `posenc.read_config`
+reads, and where they were read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from posenc import RotaryConfig, read_config
+from scripts import DATA
+from scripts.book.data import check_fields, load
+
+FILE = DATA / "configurations.yml"
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """The settings of a model: its name, where they were read, and the settings themselves."""
+
+    key: str
+    name: str
+    source: str
+    where: str
+    config: dict[str, Any]
+
+    def layers(self) -> list[RotaryConfig]:
+        """Return what is read about each type of its layers."""
+        types = read_config(self.config).layer_types or (None,)
+        return [read_config(self.config, layer_type=one) for one in types]
+
+
+def configurations(path: Path = FILE) -> tuple[Configuration, ...]:
+    """Return all configurations, in the order of the file."""
+    return _read(path, path.stat().st_mtime_ns)
+
+
+@cache
+def _read(path: Path, changed: int) -> tuple[Configuration, ...]:
+    data: dict[str, Any] = load(path)
+    check_fields(path.name, data, ["models"])
+    return tuple(_configuration(key, entry) for key, entry in data["models"].items())
+
+
+def _configuration(key: str, entry: dict[str, Any]) -> Configuration:
+    check_fields(key, entry, ["name", "source", "where", "config"])
+    return Configuration(key, **entry)

@@ -1,0 +1,108 @@
+"""What the workbench takes from Python: two scripts that are made, not written.
+
+    assets/js/config/tables.js   the keys, model types and bounds of posenc._config
+    assets/js/config/models.js   the configurations of docs/data/configurations.yml, as JSON texts
+
+mkdocs calls `on_files` before it builds, so the page that reads configurations knows the keys and
+the model types that the package knows.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+from posenc import _arguments, scaling
+from posenc._config import entries, explain, families, head, keys, layers
+from scripts.book import configurations
+
+FOLDER = "assets/js/config/"
+# The constants of these modules, and of two others the few that their readers need.
+MODULES = {
+    "families": vars(families),
+    "keys": vars(keys),
+    "layers": {"LINEAR": layers.LINEAR},
+    "head": {"WIDEST": head.WIDEST},
+    "entries": {"LIMIT": entries.LIMIT, "LARGEST": _arguments.LARGEST},
+    "explain": {
+        "SHOWN": explain.SHOWN,
+        "WIDTH": explain.WIDTH,
+        "EXTENSIBLE": explain.EXTENSIBLE,
+    },
+    "scaling": {"FAST": scaling.FAST, "SLOW": scaling.SLOW},
+}
+NUMBERS = re.compile(r"\[\s+(-?[\d.][^\[\]{}]*?)\s+\]")
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Add the made scripts to the files of the site."""
+    for name, content in scripts().items():
+        files.append(File.generated(config, FOLDER + name, content=content))
+    return files
+
+
+def scripts() -> dict[str, str]:
+    """Return the content of each script by its name."""
+    return {"tables.js": tables(), "models.js": models()}
+
+
+def tables() -> str:
+    """Return the constants of the Python modules, an object for each module."""
+    return "".join(
+        f"export const {module} = {literal_of(constants(names))};\n"
+        for module, names in MODULES.items()
+    )
+
+
+def constants(names: dict[str, Any]) -> dict[str, Any]:
+    """Return the constants among the names of a module."""
+    return {name: value for name, value in names.items() if name.isupper() and name[0] != "_"}
+
+
+def literal_of(names: dict[str, Any]) -> str:
+    """Return an object of JavaScript with these properties."""
+    return "{ " + ", ".join(f"{name}: {literal(value)}" for name, value in names.items()) + " }"
+
+
+def literal(value: Any) -> str:
+    """Return a value as JavaScript: a dict as a Map, a set as a Set, an int as a BigInt.
+
+    Examples:
+        >>> literal({"a": ("b", 1, 1.0)})
+        'new Map([["a", ["b", 1n, 1.0]]])'
+    """
+    if isinstance(value, dict):
+        return f"new Map([{', '.join(f'[{literal(k)}, {literal(v)}]' for k, v in value.items())}])"
+    if isinstance(value, set):
+        return f"new Set([{', '.join(map(literal, sorted(value)))}])"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(literal, value))}]"
+    return f"{value}n" if type(value) is int else json.dumps(value)
+
+
+def models() -> str:
+    """Return the published configurations: the key and the name of each, and its JSON text."""
+    found = [
+        {"key": one.key, "name": one.name, "text": written(one.config)}
+        for one in configurations.configurations()
+    ]
+    return f"export const MODELS = {json.dumps(found)};\n"
+
+
+def written(config: dict[str, Any]) -> str:
+    """Return a configuration as the text of a JSON file, each list of numbers in one line.
+
+    Examples:
+        >>> print(written({"rope_scaling": {"factors": [1.0, 2.5]}}))
+        {
+          "rope_scaling": {
+            "factors": [1.0, 2.5]
+          }
+        }
+    """
+    lines = json.dumps(config, indent=2)
+    return NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", lines)

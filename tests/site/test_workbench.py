@@ -1,0 +1,318 @@
+"""The workbench's JavaScript reads and explains configurations as the package does."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from posenc import (
+    frequencies,
+    interpolated_frequencies,
+    llama3_frequencies,
+    ntk_frequencies,
+    read_config,
+    yarn_frequencies,
+)
+from posenc._config.entries import edits
+from posenc._config.keys import READ
+from scripts.book import configurations_page
+from scripts.book.configurations import Configuration, configurations
+from scripts.site.workbench import MODULES, constants, scripts, written
+from tests.oracles.test_published import FAULTS, config_of, planted
+from tests.site.config_script import Answer, Script, assert_same, commanded, copied, running
+from tests.site.mutations import mutated
+
+ALL = configurations()
+LENGTHS = (None, 1, 2048, 8193, 131072, 1_000_000, 2**53)
+SEEDS, AT_ONCE = 800, 100
+# With their end in a trailing comma, later Pythons have words of their own.
+TRAILING = [] if sys.version_info >= (3, 13) else ['{"a": 1,}', '{"a": [1, ]}']
+BROKEN = [
+    *("", " \n", "\ufeff", "{", "[", '{"a"', '{"a":', '{"a":1', '{"a":1 "b":2}', "[1", "[1 2]"),
+    *(
+        "nul",
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "-",
+        "01",
+        "1.",
+        ".5",
+        "1e5",
+        "1e400",
+        "-0",
+        "4",
+        '"x"',
+    ),
+    *(
+        '"',
+        '"\\',
+        '"\\x"',
+        '"\\u12"',
+        '"\\u12g4"',
+        '"\\ud800"',
+        '"\n"',
+        '"\t"',
+        "[]",
+        "null",
+        "{}x",
+    ),
+    *("\ufeff{}", "{}", '{"a":1}\n}', "\xa0{}", "{\n\n  'a': 1}", '{"é😀": x}', "[" * 2000),
+    *('{"rope_theta": 1, "rope_theta": 2}', '{"a": NaN, "a": NaN}', '{"a": [NaN], "a": [NaN]}'),
+    *('{"a": 1, "a": 1.0, "a": true}', '{"a": {"b": 1}, "a": {"b": 2}}', "{" + '"a":{' * 40),
+    *('{"rope_theta": ' + "9" * 4301 + "}", '{"rope_theta": ' + "9" * 4300 + "}"),
+    *(
+        '{"rope_theta": "' + "é" * 80 + '"}',
+        '{"rope_theta": "it\'s \\"\\u0007\\u2028\\ud83d\\ude00"}',
+    ),
+    *('{"__proto__": 1, "constructor": 2}', '{"rope_theta": 1e4, "model_type": "constructor"}'),
+    *('{"10": 1, "2": 2, "rope_10": 3}', '{"rope scaling": {"2": [1.50, 1E3, -0.0], "1": null}}'),
+    *TRAILING,
+]
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Script]:
+    """Return the script, running."""
+    with running(copied(tmp_path_factory.mktemp("script"))) as script:
+        yield script
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the command read config.json from the current folder."""
+    monkeypatch.chdir(tmp_path)
+
+
+# What it answers
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.key)
+def test_the_script_answers_what_the_command_answers(one: Configuration, script: Script) -> None:
+    text = written(one.config)
+    for length in LENGTHS:
+        theirs = commanded(text, length)
+        assert theirs.error is None
+        assert_same(script(text, length), theirs)
+
+
+@pytest.mark.parametrize(("key", "place", "value", "named"), FAULTS)
+def test_a_planted_fault_has_the_words_of_the_command(
+    key: str, place: str, value: Any, named: str, script: Script
+) -> None:
+    text = written(planted(config_of(key), place, value))
+    mine, theirs = script(text), commanded(text)
+    assert named in str(theirs.error)
+    assert mine == theirs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, SEEDS, AT_ONCE))
+def test_mutated_configurations_are_answered_alike(start: int, script: Script) -> None:
+    read = 0
+    for seed in range(start, start + AT_ONCE):
+        text, length = mutated(seed)
+        theirs = commanded(text, length)
+        read += theirs.error is None
+        assert_same(script(text, length), theirs)
+    assert AT_ONCE / 10 < read < AT_ONCE * 9 / 10
+
+
+@pytest.mark.parametrize("text", BROKEN, ids=lambda text: f"{text[:12]!r}, {len(text)}")
+def test_broken_json_has_the_words_of_the_command(text: str, script: Script) -> None:
+    mine, theirs = script(text), commanded(text)
+    assert theirs.error
+    assert mine == theirs
+
+
+@pytest.mark.parametrize("length", [0, -1, 2**53, 2**53 + 1, 10**59, 10**70])
+def test_a_length_out_of_range_has_the_words_of_the_command(length: int, script: Script) -> None:
+    text = written(ALL[0].config)
+    assert_same(script(text, length), commanded(text, length))
+
+
+# Its parts, against those of Python
+
+
+@pytest.mark.parametrize("precision", [4, 6, 10, 15])
+def test_numbers_are_printed_as_python_prints_them(script: Script, precision: int) -> None:
+    chance = np.random.default_rng(precision)
+    values = [*(10 ** chance.uniform(-20, 20, 400)), *(chance.integers(0, 2**20, 400) / 64)]
+    values += [1.0625, 2.5, 0.00012345, 99995.0, 9999.5, 1e15, 1e16, 123456789012.5, 0.0, -2.5]
+    mine = script.call("python.js", "general", [(float(one), precision) for one in values])
+    assert mine == [f"{one:.{precision}g}" for one in values]
+    mine = script.call("python.js", "float", [(float(one),) for one in values])
+    assert mine == [repr(float(one)) for one in values]
+
+
+def test_lines_are_broken_as_python_breaks_them(script: Script) -> None:
+    texts = [note for one in ALL for layers in one.layers() for note in layers.notes]
+    texts += [
+        "a-b " * 40,
+        "x" * 200,
+        "well-known-words-that-go-on " * 9,
+        "a -- b--c " * 20,
+        " x",
+        "",
+    ]
+    texts += [
+        "é" * 50 + "-" + "ü" * 60 + " 😀" * 30,
+        "1-2-3 " * 30,
+        "M-RoPE mlx-lm " * 12,
+        "-" * 99,
+    ]
+    for width in (20, 88):
+        mine = script.call("wrap.js", "wrap", [(text, width, "  - ", "    ") for text in texts])
+        theirs = [
+            textwrap.wrap(text, width, initial_indent="  - ", subsequent_indent="    ")
+            for text in texts
+        ]
+        assert mine == theirs
+
+
+def test_the_nearest_key_is_the_one_that_difflib_finds(script: Script) -> None:
+    chance = np.random.default_rng(0)
+    letters = list("abcdefghijklmnopqrstuvwxyz_é")
+    words = ["".join(chance.choice(letters, size)) for size in chance.integers(1, 40, 60)]
+    words += [key[1:] + key[:1] for key in READ] + ["", "rope_" * 60, "Rope_Theta"]
+    known = sorted(READ)
+    mine = script.call("nearest.js", "nearest", [(word, known) for word in words])
+    assert mine == [difflib.get_close_matches(word, known, 1, 0.0)[0] for word in words]
+    mine = script.call("nearest.js", "edits", [(word, "rope_theta") for word in words])
+    assert mine == [edits(word, "rope_theta") for word in words]
+
+
+RULES: dict[str, Callable[..., Any]] = {
+    "none": lambda d, factor, trained, base: frequencies(d, base=base),
+    "interpolation": lambda d, factor, trained, base: interpolated_frequencies(
+        d, factor, base=base
+    ),
+    "NTK-aware": lambda d, factor, trained, base: ntk_frequencies(d, factor, base=base),
+    "YaRN": lambda d, factor, trained, base: yarn_frequencies(
+        d, factor, trained, base=base, ramp="pairs"
+    ),
+    "Llama 3": lambda d, factor, trained, base: llama3_frequencies(
+        d, factor=factor, trained_length=trained, base=base
+    ),
+}
+
+
+@pytest.mark.parametrize("key", ["olmo-2", "llama-3.1", "stablelm-2", "gpt-oss"])
+def test_rules_shown_beside_are_those_of_the_package(key: str, script: Script) -> None:
+    config = read_config(config_of(key))
+    trained, base, length = config.trained_length, config.base, 200_000
+    assert trained is not None and base is not None
+    plain = frequencies(config.rotary_d, base=base)
+    found = {one["name"]: one for one in script.beside(written(config_of(key)), length)}
+    assert list(found) == ["as configured", *RULES]
+    for name, rule in RULES.items():
+        now = rule(config.rotary_d, length / trained, trained, base)
+        np.testing.assert_allclose(found[name]["slowed"], plain / now, rtol=1e-12)
+        never = 2 * np.pi / plain > trained
+        assert found[name]["unseen"] == np.sum(never & (length - 1 >= trained * (plain / now)))
+    own = plain / config.frequencies(length)
+    np.testing.assert_allclose(found["as configured"]["slowed"], own, rtol=1e-12)
+
+
+# What is made
+
+
+def test_tables_hold_what_the_package_holds(script: Script) -> None:
+    """JSON has neither tuples nor sets, so both are compared as lists, and an int as "4n"."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return [[key, plain(one)] for key, one in value.items()]
+        if isinstance(value, set):
+            return sorted(value)
+        if isinstance(value, list | tuple):
+            return [plain(one) for one in value]
+        return f"{value}n" if type(value) is int else value
+
+    mine = script.tables()
+    assert mine == {
+        module: {name: plain(value) for name, value in constants(names).items()}
+        for module, names in MODULES.items()
+    }
+
+
+def test_models_to_pick_are_those_of_the_data(script: Script) -> None:
+    found = json.loads(scripts()["models.js"].removeprefix("export const MODELS = ").strip(";\n"))
+    assert [(one["key"], one["name"]) for one in found] == [(one.key, one.name) for one in ALL]
+    assert [json.loads(one["text"]) for one in found] == [one.config for one in ALL]
+
+
+def test_page_of_configurations_is_the_one_that_is_made() -> None:
+    assert configurations_page.PAGE.read_text("utf-8") == configurations_page.page()
+
+
+# Configurations that no model has, on which a fault shows: a pair slowed by 1.0625, halfway between
+# 1.062 and 1.063; a bound that is left out; a share that the model type takes for given; a slip.
+OTHERS = [
+    """{"head_dim": 4, "rope_theta": 1e4, "max_position_embeddings": 512, "rope_scaling":
+        {"rope_type": "longrope", "original_max_position_embeddings": 512,
+         "short_factor": [1.0625, 1.0625], "long_factor": [1.0625, 1.0625]}}""",
+    '{"head_dim": 64, "rope_theta": 1}',
+    '{"model_type": "phi", "head_dim": 64}',
+    '{"head_dim": 64, "rope_theta": 1e4, "hidden_sixes": 64}',
+]
+
+# Planted faults: a file, what stands in it, and what is put there.
+PLANTED = [
+    (
+        "scaling.js",
+        "(1 - kept[pair]) / factor + kept[pair]",
+        "kept[pair] / factor + 1 - kept[pair]",
+    ),
+    ("scaling.js", "length > trained ? far : near", "length > trained ? near : far"),
+    ("scaling.js", "truncate) [first", "!truncate) [first"),
+    ("rule.js", "factorOf(entries);\n  const length = rounded", "1;\n  const length = rounded"),
+    ("angles.js", "length - 1 >=", "length >="),
+    ("explain.js", "least(whole, found.window)", "whole"),
+    ("head.js", "defaults.get(SHARE) ?? 1", "1"),
+    ("python.js", "halfway && Number(all[precision - 1]) % 2 === 0", "false"),
+    ("keys.js", "long < 10 ? 1 : 2", "1"),
+    ("json.js", "lengthOf(before)}", "before.length}"),
+    ("entries.js", "value == least", "value === least"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "right", "wrong"), PLANTED)
+def test_a_fault_planted_in_the_script_is_found(
+    name: str, right: str, wrong: str, tmp_path: Path
+) -> None:
+    folder = copied(tmp_path)
+    text = (folder / name).read_text("utf-8")
+    assert text.count(right) == 1
+    (folder / name).write_text(text.replace(right, wrong), "utf-8")
+    asked = [(written(one.config), length) for one in ALL for length in (*LENGTHS, 8192)]
+    asked += [(text, None) for text in BROKEN]
+    asked += [(written(planted(config_of(key), at, value)), None) for key, at, value, _ in FAULTS]
+    asked += [(text, None) for text in OTHERS]
+    with running(folder) as script:
+        assert any(differ(script, *one) for one in asked)
+
+
+@cache
+def known(text: str, length: int | None) -> Answer:
+    """Return what the command answers, found once."""
+    return commanded(text, length)
+
+
+def differ(script: Script, text: str, length: int | None) -> bool:
+    """Return whether the script and the command differ about a configuration."""
+    try:
+        assert_same(script(text, length), known(text, length))
+    except AssertionError:
+        return True
+    return False

@@ -1,0 +1,267 @@
+"""The workbench in a browser: the words of the command, at once, and nothing leaves the page."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from posenc import read_config
+from scripts.book.configurations import Configuration, configurations
+from scripts.site.workbench import written
+from tests.oracles.test_published import FAULTS, GONE, config_of, planted
+from tests.site.config_script import Answer, commanded
+from tests.site.served import Site
+from tests.site.test_explore_browser import CUT_OFF
+from tests.site.visits import PHONE, SETTLE, fresh_page, violations
+
+PATH = "long-context/workbench/"
+ALL = configurations()
+WITHIN = 100  # milliseconds in which a keystroke is answered
+LIGHT = 100_000  # bytes beyond those of any page
+
+# Type a digit and take it back, many times; return how long each took, up to the new layout.
+KEYSTROKES = """() => {
+    const field = document.querySelector("#wb-text");
+    const at = field.value.indexOf("131072") + 6;
+    const typed = text => {
+        const start = performance.now();
+        field.value = text;
+        field.dispatchEvent(new Event("input", {bubbles: true}));
+        document.body.getBoundingClientRect();
+        return performance.now() - start;
+    };
+    const before = field.value;
+    const after = before.slice(0, at) + "0" + before.slice(at);
+    return Array.from({length: 100}, (_, n) => typed(n % 2 ? before : after));
+}"""
+PASTE = """([place, text]) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", text);
+    const event = new ClipboardEvent("paste", {clipboardData, bubbles: true, cancelable: true});
+    document.querySelector(place).dispatchEvent(event);
+}"""
+
+
+@pytest.fixture(scope="module")
+def bench(browser: Browser, browser_context_args: dict[str, Any], site: object) -> Iterator[Page]:
+    """Return the page of the workbench, which the tests of this module share."""
+    with fresh_page(browser, browser_context_args) as page:
+        page.goto(PATH)
+        expect(printout(page)).not_to_be_empty()
+        yield page
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the command read config.json from the current folder."""
+    monkeypatch.chdir(tmp_path)
+
+
+def printout(page: Page) -> Locator:
+    return page.locator(".findings details code")
+
+
+def type_in(page: Page, text: str, length: int | None = None) -> None:
+    """Write a configuration and a length into their fields."""
+    page.get_by_label("config.json", exact=True).fill(text)
+    page.get_by_role("textbox", name="length asked about").fill(
+        "" if length is None else str(length)
+    )
+
+
+def assert_says(page: Page, theirs: Answer) -> None:
+    """Compare the page with what the command prints: its printout, and each line in the page."""
+    expect(page.locator(".says")).to_contain_text(f"Exit status {theirs.status}:")
+    assert theirs.words is not None
+    assert printout(page).text_content() == theirs.words
+    shown = page.locator(".findings section").evaluate_all(
+        "all => all.map(one => one.innerText.replace(/\\s+/g, ' ')).join(' ')"
+    )
+    for line in re.split(r"\n(?!    )", theirs.words):  # a note goes on with an indent
+        assert " ".join(line.split()).removeprefix("- ") in shown, line
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.key)
+def test_workbench_says_what_the_command_says_of_every_model(
+    one: Configuration, bench: Page
+) -> None:
+    text = written(one.config)
+    bench.get_by_label("model", exact=True).select_option(one.key)
+    assert bench.get_by_label("config.json", exact=True).input_value() == text
+    assert_says(bench, commanded(text))
+    length = 2 * (read_config(one.config).length or 2048)
+    bench.get_by_role("button", name="2 times").click()
+    assert_says(bench, commanded(text, length))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("key", "place", "value", "named"), FAULTS)
+def test_a_fault_has_the_words_of_the_command_under_the_field(
+    key: str, place: str, value: Any, named: str, bench: Page
+) -> None:
+    text = written(planted(config_of(key), place, value))
+    type_in(bench, text)
+    error = commanded(text).error
+    assert error is not None
+    field = bench.get_by_label("config.json", exact=True)
+    expect(bench.locator("#wb-error")).to_have_text(error)
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(field).to_have_accessible_description(error)
+    expect(bench.locator(".says")).to_have_text("Exit status 2: the configuration cannot be read.")
+    assert bench.locator(".findings").text_content() == ""
+    marks = {json.loads(one) for one in bench.locator(".paper mark").all_text_contents()}
+    wrong, _, _ = error.partition(", such as ")
+    assert all(mark in wrong for mark in marks)
+    *outer, last = place.split(".")
+    if f"{place} " in error:  # of an entry that is missing, the one around it is marked
+        assert {*outer[-1:]} <= marks if value is GONE else last in marks
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"rope_theta": 1e4,', '{"a": 01}', "[1]", "not JSON"])
+def test_what_is_not_json_has_the_words_of_the_command(text: str, bench: Page) -> None:
+    type_in(bench, text)
+    expect(bench.locator("#wb-error")).to_have_text(str(commanded(text).error))
+    type_in(bench, written(ALL[0].config))
+    expect(bench.locator("#wb-error")).to_be_empty()
+    expect(printout(bench)).not_to_be_empty()
+
+
+def test_a_wrong_length_has_the_words_of_the_command_under_its_field(bench: Page) -> None:
+    text = written(ALL[0].config)
+    for length in (0, -3, 2**53 + 1):
+        type_in(bench, text, length)
+        expect(bench.locator("#wb-length-error")).to_have_text(str(commanded(text, length).error))
+        expect(bench.locator("#wb-error")).to_be_empty()
+    bench.get_by_role("textbox", name="length asked about").fill("many")
+    expect(bench.locator("#wb-length-error")).to_have_text(
+        "argument --length: invalid int value: 'many'"
+    )
+
+
+def test_a_configuration_that_is_pasted_is_read(bench: Page) -> None:
+    """Anywhere on the page, and in the field if that has a model that was picked."""
+    text = written(config_of("llama-3.1"))
+    for place in ("article", "#wb-text"):
+        bench.get_by_label("model", exact=True).select_option("gpt-j")
+        bench.evaluate(PASTE, [place, text])
+        assert bench.get_by_label("config.json", exact=True).input_value() == text
+        assert_says(bench, commanded(text))
+        expect(bench.get_by_label("model", exact=True)).to_have_value("")
+
+
+def test_sliders_and_fields_move_both_lengths(bench: Page) -> None:
+    bench.get_by_label("model", exact=True).select_option("olmo-2")
+    bench.get_by_role("slider", name="length asked about").fill("20")
+    text = written(config_of("olmo-2"))
+    assert_says(bench, commanded(text, 2**18))
+    bench.get_by_role("slider", name="trained length").fill("6")
+    text = text.replace('4096,\n  "model_type', '2048,\n  "model_type')
+    assert bench.get_by_label("config.json", exact=True).input_value() == text
+    assert_says(bench, commanded(text, 2**18))
+    bench.get_by_role("textbox", name="trained length").fill("3000")
+    assert_says(bench, commanded(text.replace("2048", "3000"), 2**18))
+
+
+def test_what_to_set_can_be_copied(bench: Page) -> None:
+    bench.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    bench.get_by_label("model", exact=True).select_option("llama-3.1")
+    bench.get_by_role("button", name="2 times").click()
+    bench.get_by_role("button", name="Copy what to set").click()
+    copied = json.loads("{" + bench.evaluate("navigator.clipboard.readText()") + "}")
+    words = commanded(written(config_of("llama-3.1")), 262144).numbers
+    assert words is not None
+    assert copied == json.loads(words)["layers"][0]["set"]
+
+
+def test_the_numbers_to_set_are_three_clicks_and_a_paste_from_home(page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto("")
+    page.get_by_role("link", name="What does my configuration do?").first.click()
+    expect(printout(page)).not_to_be_empty()
+    text = written(config_of("mixtral"))
+    page.evaluate(PASTE, ["article", text])
+    page.get_by_role("button", name="2 times").click()
+    page.get_by_role("button", name="Copy what to set").click()
+    words = commanded(text, 65536).words
+    assert words is not None
+    said = [line.removeprefix("  ") for line in words.splitlines()]
+    assert page.evaluate("navigator.clipboard.readText()").splitlines()[0].strip() in map(
+        str.strip, said
+    )
+    assert '"rope_type": "yarn"' in page.evaluate("navigator.clipboard.readText()")
+
+
+def test_the_address_picks_a_model_and_a_length(bench: Page) -> None:
+    bench.goto(f"{PATH}?workbench.model=gemma-3-1b&workbench.length=100000")
+    expect(printout(bench)).not_to_be_empty()
+    assert_says(bench, commanded(written(config_of("gemma-3-1b")), 100_000))
+    bench.get_by_label("layers in the picture").select_option("sliding_attention")
+    assert "66 of 128" in str(
+        bench.get_by_role("img", name="Pair 0 makes").get_attribute("aria-label")
+    )
+
+
+def test_a_keystroke_is_answered_at_once(bench: Page) -> None:
+    bench.get_by_label("model", exact=True).select_option("phi-3.5")  # the longest
+    times = sorted(bench.evaluate(KEYSTROKES))
+    print(f"\nmedian {times[50]:.1f} ms, slowest {times[-1]:.1f} ms")
+    assert times[50] < WITHIN
+
+
+def test_workbench_is_light_and_sends_nothing(site: Site, page: Page) -> None:
+    """Its weight is that of all files, not compressed, that other pages do not need."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.removeprefix(site.url)))
+    page.goto("reference/config/")
+    page.evaluate(SETTLE)
+    before = {*asked, PATH}
+    page.goto(PATH)
+    expect(printout(page)).not_to_be_empty()
+    sizes = {name: (site.folder / name).stat().st_size for name in {*asked} - before}
+    print(f"\n{sizes}")
+    assert "assets/js/workbench.js" in sizes
+    assert sum(sizes.values()) < LIGHT
+    asked.clear()
+    type_in(page, written(config_of("qwen3")), 100_000)
+    expect(printout(page)).to_contain_text("100,000 asked about")
+    assert asked == []
+    assert page.url == f"{site.url}{PATH}"
+
+
+def test_every_model_has_a_picture_that_fits_and_axe_finds_nothing(bench: Page) -> None:
+    for key in ("gemma-4", "stablelm-2", "gpt-oss", "ministral-3"):
+        bench.get_by_label("model", exact=True).select_option(key)
+        bench.get_by_role("button", name="8 times").click()
+        expect(bench.get_by_role("img", name="Pair 0 makes")).to_be_visible()
+        assert bench.locator(".stage text").evaluate_all(CUT_OFF) == []
+    assert violations(bench) == []
+    type_in(bench, "{")
+    assert violations(bench) == []
+
+
+def test_the_picture_comes_first_on_a_phone(
+    browser: Browser, browser_context_args: dict[str, Any], site: object
+) -> None:
+    with fresh_page(browser, browser_context_args | {"viewport": PHONE}) as page:
+        page.goto(PATH)
+        expect(printout(page)).not_to_be_empty()
+        tops = [
+            page.locator(place).evaluate("one => one.getBoundingClientRect().top")
+            for place in (".stage", "#wb-model", "#wb-text", "#wb-length", ".says", ".findings")
+        ]
+        assert tops == sorted(tops)
+        assert page.locator(".stage text").evaluate_all(CUT_OFF) == []
+
+
+def test_without_scripts_the_page_says_what_to_run(page_without_scripts: Page) -> None:
+    page_without_scripts.goto(PATH)
+    place = page_without_scripts.locator("config-workbench")
+    expect(place).to_contain_text("python -m posenc config path/to/config.json --length 8192")
+    expect(place.locator("textarea")).to_have_count(0)
