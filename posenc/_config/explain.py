@@ -253,13 +253,13 @@ def _table(found: dict[str, Any]) -> list[str]:
 
 
 def _verdict(found: dict[str, Any]) -> str:
-    """Return in sentences how many pairs never come round, and what the length brings."""
+    """Return in sentences how many pairs complete no turn, and what the length brings."""
     count, trained = len(found["pairs"]), found["trained_length"] or found["length"]
     if not trained:
-        return "No length is said, so which pairs come round in training is open."
+        return "No length is said, so which pairs complete a turn in training is open."
     trained = min(trained, found["window"] or trained)
     slow, asked = found["never_round"], found["asked_length"]
-    said = f"{slow} of {count} pairs do not come round once within {trained:,} positions."
+    said = f"{slow} of {count} pairs complete no turn within {trained:,} positions."
     if found["unseen"]:
         return f"{said} In {asked:,}, {found['unseen']} meet angles that are new."
     return f"{said} In {asked:,}, none meets an angle that is new."

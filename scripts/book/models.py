@@ -33,7 +33,6 @@ from scripts.book.citations import references
 from scripts.book.data import check_fields, load
 
 FILE = DATA / "models.yml"
-CONFIGURATIONS = DATA / "configurations.yml"
 KINDS = {"paper", "authors", "library", "copy", "quoted"}
 SCHEMES = {
     "sinusoidal",
@@ -134,12 +133,6 @@ class Model:
 def models(path: Path = FILE) -> tuple[Model, ...]:
     """Return all models, in order of their years."""
     return _read(path, path.stat().st_mtime_ns)[1]
-
-
-def published(key: str) -> dict[str, Any]:
-    """Return the rotary settings of a model's published configuration, a new mapping."""
-    found: dict[str, Any] = load(CONFIGURATIONS)["models"][key]["config"]
-    return found
 
 
 def sources(path: Path = FILE) -> dict[str, Source]:

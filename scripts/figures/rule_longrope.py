@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from posenc import read_config
-from scripts.book.models import published
+from scripts.book.configurations import published
 from scripts.figures._slowed import PHONE as PHONE
 from scripts.figures._slowed import SIZE as SIZE
 from scripts.figures._slowed import marks, pair_of, pairs_panel, rules, slowed_scale

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from posenc import read_config, wavelengths
-from scripts.book.models import published
+from scripts.book.configurations import published
 from scripts.figures._slowed import PHONE as PHONE
 from scripts.figures._slowed import SIZE as SIZE
 from scripts.figures._slowed import pairs_panel, rules

@@ -321,7 +321,7 @@ def test_a_configuration_is_said_in_words(configured: Configured) -> None:
     assert "config.json: default, base 500,000\n" in said
     assert 'head      128 wide, 128 rotated, 64 pairs, layout "half"' in said
     assert "lengths   8,192 trained, 8,192 promised, 8,192 asked about" in said
-    assert "29 of 64 pairs do not come round once within 8,192 positions." in said
+    assert "29 of 64 pairs complete no turn within 8,192 positions." in said
     assert "What to set" not in said
 
 
@@ -464,7 +464,7 @@ def test_without_lengths_nothing_is_said_about_turns(configured: Configured) -> 
     status, said, _ = configured(config)
     assert status == 0
     assert "trained: not said, promised: not said\n" in said
-    assert "No length is said, so which pairs come round in training is open." in said
+    assert "No length is said, so which pairs complete a turn in training is open." in said
     assert printed_numbers(configured, config)["asked_length"] is None
     assert configured(config, "--length", "1000")[0] == 0
 

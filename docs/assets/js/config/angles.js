@@ -1,6 +1,6 @@
 // posenc/_angles.py: which pairs meet angles that training did not bring.
 
-/** Which pairs do not come round once in so many positions; one that stands still never does. */
+/** Which pairs complete no turn within so many positions; one that stands still never does. */
 export const neverRound = (omega, trained) => omega.map((one) => (2 * Math.PI) / one > trained);
 
 /** Which pairs go beyond their angles of training in a sequence of this length, if each is slowed

@@ -228,13 +228,13 @@ function tableOf(found) {
   );
 }
 
-/** How many pairs never come round, and what the length brings, in sentences. */
+/** How many pairs complete no turn, and what the length brings, in sentences. */
 export function verdictOf(found) {
   const whole = found.trained_length || found.length;
-  if (!whole) return "No length is said, so which pairs come round in training is open.";
+  if (!whole) return "No length is said, so which pairs complete a turn in training is open.";
   const trained = grouped(least(whole, found.window));
   const said =
-    `${found.never_round} of ${found.pairs.length} pairs do not come round once within ${trained}` +
+    `${found.never_round} of ${found.pairs.length} pairs complete no turn within ${trained}` +
     ` positions. In ${grouped(found.asked_length)}, `;
   if (found.unseen) return `${said}${found.unseen} meet angles that are new.`;
   return `${said}none meets an angle that is new.`;
