@@ -46,7 +46,8 @@ sequences and with a base of {{ 0,000 = models.model("code-llama")["base"] }}; i
 {{ 0 = models.model("code-llama").never_round() }}, and its slowest pair takes
 {{ 0,000 = models.model("code-llama").wavelengths()[-1] }} tokens for one turn.
 [Longer than trained](../long-context/index.md) explains the rules for such pairs.
-Rotary settings as configurations state them are in [Configurations of models](../long-context/configurations.md).
+Rotary settings as configurations state them are in
+[Configurations of models](../long-context/configurations.md).
 
 ## The models { #table }
 
