@@ -73,7 +73,7 @@ def _apart(a: Any, b: Any) -> float:
         return 0.0
     if isinstance(a, str) or isinstance(b, str) or b is None:
         return math.inf
-    return abs(a - b)
+    return float(abs(a - b))
 
 
 def shape(value: Any) -> Any:
