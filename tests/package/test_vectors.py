@@ -397,6 +397,37 @@ def test_a_hostile_program_is_named_and_the_run_goes_on(behaviour: str, said: st
     assert report.outcomes[2].said == "must have 9 entries; got 1 entries"
 
 
+HOSTILE = """\
+import os
+    if window == 1: print('loading the model', flush=True)
+    if window == 2: time.sleep(60)
+    if window == 3: raise SystemExit('out of patience')
+    if window == 4: answer['ok'] = [[float('nan')] * 16] * 16
+    if window == 5: answer['id'] = 'swin/window-001'
+    if window == 0: [print('?') for _ in range(200)]
+    if window == -1: answer = {'id': name, 'refused': 'negative'}
+"""
+TRANSCRIPT = """\
+swin: 2 passed, 2 failed, 4 crashed
+  crashed swin/window-002 no answer within 1 s
+  crashed swin/window-003 ended with status 1: out of patience
+  failed swin/window-004 at [0][0] must be a number; got nan
+  crashed swin/window-005 answered another question: {"id": "swin/window-001", "ok": [[0]]}
+  crashed swin/refuse-001 printed 100 lines that are no answer
+  and 1 more
+
+Beside that:
+  100 × printed what is no answer: '?'
+  1 × printed what is no answer: 'loading the model'
+
+8 cases, contract float32 angle: 2 passed, 2 failed, 4 crashed"""
+
+
+@pytest.mark.slow
+def test_the_transcript_of_a_hostile_program() -> None:
+    assert str(program(HOSTILE, seconds=1)) == TRANSCRIPT
+
+
 def test_what_a_program_prints_beside_its_answers_is_reported() -> None:
     report = program("print('loading', flush=True)")
     assert report.remarks == ("8 × printed what is no answer: 'loading'",)
@@ -404,6 +435,7 @@ def test_what_a_program_prints_beside_its_answers_is_reported() -> None:
     assert report.outcomes[0].status == "passed"
 
 
+@pytest.mark.slow
 def test_a_program_that_always_dies_is_not_started_for_ever() -> None:
     command = [
         sys.executable,
@@ -431,6 +463,7 @@ def test_a_program_that_does_not_read_does_not_block() -> None:
     asked.stop()
 
 
+@pytest.mark.slow
 def test_suites_that_a_program_does_not_offer_are_listed() -> None:
     report = run([sys.executable, "-I", "-S", "-c", PROGRAM % "pass"])
     assert "Not offered: frequencies, config, rotation" in str(report)
@@ -450,6 +483,7 @@ def test_a_program_must_tell_its_capabilities(told: str, said: str) -> None:
         run([sys.executable, "-c", f"print('''{told}''')"])
 
 
+@pytest.mark.slow
 def test_capabilities_without_a_list_offer_nothing() -> None:
     report = run([sys.executable, "-c", "print('{\"suites\": 1}')"], contract="float64")
     assert report.status == 2
