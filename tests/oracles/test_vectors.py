@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -302,11 +303,11 @@ FAULTS = [
 ]
 
 
-def answered(suite: str, source: str = SOURCE) -> Report:
+def answered(suite: str, source: str = SOURCE, contract: str = "float64") -> Report:
     """Return how a source answers what has an answer: it refuses nothing."""
     names: dict[str, Any] = {}
     exec(compile(source, str(PLAIN), "exec"), names)
-    report = check(names[suite], suite, contract="float64")
+    report = check(names[suite], suite, contract=contract)
     kept = [one for one in report.outcomes if one.case.result != "invalid"]
     return Report(tuple(kept), report.contract)
 
@@ -332,3 +333,65 @@ def test_a_planted_fault_fails_and_is_named(suite: str, old: str, new: str, name
     report = answered(suite, SOURCE.replace(old, new))
     assert report.failed or report.crashed
     assert next(iter(report.bugs), None) == name
+
+
+POWER = "base ** (-2 * i / d)"
+SINUSOIDAL = "base ** (-i / (half - shift))"
+# Ways in which correct libraries compute frequencies in float32.
+SINGLE = {
+    "power": (
+        "float32(base) ** float32(-2 * i / d)",
+        "float32(base) ** float32(-i / (half - shift))",
+    ),
+    "exponential": (
+        "numpy.exp(float32(-2 * i / d) * numpy.log(float32(base)))",
+        "numpy.exp(float32(-i / (half - shift)) * numpy.log(float32(base)))",
+    ),
+}
+ANGLES = ("p * w for w in omega", "float32(p) * float32(w) for w in omega")
+AXES = ("positions[axis][n] * w", "float32(positions[axis][n]) * float32(w)")
+
+
+def single(way: str) -> str:
+    """Return the plain implementation with float32 frequencies and angles."""
+    power, other = SINGLE[way]
+    source = SOURCE.replace(POWER, power).replace(SINUSOIDAL, other)
+    source = source.replace(*ANGLES).replace(*AXES)
+    source = source.replace("sin(p * w) for", "sin(float32(p) * w) for")
+    source = source.replace("cos(p * w) for", "cos(float32(p) * w) for")
+    return f"import numpy\nfrom numpy import float32\n{source}"
+
+
+@pytest.mark.parametrize("way", SINGLE)
+@pytest.mark.parametrize("suite", SUITES)
+def test_float32_angles_keep_their_contract(suite: str, way: str) -> None:
+    report = answered(suite, single(way), "float32 angle")
+    assert [f"{one.case.id} {one.said}" for one in report.failed + report.crashed] == []
+
+
+def test_float32_angles_do_not_keep_the_contract_of_float64() -> None:
+    report = answered("rotation", single("power"))
+    assert "float32 angles" in report.bugs
+
+
+def rounded(value: Any) -> Any:
+    """Return numbers rounded to bfloat16."""
+    if isinstance(value, dict):
+        return {key: rounded(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [rounded(inner) for inner in value]
+    if isinstance(value, str | int) or value is None:
+        return value
+    fraction, exponent = math.frexp(value)
+    return math.ldexp(round(math.ldexp(fraction, 8)), exponent - 8)
+
+
+@pytest.mark.parametrize("suite", [suite for suite in SUITES if suite != "sequences"])
+def test_results_in_bfloat16_keep_their_contract(suite: str) -> None:
+    names: dict[str, Any] = {}
+    exec(compile(single("power"), str(PLAIN), "exec"), names)
+    report = check(
+        lambda **given: rounded(names[suite](**given)), suite, contract="bfloat16 result"
+    )
+    wrong = [one for one in report.failed if one.case.result != "invalid"]
+    assert [f"{one.case.id} {one.said}" for one in wrong] == []
