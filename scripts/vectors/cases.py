@@ -136,7 +136,10 @@ class Suite:
             "conventions": {name: said for name, (said, _) in self.conventions.items()},
             "bugs": {name: said for name, (said, _) in self.bugs.items()},
         }
-        lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
+        lines = [
+            f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
+            for key, value in head.items()
+        ]
         cases = ",\n".join(compact(case.written()) for case in self.cases)
         return "{\n" + ",\n".join(lines) + ',\n"cases": [\n' + cases + "\n]}\n"
 

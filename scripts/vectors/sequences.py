@@ -139,8 +139,8 @@ def sequences_suite() -> Suite:
         "Calls in order. objects has the settings of each object, which is made when it is first"
         " called. A call names its object and what to do: rotate x at positions; extend: rotate"
         " tokens that follow those before, the first of all at 0; restart: a new sequence begins;"
-        " frequencies for a sequence of this length; cast the object to a dtype. Before"
-        " it is asked anything after a cast, it is cast back to float32.",
+        " frequencies for a sequence of this length; cast the object to a dtype;"
+        " before it is asked again it is cast back to float32.",
         "A list with the answer to each call; null for restart and cast, where any will do.",
         answers,
         BUGS,
@@ -173,7 +173,11 @@ def sequences_suite() -> Suite:
                     suite.add("lengths", {"objects": [plain], "calls": calls(*asked)}, "length")
                 seed += 1
                 ask = {"x": vectors(seed, 2, d), "positions": [3, 700]}
-                for dtypes in (("bfloat16", "float32"), ("float32",), ("bfloat16",)):
+                for dtypes in (
+                    ("bfloat16", "float32"),
+                    ("float32",),
+                    ("float32", "bfloat16", "float32"),
+                ):
                     cast = [(0, "cast", {"dtype": dtype}) for dtype in dtypes]
                     made = calls((0, "rotate", ask), *cast, (0, "rotate", ask))
                     suite.add("cast", {"objects": [plain], "calls": made}, "cast")
