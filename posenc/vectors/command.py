@@ -68,7 +68,10 @@ def showing(asked: argparse.Namespace) -> int:
     name = asked.id.partition("/")[0]
     suite = load(name, folder=asked.folder)
     if name == asked.id:
-        print(f"{suite.name}: {suite.about}\nAnswer: {suite.answer}\n\nKnown bugs")
+        first = suite.cases[0]
+        print(f"{suite.name}: {suite.about}\nAnswer: {suite.answer}")
+        print(f"\n{first.id}\n  {json.dumps(dict(first.input))}\n  {json.dumps(first.expected)}")
+        print("\nKnown bugs")
         for bug, said in suite.bugs.items():
             print(f"  {bug}: {said}")
         return 0

@@ -321,7 +321,9 @@ def rotation_suite() -> Suite:
     """Return suite rotation."""
     suite = Suite(
         "rotation",
-        "Vectors x, (…, length, d), with every pair rotated by its position. The first rotary_d"
+        "Vectors x, (…, length, d), with every pair rotated by its position. positions has a number"
+        " for each vector, without leading axes that share them. In the layout interleaved pairs"
+        " are neighbours, in the layout half dimension i is paired with i + d/2. The first rotary_d"
         " dimensions are rotated, or all; by given frequencies, or by those of a base.",
         "The rotated vectors, in the shape of x.",
         rotation,
