@@ -54,9 +54,9 @@ def write(folder: Path, names: Sequence[str] = ()) -> None:
     """Write the files of these suites, or of all, with the schema and the index."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in names or SUITES:
-        (folder / f"{name}_v{VERSION}.json").write_text(SUITES[name]().text(), "utf-8")
-    (folder / SCHEMA).write_text(printed(schema()), "utf-8")
-    (folder / INDEX).write_text(printed(index(folder)), "utf-8")
+        (folder / f"{name}_v{VERSION}.json").write_bytes(SUITES[name]().text().encode())
+    (folder / SCHEMA).write_bytes(printed(schema()).encode())
+    (folder / INDEX).write_bytes(printed(index(folder)).encode())
 
 
 def printed(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import doctest
 import io
 import json
 import math
@@ -11,6 +12,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from xml.etree import ElementTree
 
@@ -20,6 +22,7 @@ import pytest
 from posenc import alibi_slopes, apply_rope, shaw_index, swin_index, vectors
 from posenc.__main__ import main
 from posenc.vectors import Case, Report, UnsupportedError, check, load, run, suites
+from posenc.vectors import runner as running
 from posenc.vectors import suite as files
 from posenc.vectors.compare import judged, misfit
 from posenc.vectors.runner import RESTARTS, STRAY, Program
@@ -126,6 +129,13 @@ def test_missing_files_are_said_to_be_missing(
     monkeypatch.setattr(files, "FOLDERS", (tmp_path,))
     with pytest.raises(FileNotFoundError, match="the vector files are not here"):
         suites()
+
+
+@pytest.mark.parametrize("module", [files, sys.modules["posenc.vectors.check"], running])
+def test_every_example_prints_what_it_says(module: ModuleType) -> None:
+    outcome = doctest.testmod(module)
+    assert outcome.attempted > 0
+    assert outcome.failed == 0
 
 
 # What an answer is.
@@ -376,7 +386,11 @@ def test_an_adapter_passes() -> None:
     [
         ("if window == 2: raise SystemExit(3)", "ended with status 3"),
         ("if window == 2: raise SystemExit('too hard')", "ended with status 1: too hard"),
-        ("if window == 2: import os; os.abort()", "was ended by signal 6, Aborted"),
+        pytest.param(
+            "if window == 2: import os; os.abort()",
+            "was ended by signal 6, Abort",
+            marks=pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals"),
+        ),
         ("if window == 2: time.sleep(60)", "no answer within 1 s"),
         ("if window == 2: import os; os.close(1); time.sleep(60)", "closed its output"),
         ("if window == 2: answer['id'] = 'swin/window-001'", "answered another question"),
