@@ -5,11 +5,19 @@ python -m posenc vectors run -- python -m scripts.demos.wrong_rope
 
 import json
 import sys
+from typing import Any
 
 import numpy as np
 
 
-def rotate(x, positions, base=10000, layout="interleaved", frequencies=None, rotary_d=None):
+def rotate(
+    x: Any,
+    positions: Any,
+    base: float = 10000,
+    layout: str = "interleaved",
+    frequencies: Any = None,
+    rotary_d: int | None = None,
+) -> Any:
     """Return the vectors rotated, or raise ValueError or NotImplementedError."""
     if rotary_d is not None:
         raise NotImplementedError("a partial rotation")
@@ -26,12 +34,12 @@ def rotate(x, positions, base=10000, layout="interleaved", frequencies=None, rot
     return x * np.cos(angles) + turned * np.sin(angles)  # the layout is not looked at
 
 
-def answer(question):
+def answer(question: dict[str, Any]) -> dict[str, Any]:
     """Return the answer to a question."""
     if "request" in question:
         return {"suites": ["rotation"], "contract": "float32 angle"}
     try:
-        found = {"ok": rotate(**question["input"]).tolist()}
+        found: dict[str, Any] = {"ok": rotate(**question["input"]).tolist()}
     except NotImplementedError as error:
         found = {"unsupported": str(error)}
     except ValueError as error:
