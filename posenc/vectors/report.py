@@ -184,7 +184,9 @@ def joined(reports: Iterable[Report]) -> Report:
     """Return several reports as one."""
     reports = list(reports)
     outcomes = tuple(one for report in reports for one in report.outcomes)
+    # Suites may describe a bug differently, so that of a suite where it was seen counts.
     described = {name: said for report in reports for name, said in report.described.items()}
+    described |= {name: report.described[name] for report in reports for name in report.bugs}
     remarks = tuple(remark for report in reports for remark in report.remarks)
     return Report(outcomes, reports[0].contract, described, remarks)
 

@@ -25,6 +25,7 @@ from posenc.vectors import Case, Report, UnsupportedError, check, load, run, sui
 from posenc.vectors import runner as running
 from posenc.vectors import suite as files
 from posenc.vectors.compare import judged, misfit
+from posenc.vectors.report import joined
 from posenc.vectors.runner import RESTARTS, STRAY, Program
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -350,6 +351,15 @@ def test_a_report_is_junit_with_every_case() -> None:
     assert kinds["swin/refuse-001"] == []
     message = suite[0][0].get("message", "")
     assert message.startswith("failed at [0][0] must be 0; got 1; looks like: ")
+
+
+def test_a_bug_is_described_as_in_the_suite_where_it_was_seen() -> None:
+    wrong = check(lambda heads: [2 ** (-8 * (n + 1) / heads) for n in range(heads)], "alibi")
+    right = check(ANSWERS["alibi_bias"], "alibi_bias")
+    said = load("alibi").bugs["plain geometric"]
+    assert said != load("alibi_bias").bugs["plain geometric"]
+    for order in ([wrong, right], [right, wrong]):
+        assert joined(order).described["plain geometric"] == said
 
 
 # Programs.
