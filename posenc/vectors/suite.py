@@ -13,6 +13,7 @@ VERSION = 1
 HERE = Path(__file__).resolve().parent
 FOLDERS = (HERE / "files", HERE.parents[1] / "docs" / "vectors")  # in a wheel, in a checkout
 INDEX = "index.json"
+RESULTS = ("valid", "acceptable", "invalid")
 MISSING = (
     "the vector files are not here: this copy of posenc was installed without them. Install the"
     " wheel that has them, or pass the folder of the files as `folder`"
@@ -70,6 +71,12 @@ class Suite:
     conventions: Mapping[str, str]
     bugs: Mapping[str, str]
     cases: tuple[Case, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many cases are valid, acceptable and invalid."""
+        results = [case.result for case in self.cases]
+        return {result: results.count(result) for result in RESULTS}
 
     def __repr__(self) -> str:
         return f"Suite({self.name!r}, {len(self.cases)} cases)"

@@ -81,6 +81,7 @@ def test_a_suite_and_a_case_are_shown_by_their_names() -> None:
     suite = load("swin")
     assert repr(suite) == f"Suite('swin', {len(suite.cases)} cases)"
     assert repr(suite.cases[0]) == "Case('swin/window-001')"
+    assert suite.counts == {"valid": 5, "acceptable": 0, "invalid": 3}
 
 
 def test_an_unknown_suite_is_refused() -> None:
