@@ -117,7 +117,10 @@ class Report:
             parts.append(f"Not offered: {', '.join(absent)}")
         found = self.bugs
         if found:
-            like = [f"  {count:5} {name}: {self.described[name]}" for name, count in found.items()]
+            like = [
+                f"  {count:5} {name}: {self.described.get(name, name)}"
+                for name, count in found.items()
+            ]
             parts.append("\n".join(["It looks like:", *map(shortened, like[:SHOWN])]))
         if self.remarks:
             parts.append("\n".join(["Beside that:", *(f"  {one}" for one in self.remarks[:SHOWN])]))
@@ -136,6 +139,11 @@ class Report:
         reasons = Counter(one.said for one in own if one.status == "unsupported")
         lines += [f"  unsupported: {count}, {why}" for why, count in reasons.most_common(SHOWN)]
         wrong = [one for one in own if one.status in WRONG]
+        off = [one for one in wrong if 0 < one.error < math.inf]
+        if off:
+            worst = max(off, key=lambda one: one.error)
+            at = f" at {worst.place}" if worst.place else ""
+            lines.append(f"  largest error: {worst.error:.3g} in {worst.case.id}{at}")
         for one in wrong[:SHOWN]:
             lines.append(f"  {one.status} {one.case.id} {_where(one)}")
             if one.like:

@@ -240,6 +240,9 @@ def test_a_bug_is_named_with_its_largest_error() -> None:
     assert "looks like: half for interleaved" in str(report)
     assert "more" in str(report)
     assert all(one.error > 0 and one.place for one in report.failed)
+    worst = max(report.failed, key=lambda one: one.error)
+    place = f"{worst.case.id} at {worst.place}"
+    assert f"largest error: {worst.error:.3g} in {place}" in str(report)
 
 
 def test_the_bug_that_spoils_fewer_others_is_likelier() -> None:
