@@ -388,6 +388,7 @@ def program(behaviour: str = "pass", **how: Any) -> Report:
     return run(command, suite="swin", **how)
 
 
+@pytest.mark.slow
 def test_an_adapter_passes() -> None:
     report = run([sys.executable, str(ADAPTER)], suite="shaw", seconds=60)
     assert report.status == 0
