@@ -38,6 +38,7 @@ Added to the scores
 
 `posenc.nn` has the same schemes as PyTorch modules, and a small GPT to try them in.
 `posenc.diagnose` tells what is wrong with the positions of a model. Both need torch.
+`posenc.vectors` tests any implementation against cases with known answers.
 
 Conventions, everywhere: pair `i` owns dimensions 2i and 2i+1, i = 0 … d/2−1; its frequency is
 base^(−2i/d), base 10000 by default; positions are integers or reals of any shape; a relative

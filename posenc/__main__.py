@@ -2,6 +2,7 @@
 
 `python -m posenc diagnose module:callable` checks how a model handles positions: see `diagnose`.
 `python -m posenc config PATH` says what a model configuration means: see `config`.
+`python -m posenc vectors` tests any implementation against known answers: see `posenc.vectors`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from posenc import PositionalEncoding, read_config, similarity
 from posenc._config.entries import load
 from posenc._config.explain import explained, worded
+from posenc.vectors import command as vectors
 
 HEALTHY, ILL, COULD_NOT_TELL = range(3)  # exit statuses
 NEEDS_TORCH = "posenc diagnose needs PyTorch, which is not installed: pip install torch"
@@ -29,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         "python -m posenc", description="Without a command, show the sinusoidal encoding at work."
     )
-    commands = parser.add_subparsers(dest="command", metavar="diagnose | config")
+    commands = parser.add_subparsers(dest="command", metavar="diagnose | config | vectors")
     command = commands.add_parser(
         "diagnose",
         help="find out what is wrong with a model",
@@ -58,9 +60,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("path", metavar="PATH", help="config.json, or the folder that has it")
     command.add_argument("--length", type=int, help="how many tokens you plan to feed the model")
     command.add_argument("--json", action="store_true", help="print JSON, with every pair")
+    vectors.add_arguments(
+        commands.add_parser("vectors", help="test an implementation against known answers")
+    )
     asked = parser.parse_args(arguments)
     if not asked.command:
         return show()
+    if asked.command == "vectors":
+        return vectors.main(asked)
     if asked.command == "config":
         return config(asked.path, asked.length, as_json=asked.json)
     options = {name: getattr(asked, name) for name in ("length", "trained", "base", "axis")}

@@ -47,7 +47,7 @@ class Session:
 
 def needed(module: str) -> str:
     """Return what a reader has to install to have a module that the browser lacks."""
-    torch = module.split(".")[0] in {"torch", "posenc"}
+    torch = module.split(".")[0] in {"torch", "posenc"} and module != "posenc.vectors"
     return "PyTorch" if torch else "a checkout of the book"
 
 
@@ -115,9 +115,9 @@ def _imports(statement: str) -> Iterator[str]:
 
 
 def _is_there(module: str) -> bool:
-    """Return whether the browser's Python has a module; two parts of `posenc` need torch."""
-    torch = f"{module}.".startswith(("posenc.diagnose.", "posenc.nn."))
-    return module.split(".")[0] in THERE and not torch
+    """Return whether the browser's Python has a module; parts of `posenc` need torch or files."""
+    absent = f"{module}.".startswith(("posenc.diagnose.", "posenc.nn.", "posenc.vectors."))
+    return module.split(".")[0] in THERE and not absent
 
 
 class _Run(Preprocessor):

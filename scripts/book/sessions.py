@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import shlex
 import subprocess
@@ -17,6 +18,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from scripts import ROOT
@@ -119,8 +121,14 @@ def _run_command(session: Session, names: dict[str, Any], line: int) -> str:
     words = shlex.split(session.source, comments=True)
     if words[0] != "python" or set("|&;<>") & set(words):
         raise ValueError("a console session can only run `python …`, without shell syntax")
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     done = subprocess.run(
-        [sys.executable, *words[1:]], cwd=ROOT, capture_output=True, text=True, timeout=60
+        [sys.executable, *words[1:]],
+        cwd=ROOT,
+        capture_output=True,
+        env=os.environ | {"PATH": path},  # so that `python` in a command is this one
+        text=True,
+        timeout=60,
     )
     printed = done.stdout + done.stderr
     if STATUS in session.printed:

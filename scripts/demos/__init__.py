@@ -5,6 +5,7 @@
     planted_faults.py       breaks specimen.md in ten ways; the check must find each
     small_model.py          a model for `python -m posenc diagnose`
     trained_on_4096.json    a configuration for `python -m posenc config`
+    wrong_rope.py           rotary positions with a mistake, for `python -m posenc vectors`
 
 Imports: posenc, book.
 """

@@ -27,7 +27,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from scripts import ROOT
@@ -186,15 +186,17 @@ def pack(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED, compresslevel=9)
 
 
-def posenc(folder: Path) -> str:
-    """Build the package's wheel, and return its name.
+def posenc(folder: Path, sources: Iterable[str] = PROJECT) -> str:
+    """Build the package's wheel from these files and folders, and return its name.
 
-    It is built from a copy, because setuptools would include leftovers in the checkout's `build/`.
+    Without setup.py it has no test vectors, which a page does not need. It is built from a copy,
+    because setuptools would include leftovers in the checkout's `build/`.
     """
     with tempfile.TemporaryDirectory() as copy:
-        for name in PROJECT:
-            path = ROOT / name
-            (shutil.copytree if path.is_dir() else shutil.copyfile)(path, Path(copy, name))
+        for name in sources:
+            path, copied = ROOT / name, Path(copy, name)
+            copied.parent.mkdir(parents=True, exist_ok=True)
+            (shutil.copytree if path.is_dir() else shutil.copyfile)(path, copied)
         build = [sys.executable, "-c", BUILD_WHEEL, str(folder)]
         done = subprocess.run(build, cwd=copy, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -8,6 +8,7 @@
     search_index.py          what the search finds, and what comes first      (mkdocs calls it)
     docstring_formulas.py    formulas of docstrings as mathematics            (mkdocs calls it)
     source_archive.py        the source of the book, to download
+    wheel.py                 the package as a wheel, to install
     install_lines.py         the addresses of the wheel and of the source     (mkdocs calls it)
     rebuild.py               rebuilds only the pages that an edit affects     (mkdocs calls it)
     minify.py, minify.mjs    one style sheet, short scripts: esbuild and PurgeCSS

@@ -2,7 +2,7 @@
 
 They are made from node_modules (typefaces, KaTeX's style sheet, Python for the browser) or computed
 with posenc (the plate on the home page, the marks of the chapters, the icon). The source of the
-book is packed there too.
+book and the wheel of the package are built there too.
 `python -m scripts.site.assets` does nothing if they are up to date. mkdocs calls it when it starts.
 """
 
@@ -23,7 +23,7 @@ from scripts import ROOT
 from scripts.figures.style import DARK, LIGHT, ramp
 from scripts.figures.typefaces import FACES, MODULES, Face
 from scripts.pyodide import runtime
-from scripts.site import source_archive
+from scripts.site import source_archive, wheel
 
 BUILT = ROOT / "docs" / "assets" / "built"
 SOURCES = (
@@ -98,6 +98,7 @@ def main() -> None:
         raise SystemExit(MISSING)
     build_styles()
     runtime.build(BUILT / "python")
+    wheel.build(BUILT / "wheel")
     source_archive.build(BUILT / "source")
 
 

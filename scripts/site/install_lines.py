@@ -16,7 +16,7 @@ from mkdocs.config.defaults import MkDocsConfig
 import posenc
 from scripts.site.source_archive import ARCHIVE
 
-WHEEL = f"assets/built/python/posenc-{posenc.__version__}-py3-none-any.whl"
+WHEEL = f"assets/built/wheel/posenc-{posenc.__version__}-py3-none-any.whl"
 
 
 def on_page_markdown(markdown: str, *, config: MkDocsConfig, **about: object) -> str:

@@ -86,7 +86,10 @@ def pages_of(*files: str) -> set[str]:
         ("docs/data/sources/001.yml", {"docs/trust/sources.md"}),
         ("docs/data/bench.json", {"docs/how-to/how-fast.md"}),
         ("docs/data/lighthouse.json", {"docs/trust/how-built.md"}),
-        ("scripts/demos/small_model.py", {"docs/how-to/diagnose.md", "docs/trust/how-checked.md"}),
+        (
+            "scripts/demos/small_model.py",
+            {"docs/how-to/diagnose.md", "docs/trust/how-checked.md", "docs/vectors/index.md"},
+        ),
         ("posenc/nn/t5.py", {"docs/reference/t5.md"}),
         ("posenc/frequencies.py", {"docs/reference/frequencies.md", "docs/chapters/by-hand.md"}),
         ("scripts/book/numbers.py", set()),

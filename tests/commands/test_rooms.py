@@ -24,6 +24,7 @@ FLOORS = (
     "scripts.site",
     "scripts.lighthouse",
     "scripts.demos",
+    "scripts.vectors",
 )
 ROOMS = [floor for floor in FLOORS if floor.startswith("scripts.")]
 SHARED = "scripts"

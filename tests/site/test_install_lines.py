@@ -47,7 +47,7 @@ def read(site: Site, kind: str) -> list[str]:
 
 def wheels(site: Site) -> list[str]:
     """Return the commands that install the package from the site."""
-    (wheel,) = (site.folder / "assets" / "built" / "python").glob("posenc-*.whl")
+    (wheel,) = (site.folder / "assets" / "built" / "wheel").glob("posenc-*.whl")
     address = site.url + wheel.relative_to(site.folder).as_posix()
     return [f'"posenc @ {address}"', f'"posenc[nn] @ {address}"']
 

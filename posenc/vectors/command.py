@@ -1,0 +1,102 @@
+"""`python -m posenc vectors`: list the suites, show a case, or test a program."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from posenc.vectors.compare import CONTRACTS
+from posenc.vectors.report import NOT_RUN
+from posenc.vectors.runner import MEGABYTES, SECONDS, run
+from posenc.vectors.suite import Case, load, suites
+
+FORMATS = ("text", "json", "junit")
+DESCRIBED = "Test any implementation of positions against cases with known answers."
+EXITS = (
+    "Exit status of run: 0 if all cases passed or are acceptable, apart from those that the program"
+    " does not offer; 1 if something is wrong; 2 if nothing could be tested."
+)
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    command.description, command.epilog = DESCRIBED, EXITS
+    actions = command.add_subparsers(dest="action", required=True, metavar="list | show | run")
+    listed = actions.add_parser("list", help="list the suites")
+    shown = actions.add_parser("show", help="show a case, or what a suite asks")
+    shown.add_argument("id", metavar="ID", help="of a case, or the name of a suite")
+    tried = actions.add_parser("run", help="test a program", epilog=EXITS)
+    tried.add_argument("--suite", help="one suite only")
+    tried.add_argument("--contract", choices=CONTRACTS, help="how exact answers must be")
+    tried.add_argument("--seconds", type=float, default=SECONDS, help="for an answer")
+    tried.add_argument("--megabytes", type=int, default=MEGABYTES, help="of memory, on Linux")
+    tried.add_argument("--format", choices=FORMATS, default="text", help="of the report")
+    tried.add_argument("program", nargs="+", metavar="COMMAND", help="the program, after --")
+    for action in (listed, shown, tried):
+        action.add_argument("--folder", type=Path, help="of other files than those installed")
+
+
+def main(asked: argparse.Namespace) -> int:
+    """Do what was asked for; return the exit status."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # not every console has a ×
+    do = {"list": listing, "show": showing, "run": running}[asked.action]
+    try:
+        return do(asked)
+    except (OSError, TypeError, ValueError) as error:
+        print(f"posenc vectors {asked.action}: {' '.join(str(error).split())}", file=sys.stderr)
+        return NOT_RUN
+
+
+def listing(asked: argparse.Namespace) -> int:
+    """Print the suites with their counts."""
+    total = 0
+    for name in suites(folder=asked.folder):
+        suite = load(name, folder=asked.folder)
+        total += len(suite.cases)
+        print(f"{name:12} {len(suite.cases):5}  {suite.about.partition('.')[0]}.")
+    print(f"{'':12} {total:5}")
+    return 0
+
+
+def showing(asked: argparse.Namespace) -> int:
+    """Print a case, or what a suite asks."""
+    name = asked.id.partition("/")[0]
+    suite = load(name, folder=asked.folder)
+    if name == asked.id:
+        first = suite.cases[0]
+        print(f"{suite.name}: {suite.about}\nAnswer: {suite.answer}")
+        print(f"\n{first.id}\n  {json.dumps(dict(first.input))}\n  {json.dumps(first.expected)}")
+        print("\nKnown bugs")
+        for bug, said in suite.bugs.items():
+            print(f"  {bug}: {said}")
+        return 0
+    found = [case for case in suite.cases if case.id == asked.id]
+    if not found:
+        raise ValueError(f"ID must be that of a case of suite {name}; got {asked.id!r}")
+    print(json.dumps(_told(found[0]), indent=1, ensure_ascii=False))
+    return 0
+
+
+def _told(case: Case) -> dict[str, Any]:
+    """Return a case as JSON tells it."""
+    return {key: value for key, value in vars(case).items() if key != "suite"}
+
+
+def running(asked: argparse.Namespace) -> int:
+    """Test a program and print the report."""
+    report = run(
+        asked.program,
+        suite=asked.suite,
+        contract=asked.contract,
+        seconds=asked.seconds,
+        megabytes=asked.megabytes,
+        folder=asked.folder,
+    )
+    told = {"text": report.__str__, "json": report.as_json, "junit": report.as_junit}
+    print(told[asked.format]())
+    return report.status

@@ -1,0 +1,276 @@
+"""Test any program: it reads questions as lines of JSON, and writes answers as lines of JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from posenc._arguments import as_choice
+from posenc.vectors.check import described, refusal
+from posenc.vectors.compare import CONTRACTS, SINGLE, judged
+from posenc.vectors.report import ABSENT, Outcome, Report, joined, shortened
+from posenc.vectors.suite import Case, Suite, load, suites
+
+POSIX = os.name == "posix"
+SECONDS = 10.0  # for an answer
+MEGABYTES: int | None = 2048 if sys.platform == "linux" else None  # of data
+LINE = 2**20  # characters of a line
+STRAY = 100  # lines of a case that are no answers
+RESTARTS = 20  # of a suite
+UNTRIED = f"not asked: the program had to be started again {RESTARTS} times"
+
+# Sets the limit of memory in the new process, which then becomes the program.
+LIMITED = """\
+import os, resource, sys
+limit = int(sys.argv[1]) << 20
+resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+os.execvp(sys.argv[2], sys.argv[2:])
+"""
+
+
+class ProgramError(Exception):
+    """What went wrong with a program, in words; it has to be started again."""
+
+
+class Program:
+    """A program that answers lines, started when it is first asked.
+
+    Args:
+        command: the program and its arguments.
+        seconds: how long it may take for an answer.
+        megabytes: how much memory it may use for data; None for any.
+    """
+
+    def __init__(self, command: Sequence[str], seconds: float, megabytes: int | None) -> None:
+        self.command, self.seconds = list(command), seconds
+        if megabytes is not None:
+            python = [sys.executable, "-I", "-S", "-c", LIMITED, str(megabytes)]
+            self.command = [*python, *self.command]
+        self.remarks: Counter[str] = Counter()
+        self.starts = 0
+        self.process: subprocess.Popen[str] | None = None
+        self.open = ExitStack()
+        self.errors = Path()
+        self.lines: queue.Queue[str | None] = queue.Queue()
+
+    def ask(self, question: dict[str, Any], fits: Callable[[dict[str, Any]], bool]) -> Any:
+        """Return the answer to a question, a JSON object that fits.
+
+        Raises:
+            ProgramError: there is none. The program has been ended.
+        """
+        try:
+            process = self.process or self._start()
+            self._write(process, json.dumps(question))
+            return self._answer(process, fits)
+        except ProgramError:
+            self.stop()
+            raise
+
+    def _start(self) -> subprocess.Popen[str]:
+        self.starts += 1
+        files = self.open.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
+        self.errors = Path(files, "errors")
+        self.lines = queue.Queue()
+        try:
+            with self.errors.open("wb") as errors:
+                process = subprocess.Popen(
+                    self.command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    encoding="utf-8",
+                    errors="replace",
+                    start_new_session=POSIX,
+                )
+        except OSError as error:
+            raise ProgramError(f"could not be started: {error}") from None
+        self.open.callback(_end, process)
+        threading.Thread(target=_read, args=(process.stdout, self.lines), daemon=True).start()
+        self.process = process
+        return process
+
+    def _write(self, process: subprocess.Popen[str], line: str) -> None:
+        """Write a line; in a thread, since a program that does not read would block it."""
+        threading.Thread(target=_put, args=(process.stdin, f"{line}\n"), daemon=True).start()
+
+    def _answer(
+        self, process: subprocess.Popen[str], fits: Callable[[dict[str, Any]], bool]
+    ) -> dict[str, Any]:
+        """Return the next line that is an answer."""
+        end = time.monotonic() + self.seconds
+        for _ in range(STRAY):
+            try:
+                line = self.lines.get(timeout=max(end - time.monotonic(), 0))
+            except queue.Empty:
+                raise ProgramError(f"no answer within {self.seconds:g} s") from None
+            if line is None:
+                raise ProgramError(self._ending(process))
+            found = _parsed(line)
+            if isinstance(found, dict) and fits(found):
+                return found
+            if isinstance(found, dict):
+                raise ProgramError(f"answered another question: {line.strip()[:60]}")
+            self.remarks[shortened(f"printed what is no answer: {line.strip()!r}")] += 1
+        raise ProgramError(f"printed {STRAY} lines that are no answer")
+
+    def _ending(self, process: subprocess.Popen[str]) -> str:
+        """Return how the program ended, with the last line that it wrote to standard error."""
+        try:
+            status = process.wait(self.seconds)
+        except subprocess.TimeoutExpired:
+            return "closed its output without an answer"
+        ended = f"ended with status {status}"
+        if status < 0:
+            ended = f"was ended by signal {-status}, {signal.strsignal(-status)}"
+        last = self.errors.read_text("utf-8", "replace").strip().splitlines()
+        return f"{ended}: {last[-1].strip()}" if last else ended
+
+    def stop(self) -> None:
+        """End the program, with all that it started."""
+        self.process = None
+        self.open.close()
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a process and its group."""
+    with suppress(ProcessLookupError):  # all have ended
+        os.killpg(process.pid, signal.SIGKILL) if POSIX else process.kill()
+    process.wait()
+    assert process.stdin is not None
+    with suppress(OSError):  # what it has not read is lost
+        process.stdin.close()
+
+
+def _read(stream: IO[str], lines: queue.Queue[str | None]) -> None:
+    """Put the lines of a stream into a queue, and None at its end."""
+    with stream:
+        while line := stream.readline(LINE):
+            lines.put(line)
+    lines.put(None)
+
+
+def _put(stream: IO[str], text: str) -> None:
+    """Write to a program that may have ended."""
+    with suppress(OSError, ValueError):  # how it ended is seen where its answer is read
+        stream.write(text)
+        stream.flush()
+
+
+def _parsed(line: str) -> Any:
+    """Return what a line of JSON says; None if it says nothing."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def run(
+    command: Sequence[str],
+    *,
+    suite: str | None = None,
+    contract: str | None = None,
+    seconds: float = SECONDS,
+    megabytes: int | None = MEGABYTES,
+    folder: str | Path | None = None,
+) -> Report:
+    """Return how a program answers the cases of a suite, or of all that it offers.
+
+    The program reads a JSON object a line and answers each with one: first
+    `{"request": "capabilities"}` with `{"suites": [...], "contract": "..."}`, then cases
+    `{"id": …, "suite": …, "input": {…}}` with `{"id": …, "ok": …}`, `{"id": …, "refused": "why"}`
+    or `{"id": …, "unsupported": "why"}`. A case is written when the one before it has been
+    answered. A program that ends, takes too long, or answers another question is started again and
+    asked the next case; other lines that it prints are reported.
+
+    Args:
+        command: the program and its arguments.
+        suite: a name that `suites` returns; None for all that the program offers.
+        contract: how exact answers must be; None for what the program says.
+        seconds: how long an answer may take.
+        megabytes: how much memory the program may use for data; None for any. Linux only.
+        folder: where the files are; None for those of this package.
+
+    Returns:
+        A `Report`.
+
+    Raises:
+        TypeError: `contract` is not a string.
+        ValueError: the suite or the contract is unknown.
+        OSError: the program could not be started, or does not tell its capabilities.
+
+    Examples:
+        `print(run(["node", "docs/vectors/adapters/book.mjs"]))`
+
+        >>> import sys
+        >>> offers_nothing = "print('{\\\"suites\\\": []}')"
+        >>> run([sys.executable, "-c", offers_nothing], suite="swin").status
+        2
+    """
+    if contract is not None:
+        contract = as_choice("contract", contract, CONTRACTS)
+    names = suites(folder=folder) if suite is None else (suite,)
+    found = [load(name, folder=folder) for name in names]
+    program = Program(command, seconds, megabytes)
+    try:
+        told = program.ask({"request": "capabilities"}, lambda answer: "suites" in answer)
+        contract = contract or as_choice("contract", told.get("contract", SINGLE), CONTRACTS)
+        offered = _offered(told)
+        reports = [_suite(program, one, offered, contract) for one in found]
+    except ProgramError as trouble:
+        raise OSError(f"{command[0]}: {trouble}") from None
+    finally:
+        program.stop()
+    return joined([*reports, Report((), contract, {}, _counted(program.remarks))])
+
+
+def _offered(told: dict[str, Any]) -> tuple[str, ...]:
+    """Return the suites that a program offers."""
+    names = told["suites"]
+    return tuple(names) if isinstance(names, list) else ()
+
+
+def _counted(remarks: Counter[str]) -> tuple[str, ...]:
+    return tuple(f"{count} × {remark}" for remark, count in remarks.most_common())
+
+
+def _suite(program: Program, suite: Suite, offered: tuple[str, ...], contract: str) -> Report:
+    """Return how a program answers a suite."""
+    first = program.starts
+    outcomes = []
+    for case in suite.cases:
+        if suite.name not in offered:
+            outcomes.append(Outcome(case, "unsupported", ABSENT))
+        elif program.starts - first >= RESTARTS:
+            outcomes.append(Outcome(case, "crashed", UNTRIED))
+        else:
+            outcomes.append(_case(program, case, contract))
+    return Report(tuple(outcomes), contract, described(suite))
+
+
+def _case(program: Program, case: Case, contract: str) -> Outcome:
+    """Return how a program answers a case."""
+    question = {"id": case.id, "suite": case.suite, "input": case.input}
+    try:
+        told = program.ask(question, lambda answer: answer.get("id") == case.id)
+    except ProgramError as trouble:
+        return Outcome(case, "crashed", str(trouble))
+    if "refused" in told:
+        return refusal(case, str(told["refused"]))
+    if "unsupported" in told:
+        return Outcome(case, "unsupported", str(told["unsupported"]))
+    if "ok" not in told:
+        return Outcome(case, "crashed", f"answered without ok: {json.dumps(told)[:60]}")
+    return Outcome(case, **vars(judged(case, told["ok"], contract)))

@@ -1,0 +1,171 @@
+"""The suites and their cases, read from their files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+VERSION = 1
+HERE = Path(__file__).resolve().parent
+FOLDERS = (HERE / "files", HERE.parents[1] / "docs" / "vectors")  # in a wheel, in a checkout
+INDEX = "index.json"
+RESULTS = ("valid", "acceptable", "invalid")
+MISSING = (
+    "the vector files are not here: this copy of posenc was installed without them. Install the"
+    " wheel that has them, or pass the folder of the files as `folder`"
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question about positions, and its answer.
+
+    Attributes:
+        id: names the case, as in "rotation/near-001".
+        suite: the suite that it belongs to.
+        input: the question, by name.
+        expected: the answer; null where any will do, "-Infinity" for a hidden key. None if the
+            input must be refused.
+        tolerance: for each contract, how far a number may be off: absolute + relative · |number|.
+        result: "valid", "acceptable" if a convention gives another answer, or "invalid" if the
+            input must be refused.
+        flags: what the case is about.
+        acceptable: the answers of other conventions, by name.
+        bugs: what known bugs return, by name, in 7 digits.
+    """
+
+    id: str
+    suite: str
+    input: Mapping[str, Any]
+    expected: Any
+    tolerance: Mapping[str, Mapping[str, float]]
+    result: str
+    flags: tuple[str, ...]
+    acceptable: Mapping[str, Any]
+    bugs: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return f"Case({self.id!r})"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Cases about one thing.
+
+    Attributes:
+        name: of the suite.
+        about: what is asked.
+        answer: what is to be returned.
+        conventions: what differs without being wrong, described by name.
+        bugs: known bugs, described by name.
+        cases: all cases, in order.
+    """
+
+    name: str
+    about: str
+    answer: str
+    conventions: Mapping[str, str]
+    bugs: Mapping[str, str]
+    cases: tuple[Case, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many cases are valid, acceptable and invalid."""
+        results = [case.result for case in self.cases]
+        return {result: results.count(result) for result in RESULTS}
+
+    def __repr__(self) -> str:
+        return f"Suite({self.name!r}, {len(self.cases)} cases)"
+
+
+def suites(*, folder: str | Path | None = None) -> tuple[str, ...]:
+    """Return the names of all suites.
+
+    Args:
+        folder: where the files are; None for those of this package.
+
+    Returns:
+        A tuple of names.
+
+    Raises:
+        FileNotFoundError: there are no files.
+        ValueError: the index is torn, or of another version.
+
+    Examples:
+        >>> suites()[:3]
+        ('frequencies', 'config', 'rotation')
+    """
+    return tuple(_index(_folder(folder))["suites"])
+
+
+def load(suite: str, *, folder: str | Path | None = None) -> Suite:
+    """Return a suite with its cases.
+
+    The digest of its file is compared with the index, so a changed file is noticed.
+
+    Args:
+        suite: a name that `suites` returns.
+        folder: where the files are; None for those of this package.
+
+    Returns:
+        A `Suite`.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: the suite is unknown, or its file is torn, changed, or of another version.
+
+    Examples:
+        >>> suite = load("t5")
+        >>> suite.cases[0].id, suite.cases[0].input["buckets"], len(suite.cases) > 100
+        ('t5/near-001', 32, True)
+    """
+    place = _folder(folder)
+    entries = _index(place)["suites"]
+    if suite not in entries:
+        raise ValueError(f"suite must be one of {', '.join(entries)}; got {suite!r}")
+    path = place / entries[suite]["file"]
+    text = path.read_bytes()
+    if hashlib.sha256(text).hexdigest() != entries[suite]["sha256"]:
+        _parsed(path, text)  # torn, or of another version, says more
+        raise ValueError(f"{path.name} must have the digest that {INDEX} has; it was changed")
+    found = _parsed(path, text)
+    about = {key: found[key] for key in ("about", "answer", "conventions", "bugs")}
+    return Suite(suite, **about, cases=tuple(_case(suite, case) for case in found["cases"]))
+
+
+def _case(suite: str, case: dict[str, Any]) -> Case:
+    """Return a case of a file."""
+    given = {"acceptable": {}} | case | {"suite": suite, "flags": tuple(case["flags"])}
+    return Case(**given)
+
+
+def _folder(folder: str | Path | None) -> Path:
+    """Return the folder of the files."""
+    if folder is not None:
+        return Path(folder)
+    for place in FOLDERS:
+        if (place / INDEX).is_file():
+            return place
+    raise FileNotFoundError(MISSING)
+
+
+def _index(folder: Path) -> dict[str, Any]:
+    """Return the index of a folder."""
+    path = folder / INDEX
+    return _parsed(path, path.read_bytes())
+
+
+def _parsed(path: Path, text: bytes) -> dict[str, Any]:
+    """Return the JSON object of a file, of this version."""
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"{path.name} must be JSON; it is torn: {error}") from None
+    version = found.get("version") if isinstance(found, dict) else None
+    if version != VERSION:
+        raise ValueError(f"{path.name} must be of version {VERSION}; got {version!r}")
+    return dict(found)

@@ -1,0 +1,20 @@
+"""The vectors: cases that any implementation of positions can be tested against.
+
+    exact.py           numbers of 50 digits, and how they are rounded
+    cases.py           cases and suites, as the files have them
+    frequencies.py     suite frequencies: the rules, and how they are often wrong
+    configurations.py  suite config
+    rotation.py        suites rotation and scores
+    axes.py            suites rotation_2d and mrope
+    sinusoidal.py      suite sinusoidal
+    biases.py          suites alibi, alibi_bias and t5
+    indices.py         suites swin and shaw
+    places.py          suites positions and resize
+    sequences.py       suite sequences: calls on one object
+    schema.py          the JSON Schema of a file
+
+`python -m scripts.vectors` (`make vectors`) writes docs/vectors/. Nothing here uses the package:
+what both compute, they compute independently.
+
+Imports nothing from the project.
+"""

@@ -1,0 +1,258 @@
+"""Suites rotation_2d and mrope: positions with more than one axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scripts.vectors.cases import Answer, Suite, Tolerance, of_angles
+from scripts.vectors.exact import Row, exact, largest, leaves, vectors
+from scripts.vectors.rotation import head, omegas, rotated
+
+Given = dict[str, Any]
+OTHER = {"row": "column", "column": "row", "interleaved": "half", "half": "interleaved"}
+
+
+def plane(given: Given, **other: Any) -> Any:
+    """Return vectors whose first half is rotated by one axis and whose second by the other."""
+    given = {**given, **other}
+    half = head(given["x"]) // 2
+    frequencies = given.get("frequencies") or omegas(half, given["base"])
+    order = (0, 1) if given["first"] == "row" else (1, 0)
+    found = []
+    for x, place in zip(given["x"], given["positions"], strict=True):
+        parts = []
+        for part, axis in zip((x[:half], x[half:]), order, strict=True):
+            angles = [exact(place[axis]) * omega for omega in frequencies]
+            parts += rotated(part, angles, given["layout"])
+        found.append(parts)
+    return found
+
+
+def _as_one(given: Given) -> Any:
+    """Rotate the whole head by the row alone."""
+    d = head(given["x"])
+    angles = omegas(d, given["base"])
+    return [
+        rotated(x, [exact(place[0]) * w for w in angles], given["layout"])
+        for x, place in zip(given["x"], given["positions"], strict=True)
+    ]
+
+
+def _whole_head(given: Given) -> Any:
+    """Lay the pairs of both axes over the whole head."""
+    d = head(given["x"])
+    frequencies = omegas(d // 2, given["base"])
+    order = (0, 1) if given["first"] == "row" else (1, 0)
+    found = []
+    for x, place in zip(given["x"], given["positions"], strict=True):
+        angles = [exact(place[axis]) * w for axis in order for w in frequencies]
+        found.append(rotated(x, angles, "half"))
+    return found if given["layout"] == "half" else None
+
+
+def _moved(row: int, column: int, by: int = 0) -> Answer:
+    """Multiply each axis, and add to both."""
+    return lambda given: plane(
+        given, positions=[[p[0] * row + by, p[1] * column + by] for p in given["positions"]]
+    )
+
+
+PLANE: dict[str, tuple[str, Answer]] = {
+    "axes exchanged": (
+        "The half of the rows is rotated by the column, and the other by the row.",
+        lambda given: plane(given, first=OTHER[given["first"]]),
+    ),
+    "row lost": ("The row counts as 0.", _moved(0, 1)),
+    "column lost": ("The column counts as 0.", _moved(1, 0)),
+    "one axis for the whole head": ("The whole head is rotated by the row.", _as_one),
+    "frequencies of the whole head": (
+        "The exponents are those of the whole width, not of the half that an axis has.",
+        lambda given: plane(
+            given, frequencies=omegas(head(given["x"]), given["base"])[: head(given["x"]) // 4]
+        ),
+    ),
+    "every second frequency": (
+        "The second half goes on with the frequencies where the first half ends.",
+        lambda given: _continued(given),
+    ),
+    "the other layout": (
+        "Neighbours are paired instead of halves, or the other way round.",
+        lambda given: plane(given, layout=OTHER[given["layout"]]),
+    ),
+    "halves of the whole head": (
+        "Dimension i is paired with i + d/2 of the whole head, across both axes.",
+        _whole_head,
+    ),
+    "rotates the wrong way": ("The sign of the sines is wrong.", _moved(-1, -1)),
+    "positions from one": ("Rows and columns count from 1.", _moved(1, 1, 1)),
+    "base ignored": ("The base is 10000, whatever was given.", lambda g: plane(g, base=10000)),
+}
+
+
+def _continued(given: Given) -> Any:
+    d, half = head(given["x"]), head(given["x"]) // 2
+    frequencies = omegas(d, given["base"])
+    order = (0, 1) if given["first"] == "row" else (1, 0)
+    found = []
+    for x, place in zip(given["x"], given["positions"], strict=True):
+        one = rotated(
+            x[:half], [exact(place[order[0]]) * w for w in frequencies[: d // 4]], given["layout"]
+        )
+        two = rotated(
+            x[half:], [exact(place[order[1]]) * w for w in frequencies[d // 4 :]], given["layout"]
+        )
+        found.append(one + two)
+    return found
+
+
+def _tolerance(given: Given, answer: Any) -> Tolerance:
+    return of_angles(1.5 * largest(leaves(given["x"])), largest(leaves(given["positions"])))
+
+
+def rotation_2d_suite() -> Suite:
+    """Return suite rotation_2d."""
+    suite = Suite(
+        "rotation_2d",
+        "Vectors of patches rotated by row and column, [row, column] for each. The first half of a"
+        " vector belongs to the axis that first names, the second to the other. Each half is"
+        " rotated like a head half as wide, in the layout given.",
+        "The rotated vectors, in the shape of x.",
+        plane,
+        PLANE,
+        tolerance=_tolerance,
+    )
+    seed = 4000
+    for layout in ("interleaved", "half"):
+        for first in ("row", "column"):
+            for d in (4, 8, 16):
+                for base in (10000, 100):
+                    for places in ([[0, 0], [0, 1], [1, 0]], [[2, 5], [13, 7]]):
+                        seed += 1
+                        given = {"x": vectors(seed, len(places), d), "positions": places}
+                        given |= {"first": first, "layout": layout, "base": base}
+                        suite.add("grid", given, "base" if base != 10000 else "grid")
+            seed += 1
+            given = {"x": vectors(seed, 2, 8), "positions": [[0.5, 1.25], [63, 31]]}
+            given |= {"first": first, "layout": layout, "base": 10000}
+            suite.add("real", given, "real positions")
+    plain = {"x": vectors(1, 1, 8), "positions": [[0, 1]], "first": "row"}
+    plain |= {"layout": "half", "base": 10000}
+    suite.refuse(plain | {"x": vectors(1, 1, 6)}, "width")
+    suite.refuse(plain | {"positions": [[0, 1, 2]]}, "axes")
+    suite.refuse(plain | {"positions": [[0, 1], [1, 1]]}, "shape")
+    suite.refuse(plain | {"layout": "neighbours"}, "unknown layout")
+    suite.refuse(plain | {"first": "depth"}, "unknown axis")
+    return suite
+
+
+def blocks(sections: list[int]) -> list[int]:
+    """Return the axis of each pair, a block for each axis."""
+    return [axis for axis, pairs in enumerate(sections) for _ in range(pairs)]
+
+
+def turns(sections: list[int]) -> list[int]:
+    """Return the axis of each pair, where axes take turns and the first has what is left."""
+    axes = [0] * sum(sections)
+    for axis in range(1, len(sections)):
+        for pair in range(axis, min(len(axes), 3 * sections[axis]), 3):
+            axes[pair] = axis
+    return axes
+
+
+def mrope(given: Given, **other: Any) -> Any:
+    """Return vectors each of whose pairs is rotated by one of several positions."""
+    given = {**given, **other}
+    d = head(given["x"])
+    owners = turns if given["interleaved_sections"] else blocks
+    axes = given.get("axes") or owners(given["sections"])
+    frequencies = given.get("frequencies") or omegas(d, given["base"])
+    found = []
+    for n, x in enumerate(given["x"]):
+        places = [given["positions"][axis][n] for axis in axes]
+        angles: Row = [exact(p) * w for p, w in zip(places, frequencies, strict=True)]
+        found.append(rotated(x, angles, given["layout"]))
+    return found
+
+
+def _restarting(given: Given) -> Any:
+    """Begin with the fastest frequency in each section."""
+    if given["interleaved_sections"]:
+        return None
+    base, d = given["base"], head(given["x"])
+    fresh = [w for pairs in given["sections"] for w in omegas(d, base)[:pairs]]
+    return mrope(given, frequencies=fresh)
+
+
+def _axes(order: tuple[int, ...]) -> Answer:
+    return lambda given: mrope(given, positions=[given["positions"][axis] for axis in order])
+
+
+MROPE: dict[str, tuple[str, Answer]] = {
+    "sections for turns": (
+        "Each axis has a block of pairs, where axes take turns, or the other way round.",
+        lambda given: mrope(given, interleaved_sections=not given["interleaved_sections"]),
+    ),
+    "the first axis for all": ("All pairs are rotated by the first axis.", _axes((0, 0, 0))),
+    "height and width exchanged": ("The last two axes are exchanged.", _axes((0, 2, 1))),
+    "axes reversed": ("The axes come in reverse.", _axes((2, 1, 0))),
+    "sections restart": ("Each section begins with the fastest frequency.", _restarting),
+    "plain turns": (
+        "Pair i belongs to axis i mod 3, whatever the sections.",
+        lambda given: mrope(given, axes=[i % 3 for i in range(sum(given["sections"]))]),
+    ),
+    "the other layout": (
+        "Neighbours are paired instead of halves, or the other way round.",
+        lambda given: mrope(given, layout=OTHER[given["layout"]]),
+    ),
+    "rotates the wrong way": (
+        "The sign of the sines is wrong.",
+        lambda given: mrope(given, positions=[[-p for p in row] for row in given["positions"]]),
+    ),
+    "base ignored": ("The base is 10000, whatever was given.", lambda g: mrope(g, base=10000)),
+    "frequencies reversed": (
+        "The slowest pair comes first.",
+        lambda given: mrope(given, frequencies=omegas(head(given["x"]), given["base"])[::-1]),
+    ),
+}
+
+
+def mrope_suite() -> Suite:
+    """Return suite mrope."""
+    suite = Suite(
+        "mrope",
+        "M-RoPE: vectors with a position on each of three axes, time, height and width; positions"
+        " has a row for each axis. sections says how many pairs each axis rotates: in blocks, or"
+        " taking turns with interleaved_sections, where pair i belongs to axis i mod 3 as long as"
+        " that axis has pairs left, and otherwise to time.",
+        "The rotated vectors, in the shape of x.",
+        mrope,
+        MROPE,
+        tolerance=_tolerance,
+    )
+    seed = 5000
+    places = [
+        [[0, 1, 2], [0, 1, 2], [0, 1, 2]],
+        [[3, 3, 3], [0, 0, 1], [0, 1, 0]],
+        [[40, 40], [40, 47], [41, 52]],
+    ]
+    for layout in ("half", "interleaved"):
+        for sections in ([2, 1, 1], [2, 3, 3], [4, 2, 2], [1, 2, 1]):
+            for base in (10000, 1e6):
+                for place in places:
+                    seed += 1
+                    given = {"x": vectors(seed, len(place[0]), 2 * sum(sections))}
+                    given |= {"positions": place, "sections": sections, "layout": layout}
+                    for turn in (False, True):
+                        if turn and (sections[0] < max(sections) or layout != "half"):
+                            continue
+                        flag = "turns" if turn else "blocks"
+                        one = given | {"interleaved_sections": turn, "base": base}
+                        suite.add(flag, one, flag, "image" if place is not places[0] else "text")
+    plain = {"x": vectors(1, 1, 8), "positions": [[0], [1], [2]], "sections": [2, 1, 1]}
+    plain |= {"layout": "half", "interleaved_sections": False, "base": 10000}
+    suite.refuse(plain | {"sections": [2, 1]}, "sections")
+    suite.refuse(plain | {"sections": [2, 2, 2]}, "sections")
+    suite.refuse(plain | {"positions": [[0], [1]]}, "axes")
+    suite.refuse(plain | {"positions": [[0, 1], [1, 2], [2, 3]]}, "shape")
+    suite.refuse(plain | {"layout": "neighbours"}, "unknown layout")
+    return suite

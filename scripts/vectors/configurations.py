@@ -1,0 +1,282 @@
+"""Suite config: whole configurations, in the manner of transformers, to frequencies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from scripts.vectors.cases import Answer, Suite, of_powers
+from scripts.vectors.exact import exact
+from scripts.vectors.frequencies import RULES, temperature
+
+Given = dict[str, Any]
+SHARES = ("partial_rotary_factor", "rotary_pct")
+YARN = {"beta_fast": "fast", "beta_slow": "slow"}
+LLAMA = {"low_freq_factor": "low", "high_freq_factor": "high"}
+
+
+def settings(config: Given) -> Given:
+    """Return the entries of the rule, in either spelling."""
+    return config.get("rope_parameters") or config.get("rope_scaling") or {}
+
+
+def parameters(given: Given) -> Given:
+    """Return the arguments of suite frequencies that a configuration amounts to."""
+    config = given["config"]
+    entries = settings(config)
+    head = config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
+    rule = entries.get("rope_type", entries.get("type", "default"))
+    share = next((x[key] for x in (config, entries) for key in SHARES if key in x), 1)
+    promised = config.get("max_position_embeddings")
+    trained = entries.get(
+        "original_max_position_embeddings",
+        config.get("original_max_position_embeddings", promised),
+    )
+    found: Given = {
+        "rule": rule,
+        "d": config.get("rotary_dim") or int(head * share),
+        "base": entries.get("rope_theta", config.get("rope_theta", 10000)),
+        "trained_length": trained,
+        "length": given.get("length") or 1,
+    }
+    found |= {
+        key: entries[key] for key in ("factor", "truncate", "attention_factor") if key in entries
+    }
+    found |= {key: entries[key] for key in ("mscale", "mscale_all_dim") if key in entries}
+    found |= {ours: entries[key] for key, ours in (YARN | LLAMA).items() if key in entries}
+    if rule == "longrope":
+        found |= {"short": entries["short_factor"], "long": entries["long_factor"]}
+        found.setdefault("factor", exact(promised or trained) / trained)
+    if rule == "proportional":
+        found |= {"d": head, "rotary_d": 2 * int(share * head // 2)}
+    return found
+
+
+def right(given: Given, **other: Any) -> Given:
+    """Return the answer to an input, some arguments of which may be replaced."""
+    found = parameters(given) | other
+    return RULES[found["rule"]](found)
+
+
+def unread(*keys: str) -> Answer:
+    """Return what a program answers that does not read these keys."""
+
+    def strip(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {key: strip(inner) for key, inner in value.items() if key not in keys}
+
+    def wrong(given: Given) -> Any:
+        stripped = given | {"config": strip(given["config"])}
+        return right(stripped) if stripped != given else None
+
+    return wrong
+
+
+def _inner_base(given: Given) -> Any:
+    """Look for the base outside of rope_parameters only."""
+    inside = "rope_theta" in settings(given["config"])
+    return right(given, base=10000) if inside else None
+
+
+def _quotient(given: Given) -> Any:
+    config = given["config"]
+    if "head_dim" not in config or "hidden_size" not in config:
+        return None
+    width = config["hidden_size"] // config["num_attention_heads"]
+    one = {key: value for key, value in config.items() if key != "head_dim"}
+    return right(given | {"config": one}) if width % 2 == 0 else None
+
+
+def _changed(change: Callable[[Given, Given], Given | None], *rules: str) -> Answer:
+    """Return a bug of some rules, which changes the arguments."""
+
+    def wrong(given: Given) -> Any:
+        found = parameters(given)
+        other = change(found, given) if found["rule"] in rules else None
+        return None if other is None else right(given, **other)
+
+    return wrong
+
+
+def _multiplied(found: Given, given: Given) -> Given | None:
+    if found.get("attention_factor") is None:
+        return None
+    return {"attention_factor": exact(found["attention_factor"]) * temperature(found["factor"])}
+
+
+def _promised(found: Given, given: Given) -> Given | None:
+    promised = given["config"].get("max_position_embeddings")
+    return {"trained_length": promised} if promised else None
+
+
+BUGS: dict[str, tuple[str, Answer]] = {
+    "rope_theta ignored": ("The base is 10000, whatever is given.", unread("rope_theta")),
+    "rope_theta sought outside": (
+        "A base inside rope_parameters is not found, and 10000 taken.",
+        _inner_base,
+    ),
+    "head_dim ignored": (
+        "The width of a head is hidden_size / num_attention_heads, though head_dim is given.",
+        _quotient,
+    ),
+    "whole head rotated": (
+        "partial_rotary_factor, rotary_pct and rotary_dim are not read.",
+        unread(*SHARES, "rotary_dim"),
+    ),
+    "scaling ignored": (
+        "The frequencies are those of the base, without any rule.",
+        _changed(lambda found, given: {"rule": "default"}, *list(RULES)[1:]),
+    ),
+    "old spelling of the type": (
+        "The rule is found under rope_type only, and type is not read.",
+        unread("type"),
+    ),
+    "attention_factor as multiplier": (
+        "attention_factor multiplies YaRN's own temperature.",
+        _changed(_multiplied, "yarn"),
+    ),
+    "attention_factor ignored": (
+        "attention_factor is not read.",
+        unread("attention_factor"),
+    ),
+    "mscale ignored": (
+        "mscale and mscale_all_dim are not read.",
+        unread("mscale", "mscale_all_dim"),
+    ),
+    "truncate ignored": ("truncate is not read.", unread("truncate")),
+    "limits ignored": (
+        "beta_fast and beta_slow are not read.",
+        unread("beta_fast", "beta_slow"),
+    ),
+    "trained length ignored": (
+        "max_position_embeddings is taken for the trained length.",
+        _changed(_promised, "yarn", "llama3", "longrope"),
+    ),
+    "short factors never used": (
+        "The long divisors hold at every length.",
+        _changed(lambda found, given: {"short": found["long"]}, "longrope"),
+    ),
+    "long factors never used": (
+        "The short divisors hold at every length.",
+        _changed(lambda found, given: {"long": found["short"]}, "longrope"),
+    ),
+    "switched one too early": (
+        "The long divisors hold from the trained length on, that included.",
+        _changed(
+            lambda found, given: (
+                {"length": found["length"] + 1}
+                if found["length"] == found["trained_length"]
+                else None
+            ),
+            "longrope",
+        ),
+    ),
+    "one table for all lengths": (
+        "Dynamic NTK scales by the factor at every length.",
+        _changed(lambda found, given: {"rule": "ntk"}, "dynamic"),
+    ),
+}
+
+
+def config_suite() -> Suite:
+    """Return suite config."""
+    suite = Suite(
+        "config",
+        "Configurations of models in the manner of transformers, in both spellings. length is that"
+        " of the whole sequence; where it is missing it does not matter.",
+        "frequencies of the pairs that rotate, and attention_factor.",
+        right,
+        BUGS,
+        tolerance=lambda given, expected: of_powers(),
+    )
+    for hidden, heads, head in (
+        (64, 4, None),
+        (96, 4, 32),
+        (128, 8, 32),
+        (60, 5, None),
+        (80, 4, 16),
+    ):
+        for base in (10000, 500000, 1e6):
+            for promised in (2048, 32768):
+                outer: Given = {"model_type": "llama", "hidden_size": hidden}
+                outer |= {"num_attention_heads": heads, "max_position_embeddings": promised}
+                outer |= {"head_dim": head} if head else {}
+                suite.add("plain", {"config": outer | {"rope_theta": base}}, "old spelling")
+                inner = {"rope_type": "default", "rope_theta": base}
+                suite.add("plain", {"config": outer | {"rope_parameters": inner}}, "new spelling")
+    for share in (0.25, 0.5, 0.75):
+        for kind, key in (("phi", SHARES[0]), ("stablelm", SHARES[0]), ("gpt_neox", SHARES[1])):
+            outer = {"model_type": kind, "hidden_size": 128, "num_attention_heads": 4}
+            outer |= {"max_position_embeddings": 2048, key: share, "rope_theta": 10000}
+            suite.add("partial", {"config": outer}, "partial")
+    for entries, promised, name in _scaled():
+        for head, base in ((16, 10000), (32, 500000)):
+            outer = {"model_type": "llama", "hidden_size": 8 * head, "num_attention_heads": 8}
+            outer |= {"head_dim": head, "max_position_embeddings": promised}
+            here = dict(entries)
+            if "short_factor" in here:
+                here["short_factor"] = [1 + i / 16 for i in range(head // 2)]
+                here["long_factor"] = [1 + i / 2 for i in range(head // 2)]
+            lengths = _lengths(entries, promised)
+            for length in lengths:
+                asked = {"length": length} if length else {}
+                old = outer | {"rope_theta": base, "rope_scaling": {"type": name} | here}
+                new = outer | {"rope_parameters": {"rope_type": name, "rope_theta": base} | here}
+                suite.add(name, {"config": old} | asked, "old spelling")
+                suite.add(name, {"config": new} | asked, "new spelling")
+    _add_refused(suite)
+    return suite
+
+
+def _scaled() -> list[tuple[Given, int, str]]:
+    """Return entries of a rule, the promised length and the name of the rule."""
+    original = "original_max_position_embeddings"
+    llama = {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
+    yarn = {"factor": 4.0, original: 8192}
+    return [
+        ({"factor": 2.0}, 4096, "linear"),
+        ({"factor": 8.0}, 16384, "linear"),
+        ({"factor": 4.0}, 4096, "dynamic"),
+        (yarn, 32768, "yarn"),
+        ({"factor": 16.0, original: 2048}, 32768, "yarn"),
+        (yarn | {"beta_fast": 16.0, "beta_slow": 2.0}, 32768, "yarn"),
+        (yarn | {"truncate": False}, 32768, "yarn"),
+        (yarn | {"attention_factor": 1.0}, 32768, "yarn"),
+        (yarn | {"attention_factor": 1.4852}, 32768, "yarn"),
+        ({"factor": 40.0, original: 4096, "mscale": 1.0, "mscale_all_dim": 1.0}, 163840, "yarn"),
+        ({"factor": 40.0, original: 4096, "mscale": 0.707, "mscale_all_dim": 1.0}, 163840, "yarn"),
+        ({"factor": 8.0, original: 8192} | llama, 131072, "llama3"),
+        ({"factor": 32.0, original: 8192} | llama, 131072, "llama3"),
+        ({original: 4096, "short_factor": [], "long_factor": []}, 131072, "longrope"),
+    ]
+
+
+def _lengths(entries: Given, promised: int) -> tuple[int | None, ...]:
+    if "short_factor" in entries:
+        return (4096, 4097)
+    return (promised, 3 * promised) if entries == {"factor": 4.0} else (None,)
+
+
+def _add_refused(suite: Suite) -> None:
+    plain: Given = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4}
+    plain |= {"max_position_embeddings": 2048}
+    based = plain | {"rope_theta": 10000}
+    for wrong in (
+        {"rope_type": "linear"},
+        {"rope_type": "other", "factor": 2.0},
+        {"rope_type": "yarn", "original_max_position_embeddings": 1024},
+        {"rope_type": "linear", "factor": 0.5},
+        {"rope_type": "linear", "factor": "two"},
+        {"rope_type": "llama3", "factor": 8.0},
+        {"rope_type": "longrope", "factor": 2.0, "short_factor": [1], "long_factor": [2]},
+    ):
+        suite.refuse({"config": based | {"rope_scaling": wrong}}, "scaling")
+    misspelt = {"rope_type": "linear", "factor": 2.0, "facter": 4.0}
+    suite.refuse({"config": based | {"rope_scaling": misspelt}}, "unread key")
+    suite.refuse({"config": plain | {"rope_teta": 500000}}, "unread key")
+    suite.refuse({"config": based | {"head_dim": 15}}, "odd width")
+    suite.refuse({"config": based | {"num_attention_heads": 5}}, "width")
+    suite.refuse({"config": plain | {"rope_theta": "many"}}, "base")
+    twice = {"rope_type": "default", "rope_theta": 500000}
+    suite.refuse({"config": based | {"rope_parameters": twice}}, "contradiction")

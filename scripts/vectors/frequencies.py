@@ -1,0 +1,633 @@
+"""Suite frequencies: the rules of scaling, and how they are often wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from scripts.vectors.cases import Answer, Suite, of_powers
+from scripts.vectors.exact import Number, Row, bfloat16, exact, mp
+from scripts.vectors.rotation import omegas
+
+Given = dict[str, Any]
+
+
+def clipped(value: Number) -> Number:
+    """Return a number, at least 0 and at most 1."""
+    return min(max(value, exact(0)), exact(1))
+
+
+def blended(frequencies: Row, kept: Row, factor: Number) -> Row:
+    """Return frequencies between divided by a factor, where kept is 0, and kept, where it is 1."""
+    return [w * ((1 - k) / factor + k) for w, k in zip(frequencies, kept, strict=True)]
+
+
+def answer(frequencies: Row, factor: Number = 1) -> Given:
+    """Return an answer of the suite."""
+    return {"frequencies": frequencies, "attention_factor": exact(factor)}
+
+
+def default(g: Given) -> Given:
+    """Return base^(−2i/d)."""
+    return answer(omegas(g["d"], g["base"]))
+
+
+def linear(g: Given) -> Given:
+    """Return every frequency divided by the factor."""
+    return answer([w / exact(g["factor"]) for w in omegas(g["d"], g["base"])])
+
+
+def larger_base(d: int, base: Number, factor: Number) -> Given:
+    """Return the frequencies of base · factor^(d/(d−2))."""
+    return answer(omegas(d, exact(base) * exact(factor) ** (exact(d) / (d - 2))))
+
+
+def ntk(g: Given) -> Given:
+    """Return the frequencies of a larger base."""
+    return larger_base(g["d"], g["base"], g["factor"])
+
+
+def stretch(g: Given, length: Number) -> Number:
+    """Return by how much dynamic NTK stretches a sequence of this length."""
+    trained = exact(g["trained_length"])
+    return exact(g["factor"]) * length / trained - (exact(g["factor"]) - 1)
+
+
+def dynamic(g: Given) -> Given:
+    """Return those of a base that grows with the length beyond the trained one."""
+    length = max(g["length"], g["trained_length"])
+    return larger_base(g["d"], g["base"], stretch(g, length))
+
+
+def pair_of(g: Given, turns: Number) -> Number:
+    """Return the pair that makes so many turns in training, as a real number."""
+    ratio = exact(g["trained_length"]) / (2 * mp.pi * exact(turns))
+    return g["d"] * mp.log(ratio) / (2 * mp.log(exact(g["base"])))
+
+
+def temperature(factor: Number, mscale: Number = 1) -> Number:
+    """Return YaRN's factor of queries and keys."""
+    return 1 + exact(mscale) * mp.log(exact(factor)) / 10
+
+
+def yarn_factor(g: Given) -> Number:
+    """Return the attention factor of YaRN, as transformers computes it."""
+    if g.get("attention_factor") is not None:
+        return exact(g["attention_factor"])
+    if g.get("mscale") and g.get("mscale_all_dim"):
+        top = temperature(g["factor"], g["mscale"])
+        return top / temperature(g["factor"], g["mscale_all_dim"])
+    return temperature(g["factor"])
+
+
+def yarn_kept(g: Given) -> Row:
+    """Return how much of each frequency is kept."""
+    pairs = range(g["d"] // 2)
+    fast, slow = g.get("fast", 32), g.get("slow", 1)
+    if g.get("ramp", "pairs") == "turns":
+        often = [g["trained_length"] * w / (2 * mp.pi) for w in omegas(g["d"], g["base"])]
+        return [clipped((r - exact(slow)) / (exact(fast) - exact(slow))) for r in often]
+    first, last = pair_of(g, fast), pair_of(g, slow)
+    if g.get("truncate", True):
+        first, last = mp.floor(first), mp.ceil(last)
+    first, last = max(first, exact(0)), min(last, exact(g["d"] - 1))
+    if first == last:
+        last += exact("0.001")
+    return [1 - clipped((i - first) / (last - first)) for i in pairs]
+
+
+def yarn(g: Given) -> Given:
+    """Return frequencies kept in fast pairs and divided in slow ones."""
+    omega = omegas(g["d"], g["base"])
+    return answer(blended(omega, yarn_kept(g), exact(g["factor"])), yarn_factor(g))
+
+
+def llama3(g: Given) -> Given:
+    """Return frequencies kept, divided or blended, by wavelength."""
+    omega, length = omegas(g["d"], g["base"]), exact(g["trained_length"])
+    low, high = exact(g.get("low", 1)), exact(g.get("high", 4))
+    kept = []
+    for w in omega:
+        wavelength = 2 * mp.pi / w
+        if wavelength < length / high:
+            kept.append(exact(1))
+        elif low == 0 or wavelength <= length / low:
+            kept.append((length / wavelength - low) / (high - low) if high > low else exact(1))
+        else:
+            kept.append(exact(0))
+    return answer(blended(omega, kept, exact(g["factor"])))
+
+
+def longrope_factor(g: Given) -> Number:
+    """Return the attention factor of LongRoPE."""
+    if g.get("attention_factor") is not None:
+        return exact(g["attention_factor"])
+    return mp.sqrt(1 + mp.log(exact(g["factor"])) / mp.log(exact(g["trained_length"])))
+
+
+def longrope(g: Given) -> Given:
+    """Return frequencies divided pair by pair."""
+    divisors = g["long"] if g["length"] > g["trained_length"] else g["short"]
+    omega = omegas(g["d"], g["base"])
+    divided = [w / exact(s) for w, s in zip(omega, divisors, strict=True)]
+    return answer(divided, longrope_factor(g))
+
+
+def proportional(g: Given) -> Given:
+    """Return the fastest frequencies, and 0 for the others."""
+    turning, factor = g["rotary_d"] // 2, exact(g.get("factor", 1))
+    return answer(
+        [w / factor if i < turning else exact(0) for i, w in enumerate(omegas(g["d"], g["base"]))]
+    )
+
+
+RULES: dict[str, Callable[[Given], Given]] = {
+    "default": default,
+    "linear": linear,
+    "ntk": ntk,
+    "dynamic": dynamic,
+    "yarn": yarn,
+    "llama3": llama3,
+    "longrope": longrope,
+    "proportional": proportional,
+}
+ALL = tuple(RULES)
+
+
+def right(g: Given) -> Given:
+    """Return the answer to an input."""
+    return RULES[g["rule"]]({"base": 10000} | g)
+
+
+def of(rules: str | Iterable[str], wrong: Callable[[Given], Given | None]) -> Answer:
+    """Return a bug of some rules only."""
+    names = {rules} if isinstance(rules, str) else set(rules)
+    return lambda g: wrong({"base": 10000} | g) if g["rule"] in names else None
+
+
+def _instead(g: Given, frequencies: Row) -> Given:
+    """Return the right attention factor with other frequencies."""
+    return answer(frequencies, RULES[g["rule"]](g)["attention_factor"])
+
+
+def _factor(g: Given, factor: Number) -> Given:
+    """Return the right frequencies with another attention factor."""
+    return answer(RULES[g["rule"]](g)["frequencies"], factor)
+
+
+def _powers(g: Given, power: Callable[[int], Number]) -> Row:
+    return [exact(g["base"]) ** power(i) for i in range(g["d"] // 2)]
+
+
+def _reversed_ramp(g: Given) -> Given:
+    kept = yarn_kept(g)
+    omega = omegas(g["d"], g["base"])
+    return _instead(g, blended(omega, [1 - k for k in kept], exact(g["factor"])))
+
+
+def _with(**other: Any) -> Callable[[Given], Given]:
+    return lambda g: RULES[g["rule"]](g | other)
+
+
+def _multiplied(g: Given) -> Given | None:
+    if g.get("attention_factor") is None:
+        return None
+    return _factor(g, exact(g["attention_factor"]) * temperature(g["factor"]))
+
+
+def _formula_again(g: Given) -> Given | None:
+    if g.get("attention_factor") is None:
+        return None
+    return _factor(g, temperature(g["attention_factor"]))
+
+
+def _without(*keys: str) -> Callable[[Given], Given]:
+    return lambda g: RULES[g["rule"]]({k: v for k, v in g.items() if k not in keys})
+
+
+def _inside_power(g: Given) -> Given:
+    """Put the factor inside the power: (factor · base)^(−2i/d)."""
+    omega, slowed = omegas(g["d"], g["base"]), omegas(g["d"], g["base"] * exact(g["factor"]))
+    kept = yarn_kept(g)
+    return _instead(g, [s * (1 - k) + w * k for w, s, k in zip(omega, slowed, kept, strict=True)])
+
+
+def _without_half(g: Given) -> Given | None:
+    """Find the ends of the ramp in dimensions instead of pairs."""
+    if g.get("ramp", "pairs") != "pairs":
+        return None
+    doubled = yarn_kept(g | {"d": 2 * g["d"]})[: g["d"] // 2]
+    omega = omegas(g["d"], g["base"])
+    return _instead(g, blended(omega, doubled, exact(g["factor"])))
+
+
+def _other_ramp(g: Given) -> Given | None:
+    if g.get("ramp", "pairs") == "pairs":
+        return yarn(g | {"ramp": "turns"})
+    return yarn(g | {"ramp": "pairs"})
+
+
+def _steps(g: Given) -> Given:
+    """Leave out the blend: pairs between the limits are divided like the slow ones."""
+    omega = omegas(g["d"], g["base"])
+    limit = exact(g["trained_length"]) / exact(g.get("high", 4))
+    kept = [exact(1) if 2 * mp.pi / w < limit else exact(0) for w in omega]
+    return _instead(g, blended(omega, kept, exact(g["factor"])))
+
+
+def _llama_reversed(g: Given) -> Given:
+    """Blend the wrong way round between the limits."""
+    omega = omegas(g["d"], g["base"])
+    low, high = exact(g.get("low", 1)), exact(g.get("high", 4))
+    often = [g["trained_length"] * w / (2 * mp.pi) for w in omega]
+    kept = []
+    for r in often:
+        ramp = (r - low) / (high - low) if high > low else clipped(r - low + 1)
+        kept.append(1 - ramp if 0 < ramp < 1 else clipped(ramp))
+    return _instead(g, blended(omega, kept, exact(g["factor"])))
+
+
+def _early(g: Given) -> Given | None:
+    """Take the long divisors at exactly the trained length."""
+    at_edge = g["length"] == g["trained_length"]
+    return longrope(g | {"length": g["length"] + 1}) if at_edge else None
+
+
+def _by_length(g: Given, which: str) -> Given:
+    omega = omegas(g["d"], g["base"])
+    return _instead(g, [w / exact(s) for w, s in zip(omega, g[which], strict=True)])
+
+
+def _below(g: Given) -> Given | None:
+    """Scale below the trained length, too."""
+    often = stretch(g, g["length"])
+    return larger_base(g["d"], g["base"], often) if often > 0 else None
+
+
+BUGS: dict[str, tuple[str, Answer]] = {
+    "exponent i over d": (
+        "The exponent is i/d instead of 2i/d.",
+        of("default", lambda g: answer(_powers(g, lambda i: exact(-i) / g["d"]))),
+    ),
+    "half minus one": (
+        "The exponent is i/(d/2 − 1) instead of 2i/d.",
+        of(
+            "default",
+            lambda g: (
+                answer(_powers(g, lambda i: exact(-i) / (g["d"] // 2 - 1))) if g["d"] > 2 else None
+            ),
+        ),
+    ),
+    "exponent from one": (
+        "Pairs are counted from 1.",
+        of("default", lambda g: answer(_powers(g, lambda i: exact(-2 * (i + 1)) / g["d"]))),
+    ),
+    "wavelengths": (
+        "The wavelength divided by 2π is returned: base^(+2i/d).",
+        of("default", lambda g: answer(_powers(g, lambda i: exact(2 * i) / g["d"]))),
+    ),
+    "base ignored": ("The base is 10000, whatever was given.", of(ALL, _with(base=10000))),
+    "frequencies reversed": (
+        "The slowest pair comes first.",
+        of(ALL, lambda g: _instead(g, RULES[g["rule"]](g)["frequencies"][::-1])),
+    ),
+    "frequencies rounded to bfloat16": (
+        "Frequencies are rounded to bfloat16.",
+        of(
+            ALL,
+            lambda g: _instead(g, [bfloat16(w) for w in RULES[g["rule"]](g)["frequencies"]]),
+        ),
+    ),
+    "scaling ignored": (
+        "The frequencies are those of the base, without any rule.",
+        of(ALL[1:], default),
+    ),
+    "factor multiplies": (
+        "Frequencies are multiplied by the factor instead of divided.",
+        of("linear", lambda g: answer([w * g["factor"] for w in omegas(g["d"], g["base"])])),
+    ),
+    "base times factor": (
+        "The new base is base · factor, without the exponent d/(d−2).",
+        of(
+            ("linear", "ntk"),
+            lambda g: answer(omegas(g["d"], g["base"] * exact(g["factor"]))),
+        ),
+    ),
+    "exponent upside down": (
+        "The new base is base · factor^((d−2)/d).",
+        of(
+            "ntk",
+            lambda g: answer(
+                omegas(g["d"], g["base"] * exact(g["factor"]) ** (exact(g["d"] - 2) / g["d"]))
+            ),
+        ),
+    ),
+    "linear for another rule": (
+        "All frequencies are divided by the factor.",
+        of(("ntk", "yarn", "llama3"), lambda g: _instead(g, linear(g)["frequencies"])),
+    ),
+    "one table for all lengths": (
+        "The rule for the factor holds at every length, also where nothing should change.",
+        of("dynamic", ntk),
+    ),
+    "ratio of lengths alone": (
+        "The base grows with length/trained, and the factor is ignored.",
+        of(
+            "dynamic",
+            lambda g: larger_base(
+                g["d"], g["base"], max(exact(g["length"]) / g["trained_length"], exact(1))
+            ),
+        ),
+    ),
+    "factor times ratio": (
+        "The base grows with factor · length/trained, without subtracting factor − 1.",
+        of(
+            "dynamic",
+            lambda g: larger_base(
+                g["d"],
+                g["base"],
+                (
+                    exact(g["factor"]) * g["length"] / g["trained_length"]
+                    if g["length"] > g["trained_length"]
+                    else exact(1)
+                ),
+            ),
+        ),
+    ),
+    "scaled below the trained length": (
+        "The base shrinks in sequences below the trained length.",
+        of("dynamic", _below),
+    ),
+    "ramp reversed": (
+        "The ramp runs the wrong way: fast pairs are divided and slow ones kept.",
+        of("yarn", _reversed_ramp),
+    ),
+    "truncate ignored": (
+        "The ends of the ramp are rounded to whole pairs, though truncate is false.",
+        of("yarn", lambda g: yarn(g | {"truncate": True})),
+    ),
+    "never truncated": (
+        "The ends of the ramp are not rounded to whole pairs.",
+        of("yarn", lambda g: yarn(g | {"truncate": False})),
+    ),
+    "the other ramp": (
+        "The ramp is linear in the turns instead of the pairs, or the other way round.",
+        of("yarn", _other_ramp),
+    ),
+    "limits ignored": (
+        "The limits are those of Llama models, whatever was given.",
+        of(("yarn", "llama3"), _without("fast", "slow", "low", "high")),
+    ),
+    "ramp without the half": (
+        "The ends of the ramp are found in dimensions instead of pairs.",
+        of("yarn", _without_half),
+    ),
+    "factor inside the power": (
+        "Slow pairs get (factor · base)^(−2i/d) instead of base^(−2i/d) / factor.",
+        of("yarn", _inside_power),
+    ),
+    "ramp by the new length": (
+        "Turns are counted in the extended length instead of the trained one.",
+        of(
+            ("yarn", "llama3"),
+            lambda g: RULES[g["rule"]](
+                g | {"trained_length": int(g["trained_length"] * g["factor"])}
+            ),
+        ),
+    ),
+    "attention_factor as multiplier": (
+        "attention_factor multiplies YaRN's own temperature instead of replacing it.",
+        of("yarn", _multiplied),
+    ),
+    "attention_factor through the formula": (
+        "The temperature is computed from attention_factor as if that were the factor.",
+        of("yarn", _formula_again),
+    ),
+    "attention_factor ignored": (
+        "attention_factor is not read, and the temperature is computed.",
+        of(("yarn", "longrope"), _without("attention_factor")),
+    ),
+    "mscale ignored": (
+        "mscale and mscale_all_dim are not read.",
+        of("yarn", lambda g: _factor(g, temperature(g["factor"])) if "mscale" in g else None),
+    ),
+    "temperature forgotten": (
+        "The attention factor is 1.",
+        of(("yarn", "longrope"), lambda g: _factor(g, 1)),
+    ),
+    "temperature squared": (
+        "The attention factor is that of scores, the square.",
+        of(
+            ("yarn", "longrope"),
+            lambda g: _factor(g, RULES[g["rule"]](g)["attention_factor"] ** 2),
+        ),
+    ),
+    "no blend": (
+        "Pairs between the limits are divided in full.",
+        of("llama3", _steps),
+    ),
+    "blend reversed": (
+        "Between the limits the blend runs the wrong way.",
+        of("llama3", _llama_reversed),
+    ),
+    "short factors never used": (
+        "The long divisors hold at every length.",
+        of("longrope", lambda g: _by_length(g, "long")),
+    ),
+    "long factors never used": (
+        "The short divisors hold at every length.",
+        of("longrope", lambda g: _by_length(g, "short")),
+    ),
+    "switched one too early": (
+        "The long divisors hold from the trained length on, that included.",
+        of("longrope", _early),
+    ),
+    "divisors multiply": (
+        "Frequencies are multiplied by the divisors.",
+        of(
+            "longrope",
+            lambda g: _instead(
+                g,
+                [
+                    w * w / f
+                    for w, f in zip(
+                        omegas(g["d"], g["base"]), longrope(g)["frequencies"], strict=True
+                    )
+                ],
+            ),
+        ),
+    ),
+    "temperature of YaRN": (
+        "The attention factor is YaRN's.",
+        of("longrope", lambda g: _factor(g, temperature(g["factor"]))),
+    ),
+    "partial for proportional": (
+        "All frequencies of the base are spread over the pairs that rotate.",
+        of(
+            "proportional",
+            lambda g: answer(
+                [
+                    *(w / exact(g.get("factor", 1)) for w in omegas(g["rotary_d"], g["base"])),
+                    *[exact(0)] * ((g["d"] - g["rotary_d"]) // 2),
+                ]
+            ),
+        ),
+    ),
+    "factor ignored": (
+        "The factor of a proportional rotation is not read.",
+        of("proportional", lambda g: proportional(g | {"factor": 1})),
+    ),
+}
+
+DEEPSEEK = "mscale alone counts"
+
+
+def _deepseek(g: Given) -> Given | None:
+    """Return the attention factor of DeepSeek's code, with 1 for mscale and 0 for the other."""
+    g = {"base": 10000} | g
+    top = temperature(g["factor"], g.get("mscale", 1))
+    return _factor(g, top / temperature(g["factor"], g.get("mscale_all_dim", 0)))
+
+
+CONVENTIONS: dict[str, tuple[str, Answer]] = {
+    DEEPSEEK: (
+        "Of mscale and mscale_all_dim one is missing: DeepSeek's code takes 1 for the first and 0"
+        " for the second, transformers ignores both.",
+        _deepseek,
+    )
+}
+
+BASES = (10000, 500000, 1e6)
+
+
+def frequencies_suite() -> Suite:
+    """Return suite frequencies."""
+    suite = Suite(
+        "frequencies",
+        "The frequency of each pair of a head d wide, in radians per position, by a rule of"
+        ' scaling. base is 10000 if it is not given, ramp "pairs", truncate true, fast 32, slow 1,'
+        " low 1, high 4.",
+        "frequencies, d/2 numbers, and attention_factor, by which queries and keys are scaled"
+        " beside; 1 where the rule has none.",
+        right,
+        BUGS,
+        CONVENTIONS,
+        tolerance=lambda given, expected: of_powers(),
+    )
+    add = suite.add
+    for d in (2, 4, 6, 8, 10, 16, 32, 64):
+        add("default", {"rule": "default", "d": d}, "default")
+        for base in (100, 500000, 1e6, 123456.5):
+            add("default", {"rule": "default", "d": d, "base": base}, "base")
+    for d in (4, 8, 16):
+        for factor in (1, 2, 4, 8.5):
+            for base in (10000, 500000):
+                given = {"d": d, "factor": factor, "base": base}
+                add("linear", {"rule": "linear"} | given)
+                add("ntk", {"rule": "ntk"} | given)
+    for d in (4, 8, 16):
+        for trained, factor in ((2048, 2), (4096, 1), (8192, 4.5)):
+            for length in (1, trained - 1, trained, trained + 1, 2 * trained, 5 * trained + 7):
+                given = {"d": d, "length": length, "factor": factor, "trained_length": trained}
+                edge = ("edge",) if abs(length - trained) < 2 else ()
+                add("dynamic", {"rule": "dynamic", "base": 10000} | given, "length", *edge)
+    _add_yarn(suite)
+    _add_llama3(suite)
+    _add_longrope(suite)
+    for d, turning in ((8, 2), (8, 4), (8, 8), (16, 4), (16, 12), (32, 8)):
+        for factor in (1, 4):
+            for base in (10000, 1e6):
+                given = {"d": d, "rotary_d": turning, "factor": factor, "base": base}
+                add("proportional", {"rule": "proportional"} | given, "partial")
+    _add_refused(suite)
+    return suite
+
+
+def _add_yarn(suite: Suite) -> None:
+    for d in (8, 16, 32):
+        for factor, trained in ((2, 512), (4, 4096), (16, 2048), (40, 4096)):
+            for base in (10000, 500000):
+                given = {"rule": "yarn", "d": d, "factor": factor, "trained_length": trained}
+                suite.add("yarn", given | {"base": base, "ramp": "pairs"})
+                untruncated = {"ramp": "pairs", "truncate": False}
+                suite.add("yarn", given | {"base": base} | untruncated, "truncate")
+    for d in (8, 16):
+        for factor, trained in ((4, 256), (8, 4096), (32, 1024)):
+            given = {"rule": "yarn", "d": d, "factor": factor, "trained_length": trained}
+            suite.add("yarn", given | {"base": 10000, "ramp": "turns"}, "ramp by turns")
+    for d in (16, 32):
+        for fast, slow in ((8, 1), (4, 0.5), (64, 2), (32, 4)):
+            limits: Given = {"rule": "yarn", "d": d, "factor": 8, "trained_length": 4096}
+            limits |= {"base": 10000, "fast": fast, "slow": slow, "ramp": "pairs"}
+            suite.add("yarn", limits, "limits")
+            suite.add("yarn", limits | {"truncate": False}, "limits", "truncate")
+    given = {"rule": "yarn", "d": 16, "trained_length": 4096, "base": 10000, "ramp": "pairs"}
+    for factor in (4, 40):
+        for scale, other in ((1, 1), (0.707, 1), (1, 0.707), (0.707, 0.707), (2, 1)):
+            scales = {"factor": factor, "mscale": scale, "mscale_all_dim": other}
+            suite.add("yarn-mscale", given | scales, "attention factor")
+        for scale in (0.5, 1, 1.5):
+            one = {"factor": factor, "mscale": scale}
+            suite.add("yarn-mscale", given | one, "attention factor", acceptable=[DEEPSEEK])
+            one = {"factor": factor, "mscale_all_dim": scale}
+            suite.add("yarn-mscale", given | one, "attention factor", acceptable=[DEEPSEEK])
+        for attention in (1, 1.25, 0.5):
+            fixed = {"factor": factor, "attention_factor": attention}
+            suite.add("yarn-factor", given | fixed, "attention factor")
+
+
+def _add_llama3(suite: Suite) -> None:
+    for d in (8, 16, 32):
+        for factor, trained, base in ((8, 8192, 500000), (32, 8192, 500000), (4, 512, 10000)):
+            given = {"rule": "llama3", "d": d, "factor": factor, "trained_length": trained}
+            suite.add("llama3", given | {"base": base, "low": 1, "high": 4})
+            suite.add("llama3", given | {"base": base, "low": 2, "high": 8}, "limits")
+            suite.add("llama3", given | {"base": base, "low": 1, "high": 32}, "limits")
+    for d in (8, 16):
+        given = {"rule": "llama3", "d": d, "factor": 16, "trained_length": 8192, "base": 500000}
+        suite.add("llama3", given | {"low": 1, "high": 1}, "limits", "edge")
+
+
+def _add_longrope(suite: Suite) -> None:
+    for d in (4, 8, 12):
+        short = [1 + i / 16 for i in range(d // 2)]
+        long = [1 + i * i / 2 for i in range(d // 2)]
+        for trained, factor in ((4096, 32), (2048, 2), (8192, 4)):
+            for length in (1, trained, trained + 1, 3 * trained):
+                given = {"rule": "longrope", "d": d, "length": length, "short": short}
+                given |= {"long": long, "trained_length": trained, "factor": factor}
+                edge = ("edge",) if trained <= length <= trained + 1 else ()
+                suite.add("longrope", given | {"base": 10000}, "length", *edge)
+        for attention in (1, 1.25):
+            fixed = given | {"attention_factor": attention, "base": 10000}
+            suite.add("longrope-factor", fixed, "attention factor")
+
+
+def _add_refused(suite: Suite) -> None:
+    plain: Given = {"rule": "default", "d": 8, "base": 10000}
+    for d in (0, -2, 3, 7):
+        suite.refuse(plain | {"d": d}, "width")
+    for base in (0, -10000):
+        suite.refuse(plain | {"base": base}, "base")
+    scaled: Given = plain | {"rule": "linear"}
+    for factor in (0, -2, 0.5):
+        suite.refuse(scaled | {"factor": factor}, "factor")
+        suite.refuse(scaled | {"rule": "ntk", "factor": factor}, "factor")
+    suite.refuse(plain | {"rule": "ntk", "d": 2, "factor": 2}, "width")
+    trained: Given = plain | {"factor": 2, "trained_length": 0}
+    suite.refuse(trained | {"rule": "yarn", "ramp": "pairs"}, "length")
+    suite.refuse(trained | {"rule": "llama3", "low": 1, "high": 4}, "length")
+    suite.refuse(trained | {"rule": "dynamic", "length": 5}, "length")
+    suite.refuse(trained | {"rule": "dynamic", "length": 0, "trained_length": 16}, "length")
+    limits: Given = plain | {"factor": 2, "trained_length": 64}
+    suite.refuse(limits | {"rule": "yarn", "fast": 1, "slow": 32, "ramp": "pairs"}, "limits")
+    suite.refuse(limits | {"rule": "llama3", "low": 4, "high": 1}, "limits")
+    divisors = {"short": [1, 1, 1, 1], "long": [2, 2, 2, 2]}
+    given = plain | {"rule": "longrope", "length": 9, "trained_length": 8, "factor": 2} | divisors
+    suite.refuse(given | {"short": [1, 1, 1]}, "shape")
+    suite.refuse(given | {"long": [2] * 5}, "shape")
+    suite.refuse(given | {"long": [2, 2, 2, 0]}, "divisors")
+    suite.refuse(given | {"short": [1, 1, 1, -1]}, "divisors")
+    suite.refuse(plain | {"rule": "proportional", "rotary_d": 10}, "partial")
+    suite.refuse(plain | {"rule": "proportional", "rotary_d": 3}, "partial")
+    suite.refuse(plain | {"rule": "other", "factor": 2}, "unknown rule")

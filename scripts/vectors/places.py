@@ -1,0 +1,250 @@
+"""Suites positions and resize: which row of a table each token gets, and tables of other sizes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scripts.vectors.cases import Answer, Suite, Tolerance, of_angles
+from scripts.vectors.exact import exact, largest, leaves, mp, vectors
+
+Given = dict[str, Any]
+
+
+def positions(given: Given) -> Any:
+    """Return the position of each token; None for padding, where any will do."""
+    if "lengths" in given:
+        return [place for length in given["lengths"] for place in range(length)]
+    return [_asked(_counted(row), given) for row in given["mask"]]
+
+
+def _counted(row: list[int]) -> list[int | None]:
+    """Return the position of each token in a row of a mask."""
+    seen, places = 0, []
+    for kept in row:
+        places.append(seen if kept else None)
+        seen += kept
+    return places
+
+
+def _asked(places: list[Any], given: Given) -> list[Any]:
+    """Return the last places, if only those are asked for."""
+    return places[-given["queries"] :] if "queries" in given else places
+
+
+def _masked(given: Given, places: Any) -> Any:
+    """Return places per row of a mask, as positions() asks for them."""
+    return [_asked(places(row), given) for row in given["mask"]] if "mask" in given else None
+
+
+def _shifted(given: Given, by: int) -> Any:
+    if "lengths" in given:
+        return [place + by for place in positions(given)]
+    return [[None if p is None else p + by for p in row] for row in positions(given)]
+
+
+def _no_restart(given: Given) -> Any:
+    return list(range(sum(given["lengths"]))) if "lengths" in given else None
+
+
+def _last_length(given: Given) -> Any:
+    """Restart one token late."""
+    if "lengths" not in given:
+        return None
+    found: list[int] = []
+    for length in given["lengths"]:
+        found.extend([found[-1] + 1 if found else 0, *range(length - 1)] if length else [])
+    return found
+
+
+def _from_mask(given: Given) -> Any:
+    """Take the first row's padding for all rows."""
+    if "mask" not in given or len(given["mask"]) < 2:
+        return None
+    first = _asked(_counted(given["mask"][0]), given)
+    return [[0 if p is None else p for p in first]] * len(given["mask"])
+
+
+def _step(given: Given) -> Any:
+    """Count the tokens of a step from 0."""
+    if "queries" not in given:
+        return None
+    return [list(range(given["queries"]))] * len(given["mask"])
+
+
+POSITIONS: dict[str, tuple[str, Answer]] = {
+    "padding counted": (
+        "Padding before a sequence counts, so that its first token is not at 0.",
+        lambda given: _masked(given, lambda row: list(range(len(row)))),
+    ),
+    "positions from one": ("The first token is at 1.", lambda given: _shifted(given, 1)),
+    "offset of two": (
+        "The first token is at 2, as in the tables of OPT and BART.",
+        lambda given: _shifted(given, 2),
+    ),
+    "padding of the first row": ("All rows get the positions of the first.", _from_mask),
+    "no restart": ("A packed sequence goes on where the one before it ends.", _no_restart),
+    "restart one late": ("Positions restart one token after a sequence begins.", _last_length),
+    "cached tokens forgotten": (
+        "The tokens of a step are counted from 0, though others are cached.",
+        _step,
+    ),
+    "place in the cache": (
+        "The last tokens get their place in the cache, padding included, one too high.",
+        lambda given: (
+            _masked(given, lambda row: [n + 1 for n in range(len(row))])
+            if "queries" in given
+            else None
+        ),
+    ),
+}
+
+
+def positions_suite() -> Suite:
+    """Return suite positions."""
+    suite = Suite(
+        "positions",
+        "The position of each token: of a batch by its mask, 1 for tokens and 0 for padding, or of"
+        " sequences packed into one row, by their lengths. With queries, only the last tokens are"
+        " asked for, as in a step with a cache.",
+        "An integer for each token, in the shape of the mask; null is padding, where any will do.",
+        positions,
+        POSITIONS,
+    )
+    rows = [
+        [[1, 1, 1]],
+        [[0, 1, 1]],
+        [[0, 0, 1, 1]],
+        [[1, 1, 0, 0]],
+        [[0, 0, 0, 0, 1]],
+        [[1, 1, 1, 1], [0, 1, 1, 1]],
+        [[0, 0, 1, 1], [1, 1, 1, 1]],
+        [[0, 0, 0, 1, 1, 1], [0, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1]],
+        [[1, 1, 1, 0], [1, 0, 0, 0]],
+        [[0, 1, 1, 0], [0, 0, 1, 1]],
+        [[0, 0, 1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1, 1, 1]],
+        [[0] * 13 + [1] * 3, [0] * 5 + [1] * 11],
+    ]
+    for mask in rows:
+        side = "left padding" if any(row[0] == 0 for row in mask) else "right padding"
+        flag = side if any(0 in row for row in mask) else "no padding"
+        suite.add("mask", {"mask": mask}, flag)
+        if all(row[-1] for row in mask):
+            for queries in (1, 2):
+                suite.add("step", {"mask": mask, "queries": queries}, flag, "cache")
+    for lengths in (
+        [1],
+        [5],
+        [2, 3],
+        [3, 1, 2],
+        [1, 1, 1],
+        [4, 4],
+        [7, 2, 5, 1],
+        [10, 3],
+        [1, 9],
+        [2, 2, 2, 2, 2],
+        [16, 16],
+        [1, 2, 3, 4, 5, 6],
+    ):
+        suite.add("packed", {"lengths": lengths}, "packing")
+    suite.add("packed", {"lengths": [2, 0, 3]}, "packing", "empty sequence")
+    suite.refuse({"lengths": [2, -1]}, "length")
+    suite.refuse({"lengths": [1.5]}, "length")
+    suite.refuse({"mask": [[0, 2, 1]]}, "mask")
+    suite.refuse({"mask": [[1, 1], [1]]}, "shape")
+    suite.refuse({"mask": [[1, 1]], "queries": 3}, "queries")
+    return suite
+
+
+def resized(given: Given, place: Any = None) -> Any:
+    """Return rows interpolated at real places, which keep the first and the last by default."""
+    table, rows = given["table"], given["rows"]
+    last = len(table) - 1
+    found = []
+    for row in range(rows):
+        at = exact(row) * last / max(rows - 1, 1) if place is None else place(row)
+        at = min(max(at, exact(0)), exact(last))
+        lower = int(mp.floor(at))
+        upper, weight = min(lower + 1, last), at - lower
+        found.append(
+            [(1 - weight) * a + weight * b for a, b in zip(table[lower], table[upper], strict=True)]
+        )
+    return found
+
+
+def _centres(given: Given) -> Any:
+    """Align the centres of cells instead of the ends of the table."""
+    scale = exact(len(given["table"])) / given["rows"]
+    return resized(given, lambda row: (row + exact("0.5")) * scale - exact("0.5"))
+
+
+def _nearest(given: Given) -> Any:
+    last, rows = len(given["table"]) - 1, given["rows"]
+    half = exact("0.5")
+    return resized(given, lambda row: mp.floor(exact(row) * last / max(rows - 1, 1) + half))
+
+
+def _repeated(given: Given) -> Any:
+    """Keep the old rows and repeat the last."""
+    return resized(given, lambda row: exact(row))
+
+
+def _zeros(given: Given) -> Any:
+    """Keep the old rows and add zeros."""
+    table, width = given["table"], len(given["table"][0])
+    return [table[row] if row < len(table) else [0] * width for row in range(given["rows"])]
+
+
+def _one_short(given: Given) -> Any:
+    """Scale by the counts of rows, so that the last row is not reached."""
+    return resized(given, lambda row: exact(row) * len(given["table"]) / given["rows"])
+
+
+CENTRES = "centres aligned"
+
+RESIZE: dict[str, tuple[str, Answer]] = {
+    "nearest row": ("The nearest old row is taken, not a mixture.", _nearest),
+    "last row repeated": ("Old rows stay, and the last is repeated.", _repeated),
+    "filled with zeros": ("Old rows stay, and further ones are 0.", _zeros),
+    "ends missed": ("Places are scaled by the counts of rows, and the last is missed.", _one_short),
+    "rows reversed": ("The rows come out in reverse.", lambda given: resized(given)[::-1]),
+}
+
+
+def _tolerance(given: Given, answer: Any) -> Tolerance:
+    return of_angles(largest(leaves(given["table"])), 0)
+
+
+def resize_suite() -> Suite:
+    """Return suite resize."""
+    suite = Suite(
+        "resize",
+        "A table of learned positions with another number of rows, interpolated linearly. The first"
+        " and the last row stay.",
+        "The new rows.",
+        resized,
+        RESIZE,
+        {
+            CENTRES: (
+                "Rows are taken for cells, whose centres are aligned (align_corners=False), so that"
+                " the ends move.",
+                _centres,
+            )
+        },
+        tolerance=_tolerance,
+    )
+    seed = 3000
+    for old in (1, 2, 3, 5, 7):
+        for rows in (1, 2, 3, 4, 6, 9, 13):
+            seed += 1
+            given = {"table": vectors(seed, old, 2), "rows": rows}
+            kind = "longer" if rows > old else "shorter" if rows < old else "same"
+            suite.add(kind, given, kind, acceptable=[CENTRES])
+    for old, rows in ((4, 8), (8, 4), (3, 12), (6, 5)):
+        seed += 1
+        line = [[float(n), 10.0 - n / 4] for n in range(old)]
+        suite.add("line", {"table": line, "rows": rows}, "line", acceptable=[CENTRES])
+    suite.refuse({"table": vectors(1, 2, 2), "rows": 0}, "rows")
+    suite.refuse({"table": vectors(1, 2, 2), "rows": -1}, "rows")
+    suite.refuse({"table": [], "rows": 2}, "empty")
+    suite.refuse({"table": [[1, 2], [3]], "rows": 2}, "shape")
+    return suite

@@ -1,0 +1,569 @@
+"""Suites rotation and scores: every pair of a vector is rotated by its position."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from scripts.vectors.cases import Answer, Suite, Tolerance, of_angles
+from scripts.vectors.exact import (
+    Number,
+    Row,
+    bfloat16,
+    exact,
+    float32,
+    largest,
+    leaves,
+    mp,
+    vectors,
+)
+
+Given = dict[str, Any]
+
+
+def omegas(d: int, base: Number = 10000) -> Row:
+    """Return base^(−2i/d) for each pair."""
+    return [exact(base) ** (exact(-2 * i) / d) for i in range(d // 2)]
+
+
+def pairs(d: int, layout: str) -> list[tuple[int, int]]:
+    """Return the two dimensions of each pair."""
+    if layout == "interleaved":
+        return [(2 * i, 2 * i + 1) for i in range(d // 2)]
+    return [(i, i + d // 2) for i in range(d // 2)]
+
+
+def rotated(x: Row, angles: Row, layout: str) -> Row:
+    """Return a vector with each pair rotated by its angle; further dimensions stay."""
+    found = [exact(value) for value in x]
+    for angle, (a, b) in zip(angles, pairs(2 * len(angles), layout), strict=True):
+        cos, sin = mp.cos(angle), mp.sin(angle)
+        found[a], found[b] = x[a] * cos - x[b] * sin, x[a] * sin + x[b] * cos
+    return found
+
+
+def frequencies_of(given: Given) -> Row:
+    """Return the frequencies that an input gives, or those of its base."""
+    if "frequencies" in given:
+        return [exact(omega) for omega in given["frequencies"]]
+    return omegas(width(given), given.get("base", 10000))
+
+
+def width(given: Given) -> int:
+    """Return how many dimensions are rotated."""
+    return given.get("rotary_d") or head(given["x"])
+
+
+def head(x: Any) -> int:
+    """Return the width of the last axis."""
+    return head(x[0]) if isinstance(x[0], list) else len(x)
+
+
+def mapped(x: Any, positions: Any, rotate: Callable[[Row, Number], Row]) -> Any:
+    """Return nested vectors rotated one by one; positions lack leading axes that they share."""
+    if not isinstance(x[0], list):
+        return rotate(x, positions)
+    if depth(positions) < depth(x) - 1:
+        return [mapped(inner, positions, rotate) for inner in x]
+    places = positions * len(x) if len(positions) == 1 else positions
+    return [mapped(inner, place, rotate) for inner, place in zip(x, places, strict=True)]
+
+
+def depth(value: Any) -> int:
+    """Return how deeply lists are nested."""
+    return 1 + depth(value[0]) if isinstance(value, list) else 0
+
+
+def each(change: Callable[[Number], Number], value: Any) -> Any:
+    """Return nested numbers, each changed."""
+    return [each(change, inner) for inner in value] if isinstance(value, list) else change(value)
+
+
+def rotation(given: Given, **other: Any) -> Any:
+    """Return the answer to an input, parts of which may be replaced."""
+    given = {**given, **other}
+    frequencies = frequencies_of(given)
+    layout = given.get("layout", "interleaved")
+    angle = given.get("angle", lambda p, omega: exact(p) * omega)
+    return mapped(
+        given["x"],
+        given["positions"],
+        lambda x, p: rotated(x, [angle(p, omega) for omega in frequencies], layout),
+    )
+
+
+def _layout(given: Given, swapped: str) -> str | None:
+    """Return the other layout, if the input has this one."""
+    other = {"interleaved": "half", "half": "interleaved"}[swapped]
+    return other if given.get("layout", "interleaved") == swapped else None
+
+
+def _swapped(layout: str) -> Answer:
+    def wrong(given: Given) -> Any:
+        other = _layout(given, layout)
+        return rotation(given, layout=other) if other else None
+
+    return wrong
+
+
+def _exponent(power: Callable[[int, int], Number]) -> Answer:
+    """Return a bug of the exponent of pair i in a width d."""
+
+    def wrong(given: Given) -> Any:
+        if "frequencies" in given or width(given) < 4:
+            return None
+        d = width(given)
+        base = exact(given.get("base", 10000))
+        frequencies = [base ** power(i, d) for i in range(d // 2)]
+        return rotation(given, frequencies=frequencies)
+
+    return wrong
+
+
+def _positions(change: Callable[[Number], Number]) -> Answer:
+    return lambda given: rotation(given, positions=each(change, given["positions"]))
+
+
+def _counted(given: Given) -> Any:
+    """Count every sequence from 0, wherever it starts."""
+
+    def count(places: Any) -> Any:
+        if places and isinstance(places[0], list):
+            return [count(inner) for inner in places]
+        return list(range(len(places)))
+
+    if not isinstance(given["positions"], list) or depth(given["x"]) == 1:
+        return None
+    return rotation(given, positions=count(given["positions"]))
+
+
+def _first_for_all(given: Given) -> Any:
+    """Give every sequence the positions of the first."""
+    places = given["positions"]
+    if depth(places) < 2 or len(places) < 2:
+        return None
+    return rotation(given, positions=[places[0]] * len(places))
+
+
+def _whole_head(given: Given) -> Any:
+    """Rotate the whole head."""
+    d = head(given["x"])
+    if given.get("rotary_d", d) == d or "frequencies" in given:
+        return None
+    return rotation(given, rotary_d=d)
+
+
+def _frequencies_of_head(given: Given) -> Any:
+    """Give the rotated part the first frequencies of the whole head."""
+    d, part = head(given["x"]), width(given)
+    if part == d or "frequencies" in given:
+        return None
+    return rotation(given, frequencies=omegas(d, given.get("base", 10000))[: part // 2])
+
+
+def _last_dimensions(given: Given) -> Any:
+    """Rotate the last dimensions."""
+    d, part = head(given["x"]), width(given)
+    if part == d:
+        return None
+    moved = rotation(given | {"x": _vectors(lambda x: x[d - part :] + x[: d - part], given["x"])})
+    return _vectors(lambda x: x[part:] + x[:part], moved)
+
+
+def _vectors(change: Callable[[Row], Row], x: Any) -> Any:
+    """Return nested vectors, each changed."""
+    if isinstance(x[0], list):
+        return [_vectors(change, inner) for inner in x]
+    return change(x)
+
+
+def _base_ignored(given: Given) -> Any:
+    if "frequencies" in given:
+        return rotation({key: value for key, value in given.items() if key != "frequencies"})
+    return rotation(given, base=10000)
+
+
+def _not_put_back(given: Given) -> Any:
+    """Leave the result of an interleaved rotation in the order of the other layout."""
+    if given.get("layout", "interleaved") != "interleaved":
+        return None
+    part = width(given)
+    return _vectors(lambda x: x[0:part:2] + x[1:part:2] + x[part:], rotation(given))
+
+
+def _cosines_halved(given: Given) -> Any:
+    """Repeat cosines and sines in the half layout, and pair neighbours."""
+    if given.get("layout", "interleaved") != "interleaved":
+        return None
+    frequencies = frequencies_of(given)
+    count = len(frequencies)
+
+    def rotate(x: Row, p: Number) -> Row:
+        found = [exact(value) for value in x]
+        for dim in range(2 * count):
+            angle = exact(p) * frequencies[dim % count]
+            other = -x[dim + 1] if dim % 2 == 0 else x[dim - 1]
+            found[dim] = x[dim] * mp.cos(angle) + other * mp.sin(angle)
+        return found
+
+    return mapped(given["x"], given["positions"], rotate)
+
+
+def _far(given: Given) -> bool:
+    return largest(leaves(given["positions"])) > 256
+
+
+ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
+    "half for interleaved": (
+        "Dimension i is paired with i + d/2, where pairs are neighbours.",
+        _swapped("interleaved"),
+    ),
+    "interleaved for half": (
+        "Neighbours are paired, where dimension i belongs to i + d/2.",
+        _swapped("half"),
+    ),
+    "rotates the wrong way": (
+        "The sign of the sines is wrong, so that positions count backwards.",
+        lambda given: rotation(given, angle=lambda p, omega: -exact(p) * omega),
+    ),
+    "positions from one": (
+        "The first position counts as 1 instead of 0.",
+        _positions(lambda p: p + 1),
+    ),
+    "offset forgotten": (
+        "Every sequence is counted from 0, wherever it starts.",
+        _counted,
+    ),
+    "positions of the first sequence": (
+        "All sequences of a batch get the positions of the first.",
+        _first_for_all,
+    ),
+    "exponent i over d": (
+        "The exponent is i/d instead of 2i/d.",
+        _exponent(lambda i, d: exact(-i) / d),
+    ),
+    "half minus one": (
+        "The exponent is i/(d/2 − 1) instead of 2i/d.",
+        _exponent(lambda i, d: exact(-i) / (d // 2 - 1)),
+    ),
+    "frequencies reversed": (
+        "The slowest pair comes first.",
+        lambda given: rotation(given, frequencies=frequencies_of(given)[::-1]),
+    ),
+    "base ignored": (
+        "The base is 10000, or the frequencies those of base 10000, whatever was given.",
+        _base_ignored,
+    ),
+    "whole head rotated": ("rotary_d is ignored.", _whole_head),
+    "frequencies of the whole head": (
+        "A partial rotation takes its frequencies from the width of the whole head.",
+        _frequencies_of_head,
+    ),
+    "last dimensions rotated": (
+        "A partial rotation rotates the last dimensions instead of the first.",
+        _last_dimensions,
+    ),
+    "rotated twice": (
+        "The rotation is applied twice.",
+        lambda given: rotation(given, angle=lambda p, omega: 2 * exact(p) * omega),
+    ),
+    "sine and cosine exchanged": (
+        "The table of sines is used for cosines, and the other way round.",
+        lambda given: rotation(given, angle=lambda p, omega: mp.pi / 2 - exact(p) * omega),
+    ),
+    "result not put back": (
+        "The result of an interleaved rotation stays in the order of the half layout.",
+        _not_put_back,
+    ),
+    "cosines in the half layout": (
+        "Neighbours are paired, but cosines and sines are repeated as for halves.",
+        _cosines_halved,
+    ),
+    "sign of the position lost": (
+        "A negative position rotates as the positive one.",
+        lambda given: rotation(given, positions=each(abs, given["positions"])),
+    ),
+    "positions rounded to bfloat16": (
+        "Positions are rounded to bfloat16, so that those above 256 coincide.",
+        lambda given: _positions(bfloat16)(given) if _far(given) else None,
+    ),
+    "frequencies rounded to bfloat16": (
+        "Frequencies are rounded to bfloat16 before angles are computed.",
+        lambda given: rotation(given, frequencies=[bfloat16(w) for w in frequencies_of(given)]),
+    ),
+    "float32 angles": (
+        "Angles are products in float32, off by radians far from the start.",
+        lambda given: (
+            rotation(
+                given,
+                frequencies=[float32(omega) for omega in frequencies_of(given)],
+                angle=lambda p, omega: float32(float32(p) * omega),
+            )
+            if _far(given)
+            else None
+        ),
+    ),
+    "fractions of positions lost": (
+        "Positions are cast to integers.",
+        lambda given: rotation(given, positions=each(int, given["positions"])),
+    ),
+}
+
+
+def tolerance(given: Given, answer: Any) -> Tolerance:
+    """Return the tolerance of rotated vectors: a rotation keeps the length of a pair."""
+    fastest = largest(frequencies_of(given))
+    angle = fastest * largest(leaves(given["positions"]))
+    return of_angles(1.5 * largest(leaves(given["x"])), angle)
+
+
+def rotation_suite() -> Suite:
+    """Return suite rotation."""
+    suite = Suite(
+        "rotation",
+        "Vectors x, (…, length, d), with every pair rotated by its position. positions has a number"
+        " for each vector, without leading axes that share them. In the layout interleaved pairs"
+        " are neighbours, in the layout half dimension i is paired with i + d/2. The first rotary_d"
+        " dimensions are rotated, or all; by given frequencies, or by those of a base.",
+        "The rotated vectors, in the shape of x.",
+        rotation,
+        ROTATION_BUGS,
+        tolerance=tolerance,
+    )
+    seed = 0
+    for layout in ("interleaved", "half"):
+        for d in (2, 4, 6, 8, 16):
+            for base in (10000, 500000, 100, 1e6):
+                seed += 1
+                given = {"x": vectors(seed, 3, d), "positions": [0, 1, 2], "layout": layout}
+                suite.add("near", given | {"base": base}, "base" if base != 10000 else "default")
+        for d in (4, 8):
+            for start in (1, 5, 100, 511, 2048, 4095):
+                seed += 1
+                given = {"x": vectors(seed, 3, d), "positions": [start, start + 1, start + 2]}
+                suite.add("offset", given | {"layout": layout, "base": 10000}, "offset")
+        for start in (8191, 32768, 65537, 131071, 999_999, 2_000_003):
+            for base in (10000, 500000):
+                seed += 1
+                given = {"x": vectors(seed, 2, 8), "positions": [start, start + 1]}
+                suite.add("far", given | {"layout": layout, "base": base}, "far", "offset")
+        for d, part in ((8, 4), (8, 2), (8, 6), (16, 4), (16, 8), (12, 6)):
+            for start in (0, 1000):
+                seed += 1
+                given = {"x": vectors(seed, 2, d), "positions": [start + 1, start + 3]}
+                given |= {"layout": layout, "base": 10000, "rotary_d": part}
+                suite.add("partial", given, "partial")
+        for rows in ([[0, 1], [7, 8]], [[3, 4], [0, 1]], [[0, 0], [0, 5]], [[100, 101], [2, 3]]):
+            for d in (4, 8):
+                seed += 1
+                given = {"x": vectors(seed, 2, 2, d), "positions": rows, "layout": layout}
+                suite.add("batch", given | {"base": 10000}, "per sequence")
+        for d in (4, 8):
+            seed += 1
+            given = {"x": vectors(seed, 2, 2, 2, d), "positions": [6, 9], "layout": layout}
+            suite.add("heads", given | {"base": 10000}, "heads")
+        for d in (4, 8, 16):
+            for factor in (2, 8):
+                seed += 1
+                scaled = [10000.0 ** (-2 * i / d) / factor for i in range(d // 2)]
+                given = {"x": vectors(seed, 2, d), "positions": [3, 700], "layout": layout}
+                suite.add("given", given | {"frequencies": scaled}, "frequencies")
+        seed += 1
+        given = {"x": vectors(seed, 2, 8), "positions": [3, 9], "layout": layout}
+        suite.add("still", given | {"frequencies": [1.0, 0.1, 0, 0]}, "frequencies", "zero")
+        for places in ([-1, -2], [-5, 3], [-1000, -1]):
+            seed += 1
+            given = {"x": vectors(seed, 2, 4), "positions": places, "layout": layout}
+            suite.add("negative", given | {"base": 10000}, "negative")
+        for reals in ([0.5, 1.5], [0.25, 100.75], [2.125, 3.5]):
+            seed += 1
+            given = {"x": vectors(seed, 2, 4), "positions": reals, "layout": layout}
+            suite.add("real", given | {"base": 10000}, "real positions")
+        seed += 1
+        given = {"x": vectors(seed, 1, 4), "positions": [0], "layout": layout, "base": 10000}
+        suite.add("start", given, "default")
+    x = vectors(seed, 2, 4)
+    plain = {"x": x, "positions": [0, 1], "layout": "half", "base": 10000}
+    suite.refuse(plain | {"x": vectors(1, 2, 3)}, "odd width")
+    suite.refuse(plain | {"x": vectors(1, 2, 5)}, "odd width")
+    suite.refuse(plain | {"rotary_d": 6}, "partial")
+    suite.refuse(plain | {"rotary_d": 3}, "partial")
+    suite.refuse(plain | {"layout": "neighbours"}, "unknown layout")
+    suite.refuse(plain | {"positions": [0, 1, 2]}, "shape")
+    suite.refuse(plain | {"base": 0}, "base")
+    suite.refuse(plain | {"base": -10000}, "base")
+    given = {"x": x, "positions": [0, 1], "layout": "half"}
+    suite.refuse(given | {"frequencies": [1, 0.1, 0.01]}, "shape")
+    suite.refuse(given | {"frequencies": [1]}, "shape")
+    return suite
+
+
+def scores(given: Given, **other: Any) -> Any:
+    """Return the scores of rotated queries and keys, parts of which may be replaced."""
+    given = {**given, **other}
+    common = {key: given[key] for key in ("layout", "base") if key in given}
+
+    def turned(side: str) -> Any:
+        changes = given.get(side, {})
+        places = given[f"{side}_positions"]
+        return rotation(common | {"x": given[f"{side}_"], "positions": places} | changes)
+
+    given = {"query_": given["query"], "key_": given["key"]} | {
+        key: value for key, value in given.items() if key not in ("query", "key")
+    }
+    given |= {side: other.get(f"{side}_change", {}) for side in ("query", "key")}
+    queries, keys = turned("query"), turned("key")
+    return [[sum(a * b for a, b in zip(q, k, strict=True)) for k in keys] for q in queries]
+
+
+def _both(**change: Any) -> Answer:
+    return lambda given: scores(given, query_change=change, key_change=change)
+
+
+def _mixed(given: Given) -> Any:
+    """Rotate the keys in the other layout."""
+    other = "half" if given["layout"] == "interleaved" else "interleaved"
+    return scores(given, key_change={"layout": other})
+
+
+def _moved(change: Callable[[Number], Number]) -> Answer:
+    return lambda given: scores(
+        given,
+        query_positions=each(change, given["query_positions"]),
+        key_positions=each(change, given["key_positions"]),
+    )
+
+
+def _backwards(p: Number, omega: Number) -> Number:
+    return -exact(p) * omega
+
+
+SCORES_BUGS: dict[str, tuple[str, Answer]] = {
+    "keys alone rotated": (
+        "Queries are not rotated.",
+        lambda given: scores(given, query_positions=[0] * len(given["query"])),
+    ),
+    "queries alone rotated": (
+        "Keys are not rotated.",
+        lambda given: scores(given, key_positions=[0] * len(given["key"])),
+    ),
+    "keys rotated the wrong way": (
+        "Keys rotate against the queries, so that scores depend on the sum of positions.",
+        lambda given: scores(given, key_change={"angle": _backwards}),
+    ),
+    "layouts mixed": ("Queries and keys are rotated in different layouts.", _mixed),
+    "rotated twice": ("Queries and keys are rotated twice.", _moved(lambda p: 2 * p)),
+    "query offset forgotten": (
+        "The queries are counted from 0, though keys stand before them.",
+        lambda given: scores(given, query_positions=list(range(len(given["query"])))),
+    ),
+    "key offset forgotten": (
+        "The keys are counted from 0, though they begin later.",
+        lambda given: scores(given, key_positions=list(range(len(given["key"])))),
+    ),
+    "query one too high": (
+        "The position of each query is one too high.",
+        lambda given: scores(given, query_positions=[p + 1 for p in given["query_positions"]]),
+    ),
+    "not rotated": ("Nothing is rotated.", _moved(lambda p: 0)),
+    "divided by the root of d": (
+        "Scores are divided by √d, which is asked for nowhere.",
+        lambda given: each(lambda s: s / mp.sqrt(head(given["query"])), scores(given)),
+    ),
+    "base ignored": (
+        "The base is 10000, whatever was given.",
+        lambda given: scores(given, base=10000),
+    ),
+    "half for interleaved": (
+        "Dimension i is paired with i + d/2, where pairs are neighbours.",
+        lambda given: scores(given, layout="half") if given["layout"] == "interleaved" else None,
+    ),
+    "interleaved for half": (
+        "Neighbours are paired, where dimension i belongs to i + d/2.",
+        lambda given: scores(given, layout="interleaved") if given["layout"] == "half" else None,
+    ),
+    "rotates the wrong way": (
+        "The sign of the sines is wrong, so that positions count backwards.",
+        _both(angle=_backwards),
+    ),
+    "positions rounded to bfloat16": (
+        "Positions are rounded to bfloat16, so that those above 256 coincide.",
+        _moved(bfloat16),
+    ),
+    "transposed": (
+        "Rows are keys and columns queries.",
+        lambda given: [list(row) for row in zip(*scores(given), strict=True)],
+    ),
+}
+
+
+def _score_tolerance(given: Given, answer: Any) -> Tolerance:
+    lengths = [
+        max(sum(x * x for x in row) ** 0.5 for row in given[side]) for side in ("query", "key")
+    ]
+    places = [*given["query_positions"], *given["key_positions"]]
+    return of_angles(2 * lengths[0] * lengths[1], largest(places))
+
+
+def scores_suite() -> Suite:
+    """Return suite scores."""
+    suite = Suite(
+        "scores",
+        "Scores of rotated queries and keys: their dot products, not divided by √d. They depend on"
+        " key − query alone; cases in a row shift both.",
+        "A row for each query, a column for each key.",
+        scores,
+        SCORES_BUGS,
+        tolerance=_score_tolerance,
+    )
+    seed = 1000
+    for layout in ("interleaved", "half"):
+        for d in (2, 4, 8, 16):
+            for queries, keys in (([0, 1], [0, 1, 2]), ([5], [3, 4, 5]), ([2], [9])):
+                seed += 1
+                for shift in (0, 1, 37, 4000):
+                    given = {
+                        "query": vectors(seed, len(queries), d),
+                        "key": vectors(seed + 500, len(keys), d),
+                        "query_positions": [p + shift for p in queries],
+                        "key_positions": [p + shift for p in keys],
+                        "layout": layout,
+                        "base": 500000 if seed % 3 == 0 else 10000,
+                    }
+                    suite.add("shift", given, "relative", *(["offset"] if shift else []))
+        for start in (1, 10, 300):
+            for d in (4, 8):
+                seed += 1
+                given = {
+                    "query": vectors(seed, 1, d),
+                    "key": vectors(seed + 500, 3, d),
+                    "query_positions": [start + 2],
+                    "key_positions": [start, start + 1, start + 2],
+                    "layout": layout,
+                    "base": 10000,
+                }
+                suite.add("cached", given, "offset", "cache")
+        for start in (100_000, 1_000_000):
+            seed += 1
+            given = {
+                "query": vectors(seed, 1, 8),
+                "key": vectors(seed + 500, 2, 8),
+                "query_positions": [start + 64],
+                "key_positions": [start, start + 63],
+                "layout": layout,
+                "base": 10000,
+            }
+            suite.add("far", given, "far")
+    plain = {
+        "query": vectors(1, 1, 4),
+        "key": vectors(2, 1, 4),
+        "query_positions": [0],
+        "key_positions": [1],
+        "layout": "half",
+        "base": 10000,
+    }
+    suite.refuse(plain | {"key": vectors(2, 1, 6)}, "shape")
+    suite.refuse(plain | {"query": vectors(2, 1, 3), "key": vectors(3, 1, 3)}, "odd width")
+    suite.refuse(plain | {"layout": "neighbours"}, "unknown layout")
+    suite.refuse(plain | {"key_positions": [1, 2]}, "shape")
+    return suite

@@ -1,0 +1,184 @@
+"""Suite sinusoidal: sines and cosines, in the orders and with the exponents that are in use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from scripts.vectors.cases import Answer, Suite, Tolerance, of_angles
+from scripts.vectors.exact import Number, Row, bfloat16, exact, float32, largest, leaves, mp
+from scripts.vectors.rotation import each
+
+Given = dict[str, Any]
+
+
+def powers(given: Given) -> Row:
+    """Return the frequency of each pair."""
+    half = given["d_model"] // 2
+    return [exact(given["base"]) ** (exact(-i) / (half - given["shift"])) for i in range(half)]
+
+
+def table(given: Given, **other: Any) -> Any:
+    """Return a row for each position, parts of which may be computed otherwise."""
+    given = {**given, **other}
+    frequencies = given.get("frequencies") or powers(given)
+    angle = given.get("angle", lambda p, omega: exact(p) * omega)
+    first, second = (mp.sin, mp.cos) if given["first"] == "sine" else (mp.cos, mp.sin)
+    rows = []
+    for p in given["positions"]:
+        angles = [angle(p, omega) for omega in frequencies]
+        one, two = [first(a) for a in angles], [second(a) for a in angles]
+        if given["order"] == "halves":
+            rows.append(one + two)
+        else:
+            rows.append([value for pair in zip(one, two, strict=True) for value in pair])
+    return rows
+
+
+def _flipped(key: str, one: Any, other: Any) -> Answer:
+    return lambda given: table(given, **{key: other if given[key] == one else one})
+
+
+def _positions(change: Callable[[Number], Number]) -> Answer:
+    return lambda given: table(given, positions=each(change, given["positions"]))
+
+
+def _other_shift(given: Given) -> Any:
+    return table(given, shift=1 - given["shift"]) if given["d_model"] > 2 else None
+
+
+def _each_dimension(given: Given) -> Any:
+    """Give each dimension an exponent of its own, j/d instead of 2i/d."""
+    if given["order"] != "interleaved" or given["shift"]:
+        return None
+    d, rows = given["d_model"], []
+    waves = (mp.sin, mp.cos) if given["first"] == "sine" else (mp.cos, mp.sin)
+    for p in given["positions"]:
+        angles = [exact(p) * exact(given["base"]) ** (exact(-2 * j) / d) for j in range(d)]
+        rows.append([waves[j % 2](angle) for j, angle in enumerate(angles)])
+    return rows
+
+
+def _far(given: Given) -> bool:
+    return largest(leaves(given["positions"])) > 256
+
+
+BUGS: dict[str, tuple[str, Answer]] = {
+    "the other order": (
+        "Sines and cosines are interleaved instead of in two halves, or the other way round.",
+        _flipped("order", "interleaved", "halves"),
+    ),
+    "sine and cosine exchanged": (
+        "Cosines stand where sines belong.",
+        _flipped("first", "sine", "cosine"),
+    ),
+    "the other shift": (
+        "The exponent is divided by half the width instead of half − 1, or the other way round.",
+        _other_shift,
+    ),
+    "exponent of each dimension": (
+        "Sine and cosine of a pair have different exponents: 2j/d for dimension j.",
+        _each_dimension,
+    ),
+    "exponent i over d": (
+        "The exponent is i/d instead of 2i/d.",
+        lambda given: (
+            None
+            if given["shift"]
+            else table(
+                given,
+                frequencies=[
+                    exact(given["base"]) ** (exact(-i) / given["d_model"])
+                    for i in range(given["d_model"] // 2)
+                ],
+            )
+        ),
+    ),
+    "positions from one": ("The first position counts as 1.", _positions(lambda p: p + 1)),
+    "rows for positions": (
+        "Rows 0, 1, 2, … are returned, whatever the positions.",
+        lambda given: table(given, positions=list(range(len(given["positions"])))),
+    ),
+    "base ignored": ("The base is 10000, whatever was given.", lambda g: table(g, base=10000)),
+    "frequencies reversed": (
+        "The slowest pair comes first.",
+        lambda given: table(given, frequencies=powers(given)[::-1]),
+    ),
+    "sign of the position lost": (
+        "A negative position gives the row of the positive one.",
+        _positions(abs),
+    ),
+    "fractions of positions lost": ("Positions are cast to integers.", _positions(int)),
+    "positions rounded to bfloat16": (
+        "Positions are rounded to bfloat16, so that those above 256 coincide.",
+        lambda given: _positions(bfloat16)(given) if _far(given) else None,
+    ),
+    "frequencies rounded to bfloat16": (
+        "Frequencies are rounded to bfloat16 before angles are computed.",
+        lambda given: table(given, frequencies=[bfloat16(w) for w in powers(given)]),
+    ),
+    "float32 angles": (
+        "Angles are products in float32, off by radians far from the start.",
+        lambda given: (
+            table(
+                given,
+                frequencies=[float32(w) for w in powers(given)],
+                angle=lambda p, w: float32(float32(p) * w),
+            )
+            if _far(given)
+            else None
+        ),
+    ),
+    "scaled by the root of d": (
+        "Rows are divided by √d, or tokens were meant to be multiplied by it.",
+        lambda given: each(lambda v: v / mp.sqrt(given["d_model"]), table(given)),
+    ),
+}
+
+
+def _tolerance(given: Given, answer: Any) -> Tolerance:
+    return of_angles(1.0, largest(leaves(given["positions"])))
+
+
+def sinusoidal_suite() -> Suite:
+    """Return suite sinusoidal."""
+    suite = Suite(
+        "sinusoidal",
+        "The sinusoidal encoding of positions. order says whether sine and cosine of a pair are"
+        " neighbours or in two halves, first which of them is first, and shift what is subtracted"
+        " in the exponent i / (d_model/2 − shift). Timesteps of diffusion models are asked with"
+        " order halves.",
+        "A row for each position, d_model numbers.",
+        table,
+        BUGS,
+        tolerance=_tolerance,
+    )
+    for order in ("interleaved", "halves"):
+        for first in ("sine", "cosine"):
+            for shift in (0, 1):
+                names = {"order": order, "first": first, "shift": shift}
+                flag = "timestep" if order == "halves" and first == "cosine" else "table"
+                for d in (4, 8, 16):
+                    for places in ([0, 1, 2], [7, 100], [511, 4095]):
+                        given: Given = {"positions": places, "d_model": d, "base": 10000} | names
+                        suite.add("near", given, flag)
+                for places in ([65537, 131071], [999_999], [1_000_003]):
+                    given = {"positions": places, "d_model": 8, "base": 10000} | names
+                    suite.add("far", given, flag, "far")
+                for base in (100, 500000):
+                    for places in ([1, 3], [2000]):
+                        given = {"positions": places, "d_model": 6, "base": base} | names
+                        suite.add("base", given, flag, "base")
+                for reals in ([0.5, 999.25], [0.001, 0.125], [-1, -50.5]):
+                    given = {"positions": reals, "d_model": 8, "base": 10000} | names
+                    flags = ("negative",) if min(reals) < 0 else ("real positions",)
+                    suite.add("real", given, flag, *flags)
+    plain = {"positions": [0, 1], "order": "halves", "first": "sine", "shift": 0, "base": 10000}
+    for d in (0, 3, -4):
+        suite.refuse(plain | {"d_model": d}, "width")
+    for base in (0, -10000):
+        suite.refuse(plain | {"d_model": 4, "base": base}, "base")
+    suite.refuse(plain | {"d_model": 4, "order": "mixed"}, "unknown order")
+    suite.refuse(plain | {"d_model": 4, "first": "tangent"}, "unknown order")
+    suite.refuse(plain | {"d_model": 2, "shift": 1}, "shift")
+    return suite

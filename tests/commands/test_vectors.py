@@ -1,0 +1,203 @@
+"""`make vectors` writes the same files again, which share no code with the package they test."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from posenc.vectors import run, suites
+from scripts import ROOT
+from scripts.setup.node import node
+from scripts.vectors import exact
+from scripts.vectors.__main__ import FOLDER, SUITES, index, printed, write
+from scripts.vectors.cases import differs, of_angles
+from scripts.vectors.schema import schema
+
+ADAPTERS = FOLDER / "adapters"
+QUICK = ("swin", "shaw", "positions", "resize", "t5")
+
+
+def read(name: str) -> Any:
+    """Return the JSON of a file."""
+    return json.loads((FOLDER / name).read_text("utf-8"))
+
+
+def test_nothing_in_the_room_uses_the_package() -> None:
+    for path in (ROOT / "scripts" / "vectors").rglob("*.py"):
+        assert not re.search(r"^\s*(?:import|from) posenc", path.read_text("utf-8"), re.M), path
+
+
+@pytest.mark.parametrize(
+    "suite",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in SUITES],
+)
+def test_a_file_is_what_the_generator_writes(suite: str) -> None:
+    assert SUITES[suite]().text() == (FOLDER / f"{suite}_v1.json").read_text("utf-8")
+
+
+def test_the_index_and_the_schema_are_what_the_generator_writes() -> None:
+    assert printed(index(FOLDER)) == (FOLDER / "index.json").read_text("utf-8")
+    assert printed(schema()) == (FOLDER / "schema_v1.json").read_text("utf-8")
+
+
+def test_one_suite_can_be_written_alone(tmp_path: Path) -> None:
+    write(tmp_path, ["swin"])
+    files = {"swin_v1.json", "schema_v1.json", "index.json"}
+    assert {path.name for path in tmp_path.iterdir()} == files
+    found = json.loads((tmp_path / "index.json").read_text("utf-8"))
+    assert list(found["suites"]) == ["swin"]
+    digest = hashlib.sha256((tmp_path / "swin_v1.json").read_bytes()).hexdigest()
+    assert found["suites"]["swin"]["sha256"] == digest
+
+
+def test_the_files_are_of_sensible_size() -> None:
+    sizes = [path.stat().st_size for path in FOLDER.glob("*.json")]
+    assert sum(sizes) < 3_200_000
+
+
+def validator() -> Any:
+    """Return the validator of a file."""
+    kind = jsonschema.validators.validator_for(schema())
+    kind.check_schema(schema())
+    return kind(schema())
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_every_file_is_valid_by_its_schema(suite: str) -> None:
+    found = read(f"{suite}_v1.json")
+    if suite not in QUICK:  # the others have more of the same
+        found["cases"] = found["cases"][::9]
+    assert list(validator().iter_errors(found)) == []
+
+
+@pytest.mark.parametrize(
+    "place",
+    [(), ("cases", 0), ("cases", 0, "input"), ("cases", 0, "tolerance"), ("conventions",)],
+)
+def test_an_unknown_field_is_not_valid(place: tuple[Any, ...]) -> None:
+    found = read("t5_v1.json")
+    found["cases"] = found["cases"][:1]
+    inner = found
+    for key in place:
+        inner = inner[key]
+    inner["surprise"] = {"not": "text"}
+    assert list(validator().iter_errors(found)) != []
+
+
+def test_an_input_of_another_suite_is_not_valid() -> None:
+    found = read("swin_v1.json")
+    found["cases"][0]["input"] = {"heads": 3}
+    assert list(validator().iter_errors(found)) != []
+
+
+@pytest.mark.parametrize(
+    ("value", "float32", "bfloat16"),
+    [
+        (1, 1.0, 1.0),
+        (0, 0.0, 0.0),
+        (257, 257.0, 256.0),
+        (259, 259.0, 260.0),
+        (-1001, -1001.0, -1000.0),
+        (0.1, 0.10000000149011612, 0.10009765625),
+        (16777217, 16777216.0, 16777216.0),
+    ],
+)
+def test_numbers_are_rounded_as_by_hardware(value: float, float32: float, bfloat16: float) -> None:
+    assert exact.nearest(exact.float32(value)) == float32
+    assert exact.nearest(exact.bfloat16(value)) == bfloat16
+
+
+def test_numbers_have_fifty_digits_and_are_rounded_once() -> None:
+    third = exact.exact(1) / 3
+    assert exact.mp.nstr(third, 50) == "0." + "3" * 50
+    assert exact.nearest(third) == 1 / 3
+    assert exact.rounded({"a": [third, 2, None, "-Infinity", True]}) == {
+        "a": [1 / 3, 2, None, "-Infinity", True]
+    }
+
+
+def test_a_bug_that_cannot_be_told_from_the_truth_is_left_out() -> None:
+    tolerance = of_angles(1.0, 1.0)
+    assert not differs([1.0, 2.0], [1.0, 2.0 + 1e-15], tolerance)
+    assert not differs([1.0, None], [1.0, 7.0], tolerance)
+    assert differs([1.0, 2.0], [1.0, 2.001], tolerance)
+    assert differs([1.0, 2.0], [1.0], tolerance)
+    assert differs(["-Infinity"], [0.0], tolerance)
+
+
+# Adapters.
+
+
+def commands(tmp_path: Path) -> dict[str, list[str]]:
+    """Return the adapters that can be run here."""
+    found = {
+        "numpy_posenc.py": [sys.executable, str(ADAPTERS / "numpy_posenc.py")],
+        "book.mjs": node(str(ADAPTERS / "book.mjs")),
+    }
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if compiler:
+        program = str(tmp_path / "rope")
+        build = [compiler, "-O2", "-Wall", "-Werror", "-o", program]
+        subprocess.run([*build, str(ADAPTERS / "rope.c"), "-lm"], check=True)
+        found["rope.c"] = [program]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("adapter", "least"), [("numpy_posenc.py", 1500), ("book.mjs", 600), ("rope.c", 200)]
+)
+def test_an_adapter_passes_all_that_it_offers(adapter: str, least: int, tmp_path: Path) -> None:
+    command = commands(tmp_path).get(adapter)
+    if command is None:
+        pytest.skip("no C compiler is installed")
+    report = run(command, seconds=60)
+    assert [f"{one.case.id}: {one.said}" for one in report.failed + report.crashed] == []
+    assert report.status == 0
+    assert report.contract == "float64"
+    assert len(report.passed) >= least
+
+
+def test_every_adapter_is_tried() -> None:
+    assert {path.name for path in ADAPTERS.iterdir() if path.is_file()} == {
+        "numpy_posenc.py",
+        "book.mjs",
+        "rope.c",
+    }
+
+
+@pytest.mark.slow
+def test_the_wheel_has_the_files_and_reads_them(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    skipped = shutil.ignore_patterns("__pycache__", "files")
+    for name in ("posenc", "docs/vectors"):
+        shutil.copytree(ROOT / name, source / name, ignore=skipped)
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    build = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
+    command = [sys.executable, "-c", build, str(tmp_path)]
+    subprocess.run(command, cwd=source, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "installed")
+    script = "import posenc.vectors as v; print(v.__file__, *v.suites(), len(v.load('t5').cases))"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path / "installed",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    place, *names, count = done.stdout.split()
+    assert Path(place).is_relative_to(tmp_path)
+    assert tuple(names) == suites()
+    assert int(count) > 100

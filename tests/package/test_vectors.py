@@ -1,0 +1,582 @@
+"""`posenc.vectors` reads vectors, tests functions and programs against them, and reports."""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import json
+import math
+import runpy
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from posenc import alibi_slopes, apply_rope, shaw_index, swin_index, vectors
+from posenc.__main__ import main
+from posenc.vectors import Case, Report, UnsupportedError, check, load, run, suites
+from posenc.vectors import runner as running
+from posenc.vectors import suite as files
+from posenc.vectors.compare import judged, misfit
+from posenc.vectors.report import joined
+from posenc.vectors.runner import STRAY, Program
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "docs" / "vectors"
+ADAPTER = FOLDER / "adapters" / "numpy_posenc.py"
+ANSWERS: dict[str, Callable[..., Any]] = runpy.run_path(str(ADAPTER))["ANSWERS"]
+OBJECT: Callable[..., Any] = runpy.run_path(str(ADAPTER))["Rotary"]
+
+CASE = Case(
+    "swin/window-001",
+    "swin",
+    {"window": 1},
+    [1.0, 2.0, -4.0],
+    {
+        "float64": {"absolute": 1e-12, "relative": 0.0},
+        "float32 angle": {"absolute": 1e-4, "relative": 0.0},
+        "bfloat16 result": {"absolute": 1e-2, "relative": 0.0},
+    },
+    "acceptable",
+    (),
+    {"reversed": [-4.0, 2.0, 1.0]},
+    {"doubled": [2.0, 4.0, -8.0], "negative": [-1.0, -2.0, 4.0]},
+)
+
+
+@pytest.mark.parametrize("suite", suites())
+def test_posenc_passes_every_case(suite: str) -> None:
+    function = OBJECT if suite == "sequences" else ANSWERS[suite]
+    report = check(function, suite, contract="float64")
+    assert [f"{one.case.id}: {one.said}" for one in report.outcomes if one.status != "passed"] == []
+    assert len(report.passed) == len(load(suite).cases)
+
+
+def test_there_are_enough_cases() -> None:
+    found = list(vectors.cases())
+    assert len(found) >= 1500
+    assert len({case.id for case in found}) == len(found)
+    assert {case.result for case in found} == {"valid", "acceptable", "invalid"}
+
+
+def test_every_bug_and_convention_of_a_case_is_described() -> None:
+    for name in suites():
+        suite = load(name)
+        for case in suite.cases:
+            assert set(case.bugs) <= set(suite.bugs)
+            assert set(case.acceptable) <= set(suite.conventions)
+            assert case.result == "acceptable" or not case.acceptable
+
+
+def test_a_suite_and_a_case_are_shown_by_their_names() -> None:
+    suite = load("swin")
+    assert repr(suite) == f"Suite('swin', {len(suite.cases)} cases)"
+    assert repr(suite.cases[0]) == "Case('swin/window-001')"
+    assert suite.counts == {"valid": 5, "acceptable": 0, "invalid": 3}
+
+
+def test_an_unknown_suite_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"suite must be one of frequencies, .*; got 'rope'"):
+        load("rope")
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """Return a copy of the files."""
+    for file in FOLDER.glob("*.json"):
+        shutil.copy(file, tmp_path)
+    return tmp_path
+
+
+def test_a_changed_digit_is_noticed(copied: Path) -> None:
+    file = copied / "swin_v1.json"
+    file.write_text(file.read_text("utf-8").replace("[4,3,1,0]", "[4,3,1,1]"), "utf-8")
+    with pytest.raises(ValueError, match=r"swin_v1.json must have the digest that index.json has"):
+        load("swin", folder=copied)
+
+
+def test_a_torn_file_is_named(copied: Path) -> None:
+    file = copied / "swin_v1.json"
+    file.write_bytes(file.read_bytes()[:1000])
+    with pytest.raises(ValueError, match=r"swin_v1.json must be JSON; it is torn"):
+        load("swin", folder=copied)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "index.json must be JSON; it is torn"),
+        ("[]", "index.json must be of version 1; got None"),
+        ('{"version": 2}', "index.json must be of version 1; got 2"),
+    ],
+)
+def test_another_version_is_refused(copied: Path, text: str, said: str) -> None:
+    (copied / "index.json").write_text(text, "utf-8")
+    with pytest.raises(ValueError, match=said):
+        suites(folder=copied)
+
+
+def test_missing_files_are_said_to_be_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "FOLDERS", (tmp_path,))
+    with pytest.raises(FileNotFoundError, match="the vector files are not here"):
+        suites()
+
+
+@pytest.mark.parametrize("module", [files, sys.modules["posenc.vectors.check"], running])
+def test_every_example_prints_what_it_says(module: ModuleType) -> None:
+    outcome = doctest.testmod(module)
+    assert outcome.attempted > 0
+    assert outcome.failed == 0
+
+
+# What an answer is.
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "like"),
+    [
+        ([1.0, 2.0, -4.0], "passed", ()),
+        (np.array([1.0, 2.00005, -4.0]), "passed", ()),
+        ((1, 2, -4), "passed", ()),
+        ([-4.0, 2.0, 1.0], "acceptable", ("reversed",)),
+        ([2.0, 4.0, -8.0], "failed", ("doubled",)),
+        ([-1.0, -2.0, 4.00001], "failed", ("negative",)),
+        ([1.0, 2.0, -3.0], "failed", ()),
+    ],
+)
+def test_an_answer_is_judged(answer: Any, status: str, like: tuple[str, ...]) -> None:
+    verdict = judged(CASE, answer, "float32 angle")
+    assert (verdict.status, verdict.like) == (status, like)
+
+
+def test_the_contract_says_how_exact() -> None:
+    answer = [1.0, 2.0, -4.001]
+    found = [judged(CASE, answer, contract).status for contract in vectors.CONTRACTS]
+    assert found == ["failed", "failed", "passed"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "place", "said"),
+    [
+        ([1.0, 2.5, -4.0], "[1]", "must be 2; got 2.5"),
+        ([1.0, 2.0], "", "must have 3 entries; got 2 entries"),
+        (7, "", "must have 3 entries; got 7"),
+        ({"a": 1}, "", "must have 3 entries; got an object with a"),
+        ({}, "", "must have 3 entries; got an object with nothing"),
+        ([1.0, math.nan, -4.0], "[1]", "must be a number; got nan"),
+        ([1.0, "NaN", -4.0], "[1]", "must be a number; got nan"),
+        ([1.0, None, -4.0], "[1]", "must be a number; got None"),
+        ([1.0, True, -4.0], "[1]", "must be a number; got True"),
+        ([1.0, "x" * 50, -4.0], "[1]", f"must be a number; got '{'x' * 36}..."),
+        ([1.0, "Infinity", -4.0], "[1]", "must be 2; got inf"),
+    ],
+)
+def test_the_worst_place_is_named(answer: Any, place: str, said: str) -> None:
+    verdict = judged(CASE, answer, "float32 angle")
+    assert (verdict.status, verdict.place, verdict.said) == ("failed", place, said)
+
+
+def test_a_hidden_key_may_be_hidden_by_any_large_number() -> None:
+    allowed = {"absolute": 0.0, "relative": 0.0}
+    for answer in ("-Infinity", -math.inf, -1e4, -3.4e38):
+        assert misfit(["-Infinity"], [answer], allowed).over == 0
+    assert misfit(["-Infinity"], [-2.0], allowed).said == "must be hidden; got -2"
+
+
+def test_an_object_must_have_all_that_is_expected() -> None:
+    expected = {"frequencies": [1.0, None], "attention_factor": 1.0}
+    allowed = {"absolute": 0.0, "relative": 1e-3}
+    right = {"frequencies": [1.0005, "any"], "attention_factor": 1, "more": 2}
+    assert misfit(expected, right, allowed).over < 1
+    assert misfit(expected, {"frequencies": [1, 1]}, allowed).said == (
+        "must have frequencies and attention_factor; got an object with frequencies"
+    )
+    wrong = misfit(expected, {"frequencies": [2, 1], "attention_factor": 1}, allowed)
+    assert (wrong.place, wrong.error) == ("frequencies[0]", 1.0)
+
+
+# Functions.
+
+
+def test_a_function_that_is_right_passes() -> None:
+    report = check(alibi_slopes, "alibi")
+    assert report.status == 0
+    assert len(report.passed) == len(load("alibi").cases)
+    assert str(report).endswith(f"{len(report.passed)} passed")
+
+
+def test_another_convention_is_acceptable_and_named() -> None:
+    def centred(table: Any, rows: int) -> Any:
+        old = np.array(table, float)
+        if rows < 1 or old.ndim != 2:
+            raise ValueError("rows")
+        places = (np.arange(rows) + 0.5) * len(old) / rows - 0.5
+        return np.transpose([np.interp(places, np.arange(len(old)), column) for column in old.T])
+
+    report = check(centred, "resize")
+    assert report.status == 0
+    assert {one.like for one in report.acceptable} == {("centres aligned",)}
+    assert f"acceptable: {len(report.acceptable)} by centres aligned" in str(report)
+
+
+def test_a_bug_is_named_with_its_largest_error() -> None:
+    def halves(x: Any, positions: Any, **how: Any) -> Any:
+        return apply_rope(x, positions, **how | {"layout": "half"})
+
+    report = check(halves, "rotation", layout="interleaved")
+    assert report.status == 1
+    assert next(iter(report.bugs)) == "half for interleaved"
+    assert "looks like: half for interleaved" in str(report)
+    assert "more" in str(report)
+    assert all(one.error > 0 and one.place for one in report.failed)
+    worst = max(report.failed, key=lambda one: one.error)
+    place = f"{worst.case.id} at {worst.place}"
+    assert f"largest error: {worst.error:.3g} in {place}" in str(report)
+
+
+def test_the_bug_that_spoils_fewer_others_is_likelier() -> None:
+    def late(rule: str, **given: Any) -> Any:
+        if rule == "longrope" and given["length"] == given["trained_length"]:
+            given["length"] += 1
+        return ANSWERS["frequencies"](rule, **given)
+
+    report = check(late, "frequencies", rule="longrope")
+    assert next(iter(report.bugs)) == "switched one too early"
+
+
+def test_whatever_a_function_raises_the_run_goes_on() -> None:
+    def function(window: float) -> Any:
+        if window == 1:
+            raise UnsupportedError("one patch")
+        if window == 2:
+            raise NotImplementedError
+        if window == 3:
+            raise ValueError("three\nis odd")
+        if window == 4:
+            raise ZeroDivisionError("no")
+        return swin_index(5)
+
+    report = check(function, "swin")
+    assert [one.said for one in report.unsupported] == ["one patch", "NotImplementedError"]
+    assert [one.said for one in report.refused] == ["three is odd"]
+    assert [one.said for one in report.crashed] == ["ZeroDivisionError: no"]
+    assert [one.said for one in report.failed] == ["answered what must be refused"] * 3
+    assert len(report.outcomes) == len(load("swin").cases)
+    assert report.status == 1
+
+
+def test_an_answer_that_cannot_be_read_is_a_failure() -> None:
+    report = check(lambda window: object(), "swin")
+    assert "must have 1 entries; got <object" in report.failed[0].said
+
+
+def test_nothing_tested_is_no_success() -> None:
+    def nothing(window: float) -> Any:
+        raise UnsupportedError("nothing")
+
+    report = check(nothing, "swin")
+    assert report.status == 2
+    assert "unsupported: 8, nothing" in str(report)
+
+
+def test_a_function_cannot_change_a_case() -> None:
+    def spoil(relative: list[int], **rule: Any) -> Any:
+        relative.clear()
+        return []
+
+    assert check(spoil, "t5").failed
+    assert load("t5").cases[0].input["relative"]
+
+
+def test_cases_are_chosen_by_their_inputs() -> None:
+    report = check(ANSWERS["t5"], "t5", bidirectional=False, buckets=32)
+    assert 0 < len(report.passed) < len(load("t5").cases)
+    with pytest.raises(ValueError, match=r"suite t5 must have cases with \{'heads': 3\}"):
+        check(ANSWERS["t5"], "t5", heads=3)
+
+
+def test_an_unknown_contract_is_refused() -> None:
+    with pytest.raises(ValueError, match="contract must be one of"):
+        check(alibi_slopes, "alibi", contract="float16")
+
+
+def test_an_object_without_a_method_does_not_offer_it() -> None:
+    class Partial:
+        def __init__(self, **settings: Any) -> None:
+            self.inner = OBJECT(**settings)
+
+        def rotate(self, x: Any, positions: Any) -> Any:
+            return self.inner.rotate(x, positions)
+
+    report = check(Partial, "sequences")
+    assert report.status == 0
+    assert {one.said for one in report.unsupported} >= {"extend is not offered"}
+
+
+# Reports.
+
+
+def test_a_report_is_json_with_all_that_did_not_pass() -> None:
+    report = check(lambda window: [[math.nan]], "swin")
+    told = json.loads(report.as_json())
+    assert told["counts"]["failed"] == len(report.failed) == len(told["cases"])
+    assert told["cases"][0]["error"] is None
+    assert told["status"] == 1
+    off = check(lambda window: swin_index(window) + 1, "swin")
+    assert json.loads(off.as_json())["cases"][0]["error"] == 1.0
+
+
+def test_a_report_is_junit_with_every_case() -> None:
+    def function(window: float) -> Any:
+        if window == 2:
+            raise UnsupportedError("two")
+        if window == 3:
+            raise KeyError("three\0")
+        if window == 4:
+            raise ValueError("four")
+        return swin_index(window) + 1  # type: ignore[arg-type]
+
+    (suite,) = ElementTree.fromstring(check(function, "swin").as_junit())
+    wanted = {"name": "swin", "tests": "8", "failures": "3", "errors": "1", "skipped": "1"}
+    assert suite.attrib == wanted
+    kinds = {case.get("name"): [child.tag for child in case] for case in suite}
+    assert kinds["swin/window-003"] == ["error"]
+    assert kinds["swin/refuse-001"] == []
+    message = suite[0][0].get("message", "")
+    assert message.startswith("failed at [0][0] must be 0; got 1; looks like: ")
+
+
+def test_a_bug_is_described_as_in_the_suite_where_it_was_seen() -> None:
+    wrong = check(lambda heads: [2 ** (-8 * (n + 1) / heads) for n in range(heads)], "alibi")
+    right = check(ANSWERS["alibi_bias"], "alibi_bias")
+    said = load("alibi").bugs["plain geometric"]
+    assert said != load("alibi_bias").bugs["plain geometric"]
+    for order in ([wrong, right], [right, wrong]):
+        assert joined(order).described["plain geometric"] == said
+
+
+# Programs.
+
+PROGRAM = """\
+import json, sys, time
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "request" in asked:
+        print(json.dumps({"suites": ["swin"]}), flush=True)
+        continue
+    name, window = asked["id"], asked["input"]["window"]
+    answer = {"id": name, "ok": [[0]]}
+    %s
+    print(json.dumps(answer), flush=True)
+"""
+
+
+def program(behaviour: str = "pass", **how: Any) -> Report:
+    """Return how a program answers suite swin that behaves in some way."""
+    command = [sys.executable, "-I", "-S", "-c", PROGRAM % behaviour]
+    return run(command, suite="swin", **how)
+
+
+@pytest.mark.slow
+def test_an_adapter_passes() -> None:
+    report = run([sys.executable, str(ADAPTER)], suite="shaw", seconds=60)
+    assert report.status == 0
+    assert len(report.passed) == len(load("shaw").cases)
+    assert report.contract == "float64"
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "said"),
+    [
+        ("if window == 2: raise SystemExit(3)", "ended with status 3"),
+        ("if window == 2: raise SystemExit('too hard')", "ended with status 1: too hard"),
+        pytest.param(
+            "if window == 2: import os; os.abort()",
+            "was ended by signal 6, Abort",
+            marks=pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals"),
+        ),
+        ("if window == 2: time.sleep(60)", "no answer within 1 s"),
+        ("if window == 2: import os; os.close(1); time.sleep(60)", "closed its output"),
+        ("if window == 2: answer['id'] = 'swin/window-001'", "answered another question"),
+        ("if window == 2: answer = {}", "answered another question: {}"),
+        ("if window == 2: answer = {'id': name}", "answered without ok"),
+        ("if window == 2: [print('x') for _ in range(999)]", f"printed {STRAY} lines"),
+        ("if window == 2: print('[' * 10**5)", "must have 4 entries; got 1 entries"),
+        ("if window == 2: answer['ok'] = [[float('nan')] * 4] * 4", "must be a number; got nan"),
+        ("if window == 2: answer = {'id': name, 'refused': 'even'}", "even"),
+        ("if window == 2: answer = {'id': name, 'unsupported': 'even'}", "even"),
+    ],
+)
+def test_a_hostile_program_is_named_and_the_run_goes_on(behaviour: str, said: str) -> None:
+    report = program(behaviour, seconds=1)
+    assert len(report.outcomes) == len(load("swin").cases)
+    assert report.outcomes[0].status == "passed"
+    assert said in report.outcomes[1].said
+    assert report.outcomes[2].said == "must have 9 entries; got 1 entries"
+
+
+HOSTILE = """\
+import os
+    if window == 1: print('loading the model', flush=True)
+    if window == 2: time.sleep(60)
+    if window == 3: raise SystemExit('out of patience')
+    if window == 4: answer['ok'] = [[float('nan')] * 16] * 16
+    if window == 5: answer['id'] = 'swin/window-001'
+    if window == 0: [print('?') for _ in range(200)]
+    if window == -1: answer = {'id': name, 'refused': 'negative'}
+"""
+TRANSCRIPT = """\
+swin: 2 passed, 2 failed, 4 crashed
+  crashed swin/window-002 no answer within 1 s
+  crashed swin/window-003 ended with status 1: out of patience
+  failed swin/window-004 at [0][0] must be a number; got nan
+  crashed swin/window-005 answered another question: {"id": "swin/window-001", "ok": [[0]]}
+  crashed swin/refuse-001 printed 100 lines that are no answer
+  and 1 more
+
+Beside that:
+  100 × printed what is no answer: '?'
+  1 × printed what is no answer: 'loading the model'
+
+8 cases, contract float32 angle: 2 passed, 2 failed, 4 crashed"""
+
+
+@pytest.mark.slow
+def test_the_transcript_of_a_hostile_program() -> None:
+    assert str(program(HOSTILE, seconds=1)) == TRANSCRIPT
+
+
+def test_the_contract_that_is_asked_for_counts() -> None:
+    assert program(contract="float64").contract == "float64"
+    assert program().contract == "float32 angle"  # the default, as the program names none
+    with pytest.raises(ValueError, match="contract must be one of"):
+        program(contract="float16")
+
+
+def test_what_a_program_prints_beside_its_answers_is_reported() -> None:
+    report = program("print('loading', flush=True)")
+    assert report.remarks == ("8 × printed what is no answer: 'loading'",)
+    assert "Beside that:\n  8 × printed what is no answer: 'loading'" in str(report)
+    assert report.outcomes[0].status == "passed"
+
+
+def test_a_program_that_always_dies_is_not_started_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(running, "RESTARTS", 2)
+    report = program("raise SystemExit")
+    assert [one.status for one in report.outcomes] == ["crashed"] * len(load("swin").cases)
+    assert [one.said for one in report.outcomes[:3]] == ["ended with status 0"] * 3
+    assert {one.said for one in report.outcomes[3:]} == {running.UNTRIED}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory work on Linux")
+def test_a_program_that_takes_too_much_memory_is_stopped() -> None:
+    report = program("if window == 2: hoard = bytearray(10**9)", megabytes=200)
+    assert "MemoryError" in report.outcomes[1].said
+
+
+def test_a_program_that_does_not_read_does_not_block() -> None:
+    asked = Program([sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)"], 0.5, None)
+    with pytest.raises(Exception, match=r"no answer within 0\.5 s"):
+        asked.ask({"x": "y" * 10**6}, lambda answer: True)
+    asked.stop()
+
+
+@pytest.mark.parametrize("offered", [[], 1, ["alibi"]])
+def test_suites_that_a_program_does_not_offer_are_listed(offered: Any) -> None:
+    told = f"print('{json.dumps({'suites': offered})}')"
+    report = run([sys.executable, "-I", "-S", "-c", told], suite="swin")
+    assert "Not offered: swin" in str(report)
+    assert len(report.unsupported) == len(load("swin").cases)
+    assert report.status == 2
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ('{"suites": [], "contract": "float16"}', "contract must be one of"),
+        ('{"contract": "float64"}', "answered another question"),
+        ("hello", "ended with status 0"),
+    ],
+)
+def test_a_program_must_tell_its_capabilities(told: str, said: str) -> None:
+    with pytest.raises((OSError, ValueError), match=said):
+        run([sys.executable, "-I", "-S", "-c", f"print('''{told}''')"], suite="swin")
+
+
+def test_a_program_that_is_not_there_is_named() -> None:
+    with pytest.raises(OSError, match="no-such-program"):
+        run(["no-such-program"], megabytes=None)
+
+
+# The command.
+
+
+def test_the_suites_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["vectors", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[:-1]] == list(suites())
+    assert int(lines[-1]) == len(list(vectors.cases()))
+
+
+def test_a_case_and_a_suite_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["vectors", "show", "t5/near-001"]) == 0
+    assert json.loads(capsys.readouterr().out)["input"]["buckets"] == 32
+    assert main(["vectors", "show", "t5"]) == 0
+    assert "boundary off by one: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["show", "t5/near-999"], "ID must be that of a case of suite t5; got 't5/near-999'"),
+        (["show", "rope"], "suite must be one of"),
+        (["list", "--folder", "nowhere"], "nowhere"),
+        (["run", "--suite", "swin", "--", sys.executable, "-c", ""], "ended with status 0"),
+    ],
+)
+def test_what_cannot_be_done_is_status_2(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["vectors", *arguments]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert said in told.err
+
+
+@pytest.mark.parametrize("kind", ["text", "json", "junit"])
+def test_a_run_is_printed(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    command = [sys.executable, "-I", "-S", "-c", PROGRAM % "pass"]
+    asked = ["vectors", "run", "--suite", "swin", "--format", kind, "--", *command]
+    assert main(asked) == 1
+    assert capsys.readouterr().out.startswith({"text": "swin: ", "json": "{", "junit": "<"}[kind])
+
+
+def test_the_command_prints_wherever_output_goes() -> None:
+    ascii_only = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    for console in (ascii_only, io.StringIO()):
+        with contextlib.redirect_stdout(console):
+            assert main(["vectors", "show", "scores"]) == 0
+
+
+def test_shaw_by_the_package_needs_relative_positions_only() -> None:
+    """The example of the page."""
+
+    def index(query_length: int, key_length: int, max_distance: int) -> Any:
+        relative = np.arange(key_length) - np.arange(query_length)[:, np.newaxis]
+        return shaw_index(relative, max_distance=max_distance)
+
+    report = check(index, "shaw", max_distance=2)
+    assert report.status == 0
