@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from posenc import frequencies, interpolated_frequencies, ntk_frequencies, yarn_frequencies
 
-ROUNDS, PARENTS, CHILDREN = 10, 4, 16
+ROUNDS, PARENTS, CHILDREN = 6, 4, 16
 MUTATED = 0.3  # probability that a child's divisor changes
 STEP = 0.3  # standard deviation of the logarithm of the change
 MOST = 1.25  # times the factor: the largest divisor
