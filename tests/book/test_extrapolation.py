@@ -17,12 +17,21 @@ from numpy.typing import NDArray
 
 from scripts import DOCS
 from scripts.book.check import corrections
-from scripts.figures.extrapolation import AS_TRAINED, LINE, LOOKS, apart
+from scripts.figures.extrapolation import AS_TRAINED, LINE, apart
 from scripts.measure import result_files
 from scripts.measure.__main__ import SEEDS, TASKS
 from scripts.measure.corpus import BYTES, corpus
 from scripts.measure.language import APART, STRETCH
-from scripts.measure.summary import LANGUAGE, ORDER, RATES, compared, measurement, rates, read
+from scripts.measure.summary import (
+    LANGUAGE,
+    ORDER,
+    RATES,
+    SHOWN,
+    compared,
+    measurement,
+    rates,
+    read,
+)
 
 PAGE = DOCS / "beyond" / "which-extrapolates.md"
 MEASURED = measurement()
@@ -187,10 +196,6 @@ def test_no_scheme_solves_the_order_task_beyond_its_length_with_every_seed() -> 
 
 
 # The page itself
-
-SHOWN = {name: says for name, (says, *_) in LOOKS.items()} | {
-    "none, encoder": "no positions, encoder"
-}
 
 
 @pytest.mark.parametrize(
