@@ -81,7 +81,7 @@ def _names(
     for name, end, nudge in zip(names, ends, apart(heights) - heights, strict=True):
         leader = {"arrowstyle": "-", "color": ink.categorical[LOOKS[name][0]], "relpos": (0, 0.5)}
         axes.annotate(
-            SHOWN[name].removeprefix("RoPE, ") if "," in name else SHOWN[name],
+            SHOWN[name].removeprefix("RoPE, "),
             (right, end),
             (14, 0.75 * nudge),  # points, four for three pixels
             textcoords="offset points",
