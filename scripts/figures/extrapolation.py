@@ -46,7 +46,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     """Draw each scheme as trained, then what becomes of RoPE by each rule."""
     places = ((52, 34), (52, 488)) if narrow else ((52, 34), (504, 34))
     wide = 124 if narrow else 250
-    titles = ("as trained", "rescaled for the whole text")
+    titles = ("as trained", "RoPE, rescaled for the whole text")
     for place, names, title in zip(places, (AS_TRAINED, RESCALED), titles, strict=True):
         axes = panel(figure, *place, wide, TALL)
         _curves(axes, ink, names)
