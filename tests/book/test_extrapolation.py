@@ -15,13 +15,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from posenc.nn import RotaryEmbedding
 from scripts import DOCS
 from scripts.book.check import corrections
 from scripts.figures.extrapolation import AS_TRAINED, LINE, apart
-from scripts.measure import result_files
+from scripts.measure import language, result_files
 from scripts.measure.__main__ import SEEDS, TASKS
 from scripts.measure.corpus import BYTES, corpus
 from scripts.measure.language import APART, STRETCH
+from scripts.measure.methods import LONGROPE, VARIANTS
 from scripts.measure.summary import (
     LANGUAGE,
     ORDER,
@@ -140,6 +142,66 @@ def test_yarn_helps_rope_except_with_llamas_limits() -> None:
     assert (aware[:2] < 0.8 * rope[:2]).all()
     assert (llamas > rope).all()
     assert (interpolated > rope).all()
+    assert (perplexities("rope, YaRN without truncation")[1:] < 0.8 * rope).all()
+
+
+def test_the_best_rule_at_each_length() -> None:
+    """With every seed, among the formulas and with LongRoPE's search."""
+    trained = perplexities("rope")[0]
+    rules = {name: perplexities(name)[1:] for name in LANGUAGE if name.startswith("rope, ")}
+    searched = rules.pop(LONGROPE)
+    best = np.min([*rules.values()], axis=0)
+    assert (rules["rope, dynamic NTK"][0] == best[0]).all()
+    assert (best[0] > 1.01 * trained).all()
+    assert (np.abs(searched[0] / trained - 1) < 0.02).all()
+    assert (searched < best).all()
+    assert (searched[1:] > 1.2 * trained).all()
+    of_formulas = {name: np.median(found, axis=1) for name, found in rules.items()}
+    for length in (1, 2):
+        order = sorted(of_formulas, key=lambda name: of_formulas[name][length])
+        assert set(order[:2]) == {"rope, YaRN as released", "rope, Llama 3's rule"}
+
+
+def test_only_rules_that_slow_the_fastest_pair_do_harm() -> None:
+    model = language.model(TASKS["language"][0], "rope", 64, 0)
+    rope = perplexities("rope")[1:]
+    for name, variant in VARIANTS["rope"].items():
+        parts = variant(model, 64, 256).modules()
+        rotary = next(part for part in parts if isinstance(part, RotaryEmbedding))
+        harms = (perplexities(name)[1:] > rope).all()
+        assert harms == (rotary.frequencies[0] < 1), name
+
+
+def test_the_temperature_changes_little() -> None:
+    with_it = perplexities("rope, YaRN with fitted limits")
+    without = perplexities("rope, Llama 3's rule with fitted limits")
+    assert (np.abs(without / with_it - 1) < 0.1).all()
+
+
+def divisors(length: int) -> Array:
+    """Return the divisors that LongRoPE's search found, a row per seed."""
+    return np.array(
+        [found["divisors"][str(length)] for found in MEASURED.found("language", LONGROPE)]
+    )
+
+
+def test_longrope_is_better_than_the_rules_it_starts_from_with_every_seed() -> None:
+    for name in ("interpolated", "NTK-aware", "YaRN as released"):
+        assert (perplexities(LONGROPE)[1:] < perplexities(f"rope, {name}")[1:]).all(), name
+
+
+def test_divisors_of_longrope_keep_the_fastest_pair_and_slow_the_slow_ones_by_the_factor() -> None:
+    for found in MEASURED.found("language", LONGROPE):
+        assert list(found["divisors"]) == [str(length) for length in LENGTHS[1:]]
+    for length in LENGTHS[1:]:
+        found, factor = divisors(length), length / LENGTHS[0]
+        assert found.shape == (len(SEEDS), 16)
+        assert (np.diff(found) >= 0).all()
+        assert found.min() >= 1
+        assert found.max() <= 1.25 * factor
+        assert (found[:, -1] >= factor).all()
+    assert (divisors(512)[:, 0] < 1.05).all()
+    assert (divisors(512)[:, 8:] >= 8).all()
 
 
 def test_alibi_and_shaw_gain_a_little_at_twice_the_length_with_every_seed() -> None:
