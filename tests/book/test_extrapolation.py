@@ -10,11 +10,13 @@ import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from posenc import frequencies, yarn_frequencies
 from posenc.nn import RotaryEmbedding
 from scripts import DOCS
 from scripts.book.check import corrections
@@ -146,20 +148,39 @@ def test_yarn_helps_rope_except_with_llamas_limits() -> None:
 
 
 def test_the_best_rule_at_each_length() -> None:
-    """With every seed, among the formulas and with LongRoPE's search."""
+    """With every seed: the best formulas, and LongRoPE, whose divisors are searched for."""
     trained = perplexities("rope")[0]
-    rules = {name: perplexities(name)[1:] for name in LANGUAGE if name.startswith("rope, ")}
-    searched = rules.pop(LONGROPE)
-    best = np.min([*rules.values()], axis=0)
-    assert (rules["rope, dynamic NTK"][0] == best[0]).all()
-    assert (best[0] > 1.01 * trained).all()
-    assert (np.abs(searched[0] / trained - 1) < 0.02).all()
-    assert (searched < best).all()
-    assert (searched[1:] > 1.2 * trained).all()
-    of_formulas = {name: np.median(found, axis=1) for name, found in rules.items()}
-    for length in (1, 2):
-        order = sorted(of_formulas, key=lambda name: of_formulas[name][length])
-        assert set(order[:2]) == {"rope, YaRN as released", "rope, Llama 3's rule"}
+    formulas = [name for name in LANGUAGE if name.startswith("rope, ") and name != LONGROPE]
+    found = np.array([perplexities(name)[1:] for name in formulas])  # formula, length, seed
+    dynamic, llama3, released = (
+        formulas.index(f"rope, {name}")
+        for name in ("dynamic NTK", "Llama 3's rule", "YaRN as released")
+    )
+    for length, best in enumerate([{dynamic, llama3}, {llama3, released}, {released}]):
+        ranked = found[:, length].argsort(axis=0)  # the best formula first, a column per seed
+        assert all(set(ranks[: len(best)]) == best for ranks in ranked.T), LENGTHS[1:][length]
+    twice, *beyond = perplexities(LONGROPE)[1:]
+    assert (twice < trained).all()
+    assert (twice > 0.98 * trained).all()
+    assert (np.array(beyond) > 1.15 * trained).all()
+    assert (perplexities(LONGROPE)[1:] < found.min(axis=0)).all()
+
+
+def test_forms_of_yarn_do_better_the_less_they_slow_the_five_fastest_pairs() -> None:
+    rules: dict[str, dict[str, Any]] = {
+        "YaRN as released": {"ramp": "pairs"},
+        "Llama 3's rule": {"fast": 4},
+        "YaRN without truncation": {"ramp": "pairs", "truncate": False},
+        "YaRN with fitted limits": {"fast": 64 / (2 * np.pi)},
+        "YaRN with Llama's limits": {},
+    }
+    slowed = [frequencies(32) / yarn_frequencies(32, 8, 64, **rule) for rule in rules.values()]
+    assert all((divisors[5:] == 8).all() for divisors in slowed)
+    products = np.array([divisors[:5].prod() for divisors in slowed])
+    assert (np.diff(products) > 0).all()
+    first, second, third, *others = (perplexities(f"rope, {name}")[-1] for name in rules)
+    assert (np.abs(third / second - 1) < 0.05).all()
+    assert (np.diff([first, np.minimum(second, third), *others], axis=0) > 0).all()
 
 
 def test_only_rules_that_slow_the_fastest_pair_do_harm() -> None:
