@@ -212,8 +212,8 @@ def test_longrope_is_better_than_the_rules_it_starts_from_with_every_seed() -> N
 
 
 def test_divisors_of_longrope_keep_the_fastest_pair_and_slow_the_slow_ones_by_the_factor() -> None:
-    for found in MEASURED.found("language", LONGROPE):
-        assert list(found["divisors"]) == [str(length) for length in LENGTHS[1:]]
+    for result in MEASURED.found("language", LONGROPE):
+        assert list(result["divisors"]) == [str(length) for length in LENGTHS[1:]]
     for length in LENGTHS[1:]:
         found, factor = divisors(length), length / LENGTHS[0]
         assert found.shape == (len(SEEDS), 16)
