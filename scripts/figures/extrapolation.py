@@ -11,32 +11,31 @@ from numpy.typing import NDArray
 
 from scripts.figures._parts import panel
 from scripts.figures.style import Ink
-from scripts.measure.summary import measurement
+from scripts.measure.summary import SHOWN, measurement
 
 SIZE = (930, 470)
 PHONE = (340, 908)
 
 AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
 RESCALED = (
-    *("rope", "rope, interpolated", "rope, NTK-aware", "rope, YaRN with fitted limits"),
-    *("rope, YaRN with Llama's limits", "rope, YaRN as released"),
-    *("learned", "learned, interpolated"),
+    *("rope", "rope, interpolated", "rope, NTK-aware", "rope, dynamic NTK"),
+    *("rope, Llama 3's rule", "rope, YaRN as released", "rope, LongRoPE"),
 )
-# For each curve: its name, the index of its colour, and its dashes.
+# For each curve: the index of its colour, and its dashes.
 LOOKS = {
-    "none": ("no positions", 2, "-"),
-    "sinusoidal": ("sinusoidal", 1, "-"),
-    "learned": ("learned", 3, (0, (5, 2))),
-    "learned, interpolated": ("learned, interpolated", 3, (0, (1, 1.5))),
-    "rope": ("RoPE", 0, "-"),
-    "rope, interpolated": ("RoPE, interpolated", 0, (0, (1, 1.5))),
-    "rope, NTK-aware": ("RoPE, NTK-aware", 5, (0, (5, 2))),
-    "rope, YaRN with fitted limits": ("YaRN, fitted limits", 1, (0, (9, 2))),
-    "rope, YaRN with Llama's limits": ("YaRN, Llama's limits", 4, (0, (7, 2, 1, 2))),
-    "rope, YaRN as released": ("YaRN as released", 2, (0, (3, 1.5))),
-    "alibi": ("ALiBi", 4, "-"),
-    "t5": ("T5", 5, (0, (7, 2, 1, 2))),
-    "shaw": ("Shaw, keys only", 0, (0, (1, 1.5))),
+    "none": (2, "-"),
+    "sinusoidal": (1, "-"),
+    "learned": (3, (0, (5, 2))),
+    "rope": (0, "-"),
+    "rope, interpolated": (0, (0, (1, 1.5))),
+    "rope, NTK-aware": (5, (0, (5, 2))),
+    "rope, dynamic NTK": (3, (0, (9, 2))),
+    "rope, Llama 3's rule": (1, (0, (7, 2, 1, 2))),
+    "rope, YaRN as released": (2, (0, (3, 1.5))),
+    "rope, LongRoPE": (4, "-"),
+    "alibi": (4, "-"),
+    "t5": (5, (0, (7, 2, 1, 2))),
+    "shaw": (0, (0, (1, 1.5))),
 }
 TALL, LEAST, MOST = 360, 2.5, 100  # height in pixels, and the perplexities at its ends
 TICKS = (4, 8, 16, 32, 64)
@@ -44,10 +43,10 @@ LINE = 15  # pixels between the names of two curves
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
-    """Draw each scheme as trained, then the extensions of two of them."""
+    """Draw each scheme as trained, then what becomes of RoPE by each rule."""
     places = ((52, 34), (52, 488)) if narrow else ((52, 34), (504, 34))
     wide = 124 if narrow else 250
-    titles = ("as trained", "rescaled for the whole text")
+    titles = ("as trained", "RoPE, rescaled for the whole text")
     for place, names, title in zip(places, (AS_TRAINED, RESCALED), titles, strict=True):
         axes = panel(figure, *place, wide, TALL)
         _curves(axes, ink, names)
@@ -60,7 +59,7 @@ def _curves(axes: Axes, ink: Ink, names: Sequence[str]) -> None:
     longest, trained = max(measured.lengths()), measured.setting("length")
     found = [measured.by_position(name) for name in names]
     for name, seeds in zip(names, found, strict=True):
-        _, number, dashes = LOOKS[name]
+        number, dashes = LOOKS[name]
         color = ink.categorical[number]
         at = (np.arange(seeds.shape[1]) + 0.5) * longest / seeds.shape[1]
         axes.fill_between(at, *np.quantile(seeds, (0, 1), axis=0), color=color, alpha=0.2, lw=0)
@@ -80,10 +79,9 @@ def _names(
     """Write the name of each curve next to its end, or as close as the other names allow."""
     heights = TALL * np.log(ends / LEAST) / np.log(MOST / LEAST)
     for name, end, nudge in zip(names, ends, apart(heights) - heights, strict=True):
-        says, number, _ = LOOKS[name]
-        leader = {"arrowstyle": "-", "color": ink.categorical[number], "relpos": (0, 0.5)}
+        leader = {"arrowstyle": "-", "color": ink.categorical[LOOKS[name][0]], "relpos": (0, 0.5)}
         axes.annotate(
-            says,
+            SHOWN[name].removeprefix("RoPE, "),
             (right, end),
             (14, 0.75 * nudge),  # points, four for three pixels
             textcoords="offset points",

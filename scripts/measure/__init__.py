@@ -5,6 +5,7 @@ There are two tasks: `language`, predicting the next byte of a text that comes w
 `order`, deciding which of two letters came first. See `python -m scripts.measure --help`.
 
     methods.py        the schemes that are compared
+    longrope.py       the search for LongRoPE's divisors
     corpus.py         the text
     language.py       the first task
     order.py          the second task

@@ -6,21 +6,25 @@ window has. Only the length of the context before them differs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from posenc.nn import GPTModel
+from scripts.measure import longrope
 from scripts.measure.corpus import BYTES, Corpus
-from scripts.measure.methods import Variant
+from scripts.measure.methods import LONGROPE, VARIANTS, Variant, rope_longrope
 from scripts.measure.training import Settings, generator
 
 AT_ONCE = 2**13  # tokens per forward pass
 STRETCH = 16  # positions averaged into one number of `by_position`
 APART = 256  # bytes between the ends of neighbouring windows
+SEARCHED = 32  # windows of the training text that decide a search
 
 
 def model(settings: Settings, method: str, longest: int, seed: int) -> GPTModel:
@@ -79,3 +83,55 @@ def evaluate(
         by_length[str(length)] = round(at[-trained:].mean().item(), 5)
     by_position = [round(value, 5) for value in at.view(-1, STRETCH).mean(dim=1).tolist()]
     return {"by_length": by_length, "by_position": by_position}
+
+
+def evaluate_all(
+    model: GPTModel,
+    method: str,
+    text: Corpus,
+    trained: int,
+    lengths: Sequence[int],
+    seed: int,
+    rounds: int = longrope.ROUNDS,
+) -> dict[str, dict[str, Any]]:
+    """Return what `evaluate` returns for each variant; for LongRoPE also the divisors found."""
+    found = {
+        name: evaluate(model, variant, text, trained, lengths)
+        for name, variant in VARIANTS[method].items()
+    }
+    if method == "rope":
+        divisors = longrope_divisors(model, text.training, trained, lengths, seed, rounds)
+        variant = partial(rope_longrope, divisors=divisors)
+        found[LONGROPE] = evaluate(model, variant, text, trained, lengths)
+        found[LONGROPE]["divisors"] = {str(n): list(some) for n, some in divisors.items()}
+    return found
+
+
+def longrope_divisors(
+    model: GPTModel, text: Tensor, trained: int, lengths: Sequence[int], seed: int, rounds: int
+) -> Mapping[int, longrope.Divisors]:
+    """Return LongRoPE's divisors for each length beyond the trained one.
+
+    The loss that the search reduces is that of the last positions, as in `evaluate`, but in a few
+    windows of the training text, so nothing that is evaluated decides.
+    """
+    d, device = model.d_model // model.heads, next(model.parameters()).device
+
+    def searched(length: int) -> longrope.Divisors:
+        settings = Settings(length=length, batch=SEARCHED)
+        read = batch(text, settings, seed, length).to(device)
+
+        def loss(divisors: longrope.Divisors) -> float:
+            made = rope_longrope(model, trained, length, {length: divisors})
+            return surprise(made, read)[-trained:].mean().item()
+
+        factor = length / trained
+        return longrope.search(
+            loss,
+            longrope.starts(d, factor, trained),
+            longrope.MOST * factor,
+            np.random.default_rng((seed, length)),
+            rounds,
+        )
+
+    return {length: searched(length) for length in lengths if length > trained}

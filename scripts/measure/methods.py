@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -12,7 +12,11 @@ import torch
 from numpy.typing import NDArray
 
 from posenc import (
+    dynamic_frequencies,
     interpolated_frequencies,
+    llama3_frequencies,
+    longrope_frequencies,
+    longrope_temperature,
     ntk_frequencies,
     resize_table,
     yarn_frequencies,
@@ -54,29 +58,70 @@ def rope_ntk(model: GPTModel, trained: int, length: int) -> GPTModel:
     return _with_frequencies(model, ntk_frequencies(_width(model), length / trained))
 
 
+def rope_dynamic(model: GPTModel, trained: int, length: int) -> GPTModel:
+    """Return a copy with dynamic NTK, set for this length as transformers would be."""
+    omega = dynamic_frequencies(
+        _width(model), length, factor=length / trained, trained_length=trained
+    )
+    return _with_frequencies(model, omega)
+
+
+def rope_llama3(model: GPTModel, trained: int, length: int, high: float = 4.0) -> GPTModel:
+    """Return a copy with Llama 3's rule."""
+    omega = llama3_frequencies(
+        _width(model), factor=length / trained, trained_length=trained, high=high
+    )
+    return _with_frequencies(model, omega)
+
+
+def rope_llama3_fitted(model: GPTModel, trained: int, length: int) -> GPTModel:
+    """Return Llama 3's rule with YaRN's fitted limits: YaRN without its temperature."""
+    return rope_llama3(model, trained, length, high=_most_turns(trained))
+
+
 def rope_yarn(
-    model: GPTModel, trained: int, length: int, fast: float = FAST, ramp: str = "turns"
+    model: GPTModel,
+    trained: int,
+    length: int,
+    fast: float = FAST,
+    ramp: str = "turns",
+    truncate: bool = True,
 ) -> GPTModel:
     """Return a copy with YaRN's frequencies and temperature."""
     factor = length / trained
-    omega = yarn_frequencies(_width(model), factor, trained, fast=fast, ramp=ramp)
-    model = _with_frequencies(model, omega)
-    for attention in _attention(model):
-        projection = attention.query_key_value
-        with torch.no_grad():  # the rows for queries and keys come first
-            projection.weight[: 2 * model.d_model] *= yarn_temperature(factor)
-            projection.bias[: 2 * model.d_model] *= yarn_temperature(factor)
-    return model
+    omega = yarn_frequencies(
+        _width(model), factor, trained, fast=fast, ramp=ramp, truncate=truncate
+    )
+    return _with_frequencies(model, omega, yarn_temperature(factor))
 
 
 def rope_yarn_fitted(model: GPTModel, trained: int, length: int) -> GPTModel:
     """Return YaRN with `fast` set so that only the fastest pair keeps its frequency."""
-    return rope_yarn(model, trained, length, fast=trained / (2 * math.pi))  # ω_0 is 1
+    return rope_yarn(model, trained, length, fast=_most_turns(trained))
 
 
 def rope_yarn_released(model: GPTModel, trained: int, length: int) -> GPTModel:
     """Return YaRN with Llama's limits and the ramp of the released code."""
     return rope_yarn(model, trained, length, ramp="pairs")
+
+
+def rope_yarn_untruncated(model: GPTModel, trained: int, length: int) -> GPTModel:
+    """Return the released YaRN with a ramp that need not begin and end at whole pairs."""
+    return rope_yarn(model, trained, length, ramp="pairs", truncate=False)
+
+
+def rope_longrope(
+    model: GPTModel, trained: int, length: int, divisors: Mapping[int, Sequence[float]]
+) -> GPTModel:
+    """Return a copy with LongRoPE's temperature and, beyond the trained length, its divisors."""
+    short = np.ones(_width(model) // 2)
+    omega = longrope_frequencies(
+        *(_width(model), length),
+        short=short,
+        long=divisors.get(length, short),
+        trained_length=trained,
+    )
+    return _with_frequencies(model, omega, longrope_temperature(length / trained, trained))
 
 
 # The variants evaluated for each trained scheme, by the names that tables and figures show.
@@ -87,11 +132,16 @@ VARIANTS: dict[str, dict[str, Variant]] = {
         "rope": as_trained,
         "rope, interpolated": rope_interpolated,
         "rope, NTK-aware": rope_ntk,
+        "rope, dynamic NTK": rope_dynamic,
+        "rope, Llama 3's rule": rope_llama3,
+        "rope, Llama 3's rule with fitted limits": rope_llama3_fitted,
         "rope, YaRN with fitted limits": rope_yarn_fitted,
         "rope, YaRN with Llama's limits": rope_yarn,
         "rope, YaRN as released": rope_yarn_released,
+        "rope, YaRN without truncation": rope_yarn_untruncated,
     },
 }
+LONGROPE = "rope, LongRoPE"  # one more for "rope", whose divisors are searched for first
 
 
 def _width(model: GPTModel) -> int:
@@ -104,9 +154,20 @@ def _attention(model: GPTModel) -> list[SelfAttention]:
     return [part for part in model.modules() if isinstance(part, SelfAttention)]
 
 
-def _with_frequencies(model: GPTModel, frequencies: NDArray[np.float64]) -> GPTModel:
-    """Return a copy whose heads rotate by these frequencies."""
+def _most_turns(trained: int) -> float:
+    """Return how many turns the fastest pair makes in training; its frequency is 1."""
+    return trained / (2 * math.pi)
+
+
+def _with_frequencies(
+    model: GPTModel, frequencies: NDArray[np.float64], temperature: float = 1.0
+) -> GPTModel:
+    """Return a copy whose heads rotate by these frequencies, and scale queries and keys."""
     model = copy.deepcopy(model)
     for attention in _attention(model):
         attention.rope = RotaryEmbedding(_width(model), frequencies=frequencies)
+        projection = attention.query_key_value
+        with torch.no_grad():  # the rows for queries and keys come first
+            projection.weight[: 2 * model.d_model] *= temperature
+            projection.bias[: 2 * model.d_model] *= temperature
     return model

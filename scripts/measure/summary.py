@@ -20,22 +20,29 @@ from numpy.typing import NDArray
 
 from scripts.measure import result_files
 
-# The variants in the order of the tables, named as in the result files.
-LANGUAGE = (
-    "none",
-    "sinusoidal",
-    "learned",
-    "learned, interpolated",
-    "rope",
-    "rope, interpolated",
-    "rope, NTK-aware",
-    "rope, YaRN with fitted limits",
-    "rope, YaRN with Llama's limits",
-    "rope, YaRN as released",
-    "alibi",
-    "t5",
-    "shaw",
-)
+# What tables and figures call each variant, by its name in the result files, in their order.
+SHOWN = {
+    "none": "no positions",
+    "sinusoidal": "sinusoidal",
+    "learned": "learned",
+    "learned, interpolated": "learned, interpolated",
+    "rope": "RoPE",
+    "rope, interpolated": "RoPE, interpolated",
+    "rope, NTK-aware": "RoPE, NTK-aware",
+    "rope, dynamic NTK": "RoPE, dynamic NTK",
+    "rope, Llama 3's rule": "RoPE, Llama 3's rule",
+    "rope, Llama 3's rule with fitted limits": "RoPE, Llama 3's, fitted",
+    "rope, YaRN with fitted limits": "YaRN, fitted limits",
+    "rope, YaRN with Llama's limits": "YaRN, Llama's limits",
+    "rope, YaRN as released": "YaRN as released",
+    "rope, YaRN without truncation": "YaRN, not truncated",
+    "rope, LongRoPE": "RoPE, LongRoPE",
+    "alibi": "ALiBi",
+    "t5": "T5",
+    "shaw": "Shaw, keys only",
+    "none, encoder": "no positions, encoder",
+}
+LANGUAGE = tuple(name for name in SHOWN if name != "none, encoder")
 RATES = ("0.001", "0.002", "0.004")
 ORDER = ("none, encoder", "none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
 

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from posenc.nn import GPTModel
 from scripts.measure import language, order, result_files
 from scripts.measure.corpus import corpus
-from scripts.measure.methods import VARIANTS
 from scripts.measure.probe import probe
 from scripts.measure.training import Settings, stamp, train
 
@@ -61,10 +60,7 @@ def _language(
         return language.loss(model, windows.to(device))
 
     losses = train(model, loss, settings, checkpoint, mark)
-    found = {
-        name: language.evaluate(model, variant, text, settings.length, lengths)
-        for name, variant in VARIANTS[method].items()
-    }
+    found = language.evaluate_all(model, method, text, settings.length, lengths, seed)
     return model, losses, found, text.facts()
 
 

@@ -10,19 +10,32 @@ import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from posenc import frequencies, yarn_frequencies
+from posenc.nn import RotaryEmbedding
 from scripts import DOCS
 from scripts.book.check import corrections
-from scripts.figures.extrapolation import AS_TRAINED, LINE, LOOKS, apart
-from scripts.measure import result_files
+from scripts.figures.extrapolation import AS_TRAINED, LINE, apart
+from scripts.measure import language, result_files
 from scripts.measure.__main__ import SEEDS, TASKS
 from scripts.measure.corpus import BYTES, corpus
 from scripts.measure.language import APART, STRETCH
-from scripts.measure.summary import LANGUAGE, ORDER, RATES, compared, measurement, rates, read
+from scripts.measure.methods import LONGROPE, VARIANTS
+from scripts.measure.summary import (
+    LANGUAGE,
+    ORDER,
+    RATES,
+    SHOWN,
+    compared,
+    measurement,
+    rates,
+    read,
+)
 
 PAGE = DOCS / "beyond" / "which-extrapolates.md"
 MEASURED = measurement()
@@ -131,6 +144,85 @@ def test_yarn_helps_rope_except_with_llamas_limits() -> None:
     assert (aware[:2] < 0.8 * rope[:2]).all()
     assert (llamas > rope).all()
     assert (interpolated > rope).all()
+    assert (perplexities("rope, YaRN without truncation")[1:] < 0.8 * rope).all()
+
+
+def test_the_best_rule_at_each_length() -> None:
+    """With every seed: the best formulas, and LongRoPE, whose divisors are searched for."""
+    trained = perplexities("rope")[0]
+    formulas = [name for name in LANGUAGE if name.startswith("rope, ") and name != LONGROPE]
+    found = np.array([perplexities(name)[1:] for name in formulas])  # formula, length, seed
+    dynamic, llama3, released = (
+        formulas.index(f"rope, {name}")
+        for name in ("dynamic NTK", "Llama 3's rule", "YaRN as released")
+    )
+    for length, best in enumerate([{dynamic, llama3}, {llama3, released}, {released}]):
+        ranked = found[:, length].argsort(axis=0)  # the best formula first, a column per seed
+        assert all(set(ranks[: len(best)]) == best for ranks in ranked.T), LENGTHS[1:][length]
+    twice, *beyond = perplexities(LONGROPE)[1:]
+    assert (twice < trained).all()
+    assert (twice > 0.98 * trained).all()
+    assert (np.array(beyond) > 1.15 * trained).all()
+    assert (perplexities(LONGROPE)[1:] < found.min(axis=0)).all()
+
+
+def test_forms_of_yarn_do_better_the_less_they_slow_the_five_fastest_pairs() -> None:
+    rules: dict[str, dict[str, Any]] = {
+        "YaRN as released": {"ramp": "pairs"},
+        "Llama 3's rule": {"fast": 4},
+        "YaRN without truncation": {"ramp": "pairs", "truncate": False},
+        "YaRN with fitted limits": {"fast": 64 / (2 * np.pi)},
+        "YaRN with Llama's limits": {},
+    }
+    slowed = [frequencies(32) / yarn_frequencies(32, 8, 64, **rule) for rule in rules.values()]
+    assert all((divisors[5:] == 8).all() for divisors in slowed)
+    products = np.array([divisors[:5].prod() for divisors in slowed])
+    assert (np.diff(products) > 0).all()
+    first, second, third, *others = (perplexities(f"rope, {name}")[-1] for name in rules)
+    assert (np.abs(third / second - 1) < 0.05).all()
+    assert (np.diff([first, np.minimum(second, third), *others], axis=0) > 0).all()
+
+
+def test_only_rules_that_slow_the_fastest_pair_do_harm() -> None:
+    model = language.model(TASKS["language"][0], "rope", 64, 0)
+    rope = perplexities("rope")[1:]
+    for name, variant in VARIANTS["rope"].items():
+        parts = variant(model, 64, 256).modules()
+        rotary = next(part for part in parts if isinstance(part, RotaryEmbedding))
+        harms = (perplexities(name)[1:] > rope).all()
+        assert harms == (rotary.frequencies[0] < 1), name
+
+
+def test_the_temperature_changes_little() -> None:
+    with_it = perplexities("rope, YaRN with fitted limits")
+    without = perplexities("rope, Llama 3's rule with fitted limits")
+    assert (np.abs(without / with_it - 1) < 0.1).all()
+
+
+def divisors(length: int) -> Array:
+    """Return the divisors that LongRoPE's search found, a row per seed."""
+    return np.array(
+        [found["divisors"][str(length)] for found in MEASURED.found("language", LONGROPE)]
+    )
+
+
+def test_longrope_is_better_than_the_rules_it_starts_from_with_every_seed() -> None:
+    for name in ("interpolated", "NTK-aware", "YaRN as released"):
+        assert (perplexities(LONGROPE)[1:] < perplexities(f"rope, {name}")[1:]).all(), name
+
+
+def test_longrope_nearly_keeps_the_fastest_pair_and_slows_the_slowest_by_the_factor() -> None:
+    for result in MEASURED.found("language", LONGROPE):
+        assert list(result["divisors"]) == [str(length) for length in LENGTHS[1:]]
+    for length in LENGTHS[1:]:
+        found, factor = divisors(length), length / LENGTHS[0]
+        assert found.shape == (len(SEEDS), 16)
+        assert (np.diff(found) >= 0).all()
+        assert found.min() >= 1
+        assert found.max() <= 1.25 * factor
+        assert (found[:, -1] >= factor).all()
+    assert (divisors(512)[:, 0] < 1.2).all()
+    assert (divisors(512)[:, 9:] >= 8).all()
 
 
 def test_alibi_and_shaw_gain_a_little_at_twice_the_length_with_every_seed() -> None:
@@ -187,10 +279,6 @@ def test_no_scheme_solves_the_order_task_beyond_its_length_with_every_seed() -> 
 
 
 # The page itself
-
-SHOWN = {name: says for name, (says, *_) in LOOKS.items()} | {
-    "none, encoder": "no positions, encoder"
-}
 
 
 @pytest.mark.parametrize(

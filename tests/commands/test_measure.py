@@ -21,15 +21,22 @@ import numpy as np
 import psutil
 import pytest
 import torch
+from numpy.typing import NDArray
 
-from posenc import yarn_frequencies
+from posenc import (
+    dynamic_frequencies,
+    interpolated_frequencies,
+    llama3_frequencies,
+    ntk_frequencies,
+    yarn_frequencies,
+)
 from posenc.nn import GPTModel
 from posenc.nn.gpt import SelfAttention
 from scripts import ROOT
 from scripts.measure import __main__ as command
-from scripts.measure import language, order, result_files, tasks, training
+from scripts.measure import language, longrope, order, result_files, tasks, training
 from scripts.measure.corpus import corpus
-from scripts.measure.methods import TRAINED, VARIANTS, as_trained
+from scripts.measure.methods import LONGROPE, TRAINED, VARIANTS, as_trained, rope_longrope
 from scripts.measure.training import Settings, generator, train
 
 SMALL = Settings(width=16, heads=2, layers=1, length=16, batch=8, steps=12, warm_up=2, rate=1e-2)
@@ -153,27 +160,43 @@ def test_interpolation_halves_positions_at_twice_the_length() -> None:
     assert made(ids).shape == model(ids).shape
 
 
+TURNS = 16 / (2 * math.pi)  # of the fastest pair within 16 positions
+
+
 @pytest.mark.parametrize(
-    ("name", "ramp", "fast"),
+    ("name", "omega"),
     [
-        ("rope, YaRN with fitted limits", "turns", 16 / (2 * math.pi)),
-        ("rope, YaRN with Llama's limits", "turns", 32),
-        ("rope, YaRN as released", "pairs", 32),
+        ("interpolated", interpolated_frequencies(8, 4)),
+        ("NTK-aware", ntk_frequencies(8, 4)),
+        ("dynamic NTK", dynamic_frequencies(8, 64, factor=4, trained_length=16)),
+        ("Llama 3's rule", llama3_frequencies(8, factor=4, trained_length=16)),
+        ("Llama 3's rule with fitted limits", yarn_frequencies(8, 4, 16, fast=TURNS)),
+        ("YaRN with fitted limits", yarn_frequencies(8, 4, 16, fast=TURNS)),
+        ("YaRN with Llama's limits", yarn_frequencies(8, 4, 16)),
+        ("YaRN as released", yarn_frequencies(8, 4, 16, ramp="pairs")),
+        ("YaRN without truncation", yarn_frequencies(8, 4, 16, ramp="pairs", truncate=False)),
     ],
 )
-def test_yarn_scales_frequencies_by_its_ramp_and_scores_by_its_squared_temperature(
-    name: str, ramp: str, fast: float
+def test_each_rule_sets_its_frequencies_and_only_yarn_sharpens_by_its_squared_temperature(
+    name: str, omega: NDArray[np.float64]
 ) -> None:
     model = small_model("rope")
-    made = VARIANTS["rope"][name](model, 16, 64)
+    made = VARIANTS["rope"][f"rope, {name}"](model, 16, 64)
     rope = attention_of(made).rope
     assert rope is not None
-    omega = yarn_frequencies(8, 4, 16, fast=fast, ramp=ramp)
     np.testing.assert_allclose(rope.frequencies, omega)
-    plain, sharp = (attention_of(m).query_key_value.weight for m in (model, made))
-    factor = 0.1 * math.log(4) + 1
-    torch.testing.assert_close(sharp[:32], factor * plain[:32])
-    assert torch.equal(sharp[32:], plain[32:])
+    plain, sharp = (attention_of(m).query_key_value for m in (model, made))
+    factor = 0.1 * math.log(4) + 1 if "YaRN" in name else 1  # of queries and of keys
+    torch.testing.assert_close(sharp.weight[:32], factor * plain.weight[:32])
+    torch.testing.assert_close(sharp.bias[:32], factor * plain.bias[:32])
+    assert torch.equal(sharp.weight[32:], plain.weight[32:])
+
+
+def test_dynamic_ntk_multiplies_the_base_by_more_than_the_ratio_of_lengths() -> None:
+    rope = attention_of(VARIANTS["rope"]["rope, dynamic NTK"](small_model("rope"), 16, 64)).rope
+    assert rope is not None
+    times = 4**2 - 4 + 1  # for a factor of 4 at 4 times the length
+    np.testing.assert_allclose(rope.frequencies[-1] * times, 10000 ** (-6 / 8))
 
 
 def test_interpolated_rows_are_the_trained_ones_stretched() -> None:
@@ -182,6 +205,76 @@ def test_interpolated_rows_are_the_trained_ones_stretched() -> None:
     old, new = (rows_of(m) for m in (model, made))
     torch.testing.assert_close(new[:31:2], old[:16], rtol=0, atol=1e-7)
     torch.testing.assert_close(new[1:31:2], (old[:15] + old[1:16]) / 2, rtol=0, atol=1e-7)
+
+
+# LongRoPE's search
+
+
+def test_longrope_divides_pair_by_pair_and_sharpens_beyond_the_trained_length() -> None:
+    model, ids = small_model("rope"), TEXT.held_out[None, :16]
+    divisors = {64: (1.0, 1.5, 2.0, 4.5)}
+    short, long = (rope_longrope(model, 16, length, divisors) for length in (16, 64))
+    assert torch.equal(short(ids), model(ids))
+    rope = attention_of(long).rope
+    assert rope is not None
+    np.testing.assert_allclose(rope.frequencies, 10.0 ** -np.arange(4) / divisors[64])
+    plain, sharp = (attention_of(m).query_key_value.weight for m in (model, long))
+    factor = math.sqrt(1 + math.log(4) / math.log(16))
+    torch.testing.assert_close(sharp[:32], factor * plain[:32])
+    assert torch.equal(sharp[32:], plain[32:])
+
+
+def test_the_search_starts_from_other_rules_and_improves_on_them() -> None:
+    asked: list[longrope.Divisors] = []
+    target = np.array([1, 1, 1, 3, 5, 7, 7, 7])
+
+    def loss(divisors: longrope.Divisors) -> float:
+        asked.append(divisors)
+        return float(np.abs(np.log(divisors / target)).sum())
+
+    starts = longrope.starts(16, 8, 64)
+    found = longrope.search(loss, starts, 10, np.random.default_rng(0))
+    assert asked[:3] == starts
+    assert starts[0] == (8,) * 8
+    np.testing.assert_allclose(starts[1], 8 ** (np.arange(8) / 7), atol=0.005)
+    assert starts[2][0] == 1
+    assert len(asked) == 3 + longrope.ROUNDS * longrope.CHILDREN
+    losses = [loss(divisors) for divisors in [found, *asked]]
+    assert losses[0] == min(losses) < 0.5 * min(losses[1:4])
+
+
+def test_searched_divisors_never_fall_and_stay_within_their_limits() -> None:
+    chance = np.random.default_rng(0)
+    starts = longrope.starts(16, 8, 64)
+    children = np.array([longrope.child(starts, 10, chance) for _ in range(200)])
+    assert (np.diff(children) >= 0).all()
+    assert (children.min(), children.max()) == (1, 10)
+    np.testing.assert_allclose(100 * children, np.round(100 * children))
+    assert len(np.unique(children, axis=0)) > 190
+
+
+def test_the_search_reads_the_training_text_only_and_repeats_with_its_seed() -> None:
+    model = small_model("rope")
+    backwards = TEXT.held_out.flip(0)
+    others = {
+        "again": (TEXT, 0),
+        "other held-out text": (replace(TEXT, held_out=backwards), 0),
+        "other training text": (replace(TEXT, training=TEXT.training.flip(0)), 0),
+        "other seed": (TEXT, 1),
+    }
+    first, *found = (
+        language.evaluate_all(model, "rope", text, 16, LENGTHS, seed, rounds=2)[LONGROPE]
+        for text, seed in ((TEXT, 0), *others.values())
+    )
+    same = [some["divisors"] == first["divisors"] for some in found]
+    assert dict(zip(others, same, strict=True)) == {
+        "again": True,
+        "other held-out text": True,
+        "other training text": False,
+        "other seed": False,
+    }
+    assert list(first["divisors"]) == ["32"]
+    assert found[1]["by_length"] != first["by_length"]
 
 
 # The task of order
@@ -316,7 +409,8 @@ def test_a_result_records_how_it_was_made(tmp_path: Path) -> None:
     assert found["settings"] == asdict(SMALL)
     assert found["corpus"]["sha256"] == TEXT.digest
     assert found["parameters"] == sum(p.numel() for p in small_model("rope").parameters())
-    assert list(found["found"]) == list(VARIANTS["rope"])
+    assert list(found["found"]) == [*VARIANTS["rope"], LONGROPE]
+    assert list(found["found"][LONGROPE]["divisors"]) == ["32"]
     for read in found["found"].values():
         assert list(read["by_length"]) == ["16", "32"]
         assert len(read["by_position"]) == 32 / language.STRETCH
