@@ -88,11 +88,16 @@ def pages_of(*files: str) -> set[str]:
         ("docs/data/lighthouse.json", {"docs/trust/how-built.md"}),
         (
             "scripts/demos/small_model.py",
-            {"docs/how-to/diagnose.md", "docs/trust/how-checked.md", "docs/vectors/index.md"},
+            {
+                "docs/how-to/diagnose.md",
+                "docs/how-to/extend-a-context.md",
+                "docs/trust/how-checked.md",
+                "docs/vectors/index.md",
+            },
         ),
         ("posenc/nn/t5.py", {"docs/reference/t5.md"}),
         ("posenc/frequencies.py", {"docs/reference/frequencies.md", "docs/chapters/by-hand.md"}),
-        ("scripts/book/numbers.py", set()),
+        ("scripts/book/numbers.py", {"docs/long-context/longrope.md"}),
         ("tests/book/test_changed.py", set()),
         ("mkdocs.yml", set()),
     ],

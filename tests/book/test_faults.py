@@ -221,7 +221,7 @@ def in_plain_sight(text: str) -> Iterator[tuple[int, str]]:
 PASSED_OVER = re.compile(
     r"""\]\([^)]*\) | \{\ [.#][^}]*\} | \[[@^][^\]]*\] | ^[ ]*\{.*\}$ | \#\#.*$
       | (?<=[0-9])(?:°|\ [A-Za-z]+)?\ =\ (?:(?!\}\}).)*(?:\}\}|$) | ^[^{|]*\}\}(?=[^}]) | <[^>]*>
-      | (?:float|np\.|\w+_)\ ?\d[\d.]*""",
+      | (?:float|np\.|\w+_)\ ?\d[\d.]* | [A-Za-z]\d+\.\d+  # Qwen2.5 is a name, and v0.1""",
     re.VERBOSE,
 )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import ROOT
+from scripts import DOCS, ROOT
 from scripts.setup.environment import UNREACHABLE
 
 CHECKOUT = ("LICENSE", "README.md", "conftest.py", "posenc", "pyproject.toml", "scripts")
@@ -27,6 +27,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in CHECKOUT:
         path = ROOT / name
         (shutil.copytree if path.is_dir() else shutil.copy)(path, copy / name)
+    shutil.copytree(DOCS / "vectors", copy / "docs" / "vectors")
     run(copy, sys.executable, "-m", "venv", ".venv")
     installed = run(copy, ".venv/bin/pip", "install", "--retries", "1", ".", "pytest")
     if installed.returncode and UNREACHABLE.search(installed.stderr):
