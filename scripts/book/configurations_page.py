@@ -31,8 +31,9 @@ opens the configuration in the [workbench](workbench.md).
 - **head** is the width of a head, in brackets the rotated part of it if that is not all.
 - **trained** and **promised** are the lengths that the configuration states, in tokens. Without a
   rule it states one, which counts as trained.
-- **never round** says how many pairs do not complete a rotation within the trained length or, if
-  there is one, the window.
+- **never round** says how many pairs complete no turn within the trained length or, if the
+  configuration states a window, within that; where the trained length is not said, within the
+  promised one, after the rule. Pairs that stand still count.
 - **read in** is where the settings were read: in mlc-llm, which keeps copies of published
   configurations, the preset of this name in its
   [`model_preset.py`](https://github.com/mlc-ai/mlc-llm/blob/main/python/mlc_llm/model/model_preset.py);
