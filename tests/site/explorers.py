@@ -54,7 +54,8 @@ def await_theme(page: Page) -> None:
 def walk(page: Page, path: str) -> None:
     """Follow a link of the open page to another page of the site, without a reload."""
     await_theme(page)
-    link = page.locator(f"a[href$='{path}'], a[href$='{path.split('/')[-2]}/']").first
+    name = path.split("/")[-2]
+    link = page.locator(f"a[href$='{path}'], a[href$='../{name}/'], a[href='{name}/']").first
     link.evaluate("link => link.click()")
     expect(page).to_have_url(re.compile(f"{path}$"))
 

@@ -59,6 +59,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "mkdocs.yml",
         "package-lock.json",
         "pyproject.toml",
+        "setup.py",
     ):
         shutil.copy(ROOT / name, copy)
     edit(copy / "mkdocs.yml", "strict: true", "strict: false")

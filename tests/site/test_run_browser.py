@@ -100,7 +100,7 @@ def bare(printed: str) -> str:
 
 def has_examples(path: str) -> bool:
     """Return whether a page has a runnable example, its own or from a numpy module."""
-    return any(written(path)) or re.search(r"^::: posenc\.(?!nn)", source(path), re.M) is not None
+    return any(written(path)) or re.search(r"^::: posenc\.(?!nn|vectors)", source(path), re.M) is not None
 
 
 RUNNABLE = [path for path in paths() if has_examples(path)]
