@@ -19,6 +19,8 @@ from posenc._config.families import (
 from posenc._config.keys import LOCALS, ROTARY, TEXTS, refuse_strangers, type_of
 
 LINEAR = "linear_attention"  # layers of this type do not rotate
+ROTATING = ("rope", "rotary")  # the types of positions that are rotations
+WRITTEN = (*ROTATING, "rope_gptj")  # another name, which no model type of transformers asks for
 
 
 class Section(NamedTuple):
@@ -88,11 +90,17 @@ def refuse_others(reading: Reading) -> None:
             f"{entries.path(key)} must be {'false' if key == 'alibi' else 'true'} in a model with"
             f" rotary positions; got {_shown(entries.mapping[key])}"
         )
-    scheme = entries.text("position_embedding_type")
-    if scheme not in (None, "rope", "rotary") or (scheme is None and reading.kind in ASKING):
+    scheme, asks = entries.text("position_embedding_type"), reading.kind in ASKING
+    allowed = ROTATING if asks else (None, *WRITTEN)
+    if scheme not in allowed and (asks or not reading.known):
         raise ValueError(
             f'{entries.path("position_embedding_type")} must be "rope" or "rotary" in a model with'
             f" rotary positions; got {'none' if scheme is None else _shown(scheme)}"
+        )
+    if scheme not in allowed:
+        reading.notes.append(
+            f"position_embedding_type is {_shown(scheme).removesuffix(' (str)')}. transformers does"
+            " not read it for this model type, which rotates."
         )
     if not reading.known and not entries.given(ROTARY):
         raise ValueError(

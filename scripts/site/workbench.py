@@ -25,7 +25,11 @@ FOLDER = "assets/js/config/"
 MODULES = {
     "families": vars(families),
     "keys": vars(keys),
-    "layers": {"LINEAR": layers.LINEAR},
+    "layers": {
+        "LINEAR": layers.LINEAR,
+        "ROTATING": layers.ROTATING,
+        "WRITTEN": layers.WRITTEN,
+    },
     "head": {"WIDEST": head.WIDEST},
     "entries": {"LIMIT": entries.LIMIT, "LARGEST": _arguments.LARGEST},
     "explain": {

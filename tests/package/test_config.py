@@ -511,6 +511,29 @@ def test_a_rule_of_modernbert_holds_for_layers_with_a_window_too(kind: str, wind
     assert wide._place.window == window + 64
 
 
+@pytest.mark.parametrize(
+    ("kind", "positions", "noted"),
+    [
+        ("modernbert", "absolute", True),
+        ("llama", "absolute", True),
+        ("cohere2", "rope_gptj", False),
+        ("of tomorrow", "rope_gptj", False),
+        ("cohere2", "rope", False),
+    ],
+)
+def test_a_type_of_positions_is_passed_over_where_transformers_does_not_read_it(
+    kind: str, positions: str, noted: bool
+) -> None:
+    config = PLAIN | {"model_type": kind}
+    found = read_config(config | {"position_embedding_type": positions})
+    np.testing.assert_array_equal(found.frequencies(), read_config(config).frequencies())
+    assert (
+        "position_embedding_type is 'absolute'. transformers does not read it for this model type,"
+        " which rotates." in found.notes
+    ) == noted
+    assert ("position_embedding_type" in said(found)) == noted
+
+
 def test_a_missing_rule_is_that_of_the_model_type_and_noted() -> None:
     config: Config = {"model_type": "gpt_oss", "hidden_size": 2880, "num_attention_heads": 64}
     found = read_config(config)
@@ -785,6 +808,11 @@ BAD: list[tuple[Config, str]] = [
     (PLAIN | {"rotary": False}, "rotary must be true in a model with rotary positions; got False"),
     (PLAIN | {"position_embedding_type": "absolute"}, 'position_embedding_type must be "rope" or'),
     (PLAIN | {"model_type": "esm"}, 'position_embedding_type must be "rope" or "rotary" in a'),
+    (
+        PLAIN | {"model_type": "esm", "position_embedding_type": "rope_gptj"},
+        "position_embedding_type must be \"rope\" or \"rotary\" in a model with rotary positions;"
+        " got 'rope_gptj'",
+    ),
     ({"model_type": "bert", "hidden_size": 8}, "config must have rotary positions, and a key such"),
     ({}, "config must have rotary positions, and a key such as rope_theta; got none"),
     (

@@ -56,7 +56,7 @@ export function textOf(entries, notes) {
 }
 
 /** Refuse a model that does not rotate queries and keys. */
-export function refuseOthers({ entries, kind, known }) {
+export function refuseOthers({ entries, kind, known, notes }) {
   const hasBias = entries.flag("alibi", false);
   if (hasBias || !entries.flag("rotary", true)) {
     const [key, wanted] = hasBias ? ["alibi", "false"] : ["rotary", "true"];
@@ -66,10 +66,19 @@ export function refuseOthers({ entries, kind, known }) {
     );
   }
   const scheme = entries.text("position_embedding_type");
-  if (![null, "rope", "rotary"].includes(scheme) || (scheme === null && ASKING.includes(kind))) {
+  const asks = ASKING.includes(kind);
+  const allowed = asks ? words.ROTATING : [null, ...words.WRITTEN];
+  if (!allowed.includes(scheme) && (asks || !known)) {
     throw new Refusal(
       `${entries.path("position_embedding_type")} must be "rope" or "rotary" in a model with` +
         ` rotary positions; got ${scheme === null ? "none" : shown(scheme)}`,
+    );
+  }
+  if (!allowed.includes(scheme)) {
+    const said = shown(scheme).replace(/ \(str\)$/, "");
+    notes.push(
+      `position_embedding_type is ${said}. transformers does not read it for this model type, which` +
+        " rotates.",
     );
   }
   if (!known && !entries.given(ROTARY).length) {
