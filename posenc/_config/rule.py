@@ -80,7 +80,7 @@ def _base_of(reading: Reading, section: Section) -> float:
         reading.notes.append(
             f"{BASE} is not given. transformers takes {base:.15g} for this model type."
         )
-    elif given == [f"rope_parameters.{BASE}"] and not reading.completed:
+    elif given == [f"rope_parameters.{BASE}"] and _is_inside(reading):
         reading.notes.append(
             f"{BASE} is in rope_parameters. A program that looks for it outside takes its default,"
             " as DeepSpeed did (PR 8345)."
@@ -91,6 +91,11 @@ def _base_of(reading: Reading, section: Section) -> float:
             said += f", as transformers 5.23 does: {reading.defaults[BASE]:.15g}"
         reading.notes.append(f"{said}.")
     return base
+
+
+def _is_inside(reading: Reading) -> bool:
+    """Say whether rope_parameters are in the file, not those of the model type or put together."""
+    return not reading.completed and "rope_parameters" in reading.entries
 
 
 def _base_of_attention(entries: Entries) -> dict[str, float | None]:

@@ -481,6 +481,10 @@ def test_a_base_in_rope_parameters_is_noted_if_it_is_there_alone() -> None:
     inside = {"head_dim": 64, "rope_parameters": {"rope_theta": 1e6}}
     assert "takes its default" in said(read_config(inside))
     assert "takes its default" not in said(read_config(inside | {"rope_theta": 1e6}))
+    outside = PLAIN | {"rope_theta": None, "model_type": "modernbert"}
+    outside |= {"global_rope_theta": 16e4, "local_rope_theta": 1e4}
+    for kind in ("full_attention", "sliding_attention"):
+        assert "rope_parameters" not in said(read_config(outside, layer_type=kind))
 
 
 def test_a_base_in_the_settings_of_attention_is_read_and_noted() -> None:
@@ -810,7 +814,7 @@ BAD: list[tuple[Config, str]] = [
     (PLAIN | {"model_type": "esm"}, 'position_embedding_type must be "rope" or "rotary" in a'),
     (
         PLAIN | {"model_type": "esm", "position_embedding_type": "rope_gptj"},
-        "position_embedding_type must be \"rope\" or \"rotary\" in a model with rotary positions;"
+        'position_embedding_type must be "rope" or "rotary" in a model with rotary positions;'
         " got 'rope_gptj'",
     ),
     ({"model_type": "bert", "hidden_size": 8}, "config must have rotary positions, and a key such"),

@@ -73,7 +73,9 @@ function baseOf(reading, { entries, apart }) {
     );
     return taken;
   }
-  if (isOnlyIn(`rope_parameters.${BASE}`) && !reading.completed) {
+  // Not where rope_parameters are those of the model type, or put together.
+  const isInside = !reading.completed && outer.has("rope_parameters");
+  if (isOnlyIn(`rope_parameters.${BASE}`) && isInside) {
     notes.push(
       `${BASE} is in rope_parameters. A program that looks for it outside takes its default, as` +
         " DeepSpeed did (PR 8345).",
