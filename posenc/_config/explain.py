@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from posenc._angles import never_round, unseen_pairs
 from posenc._config.entries import Entries
-from posenc._config.families import ORIGINAL
+from posenc._config.families import ORIGINAL, RULELESS
 from posenc._config.keys import LENGTHS, NONE, SAME_LENGTHS
 from posenc.config import RotaryConfig
 from posenc.frequencies import frequencies
@@ -35,6 +35,7 @@ def explained(config: RotaryConfig, length: int | None = None) -> dict[str, Any]
     new = sum(pair["unseen"] for pair in pairs)
     beyond = bool(asked and met and asked > met and new)
     return {
+        "model_type": config._place.entries.text("model_type"),
         "layer_type": config.layer_type,
         "scheme": config.scheme,
         "d": config.d,
@@ -142,7 +143,8 @@ def _remedy(config: RotaryConfig, asked: int, met: int) -> dict[str, Any] | None
     """
     entries, section, _, layers = config._place
     key, *inner = section.place.removeprefix(entries.place).split(".")[:-1] or [""]
-    if config.scheme not in EXTENSIBLE or not key:
+    readable = entries.text("model_type") not in RULELESS
+    if config.scheme not in EXTENSIBLE or not key or not readable:
         return None
     found: dict[str, Any] = dict.fromkeys(_lengths(entries), asked)
     rule = _extended(config, asked, met)
@@ -267,6 +269,11 @@ def _verdict(found: dict[str, Any]) -> str:
 
 def _settings(found: dict[str, Any]) -> list[str]:
     """Return what to set: a sentence, and the lines of JSON to copy."""
+    if found["model_type"] in RULELESS:
+        return _wrapped(
+            f'What helps: transformers 5.23 reads no rule for model type "{found["model_type"]}".'
+            " Feed it fewer tokens, or rotate by yarn_frequencies in code of your own."
+        )
     if not found["set"]:
         goes = "leaves angles new here" if found["scheme"] == "dynamic" else "goes no further"
         return _wrapped(

@@ -423,6 +423,22 @@ def test_a_rule_that_goes_no_further_says_so(configured: Configured) -> None:
     }
 
 
+@pytest.mark.parametrize("scaling", [None, {"type": "linear", "factor": 2.0}])
+@pytest.mark.parametrize("kind", ["codegen", "esm", "gptj", "recurrent_gemma", "roformer"])
+def test_a_model_type_that_reads_no_rule_is_told_to_set_none(
+    configured: Configured, kind: str, scaling: dict[str, Any] | None
+) -> None:
+    config = PLAIN | {"model_type": kind, "rope_scaling": scaling}
+    config |= {"position_embedding_type": "rotary"}
+    status, said, _ = configured(config, "--length", "32768")
+    assert (status, "What to set" in said) == (1, False)
+    assert (
+        f'What helps: transformers 5.23 reads no rule for model type "{kind}". Feed it fewer'
+        " tokens, or rotate by yarn_frequencies in code of your own." in " ".join(said.split())
+    )
+    assert printed_numbers(configured, config, "--length", "32768")["set"] is None
+
+
 def test_where_layers_differ_each_type_is_said(configured: Configured) -> None:
     local = {"rope_local_base_freq": 1e4, "rope_scaling": {"type": "linear", "factor": 8.0}}
     status, said, _ = configured(PLAIN | local)

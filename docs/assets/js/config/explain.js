@@ -9,7 +9,7 @@ import { explain, families, keys } from "./tables.js";
 import { wrap } from "./wrap.js";
 
 const { LENGTHS, NONE, SAME_LENGTHS } = keys;
-const { ORIGINAL } = families;
+const { ORIGINAL, RULELESS } = families;
 const { EXTENSIBLE } = explain;
 const [SHOWN, WIDTH] = [explain.SHOWN, explain.WIDTH].map(Number);
 
@@ -24,6 +24,7 @@ export function explained(config, length = null) {
   const count = (name) => BigInt(pairs.filter((pair) => pair[name]).length);
   const wrong = asked !== null && met !== null && asked > met && count("unseen") > 0;
   return {
+    model_type: config.place.entries.text("model_type"),
     layer_type: config.layerType,
     scheme: config.scheme,
     d: config.d,
@@ -106,7 +107,8 @@ function remedy(config, asked, met) {
     ? section.place.slice(entries.place.length)
     : section.place;
   const [key, inner] = inside.split(".").slice(0, -1);
-  if (!EXTENSIBLE.includes(config.scheme) || !key) return null;
+  const isReadable = !RULELESS.includes(entries.text("model_type"));
+  if (!EXTENSIBLE.includes(config.scheme) || !key || !isReadable) return null;
   const found = new Map(lengthsOf(entries).map((name) => [name, asked]));
   const rule = extended(config, asked, met);
   if (inner !== undefined) {
@@ -241,7 +243,12 @@ export function verdictOf(found) {
 }
 
 /** What to set: a sentence, and the lines of JSON to copy, none if nothing helps. */
-export function remedyOf({ scheme, set, set_in: place }) {
+export function remedyOf({ model_type: kind, scheme, set, set_in: place }) {
+  if (RULELESS.includes(kind)) {
+    const feed = "Feed it fewer tokens, or rotate by yarn_frequencies in code of your own.";
+    const says = `What helps: transformers 5.23 reads no rule for model type "${kind}". ${feed}`;
+    return { says, lines: [] };
+  }
   if (!set) {
     const goes = scheme === "dynamic" ? "leaves angles new here" : "goes no further";
     const feed = "Feed it fewer tokens, or train it on more.";
