@@ -35,6 +35,7 @@ MODULES = {
     "explain": {
         "SHOWN": explain.SHOWN,
         "WIDTH": explain.WIDTH,
+        "LARGE": explain.LARGE,
         "EXTENSIBLE": explain.EXTENSIBLE,
     },
     "scaling": {"FAST": scaling.FAST, "SLOW": scaling.SLOW},
