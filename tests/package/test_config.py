@@ -538,6 +538,16 @@ def test_a_type_of_positions_is_passed_over_where_transformers_does_not_read_it(
     assert ("position_embedding_type" in said(found)) == noted
 
 
+@pytest.mark.parametrize("scaling", [YARN, LLAMA3, LONGROPE])
+def test_a_missing_trained_length_is_noted(scaling: Config) -> None:
+    note = f"{ORIGINAL} is not given. transformers takes max_position_embeddings, 131072."
+    assert note not in read_config(scaled(scaling, **LONG)).notes
+    missing = scaled(scaling | {ORIGINAL: None, "factor": 4.0}, **LONG)
+    found = read_config(missing)
+    assert note in found.notes
+    assert found.trained_length == 131072
+
+
 def test_a_missing_rule_is_that_of_the_model_type_and_noted() -> None:
     config: Config = {"model_type": "gpt_oss", "hidden_size": 2880, "num_attention_heads": 64}
     found = read_config(config)
