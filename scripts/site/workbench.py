@@ -27,6 +27,7 @@ MODULES = {
     "keys": vars(keys),
     "layers": {
         "LINEAR": layers.LINEAR,
+        "TYPES": layers.TYPES,
         "ROTATING": layers.ROTATING,
         "WRITTEN": layers.WRITTEN,
     },

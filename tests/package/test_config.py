@@ -812,6 +812,15 @@ BAD: list[tuple[Config, str]] = [
         "rope_parameters.sliding_attention must be about a type in layer_types; got",
     ),
     (
+        NESTED | {"layer_types": ["sliding_attention", "ful_attention"]},
+        'layer_types must have types such as those in rope_parameters, "full_attention",'
+        " \"sliding_attention\"; got 'ful_attention'",
+    ),
+    (
+        NESTED | {"layer_types": ["sliding_attention", "conv"]},
+        "rope_parameters.full_attention must be about a type in layer_types; got",
+    ),
+    (
         {"model_type": "gemma3_text", "rope_parameters": {"rope_type": "linear", "factor": 8.0}},
         "rope_parameters must have one rule for each type of layers with model type 'gemma3_text'",
     ),

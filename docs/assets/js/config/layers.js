@@ -3,6 +3,7 @@
 
 import { Entries, agreed } from "./entries.js";
 import { refuseStrangers, typeOf } from "./keys.js";
+import { edits } from "./nearest.js";
 import { Refusal, equals, isObject, isTruthy, shown } from "./python.js";
 import { families, keys, layers as words } from "./tables.js";
 
@@ -140,6 +141,7 @@ function nested(reading, parameters) {
   const listed = listedTypes(reading);
   for (const name of listed.length ? names : []) {
     if (listed.includes(name)) continue;
+    refuseSlips(reading, parameters, name, listed);
     throw new Refusal(
       `${parameters.path(name)} must be about a type in ${entries.path("layer_types")};` +
         ` got ${shown(name)}`,
@@ -153,6 +155,18 @@ function nested(reading, parameters) {
     );
   }
   return new Map(names.map((name) => [name, nestedSection(reading, parameters, name)]));
+}
+
+/** Refuse a listed type that is a slip for one with parameters. */
+function refuseSlips({ entries }, parameters, name, listed) {
+  const slip = listed.find((one) => !words.TYPES.includes(one) && edits(one, name) <= 2);
+  if (slip === undefined) return;
+  const allowed = inMarks([...parameters.mapping.keys()]).join(", ");
+  const place = parameters.place.replace(/\.+$/, "");
+  throw new Refusal(
+    `${entries.path("layer_types")} must have types such as those in ${place}, ${allowed};` +
+      ` got ${shown(slip)}`,
+  );
 }
 
 /** The settings of one type of layers; a local base outside is that of windows. */
