@@ -54,8 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="say what a model configuration means",
         description="Say what a configuration in the manner of transformers makes of the positions"
         " of a model, and what changes in longer sequences.",
-        epilog="Exit status: 0 if nothing is wrong, 1 if the length brings angles that are new, 2"
-        " if the configuration cannot be read.",
+        epilog="Exit status: 0 if nothing is known to be wrong, 1 if the length brings angles that"
+        " are new, 2 if the configuration cannot be read.",
     )
     command.add_argument("path", metavar="PATH", help="config.json, or the folder that has it")
     command.add_argument("--length", type=int, help="how many tokens you plan to feed the model")

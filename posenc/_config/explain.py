@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 
 from posenc._angles import never_round, unseen_pairs
 from posenc._config.entries import Entries
-from posenc._config.families import ORIGINAL
+from posenc._config.families import ORIGINAL, RULELESS
 from posenc._config.keys import LENGTHS, NONE, SAME_LENGTHS
 from posenc.config import RotaryConfig
 from posenc.frequencies import frequencies
 
 SHOWN = 9  # how many pairs a table has, at most
 WIDTH = 88
-EXTENSIBLE = ("default", "linear", "yarn", "llama3")  # more positions need other settings at most
+LARGE = 100  # a factor of dynamic NTK above this is no remedy
+# With these rules more positions need other settings at most.
+EXTENSIBLE = ("default", "linear", "yarn", "llama3", "dynamic")
 
 
 def explained(config: RotaryConfig, length: int | None = None) -> dict[str, Any]:
@@ -35,6 +37,7 @@ def explained(config: RotaryConfig, length: int | None = None) -> dict[str, Any]
     new = sum(pair["unseen"] for pair in pairs)
     beyond = bool(asked and met and asked > met and new)
     return {
+        "model_type": config._place.entries.text("model_type"),
         "layer_type": config.layer_type,
         "scheme": config.scheme,
         "d": config.d,
@@ -142,10 +145,16 @@ def _remedy(config: RotaryConfig, asked: int, met: int) -> dict[str, Any] | None
     """
     entries, section, _, layers = config._place
     key, *inner = section.place.removeprefix(entries.place).split(".")[:-1] or [""]
-    if config.scheme not in EXTENSIBLE or not key:
+    readable = entries.text("model_type") not in RULELESS
+    if config.scheme not in EXTENSIBLE or not key or not readable:
+        return None
+    factor = _factor(config, asked, met)
+    if factor > LARGE and config.scheme == "dynamic":
         return None
     found: dict[str, Any] = dict.fromkeys(_lengths(entries), asked)
-    rule = _extended(config, asked, met)
+    rule = _extended(config, asked, factor)
+    if config.scheme == "dynamic":  # it goes by the trained length, and promises what factor says
+        found = {}
     if inner:
         return found | {key: {**entries.mapping[key], inner[0]: rule}}
     types = {name: one.entries for name, one in layers.items() if name and one}
@@ -162,22 +171,37 @@ def _lengths(entries: Entries) -> list[str]:
     return [first, *entries.given(SAME_LENGTHS)] if first in SAME_LENGTHS else [first]
 
 
-def _extended(config: RotaryConfig, asked: int, met: int) -> dict[str, Any]:
-    """Return the section of a rule that brings no new angle in so many positions.
+def _factor(config: RotaryConfig, asked: int, met: int) -> float:
+    """Return the smallest factor, in hundredths, that brings no new angle in so many positions.
 
-    Its factor is the positions asked about, divided by those that pairs slowed in full have met, in
-    plain frequencies: in training, or since, where the rule with the factor it has leads further.
-    YaRN's factor is the quotient of the asked length and the trained one by definition.
+    It is the positions asked about, divided by those that pairs slowed in full have met, in plain
+    frequencies: in training, or since, where the rule with the factor it has leads further. YaRN's
+    is the quotient of the asked length and the trained one by definition. Dynamic NTK slows the
+    fastest of the pairs that complete no turn the least, so that pair decides.
     """
+    trained = config.trained_length or 0
+    if config.scheme == "dynamic":
+        end = _within(config, trained)
+        first = int(np.sum(~never_round(_plain_frequencies(config), end)))
+        slowed = math.log(_within(config, asked) / end)
+        power = (config.rotary_d - 2) / (2 * first) * slowed if first else math.inf
+        larger = math.exp(min(power, 99)) - 1
+        hundredths = 100 * larger * trained / (asked - trained)
+    else:
+        reach = max(trained, 0 if config.scheme == "yarn" else met / config.factor)
+        hundredths = 100 * asked / reach
+    return math.ceil(round(hundredths, 6)) / 100  # 2.2, not 2.21
+
+
+def _extended(config: RotaryConfig, asked: int, factor: float) -> dict[str, Any]:
+    """Return the section of a rule with another factor, for so many positions."""
     section, trained = config._place.section.mapping, config.trained_length
-    reach = max(trained or 0, 0 if config.scheme == "yarn" else met / config.factor)
-    factor = math.ceil(round(100 * asked / reach, 6)) / 100  # 2.2, not 2.21
     rule = dict(section)
     if config.scheme == "default":
         rule.pop("type", None)
         rule |= {"rope_type": "yarn", "rope_theta": config.base}
     rule["factor"] = factor
-    if config.scheme != "linear":
+    if config.scheme not in ("linear", "dynamic"):
         rule[ORIGINAL] = trained  # without it, some take the promised length for the trained
     if LENGTHS[0] in rule:
         rule[LENGTHS[0]] = asked
@@ -267,11 +291,20 @@ def _verdict(found: dict[str, Any]) -> str:
 
 def _settings(found: dict[str, Any]) -> list[str]:
     """Return what to set: a sentence, and the lines of JSON to copy."""
-    if not found["set"]:
-        goes = "leaves angles new here" if found["scheme"] == "dynamic" else "goes no further"
+    if found["model_type"] in RULELESS:
         return _wrapped(
-            f'What helps: rope_type "{found["scheme"]}" {goes}. Feed it fewer tokens, or train it'
-            " on more."
+            f'What helps: transformers 5.23 reads no rule for model type "{found["model_type"]}".'
+            " Feed it fewer tokens, or rotate by yarn_frequencies in code of your own."
+        )
+    if not found["set"]:
+        if found["scheme"] == "dynamic":
+            return _wrapped(
+                "What helps: a larger factor leaves fewer angles new, and changes every sequence"
+                " beyond the trained length."
+            )
+        return _wrapped(
+            f'What helps: rope_type "{found["scheme"]}" goes no further. Feed it fewer tokens, or'
+            " train it on more."
         )
     where = f" inside {found['set_in']}" if found["set_in"] else ""
     lines = json.dumps(found["set"], indent=2).splitlines()[1:-1]

@@ -151,6 +151,8 @@ SCALED_WINDOWS, WIDE_WINDOW = ("modernbert", "modernbert-decoder"), 128
 NARROW = ("mistral", "mixtral", "phi3", "starcoder2")
 # Those that read `alpha`, a larger base, beside the type "dynamic".
 ALPHA = ("hunyuan_v1_dense", "hunyuan_v1_moe")
+# Those whose code reads no rule: their frequencies are plain whatever rope_scaling says.
+RULELESS = ("codegen", "esm", "gptj", "recurrent_gemma", "roformer")
 # Those that rotate only if `position_embedding_type` says so.
 ASKING = ("esm", "granitemoehybrid")
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from posenc._arguments import _shown
-from posenc._config.entries import Entries, agreed
+from posenc._config.entries import Entries, agreed, edits
 from posenc._config.families import (
     ASKING,
     BASE,
@@ -19,6 +19,9 @@ from posenc._config.families import (
 from posenc._config.keys import LOCALS, ROTARY, TEXTS, refuse_strangers, type_of
 
 LINEAR = "linear_attention"  # layers of this type do not rotate
+TYPES = ("full_attention", "sliding_attention", "chunked_attention", LINEAR)
+ROTATING = ("rope", "rotary")  # the types of positions that are rotations
+WRITTEN = (*ROTATING, "rope_gptj")  # another name, which no model type of transformers asks for
 
 
 class Section(NamedTuple):
@@ -88,11 +91,17 @@ def refuse_others(reading: Reading) -> None:
             f"{entries.path(key)} must be {'false' if key == 'alibi' else 'true'} in a model with"
             f" rotary positions; got {_shown(entries.mapping[key])}"
         )
-    scheme = entries.text("position_embedding_type")
-    if scheme not in (None, "rope", "rotary") or (scheme is None and reading.kind in ASKING):
+    scheme, asks = entries.text("position_embedding_type"), reading.kind in ASKING
+    allowed = ROTATING if asks else (None, *WRITTEN)
+    if scheme not in allowed and (asks or not reading.known):
         raise ValueError(
             f'{entries.path("position_embedding_type")} must be "rope" or "rotary" in a model with'
             f" rotary positions; got {'none' if scheme is None else _shown(scheme)}"
+        )
+    if scheme not in allowed:
+        reading.notes.append(
+            f"position_embedding_type is {_shown(scheme).removesuffix(' (str)')}. transformers does"
+            " not read it for this model type, which rotates."
         )
     if not reading.known and not entries.given(ROTARY):
         raise ValueError(
@@ -137,6 +146,7 @@ def _nested(reading: Reading, parameters: Entries) -> dict[str | None, Section |
     listed = _listed(reading) or parameters.mapping
     for name in parameters.mapping:
         if name not in listed:
+            _refuse_slips(reading, parameters, name, listed)
             raise ValueError(
                 f"{parameters.path(name)} must be about a type in {entries.path('layer_types')};"
                 f" got {_shown(name)}"
@@ -148,6 +158,19 @@ def _nested(reading: Reading, parameters: Entries) -> dict[str | None, Section |
             f" {_shown(entries.mapping[key])}"
         )
     return {name: _nested_section(reading, parameters, name) for name in parameters.mapping}
+
+
+def _refuse_slips(
+    reading: Reading, parameters: Entries, name: str, listed: Collection[str]
+) -> None:
+    """Raise ValueError if a type is listed that is a slip for one with parameters."""
+    allowed = ", ".join(f'"{one}"' for one in parameters.mapping)
+    for one in listed:
+        if one not in TYPES and edits(one, name) <= 2:
+            raise ValueError(
+                f"{reading.entries.path('layer_types')} must have types such as those in"
+                f" {parameters.place.rstrip('.')}, {allowed}; got {_shown(one)}"
+            )
 
 
 def _nested_section(reading: Reading, parameters: Entries, name: str) -> Section | None:

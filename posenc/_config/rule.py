@@ -80,7 +80,7 @@ def _base_of(reading: Reading, section: Section) -> float:
         reading.notes.append(
             f"{BASE} is not given. transformers takes {base:.15g} for this model type."
         )
-    elif given == [f"rope_parameters.{BASE}"] and not reading.completed:
+    elif given == [f"rope_parameters.{BASE}"] and _is_inside(reading):
         reading.notes.append(
             f"{BASE} is in rope_parameters. A program that looks for it outside takes its default,"
             " as DeepSpeed did (PR 8345)."
@@ -91,6 +91,11 @@ def _base_of(reading: Reading, section: Section) -> float:
             said += f", as transformers 5.23 does: {reading.defaults[BASE]:.15g}"
         reading.notes.append(f"{said}.")
     return base
+
+
+def _is_inside(reading: Reading) -> bool:
+    """Say whether rope_parameters are in the file, not those of the model type or put together."""
+    return not reading.completed and "rope_parameters" in reading.entries
 
 
 def _base_of_attention(entries: Entries) -> dict[str, float | None]:
@@ -133,6 +138,14 @@ def _needed(reading: Reading, length: int | None, scheme: str, *, least: int = 1
     if length < least:
         raise ValueError(f'{path} must be {least} or more with rope_type "{scheme}"; got {length}')
     return length
+
+
+def _note_missing(reading: Reading, original: int | None, trained: int) -> None:
+    """Note which length is taken for the trained one where that is not given."""
+    if original is None:
+        reading.notes.append(
+            f"{ORIGINAL} is not given. transformers takes {LENGTHS[0]}, {trained}."
+        )
 
 
 def _read_default(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
@@ -178,7 +191,9 @@ def _read_ntk(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rul
 
 def _read_llama3(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
     factor = _factor(entries)
-    original = _needed(reading, _original(reading, entries, rule.length) or rule.length, "llama3")
+    given = _original(reading, entries, rule.length)
+    original = _needed(reading, given or rule.length, "llama3")
+    _note_missing(reading, given, original)
     low = entries.required_number("low_freq_factor", least=0, above=True)
     high = entries.required_number("high_freq_factor", least=0, above=True)
     _check_order(entries, low_freq_factor=low, high_freq_factor=high)
@@ -204,10 +219,7 @@ def _read_yarn(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Ru
     promised = promised or rule.length
     original = _original(reading, entries, promised)
     trained = _needed(reading, original or promised, "yarn")
-    if original is None:
-        reading.notes.append(
-            f"{ORIGINAL} is not given. transformers takes {LENGTHS[0]}, {trained}."
-        )
+    _note_missing(reading, original, trained)
     left_open = "factor" in entries.mapping and "factor" not in entries  # null
     factor = promised / trained if left_open and promised else _factor(entries)
     length = round(factor * trained)
@@ -277,8 +289,9 @@ def _yarn_factors(
 
 
 def _read_longrope(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
-    original = _original(reading, entries, rule.length) or rule.length
-    trained = _needed(reading, original, "longrope", least=2)
+    original = _original(reading, entries, rule.length)
+    trained = _needed(reading, original or rule.length, "longrope", least=2)
+    _note_missing(reading, original, trained)
     factor = entries.number("factor", least=1)
     if factor is None:
         factor = _needed(reading, rule.length, "longrope") / trained

@@ -25,12 +25,18 @@ FOLDER = "assets/js/config/"
 MODULES = {
     "families": vars(families),
     "keys": vars(keys),
-    "layers": {"LINEAR": layers.LINEAR},
+    "layers": {
+        "LINEAR": layers.LINEAR,
+        "TYPES": layers.TYPES,
+        "ROTATING": layers.ROTATING,
+        "WRITTEN": layers.WRITTEN,
+    },
     "head": {"WIDEST": head.WIDEST},
     "entries": {"LIMIT": entries.LIMIT, "LARGEST": _arguments.LARGEST},
     "explain": {
         "SHOWN": explain.SHOWN,
         "WIDTH": explain.WIDTH,
+        "LARGE": explain.LARGE,
         "EXTENSIBLE": explain.EXTENSIBLE,
     },
     "scaling": {"FAST": scaling.FAST, "SLOW": scaling.SLOW},

@@ -481,6 +481,10 @@ def test_a_base_in_rope_parameters_is_noted_if_it_is_there_alone() -> None:
     inside = {"head_dim": 64, "rope_parameters": {"rope_theta": 1e6}}
     assert "takes its default" in said(read_config(inside))
     assert "takes its default" not in said(read_config(inside | {"rope_theta": 1e6}))
+    outside = PLAIN | {"rope_theta": None, "model_type": "modernbert"}
+    outside |= {"global_rope_theta": 16e4, "local_rope_theta": 1e4}
+    for kind in ("full_attention", "sliding_attention"):
+        assert "rope_parameters" not in said(read_config(outside, layer_type=kind))
 
 
 def test_a_base_in_the_settings_of_attention_is_read_and_noted() -> None:
@@ -509,6 +513,39 @@ def test_a_rule_of_modernbert_holds_for_layers_with_a_window_too(kind: str, wind
     assert (near.scheme, near.trained_length, near._place.window) == ("yarn", 4096, window)
     wide = read_config(config | {"local_attention": 256}, layer_type="sliding_attention")
     assert wide._place.window == window + 64
+
+
+@pytest.mark.parametrize(
+    ("kind", "positions", "noted"),
+    [
+        ("modernbert", "absolute", True),
+        ("llama", "absolute", True),
+        ("cohere2", "rope_gptj", False),
+        ("of tomorrow", "rope_gptj", False),
+        ("cohere2", "rope", False),
+    ],
+)
+def test_a_type_of_positions_is_passed_over_where_transformers_does_not_read_it(
+    kind: str, positions: str, noted: bool
+) -> None:
+    config = PLAIN | {"model_type": kind}
+    found = read_config(config | {"position_embedding_type": positions})
+    np.testing.assert_array_equal(found.frequencies(), read_config(config).frequencies())
+    assert (
+        "position_embedding_type is 'absolute'. transformers does not read it for this model type,"
+        " which rotates." in found.notes
+    ) == noted
+    assert ("position_embedding_type" in said(found)) == noted
+
+
+@pytest.mark.parametrize("scaling", [YARN, LLAMA3, LONGROPE])
+def test_a_missing_trained_length_is_noted(scaling: Config) -> None:
+    note = f"{ORIGINAL} is not given. transformers takes max_position_embeddings, 131072."
+    assert note not in read_config(scaled(scaling, **LONG)).notes
+    missing = scaled(scaling | {ORIGINAL: None, "factor": 4.0}, **LONG)
+    found = read_config(missing)
+    assert note in found.notes
+    assert found.trained_length == 131072
 
 
 def test_a_missing_rule_is_that_of_the_model_type_and_noted() -> None:
@@ -775,6 +812,15 @@ BAD: list[tuple[Config, str]] = [
         "rope_parameters.sliding_attention must be about a type in layer_types; got",
     ),
     (
+        NESTED | {"layer_types": ["sliding_attention", "ful_attention"]},
+        'layer_types must have types such as those in rope_parameters, "full_attention",'
+        " \"sliding_attention\"; got 'ful_attention'",
+    ),
+    (
+        NESTED | {"layer_types": ["sliding_attention", "conv"]},
+        "rope_parameters.full_attention must be about a type in layer_types; got",
+    ),
+    (
         {"model_type": "gemma3_text", "rope_parameters": {"rope_type": "linear", "factor": 8.0}},
         "rope_parameters must have one rule for each type of layers with model type 'gemma3_text'",
     ),
@@ -785,6 +831,11 @@ BAD: list[tuple[Config, str]] = [
     (PLAIN | {"rotary": False}, "rotary must be true in a model with rotary positions; got False"),
     (PLAIN | {"position_embedding_type": "absolute"}, 'position_embedding_type must be "rope" or'),
     (PLAIN | {"model_type": "esm"}, 'position_embedding_type must be "rope" or "rotary" in a'),
+    (
+        PLAIN | {"model_type": "esm", "position_embedding_type": "rope_gptj"},
+        'position_embedding_type must be "rope" or "rotary" in a model with rotary positions;'
+        " got 'rope_gptj'",
+    ),
     ({"model_type": "bert", "hidden_size": 8}, "config must have rotary positions, and a key such"),
     ({}, "config must have rotary positions, and a key such as rope_theta; got none"),
     (

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from posenc import frequencies, read_config, similarity, sinusoidal_encoding
+from posenc import dynamic_frequencies, frequencies, read_config, similarity, sinusoidal_encoding
 from posenc.__main__ import main
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -423,6 +423,22 @@ def test_a_rule_that_goes_no_further_says_so(configured: Configured) -> None:
     }
 
 
+@pytest.mark.parametrize("scaling", [None, {"type": "linear", "factor": 2.0}])
+@pytest.mark.parametrize("kind", ["codegen", "esm", "gptj", "recurrent_gemma", "roformer"])
+def test_a_model_type_that_reads_no_rule_is_told_to_set_none(
+    configured: Configured, kind: str, scaling: dict[str, Any] | None
+) -> None:
+    config = PLAIN | {"model_type": kind, "rope_scaling": scaling}
+    config |= {"position_embedding_type": "rotary"}
+    status, said, _ = configured(config, "--length", "32768")
+    assert (status, "What to set" in said) == (1, False)
+    assert (
+        f'What helps: transformers 5.23 reads no rule for model type "{kind}". Feed it fewer'
+        " tokens, or rotate by yarn_frequencies in code of your own." in " ".join(said.split())
+    )
+    assert printed_numbers(configured, config, "--length", "32768")["set"] is None
+
+
 def test_where_layers_differ_each_type_is_said(configured: Configured) -> None:
     local = {"rope_local_base_freq": 1e4, "rope_scaling": {"type": "linear", "factor": 8.0}}
     status, said, _ = configured(PLAIN | local)
@@ -571,7 +587,43 @@ def test_dynamic_frequencies_are_not_said_to_end(configured: Configured) -> None
     scaling = {"rope_type": "dynamic", "factor": 1.0}
     status, said, _ = configured(PLAIN | {"rope_scaling": scaling}, "--length", "16384")
     assert (status, "goes no further" in said) == (1, False)
-    assert '"dynamic" leaves angles new here.' in said
+    assert "What to set:" in said
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.5])
+@pytest.mark.parametrize(("length", "window"), [(40000, None), (131072, None), (40000, 36000)])
+def test_dynamic_is_told_the_smallest_factor_that_brings_no_new_angle(
+    configured: Configured, factor: float, length: int, window: int | None
+) -> None:
+    config = {"head_dim": 128, "rope_theta": 1e6, "max_position_embeddings": 8192}
+    config |= {"rope_scaling": {"type": "dynamic", "factor": factor}}
+    config |= {"model_type": "mistral", "sliding_window": window}
+    found = printed_numbers(configured, config, "--length", str(length))
+    assert list(found["set"]) == ["rope_scaling"]
+    larger = found["set"]["rope_scaling"]["factor"]
+    assert larger > factor
+    omega, trained, ends = frequencies(128, base=1e6), 8192, min(length, window or length)
+    slow = 2 * np.pi / omega > trained
+
+    def new(factor: float) -> int:
+        now = dynamic_frequencies(128, length, factor=factor, trained_length=trained, base=1e6)
+        return int(np.sum(slow & ((ends - 1) * now >= trained * omega)))
+
+    assert (new(larger), new(factor) > 0, new(larger - 0.02) > 0) == (0, True, True)
+    assert configured(config | found["set"], "--length", str(length))[0] == 0
+
+
+@pytest.mark.parametrize("trained", [4, 16])
+def test_where_no_factor_of_dynamic_is_enough_it_says_what_a_larger_one_does(
+    configured: Configured, trained: int
+) -> None:
+    config = PLAIN | {"max_position_embeddings": trained}
+    config |= {"rope_scaling": {"type": "dynamic", "factor": 2.0}}
+    said = configured(config, "--length", "16384")[1]
+    assert (
+        "What helps: a larger factor leaves fewer angles new, and changes every sequence beyond the"
+        " trained length." in " ".join(said.split())
+    )
 
 
 def test_the_file_is_read_once(

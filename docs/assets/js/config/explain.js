@@ -9,9 +9,9 @@ import { explain, families, keys } from "./tables.js";
 import { wrap } from "./wrap.js";
 
 const { LENGTHS, NONE, SAME_LENGTHS } = keys;
-const { ORIGINAL } = families;
+const { ORIGINAL, RULELESS } = families;
 const { EXTENSIBLE } = explain;
-const [SHOWN, WIDTH] = [explain.SHOWN, explain.WIDTH].map(Number);
+const [SHOWN, WIDTH, LARGE] = [explain.SHOWN, explain.WIDTH, explain.LARGE].map(Number);
 
 const least = (a, b) => (b === null || a < b ? a : b);
 
@@ -24,6 +24,7 @@ export function explained(config, length = null) {
   const count = (name) => BigInt(pairs.filter((pair) => pair[name]).length);
   const wrong = asked !== null && met !== null && asked > met && count("unseen") > 0;
   return {
+    model_type: config.place.entries.text("model_type"),
     layer_type: config.layerType,
     scheme: config.scheme,
     d: config.d,
@@ -106,9 +107,14 @@ function remedy(config, asked, met) {
     ? section.place.slice(entries.place.length)
     : section.place;
   const [key, inner] = inside.split(".").slice(0, -1);
-  if (!EXTENSIBLE.includes(config.scheme) || !key) return null;
-  const found = new Map(lengthsOf(entries).map((name) => [name, asked]));
-  const rule = extended(config, asked, met);
+  const isReadable = !RULELESS.includes(entries.text("model_type"));
+  if (!EXTENSIBLE.includes(config.scheme) || !key || !isReadable) return null;
+  const factor = factorFor(config, asked, met);
+  const isDynamic = config.scheme === "dynamic";
+  if (factor > LARGE && isDynamic) return null;
+  // Dynamic NTK goes by the trained length, and promises what its factor says.
+  const found = new Map(isDynamic ? [] : lengthsOf(entries).map((name) => [name, asked]));
+  const rule = extended(config, asked, factor);
   if (inner !== undefined) {
     return found.set(key, new Map([...entries.mapping.get(key), [inner, rule]]));
   }
@@ -130,19 +136,35 @@ function lengthsOf(entries) {
   return SAME_LENGTHS.includes(first) ? [first, ...entries.given(SAME_LENGTHS)] : [first];
 }
 
-/** The section of a rule that brings no new angle in so many positions. Its factor is the positions
-    asked about, divided by those that pairs slowed in full have met, in plain frequencies. */
-function extended({ place, scheme, base, factor, trainedLength }, asked, met) {
-  const since = scheme === "yarn" ? 0 : Number(met) / factor;
-  const reach = Math.max(Number(trainedLength ?? 0n), since);
+/** The smallest factor, in hundredths, that brings no new angle in so many positions: these, divided
+    by those that pairs slowed in full have met, in plain frequencies. Dynamic NTK slows the fastest
+    of the pairs that complete no turn the least, so that pair decides. */
+function factorFor(config, asked, met) {
+  const trained = Number(config.trainedLength ?? 0n);
+  let hundredths;
+  if (config.scheme === "dynamic") {
+    const [d, end] = [Number(config.rotaryD), within(config, config.trainedLength)];
+    const first = neverRound(frequencies(d, config.base), end).filter((slow) => !slow).length;
+    const slowed = Math.log(within(config, asked) / end);
+    const power = first ? ((d - 2) / (2 * first)) * slowed : Infinity;
+    const larger = Math.exp(Math.min(power, 99)) - 1;
+    hundredths = (100 * larger * trained) / Number(asked - config.trainedLength);
+  } else {
+    const since = config.scheme === "yarn" ? 0 : Number(met) / config.factor;
+    hundredths = Number(100n * asked) / Math.max(trained, since);
+  }
+  return Math.ceil(Number(hundredths.toFixed(6))) / 100; // 2.2, not 2.21
+}
+
+/** The section of a rule with another factor, for so many positions. */
+function extended({ place, scheme, base, trainedLength }, asked, factor) {
   const rule = new Map(place.section.mapping);
   if (scheme === "default") {
     rule.delete("type");
     rule.set("rope_type", "yarn").set("rope_theta", base);
   }
-  const larger = Number((Number(100n * asked) / reach).toFixed(6));
-  rule.set("factor", Math.ceil(larger) / 100); // 2.2, not 2.21
-  if (scheme !== "linear") rule.set(ORIGINAL, trainedLength); // some would take the promised length
+  rule.set("factor", factor);
+  if (!["linear", "dynamic"].includes(scheme)) rule.set(ORIGINAL, trainedLength); // some would take the promised length
   if (rule.has(LENGTHS[0])) rule.set(LENGTHS[0], asked);
   return rule;
 }
@@ -241,11 +263,20 @@ export function verdictOf(found) {
 }
 
 /** What to set: a sentence, and the lines of JSON to copy, none if nothing helps. */
-export function remedyOf({ scheme, set, set_in: place }) {
+export function remedyOf({ model_type: kind, scheme, set, set_in: place }) {
+  if (RULELESS.includes(kind)) {
+    const feed = "Feed it fewer tokens, or rotate by yarn_frequencies in code of your own.";
+    const says = `What helps: transformers 5.23 reads no rule for model type "${kind}". ${feed}`;
+    return { says, lines: [] };
+  }
   if (!set) {
-    const goes = scheme === "dynamic" ? "leaves angles new here" : "goes no further";
-    const feed = "Feed it fewer tokens, or train it on more.";
-    return { says: `What helps: rope_type "${scheme}" ${goes}. ${feed}`, lines: [] };
+    const says =
+      scheme === "dynamic"
+        ? "What helps: a larger factor leaves fewer angles new, and changes every sequence beyond" +
+          " the trained length."
+        : `What helps: rope_type "${scheme}" goes no further. Feed it fewer tokens, or train it on` +
+          " more.";
+    return { says, lines: [] };
   }
   const where = place ? ` inside ${place}` : "";
   return { says: `What to set${where}:`, lines: dumps(set, 2).split("\n").slice(1, -1) };

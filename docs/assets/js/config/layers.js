@@ -3,6 +3,7 @@
 
 import { Entries, agreed } from "./entries.js";
 import { refuseStrangers, typeOf } from "./keys.js";
+import { edits } from "./nearest.js";
 import { Refusal, equals, isObject, isTruthy, shown } from "./python.js";
 import { families, keys, layers as words } from "./tables.js";
 
@@ -56,7 +57,7 @@ export function textOf(entries, notes) {
 }
 
 /** Refuse a model that does not rotate queries and keys. */
-export function refuseOthers({ entries, kind, known }) {
+export function refuseOthers({ entries, kind, known, notes }) {
   const hasBias = entries.flag("alibi", false);
   if (hasBias || !entries.flag("rotary", true)) {
     const [key, wanted] = hasBias ? ["alibi", "false"] : ["rotary", "true"];
@@ -66,10 +67,19 @@ export function refuseOthers({ entries, kind, known }) {
     );
   }
   const scheme = entries.text("position_embedding_type");
-  if (![null, "rope", "rotary"].includes(scheme) || (scheme === null && ASKING.includes(kind))) {
+  const asks = ASKING.includes(kind);
+  const allowed = asks ? words.ROTATING : [null, ...words.WRITTEN];
+  if (!allowed.includes(scheme) && (asks || !known)) {
     throw new Refusal(
       `${entries.path("position_embedding_type")} must be "rope" or "rotary" in a model with` +
         ` rotary positions; got ${scheme === null ? "none" : shown(scheme)}`,
+    );
+  }
+  if (!allowed.includes(scheme)) {
+    const said = shown(scheme).replace(/ \(str\)$/, "");
+    notes.push(
+      `position_embedding_type is ${said}. transformers does not read it for this model type, which` +
+        " rotates.",
     );
   }
   if (!known && !entries.given(ROTARY).length) {
@@ -131,6 +141,7 @@ function nested(reading, parameters) {
   const listed = listedTypes(reading);
   for (const name of listed.length ? names : []) {
     if (listed.includes(name)) continue;
+    refuseSlips(reading, parameters, name, listed);
     throw new Refusal(
       `${parameters.path(name)} must be about a type in ${entries.path("layer_types")};` +
         ` got ${shown(name)}`,
@@ -144,6 +155,18 @@ function nested(reading, parameters) {
     );
   }
   return new Map(names.map((name) => [name, nestedSection(reading, parameters, name)]));
+}
+
+/** Refuse a listed type that is a slip for one with parameters. */
+function refuseSlips({ entries }, parameters, name, listed) {
+  const slip = listed.find((one) => !words.TYPES.includes(one) && edits(one, name) <= 2);
+  if (slip === undefined) return;
+  const allowed = inMarks([...parameters.mapping.keys()]).join(", ");
+  const place = parameters.place.replace(/\.+$/, "");
+  throw new Refusal(
+    `${entries.path("layer_types")} must have types such as those in ${place}, ${allowed};` +
+      ` got ${shown(slip)}`,
+  );
 }
 
 /** The settings of one type of layers; a local base outside is that of windows. */

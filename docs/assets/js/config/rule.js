@@ -73,7 +73,9 @@ function baseOf(reading, { entries, apart }) {
     );
     return taken;
   }
-  if (isOnlyIn(`rope_parameters.${BASE}`) && !reading.completed) {
+  // Not where rope_parameters are those of the model type, or put together.
+  const isInside = !reading.completed && outer.has("rope_parameters");
+  if (isOnlyIn(`rope_parameters.${BASE}`) && isInside) {
     notes.push(
       `${BASE} is in rope_parameters. A program that looks for it outside takes its default, as` +
         " DeepSpeed did (PR 8345).",
@@ -132,6 +134,12 @@ function readDefault(reading, entries, head, { length }) {
   return { trainedLength: originalOf(reading, entries, length) ?? length };
 }
 
+/** Note which length is taken for the trained one where that is not given. */
+function noteMissing({ notes }, original, trained) {
+  if (original !== null) return;
+  notes.push(`${ORIGINAL} is not given. transformers takes ${LENGTHS[0]}, ${trained}.`);
+}
+
 function readLinear(reading, entries, head, { length }) {
   const original = originalOf(reading, entries, length);
   const factor = factorOf(entries);
@@ -172,7 +180,9 @@ function readNtk(reading, entries) {
 
 function readLlama3(reading, entries, head, { length }) {
   const factor = factorOf(entries);
-  const trained = needed(reading, originalOf(reading, entries, length) ?? length, "llama3");
+  const original = originalOf(reading, entries, length);
+  const trained = needed(reading, original ?? length, "llama3");
+  noteMissing(reading, original, trained);
   const low = entries.requiredNumber("low_freq_factor", ABOVE_ZERO);
   const high = entries.requiredNumber("high_freq_factor", ABOVE_ZERO);
   checkOrder(entries, ["low_freq_factor", low], ["high_freq_factor", high]);
@@ -199,9 +209,7 @@ function readYarn(reading, entries, head, rule) {
   const promised = agreed(said) ?? rule.length;
   const original = originalOf(reading, entries, promised);
   const trained = needed(reading, original ?? promised, "yarn");
-  if (original === null) {
-    reading.notes.push(`${ORIGINAL} is not given. transformers takes ${LENGTHS[0]}, ${trained}.`);
-  }
+  noteMissing(reading, original, trained);
   const isLeftOpen = entries.mapping.has("factor") && !entries.has("factor"); // null
   const factor =
     isLeftOpen && promised !== null ? Number(promised) / Number(trained) : factorOf(entries);
@@ -269,7 +277,9 @@ function yarnFactors({ notes }, entries, head, factor) {
 }
 
 function readLongrope(reading, entries, head, { length }) {
-  const trained = needed(reading, originalOf(reading, entries, length) ?? length, "longrope", 2);
+  const original = originalOf(reading, entries, length);
+  const trained = needed(reading, original ?? length, "longrope", 2);
+  noteMissing(reading, original, trained);
   const factor =
     entries.number("factor", { least: 1 }) ??
     Number(needed(reading, length, "longrope")) / Number(trained);
