@@ -267,6 +267,14 @@ def _case(program: Program, case: Case, contract: str) -> Outcome:
         told = program.ask(question, lambda answer: answer.get("id") == case.id)
     except ProgramError as trouble:
         return Outcome(case, "crashed", str(trouble))
+    try:
+        return _outcome(case, told, contract)
+    except (OverflowError, RecursionError) as error:
+        return Outcome(case, "crashed", f"its answer cannot be read: {error}")
+
+
+def _outcome(case: Case, told: dict[str, Any], contract: str) -> Outcome:
+    """Return what an answer to a case is."""
     if "refused" in told:
         return refusal(case, str(told["refused"]))
     if "unsupported" in told:
