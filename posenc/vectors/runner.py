@@ -28,6 +28,7 @@ SECONDS = 10.0  # for an answer
 MEGABYTES: int | None = 2048 if sys.platform == "linux" else None  # of data
 LINE = 2**20  # characters of a line
 STRAY = 100  # lines of a case that are no answers
+ANSWERS = ("ok", "refused", "unsupported")
 RESTARTS = 20  # of a suite
 UNTRIED = f"not asked: the program had to be started again {RESTARTS} times"
 
@@ -275,10 +276,14 @@ def _case(program: Program, case: Case, contract: str) -> Outcome:
 
 def _outcome(case: Case, told: dict[str, Any], contract: str) -> Outcome:
     """Return what an answer to a case is."""
-    if "refused" in told:
-        return refusal(case, str(told["refused"]))
-    if "unsupported" in told:
-        return Outcome(case, "unsupported", str(told["unsupported"]))
-    if "ok" not in told:
-        return Outcome(case, "crashed", f"answered without ok: {json.dumps(told)[:60]}")
-    return Outcome(case, **vars(judged(case, told["ok"], contract)))
+    said = {key: told[key] for key in ANSWERS if told.get(key) is not None}  # some write null
+    if len(said) != 1:
+        found = " and ".join(said) or f"none: {json.dumps(told)[:60]}"
+        return Outcome(
+            case, "crashed", f"must answer with one of {', '.join(ANSWERS)}; got {found}"
+        )
+    if "refused" in said:
+        return refusal(case, str(said["refused"]))
+    if "unsupported" in said:
+        return Outcome(case, "unsupported", str(said["unsupported"]))
+    return Outcome(case, **vars(judged(case, said["ok"], contract)))
