@@ -51,12 +51,14 @@ class Report:
         contract: how exact answers had to be.
         described: known bugs and conventions, described by name.
         remarks: what the program did beside answering.
+        torn: suites that could not be asked, with what is wrong with their files.
     """
 
     outcomes: tuple[Outcome, ...]
     contract: str
     described: dict[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    torn: tuple[str, ...] = ()
 
     def _of(self, status: str) -> tuple[Outcome, ...]:
         return tuple(one for one in self.outcomes if one.status == status)
@@ -105,7 +107,7 @@ class Report:
     @property
     def status(self) -> int:
         """The exit status: 0 if nothing is wrong, 1 if something is, 2 if nothing was tested."""
-        if any(one.status in WRONG for one in self.outcomes):
+        if self.torn or any(one.status in WRONG for one in self.outcomes):
             return FAILED
         return FINE if self.passed or self.acceptable else NOT_RUN
 
@@ -115,6 +117,8 @@ class Report:
         parts = [self._suite(name) for name in names if name not in absent]
         if absent:
             parts.append(f"Not offered: {', '.join(absent)}")
+        if self.torn:
+            parts.append("\n".join(["Not asked:", *(f"  {one}" for one in self.torn)]))
         found = self.bugs
         if found:
             like = [
@@ -123,7 +127,9 @@ class Report:
             ]
             parts.append("\n".join(["It looks like:", *map(shortened, like[:SHOWN])]))
         if self.remarks:
-            parts.append("\n".join(["Beside that:", *(f"  {one}" for one in self.remarks[:SHOWN])]))
+            parts.append(
+                "\n".join(["Also printed:", *(f"  {one}" for one in self.remarks[:SHOWN])])
+            )
         return "\n\n".join([*parts, self._summary()])
 
     def _own(self, suite: str) -> list[Outcome]:
@@ -164,6 +170,7 @@ class Report:
             "counts": {status: counts[status] for status in STATUSES},
             "bugs": self.bugs,
             "remarks": list(self.remarks),
+            "torn": list(self.torn),
             "cases": [_told(one) for one in self.outcomes if one.status != "passed"],
         }
         return json.dumps(told, indent=1, ensure_ascii=False)
@@ -182,8 +189,14 @@ class Report:
                 "skipped": counts["unsupported"],
             }
             suite = ElementTree.SubElement(top, "testsuite", {k: str(v) for k, v in about.items()})
-            for one in own:
-                _add_case(suite, one)
+            for outcome in own:
+                _add_case(suite, outcome)
+        if self.torn:
+            about = {"name": "torn", "tests": str(len(self.torn)), "errors": str(len(self.torn))}
+            suite = ElementTree.SubElement(top, "testsuite", about)
+        for one in self.torn:
+            case = ElementTree.SubElement(suite, "testcase", {"name": one.partition(":")[0]})
+            ElementTree.SubElement(case, "error", {"message": _printable(one)})
         ElementTree.indent(top)
         return ElementTree.tostring(top, encoding="unicode") + "\n"
 
@@ -196,7 +209,8 @@ def joined(reports: Iterable[Report]) -> Report:
     described = {name: said for report in reports for name, said in report.described.items()}
     described |= {name: report.described[name] for report in reports for name in report.bugs}
     remarks = tuple(remark for report in reports for remark in report.remarks)
-    return Report(outcomes, reports[0].contract, described, remarks)
+    torn = tuple(name for report in reports for name in report.torn)
+    return Report(outcomes, reports[0].contract, described, remarks, torn)
 
 
 def _add_case(suite: ElementTree.Element, one: Outcome) -> None:

@@ -205,7 +205,7 @@ def run(
         folder: where the files are; None for those of this package.
 
     Returns:
-        A `Report`.
+        A `Report`. Of all suites, one whose file is torn is named in it, and the others are asked.
 
     Raises:
         TypeError: `contract` is not a string.
@@ -222,8 +222,7 @@ def run(
     """
     if contract is not None:
         contract = as_choice("contract", contract, CONTRACTS)
-    names = suites(folder=folder) if suite is None else (suite,)
-    found = [load(name, folder=folder) for name in names]
+    found, torn = _loaded(folder) if suite is None else ([load(suite, folder=folder)], ())
     program = Program(command, seconds, megabytes)
     try:
         told = program.ask({"request": "capabilities"}, lambda answer: "suites" in answer)
@@ -234,7 +233,18 @@ def run(
         raise OSError(f"{command[0]}: {trouble}") from None
     finally:
         program.stop()
-    return joined([*reports, Report((), contract, {}, _counted(program.remarks))])
+    return joined([*reports, Report((), contract, {}, _counted(program.remarks), torn)])
+
+
+def _loaded(folder: str | Path | None) -> tuple[list[Suite], tuple[str, ...]]:
+    """Return all suites that can be read, and what is wrong with the others."""
+    found, torn = [], []
+    for name in suites(folder=folder):
+        try:
+            found.append(load(name, folder=folder))
+        except (OSError, ValueError) as error:
+            torn.append(f"{name}: {error}")
+    return found, tuple(torn)
 
 
 def _offered(told: dict[str, Any]) -> tuple[str, ...]:

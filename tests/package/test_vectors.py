@@ -458,7 +458,7 @@ swin: 1 passed, 1 failed, 6 crashed
   crashed swin/window-005 answered another question: {"id": "swin/window-001", "ok": [[0]]}
   and 2 more
 
-Beside that:
+Also printed:
   100 × printed what is no answer: '?'
   1 × printed what is no answer: 'loading the model'
 
@@ -480,7 +480,7 @@ def test_the_contract_that_is_asked_for_counts() -> None:
 def test_what_a_program_prints_beside_its_answers_is_reported() -> None:
     report = program("print('loading', flush=True)")
     assert report.remarks == ("8 × printed what is no answer: 'loading'",)
-    assert "Beside that:\n  8 × printed what is no answer: 'loading'" in str(report)
+    assert "Also printed:\n  8 × printed what is no answer: 'loading'" in str(report)
     assert report.outcomes[0].status == "passed"
 
 
@@ -514,6 +514,19 @@ def test_suites_that_a_program_does_not_offer_are_listed(offered: Any) -> None:
     assert "Not offered: swin" in str(report)
     assert len(report.unsupported) == len(load("swin").cases)
     assert report.status == 2
+
+
+def test_a_torn_file_does_not_stop_the_other_suites(copied: Path) -> None:
+    file = copied / "t5_v1.json"
+    file.write_bytes(file.read_bytes()[:1000])
+    report = run([sys.executable, "-I", "-S", "-c", PROGRAM % "pass"], folder=copied)
+    assert report.status == 1
+    assert {one.case.suite for one in report.outcomes} == set(suites()) - {"t5"}
+    assert "Not asked:\n  t5: t5_v1.json must be JSON; it is torn" in str(report)
+    assert json.loads(report.as_json())["torn"] == list(report.torn)
+    last = ElementTree.fromstring(report.as_junit())[-1]
+    assert [case.get("name") for case in last] == ["t5"]
+    assert last[0][0].tag == "error"
 
 
 @pytest.mark.parametrize(
