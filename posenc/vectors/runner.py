@@ -26,6 +26,7 @@ from posenc.vectors.suite import Case, Suite, load, suites
 POSIX = os.name == "posix"
 SECONDS = 10.0  # for an answer
 MEGABYTES: int | None = 2048 if sys.platform == "linux" else None  # of data
+DAY, MOST = 86400, 2**30  # seconds and megabytes that may be allowed
 LINE = 2**20  # characters of a line
 STRAY = 100  # lines of a case that are no answers
 ANSWERS = ("ok", "refused", "unsupported")
@@ -209,7 +210,8 @@ def run(
 
     Raises:
         TypeError: `contract` is not a string.
-        ValueError: the suite or the contract is unknown.
+        ValueError: the suite or the contract is unknown, a limit is not positive or too large, or
+            the file of the suite is torn.
         OSError: the program could not be started, or does not tell its capabilities.
 
     Examples:
@@ -222,6 +224,10 @@ def run(
     """
     if contract is not None:
         contract = as_choice("contract", contract, CONTRACTS)
+    if not 0 < seconds <= DAY:
+        raise ValueError(f"seconds must be above 0 and at most {DAY}; got {seconds:g}")
+    if megabytes is not None and not 0 < megabytes <= MOST:
+        raise ValueError(f"megabytes must be from 1 to {MOST}; got {megabytes}")
     found, torn = _loaded(folder) if suite is None else ([load(suite, folder=folder)], ())
     program = Program(command, seconds, megabytes)
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import doctest
+import hashlib
 import io
 import json
 import math
@@ -117,12 +118,45 @@ def test_a_torn_file_is_named(copied: Path) -> None:
         ("{", "index.json must be JSON; it is torn"),
         ("[]", "index.json must be of version 1; got None"),
         ('{"version": 2}', "index.json must be of version 1; got 2"),
+        ('{"version": 1}', "index.json must have suites"),
+        ('{"version": 1, "suites": []}', "index.json has a torn suites"),
     ],
 )
 def test_another_version_is_refused(copied: Path, text: str, said: str) -> None:
     (copied / "index.json").write_text(text, "utf-8")
     with pytest.raises(ValueError, match=said):
         suites(folder=copied)
+
+
+def test_a_suite_without_its_file_is_refused(copied: Path) -> None:
+    (copied / "index.json").write_text('{"version": 1, "suites": {"swin": {}, "t5": 5}}', "utf-8")
+    with pytest.raises(ValueError, match=r"index.json must have file"):
+        load("swin", folder=copied)
+    with pytest.raises(ValueError, match=r"index.json must have an object with file; got 5"):
+        load("t5", folder=copied)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"about":', '"abut":', "swin_v1.json must have about"),
+        ('"expected":[[0]]', '"expcted":[[0]]', "must have expected in swin/window-001"),
+        ('"expected":[[0]]', '"expected":[[0]],"x":1', "must not have x in swin/window-001"),
+        ('"flags":["window"]', '"flags":3', "swin_v1.json has a torn flags in swin/window-001"),
+    ],
+)
+def test_a_field_that_is_missing_or_unknown_is_named(
+    old: str, new: str, said: str, copied: Path
+) -> None:
+    file, index = copied / "swin_v1.json", copied / "index.json"
+    before = file.read_bytes()
+    after = before.replace(old.encode(), new.encode())
+    assert after != before
+    file.write_bytes(after)
+    digests = [hashlib.sha256(text).hexdigest() for text in (before, after)]
+    index.write_text(index.read_text("utf-8").replace(*digests), "utf-8")
+    with pytest.raises(ValueError, match=said):
+        load("swin", folder=copied)
 
 
 def test_missing_files_are_said_to_be_missing(
@@ -571,6 +605,12 @@ def test_a_case_and_a_suite_are_shown(capsys: pytest.CaptureFixture[str]) -> Non
         (["show", "rope"], "suite must be one of"),
         (["list", "--folder", "nowhere"], "nowhere"),
         (["run", "--suite", "swin", "--", sys.executable, "-c", ""], "ended with status 0"),
+        (["run", "--seconds", "inf", "x"], "seconds must be above 0 and at most 86400; got inf"),
+        (["run", "--seconds", "nan", "x"], "seconds must be above 0 and at most 86400; got nan"),
+        (["run", "--seconds=-1", "x"], "seconds must be above 0 and at most 86400; got -1"),
+        (["run", "--seconds", "1e300", "x"], "seconds must be above 0"),
+        (["run", "--megabytes=-1", "x"], "megabytes must be from 1 to 1073741824; got -1"),
+        (["run", "--megabytes", "0", "x"], "megabytes must be from 1 to 1073741824; got 0"),
     ],
 )
 def test_what_cannot_be_done_is_status_2(
