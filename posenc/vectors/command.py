@@ -50,6 +50,9 @@ def main(asked: argparse.Namespace) -> int:
     except (OSError, TypeError, ValueError) as error:
         print(f"posenc vectors {asked.action}: {' '.join(str(error).split())}", file=sys.stderr)
         return NOT_RUN
+    except KeyboardInterrupt:
+        print(f"posenc vectors {asked.action}: interrupted", file=sys.stderr)
+        return NOT_RUN
 
 
 def listing(asked: argparse.Namespace) -> int:

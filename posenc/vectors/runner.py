@@ -31,6 +31,7 @@ LINE = 2**20  # characters of a line
 STRAY = 100  # lines of a case that are no answers
 ANSWERS = ("ok", "refused", "unsupported")
 RESTARTS = 20  # of a suite
+INTERRUPTED = "not asked: interrupted"
 UNTRIED = f"not asked: the program had to be started again {RESTARTS} times"
 
 # Sets the limit of memory in the new process, which then becomes the program.
@@ -62,6 +63,7 @@ class Program:
             self.command = [*python, *self.command]
         self.remarks: Counter[str] = Counter()
         self.starts = 0
+        self.interrupted = False
         self.process: subprocess.Popen[str] | None = None
         self.open = ExitStack()
         self.errors = Path()
@@ -270,6 +272,8 @@ def _suite(program: Program, suite: Suite, offered: tuple[str, ...], contract: s
     for case in suite.cases:
         if suite.name not in offered:
             outcomes.append(Outcome(case, "unsupported", ABSENT))
+        elif program.interrupted:
+            outcomes.append(Outcome(case, "crashed", INTERRUPTED))
         elif program.starts - first >= RESTARTS:
             outcomes.append(Outcome(case, "crashed", UNTRIED))
         else:
@@ -284,6 +288,9 @@ def _case(program: Program, case: Case, contract: str) -> Outcome:
         told = program.ask(question, lambda answer: answer.get("id") == case.id)
     except ProgramError as trouble:
         return Outcome(case, "crashed", str(trouble))
+    except KeyboardInterrupt:
+        program.interrupted = True
+        return Outcome(case, "crashed", INTERRUPTED)
     try:
         return _outcome(case, told, contract)
     except (OverflowError, RecursionError) as error:

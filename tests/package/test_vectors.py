@@ -581,6 +581,34 @@ def test_a_program_that_is_not_there_is_named() -> None:
         run(["no-such-program"], megabytes=None)
 
 
+def interrupt(*_: Any) -> Any:
+    raise KeyboardInterrupt
+
+
+def test_an_interrupted_run_reports_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    answered = Program.ask
+
+    def ask(self: Program, question: dict[str, Any], fits: Callable[..., bool]) -> Any:
+        return (interrupt if question.get("id") == "swin/window-003" else answered)(
+            self, question, fits
+        )
+
+    monkeypatch.setattr(Program, "ask", ask)
+    report = program()
+    assert [one.status for one in report.outcomes[:3]] == ["passed", "failed", "crashed"]
+    assert {one.said for one in report.outcomes[2:]} == {"not asked: interrupted"}
+    assert len(report.outcomes) == len(load("swin").cases)
+    assert report.status == 1
+
+
+def test_a_run_interrupted_before_its_first_case_has_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Program, "ask", interrupt)
+    assert main(["vectors", "run", "x"]) == 2
+    assert capsys.readouterr().err == "posenc vectors run: interrupted\n"
+
+
 # The command.
 
 
