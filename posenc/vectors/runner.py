@@ -28,6 +28,7 @@ SECONDS = 10.0  # for an answer
 MEGABYTES: int | None = 2048 if sys.platform == "linux" else None  # of data
 DAY, MOST = 86400, 2**30  # seconds and megabytes that may be allowed
 LINE = 2**20  # characters of a line
+TAIL = 4096  # bytes of standard error that are read
 STRAY = 100  # lines of a case that are no answers
 ANSWERS = ("ok", "refused", "unsupported")
 RESTARTS = 20  # of a suite
@@ -139,7 +140,9 @@ class Program:
         ended = f"ended with status {status}"
         if status < 0:
             ended = f"was ended by signal {-status}, {signal.strsignal(-status)}"
-        last = self.errors.read_text("utf-8", "replace").strip().splitlines()
+        with self.errors.open("rb") as errors:
+            errors.seek(max(self.errors.stat().st_size - TAIL, 0))
+            last = errors.read(TAIL).decode("utf-8", "replace").strip().splitlines()
         return f"{ended}: {last[-1].strip()}" if last else ended
 
     def stop(self) -> None:

@@ -528,6 +528,13 @@ def test_a_program_that_always_dies_is_not_started_for_ever(
     assert {one.said for one in report.outcomes[3:]} == {running.UNTRIED}
 
 
+def test_of_standard_error_the_end_is_read() -> None:
+    report = program("if window == 2: sys.stderr.write('x' * 10**6), sys.exit(1)")
+    assert report.outcomes[1].said == f"ended with status 1: {'x' * running.TAIL}"
+    report = program("if window == 2: sys.stderr.write('x' * 10**6 + '\\nlast'), sys.exit(1)")
+    assert report.outcomes[1].said == "ended with status 1: last"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory work on Linux")
 def test_a_program_that_takes_too_much_memory_is_stopped() -> None:
     report = program("if window == 2: hoard = bytearray(10**9)", megabytes=200)
