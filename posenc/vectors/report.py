@@ -118,7 +118,7 @@ class Report:
         if absent:
             parts.append(f"Not offered: {', '.join(absent)}")
         if self.torn:
-            parts.append("\n".join(["Not asked:", *(f"  {one}" for one in self.torn)]))
+            parts.append("\n".join(["Not asked:", *(f"  {printable(one)}" for one in self.torn)]))
         found = self.bugs
         if found:
             like = [
@@ -196,7 +196,7 @@ class Report:
             suite = ElementTree.SubElement(top, "testsuite", about)
         for one in self.torn:
             case = ElementTree.SubElement(suite, "testcase", {"name": one.partition(":")[0]})
-            ElementTree.SubElement(case, "error", {"message": _printable(one)})
+            ElementTree.SubElement(case, "error", {"message": printable(one)})
         ElementTree.indent(top)
         return ElementTree.tostring(top, encoding="unicode") + "\n"
 
@@ -222,12 +222,15 @@ def _add_case(suite: ElementTree.Element, one: Outcome) -> None:
     if one.status in kinds:
         like = f"; looks like: {', '.join(one.like)}" if one.like else ""
         said = f"{one.status} {_where(one)}{like}"
-        ElementTree.SubElement(case, kinds[one.status], {"message": _printable(said)})
+        ElementTree.SubElement(case, kinds[one.status], {"message": printable(said)})
 
 
-def _printable(text: str) -> str:
-    """Return a text without the characters that XML cannot have."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+def printable(text: str) -> str:
+    """Return a text in one line, with escapes for what would move the cursor or spoil XML."""
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
 
 
 def _told(one: Outcome) -> dict[str, Any]:
@@ -250,5 +253,6 @@ def _counted(outcomes: Iterable[Outcome]) -> str:
 
 
 def shortened(line: str) -> str:
-    """Return a line, cut if it is long."""
+    """Return a line that can be printed, cut if it is long."""
+    line = printable(line)
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"

@@ -391,6 +391,15 @@ def test_a_report_is_junit_with_every_case() -> None:
     assert message.startswith("failed at [0][0] must be 0; got 1; looks like: ")
 
 
+def test_what_a_program_says_cannot_move_the_cursor() -> None:
+    report = program(
+        "answer = {'id': name, ['refused', 'unsupported'][window > 1]: 'a\\n\\x1b[2J'}"
+    )
+    assert "refused swin/window-001 a\\n\\x1b[2J" in str(report)
+    assert "unsupported: 5, a\\n\\x1b[2J" in str(report)
+    assert all(line.isprintable() for line in str(report).splitlines())
+
+
 def test_a_bug_is_described_as_in_the_suite_where_it_was_seen() -> None:
     wrong = check(lambda heads: [2 ** (-8 * (n + 1) / heads) for n in range(heads)], "alibi")
     right = check(ANSWERS["alibi_bias"], "alibi_bias")
