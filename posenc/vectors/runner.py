@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import queue
 import signal
@@ -48,6 +49,10 @@ class ProgramError(Exception):
     """What went wrong with a program, in words; it has to be started again."""
 
 
+class UnreadableError(Exception):
+    """An answer is not JSON; the program goes on."""
+
+
 class Program:
     """A program that answers lines, started when it is first asked.
 
@@ -75,11 +80,12 @@ class Program:
 
         Raises:
             ProgramError: there is none. The program has been ended.
+            UnreadableError: there is one, which names the question and is not JSON.
         """
         try:
             process = self.process or self._start()
             self._write(process, json.dumps(question))
-            return self._answer(process, fits)
+            return self._answer(process, fits, json.dumps(question.get("id", "")))
         except ProgramError:
             self.stop()
             raise
@@ -112,7 +118,7 @@ class Program:
         threading.Thread(target=_put, args=(process.stdin, f"{line}\n"), daemon=True).start()
 
     def _answer(
-        self, process: subprocess.Popen[str], fits: Callable[[dict[str, Any]], bool]
+        self, process: subprocess.Popen[str], fits: Callable[[dict[str, Any]], bool], name: str
     ) -> dict[str, Any]:
         """Return the next line that is an answer."""
         end = time.monotonic() + self.seconds
@@ -128,6 +134,8 @@ class Program:
                 return found
             if isinstance(found, dict):
                 raise ProgramError(f"answered another question: {line.strip()[:60]}")
+            if line.lstrip().startswith("{") and name in line:  # as with nan from C's printf
+                raise UnreadableError(f"its answer is not JSON: {line.strip()[:60]}")
             self.remarks[shortened(f"printed what is no answer: {line.strip()!r}")] += 1
         raise ProgramError(f"printed {STRAY} lines that are no answer")
 
@@ -240,7 +248,7 @@ def run(
         contract = contract or as_choice("contract", told.get("contract", SINGLE), CONTRACTS)
         offered = _offered(told)
         reports = [_suite(program, one, offered, contract) for one in found]
-    except ProgramError as trouble:
+    except (ProgramError, UnreadableError) as trouble:
         raise OSError(f"{command[0]}: {trouble}") from None
     finally:
         program.stop()
@@ -291,6 +299,8 @@ def _case(program: Program, case: Case, contract: str) -> Outcome:
         told = program.ask(question, lambda answer: answer.get("id") == case.id)
     except ProgramError as trouble:
         return Outcome(case, "crashed", str(trouble))
+    except UnreadableError as trouble:
+        return Outcome(case, "failed", str(trouble), math.inf)
     except KeyboardInterrupt:
         program.interrupted = True
         return Outcome(case, "crashed", INTERRUPTED)

@@ -537,6 +537,18 @@ def test_a_program_that_always_dies_is_not_started_for_ever(
     assert {one.said for one in report.outcomes[3:]} == {running.UNTRIED}
 
 
+def test_an_answer_that_is_not_json_fails_at_once() -> None:
+    torn = """if window == 2:
+        print('{"id": "' + name + '", "ok": [[nan]]}', flush=True)
+        continue"""
+    report = program(torn, seconds=60)
+    assert report.outcomes[1].status == "failed"
+    said = 'its answer is not JSON: {"id": "swin/window-002", "ok": [[nan]]}'
+    assert report.outcomes[1].said == said
+    assert report.outcomes[2].said == "must have 9 entries; got 1 entries"
+    assert report.remarks == ()
+
+
 def test_of_standard_error_the_end_is_read() -> None:
     report = program("if window == 2: sys.stderr.write('x' * 10**6), sys.exit(1)")
     assert report.outcomes[1].said == f"ended with status 1: {'x' * running.TAIL}"
@@ -585,6 +597,7 @@ def test_a_torn_file_does_not_stop_the_other_suites(copied: Path) -> None:
         ('{"suites": [], "contract": "float16"}', "contract must be one of"),
         ('{"contract": "float64"}', "answered another question"),
         ("hello", "ended with status 0"),
+        ('{"suites": "", nan}', "its answer is not JSON"),
     ],
 )
 def test_a_program_must_tell_its_capabilities(told: str, said: str) -> None:
