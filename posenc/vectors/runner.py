@@ -30,6 +30,7 @@ MEGABYTES: int | None = 2048 if sys.platform == "linux" else None  # of data
 DAY, MOST = 86400, 2**30  # seconds and megabytes that may be allowed
 LINE = 2**20  # characters of a line
 TAIL = 4096  # bytes of standard error that are read
+CLOSING = 0.2  # seconds for closing a pipe
 STRAY = 100  # lines of a case that are no answers
 ANSWERS = ("ok", "refused", "unsupported")
 RESTARTS = 20  # of a suite
@@ -164,9 +165,16 @@ def _end(process: subprocess.Popen[str]) -> None:
     with suppress(ProcessLookupError):  # all have ended
         os.killpg(process.pid, signal.SIGKILL) if POSIX else process.kill()
     process.wait()
-    assert process.stdin is not None
-    with suppress(OSError):  # what it has not read is lost
-        process.stdin.close()
+    # Where a process that left the group holds the pipe, a write blocks, and closing waits for it.
+    closing = threading.Thread(target=_shut, args=(process.stdin,), daemon=True)
+    closing.start()
+    closing.join(CLOSING)
+
+
+def _shut(stream: IO[str]) -> None:
+    """Close a stream; what has not been read is lost."""
+    with suppress(OSError):
+        stream.close()
 
 
 def _read(stream: IO[str], lines: queue.Queue[str | None]) -> None:

@@ -11,6 +11,7 @@ import math
 import runpy
 import shutil
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -567,6 +568,23 @@ def test_a_program_that_does_not_read_does_not_block() -> None:
     with pytest.raises(Exception, match=r"no answer within 0\.5 s"):
         asked.ask({"x": "y" * 10**6}, lambda answer: True)
     asked.stop()
+
+
+DETACHED = """\
+import subprocess, sys, time
+sleeping = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(5)"]
+subprocess.Popen(sleeping, start_new_session=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no sessions")
+def test_a_child_that_holds_the_pipe_does_not_block() -> None:
+    asked = Program([sys.executable, "-I", "-S", "-c", DETACHED], 0.3, None)
+    began = time.monotonic()
+    with pytest.raises(Exception, match=r"no answer within 0\.3 s"):
+        asked.ask({"x": "y" * 10**6}, lambda answer: True)
+    assert time.monotonic() - began < 3
 
 
 @pytest.mark.parametrize("offered", [[], 1, ["alibi"]])
