@@ -192,8 +192,9 @@ class Report:
             for outcome in own:
                 _add_case(suite, outcome)
         if self.torn:
-            about = {"name": "torn", "tests": str(len(self.torn)), "errors": str(len(self.torn))}
-            suite = ElementTree.SubElement(top, "testsuite", about)
+            count = str(len(self.torn))
+            named = {"name": "torn", "tests": count, "errors": count}
+            suite = ElementTree.SubElement(top, "testsuite", named)
         for one in self.torn:
             case = ElementTree.SubElement(suite, "testcase", {"name": one.partition(":")[0]})
             ElementTree.SubElement(case, "error", {"message": printable(one)})

@@ -154,8 +154,8 @@ def test_a_field_that_is_missing_or_unknown_is_named(
     after = before.replace(old.encode(), new.encode())
     assert after != before
     file.write_bytes(after)
-    digests = [hashlib.sha256(text).hexdigest() for text in (before, after)]
-    index.write_text(index.read_text("utf-8").replace(*digests), "utf-8")
+    old_digest, new_digest = (hashlib.sha256(text).hexdigest() for text in (before, after))
+    index.write_text(index.read_text("utf-8").replace(old_digest, new_digest), "utf-8")
     with pytest.raises(ValueError, match=said):
         load("swin", folder=copied)
 
