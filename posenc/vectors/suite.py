@@ -32,6 +32,7 @@ class Case:
         expected: the answer; null where any will do, "-Infinity" for a hidden key. None if the
             input must be refused.
         tolerance: for each contract, how far a number may be off: absolute + relative · |number|.
+            A contract so loose that zeros would pass is left out.
         result: "valid", "acceptable" if a convention gives another answer, or "invalid" if the
             input must be refused.
         flags: what the case is about.

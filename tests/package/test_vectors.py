@@ -79,6 +79,34 @@ def test_every_bug_and_convention_of_a_case_is_described() -> None:
             assert case.result == "acceptable" or not case.acceptable
 
 
+def zeros(answer: Any) -> Any:
+    """Return an answer with 0 for each number."""
+    if isinstance(answer, dict):
+        return {key: zeros(inner) for key, inner in answer.items()}
+    if isinstance(answer, list):
+        return [zeros(inner) for inner in answer]
+    return answer if answer is None or isinstance(answer, str) else 0.0
+
+
+@pytest.mark.slow
+def test_zeros_pass_where_the_answer_is_zeros_alone() -> None:
+    for case in vectors.cases():
+        answer = zeros(case.expected)
+        for contract in vectors.CONTRACTS:
+            if judged(case, answer, contract).status == "passed":
+                assert misfit(case.expected, answer, {"absolute": 0.0, "relative": 0.0}).error == 0
+
+
+def test_a_case_that_a_contract_cannot_test_is_left_out() -> None:
+    case = next(case for case in vectors.cases("scores") if len(case.tolerance) == 1)
+    verdict = judged(case, case.expected, "bfloat16 result")
+    assert (verdict.status, verdict.said) == (
+        "unsupported",
+        "bfloat16 result is too loose to test it",
+    )
+    assert judged(case, zeros(case.expected), "float64").status == "failed"
+
+
 def test_a_suite_and_a_case_are_shown_by_their_names() -> None:
     suite = load("swin")
     assert repr(suite) == f"Suite('swin', {len(suite.cases)} cases)"
