@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from posenc.vectors.compare import CONTRACTS
-from posenc.vectors.report import NOT_RUN
+from posenc.vectors.report import NOT_RUN, printable
 from posenc.vectors.runner import MEGABYTES, SECONDS, run
 from posenc.vectors.suite import Case, load, suites
 
@@ -48,7 +48,11 @@ def main(asked: argparse.Namespace) -> int:
     try:
         return do(asked)
     except (OSError, TypeError, ValueError) as error:
-        print(f"posenc vectors {asked.action}: {' '.join(str(error).split())}", file=sys.stderr)
+        said = printable(" ".join(str(error).split()))
+        print(f"posenc vectors {asked.action}: {said}", file=sys.stderr)
+        return NOT_RUN
+    except KeyboardInterrupt:
+        print(f"posenc vectors {asked.action}: interrupted", file=sys.stderr)
         return NOT_RUN
 
 

@@ -21,7 +21,7 @@ class Verdict:
     """What an answer is.
 
     Attributes:
-        status: "passed", "acceptable" or "failed".
+        status: "passed", "acceptable", "failed", or "unsupported" if a contract cannot test it.
         error: the largest distance to a number expected; infinite for an answer of another shape.
         place: where it is, as in "frequencies[3]"; empty if the answer is one number.
         said: the error in words.
@@ -54,6 +54,8 @@ def judged(case: Case, answer: Any, contract: str) -> Verdict:
     answer = plain(answer)
     if case.result == "invalid":
         return Verdict("failed", math.inf, "", "answered what must be refused")
+    if contract not in case.tolerance:
+        return Verdict("unsupported", said=f"{contract} is too loose to test it")
     tolerance = case.tolerance[contract]
     worst = misfit(case.expected, answer, tolerance)
     if worst.over <= 1:
@@ -66,7 +68,8 @@ def judged(case: Case, answer: Any, contract: str) -> Verdict:
 
 def _alike(case: Case, answer: Any, contract: str) -> tuple[str, ...]:
     """Return the bugs whose answer this may be, the nearest first."""
-    tolerance = case.tolerance[SINGLE if contract == "float64" else contract]
+    loosened = contract == "float64" and SINGLE in case.tolerance
+    tolerance = case.tolerance[SINGLE if loosened else contract]
     loose = {"absolute": tolerance["absolute"], "relative": max(tolerance["relative"], 2e-6)}
     if not tolerance["absolute"] and not tolerance["relative"]:
         loose = dict(tolerance)  # integers

@@ -51,12 +51,14 @@ class Report:
         contract: how exact answers had to be.
         described: known bugs and conventions, described by name.
         remarks: what the program did beside answering.
+        torn: suites that could not be asked, with what is wrong with their files.
     """
 
     outcomes: tuple[Outcome, ...]
     contract: str
     described: dict[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    torn: tuple[str, ...] = ()
 
     def _of(self, status: str) -> tuple[Outcome, ...]:
         return tuple(one for one in self.outcomes if one.status == status)
@@ -105,7 +107,7 @@ class Report:
     @property
     def status(self) -> int:
         """The exit status: 0 if nothing is wrong, 1 if something is, 2 if nothing was tested."""
-        if any(one.status in WRONG for one in self.outcomes):
+        if self.torn or any(one.status in WRONG for one in self.outcomes):
             return FAILED
         return FINE if self.passed or self.acceptable else NOT_RUN
 
@@ -115,6 +117,8 @@ class Report:
         parts = [self._suite(name) for name in names if name not in absent]
         if absent:
             parts.append(f"Not offered: {', '.join(absent)}")
+        if self.torn:
+            parts.append("\n".join(["Not asked:", *(f"  {printable(one)}" for one in self.torn)]))
         found = self.bugs
         if found:
             like = [
@@ -123,7 +127,9 @@ class Report:
             ]
             parts.append("\n".join(["It looks like:", *map(shortened, like[:SHOWN])]))
         if self.remarks:
-            parts.append("\n".join(["Beside that:", *(f"  {one}" for one in self.remarks[:SHOWN])]))
+            parts.append(
+                "\n".join(["Also printed:", *(f"  {one}" for one in self.remarks[:SHOWN])])
+            )
         return "\n\n".join([*parts, self._summary()])
 
     def _own(self, suite: str) -> list[Outcome]:
@@ -164,6 +170,7 @@ class Report:
             "counts": {status: counts[status] for status in STATUSES},
             "bugs": self.bugs,
             "remarks": list(self.remarks),
+            "torn": list(self.torn),
             "cases": [_told(one) for one in self.outcomes if one.status != "passed"],
         }
         return json.dumps(told, indent=1, ensure_ascii=False)
@@ -182,8 +189,15 @@ class Report:
                 "skipped": counts["unsupported"],
             }
             suite = ElementTree.SubElement(top, "testsuite", {k: str(v) for k, v in about.items()})
-            for one in own:
-                _add_case(suite, one)
+            for outcome in own:
+                _add_case(suite, outcome)
+        if self.torn:
+            count = str(len(self.torn))
+            named = {"name": "torn", "tests": count, "errors": count}
+            suite = ElementTree.SubElement(top, "testsuite", named)
+        for one in self.torn:
+            case = ElementTree.SubElement(suite, "testcase", {"name": one.partition(":")[0]})
+            ElementTree.SubElement(case, "error", {"message": printable(one)})
         ElementTree.indent(top)
         return ElementTree.tostring(top, encoding="unicode") + "\n"
 
@@ -196,7 +210,8 @@ def joined(reports: Iterable[Report]) -> Report:
     described = {name: said for report in reports for name, said in report.described.items()}
     described |= {name: report.described[name] for report in reports for name in report.bugs}
     remarks = tuple(remark for report in reports for remark in report.remarks)
-    return Report(outcomes, reports[0].contract, described, remarks)
+    torn = tuple(name for report in reports for name in report.torn)
+    return Report(outcomes, reports[0].contract, described, remarks, torn)
 
 
 def _add_case(suite: ElementTree.Element, one: Outcome) -> None:
@@ -208,12 +223,15 @@ def _add_case(suite: ElementTree.Element, one: Outcome) -> None:
     if one.status in kinds:
         like = f"; looks like: {', '.join(one.like)}" if one.like else ""
         said = f"{one.status} {_where(one)}{like}"
-        ElementTree.SubElement(case, kinds[one.status], {"message": _printable(said)})
+        ElementTree.SubElement(case, kinds[one.status], {"message": printable(said)})
 
 
-def _printable(text: str) -> str:
-    """Return a text without the characters that XML cannot have."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+def printable(text: str) -> str:
+    """Return a text in one line, with escapes for what would move the cursor or spoil XML."""
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
 
 
 def _told(one: Outcome) -> dict[str, Any]:
@@ -236,5 +254,6 @@ def _counted(outcomes: Iterable[Outcome]) -> str:
 
 
 def shortened(line: str) -> str:
-    """Return a line, cut if it is long."""
+    """Return a line that can be printed, cut if it is long."""
+    line = printable(line)
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"

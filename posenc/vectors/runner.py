@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import queue
 import signal
@@ -26,9 +27,14 @@ from posenc.vectors.suite import Case, Suite, load, suites
 POSIX = os.name == "posix"
 SECONDS = 10.0  # for an answer
 MEGABYTES: int | None = 2048 if sys.platform == "linux" else None  # of data
+DAY, MOST = 86400, 2**30  # seconds and megabytes that may be allowed
 LINE = 2**20  # characters of a line
+TAIL = 4096  # bytes of standard error that are read
+CLOSING = 0.2  # seconds for closing a pipe
 STRAY = 100  # lines of a case that are no answers
+ANSWERS = ("ok", "refused", "unsupported")
 RESTARTS = 20  # of a suite
+INTERRUPTED = "not asked: interrupted"
 UNTRIED = f"not asked: the program had to be started again {RESTARTS} times"
 
 # Sets the limit of memory in the new process, which then becomes the program.
@@ -42,6 +48,10 @@ os.execvp(sys.argv[2], sys.argv[2:])
 
 class ProgramError(Exception):
     """What went wrong with a program, in words; it has to be started again."""
+
+
+class UnreadableError(Exception):
+    """An answer is not JSON; the program goes on."""
 
 
 class Program:
@@ -60,6 +70,7 @@ class Program:
             self.command = [*python, *self.command]
         self.remarks: Counter[str] = Counter()
         self.starts = 0
+        self.interrupted = False
         self.process: subprocess.Popen[str] | None = None
         self.open = ExitStack()
         self.errors = Path()
@@ -70,11 +81,12 @@ class Program:
 
         Raises:
             ProgramError: there is none. The program has been ended.
+            UnreadableError: there is one, which names the question and is not JSON.
         """
         try:
             process = self.process or self._start()
             self._write(process, json.dumps(question))
-            return self._answer(process, fits)
+            return self._answer(process, fits, json.dumps(question.get("id", "")))
         except ProgramError:
             self.stop()
             raise
@@ -107,7 +119,7 @@ class Program:
         threading.Thread(target=_put, args=(process.stdin, f"{line}\n"), daemon=True).start()
 
     def _answer(
-        self, process: subprocess.Popen[str], fits: Callable[[dict[str, Any]], bool]
+        self, process: subprocess.Popen[str], fits: Callable[[dict[str, Any]], bool], name: str
     ) -> dict[str, Any]:
         """Return the next line that is an answer."""
         end = time.monotonic() + self.seconds
@@ -123,6 +135,8 @@ class Program:
                 return found
             if isinstance(found, dict):
                 raise ProgramError(f"answered another question: {line.strip()[:60]}")
+            if line.lstrip().startswith("{") and name in line:  # as with nan from C's printf
+                raise UnreadableError(f"its answer is not JSON: {line.strip()[:60]}")
             self.remarks[shortened(f"printed what is no answer: {line.strip()!r}")] += 1
         raise ProgramError(f"printed {STRAY} lines that are no answer")
 
@@ -135,7 +149,9 @@ class Program:
         ended = f"ended with status {status}"
         if status < 0:
             ended = f"was ended by signal {-status}, {signal.strsignal(-status)}"
-        last = self.errors.read_text("utf-8", "replace").strip().splitlines()
+        with self.errors.open("rb") as errors:
+            errors.seek(max(self.errors.stat().st_size - TAIL, 0))
+            last = errors.read(TAIL).decode("utf-8", "replace").strip().splitlines()
         return f"{ended}: {last[-1].strip()}" if last else ended
 
     def stop(self) -> None:
@@ -149,9 +165,16 @@ def _end(process: subprocess.Popen[str]) -> None:
     with suppress(ProcessLookupError):  # all have ended
         os.killpg(process.pid, signal.SIGKILL) if POSIX else process.kill()
     process.wait()
-    assert process.stdin is not None
-    with suppress(OSError):  # what it has not read is lost
-        process.stdin.close()
+    # Where a process that left the group holds the pipe, a write blocks, and closing waits for it.
+    closing = threading.Thread(target=_shut, args=(process.stdin,), daemon=True)
+    closing.start()
+    closing.join(CLOSING)
+
+
+def _shut(stream: IO[str]) -> None:
+    """Close a stream; what has not been read is lost."""
+    with suppress(OSError):
+        stream.close()
 
 
 def _read(stream: IO[str], lines: queue.Queue[str | None]) -> None:
@@ -204,11 +227,12 @@ def run(
         folder: where the files are; None for those of this package.
 
     Returns:
-        A `Report`.
+        A `Report`. Of all suites, one whose file is torn is named in it, and the others are asked.
 
     Raises:
         TypeError: `contract` is not a string.
-        ValueError: the suite or the contract is unknown.
+        ValueError: the suite or the contract is unknown, a limit is not positive or too large, or
+            the file of the suite is torn.
         OSError: the program could not be started, or does not tell its capabilities.
 
     Examples:
@@ -221,19 +245,33 @@ def run(
     """
     if contract is not None:
         contract = as_choice("contract", contract, CONTRACTS)
-    names = suites(folder=folder) if suite is None else (suite,)
-    found = [load(name, folder=folder) for name in names]
+    if not 0 < seconds <= DAY:
+        raise ValueError(f"seconds must be above 0 and at most {DAY}; got {seconds:g}")
+    if megabytes is not None and not 0 < megabytes <= MOST:
+        raise ValueError(f"megabytes must be from 1 to {MOST}; got {megabytes}")
+    found, torn = _loaded(folder) if suite is None else ([load(suite, folder=folder)], ())
     program = Program(command, seconds, megabytes)
     try:
         told = program.ask({"request": "capabilities"}, lambda answer: "suites" in answer)
         contract = contract or as_choice("contract", told.get("contract", SINGLE), CONTRACTS)
         offered = _offered(told)
         reports = [_suite(program, one, offered, contract) for one in found]
-    except ProgramError as trouble:
+    except (ProgramError, UnreadableError) as trouble:
         raise OSError(f"{command[0]}: {trouble}") from None
     finally:
         program.stop()
-    return joined([*reports, Report((), contract, {}, _counted(program.remarks))])
+    return joined([*reports, Report((), contract, {}, _counted(program.remarks), torn)])
+
+
+def _loaded(folder: str | Path | None) -> tuple[list[Suite], tuple[str, ...]]:
+    """Return all suites that can be read, and what is wrong with the others."""
+    found, torn = [], []
+    for name in suites(folder=folder):
+        try:
+            found.append(load(name, folder=folder))
+        except (OSError, ValueError) as error:
+            torn.append(f"{name}: {error}")
+    return found, tuple(torn)
 
 
 def _offered(told: dict[str, Any]) -> tuple[str, ...]:
@@ -253,6 +291,8 @@ def _suite(program: Program, suite: Suite, offered: tuple[str, ...], contract: s
     for case in suite.cases:
         if suite.name not in offered:
             outcomes.append(Outcome(case, "unsupported", ABSENT))
+        elif program.interrupted:
+            outcomes.append(Outcome(case, "crashed", INTERRUPTED))
         elif program.starts - first >= RESTARTS:
             outcomes.append(Outcome(case, "crashed", UNTRIED))
         else:
@@ -267,10 +307,27 @@ def _case(program: Program, case: Case, contract: str) -> Outcome:
         told = program.ask(question, lambda answer: answer.get("id") == case.id)
     except ProgramError as trouble:
         return Outcome(case, "crashed", str(trouble))
-    if "refused" in told:
-        return refusal(case, str(told["refused"]))
-    if "unsupported" in told:
-        return Outcome(case, "unsupported", str(told["unsupported"]))
-    if "ok" not in told:
-        return Outcome(case, "crashed", f"answered without ok: {json.dumps(told)[:60]}")
-    return Outcome(case, **vars(judged(case, told["ok"], contract)))
+    except UnreadableError as trouble:
+        return Outcome(case, "failed", str(trouble), math.inf)
+    except KeyboardInterrupt:
+        program.interrupted = True
+        return Outcome(case, "crashed", INTERRUPTED)
+    try:
+        return _outcome(case, told, contract)
+    except (OverflowError, RecursionError) as error:
+        return Outcome(case, "crashed", f"its answer cannot be read: {error}")
+
+
+def _outcome(case: Case, told: dict[str, Any], contract: str) -> Outcome:
+    """Return what an answer to a case is."""
+    said = {key: told[key] for key in ANSWERS if told.get(key) is not None}  # some write null
+    if len(said) != 1:
+        found = " and ".join(said) or f"none: {json.dumps(told)[:60]}"
+        return Outcome(
+            case, "crashed", f"must answer with one of {', '.join(ANSWERS)}; got {found}"
+        )
+    if "refused" in said:
+        return refusal(case, str(said["refused"]))
+    if "unsupported" in said:
+        return Outcome(case, "unsupported", str(said["unsupported"]))
+    return Outcome(case, **vars(judged(case, said["ok"], contract)))

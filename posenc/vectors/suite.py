@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ VERSION = 1
 HERE = Path(__file__).resolve().parent
 FOLDERS = (HERE / "files", HERE.parents[1] / "docs" / "vectors")  # in a wheel, in a checkout
 INDEX = "index.json"
+HEAD = {"about": str, "answer": str, "conventions": dict, "bugs": dict}
 RESULTS = ("valid", "acceptable", "invalid")
 MISSING = (
     "the vector files are not here: this copy of posenc was installed without them. Install the"
@@ -31,6 +32,7 @@ class Case:
         expected: the answer; null where any will do, "-Infinity" for a hidden key. None if the
             input must be refused.
         tolerance: for each contract, how far a number may be off: absolute + relative · |number|.
+            A contract so loose that zeros would pass is left out.
         result: "valid", "acceptable" if a convention gives another answer, or "invalid" if the
             input must be refused.
         flags: what the case is about.
@@ -99,7 +101,7 @@ def suites(*, folder: str | Path | None = None) -> tuple[str, ...]:
         >>> suites()[:3]
         ('frequencies', 'config', 'rotation')
     """
-    return tuple(_index(_folder(folder))["suites"])
+    return tuple(_entries(_folder(folder)))
 
 
 def load(suite: str, *, folder: str | Path | None = None) -> Suite:
@@ -124,23 +126,40 @@ def load(suite: str, *, folder: str | Path | None = None) -> Suite:
         ('t5/near-001', 32, True)
     """
     place = _folder(folder)
-    entries = _index(place)["suites"]
+    entries = _entries(place)
     if suite not in entries:
         raise ValueError(f"suite must be one of {', '.join(entries)}; got {suite!r}")
-    path = place / entries[suite]["file"]
+    path = place / _field(INDEX, entries[suite], "file", str)
     text = path.read_bytes()
-    if hashlib.sha256(text).hexdigest() != entries[suite]["sha256"]:
+    if hashlib.sha256(text).hexdigest() != _field(INDEX, entries[suite], "sha256", str):
         _parsed(path, text)  # torn, or of another version, says more
         raise ValueError(f"{path.name} must have the digest that {INDEX} has; it was changed")
     found = _parsed(path, text)
-    about = {key: found[key] for key in ("about", "answer", "conventions", "bugs")}
-    return Suite(suite, **about, cases=tuple(_case(suite, case) for case in found["cases"]))
+    about = {key: _field(path.name, found, key, kind) for key, kind in HEAD.items()}
+    written = _field(path.name, found, "cases", list)
+    return Suite(suite, **about, cases=tuple(_case(path.name, suite, case) for case in written))
 
 
-def _case(suite: str, case: dict[str, Any]) -> Case:
+def _case(file: str, suite: str, case: Any) -> Case:
     """Return a case of a file."""
-    given = {"acceptable": {}} | case | {"suite": suite, "flags": tuple(case["flags"])}
-    return Case(**given)
+    known = {one.name for one in fields(Case)} - {"suite"}
+    given = {key: _field(file, case, key) for key in sorted(known - {"acceptable"})}
+    if unknown := set(case) - known:
+        raise ValueError(f"{file} must not have {', '.join(sorted(unknown))} in {case['id']}")
+    flags = tuple(_field(file, case, "flags", list))
+    accepted = case.get("acceptable", {})
+    return Case(**given | {"suite": suite, "flags": flags, "acceptable": accepted})
+
+
+def _field(file: str, found: Any, name: str, kind: type = object) -> Any:
+    """Return a field of a JSON object in a file."""
+    if not isinstance(found, dict):
+        raise ValueError(f"{file} must have an object with {name}; got {str(found)[:40]}")
+    if name not in found or not isinstance(found[name], kind):
+        where = f" in {found['id']}" if "id" in found else ""
+        told = f"must have {name}{where}" if name not in found else f"has a torn {name}{where}"
+        raise ValueError(f"{file} {told}")
+    return found[name]
 
 
 def _folder(folder: str | Path | None) -> Path:
@@ -153,10 +172,11 @@ def _folder(folder: str | Path | None) -> Path:
     raise FileNotFoundError(MISSING)
 
 
-def _index(folder: Path) -> dict[str, Any]:
-    """Return the index of a folder."""
+def _entries(folder: Path) -> dict[str, Any]:
+    """Return what the index of a folder says of each suite."""
     path = folder / INDEX
-    return _parsed(path, path.read_bytes())
+    entries: dict[str, Any] = _field(INDEX, _parsed(path, path.read_bytes()), "suites", dict)
+    return entries
 
 
 def _parsed(path: Path, text: bytes) -> dict[str, Any]:

@@ -336,7 +336,8 @@ def t5_suite() -> Suite:
         {
             BELOW: (
                 "Where a logarithm should be a whole number, rounding leaves it below, and the"
-                " distance gets the bucket before, as the authors' code does in float32.",
+                " distance gets the bucket before, as float arithmetic may, where the quotient"
+                " comes out just below.",
                 lambda given: buckets(given, strict=True),
             )
         },

@@ -507,8 +507,8 @@ def frequencies_suite() -> Suite:
         "The frequency of each pair of a head d wide, in radians per position, by a rule of"
         ' scaling. base is 10000 if it is not given, ramp "pairs", truncate true, fast 32, slow 1,'
         " low 1, high 4.",
-        "frequencies, d/2 numbers, and attention_factor, by which queries and keys are scaled"
-        " beside; 1 where the rule has none.",
+        "frequencies, d/2 numbers, and attention_factor, by which queries and keys are also"
+        " multiplied; 1 where the rule has none.",
         right,
         BUGS,
         CONVENTIONS,

@@ -219,7 +219,7 @@ def resize_suite() -> Suite:
     suite = Suite(
         "resize",
         "A table of learned positions with another number of rows, interpolated linearly. The first"
-        " and the last row stay.",
+        " and the last row keep their values.",
         "The new rows.",
         resized,
         RESIZE,

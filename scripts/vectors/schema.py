@@ -140,7 +140,7 @@ def schema() -> dict[str, Any]:
             "id": {"type": "string", "pattern": "^[a-z0-9_]+/[a-z0-9-]+-[0-9]{3}$"},
             "input": kind("object"),
             "expected": ANSWER,
-            "tolerance": closed(dict.fromkeys(CONTRACTS, tolerance)),
+            "tolerance": closed(dict.fromkeys(CONTRACTS, tolerance), *CONTRACTS[1:]),
             "result": {"enum": ["valid", "acceptable", "invalid"]},
             "flags": {"type": "array", "items": kind("string")},
             "acceptable": named(ANSWER),

@@ -139,8 +139,8 @@ def sequences_suite() -> Suite:
         "Calls in order. objects has the settings of each object, which is made when it is first"
         " called. A call names its object and what to do: rotate x at positions; extend: rotate"
         " tokens that follow those before, the first of all at 0; restart: a new sequence begins;"
-        " frequencies for a sequence of this length; cast the object to a dtype;"
-        " before it is asked again it is cast back to float32.",
+        " frequencies for a sequence of this length. cast converts the object to a dtype; it is"
+        " converted back to float32 before the next question.",
         "A list with the answer to each call; null for restart and cast, where any will do.",
         answers,
         BUGS,
