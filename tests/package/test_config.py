@@ -495,8 +495,8 @@ def test_a_base_in_the_settings_of_attention_is_read_and_noted() -> None:
     assert "outside takes its default, as transformers 5.23 does: 10000." in said(found)
     both = config | {"attn_config": {"rope_theta": 5e5}, "rope_theta": 5e5}
     assert "outside" not in said(read_config(both))
-    new = read_config({"head_dim": 64, "model_type": "new", "attn_config": {"rope_theta": 5e5}})
-    assert "A program that looks for it outside takes its default." in said(new)
+    new = {"head_dim": 64, "rotary_pct": 1.0, "attn_config": {"rope_theta": 5e5}}
+    assert "A program that looks for it outside takes its default." in said(read_config(new))
     assert read_config(PLAIN | {"attn_config": "flash"}).base == 10000
 
 
