@@ -100,7 +100,8 @@ def bare(printed: str) -> str:
 
 def has_examples(path: str) -> bool:
     """Return whether a page has a runnable example, its own or from a numpy module."""
-    return any(written(path)) or re.search(r"^::: posenc\.(?!nn|vectors)", source(path), re.M) is not None
+    documents = re.search(r"^::: posenc\.(?!nn|vectors)", source(path), re.M)
+    return any(written(path)) or documents is not None
 
 
 RUNNABLE = [path for path in paths() if has_examples(path)]
