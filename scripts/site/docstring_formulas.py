@@ -72,12 +72,12 @@ IN_SENTENCES = {
 # Blocks, indented by four spaces.
 DISPLAYED = {
     "((1 − γ)/factor + γ) ω_i,   γ = (r − slow) / (fast − slow), clipped to [0, 1]": (
-        r"\begin{gathered} \Bigl(\frac{1-\gamma}{\text{factor} } + \gamma\Bigr)\,\omega_i \\ "
+        r"\begin{gathered} \Bigl(\frac{1-\gamma}{\text{factor} } + \gamma\Bigr)\,\omega_i \\[1ex] "
         r"\gamma = \frac{r - \text{slow} }{\text{fast} - \text{slow} } \text{ within } [0, 1] "
         r"\end{gathered}"
     ),
     "((1 − γ)/factor + γ) ω_i,   γ = (r − low) / (high − low), clipped to [0, 1]": (
-        r"\begin{gathered} \Bigl(\frac{1-\gamma}{\text{factor} } + \gamma\Bigr)\,\omega_i \\ "
+        r"\begin{gathered} \Bigl(\frac{1-\gamma}{\text{factor} } + \gamma\Bigr)\,\omega_i \\[1ex] "
         r"\gamma = \frac{r - \text{low} }{\text{high} - \text{low} } \text{ within } [0, 1] "
         r"\end{gathered}"
     ),
@@ -85,8 +85,8 @@ DISPLAYED = {
         r"\Bigl(\frac{\text{length} }{2\pi}\Bigr)^{d/c}, \quad c \text{ the critical dimension}"
     ),
     "f = 1 + factor · (length − L) / L   beyond the trained length L, and 1 up to it": (
-        r"f = 1 + \text{factor}\cdot\frac{\text{length} - L}{L} \text{ beyond } L, \text{ and } 1 "
-        r"\text{ up to it}"
+        r"\begin{gathered} f = 1 + \text{factor}\cdot\frac{\text{length} - L}{L} \\ "
+        r"\text{beyond } L, \text{ and } 1 \text{ up to it} \end{gathered}"
     ),
     "Σ_i cos(mω_i) ≥ 0   for m = 0 … length": (
         r"\sum_i\cos(m\,\omega_i) \ge 0 \quad\text{for } m = 0, \dots, \text{length}"
