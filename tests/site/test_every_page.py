@@ -30,10 +30,11 @@ CHAPTERS = [path for path in PAGES if path.startswith("chapters/")]
 # How many formulas KaTeX has set, and how many not.
 SET_AND_NOT = """() => [".katex-html", ".arithmatex:not(:has(.katex))"].map(
     formula => document.querySelectorAll(formula).length)"""
-# Formulas without a size, except in a closed solution.
+# Formulas without a size, except in a closed solution, and in headings of a table that repeats them
+# as a label of each cell on a phone.
 UNSEEN = """() => [...document.querySelectorAll(".katex-html")].filter(formula => {
     const {width, height} = formula.getBoundingClientRect();
-    return !(width && height) && !formula.closest("details:not([open])");
+    return !(width && height) && !formula.closest("details:not([open]), .rows thead");
 }).map(formula => formula.textContent)"""
 TITLES_AND_LANGUAGE = "[document.querySelectorAll('h1').length, document.documentElement.lang]"
 FONTS = """document.fonts.ready.then(fonts =>
