@@ -53,8 +53,8 @@ def _attraction(axes: Axes, ink: Ink) -> None:
     for n, base in enumerate(BASES):
         mean = np.cos(np.outer(lags, frequencies(D, base=base))).mean(axis=1)
         below = int(lags[mean < 0][0])
-        style = {"color": ink.categorical[n], "linestyle": DASHES[n]}
-        axes.plot(shown, mean[shown - 1], linewidth=1, **style)
+        color = ink.categorical[n]
+        axes.plot(shown, mean[shown - 1], linewidth=1, color=color, linestyle=DASHES[n])
         axes.plot([below], [mean[below - 1]], "o", color=ink.categorical[n], markersize=5)
         note, down = f"base {base:,}: {below:,}", (-8, -24 - 20 * n)
         place = (below, mean[below - 1])

@@ -42,8 +42,9 @@ def _dial(axes: Axes, ink: Ink, turns: float) -> None:
     axes.add_patch(Polygon(_sector(0, seen), facecolor=ink.mark, edgecolor="none"))
     axes.add_patch(Circle((0, 0), 1, fill=False, edgecolor=ink.edge, linewidth=0.75))
     if reached > seen:
-        style = {"edgecolor": ink.negative, "linewidth": 1.2, "hatch": "////"}
-        axes.add_patch(Polygon(_sector(seen, reached), fill=False, **style))
+        added = Polygon(_sector(seen, reached), fill=False, edgecolor=ink.negative, linewidth=1.2)
+        added.set_hatch("////")
+        axes.add_patch(added)
 
 
 def _sector(start: float, end: float) -> NDArray[np.float64]:

@@ -595,7 +595,7 @@ def test_dynamic_frequencies_are_not_said_to_end(configured: Configured) -> None
 def test_dynamic_is_told_the_smallest_factor_that_brings_no_new_angle(
     configured: Configured, factor: float, length: int, window: int | None
 ) -> None:
-    config = {"head_dim": 128, "rope_theta": 1e6, "max_position_embeddings": 8192}
+    config: dict[str, Any] = {"head_dim": 128, "rope_theta": 1e6, "max_position_embeddings": 8192}
     config |= {"rope_scaling": {"type": "dynamic", "factor": factor}}
     config |= {"model_type": "mistral", "sliding_window": window}
     found = printed_numbers(configured, config, "--length", str(length))
