@@ -33,7 +33,8 @@ CASES = [
 RUN = """
     import {{ readFileSync, writeFileSync }} from "node:fs";
     const {{ judged, run }} = await import("{folder}/watch/model.js");
-    const {{ RULES, setFor }} = await import("{folder}/watch/rules.js");
+    const {{ setFor }} = await import("{folder}/watch/rules.js");
+    const schemes = await import("{folder}/watch/schemes.js");
     const {{ unpacked }} = await import("{folder}/watch/weights.js");
     const {{ cases, files, into, text }} = JSON.parse(readFileSync(0, "utf8"));
     const models = {{}};
@@ -53,7 +54,7 @@ RUN = """
         writeFileSync(`${{into}}/${{n}}.json`, JSON.stringify([[...surprise], guesses]));
         return taken;
     }});
-    console.log(JSON.stringify({{ seconds, rules: RULES }}));
+    console.log(JSON.stringify({{ seconds, schemes }}));
 """
 
 

@@ -114,6 +114,11 @@ function startWorkbench() {
   if (document.querySelector("config-workbench")) import("./workbench.js");
 }
 
+/** Load the script of *Watch it break* if the page has it; the weights wait until they are asked for. */
+function startWatch() {
+  if (document.querySelector("watch-it-break")) import("./watch.js");
+}
+
 /** Lay out the parts whose layout the style sheet defers, a few at a time in idle periods. */
 function layOutDeferred() {
   const parts = [...document.querySelectorAll(".unrolls .md-content__inner > h2 ~ *")];
@@ -148,5 +153,6 @@ addEventListener("contentvisibilityautostatechange", ({ target, skipped }) => {
 window.document$.subscribe(preparePage);
 window.document$.subscribe(startExplorers);
 window.document$.subscribe(startWorkbench);
+window.document$.subscribe(startWatch);
 window.document$.subscribe(startLedger);
 window.document$.subscribe(startRuns);

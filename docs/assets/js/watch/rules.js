@@ -61,15 +61,6 @@ function searched({ d, trained, length, divisors }) {
   return [longrope(d, set, given), longropeTemperature(Math.max(1, set / trained), trained)];
 }
 
-/** The rules of each scheme that has any; the first leaves the model as it was trained. */
-export const RULES = {
-  rope: Object.keys(ROTATIONS),
-  learned: ["learned", "learned, interpolated"],
-};
-
-/** Whether what a rule does depends on the length of the text. */
-export const dependsOnLength = (rule) => rule.includes(",");
-
 /** How a rule sets a model for a text of this length: `omegas` and `temperature` for RoPE, and
     whether a table of learned rows is `stretched`. Within the trained length no rule does anything. */
 export function setFor(rule, length, { width, heads, trained, divisors }) {

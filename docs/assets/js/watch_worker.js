@@ -2,14 +2,14 @@
 // and posts `id` with `surprise`, `guesses` and `attention`, or with `trouble`, a sentence. The weights
 // of a scheme are fetched when they are first asked for.
 
-import { judged, run } from "./model.js";
-import { setFor } from "./rules.js";
-import { unpacked } from "./weights.js";
+import { judged, run } from "./watch/model.js";
+import { setFor } from "./watch/rules.js";
+import { unpacked } from "./watch/weights.js";
 
 const models = new Map();
 
 async function fetched(scheme) {
-  const address = new URL(`../../weights/${scheme}.bin`, import.meta.url);
+  const address = new URL(`../weights/${scheme}.bin`, import.meta.url);
   const answer = await fetch(address).catch(() => null);
   if (!answer?.ok) {
     const why = answer ? `the server answered ${answer.status}` : "no connection";
