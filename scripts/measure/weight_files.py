@@ -7,9 +7,10 @@
     then            the description, JSON in UTF-8, with spaces up to a multiple of 4
     then            the tensors in the order of the description, each up to a multiple of 4
 
-All integers and reals are little-endian, four bytes each. A vector is stored as float32. A matrix is
-stored as one float32 per row, its scale, followed by the entries, a signed byte each: a weight is its
-entry times the scale of its row. The description names each tensor as PyTorch does, with its shape.
+All integers and reals are little-endian, four bytes each. A vector is stored as float32. A matrix
+is stored as one float32 per row, its scale, followed by the entries, a signed byte each: a weight
+is its entry times the scale of its row. The description names each tensor as PyTorch does, with its
+shape.
 
 `docs/assets/js/watch/weights.js` reads the same format.
 """
@@ -83,7 +84,7 @@ def _stored(name: str, tensor: Tensor) -> bytes:
         raise ValueError(f"{name} must be a vector or a matrix; got shape {x.shape}")
     scales = np.maximum(np.abs(x).max(axis=1), np.finfo(np.float32).tiny * MOST) / MOST
     entries = np.rint(x / scales[:, None]).astype(np.int8)
-    return scales.astype("<f4").tobytes() + entries.tobytes()
+    return bytes(scales.astype("<f4").tobytes() + entries.tobytes())
 
 
 def _tensors(shapes: list[tuple[str, list[int]]], data: bytes) -> Iterator[tuple[str, Tensor]]:
@@ -107,4 +108,4 @@ def _read(shape: list[int], data: bytes) -> tuple[NDArray[np.float32], int]:
 
 def _filled(data: bytes, by: bytes = b"\0") -> bytes:
     """Return data up to a multiple of four bytes."""
-    return data + by * (-len(data) % 4)
+    return data.ljust(len(data) + -len(data) % 4, by)
