@@ -121,7 +121,7 @@ def test_a_byte_is_told_in_words_and_moved_to_by_keyboard(watch: Page) -> None:
     assert bars == 100  # a key for each byte before it
     last = watch.locator(".watch .stage rect.pos").last
     before = str(last.get_attribute("height"))
-    watch.get_by_label("attention of").select_option("layer 3, head 4")
+    watch.get_by_label("attention of", exact=True).select_option("layer 3, head 4")
     expect(last).not_to_have_attribute("height", before)
 
 

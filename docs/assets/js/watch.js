@@ -128,11 +128,12 @@ function drawn({ surprise, attention }, { length, byte, head, read }, wide, high
     words(0, 14, "perplexity per byte, over 16 bytes"),
     box(x(0), 26, x(TRAINED) - x(0), bottom - 26, "swept"),
     frame,
-    line([[x(TRAINED), 26], [x(TRAINED), strip + 12]], "ink"),
+    line([[x(TRAINED), 26], [x(TRAINED), bottom]], "ink"),
     line(curve.map((bits, n) => [x(n + 1), y(bits)]), "neg bold"),
-    line([[x(byte + 0.5), 26], [x(byte + 0.5), strip + 12]], "ink dashed"),
+    line([[x(byte + 0.5), 26], [x(byte + 0.5), bottom]], "ink dashed"),
     words(x(TRAINED) + 6, 42, "trained on 64", "strong named"),
     ...list(length - 1, (n) => cell(n + 1, strip, strip + 12, "bit", tint(surprise[n + 1]))),
+    line([[x(TRAINED), strip - 3], [x(TRAINED), strip + 15]], "ink"),
     words(0, strip + 32, `attention, ${headLabel(head)}, before byte ${byte}`),
     ...[...weights].map((weight, n) => cell(n, bars - (30 * weight) / most, bars, "pos", 1)),
     line([[x(0), bars], [x(byte), bars]], "rule"),
@@ -148,7 +149,8 @@ class WatchItBreak extends HTMLElement {
     this.insertAdjacentHTML("afterbegin", PARTS);
     const part = (name) => this.querySelector(name);
     [this.stage, this.text, this.says] = [".stage", ".text", ".summary"].map(part);
-    this.results = new Map();
+    this.results = new Map(); // by what was asked
+    this.known = new Set(); // the schemes whose weights have come
     this.end = new AbortController();
     const on = (target, type, act) =>
       target.addEventListener(type, act, { signal: this.end.signal, capture: target === window });
@@ -213,7 +215,7 @@ class WatchItBreak extends HTMLElement {
     this.classList.add("runs");
     this.querySelector(".bench").hidden = false;
     this.querySelector(".offer").hidden = true;
-    this.querySelector("[name=scheme]").focus({ preventScroll: true });
+    this.querySelector(`[value=${this.state.scheme}]`).focus({ preventScroll: true });
     await this.takeOurs();
   }
 
@@ -236,11 +238,10 @@ class WatchItBreak extends HTMLElement {
       error.textContent = `A text must have at least two bytes, since the first is not predicted. ${got}.`;
       return;
     }
-    if (text.length > characters.length || encoder.encode(text).length > bytes.length) {
-      const size = encoder.encode(text).length.toLocaleString("en");
-      if (text !== this.ours) {
-        error.textContent = `The text has ${size} bytes; the first ${bytes.length} of them are read.`;
-      }
+    const size = encoder.encode(text).length;
+    if (size > bytes.length && text !== this.ours) {
+      const all = size.toLocaleString("en");
+      error.textContent = `The text has ${all} bytes; the first ${bytes.length} of them are read.`;
     }
     this.results.clear();
     Object.assign(this, { bytes, characters });
@@ -300,8 +301,8 @@ class WatchItBreak extends HTMLElement {
     this.set();
     const { id, scheme } = this.needed;
     if (this.results.has(id)) return this.paint();
-    const known = this.known?.has(scheme);
-    this.says.textContent = known ? "Reading the text …" : `Fetching the weights of ${SCHEMES[scheme]} …`;
+    const fetching = `Fetching the weights of ${SCHEMES[scheme]} …`;
+    this.says.textContent = this.known.has(scheme) ? "Reading the text …" : fetching;
     this.ask();
   }
 
@@ -314,20 +315,21 @@ class WatchItBreak extends HTMLElement {
       this.worker.onmessage = ({ data }) => this.hear(data);
       this.worker.onerror = () => this.hear({ trouble: "The script that runs the models did not start." });
     }
-    this.worker.postMessage({ ...this.needed, from: this.bytes.length });
+    this.worker.postMessage(this.needed);
     this.asked = this.bytes;
   }
 
-  hear({ id, trouble, ...result }) {
+  /** Keep an answer; if something else is wanted by now, ask again. */
+  hear({ id, scheme, trouble, ...result }) {
     this.busy = false;
     const isOfThisText = this.asked === this.bytes;
+    if (!trouble) this.known.add(scheme);
     if (!trouble && isOfThisText) {
-      (this.known ??= new Set()).add(this.state.scheme);
       this.results.set(id, result);
       if (this.results.size > KEPT) this.results.delete(this.results.keys().next().value);
     }
-    if (this.needed.id === id || (trouble && !id)) return trouble ? this.fail(trouble) : this.paint();
-    this.ask();
+    if (trouble && (!id || id === this.needed.id)) this.fail(trouble);
+    else this.show();
   }
 
   fail(trouble) {

@@ -1,6 +1,6 @@
-// Runs the models apart from the page, which stays usable. It receives `id`, `scheme`, `rule`, `bytes`,
-// and posts `id` with `surprise`, `guesses` and `attention`, or with `trouble`, a sentence. The weights
-// of a scheme are fetched when they are first asked for.
+// Runs the models apart from the page, which stays usable. It receives `id`, `scheme`, `rule` and
+// `bytes`; it posts `id` and `scheme` with `surprise`, `guesses` and `attention`, or `id` with
+// `trouble`, a sentence. The weights of a scheme are fetched when they are first asked for.
 
 import { judged, run } from "./watch/model.js";
 import { setFor } from "./watch/rules.js";
@@ -32,7 +32,8 @@ self.onmessage = async ({ data: { id, scheme, rule, bytes } }) => {
   try {
     const model = await modelOf(scheme);
     const { logits, attention } = run(model, bytes, setFor(rule, bytes.length, model.about));
-    self.postMessage({ id, ...judged(logits, bytes), attention }, [attention.buffer]);
+    const found = { ...judged(logits, bytes), attention };
+    self.postMessage({ id, scheme, ...found }, [attention.buffer]);
   } catch (error) {
     self.postMessage({ id, trouble: error.message });
   }
