@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -212,6 +213,25 @@ def test_weights_of_another_run_are_refused(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("scripts.measure.language.evaluate", lambda *_: exact)
     with pytest.raises(weights.DifferentError, match="'alibi' gives by_length"):
         weights.checked(GPTModel(4, 4, 4, 2, 1), "alibi", corpus(), result)
+
+
+def test_every_model_is_trained_with_the_rounding_of_its_result(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: dict[str, str | None] = {}
+
+    def start(command: list[str], *, env: dict[str, str], **_: object) -> MagicMock:
+        started[command[-1]] = env.get("ATEN_CPU_CAPABILITY")
+        return MagicMock(returncode=0)
+
+    monkeypatch.delenv("ATEN_CPU_CAPABILITY", raising=False)
+    monkeypatch.setattr(subprocess, "run", start)
+    monkeypatch.setattr(weights, "is_done", lambda method: method == "t5")
+    weights.main([])
+    plain = {name: None for name in TRAINED if name != "t5"}
+    assert started == plain | {"rope": "avx2"}
+    with pytest.raises(SystemExit):
+        weights.main(["swin"])
 
 
 def test_a_matrix_is_stored_to_half_a_step_of_its_row_and_a_vector_exactly() -> None:
