@@ -168,28 +168,29 @@ def test_a_text_of_ones_own_is_read(watch: Page) -> None:
 
 TORN = {"body": (weights.WEIGHTS / "alibi.bin").read_bytes()[:9999]}
 FAULTS = {
-    "torn": (TORN, "damaged, or did not arrive whole"),
-    "missing": ({"status": 404, "body": "no"}, "could not be fetched: the server answered 404"),
+    "T5": (TORN, "damaged, or did not arrive whole"),
+    "learned": ({"status": 404, "body": "no"}, "could not be fetched: the server answered 404"),
 }
 
 
-@pytest.mark.parametrize(("answer", "error"), FAULTS.values(), ids=FAULTS)
-def test_weights_that_do_not_arrive_are_a_sentence(
-    answer: dict[str, Any], error: str, watch: Page
-) -> None:
+@pytest.mark.parametrize("scheme", FAULTS)
+def test_weights_that_do_not_arrive_are_a_sentence(scheme: str, watch: Page) -> None:
+    answer, error = FAULTS[scheme]
+    file = f"**/{scheme.lower()}.bin"
+
     def fail(route: Route) -> None:
         route.fulfill(**answer)
 
-    watch.context.route("**/t5.bin", fail)
+    watch.context.route(file, fail)
     try:
-        choose(watch, "T5")
+        choose(watch, scheme)
         expect(says(watch)).to_contain_text(error)
     finally:
-        watch.context.unroute("**/t5.bin")
+        watch.context.unroute(file)
     choose(watch, "ALiBi")
     expect(says(watch)).to_contain_text("ALiBi on")
-    choose(watch, "T5")
-    expect(says(watch)).to_contain_text("T5 on")
+    choose(watch, scheme)
+    expect(says(watch)).to_contain_text(f"{scheme} on")
 
 
 def test_it_fits_a_phone_and_axe_finds_nothing_in_either_colours(

@@ -113,7 +113,7 @@ function drawn({ surprise, attention }, { length, byte, head, read }, wide, high
   const curve = smoothed(surprise, length);
   const top = Math.max(8, Math.ceil(Math.max(...curve)));
   const ticks = list(Math.floor(top / 2) + 1, (n) => [2 * n, 2 ** (2 * n)]);
-  const bottom = high - 118;
+  const bottom = high - 124;
   const below = [0, TRAINED, 128, 256, MOST];
   const { x, y, frame } = plot(wide, 26, bottom, [0, MOST], [0, top], below, ticks);
   const cell = (n, from, to, kind, v) =>
