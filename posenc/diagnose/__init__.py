@@ -35,6 +35,7 @@ from posenc.diagnose.drowned import drowned_tokens
 from posenc.diagnose.layout import rope_layout, trained_layout
 from posenc.diagnose.length import longest_input
 from posenc.diagnose.order import sees_order
+from posenc.diagnose.relative import relative_scores
 from posenc.diagnose.report import Report, diagnose
 from posenc.diagnose.unseen import unseen_positions
 
@@ -45,6 +46,7 @@ __all__ = [
     "diagnose",
     "drowned_tokens",
     "longest_input",
+    "relative_scores",
     "rope_layout",
     "sees_order",
     "trained_layout",
