@@ -27,8 +27,8 @@ KEPT, LOST, OTHER, UNTRIED = "kept", "lost", "other", "untried"
 def offset_of(trial: Trial, tokens: Tensor, whole: ScoreRun, caches: Caches) -> str:
     """Return whether positions go on where some tokens are cached, in one token repeated.
 
-    Either they are `KEPT`, or `LOST`, where they begin again with each call, or `OTHER` than those
-    of one call in another way; or `UNTRIED`, where no cache could be used, or shows nothing.
+    They are `KEPT`, `LOST` if all new tokens stand at one position, `OTHER` than in one call in
+    another way, or `UNTRIED` if no cache could be used, or shows nothing.
 
     Raises:
         ForwardError: the model does not take the caches that are given.
@@ -110,15 +110,14 @@ def _offset_of_scores(trial: Trial, whole: Scores, steps: list[Scores]) -> str:
     first = length - STEPS
     rows = torch.stack([_since_first(one, 0)[..., :first] for one in steps])
     expected = [_since_first(whole, place)[..., :first] for place in range(first, length)]
-    spread = float(torch.nan_to_num(rows[-1]).abs().max())
+    spread = float(torch.cat([rows[-1], expected[-1]]).nan_to_num().abs().max())
     size = float(whole.values.masked_fill(~whole.seen, 0).abs().max())
     if not rows.isfinite().all() or spread <= 100 * SURE * trial.epsilon() * size:
         return UNTRIED
     far = 1e-3 * spread
     if _near(rows, torch.stack(expected), far):
         return KEPT
-    moves = not _near(expected[0], expected[-1], far)
-    return LOST if moves and _near(rows[0], rows[-1], far) else OTHER
+    return LOST if _near(rows[0], rows[-1], far) else OTHER
 
 
 def _since_first(scores: Scores, query: int) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import combinations
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from posenc._arguments import _shown
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, CannotTellError, Diagnosis, answer
 from posenc.diagnose.ask import ask
-from posenc.diagnose.cached import KEPT, LOST, OTHER, Caches, offset_of
+from posenc.diagnose.cached import KEPT, LOST, OTHER, STEPS, Caches, offset_of
 from posenc.diagnose.meetings import BIAS, PLACES, meetings
 from posenc.diagnose.rotation import Rotated, find_rotated, pairs, wrapped
 from posenc.diagnose.scores import ScoreRun, Scores, find_scores_of
@@ -44,7 +44,7 @@ FAULTS: dict[tuple[int, int], tuple[str, str, str]] = {
 }
 TWICE = "queries and keys are rotated twice"
 ONCE = "rotate them once: in the layer, or in what calls it, but not in both."
-BEGIN_AGAIN = "positions begin again with each call"
+OFFSET_LOST = "the offset of cached tokens is lost"
 OFFSET = "with a cache, count positions from the number of the tokens in it: offset=cache.length."
 FAR = "far keys are favoured"
 SIGN = "make its biases fall with the distance, as −slope·|query − key| does."
@@ -64,8 +64,9 @@ def relative_scores(
     one distance are compared. Where they differ, what they do depend on tells the mistake: the key
     alone, the query alone, their sum, or one of them twice.
 
-    Rotating both twice leaves scores relative, at twice the frequencies. It shows in what is
-    rotated: heads that already are, by the same angles again.
+    Rotating both twice leaves scores relative, at twice the frequencies. It shows where heads that
+    are rotated already are rotated again, by the same angles, or where heads rotate by twice the
+    frequencies that the model holds.
 
     The last tokens are also read one by one, if the model returns a cache under the name of an
     argument of `forward`, or if `cache` says how to make one. Their scores must be those of one
@@ -148,16 +149,16 @@ def _judge(trial: Trial, *, caches: Caches) -> Diagnosis:
     offset = offset_of(trial, tokens, run, caches)
     if offset == LOST:
         why = (
-            f"Read one by one after {trial.length - 2} tokens in a cache, two tokens stand at one"
-            " position, and in one call they do not."
+            f"Read one by one after {trial.length - STEPS} tokens, which are in a cache, the next"
+            f" {STEPS} tokens stand at one position, and not where they do in one call."
         )
-        return answer(ILL, BEGIN_AGAIN, why, {"cached": 1}, OFFSET)
+        return answer(ILL, OFFSET_LOST, why, {"cached": 1}, OFFSET)
     if not run.found:
         return _judge_without_scores(trial, run)
     rotated = find_rotated(trial, tokens)
     heads = _heads(trial, run.found, less_own=not rotated)
     if len(heads.spread):
-        found = _judge_heads(heads, rotated)
+        found = _judge_heads(trial.model, heads, rotated)
     else:
         why = "One token repeated has the same score with every key that it sees."
         found = answer(ABSENT, "its scores tell no positions apart", why)
@@ -207,7 +208,7 @@ def _demand_all(run: ScoreRun, offset: str) -> None:
     if offset == OTHER:
         raise CannotTellError(
             "tokens that are read one by one with a cache have other scores than in one call,"
-            " though positions do not begin again"
+            " though not those of one position"
         )
 
 
@@ -248,14 +249,14 @@ def _apart(scores: Scores, query: int, key: int) -> Tensor:
     return (ends[0] + ends[1]).amax(dim=1)
 
 
-def _judge_heads(heads: _Heads, rotated: list[Rotated]) -> Diagnosis:
+def _judge_heads(model: nn.Module, heads: _Heads, rotated: list[Rotated]) -> Diagnosis:
     """Return the answer about heads that see positions."""
     relative = heads.depend_on(1, 1)
     apart = float(heads.apart(1, 1).max())
     numbers: dict[str, float] = {"heads": len(relative), "apart": apart}
     if relative.all():
         if rotated:
-            return _judge_rotations(heads, rotated, numbers)
+            return _judge_rotations(model, heads, rotated, numbers)
         return _judge_biases(heads, numbers)
     for (query, key), (depends, verdict, helps) in FAULTS.items():
         others = heads.depend_on(query, key)
@@ -282,10 +283,16 @@ def _may_be_scaled(heads: _Heads, query: int, key: int) -> bool:
     return bool(len(sizes) < 2 or sizes[1] <= 1e-3 * sizes[0])
 
 
-def _judge_rotations(heads: _Heads, rotated: list[Rotated], numbers: dict[str, float]) -> Diagnosis:
+def _judge_rotations(
+    model: nn.Module, heads: _Heads, rotated: list[Rotated], numbers: dict[str, float]
+) -> Diagnosis:
     """Return the answer about heads whose scores are relative, and that are rotated."""
     if any(_is_again(*two) for two in combinations(rotated, 2)):
         why = "Heads that are rotated already are rotated again, by the same angles."
+        return answer(ILL, TWICE, why, numbers, ONCE)
+    held = _half_as_fast(model, rotated)
+    if held:
+        why = f"With every position they rotate by twice the frequencies in {held}."
         return answer(ILL, TWICE, why, numbers, ONCE)
     why = f"Of one token repeated, all scores at one distance are equal, in {_counted(heads)}."
     return answer(HEALTHY, RELATIVE, why, numbers)
@@ -305,6 +312,34 @@ def _is_again(first: Rotated, second: Rotated) -> bool:
             _pair_lengths(first)[:, :count], _pair_lengths(second)[:, :count], rtol=1e-3
         )
     )
+
+
+def _half_as_fast(model: nn.Module, rotated: list[Rotated]) -> str:
+    """Return the name of frequencies that the model holds and rotates by twice, or ""."""
+    held = [*_held(model)]
+    for one in rotated:
+        step = one.angles[1].abs()  # from position 0 to 1
+        if any(_fits(step, omega) for _, omega in held):
+            continue
+        for name, omega in held:
+            if _fits(step, 2 * omega):
+                return name
+    return ""
+
+
+def _fits(step: Tensor, omega: Tensor) -> bool:
+    return step.shape == omega.shape and torch.allclose(step, omega, rtol=1e-3, atol=1e-5)
+
+
+def _held(model: nn.Module) -> Iterator[tuple[str, Tensor]]:
+    """Yield every sequence of numbers that a part of a model holds, with its name."""
+    for name, part in model.named_modules():
+        own = {**vars(part), **part._parameters, **part._buffers}
+        for key, value in own.items():
+            if isinstance(value, tuple | list) and all(isinstance(x, float) for x in value):
+                value = torch.tensor(value)
+            if isinstance(value, Tensor) and value.ndim == 1 and value.is_floating_point():
+                yield f"{name}.{key}".strip("."), value.cpu().double()
 
 
 def _pair_lengths(rotated: Rotated) -> Tensor:

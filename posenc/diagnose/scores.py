@@ -60,12 +60,14 @@ class ScoreRun(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _look(self, x: Tensor) -> None:
         """Keep rows if they are the first that differ, or, of one token, if they may be its own."""
-        if not x.is_floating_point() or x.shape[:-1] not in ((1, self.queries), (self.queries, 1)):
+        of_tokens = x.shape[:-1] in ((1, self.queries), (self.queries, 1))
+        if not of_tokens or x.shape[-1] == self.keys or not x.is_floating_point():
             return
         rows = x.reshape(self.queries, -1).cpu().double()
+        lengths = rows.norm(dim=1)  # which rotation keeps
         if self.queries == 1:
             self.single.append(rows[0])
-        elif self.rows is None and (rows - rows[:1]).abs().max() > LEVEL * rows.abs().max():
+        elif self.rows is None and (lengths - lengths[0]).abs().max() > LEVEL * lengths.max():
             self.rows = None if digest(x) in self.known else rows
 
     def _keep(self, scores: Tensor | None) -> None:
