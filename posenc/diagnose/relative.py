@@ -117,10 +117,9 @@ def as_caches(value: object) -> Caches:
     """Return what makes empty caches, which must be a mapping of names to functions, or None."""
     if value is None:
         return None
-    if isinstance(value, Mapping) and all(
-        isinstance(name, str) and callable(make) for name, make in value.items()
-    ):
-        return value
+    named = value.items() if isinstance(value, Mapping) else ()
+    if named and all(isinstance(name, str) and callable(make) for name, make in named):
+        return dict(named)
     raise TypeError(
         "cache must be a mapping of keywords to functions that return an empty cache; got"
         f" {_shown(value)}"
@@ -181,8 +180,6 @@ NO_CACHE = "No cache was tried."
 
 def _judge_without_scores(trial: Trial, run: ScoreRun) -> Diagnosis:
     """Return the answer where rows differ before there are scores, or none are seen."""
-    if run.rows is None:
-        raise CannotTellError("no scores are seen: it has no attention, or one that hides them")
     where = {meeting.where for meeting in meetings(trial, trial.length)}
     if where and not where & {BIAS, PLACES["mul"]}:
         why = (
@@ -190,6 +187,8 @@ def _judge_without_scores(trial: Trial, run: ScoreRun) -> Diagnosis:
             " and promise nothing about their difference."
         )
         return answer(ABSENT, "its positions are absolute", why)
+    if run.rows is None:
+        raise CannotTellError("no scores are seen: it has no attention, or one that hides them")
     raise CannotTellError(
         "its tokens differ from place to place before there are scores, so that those at one"
         " distance may differ for that reason"
@@ -260,7 +259,11 @@ def _judge_heads(model: nn.Module, heads: _Heads, rotated: list[Rotated]) -> Dia
         return _judge_biases(heads, numbers)
     for (query, key), (depends, verdict, helps) in FAULTS.items():
         others = heads.depend_on(query, key)
-        if rotated and (relative | others).all() and not _may_be_scaled(heads, query, key):
+        if (
+            rotated
+            and (relative | others).all()
+            and not ((query, key) == (1, 0) and _may_be_scaled(heads.scores.values[~relative]))
+        ):
             why = (
                 f"Of one token repeated, scores at one distance differ by {apart:.0%} of how much"
                 f" all scores of a head do. They depend on {depends} alone."
@@ -272,14 +275,12 @@ def _judge_heads(model: nn.Module, heads: _Heads, rotated: list[Rotated]) -> Dia
     )
 
 
-def _may_be_scaled(heads: _Heads, query: int, key: int) -> bool:
-    """Say whether scores that depend on queries alone may be in proportion to one another.
+def _may_be_scaled(values: Tensor) -> bool:
+    """Say whether scores, (heads, queries, keys), of queries alone are all in proportion.
 
-    Some models scale them by the logarithm of how many keys there are.
+    Some models scale queries by the logarithm of how many keys there are.
     """
-    if (query, key) != (1, 0):
-        return False
-    sizes = torch.linalg.svdvals(heads.scores.values.diagonal(dim1=1, dim2=2))
+    sizes = torch.linalg.svdvals(values.diagonal(dim1=1, dim2=2))
     return bool(len(sizes) < 2 or sizes[1] <= 1e-3 * sizes[0])
 
 
