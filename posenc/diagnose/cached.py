@@ -78,13 +78,14 @@ def _offset_of_rows(whole: ScoreRun, steps: list[ScoreRun]) -> str:
     if whole.rows is None:
         return UNTRIED
     rows, far = whole.rows, 1e-5 * float(whole.rows.abs().max())
-    found = set()
-    for place, step in enumerate(steps, len(rows) - STEPS):
-        for offset, row in ((KEPT, rows[place]), (LOST, rows[0])):
-            if _is_among(row, step.single, far) and not _near(rows[place], rows[0], far):
-                found.add(offset)
-                break
-    return found.pop() if len(found) == 1 else UNTRIED
+    places = range(len(rows) - STEPS, len(rows))
+    if any(_near(rows[place], rows[0], far) for place in places):
+        return UNTRIED
+    for offset, expected in ((KEPT, rows[places.start :]), (LOST, rows[:1].expand(STEPS, -1))):
+        seen = zip(expected, steps, strict=True)
+        if all(_is_among(row, step.single, far) for row, step in seen):
+            return offset
+    return UNTRIED
 
 
 def _is_among(row: Tensor, others: list[Tensor], far: float) -> bool:
@@ -97,11 +98,11 @@ def _near(x: Tensor, y: Tensor, far: float) -> bool:
 
 def _offsets_of_scores(trial: Trial, whole: ScoreRun, steps: list[ScoreRun]) -> Iterator[str]:
     """Yield for each attention where the positions of its queries begin."""
-    if any(len(step.found) != len(whole.found) for step in steps):
+    heads = [len(scores.values) for scores in whole.found]
+    if any([len(scores.values) for scores in step.found] != heads for step in steps):
         return
     for scores, *single in zip(whole.found, *(step.found for step in steps), strict=True):
-        if all(one.values.shape[0] == scores.values.shape[0] for one in single):
-            yield _offset_of_scores(trial, scores, single)
+        yield _offset_of_scores(trial, scores, single)
 
 
 def _offset_of_scores(trial: Trial, whole: Scores, steps: list[Scores]) -> str:

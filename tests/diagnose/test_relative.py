@@ -183,6 +183,16 @@ def test_of_a_hundred_models_with_a_fault_each_is_named() -> None:
         assert found.verdict == TIMES[times], seed
 
 
+def test_layers_may_rotate_in_different_layouts_and_beside_no_positions() -> None:
+    rotaries: list[Model] = [
+        nn.RotaryEmbedding(8, layout="half"),
+        nn.RotaryEmbedding(8),
+        torch.nn.Identity(),
+    ]
+    found = nn.relative_scores(Reader(rotary=iter(rotaries).__next__, layers=3))
+    assert (found.status, found.measured["heads"]) == (HEALTHY, 4)
+
+
 # Rotated twice
 
 
@@ -332,6 +342,12 @@ def test_positions_that_are_wrong_in_another_way_with_a_cache_are_undetermined()
     )
     assert found.status == UNDETERMINED
     assert "read one by one with a cache have other scores" in found.why
+
+
+def test_rows_that_are_those_of_no_position_with_a_cache_show_nothing() -> None:
+    one_later = Decoder(rows=True, counts=lambda past, new: torch.arange(new) + past + (past > 0))
+    assert not nn.relative_scores(one_later).ill
+    assert not nn.relative_scores(Reader(Table(2, 16, wraps=True))).ill
 
 
 def test_a_cache_that_the_model_does_not_take_is_undetermined() -> None:
