@@ -261,6 +261,6 @@ def test_positions_from_0_in_every_call_lose_the_offset_of_transformers(name: st
 def test_bloom_with_the_other_sign_favours_far_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     from transformers.models.bloom import modeling_bloom as file
 
-    right = file.build_alibi_tensor
-    monkeypatch.setattr(file, "build_alibi_tensor", lambda *given: -right(*given))
+    right = file._get_alibi_slopes
+    monkeypatch.setattr(file, "_get_alibi_slopes", lambda *given: -right(*given))
     assert nn.relative_scores(made("BLOOM")).verdict == "far keys are favoured"
