@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from posenc.diagnose.answers import ForwardError
-from posenc.diagnose.isolation import uncompiled_of
+from posenc.diagnose.operations import suppressed
 from posenc.diagnose.scores import ScoreRun, Scores
 from posenc.diagnose.trial import SURE, Trial
 
@@ -64,7 +64,9 @@ def _steps(trial: Trial, tokens: Tensor, caches: Caches) -> Iterator[ScoreRun]:
 def _returned(trial: Trial, output: Any) -> dict[str, Any]:
     """Return what a model returns under the name of one of its arguments, to be given back."""
     named = output if isinstance(output, Mapping) else getattr(output, "__dict__", {})
-    taken = [*inspect.signature(uncompiled_of(trial.model).forward).parameters]
+    taken: list[str] = []
+    with suppressed():  # what is not written in Python may have no signature
+        taken += inspect.signature(trial.model.forward).parameters
     own = {trial.keyword, *taken[:1]}
     return {
         name: value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from typing import NamedTuple
@@ -45,7 +46,9 @@ FAULTS: dict[tuple[int, int], tuple[str, str, str]] = {
 TWICE = "queries and keys are rotated twice"
 ONCE = "rotate them once: in the layer, or in what calls it, but not in both."
 OFFSET_LOST = "the offset of cached tokens is lost"
-OFFSET = "with a cache, count positions from the number of the tokens in it: offset=cache.length."
+OFFSET = "with a cache, count positions on from the tokens in it, as offset=cache.length does."
+SAME_WITH_CACHE = "Read one by one with a cache, tokens have the same scores."
+NO_CACHE = "No cache was tried."
 FAR = "far keys are favoured"
 SIGN = "make its biases fall with the distance, as −slope·|query − key| does."
 
@@ -87,9 +90,9 @@ def relative_scores(
     Returns:
         A `Diagnosis`. Verdicts: "scores depend on key − query alone"; "keys alone are rotated",
         "queries alone are rotated", "queries and keys are rotated in opposite ways", "queries are
-        rotated twice", "keys are rotated twice", "queries and keys are rotated twice", "positions
-        begin again with each call" and "far keys are favoured", all ill; "its positions are
-        absolute" and "its scores tell no positions apart", absent.
+        rotated twice", "keys are rotated twice", "queries and keys are rotated twice", "the offset
+        of cached tokens is lost" and "far keys are favoured", all ill; "its positions are absolute"
+        and "its scores tell no positions apart", absent.
         Measured: `heads`, how many see positions, of all layers; `apart`, by how much scores at one
         distance differ at most, relative to how much all of a head do; `cached`, 1 if tokens were
         read one by one; and of biases `near`, in how many heads they favour near keys.
@@ -148,8 +151,8 @@ def _judge(trial: Trial, *, caches: Caches) -> Diagnosis:
     offset = offset_of(trial, tokens, run, caches)
     if offset == LOST:
         why = (
-            f"Read one by one after {trial.length - STEPS} tokens, which are in a cache, the next"
-            f" {STEPS} tokens stand at one position, and not where they do in one call."
+            f"After {trial.length - STEPS} tokens in one call, the next {STEPS} were read one by"
+            " one with a cache. They stand at one position, and not where a single call has them."
         )
         return answer(ILL, OFFSET_LOST, why, {"cached": 1}, OFFSET)
     if not run.found:
@@ -164,18 +167,9 @@ def _judge(trial: Trial, *, caches: Caches) -> Diagnosis:
     if not found.ill:
         _demand_all(run, offset)
     cached = int(offset == KEPT)
-    said = "Read one by one with a cache, tokens have the same scores." if cached else NO_CACHE
-    why = found.why if found.status != HEALTHY else f"{found.why} {said}"
-    return answer(
-        found.status,
-        found.verdict,
-        why,
-        {**found.measured, "cached": cached},
-        found.remedy,
-    )
-
-
-NO_CACHE = "No cache was tried."
+    said = SAME_WITH_CACHE if cached else NO_CACHE
+    why = f"{found.why} {said}" if found.status == HEALTHY else found.why
+    return replace(found, why=why, measured={**found.measured, "cached": cached})
 
 
 def _judge_without_scores(trial: Trial, run: ScoreRun) -> Diagnosis:

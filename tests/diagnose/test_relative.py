@@ -141,6 +141,30 @@ def test_neither_layout_nor_the_number_of_heads_hides_what_is_rotated(
     assert found.verdict == TIMES[times], str(found)
 
 
+class Uneven(nn.RotaryEmbedding):
+    """A rotation that is called with queries, then with keys, and rotates them unevenly."""
+
+    def __init__(self, times: tuple[int, int]) -> None:
+        super().__init__(8)
+        self.times, self.calls = times, 0
+
+    def forward(self, x: Tensor, **where: Any) -> Tensor:
+        times = self.times[self.calls % 2]
+        self.calls += 1
+        for _ in range(abs(times)):
+            sign = 1 if times > 0 else -1
+            x = super().forward(x, positions=sign * where["positions"])
+        return x
+
+
+@pytest.mark.parametrize("times", TIMES, ids=str)
+def test_a_fault_in_the_rotations_of_our_gpt_is_named(times: tuple[int, int]) -> None:
+    model = nn.GPTModel(VOCAB, 40, 16, heads=2, layers=2, pos_type="rope")
+    for block in model.blocks:
+        block.attention.rope = Uneven(times)  # type: ignore[union-attr]
+    assert nn.relative_scores(model).verdict == TIMES[times]
+
+
 SCHEMES = {
     "none": "its scores tell no positions apart",
     "counting": "its positions are absolute",
