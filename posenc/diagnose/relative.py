@@ -102,7 +102,7 @@ def relative_scores(
         ValueError: see `diagnose`.
 
     Source:
-        Su et al., "RoFormer" (2021), equation 11, for the property; Press et al., "Train Short,
+        Su et al., "RoFormer" (2021), section 3.1, for the property; Press et al., "Train Short,
         Test Long" (2022), section 3, for biases that fall with the distance.
 
     Examples:
