@@ -15,7 +15,8 @@ from posenc.diagnose.recording import digest
 from posenc.diagnose.trial import Trial
 
 FUSED = "_scaled_dot_product"  # with this begin the names of the fused operations that are known
-WEIGHTLESS = 700.0  # a score so far below the largest has weight 0 in the softmax, in any dtype
+SOFTMAX = ("softmax", "_softmax", "_safe_softmax")
+WEIGHTLESS = 700.0  # a score so far below the largest has a weight below 1e-303
 LEVEL = 1e-5  # rows of one token that differ by less, relative to their size, are equal
 
 
@@ -52,7 +53,7 @@ class ScoreRun(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]
             self._look(x)
         if self.rows is None and name.startswith(FUSED):
             self._keep(_fused(_named(func, args, kwargs)))
-        elif self.rows is None and "softmax" in name:
+        elif self.rows is None and name in SOFTMAX:
             self._keep(_of_softmax(args[0], args[1], self.queries, self.keys))
         elif "attention" in name or "encoder_layer" in name:
             self.hidden = True
@@ -60,8 +61,10 @@ class ScoreRun(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _look(self, x: Tensor) -> None:
         """Keep rows if they are the first that differ, or, of one token, if they may be its own."""
+        if x.is_nested or x.layout is not torch.strided or not x.is_floating_point():
+            return
         of_tokens = x.shape[:-1] in ((1, self.queries), (self.queries, 1))
-        if not of_tokens or x.shape[-1] == self.keys or not x.is_floating_point():
+        if not of_tokens or x.shape[-1] == self.keys:
             return
         rows = x.reshape(self.queries, -1).cpu().double()
         lengths = rows.norm(dim=1)  # which rotation keeps
