@@ -90,7 +90,7 @@ def read(
     """
     pages = [path for _, listed in parts for path, _ in listed]
     found = page.evaluate("about => chapters(about)", {"pages": pages, "site": site})
-    made = {path: one for path, one in zip(pages, found, strict=True)}
+    made = dict(zip(pages, found, strict=True))
     chapters = [
         (part, [Chapter(made[path]["name"], title, made[path]["text"]) for path, title in listed])
         for part, listed in parts
