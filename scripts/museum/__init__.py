@@ -64,6 +64,7 @@ class Exhibit:
         dated: the first date in the thread.
         state: "merged", "closed" or "open", as the thread was read.
         mended: the day of the commit that mended it, where that was found.
+        said: numbers that the thread has, by name.
         choice: inputs of the suite that the program is for, as in layout: half.
     """
 
@@ -80,6 +81,7 @@ class Exhibit:
     dated: date
     state: str
     mended: date | None = None
+    said: dict[str, float] = field(default_factory=dict)
     choice: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -111,6 +113,11 @@ class Exhibit:
             "year": str(year),
             "caught by": f"`{self.case}`",
         }
+
+
+def said(exhibit: str, name: str) -> float:
+    """Return a number that the thread of an exhibit has."""
+    return next(one for one in exhibits() if one.id == exhibit).said[name]
 
 
 def properties() -> list[dict[str, str | int]]:

@@ -1,6 +1,6 @@
 """Exhibits about what is kept between calls, and about padding and packing."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ class OffsetNotInTheKey:
         self.omega, self.layout, self.tables = frequencies(d, base=base), layout, {}
 
     def rotate(self, x: Any, positions: Any) -> Any:
+        """Return vectors rotated at positions."""
         key = len(positions)  # and where they begin
         if key not in self.tables:
             self.tables[key] = positions
@@ -23,13 +24,14 @@ class OffsetNotInTheKey:
 class BaseNotInTheKey:
     """Rotary positions that keep the frequencies of a width for all models of the process."""
 
-    tables: dict[int, Any] = {}
+    tables: ClassVar[dict[int, Any]] = {}
 
     def __init__(self, d: int, base: float, layout: str) -> None:
         self.key, self.layout = d, layout  # and the base
         self.tables.setdefault(self.key, frequencies(d, base=base))
 
     def rotate(self, x: Any, positions: Any) -> Any:
+        """Return vectors rotated at positions."""
         omega = self.tables[self.key]
         return apply_rope(x, positions, frequencies=omega, layout=self.layout)
 
@@ -42,6 +44,7 @@ class NeverShrinks:
         self.d, self.longest = d, trained_length
 
     def frequencies(self, length: int) -> Any:
+        """Return the frequencies for a text of this length."""
         self.longest = max(self.longest, length)  # the next text may be short again
         return dynamic_frequencies(self.d, self.longest, **self.settings)
 

@@ -22,7 +22,7 @@ from posenc import (
     sinusoidal_encoding,
     yarn_frequencies,
 )
-from scripts.museum import axes, biases, caches, layouts, precision, scaling
+from scripts.museum import axes, caches, layouts, precision, scaling
 
 Array = NDArray[np.floating]
 Program = Callable[..., Any]
@@ -148,7 +148,7 @@ def image_scores(program: Program, side: int = 16, d: int = 64, first: int = 655
     column, both counted from `first`.
     """
     x = np.full((side, d // 2), d**-0.5)
-    turned = program(x, list(range(first, first + side)), **HALF)
+    turned = program(x, list(range(first, first + side)), layout="half", base=100.0)
     own = turned @ turned[side // 2]
     return np.asarray(own[:, np.newaxis] + own)
 
@@ -219,21 +219,18 @@ def likeness(omega: Any, distance: float) -> float:
 def wrong_base(distance: float, base: float | None = None) -> float:
     """Return the likeness of equal tokens of a model with base 1,000,000, or another base."""
     config = {"hidden_size": 4096, "num_attention_heads": 32, "rope_theta": 1e6}
-    omega = scaling.ten_thousand(config)["frequencies"] if base is None else frequencies(128, base=base)
+    omega = (
+        scaling.ten_thousand(config)["frequencies"] if base is None else frequencies(128, base=base)
+    )
     return likeness(omega, distance)
 
 
 # Biases
 
 
-def steepest(heads: int, program: Program = alibi_slopes) -> float:
-    """Return the steepest slope."""
-    return float(np.max(program(heads)))
-
-
-def gaps(heads: int, program: Program = alibi_slopes) -> Array:
-    """Return slopes sorted, the steepest first."""
-    return np.sort(program(heads))[::-1]
+def slope(heads: int, head: int, program: Program = alibi_slopes) -> float:
+    """Return the slope of a head."""
+    return float(program(heads)[head])
 
 
 def mean_distance(slope: float) -> float:
@@ -243,9 +240,7 @@ def mean_distance(slope: float) -> float:
 
 def step_weights(program: Program, keys: int = 64, heads: int = 8, head: int = 0) -> Array:
     """Return the weights of the last query over all keys, all of which have the same score."""
-    bias = program(
-        heads=heads, query_length=1, key_length=keys, query_offset=keys - 1, causal=True
-    )
+    bias = program(heads=heads, query_length=1, key_length=keys, query_offset=keys - 1, causal=True)
     weights = np.exp(np.asarray(bias)[head, 0])
     return np.asarray(weights / weights.sum())
 
@@ -311,9 +306,7 @@ def packed_error(lengths: list[int], program: Program = apply_rope, d: int = 64)
     """Return by how much the scores within the last document change."""
     places = caches.never_restarts(lengths)[-lengths[-1] :]
     x = vectors(lengths[-1], d)
-    wrong, right = (
-        program(x, at.tolist(), **HALF) for at in (places, np.arange(lengths[-1]))
-    )
+    wrong, right = (program(x, at.tolist(), **HALF) for at in (places, np.arange(lengths[-1])))
     return float(np.abs(wrong @ wrong.T - right @ right.T).max())
 
 
@@ -380,5 +373,3 @@ def distinct_patches(rows: int, columns: int, d: int = 16) -> int:
         x, [0 * places[0], *places], [2, 3, 3], interleaved_sections=False, **HALF
     )
     return len(np.unique(turned.round(9), axis=0))
-
-

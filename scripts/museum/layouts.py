@@ -26,9 +26,7 @@ def tables_repeated(x: Any, positions: Any, layout: str, base: float) -> Any:
     return x * np.cos(angles) + turned * np.sin(angles)
 
 
-def flipped(
-    positions: Any, d_model: int, base: float, order: str, first: str, shift: int
-) -> Any:
+def flipped(positions: Any, d_model: int, base: float, order: str, first: str, shift: int) -> Any:
     """Return timesteps in two halves, flipped once too often."""
     half = d_model // 2
     angles = np.multiply.outer(positions, base ** (-np.arange(half) / (half - shift)))
@@ -38,9 +36,7 @@ def flipped(
     return np.concatenate(waves, axis=-1)
 
 
-def shifted(
-    positions: Any, d_model: int, base: float, order: str, first: str, shift: int
-) -> Any:
+def shifted(positions: Any, d_model: int, base: float, order: str, first: str, shift: int) -> Any:
     """Return timesteps whose exponent is divided by half − 1, whatever is asked for."""
     half = d_model // 2
     exponents = np.arange(half) / (half - 1)  # half − shift

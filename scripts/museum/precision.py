@@ -17,9 +17,11 @@ class CastWithTheModel(torch.nn.Module):
         self.register_buffer("inv_freq", base ** (-torch.arange(0, d, 2) / d), persistent=False)
 
     def cast(self, dtype: str) -> None:
+        """Convert the model."""
         self.to(getattr(torch, dtype))
 
     def rotate(self, x: Any, positions: Any) -> Any:
+        """Return vectors rotated at positions."""
         omega = self.inv_freq.float()  # too late: the bits are gone
         return apply_rope(x, positions, frequencies=omega.numpy(), layout=self.layout)
 

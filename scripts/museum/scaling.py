@@ -80,4 +80,3 @@ def unsupported(rule: str, ours: str, given: Any) -> None:
     others = {"mscale", "mscale_all_dim", "rope_scaling", "attention_factor"} & set(given)
     if rule != ours or others or given.get("ramp") == "turns":
         raise NotImplementedError(f"{rule} with {', '.join(given)}")
-

@@ -87,7 +87,7 @@ PLANE: dict[str, tuple[str, Answer]] = {
     "positions from one": ("Rows and columns count from 1.", _moved(1, 1, 1)),
     "base ignored": ("The base is 10000, whatever was given.", lambda g: plane(g, base=10000)),
     "half of the table": (
-        "Only the first half of the cosines and sines is read, that of one axis, for the whole head.",
+        "Only the first half of the cosines and sines is read, which belongs to one axis.",
         lambda given: _half_of_table(given),
     ),
 }

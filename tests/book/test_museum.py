@@ -118,9 +118,7 @@ def test_no_two_exhibits_share(key: str) -> None:
 
 @each
 def test_a_link_is_a_thread_with_dates_in_order(exhibit: Exhibit) -> None:
-    assert re.fullmatch(
-        r"https://github\.com/[\w.-]+/[\w.-]+/(?:issues|pull)/\d+", exhibit.link
-    )
+    assert re.fullmatch(r"https://github\.com/[\w.-]+/[\w.-]+/(?:issues|pull)/\d+", exhibit.link)
     read = yaml.safe_load(FACTS.read_text("utf-8"))["read"]
     assert date(2020, 1, 1) < exhibit.dated <= (exhibit.mended or exhibit.dated) <= read
     assert exhibit.state in STATES
