@@ -15,8 +15,8 @@ PHONE = (340, 520)
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     """Draw a map of scores with the axes right, one with them exchanged, and the scale."""
-    edge = 190 if narrow else 220
-    places = ((40, 30), (40, 284)) if narrow else ((40, 30), (318, 30))
+    edge = 190 if narrow else 210
+    places = ((58, 30), (58, 284)) if narrow else ((58, 30), (342, 30))
     for title, program, place in zip(
         ("as trained", "axes exchanged"),
         (effects.right_grid, programs.exchanged),

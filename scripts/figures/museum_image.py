@@ -17,8 +17,8 @@ SIDE = 16
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     """Draw a map of scores by float64 positions, one by bfloat16 positions, and the scale."""
-    edge = 190 if narrow else 220
-    places = ((40, 30), (40, 284)) if narrow else ((40, 30), (318, 30))
+    edge = 190 if narrow else 210
+    places = ((58, 30), (58, 284)) if narrow else ((58, 30), (342, 30))
     for title, program, place in zip(
         ("positions as they are", "positions in bfloat16"),
         (apply_rope, precision.collapsed),

@@ -20,4 +20,4 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
         slowed = effects.divided_by(program)
         axes.plot(slowed, color=ink.categorical[n], linestyle=DASHES[n], linewidth=1.6)
     axes.text(31, 34, "factor outside", ha="right", va="bottom")
-    axes.text(30, 14.5, "factor inside", ha="right", va="top")
+    axes.text(31, 8, "factor inside", ha="right", va="top")

@@ -15,11 +15,10 @@ PHONE = (340, 264)
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     """Draw the score over shifts, by the wrong program and by posenc."""
-    axes = panel(figure, 52, 14, 272 if narrow else 560, 196)
+    axes = panel(figure, 56, 34, 268 if narrow else 556, 176)
     for n, program in enumerate((apply_rope, layouts.tables_repeated)):
         scores = effects.shift_scores(program)
         axes.plot(scores, color=ink.categorical[n], linestyle=("-", (0, (5, 2)))[n], linewidth=1.4)
-    axes.text(63, -0.255, "rotated rightly", ha="right", va="bottom")
-    axes.text(63, -0.06, "with the tables of halves", ha="right", va="bottom")
     axes.set(xlim=(0, 63), ylim=(-0.8, 0.1), xticks=range(0, 64, 16), yticks=(-0.8, -0.4, 0))
     axes.set(xlabel="position of the key", ylabel="score")
+    axes.set(title="solid: rotated rightly; dashed: tables of halves")

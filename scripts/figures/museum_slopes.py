@@ -18,7 +18,7 @@ HEADS = 12
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     """Draw a mark for each head, as trained and as ported."""
-    axes = panel(figure, 60, 14, 262 if narrow else 550, 234)
+    axes = panel(figure, 74, 14, 248 if narrow else 536, 234)
     heads = np.arange(HEADS)
     for n, program in enumerate((alibi_slopes, biases.one_formula)):
         marks = {"marker": "os"[n], "linestyle": ("-", (0, (5, 2)))[n], "linewidth": 0.8}

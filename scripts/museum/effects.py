@@ -233,6 +233,11 @@ def slope(heads: int, head: int, program: Program = alibi_slopes) -> float:
     return float(program(heads)[head])
 
 
+def kept(heads: int, program: Program) -> int:
+    """Return how many heads have the slope that they were trained with."""
+    return int(np.isclose(program(heads), alibi_slopes(heads)).sum())
+
+
 def mean_distance(slope: float) -> float:
     """Return how far behind the keys are on average that a head with equal scores looks at."""
     return float(1 / np.expm1(slope))
