@@ -13,6 +13,7 @@ SIZE = (640, 300)
 PHONE = (340, 520)
 
 SIDE = 16
+PROGRAMS: tuple[effects.Program, ...] = (apply_rope, precision.collapsed)
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
@@ -21,7 +22,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     places = ((58, 30), (58, 284)) if narrow else ((58, 30), (342, 30))
     for title, program, place in zip(
         ("positions as they are", "positions in bfloat16"),
-        (apply_rope, precision.collapsed),
+        PROGRAMS,
         places,
         strict=True,
     ):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -21,7 +23,11 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     axes = panel(figure, 74, 14, 248 if narrow else 536, 234)
     heads = np.arange(HEADS)
     for n, program in enumerate((alibi_slopes, biases.one_formula)):
-        marks = {"marker": "os"[n], "linestyle": ("-", (0, (5, 2)))[n], "linewidth": 0.8}
+        marks: dict[str, Any] = {
+            "marker": "os"[n],
+            "linestyle": ("-", (0, (5, 2)))[n],
+            "linewidth": 0.8,
+        }
         axes.plot(heads, program(HEADS), color=ink.categorical[n], markersize=5, **marks)
     axes.text(7.2, 2**-8.1, "as trained", ha="left", va="top")
     axes.text(2.2, 0.34, "one formula", ha="left", va="bottom")

@@ -58,7 +58,7 @@ class Exhibit:
         suite: of the vectors, that it is tested against.
         case: a case of the suite that fails on it.
         bug: the name that the vectors have for it.
-        property: what a test without any vector could ask, one of `PROPERTIES`.
+        asks: what a test without any vector could ask, one of `PROPERTIES`.
         project: where it was seen.
         link: the thread where it was reported or mended.
         dated: the first date in the thread.
@@ -75,7 +75,7 @@ class Exhibit:
     suite: str
     case: str
     bug: str
-    property: str
+    asks: str
     project: str
     link: str
     dated: date
@@ -122,7 +122,7 @@ def said(exhibit: str, name: str) -> float:
 
 def properties() -> list[dict[str, str | int]]:
     """Return a row for each property, with how many exhibits it catches."""
-    counts = Counter(exhibit.property for exhibit in exhibits())
+    counts = Counter(exhibit.asks for exhibit in exhibits())
     return [{"a test asks": said, "exhibits": counts[name]} for name, said in PROPERTIES.items()]
 
 

@@ -11,7 +11,8 @@ class OffsetNotInTheKey:
     """Rotary positions that keep the angles of a text by its length alone."""
 
     def __init__(self, d: int, base: float, layout: str) -> None:
-        self.omega, self.layout, self.tables = frequencies(d, base=base), layout, {}
+        self.omega, self.layout = frequencies(d, base=base), layout
+        self.tables: dict[int, Any] = {}
 
     def rotate(self, x: Any, positions: Any) -> Any:
         """Return vectors rotated at positions."""
@@ -40,7 +41,11 @@ class NeverShrinks:
     """Dynamic NTK whose base grows with the longest text, and stays."""
 
     def __init__(self, rule: str, d: int, base: float, factor: float, trained_length: int) -> None:
-        self.settings = {"base": base, "factor": factor, "trained_length": trained_length}
+        self.settings: dict[str, Any] = {
+            "base": base,
+            "factor": factor,
+            "trained_length": trained_length,
+        }
         self.d, self.longest = d, trained_length
 
     def frequencies(self, length: int) -> Any:

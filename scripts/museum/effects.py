@@ -206,7 +206,7 @@ def constant_base(factor: float, d: int = 64) -> float:
 def switch_angle(length: int, d: int = 96) -> float:
     """Return the angle of the slowest pair at the last position, with the right divisors = 1."""
     given: dict[str, Any] = {"trained_length": 4096, "factor": 32.0, "d": d, "base": 10000.0}
-    lists = {"short": np.ones(d // 2), "long": np.geomspace(1, 64, d // 2)}
+    lists: dict[str, Any] = {"short": np.ones(d // 2), "long": np.geomspace(1, 64, d // 2)}
     omega = scaling.one_too_early("longrope", length=length, **lists, **given)["frequencies"]
     return float((length - 1) * omega[-1])
 
@@ -271,7 +271,7 @@ def second_chunk(distance: int, start: int = 512, d: int = 64) -> tuple[float, f
     one, and that of a cache without positions.
     """
     x = np.full((1, d), d**-0.5)
-    cache = caches.OffsetNotInTheKey(d, **{"base": 10000.0, "layout": "half"})
+    cache = caches.OffsetNotInTheKey(d, **HALF)
     right = [apply_rope(x, [place], **HALF)[0] for place in (start - distance, start)]
     wrong = [cache.rotate(x, [place])[0] for place in (start - distance, start)]
     return float(right[0] @ right[1]), float(wrong[0] @ wrong[1])
@@ -297,7 +297,7 @@ def short_text(distances: Any, before: int = 1, d: int = 128) -> Array:
 
 def right_text(distance: float, length: int, d: int = 128) -> float:
     """Return the same, as it should be."""
-    given = {"base": 10000.0, "factor": 4.0, "trained_length": 4096}
+    given: dict[str, Any] = {"base": 10000.0, "factor": 4.0, "trained_length": 4096}
     return likeness(dynamic_frequencies(d, length, **given), distance)
 
 

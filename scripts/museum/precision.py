@@ -11,6 +11,8 @@ from posenc import apply_rope, frequencies
 class CastWithTheModel(torch.nn.Module):
     """Rotary positions whose frequencies are a buffer, which a cast of the model rounds."""
 
+    inv_freq: torch.Tensor
+
     def __init__(self, d: int, base: float, layout: str) -> None:
         super().__init__()
         self.layout = layout

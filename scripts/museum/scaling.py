@@ -37,8 +37,9 @@ def inside_the_power(
 ) -> Any:
     """Return YaRN whose slow pairs have the factor inside of the power."""
     unsupported(rule, "yarn", limits)
-    omega, others = frequencies(d, base=base), {"trained_length": trained_length, "base": base}
-    slowed = 1 - yarn_frequencies(d, factor=1e12, **others, **limits) / omega
+    limits |= {"trained_length": trained_length, "base": base}
+    omega = frequencies(d, base=base)
+    slowed = 1 - yarn_frequencies(d, factor=1e12, **limits) / omega
     slow = (factor * base) ** (-np.arange(0, d, 2) / d)  # base ** (…) / factor
     blend = (1 - slowed) * omega + slowed * slow
     return {"frequencies": blend, "attention_factor": 0.1 * np.log(factor) + 1}
@@ -49,8 +50,8 @@ def constant(
 ) -> Any:
     """Return dynamic NTK with one table for all lengths."""
     unsupported(rule, "dynamic", {})
-    length = factor * trained_length  # the longest text that will be allowed
-    stretch = factor * length / trained_length - (factor - 1)
+    longest = factor * trained_length  # that will be allowed; the length is not looked at
+    stretch = factor * longest / trained_length - (factor - 1)
     omega = frequencies(d, base=base * stretch ** (d / (d - 2)))
     return {"frequencies": omega, "attention_factor": 1.0}
 

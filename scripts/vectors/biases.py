@@ -388,8 +388,8 @@ def t5_suite() -> Suite:
     for both in (True, False):
         for count, end in kinds[:4]:
             for length in (2, 7, 40):
-                step = {"relative": list(range(1 - length, 1)), "bidirectional": both}
-                suite.add("step", step | {"buckets": count, "max_distance": end}, "cache")
+                last: Given = {"relative": list(range(1 - length, 1)), "bidirectional": both}
+                suite.add("step", last | {"buckets": count, "max_distance": end}, "cache")
     plain = {"relative": [0, 1], "bidirectional": True, "buckets": 32, "max_distance": 128}
     suite.refuse(plain | {"buckets": 31}, "odd")
     suite.refuse(plain | {"buckets": 2}, "too few")
