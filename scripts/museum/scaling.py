@@ -39,7 +39,7 @@ def inside_the_power(
     unsupported(rule, "yarn", limits)
     limits |= {"trained_length": trained_length, "base": base}
     omega = frequencies(d, base=base)
-    slowed = 1 - yarn_frequencies(d, factor=1e12, **limits) / omega
+    slowed = 1 - yarn_frequencies(d, factor=1e12, **limits) / omega  # 1 where it slows in full
     slow = (factor * base) ** (-np.arange(0, d, 2) / d)  # base ** (…) / factor
     blend = (1 - slowed) * omega + slowed * slow
     return {"frequencies": blend, "attention_factor": 0.1 * np.log(factor) + 1}
