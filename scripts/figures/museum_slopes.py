@@ -32,7 +32,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     axes.text(7.2, 2**-8.1, "as trained", ha="left", va="top")
     axes.text(2.2, 0.34, "one formula", ha="left", va="bottom")
     axes.set_yscale("log", base=2)
-    axes.set(xlim=(-0.5, 11.5), ylim=(2**-9, 1.2), xticks=range(0, 12, 1 if not narrow else 2))
+    axes.set(xlim=(-0.5, 11.5), ylim=(2**-9, 1.2), xticks=range(0, 12, 2))
     axes.set_yticks([2.0**-n for n in (0, 2, 4, 6, 8)], ["1", "1/4", "1/16", "1/64", "1/256"])
     axes.minorticks_off()
     axes.set(xlabel="head", ylabel="slope")

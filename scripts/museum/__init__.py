@@ -111,7 +111,7 @@ class Exhibit:
             "what happened": place,
             "seen in": self.project,
             "year": str(year),
-            "caught by": f"`{self.suite}`",
+            "caught by": self.suite,
         }
 
 
