@@ -60,10 +60,10 @@ class Exhibit:
         bug: the name that the vectors have for it.
         asks: what a test without any vector could ask, one of `PROPERTIES`.
         project: where it was seen.
-        link: the thread where it was reported or mended.
+        link: the thread where it was reported or fixed.
         dated: the first date in the thread.
         state: "merged", "closed" or "open", as the thread was read.
-        mended: the day of the commit that mended it, where that was found.
+        fixed: the day of the commit that fixed it, where that was found.
         said: numbers that the thread has, by name.
         choice: inputs of the suite that the program is for, as in layout: half.
     """
@@ -80,7 +80,7 @@ class Exhibit:
     link: str
     dated: date
     state: str
-    mended: date | None = None
+    fixed: date | None = None
     said: dict[str, float] = field(default_factory=dict)
     choice: dict[str, Any] = field(default_factory=dict)
 
@@ -100,13 +100,13 @@ class Exhibit:
     @property
     def state_in_words(self) -> str:
         """What became of it, as a page prints it."""
-        return f"mended on {in_words(self.mended)}" if self.mended else self.state
+        return f"fixed on {in_words(self.fixed)}" if self.fixed else self.state
 
     @property
     def row(self) -> dict[str, str]:
         """The exhibit's row in the table of all."""
         place = f"[{self.title}]({self.wing}.md#{self.id})"
-        year = (self.mended or self.dated).year
+        year = (self.fixed or self.dated).year
         return {
             "what happened": place,
             "seen in": self.project,

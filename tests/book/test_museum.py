@@ -120,9 +120,9 @@ def test_no_two_exhibits_share(key: str) -> None:
 def test_a_link_is_a_thread_with_dates_in_order(exhibit: Exhibit) -> None:
     assert re.fullmatch(r"https://github\.com/[\w.-]+/[\w.-]+/(?:issues|pull)/\d+", exhibit.link)
     read = yaml.safe_load(FACTS.read_text("utf-8"))["read"]
-    assert date(2020, 1, 1) < exhibit.dated <= (exhibit.mended or exhibit.dated) <= read
+    assert date(2020, 1, 1) < exhibit.dated <= (exhibit.fixed or exhibit.dated) <= read
     assert exhibit.state in STATES
-    assert exhibit.mended is None or exhibit.state != "open"
+    assert exhibit.fixed is None or exhibit.state != "open"
 
 
 # Pages
