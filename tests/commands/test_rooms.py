@@ -19,6 +19,7 @@ FLOORS = (
     "scripts.book",
     "scripts.measure",
     "scripts.bench",
+    "scripts.museum",
     "scripts.figures",
     "scripts.pyodide",
     "scripts.site",
