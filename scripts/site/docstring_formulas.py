@@ -18,7 +18,7 @@ IN_SENTENCES = {
     "2^(−8k/n)": r"2^{-8k/n}",
     "2π/ω_i": r"2\pi/\omega_i",
     "2π·base": r"2\pi\cdot\text{base}",
-    "2π·base^((d−2)/d)": r"2\pi\cdot\text{base}^{(d-2)/d}",
+    "2π·base^((d−2)/d)": r"{2\pi\cdot\text{base}^{(d-2)/d} }",
     "M(a) @ M(b) = M(a + b)": r"M(a)\,M(b) = M(a + b)",
     "PE(p + lag)": r"\mathrm{PE}(p + \text{lag})",
     "PE(p + offset) = M @ PE(p)": r"\mathrm{PE}(p + \text{offset}) = M\,\mathrm{PE}(p)",
