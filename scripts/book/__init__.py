@@ -15,6 +15,7 @@
     run.py                                         sessions that run in the reader's browser
     quiz.py         !!! question "…"              options shuffled, reasons folded
     settings.py                                    numbers accepted unbound, in docs/data/settings/
+    line_breaks.py                                 keeps short code and options on one line
     leftovers.py                                   rejects a page that would show any of this as is
     check.py        checks all of it, with Sybil
     update.py       `make update`: writes current results into the pages
