@@ -36,5 +36,6 @@
 Everything that affects rendering is a Python-Markdown extension, so any site builder based on
 Python-Markdown renders the same book.
 
-Imports: posenc, practise. Other rooms list the names that they add to pages in their `page_names.py`.
+Imports: posenc, practise. Other rooms list the names that they add to pages in their
+`page_names.py`.
 """

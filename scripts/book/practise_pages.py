@@ -51,7 +51,7 @@ ABOUT = {
         "Practise biases and buckets",
         "Exercises on relative positions, Shaw’s index, ALiBi and T5’s buckets.",
         "What is added to the scores, and what it is looked up by. Relative position is key minus"
-        " query everywhere in this book, and half of all slips are its sign.",
+        " query everywhere in this book; its sign is the first thing to get wrong.",
         "a little numpy, and what a score is",
     ),
     "length": Group(
@@ -71,8 +71,8 @@ ABOUT = {
     "bugs": Group(
         "Find the bug",
         "Programs with one fault each, as they are found in real code. Find it and mend it.",
-        "Each program runs without an error and has one fault, of a kind that has been found in real"
-        " code. The checks say what it should do; find out why it does not.",
+        "Each program runs without an error and has a fault of a kind that is found in real code."
+        " The checks say what it should do; find out why it does not.",
         "the other groups, or some experience",
     ),
 }
@@ -80,33 +80,35 @@ ABOUT = {
 INDEX = """\
 ---
 title: All exercises
-description: {count} exercises, from one row of the table to a cache and a model with a bug, checked in the page.
+description: {count} exercises, from one row to a cache and a model with a bug, checked in the page.
 audience: anyone who wants to write it, and be told what is wrong
 time: five to fifteen minutes each
 needs: a little Python and numpy; PyTorch for those in the notebook
 ---
 # All exercises {{ #practise }}
 
-You write a function, press *Check*, and are told what holds and what does not, and why. What is
-compared is what your code computes, so you may write it your own way. There are {count} exercises in
-{groups} groups, each with hints and a solution.
+You write a function, press *Check*, and are told what holds and what does not, and why. Only what
+your code computes is compared, so write it your own way. There are {count} exercises in {groups}
+groups, each with hints and a solution.
 {{ .lead }}
 
 Python runs in your browser and is fetched at the first *Check*, about 9 MB, once. Your answers and
 your progress stay in this browser and are sent nowhere. In the editor Tab indents; to leave it with
 the keyboard, press Escape and then Tab. Ctrl+Enter checks.
 
-The {torch} exercises that need PyTorch are in [the notebook]({notebook}){{ download="practise.ipynb" }},
-which has all the others too, and checks them in the same way.
+The {torch} exercises that need PyTorch are in
+[the notebook]({notebook}){{ download="practise.ipynb" }}, which has all the others too, and
+checks them in the same way.
 
-Each group has a row of cells, which fill in as you solve it: row 1 of the table for the first group,
-row 2 for the second.
+Each group has a row of cells, which fill in as you solve it: row 1 of the table for the first
+group, row 2 for the second.
 
 <p class="solved" role="status"></p>
 
 {rows}
 Checked by `test_the_solution_passes`, `test_the_starter_fails`,
-`test_each_wrong_answer_gets_the_message_meant_for_it`
+`test_each_wrong_answer_gets_the_message_meant_for_it`, `test_solutions_agree_with_the_package`,
+`test_notebook_checks_what_the_page_checks`
 {{ .checked }}
 """
 
@@ -160,8 +162,8 @@ def index() -> str:
 def _row(name: str) -> str:
     """Return a group of the index."""
     listed = "".join(f"- [{one.title}]({name}.md#{one.name}){_aside(one)}\n" for one in of(name))
-    title = f"## [{ABOUT[name].title}]({name}.md) {{ #{name} }}"
-    return f"{title}\n\n{ABOUT[name].lead}\n\n{cells(name)}\n\n{listed}\n"
+    about = ABOUT[name]
+    return f"## {about.title} {{ #{name} }}\n\n{about.lead}\n\n{cells(name)}\n\n{listed}\n"
 
 
 def _aside(exercise: Exercise) -> str:
@@ -172,7 +174,11 @@ def group_page(name: str) -> str:
     """Return the page of a group."""
     about = ABOUT[name]
     after = GROUPS[GROUPS.index(name) + 1 :][:1]
-    way = f"Next: [{ABOUT[after[0]].title}]({after[0]}.md)." if after else "[All exercises](index.md)."
+    way = (
+        f"Next: [{ABOUT[after[0]].title}]({after[0]}.md)."
+        if after
+        else "[All exercises](index.md)."
+    )
     return PAGE.format(
         name=name,
         title=about.title,
@@ -193,26 +199,31 @@ def of(group: str) -> list[Exercise]:
 def cells(group: str) -> str:
     """Return the row of cells of a group: as many numbers of its row of the table as exercises."""
     found = of(group)
-    row = sinusoidal_encoding(len(GROUPS) + 1, 2 * -(-len(found) // 2) or 2)[GROUPS.index(group) + 1]
-    made = "".join(
-        f'<i data-of="{one.name}" class="{"pos" if value >= 0 else "neg"}" style="--v:{abs(value):.2f}"></i>'
-        for one, value in zip(found, row.tolist(), strict=False)
-    )
+    row = sinusoidal_encoding(len(GROUPS) + 1, 2 * -(-len(found) // 2) or 2)[
+        GROUPS.index(group) + 1
+    ]
+    made = "".join(_cell(one, value) for one, value in zip(found, row.tolist(), strict=False))
     return f'<p class="cells" aria-hidden="true">{made}</p>'
+
+
+def _cell(one: Exercise, value: float) -> str:
+    sign = "pos" if value >= 0 else "neg"
+    return f'<i data-of="{one.name}" class="{sign}" style="--v:{abs(value):.2f}"></i>'
 
 
 def exercise(one: Exercise) -> str:
     """Return an exercise with its starter, its hints and its solution."""
     where = f"../{one.section}"
     marks = "" if one.torch else f' {{.answer data-exercise="{one.name}"}}'
-    needs = f"This one needs PyTorch: [the notebook]({NOTEBOOK}){{ download=\"practise.ipynb\" }} has it.\n\n"
+    link = f'[the notebook]({NOTEBOOK}){{ download="practise.ipynb" }}'
+    needs = f"This one needs PyTorch: solve it in {link}.\n\n"
     parts = [
         f"## {one.title} {{ #{one.name} }}\n\n{one.statement}\n\n",
         f"Explained in [{heading(one.section)}]({where}).\n{{ .explained }}\n\n",
         needs if one.torch else "",
         f"```python{marks}\n{one.starter}```\n\n",
         *(f'??? hint "Hint {n}"\n\n    {hint}\n\n' for n, hint in enumerate(one.hints, 1)),
-        f'??? solution\n\n    ```python\n{indented(one.solution)}    ```\n',
+        f"??? solution\n\n    ```python\n{indented(one.solution)}    ```\n",
     ]
     return "".join(parts)
 
@@ -228,4 +239,6 @@ def heading(section: str) -> str:
 
 def indented(code: str) -> str:
     """Return code within a fold."""
-    return "".join(f"    {line}" if line.strip() else line for line in code.splitlines(keepends=True))
+    return "".join(
+        f"    {line}" if line.strip() else line for line in code.splitlines(keepends=True)
+    )

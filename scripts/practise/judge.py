@@ -14,6 +14,7 @@ import io
 import json
 import linecache
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -81,6 +82,13 @@ def judged(exercise: Names, names: Names) -> tuple[tuple[bool, str], ...]:
     missing = [name for name in exercise["defines"] if name not in names]
     if missing:
         return ((False, f"There is no `{missing[0]}`: keep the name that the exercise gives."),)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # wrong answers overflow, and say so in their message
+        return _judged(exercise, names)
+
+
+def _judged(exercise: Names, names: Names) -> tuple[tuple[bool, str], ...]:
+    """Return a sentence for each check."""
     checks = exercise["checks"]
     right = _outcomes(exercise["solution"], checks)
     given = [_outcome(code, names) for _, code in checks]
@@ -99,7 +107,13 @@ def _reasons(
     """Return why each check fails, empty for those that hold."""
     near = exercise["tolerance"]
     known = [
-        (message, [same(a, b, near) for a, b in zip(_outcomes(code, exercise["checks"]), given, strict=True)])
+        (
+            message,
+            [
+                same(a, b, near)
+                for a, b in zip(_outcomes(code, exercise["checks"]), given, strict=True)
+            ],
+        )
         for message, code in exercise["wrong"]
     ]
     known.sort(key=lambda pair: -sum(pair[1]))  # stable, so that ties keep their order
@@ -200,14 +214,18 @@ def described(given: Outcome, right: Outcome) -> str:
         return "Nothing comes back: is there a `return`?"
     if isinstance(b, tuple) and isinstance(a, tuple) and len(a) == len(b):
         return next(
-            described(Outcome(x), Outcome(y)) for x, y in zip(a, b, strict=True) if not _equal(x, y, 1e-9)
+            described(Outcome(x), Outcome(y))
+            for x, y in zip(a, b, strict=True)
+            if not _equal(x, y, 1e-9)
         )
     if not isinstance(b, np.ndarray) or not isinstance(a, np.ndarray):
         return f"It gives {_shown(a)}, where {_shown(b)} is right."
     if a.shape != b.shape:
         return _shapes(a, b)
     if (a.dtype == bool) != (b.dtype == bool):
-        wanted, got = ("True and False", "numbers") if b.dtype == bool else ("numbers", "True and False")
+        wanted, got = (
+            ("True and False", "numbers") if b.dtype == bool else ("numbers", "True and False")
+        )
         return f"It gives {got}, where {wanted} are right."
     return _numbers(a, b)
 
@@ -229,7 +247,8 @@ def _numbers(a: Any, b: Any) -> str:
             return "True and False have changed places."
         return _first(a, b, a != b)
     if np.isnan(a).any() and not np.isnan(b).any():
-        return f"{np.isnan(a).sum()} of {a.size} numbers are not a number (nan): is there 0/0, or inf − inf?"
+        count = f"{np.isnan(a).sum()} of {a.size}"
+        return f"{count} numbers are not a number (nan): is there 0/0, or inf − inf?"
     with np.errstate(all="ignore"):
         return _pattern(a, b) or _first(a, b, ~np.isclose(a, b, rtol=1e-9, atol=1e-11))
 
@@ -239,7 +258,9 @@ def _pattern(a: Any, b: Any) -> str:
     if not a.any():
         return "All numbers are 0." if a.ndim else ""
     if _close(a, b, 1e-4):
-        return "It is nearly right, and differs in a late digit: is something rounded, or in float32?"
+        return (
+            "It is nearly right, and differs in a late digit: is something rounded, or in float32?"
+        )
     if _close(-a, b, 1e-9):
         return "Every number has the wrong sign."
     if a.ndim == 2 and a.T.shape == b.shape and _close(a.T, b, 1e-9):
@@ -264,7 +285,9 @@ def _first(a: Any, b: Any, differs: Any) -> str:
     place = tuple(int(n) for n in np.argwhere(differs)[0])
     at = ", ".join(map(str, place))
     count = f"{int(differs.sum())} of {a.size}"
-    return f"At [{at}] stands {_shown(a[place])}, where {_shown(b[place])} is right; {count} differ."
+    return (
+        f"At [{at}] stands {_shown(a[place])}, where {_shown(b[place])} is right; {count} differ."
+    )
 
 
 def _shown(value: Any) -> str:
@@ -311,7 +334,9 @@ def _line(error: BaseException) -> tuple[int, str] | None:
 def _fault(answer: str, names: Names) -> str:
     """Run an answer; return why it cannot be run, or an empty string."""
     try:
-        run(answer, names)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            run(answer, names)
     except SyntaxError as error:
         text = (error.text or "").strip()
         shown = f", `{text}`," if text else ""

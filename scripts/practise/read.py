@@ -24,8 +24,8 @@
     For each, a paragraph with the message meant for it, then a fence: the whole answer in Python,
     or a diff, whose lines `-` are replaced in the solution by the lines `+` after them.
 
-An exercise with `needs: torch` is solved in the notebook. `tolerance` is the relative difference that
-still counts as equal, 1e-9 if not given.
+An exercise with `needs: torch` is solved in the notebook. `tolerance` is the relative difference
+that still counts as equal, 1e-9 if not given.
 """
 
 from __future__ import annotations
@@ -153,7 +153,11 @@ def _parts(path: Path) -> tuple[dict[str, Any], str, dict[str, str]]:
     statement, *rest = PART.split(found["body"])
     if tuple(rest[::2]) != PARTS:
         raise ExerciseError(f"{path.name}: the parts must be {PARTS}; got {tuple(rest[::2])}")
-    return yaml.safe_load(found["about"]), statement.strip(), dict(zip(PARTS, rest[1::2], strict=True))
+    return (
+        yaml.safe_load(found["about"]),
+        statement.strip(),
+        dict(zip(PARTS, rest[1::2], strict=True)),
+    )
 
 
 def _code(path: Path, part: str) -> str:

@@ -1,7 +1,6 @@
 """What the exercises are checked with: a file that their pages fetch, and the notebook.
 
-    assets/practise/exercises.json   the code of scripts/practise/judge.py, and what it needs to know
-                                     of each exercise that is solved in the page
+    assets/practise/exercises.json   the code of judge.py, and the exercises solved in the page
     assets/built/practise.ipynb      all exercises, each with a cell that checks it
 
 mkdocs calls `on_files` before it builds.
@@ -40,7 +39,8 @@ newer, numpy, and PyTorch for the exercises that import it:
 python -m pip install "posenc[nn] @ posenc.whl"
 ```
 
-Run the next cell first. It holds what the checks need to know, with the solutions, so read it last."""
+Run the next cell first. It holds what the checks need to know, with the solutions, so do not read
+it before you are done."""
 
 SETUP = """\
 import json

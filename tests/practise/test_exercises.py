@@ -1,4 +1,4 @@
-"""Each exercise can be solved, its starter is not the solution, and wrong answers are told apart."""
+"""Each exercise can be solved, its starter fails, and wrong answers are told apart."""
 
 from __future__ import annotations
 
@@ -98,7 +98,9 @@ def test_only_an_exercise_for_the_notebook_imports_torch(one: Exercise) -> None:
 def test_the_section_of_an_exercise_exists(one: Exercise) -> None:
     path, _, anchor = one.section.partition("#")
     text = (DOCS / path).read_text("utf-8")
-    assert re.search(rf"#{re.escape(anchor)}\b|^::: {re.escape(anchor.rpartition('.')[0])}", text, re.M)
+    assert re.search(
+        rf"#{re.escape(anchor)}\b|^::: {re.escape(anchor.rpartition('.')[0])}", text, re.M
+    )
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
@@ -118,5 +120,5 @@ def test_a_file_without_a_part_is_refused(tmp_path: Path) -> None:
     text = (FOLDER / "one-row.md").read_text("utf-8")
     for broken in (text.replace("## Hints", "## Hint"), text.replace("---\n", "", 1)):
         (tmp_path / "broken.md").write_text(broken, "utf-8")
-        with pytest.raises(ExerciseError, match="broken.md"):
+        with pytest.raises(ExerciseError, match=r"broken\.md"):
             read(tmp_path / "broken.md")
