@@ -214,7 +214,8 @@ def _cell(one: Exercise, value: float) -> str:
 def exercise(one: Exercise) -> str:
     """Return an exercise with its starter, its hints and its solution."""
     where = f"../{one.section}"
-    marks = "" if one.torch else f' {{.answer data-exercise="{one.name}"}}'
+    kind = ".answer .elsewhere" if one.torch else ".answer"
+    marks = f' {{{kind} data-exercise="{one.name}"}}'
     link = f'[the notebook]({NOTEBOOK}){{ download="practise.ipynb" }}'
     needs = f"This one needs PyTorch: solve it in {link}.\n\n"
     parts = [

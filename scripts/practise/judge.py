@@ -27,6 +27,20 @@ ANSWER = "<your answer>"
 MOST = 10_000  # characters of the answer's own output that are kept
 PACKAGE = "posenc"
 AGAIN = "The same slip as above."
+REFUSED = "refused"
+# What an error usually means, by words of its message.
+HINTS = {
+    "for ^:": "A power is written `**` in Python.",
+    "bitwise_xor": "A power is written `**` in Python.",
+    "could not be broadcast": "To combine each of one array with each of another, give one of them"
+    " a new axis: `a[:, np.newaxis] * b`.",
+    "mismatch in its core dimension": "The inner sizes of a product must agree: is a `.T` missing?",
+    "list indices must be": "This is a list; `np.asarray` makes an array of it.",
+    "infinity to integer": "An array of integers has no infinity: make it one of floats first.",
+    "only integer scalar arrays": "An array stands where one whole number is needed.",
+    "object cannot be interpreted as an integer": "A number with a point stands where a whole one"
+    " is needed: divide by `//`.",
+}
 
 
 @dataclass(frozen=True)
@@ -35,6 +49,7 @@ class Outcome:
 
     value: Any = None
     error: BaseException | None = None
+    several: bool = False  # the value came as a tuple or a list
 
 
 @dataclass(frozen=True)
@@ -94,6 +109,7 @@ def _judged(exercise: Names, names: Names) -> tuple[tuple[bool, str], ...]:
     given = [_outcome(code, names) for _, code in checks]
     near = exercise["tolerance"]
     held = [same(a, b, near) for a, b in zip(given, right, strict=True)]
+    given = [_as_mask(a, b) for a, b in zip(given, right, strict=True)]
     reasons = [] if all(held) else _reasons(exercise, given, right, held)
     return tuple(
         (holds, says if holds else f"{says} {reason}")
@@ -105,24 +121,58 @@ def _reasons(
     exercise: Names, given: list[Outcome], right: list[Outcome], held: list[bool]
 ) -> list[str]:
     """Return why each check fails, empty for those that hold."""
-    near = exercise["tolerance"]
-    known = [
-        (
-            message,
-            [
-                same(a, b, near)
-                for a, b in zip(_outcomes(code, exercise["checks"]), given, strict=True)
-            ],
-        )
-        for message, code in exercise["wrong"]
-    ]
-    known.sort(key=lambda pair: -sum(pair[1]))  # stable, so that ties keep their order
-    reasons: list[str] = []
+    known = _explanations(exercise, given, right)
+    reasons, causes = [], []
     for n, holds in enumerate(held):
-        found = next((message for message, equal in known if equal[n]), "")
-        reason = "" if holds else found or described(given[n], right[n])
-        reasons.append(AGAIN if reason and reason in reasons else reason)
+        reason = next((message for message, explains in known if explains[n]), "")
+        cause = "" if holds else reason or _cause(given[n]) or described(given[n], right[n])
+        if holds or cause in causes:
+            reasons.append("" if holds else AGAIN)
+        else:
+            reasons.append(reason or described(given[n], right[n]))
+        causes.append(cause)
     return reasons
+
+
+def _explanations(
+    exercise: Names, given: list[Outcome], right: list[Outcome]
+) -> list[tuple[str, list[bool]]]:
+    """Return the message of each wrong answer, and whether it explains the outcome of each check.
+
+    The wrong answer that has the most outcomes in common with the given one comes first.
+    """
+    near, ranked = exercise["tolerance"], []
+    for message, code in exercise["wrong"]:
+        wrong = _outcomes(code, exercise["checks"])
+        equal = [same(a, b, near) for a, b in zip(wrong, given, strict=True)]
+        explains = [
+            equal[n] and not same(wrong[n], right[n], near) and (all(equal) or _tells(given[n]))
+            for n in range(len(given))
+        ]
+        ranked.append((sum(equal), message, explains))
+    ranked.sort(key=lambda one: -one[0])  # stable, so that ties keep their order
+    return [(message, explains) for _, message, explains in ranked]
+
+
+def _cause(given: Outcome) -> str:
+    """Return where an answer stops and with which error, or an empty string if it does not."""
+    return f"{_lines(given.error)} {type(given.error).__name__}" if given.error else ""
+
+
+def _as_mask(given: Outcome, right: Outcome) -> Outcome:
+    """Return zeros and ones as False and True, where those are right."""
+    a, b = given.value, right.value
+    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and b.dtype == bool):
+        return given
+    is_mask = a.shape == b.shape and a.dtype.kind in "iuf" and bool(np.isin(a, (0, 1)).all())
+    return Outcome(a.astype(bool)) if is_mask else given
+
+
+def _tells(given: Outcome) -> bool:
+    """Return whether an outcome tells one slip from another; many slips end in nan."""
+    value = given.value
+    numbers = isinstance(value, np.ndarray) and value.dtype.kind == "f"
+    return not (numbers and value.size and np.isnan(value).all())
 
 
 def run(code: str, names: Names, place: str = ANSWER) -> None:
@@ -147,18 +197,26 @@ def _outcome(check: str, names: Names) -> Outcome:
     try:
         exec(compile(ast.Module(statements, []), "<check>", "exec"), there)
         value = eval(compile(ast.Expression(last.value), "<check>", "eval"), there)
-        return Outcome(normal(value))
+        return Outcome(normal(value), several=isinstance(value, list | tuple))
     except (Exception, SystemExit) as error:
         return Outcome(error=error)
 
 
-def refuses(call: Callable[[], object]) -> bool:
-    """Return whether a call raises a ValueError."""
+def refuses(call: Callable[[], object]) -> str:
+    """Return whether a call raises a ValueError, or else in a sentence what it does."""
     try:
-        call()
+        value = call()
     except ValueError:
-        return True
-    return False
+        return REFUSED
+    except AssertionError:
+        return "An `assert` stops it, which Python can be told to skip: raise a ValueError."
+    except Exception as error:
+        return f"It stops with {type(error).__name__}: raise a ValueError."
+    if value is None or isinstance(value, str):
+        return (
+            "It goes on after that: `raise ValueError(…)` stops it, and `return` or `print` do not."
+        )
+    return "It is accepted."
 
 
 def normal(value: Any) -> Any:
@@ -210,8 +268,14 @@ def described(given: Outcome, right: Outcome) -> str:
     if right.error:
         return "It should be refused."
     a, b = given.value, right.value
+    if isinstance(b, str) and b == REFUSED:
+        return str(a)
     if a is None or a is ...:
         return "Nothing comes back: is there a `return`?"
+    if isinstance(a, tuple) and isinstance(b, np.ndarray):
+        return (
+            f"It gives {len(a)} parts of different shapes, where one array of {b.shape} is right."
+        )
     if isinstance(b, tuple) and isinstance(a, tuple) and len(a) == len(b):
         return next(
             described(Outcome(x), Outcome(y))
@@ -221,7 +285,10 @@ def described(given: Outcome, right: Outcome) -> str:
     if not isinstance(b, np.ndarray) or not isinstance(a, np.ndarray):
         return f"It gives {_shown(a)}, where {_shown(b)} is right."
     if a.shape != b.shape:
-        return _shapes(a, b)
+        parts = f" {len(a)} parts come back, as a list or a tuple." if given.several else ""
+        return _shapes(a, b) + parts
+    if _equal(a, b, 1e-9):
+        return "It gives 0 and 1, where True and False are right: compare, or use `dtype=bool`."
     if (a.dtype == bool) != (b.dtype == bool):
         wanted, got = (
             ("True and False", "numbers") if b.dtype == bool else ("numbers", "True and False")
@@ -236,7 +303,7 @@ def _shapes(a: Any, b: Any) -> str:
     if a.ndim == 2 and a.T.shape == b.shape and _close(a.T, b, 1e-6):
         return f"{said}: rows and columns have changed places."
     if a.size == b.size and _close(a.reshape(b.shape), b, 1e-6):
-        return f"{said}; the numbers are right."
+        return f"{said}; the numbers are right, and only the shape is not."
     return f"{said}."
 
 
@@ -255,8 +322,17 @@ def _numbers(a: Any, b: Any) -> str:
 
 def _pattern(a: Any, b: Any) -> str:
     """Return the pattern in how two arrays differ, or an empty string."""
+    if a.dtype.kind in "iu" and _close(a, np.trunc(b), 1e-9):
+        return "These are whole numbers: an array of integers drops what is after the point."
     if not a.any():
         return "All numbers are 0." if a.ndim else ""
+    large = np.isneginf(b) & (a < -1000)
+    if large.any() and _close(a[~large], b[~large], 1e-9):
+        return "A large negative number stands where −∞ is right: a key is hidden by `-np.inf`."
+    if end := _stops_at(a, b):
+        return (
+            f"From [{end}] on all is 0: does `return` stand inside the loop, or a loop end early?"
+        )
     if _close(a, b, 1e-4):
         return (
             "It is nearly right, and differs in a late digit: is something rounded, or in float32?"
@@ -271,11 +347,18 @@ def _pattern(a: Any, b: Any) -> str:
     some = b != 0
     if some.any() and np.isfinite(b).all() and np.isfinite(a).all():
         ratio = a[some] / b[some]
-        if _close(a, b * ratio[0], 1e-9) and (a.size > 1 or ratio[0] in (2, 0.5)):
+        if _close(a, b * ratio[0], 1e-9) and a.size > 1 and 1e-4 < abs(ratio[0]) < 1e4:
             return f"Every number is {ratio[0]:.6g} times what it should be."
         if a.size > 1 and _close(a, b + (a - b).ravel()[0], 1e-9):
             return f"Every number differs by {(a - b).ravel()[0]:+.6g} from what it should be."
     return ""
+
+
+def _stops_at(a: Any, b: Any) -> int:
+    """Return the first place from which on everything is 0 by mistake, or 0 if there is none."""
+    end = int(np.max(np.argwhere(a)[:, 0]) + 1) if a.ndim and a.any() else 0
+    right = bool(end) and end < len(a) and _close(a[:end], b[:end], 1e-9)
+    return end if right else 0
 
 
 def _first(a: Any, b: Any, differs: Any) -> str:
@@ -302,9 +385,10 @@ def _shown(value: Any) -> str:
 
 def _stopped(error: BaseException) -> str:
     """Return where and why an answer stops."""
-    line = _line(error)
-    where = f"It stops in line {line[0]}, `{line[1]}`" if line else "It stops"
-    return f"{where}: {_why(error)}"
+    lines = _lines(error)
+    ways = [f"line {number}, `{text}`" for number, text in lines]
+    where = f" in {', and there in '.join(ways)}" if ways else ""
+    return f"It stops{where}: {_why(error)}"
 
 
 def _why(error: BaseException) -> str:
@@ -317,18 +401,20 @@ def _why(error: BaseException) -> str:
         if error.name and error.name.split(".")[0] == PACKAGE:
             return f"`{PACKAGE}` stays out of it: here you write the function yourself."
         return f"there is no `{error.name}` here, only numpy and Python's own library."
-    words = str(error).rstrip(".").split("\n")[0]
-    return f"{type(error).__name__}: {words}." if words else f"{type(error).__name__}."
+    words = str(error).rstrip(". ").split("\n")[0]
+    said = f"{type(error).__name__}: {words}." if words else f"{type(error).__name__}."
+    return said + next((f" {hint}" for sign, hint in HINTS.items() if sign in words), "")
 
 
-def _line(error: BaseException) -> tuple[int, str] | None:
-    """Return the last line of the answer that an error went through, with its number."""
-    found, trace = None, error.__traceback__
+def _lines(error: BaseException) -> list[tuple[int, str]]:
+    """Return the first and the last line of the answer that an error went through."""
+    found, trace = [], error.__traceback__
     while trace:
         if trace.tb_frame.f_code.co_filename == ANSWER:
-            found = trace.tb_lineno
+            found.append(trace.tb_lineno)
         trace = trace.tb_next
-    return (found, linecache.getline(ANSWER, found).strip()) if found else None
+    ends = dict.fromkeys([*found[:1], *found[-1:]])
+    return [(number, linecache.getline(ANSWER, number).strip()) for number in ends]
 
 
 def _fault(answer: str, names: Names) -> str:

@@ -141,7 +141,7 @@ def edited(code: str, diff: str) -> str:
         place = re.compile(f"^{re.escape(old)}", re.M)
         if len(place.findall(code)) != 1:
             raise ExerciseError(f"the solution must have these lines once: {old!r}")
-        code = place.sub(lambda _, new=new: new, code)
+        code = place.sub(new.replace("\\", r"\\"), code)
     return code
 
 

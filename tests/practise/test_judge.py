@@ -48,11 +48,23 @@ def test_wrong_answer_is_recognized_by_what_it_computes() -> None:
         ("return 2 * x[:2]", "The shape is (2,), where (3,) is right."),
         (
             "return 2 * x[:, None]",
-            "The shape is (3, 1), where (3,) is right; the numbers are right.",
+            "The shape is (3, 1), where (3,) is right; the numbers are right, and",
         ),
         ("return 2.00001 * x", "differs in a late digit"),
         ("return x > 0", "It gives True and False, where numbers are right."),
         ("return x * np.nan", "3 of 3 numbers are not a number (nan)"),
+        (
+            "return np.array([2.0, 0, 0])",
+            "From [1] on all is 0: does `return` stand inside the loop",
+        ),
+        ("return (2 * x)[:2], 1", "It gives 2 parts of different shapes, where one array of (3,)"),
+        ("return x, x", "where (3,) is right. 2 parts come back, as a list or a tuple."),
+        ("return x ^ 2", "A power is written `**` in Python."),
+        ("return x * np.ones(2)", "give one of them a new axis"),
+        ("return np.ones((2, 2)) @ x", "is a `.T` missing?"),
+        ("return list(x)[0, 1]", "`np.asarray` makes an array of it"),
+        ("a = np.arange(3); a[0] = -np.inf", "An array of integers has no infinity"),
+        ("return range(len(x) / 2)", "divide by `//`"),
         ("return np.array([2, 5, 8])", "At [1] stands 5, where 4 is right; 1 of 3 differ."),
         ("return 'two'", "It gives 'two', where ndarray is right."),
         (
@@ -76,6 +88,49 @@ def test_a_matrix_with_rows_and_columns_exchanged_is_noticed() -> None:
     assert words.startswith(
         "A matrix. The shape is (3, 2), where (2, 3) is right: rows and columns"
     )
+
+
+def told(right: str, given: str, check: str = "f()") -> str:
+    """Return what is said about one function, where another is right."""
+    known = {"defines": ["f"], "checks": [("It.", f"{check}\n")], "wrong": [], "tolerance": 1e-9}
+    start = "import numpy as np\ndef f(n=1):\n    "
+    return report(known | {"solution": start + right}, start + given).lines[0][1]
+
+
+def test_numbers_for_infinity_masks_and_whole_numbers_are_recognized() -> None:
+    assert "−∞ is right" in told("return np.array([1, -np.inf])", "return np.array([1, -1e9])")
+    mask = "return np.array([True, False])"
+    assert "It gives 0 and 1, where True" in told(mask, "return np.array([1.0, 0.0])")
+    assert "True and False have changed places." in told(mask, "return np.array([0, 1])")
+    assert "It gives numbers, where" in told(mask, "return np.array([0, -np.inf])")
+    assert "whole numbers" in told("return np.array([1.5, 2.25])", "return np.array([1, 2])")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("return 1", "It is accepted."),
+        ("return 'no'", "It goes on after that"),
+        ("assert not n", "An `assert` stops it"),
+        ("raise TypeError", "It stops with TypeError: raise a ValueError."),
+    ],
+)
+def test_what_happens_in_place_of_a_refusal_is_said(given: str, words: str) -> None:
+    assert words in told("raise ValueError", given, "refuses(lambda: f())")
+
+
+def test_an_error_in_a_helper_is_shown_with_the_call() -> None:
+    answer = "def part(x):\n    return x / 0\ndef twice(x):\n    return part(1)\n"
+    words = report(EXERCISE, answer).lines
+    assert "in line 4, `return part(1)`, and there in line 2, `return x / 0`: Zero" in words[0][1]
+    assert words[1][1].endswith(AGAIN)
+
+
+def test_a_wrong_answer_explains_only_what_it_gets_wrong() -> None:
+    """The square of 2 is its double, so that check tells nothing about squares."""
+    checks = [("Two.", "twice(np.array([2.0]))\n"), EXERCISE["checks"][0]]
+    found = report(EXERCISE | {"checks": checks}, "def twice(x):\n    return x * x\n")
+    assert [holds for holds, _ in found.lines] == [True, False]
 
 
 def test_an_answer_that_is_not_python_gets_one_sentence() -> None:

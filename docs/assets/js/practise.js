@@ -2,7 +2,7 @@
 // browser, and keeps answers and progress in the browser's storage. Without this script readers can
 // still see the statements, the starters, the hints and the solutions.
 
-import { parts } from "./listing.js";
+import { overflow, parts } from "./listing.js";
 import * as python from "./python.js";
 
 const KNOWN = new URL("../practise/exercises.json", import.meta.url);
@@ -62,14 +62,15 @@ const INDENT = /^ {1,4}/gm;
 
 /** Replace the selection, in a way that the reader can undo. */
 function type(area, text) {
-  if (!document.execCommand("insertText", false, text)) area.setRangeText(text, area.selectionStart, area.selectionEnd, "end");
+  if (document.execCommand("insertText", false, text)) return;
+  area.setRangeText(text, area.selectionStart, area.selectionEnd, "end");
 }
 
 /** Indent at the cursor, or all selected lines; with Shift take the indent away. */
 function indent(area, back) {
   const { value, selectionStart: from, selectionEnd: to } = area;
-  if (from === to && !back) return type(area, " ".repeat(4 - ((from - value.lastIndexOf("\n", from - 1) - 1) % 4)));
-  const start = value.lastIndexOf("\n", from - 1) + 1;
+  const start = value.slice(0, from).lastIndexOf("\n") + 1;
+  if (from === to && !back) return type(area, " ".repeat(4 - ((from - start) % 4)));
   const lines = value.slice(start, to);
   const changed = back ? lines.replace(INDENT, "") : lines.replace(LINE_START, "    ");
   area.setSelectionRange(start, to);
@@ -84,10 +85,36 @@ function breakLine(area) {
   type(area, `\n${/^ */.exec(line)[0]}${/:\s*$/.test(line) ? "    " : ""}`);
 }
 
+const titleOf = (name) => document.getElementById(name).firstChild.textContent;
+
+/** Add what is done to an exercise. */
+function note(name, what) {
+  kept[name] = { ...kept[name], ...what };
+  keep();
+}
+
+/** Let the reader tick off an exercise that is solved in the notebook. */
+function addTick(listing) {
+  const name = listing.dataset.exercise;
+  const words = () => (isSolved(name) ? "Not solved after all" : "I have solved it");
+  const tick = button("", titleOf(name), () => {
+    note(name, { solved: !isSolved(name) });
+    show();
+    showProgress();
+  });
+  const state = make("p", { role: "status" });
+  const show = () => {
+    tick.firstChild.data = words();
+    state.textContent = [isSolved(name) && "Solved.", denied && NOT_KEPT].filter(Boolean).join(" ");
+  };
+  listing.append(make("div", { className: "run" }, tick, state));
+  show();
+}
+
 class Exercise {
   constructor(listing) {
     this.name = listing.dataset.exercise;
-    this.starter = parts(listing).typed;
+    this.starter = parts(listing).typed.trimEnd();
     this.area = this.editor();
     this.start = button("Check", this.title, () => check(this));
     this.stop = button("Stop", this.title, () => python.stop());
@@ -98,10 +125,11 @@ class Exercise {
     listing.classList.add("open");
     listing.append(this.area, this.row, this.result);
     this.busy(false);
+    if (isSolved(this.name)) this.say("Solved.");
   }
 
   get title() {
-    return document.getElementById(this.name).firstChild.textContent;
+    return titleOf(this.name);
   }
 
   editor() {
@@ -111,7 +139,7 @@ class Exercise {
     const fit = () => (area.rows = area.value.split("\n").length);
     area.addEventListener("input", () => {
       fit();
-      this.note({ answer: area.value });
+      note(this.name, { answer: area.value });
     });
     let leaves = false; // Escape lets the next Tab leave the field
     area.addEventListener("keydown", (event) => {
@@ -137,11 +165,6 @@ class Exercise {
     this.result.replaceChildren();
   }
 
-  note(what) {
-    kept[this.name] = { ...kept[this.name], ...what };
-    keep();
-  }
-
   busy(is) {
     this.start.ariaDisabled = is; // it keeps the focus
     if (!is && this.stop === document.activeElement) this.start.focus();
@@ -157,14 +180,23 @@ class Exercise {
       const verdict = make("span", { className: "unseen" }, holds ? "Right: " : "Wrong: ");
       return make("li", { className: holds ? "right" : "wrong" }, verdict, ...sentence(says));
     });
-    const output = printed ? [make("p", {}, "Your code printed:"), make("pre", {}, make("code", {}, printed))] : [];
-    this.result.replaceChildren(make("ul", {}, ...items), ...output);
-    if (solved) this.note({ solved });
+    this.result.replaceChildren(make("ul", {}, ...items), ...output(printed));
+    if (solved) note(this.name, { solved });
     showProgress();
     const verdict = solved ? "Solved." : "Not yet.";
     this.say(denied ? `${verdict} ${NOT_KEPT}` : verdict);
   }
 }
+
+/** What the answer printed, if anything. */
+function output(printed) {
+  if (!printed) return [];
+  const code = make("code", {}, printed);
+  overflow.observe(code);
+  return [make("p", {}, "Your code printed:"), make("pre", {}, code)];
+}
+
+const megabytes = (bytes) => (bytes / 1e6).toFixed(0);
 
 let visit = 0; // counts the pages visited; each starts with empty namespaces
 let running; // the exercise that is checked
@@ -182,9 +214,10 @@ async function check(exercise) {
   let told = "";
   const hear = ({ kind, text, arrived, expected }) => {
     if (kind === "printed") told += text;
-    else if (kind === "loading") exercise.say(`Fetching Python, once: ${(arrived / 1e6).toFixed(0)} of ${(expected / 1e6).toFixed(0)} MB.`);
     else if (kind === "starting") exercise.say("Starting Python.");
-    else {
+    else if (kind === "loading") {
+      exercise.say(`Fetching Python, once: ${megabytes(arrived)} of ${megabytes(expected)} MB.`);
+    } else {
       exercise.say("Checking.");
       clock = setTimeout(() => {
         late = true;
@@ -195,7 +228,8 @@ async function check(exercise) {
   try {
     exercise.say("Fetching the checks.");
     const source = program(await known(), exercise);
-    await python.run({ source, place: "check", group: "practise", visit: `practise ${visit}` }, hear);
+    const what = { source, place: "check", group: "practise", visit: `practise ${visit}` };
+    await python.run(what, hear);
     exercise.show(JSON.parse(told));
   } catch (reason) {
     exercise.say(reason === python.STOPPED ? (late ? TOO_LONG : STOPPED) : FAILED);
@@ -219,13 +253,16 @@ async function known() {
 
 /** The program that judges an answer. A text in JSON is a text in Python, too. */
 function program({ judge, exercises }, { name, area }) {
-  const given = [JSON.stringify(exercises[name]), area.value].map((text) => JSON.stringify(text));
-  return `judge = {}\nexec(${JSON.stringify(judge)}, judge)\nprint(judge["as_json"](${given.join(", ")}))`;
+  const text = JSON.stringify;
+  const call = `judge["as_json"](${text(text(exercises[name]))}, ${text(area.value)})`;
+  return `judge = {}\nexec(${text(judge)}, judge)\nprint(${call})`;
 }
 
 /** Fill in the cells, and mark solved exercises in the lists. */
 function showProgress() {
-  for (const cell of all(".cells [data-of]")) cell.classList.toggle("done", isSolved(cell.dataset.of));
+  for (const cell of all(".cells [data-of]")) {
+    cell.classList.toggle("done", isSolved(cell.dataset.of));
+  }
   for (const link of all(".cells + ul a")) {
     const solved = isSolved(link.hash.slice(1));
     link.parentElement.classList.toggle("right", solved);
@@ -252,10 +289,11 @@ function showCount(line, before) {
     keep();
     showProgress();
   };
-  const some = Object.keys(kept).length > 0;
-  const act = before ? [button("Undo", "", undo)] : some ? [button("Forget my answers", "", forget)] : [];
   const said = before ? "Answers and progress are forgotten." : `${count} of ${names.length} solved.`;
-  line.replaceChildren(make("span", {}, said), ...act);
+  const offered = [];
+  if (before) offered.push(button("Undo", "", undo));
+  else if (Object.keys(kept).length) offered.push(button("Forget my answers", "", forget));
+  line.replaceChildren(make("span", {}, said), ...offered);
 }
 
 /** Prepare a page that the theme has opened, and stop what the last page was running. */
@@ -263,7 +301,10 @@ function open() {
   python.stop();
   visit += 1;
   recall();
-  for (const listing of all(".answer")) new Exercise(listing);
+  for (const listing of all(".answer")) {
+    if (listing.matches(".elsewhere")) addTick(listing);
+    else new Exercise(listing);
+  }
   showProgress();
 }
 
