@@ -28,6 +28,7 @@ MOST = 10_000  # characters of the answer's own output that are kept
 PACKAGE = "posenc"
 AGAIN = "The same slip as above."
 REFUSED = "refused"
+TOO_LARGE = "Maximum allowed dimension", "array is too big"
 # What an error usually means, by words of its message.
 HINTS = {
     "for ^:": "A power is written `**` in Python.",
@@ -36,6 +37,7 @@ HINTS = {
     " a new axis: `a[:, np.newaxis] * b`.",
     "mismatch in its core dimension": "The inner sizes of a product must agree: is a `.T` missing?",
     "list indices must be": "This is a list; `np.asarray` makes an array of it.",
+    "EOF when reading": "Nobody can type anything in while an answer is checked.",
     "infinity to integer": "An array of integers has no infinity: make it one of floats first.",
     "only integer scalar arrays": "An array stands where one whole number is needed.",
     "object cannot be interpreted as an integer": "A number with a point stands where a whole one"
@@ -393,7 +395,7 @@ def _stopped(error: BaseException) -> str:
 
 def _why(error: BaseException) -> str:
     """Return what an error says, in a sentence."""
-    if isinstance(error, MemoryError) or "Maximum allowed dimension" in str(error):
+    if isinstance(error, MemoryError) or any(words in str(error) for words in TOO_LARGE):
         return "there is no room for an array of that size."
     if isinstance(error, RecursionError):
         return "a function calls itself without end."

@@ -128,7 +128,7 @@ def test_an_error_in_a_helper_is_shown_with_the_call() -> None:
 
 def test_a_wrong_answer_explains_only_what_it_gets_wrong() -> None:
     """The square of 2 is its double, so that check tells nothing about squares."""
-    checks = [("Two.", "twice(np.array([2.0]))\n"), EXERCISE["checks"][0]]
+    checks = [("Two.", "twice(np.array([2.0]))\n"), ("Three.", "twice(np.array([3.0]))\n")]
     found = report(EXERCISE | {"checks": checks}, "def twice(x):\n    return x * x\n")
     assert [holds for holds, _ in found.lines] == [True, False]
 
