@@ -38,6 +38,9 @@ HINTS = {
     "mismatch in its core dimension": "The inner sizes of a product must agree: is a `.T` missing?",
     "list indices must be": "This is a list; `np.asarray` makes an array of it.",
     "EOF when reading": "Nobody can type anything in while an answer is checked.",
+    "truth value of an array": "`if`, `min` and `max` take one number, and this is an array: try"
+    " `np.where`, `np.minimum` or `np.maximum`.",
+    "for /: 'list'": "This is a list; `np.asarray` makes an array of it.",
     "infinity to integer": "An array of integers has no infinity: make it one of floats first.",
     "only integer scalar arrays": "An array stands where one whole number is needed.",
     "object cannot be interpreted as an integer": "A number with a point stands where a whole one"
@@ -123,7 +126,7 @@ def _reasons(
     exercise: Names, given: list[Outcome], right: list[Outcome], held: list[bool]
 ) -> list[str]:
     """Return why each check fails, empty for those that hold."""
-    known = _explanations(exercise, given, right)
+    known = _explanations(exercise, given, right, held)
     reasons, causes = [], []
     for n, holds in enumerate(held):
         reason = next((message for message, explains in known if explains[n]), "")
@@ -137,20 +140,23 @@ def _reasons(
 
 
 def _explanations(
-    exercise: Names, given: list[Outcome], right: list[Outcome]
+    exercise: Names, given: list[Outcome], right: list[Outcome], held: list[bool]
 ) -> list[tuple[str, list[bool]]]:
     """Return the message of each wrong answer, and whether it explains the outcome of each check.
 
-    The wrong answer that has the most outcomes in common with the given one comes first.
+    The wrong answer that has the most outcomes in common with the given one comes first. One that
+    explains no more than half of what fails counts only where it cannot be chance.
     """
     near, ranked = exercise["tolerance"], []
     for message, code in exercise["wrong"]:
         wrong = _outcomes(code, exercise["checks"])
         equal = [same(a, b, near) for a, b in zip(wrong, given, strict=True)]
         explains = [
-            equal[n] and not same(wrong[n], right[n], near) and (all(equal) or _tells(given[n]))
-            for n in range(len(given))
+            same(a, b, near) and not same(a, c, near)
+            for a, b, c in zip(wrong, given, right, strict=True)
         ]
+        most = 2 * sum(explains) > held.count(False)
+        explains = [it and (most or _tells(one)) for it, one in zip(explains, given, strict=True)]
         ranked.append((sum(equal), message, explains))
     ranked.sort(key=lambda one: -one[0])  # stable, so that ties keep their order
     return [(message, explains) for _, message, explains in ranked]
@@ -171,10 +177,11 @@ def _as_mask(given: Outcome, right: Outcome) -> Outcome:
 
 
 def _tells(given: Outcome) -> bool:
-    """Return whether an outcome tells one slip from another; many slips end in nan."""
+    """Return whether an outcome tells slips apart: many end in nan, or in the same one number."""
     value = given.value
-    numbers = isinstance(value, np.ndarray) and value.dtype.kind == "f"
-    return not (numbers and value.size and np.isnan(value).all())
+    if not isinstance(value, np.ndarray):
+        return True
+    return value.size > 1 and not (value.dtype.kind == "f" and bool(np.isnan(value).all()))
 
 
 def run(code: str, names: Names, place: str = ANSWER) -> None:
@@ -287,7 +294,7 @@ def described(given: Outcome, right: Outcome) -> str:
     if not isinstance(b, np.ndarray) or not isinstance(a, np.ndarray):
         return f"It gives {_shown(a)}, where {_shown(b)} is right."
     if a.shape != b.shape:
-        parts = f" {len(a)} parts come back, as a list or a tuple." if given.several else ""
+        parts = f" What comes back is a list or tuple of length {len(a)}." if given.several else ""
         return _shapes(a, b) + parts
     if _equal(a, b, 1e-9):
         return "It gives 0 and 1, where True and False are right: compare, or use `dtype=bool`."
@@ -312,7 +319,7 @@ def _shapes(a: Any, b: Any) -> str:
 def _numbers(a: Any, b: Any) -> str:
     """Return how the numbers of two arrays of one shape differ."""
     if a.dtype == bool:
-        if np.array_equal(~a, b):
+        if a.ndim and np.array_equal(~a, b):
             return "True and False have changed places."
         return _first(a, b, a != b)
     if np.isnan(a).any() and not np.isnan(b).any():
@@ -332,9 +339,7 @@ def _pattern(a: Any, b: Any) -> str:
     if large.any() and _close(a[~large], b[~large], 1e-9):
         return "A large negative number stands where −∞ is right: a key is hidden by `-np.inf`."
     if end := _stops_at(a, b):
-        return (
-            f"From [{end}] on all is 0: does `return` stand inside the loop, or a loop end early?"
-        )
+        return f"From [{end}] on all is 0: does a loop end early, or `return` stand inside it?"
     if _close(a, b, 1e-4):
         return (
             "It is nearly right, and differs in a late digit: is something rounded, or in float32?"
@@ -365,6 +370,8 @@ def _stops_at(a: Any, b: Any) -> int:
 
 def _first(a: Any, b: Any, differs: Any) -> str:
     """Return where two arrays differ first."""
+    if a.dtype == bool and a.ndim == 0:
+        return "It is not so."
     if a.ndim == 0:
         return f"It gives {_shown(a)}, where {_shown(b)} is right."
     place = tuple(int(n) for n in np.argwhere(differs)[0])

@@ -55,10 +55,12 @@ def test_wrong_answer_is_recognized_by_what_it_computes() -> None:
         ("return x * np.nan", "3 of 3 numbers are not a number (nan)"),
         (
             "return np.array([2.0, 0, 0])",
-            "From [1] on all is 0: does `return` stand inside the loop",
+            "From [1] on all is 0: does a loop end early",
         ),
         ("return (2 * x)[:2], 1", "It gives 2 parts of different shapes, where one array of (3,)"),
-        ("return x, x", "where (3,) is right. 2 parts come back, as a list or a tuple."),
+        ("return x, x", "where (3,) is right. What comes back is a list or tuple of length 2."),
+        ("return 2 * x if x > 0 else x", "and this is an array: try `np.where`"),
+        ("return [1, 2] / 2", "`np.asarray` makes an array of it"),
         ("return x ^ 2", "A power is written `**` in Python."),
         ("return x * np.ones(2)", "give one of them a new axis"),
         ("return np.ones((2, 2)) @ x", "is a `.T` missing?"),
@@ -131,6 +133,15 @@ def test_a_wrong_answer_explains_only_what_it_gets_wrong() -> None:
     checks = [("Two.", "twice(np.array([2.0]))\n"), ("Three.", "twice(np.array([3.0]))\n")]
     found = report(EXERCISE | {"checks": checks}, "def twice(x):\n    return x * x\n")
     assert [holds for holds, _ in found.lines] == [True, False]
+
+
+def test_one_number_that_a_wrong_answer_shares_by_chance_explains_nothing() -> None:
+    """Of three checks one gives 4, as the square would: that is no square."""
+    checks = [(f"{n}.", f"twice(np.array({n}))\n") for n in (4.0, 3.0, 5.0)]
+    answer = "def twice(x):\n    return {4.0: 16.0, 3.0: 7.0, 5.0: 8.0}[float(x)]\n"
+    said = [says for _, says in report(EXERCISE | {"checks": checks}, answer).lines]
+    assert not any("square" in says for says in said)
+    assert "It is not so." in told("return True", "return False")
 
 
 def test_an_answer_that_is_not_python_gets_one_sentence() -> None:
