@@ -58,14 +58,14 @@ ATTEMPTS = [
         "give one of them a new axis",
     ),
     (
-        "turn-a-pair",
+        "rotate-a-pair",
         """
         import numpy as np
-        def turn(pair, angle):
+        def rotate_pair(pair, angle):
             r = [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]
             return np.array(r) @ pair
         """,
-        "It turns clockwise",
+        "It rotates clockwise",
     ),
     (
         "rope",
