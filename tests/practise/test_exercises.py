@@ -13,6 +13,7 @@ from scripts import DOCS
 from scripts.book.practise_pages import PATHS, page
 from scripts.practise.judge import AGAIN, Report, report
 from scripts.practise.read import FOLDER, GROUPS, Exercise, ExerciseError, edited, exercises, read
+from scripts.site.markdown_copies import copy
 
 ALL = exercises()
 WRONG = [(one, message, code) for one in ALL for message, code in one.wrong]
@@ -106,6 +107,12 @@ def test_the_section_of_an_exercise_exists(one: Exercise) -> None:
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_pages_of_exercises_are_those_that_are_made(path: Path) -> None:
     assert path.read_text("utf-8") == page(path)
+
+
+def test_the_markdown_copy_of_a_page_has_nothing_but_text() -> None:
+    copied = copy("practise/sines.md") + copy("practise/index.md")
+    assert "```python\nimport numpy" in copied
+    assert not re.search(r"```\w+ \{|<div|<p|class=", copied)
 
 
 def test_a_diff_that_does_not_fit_is_refused() -> None:

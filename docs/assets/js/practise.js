@@ -258,6 +258,18 @@ function program({ judge, exercises }, { name, area }) {
   return `judge = {}\nexec(${text(judge)}, judge)\nprint(${call})`;
 }
 
+/** Make the row of cells of a group, tinted by its numbers. */
+function makeCells(row) {
+  const numbers = row.dataset.row.split(" ").map(Number);
+  const cells = row.dataset.of.split(" ").map((name, n) => {
+    const cell = make("i", { className: numbers[n] < 0 ? "neg" : "pos" });
+    cell.dataset.of = name;
+    cell.style.setProperty("--v", Math.abs(numbers[n]));
+    return cell;
+  });
+  row.replaceChildren(...cells);
+}
+
 /** Fill in the cells, and mark solved exercises in the lists. */
 function showProgress() {
   for (const cell of all(".cells [data-of]")) {
@@ -301,6 +313,7 @@ function open() {
   python.stop();
   visit += 1;
   recall();
+  all(".cells").forEach(makeCells);
   for (const listing of all(".answer")) {
     if (listing.matches(".elsewhere")) addTick(listing);
     else new Exercise(listing);
