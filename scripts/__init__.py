@@ -8,6 +8,7 @@
     figures/     the figures, a script each, and the picture that links to the book show
     pyodide/     the Python that runs inside a page
     site/        the built site: `make site` and `make serve`
+    paper/       `make pdf`: the book as one PDF and as an e-book
     lighthouse/  `make lighthouse`: what the site weighs, and how it scores
     demos/       small programs that pages show
     vectors/     `make vectors`: cases that any implementation can be tested against

@@ -11,6 +11,7 @@
     source_archive.py        the source of the book, to download
     wheel.py                 the package as a wheel, to install
     install_lines.py         the addresses of the wheel and of the source     (mkdocs calls it)
+    downloads.py             the book as PDF and EPUB, to download            (mkdocs calls it)
     rebuild.py               rebuilds only the pages that an edit affects     (mkdocs calls it)
     minify.py, minify.mjs    one style sheet, short scripts: esbuild and PurgeCSS
     markdown_copies.py       each page as Markdown, and llms.txt, which lists them

@@ -23,6 +23,7 @@ FLOORS = (
     "scripts.figures",
     "scripts.pyodide",
     "scripts.site",
+    "scripts.paper",
     "scripts.lighthouse",
     "scripts.demos",
     "scripts.vectors",
