@@ -128,9 +128,7 @@ needs: {needs}
 
 {cells}
 
-{exercises}
-{next}
-"""
+{exercises}"""
 
 
 def pages() -> dict[Path, str]:
@@ -174,12 +172,6 @@ def _aside(exercise: Exercise) -> str:
 def group_page(name: str) -> str:
     """Return the page of a group."""
     about = ABOUT[name]
-    after = GROUPS[GROUPS.index(name) + 1 :][:1]
-    way = (
-        f"Next: [{ABOUT[after[0]].title}]({after[0]}.md)."
-        if after
-        else "[All exercises](index.md)."
-    )
     return PAGE.format(
         name=name,
         title=about.title,
@@ -188,7 +180,6 @@ def group_page(name: str) -> str:
         lead=about.lead,
         cells=cells(name),
         exercises="\n".join(map(exercise, of(name))),
-        next=way,
     )
 
 
