@@ -1,6 +1,7 @@
 """What builds, checks and measures the book, a room for each kind of work.
 
     setup/       the environment, the browser, node; a bare machine to try it all on
+    practise/    the exercises, and what judges an answer
     book/        the page language: how pages are written, checked and updated
     measure/     `make measure`: schemes trained and evaluated
     bench/       `make bench`: how fast, as ratios

@@ -26,6 +26,7 @@
     configurations_page.py  makes docs/long-context/configurations.md from it
     glossary.py     marks terms at their first use, from docs/data/glossary.yml
     glossary_page.py    makes docs/reference/glossary.md from it
+    practise_pages.py   makes docs/practise/ from scripts/practise/exercises/
     page_names.py   the names that pages can use for the models
     sourcemap.py    makes docs/trust/sources.md from docs/data/sources/
     changed.py      the pages whose sources changed, for `make quick`
@@ -36,5 +37,6 @@
 Everything that affects rendering is a Python-Markdown extension, so any site builder based on
 Python-Markdown renders the same book.
 
-Imports: posenc. Other rooms list the names that they add to pages in their `page_names.py`.
+Imports: posenc, practise. Other rooms list the names that they add to pages in their
+`page_names.py`.
 """

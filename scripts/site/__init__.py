@@ -5,6 +5,7 @@
     notebook.py              a chapter as a notebook                          (mkdocs calls it)
     notebook_pictures.py     and its figures as PNG
     workbench.py             what the workbench takes from Python             (mkdocs calls it)
+    practise.py              the checks of the exercises, and their notebook  (mkdocs calls it)
     search_index.py          what the search finds, and what comes first      (mkdocs calls it)
     docstring_formulas.py    formulas of docstrings as mathematics            (mkdocs calls it)
     source_archive.py        the source of the book, to download
@@ -21,5 +22,5 @@
     host.py                  a static host for tests and `make lighthouse`
     theme/                   templates that override mkdocs-material's
 
-Imports: posenc, setup, book, figures, pyodide.
+Imports: posenc, setup, practise, book, figures, pyodide.
 """

@@ -16,6 +16,7 @@ FLOORS = (
     "posenc",
     "scripts",  # what all rooms share: the folders
     "scripts.setup",
+    "scripts.practise",  # needs nothing, so that pages can be made from it
     "scripts.book",
     "scripts.measure",
     "scripts.bench",

@@ -34,6 +34,7 @@ KINDS = {
     "explorer": "explore/rope/",
     "listings": "chapters/build-it/",
     "reference": "reference/rotary/",
+    "exercises": "practise/rotation/",
     "ledger": "trust/claims/",
     "nothing": "no/such/page/",
 }
@@ -108,6 +109,14 @@ def test_run_answers_under_the_policy(strict: Strict) -> None:
     listing = strict.page.locator(".runs").nth(4)
     listing.get_by_role("button", name="Run").click()
     expect(listing.get_by_role("status")).to_have_text("Done: the output is as recorded.")
+    assert strict.refused() == []
+
+
+def test_exercise_is_checked_under_the_policy(strict: Strict) -> None:
+    strict.page.goto(KINDS["exercises"])
+    listing = strict.page.locator(".answer").first
+    listing.get_by_role("button", name="Check").click()
+    expect(listing.locator(".run [role=status]")).to_have_text("Not yet.")
     assert strict.refused() == []
 
 
