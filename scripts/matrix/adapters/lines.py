@@ -11,8 +11,9 @@ or, for a library whose functions or models answer the same suite differently, w
     if __name__ == "__main__":
         answer_lines(ways={"Llama": {"rotation": llama}, "Phi": {"rotation": phi}})
 
-and is then run with `--way Llama`. A function gets the input of a case by name. It returns the answer,
-raises `Unsupported` for what the library does not offer, and calls the library inside of `library()`:
+and is then run with `--way Llama`. A function gets the input of a case by name. It returns the
+answer, raises `Unsupported` for what the library does not offer, and calls the library inside of
+`library()`:
 
     def rotation(x, positions, layout, base=None, rotary_d=None, frequencies=None):
         if layout != "half":
@@ -42,11 +43,11 @@ CONTRACT = "float32 angle"
 Answers = Mapping[str, Callable[..., Any]]
 
 
-class Unsupported(Exception):
+class Unsupported(Exception):  # noqa: N818
     """The library does not offer what is asked; says what."""
 
 
-class Refused(Exception):
+class Refused(Exception):  # noqa: N818
     """The library raised an error; says which."""
 
 
