@@ -146,4 +146,5 @@ def answer_lines(
             traceback.print_exc()
             print(f"adapter: {worded(error)}", file=sys.stderr, flush=True)
             sys.exit(BROKEN)
-        print(json.dumps({"id": question.get("id")} | told), file=out, flush=True)
+        line = {"id": question.get("id")} | told
+        print(json.dumps(line, default=str), file=out, flush=True)  # str: of complex numbers
