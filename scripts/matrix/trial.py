@@ -31,7 +31,7 @@ QUIET = {
     "PYTHONWARNINGS": "ignore",
     "TRANSFORMERS_VERBOSITY": "error",
 }
-FOREIGN = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
+FOREIGN = ("PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV")
 VERSIONS = """\
 import importlib.metadata, json
 found = {one.metadata["Name"]: one.version for one in importlib.metadata.distributions()}
@@ -39,7 +39,8 @@ print(json.dumps(found))
 """
 # Of the packages in an environment, those beside the library whose version may matter.
 BESIDE = {
-    "einops", "jax", "jaxlib", "keras", "mlx", "numpy", "onnx", "onnxruntime", "torch", "transformers",
+    "einops", "jax", "jaxlib", "keras", "mlx", "mlx-cpu", "numpy", "onnx", "onnxruntime", "torch",
+    "transformers",
 }  # fmt: skip
 
 Telling = Callable[[str], None]
@@ -96,7 +97,7 @@ def _asked(library: Library, python: Path, tell: Telling, seconds: float) -> dic
     ways = {}
     for way in library.ways:
         tell(f"asking {way}".strip())
-        command = [str(python), str(library.adapter), *(["--way", way] if way else [])]
+        command = [str(python), "-P", str(library.adapter), *(["--way", way] if way else [])]
         try:
             report = ask(command, seconds=seconds, megabytes=MEGABYTES)
         except OSError as error:
@@ -139,7 +140,11 @@ def program(path: Path, python: Path) -> dict[str, str]:
     """
     try:
         done = subprocess.run(
-            [python, path], capture_output=True, text=True, timeout=OF_PROGRAM, errors="replace"
+            [python, "-P", path],
+            capture_output=True,
+            text=True,
+            timeout=OF_PROGRAM,
+            errors="replace",
         )
     except subprocess.TimeoutExpired:
         raise AdapterError(f"{path.name} does not end within {OF_PROGRAM} s") from None

@@ -1,7 +1,8 @@
 """What the adapters share: read questions as lines of JSON, answer each with a line.
 
 An adapter is run by the Python of its library's own environment, so it imports the library, numpy
-and this file, which lies beside it, and nothing else of the repository. It ends with
+and this file, of which there is a copy among the library's packages, and nothing else of the
+repository. It ends with
 
     if __name__ == "__main__":
         answer_lines({"rotation": rotation, "alibi": alibi})
