@@ -281,3 +281,105 @@ def faults(found: Library) -> Iterator[str]:
 def _unknown(where: str, names: Iterable[str], known: Iterable[str]) -> Iterator[str]:
     """Yield each name that is not known."""
     yield from (f"{where} names {name!r}, which is unknown" for name in names if name not in known)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """How a library answers a suite in one of its ways.
+
+    Attributes:
+        library: which.
+        way: in which way.
+        suite: which.
+        counts: what its result says of it.
+    """
+
+    library: Library
+    way: str
+    suite: str
+    counts: Mapping[str, Any]
+
+    @property
+    def called(self) -> str:
+        """What was called, as Markdown."""
+        called = self.library.asked[self.suite]
+        return called if isinstance(called, str) else str(called.get(self.way, ""))
+
+    @property
+    def passed(self) -> int:
+        """How many cases passed."""
+        return int(self.counts.get("passed", 0))
+
+    @property
+    def acceptable(self) -> int:
+        """How many cases were answered by a convention that the vectors name."""
+        return sum(self.counts.get("acceptable", {}).values())
+
+    @property
+    def wrong(self) -> tuple[str, ...]:
+        """The cases with an answer that were failed, refused or crashed."""
+        groups = [self.counts.get(kind, {}).get("cases", {}) for kind in WRONG]
+        return tuple(f"{self.suite}/{case}" for group in groups for case in ungrouped(group))
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """What explains some of the wrong cases."""
+        return tuple(
+            one
+            for one in self.library.differences
+            if any(one.explains(self.way, case) for case in self.wrong)
+        )
+
+    @property
+    def unexplained(self) -> tuple[str, ...]:
+        """The wrong cases that nothing explains."""
+        return tuple(
+            case
+            for case in self.wrong
+            if not any(one.explains(self.way, case) for one in self.library.differences)
+        )
+
+    @property
+    def verdict(self) -> str:
+        """One of VERDICTS."""
+        if not self.counts.get("asked"):
+            return "not offered"
+        if not self.wrong:
+            return "by convention" if self.acceptable else "passes"
+        if self.unexplained:
+            return "differs"
+        kinds = {one.kind for one in self.differences}
+        return next(VERDICT_OF[kind] for kind in reversed(KINDS) if kind in kinds)
+
+
+WRONG = ("failed", "refused", "crashed")
+VERDICTS = ("passes", "by convention", "limited", "differs", "not offered")
+VERDICT_OF = {"convention": "by convention", "limit": "limited", "fault": "differs"}
+
+
+def asked() -> int:
+    """Return how many libraries have answers."""
+    return sum("ways" in result(library) for library in libraries())
+
+
+def ungrouped(groups: Mapping[str, str]) -> Iterator[str]:
+    """Yield the names of cases that a result has by group.
+
+    >>> list(ungrouped({"near": "1-2, 4"}))
+    ['near-001', 'near-002', 'near-004']
+    """
+    for group, numbers in groups.items():
+        for run in numbers.split(", "):
+            first, _, last = run.partition("-")
+            for number in range(int(first), int(last or first) + 1):
+                yield f"{group}-{number:03d}"
+
+
+def answers(library: Library) -> dict[tuple[str, str], Answers]:
+    """Return how a library answers, by way and suite; nothing if it could not be asked."""
+    ways = result(library).get("ways", {})
+    return {
+        (way, suite): Answers(library, way, suite, counts)
+        for way, found in ways.items()
+        for suite, counts in found["suites"].items()
+    }

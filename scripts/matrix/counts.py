@@ -38,7 +38,7 @@ def counts(outcomes: Iterable[Outcome]) -> dict[str, Any]:
                  the cases answered
     """
     outcomes = list(outcomes)
-    real = [one for one in outcomes if one.case.result != "invalid"]
+    real = [one for one in outcomes if one.case.expected is not None]
     by = {name: [one for one in real if one.status == name] for name in (*WRONG, "acceptable")}
     found: dict[str, Any] = {
         "asked": sum(one.status != "unsupported" for one in real),
@@ -48,7 +48,7 @@ def counts(outcomes: Iterable[Outcome]) -> dict[str, Any]:
         "refused": _reasons(by["refused"]),
         "crashed": _reasons(by["crashed"]),
         "unsupported": _counted(one.said for one in real if one.status == "unsupported"),
-        "nonsense": _nonsense([one for one in outcomes if one.case.result == "invalid"]),
+        "nonsense": _nonsense([one for one in outcomes if one.case.expected is None]),
     }
     return {key: value for key, value in found.items() if value or key == "asked"}
 
@@ -90,6 +90,7 @@ def _nonsense(outcomes: list[Outcome]) -> dict[str, Any]:
     """Return how inputs without an answer were treated."""
     counted = Counter(one.status for one in outcomes)
     names = {"passed": "refused", "failed": "answered", "crashed": "crashed"}
+    names["acceptable"] = "by convention"
     found: dict[str, Any] = {new: counted[old] for old, new in names.items() if counted[old]}
     if counted["failed"]:
         found["cases"] = grouped(one.case.id for one in outcomes if one.status == "failed")
