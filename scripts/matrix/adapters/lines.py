@@ -33,6 +33,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
@@ -40,6 +41,7 @@ from typing import Any
 
 BROKEN = 70  # exit status of an adapter that has a mistake itself
 CONTRACT = "float32 angle"
+MISCALLED = re.compile(r"positional argument|keyword argument|missing \d+ required")
 
 Answers = Mapping[str, Callable[..., Any]]
 
@@ -62,7 +64,16 @@ def library() -> Iterator[None]:
     except NotImplementedError as error:
         raise Unsupported(f"the library says: {worded(error)}") from error
     except Exception as error:
+        if miscalled(error):
+            raise
         raise Refused(worded(error)) from error
+
+
+def miscalled(error: Exception) -> bool:
+    """Return whether an adapter has called a function with arguments that it does not have."""
+    frames = traceback.extract_tb(error.__traceback__)
+    raised_here = frames[-1].filename == sys.modules["__main__"].__file__
+    return raised_here and isinstance(error, TypeError) and bool(MISCALLED.search(str(error)))
 
 
 def worded(error: BaseException) -> str:
@@ -123,26 +134,28 @@ def answer_lines(
     answers: Answers | None = None,
     *,
     ways: Mapping[str, Answers] | None = None,
-    contract: str = CONTRACT,
+    contract: str | Mapping[str, str] = CONTRACT,
 ) -> None:
     """Answer each line of standard input.
 
     Args:
         answers: the function for each suite that the library offers.
         ways: the same for each of several ways; the argument `--way` of the program chooses.
-        contract: how exact answers are meant to be.
+        contract: how exact answers are meant to be; of ways that differ, for each that is not
+            `CONTRACT`.
     """
     parser = argparse.ArgumentParser()
     parser.add_argument("--way", choices=list(ways) if ways else None, required=bool(ways))
     way = parser.parse_args().way
     chosen = ways[way] if ways else (answers or {})
+    promised = contract if isinstance(contract, str) else contract.get(way, CONTRACT)
     # What the library prints must not stand between the answers.
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     for line in sys.stdin:
         question = json.loads(line)
         try:
-            told = answer(chosen, contract, question)
+            told = answer(chosen, promised, question)
         except Exception as error:
             traceback.print_exc()
             print(f"adapter: {worded(error)}", file=sys.stderr, flush=True)

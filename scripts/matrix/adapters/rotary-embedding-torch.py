@@ -1,7 +1,7 @@
 """rotary-embedding-torch answers the test vectors.
 
-`rotate_queries_or_keys` counts from an offset. Any positions can be given to the module itself, whose
-angles `apply_rotary_emb` takes. Both are asked.
+`rotate_queries_or_keys` counts from an offset. Any positions can be given to the module itself,
+whose angles `apply_rotary_emb` takes. Both are asked.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def rotation_2d(x, positions, first, layout, base):
     if (first, layout) != ("row", "interleaved"):
         raise Unsupported(f"{first} first, layout {layout}")
     vectors, places = torch.tensor(x), torch.tensor(positions)
-    if places.is_floating_point() or places.numel() and places.min() < 0:
+    if places.is_floating_point() or (places.numel() and places.min() < 0):
         raise Unsupported("positions outside of a grid")
     rows, columns = places.T
     with library():

@@ -134,8 +134,8 @@ def llama3(rule, d, base=10000, factor=None, trained_length=None, low=1, high=4,
 def vision(x, positions, first, layout, base):
     """Return patches rotated by `VisionRotaryPositionalEmbeddings`, which counts from 1.
 
-    It rotates all patches of a square by their column first, so the patches asked about are put into
-    a square, and positions into the count of the library: 1 is not asked for, so 0 is not either.
+    It rotates the patches of a whole square, by their columns first, so those asked about are put
+    into one. Positions below 1 do not occur in it.
     """
     if (first, layout) != ("column", "interleaved"):
         raise Unsupported(f"{first} first, layout {layout}")
