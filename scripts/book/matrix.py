@@ -181,6 +181,11 @@ def libraries(folder: Path = FOLDER) -> tuple[Library, ...]:
     return tuple(sorted(found, key=lambda one: (order.index(one.group), one.title.lower())))
 
 
+def answered(folder: Path = FOLDER) -> tuple[Library, ...]:
+    """Return the libraries that have a result, with or without answers."""
+    return tuple(library for library in libraries(folder) if library.result.is_file())
+
+
 def library(name: str) -> Library:
     """Return the library of a name."""
     return _library(FOLDER / "libraries" / f"{name}.yml", FOLDER)
@@ -241,6 +246,11 @@ def _difference(file: str, entry: Mapping[str, Any]) -> Difference:
         threads=listed(entry.get("thread", ())),
         mended=str(entry.get("mended", "")),
     )
+
+
+def normal(name: str) -> str:
+    """Return the name of a package as results have it."""
+    return name.lower().replace("_", "-")
 
 
 def listed(value: str | Iterable[str]) -> tuple[str, ...]:
@@ -359,7 +369,26 @@ VERDICT_OF = {"convention": "by convention", "limit": "limited", "fault": "diffe
 
 def asked() -> int:
     """Return how many libraries have answers."""
-    return sum("ways" in result(library) for library in libraries())
+    return sum("ways" in result(library) for library in answered())
+
+
+def total(what: str) -> int:
+    """Return how many cases were asked or passed, of all libraries."""
+    return sum(
+        int(one.counts.get(what, 0)) for library in answered() for one in answers(library).values()
+    )
+
+
+def explained(name: str, number: int) -> int:
+    """Return how many wrong cases a difference of a library explains."""
+    found = library(name)
+    one = found.differences[number]
+    return sum(one.explains(of.way, case) for of in answers(found).values() for case in of.wrong)
+
+
+def left(name: str, way: str, suite: str) -> int:
+    """Return how many wrong cases of a library nothing explains."""
+    return len(answers(library(name))[way, suite].unexplained)
 
 
 def ungrouped(groups: Mapping[str, str]) -> Iterator[str]:
