@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
-from lines import Unsupported, answer_lines, library
-
-sys.path.pop(0)  # the folder of the adapters, whose files are named like libraries
-
-# isort: split
 import torch
 from diffusers.models.embeddings import (
     SinusoidalPositionalEmbedding,
@@ -17,6 +10,7 @@ from diffusers.models.embeddings import (
     get_2d_rotary_pos_embed_from_grid,
     get_timestep_embedding,
 )
+from lines import Unsupported, answer_lines, library
 
 PAIRS = {"interleaved": -1, "half": -2}  # the argument use_real_unbind_dim
 

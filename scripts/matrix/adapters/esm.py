@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
-from lines import Unsupported, answer_lines, library, objects
-
-sys.path.pop(0)  # the folder of the adapters, whose files are named like libraries
-
-# isort: split
 import torch
 from esm.layers.rotary import RotaryEmbedding
+from lines import Unsupported, answer_lines, library, objects
 
 
 def frequencies(rule, d, base=10000, factor=1.0, **given):

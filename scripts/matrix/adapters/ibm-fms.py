@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
-from lines import Unsupported, answer_lines, library, objects
-
-sys.path.pop(0)  # the folder of the adapters, whose files are named like libraries
-
-# isort: split
 import torch
 from fms.modules.positions import (
     Alibi,
@@ -16,6 +9,7 @@ from fms.modules.positions import (
     PixtralRotaryEmbedding,
     RotaryEmbedding,
 )
+from lines import Unsupported, answer_lines, library, objects
 
 CPU = torch.device("cpu")
 

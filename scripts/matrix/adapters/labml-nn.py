@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
-from lines import Unsupported, answer_lines, library, objects
-
-sys.path.pop(0)  # the folder of the adapters, whose files are named like libraries
-
-# isort: split
 import torch
 from labml_nn.transformers.alibi import get_alibi_biases, get_slopes
 from labml_nn.transformers.positional_encoding import get_positional_encoding
 from labml_nn.transformers.rope import RotaryPositionalEmbeddings
+from lines import Unsupported, answer_lines, library, objects
 
 
 def whole(positions):

@@ -7,14 +7,11 @@ computed here in float64 as in the definition.
 from __future__ import annotations
 
 import os
-import sys
 
 from lines import Unsupported, answer_lines, library
 
-sys.path.pop(0)  # the folder of the adapters, whose files are named like libraries
 os.environ["TRITON_INTERPRET"] = "1"
 
-# isort: split
 import torch
 from liger_kernel.transformers.qwen2vl_mrope import liger_multimodal_rotary_pos_emb
 from liger_kernel.transformers.rope import liger_rotary_pos_emb

@@ -5,14 +5,8 @@ It puts angles on a GPU. Here `torch.cuda.current_device` is the CPU, and nothin
 
 from __future__ import annotations
 
-import sys
-
-from lines import Unsupported, answer_lines, library, objects
-
-sys.path.pop(0)  # the folder of the adapters, whose files are named like libraries
-
-# isort: split
 import torch
+from lines import Unsupported, answer_lines, library, objects
 from megatron.core.models.common.embeddings import rope_utils
 from megatron.core.models.common.embeddings.relative_pos_embedding import RelativePositionEmbedding
 from megatron.core.models.common.embeddings.rotary_pos_embedding import (

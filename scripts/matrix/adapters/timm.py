@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-
+import torch
 from lines import Unsupported, answer_lines, library
 
-sys.path.pop(0)  # the folder of the adapters, whose files are named like libraries
+try:
+    import torchvision  # noqa: F401
+except RuntimeError:  # it is compiled for a GPU, and torch for a CPU lacks operators that it names
+    OPERATORS = torch.library.Library("torchvision", "DEF")
+    OPERATORS.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    OPERATORS.define("qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 
-# isort: split
-import torch
-
-# torchvision is compiled for a GPU, and looks for operators that torch for the CPU does not have.
-OPERATORS = torch.library.Library("torchvision", "DEF")
-OPERATORS.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-OPERATORS.define("qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-
-from timm.layers import (  # noqa: E402
+from timm.layers import (
     RotaryEmbedding,
     apply_rot_embed,
     freq_bands,

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-
-from lines import Unsupported, answer_lines, library, objects
-
-sys.path.pop(0)  # the folder of the adapters, whose files are named like libraries
-
-# isort: split
 import torch
+from lines import Unsupported, answer_lines, library, objects
 from torchtitan.models.common.rope import ComplexRoPE, CosSinRoPE
 
 KINDS = {"interleaved": ComplexRoPE, "half": CosSinRoPE}
