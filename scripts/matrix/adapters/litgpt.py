@@ -64,7 +64,7 @@ def rotation(x, positions, layout, base=None, rotary_d=None, frequencies=None):
 
 
 def rotate(apply, vectors, cos, sin):
-    """Return vectors rotated by rows of tables, with the axis of texts that these functions need."""
+    """Return vectors rotated by rows of tables, with the axis of texts that is needed."""
     batch = vectors if vectors.ndim > 2 else vectors[None]
     rows = [table if table.ndim > 2 else table[None] for table in (cos, sin)]
     with library():

@@ -16,7 +16,7 @@ def made(kind, d, length, base, **options):
 
 
 def frequencies(rule, d, base=10000, factor=1.0, ramp="pairs", **given):
-    """Return the angles at position 1 of the table of `ComplexRoPE`, and the length of its vectors."""
+    """Return the angles at position 1 of `ComplexRoPE.cache`, and the length of its numbers."""
     if rule not in ("default", "llama3", "yarn"):
         raise Unsupported(f"rule {rule}")
     if ramp != "pairs":
