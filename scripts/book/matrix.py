@@ -118,6 +118,8 @@ class Library:
         ways: what each way is; one without a name if there is one only.
         without: why suites are not asked.
         differences: what was found out.
+        folder: where its files are.
+        adapters: where its adapter is.
     """
 
     name: str
@@ -134,11 +136,12 @@ class Library:
     without: str
     differences: tuple[Difference, ...]
     folder: Path = field(default=FOLDER, repr=False)
+    adapters: Path = field(default=ADAPTERS, repr=False)
 
     @property
     def adapter(self) -> Path:
         """The program that answers for it."""
-        return ADAPTERS / f"{self.name}.py"
+        return self.adapters / f"{self.name}.py"
 
     @property
     def result(self) -> Path:
@@ -170,13 +173,15 @@ def digest(*parts: bytes) -> str:
     return found.hexdigest()[:16]
 
 
-def libraries(folder: Path = FOLDER) -> tuple[Library, ...]:
+def libraries(folder: Path = FOLDER, adapters: Path = ADAPTERS) -> tuple[Library, ...]:
     """Return all libraries, in the order of their groups and titles.
 
     Raises:
         ValueError: what is wrong with a file.
     """
-    found = [_library(path, folder) for path in sorted((folder / "libraries").glob("*.yml"))]
+    found = [
+        _library(path, folder, adapters) for path in sorted((folder / "libraries").glob("*.yml"))
+    ]
     order = list(GROUPS)
     return tuple(sorted(found, key=lambda one: (order.index(one.group), one.title.lower())))
 
@@ -188,7 +193,7 @@ def answered(folder: Path = FOLDER) -> tuple[Library, ...]:
 
 def library(name: str) -> Library:
     """Return the library of a name."""
-    return _library(FOLDER / "libraries" / f"{name}.yml", FOLDER)
+    return _library(FOLDER / "libraries" / f"{name}.yml")
 
 
 def result(library: Library) -> dict[str, Any]:
@@ -206,7 +211,7 @@ def result(library: Library) -> dict[str, Any]:
     return found
 
 
-def _library(path: Path, folder: Path) -> Library:
+def _library(path: Path, folder: Path = FOLDER, adapters: Path = ADAPTERS) -> Library:
     """Return the library of a file."""
     entry = load(path)
     check_fields(path.name, entry, REQUIRED, OPTIONAL)
@@ -226,6 +231,7 @@ def _library(path: Path, folder: Path) -> Library:
         without=entry.get("without", ""),
         differences=differences,
         folder=folder,
+        adapters=adapters,
     )
     if wrong := list(faults(found)):
         raise ValueError(f"{path.name}: {'; '.join(wrong)}")
@@ -271,7 +277,7 @@ def faults(found: Library) -> Iterator[str]:
     )
     yield from (f"{pin!r} is no pin" for pin in found.npm if not NPM_PIN.fullmatch(pin))
     if not found.adapter.is_file():
-        yield f"scripts/matrix/adapters/{found.name}.py does not exist"
+        yield f"there is no adapter {found.name}.py"
     yield from _unknown("asked", found.asked, suites())
     for suite, called in found.asked.items():
         if isinstance(called, Mapping):
