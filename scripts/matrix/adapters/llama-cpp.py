@@ -205,9 +205,11 @@ def frequencies(rule, d=0, base=10000.0, factor=1.0, **given):
         raise Unsupported("an attention factor: it multiplies YaRN's own")
     if given.get("truncate", True) is not True or given.get("ramp", "pairs") != "pairs":
         raise Unsupported("a ramp that is not rounded to whole pairs")
-    if factor == 0:
-        raise Unsupported("a factor of 0: positions are multiplied by a scale")
-    unit = np.zeros((1, max(d, 0)), np.float32)
+    if factor < 1:
+        raise Unsupported("a factor: positions are multiplied by a scale, which may be any number")
+    if d < 1:
+        raise Unsupported("a width: it is the shape of a tensor")
+    unit = np.zeros((1, d), np.float32)
     unit[:, : d // 2] = 1
     row = rotated(
         unit,
@@ -224,7 +226,7 @@ def frequencies(rule, d=0, base=10000.0, factor=1.0, **given):
     cosines, sines = row[: d // 2], row[d // 2 :]
     return {
         "frequencies": np.arctan2(sines, cosines),
-        "attention_factor": float(np.hypot(sines, cosines).mean()) if d else 1.0,
+        "attention_factor": float(np.hypot(sines, cosines).mean()),
     }
 
 
@@ -287,10 +289,11 @@ def t5(relative, bidirectional, buckets, max_distance):
     """Return buckets; the greatest distance is fixed."""
     if max_distance != 128:
         raise Unsupported(f"a max_distance of {max_distance}: it is 128")
-    if buckets < 0 or any(abs(place) > 2**30 for place in np.ravel(relative)):
+    places = np.array(relative)
+    if buckets < 0 or places.dtype.kind != "i" or (np.abs(places) > 2**30).any():
         raise Unsupported("numbers that its integers do not hold")
-    found = [bucket(int(place), 0, buckets, bidirectional) for place in np.ravel(relative)]
-    return np.reshape(found, np.shape(relative))
+    found = [bucket(int(place), 0, buckets, bidirectional) for place in places.ravel()]
+    return np.reshape(found, places.shape)
 
 
 def resize(table, rows):
