@@ -16,6 +16,12 @@ from lines import Unsupported, answer_lines, library, objects
 LONGEST = 2**17  # a sequence needs memory for all positions before
 
 
+def forget():
+    """Clear the tables, and the memory of what was compiled."""
+    eqx.clear_caches()
+    jax.clear_caches()
+
+
 def turned(module, x, positions):
     """Return rotated vectors."""
     vectors, places = np.array(x, np.float32), np.array(positions)
@@ -52,7 +58,7 @@ def rotation(x, positions, layout, base=None, rotary_d=None, frequencies=None):
         raise Unsupported("a partial rotation")
     if frequencies is not None:
         raise Unsupported("given frequencies")
-    eqx.clear_caches()
+    forget()
     with library():
         module = eqx.nn.RotaryPositionalEmbedding(np.shape(x)[-1], theta=base)
     return turned(module, x, positions)
@@ -72,7 +78,7 @@ def frequencies(rule, d=0, base=10000.0, **_):
     """Return the angles by which unit vectors turn from position 0 to 1."""
     if rule != "default":
         raise Unsupported(f"rule {rule}")
-    eqx.clear_caches()
+    forget()
     with library():
         module = eqx.nn.RotaryPositionalEmbedding(d, theta=base)
     unit = np.zeros((2, max(d, 0)), np.float32)
@@ -114,7 +120,7 @@ class Rotary:
 
 def sequences(**given):
     """Return the answers to calls in order, with tables kept between them."""
-    eqx.clear_caches()
+    forget()
     return objects(Rotary)(**given)
 
 

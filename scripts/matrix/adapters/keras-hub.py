@@ -1,7 +1,7 @@
 """KerasHub, with JAX: its layers, and parts of its models that compute positions in their own way.
 
-Layers have no tables to show, so frequencies are the angles by which unit vectors turn from position
-0 to 1.
+Layers have no tables to show, so frequencies are the angles by which unit vectors turn from
+position 0 to 1.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 os.environ["KERAS_BACKEND"] = "jax"
 sys.path.append(sys.path.pop(0))  # libraries that KerasHub looks for are no files beside this one
 
+import jax
 import keras_hub
 import numpy as np
 from keras import ops
@@ -38,6 +39,24 @@ SMALL = {  # what a configuration needs and positions do not
     "intermediate_size": 8,
     "tie_word_embeddings": True,
 }
+MANY = 100  # answers after which memory is freed
+
+
+def tidy(answers):
+    """Return functions that now and then free what JAX has compiled for shapes asked before."""
+    asked = 0
+
+    def wrapped(function):
+        def answered(**given):
+            nonlocal asked
+            asked += 1
+            if asked % MANY == 0:
+                jax.clear_caches()
+            return function(**given)
+
+        return answered
+
+    return {suite: wrapped(function) for suite, function in answers.items()}
 
 
 def array(tensor):
@@ -89,7 +108,9 @@ def angles(layer, d, length=2):
     """Return how unit vectors turn and grow from position 0 to 1 of a sequence."""
     if length < 2:
         raise Unsupported("a text of one token, where nothing turns")
-    unit = np.zeros((1, length, max(d, 0)), np.float32)
+    if d < 0:
+        raise Unsupported("a width: it is the shape of a tensor")
+    unit = np.zeros((1, length, d), np.float32)
     unit[..., : d // 2] = 1
     with library():
         row = array(layer(unit))[0, 1].astype(float)
@@ -204,7 +225,9 @@ def flux_timesteps(positions, d_model, base, order, first, shift):
         raise Unsupported(f"order {order}, {first} first, shift {shift}")
     with library():
         steps = np.array(positions, np.float32)
-        return array(TimestepEmbedding()(steps, d_model, max_period=float(base), time_factor=1.0))
+        return array(
+            TimestepEmbedding()(steps, dim=d_model, max_period=float(base), time_factor=1.0)
+        )
 
 
 def sinusoidal(positions, d_model, base, order, first, shift):
@@ -331,31 +354,30 @@ class SuRotary:
 LAYER, LLAMA = keras_hub.layers.RotaryEmbedding, LlamaRotaryEmbedding
 
 if __name__ == "__main__":
-    answer_lines(
-        ways={
-            "layers": {
-                "frequencies": of_layers,
-                "rotation": plain_rotation(LAYER),
-                "scores": scores_of(plain_rotation(LAYER)),
-                "sinusoidal": sinusoidal,
-                "alibi": alibi,
-                "alibi_bias": alibi_bias,
-                "sequences": objects(Rotary),
-            },
-            "Llama": {
-                "frequencies": of_llama,
-                "config": llama_config,
-                "rotation": plain_rotation(LLAMA),
-            },
-            "Phi-3": {"frequencies": of_phi3, "sequences": objects(SuRotary)},
-            "Flux": {
-                "rotation": flux_rotation,
-                "scores": scores_of(flux_rotation),
-                "sinusoidal": flux_timesteps,
-            },
-            "Gemma 4": {"rotation_2d": gemma4_rotation_2d},
-            "Qwen3.5": {"mrope": qwen_mrope},
-            "T5": {"t5": t5},
-            "Swin": {"swin": swin},
-        }
-    )
+    ways = {
+        "layers": {
+            "frequencies": of_layers,
+            "rotation": plain_rotation(LAYER),
+            "scores": scores_of(plain_rotation(LAYER)),
+            "sinusoidal": sinusoidal,
+            "alibi": alibi,
+            "alibi_bias": alibi_bias,
+            "sequences": objects(Rotary),
+        },
+        "Llama": {
+            "frequencies": of_llama,
+            "config": llama_config,
+            "rotation": plain_rotation(LLAMA),
+        },
+        "Phi-3": {"frequencies": of_phi3, "sequences": objects(SuRotary)},
+        "Flux": {
+            "rotation": flux_rotation,
+            "scores": scores_of(flux_rotation),
+            "sinusoidal": flux_timesteps,
+        },
+        "Gemma 4": {"rotation_2d": gemma4_rotation_2d},
+        "Qwen3.5": {"mrope": qwen_mrope},
+        "T5": {"t5": t5},
+        "Swin": {"swin": swin},
+    }
+    answer_lines(ways={way: tidy(answers) for way, answers in ways.items()})
