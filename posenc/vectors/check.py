@@ -126,8 +126,8 @@ def outcome(
 
 
 def refusal(case: Case, why: str) -> Outcome:
-    """Return what a refusal of a case is: right, if there is no answer."""
-    return Outcome(case, "passed" if case.result == "invalid" else "refused", why)
+    """Return what a refusal of a case is: right, if no answer is expected."""
+    return Outcome(case, "passed" if case.expected is None else "refused", why)
 
 
 def worded(error: BaseException) -> str:

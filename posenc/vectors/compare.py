@@ -47,6 +47,9 @@ class Misfit:
 
 
 NONE = Misfit(0.0, 0.0, "", "")
+UNEXPECTED = Misfit(
+    math.inf, math.inf, "", "must be refused, or answered by a convention that is accepted"
+)
 
 
 def judged(case: Case, answer: Any, contract: str) -> Verdict:
@@ -57,7 +60,7 @@ def judged(case: Case, answer: Any, contract: str) -> Verdict:
     if contract not in case.tolerance:
         return Verdict("unsupported", said=f"{contract} is too loose to test it")
     tolerance = case.tolerance[contract]
-    worst = misfit(case.expected, answer, tolerance)
+    worst = misfit(case.expected, answer, tolerance) if case.expected is not None else UNEXPECTED
     if worst.over <= 1:
         return Verdict("passed", worst.error, worst.place)
     for name, other in case.acceptable.items():

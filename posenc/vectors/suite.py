@@ -30,11 +30,11 @@ class Case:
         suite: the suite that it belongs to.
         input: the question, by name.
         expected: the answer; null where any will do, "-Infinity" for a hidden key. None if the
-            input must be refused.
+            input is to be refused.
         tolerance: for each contract, how far a number may be off: absolute + relative · |number|.
             A contract so loose that zeros would pass is left out.
-        result: "valid", "acceptable" if a convention gives another answer, or "invalid" if the
-            input must be refused.
+        result: "valid", "acceptable" if a convention gives another answer, or answers an input
+            that others refuse, or "invalid" if the input must be refused.
         flags: what the case is about.
         acceptable: the answers of other conventions, by name.
         bugs: what known bugs return, by name, in 7 digits.

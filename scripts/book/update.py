@@ -16,6 +16,7 @@ from scripts.book import (
     configurations_page,
     glossary_page,
     ledger,
+    matrix_page,
     models_page,
     settings,
     sourcemap,
@@ -24,7 +25,7 @@ from scripts.book.check import corrections
 from scripts.book.text import corrected
 
 # Pages, and what makes them from data.
-MAKERS = (ledger, sourcemap, models_page, configurations_page, glossary_page)
+MAKERS = (ledger, sourcemap, models_page, configurations_page, glossary_page, matrix_page)
 MADE = {made.PAGE: made for made in MAKERS}
 
 

@@ -116,9 +116,14 @@ class Suite:
         result = "acceptable" if accepted else "valid"
         self._put(kind, given, expected, tolerance, result, flags, accepted, kept)
 
-    def refuse(self, given: dict[str, Any], *flags: str) -> None:
-        """Add an input that has no answer."""
-        self._put("refuse", given, None, EXACTLY, "invalid", flags, {}, {})
+    def refuse(self, given: dict[str, Any], *flags: str, acceptable: Iterable[str] = ()) -> None:
+        """Add an input that has no answer, or none but by a convention."""
+        accepted = {name: rounded(self.conventions[name][1](given)) for name in acceptable}
+        tolerance, result = EXACTLY, "invalid"
+        if accepted:
+            first = next(iter(accepted.values()))
+            tolerance, result = tested(first, self.tolerance(given, first)), "acceptable"
+        self._put("refuse", given, None, tolerance, result, flags, accepted, {})
 
     def _put(self, kind: str, given: dict[str, Any], *rest: Any) -> None:
         expected, tolerance, result, flags, accepted, kept = rest

@@ -7,7 +7,7 @@ from typing import Any
 
 from scripts.vectors.cases import Answer, Suite, of_powers
 from scripts.vectors.exact import exact
-from scripts.vectors.frequencies import RULES, temperature
+from scripts.vectors.frequencies import RULES, SHRUNK, SMALLER, temperature
 
 Given = dict[str, Any]
 SHARES = ("partial_rotary_factor", "rotary_pct")
@@ -179,6 +179,14 @@ BUGS: dict[str, tuple[str, Answer]] = {
 }
 
 
+UNREAD, INNER = "unknown keys passed over", "rope_parameters first"
+CONVENTIONS: dict[str, tuple[str, Answer]] = {
+    UNREAD: ("Keys that are not known are passed over, a misspelt one as well.", right),
+    INNER: ("Where rope_theta stands twice, that inside rope_parameters holds.", right),
+    SMALLER: (SHRUNK, right),
+}
+
+
 def config_suite() -> Suite:
     """Return suite config."""
     suite = Suite(
@@ -188,6 +196,7 @@ def config_suite() -> Suite:
         "frequencies of the pairs that rotate, and attention_factor.",
         right,
         BUGS,
+        CONVENTIONS,
         tolerance=lambda given, expected: of_powers(),
     )
     for hidden, heads, head in (
@@ -271,12 +280,15 @@ def _add_refused(suite: Suite) -> None:
         {"rope_type": "llama3", "factor": 8.0},
         {"rope_type": "longrope", "factor": 2.0, "short_factor": [1], "long_factor": [2]},
     ):
-        suite.refuse({"config": based | {"rope_scaling": wrong}}, "scaling")
+        accepted = [SMALLER] if wrong.get("factor") == 0.5 else []
+        config = based | {"rope_scaling": wrong}
+        suite.refuse({"config": config}, "scaling", acceptable=accepted)
     misspelt = {"rope_type": "linear", "factor": 2.0, "facter": 4.0}
-    suite.refuse({"config": based | {"rope_scaling": misspelt}}, "unread key")
-    suite.refuse({"config": plain | {"rope_teta": 500000}}, "unread key")
+    suite.refuse({"config": based | {"rope_scaling": misspelt}}, "unread key", acceptable=[UNREAD])
+    suite.refuse({"config": plain | {"rope_teta": 500000}}, "unread key", acceptable=[UNREAD])
     suite.refuse({"config": based | {"head_dim": 15}}, "odd width")
     suite.refuse({"config": based | {"num_attention_heads": 5}}, "width")
     suite.refuse({"config": plain | {"rope_theta": "many"}}, "base")
     twice = {"rope_type": "default", "rope_theta": 500000}
-    suite.refuse({"config": based | {"rope_parameters": twice}}, "contradiction")
+    config = based | {"rope_parameters": twice}
+    suite.refuse({"config": config}, "contradiction", acceptable=[INNER])

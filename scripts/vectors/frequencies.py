@@ -489,12 +489,15 @@ def _deepseek(g: Given) -> Given | None:
     return _factor(g, top / temperature(g["factor"], g.get("mscale_all_dim", 0)))
 
 
+SMALLER = "factor below 1 computed"
+SHRUNK = "A factor below 1 is put into the rule like any other, and shortens the context."
 CONVENTIONS: dict[str, tuple[str, Answer]] = {
     DEEPSEEK: (
         "Of mscale and mscale_all_dim one is missing: DeepSeek's code takes 1 for the first and 0"
         " for the second, transformers ignores both.",
         _deepseek,
-    )
+    ),
+    SMALLER: (SHRUNK, right),
 }
 
 BASES = (10000, 500000, 1e6)
@@ -611,8 +614,9 @@ def _add_refused(suite: Suite) -> None:
         suite.refuse(plain | {"base": base}, "base")
     scaled: Given = plain | {"rule": "linear"}
     for factor in (0, -2, 0.5):
-        suite.refuse(scaled | {"factor": factor}, "factor")
-        suite.refuse(scaled | {"rule": "ntk", "factor": factor}, "factor")
+        accepted = [SMALLER] if factor > 0 else []
+        suite.refuse(scaled | {"factor": factor}, "factor", acceptable=accepted)
+        suite.refuse(scaled | {"rule": "ntk", "factor": factor}, "factor", acceptable=accepted)
     suite.refuse(plain | {"rule": "ntk", "d": 2, "factor": 2}, "width")
     trained: Given = plain | {"factor": 2, "trained_length": 0}
     suite.refuse(trained | {"rule": "yarn", "ramp": "pairs"}, "length")

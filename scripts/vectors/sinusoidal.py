@@ -136,6 +136,15 @@ BUGS: dict[str, tuple[str, Answer]] = {
 }
 
 
+PADDED = "zero appended"
+CONVENTIONS: dict[str, tuple[str, Answer]] = {
+    PADDED: (
+        "A table of odd width is that of the even width below, with a zero at the end of each row.",
+        lambda given: [[*row, 0] for row in table(given | {"d_model": given["d_model"] - 1})],
+    )
+}
+
+
 def _tolerance(given: Given, answer: Any) -> Tolerance:
     return of_angles(1.0, largest(leaves(given["positions"])))
 
@@ -151,6 +160,7 @@ def sinusoidal_suite() -> Suite:
         "A row for each position, d_model numbers.",
         table,
         BUGS,
+        CONVENTIONS,
         tolerance=_tolerance,
     )
     for order in ("interleaved", "halves"):
@@ -174,8 +184,9 @@ def sinusoidal_suite() -> Suite:
                     flags = ("negative",) if min(reals) < 0 else ("real positions",)
                     suite.add("real", given, flag, *flags)
     plain = {"positions": [0, 1], "order": "halves", "first": "sine", "shift": 0, "base": 10000}
-    for d in (0, 3, -4):
-        suite.refuse(plain | {"d_model": d}, "width")
+    suite.refuse(plain | {"d_model": 0}, "width")
+    suite.refuse(plain | {"d_model": 3}, "width", acceptable=[PADDED])
+    suite.refuse(plain | {"d_model": -4}, "width")
     for base in (0, -10000):
         suite.refuse(plain | {"d_model": 4, "base": base}, "base")
     suite.refuse(plain | {"d_model": 4, "order": "mixed"}, "unknown order")

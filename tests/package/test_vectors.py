@@ -339,6 +339,33 @@ def test_whatever_a_function_raises_the_run_goes_on() -> None:
     assert report.status == 1
 
 
+@pytest.mark.parametrize(
+    ("answer", "status", "said"),
+    [
+        ([[0, 1, 0], [math.sin(1), math.cos(1), 0]], "acceptable", "zero appended"),
+        ([[0, 0, 1], [math.sin(1), 0, math.cos(1)]], "failed", "must be refused, or answered by"),
+        (None, "passed", "odd"),
+    ],
+)
+def test_an_odd_width_may_be_refused_or_padded(answer: Any, status: str, said: str) -> None:
+    def table(positions: list[float], **how: Any) -> Any:
+        if answer is None:
+            raise ValueError("d_model is odd")
+        return answer
+
+    report = check(table, "sinusoidal", d_model=3)
+    (outcome,) = report.outcomes
+    assert outcome.status == status
+    assert said in str(report) + outcome.said
+
+
+def test_a_case_without_an_expected_answer_names_a_convention_or_is_invalid() -> None:
+    open_ended = [case for case in vectors.cases() if case.expected is None]
+    assert {case.result for case in open_ended} == {"invalid", "acceptable"}
+    for case in open_ended:
+        assert bool(case.acceptable) == (case.result == "acceptable")
+
+
 def test_an_answer_that_cannot_be_read_is_a_failure() -> None:
     report = check(lambda window: object(), "swin")
     assert "must have 1 entries; got <object" in report.failed[0].said

@@ -1,7 +1,8 @@
 """What the adapters share: read questions as lines of JSON, answer each with a line.
 
 An adapter is run by the Python of its library's own environment, so it imports the library, numpy
-and this file, which lies beside it, and nothing else of the repository. It ends with
+and this file, of which there is a copy among the library's packages, and nothing else of the
+repository. It ends with
 
     if __name__ == "__main__":
         answer_lines({"rotation": rotation, "alibi": alibi})
@@ -32,6 +33,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
@@ -39,6 +41,7 @@ from typing import Any
 
 BROKEN = 70  # exit status of an adapter that has a mistake itself
 CONTRACT = "float32 angle"
+MISCALLED = re.compile(r"positional argument|keyword argument|missing \d+ required")
 
 Answers = Mapping[str, Callable[..., Any]]
 
@@ -61,7 +64,16 @@ def library() -> Iterator[None]:
     except NotImplementedError as error:
         raise Unsupported(f"the library says: {worded(error)}") from error
     except Exception as error:
+        if miscalled(error):
+            raise
         raise Refused(worded(error)) from error
+
+
+def miscalled(error: Exception) -> bool:
+    """Return whether an adapter has called a function with arguments that it does not have."""
+    frames = traceback.extract_tb(error.__traceback__)
+    raised_here = frames[-1].filename == sys.modules["__main__"].__file__
+    return raised_here and isinstance(error, TypeError) and bool(MISCALLED.search(str(error)))
 
 
 def worded(error: BaseException) -> str:
@@ -122,28 +134,31 @@ def answer_lines(
     answers: Answers | None = None,
     *,
     ways: Mapping[str, Answers] | None = None,
-    contract: str = CONTRACT,
+    contract: str | Mapping[str, str] = CONTRACT,
 ) -> None:
     """Answer each line of standard input.
 
     Args:
         answers: the function for each suite that the library offers.
         ways: the same for each of several ways; the argument `--way` of the program chooses.
-        contract: how exact answers are meant to be.
+        contract: how exact answers are meant to be; of ways that differ, for each that is not
+            `CONTRACT`.
     """
     parser = argparse.ArgumentParser()
     parser.add_argument("--way", choices=list(ways) if ways else None, required=bool(ways))
     way = parser.parse_args().way
     chosen = ways[way] if ways else (answers or {})
+    promised = contract if isinstance(contract, str) else contract.get(way, CONTRACT)
     # What the library prints must not stand between the answers.
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     for line in sys.stdin:
         question = json.loads(line)
         try:
-            told = answer(chosen, contract, question)
+            told = answer(chosen, promised, question)
         except Exception as error:
             traceback.print_exc()
             print(f"adapter: {worded(error)}", file=sys.stderr, flush=True)
             sys.exit(BROKEN)
-        print(json.dumps({"id": question.get("id")} | told), file=out, flush=True)
+        line = {"id": question.get("id")} | told
+        print(json.dumps(line, default=str), file=out, flush=True)  # str: of complex numbers
