@@ -1,4 +1,4 @@
-# Qwen3-VL's sections 24, 20, 20: pair 61 is in no section, and token 100 000 stands there on all axes.
+# In Qwen3-VL (sections 24, 20, 20) pair 61 is in no section. A token at 100 000 on all axes:
 import ctypes as c
 import math
 import sys
