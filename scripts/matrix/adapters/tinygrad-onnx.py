@@ -70,7 +70,7 @@ def rotation(x, positions, layout, base=None, rotary_d=None, frequencies=None):
         feeds["cosines"], feeds["sines"] = tables(places, rotary, base, frequencies)
     partly = {} if rotary_d is None else {"rotary_embedding_dim": rotary_d}
     found = computed("RotaryEmbedding", feeds, interleaved=LAYOUTS[layout], **partly)
-    return found.reshape(vectors.shape) if found.size == vectors.size else found
+    return found.reshape(*vectors.shape[:-1], -1)  # an odd width comes back as another
 
 
 def scores(query, key, query_positions, key_positions, layout, base):
