@@ -40,6 +40,7 @@ from pathlib import Path
 from typing import Any
 
 from posenc.vectors import suites
+from posenc.vectors.report import ABSENT
 from scripts import DATA, ROOT
 from scripts.book.data import check_fields, load
 
@@ -338,22 +339,14 @@ class Answers:
         return tuple(f"{self.suite}/{case}" for group in groups for case in ungrouped(group))
 
     @property
-    def differences(self) -> tuple[Difference, ...]:
-        """What explains some of the wrong cases."""
-        return tuple(
-            one
-            for one in self.library.differences
-            if any(one.explains(self.way, case) for case in self.wrong)
-        )
-
-    @property
     def unexplained(self) -> tuple[str, ...]:
         """The wrong cases that nothing explains."""
-        return tuple(
-            case
-            for case in self.wrong
-            if not any(one.explains(self.way, case) for one in self.library.differences)
-        )
+        return tuple(case for case in self.wrong if not self.kind(case))
+
+    def kind(self, case: str) -> str:
+        """Return the gravest kind of what explains a wrong case; nothing if nothing does."""
+        kinds = {one.kind for one in self.library.differences if one.explains(self.way, case)}
+        return next((kind for kind in reversed(KINDS) if kind in kinds), "")
 
     @property
     def verdict(self) -> str:
@@ -362,9 +355,9 @@ class Answers:
             return "not offered"
         if not self.wrong:
             return "by convention" if self.acceptable else "passes"
-        if self.unexplained:
+        kinds = {self.kind(case) for case in self.wrong}
+        if "" in kinds:
             return "differs"
-        kinds = {one.kind for one in self.differences}
         return next(VERDICT_OF[kind] for kind in reversed(KINDS) if kind in kinds)
 
 
@@ -383,6 +376,13 @@ def total(what: str) -> int:
     return sum(
         int(one.counts.get(what, 0)) for library in answered() for one in answers(library).values()
     )
+
+
+def other(kind: str) -> int:
+    """Return how many answers are not those expected, of a kind; "" is for those unexplained."""
+    found = [one for library in answered() for one in answers(library).values()]
+    wrong = sum(one.kind(case) == kind for one in found for case in one.wrong)
+    return wrong + sum(one.acceptable for one in found) * (kind == "convention")
 
 
 def explained(name: str, number: int) -> int:
@@ -417,4 +417,5 @@ def answers(library: Library) -> dict[tuple[str, str], Answers]:
         (way, suite): Answers(library, way, suite, counts)
         for way, found in ways.items()
         for suite, counts in found["suites"].items()
+        if ABSENT not in counts.get("unsupported", {})
     }

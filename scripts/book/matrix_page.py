@@ -31,23 +31,23 @@ MARKS = {
 }
 KINDS = {"convention": "Convention", "limit": "Limit", "fault": "Difference"}
 STEPS = {"install": "installed", "start": "started"}
-# Where what a suite expects is defined in the book, seen from docs/vectors/.
+# Where what a suite expects is defined in the book, seen from docs/vectors/, and what it asks.
 DEFINED = {
-    "frequencies": "../reference/scaling.md",
-    "config": "../reference/config.md",
-    "rotation": "../reference/rotary.md",
-    "rotation_2d": "../reference/rotary.md",
-    "mrope": "../reference/rotary.md",
-    "scores": "../chapters/by-hand.md#rope",
-    "sinusoidal": "../reference/sinusoidal.md",
-    "alibi": "../reference/alibi.md",
-    "alibi_bias": "../reference/alibi.md",
-    "t5": "../reference/t5.md",
-    "swin": "../reference/swin.md",
-    "shaw": "../reference/relative.md",
-    "resize": "../reference/learned.md",
-    "positions": "../how-to/diagnose.md",
-    "sequences": "../reference/rotary.md",
+    "frequencies": ("../reference/scaling.md", "the frequency of each pair, by rules of scaling"),
+    "config": ("../reference/config.md", "whole configurations of models, in two spellings"),
+    "rotation": ("../reference/rotary.md", "rotated vectors, in both layouts"),
+    "rotation_2d": ("../reference/rotary.md", "patches rotated by row and column"),
+    "mrope": ("../reference/rotary.md", "vectors rotated by time, height and width"),
+    "scores": ("../chapters/by-hand.md#rope", "scores of rotated queries and keys"),
+    "sinusoidal": ("../reference/sinusoidal.md", "rows of sines and cosines, in any order"),
+    "alibi": ("../reference/alibi.md", "the slope of each head"),
+    "alibi_bias": ("../reference/alibi.md", "the bias of each query and key"),
+    "t5": ("../reference/t5.md", "buckets of relative positions"),
+    "swin": ("../reference/swin.md", "the index of relative positions in a window"),
+    "shaw": ("../reference/relative.md", "clipped relative positions"),
+    "resize": ("../reference/learned.md", "a table of learned positions, interpolated"),
+    "positions": ("../how-to/diagnose.md", "positions of padded and packed sequences"),
+    "sequences": ("../reference/rotary.md", "calls in order: caches, lengths, bases, casts"),
 }
 
 HEAD = """\
@@ -64,9 +64,11 @@ needs: nothing; the test vectors, to ask a library again
 version named here, in an environment of its own, through its public functions wherever it can be.
 { .lead }
 
-In all they answered {{ 0,000 = matrix.total("asked") }} times, and {{ 0,000 =
-matrix.total("passed") }} of the answers are those expected. Most of the others follow a
-convention that differs without being wrong.
+They were asked {{ 0,000 = matrix.total("asked") }} times, and gave the answer expected
+{{ 0,000 = matrix.total("passed") }} times. Of the others, {{ 0,000 = matrix.other("convention") }}
+follow a convention that differs without being wrong, {{ 0,000 = matrix.other("limit") }} meet a
+limit of the library, {{ 0,000 = matrix.other("fault") }} differ from the definition, and
+{{ 0,000 = matrix.other("") }} are not explained yet.
 
 - *passes*{ .verdict .true }: every case that the library offers is answered as expected.
 - *by convention*{ .verdict .imprecise }: all other answers follow a convention that is named,
@@ -103,6 +105,12 @@ BELOW = """\
 | suite | what is asked |
 |---|---|
 {suites}
+
+/// table-caption | <
+    attrs: {class: asked}
+
+Each suite leads to the place where the book defines what it expects.
+///
 
 ## How a library is asked { #how }
 
@@ -173,10 +181,9 @@ def _computed(text: str) -> str:
 
 def _suites() -> str:
     """Return the rows of the table of suites."""
-    from posenc.vectors import load
-
-    about = {suite: load(suite).about.partition(". ")[0].rstrip(".") for suite in suites()}
-    return "\n".join(f"| [{suite}]({DEFINED[suite]}) | {said} |" for suite, said in about.items())
+    return "\n".join(
+        f"| [{suite}]({place}) | {about} |" for suite, (place, about) in DEFINED.items()
+    )
 
 
 def table() -> str:
@@ -295,7 +302,7 @@ def of_name(name: str) -> list[dict[str, str]]:
 def counted(answers: Answers) -> dict[str, str]:
     """Return the row of a suite and way: what was called and what came out."""
     has_ways = answers.library.ways.keys() != {WAYLESS}
-    place = DEFINED[answers.suite].replace("../", "../../", 1)
+    place = DEFINED[answers.suite][0].replace("../", "../../", 1)
     called = [answers.library.ways[answers.way], answers.called] if has_ways else [answers.called]
     return {
         **({"way": answers.way} if has_ways else {}),
