@@ -336,7 +336,7 @@ def error(answers: Answers) -> str:
 
 def not_offered(answers: Answers) -> str:
     """Return what the library does not offer."""
-    return ", ".join(answers.counts.get("unsupported", {})) or "—"
+    return "; ".join(answers.counts.get("unsupported", {})) or "—"
 
 
 def bad_input(answers: Answers) -> str:
