@@ -257,7 +257,8 @@ AROUND = """
 /// table-caption | <
     attrs: {class: asked}
 
-What was called, and what came out.
+What was called, and what came out. The error is the largest of all cases, taken where a case exceeds
+its tolerance most. Bad input has no answer and should be refused.
 ///
 """
 
@@ -310,7 +311,7 @@ def counted(answers: Answers) -> dict[str, str]:
         "called": ": ".join(filter(None, called)),
         "result": f"*{answers.verdict}*{{ .verdict .{MARKS[answers.verdict]} }}",
         "cases": said(answers),
-        "largest error": error(answers),
+        "error": error(answers),
         "not offered": not_offered(answers),
         "bad input": bad_input(answers),
     }
@@ -326,7 +327,7 @@ def said(answers: Answers) -> str:
 
 
 def error(answers: Answers) -> str:
-    """Return the largest error and the case where it is."""
+    """Return the largest error and its case, each case where it exceeds its tolerance most."""
     failed = answers.counts.get("failed")
     if not failed:
         return "—"
