@@ -114,13 +114,13 @@ Each suite leads to the place where the book defines what it expects.
 
 ## How a library is asked { #how }
 
-Each library has an adapter, a short program in `scripts/matrix/adapters/` of
-[the source](../reference/index.md#source). It translates a case into calls of the library, and says
-so where the library does not offer what is asked. An error that the library raises is a refusal; a
-mistake of the adapter ends the run without a result. Answers are compared within the tolerance of the contract *float32 angle*, which fits angles that
-are products in float32, unless its section says otherwise. Inputs without an answer, such as a
-head of odd width, are counted apart and do not affect a verdict, since few libraries promise to
-check them.
+Each library has an adapter, a short program in `scripts/matrix/adapters/` of [the
+source](../reference/index.md#source). It translates a case into calls of the library, and says so
+where the library does not offer what is asked. An error that the library raises is a refusal; a
+mistake of the adapter ends the run without a result. Answers are compared within the tolerance of
+the contract *float32 angle*, which fits angles that are products in float32, unless its section
+says otherwise. Inputs without an answer, such as a head of odd width, are counted apart and do not
+affect a verdict, since few libraries promise to check them.
 
 ```sh
 make matrix
@@ -257,8 +257,8 @@ AROUND = """
 /// table-caption | <
     attrs: {class: asked}
 
-What was called, and what came out. The error is the largest of all cases, taken where a case exceeds
-its tolerance most. Bad input has no answer and should be refused.
+What was called, and what came out. The error is the largest of all cases, taken where a case
+exceeds its tolerance most. Bad input has no answer and should be refused.
 ///
 """
 
