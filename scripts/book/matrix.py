@@ -118,6 +118,8 @@ class Library:
         ways: what each way is; one without a name if there is one only.
         without: why suites are not asked.
         differences: what was found out.
+        folder: where its files are.
+        adapters: where its adapter is.
     """
 
     name: str
@@ -134,11 +136,12 @@ class Library:
     without: str
     differences: tuple[Difference, ...]
     folder: Path = field(default=FOLDER, repr=False)
+    adapters: Path = field(default=ADAPTERS, repr=False)
 
     @property
     def adapter(self) -> Path:
         """The program that answers for it."""
-        return ADAPTERS / f"{self.name}.py"
+        return self.adapters / f"{self.name}.py"
 
     @property
     def result(self) -> Path:
@@ -170,20 +173,27 @@ def digest(*parts: bytes) -> str:
     return found.hexdigest()[:16]
 
 
-def libraries(folder: Path = FOLDER) -> tuple[Library, ...]:
+def libraries(folder: Path = FOLDER, adapters: Path = ADAPTERS) -> tuple[Library, ...]:
     """Return all libraries, in the order of their groups and titles.
 
     Raises:
         ValueError: what is wrong with a file.
     """
-    found = [_library(path, folder) for path in sorted((folder / "libraries").glob("*.yml"))]
+    found = [
+        _library(path, folder, adapters) for path in sorted((folder / "libraries").glob("*.yml"))
+    ]
     order = list(GROUPS)
     return tuple(sorted(found, key=lambda one: (order.index(one.group), one.title.lower())))
 
 
+def answered(folder: Path = FOLDER) -> tuple[Library, ...]:
+    """Return the libraries that have a result, with or without answers."""
+    return tuple(library for library in libraries(folder) if library.result.is_file())
+
+
 def library(name: str) -> Library:
     """Return the library of a name."""
-    return _library(FOLDER / "libraries" / f"{name}.yml", FOLDER)
+    return _library(FOLDER / "libraries" / f"{name}.yml")
 
 
 def result(library: Library) -> dict[str, Any]:
@@ -201,7 +211,7 @@ def result(library: Library) -> dict[str, Any]:
     return found
 
 
-def _library(path: Path, folder: Path) -> Library:
+def _library(path: Path, folder: Path = FOLDER, adapters: Path = ADAPTERS) -> Library:
     """Return the library of a file."""
     entry = load(path)
     check_fields(path.name, entry, REQUIRED, OPTIONAL)
@@ -221,6 +231,7 @@ def _library(path: Path, folder: Path) -> Library:
         without=entry.get("without", ""),
         differences=differences,
         folder=folder,
+        adapters=adapters,
     )
     if wrong := list(faults(found)):
         raise ValueError(f"{path.name}: {'; '.join(wrong)}")
@@ -243,6 +254,11 @@ def _difference(file: str, entry: Mapping[str, Any]) -> Difference:
     )
 
 
+def normal(name: str) -> str:
+    """Return the name of a package as results have it."""
+    return name.lower().replace("_", "-")
+
+
 def listed(value: str | Iterable[str]) -> tuple[str, ...]:
     """Return one or several as several."""
     return (value,) if isinstance(value, str) else tuple(value)
@@ -261,7 +277,7 @@ def faults(found: Library) -> Iterator[str]:
     )
     yield from (f"{pin!r} is no pin" for pin in found.npm if not NPM_PIN.fullmatch(pin))
     if not found.adapter.is_file():
-        yield f"scripts/matrix/adapters/{found.name}.py does not exist"
+        yield f"there is no adapter {found.name}.py"
     yield from _unknown("asked", found.asked, suites())
     for suite, called in found.asked.items():
         if isinstance(called, Mapping):
@@ -359,7 +375,26 @@ VERDICT_OF = {"convention": "by convention", "limit": "limited", "fault": "diffe
 
 def asked() -> int:
     """Return how many libraries have answers."""
-    return sum("ways" in result(library) for library in libraries())
+    return sum("ways" in result(library) for library in answered())
+
+
+def total(what: str) -> int:
+    """Return how many cases were asked or passed, of all libraries."""
+    return sum(
+        int(one.counts.get(what, 0)) for library in answered() for one in answers(library).values()
+    )
+
+
+def explained(name: str, number: int) -> int:
+    """Return how many wrong cases a difference of a library explains."""
+    found = library(name)
+    one = found.differences[number]
+    return sum(one.explains(of.way, case) for of in answers(found).values() for case in of.wrong)
+
+
+def left(name: str, way: str, suite: str) -> int:
+    """Return how many wrong cases of a library nothing explains."""
+    return len(answers(library(name))[way, suite].unexplained)
 
 
 def ungrouped(groups: Mapping[str, str]) -> Iterator[str]:

@@ -25,14 +25,14 @@ from scripts.book.check import corrections
 from scripts.book.text import corrected
 
 # Pages, and what makes them from data.
-MAKERS = (ledger, sourcemap, models_page, configurations_page, glossary_page, matrix_page)
-MADE = {made.PAGE: made for made in MAKERS}
+MAKERS = (ledger, sourcemap, models_page, configurations_page, glossary_page)
+MADE = {made.PAGE: made.page for made in MAKERS} | matrix_page.PAGES
 
 
 def update(path: Path) -> list[str]:
     """Rewrite a page in place, keeping its line endings, and return a message for each change."""
     if maker := MADE.get(path.resolve()):
-        return make(path, maker.page())
+        return make(path, maker())
     with path.open(encoding="utf-8", newline="") as page:
         ending = "\r\n" if "\r\n" in page.read() else "\n"
     text = path.read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts import ROOT
-from scripts.book.matrix import FOLDER, Library, libraries, result
+from scripts.book.matrix import ADAPTERS, FOLDER, Library, libraries, result
 from scripts.matrix.trial import SECONDS, AdapterError, tried
 
 ENVIRONMENTS = ROOT / "build" / "matrix"
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str]) -> int:
     """Ask the libraries named, or all, that have no result; return the exit status."""
     options = parser().parse_args(arguments)
     try:
-        asked = list(chosen(libraries(options.folder), options.names))
+        asked = list(chosen(libraries(options.folder, options.adapters), options.names))
     except ValueError as error:
         sys.exit(f"make matrix: {error}")
     missing = [library for library in asked if not holds(library)]
@@ -126,6 +126,7 @@ def parser() -> argparse.ArgumentParser:
     add("--keep", action="store_true", help="keep the environments")
     add("--seconds", type=float, default=SECONDS, help="for an answer")
     add("--folder", type=Path, default=FOLDER, help="of libraries, programs and results")
+    add("--adapters", type=Path, default=ADAPTERS, help="the programs that answer")
     add("--environments", type=Path, default=ENVIRONMENTS, help="where they are made")
     return parser
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from posenc.vectors import Report
 from posenc.vectors import run as ask
-from scripts.book.matrix import Library, digest
+from scripts.book.matrix import Library, digest, normal
 from scripts.matrix.adapters.lines import BROKEN
 from scripts.matrix.counts import suites_of
 from scripts.matrix.environments import InstallError, anonymous, environment
@@ -118,9 +118,9 @@ def _asked(library: Library, python: Path, tell: Telling, seconds: float) -> dic
 def versions(library: Library, python: Path) -> dict[str, str]:
     """Return the versions of a library and of what it computes with, the library's first."""
     told = subprocess.run([python, "-c", VERSIONS], capture_output=True, check=True, text=True)
-    found = {name.lower().replace("_", "-"): one for name, one in json.loads(told.stdout).items()}
+    found = {normal(name): one for name, one in json.loads(told.stdout).items()}
     found |= {name: one for pin in library.npm for name, _, one in [pin.rpartition("@")]}
-    first = library.version.lower().replace("_", "-")
+    first = normal(library.version)
     kept = {name: found[name] for name in sorted(found) if name in BESIDE}
     return {first: found[first], **kept}
 
