@@ -13,6 +13,7 @@
     lighthouse/  `make lighthouse`: what the site weighs, and how it scores
     demos/       small programs that pages show
     vectors/     `make vectors`: cases that any implementation can be tested against
+    matrix/      `make matrix`: other libraries, asked these vectors
 
 Each room says in its `__init__` what it holds and which rooms it imports. Nothing here is
 installed with the package.

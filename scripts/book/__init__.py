@@ -24,6 +24,8 @@
     models_page.py  makes docs/reference/models.md from it
     configurations.py   reads docs/data/configurations.yml, rotary settings as published
     configurations_page.py  makes docs/long-context/configurations.md from it
+    matrix.py       reads docs/data/matrix/, other libraries and how they answer the vectors
+    matrix_page.py  makes docs/vectors/who-computes-what.md and docs/vectors/libraries/ from it
     glossary.py     marks terms at their first use, from docs/data/glossary.yml
     glossary_page.py    makes docs/reference/glossary.md from it
     practise_pages.py   makes docs/practise/ from scripts/practise/exercises/

@@ -39,6 +39,7 @@ MARK = "bound-table-"
 SHOWN = 72  # characters of an expression; a longer one is folded
 WORDY, LONG = 2, 90  # columns of words after the first, characters in a cell: much text
 UNLABELLED = {"names", "source-map"}  # classes of tables
+BLOCKS = {"matrix"}  # classes of tables whose rows are blocks on narrow pages, however short
 
 
 @dataclass(frozen=True)
@@ -238,7 +239,8 @@ def _label_cells(table: ElementTree.Element, around: str) -> None:
     rows = table.findall("tbody/tr")
     longest = max((len("".join(cell.itertext())) for row in rows for cell in row), default=0)
     is_wordy = table.get("class") == "plain" and len(words) >= WORDY
-    if not is_wordy and (len(headings) <= WORDY or longest <= LONG):
+    is_short = len(headings) <= WORDY or longest <= LONG
+    if not is_wordy and is_short and around not in BLOCKS:
         return
     table.set("class", f"{table.get('class')} rows")
     for row in [] if around in UNLABELLED else rows:

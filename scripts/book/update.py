@@ -16,6 +16,7 @@ from scripts.book import (
     configurations_page,
     glossary_page,
     ledger,
+    matrix_page,
     models_page,
     practise_pages,
     settings,
@@ -26,7 +27,7 @@ from scripts.book.text import corrected
 
 # Pages, and what makes them from data.
 MAKERS = (ledger, sourcemap, models_page, configurations_page, glossary_page)
-MADE = {made.PAGE: made.page for made in MAKERS} | practise_pages.MADE
+MADE = {made.PAGE: made.page for made in MAKERS} | practise_pages.MADE | matrix_page.PAGES
 
 
 def update(path: Path) -> list[str]:

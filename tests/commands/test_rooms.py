@@ -28,6 +28,7 @@ FLOORS = (
     "scripts.lighthouse",
     "scripts.demos",
     "scripts.vectors",
+    "scripts.matrix",
 )
 ROOMS = [floor for floor in FLOORS if floor.startswith("scripts.")]
 SHARED = "scripts"
