@@ -14,6 +14,7 @@ from scripts import DOCS, ROOT
 from scripts.setup.node import node
 
 FOLDER = "embed"
+LARGEST = 60_000  # bytes of a page and all that it loads, not compressed
 SHEET = "assets/embed.css"
 SHEETS = ("tokens.css", "explore.css", "embed.css")
 MINIFY = """\
