@@ -12,8 +12,10 @@
     wheel.py                 the package as a wheel, to install
     install_lines.py         the addresses of the wheel and of the source     (mkdocs calls it)
     downloads.py             the book as PDF and EPUB, to download            (mkdocs calls it)
+    install_lines.py         the addresses in lines to copy                   (mkdocs calls it)
     rebuild.py               rebuilds only the pages that an edit affects     (mkdocs calls it)
     minify.py, minify.mjs    one style sheet, short scripts: esbuild and PurgeCSS
+    embed.py                 each explorer alone, for a frame in another page
     markdown_copies.py       each page as Markdown, and llms.txt, which lists them
     plain_markdown.py        converts the page language to plain Markdown, for both kinds of copies
     check.py                 finds dead links, duplicate titles, oversized files
