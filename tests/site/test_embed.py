@@ -97,7 +97,7 @@ def test_explorer_stands_whole_in_a_page_of_another_site(
 ) -> None:
     """The line is the one on the explorer's page, here for the host that sends the policy."""
     copied = line(site, name).replace(site.url, book.url)
-    assert copied.startswith(f'<iframe src="{book.url}embed/{name}/" title="')
+    assert copied.startswith(f'<iframe src="{book.url}embed/{name}/"')
     show(tab, other, name, copied)
     frame = inside(tab)
     expect(frame.locator("[role=status]")).not_to_be_empty()
