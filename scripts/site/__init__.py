@@ -10,7 +10,6 @@
     docstring_formulas.py    formulas of docstrings as mathematics            (mkdocs calls it)
     source_archive.py        the source of the book, to download
     wheel.py                 the package as a wheel, to install
-    install_lines.py         the addresses of the wheel and of the source     (mkdocs calls it)
     downloads.py             the book as PDF and EPUB, to download            (mkdocs calls it)
     install_lines.py         the addresses in lines to copy                   (mkdocs calls it)
     rebuild.py               rebuilds only the pages that an edit affects     (mkdocs calls it)
