@@ -15,6 +15,9 @@ import pytest
 
 from scripts import ROOT
 
+# These import libraries that are not installed here; `make matrix` runs them.
+collect_ignore = ["docs/data/matrix/programs", "scripts/matrix/adapters"]
+
 Collect = Callable[[Path, pytest.Collector], pytest.Collector | None]
 
 NEED_TORCH = [ROOT / "posenc" / name for name in ("_tensor_arguments.py", "diagnose", "nn")]

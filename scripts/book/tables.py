@@ -30,7 +30,6 @@ from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
-from scripts.book.evidence import allow_breaks
 from scripts.book.numbers import BINDING, NUMBER, Binding, as_printed, binding, compare, evaluate
 from scripts.book.text import Correction, line_of, spans
 
@@ -40,6 +39,7 @@ MARK = "bound-table-"
 SHOWN = 72  # characters of an expression; a longer one is folded
 WORDY, LONG = 2, 90  # columns of words after the first, characters in a cell: much text
 UNLABELLED = {"names", "source-map"}  # classes of tables
+BLOCKS = {"matrix"}  # classes of tables whose rows are blocks on narrow pages, however short
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,8 @@ def _label_cells(table: ElementTree.Element, around: str) -> None:
     rows = table.findall("tbody/tr")
     longest = max((len("".join(cell.itertext())) for row in rows for cell in row), default=0)
     is_wordy = table.get("class") == "plain" and len(words) >= WORDY
-    if not is_wordy and (len(headings) <= WORDY or longest <= LONG):
+    is_short = len(headings) <= WORDY or longest <= LONG
+    if not is_wordy and is_short and around not in BLOCKS:
         return
     table.set("class", f"{table.get('class')} rows")
     for row in [] if around in UNLABELLED else rows:
@@ -309,8 +310,6 @@ def _head_rows(rows: list[ElementTree.Element]) -> None:
             heading = first
             heading.tag = "th"
             heading.set("scope", "row")
-            for code in heading.iter("code"):
-                allow_breaks(code)
 
 
 def _show_number(cell: ElementTree.Element, *, tinted: bool) -> None:

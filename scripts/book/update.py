@@ -16,7 +16,9 @@ from scripts.book import (
     configurations_page,
     glossary_page,
     ledger,
+    matrix_page,
     models_page,
+    practise_pages,
     settings,
     sourcemap,
 )
@@ -25,13 +27,13 @@ from scripts.book.text import corrected
 
 # Pages, and what makes them from data.
 MAKERS = (ledger, sourcemap, models_page, configurations_page, glossary_page)
-MADE = {made.PAGE: made for made in MAKERS}
+MADE = {made.PAGE: made.page for made in MAKERS} | practise_pages.MADE | matrix_page.PAGES
 
 
 def update(path: Path) -> list[str]:
     """Rewrite a page in place, keeping its line endings, and return a message for each change."""
     if maker := MADE.get(path.resolve()):
-        return make(path, maker.page())
+        return make(path, maker())
     with path.open(encoding="utf-8", newline="") as page:
         ending = "\r\n" if "\r\n" in page.read() else "\n"
     text = path.read_text(encoding="utf-8")
@@ -47,7 +49,7 @@ def make(path: Path, text: str) -> list[str]:
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return []
     path.write_text(text, encoding="utf-8")
-    return ["regenerated from docs/data"]
+    return ["regenerated from its data"]
 
 
 def accept(path: Path) -> list[str]:

@@ -91,7 +91,7 @@ def build(folder: Path) -> None:
     """Build the folder, unless it is up to date."""
     if is_built(folder):
         return
-    stamp = fingerprint()
+    stamp = fingerprint(sources())
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     shutil.copy(SESSION, folder)
@@ -107,13 +107,13 @@ def build(folder: Path) -> None:
 def is_built(folder: Path) -> bool:
     """Return whether the folder was built from the present sources."""
     stamp = folder / "stamp"
-    return stamp.is_file() and stamp.read_text() == fingerprint()
+    return stamp.is_file() and stamp.read_text() == fingerprint(sources())
 
 
-def fingerprint() -> str:
-    """Return a digest of all source files."""
+def fingerprint(paths: Iterable[Path]) -> str:
+    """Return a digest of files of the project and their names."""
     digest = hashlib.sha256()
-    for path in sources():
+    for path in paths:
         digest.update(f"{path.relative_to(ROOT)}\n".encode() + path.read_bytes())
     return digest.hexdigest()
 

@@ -8,7 +8,6 @@ book and the wheel of the package are built there too.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import shutil
@@ -104,7 +103,8 @@ def main() -> None:
 
 def build_styles() -> None:
     """Build the fonts, style sheets and images, unless they are up to date."""
-    stamp, current = BUILT / "stamp", fingerprint()
+    stamp = BUILT / "stamp"
+    current = runtime.fingerprint(ROOT / name for name in SOURCES)
     if stamp.is_file() and stamp.read_text() == current:
         return
     shutil.rmtree(BUILT, ignore_errors=True)  # with the stamp, in case the build is interrupted
@@ -117,14 +117,6 @@ def build_styles() -> None:
         plate(scheme)
     licences()
     stamp.write_text(current)
-
-
-def fingerprint() -> str:
-    """Return a digest of all source files."""
-    digest = hashlib.sha256()
-    for name in SOURCES:
-        digest.update((ROOT / name).read_bytes())
-    return digest.hexdigest()
 
 
 def font_rules() -> Iterator[str]:

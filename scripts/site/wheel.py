@@ -5,7 +5,6 @@ Unlike the one that runs in pages, it has the test vectors.
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,21 +17,13 @@ SOURCES = (*runtime.PROJECT, "setup.py", "docs/vectors")
 
 def build(folder: Path) -> None:
     """Build the folder, unless it is up to date."""
-    stamp, current = folder / "stamp", fingerprint()
+    stamp, current = folder / "stamp", runtime.fingerprint(files())
     if stamp.is_file() and stamp.read_text() == current:
         return
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     runtime.posenc(folder, SOURCES)
     stamp.write_text(current)
-
-
-def fingerprint() -> str:
-    """Return a digest of all source files."""
-    digest = hashlib.sha256()
-    for path in files():
-        digest.update(f"{path.relative_to(ROOT)}\n".encode() + path.read_bytes())
-    return digest.hexdigest()
 
 
 def files() -> Iterator[Path]:

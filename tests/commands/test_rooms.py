@@ -16,15 +16,19 @@ FLOORS = (
     "posenc",
     "scripts",  # what all rooms share: the folders
     "scripts.setup",
+    "scripts.practise",  # needs nothing, so that pages can be made from it
     "scripts.book",
     "scripts.measure",
     "scripts.bench",
+    "scripts.museum",
     "scripts.figures",
     "scripts.pyodide",
     "scripts.site",
+    "scripts.paper",
     "scripts.lighthouse",
     "scripts.demos",
     "scripts.vectors",
+    "scripts.matrix",
 )
 ROOMS = [floor for floor in FLOORS if floor.startswith("scripts.")]
 SHARED = "scripts"

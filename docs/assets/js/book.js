@@ -114,6 +114,11 @@ function startWorkbench() {
   if (document.querySelector("config-workbench")) import("./workbench.js");
 }
 
+/** Load the script of the exercises if the page has some; Python loads at the first check. */
+function startPractise() {
+  if (document.querySelector(".cells")) import("./practise.js");
+}
+
 /** Load the script of *Watch it break* if the page has it; the weights wait until they are asked for. */
 function startWatch() {
   if (document.querySelector("watch-it-break")) import("./watch.js");
@@ -156,3 +161,4 @@ window.document$.subscribe(startWorkbench);
 window.document$.subscribe(startWatch);
 window.document$.subscribe(startLedger);
 window.document$.subscribe(startRuns);
+window.document$.subscribe(startPractise);

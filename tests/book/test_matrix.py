@@ -1,0 +1,175 @@
+"""The pages of other libraries say what the results say, and the results are of today."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from posenc.vectors import load
+from scripts import DOCS
+from scripts.book import matrix, matrix_page, settings
+from scripts.book.check import problems
+from scripts.book.matrix import KINDS, Answers, Difference, Library
+
+LIBRARIES = {found.name: found for found in matrix.libraries()}
+ANSWERED = {found.name: found for found in matrix.answered() if "ways" in matrix.result(found)}
+ENOUGH = 18
+
+
+def test_enough_libraries_have_answers() -> None:
+    assert matrix.asked() == len(ANSWERED) >= ENOUGH
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_every_result_is_of_today(name: str) -> None:
+    found = matrix.result(LIBRARIES[name])
+    assert found["digests"] == LIBRARIES[name].digests()
+    assert found["library"] == name
+
+
+@pytest.mark.parametrize("name", ANSWERED)
+def test_what_was_asked_is_what_is_described(name: str) -> None:
+    library, by = LIBRARIES[name], matrix.answers(LIBRARIES[name])
+    assert {suite for _, suite in by} == set(library.asked)
+    assert {way for way, _ in by} == set(library.ways)
+    for answers in by.values():
+        assert answers.called
+        assert answers.counts["asked"] == answers.passed + answers.acceptable + len(answers.wrong)
+        known = {case.id for case in load(answers.suite).cases}
+        assert known.issuperset(answers.wrong)
+
+
+@pytest.mark.parametrize("name", ANSWERED)
+def test_every_difference_is_seen_and_has_a_program(name: str) -> None:
+    library = LIBRARIES[name]
+    shown = matrix.result(library)["programs"]
+    for number, one in enumerate(library.differences):
+        assert matrix.explained(name, number), one.what
+        assert one.program or one.kind != "fault", one.what
+    for path in library.programs:
+        assert shown[path.name]["digest"] == matrix.digest(path.read_bytes())
+        assert shown[path.name]["output"]
+        assert path.name.startswith(f"{name}_")
+
+
+def test_no_adapter_program_or_result_is_left_over() -> None:
+    adapters = {path.stem for path in matrix.ADAPTERS.glob("*.py")} - {"lines"}
+    assert adapters == set(LIBRARIES)
+    assert {path.stem for path in (matrix.FOLDER / "results").iterdir()} == set(LIBRARIES)
+    programs = {path for library in LIBRARIES.values() for path in library.programs}
+    assert {*(matrix.FOLDER / "programs").iterdir()} == programs
+
+
+@pytest.mark.parametrize("path", matrix_page.PAGES, ids=lambda path: path.stem)
+def test_the_pages_of_libraries_are_made_from_the_results(path: Any) -> None:
+    assert path.read_text("utf-8") == matrix_page.PAGES[path]()
+
+
+def changing(monkeypatch: pytest.MonkeyPatch, name: str, change: Any) -> None:
+    """Change the result of a library as it is read."""
+    found = copy.deepcopy(matrix.result(LIBRARIES[name]))
+    change(found["ways"])
+    read = matrix.result
+    monkeypatch.setattr(matrix, "result", lambda of: found if of.name == name else read(of))
+
+
+def complaints(page: Path, expression: str) -> list[str]:
+    """Return what the check of a page says about an expression."""
+    accepted = settings.accepted(page.relative_to(DOCS).as_posix())
+    found = problems(page.read_text("utf-8"), accepted)
+    return [problem for problem in found if expression in problem]
+
+
+def test_a_changed_count_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def change(ways: Any) -> None:
+        ways[""]["suites"]["alibi"]["passed"] += 1
+
+    page = matrix_page.FOLDER / f"{LIBRARIES['x-transformers'].group}.md"
+    assert complaints(page, 'matrix_of("x-transformers")') == []
+    changing(monkeypatch, "x-transformers", change)
+    assert complaints(page, 'matrix_of("x-transformers")')
+
+
+def test_a_changed_verdict_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def change(ways: Any) -> None:
+        del ways[""]["suites"]["sequences"]["failed"]
+
+    assert complaints(matrix_page.PAGE, "matrix_table()") == []
+    changing(monkeypatch, "x-transformers", change)
+    assert complaints(matrix_page.PAGE, "matrix_table()")
+
+
+@pytest.mark.parametrize("name", ANSWERED)
+def test_every_count_is_in_a_cell(name: str) -> None:
+    for answers in matrix.answers(LIBRARIES[name]).values():
+        row = matrix_page.counted(answers)
+        for change in changes(dict(answers.counts)):
+            other = Answers(answers.library, answers.way, answers.suite, change)
+            assert matrix_page.counted(other) != row, (answers.way, answers.suite, change)
+
+
+def changes(counts: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return counts with one number changed, each in turn."""
+    found = [counts | {key: counts.get(key, 0) + 1} for key in ("asked", "passed")]
+    for kind in matrix.WRONG:
+        if kind in counts:
+            found.append(counts | {kind: counts[kind] | {"count": counts[kind]["count"] + 1}})
+    for how, number in counts.get("acceptable", {}).items():
+        found.append(counts | {"acceptable": counts["acceptable"] | {how: number + 1}})
+    if counts.get("failed", {}).get("error"):
+        found.append(counts | {"failed": counts["failed"] | {"error": 9.87e9}})
+    if "nonsense" in counts:
+        told = counts["nonsense"]
+        found.append(counts | {"nonsense": told | {"answered": told.get("answered", 0) + 1}})
+    return found
+
+
+def library_with(*differences: Difference) -> Library:
+    """Return a library of nothing with these differences."""
+    empty = ("", "", "other", (), (), False, (), "", {"t5": "f", "alibi": "g"}, {"": ""}, "")
+    return Library("some", *empty, differences)
+
+
+def difference(kind: str, cases: str = "*", suite: str = "t5") -> Difference:
+    """Return a difference of a kind."""
+    return Difference((suite,), (), (cases,), kind, "what")
+
+
+FAILED = {"asked": 5, "passed": 3, "failed": {"count": 2, "cases": {"near": "1", "far": "2"}}}
+
+
+@pytest.mark.parametrize(
+    ("counts", "differences", "verdict"),
+    [
+        ({"asked": 0}, [], "not offered"),
+        ({"asked": 5, "passed": 5}, [difference("fault")], "passes"),
+        ({"asked": 5, "passed": 4, "acceptable": {"how": 1}}, [], "by convention"),
+        (FAILED, [], "differs"),
+        (FAILED, [difference("convention")], "by convention"),
+        (FAILED, [difference("limit")], "limited"),
+        (FAILED, [difference("fault")], "differs"),
+        (FAILED, [difference("convention", "near-*")], "differs"),
+        (FAILED, [difference("convention", "near-*"), difference("limit", "far-*")], "limited"),
+        (FAILED, [difference("limit"), difference("fault", "far-002")], "differs"),
+        (FAILED, [difference("convention", "*", "alibi")], "differs"),
+    ],
+)
+def test_verdicts_follow_from_counts_and_what_explains_them(
+    counts: dict[str, Any], differences: list[Difference], verdict: str
+) -> None:
+    assert Answers(library_with(*differences), "", "t5", counts).verdict == verdict
+    assert all(one.kind in KINDS for one in differences)
+
+
+def test_a_library_that_could_not_be_installed_stays_on_the_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    failed = {"failed": {"step": "install", "said": "no wheel"}}
+    monkeypatch.setattr(matrix, "result", lambda of: failed)
+    library = LIBRARIES["x-transformers"]
+    (row,) = matrix_page.rows_of(library)
+    assert row["library"].endswith("could not be installed")
+    assert "could not be installed: `no wheel`" in matrix_page.section(library)
