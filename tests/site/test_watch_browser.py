@@ -167,7 +167,7 @@ def test_a_text_of_ones_own_is_read(watch: Page) -> None:
 
 
 TORN = {"body": (weights.WEIGHTS / "alibi.bin").read_bytes()[:9999]}
-FAULTS = {
+FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "T5": (TORN, "damaged, or did not arrive whole"),
     "learned": ({"status": 404, "body": "no"}, "could not be fetched: the server answered 404"),
 }
