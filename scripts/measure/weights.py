@@ -166,6 +166,15 @@ def write(method: str, text: Corpus, into: Path = WEIGHTS, facts: Path = FACTS) 
     (facts / f"{method}.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 
 
+@torch.inference_mode()
+def looked_at(method: str, byte: int, layer: int = 0, head: int = 0) -> int:
+    """Return which byte of the page's text has the most weight when a later one is predicted."""
+    model, _ = restored((WEIGHTS / f"{method}.bin").read_bytes())
+    read = torch.frombuffer(bytearray(TEXT.read_bytes()[:byte]), dtype=torch.uint8).long()
+    _, attention = model(read[None], return_attention=True)
+    return int(attention[layer, 0, head, -1].argmax())
+
+
 def is_done(method: str) -> bool:
     """Return whether a scheme has its weights and the facts about them."""
     return (WEIGHTS / f"{method}.bin").exists() and (FACTS / f"{method}.json").exists()
