@@ -58,7 +58,12 @@ RUN = """
         const taken = (performance.now() - begun) / 1000;
         const {{ surprise, guesses }} = judged(found.logits, bytes);
         writeFileSync(`${{into}}/${{n}}.logits`, found.logits);
-        writeFileSync(`${{into}}/${{n}}.attention`, found.attention);
+        const rows = found.attention.length / length;
+        const last = [...Array(rows).keys()].filter((row) => row % length === length - 1);
+        const own = last.flatMap((row) => [
+            ...found.attention.slice(row * length, (row + 1) * length),
+        ]);
+        writeFileSync(`${{into}}/${{n}}.attention`, Float32Array.from(own));
         writeFileSync(`${{into}}/${{n}}.json`, JSON.stringify([[...surprise], guesses]));
         return taken;
     }});
@@ -100,10 +105,10 @@ def models() -> dict[str, tuple[GPTModel, dict[str, Any]]]:
 
 @torch.inference_mode()
 def theirs(model: GPTModel, length: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return PyTorch's logits, (T, 256), and attention weights, (layers, heads, T, T)."""
+    """Return PyTorch's logits, (T, 256), and the last query's weights, (layers, heads, T)."""
     ids = torch.tensor(list(weights.TEXT.read_bytes()[:length]))
     logits, attention = model(ids[None], return_attention=True)
-    return logits[0].numpy(), attention[:, 0].numpy()
+    return logits[0].numpy(), attention[:, 0, :, -1].numpy()
 
 
 def rescaled(model: GPTModel, about: dict[str, Any], rule: str, length: int) -> GPTModel:
