@@ -36,9 +36,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from posenc.vectors import load as load_suite
 from posenc.vectors import suites
 from posenc.vectors.report import ABSENT
 from scripts import DATA, ROOT
@@ -46,7 +48,6 @@ from scripts.book.data import check_fields, load
 
 FOLDER = DATA / "matrix"
 ADAPTERS = ROOT / "scripts" / "matrix" / "adapters"
-VECTORS = ROOT / "docs" / "vectors" / "index.json"
 KINDS = ("convention", "limit", "fault")
 WAYLESS = ""  # the way of a library that has one only
 PIN = re.compile(r"[\w.\[\],-]+==[\w.!+]+")
@@ -162,8 +163,18 @@ class Library:
             "adapter": digest(self.adapter.read_bytes(), (ADAPTERS / "lines.py").read_bytes()),
             "install": digest(json.dumps(how).encode()),
             "programs": digest(*(path.read_bytes() for path in self.programs)),
-            "vectors": digest(VECTORS.read_bytes()),
+            "vectors": digest(*(questions(suite) for suite in sorted(self.asked))),
         }
+
+
+@cache
+def questions(suite: str) -> bytes:
+    """Return what the counts of a suite depend on: its cases, but not the bugs that they name."""
+    told = [
+        {key: value for key, value in vars(case).items() if key != "bugs"}
+        for case in load_suite(suite).cases
+    ]
+    return json.dumps(told, sort_keys=True).encode()
 
 
 def digest(*parts: bytes) -> str:
