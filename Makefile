@@ -14,10 +14,10 @@ PACKAGE := tests/package tests/nn tests/diagnose
 PARALLEL := --numprocesses auto --dist worksteal
 
 # The tests' dependencies, torch among them, are installed only for the targets that need them.
-TESTING := test quick update bench measure vectors matrix lighthouse lint format types checks quick_checks
+TESTING := test quick update bench measure vectors matrix lighthouse pdf lint format types checks quick_checks
 EXTRAS := $(if $(filter $(TESTING),$(MAKECMDGOALS)),test)
 
-.PHONY: help serve test quick site update figures bench measure vectors matrix lighthouse clean
+.PHONY: help serve test quick site update figures bench measure vectors matrix lighthouse pdf clean
 .PHONY: lint format types checks quick_checks setup assets
 .DEFAULT_GOAL := help
 
@@ -59,6 +59,10 @@ matrix: setup  ## ask other libraries the test vectors, one at a time (an hour o
 
 lighthouse: setup  ## weigh and score the site (a few minutes) and update docs/trust/how-built.md
 	$(IN_VENV) -m scripts.lighthouse
+
+pdf: assets  ## make the book as one PDF and as an EPUB, in build/paper/ (two minutes)
+	@$(IN_VENV) -m scripts.setup.browser
+	@$(IN_VENV) -m scripts.paper
 
 clean:  ## remove everything that these commands have created
 	rm -rf .venv node_modules site docs/assets/built build *.egg-info .coverage .*_cache .hypothesis

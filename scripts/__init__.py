@@ -1,12 +1,15 @@
 """What builds, checks and measures the book, a room for each kind of work.
 
     setup/       the environment, the browser, node; a bare machine to try it all on
+    practise/    the exercises, and what judges an answer
     book/        the page language: how pages are written, checked and updated
     measure/     `make measure`: schemes trained and evaluated
     bench/       `make bench`: how fast, as ratios
+    museum/      bugs of real projects, made again by small programs
     figures/     the figures, a script each, and the picture that links to the book show
     pyodide/     the Python that runs inside a page
     site/        the built site: `make site` and `make serve`
+    paper/       `make pdf`: the book as one PDF and as an e-book
     lighthouse/  `make lighthouse`: what the site weighs, and how it scores
     demos/       small programs that pages show
     vectors/     `make vectors`: cases that any implementation can be tested against

@@ -1,4 +1,4 @@
-"""What is wrong with a model: six questions, each answered by running a copy of it.
+"""What is wrong with a model: seven questions, each answered by running a copy of it.
 
 A file a question
   order.py        does it see order?                          `sees_order`
@@ -6,11 +6,14 @@ A file a question
   collisions.py   do two positions collide in this dtype?     `colliding_positions`
   length.py       is a table shorter than the input?          `longest_input`
   layout.py       which layout do its rotary heads have?      `rope_layout`, `trained_layout`
+  relative.py     do scores depend on key − query?            `relative_scores`
   unseen.py       were all positions met in training?         `unseen_positions`
 All at once
   report.py       the answers about one model                 `diagnose`, `Report`
 What these use: each file imports only from those below it
   ask.py          checks the arguments and asks a question
+  cached.py       positions of tokens read one by one
+  scores.py       the scores that a model makes
   rotation.py     what a model rotates, and how fast
   parts.py        parts of a model, each run on its own
   indirect.py     order that enters other than by positions alone
@@ -35,6 +38,7 @@ from posenc.diagnose.drowned import drowned_tokens
 from posenc.diagnose.layout import rope_layout, trained_layout
 from posenc.diagnose.length import longest_input
 from posenc.diagnose.order import sees_order
+from posenc.diagnose.relative import relative_scores
 from posenc.diagnose.report import Report, diagnose
 from posenc.diagnose.unseen import unseen_positions
 
@@ -45,6 +49,7 @@ __all__ = [
     "diagnose",
     "drowned_tokens",
     "longest_input",
+    "relative_scores",
     "rope_layout",
     "sees_order",
     "trained_layout",

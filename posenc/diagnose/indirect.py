@@ -21,7 +21,7 @@ from posenc.diagnose.trial import Trial
 
 def find_scores(trial: Trial, length: int) -> ScoreSearch:
     """Return whether scores, or rows, are the first to differ along one token repeated."""
-    tokens, known = _one_token(trial, length)
+    tokens, known = one_token(trial, length)
     found = ScoreSearch(length, known)
     with found:
         trial.call(tokens)
@@ -80,7 +80,7 @@ def uses_steps(trial: Trial) -> bool:
 
 def _values_met(trial: Trial, length: int) -> dict[tuple[Any, ...], int]:
     """Return how many values that depend on no token meet tokens in each kind of operation."""
-    tokens, known = _one_token(trial, length)
+    tokens, known = one_token(trial, length)
     with _TokenFreeValues(known) as values:
         trial.call(tokens)
     return {site: len(found) for site, found in values.found.items()}
@@ -111,15 +111,15 @@ class _TokenFreeValues(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-c
         return func(*args, **kwargs)
 
 
-def _one_token(trial: Trial, length: int) -> tuple[Tensor, set[int]]:
+def one_token(trial: Trial, length: int) -> tuple[Tensor, set[int]]:
     """Return one token repeated, and digests of all arguments in a run on another one repeated."""
     tokens = trial.repeated(length)
-    with _Digests() as digests:
+    with Digests() as digests:
         trial.call(trial.other(tokens[:, :1]).repeat_interleave(length, dim=1))
     return tokens, digests.seen
 
 
-class _Digests(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Digests(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Keeps a digest of every floating tensor that an operation is given."""
 
     def __init__(self) -> None:

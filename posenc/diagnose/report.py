@@ -19,11 +19,13 @@ from torch.nn.parameter import is_lazy
 from posenc._arguments import as_base, as_integer
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, UNDETERMINED, Diagnosis
 from posenc.diagnose.ask import as_example, as_model
+from posenc.diagnose.cached import Caches
 from posenc.diagnose.collisions import colliding_positions
 from posenc.diagnose.drowned import drowned_tokens
 from posenc.diagnose.layout import rope_layout
 from posenc.diagnose.length import longest_input
 from posenc.diagnose.order import sees_order
+from posenc.diagnose.relative import as_caches, relative_scores
 from posenc.diagnose.trial import Example
 from posenc.diagnose.unseen import QUESTION, unseen_positions
 
@@ -73,6 +75,7 @@ def diagnose(
     length: int | None = None,
     trained: int | None = None,
     base: float | None = None,
+    cache: Caches = None,
     axis: int | None = None,
 ) -> Report:
     """Return the answers to all questions about a model.
@@ -93,6 +96,7 @@ def diagnose(
             longer ones. Needs `length`. See `unseen_positions`.
         base: of its rotary frequencies in training, if they were changed since; see
             `unseen_positions`.
+        cache: how to make an empty cache, as in `{"cache": nn.Cache}`; see `relative_scores`.
         axis: which axis of the example counts tokens, 1 or 2; None for 1. Of an example of three
             axes it has to be said where the model reads no other size of axis 1, and nothing else
             it is given is as long: then the length may be axis 2, as where channels come first.
@@ -103,7 +107,8 @@ def diagnose(
 
     Raises:
         TypeError: `model` is not a module, `example` no tensor or mapping with one in front,
-            `length` or `trained` not an integer, `base` not a number.
+            `length` or `trained` not an integer, `base` not a number, `cache` not a mapping of
+            names to functions.
         ValueError: the example is empty or not finite, or has no such axis for the length; `length`
             or `trained` is below 1, or `trained` given without `length`, or `base` without it;
             `base` is out of range.
@@ -123,6 +128,7 @@ def diagnose(
     length = None if length is None else as_integer("length", length, least=1)
     trained = None if trained is None else as_integer("trained", trained, least=1)
     base = None if base is None else as_base(base)
+    cache = as_caches(cache)
     if base is not None and trained is None:
         raise ValueError("trained must be given where base is; got None")
     if trained is not None and length is None:
@@ -133,6 +139,7 @@ def diagnose(
         colliding_positions(model, example, axis=axis),
         longest_input(model, example, length=length, axis=axis),
         rope_layout(model, example, axis=axis),
+        relative_scores(model, example, cache=cache, axis=axis),
     ]
     if trained is None or length is None:
         return Report(_subject(model), tuple(answers), (UNASKED,))

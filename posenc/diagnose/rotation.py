@@ -169,14 +169,14 @@ def rate(angles: Tensor, places: Tensor) -> Tensor:
         CannotTellError: the angles, (positions, pairs), are not proportional to the positions.
     """
     neighbours = angles[:-1]  # the last may be far
-    omega = _wrapped(neighbours.diff(dim=0)).mean(dim=0)
-    far = _wrapped(angles - places[:, None] * omega).abs().max()
+    omega = wrapped(neighbours.diff(dim=0)).mean(dim=0)
+    far = wrapped(angles - places[:, None] * omega).abs().max()
     if far > 0.05 + 1e-6 * int(places[-1]):  # radians; the last digit of float32 counts
         raise CannotTellError("its angles are not proportional to the positions")
     return omega.abs()[omega.abs() > 1e-12]
 
 
-def _wrapped(angles: Tensor) -> Tensor:
+def wrapped(angles: Tensor) -> Tensor:
     """Return angles from −π to π."""
     return torch.remainder(angles + math.pi, 2 * math.pi) - math.pi
 

@@ -52,7 +52,7 @@ class Trial:
         cpu: bool = False,
         axis: int | None = None,
     ) -> None:
-        self._keyword, self.example, self._others = _parted(example)
+        self.keyword, self.example, self._others = _parted(example)
         _check_axes(self.example)
         self._axis = axis or 1
         if self.example is not None:  # here always (batch, length, …), whatever the model reads
@@ -125,8 +125,8 @@ class Trial:
 
     # Running
 
-    def call(self, tokens: Tensor) -> Any:
-        """Return whatever the model returns for these tokens.
+    def call(self, tokens: Tensor, **more: Any) -> Any:
+        """Return whatever the model returns for these tokens, and for `more` arguments by keyword.
 
         Raises:
             ForwardError: its forward fails.
@@ -136,10 +136,10 @@ class Trial:
             weights = (x.dtype for x in tensors_of(self.model) if x.is_floating_point())
             given = given.to(next(weights, torch.float32))
         others = {name: self._batched(value, given) for name, value in self._others.items()}
-        args, named = ((given,), {}) if self._keyword is None else ((), {self._keyword: given})
+        args, named = ((given,), {}) if self.keyword is None else ((), {self.keyword: given})
         try:
             with running():
-                return self.model(*args, **named, **others)
+                return self.model(*args, **(named | others | more))
         except Exception as error:
             raise ForwardError(f"its forward fails: {short(error)}") from error
 

@@ -27,6 +27,7 @@ What is wrong with a model
   Do positions collide?         `colliding_positions`                  posenc/diagnose/collisions.py
   Is a table too short?         `longest_input`                        posenc/diagnose/length.py
   Which layout is rotary?       `rope_layout`, `trained_layout`        posenc/diagnose/layout.py
+  Key − query alone?            `relative_scores`                      posenc/diagnose/relative.py
   Was it trained so long?       `unseen_positions`                     posenc/diagnose/unseen.py
 
 Each call computes angles and biases in float64 and indices in integers. What is added is cast at
@@ -42,6 +43,7 @@ from posenc.diagnose import (
     diagnose,
     drowned_tokens,
     longest_input,
+    relative_scores,
     rope_layout,
     sees_order,
     trained_layout,
@@ -90,6 +92,7 @@ __all__ = [
     "relative_positions",
     "relative_row",
     "relative_score_mod",
+    "relative_scores",
     "reversed_view",
     "rope_layout",
     "sees_order",

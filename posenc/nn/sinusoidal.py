@@ -95,7 +95,7 @@ class SinusoidalPositionalEncoding(nn.Module):
             TypeError: `x` is not a floating tensor, `offset` not an integer, `positions` not a
                 tensor of one of those types.
             ValueError: a shape or device does not fit; both `offset` and `positions` are given;
-                a position reaches `max_len`, is not finite, or reaches 2**53, or 2**24 in
+                a position reaches `max_len`, is not finite, or reaches `2**53`, or `2**24` in
                 float32, beyond which not every integer is representable; or its angle reaches
                 2**53 at a frequency above 1.
 

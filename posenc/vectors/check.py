@@ -92,7 +92,7 @@ def cases(*names: str, folder: str | Path | None = None) -> Iterator[Case]:
         ValueError: a suite is unknown.
 
     Examples:
-        `@pytest.mark.parametrize("case", cases("t5"), ids=lambda case: case.id)`
+        `pytest.mark.parametrize` takes them as they are.
 
         >>> next(cases("swin")).input
         {'window': 1}

@@ -15,6 +15,7 @@
     run.py                                         sessions that run in the reader's browser
     quiz.py         !!! question "…"              options shuffled, reasons folded
     settings.py                                    numbers accepted unbound, in docs/data/settings/
+    line_breaks.py                                 keeps short code and options on one line
     leftovers.py                                   rejects a page that would show any of this as is
     check.py        checks all of it, with Sybil
     update.py       `make update`: writes current results into the pages
@@ -27,6 +28,7 @@
     matrix_page.py  makes docs/vectors/who-computes-what.md and docs/vectors/libraries/ from it
     glossary.py     marks terms at their first use, from docs/data/glossary.yml
     glossary_page.py    makes docs/reference/glossary.md from it
+    practise_pages.py   makes docs/practise/ from scripts/practise/exercises/
     page_names.py   the names that pages can use for the models
     sourcemap.py    makes docs/trust/sources.md from docs/data/sources/
     changed.py      the pages whose sources changed, for `make quick`
@@ -37,5 +39,6 @@
 Everything that affects rendering is a Python-Markdown extension, so any site builder based on
 Python-Markdown renders the same book.
 
-Imports: posenc. Other rooms list the names that they add to pages in their `page_names.py`.
+Imports: posenc, practise. Other rooms list the names that they add to pages in their
+`page_names.py`.
 """

@@ -50,6 +50,7 @@ FINDERS: tuple[Finder, ...] = (sessions, bound_tables, bindings, example_binding
 
 
 PRINTING = np.get_printoptions()
+REACHED = "__reached__"  # how many examples of a page have run, among its names
 
 
 class _Page(Document):
@@ -125,16 +126,25 @@ def _parse_checked(document: Document) -> Iterator[Region]:
             found.extend(finder(document.text))
         except ValueError as error:  # malformed, so the page fails
             yield Region(document.end, document.end, str(error), _report)
-    for _, neighbours in groupby(sorted(found, key=lambda checked: checked.start), key=type):
-        row = list(neighbours)
-        yield Region(row[0].start, row[0].end, row, _evaluate)
+    by_kind = groupby(sorted(found, key=lambda checked: checked.start), key=type)
+    rows = [list(neighbours) for _, neighbours in by_kind]
+    for number, row in enumerate(rows):
+        yield Region(row[0].start, row[0].end, (rows, number), _evaluate)
 
 
 def _evaluate(example: Example) -> str:
-    """Return all errors of an example, each with its line."""
-    text = example.document.text
-    errors = (_errors(checked, text, example.namespace) for checked in example.parsed)
-    return "\n".join(filter(None, errors))
+    """Return all errors of an example, each with its line.
+
+    What stands before it on the page and has not run here, since it was left out or another process
+    runs it, is run first: it may define names. Its errors are its own.
+    """
+    rows, number = example.parsed
+    text, namespace = example.document.text, example.namespace
+    for row in rows[namespace.get(REACHED, 0) : number]:
+        for checked in row:
+            _errors(checked, text, namespace)
+    namespace[REACHED] = number + 1
+    return "\n".join(filter(None, (_errors(checked, text, namespace) for checked in rows[number])))
 
 
 def _errors(checked: Checked, text: str, namespace: dict[str, Any]) -> str:

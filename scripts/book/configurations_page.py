@@ -12,6 +12,7 @@ from scripts.book.text import corrected
 
 PAGE = DOCS / "long-context" / "configurations.md"
 NOT_SAID = "not said"
+NO_BREAK = "\u00a0"  # a space at which no line breaks
 
 HEAD = """\
 ---
@@ -48,6 +49,8 @@ differ from the ones that a configuration states.
 
 CAPTION = """
 /// table-caption | <
+    attrs: {class: configurations}
+
 Rotary settings as published, a row for each type of layers.
 ///
 
@@ -105,7 +108,7 @@ def rule(layers: RotaryConfig) -> str:
     """Return a rule by its name and its factor, a dash if there is none."""
     if layers.scheme == "default":
         return NONE
-    factor = f" × {layers.factor:.10g}" if layers.factor != 1 else ""
+    factor = f" ×{NO_BREAK}{layers.factor:.10g}" if layers.factor != 1 else ""
     return RULE_NAMES[layers.scheme] + factor
 
 

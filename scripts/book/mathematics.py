@@ -29,7 +29,7 @@ FORMULA = re.compile(
 )
 BASE = '<span class="katex-base">'  # a part of a formula that never breaks
 MAY_BREAK = '<span class="may-break"><wbr></span>'  # allows a line break inside nowrap text
-SHORT = 12  # symbols; a formula up to this length never breaks
+SHORT = 12  # symbols; a formula up to this length, or of one part, never breaks
 
 
 class BadTeXError(ValueError):
@@ -62,8 +62,10 @@ def _rendered(match: re.Match[str]) -> str:
     if match["open"] == "[":
         formula = _searchable_once(render(tex, display=True))
         return f'{match["before"]}<div class="arithmatex math">{formula}</div>{match["after"]}'
-    kind = "arithmatex short" if _signs(tex) <= SHORT else "arithmatex"
-    formula = f'<span class="{kind}">{_searchable_once(render(tex))}</span>'
+    formula = _searchable_once(render(tex))
+    never_breaks = _signs(tex) <= SHORT or formula.count(BASE) < 2
+    kind = "arithmatex short" if never_breaks else "arithmatex"
+    formula = f'<span class="{kind}">{formula}</span>'
     if not (match["before"] or match["after"]):
         return formula
     # Browsers may break a line on either side of a formula, and no character prevents that.

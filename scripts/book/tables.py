@@ -30,7 +30,6 @@ from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
-from scripts.book.evidence import allow_breaks
 from scripts.book.numbers import BINDING, NUMBER, Binding, as_printed, binding, compare, evaluate
 from scripts.book.text import Correction, line_of, spans
 
@@ -311,8 +310,6 @@ def _head_rows(rows: list[ElementTree.Element]) -> None:
             heading = first
             heading.tag = "th"
             heading.set("scope", "row")
-            for code in heading.iter("code"):
-                allow_breaks(code)
 
 
 def _show_number(cell: ElementTree.Element, *, tinted: bool) -> None:

@@ -18,6 +18,7 @@ from scripts.book import (
     ledger,
     matrix_page,
     models_page,
+    practise_pages,
     settings,
     sourcemap,
 )
@@ -26,7 +27,7 @@ from scripts.book.text import corrected
 
 # Pages, and what makes them from data.
 MAKERS = (ledger, sourcemap, models_page, configurations_page, glossary_page)
-MADE = {made.PAGE: made.page for made in MAKERS} | matrix_page.PAGES
+MADE = {made.PAGE: made.page for made in MAKERS} | practise_pages.MADE | matrix_page.PAGES
 
 
 def update(path: Path) -> list[str]:
@@ -48,7 +49,7 @@ def make(path: Path, text: str) -> list[str]:
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return []
     path.write_text(text, encoding="utf-8")
-    return ["regenerated from docs/data"]
+    return ["regenerated from its data"]
 
 
 def accept(path: Path) -> list[str]:

@@ -17,7 +17,7 @@ same data, so that one caption fits them all.
 
 `python -m scripts.figures` draws all figures; with `--check` it compares them instead.
 
-Imports: posenc, book, measure.
+Imports: posenc, book, measure, museum.
 """
 
 from pathlib import Path

@@ -5,13 +5,16 @@
     notebook.py              a chapter as a notebook                          (mkdocs calls it)
     notebook_pictures.py     and its figures as PNG
     workbench.py             what the workbench takes from Python             (mkdocs calls it)
+    practise.py              the checks of the exercises, and their notebook  (mkdocs calls it)
     search_index.py          what the search finds, and what comes first      (mkdocs calls it)
     docstring_formulas.py    formulas of docstrings as mathematics            (mkdocs calls it)
     source_archive.py        the source of the book, to download
     wheel.py                 the package as a wheel, to install
-    install_lines.py         the addresses of the wheel and of the source     (mkdocs calls it)
+    downloads.py             the book as PDF and EPUB, to download            (mkdocs calls it)
+    install_lines.py         the addresses in lines to copy                   (mkdocs calls it)
     rebuild.py               rebuilds only the pages that an edit affects     (mkdocs calls it)
     minify.py, minify.mjs    one style sheet, short scripts: esbuild and PurgeCSS
+    embed.py                 each explorer alone, for a frame in another page
     markdown_copies.py       each page as Markdown, and llms.txt, which lists them
     plain_markdown.py        converts the page language to plain Markdown, for both kinds of copies
     check.py                 finds dead links, duplicate titles, oversized files
@@ -20,5 +23,5 @@
     host.py                  a static host for tests and `make lighthouse`
     theme/                   templates that override mkdocs-material's
 
-Imports: posenc, setup, book, figures, pyodide.
+Imports: posenc, setup, practise, book, figures, pyodide.
 """

@@ -29,12 +29,14 @@ COMMITTED = {
 }
 BUILT = COMMITTED | {
     ".css": 250_000,
+    ".epub": 4_000_000,
     ".gz": 6_000_000,  # the source of the book, with the test vectors
     ".html": 1_000_000,
     ".ipynb": 1_000_000,
     ".js": 200_000,
     ".json": 1_200_000,  # the search
     ".map": 1_200_000,
+    ".pdf": 20_000_000,  # the whole book
     ".whl": 1_000_000,  # the package with the test vectors
     ".woff2": 80_000,
 }

@@ -18,7 +18,7 @@ IN_SENTENCES = {
     "2^(−8k/n)": r"2^{-8k/n}",
     "2π/ω_i": r"2\pi/\omega_i",
     "2π·base": r"2\pi\cdot\text{base}",
-    "2π·base^((d−2)/d)": r"2\pi\cdot\text{base}^{(d-2)/d}",
+    "2π·base^((d−2)/d)": r"{2\pi\cdot\text{base}^{(d-2)/d} }",
     "M(a) @ M(b) = M(a + b)": r"M(a)\,M(b) = M(a + b)",
     "PE(p + lag)": r"\mathrm{PE}(p + \text{lag})",
     "PE(p + offset) = M @ PE(p)": r"\mathrm{PE}(p + \text{offset}) = M\,\mathrm{PE}(p)",
@@ -88,8 +88,8 @@ DISPLAYED = {
         r"\begin{gathered} f = 1 + \text{factor}\cdot\frac{\text{length} - L}{L} \\ "
         r"\text{beyond } L, \text{ and } 1 \text{ up to it} \end{gathered}"
     ),
-    "Σ_i cos(mω_i) ≥ 0   for m = 0 … length": (
-        r"\sum_i\cos(m\,\omega_i) \ge 0 \quad\text{for } m = 0, \dots, \text{length}"
+    "Σ_i cos(mω_i) ≥ 0   for 0 ≤ m ≤ length": (
+        r"\sum_i\cos(m\,\omega_i) \ge 0 \quad\text{for } 0 \le m \le \text{length}"
     ),
     "S(a + b) = S(a)·e^(−ibω)": r"S(a + b) = S(a)\,e^{-\mathrm i b\omega}",
     "[ cos  sin]\n    [−sin  cos]": r"\begin{pmatrix} \cos & \sin \\ -\sin & \cos \end{pmatrix}",

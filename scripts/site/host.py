@@ -21,6 +21,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from scripts.site import security_policy
+from scripts.site.security_policy import Block
 
 HERE = "127.0.0.1"
 # The files that are not compressed already.
@@ -37,6 +38,7 @@ class Host:
     url: str
     sent: list[tuple[str, int]] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)  # sent with every response
+    blocks: list[Block] = field(default_factory=list)  # headers of some paths, as in `_headers`
     reports: list[str] = field(default_factory=list)  # posted by browsers
 
 
@@ -85,8 +87,10 @@ class _Handler(SimpleHTTPRequestHandler):
         pass
 
     def end_headers(self) -> None:
-        """Send the headers that every response has."""
-        for name, value in self.host.headers.items():
+        """Send the headers that every response has, and those of its path."""
+        path = "/" + urlsplit(self.path).path.removeprefix(self.under)
+        own = security_policy.headers(self.host.blocks, path)
+        for name, value in (self.host.headers | own).items():
             self.send_header(name, value)
         super().end_headers()
 
@@ -149,7 +153,7 @@ def main() -> None:
     parser.add_argument("--port", default=8000, type=int)
     asked = parser.parse_args()
     with hosted(asked.folder, port=asked.port) as host:
-        host.headers |= security_policy.headers(asked.folder)
+        host.blocks = security_policy.blocks(asked.folder)
         print(host.url, flush=True)
         while True:
             time.sleep(3600)

@@ -1,10 +1,12 @@
-"""Completes what pages say about installing with the addresses of the wheel and of the source.
+"""Completes the lines to copy with addresses on the site: of the wheel, the source, an explorer.
 
 Pages and notebooks are written with `pip install "posenc @ posenc.whl"`; the built ones have the
 wheel's full address on the site. So nobody installs a package of the same name from an index.
 
 A link to `posenc.tar.gz` leads to the archive of the source that the site serves. If whoever
 publishes the site sets SOURCE_URL, as `source` in mkdocs.yml, a link to that address follows.
+
+An `iframe` of a page `embed/…` (embed.py) gets the page's full address.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ def on_page_markdown(markdown: str, *, config: MkDocsConfig, **about: object) ->
 
 
 def with_addresses(text: str, config: MkDocsConfig) -> str:
-    """Return a text with the addresses of the wheel and of the source on a site."""
-    text = with_wheel_address(text, config.site_url)
+    """Return a text with the addresses of the wheel, the source and the explorers on a site."""
+    text = with_embed_address(with_wheel_address(text, config.site_url), config.site_url)
     return with_source_address(text, config.site_url, config.extra.get("source", ""))
 
 
@@ -39,6 +41,16 @@ def with_wheel_address(text: str, site: str | None) -> str:
         'pip install "posenc[nn] @ https://example.org/book/'
     """
     return text.replace(" @ posenc.whl", f" @ {urljoin(site or '', WHEEL)}")
+
+
+def with_embed_address(text: str, site: str | None) -> str:
+    """Return a text whose frames have the full addresses of the explorers on a site.
+
+    Examples:
+        >>> with_embed_address('<iframe src="embed/t5/">', "https://example.org/book/")
+        '<iframe src="https://example.org/book/embed/t5/">'
+    """
+    return text.replace('<iframe src="embed/', f'<iframe src="{urljoin(site or "", "embed/")}')
 
 
 def with_source_address(text: str, site: str | None, repository: str = "") -> str:

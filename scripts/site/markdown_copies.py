@@ -36,6 +36,7 @@ TITLE = re.compile(r"^# .*$", re.M)
 LINK = re.compile(r"(?<!!)\[(?P<words>[^\[\]]+)\]\((?P<target>[^)\s]*)\)")
 BY_NAME = re.compile(r"(?<!!)\[(?P<words>[^\[\]^@][^\[\]]*)\]\[[^\[\]]*\]")
 TAG = re.compile(r"^</?(?:div|section)\b[^>]*>\n?", re.M)
+MARKED = re.compile(r"^(?P<fence> *`{3,}\w+) \{[^{}\n]*\}$", re.M)
 LOOPBACK = ("127.0.0.1", "localhost", "")
 
 
@@ -65,7 +66,7 @@ def page(path: str, title: str = "") -> Page:
 def copy(path: str) -> str:
     """Return a page of docs/ as plain Markdown, with links to the other copies."""
     one, text = page(path), (DOCS / path).read_text(encoding="utf-8")
-    marked, pieces = set_aside(plain(_documented(text)))
+    marked, pieces = set_aside(plain(MARKED.sub(r"\g<fence>", _documented(text))))
     marked = FIGURE.sub(partial(_figure, one), marked)
     marked = BY_NAME.sub(r"\g<words>", LINK.sub(partial(_link, one), marked))
     written = restored(prose(TAG.sub("", marked)), pieces).strip()

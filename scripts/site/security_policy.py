@@ -2,6 +2,10 @@
 
 Inline scripts are allowed by their hashes, so no other inline script can run. The build prints the
 header and writes it to the site's `_headers`, a file that several hosts read.
+
+The pages of embed.py may be framed by any site, all others by this one only. A host that finds two
+policies for a path sends both, and a browser obeys both. So no two blocks of `_headers` match the
+same path: there is one for each folder of the site, and none for all paths.
 """
 
 from __future__ import annotations
@@ -10,7 +14,10 @@ import hashlib
 import re
 from base64 import b64encode
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
+
+from scripts.site import embed
 
 NAME = "Content-Security-Policy"
 HEADERS = "_headers"
@@ -33,10 +40,25 @@ DIRECTIVES = {
 }
 
 
-def policy(pages: Iterable[str]) -> str:
+@dataclass(frozen=True)
+class Block:
+    """A block of `_headers`: a path, or the beginning of paths and `*`, and headers by name."""
+
+    path: str
+    headers: dict[str, str]
+
+    def matches(self, path: str) -> bool:
+        """Return whether the block is for a path, which begins with a slash."""
+        return path.startswith(self.path[:-1]) if self.path.endswith("*") else path == self.path
+
+
+def policy(pages: Iterable[str], framed_by: str = "'self'") -> str:
     """Return the policy for these pages: same origin only, and only their inline scripts."""
     scripts = " ".join(sorted({hashed(code) for page in pages for code in inline_scripts(page)}))
-    values = DIRECTIVES | {"script-src": f"{DIRECTIVES['script-src']} {scripts}".rstrip()}
+    values = DIRECTIVES | {
+        "script-src": f"{DIRECTIVES['script-src']} {scripts}".rstrip(),
+        "frame-ancestors": framed_by,
+    }
     return "; ".join(f"{name} {value}" for name, value in values.items())
 
 
@@ -52,16 +74,57 @@ def hashed(code: str) -> str:
 
 
 def write(site: Path) -> str:
-    """Write the policy of a built site to its `_headers`, and return the header."""
-    pages = (page.read_text(encoding="utf-8") for page in sorted(site.rglob("*.html")))
-    line = f"{NAME}: {policy(pages)}"
-    (site / HEADERS).write_text(f"/*\n  {line}\n", encoding="utf-8")
-    return line
+    """Write the policies of a built site to its `_headers`, and return the header of the book."""
+    alone = site / embed.FOLDER
+    files = sorted(site.rglob("*.html"))
+    inside = [read(file) for file in files if alone in file.parents]
+    book = policy(read(file) for file in files if alone not in file.parents)
+    by_path = dict.fromkeys(paths(site), book)
+    if inside:
+        by_path[f"/{embed.FOLDER}/*"] = policy(inside, framed_by="*")
+    blocks = [f"{path}\n  {NAME}: {value}\n" for path, value in by_path.items()]
+    (site / HEADERS).write_text("\n".join(blocks), encoding="utf-8")
+    return f"{NAME}: {book}"
 
 
-def headers(site: Path) -> dict[str, str]:
-    """Return the headers in a site's `_headers`, or none if the file does not exist."""
+def read(file: Path) -> str:
+    """Return the text of a page."""
+    return file.read_text(encoding="utf-8")
+
+
+def paths(site: Path) -> list[str]:
+    """Return the paths of the blocks: the home page, the other pages beside it, each folder."""
+    pages = [f"/{page.name}" for page in sorted(site.glob("*.html"))]
+    return [
+        "/",
+        *pages,
+        *(f"/{folder.name}/*" for folder in sorted(site.iterdir()) if folder.is_dir()),
+    ]
+
+
+def blocks(site: Path) -> list[Block]:
+    """Return the blocks of a site's `_headers`, or none if the file does not exist."""
     file = site / HEADERS
-    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    pairs = (line.strip().partition(": ") for line in lines if line.startswith(" "))
-    return {name: value for name, _, value in pairs}
+    found: list[Block] = []
+    for line in read(file).splitlines() if file.is_file() else []:
+        if line.startswith("/"):
+            found.append(Block(line, {}))
+        elif line.strip():
+            name, _, value = line.strip().partition(": ")
+            found[-1].headers[name] = value
+    return found
+
+
+def headers(blocks: Iterable[Block], path: str) -> dict[str, str]:
+    """Return the headers for a path; if two blocks have the same header, both values are sent.
+
+    Examples:
+        >>> both = [Block("/*", {"A": "1"}), Block("/b/*", {"A": "2"})]
+        >>> headers(both, "/b/")
+        {'A': '1, 2'}
+    """
+    found: dict[str, str] = {}
+    for block in blocks:
+        for name, value in block.headers.items() if block.matches(path) else ():
+            found[name] = f"{found[name]}, {value}" if name in found else value
+    return found

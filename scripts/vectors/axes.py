@@ -86,7 +86,23 @@ PLANE: dict[str, tuple[str, Answer]] = {
     "rotates the wrong way": ("The sign of the sines is wrong.", _moved(-1, -1)),
     "positions from one": ("Rows and columns count from 1.", _moved(1, 1, 1)),
     "base ignored": ("The base is 10000, whatever was given.", lambda g: plane(g, base=10000)),
+    "half of the table": (
+        "Only the first half of the cosines and sines is read, which belongs to one axis.",
+        lambda given: _half_of_table(given),
+    ),
 }
+
+
+def _half_of_table(given: Given) -> Any:
+    """Rotate the whole head by the first axis, whose frequencies are repeated."""
+    if given["layout"] != "half":
+        return None
+    axis = 0 if given["first"] == "row" else 1
+    frequencies = 2 * omegas(head(given["x"]) // 2, given["base"])
+    return [
+        rotated(x, [exact(place[axis]) * w for w in frequencies], "half")
+        for x, place in zip(given["x"], given["positions"], strict=True)
+    ]
 
 
 def _continued(given: Given) -> Any:
@@ -212,6 +228,15 @@ MROPE: dict[str, tuple[str, Answer]] = {
     "frequencies reversed": (
         "The slowest pair comes first.",
         lambda given: mrope(given, frequencies=omegas(head(given["x"]), given["base"])[::-1]),
+    ),
+    "height lost": (
+        "The height counts as 0.",
+        lambda given: mrope(
+            given,
+            positions=[
+                row if axis != 1 else [0] * len(row) for axis, row in enumerate(given["positions"])
+            ],
+        ),
     ),
 }
 

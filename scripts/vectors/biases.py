@@ -167,6 +167,10 @@ BIASES: dict[str, tuple[str, Answer]] = {
         "All heads have the first slope.",
         lambda given: bias(given, slopes=[slopes(given["heads"])[0]] * given["heads"]),
     ),
+    "built over the queries": (
+        "The bias is built over the queries, so that a single one has 0 for all keys.",
+        lambda given: bias(given, distance=lambda q, k: 0) if given["query_length"] == 1 else None,
+    ),
 }
 
 
@@ -284,6 +288,14 @@ def _not_halved(given: Given) -> Any:
     )
 
 
+def _from_zero(given: Given) -> Any:
+    """Count the query of a step, whose own key is the last, from 0."""
+    places = given["relative"]
+    if isinstance(places[0], list) or places != list(range(1 - len(places), 1)):
+        return None
+    return buckets(given, relative=[r - places[0] for r in places])
+
+
 BELOW, ODD = "logarithms rounded down", "odd bucket unused"
 
 T5: dict[str, tuple[str, Answer]] = {
@@ -321,6 +333,10 @@ T5: dict[str, tuple[str, Answer]] = {
     "never the last bucket": (
         "Far distances get the last bucket but one.",
         lambda given: buckets(given, begins=[*starts(given)[:-1], 10**9]),
+    ),
+    "query counted from 0": (
+        "The one query of a step is counted from 0, so that all keys seem to stand ahead.",
+        lambda given: _from_zero(given),
     ),
 }
 
@@ -373,6 +389,11 @@ def t5_suite() -> Suite:
     for both in (True, False):
         given = {"bidirectional": both, "buckets": 8, "max_distance": 16}
         suite.add("matrix", {"relative": square} | given, "shape")
+    for both in (True, False):
+        for count, end in kinds[:4]:
+            for length in (2, 7, 40):
+                last: Given = {"relative": list(range(1 - length, 1)), "bidirectional": both}
+                suite.add("step", last | {"buckets": count, "max_distance": end}, "cache")
     plain = {"relative": [0, 1], "bidirectional": True, "buckets": 32, "max_distance": 128}
     suite.refuse(plain | {"buckets": 31}, "odd", acceptable=[ODD])
     suite.refuse(plain | {"buckets": 2}, "too few")

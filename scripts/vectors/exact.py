@@ -93,6 +93,11 @@ def bfloat16(value: Number) -> Number:
     return _bits(value, 8)
 
 
+def float16(value: Number) -> Number:
+    """Return a number rounded to float16, exactly; OverflowError if it is too large."""
+    return exact(struct.unpack("e", struct.pack("e", nearest(exact(value))))[0])
+
+
 def _bits(value: Number, bits: int) -> Number:
     value = exact(value)
     if value == 0:

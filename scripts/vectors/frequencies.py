@@ -477,6 +477,10 @@ BUGS: dict[str, tuple[str, Answer]] = {
         "The factor of a proportional rotation is not read.",
         of("proportional", lambda g: proportional(g | {"factor": 1})),
     ),
+    "table of the longest": (
+        "The base is that of factor times the trained length, at every length.",
+        of("dynamic", lambda g: dynamic(g | {"length": exact(g["factor"]) * g["trained_length"]})),
+    ),
 }
 
 DEEPSEEK = "mscale alone counts"

@@ -11,6 +11,7 @@ from scripts.vectors.exact import (
     Row,
     bfloat16,
     exact,
+    float16,
     float32,
     largest,
     leaves,
@@ -213,6 +214,21 @@ def _far(given: Given) -> bool:
     return largest(leaves(given["positions"])) > 256
 
 
+def _rounded_angles(rounded: Callable[[Number], Number]) -> Answer:
+    """Return a bug that rounds frequencies, positions and their products."""
+
+    def angle(p: Number, omega: Number) -> Number:
+        return rounded(rounded(exact(p)) * rounded(omega))
+
+    def wrong(given: Given) -> Any:
+        try:
+            return rotation(given, angle=angle)
+        except OverflowError:
+            return None
+
+    return wrong
+
+
 ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
     "half for interleaved": (
         "Dimension i is paired with i + d/2, where pairs are neighbours.",
@@ -306,6 +322,14 @@ ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
     "fractions of positions lost": (
         "Positions are cast to integers.",
         lambda given: rotation(given, positions=each(int, given["positions"])),
+    ),
+    "bfloat16 angles": (
+        "Positions, frequencies and their products are rounded to bfloat16.",
+        _rounded_angles(bfloat16),
+    ),
+    "float16 angles": (
+        "Positions, frequencies and their products are rounded to float16.",
+        _rounded_angles(float16),
     ),
 }
 

@@ -23,7 +23,7 @@ class Machine:
     def answer(self, call: Given) -> Any:
         """Return the answer to a call; the object is made when it is first called."""
         one = self.made.setdefault(
-            call["object"], {"offset": 0, "lengths": [], "rounded": False, "rows": 0}
+            call["object"], {"offset": 0, "lengths": [], "rounded": False, "rows": 0, "tables": {}}
         )
         settings = self.objects[call["object"]]
         given = {key: value for key, value in call.items() if key not in ("object", "do")}
@@ -54,6 +54,8 @@ class Machine:
         if self.fault == "table of the first call":
             one["rows"] = one["rows"] or max(positions) + 1
             positions = [min(p, one["rows"] - 1) for p in positions]
+        if self.fault == "cache without positions":
+            positions = one["tables"].setdefault(len(positions), positions)
         frequencies = omegas(settings["d"], self._base(settings))
         grown = one["rows"] and max(positions) >= one["rows"]
         if self.fault == "base lost when the table grows" and grown:
@@ -113,6 +115,9 @@ DESCRIBED = {
     "base lost when the table grows": "A longer table is made with base 10000.",
     "frequencies rounded by the cast": (
         "A cast of the model to bfloat16 rounds the frequencies, and casting back does not mend it."
+    ),
+    "cache without positions": (
+        "Tables are kept by the number of tokens alone, so that the first positions hold for all."
     ),
 }
 BUGS: dict[str, tuple[str, Answer]] = {

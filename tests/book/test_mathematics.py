@@ -68,3 +68,9 @@ def test_formulas_one_character_apart_are_both_typeset() -> None:
 )
 def test_a_short_formula_stays_on_one_line(tex: str, short: bool) -> None:
     assert ('class="arithmatex short"' in render_page(f"Here is ${tex}$ in a line.")) is short
+
+
+def test_a_formula_of_one_part_stays_with_its_full_stop() -> None:
+    braced = render_page("As ${10000^{2j/d} = (10^8)^{j/d}}$.\n")
+    assert '<span class="formula-end"><span class="arithmatex short">' in braced
+    assert "arithmatex short" not in render_page("As $10000^{2j/d} = (10^8)^{j/d}$.\n")

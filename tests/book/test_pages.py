@@ -120,3 +120,12 @@ def test_the_boards_of_the_home_page_are_those_of_the_lecture() -> None:
         (name.lower(), anchor) for name, anchor in lecture
     ]
     assert sum(int(minutes) for *_, minutes in boards) == 60
+
+
+def test_a_part_of_a_page_can_be_checked_alone() -> None:
+    """Processes that share the tests may divide a page, and a part needs the names before it."""
+    document = check.sybil().parse(DOCS / "explore" / "rope.md")
+    document.namespace.update(check.names())
+    *_, last = (one for one in document.examples() if one.region.parsed)
+    assert "score(4, 2)" in document.text[last.start : last.end]
+    last.evaluate()

@@ -16,12 +16,15 @@ FLOORS = (
     "posenc",
     "scripts",  # what all rooms share: the folders
     "scripts.setup",
+    "scripts.practise",  # needs nothing, so that pages can be made from it
     "scripts.book",
     "scripts.measure",
     "scripts.bench",
+    "scripts.museum",
     "scripts.figures",
     "scripts.pyodide",
     "scripts.site",
+    "scripts.paper",
     "scripts.lighthouse",
     "scripts.demos",
     "scripts.vectors",

@@ -101,7 +101,7 @@ def test_argument_as_long_as_the_example_is_not_a_table(texts: int | None) -> No
     ids = torch.arange(10).expand(texts or 1, 10)
     example = {"ids": ids, "positions": positions, "mask": torch.ones(1, 10)}
     report = nn.diagnose(Told(), example, length=40)
-    assert [d.status for d in report.diagnoses] == [*[HEALTHY] * 3, UNDETERMINED, ABSENT]
+    assert [d.status for d in report.diagnoses] == [*[HEALTHY] * 3, UNDETERMINED, ABSENT, ABSENT]
     assert "positions, mask has 10 columns" in report.diagnoses[3].why
     assert "give an example of 40" in report.diagnoses[3].why
     assert nn.longest_input(Told(), example, length=10).verdict == "it reads 10 tokens"

@@ -18,7 +18,7 @@ def test_report_begins_with_the_model_and_ends_with_the_counts() -> None:
     assert text.startswith("GPTModel: 3,952 weights, float32 on cpu, in training mode\n\n[ ILL] ")
     assert "[ ILL] Does it see order?\n       It does not see order. With " in text
     assert "\n       What helps: give it positions" in text
-    assert text.endswith("\n\n1 ill, 0 undetermined, of 5 questions.")
+    assert text.endswith("\n\n1 ill, 0 undetermined, of 6 questions.")
     assert max(map(len, text.splitlines())) <= 68
 
 
@@ -41,17 +41,17 @@ def test_a_report_says_that_the_trained_length_was_not_asked_about() -> None:
     text = str(report)
     assert "[  - ] Were all positions met in training?\n       Not asked. Say how many" in text
     assert "trained= or --trained, and how many" in " ".join(text.split())
-    assert text.endswith("\n\n0 ill, 0 undetermined, of 5 questions.")
+    assert text.endswith("\n\n0 ill, 0 undetermined, of 6 questions.")
 
 
-def test_the_trained_length_is_a_sixth_question() -> None:
+def test_the_trained_length_is_a_seventh_question() -> None:
     model = nn.GPTModel(VOCAB, 40, 16, heads=2, layers=1, pos_type="rope")
     report = nn.diagnose(model, length=80, trained=40, base=10000)
     assert report.ill
     assert report.unasked == ()
     alone = nn.unseen_positions(model, trained=40, length=80, base=10000)
-    assert report.diagnoses[5] == alone
-    assert str(report).endswith("\n\n1 ill, 0 undetermined, of 6 questions.")
+    assert report.diagnoses[6] == alone
+    assert str(report).endswith("\n\n1 ill, 0 undetermined, of 7 questions.")
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_the_trained_length_is_a_sixth_question() -> None:
     [({"trained": 40}, "length"), ({"base": 10000, "length": 80}, "trained")],
     ids=["length", "trained"],
 )
-def test_what_the_sixth_question_needs_must_be_given(given: dict[str, Any], missing: str) -> None:
+def test_what_the_last_question_needs_must_be_given(given: dict[str, Any], missing: str) -> None:
     model = nn.GPTModel(VOCAB, 40, 16, heads=2, layers=1, pos_type="rope")
     with pytest.raises(ValueError, match=f"{missing} must be given where"):
         nn.diagnose(model, **given)

@@ -60,6 +60,7 @@ POSITIONS: list[object] = [
 RELATIVES: list[object] = [
     *NO_TENSOR, RELATIVE.float(), RELATIVE > 0, RELATIVE[0], RELATIVE[None, None], FAR[None],
 ]  # fmt: skip
+CACHES: list[object] = [True, 1, [], {}, {"cache": nn.Cache()}, {1: nn.Cache}, nn.Cache]
 OF_TEXT: list[object] = [None, 3, b"words", ["words"], True]
 
 # An argument has one set of bad values, unless a function is named before it.
@@ -158,6 +159,8 @@ BAD: dict[str, list[object]] = {
     "padding": [True, IDS, IDS[0] > 0, IDS < 0, torch.ones(2, 4) > 0, [[True]]],
     "documents": [1, IDS.float(), IDS[0], IDS[:, :2], IDS > 0, IDS - 5],
     "cache": [True, 1, [], {}, object()],
+    "diagnose.cache": CACHES,
+    "relative_scores.cache": CACHES,
     "query_positions": [*NO_INTEGER[:-1], -1, torch.ones(3), torch.ones(1, 1, 3).long(), FAR],
     "key_positions": [8.0, "8", True, -1, torch.ones(3), torch.ones(1, 1, 3).long(), FAR],
     "model": [*NO_TENSOR, IDS, nn.GPTModel],
@@ -263,6 +266,7 @@ CALLS: dict[str, tuple[Call, dict[str, Any]]] = {
     "colliding_positions": (nn.colliding_positions, {"model": MODEL, "length": 20}),
     "longest_input": (nn.longest_input, {"model": MODEL}),
     "rope_layout": (nn.rope_layout, {"model": MODEL}),
+    "relative_scores": (nn.relative_scores, {"model": MODEL}),
     "trained_layout": (nn.trained_layout, {"weight": ROWS, "heads": 2}),
     "unseen_positions": (nn.unseen_positions, {"model": MODEL, "trained": 20, "length": 21}),
     "attention": (nn.attention, {"q": HEADS, "k": HEADS, "v": HEADS}),

@@ -15,11 +15,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import importlib
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 
 from posenc import nn, wavelengths
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, UNDETERMINED
@@ -73,16 +76,16 @@ def at_rest() -> Iterator[None]:
         yield
 
 
-# Of each model: order, drowned, collisions, longest input, rotary layout.
+# Of each model: order, drowned, collisions, longest input, rotary layout, relative scores.
 KNOWN = {
-    "GPT-2": ("it sees order", HEALTHY, HEALTHY, "it ends at 64 tokens", ABSENT),
-    "BERT": ("it sees order", HEALTHY, HEALTHY, "it ends at 64 tokens", ABSENT),
-    "RoBERTa": ("it sees order", HEALTHY, HEALTHY, "it ends at 64 tokens", ABSENT),
-    "Llama": ("it sees order", ABSENT, HEALTHY, "it reads 1024 tokens", "half"),
-    "GPT-J": ("it sees order", ABSENT, HEALTHY, "it ends at 64 tokens", "interleaved"),
-    "NeoX": ("it sees order", ABSENT, HEALTHY, "it reads 1024 tokens", "half"),
-    "BLOOM": ("it sees order", ABSENT, HEALTHY, "it reads 1024 tokens", ABSENT),
-    "T5": ("it sees order", ABSENT, HEALTHY, "it reads 1024 tokens", ABSENT),
+    "GPT-2": ("it sees order", HEALTHY, HEALTHY, "it ends at 64 tokens", ABSENT, ABSENT),
+    "BERT": ("it sees order", HEALTHY, HEALTHY, "it ends at 64 tokens", ABSENT, ABSENT),
+    "RoBERTa": ("it sees order", HEALTHY, HEALTHY, "it ends at 64 tokens", ABSENT, ABSENT),
+    "Llama": ("it sees order", ABSENT, HEALTHY, "it reads 1024 tokens", "half", HEALTHY),
+    "GPT-J": ("it sees order", ABSENT, HEALTHY, "it ends at 64 tokens", "interleaved", HEALTHY),
+    "NeoX": ("it sees order", ABSENT, HEALTHY, "it reads 1024 tokens", "half", HEALTHY),
+    "BLOOM": ("it sees order", ABSENT, HEALTHY, "it reads 1024 tokens", ABSENT, HEALTHY),
+    "T5": ("it sees order", ABSENT, HEALTHY, "it reads 1024 tokens", ABSENT, HEALTHY),
 }
 
 
@@ -98,7 +101,8 @@ def test_a_model_of_transformers_gets_its_known_diagnosis(name: str) -> None:
 def test_only_bloom_confuses_two_positions_in_bfloat16(name: str) -> None:
     """Its biases are slopes times key positions in the model's dtype, where 256 equals 257."""
     report = nn.diagnose(made(name).to(torch.bfloat16))
-    assert [d.ill for d in report.diagnoses] == [False, False, name == "BLOOM", False, False]
+    assert [d.ill for d in report.diagnoses if d is not report.diagnoses[2]] == [False] * 5
+    assert report.diagnoses[2].ill == (name == "BLOOM")
     if name == "BLOOM":
         found = report.diagnoses[2].measured
         assert (found["first"], found["second"]) == (256, 257)
@@ -106,7 +110,7 @@ def test_only_bloom_confuses_two_positions_in_bfloat16(name: str) -> None:
 
 def test_falcon_confuses_two_positions_even_in_float32() -> None:
     report = nn.diagnose(made("Falcon"))
-    assert [d.ill for d in report.diagnoses] == [False, False, True, False, False]
+    assert [d.ill for d in report.diagnoses] == [False, False, True, False, False, False]
     found = report.diagnoses[2].measured
     assert (found["first"], found["second"]) == (256, 257)
 
@@ -205,3 +209,58 @@ def test_the_base_of_llama_is_measured(theta: float) -> None:
     found = nn.unseen_positions(rotating("default", theta), trained=64, length=128)
     assert found.measured["base"] == theta
     assert found.measured["slow"] == int((wavelengths(16, base=theta) > 64).sum())
+
+
+# Faults that are planted in rotations and biases of transformers.
+
+Turn = Callable[..., tuple[Tensor, Tensor]]
+FAULTS: dict[str, Callable[[Turn, Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]] = {
+    "keys alone are rotated": lambda turn, q, k, cos, sin: (q, turn(q, k, cos, sin)[1]),
+    "queries alone are rotated": lambda turn, q, k, cos, sin: (turn(q, k, cos, sin)[0], k),
+    "queries and keys are rotated in opposite ways": lambda turn, q, k, cos, sin: (
+        turn(q, k, cos, -sin)[0],
+        turn(q, k, cos, sin)[1],
+    ),
+    "keys are rotated twice": lambda turn, q, k, cos, sin: (
+        turn(q, k, cos, sin)[0],
+        turn(q, turn(q, k, cos, sin)[1], cos, sin)[1],
+    ),
+    "queries and keys are rotated twice": lambda turn, q, k, cos, sin: turn(
+        *turn(q, k, cos, sin), cos, sin
+    ),
+}
+FILES = {"Llama": "llama", "NeoX": "gpt_neox"}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("name", FILES)
+def test_a_fault_in_the_rotations_of_a_model_of_transformers_is_named(
+    name: str, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = made(name)
+    file = importlib.import_module(f"transformers.models.{FILES[name]}.modeling_{FILES[name]}")
+    planted = partial(FAULTS[fault], file.apply_rotary_pos_emb)
+    monkeypatch.setattr(file, "apply_rotary_pos_emb", planted)
+    found = nn.relative_scores(model)
+    assert (found.verdict, found.status) == (fault, ILL), str(found)
+
+
+@pytest.mark.parametrize("name", ["Llama", "NeoX", "GPT-J", "GPT-2"])
+def test_positions_from_0_in_every_call_lose_the_offset_of_transformers(name: str) -> None:
+    """As where a caller gives position_ids and does not count the tokens in the cache."""
+
+    def from_0(part: torch.nn.Module, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        return args, kwargs | {"position_ids": torch.arange(args[0].shape[1])[None]}
+
+    model = made(name)
+    assert not nn.relative_scores(model).ill
+    model.register_forward_pre_hook(from_0, with_kwargs=True)
+    assert nn.relative_scores(model).verdict == "the offset of cached tokens is lost"
+
+
+def test_bloom_with_the_other_sign_favours_far_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    from transformers.models.bloom import modeling_bloom as file
+
+    right = file._get_alibi_slopes
+    monkeypatch.setattr(file, "_get_alibi_slopes", lambda *given: -right(*given))
+    assert nn.relative_scores(made("BLOOM")).verdict == "far keys are favoured"

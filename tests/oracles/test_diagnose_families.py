@@ -1,4 +1,4 @@
-"""The five questions, asked of small random models of many families of transformers.
+"""Six questions, asked of small random models of many families of transformers.
 
 The expected answers follow from the definitions in the authors' papers and code. Tables have 64
 rows. Sines drown tokens of deviation 0.02, by √(d/2) to 0.02·√d, unless the tokens are scaled or
@@ -119,20 +119,22 @@ class Known(NamedTuple):
     collisions: str
     longest: str
     layout: str
+    relative: str
 
 
 SEES, ENDS, READS = "it sees order", "it ends at 64 tokens", "it reads 1024 tokens"
 BUCKETS = "far positions share a bias, in float64 too"
 REORDERED = "interleaved weights, reordered to rotate half"
 
-LEARNED = Known(SEES, HEALTHY, HEALTHY, ENDS, ABSENT)
-SINES = Known(SEES, ILL, HEALTHY, ENDS, ABSENT)
-GROWING_SINES = Known(SEES, HEALTHY, HEALTHY, READS, ABSENT)
-BIASES = Known(SEES, ABSENT, HEALTHY, READS, ABSENT)
+LEARNED = Known(SEES, HEALTHY, HEALTHY, ENDS, ABSENT, ABSENT)
+SINES = Known(SEES, ILL, HEALTHY, ENDS, ABSENT, ABSENT)
+GROWING_SINES = Known(SEES, HEALTHY, HEALTHY, READS, ABSENT, ABSENT)
+BIASES = Known(SEES, ABSENT, HEALTHY, READS, ABSENT, HEALTHY)
 SHARED_BIASES = BIASES._replace(collisions=BUCKETS)
-TURNED_HALF = Known(SEES, ABSENT, HEALTHY, READS, "half")
-TURNED_PAIRS = Known(SEES, ABSENT, HEALTHY, READS, "interleaved")
-RECURRENT = Known(SEES, ABSENT, ABSENT, READS, ABSENT)
+TURNED_HALF = Known(SEES, ABSENT, HEALTHY, READS, "half", HEALTHY)
+TURNED_PAIRS = Known(SEES, ABSENT, HEALTHY, READS, "interleaved", HEALTHY)
+RECURRENT = Known(SEES, ABSENT, ABSENT, READS, ABSENT, UNDETERMINED)
+NOWHERE = RECURRENT._replace(order="only through the causal mask", relative=ABSENT)
 
 # The class, its changed configuration, and the expected answers.
 FAMILIES: dict[str, tuple[str, dict[str, Any], Known]] = {
@@ -165,7 +167,11 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], Known]] = {
     "BART, decoder": ("BartModel.decoder", BART, LEARNED),
     "Whisper, decoder": ("WhisperModel.decoder", BART | {"max_target_positions": 64}, LEARNED),
     # and a bias of the scores as well
-    "MPNet": ("MPNetModel", SMALL | {"max_position_embeddings": 66}, LEARNED),
+    "MPNet": (
+        "MPNetModel",
+        SMALL | {"max_position_embeddings": 66},
+        LEARNED._replace(relative=UNDETERMINED),
+    ),
     # rows of sines, in a table
     "DistilBERT, sines": ("DistilBertModel", DISTIL | {"sinusoidal_pos_embds": True}, SINES),
     "XLM, sines": ("XLMModel", XLM | {"sinusoidal_embeddings": True}, SINES),
@@ -187,7 +193,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], Known]] = {
     "LongT5": (
         "LongT5EncoderModel",
         T5 | {"local_radius": 5},
-        BIASES._replace(collisions=UNDETERMINED),
+        BIASES._replace(collisions=UNDETERMINED, relative=UNDETERMINED),
     ),
     # ALiBi, in MPT from a table; Falcon counts in bfloat16, where 256 equals 257
     "BLOOM": ("BloomModel", IDS | {"hidden_size": 32, "n_layer": 2, "n_head": 2}, BIASES),
@@ -209,14 +215,22 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], Known]] = {
         {"vocab_size": 100, "d_model": 32, "n_layer": 2, "n_head": 2, "d_inner": 64},
         BIASES,
     ),
-    # the same in Funnel, whose pooled rows change with one token fewer
-    "Funnel": ("FunnelModel", FUNNEL, BIASES._replace(layout=UNDETERMINED)),
+    # the same in Funnel, whose pooled rows change with one token fewer; its first token has none
+    "Funnel": (
+        "FunnelModel",
+        FUNNEL,
+        BIASES._replace(layout=UNDETERMINED, relative=UNDETERMINED),
+    ),
     "Funnel, pooled": (
         "FunnelBaseModel",
         FUNNEL,
-        BIASES._replace(order=UNDETERMINED, collisions=UNDETERMINED, layout=UNDETERMINED),
+        Known(UNDETERMINED, ABSENT, UNDETERMINED, READS, UNDETERMINED, UNDETERMINED),
     ),
-    "Funnel, whole": ("FunnelBaseModel", FUNNEL | {"block_sizes": [2]}, BIASES),
+    "Funnel, whole": (
+        "FunnelBaseModel",
+        FUNNEL | {"block_sizes": [2]},
+        BIASES._replace(relative=UNDETERMINED),
+    ),
     # rotary, half
     "Llama": ("LlamaModel", GROUPED, TURNED_HALF),
     "Mistral": ("MistralModel", GROUPED, TURNED_HALF),
@@ -234,10 +248,14 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], Known]] = {
         SMALL | {"position_embedding_type": "rotary", "mask_token_id": 4},
         TURNED_HALF,
     ),
-    "LFM2": ("Lfm2Model", GROUPED | {"layer_types": ["conv", "full_attention"]}, TURNED_HALF),
+    "LFM2": (
+        "Lfm2Model",
+        GROUPED | {"layer_types": ["conv", "full_attention"]},
+        TURNED_HALF._replace(relative=UNDETERMINED),
+    ),
     # and mixtures of experts
     "Mixtral": ("MixtralModel", EXPERTS, TURNED_HALF),
-    "gpt-oss": ("GptOssModel", EXPERTS, TURNED_HALF),
+    "gpt-oss": ("GptOssModel", EXPERTS, TURNED_HALF._replace(relative=UNDETERMINED)),
     "AFMoE": ("AfmoeModel", EXPERTS | {"n_group": 1, "topk_group": 1}, TURNED_HALF),
     # rotary, interleaved; GPT-J, CodeGen and RoFormer read it from a table
     "GPT-J": ("GPTJModel", GPT | {"rotary_dim": 8}, TURNED_PAIRS._replace(longest=ENDS)),
@@ -263,7 +281,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], Known]] = {
     "DeepSeek-V2": ("DeepseekV2Model", LATENT | {"topk_method": "greedy"}, TURNED_PAIRS),
     # interleaved weights, reordered into halves before rotation
     "DeepSeek-V3": ("DeepseekV3Model", LATENT, TURNED_HALF._replace(layout=REORDERED)),
-    # states, and no positions
+    # states, and no positions; where states come first, scores are those of unequal tokens
     "Mamba": ("MambaModel", STATES | {"state_size": 8}, RECURRENT),
     "Mamba-2": (
         "Mamba2Model",
@@ -281,7 +299,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], Known]] = {
     "SmolLM3, none": (
         "SmolLM3Model",
         GROUPED | {"no_rope_layers": [0, 0]},
-        RECURRENT._replace(order="only through the causal mask"),
+        NOWHERE,
     ),
     "SmolLM3": ("SmolLM3Model", GROUPED | {"no_rope_layers": [1, 0]}, TURNED_HALF),
 }
@@ -293,7 +311,7 @@ OURS = {
     "alibi": BIASES,
     "t5": SHARED_BIASES,
     "shaw": BIASES,
-    "none": RECURRENT._replace(order="only through the causal mask"),
+    "none": NOWHERE,
 }
 
 

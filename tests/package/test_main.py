@@ -152,7 +152,7 @@ def test_a_healthy_model_gives_status_0_and_a_report(diagnosed: Diagnosed) -> No
     status, said, wrong = diagnosed("zoo_of_tests:healthy")
     assert (status, wrong) == (0, "")
     assert said.startswith("GPTModel: ")
-    assert said.endswith("0 ill, 0 undetermined, of 5 questions.\n")
+    assert said.endswith("0 ill, 0 undetermined, of 6 questions.\n")
     assert diagnosed("zoo_of_tests:Zoo.small")[0] == 0
     assert diagnosed("zoo_of_tests:instance")[0] == 0
 
@@ -160,7 +160,7 @@ def test_a_healthy_model_gives_status_0_and_a_report(diagnosed: Diagnosed) -> No
 def test_an_undetermined_answer_gives_status_2(diagnosed: Diagnosed) -> None:
     status, said, wrong = diagnosed("zoo_of_tests:layer")
     assert (status, wrong) == (2, "")
-    assert said.endswith("0 ill, 1 undetermined, of 5 questions.\n"), said
+    assert said.endswith("0 ill, 1 undetermined, of 6 questions.\n"), said
 
 
 @pytest.mark.slow
@@ -182,7 +182,7 @@ def test_a_text_longer_than_training_is_asked_about_where_its_length_is_given(
     status, said, _ = diagnosed(*asked, "40")
     assert status == 1
     assert "3 of 4 pairs meet angles that they were never trained on." in " ".join(said.split())
-    assert said.endswith("1 ill, 0 undetermined, of 6 questions.\n")
+    assert said.endswith("1 ill, 0 undetermined, of 7 questions.\n")
     assert "base 10,000" in said
     assert "base 100," in diagnosed(*asked, "40", "--base", "100")[1]
     assert diagnosed(*asked, "80")[0] == 0
@@ -192,7 +192,7 @@ def test_a_text_longer_than_training_is_asked_about_where_its_length_is_given(
 
 def test_the_sequence_axis_can_be_given(diagnosed: Diagnosed) -> None:
     status, said, _ = diagnosed("zoo_of_tests:channels_first")
-    assert (status, " ".join(said.split()).count("say axis=1, or axis=2")) == (2, 5)
+    assert (status, " ".join(said.split()).count("say axis=1, or axis=2")) == (2, 6)
     said = diagnosed("zoo_of_tests:channels_first", "--axis", "2")[1]
     assert ("It sees order" in said, "axis=1" in said) == (True, False)
     status, _, wrong = diagnosed("zoo_of_tests:channels_first", "--axis", "3")

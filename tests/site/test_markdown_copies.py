@@ -15,7 +15,7 @@ from scripts.book.leftovers import LEFT
 from scripts.book.numbers import bindings
 from scripts.book.sessions import sessions
 from scripts.site import markdown_copies
-from scripts.site.install_lines import with_source_address, with_wheel_address
+from scripts.site.install_lines import with_embed_address, with_source_address, with_wheel_address
 from scripts.site.plain_markdown import set_aside
 from tests.site.served import Site
 
@@ -85,7 +85,9 @@ def test_links_of_a_copy_resolve(site: Site) -> None:
     for path in PAGES:
         copy = markdown_copies.page(path).copy
         made = (site.folder / copy).read_text(encoding="utf-8")
-        complete = with_source_address(with_wheel_address(copied(path), site.url), site.url)
+        complete = copied(path)
+        for completed in (with_wheel_address, with_embed_address, with_source_address):
+            complete = completed(complete, site.url)
         assert made == complete, path
         for target in re.findall(r"!?\[[^\[\]]+\]\(([^)\s]+)\)", set_aside(made)[0]):
             parts = urlsplit(target)

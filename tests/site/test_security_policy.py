@@ -34,6 +34,7 @@ KINDS = {
     "explorer": "explore/rope/",
     "listings": "chapters/build-it/",
     "reference": "reference/rotary/",
+    "exercises": "practise/rotation/",
     "ledger": "trust/claims/",
     "nothing": "no/such/page/",
 }
@@ -72,14 +73,14 @@ class Strict:
 def strict(
     site: Site, browser: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Strict]:
-    """Serve the built site with the headers of its `_headers` file."""
+    """Serve the built site with the policy of the book, for all paths."""
     folder = tmp_path_factory.mktemp("strict") / "site"
     shutil.copytree(site.folder, folder)
     with hosted(folder) as host:
         for file in (path for path in folder.rglob("*") if path.suffix in {".html", ".xml"}):
             text = file.read_text("utf-8")  # instant navigation needs the site's own address
             file.write_text(text.replace(site.url, host.url), "utf-8")
-        host.headers |= security_policy.headers(folder)
+        host.headers |= security_policy.headers(security_policy.blocks(folder), "/")
         assert HASH.search(host.headers[security_policy.NAME])
         host.headers[security_policy.NAME] += "; report-uri /refused"  # from workers too
         with browser.new_context(base_url=host.url, viewport=DESK) as window:
@@ -108,6 +109,14 @@ def test_run_answers_under_the_policy(strict: Strict) -> None:
     listing = strict.page.locator(".runs").nth(4)
     listing.get_by_role("button", name="Run").click()
     expect(listing.get_by_role("status")).to_have_text("Done: the output is as recorded.")
+    assert strict.refused() == []
+
+
+def test_exercise_is_checked_under_the_policy(strict: Strict) -> None:
+    strict.page.goto(KINDS["exercises"])
+    listing = strict.page.locator(".answer").first
+    listing.get_by_role("button", name="Check").click()
+    expect(listing.locator(".run [role=status]")).to_have_text("Not yet.")
     assert strict.refused() == []
 
 
@@ -191,9 +200,21 @@ def test_external_scripts_and_data_are_not_in_the_policy(about: str) -> None:
 
 
 def test_folder_without_headers_file_sends_no_headers(tmp_path: Path) -> None:
-    assert security_policy.headers(tmp_path) == {}
+    assert security_policy.blocks(tmp_path) == []
     (tmp_path / "index.html").write_text(PLANTED, "utf-8")
     line = security_policy.write(tmp_path)
-    assert [f"{name}: {value}" for name, value in security_policy.headers(tmp_path).items()] == [
-        line
-    ]
+    sent = security_policy.headers(security_policy.blocks(tmp_path), "/")
+    assert [f"{name}: {value}" for name, value in sent.items()] == [line]
+
+
+def test_every_file_has_one_policy_and_only_embedded_pages_may_be_framed(site: Site) -> None:
+    blocks = security_policy.blocks(site.folder)
+    for file in site.folder.rglob("*"):
+        path = f"/{file.relative_to(site.folder).as_posix()}".removesuffix("index.html")
+        found = [block.headers[security_policy.NAME] for block in blocks if block.matches(path)]
+        if file.suffix == ".html" or (path.startswith("/assets/") and file.is_file()):
+            (policy,) = found
+            anyone = policy.endswith("; frame-ancestors *")
+            assert anyone == path.startswith("/embed/"), path
+            assert anyone or policy.endswith("; frame-ancestors 'self'"), path
+        assert len(found) <= 1, path

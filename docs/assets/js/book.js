@@ -114,6 +114,11 @@ function startWorkbench() {
   if (document.querySelector("config-workbench")) import("./workbench.js");
 }
 
+/** Load the script of the exercises if the page has some; Python loads at the first check. */
+function startPractise() {
+  if (document.querySelector(".cells")) import("./practise.js");
+}
+
 /** Lay out the parts whose layout the style sheet defers, a few at a time in idle periods. */
 function layOutDeferred() {
   const parts = [...document.querySelectorAll(".unrolls .md-content__inner > h2 ~ *")];
@@ -150,3 +155,4 @@ window.document$.subscribe(startExplorers);
 window.document$.subscribe(startWorkbench);
 window.document$.subscribe(startLedger);
 window.document$.subscribe(startRuns);
+window.document$.subscribe(startPractise);

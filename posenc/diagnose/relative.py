@@ -1,0 +1,384 @@
+"""Do scores depend on key − query alone? `relative_scores` compares those at equal distances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import combinations
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from posenc._arguments import _shown
+from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, CannotTellError, Diagnosis, answer
+from posenc.diagnose.ask import ask
+from posenc.diagnose.cached import KEPT, LOST, OTHER, STEPS, Caches, offset_of
+from posenc.diagnose.meetings import BIAS, PLACES, meetings
+from posenc.diagnose.rotation import Rotated, find_rotated, pairs, wrapped
+from posenc.diagnose.scores import ScoreRun, Scores, find_scores_of
+from posenc.diagnose.trial import SURE, Example, Trial
+
+RELATIVE = "scores depend on key − query alone"
+
+# Where queries are rotated by a times their position, and keys by b times theirs, scores depend on
+# a·query − b·key. Of each (a, b): what that is, the mistake, and what helps.
+FAULTS: dict[tuple[int, int], tuple[str, str, str]] = {
+    (0, 1): (
+        "the key's position",
+        "keys alone are rotated",
+        "rotate the queries as well, by the angles of their positions.",
+    ),
+    (1, 0): (
+        "the query's position",
+        "queries alone are rotated",
+        "rotate the keys as well, by the angles of their positions.",
+    ),
+    (1, -1): (
+        "query + key",
+        "queries and keys are rotated in opposite ways",
+        "rotate both by one function; a sine has the wrong sign.",
+    ),
+    (2, 1): ("2·query − key", "queries are rotated twice", "rotate queries once."),
+    (1, 2): ("query − 2·key", "keys are rotated twice", "rotate keys once."),
+}
+TWICE = "queries and keys are rotated twice"
+ONCE = "rotate them once: in the layer, or in what calls it, but not in both."
+OFFSET_LOST = "the offset of cached tokens is lost"
+OFFSET = "with a cache, count positions on from the tokens in it, as offset=cache.length does."
+SAME_WITH_CACHE = "Read one by one with a cache, tokens have the same scores."
+NO_CACHE = "No cache was tried."
+FAR = "far keys are favoured"
+SIGN = "make its biases fall with the distance, as −slope·|query − key| does."
+
+
+def relative_scores(
+    model: nn.Module,
+    example: Example = None,
+    *,
+    cache: Caches = None,
+    axis: int | None = None,
+) -> Diagnosis:
+    """Return whether the scores of attention depend on positions by key − query alone.
+
+    On a sequence of one token repeated, all queries are the same except for their positions, and so
+    are all keys. Shifting both by one position must leave their score as it was, so all scores at
+    one distance are compared. Where they differ, what they do depend on tells the mistake: the key
+    alone, the query alone, their sum, or one of them twice.
+
+    Rotating both twice leaves scores relative, at twice the frequencies. It shows where heads that
+    are rotated already are rotated again, by the same angles, or where heads rotate by twice the
+    frequencies that the model holds.
+
+    The last tokens are also read one by one, if the model returns a cache under the name of an
+    argument of `forward`, or if `cache` says how to make one. Their scores must be those of one
+    call.
+
+    What all scores of a query have in common has no effect on its attention, and biases may differ
+    in it. Biases that change evenly with the distance must fall with it, so that near keys are
+    favoured; of others, which are learned, nothing is said.
+
+    Args:
+        model: see `diagnose`.
+        example: see `diagnose`.
+        cache: for each keyword of `forward` that takes a cache, a function that returns an empty
+            one, as in `{"cache": nn.Cache}`; the model adds to it. None for a cache that the model
+            returns.
+        axis: see `diagnose`.
+
+    Returns:
+        A `Diagnosis`. Verdicts: "scores depend on key − query alone"; "keys alone are rotated",
+        "queries alone are rotated", "queries and keys are rotated in opposite ways", "queries are
+        rotated twice", "keys are rotated twice", "queries and keys are rotated twice", "the offset
+        of cached tokens is lost" and "far keys are favoured", all ill; "its positions are absolute"
+        and "its scores tell no positions apart", absent.
+        Measured: `heads`, how many see positions, of all layers; `apart`, by how much scores at one
+        distance differ at most, relative to how much all of a head do; `cached`, 1 if tokens were
+        read one by one; and of biases `near`, in how many heads they favour near keys.
+
+    Raises:
+        TypeError: see `diagnose`; `cache` is not a mapping of names to functions.
+        ValueError: see `diagnose`.
+
+    Source:
+        Su et al., "RoFormer" (2021), section 3.1, for the property; Press et al., "Train Short,
+        Test Long" (2022), section 3, for biases that fall with the distance.
+
+    Examples:
+        >>> from posenc import nn
+        >>> model = nn.GPTModel(50, 20, 16, heads=2, layers=1, pos_type="rope")
+        >>> nn.relative_scores(model, cache={"cache": nn.Cache}).verdict
+        'scores depend on key − query alone'
+    """
+    judge = partial(_judge, caches=as_caches(cache))
+    question = "Do scores depend on key − query alone?"
+    return ask(question, judge, model, example, axis=axis)
+
+
+def as_caches(value: object) -> Caches:
+    """Return what makes empty caches, which must be a mapping of names to functions, or None."""
+    if value is None:
+        return None
+    named = value.items() if isinstance(value, Mapping) else ()
+    if named and all(isinstance(name, str) and callable(make) for name, make in named):
+        return dict(named)
+    raise TypeError(
+        "cache must be a mapping of keywords to functions that return an empty cache; got"
+        f" {_shown(value)}"
+    )
+
+
+class _Heads(NamedTuple):
+    """All heads that see positions: their scores, and what two of them may differ by."""
+
+    scores: Scores  # (heads, queries, keys)
+    spread: Tensor  # (heads,), how much the scores of a head differ
+    noise: Tensor  # (heads,), of that, how much may be rounding
+
+    def apart(self, query: int, key: int) -> Tensor:
+        """Return by how much scores with one value of query·i − key·j differ, (heads,)."""
+        return _apart(self.scores, query, key) / self.spread
+
+    def depend_on(self, query: int, key: int) -> Tensor:
+        """Say of each head whether its scores depend on query·i − key·j alone, (heads,)."""
+        return _apart(self.scores, query, key) <= self.noise
+
+
+def _judge(trial: Trial, *, caches: Caches) -> Diagnosis:
+    trial.demand_three_tokens()
+    tokens, run = find_scores_of(trial, trial.length)
+    offset = offset_of(trial, tokens, run, caches)
+    if offset == LOST:
+        why = (
+            f"After {trial.length - STEPS} tokens in one call, the next {STEPS} were read one by"
+            " one with a cache. They stand at one position, and not where a single call has them."
+        )
+        return answer(ILL, OFFSET_LOST, why, {"cached": 1}, OFFSET)
+    if not run.found:
+        return _judge_without_scores(trial, run)
+    rotated = find_rotated(trial, tokens)
+    heads = _heads(trial, run.found, less_own=not rotated)
+    if len(heads.spread):
+        found = _judge_heads(trial.model, heads, rotated)
+    else:
+        why = "One token repeated has the same score with every key that it sees."
+        found = answer(ABSENT, "its scores tell no positions apart", why)
+    if not found.ill:
+        _demand_all(run, offset)
+    cached = int(offset == KEPT)
+    said = SAME_WITH_CACHE if cached else NO_CACHE
+    why = f"{found.why} {said}" if found.status == HEALTHY else found.why
+    return replace(found, why=why, measured={**found.measured, "cached": cached})
+
+
+def _judge_without_scores(trial: Trial, run: ScoreRun) -> Diagnosis:
+    """Return the answer where rows differ before there are scores, or none are seen."""
+    where = {meeting.where for meeting in meetings(trial, trial.length)}
+    if where and not where & {BIAS, PLACES["mul"]}:
+        why = (
+            f"They enter {' and '.join(sorted(where))}. Such scores may depend on either position,"
+            " and promise nothing about their difference."
+        )
+        return answer(ABSENT, "its positions are absolute", why)
+    if run.rows is None:
+        raise CannotTellError("no scores are seen: it has no attention, or one that hides them")
+    raise CannotTellError(
+        "its tokens differ from place to place before there are scores, so that those at one"
+        " distance may differ for that reason"
+    )
+
+
+def _demand_all(run: ScoreRun, offset: str) -> None:
+    """Raise if what was found is not all that there is."""
+    if run.rows is not None:
+        raise CannotTellError(
+            "one token repeated differs from place to place after the first scores, and those"
+            " after that cannot be compared"
+        )
+    if run.hidden:
+        raise CannotTellError("a part of its attention hides its scores")
+    if offset == OTHER:
+        raise CannotTellError(
+            "tokens that are read one by one with a cache have other scores than in one call,"
+            " though not those of one position"
+        )
+
+
+def _heads(trial: Trial, found: list[Scores], *, less_own: bool) -> _Heads:
+    """Return all heads of all layers whose scores differ from place to place.
+
+    `less_own` subtracts from all scores of a query that of its own key.
+    """
+    seen = torch.cat([one.seen for one in found])
+    values = torch.cat([one.values for one in found]).masked_fill(~seen, 0)
+    noise = SURE * trial.epsilon() * values.abs().amax(dim=(1, 2))
+    if less_own:
+        values = values - values.diagonal(dim1=1, dim2=2)[:, :, None]
+    spread = _highest(values, seen) + _highest(-values, seen)
+    clear = spread > noise
+    if (spread[clear] < 100 * noise[clear]).any():
+        raise CannotTellError("positions change its scores hardly more than rounding does")
+    far = noise.maximum(1e-4 * spread)
+    return _Heads(Scores(values[clear], seen[clear]), spread[clear], far[clear])
+
+
+def _highest(values: Tensor, seen: Tensor) -> Tensor:
+    return values.masked_fill(~seen, -torch.inf).amax(dim=(1, 2))
+
+
+def _apart(scores: Scores, query: int, key: int) -> Tensor:
+    """Return by how much scores with one value of query·i − key·j differ at most, (heads,)."""
+    places = torch.arange(scores.values.shape[-1])
+    kinds = torch.unique(query * places[:, None] - key * places, return_inverse=True)[1].flatten()
+    shape = (len(scores.values), int(kinds.max()) + 1)
+    flat = scores.values.masked_fill(~scores.seen, torch.nan).flatten(1)
+    ends = [
+        torch.full(shape, -torch.inf, dtype=flat.dtype).scatter_reduce(
+            1, kinds.expand(len(flat), -1), sign * flat.nan_to_num(nan=-sign * torch.inf), "amax"
+        )
+        for sign in (1, -1)
+    ]
+    return (ends[0] + ends[1]).amax(dim=1)
+
+
+def _judge_heads(model: nn.Module, heads: _Heads, rotated: list[Rotated]) -> Diagnosis:
+    """Return the answer about heads that see positions."""
+    relative = heads.depend_on(1, 1)
+    apart = float(heads.apart(1, 1).max())
+    numbers: dict[str, float] = {"heads": len(relative), "apart": apart}
+    if relative.all():
+        if rotated:
+            return _judge_rotations(model, heads, rotated, numbers)
+        return _judge_biases(heads, numbers)
+    for (query, key), (depends, verdict, helps) in FAULTS.items():
+        others = heads.depend_on(query, key)
+        if (
+            rotated
+            and (relative | others).all()
+            and not ((query, key) == (1, 0) and _may_be_scaled(heads.scores.values[~relative]))
+        ):
+            why = (
+                f"Of one token repeated, scores at one distance differ by {apart:.0%} of how much"
+                f" all scores of a head do. They depend on {depends} alone."
+            )
+            return answer(ILL, verdict, why, numbers, helps)
+    raise CannotTellError(
+        f"scores at one distance differ by {apart:.1%} of how much all scores of a head do, but not"
+        " as by any mistake that is known here"
+    )
+
+
+def _may_be_scaled(values: Tensor) -> bool:
+    """Say whether scores, (heads, queries, keys), of queries alone are all in proportion.
+
+    Some models scale queries by the logarithm of how many keys there are.
+    """
+    sizes = torch.linalg.svdvals(values.diagonal(dim1=1, dim2=2))
+    return bool(len(sizes) < 2 or sizes[1] <= 1e-3 * sizes[0])
+
+
+def _judge_rotations(
+    model: nn.Module, heads: _Heads, rotated: list[Rotated], numbers: dict[str, float]
+) -> Diagnosis:
+    """Return the answer about heads whose scores are relative, and that are rotated."""
+    if any(_is_again(*two) for two in combinations(rotated, 2)):
+        why = "Heads that are rotated already are rotated again, by the same angles."
+        return answer(ILL, TWICE, why, numbers, ONCE)
+    held = _half_as_fast(model, rotated)
+    if held:
+        why = f"With every position they rotate by twice the frequencies in {held}."
+        return answer(ILL, TWICE, why, numbers, ONCE)
+    why = f"Of one token repeated, all scores at one distance are equal, in {_counted(heads)}."
+    return answer(HEALTHY, RELATIVE, why, numbers)
+
+
+def _is_again(first: Rotated, second: Rotated) -> bool:
+    """Say whether the second are the heads of the first, rotated by the same angles again."""
+    if first.layout != second.layout or len(first.heads) != len(second.heads):
+        return False
+    count = min(first.rotary_d, second.rotary_d) // 2
+    moved = first.angles[:, :count]
+    again = wrapped(second.angles[:, :count] - 2 * moved).abs().max() < 1e-3
+    return bool(
+        again
+        and moved.abs().max() > 1e-2
+        and torch.allclose(
+            _pair_lengths(first)[:, :count], _pair_lengths(second)[:, :count], rtol=1e-3
+        )
+    )
+
+
+def _half_as_fast(model: nn.Module, rotated: list[Rotated]) -> str:
+    """Return the name of frequencies that the model holds and rotates by twice, or ""."""
+    held = [*_held(model)]
+    for one in rotated:
+        step = one.angles[1].abs()  # from position 0 to 1
+        if any(_fits(step, omega) for _, omega in held):
+            continue
+        for name, omega in held:
+            if _fits(step, 2 * omega):
+                return name
+    return ""
+
+
+def _fits(step: Tensor, omega: Tensor) -> bool:
+    return step.shape == omega.shape and torch.allclose(step, omega, rtol=1e-3, atol=1e-5)
+
+
+def _held(model: nn.Module) -> Iterator[tuple[str, Tensor]]:
+    """Yield every sequence of numbers that a part of a model holds, with its name."""
+    for name, part in model.named_modules():
+        own = {**vars(part), **part._parameters, **part._buffers}
+        for key, value in own.items():
+            if isinstance(value, tuple | list) and all(isinstance(x, float) for x in value):
+                value = torch.tensor(value)
+            if isinstance(value, Tensor) and value.ndim == 1 and value.is_floating_point():
+                yield f"{name}.{key}".strip("."), value.cpu().double()
+
+
+def _pair_lengths(rotated: Rotated) -> Tensor:
+    """Return the length of each pair, (heads, pairs), which rotation keeps."""
+    first, second = pairs(rotated.heads[:, : rotated.rotary_d], rotated.layout)
+    return torch.hypot(first, second)
+
+
+def _judge_biases(heads: _Heads, numbers: dict[str, float]) -> Diagnosis:
+    """Return the answer about heads whose scores are relative, and that are not rotated."""
+    slopes = [_slopes(*one) for one in zip(*heads.scores, strict=True)]
+    why = f"Of one token repeated, all scores at one distance are equal, in {_counted(heads)}."
+    if not all(slopes):
+        why += " They do not change evenly with the distance: which keys they favour is learned."
+        return answer(HEALTHY, RELATIVE, why, numbers)
+    near = sum(max(one) < 0 for one in slopes)
+    numbers |= {"near": near}
+    if near == len(slopes):
+        return answer(
+            HEALTHY, RELATIVE, f"{why} They fall evenly with it: near keys are favoured.", numbers
+        )
+    if near:
+        raise CannotTellError(
+            f"{near} of {len(slopes)} heads favour near keys, the others far ones"
+        )
+    return answer(ILL, FAR, f"{why} They rise evenly with it.", numbers, SIGN)
+
+
+def _slopes(values: Tensor, seen: Tensor) -> list[float]:
+    """Return by how much scores change with each token of distance, to keys before and after.
+
+    The list is empty if they do not change evenly; a side without keys is left out.
+    """
+    found = []
+    for square, mask in ((values, seen), (values.T, seen.T)):
+        line = [square.diagonal(-d)[mask.diagonal(-d)][:1] for d in range(len(values))]
+        steps = torch.cat(line).diff()
+        if len(steps) and (steps - steps[0]).abs().max() > 1e-3 * steps.abs().max():
+            return []
+        found += [float(steps[0])] if len(steps) else []
+    return found
+
+
+def _counted(heads: _Heads) -> str:
+    """Return in words how many heads there are."""
+    count = len(heads.spread)
+    return f"{count} head{'s' if count > 1 else ''}"

@@ -1,0 +1,380 @@
+"""What the bugs of the museum do: to scores, to weights, to what a model can tell apart.
+
+Each function returns numbers that the pages print or the figures plot. Where vectors are needed,
+they are drawn once from a seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from posenc import (
+    alibi_bias,
+    alibi_slopes,
+    apply_rope,
+    dynamic_frequencies,
+    frequencies,
+    sinusoidal_encoding,
+    yarn_frequencies,
+)
+from scripts.museum import axes, caches, layouts, precision, scaling
+
+Array = NDArray[np.floating]
+Program = Callable[..., Any]
+HALF: dict[str, Any] = {"layout": "half", "base": 10000.0}
+NEIGHBOURS: dict[str, Any] = {"layout": "interleaved", "base": 10000.0}
+
+
+def vectors(count: int, d: int, seed: int = 0) -> Array:
+    """Return random vectors of length 1."""
+    found = np.random.default_rng(seed).standard_normal((count, d))
+    return np.asarray(found / np.linalg.norm(found, axis=-1, keepdims=True))
+
+
+def cosine(one: Any, other: Any) -> float:
+    """Return the cosine of two vectors."""
+    return float(np.dot(one, other) / np.linalg.norm(one) / np.linalg.norm(other))
+
+
+# Layouts
+
+
+def mixed_cosine(d: int = 64, position: int = 10) -> float:
+    """Return the cosine of a vector rotated rightly and one whose result was not put back."""
+    x = vectors(1, d)
+    theirs = layouts.not_put_back(x, [position], **NEIGHBOURS)
+    return cosine(theirs[0], apply_rope(x, [position], **NEIGHBOURS)[0])
+
+
+def same_order_error(d: int = 64) -> float:
+    """Return by how much scores change if neither queries nor keys are put back."""
+    places = np.arange(100)
+    x = vectors(100, d)
+    theirs = layouts.not_put_back(x, places, **NEIGHBOURS)
+    ours = apply_rope(x, places, **NEIGHBOURS)
+    return float(np.abs(theirs @ theirs.T - ours @ ours.T).max())
+
+
+def shift_scores(program: Program, d: int = 8, distance: int = 3, shifts: int = 64) -> Array:
+    """Return the score of a query and a key at one distance, wherever they stand."""
+    query, key = vectors(2, d)
+    places = np.arange(shifts)
+    queries = program(np.tile(query, (shifts, 1)), places + distance, **NEIGHBOURS)
+    keys = program(np.tile(key, (shifts, 1)), places, **NEIGHBOURS)
+    return np.asarray((queries * keys).sum(axis=-1))
+
+
+def timestep_cosine(program: Program, time: float, d: int = 256) -> float:
+    """Return the cosine of the embedding of a timestep and what a program makes of it."""
+    given: dict[str, Any] = {"positions": [time], "d_model": d, "base": 10000.0}
+    given |= {"order": "halves", "first": "cosine", "shift": 0}
+    waves = sinusoidal_encoding([time], d).reshape(-1, 2)
+    return cosine(program(**given)[0], waves[:, ::-1].T.ravel())
+
+
+def nearest_timestep(time: float, d: int = 256) -> int:
+    """Return the timestep whose right embedding is nearest to the flipped one of another."""
+    steps = np.arange(1000)
+    waves = sinusoidal_encoding(steps, d).reshape(1000, -1, 2)[..., ::-1]
+    table = waves.swapaxes(1, 2).reshape(1000, d)
+    given: dict[str, Any] = {"d_model": d, "base": 10000.0, "order": "halves"}
+    flipped = layouts.flipped(positions=[time], first="cosine", shift=0, **given)[0]
+    return int((table @ flipped).argmax())
+
+
+def same_token(program: Program, distance: int, d: int = 128, rotary_d: int = 64) -> float:
+    """Return the score of a vector with itself at a distance, of 1 where nothing is rotated."""
+    x = np.full((1, d), d**-0.5)
+    places = [[distance], [0]]
+    query, key = (program(x, place, rotary_d=rotary_d, **NEIGHBOURS)[0] for place in places)
+    return float(query @ key)
+
+
+# Precision
+
+
+def cast_frequencies(d: int, base: float) -> tuple[Array, Array]:
+    """Return the frequencies of a head, and those after its model was cast and cast back."""
+    model = precision.CastWithTheModel(d, base, "half")
+    model.cast("bfloat16")
+    return frequencies(d, base=base), model.inv_freq.double().numpy()
+
+
+def cast_error(position: int, d: int = 128, base: float = 500000.0) -> float:
+    """Return the largest error of an angle at a position, in radians."""
+    right, cast = cast_frequencies(d, base)
+    return float((position * np.abs(cast - right)).max())
+
+
+def phase_errors(length: int, d: int = 128, base: float = 10000.0) -> Array:
+    """Return the largest error of an angle at each position, at most half a turn."""
+    right, cast = cast_frequencies(d, base)
+    errors = np.multiply.outer(np.arange(length), np.abs(cast - right)) % (2 * np.pi)
+    return np.asarray(np.minimum(errors, 2 * np.pi - errors).max(axis=-1))
+
+
+def half_cosines(d: int = 32, length: int = 2048) -> float:
+    """Return by how much a cosine is off in a table of float16."""
+    omega = torch.from_numpy(frequencies(d)).float()
+    places = torch.arange(length).float()
+    right = torch.outer(places, omega).cos()
+    half = torch.outer(places.half(), omega.half()).cos()
+    return float((half.float() - right).abs().max())
+
+
+def distinct_angles(length: int, pair: int = 0, d: int = 128) -> int:
+    """Return how many angles a pair has at so many positions, computed under autocast."""
+    omega = torch.from_numpy(frequencies(d)).float()[pair : pair + 1]
+    places = torch.arange(length).float()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        angles = places[:, None] @ omega[None]
+    return len(torch.unique(angles))
+
+
+def distinct_places(side: int, first: int = 65536) -> int:
+    """Return how many of the rows of an image remain apart in bfloat16."""
+    return len(torch.unique(torch.arange(first, first + side).bfloat16()))
+
+
+def image_scores(program: Program, side: int = 16, d: int = 64, first: int = 65536) -> Array:
+    """Return the score of the patch in the middle of an image with each of its patches.
+
+    All have the same content; the first half of a head turns by the row and the second by the
+    column, both counted from `first`.
+    """
+    x = np.full((side, d // 2), d**-0.5)
+    turned = program(x, list(range(first, first + side)), layout="half", base=100.0)
+    own = turned @ turned[side // 2]
+    return np.asarray(own[:, np.newaxis] + own)
+
+
+# Scaling
+
+
+def scale_of(program: Program | None, factor: float) -> float:
+    """Return YaRN's attention factor, by a program or as its configuration gives it."""
+    own = 0.1 * np.log(factor) + 1
+    if program is None:
+        return float(own)
+    given: dict[str, Any] = {"rule": "yarn", "d": 16, "trained_length": 4096, "base": 10000.0}
+    answer = program(factor=factor, attention_factor=own, **given)
+    return float(answer["attention_factor"])
+
+
+def sharpened(scale: float, count: int = 32) -> float:
+    """Return the largest of the weights of scores between 0 and 3, multiplied by scale²."""
+    scores = np.linspace(0, 3, count) * scale**2
+    return float((np.exp(scores) / np.exp(scores).sum()).max())
+
+
+def ramp_ends(d: int = 64, base: float = 150000.0, trained: int = 4096) -> tuple[float, float]:
+    """Return where YaRN's ramp begins and ends, in pairs, as gpt-oss is configured."""
+    fast, slow = d * np.log(trained / (2 * np.pi * np.array([32, 1]))) / (2 * np.log(base))
+    return float(fast), float(slow)
+
+
+def ramp_error(position: int) -> float:
+    """Return the largest error of an angle where the ends of the ramp were rounded."""
+    given: dict[str, Any] = {"d": 64, "factor": 32.0, "trained_length": 4096, "base": 150000.0}
+    wrong = scaling.whole_pairs("yarn", ramp="pairs", truncate=False, **given)["frequencies"]
+    right = yarn_frequencies(ramp="pairs", truncate=False, **given)
+    return float((position * np.abs(wrong - right)).max())
+
+
+def divided_by(program: Program | None, factor: float = 32.0, d: int = 64) -> Array:
+    """Return by how much YaRN divides each frequency."""
+    given: dict[str, Any] = {"d": d, "factor": factor, "trained_length": 4096, "base": 150000.0}
+    if program is None:
+        scaled = yarn_frequencies(ramp="pairs", truncate=False, **given)
+    else:
+        scaled = program("yarn", ramp="pairs", truncate=False, **given)["frequencies"]
+    return np.asarray(frequencies(d, base=150000.0) / scaled)
+
+
+def constant_base(factor: float, d: int = 64) -> float:
+    """Return by how much the base grows for a text of one token."""
+    given: dict[str, Any] = {"d": d, "length": 1, "factor": factor, "trained_length": 2048}
+    omega = scaling.constant("dynamic", base=1000.0, **given)["frequencies"]
+    return float((omega[-1] ** (-d / (d - 2))) / 1000)
+
+
+def switch_angle(length: int, d: int = 96) -> float:
+    """Return the angle of the slowest pair at the last position, with the right divisors = 1."""
+    given: dict[str, Any] = {"trained_length": 4096, "factor": 32.0, "d": d, "base": 10000.0}
+    lists: dict[str, Any] = {"short": np.ones(d // 2), "long": np.geomspace(1, 64, d // 2)}
+    omega = scaling.one_too_early("longrope", length=length, **lists, **given)["frequencies"]
+    return float((length - 1) * omega[-1])
+
+
+def likeness(omega: Any, distance: float) -> float:
+    """Return the score of equal vectors of length 1 at a distance: the mean cosine."""
+    return float(np.cos(np.multiply(distance, omega)).mean())
+
+
+def wrong_base(distance: float, base: float | None = None) -> float:
+    """Return the likeness of equal tokens of a model with base 1,000,000, or another base."""
+    config = {"hidden_size": 4096, "num_attention_heads": 32, "rope_theta": 1e6}
+    omega = (
+        scaling.ten_thousand(config)["frequencies"] if base is None else frequencies(128, base=base)
+    )
+    return likeness(omega, distance)
+
+
+# Biases
+
+
+def slope(heads: int, head: int, program: Program = alibi_slopes) -> float:
+    """Return the slope of a head."""
+    return float(program(heads)[head])
+
+
+def kept(heads: int, program: Program) -> int:
+    """Return how many heads have the slope that they were trained with."""
+    return int(np.isclose(program(heads), alibi_slopes(heads)).sum())
+
+
+def mean_distance(slope: float) -> float:
+    """Return how far behind the keys are on average that a head with equal scores looks at."""
+    return float(1 / np.expm1(slope))
+
+
+def step_weights(program: Program, keys: int = 64, heads: int = 8, head: int = 0) -> Array:
+    """Return the weights of the last query over all keys, all of which have the same score."""
+    bias = program(heads=heads, query_length=1, key_length=keys, query_offset=keys - 1, causal=True)
+    weights = np.exp(np.asarray(bias)[head, 0])
+    return np.asarray(weights / weights.sum())
+
+
+def right_bias(**given: Any) -> Array:
+    """Return ALiBi's bias, with arguments as the vectors name them."""
+    heads, queries, keys = (given.pop(name) for name in ("heads", "query_length", "key_length"))
+    return np.asarray(alibi_bias(heads, queries, keys, **given))
+
+
+def step_buckets(program: Program, keys: int) -> int:
+    """Return how many buckets a step tells apart."""
+    relative = list(range(1 - keys, 1))
+    found = program(relative, bidirectional=False, buckets=32, max_distance=128)
+    return len(np.unique(found))
+
+
+# Caches
+
+
+def second_chunk(distance: int, start: int = 512, d: int = 64) -> tuple[float, float]:
+    """Return the score of a token of the second chunk with an equal one of the first: the right
+    one, and that of a cache without positions.
+    """
+    x = np.full((1, d), d**-0.5)
+    cache = caches.OffsetNotInTheKey(d, **HALF)
+    right = [apply_rope(x, [place], **HALF)[0] for place in (start - distance, start)]
+    wrong = [cache.rotate(x, [place])[0] for place in (start - distance, start)]
+    return float(right[0] @ right[1]), float(wrong[0] @ wrong[1])
+
+
+def second_model(distance: int, d: int = 128) -> tuple[float, float]:
+    """Return the likeness in a model with base 1,000,000, alone and after one with base 10,000."""
+    caches.BaseNotInTheKey.tables.clear()
+    caches.BaseNotInTheKey(d, 10000.0, "half")
+    after = caches.BaseNotInTheKey(d, 1e6, "half")
+    found = likeness(frequencies(d, base=1e6), distance), likeness(after.tables[d], distance)
+    caches.BaseNotInTheKey.tables.clear()
+    return found
+
+
+def short_text(distances: Any, before: int = 1, d: int = 128) -> Array:
+    """Return the likeness of tokens of a short text, after a text of another length."""
+    model = caches.NeverShrinks("dynamic", d, 10000.0, 4.0, 4096)
+    model.frequencies(before)
+    omega = model.frequencies(1024)
+    return np.array([likeness(omega, distance) for distance in np.ravel(distances)])
+
+
+def right_text(distance: float, length: int, d: int = 128) -> float:
+    """Return the same, as it should be."""
+    given: dict[str, Any] = {"base": 10000.0, "factor": 4.0, "trained_length": 4096}
+    return likeness(dynamic_frequencies(d, length, **given), distance)
+
+
+def shifted_row(padding: int, d: int = 768) -> float:
+    """Return the cosine of the row that a first token should have and the one it gets."""
+    places = caches.padding_counted([[0] * padding + [1]])[0]
+    return cosine(*sinusoidal_encoding([0, places[-1]], d))
+
+
+def packed_error(lengths: list[int], program: Program = apply_rope, d: int = 64) -> float:
+    """Return by how much the scores within the last document change."""
+    places = caches.never_restarts(lengths)[-lengths[-1] :]
+    x = vectors(lengths[-1], d)
+    wrong, right = (program(x, at.tolist(), **HALF) for at in (places, np.arange(lengths[-1])))
+    return float(np.abs(wrong @ wrong.T - right @ right.T).max())
+
+
+def last_place(lengths: list[int]) -> int:
+    """Return the largest position of a packed row."""
+    return int(caches.never_restarts(lengths)[-1])
+
+
+# Axes
+
+
+def grid(rows: int, columns: int) -> NDArray[np.int_]:
+    """Return the row and the column of each patch of an image."""
+    return np.stack(np.divmod(np.arange(rows * columns), columns), axis=-1)
+
+
+def grid_scores(program: Program, side: int = 16, d: int = 16) -> Array:
+    """Return the score of the patch in the middle with each patch, all of the same content."""
+    x = np.tile(vectors(1, d, seed=3), (side * side, 1))
+    given: dict[str, Any] = {"first": "row", "layout": "half", "base": 100.0}
+    turned = program(x, grid(side, side).tolist(), **given)
+    middle = (side // 2) * side + side // 2
+    return np.asarray((turned @ turned[middle]).reshape(side, side))
+
+
+def right_grid(x: Any, positions: Any, first: str, layout: str, base: float) -> Array:
+    """Return patches rotated rightly: the first half by the row, the second by the column."""
+    row, column = np.split(np.array(x, float), 2, axis=-1)
+    places = np.array(positions)
+    turned = [
+        apply_rope(half, places[:, axis], base=base, layout=layout)
+        for axis, half in enumerate((row, column))
+    ]
+    return np.concatenate(turned, axis=-1)
+
+
+def along_a_row(program: Program) -> float:
+    """Return by how much scores differ between the patches of one row."""
+    scores = grid_scores(program)
+    return float(np.ptp(scores, axis=1).max())
+
+
+def other_axes(sections: list[int]) -> int:
+    """Return how many pairs are turned by another axis, in blocks instead of in turns."""
+    turns = np.arange(sum(sections)) % 3
+    turns[np.arange(sum(sections)) >= 3 * np.array(sections)[turns]] = 0
+    return int((turns != np.repeat([0, 1, 2], sections)).sum())
+
+
+def text_error(sections: list[int]) -> float:
+    """Return by how much blocks change the scores of a text, whose axes are all the same."""
+    x, places = vectors(50, 2 * sum(sections)), np.tile(np.arange(50), (3, 1))
+    given: dict[str, Any] = {"layout": "half", "base": 1e6}
+    wrong = axes.blocks_for_turns(x, places, sections, interleaved_sections=True, **given)
+    right = apply_rope(x, np.arange(50), **given)
+    return float(np.abs(wrong - right).max())
+
+
+def distinct_patches(rows: int, columns: int, d: int = 16) -> int:
+    """Return how many patches of an image of one colour are told apart without their height."""
+    places = grid(rows, columns).T
+    x = np.ones((rows * columns, d))
+    turned = axes.height_lost(
+        x, [0 * places[0], *places], [2, 3, 3], interleaved_sections=False, **HALF
+    )
+    return len(np.unique(turned.round(9), axis=0))

@@ -1,0 +1,83 @@
+"""Exhibits about rules for longer texts, and about settings that nobody reads."""
+
+from typing import Any
+
+import numpy as np
+
+from posenc import frequencies, longrope_temperature, yarn_frequencies
+
+
+def multiplied(
+    rule: str, d: int, factor: float, attention_factor: float | None = None, **limits: Any
+) -> Any:
+    """Return YaRN whose attention factor is multiplied by the one that it replaces."""
+    unsupported(rule, "yarn", limits)
+    scale = 0.1 * np.log(factor) + 1
+    if attention_factor is not None:
+        scale = scale * attention_factor  # it is the whole factor already
+    omega = yarn_frequencies(d, factor=factor, **limits)
+    return {"frequencies": omega, "attention_factor": scale}
+
+
+def whole_pairs(
+    rule: str, d: int, factor: float, trained_length: int, base: float, **limits: Any
+) -> Any:
+    """Return YaRN whose ramp begins and ends at whole pairs, whatever truncate says."""
+    unsupported(rule, "yarn", limits)
+    turns = np.array([limits.get("fast", 32), limits.get("slow", 1)])
+    low, high = d * np.log(trained_length / (2 * np.pi * turns)) / (2 * np.log(base))
+    low, high = max(np.floor(low), 0), min(np.ceil(high), d - 1)  # truncate is not looked at
+    slowed = np.clip((np.arange(d // 2) - low) / max(high - low, 0.001), 0, 1)
+    omega = frequencies(d, base=base) * (1 - slowed + slowed / factor)
+    return {"frequencies": omega, "attention_factor": 0.1 * np.log(factor) + 1}
+
+
+def inside_the_power(
+    rule: str, d: int, factor: float, trained_length: int, base: float, **limits: Any
+) -> Any:
+    """Return YaRN whose slow pairs have the factor inside of the power."""
+    unsupported(rule, "yarn", limits)
+    limits |= {"trained_length": trained_length, "base": base}
+    omega = frequencies(d, base=base)
+    slowed = 1 - yarn_frequencies(d, factor=1e12, **limits) / omega  # 1 where it slows in full
+    slow = (factor * base) ** (-np.arange(0, d, 2) / d)  # base ** (…) / factor
+    blend = (1 - slowed) * omega + slowed * slow
+    return {"frequencies": blend, "attention_factor": 0.1 * np.log(factor) + 1}
+
+
+def constant(
+    rule: str, d: int, length: int, factor: float, trained_length: int, base: float
+) -> Any:
+    """Return dynamic NTK with one table for all lengths."""
+    unsupported(rule, "dynamic", {})
+    longest = factor * trained_length  # that will be allowed; the length is not looked at
+    stretch = factor * longest / trained_length - (factor - 1)
+    omega = frequencies(d, base=base * stretch ** (d / (d - 2)))
+    return {"frequencies": omega, "attention_factor": 1.0}
+
+
+def one_too_early(
+    rule: str, length: int, trained_length: int, factor: float, short: Any, long: Any, **given: Any
+) -> Any:
+    """Return LongRoPE that takes the long divisors at exactly the trained length."""
+    unsupported(rule, "longrope", given)
+    divisors = short if length < trained_length else long  # <=
+    omega = frequencies(given["d"], base=given["base"]) / np.array(divisors)
+    scale = longrope_temperature(factor, trained_length)
+    return {"frequencies": omega, "attention_factor": scale}
+
+
+def ten_thousand(config: Any, length: int | None = None) -> Any:
+    """Return the frequencies of a configuration whose rope_theta nobody reads."""
+    inner = config.get("rope_parameters", {})
+    unsupported(inner.get("rope_type", "default"), "default", config)
+    width = config["hidden_size"] // config["num_attention_heads"]
+    omega = frequencies(config.get("head_dim", width))  # base=10000 by default
+    return {"frequencies": omega, "attention_factor": 1.0}
+
+
+def unsupported(rule: str, ours: str, given: Any) -> None:
+    """Raise NotImplementedError unless an exhibit has this rule, with these settings."""
+    others = {"mscale", "mscale_all_dim", "rope_scaling", "attention_factor"} & set(given)
+    if rule != ours or others or given.get("ramp") == "turns":
+        raise NotImplementedError(f"{rule} with {', '.join(given)}")

@@ -1,0 +1,43 @@
+"""Code breaks between its words, or not at all."""
+
+from playwright.sync_api import Page
+
+from scripts.book.render import render
+
+
+def test_short_code_is_kept_whole_and_longer_code_keeps_its_options() -> None:
+    html = render("`pip install .`, `name`, `python -m posenc diagnose file:model --trained 64`\n")
+    assert '<code class="whole">pip install .</code>, <code>name</code>' in html
+    assert 'python <span class="whole">-m</span> posenc diagnose file:model <span' in html
+    assert '<span class="whole">--trained</span> 64</code>' in html
+
+
+def test_blocks_of_code_are_left_as_they_are() -> None:
+    assert "whole" not in render("Text:\n\n    make --all\n\n```console\n$ make --all\n```\n")
+
+
+def test_a_kept_character_is_escaped_once() -> None:
+    assert '<code class="whole">a - b &lt; c &amp; d</code>' in render("`a - b < c & d`\n")
+
+
+def test_no_line_begins_with_an_ellipsis() -> None:
+    html = render("Positions 0, 1, *2* … n and `a … b`.\n")
+    assert "<em>2</em>\u00a0… n" in html
+    assert "a … b" in html
+
+
+def test_quotes_in_the_code_of_a_heading_stay_straight() -> None:
+    table = (
+        '<!-- table: [{"f": "`a_b(ramp=\\"c\\")`", "n": 1}] -->\n'
+        '| f | n |\n| - | - |\n| `a_b(ramp="c")` | 1 |\n'
+    )
+    html = render(table)
+    assert 'a_<wbr />b(ramp="c")' in html or "a_<wbr />b(ramp=&quot;c&quot;)" in html
+
+
+def test_an_option_stays_on_one_line_in_a_browser(page: Page) -> None:
+    page.set_content(
+        '<style>.whole { white-space: nowrap }</style><p style="width: 6ch; font: 16px monospace">'
+        + render("`--length`")
+    )
+    assert page.locator("code").evaluate("code => code.getClientRects().length") == 1

@@ -1,0 +1,165 @@
+"""Each exhibit of the museum fails its vector, posenc passes it, and the kit names the bug."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import runpy
+import textwrap
+from collections import Counter
+from collections.abc import Callable
+from datetime import date
+from functools import cache
+from typing import Any
+
+import pytest
+import yaml
+
+from posenc.vectors import Report, check
+from scripts import DOCS
+from scripts.book.embed import embedded_symbols, source
+from scripts.museum import FACTS, STATES, WINGS, Exhibit, exhibits
+from scripts.museum.caches import BaseNotInTheKey
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+ADAPTER: dict[str, Any] = runpy.run_path(str(DOCS / "vectors" / "adapters" / "numpy_posenc.py"))
+LONGEST = 12  # lines of a program
+HEADING = re.compile(r"^## .+ \{ #([\w-]+) \}$", re.M)
+IDS = [exhibit.id for exhibit in exhibits()]
+each = pytest.mark.parametrize("exhibit", exhibits(), ids=IDS)
+
+
+def posenc_for(suite: str) -> Callable[..., Any]:
+    """Return what posenc answers a suite with."""
+    found: Callable[..., Any] = (
+        ADAPTER["Rotary"] if suite == "sequences" else ADAPTER["ANSWERS"][suite]
+    )
+    return found
+
+
+def answered(exhibit: Exhibit, program: Callable[..., Any]) -> Report:
+    """Return how a program answers the suite of an exhibit."""
+    BaseNotInTheKey.tables.clear()
+    return check(program, exhibit.suite, **exhibit.choice)
+
+
+def faults(exhibit: Exhibit, program: Callable[..., Any]) -> list[str]:
+    """Return what keeps a program from being the one of this exhibit."""
+    report = answered(exhibit, program)
+    like = {one.case.id: one.like for one in report.failed}
+    found = []
+    if exhibit.case not in like:
+        found.append(f"{exhibit.case} does not fail")
+    elif exhibit.bug not in like[exhibit.case]:
+        found.append(f"{exhibit.case} looks like {like[exhibit.case]}")
+    if next(iter(report.bugs), None) != exhibit.bug:
+        found.append(f"the report says {report.bugs}")
+    return found
+
+
+@each
+def test_a_program_fails_its_vector_and_is_named(exhibit: Exhibit) -> None:
+    assert faults(exhibit, exhibit.function) == []
+
+
+@each
+def test_posenc_passes_the_vectors_of_an_exhibit(exhibit: Exhibit) -> None:
+    report = answered(exhibit, posenc_for(exhibit.suite))
+    assert report.failed + report.crashed + report.refused == ()
+    assert exhibit.case in {one.case.id for one in report.passed}
+
+
+@each
+def test_a_right_program_is_no_exhibit(exhibit: Exhibit) -> None:
+    assert faults(exhibit, posenc_for(exhibit.suite)) == [
+        f"{exhibit.case} does not fail",
+        "the report says {}",
+    ]
+
+
+def test_a_program_of_another_exhibit_is_found_out() -> None:
+    by_id = {exhibit.id: exhibit for exhibit in exhibits()}
+    assert faults(by_id["not-put-back"], by_id["tables-repeated"].function)
+    assert faults(by_id["one-formula"], by_id["from-zero"].function)
+
+
+@each
+def test_a_program_is_short_and_says_what_it_does(exhibit: Exhibit) -> None:
+    code = ast.parse(textwrap.dedent(inspect.getsource(exhibit.function))).body[0]
+    assert isinstance(code, ast.FunctionDef | ast.ClassDef)
+    assert ast.get_docstring(code)
+    _, shown = source(symbol(exhibit), nodoc=True)
+    lines = [line for line in shown.splitlines() if line.strip()]
+    assert 3 <= len(lines) <= LONGEST + isinstance(code, ast.ClassDef)
+
+
+def symbol(exhibit: Exhibit) -> str:
+    """Return the name under which a page embeds the program."""
+    return f"scripts.museum.{exhibit.wing}.{exhibit.program}"
+
+
+# Facts
+
+
+def test_there_are_exhibits_in_every_wing() -> None:
+    counts = Counter(exhibit.wing for exhibit in exhibits())
+    assert [*counts] == [*WINGS]
+    assert min(counts.values()) >= 4
+    assert len(exhibits()) >= 24
+
+
+@pytest.mark.parametrize("key", ["id", "title", "link", "program"])
+def test_no_two_exhibits_share(key: str) -> None:
+    counts = Counter(getattr(exhibit, key) for exhibit in exhibits())
+    assert [name for name, count in counts.items() if count > 1] == []
+
+
+@each
+def test_a_link_is_a_thread_with_dates_in_order(exhibit: Exhibit) -> None:
+    assert re.fullmatch(r"https://github\.com/[\w.-]+/[\w.-]+/(?:issues|pull)/\d+", exhibit.link)
+    read = yaml.safe_load(FACTS.read_text("utf-8"))["read"]
+    assert date(2020, 1, 1) < exhibit.dated <= (exhibit.fixed or exhibit.dated) <= read
+    assert exhibit.state in STATES
+    assert exhibit.fixed is None or exhibit.state != "open"
+
+
+# Pages
+
+
+@cache
+def plates(wing: str) -> dict[str, str]:
+    """Return the sections of the page of a wing, by their anchors."""
+    text = (DOCS / "museum" / f"{wing}.md").read_text("utf-8")
+    _, *parts = HEADING.split(text)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+@pytest.mark.parametrize("wing", WINGS)
+def test_a_page_has_the_exhibits_of_its_wing_in_order(wing: str) -> None:
+    ours = [exhibit.id for exhibit in exhibits() if exhibit.wing == wing]
+    assert [*plates(wing)] == ours
+
+
+@each
+def test_a_plate_says_what_the_facts_say(exhibit: Exhibit) -> None:
+    section = plates(exhibit.wing)[exhibit.id]
+    plate = " ".join(section.split())
+    assert embedded_symbols(section) == [symbol(exhibit)]
+    assert f"]({exhibit.link})" in plate
+    assert f"`{exhibit.case}`" in plate
+    assert f"*{exhibit.bug}*" in plate
+    assert exhibit.dated_in_words in plate
+    assert exhibit.state_in_words in plate
+
+
+@each
+def test_a_plate_has_a_computed_effect(exhibit: Exhibit) -> None:
+    assert re.search(r"\{\{ \S+ = [^}]*effects\.", plates(exhibit.wing)[exhibit.id], re.S)
+
+
+@each
+def test_a_title_is_the_heading_of_its_plate(exhibit: Exhibit) -> None:
+    text = (DOCS / "museum" / f"{exhibit.wing}.md").read_text("utf-8")
+    assert f"\n## {exhibit.title} {{ #{exhibit.id} }}\n" in text

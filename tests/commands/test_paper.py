@@ -1,0 +1,150 @@
+"""`make pdf` prints the book and packs it as an e-book, and notices what would spoil either."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pikepdf
+import pypdfium2
+import pytest
+
+from scripts.paper import check
+from scripts.paper.__main__ import make, parts
+from scripts.setup import browser
+from scripts.site import downloads
+from scripts.site.downloads import EPUB, PDF
+from tests.site.served import Site, paths
+
+SOME = [
+    ("The book", [("chapters/formula-sheet/", "One sheet of formulas")]),
+    ("Explore", [("explore/", "All explorers"), ("explore/rope/", "RoPE")]),
+]
+TITLES = ["One sheet of formulas", "All explorers", "RoPE: both rotate, the score stays"]
+
+
+@pytest.fixture(scope="module")
+def made(site: Site, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """Return the folder of a PDF and an EPUB of three pages, and what is wrong with them."""
+    if browser.find() is None:
+        (pytest.fail if browser.is_ci() else pytest.skip)(browser.MISSING)
+    folder = tmp_path_factory.mktemp("paper")
+    return folder, make(site.folder, SOME, folder)
+
+
+def test_both_are_sound(made: tuple[Path, list[str]]) -> None:
+    assert made[1] == []
+
+
+def test_the_whole_book_has_every_page() -> None:
+    assert sorted(path for _, pages in parts() for path, _ in pages) == sorted(paths())
+
+
+def test_outline_has_the_headings_below_each_title(made: tuple[Path, list[str]]) -> None:
+    with pikepdf.open(made[0] / PDF) as document, document.open_outline() as outline:
+        assert [entry.title for entry in outline.root] == TITLES
+        assert [entry.title for entry in outline.root[0].children][:1] == ["Conventions"]
+
+
+def text_of(folder: Path) -> list[str]:
+    """Return the text of each page of the PDF."""
+    with pypdfium2.PdfDocument(folder / PDF) as document:
+        return [page.get_textpage().get_text_bounded() for page in document]
+
+
+def test_pages_are_numbered_and_mathematics_is_text(made: tuple[Path, list[str]]) -> None:
+    pages = text_of(made[0])
+    assert [text.split()[-1] for text in pages] == [str(n + 1) for n in range(len(pages))]
+    assert {"ω", "λ", "θ"} <= set(pages[0])
+
+
+def test_figures_are_drawn_with_lines(made: tuple[Path, list[str]]) -> None:
+    with pypdfium2.PdfDocument(made[0] / PDF) as document:
+        kinds = [one.type for one in document[2].get_objects(max_depth=8)]
+    assert kinds.count(pypdfium2.raw.FPDF_PAGEOBJ_PATH) > 30
+    assert pypdfium2.raw.FPDF_PAGEOBJ_IMAGE not in kinds
+
+
+def test_a_link_between_pages_leads_to_its_place(made: tuple[Path, list[str]]) -> None:
+    with pikepdf.open(made[0] / PDF) as document:
+        page = document.pages[1]
+        targets = [str(note.get("/Dest", "")) for note in page.Annots]
+    assert "/explore.rope" in targets
+
+
+def test_an_e_book_has_mathml_and_pictures(made: tuple[Path, list[str]]) -> None:
+    with zipfile.ZipFile(made[0] / EPUB) as archive:
+        sheet = archive.read("book/chapters.formula-sheet.xhtml").decode()
+        names = archive.namelist()
+    assert sheet.count("<math") > 20
+    assert "katex-html" not in sheet
+    assert any(name.startswith("book/pictures/") for name in names)
+
+
+def strip_a_font(document: pikepdf.Pdf) -> None:
+    """Take the file out of every font."""
+    for one in check.objects(document, "/FontDescriptor"):
+        for name in set(check.FILES) & set(one.keys()):
+            del one[name]
+
+
+def add_a_blank_page(document: pikepdf.Pdf) -> None:
+    """Put an empty page at the end."""
+    document.add_blank_page()
+
+
+def forget_a_place(document: pikepdf.Pdf) -> None:
+    """Remove the places that links lead to."""
+    root: Any = document.Root
+    root.Dests = pikepdf.Dictionary()
+
+
+def rename_a_title(document: pikepdf.Pdf) -> None:
+    """Change the first title of the outline."""
+    with document.open_outline() as outline:
+        outline.root[0].title = "Another"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (strip_a_font, "is not embedded"),
+        (add_a_blank_page, "is blank"),
+        (forget_a_place, "a link leads to /explore.rope, which is not there"),
+        (rename_a_title, "the outline must have"),
+    ],
+)
+def test_a_spoilt_pdf_is_noticed(
+    spoil: Callable[[pikepdf.Pdf], None],
+    said: str,
+    made: tuple[Path, list[str]],
+    tmp_path: Path,
+) -> None:
+    with pikepdf.open(made[0] / PDF) as document:
+        spoil(document)
+        document.save(tmp_path / PDF)
+    assert said in "\n".join(check.pdf_problems(tmp_path / PDF, TITLES))
+
+
+def test_a_spoilt_e_book_is_noticed(made: tuple[Path, list[str]], tmp_path: Path) -> None:
+    with zipfile.ZipFile(made[0] / EPUB) as whole, zipfile.ZipFile(tmp_path / EPUB, "w") as other:
+        for name in whole.namelist():
+            other.writestr(name, whole.read(name).replace(b"explore.rope.xhtml", b"gone.xhtml"))
+    assert any("gone.xhtml" in found for found in check.epub_problems(tmp_path / EPUB))
+
+
+def test_the_site_offers_what_has_been_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(downloads, "FOLDER", tmp_path)
+    assert downloads.on_page_markdown(f"a\n\n{downloads.MARK}\n") == "a\n\n\n"
+    (tmp_path / PDF).write_bytes(bytes(8_500_000))
+    assert downloads.on_page_markdown(downloads.MARK) == (
+        f"Take the whole book along: [PDF]({PDF}) (8.5 MB)."
+    )
+    (tmp_path / EPUB).write_bytes(bytes(1_200_000))
+    assert downloads.on_page_markdown(downloads.MARK) == (
+        f"Take the whole book along: [PDF]({PDF}) (8.5 MB) or [EPUB]({EPUB}) (1.2 MB)."
+    )

@@ -1,0 +1,524 @@
+"""Whether scores depend on key − query alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from posenc import nn
+from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, UNDETERMINED
+from posenc.diagnose.scores import ScoreRun
+from tests.diagnose.models import VOCAB, Model, Reader, Stepping, Table, TorchEncoder, sines
+from tests.diagnose.random_models import HUNDRED, Chance, verdicts
+
+RELATIVE = "scores depend on key − query alone"
+LOST = "the offset of cached tokens is lost"
+OURS = {"cache": nn.Cache}
+SLOPES = torch.tensor([0.5, 0.1])[:, None, None]
+
+Counts: TypeAlias = Callable[[int, int], Tensor]
+
+# By how often its position a query is rotated, and a key: the verdict.
+TIMES = {
+    (1, 1): RELATIVE,
+    (0, 1): "keys alone are rotated",
+    (1, 0): "queries alone are rotated",
+    (1, -1): "queries and keys are rotated in opposite ways",
+    (-1, 1): "queries and keys are rotated in opposite ways",
+    (2, 1): "queries are rotated twice",
+    (1, 2): "keys are rotated twice",
+    (2, 2): "queries and keys are rotated twice",
+}
+
+
+def turned(x: Tensor, places: Tensor, times: int, layout: str = "half") -> Tensor:
+    """Return heads, (…, length, d), rotated `times` times by their positions."""
+    omega = 10000 ** -(torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    angles = places[:, None] * math.copysign(1, times) * omega
+    for _ in range(abs(times)):
+        cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+        if layout == "half":
+            first, second = x.chunk(2, dim=-1)
+            x = torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
+        else:
+            first, second = x[..., ::2], x[..., 1::2]
+            pairs = [first * cos - second * sin, first * sin + second * cos]
+            x = torch.stack(pairs, dim=-1).flatten(-2)
+    return x
+
+
+class Decoder(torch.nn.Module):
+    """A causal decoder that returns its keys and values, to be given back with the next tokens.
+
+    Args:
+        times: how often queries are rotated by their positions, and keys by theirs.
+        layout: which dimensions are rotated together.
+        heads: how many heads there are.
+        layers: how many layers.
+        fused: whether PyTorch's fused attention computes the scores.
+        counts: returns the positions of new tokens, given how many are cached, and are new.
+        rows: whether rows of positions are added to tokens.
+        bias: returns that of the scores, (heads, queries, keys), given both kinds of positions.
+        scales: for each layer, returns factors of the queries, given their positions.
+        window: how many keys a query sees.
+    """
+
+    def __init__(
+        self,
+        times: tuple[int, int] = (1, 1),
+        *,
+        layout: str = "half",
+        heads: int = 2,
+        layers: int = 2,
+        fused: bool = False,
+        counts: Counts = lambda past, new: torch.arange(past, past + new),
+        rows: bool = False,
+        bias: Callable[[Tensor, Tensor], Tensor] | None = None,
+        scales: Sequence[Callable[[Tensor], Tensor] | None] = (None, None),
+        window: int = 100,
+    ) -> None:
+        super().__init__()
+        self.times, self.layout, self.heads, self.fused = times, layout, heads, fused
+        self.counts, self.bias, self.scales, self.window = counts, bias, scales, window
+        self.tokens = torch.nn.Embedding(VOCAB, 16)
+        self.rows = torch.nn.Embedding(64, 16) if rows else None
+        self.layers = torch.nn.ModuleList(torch.nn.Linear(16, 48) for _ in range(layers))
+
+    def forward(self, ids: Tensor, past: Any = None) -> dict[str, Any]:
+        x, cached = self.tokens(ids), past[0][0].shape[2] if past else 0
+        places = self.counts(cached, ids.shape[1])
+        if self.rows is not None:
+            x = x + self.rows(places)
+        kept = []
+        for number, layer in enumerate(self.layers):
+            heads = (*x.shape[:2], self.heads, -1)
+            q, k, v = (part.view(heads).transpose(1, 2) for part in layer(x).chunk(3, dim=-1))
+            scale = self.scales[number]
+            if scale is None:
+                q = turned(q, places, self.times[0], self.layout)
+                k = turned(k, places, self.times[1], self.layout)
+            else:
+                q = q * scale(places)[:, None].to(q.dtype)
+            if past:
+                k, v = (torch.cat(pair, dim=2) for pair in zip(past[number], (k, v), strict=True))
+            kept.append((k, v))
+            x = x + self.attended(q, k, v, places).transpose(1, 2).flatten(2)
+        return {"out": x, "past": kept}
+
+    def attended(self, q: Tensor, k: Tensor, v: Tensor, places: Tensor) -> Tensor:
+        keys = torch.arange(k.shape[2])
+        queries = keys[k.shape[2] - q.shape[2] :, None]
+        mask = (keys <= queries) & (keys > queries - self.window)
+        bias = torch.zeros(mask.shape) if self.bias is None else self.bias(places[:, None], keys)
+        bias = bias.masked_fill(~mask, -torch.inf).to(q.dtype)
+        if self.fused:
+            return functional.scaled_dot_product_attention(q, k, v, attn_mask=bias)
+        scores = q @ k.mT / math.sqrt(q.shape[-1]) + bias
+        return torch.softmax(scores, dim=-1) @ v
+
+
+@pytest.mark.parametrize("fused", [False, True], ids=["softmax", "fused"])
+@pytest.mark.parametrize("times", TIMES, ids=str)
+def test_what_is_rotated_is_told_from_the_scores(times: tuple[int, int], fused: bool) -> None:
+    found = nn.relative_scores(Decoder(times, fused=fused))
+    assert found.verdict == TIMES[times], str(found)
+    assert found.status == (HEALTHY if times == (1, 1) else ILL)
+    assert found.ill == bool(found.remedy)
+    assert found.measured["cached"] == (times[1] != 0)  # all cached keys are alike otherwise
+
+
+@pytest.mark.parametrize("times", TIMES, ids=str)
+def test_neither_layout_nor_the_number_of_heads_hides_what_is_rotated(
+    times: tuple[int, int],
+) -> None:
+    found = nn.relative_scores(Decoder(times, layout="interleaved", heads=1))
+    assert found.verdict == TIMES[times], str(found)
+
+
+class Uneven(nn.RotaryEmbedding):
+    """A rotation that is called with queries, then with keys, and rotates them unevenly."""
+
+    def __init__(self, times: tuple[int, int]) -> None:
+        super().__init__(8)
+        self.times, self.calls = times, 0
+
+    def forward(self, x: Tensor, **where: Any) -> Tensor:
+        times = self.times[self.calls % 2]
+        self.calls += 1
+        for _ in range(abs(times)):
+            sign = 1 if times > 0 else -1
+            x = super().forward(x, positions=sign * where["positions"])
+        return x
+
+
+@pytest.mark.parametrize("times", TIMES, ids=str)
+def test_a_fault_in_the_rotations_of_our_gpt_is_named(times: tuple[int, int]) -> None:
+    model = nn.GPTModel(VOCAB, 40, 16, heads=2, layers=2, pos_type="rope")
+    for block in model.blocks:
+        block.attention.rope = Uneven(times)  # type: ignore[union-attr]
+    assert nn.relative_scores(model).verdict == TIMES[times]
+
+
+SCHEMES = {
+    "none": "its scores tell no positions apart",
+    "counting": "its positions are absolute",
+    "sinusoidal": "its positions are absolute",
+    "learned": "its positions are absolute",
+    "rope": RELATIVE,
+    "alibi": RELATIVE,
+    "t5": RELATIVE,
+    "shaw": RELATIVE,
+}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_every_scheme_of_the_package_is_healthy_or_absolute(scheme: str) -> None:
+    model = nn.GPTModel(VOCAB, 40, 16, heads=2, layers=2, pos_type=scheme)
+    found = nn.relative_scores(model, cache=OURS)
+    assert found.verdict == SCHEMES[scheme], str(found)
+    assert found.status == (HEALTHY if found.verdict == RELATIVE else ABSENT)
+    if found.verdict == RELATIVE:
+        assert (found.measured["heads"], found.measured["cached"]) == (4, 1)
+        assert found.measured["apart"] < 1e-6
+    assert ("near" in found.measured) == (scheme == "alibi")
+
+
+@pytest.mark.slow
+def test_a_hundred_relative_models_are_healthy() -> None:
+    def made(chance: Chance) -> Model:
+        return chance.one(chance.rotary, lambda: chance.gpt("rope", "alibi", "t5", "shaw"))
+
+    assert verdicts(made, nn.relative_scores) == {RELATIVE}
+
+
+@pytest.mark.slow
+def test_of_a_hundred_models_with_a_fault_each_is_named() -> None:
+    for seed in HUNDRED:
+        chance = Chance(seed)
+        times = chance.choice([*TIMES][1:])
+        layout, heads = chance.choice(["half", "interleaved"]), chance.choice([1, 2, 4])
+        found = nn.relative_scores(Decoder(times, layout=layout, heads=heads))
+        assert found.verdict == TIMES[times], seed
+
+
+def test_layers_may_rotate_in_different_layouts_and_beside_no_positions() -> None:
+    rotaries: list[Model] = [
+        nn.RotaryEmbedding(8, layout="half"),
+        nn.RotaryEmbedding(8),
+        torch.nn.Identity(),
+    ]
+    found = nn.relative_scores(Reader(rotary=iter(rotaries).__next__, layers=3))
+    assert (found.status, found.measured["heads"]) == (HEALTHY, 4)
+
+
+# Rotated twice
+
+
+def test_rotation_by_twice_the_frequencies_that_the_model_holds_is_told() -> None:
+    class Doubled(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inv_freq: Tensor
+            self.register_buffer("inv_freq", 10.0 ** -torch.arange(4))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return turned_by(x, 2 * self.inv_freq)
+
+    class Kept(Doubled):
+        def forward(self, x: Tensor) -> Tensor:
+            return turned_by(x, self.inv_freq)
+
+    found = nn.relative_scores(Reader(rotary=Doubled))
+    assert found.verdict == "queries and keys are rotated twice"
+    assert "by twice the frequencies in layers.0.rotary.inv_freq." in found.why
+    assert nn.relative_scores(Reader(rotary=Kept)).status == HEALTHY
+
+
+def turned_by(x: Tensor, omega: Tensor) -> Tensor:
+    angles = (torch.arange(x.shape[2])[:, None] * omega).repeat(1, 2)
+    first, second = x.chunk(2, dim=-1)
+    return x * angles.cos() + torch.cat([-second, first], dim=-1) * angles.sin()
+
+
+# Biases
+
+Biases = Callable[[Tensor, Tensor], Tensor]
+
+
+def alibi(query: Tensor, key: Tensor) -> Tensor:
+    return -SLOPES * (query - key).abs()
+
+
+def far(query: Tensor, key: Tensor) -> Tensor:
+    return -alibi(query, key)
+
+
+def by_key(query: Tensor, key: Tensor) -> Tensor:
+    """As BLOOM computes ALiBi: all biases of a query differ from those above by one number."""
+    return SLOPES * (key + 0 * query)
+
+
+@pytest.mark.parametrize("fused", [False, True], ids=["softmax", "fused"])
+@pytest.mark.parametrize("bias", [alibi, by_key])
+def test_biases_that_fall_with_the_distance_favour_near_keys(bias: Biases, fused: bool) -> None:
+    found = nn.relative_scores(Decoder((0, 0), bias=bias, fused=fused))
+    assert (found.status, found.measured["near"]) == (HEALTHY, 4), str(found)
+    assert "near keys are favoured" in found.why
+
+
+@pytest.mark.parametrize("bias", [far, lambda query, key: -by_key(query, key)])
+def test_biases_of_the_wrong_sign_favour_far_keys(bias: Biases) -> None:
+    found = nn.relative_scores(Decoder((0, 0), bias=bias))
+    assert (found.verdict, found.status) == ("far keys are favoured", ILL)
+    assert (found.measured["near"], found.measured["heads"]) == (0, 4)
+
+
+class Encoder(torch.nn.Module):
+    """One layer that looks both ways, with a bias of its scores."""
+
+    def __init__(self, bias: Biases) -> None:
+        super().__init__()
+        self.tokens, self.bias = torch.nn.Embedding(VOCAB, 16), bias
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x, places = self.tokens(ids)[:, None], torch.arange(ids.shape[1])
+        scores = x @ x.mT / 4 + self.bias(places[:, None], places).to(x.dtype)
+        read: Tensor = torch.softmax(scores, dim=-1) @ x
+        return read.mean(dim=1)
+
+
+def test_a_distance_without_its_absolute_value_favours_far_keys_on_one_side() -> None:
+    assert nn.relative_scores(Encoder(alibi)).measured["near"] == 2
+    found = nn.relative_scores(Encoder(lambda query, key: SLOPES * (key - query)))
+    assert found.verdict == "far keys are favoured"
+
+
+def test_heads_that_disagree_about_near_keys_are_undetermined() -> None:
+    signs = torch.tensor([1, -1])[:, None, None]
+    found = nn.relative_scores(Decoder((0, 0), bias=lambda *places: signs * alibi(*places)))
+    assert found.status == UNDETERMINED
+    assert "2 of 4 heads favour near keys, the others far ones" in found.why
+
+
+def test_of_biases_that_are_learned_nothing_is_said_about_near_keys() -> None:
+    learned = torch.randn(2, 100)
+    found = nn.relative_scores(Encoder(lambda query, key: learned[:, key - query + 50]))
+    assert (found.status, "near" in found.measured) == (HEALTHY, False)
+    assert "which keys they favour is learned" in found.why
+
+
+def test_a_bias_for_each_pair_of_positions_is_undetermined() -> None:
+    learned = torch.randn(2, 64, 64)
+    found = nn.relative_scores(Encoder(lambda query, key: learned[:, query, key]))
+    assert found.status == UNDETERMINED
+    assert "not as by any mistake that is known here" in found.why
+
+
+# With a cache
+
+
+def from_0(past: int, new: int) -> Tensor:
+    return torch.arange(new)
+
+
+FORGETFUL: dict[str, Callable[[Counts], Model]] = {
+    "rotary": lambda counts: Decoder(counts=counts),
+    "rotary, fused": lambda counts: Decoder(counts=counts, fused=True),
+    "biases": lambda counts: Decoder((0, 0), bias=alibi, counts=counts),
+    "rows": lambda counts: Decoder((0, 0), rows=True, counts=counts),
+}
+
+
+@pytest.mark.parametrize("kind", FORGETFUL)
+def test_an_offset_that_is_lost_between_cached_tokens_is_told(kind: str) -> None:
+    found = nn.relative_scores(FORGETFUL[kind](from_0))
+    assert (found.verdict, found.status) == (LOST, ILL), str(found)
+    assert "offset=cache.length" in found.remedy
+    kept = FORGETFUL[kind](lambda past, new: torch.arange(past, past + new))
+    assert not nn.relative_scores(kept).ill
+
+
+@pytest.mark.parametrize("scheme", ["rope", "alibi"])
+def test_a_cache_of_ones_own_is_made_for_the_model(scheme: str) -> None:
+    class FromZero(nn.RotaryEmbedding):
+        def forward(self, x: Tensor, **positions: Any) -> Tensor:
+            return super().forward(x)
+
+    model = nn.GPTModel(VOCAB, 40, 16, heads=2, layers=1, pos_type=scheme)
+    if scheme == "rope":
+        model.blocks[0].attention.rope = FromZero(8)  # type: ignore[union-attr]
+    assert nn.relative_scores(model, cache=OURS).ill == (scheme == "rope")
+    found = nn.relative_scores(model)
+    assert (found.status, found.measured["cached"]) == (HEALTHY, 0)
+    assert "No cache was tried." in found.why
+    assert nn.diagnose(model, cache=OURS).ill == (scheme == "rope")
+
+
+def test_positions_that_are_wrong_in_another_way_with_a_cache_are_undetermined() -> None:
+    found = nn.relative_scores(
+        Decoder(counts=lambda past, new: torch.arange(past, past + new) + (past > 0))
+    )
+    assert found.status == UNDETERMINED
+    assert "read one by one with a cache have other scores" in found.why
+
+
+def test_rows_that_are_those_of_no_position_with_a_cache_show_nothing() -> None:
+    one_later = Decoder(rows=True, counts=lambda past, new: torch.arange(new) + past + (past > 0))
+    assert not nn.relative_scores(one_later).ill
+    wrapping = Decoder(rows=True, counts=lambda past, new: torch.arange(past, past + new) % 11)
+    assert not nn.relative_scores(wrapping).ill  # the last tokens are at the first positions
+
+
+def test_a_cache_that_the_model_does_not_take_is_undetermined() -> None:
+    found = nn.relative_scores(Decoder(), cache={"memory": list})
+    assert found.status == UNDETERMINED
+    assert "unexpected keyword argument 'memory'" in found.why
+
+
+class Refusing(Decoder):
+    """A decoder that returns its keys and values, but reads no token after them."""
+
+    def forward(self, ids: Tensor, past: Any = None) -> dict[str, Any]:
+        if past is not None:
+            raise NotImplementedError("a cache")
+        return super().forward(ids)
+
+
+class Rereading(Decoder):
+    """A decoder that is given its keys and values, and does not use them."""
+
+    def forward(self, ids: Tensor, past: Any = None) -> dict[str, Any]:
+        return super().forward(ids)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        Refusing,
+        Rereading,
+        lambda: Decoder(window=4),
+        lambda: Reader(Table(3, 16)),
+        lambda: Reader(Table(64, 16)),
+    ],
+    ids=["fails", "not used", "first key hidden", "three tokens", "none"],
+)
+def test_a_cache_that_shows_nothing_is_not_counted(make: Callable[[], Model]) -> None:
+    found = nn.relative_scores(make())
+    assert not found.ill
+    assert found.measured.get("cached", 0) == 0
+
+
+# Where it cannot tell
+
+
+def logarithm(places: Tensor) -> Tensor:
+    return (places + 2.0).log()
+
+
+CANNOT: dict[str, tuple[Callable[[], Model], str]] = {
+    "rotated, and scaled": (
+        lambda: Decoder(scales=(None, logarithm)),
+        "not as by any mistake that is known here",
+    ),
+    "scaled": (lambda: Decoder(scales=(logarithm, logarithm)), "not seen to rotate it"),
+    "rotated and added": (lambda: Decoder(rows=True), "before there are scores"),
+    "hidden": (lambda: TorchEncoder(positions=False), "or one that hides them"),
+    "no attention": (lambda: torch.nn.Embedding(VOCAB, 8), "it has no attention"),
+    "one by one": (lambda: Stepping(lost=True, added=False), "it has no attention"),
+    "hardly": (
+        lambda: Decoder((0, 0), bias=lambda *places: 1e-6 * alibi(*places)),
+        "hardly more than rounding",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CANNOT)
+def test_what_cannot_be_told_is_never_healthy(kind: str) -> None:
+    make, why = CANNOT[kind]
+    found = nn.relative_scores(make())
+    assert found.status == UNDETERMINED, str(found)
+    assert why in found.why
+
+
+def test_queries_of_one_head_may_be_scaled() -> None:
+    found = nn.relative_scores(Decoder((1, 0), heads=1, layers=1))
+    assert found.status == UNDETERMINED
+
+
+class Two(torch.nn.Module):
+    """A layer whose scores are seen, and another one."""
+
+    def __init__(self, times: tuple[int, int], other: Model) -> None:
+        super().__init__()
+        self.first, self.other = Decoder(times, layers=1), other
+
+    def forward(self, ids: Tensor) -> Tensor:
+        read: Tensor = self.other(self.first(ids)["out"])
+        return read
+
+
+class Counting(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        places: Tensor = torch.arange(x.shape[1], device=x.device)[:, None].to(x.dtype)
+        return (x + places).clone()
+
+
+@pytest.mark.parametrize("other", ["hidden", "rows"])
+def test_one_layer_alone_is_not_healthy_but_may_be_ill(other: str) -> None:
+    def made(*times: int) -> Model:
+        layer = torch.nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
+        return Two(times, layer if other == "hidden" else Counting())  # type: ignore[arg-type]
+
+    found = nn.relative_scores(made(1, 1))
+    assert found.status == UNDETERMINED
+    assert ("hides its scores" if other == "hidden" else "after the first scores") in found.why
+    assert nn.relative_scores(made(0, 1)).verdict == "keys alone are rotated"
+
+
+def test_rows_beside_rotations_are_undetermined_though_the_model_is_absolute_without() -> None:
+    assert nn.relative_scores(Reader(sines(16))).verdict == "its positions are absolute"
+    both = Reader(sines(16), rotary=lambda: nn.RotaryEmbedding(8))
+    assert nn.relative_scores(both).status == UNDETERMINED
+
+
+# The scores
+
+
+@pytest.mark.parametrize("kind", ["plain", "causal", "mask", "bias", "scaled", "shared"])
+def test_scores_of_fused_attention_are_those_of_its_definition(kind: str) -> None:
+    q, k = torch.randn(1, 2, 5, 8).double(), torch.randn(1, 2, 5, 8).double()
+    seen = torch.ones(5, 5).tril() > 0
+    bias = torch.randn(5, 5).double()
+    given: dict[str, dict[str, Any]] = {
+        "plain": {},
+        "causal": {"is_causal": True},
+        "mask": {"attn_mask": seen},
+        "bias": {"attn_mask": bias},
+        "scaled": {"scale": 0.3},
+        "shared": {"enable_gqa": True},
+    }
+    k = k[:, :1] if kind == "shared" else k
+    with ScoreRun(5, 5, ()) as run:
+        functional.scaled_dot_product_attention(q, k, k, **given[kind])
+    expected = (q @ k.mT)[0] * (0.3 if kind == "scaled" else 8**-0.5)
+    expected = expected + bias if kind == "bias" else expected
+    (found,) = run.found
+    hides = kind in ("causal", "mask")
+    assert torch.equal(found.seen, (seen if hides else seen | True).expand(2, 5, 5))
+    assert torch.allclose(found.values[found.seen], expected[found.seen])
+
+
+@pytest.mark.parametrize("hidden", [-torch.inf, -1e9, -1e4])
+def test_keys_without_weight_are_not_seen_however_they_are_hidden(hidden: float) -> None:
+    x = torch.zeros(1, 5, 5).masked_fill(torch.ones(5, 5).triu(1) > 0, hidden)
+    with ScoreRun(5, 5, ()) as run:
+        torch.softmax(x.mT, dim=1)  # keys first
+        torch.softmax(x[..., :4], dim=-1)  # these are no scores of five keys
+    (found,) = run.found
+    assert torch.equal(found.seen[0], torch.ones(5, 5).tril() > 0)
