@@ -14,10 +14,10 @@ PACKAGE := tests/package tests/nn tests/diagnose
 PARALLEL := --numprocesses auto --dist worksteal
 
 # The tests' dependencies, torch among them, are installed only for the targets that need them.
-TESTING := test quick update bench measure vectors matrix lighthouse pdf lint format types checks quick_checks
+TESTING := test quick update bench measure weights vectors matrix lighthouse pdf lint format types checks quick_checks
 EXTRAS := $(if $(filter $(TESTING),$(MAKECMDGOALS)),test)
 
-.PHONY: help serve test quick site update figures bench measure vectors matrix lighthouse pdf clean
+.PHONY: help serve test quick site update figures bench measure weights vectors matrix lighthouse pdf clean
 .PHONY: lint format types checks quick_checks setup assets
 .DEFAULT_GOAL := help
 
@@ -50,6 +50,10 @@ bench: setup  ## run the benchmarks (ten minutes) and update docs/how-to/how-fas
 measure: export OMP_NUM_THREADS := 1
 measure: setup  ## train and evaluate every scheme (about an hour); resumes if interrupted
 	$(IN_VENV) -m scripts.measure
+
+weights: export OMP_NUM_THREADS := 1
+weights: setup  ## train the models of *Watch it break* again (half an hour); resumes if interrupted
+	$(IN_VENV) -m scripts.measure.weights
 
 vectors: setup  ## write the test vectors into docs/vectors/ (half a minute)
 	$(IN_VENV) -m scripts.vectors

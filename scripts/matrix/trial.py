@@ -14,7 +14,8 @@ from typing import Any
 
 from posenc.vectors import Report
 from posenc.vectors import run as ask
-from scripts.book.matrix import Library, digest, normal
+from posenc.vectors.report import joined
+from scripts.book.matrix import Library, digest, normal, result
 from scripts.matrix.adapters.lines import BROKEN
 from scripts.matrix.counts import suites_of
 from scripts.matrix.environments import InstallError, anonymous, environment
@@ -66,10 +67,10 @@ def tried(
         AdapterError: the adapter or a program has a mistake.
     """
     tell("installing")
-    begun = library.digests()
+    begun, before = library.digests(), last(library)
     try:
         with environment(library, place, keep=keep) as python, alone():
-            found = _asked(library, python, tell, seconds)
+            found = _asked(library, python, tell, seconds, before)
     except InstallError as error:
         found = {"failed": {"step": "install", "said": str(error)}}
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
@@ -91,15 +92,45 @@ def alone() -> Iterator[None]:
         os.environ.update(before)
 
 
-def _asked(library: Library, python: Path, tell: Telling, seconds: float) -> dict[str, Any]:
-    """Return how a library that is installed answers."""
+def last(library: Library) -> dict[str, Any] | None:
+    """Return the last result if it differs from one of today in the test vectors alone."""
+    try:
+        found = result(library)
+    except (FileNotFoundError, ValueError):
+        return None
+    others = [{**digests, "vectors": {}} for digests in (found["digests"], library.digests())]
+    return found if others[0] == others[1] and "ways" in found else None
+
+
+def changed(library: Library, before: dict[str, Any]) -> list[str]:
+    """Return the suites whose cases are others than those of a result."""
+    known = before["digests"]["vectors"]
+    return [suite for suite, one in library.digests()["vectors"].items() if known.get(suite) != one]
+
+
+def _asked(
+    library: Library,
+    python: Path,
+    tell: Telling,
+    seconds: float,
+    before: dict[str, Any] | None,
+) -> dict[str, Any]:
+    """Return how a library that is installed answers.
+
+    Of a result `before`, what the same versions answered to the same cases is kept.
+    """
     found: dict[str, Any] = {"versions": versions(library, python)}
+    kept = before if before and before["versions"] == found["versions"] else None
+    again: list[str | None] = list(changed(library, kept)) if kept else []
+    suites = again or [None]  # None for all
     ways = {}
     for way in library.ways:
         tell(f"asking {way}".strip())
         command = [str(python), "-P", str(library.adapter), *(["--way", way] if way else [])]
         try:
-            report = ask(command, seconds=seconds, megabytes=MEGABYTES)
+            report = joined(
+                ask(command, suite=suite, seconds=seconds, megabytes=MEGABYTES) for suite in suites
+            )
         except OSError as error:
             if f"status {BROKEN}" in str(error):
                 raise AdapterError(str(error)) from None
@@ -109,6 +140,8 @@ def _asked(library: Library, python: Path, tell: Telling, seconds: float) -> dic
         offered = {
             suite: counted for suite, counted in suites_of(report).items() if suite in library.asked
         }
+        if kept:
+            offered = kept["ways"][way]["suites"] | offered
         ways[way] = {"contract": report.contract, "suites": offered}
     tell("running its programs")
     programs = {path.name: program(path, python) for path in library.programs}

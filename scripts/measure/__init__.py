@@ -14,6 +14,8 @@ There are two tasks: `language`, predicting the next byte of a text that comes w
     probe.py          whether today's code still computes what the code behind a result did
     result_files.py   docs/data/measure/: one file a run
     summary.py        medians and spreads over the seeds, for pages and figures
+    weights.py        `make weights`: the models of seed 0 again, for a page
+    weight_files.py   the format of those weights
     page_names.py     the names that pages can use
 
 Imports: posenc, setup.

@@ -20,6 +20,7 @@ TITLE = re.compile(r"<title>(.*?)</title>", re.S)
 
 # The largest size of a file in bytes, by suffix, for committed and for built files.
 COMMITTED = {
+    ".bin": 1_000_000,  # the weights of a model, fetched when a reader asks for them
     ".json": 600_000,  # the test vectors
     ".md": 300_000,
     ".py": 90_000,
@@ -30,7 +31,7 @@ COMMITTED = {
 BUILT = COMMITTED | {
     ".css": 250_000,
     ".epub": 4_000_000,
-    ".gz": 6_000_000,  # the source of the book, with the test vectors
+    ".gz": 9_000_000,  # the source of the book, with the test vectors and the weights
     ".html": 1_000_000,
     ".ipynb": 1_000_000,
     ".js": 200_000,

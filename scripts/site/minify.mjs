@@ -1,6 +1,6 @@
 // minify.mjs SHEET…, started in the folder of a built site: minify the book's own scripts in place,
-// join those of the workbench into one, join the style sheets into one without the rules that no page
-// uses, and print its path.
+// join those of the workbench into one, and those that run models, join the style sheets into one
+// without the rules that no page uses, and print its path.
 
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { relative } from "node:path";
@@ -50,19 +50,18 @@ const { metafile } = await build({
   metafile: true,
 });
 
-// The workbench is many small files, which are of use together only.
-const workbench = "assets/js/workbench.js";
-if (existsSync(workbench)) {
-  await build({
-    ...shared,
-    entryPoints: [workbench],
-    bundle: true,
-    format: "esm",
-    outfile: workbench,
-    allowOverwrite: true,
-  });
-  rmSync("assets/js/config", { recursive: true });
-}
+// Scripts of many small files, which are of use together only, and those files.
+const whole = ["workbench.js", "watch_worker.js"].map((name) => `assets/js/${name}`);
+const parts = ["config", "watch/model.js", "watch/rules.js", "watch/weights.js"];
+await build({
+  ...shared,
+  entryPoints: whole.filter((script) => existsSync(script)),
+  bundle: true,
+  format: "esm",
+  outdir: "assets/js",
+  allowOverwrite: true,
+});
+for (const part of parts) rmSync(`assets/js/${part}`, { recursive: true, force: true });
 
 await build({
   ...shared,

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from posenc.vectors import load
+from posenc.vectors import Report, load, run
 from scripts.book.matrix import ADAPTERS, libraries
+from scripts.matrix import trial
 from scripts.matrix.__main__ import main
 from scripts.matrix.adapters import lines
 from scripts.matrix.counts import counts, grouped, ranges
@@ -161,6 +162,31 @@ def test_a_result_of_other_files_is_made_again(bench: Bench, changed: str) -> No
     after = bench.result("first")["digests"]
     named = {"adapter": "adapter", "program": "programs", "pin": "install"}[changed]
     assert {key for key in before if before[key] != after[key]} == {named}
+
+
+@pytest.mark.slow
+def test_only_suites_with_other_cases_are_asked_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.add("first")
+    assert bench.run() == 0
+    made = bench.result("first")
+    (suite,) = made["digests"]["vectors"]
+    made["digests"]["vectors"][suite] = "of other cases"
+    made["ways"][""]["suites"]["another"] = "kept"
+    bench.path("first").write_text(json.dumps(made), "utf-8")
+    asked: list[str | None] = []
+
+    def listen(command: list[str], *, suite: str | None = None, **limits: Any) -> Report:
+        asked.append(suite)
+        return run(command, suite=suite, **limits)
+
+    monkeypatch.setattr(trial, "ask", listen)
+    assert bench.run() == 0
+    again = bench.result("first")
+    assert asked == [suite]
+    assert again["digests"]["vectors"][suite] != "of other cases"
+    assert again["ways"][""]["suites"]["another"] == "kept"
 
 
 @pytest.mark.slow

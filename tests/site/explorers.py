@@ -11,7 +11,9 @@ from posenc import sinusoidal_encoding
 from scripts import DOCS
 from tests.site.visits import SETTLE
 
-EXPLORERS = sorted(path.stem for path in DOCS.glob("explore/*.md") if path.stem != "index")
+# *Watch it break* runs models in a worker and has tests of its own, test_watch_browser.py.
+OTHERS = {"index", "watch"}
+EXPLORERS = sorted(path.stem for path in DOCS.glob("explore/*.md") if path.stem not in OTHERS)
 # The theme has fetched the sitemap, and from then on handles links itself.
 KNOWS_ITS_WAY = """() => performance.getEntriesByType("resource")
     .some(({name}) => name.endsWith("/sitemap.xml"))"""

@@ -120,6 +120,13 @@ def test_exercise_is_checked_under_the_policy(strict: Strict) -> None:
     assert strict.refused() == []
 
 
+def test_models_run_under_the_policy(strict: Strict) -> None:
+    strict.page.goto("explore/watch/?watch.scheme=alibi")
+    strict.page.get_by_role("button", name="Watch it break").click()
+    expect(strict.page.locator(".watch .summary")).to_contain_text("perplexity")
+    assert strict.refused() == []
+
+
 def test_run_says_when_the_policy_refuses_webassembly(strict: Strict, browser: Browser) -> None:
     """In a context of its own: a cached worker keeps the policy that it was cached with."""
     allowed = strict.host.headers[security_policy.NAME]

@@ -119,6 +119,11 @@ function startPractise() {
   if (document.querySelector(".cells")) import("./practise.js");
 }
 
+/** Load the script of *Watch it break* if the page has it; the weights wait until they are asked for. */
+function startWatch() {
+  if (document.querySelector("watch-it-break")) import("./watch.js");
+}
+
 /** Lay out the parts whose layout the style sheet defers, a few at a time in idle periods. */
 function layOutDeferred() {
   const parts = [...document.querySelectorAll(".unrolls .md-content__inner > h2 ~ *")];
@@ -153,6 +158,7 @@ addEventListener("contentvisibilityautostatechange", ({ target, skipped }) => {
 window.document$.subscribe(preparePage);
 window.document$.subscribe(startExplorers);
 window.document$.subscribe(startWorkbench);
+window.document$.subscribe(startWatch);
 window.document$.subscribe(startLedger);
 window.document$.subscribe(startRuns);
 window.document$.subscribe(startPractise);
