@@ -88,7 +88,7 @@ def sybil() -> Sybil:
     """Return the checker of pages with its parsers."""
     return Sybil(
         parsers=[_parse_page, _parse_checked, _parse_strays],
-        patterns=["docs/*.md", "docs/**/*.md", "README.md"],
+        patterns=["docs/*.md", "docs/*/*.md", "docs/*/*/*.md", "README.md"],
         path=str(ROOT),
         setup=_open_page,
         document_types={".md": _Page},

@@ -156,7 +156,7 @@ def page_of(group: str) -> str:
 GROUP_HEAD = """\
 ---
 title: {group}
-description: How these libraries answer the test vectors, and what they were asked.
+description: "{group}: how each answers the test vectors, and what it was asked."
 audience: anyone who uses or maintains one of these libraries
 time: a minute for each library
 needs: nothing

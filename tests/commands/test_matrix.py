@@ -326,7 +326,9 @@ def raising(error: Exception) -> Callable[[], None]:
     return call
 
 
-def test_errors_of_a_library_are_refusals() -> None:
+def test_errors_of_a_library_are_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Of the processes that run tests side by side, the main module has no file.
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", "adapter.py", raising=False)
     with pytest.raises(lines.Refused, match="ValueError: odd"):
         raising(ValueError("odd"))()
     with pytest.raises(lines.Unsupported, match="no such rule"):
