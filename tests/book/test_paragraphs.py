@@ -15,6 +15,7 @@ from scripts.book.update import MADE
 LEAST = 12  # words; shorter paragraphs may repeat
 SHINGLE = 4  # words in a row
 NEAR = 0.25  # of the shingles of both paragraphs together, or twice as much of the shorter one's
+FORM = "What catches it"  # plates of the museum say this in the same words
 CODE = re.compile(r"^(?: *(?:\||>>>|<!--|///|--src--|#+ |\{ |!!!|\?\?\?))", re.M)
 # Not prose: alt texts, formulas, addresses, citations, attributes, tags.
 NO_PROSE = re.compile(
@@ -38,7 +39,7 @@ def shingles(paragraph: str) -> Shingles:
     """Return all runs of words in a paragraph; a bound number is a word."""
     bare = NO_PROSE.sub(" ", BINDING.sub(lambda bound: bound["printed"], paragraph))
     words = re.findall(r"\w+", bare.lower())
-    if len(words) < LEAST or WHOLE.search(paragraph):
+    if len(words) < LEAST or WHOLE.search(paragraph) or paragraph.startswith(FORM):
         return frozenset()
     return frozenset(tuple(words[n : n + SHINGLE]) for n in range(len(words) - SHINGLE + 1))
 
