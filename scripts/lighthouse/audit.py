@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from scripts import ROOT
-from scripts.lighthouse.weigh import FLAGS
 from scripts.setup import browser
 from scripts.setup.node import node
 
@@ -73,7 +72,7 @@ def audit(url: str, categories: Iterable[str] = CATEGORIES) -> dict[str, Any]:
             "--disable-full-page-screenshot",
         ]
         options += [f"--only-categories={','.join(categories)}"]
-        options += [f"--chrome-flags=--headless=new {' '.join(FLAGS)}"]
+        options += [f"--chrome-flags=--headless=new {' '.join(browser.FLAGS)}"]
         script = ["--input-type=module", "--eval", BEGIN, "lighthouse"]  # the script's name
         command = node(*script, url, *options)
         environment = os.environ | {"CHROME_PATH": browser.find() or ""}

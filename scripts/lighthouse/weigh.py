@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 # The phone that Lighthouse emulates.
 PHONE = {"viewport": {"width": 412, "height": 823}, "device_scale_factor": 1.75, "is_mobile": True}
-FLAGS = ["--disable-background-networking", "--disable-dev-shm-usage", "--disable-gpu"]
-FLAGS += ["--no-first-run", "--no-sandbox"]
 
 KINDS = ("HTML", "style", "scripts", "typefaces", "pictures", "other")
 KIND_OF = {".css": "style", ".js": "scripts", ".mjs": "scripts", ".woff2": "typefaces"}
@@ -64,22 +62,11 @@ def weighed(host: Host, path: str, page: Page) -> Weight:
 @contextmanager
 def opened(host: Host, path: str, within: Browser | None = None) -> Iterator[Page]:
     """Open a page on an emulated phone, and wait until it has no pending requests."""
-    own = nullcontext(within) if within else started()
+    own = nullcontext(within) if within else browser.started()
     with own as chromium, chromium.new_page(**PHONE) as page:  # type: ignore[arg-type]
         host.sent.clear()
         page.goto(host.url + path, wait_until="networkidle")
         yield page
-
-
-@contextmanager
-def started() -> Iterator[Browser]:
-    """Start a browser. Playwright allows one at a time, so tests pass theirs to `opened`."""
-    from playwright.sync_api import sync_playwright  # installed with the test extra only
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=browser.find(), args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 def by_kind(sent: list[tuple[str, int]]) -> dict[str, int]:

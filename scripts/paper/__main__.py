@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,10 +28,9 @@ from scripts.site.host import hosted
 from scripts.site.markdown_copies import LOOPBACK, contents
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 HERE = Path(__file__).parent
-FLAGS = ["--disable-background-networking", "--disable-dev-shm-usage", "--no-sandbox"]
 
 
 def main() -> None:
@@ -64,14 +63,14 @@ def parts() -> list[Part]:
     ]
 
 
-def make(site: Path, parts: list[Part], folder: Path) -> list[str]:
+def make(site: Path, parts: list[Part], folder: Path, within: Browser | None = None) -> list[str]:
     """Make the PDF and the EPUB of parts of a built site, and return what is wrong with them."""
     config = _config()
     address = config["site_url"]
     published = "" if urlsplit(address).hostname in LOOPBACK else address
     about = epub.Book(config["site_name"], AUTHOR, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
     folder.mkdir(parents=True, exist_ok=True)
-    with opened(site) as page:
+    with opened(site, within) as page:
         chapters, pictures = epub.read(page, parts, published)
         drawn = {name: (site / path).read_bytes() for name, path in pictures.items()}
         epub.write(folder / EPUB, about, chapters, drawn)
@@ -85,18 +84,18 @@ def _config() -> Any:
 
 
 @contextmanager
-def opened(site: Path) -> Iterator[Page]:
+def opened(site: Path, within: Browser | None = None) -> Iterator[Page]:
     """Open the first page of a site, as it is before any script runs."""
-    from playwright.sync_api import sync_playwright
-
-    with hosted(site) as host, sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=browser.find(), args=FLAGS)
-        page = started.new_page(color_scheme="light", bypass_csp=True)
+    own = nullcontext(within) if within else browser.started()
+    with (
+        hosted(site) as host,
+        own as chromium,
+        chromium.new_page(color_scheme="light", bypass_csp=True) as page,
+    ):
         page.route("**/*.js", lambda route: route.abort())
         page.goto(host.url)
         page.add_script_tag(path=HERE / "articles.js")
         yield page
-        started.close()
 
 
 if __name__ == "__main__":

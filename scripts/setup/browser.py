@@ -12,10 +12,15 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scripts.setup.node import executable
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # Playwright's own node needs libatomic, which a minimal Debian and slim images lack.
 os.environ.setdefault("PLAYWRIGHT_NODEJS_PATH", executable())
@@ -29,6 +34,8 @@ NAMES = (
     "google-chrome-stable",
 )
 PACKAGES = ("chromium-headless-shell", "chromium")  # Debian 12 has only the second
+FLAGS = ["--disable-background-networking", "--disable-dev-shm-usage", "--disable-gpu"]
+FLAGS += ["--no-first-run", "--no-sandbox"]
 APPLICATIONS = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
@@ -39,6 +46,17 @@ MISSING = (
     " root: apt-get install chromium; elsewhere: python -m playwright install chromium)"
     " and run the same command again"
 )
+
+
+@contextmanager
+def started() -> Iterator[Browser]:
+    """Start the browser. Playwright allows one at a time, so what tests run takes theirs."""
+    from playwright.sync_api import sync_playwright  # installed with the test extra only
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=find(), args=FLAGS)
+        yield chromium
+        chromium.close()
 
 
 def find() -> str | None:

@@ -10,10 +10,10 @@ from typing import Any
 import pikepdf
 import pypdfium2
 import pytest
+from playwright.sync_api import Browser
 
 from scripts.paper import check
 from scripts.paper.__main__ import make, parts
-from scripts.setup import browser
 from scripts.site import downloads
 from scripts.site.downloads import EPUB, PDF
 from tests.site.served import Site, paths
@@ -26,12 +26,12 @@ TITLES = ["One sheet of formulas", "All explorers", "RoPE: both rotate, the scor
 
 
 @pytest.fixture(scope="module")
-def made(site: Site, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+def made(
+    site: Site, browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, list[str]]:
     """Return the folder of a PDF and an EPUB of three pages, and what is wrong with them."""
-    if browser.find() is None:
-        (pytest.fail if browser.is_ci() else pytest.skip)(browser.MISSING)
     folder = tmp_path_factory.mktemp("paper")
-    return folder, make(site.folder, SOME, folder)
+    return folder, make(site.folder, SOME, folder, browser)
 
 
 def test_both_are_sound(made: tuple[Path, list[str]]) -> None:
