@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from posenc.diagnose.answers import CannotTellError
 from posenc.diagnose.indirect import one_token
 from posenc.diagnose.operations import Watcher, name_of, tensors_in
 from posenc.diagnose.recording import digest
@@ -42,6 +43,7 @@ class ScoreRun(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]
         super().__init__()  # type: ignore[no-untyped-call]
         self.queries, self.keys, self.known = queries, keys, known
         self.found: list[Scores] = []
+        self.finite = True
         self.hidden = False  # whether some attention does not show its scores
         self.rows: Tensor | None = None  # (queries, width), the first that differ
         self.single: list[Tensor] = []  # of a run on one token: all that may be its row
@@ -77,6 +79,7 @@ class ScoreRun(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]
         if scores is None or scores.shape[-2:] != (self.queries, self.keys):
             return
         values = scores.reshape(-1, self.queries, self.keys).cpu().double()
+        self.finite &= bool((values < torch.inf).all())  # False for nan; -inf hides a key
         seen = values > values.amax(dim=-1, keepdim=True) - WEIGHTLESS
         self.found.append(Scores(values, seen))
 
@@ -87,6 +90,8 @@ def find_scores_of(trial: Trial, length: int) -> tuple[Tensor, ScoreRun]:
     found = ScoreRun(length, length, known)
     with found:
         trial.call(tokens)
+    if not found.finite:
+        raise CannotTellError("some of its scores are not finite")
     return tokens, found
 
 

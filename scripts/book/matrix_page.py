@@ -81,7 +81,10 @@ limit of the library, {{ 0,000 = matrix.other("fault") }} differ from the defini
 
 A verdict is about the cases that were asked, no more: it does not say that a model works. A
 library that passes may still have a fault that no case finds, and one that differs may never run
-the code in question. Each name leads to what was called and what came out.
+the code in question. A setting that is taken and has no effect, and a state that is lost without
+a word, count as differing; what is refused, or off by the rounding of a result, as limited. Where
+two differences meet in a case, each counts it. Each name leads to what was called and what came
+out.
 
 """
 
@@ -138,7 +141,7 @@ You may know better than this page. If an adapter calls the wrong function or ca
 a difference is meant and documented, or if a newer version answers otherwise, open an issue with
 the name of the library and, if you can, the call that you would make: the adapter, its pins and
 the words about the difference are one file each, and the table follows from them. Each difference
-has the smallest program that shows it, which runs with the library alone.
+has the smallest program that shows it, which runs with the library and what it is installed with.
 """
 
 

@@ -421,10 +421,18 @@ def logarithm(places: Tensor) -> Tensor:
     return (places + 2.0).log()
 
 
+def nan_from_six(places: Tensor) -> Tensor:
+    return torch.where(places < 6, 1.0, torch.nan)
+
+
 CANNOT: dict[str, tuple[Callable[[], Model], str]] = {
     "rotated, and scaled": (
         lambda: Decoder(scales=(None, logarithm)),
         "not as by any mistake that is known here",
+    ),
+    "nan from some position on": (
+        lambda: Decoder(scales=(nan_from_six, None)),
+        "some of its scores are not finite",
     ),
     "scaled": (lambda: Decoder(scales=(logarithm, logarithm)), "not seen to rotate it"),
     "rotated and added": (lambda: Decoder(rows=True), "before there are scores"),
