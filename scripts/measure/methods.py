@@ -7,7 +7,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import torch
@@ -64,14 +64,13 @@ class Sliding(GPTModel):
     def forward(self, token_ids: Tensor, **given: Any) -> Any:
         """Return the logits, (B, T, V)."""
         batch, length = token_ids.shape
-        first = super().forward(token_ids[:, : self.window], **given)
-        assert isinstance(first, Tensor)
-        if length <= self.window:
-            return first
-        texts: Tensor = token_ids[:, 1:].unfold(1, self.window, 1).flatten(0, 1)
-        last = [super(Sliding, self).forward(some, **given)[:, -1] for some in torch.split(texts, 128)]
-        rest = torch.cat(last).view(batch, length - self.window, self.vocab_size)
-        return torch.cat((first, rest), dim=1)
+        parts = [super().forward(token_ids[:, : self.window], **given)]
+        if length > self.window:
+            texts: Tensor = token_ids[:, 1:].unfold(1, self.window, 1).flatten(0, 1)
+            read = [super(Sliding, self).forward(some) for some in torch.split(texts, 128)]
+            last: Tensor = torch.cat(cast("list[Tensor]", read))[:, -1]
+            parts.append(last.view(batch, length - self.window, self.vocab_size))
+        return torch.cat(cast("list[Tensor]", parts), dim=1)
 
 
 def sliding(model: GPTModel, trained: int, length: int) -> GPTModel:
