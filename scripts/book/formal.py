@@ -35,8 +35,14 @@ def formal_fold(line: Element, page: str) -> None:
     line.tag, line.attrib, line.tail = "details", {"class": "checked formal", **UNSEARCHED}, tail
     _summary(line, names)
     inside = SubElement(line, "div", {"class": "names"})
-    for name in names:
-        _statement(inside, theorem(name), recorded(name), page)
+    found = [theorem(name) for name in names]
+    listing = SubElement(SubElement(inside, "pre"), "code")
+    listing.text = AtomicString("\n\n".join(map(_stated, found)))
+    below = SubElement(inside, "p")
+    below.text = AtomicString(f"{_assumptions(names)} ")
+    if page:
+        address = f"{relpath(PAGE, Path(page).parent)}#{names[0]}"
+        SubElement(below, "a", {"href": address}).text = "Definitions and proof"
 
 
 def _named(line: Element) -> list[str]:
@@ -64,15 +70,17 @@ def _summary(fold: Element, names: list[str]) -> None:
         code.text, code.tail = name, ", " if number < len(names) - 1 else None
 
 
-def _statement(parent: Element, item: Item, said: Recorded, page: str) -> None:
-    """Add a statement and what it assumes."""
-    listing = SubElement(SubElement(parent, "pre"), "code")
-    listing.text = AtomicString("\n".join([*item.assumed, item.statement]))
-    below = SubElement(parent, "p")
-    below.text = AtomicString(f"Assumes {assumed(said)}. ")
-    if page:
-        address = f"{relpath(PAGE, Path(page).parent)}#{item.name}"
-        SubElement(below, "a", {"href": address}).text = "Definitions and proof"
+def _stated(item: Item) -> str:
+    """Return a statement, below the variables and hypotheses of its section."""
+    return "\n".join([*item.assumed, item.statement])
+
+
+def _assumptions(names: list[str]) -> str:
+    """Return a sentence on what theorems assume, or one for each where they differ."""
+    by_name = {name: assumed(recorded(name)) for name in names}
+    if len(set(by_name.values())) == 1:
+        return f"Assume{'s' if len(names) == 1 else ''} {by_name[names[0]]}."
+    return " ".join(f"{name} assumes {axioms}." for name, axioms in by_name.items())
 
 
 def assumed(said: Recorded) -> str:

@@ -164,16 +164,15 @@ def statement(item: Item, found: dict[str, Item], tried: list[Mutation]) -> str:
     uses = [f"[`{one.name}`](#{anchor(one)})" for one in source.used(item, found)]
     refused = [f"{_code(one.old)} changed to {_code(one.new)}" for one in tried]
     below = [
-        f"- Uses {', '.join(uses) or 'no definition of ours'}.",
-        f"- Assumes {assumptions(said)}.",
-        *([f"- Refused: {'; '.join(refused)}."] if refused else []),
-        "{ .uses }",
+        f"Uses {', '.join(uses) or 'no definition of ours'}.",
+        f"Assumes {assumptions(said)}.",
+        *([f"Refused: {'; '.join(refused)}."] if refused else []),
     ]
     words = prose(item.comment) or f"`{item.name}`."
     return (
         f"{words}\n{{ #{item.name} }}\n\n"
         f"```coq\n{chr(10).join([*item.assumed, item.statement])}\n```\n\n"
-        f"{chr(10).join(below)}\n\n"
+        + "".join(f"{line}\n{{ .uses }}\n\n" for line in below)
     )
 
 

@@ -211,19 +211,27 @@ def refusal(path: Path, said: str) -> str:
 
 
 def assumptions(
-    names: Iterable[str], folder: Path = FOLDER, to: Path = BUILD
+    names: Iterable[str], folder: Path = FOLDER, to: Path = BUILD, jobs: int = JOBS
 ) -> dict[str, dict[str, str]]:
     """Return what theorems of checked files assume: for each the axioms, by name, as printed."""
     found, root = source.library(folder), project(folder).root
-    wanted = [found[name] for name in names]
-    asked = ["Set Printing Width 78."]
-    asked += [f"From {root} Require {stem}." for stem in dict.fromkeys(i.file.stem for i in wanted)]
-    for item in wanted:
-        asked.append(f'Goal True. idtac "posenc: {item.name}". Abort.')
-        asked.append(f"Print Assumptions {root}.{item.file.stem}.{item.name}.")
+    by_file: dict[str, list[str]] = {}
+    for name in names:
+        by_file.setdefault(found[name].file.stem, []).append(name)
+    with ThreadPoolExecutor(jobs) as pool:
+        said = pool.map(lambda stem: _assumptions_in(stem, by_file[stem], to, root), by_file)
+        return {name: axioms for several in said for name, axioms in several.items()}
+
+
+def _assumptions_in(stem: str, names: list[str], to: Path, root: str) -> dict[str, dict[str, str]]:
+    """Return what theorems of one file assume."""
+    asked = ["Set Printing Width 78.", f"From {root} Require {stem}."]
+    for name in names:
+        asked.append(f'Goal True. idtac "posenc: {name}". Abort.')
+        asked.append(f"Print Assumptions {root}.{stem}.{name}.")
     asked.append('Goal True. idtac "posenc: end". Abort.')
-    (to / "posenc_assumptions.v").write_text("\n".join([*asked, ""]), encoding="utf-8")
-    command = [*compiler(), "-q", "-R", ".", root, "posenc_assumptions.v"]
+    (to / f"posenc_of_{stem}.v").write_text("\n".join([*asked, ""]), encoding="utf-8")
+    command = [*compiler(), "-q", "-R", ".", root, f"posenc_of_{stem}.v"]
     done = subprocess.run(command, cwd=to, capture_output=True, text=True, check=False)
     if done.returncode:
         raise CheckError(f"Print Assumptions: {(done.stdout + done.stderr).strip()[-2000:]}")

@@ -36,6 +36,7 @@ HEAD = re.compile(rf"{ATTRIBUTES}(?P<word>[A-Z]\w*)\b(?:\s+(?P<name>{NAME}))?")
 USED = re.compile(rf"(?<![\w'.]){NAME}")
 # What a statement binds itself, and the fields and constructors that a definition introduces.
 BOUND = re.compile(r"\b(?:forall|exists|fun)\b(?P<names>[^,]*?)(?:,|=>)", re.S)
+TYPED = re.compile(r"[({]\s*(?P<names>[^(){}:,=]+?)\s*:(?!=)")
 FIELD = re.compile(rf"[{{;|]\s*(?P<name>{NAME})")
 
 
@@ -305,7 +306,8 @@ def _introduced(item: Item) -> list[str]:
 def _names(words: str) -> set[str]:
     """Return the names that some words use and do not bind themselves."""
     bare = blanked(words)
-    bound = {name for match in BOUND.finditer(bare) for name in _binders(match["names"])}
+    lists = [match["names"] for form in (BOUND, TYPED) for match in form.finditer(bare)]
+    bound = {name for names in lists for name in _binders(names)}
     return set(USED.findall(bare)) - bound
 
 
