@@ -192,6 +192,173 @@ Proof.
     apply Rgt_not_eq. apply Rdiv_lt_0_compat; auto. apply lt_0_INR. lia.
 Qed.
 
+(** ** No margin lasts *)
+
+(** [x] is within [e] of a whole number of turns. *)
+Definition near (x e : R) : Prop := exists m : Z, Rabs (x - 2 * PI * IZR m) <= e.
+
+(** Of more places than boxes, two share a box. *)
+Lemma two_share_a_box : forall (f : nat -> nat) N,
+  (forall t, (t <= N)%nat -> (f t < N)%nat) ->
+  exists i j, (i < j)%nat /\ (j <= N)%nat /\ f i = f j.
+Proof.
+  intros f N Box.
+  assert (Dec : forall k, (exists i j, (i < j)%nat /\ (j < k)%nat /\ f i = f j) \/
+                          NoDup (map f (below k))).
+  { induction k as [|k [[i [j [A [B C]]]]|D]].
+    - right. constructor.
+    - left. exists i, j. repeat split; auto; lia.
+    - destruct (in_dec Nat.eq_dec (f k) (map f (below k))) as [I|I].
+      + left. apply in_map_iff in I. destruct I as [i [E J]]. apply in_seq in J.
+        exists i, k. repeat split; auto; lia.
+      + right. unfold below. rewrite seq_S, map_app. simpl.
+        apply Permutation_NoDup with (f k :: map f (seq 0 k)).
+        * apply Permutation_cons_append.
+        * now constructor. }
+  destruct (Dec (S N)) as [[i [j [A [B C]]]]|D]; [exists i, j; repeat split; auto; lia|].
+  (* no two alike would be N + 1 different numbers below N *)
+  assert (Len : (length (map f (below (S N))) <= length (below N))%nat).
+  { apply NoDup_incl_length; auto. intros y I. apply in_map_iff in I.
+    destruct I as [t [<- J]]. apply in_seq in J. apply in_seq.
+    pose proof (Box t). lia. }
+  unfold below in Len. rewrite map_length, !seq_length in Len. lia.
+Qed.
+
+(** Among the first [N] multiples of an angle, one is nearly a whole number of turns. *)
+Lemma one_multiple_is_near : forall N x, (0 < N)%nat ->
+  exists t, (0 < t <= N)%nat /\ near (INR t * x) (2 * PI / INR N).
+Proof.
+  intros N x Pos. pose proof PI_RGT_0 as Pi.
+  assert (PN : 0 < INR N) by now apply lt_0_INR.
+  (* which of N equal boxes of a turn a multiple falls into *)
+  pose (part := fun t => frac_part (INR t * x / (2 * PI))).
+  pose (box := fun t => Z.to_nat (Int_part (INR N * part t))).
+  assert (Range : forall t, 0 <= part t < 1).
+  { intros t. destruct (base_fp (INR t * x / (2 * PI))). unfold part. lra. }
+  assert (In_box : forall t, INR (box t) <= INR N * part t < INR (box t) + 1).
+  { intros t. destruct (base_Int_part (INR N * part t)) as [A B]. specialize (Range t).
+    assert (NN : 0 <= INR N * part t) by (apply Rmult_le_pos; lra).
+    assert (Z0 : (0 <= Int_part (INR N * part t))%Z).
+    { assert (-1 < IZR (Int_part (INR N * part t))) by lra.
+      change (-1) with (IZR (-1)) in H. apply lt_IZR in H. lia. }
+    unfold box. rewrite INR_IZR_INZ, Z2Nat.id by auto. lra. }
+  destruct (two_share_a_box box N) as [i [j [Less [Last Same]]]].
+  { intros t _. apply INR_lt. specialize (In_box t). specialize (Range t). nra. }
+  exists (j - i)%nat. split; [lia|].
+  exists (Int_part (INR j * x / (2 * PI)) - Int_part (INR i * x / (2 * PI)))%Z.
+  (* what is left is the difference of two numbers of one box *)
+  assert (D : INR (j - i) * x - 2 * PI * IZR (Int_part (INR j * x / (2 * PI)) -
+      Int_part (INR i * x / (2 * PI))) = 2 * PI / INR N * (INR N * part j - INR N * part i)).
+  { unfold part, frac_part. rewrite minus_INR, minus_IZR by lia. field. lra. }
+  rewrite D. rewrite Rabs_mult, (Rabs_pos_eq (2 * PI / INR N))
+    by (apply Rlt_le, Rdiv_lt_0_compat; lra).
+  rewrite <- (Rmult_1_r (2 * PI / INR N)) at 2. apply Rmult_le_compat_l.
+  - apply Rlt_le, Rdiv_lt_0_compat; lra.
+  - pose proof (In_box i). pose proof (In_box j). rewrite Same in *.
+    apply Rabs_le. lra.
+Qed.
+
+(** So some multiple of any length [L] is near a whole number of turns in all pairs at once. *)
+Lemma all_pairs_come_near : forall n w e L, 0 < e -> (0 < L)%nat ->
+  exists k, (L <= k)%nat /\ forall i, (i < n)%nat -> near (INR k * w i) e.
+Proof.
+  induction n as [|n IH]; intros w e L E Pos.
+  - exists L. split; auto. intros; lia.
+  - pose proof PI_RGT_0 as Pi.
+    (* so many boxes that each is narrower than e *)
+    destruct (archimed_cor1 (e / (2 * PI))) as [N [Small PosN]];
+      [apply Rdiv_lt_0_compat; lra|].
+    assert (PN : 0 < INR N) by now apply lt_0_INR.
+    destruct (IH w (e / INR N) L) as [K [LK Near]]; [now apply Rdiv_lt_0_compat|auto|].
+    destruct (one_multiple_is_near N (INR K * w n) PosN) as [t [T [m M]]].
+    exists (t * K)%nat. split; [nia|]. intros i I. rewrite mult_INR, Rmult_assoc.
+    destruct (Nat.eq_dec i n) as [->|D].
+    + exists m. apply Rle_trans with (1 := M). unfold Rdiv.
+      apply Rmult_lt_compat_l with (r := 2 * PI) in Small; [|lra].
+      replace (2 * PI * (e / (2 * PI))) with e in Small by (field; lra). lra.
+    + (* t times a number near whole turns is near them, t times less so *)
+      destruct (Near i) as [l Nl]; [lia|]. exists (Z.of_nat t * l)%Z.
+      rewrite mult_IZR, <- INR_IZR_INZ.
+      replace (INR t * (INR K * w i) - 2 * PI * (INR t * IZR l)) with
+        (INR t * (INR K * w i - 2 * PI * IZR l)) by ring.
+      rewrite Rabs_mult, (Rabs_pos_eq (INR t)) by apply pos_INR.
+      apply Rle_trans with (INR N * (e / INR N)); [|right; field; lra].
+      apply Rmult_le_compat; auto using pos_INR, Rabs_pos. apply le_INR. lia.
+Qed.
+
+Lemma sine_is_below_angle : forall a, Rabs (sin a) <= Rabs a.
+Proof.
+  assert (P : forall a, 0 < a -> Rabs (sin a) <= a).
+  { intros a A. pose proof (sin_lt_x a A). pose proof (SIN_bound a). apply Rabs_le.
+    destruct (Rle_lt_dec 1 a); [lra|].
+    assert (0 < sin a) by (apply sin_gt_0; pose proof PI2_1; lra). lra. }
+  intros a. destruct (Rtotal_order a 0) as [L|[->|G]].
+  - rewrite <- (Rabs_Ropp (sin a)), <- (Rabs_Ropp a), <- sin_neg, (Rabs_pos_eq (- a)) by lra.
+    apply P. lra.
+  - rewrite sin_0. lra.
+  - rewrite (Rabs_pos_eq a) by lra. now apply P.
+Qed.
+
+(** A small angle's sine is no larger than the angle, whole turns of twice the angle apart. *)
+Lemma sine_of_near : forall x e, near x e -> (sin (x / 2)) ^ 2 <= (e / 2) ^ 2.
+Proof.
+  intros x e [m M]. set (y := x - 2 * PI * IZR m) in *.
+  assert (S : (sin (x / 2)) ^ 2 = (sin (y / 2)) ^ 2).
+  { (* half of whole turns changes the sign at most *)
+    assert (E : forall a, (sin a) ^ 2 = (1 - cos (2 * a)) / 2)
+      by (intros; rewrite cos_2a_sin; field).
+    rewrite !E. do 2 f_equal.
+    replace (2 * (x / 2)) with (y + 2 * IZR m * PI) by (unfold y; field).
+    replace (2 * (y / 2)) with y by field. symmetry.
+    destruct (Z_le_gt_dec 0 m) as [G|G].
+    - rewrite <- (Z2Nat.id m) by auto. rewrite <- INR_IZR_INZ. symmetry. apply cos_period.
+    - rewrite <- (cos_period (y + 2 * IZR m * PI) (Z.to_nat (- m))). f_equal.
+      rewrite INR_IZR_INZ, Z2Nat.id, opp_IZR by lia. ring. }
+  rewrite S. apply pow_maj_Rabs.
+  apply Rle_trans with (Rabs (y / 2)).
+  - apply sine_is_below_angle.
+  - unfold Rdiv. rewrite Rabs_mult, (Rabs_pos_eq (/ 2)) by lra. lra.
+Qed.
+
+(** Theorem 4.8 (no margin lasts): at every width, with whatever frequencies, there are lags, as large
+    as you like, at which two rows are as close as you like; *)
+Theorem no_margin_lasts : forall n w eps, 0 < eps -> forall K : nat,
+  exists k : nat, (K <= k)%nat /\ (0 < k)%nat /\ delta n w (INR k) < eps.
+Proof.
+  intros n w eps E K.
+  assert (Pos : 0 < INR (S n)) by (apply lt_0_INR; lia).
+  destruct (all_pairs_come_near n w (eps / INR (S n)) (S K)) as [k [LK Near]];
+    [now apply Rdiv_lt_0_compat|lia|].
+  exists k. split; [lia|]. split; [lia|].
+  assert (Sum : sum (fun i => sin (INR k * w i / 2) ^ 2) (below n) <=
+                INR n * (eps / INR (S n) / 2) ^ 2).
+  { rewrite <- sum_below_const. apply sum_le. intros i I. apply in_seq in I.
+    apply sine_of_near. apply Near. lia. }
+  unfold delta. replace eps with (2 * (eps / 2)) by field.
+  apply Rmult_lt_compat_l; [lra|]. rewrite <- (sqrt_Rsqr (eps / 2)) by lra.
+  apply sqrt_lt_1.
+  - apply sum_nonneg. intros. apply pow2_ge_0.
+  - apply Rle_0_sqr.
+  - apply Rle_lt_trans with (1 := Sum). unfold Rsqr.
+    replace (INR n * (eps / INR (S n) / 2) ^ 2) with
+      (INR n / INR (S n) / INR (S n) * (eps / 2 * (eps / 2))) by (field; lra).
+    rewrite <- (Rmult_1_l (eps / 2 * (eps / 2))) at 2. apply Rmult_lt_compat_r; [nra|].
+    rewrite S_INR in *. pose proof (pos_INR n).
+    apply Rmult_lt_reg_r with ((INR n + 1) * (INR n + 1)); [nra|].
+    field_simplify; [nra|lra].
+Qed.
+
+(** and the similarity comes back as near to 1 as you like. *)
+Theorem similarity_comes_back : forall n w eps, (0 < n)%nat -> 0 < eps -> forall K : nat,
+  exists k : nat, (K <= k)%nat /\ (0 < k)%nat /\ 1 - eps < similarity n w (INR k).
+Proof.
+  intros n w eps N E K. assert (P : 0 < INR n) by now apply lt_0_INR.
+  destruct (no_margin_lasts n w (sqrt eps)) with (K := K) as [k [A [B D]]];
+    [now apply sqrt_lt_R0|].
+  exists k. repeat split; auto. rewrite distance_from_similarity in D by auto.
+  apply sqrt_lt_0_alt in D. assert (1 <= INR n) by (apply (le_INR 1); lia). nra.
+Qed.
+
 (** ** A shift is a rotation *)
 
 (** Theorem 4.9 (a): the matrix [shift_matrix w k] carries the row of every real position to the row
