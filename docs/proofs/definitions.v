@@ -211,3 +211,34 @@ Proof.
   intros. unfold dot. apply sum_nonneg. intros i _. unfold dot2.
   apply Rplus_le_le_0_compat; apply Rle_0_sqr.
 Qed.
+
+(** ** Every pair has a length and an angle *)
+
+Lemma polar : forall u, exists a, u = (length2 u * cos a, length2 u * sin a).
+Proof.
+  intros [x y]. unfold length2, dot2; simpl.
+  set (r := sqrt (x * x + y * y)).
+  assert (P : 0 <= x * x + y * y)
+    by (apply Rplus_le_le_0_compat; apply Rle_0_sqr).
+  assert (Q : r * r = x * x + y * y) by now apply sqrt_sqrt.
+  assert (N : 0 <= r) by apply sqrt_pos.
+  destruct (Req_dec r 0) as [Z|NZ].
+  - (* the pair 0: any angle will do *)
+    exists 0. rewrite Z in *. f_equal; nra.
+  - assert (B : -1 <= x / r <= 1).
+    { assert (L : - r <= x <= r) by (split; nra).
+      assert (0 < r) by lra.
+      split; apply Rmult_le_reg_r with r; auto; unfold Rdiv;
+        rewrite Rmult_assoc, Rinv_l, Rmult_1_r; lra. }
+    assert (C : r * cos (acos (x / r)) = x) by (rewrite cos_acos by auto; field; auto).
+    assert (S : (r * sin (acos (x / r))) * (r * sin (acos (x / r))) = y * y).
+    { pose proof (sin2_cos2 (acos (x / r))) as E. unfold Rsqr in E.
+      replace (y * y) with (r * r - x * x) by lra. rewrite <- C at 3 4.
+      transitivity (r * r * (sin (acos (x / r)) * sin (acos (x / r)))); [ring|].
+      replace (sin (acos (x / r)) * sin (acos (x / r)))
+        with (1 - cos (acos (x / r)) * cos (acos (x / r))) by lra. ring. }
+    destruct (Rmult_integral (r * sin (acos (x / r)) - y) (r * sin (acos (x / r)) + y)) as [H|H].
+    + nra.
+    + exists (acos (x / r)). rewrite C. f_equal; lra.
+    + exists (- acos (x / r)). rewrite cos_neg, sin_neg, C. f_equal; lra.
+Qed.
