@@ -20,18 +20,21 @@ STATED = ("Theorem", "Lemma", "Corollary", "Proposition", "Fact", "Remark", "Exa
 DEFINED = ("Definition", "Fixpoint", "CoFixpoint", "Inductive", "Record", "Structure", "Let")
 ASSUMED = ("Variable", "Variables", "Context", "Hypothesis", "Hypotheses")
 ENDS = ("Qed", "Defined", "Save", "Admitted", "Abort")  # the last two are not allowed: `faults`
-# What would let a file say more than it proves. Variables of a section become premises.
-FORBIDDEN = re.compile(
-    r"""\b(?: Admitted | admit | give_up | Abort
-        | Axioms? | Parameters? | Conjectures? | Primitive
-        | Unset\s+(?:Guard|Positivity|Universe)\s+Checking | bypass_check | Type\s+In\s+Type
-        | Declare\s+ML\s+Module | Load | Redirect | Extraction
-        | Reset | Back | Restart | Undo | Drop
+# What would let a file say more than it proves: at the beginning of a sentence, or anywhere in it.
+# Variables of a section are not among them, since they become premises.
+COMMANDS = re.compile(
+    r"""\s*(?P<word>
+          Admitted | Abort | Axioms? | Parameters? | Conjectures? | Primitive | Load | Redirect
+        | Unset\s+(?:Guard|Positivity|Universe)\s+Checking | Set\s+Type\s+In\s+Type
+        | Declare\s+ML\s+Module | (?:Separate\s+|Recursive\s+)?Extraction
+        | Reset | Back | BackTo | Restart | Undo | Drop
         )\b""",
     re.X,
 )
+TACTICS = re.compile(r"(?<![\w.'])(?P<word>admit|give_up|bypass_check)\b")
 NAME = r"[^\W\d][\w']*"
 ATTRIBUTES = r"(?:#\[[^\]]*\]\s*)*(?:(?:Local|Global|Program|Polymorphic|Monomorphic)\s+)*"
+_ATTRIBUTES = re.compile(ATTRIBUTES)
 HEAD = re.compile(rf"{ATTRIBUTES}(?P<word>[A-Z]\w*)\b(?:\s+(?P<name>{NAME}))?")
 USED = re.compile(rf"(?<![\w'.]){NAME}")
 # What a statement binds itself, and the fields and constructors that a definition introduces.
@@ -321,11 +324,17 @@ def faults(path: Path) -> list[str]:
     """Return a message for each word in a file that would let it say more than it proves."""
     text, where = path.read_text(encoding="utf-8"), place_of(path)
     bare = blanked(text, where)
-    return [
-        f"{where}, line {bare.count(chr(10), 0, word.start()) + 1}{_within(path, word.start())}:"
-        f" {' '.join(word[0].split())} is not allowed in a proof"
-        for word in FORBIDDEN.finditer(bare)
-    ]
+    messages = []
+    for one in sentences(text, where):
+        start = one.start + len(_ATTRIBUTES.match(bare[one.start : one.end])[0])  # type: ignore[index]
+        head = COMMANDS.match(bare, start, one.end)
+        for word in [*([head] if head else []), *TACTICS.finditer(bare, one.start, one.end)]:
+            line = text.count("\n", 0, word.start("word")) + 1
+            messages.append(
+                f"{where}, line {line}{_within(path, word.start('word'))}:"
+                f" {' '.join(word['word'].split())} is not allowed in a proof"
+            )
+    return messages
 
 
 def _within(path: Path, place: int) -> str:

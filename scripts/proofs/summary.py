@@ -46,10 +46,10 @@ def seconds() -> int:
     return found
 
 
-def checked_with() -> str:
-    """Return the name and version of the checker of the record."""
-    found: str = record.load()["checked_with"]
-    return found
+def version() -> float:
+    """Return the version of the checker of the record, to its first point."""
+    name: str = record.load()["checked_with"]
+    return float(".".join(name.split()[1].split(".")[:2]))
 
 
 def machine() -> int:
