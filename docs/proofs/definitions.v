@@ -178,6 +178,12 @@ Proof.
   apply Rplus_lt_le_0_compat; auto. apply sum_nonneg. intros; now apply Rlt_le.
 Qed.
 
+Lemma sum_from : forall f a n, sum f (seq a n) = sum (fun u => f (a + u)%nat) (below n).
+Proof.
+  intros f a n. induction n as [|n IH]; auto.
+  rewrite seq_S, sum_app, sum_S, IH. simpl. ring.
+Qed.
+
 (** A sum does not know the order of its terms. *)
 Lemma sum_perm : forall (T : Type) (f : T -> R) l l', Permutation l l' -> sum f l = sum f l'.
 Proof. induction 1; simpl; try lra. Qed.
