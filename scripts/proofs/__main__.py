@@ -39,6 +39,7 @@ def _checked(recording: bool) -> int:
         print(f"  {name:24}{seconds:6.1f} s")
     print(f"  all files               {found.elapsed:6.1f} s", flush=True)
     wrong = [] if recording else record.differences(found.assumed)
+    wrong += [] if recording else record.left_over(found.assumed)
     print(f"{len(found.assumed)} theorems of the book; their assumptions were compared", flush=True)
     wrong += run.change(found)
     refused = sum(found.refused().values())

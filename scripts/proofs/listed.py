@@ -13,7 +13,7 @@ proved = ["similarity_up_to_7"]
 
 [[mutation]]                a changed statement, whose proof must fail
 theorem = "rope_relative"
-old = "n' - m"              must be in the statement exactly once
+old = "n' - m"              must be in the statement exactly once, after its name
 new = "m - n'"
 """
 
@@ -65,9 +65,12 @@ class Mutation:
     def changed(self, statement: str) -> str:
         """Return a statement with the change made; line breaks count as spaces.
 
+        The theorem's name is not changed.
+
         Raises:
             ProofsError: `old` is not in the statement exactly once, or equals `new`.
         """
+        word, name, statement = statement.partition(self.theorem)
         sought = re.compile(r"\s+".join(map(re.escape, self.old.split())))
         places = list(sought.finditer(statement))
         about = f"mutations.toml: {self.theorem}: {self.old!r}"
@@ -75,7 +78,8 @@ class Mutation:
             raise ProofsError(f"{about} is in the statement {len(places)} times; it must be once")
         if self.old.split() == self.new.split():
             raise ProofsError(f"{about} is changed to itself")
-        return statement[: places[0].start()] + self.new + statement[places[0].end() :]
+        start, end = places[0].span()
+        return f"{word}{name}{statement[:start]}{self.new}{statement[end:]}"
 
 
 def numbered(folder: Path = FOLDER) -> list[Numbered]:

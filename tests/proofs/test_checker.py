@@ -26,7 +26,7 @@ def afresh() -> Iterator[None]:
 
 @pytest.mark.slow
 def test_all_proofs_hold_and_assume_what_is_recorded(built: Path) -> None:
-    assert record.differences(checker.assumptions(listed.named(), to=built)) == []
+    assert record.group_differences(to=built) == []
 
 
 def test_the_record_is_of_the_files_that_there_are() -> None:
@@ -97,13 +97,16 @@ def test_other_assumptions_are_noticed(folder: Write, tmp_path: Path) -> None:
     checker.compiled(there, to)
     assumed = checker.assumptions(NAMES, there, to)
     path = written(tmp_path, assumed)
-    assert record.differences(assumed, path, there) == []
+    assert (
+        record.differences(assumed, path, there) == record.group_differences(path, there, to) == []
+    )
 
     classic = "From Coq Require Import Classical.\n"
     used = "destruct (classic (x = 0)); unfold more; lia"
     there = folder(SMALL.replace("Open Scope", f"{classic}Open Scope", 1).replace("lia", used, 1))
     checker.compiled(there, to)
     (problem,) = record.differences(checker.assumptions(NAMES, there, to), path, there)
+    assert record.group_differences(path, there, to) == [problem]
     assert problem.startswith("docs/proofs/small.v, line 11: more_is_more assumes")
     assert "Classical_Prop.classic" in problem.partition("the record says")[0]
     assert "Classical_Prop.classic" not in problem.partition("the record says")[2]
@@ -113,8 +116,9 @@ def test_a_theorem_without_a_record_and_a_record_without_a_theorem_are_noticed(
     folder: Write, tmp_path: Path
 ) -> None:
     path = written(tmp_path, {"one_less_is_less": {}})
-    unknown, left_over = record.differences({"more_is_more": {}}, path, folder())
+    (unknown,) = record.differences({"more_is_more": {}}, path, folder())
     assert "more_is_more is not in docs/data/proofs.json" in unknown
+    (left_over,) = record.left_over(["more_is_more"], path)
     assert "lists one_less_is_less, which proves nothing" in left_over
 
 

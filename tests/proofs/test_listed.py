@@ -42,7 +42,7 @@ def test_a_wrong_list_of_theorems_is_reported(folder: Write, theorems: str, mess
     [
         ('"more_is_more"', '"less_is_more"', "names less_is_more, which no file states"),
         ("x < more x", "x > more x", "is in the statement 0 times"),
-        ('old = "x < more x"', 'old = "more"', "is in the statement 3 times"),
+        ('old = "x < more x"', 'old = "x"', "is in the statement 3 times"),
         ('new = "more x < x"', 'new = "x <  more x"', "is changed to itself"),
         ('old = "a - 1"\n', "", "has no field 'old'"),
     ],
@@ -62,6 +62,11 @@ def test_a_theorem_with_a_single_change_is_reported(folder: Write) -> None:
 def test_a_change_is_found_across_lines() -> None:
     change = Mutation("t", "a b", "c")
     assert change.changed("Theorem t : a\n  b = c.") == "Theorem t : c = c."
+
+
+def test_a_change_leaves_the_name_alone() -> None:
+    change = Mutation("of_710", "710", "711")
+    assert change.changed("Theorem of_710 : 0 < 710.") == "Theorem of_710 : 0 < 711."
 
 
 def test_a_file_that_the_project_does_not_list_is_reported(folder: Write) -> None:
