@@ -246,3 +246,153 @@ Proof.
     apply Rle_trans with (1 := Rabs_triang _ _).
     pose proof (Cos a). pose proof (cosine_lipschitz a x). rewrite Bp, U in *. lra.
 Qed.
+
+(** ** The sinusoidal table in float32 *)
+
+(** What rounding to float32 does to a number no larger than 2^e: half a unit in the last place. *)
+Lemma rnd32_error : forall e x, (-100 <= e)%Z -> Rabs x <= bpow radix2 e ->
+  Rabs (rnd32 x - x) <= bpow radix2 (e - 25).
+Proof.
+  intros e x E [L|Eq].
+  - destruct (Req_dec x 0) as [ -> |N].
+    + unfold rnd32. rewrite round_0, Rminus_diag_eq, Rabs_R0 by (apply valid_rnd_N || auto).
+      apply bpow_ge_0.
+    + apply Rle_trans with (1 := error_le_half_ulp radix2 single _ x).
+      rewrite ulp_neq_0 by auto.
+      assert (M : (mag radix2 x <= e)%Z) by (apply mag_le_bpow; auto).
+      assert (C : (cexp radix2 single x <= e - 24)%Z) by (unfold cexp, single, FLT_exp; lia).
+      apply bpow_le with (r := radix2) in C.
+      replace (e - 25)%Z with (-1 + (e - 24))%Z by ring. rewrite bpow_plus.
+      replace (bpow radix2 (-1)) with (/ 2) by (simpl; lra). lra.
+  - (* a power of two is not rounded at all *)
+    assert (G : generic_format radix2 single x).
+    { apply generic_format_abs_inv. rewrite Eq. apply generic_format_bpow.
+      unfold single, FLT_exp. lia. }
+    unfold rnd32. rewrite round_generic, Rminus_diag_eq, Rabs_R0 by (apply valid_rnd_N || auto).
+    apply bpow_ge_0.
+Qed.
+
+(** No float32 is nearer than the rounded number, and 1 and -1 are float32 numbers. *)
+Lemma rnd32_nearest : forall x g, generic_format radix2 single g -> Rabs (rnd32 x - x) <= Rabs (g - x).
+Proof. intros x g G. now apply (round_N_pt radix2 single (fun z => negb (Z.even z)) x). Qed.
+
+Lemma one_single : generic_format radix2 single 1.
+Proof. change 1 with (bpow radix2 0). apply generic_format_bpow. unfold single, FLT_exp. lia. Qed.
+
+(** A factor's part is no larger than 1, or hardly: it was computed in float64. *)
+Lemma part_error : forall x, Rabs x <= 1 + / 10 ^ 12 -> Rabs (rnd32 x - x) <= / 2 ^ 25.
+Proof.
+  intros x X. destruct (Rle_lt_dec (Rabs x) 1) as [L|G].
+  - replace (/ 2 ^ 25) with (bpow radix2 (0 - 25)) by (simpl; lra).
+    apply rnd32_error; [lia|simpl; auto].
+  - apply Rle_trans with (/ 10 ^ 12); [|lra].
+    destruct (Rle_lt_dec 0 x) as [P|N].
+    + rewrite (Rabs_pos_eq x) in * by auto.
+      apply Rle_trans with (1 := rnd32_nearest x 1 one_single).
+      apply Rabs_le. lra.
+    + rewrite (Rabs_left x) in * by auto.
+      apply Rle_trans with (1 := rnd32_nearest x (-1) (generic_format_opp _ _ _ one_single)).
+      apply Rabs_le. lra.
+Qed.
+
+(** Two numbers that are the parts of a factor: its modulus is 1, or hardly more. *)
+Definition unit_factor (x y : R) : Prop := x * x + y * y <= 1 + / 10 ^ 12.
+
+Lemma parts : forall x y, unit_factor x y ->
+  Rabs x <= 1 + / 10 ^ 12 /\ Rabs y <= 1 + / 10 ^ 12 /\ Rabs x + Rabs y <= 1.414214.
+Proof.
+  unfold unit_factor. intros x y F.
+  assert (X : x * x = Rabs x * Rabs x) by (rewrite <- Rabs_mult, Rabs_pos_eq; [auto|apply Rle_0_sqr]).
+  assert (Y : y * y = Rabs y * Rabs y) by (rewrite <- Rabs_mult, Rabs_pos_eq; [auto|apply Rle_0_sqr]).
+  rewrite X, Y in F. pose proof (Rabs_pos x). pose proof (Rabs_pos y).
+  pose proof (Rle_0_sqr (Rabs x - Rabs y)) as S. unfold Rsqr in S.
+  repeat split; nra.
+Qed.
+
+(** Rounding both factors of a product. *)
+Lemma product_of_rounded : forall x c,
+  Rabs x <= 1 + / 10 ^ 12 -> Rabs c <= 1 + / 10 ^ 12 ->
+  Rabs (rnd32 x * rnd32 c - x * c) <= / 2 ^ 25 * (Rabs x + Rabs c + / 2 ^ 25).
+Proof.
+  intros x c X C. pose proof (part_error x X) as A. pose proof (part_error c C) as B.
+  replace (rnd32 x * rnd32 c - x * c) with
+    ((rnd32 x - x) * c + (x * (rnd32 c - c) + (rnd32 x - x) * (rnd32 c - c))) by ring.
+  apply Rle_trans with (1 := Rabs_triang _ _).
+  apply Rle_trans with (Rabs ((rnd32 x - x) * c) + (Rabs (x * (rnd32 c - c)) +
+    Rabs ((rnd32 x - x) * (rnd32 c - c)))).
+  { apply Rplus_le_compat_l. apply Rabs_triang. }
+  rewrite !Rabs_mult.
+  pose proof (Rabs_pos (rnd32 x - x)). pose proof (Rabs_pos (rnd32 c - c)).
+  pose proof (Rabs_pos x). pose proof (Rabs_pos c). nra.
+Qed.
+
+(** Rounding two products, the sizes of which add up to 1 or hardly more: together no more than a
+    unit in the last place. *)
+Lemma two_products : forall a b, Rabs a + Rabs b <= 1 + / 2 ^ 21 ->
+  Rabs (rnd32 a - a) + Rabs (rnd32 b - b) <= / 2 ^ 24 + / 2 ^ 46.
+Proof.
+  (* if one of them is larger than 1, the other is tiny *)
+  assert (One : forall a b, 1 < Rabs a -> Rabs a + Rabs b <= 1 + / 2 ^ 21 ->
+    Rabs (rnd32 a - a) + Rabs (rnd32 b - b) <= / 2 ^ 24 + / 2 ^ 46).
+  { intros a b L S. pose proof (Rabs_pos b).
+    assert (A : Rabs (rnd32 a - a) <= bpow radix2 (1 - 25)).
+    { apply rnd32_error; [lia|]. simpl. lra. }
+    assert (B : Rabs (rnd32 b - b) <= bpow radix2 (-21 - 25)).
+    { apply rnd32_error; [lia|]. simpl. lra. }
+    simpl in A, B. lra. }
+  intros a b S. destruct (Rle_lt_dec (Rabs a) 1) as [A|A]; [|now apply One].
+  destruct (Rle_lt_dec (Rabs b) 1) as [B|B].
+  - assert (A' : Rabs (rnd32 a - a) <= bpow radix2 (0 - 25)) by (apply rnd32_error; [lia|simpl; auto]).
+    assert (B' : Rabs (rnd32 b - b) <= bpow radix2 (0 - 25)) by (apply rnd32_error; [lia|simpl; auto]).
+    simpl in A', B'. lra.
+  - rewrite Rplus_comm. apply One; [auto|lra].
+Qed.
+
+(** The real part of an entry of [sinusoidal_table] in float32: two factors x + iy and c + id, each
+    part rounded once, two products and their difference, each rounded. With -d it is the imaginary
+    part's sum. *)
+Definition computed_part (x y c d : R) : R :=
+  rnd32 (rnd32 (rnd32 x * rnd32 c) - rnd32 (rnd32 y * rnd32 d)).
+
+(** Before the last rounding it is off by at most 1.45e-7, *)
+Lemma difference_error : forall x y c d, unit_factor x y -> unit_factor c d ->
+  Rabs (rnd32 (rnd32 x * rnd32 c) - rnd32 (rnd32 y * rnd32 d) - (x * c - y * d)) <=
+  / 2 ^ 25 * (2 * 1.41422) + / 2 ^ 24.
+Proof.
+  intros x y c d Fx Fc.
+  destruct (parts x y Fx) as [X [Y XY]]. destruct (parts c d Fc) as [C [D CD]].
+  pose proof (product_of_rounded x c X C) as P. pose proof (product_of_rounded y d Y D) as Q.
+  set (a := rnd32 x * rnd32 c) in *. set (b := rnd32 y * rnd32 d) in *.
+  (* the exact products add up to 1 at most, in size *)
+  assert (Exact : Rabs (x * c) + Rabs (y * d) <= 1 + / 10 ^ 12).
+  { rewrite !Rabs_mult. unfold unit_factor in *.
+    assert (Sq : forall z, z * z = Rabs z * Rabs z)
+      by (intros; rewrite <- Rabs_mult, Rabs_pos_eq; [auto|apply Rle_0_sqr]).
+    rewrite (Sq x), (Sq y) in Fx. rewrite (Sq c), (Sq d) in Fc.
+    pose proof (Rle_0_sqr (Rabs x - Rabs c)). pose proof (Rle_0_sqr (Rabs y - Rabs d)).
+    unfold Rsqr in *. lra. }
+  assert (Near : forall r s, Rabs r <= Rabs s + Rabs (r - s)).
+  { intros r s. replace r with (s + (r - s)) at 1 by ring. apply Rabs_triang. }
+  assert (S : Rabs a + Rabs b <= 1 + / 2 ^ 21).
+  { pose proof (Near a (x * c)). pose proof (Near b (y * d)). lra. }
+  pose proof (two_products a b S) as T.
+  replace (rnd32 a - rnd32 b - (x * c - y * d)) with
+    ((rnd32 a - a) + (- (rnd32 b - b) + ((a - x * c) + - (b - y * d)))) by ring.
+  apply Rle_trans with (1 := Rabs_triang _ _).
+  assert (Tri : forall r s, Rabs (- r + s) <= Rabs r + Rabs s).
+  { intros r s. rewrite <- (Rabs_Ropp r). apply Rabs_triang. }
+  pose proof (Tri (rnd32 b - b) ((a - x * c) + - (b - y * d))).
+  pose proof (Tri (b - y * d) (a - x * c)) as Q'. rewrite Rplus_comm in Q'. lra.
+Qed.
+
+(** and after it by at most 1.75e-7, wherever the difference is no larger than 1 in size. *)
+Theorem sinusoidal_table_float32_error : forall x y c d, unit_factor x y -> unit_factor c d ->
+  Rabs (rnd32 (rnd32 x * rnd32 c) - rnd32 (rnd32 y * rnd32 d)) <= 1 ->
+  Rabs (computed_part x y c d - (x * c - y * d)) <= 1.75e-7.
+Proof.
+  intros x y c d Fx Fc One. pose proof (difference_error x y c d Fx Fc) as E.
+  unfold computed_part. set (s := rnd32 (rnd32 x * rnd32 c) - rnd32 (rnd32 y * rnd32 d)) in *.
+  assert (L : Rabs (rnd32 s - s) <= bpow radix2 (0 - 25)) by (apply rnd32_error; [lia|simpl; auto]).
+  simpl in L. replace (rnd32 s - (x * c - y * d)) with ((rnd32 s - s) + (s - (x * c - y * d))) by ring.
+  apply Rle_trans with (1 := Rabs_triang _ _). lra.
+Qed.
