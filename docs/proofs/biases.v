@@ -43,7 +43,7 @@ Proof.
   (* the number of lag u - (n - 1), read off the first column or the first row *)
   pose (row := map (fun u => B (n - 1 - u)%nat (u - (n - 1))%nat) (below (n + m - 1))).
   replace (n + m - 1)%nat with (length row)
-    by (unfold row, below; now rewrite map_length, seq_length).
+    by (unfold row, below; now rewrite size_map, size_seq).
   apply NoDup_incl_length; auto. intros x I.
   destruct (Entries x I) as [i [j [In_n [In_m ->]]]].
   apply in_map_iff. exists (j + (n - 1) - i)%nat. split.
@@ -69,7 +69,7 @@ Proof.
       B (M - 1 - v)%nat (M - 1 - u)%nat (v - (M - 1))%nat (u - (M - 1))%nat)
     (list_prod (below (2 * M - 1)) (below (2 * M - 1)))).
   replace ((2 * M - 1) * (2 * M - 1))%nat with (length square)
-    by (unfold square, below; now rewrite map_length, prod_length, !seq_length).
+    by (unfold square, below; now rewrite size_map, size_prod, !size_seq).
   apply NoDup_incl_length; auto. intros z I.
   destruct (Entries z I) as [y [x [y' [x' [Y [X [Y' [X' ->]]]]]]]].
   apply in_map_iff. exists ((y' + (M - 1) - y)%nat, (x' + (M - 1) - x)%nat). split.

@@ -62,7 +62,7 @@ Proof.
   - generalize (below d). induction l as [|a l IH]; simpl; congruence.
   - apply sum_perm. apply Permutation_sym, NoDup_Permutation_bis.
     + apply seq_NoDup.
-    + now rewrite map_length.
+    + now rewrite size_map.
     + (* every dimension is come from *)
       intros b B. apply in_seq in B. destruct (To b) as [L <-]; [lia|].
       apply in_map, in_seq. lia.
@@ -103,17 +103,15 @@ Theorem halves_permute_the_dimensions : forall n, permutes (2 * n) (halves n) (f
 Proof.
   intros n. split.
   - intros j J. unfold halves, from_halves. destruct (Nat.Even_or_Odd j) as [[i E]|[i E]]; subst j.
-    + rewrite Nat.even_mul. simpl orb. rewrite Nat.mul_comm, Nat.div_mul by lia.
+    + rewrite Nat.even_mul. simpl orb. cbv iota. rewrite half_of_even.
       replace (i <? n)%nat with true by (symmetry; apply Nat.ltb_lt; lia). lia.
     + rewrite Nat.even_add, Nat.even_mul. simpl Bool.eqb.
-      replace ((2 * i + 1) / 2)%nat with i
-        by (rewrite Nat.add_comm, Nat.mul_comm, Nat.div_add by lia; reflexivity).
+      rewrite half_of_odd.
       replace (n + i <? n)%nat with false by (symmetry; apply Nat.ltb_ge; lia). lia.
   - intros a A. unfold halves, from_halves. destruct (Nat.ltb_spec a n) as [L|L].
-    + rewrite Nat.even_mul. simpl orb. rewrite Nat.mul_comm, Nat.div_mul by lia. lia.
+    + rewrite Nat.even_mul. simpl orb. cbv iota. rewrite half_of_even. lia.
     + rewrite Nat.even_add, Nat.even_mul. simpl Bool.eqb.
-      replace ((2 * (a - n) + 1) / 2)%nat with (a - n)%nat
-        by (rewrite Nat.add_comm, Nat.mul_comm, Nat.div_add by lia; reflexivity). lia.
+      rewrite half_of_odd. lia.
 Qed.
 
 (** ** The relative score *)
@@ -288,8 +286,7 @@ Proof.
     apply injective_projections; cbn [fst snd]; ring.
   - unfold rope, turn, pairs, elementwise, swapped. cbn [fst snd].
     rewrite Nat.even_add, Nat.even_mul. cbn [Nat.even orb Bool.eqb].
-    replace ((2 * i) / 2)%nat with i by (rewrite Nat.mul_comm, Nat.div_mul by lia; reflexivity).
-    replace ((2 * i + 1) / 2)%nat with i
-      by (rewrite Nat.add_comm, Nat.mul_comm, Nat.div_add by lia; reflexivity).
+    rewrite half_of_even.
+    rewrite half_of_odd.
     replace (2 * i + 1 - 1)%nat with (2 * i)%nat by lia. f_equal; ring.
 Qed.

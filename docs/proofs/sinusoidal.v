@@ -221,7 +221,7 @@ Proof.
   { apply NoDup_incl_length; auto. intros y I. apply in_map_iff in I.
     destruct I as [t [<- J]]. apply in_seq in J. apply in_seq.
     pose proof (Box t). lia. }
-  unfold below in Len. rewrite map_length, !seq_length in Len. lia.
+  unfold below in Len. rewrite size_map, !size_seq in Len. lia.
 Qed.
 
 (** Among the first [N] multiples of an angle, one is nearly a whole number of turns. *)
@@ -408,7 +408,7 @@ Theorem shifting_back_is_the_transpose : forall w k i j,
 Proof.
   intros. unfold transpose, shift_matrix, diagonal. rewrite (Nat.eqb_sym j i).
   destruct (Nat.eqb i j) eqn:E; auto. apply Nat.eqb_eq in E. subst j.
-  unfold shift_block; simpl. rewrite Ropp_mult_distr_l_reverse, cos_neg, sin_neg, Ropp_involutive.
+  unfold shift_block; simpl. replace (- k * w i) with (- (k * w i)) by ring. rewrite cos_neg, sin_neg, Ropp_involutive.
   reflexivity.
 Qed.
 
