@@ -11,7 +11,8 @@ Open Scope R_scope.
 (** ** Sums *)
 
 (** The sum of [f t] over all [t] in a list. *)
-Definition sum {T : Type} (f : T -> R) (l : list T) : R := fold_right (fun t rest => f t + rest) 0 l.
+Definition sum {T : Type} (f : T -> R) (l : list T) : R :=
+  fold_right (fun t rest => f t + rest) 0 l.
 
 (** The numbers 0, 1, ..., n - 1: of pairs, of dimensions or of places. *)
 Definition below (n : nat) : list nat := seq 0 n.

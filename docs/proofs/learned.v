@@ -8,8 +8,8 @@ Open Scope R_scope.
 (** A function from positions to vectors, one entry at a time: [f p a]. *)
 Definition rows := nat -> nat -> R.
 
-(** Theorem 4.13 (what a table can be): (a) every function from the positions below [L] to vectors of
-    width [d] is a table of L d numbers, written row by row. *)
+(** Theorem 4.13 (what a table can be): (a) every function from the positions below [L] to vectors
+    of width [d] is a table of L d numbers, written row by row. *)
 Theorem every_function_is_a_table : forall (L d : nat) (f : rows),
   exists numbers : list R, length numbers = (L * d)%nat /\
   forall p a, (p < L)%nat -> (a < d)%nat -> nth (p * d + a) numbers 0 = f p a.
@@ -52,8 +52,8 @@ Definition rows_met {T : Type} (E : rows) (text : list T) : list (nat -> R) :=
   map E (below (length text)).
 
 (** The loss on some texts: any cost of a text and the rows that it meets, summed. *)
-Definition loss {T : Type} (cost : list T -> list (nat -> R) -> R) (texts : list (list T)) (E : rows)
-  : R := sum (fun text => cost text (rows_met E text)) texts.
+Definition loss {T : Type} (cost : list T -> list (nat -> R) -> R) (texts : list (list T))
+  (E : rows) : R := sum (fun text => cost text (rows_met E text)) texts.
 
 (** The table with one number replaced. *)
 Definition replaced (E : rows) (p a : nat) (x : R) : rows := fun p' =>

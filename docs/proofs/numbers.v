@@ -11,7 +11,8 @@ Open Scope R_scope.
 
 (** ** The printed row of similarities *)
 
-(** Every frequency is between 0 and 1 with a base above 1. There cos 7w + 5 cos w is at least 3.45, *)
+(** Every frequency is between 0 and 1 with a base above 1. There cos 7w + 5 cos w is at least 3.45,
+    *)
 Theorem seven_and_five : forall w, 0 <= w <= 1 -> 3.45 <= cos (7 * w) + 5 * cos w.
 Proof. intros w W. interval with (i_bisect w, i_taylor w). Qed.
 

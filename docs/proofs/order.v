@@ -37,7 +37,8 @@ Definition independent (X : nat -> chance -> R) (n : nat) : Prop :=
 End Expectation.
 
 (** Theorem 4.1 (the root): let the entries of a query [q] and a key [k] of width [d] be
-    independent, with mean 0 and variance 1. Here [X] lists them: those of [q], then those of [k]. *)
+    independent, with mean 0 and variance 1. Here [X] lists them: those of [q], then those of [k].
+    *)
 Theorem dot_product_has_variance_d : forall (chance : Type) (E : (chance -> R) -> R) X d,
   linear chance E -> independent chance E X (2 * d) ->
   (forall i, (i < 2 * d)%nat -> E (X i) = 0 /\ variance chance E (X i) = 1) ->
@@ -73,7 +74,8 @@ Proof.
   { intros a b A B. rewrite (Ext _ (powers chance
       [(X b, 1%nat); (X (d + b)%nat, 1%nat); (X a, 1%nat); (X (d + a)%nat, 1%nat)]))
       by (intros; unfold powers; simpl; ring).
-    etransitivity; [apply (Ind [(b, 1%nat); (d + b, 1)%nat; (a, 1%nat); (d + a, 1)%nat])|cbn [fold_right fst snd]].
+    etransitivity;
+      [apply (Ind [(b, 1%nat); (d + b, 1)%nat; (a, 1%nat); (d + a, 1)%nat])|cbn [fold_right fst snd]].
     - repeat constructor; simpl; intuition lia.
     - intros i e [H|[H|[H|[H|[]]]]]; inversion H; lia.
     - rewrite P1 by lia. ring. }
@@ -109,7 +111,8 @@ Proof.
   split; [exact M|]. split; [exact Var|].
   (* dividing by the root divides the variance by d *)
   intros D. assert (P : 0 < INR d) by (apply lt_0_INR; lia).
-  unfold variance. rewrite (Ext (fun c => score c / sqrt (INR d)) (fun c => / sqrt (INR d) * score c))
+  unfold variance.
+  rewrite (Ext (fun c => score c / sqrt (INR d)) (fun c => / sqrt (INR d) * score c))
     by (intros; unfold Rdiv; ring).
   rewrite Scal, M.
   rewrite (Ext _ (fun c => / INR d * (score c - E score) ^ 2)).

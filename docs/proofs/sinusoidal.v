@@ -325,8 +325,8 @@ Proof.
   - unfold Rdiv. rewrite Rabs_mult, (Rabs_pos_eq (/ 2)) by lra. lra.
 Qed.
 
-(** Theorem 4.8 (no margin lasts): at every width, with whatever frequencies, there are lags, as large
-    as you like, at which two rows are as close as you like; *)
+(** Theorem 4.8 (no margin lasts): at every width, with whatever frequencies, there are lags, as
+    large as you like, at which two rows are as close as you like; *)
 Theorem no_margin_lasts : forall n w eps, 0 < eps -> forall K : nat,
   exists k : nat, (K <= k)%nat /\ (0 < k)%nat /\ delta n w (INR k) < eps.
 Proof.
@@ -405,8 +405,8 @@ Proof.
     + apply Rabs_pos_eq, sin_ge_0; lra.
 Qed.
 
-(** Theorem 4.7 (near misses of one pair), steps 1 and 2: the rows come closer at lag [k] than at any
-    smaller lag if and only if some [m] makes m/k a best approximation of the second kind to
+(** Theorem 4.7 (near misses of one pair), steps 1 and 2: the rows come closer at lag [k] than at
+    any smaller lag if and only if some [m] makes m/k a best approximation of the second kind to
     1/(2 pi). That these are the convergents is Lagrange's theorem, which is cited on the page. *)
 Theorem records_are_best_approximations : forall b (k : nat), (0 < k)%nat ->
   (forall j : nat, (0 < j < k)%nat ->
@@ -496,7 +496,8 @@ Theorem shifting_back_is_the_transpose : forall w k i j,
 Proof.
   intros. unfold transpose, shift_matrix, diagonal. rewrite (Nat.eqb_sym j i).
   destruct (Nat.eqb i j) eqn:E; auto. apply Nat.eqb_eq in E. subst j.
-  unfold shift_block; simpl. replace (- k * w i) with (- (k * w i)) by ring. rewrite cos_neg, sin_neg, Ropp_involutive.
+  unfold shift_block; simpl. replace (- k * w i) with (- (k * w i)) by ring.
+  rewrite cos_neg, sin_neg, Ropp_involutive.
   reflexivity.
 Qed.
 
@@ -911,8 +912,8 @@ Proof.
     unfold Rdiv. apply Rmult_lt_compat_l; [lra|]. apply Rinv_lt_contravar; rewrite S_INR; nra.
 Qed.
 
-(** (c) From a position to the one [L] further on, a pair makes at least one full turn if and only if
-    it is one of the first. *)
+(** (c) From a position to the one [L] further on, a pair makes at least one full turn if and only
+    if it is one of the first. *)
 Theorem pairs_that_make_a_full_turn : forall b n i L, 1 < b -> (0 < n)%nat -> 0 < L ->
   2 * PI <= L * frequency b n i <-> INR i <= 2 * INR n / 2 * (ln (L / (2 * PI)) / ln b).
 Proof.
