@@ -7,31 +7,31 @@ Open Scope R_scope.
 
 (** ** Four terms *)
 
-(** Here vectors and matrices are functions of the dimension, and [score n m A x y] is the product
-    x^T A y for [x] of width [n] and [y] of width [m]. *)
-Definition score (n m : nat) (A : nat -> nat -> R) (x y : nat -> R) : R :=
+(** Here vectors and matrices are functions of the dimension, and [bilinear n m A x y] is the
+    product x^T A y for [x] of width [n] and [y] of width [m]. *)
+Definition bilinear (n m : nat) (A : nat -> nat -> R) (x y : nat -> R) : R :=
   sum (fun a => x a * sum (fun b => A a b * y b) (below m)) (below n).
 
 Definition plus (x y : nat -> R) : nat -> R := fun a => x a + y a.
 
-Lemma score_plus_left : forall n m A x P y,
-  score n m A (plus x P) y = score n m A x y + score n m A P y.
+Lemma bilinear_plus_left : forall n m A x P y,
+  bilinear n m A (plus x P) y = bilinear n m A x y + bilinear n m A P y.
 Proof.
-  intros. unfold score, plus. rewrite <- sum_plus. apply sum_below. intros. ring.
+  intros. unfold bilinear, plus. rewrite <- sum_plus. apply sum_below. intros. ring.
 Qed.
 
-Lemma score_plus_right : forall n m A x y Q,
-  score n m A x (plus y Q) = score n m A x y + score n m A x Q.
+Lemma bilinear_plus_right : forall n m A x y Q,
+  bilinear n m A x (plus y Q) = bilinear n m A x y + bilinear n m A x Q.
 Proof.
-  intros. unfold score, plus. rewrite <- sum_plus. apply sum_below. intros.
+  intros. unfold bilinear, plus. rewrite <- sum_plus. apply sum_below. intros.
   rewrite <- Rmult_plus_distr_l, <- sum_plus. f_equal. apply sum_below. intros. ring.
 Qed.
 
 (** Theorem 4.20 (four terms): a score of sums is four scores. *)
 Theorem a_score_of_sums_is_four_scores : forall d A x P y Q,
-  score d d A (plus x P) (plus y Q) =
-  score d d A x y + score d d A x Q + score d d A P y + score d d A P Q.
-Proof. intros. rewrite score_plus_left, !score_plus_right. ring. Qed.
+  bilinear d d A (plus x P) (plus y Q) =
+  bilinear d d A x y + bilinear d d A x Q + bilinear d d A P y + bilinear d d A P Q.
+Proof. intros. rewrite bilinear_plus_left, !bilinear_plus_right. ring. Qed.
 
 (** The concatenation of [x], which has the width [d], and [P]. *)
 Definition concat (d : nat) (x P : nat -> R) : nat -> R :=
@@ -61,9 +61,9 @@ Qed.
 (** Theorem 4.20, for concatenations: the same four terms, each with a block of its own, for tokens
     of width [d] and positions' vectors of width [e]. *)
 Theorem a_score_of_concatenations_has_a_matrix_for_each_term : forall d e A x P y Q,
-  score (d + e) (d + e) A (concat d x P) (concat d y Q) =
-  score d d (block_at 0 0 A) x y + score d e (block_at 0 d A) x Q +
-  score e d (block_at d 0 A) P y + score e e (block_at d d A) P Q.
+  bilinear (d + e) (d + e) A (concat d x P) (concat d y Q) =
+  bilinear d d (block_at 0 0 A) x y + bilinear d e (block_at 0 d A) x Q +
+  bilinear e d (block_at d 0 A) P y + bilinear e e (block_at d d A) P Q.
 Proof.
   intros.
   (* a row of the matrix meets both parts of the second vector *)
@@ -72,7 +72,7 @@ Proof.
   { intros r. rewrite sum_concat. f_equal; apply sum_below; intros.
     - now rewrite concat_first.
     - now rewrite concat_second. }
-  unfold score, block_at. rewrite sum_concat, Rplus_assoc. f_equal.
+  unfold bilinear, block_at. rewrite sum_concat, Rplus_assoc. f_equal.
   - rewrite <- sum_plus. apply sum_below. intros a I. rewrite concat_first, Row by auto.
     simpl. ring.
   - rewrite <- sum_plus. apply sum_below. intros a I. rewrite concat_second, Row.
@@ -82,13 +82,13 @@ Qed.
 (** Only the first and the last are left if the matrix has no blocks off its diagonal. *)
 Theorem without_other_blocks_two_terms_are_left : forall d e A x P y Q,
   (forall a b, (a < d)%nat -> (b < e)%nat -> A a (d + b)%nat = 0 /\ A (d + b)%nat a = 0) ->
-  score (d + e) (d + e) A (concat d x P) (concat d y Q) =
-  score d d (block_at 0 0 A) x y + score e e (block_at d d A) P Q.
+  bilinear (d + e) (d + e) A (concat d x P) (concat d y Q) =
+  bilinear d d (block_at 0 0 A) x y + bilinear e e (block_at d d A) P Q.
 Proof.
   intros d e A x P y Q Z. rewrite a_score_of_concatenations_has_a_matrix_for_each_term.
   assert (Zero : forall n m B u v, (forall a b, (a < n)%nat -> (b < m)%nat -> B a b = 0) ->
-    score n m B u v = 0).
-  { intros n m B u v Off. unfold score. rewrite (sum_below _ (fun _ => 0)).
+    bilinear n m B u v = 0).
+  { intros n m B u v Off. unfold bilinear. rewrite (sum_below _ (fun _ => 0)).
     - rewrite sum_below_const. ring.
     - intros a I. rewrite (sum_below _ (fun _ => 0)).
       + rewrite sum_below_const. ring.

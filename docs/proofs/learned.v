@@ -81,20 +81,23 @@ Proof.
   unfold Rdiv, Rminus. rewrite Rplus_opp_r, Rmult_0_l, Ropp_0, Rplus_0_r, Rabs_R0. exact Eps.
 Qed.
 
-(** so training leaves these rows where they started: gradient descent, whatever the texts, the cost
-    and the rate of each step [s]. *)
+(** so training leaves these rows where they started, whatever the texts and the cost of each
+    step [s]. A rule [update] moves each number by what it makes of the number's derivatives so
+    far, the last one included, and by 0 as long as all of them are 0: gradient descent is such a
+    rule, with and without momentum, and so is Adam. *)
 Theorem training_leaves_rows_beyond_the_texts :
   forall (T : Type) (cost : nat -> list T -> list (nat -> R) -> R) (texts : nat -> list (list T))
-    (rate : nat -> R) (E : nat -> rows) (g : nat -> rows) n,
+    (update : nat -> list R -> R) (E : nat -> rows) (g : nat -> rows) n,
   (forall s text, In text (texts s) -> (length text <= n)%nat) ->
   (forall s p a, gradient (loss (cost s) (texts s)) (E s) p a (g s p a)) ->
-  (forall s p a, E (S s) p a = E s p a - rate s * g s p a) ->
+  (forall s l, (forall x, In x l -> x = 0) -> update s l = 0) ->
+  (forall s p a, E (S s) p a = E s p a - update s (map (fun s' => g s' p a) (below (S s)))) ->
   forall s p a, (n <= p)%nat -> E s p a = E 0%nat p a.
 Proof.
-  intros T cost texts rate E g n Short Grad Step s p a P.
-  induction s as [|s IH]; auto. rewrite Step, IH.
-  assert (Z : g s p a = 0).
-  { eapply uniqueness_limite; [apply Grad|].
-    now apply (rows_beyond_the_texts_get_no_gradient T (cost s) (texts s) n (Short s)). }
-  rewrite Z. ring.
+  intros T cost texts update E g n Short Grad Rule Step s p a P.
+  induction s as [|s IH]; auto. rewrite Step, IH, Rule; [ring|].
+  (* all derivatives so far are 0 *)
+  intros x I. apply in_map_iff in I. destruct I as [s' [<- _]].
+  eapply uniqueness_limite; [apply Grad|].
+  now apply (rows_beyond_the_texts_get_no_gradient T (cost s') (texts s') n (Short s')).
 Qed.

@@ -5,7 +5,7 @@
 
 From Coq Require Import Reals List Lra Lia ZArith.
 From Interval Require Import Tactic.
-From Book Require Import definitions sinusoidal.
+From Book Require Import definitions sinusoidal biases.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -116,7 +116,13 @@ Proof.
   apply Rmult_le_reg_l with (INR n); auto. rewrite <- Rmult_assoc, Rinv_r by lra. lra.
 Qed.
 
-(** Exercise 4.3: with slope 1/4 and scores in a range of width 2, the keys from distance 27 on have
-    less than a hundredth of the weight. *)
-Theorem window_of_a_quarter : exp (2 - 0.25 * 27) < 0.01.
-Proof. interval. Qed.
+(** Exercise 4.3: with slope 1/4 and scores in a range of width 2, the keys from distance 27
+    on, to any largest distance [T], have less than a hundredth of the weight. *)
+Theorem window_of_a_quarter : forall a T,
+  (forall t t', (t <= T)%nat -> (t' <= T)%nat -> a t - a t' <= 2) ->
+  sum (weight (alibi 0.25 a) (below (T + 1)) 0%nat) (beyond 26 T) < 0.01.
+Proof.
+  intros a T Range.
+  apply Rle_lt_trans with (1 := almost_nothing_beyond_the_window 0.25 a 2 26 T Range).
+  simpl INR. interval with (i_prec 40).
+Qed.

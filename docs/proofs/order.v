@@ -27,10 +27,11 @@ Definition powers (l : list ((chance -> R) * nat)) (c : chance) : R :=
   fold_right (fun Xe rest => fst Xe c ^ snd Xe * rest) 1 l.
 
 (** Independent: the expected value of a product of powers of different entries is the product of
-    the expected values. [X i] are all the entries, of query and key. *)
+    the expected values. First and second powers are enough here. [X i] are all the entries, of
+    query and key. *)
 Definition independent (X : nat -> chance -> R) (n : nat) : Prop :=
   forall l : list (nat * nat),
-  NoDup (map fst l) -> (forall i e, In (i, e) l -> (i < n)%nat) ->
+  NoDup (map fst l) -> (forall i e, In (i, e) l -> (i < n)%nat /\ (1 <= e <= 2)%nat) ->
   E (powers (map (fun ie => (X (fst ie), snd ie)) l)) =
   fold_right (fun ie rest => E (fun c => X (fst ie) c ^ snd ie) * rest) 1 l.
 

@@ -95,6 +95,21 @@ Proof.
   rewrite (Moved p Fp Gp F G), (Moved p' Fp' Gp' F' G') by auto. reflexivity.
 Qed.
 
+(** There is such a rotation for every permutation: none of the two theorems speaks of nothing. *)
+Theorem every_permutation_has_a_rotation : forall n w m place from, permutes (2 * n) place from ->
+  exists F, rotates n place w m F.
+Proof.
+  intros n w m place from [To _].
+  (* rotate the pair to which a dimension belongs, and take its first or its second number *)
+  exists (fun x a => let i := (from a / 2)%nat in
+    let u := turn (m * w i) (x (place (2 * i)%nat), x (place (2 * i + 1)%nat)) in
+    if Nat.even (from a) then fst u else snd u).
+  intros x i I. cbv zeta.
+  destruct (To (2 * i)%nat) as [_ ->]; [lia|]. destruct (To (2 * i + 1)%nat) as [_ ->]; [lia|].
+  rewrite half_of_even, half_of_odd, Nat.even_add, Nat.even_mul. cbn [Nat.even orb Bool.eqb].
+  reflexivity.
+Qed.
+
 (** The other layout in use, that of LLaMA's code: pair [i] is the dimensions [i] and [n + i]. *)
 Definition halves (n j : nat) : nat := if Nat.even j then (j / 2)%nat else (n + j / 2)%nat.
 Definition from_halves (n a : nat) : nat :=

@@ -42,22 +42,34 @@ Proof.
 Qed.
 
 (** So a slope is off by at most one unit in its last place, and a power of two is exact, if the
-    library's exp2 is so at float64 numbers. *)
+    library's exp2 is so at the float64 numbers from -8 to 0. With 2^k heads, or that many and some
+    more, [c] is at most 2 * 2^k. *)
 Theorem alibi_slope_is_within_an_ulp : forall exp2 : R -> R,
-  (forall x, generic_format radix2 double x ->
+  (forall x, generic_format radix2 double x -> -8 <= x <= 0 ->
      Rabs (exp2 x - Rpower 2 x) <= ulp radix2 double (Rpower 2 x)) ->
-  (forall z : Z, (-1000 <= z <= 0)%Z -> exp2 (IZR z) = bpow radix2 z) ->
-  forall c k : Z, (0 <= k <= 1000)%Z -> (0 <= 8 * c < 2 ^ 53)%Z ->
+  (forall z : Z, (-8 <= z <= 0)%Z -> exp2 (IZR z) = bpow radix2 z) ->
+  forall c k : Z, (0 <= k <= 48)%Z -> (0 <= c <= 2 * 2 ^ k)%Z ->
   let slope := exp2 (rnd64 (exact_exponent c k)) in
   let exact := Rpower 2 (exact_exponent c k) in
   Rabs (slope - exact) <= ulp radix2 double exact /\
-  (forall z : Z, (-1000 <= z <= 0)%Z -> exact_exponent c k = IZR z -> slope = exact).
+  (forall z : Z, exact_exponent c k = IZR z -> slope = exact).
 Proof.
-  intros exp2 Ulp Whole c k K C slope exact. unfold slope. split.
-  - rewrite (alibi_exponent_is_exact c k K C). apply Ulp.
-    rewrite <- (alibi_exponent_is_exact c k K C). apply generic_format_round; [apply double_valid|].
-    apply valid_rnd_N.
-  - intros z Z E. rewrite (alibi_exponent_is_exact c k K C). unfold exact. rewrite E, Whole by auto.
+  intros exp2 Ulp Whole c k K C slope exact. unfold slope.
+  assert (K2 : (2 ^ k <= 2 ^ 48)%Z) by (apply Z.pow_le_mono_r; lia).
+  assert (P : (0 < 2 ^ k)%Z) by (apply Z.pow_pos_nonneg; lia).
+  assert (Same : rnd64 (exact_exponent c k) = exact_exponent c k)
+    by (apply alibi_exponent_is_exact; lia).
+  (* exponents lie between -8 and 0 *)
+  assert (Range : -8 <= exact_exponent c k <= 0).
+  { unfold exact_exponent. apply IZR_lt in P. destruct C as [C0 C2].
+    apply IZR_le in C0, C2. rewrite mult_IZR in C2. rewrite !mult_IZR.
+    split; apply Rmult_le_reg_r with (2 * IZR (2 ^ k)); try lra;
+      unfold Rdiv; rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra; lra. }
+  split.
+  - rewrite Same. apply Ulp; auto.
+    rewrite <- Same. apply generic_format_round; [apply double_valid|]. apply valid_rnd_N.
+  - intros z E. rewrite Same. unfold exact. rewrite E in *.
+    assert (Z : (-8 <= z <= 0)%Z) by (split; apply le_IZR; lra). rewrite Whole by auto.
     (* a whole power of two in both notations *)
     rewrite bpow_powerRZ. simpl. rewrite powerRZ_Rpower by lra. reflexivity.
 Qed.
@@ -120,15 +132,19 @@ Qed.
 Definition computed_angle (pow : R -> R -> R) (b : R) (n i : nat) (p : R) : R :=
   rnd64 (p * pow b (rnd64 (- (2 * INR i / (2 * INR n))))).
 
-(** The library's power is off by at most one unit in its last place. *)
+(** The library's power is off by at most one unit in its last place, at every float64 exponent. *)
 Definition good_power (pow : R -> R -> R) (b : R) : Prop :=
-  forall e, -1 <= e <= 0 -> Rabs (pow b e - Rpower b e) <= bpow radix2 (-52) * Rpower b e.
+  forall e, generic_format radix2 double e -> -1 <= e <= 0 ->
+  Rabs (pow b e - Rpower b e) <= bpow radix2 (-52) * Rpower b e.
 
 Lemma minus_1_double : generic_format radix2 double (-1).
 Proof.
   replace (-1) with (- bpow radix2 0) by (simpl; ring).
   apply generic_format_opp, generic_format_bpow. unfold double, FLT_exp. lia.
 Qed.
+
+Lemma rnd64_double : forall x, generic_format radix2 double (rnd64 x).
+Proof. intros. apply generic_format_round; [apply double_valid|apply valid_rnd_N]. Qed.
 
 (** How far the computed angle is off. *)
 Lemma angle_error : forall pow b n i p, 1 < b <= 10 ^ 300 -> (i < n)%nat -> good_power pow b ->
@@ -199,7 +215,7 @@ Proof.
   (* the library's power *)
   set (w := Rpower b e) in *. set (w' := Rpower b (rnd64 e)) in *. set (v := pow b (rnd64 e)).
   assert (V : Rabs (v - w') <= 2 * u * w').
-  { apply Rle_trans with (1 := Good (rnd64 e) E'). right. unfold u, w'. field. }
+  { apply Rle_trans with (1 := Good (rnd64 e) (rnd64_double e) E'). right. unfold u, w'. field. }
   assert (W1 : 0 < w' <= 1).
   { unfold w', Rpower. split; [apply exp_pos|].
     rewrite <- exp_0. assert (H : rnd64 e * ln b <= 0) by nra.
@@ -227,8 +243,8 @@ Qed.
     sine and cosine are off by no more than a unit in the last place. *)
 Theorem sinusoidal_encoding_error : forall (pow : R -> R -> R) (sine cosine : R -> R) (b : R),
   good_power pow b ->
-  (forall x, Rabs (sine x - sin x) <= bpow radix2 (-52)) ->
-  (forall x, Rabs (cosine x - cos x) <= bpow radix2 (-52)) ->
+  (forall x, generic_format radix2 double x -> Rabs (sine x - sin x) <= bpow radix2 (-52)) ->
+  (forall x, generic_format radix2 double x -> Rabs (cosine x - cos x) <= bpow radix2 (-52)) ->
   1 < b <= 10 ^ 300 ->
   forall n i p, (i < n)%nat ->
   Rabs (sine (computed_angle pow b n i p) - fst (PE (frequency b n) p i)) <= 4e-16 * (1 + Rabs p) /\
@@ -243,10 +259,10 @@ Proof.
   split.
   - replace (sine a - sin x) with ((sine a - sin a) + (sin a - sin x)) by ring.
     apply Rle_trans with (1 := Rabs_triang _ _).
-    pose proof (Sin a). pose proof (sine_lipschitz a x). rewrite Bp, U in *. lra.
+    pose proof (Sin a (rnd64_double _)). pose proof (sine_lipschitz a x). rewrite Bp, U in *. lra.
   - replace (cosine a - cos x) with ((cosine a - cos a) + (cos a - cos x)) by ring.
     apply Rle_trans with (1 := Rabs_triang _ _).
-    pose proof (Cos a). pose proof (cosine_lipschitz a x). rewrite Bp, U in *. lra.
+    pose proof (Cos a (rnd64_double _)). pose proof (cosine_lipschitz a x). rewrite Bp, U in *. lra.
 Qed.
 
 (** ** The sinusoidal table in float32 *)
@@ -355,9 +371,9 @@ Proof.
   - rewrite Rplus_comm. apply One; [auto|lra].
 Qed.
 
-(** The real part of an entry of [sinusoidal_table] in float32: two factors x + iy and c + id, each
-    part rounded once, two products and their difference, each rounded. With -d it is the imaginary
-    part's sum. *)
+(** The real part of an entry of [sinusoidal_table] in float32: two factors x + iy and c + id,
+    each part rounded once, two products and their difference, each rounded. The imaginary part is
+    that of the factors x + iy and d - ic: its sum is the difference of x d and y (-c). *)
 Definition computed_part (x y c d : R) : R :=
   rnd32 (rnd32 (rnd32 x * rnd32 c) - rnd32 (rnd32 y * rnd32 d)).
 
@@ -392,36 +408,262 @@ Proof.
   pose proof (Tri (b - y * d) (a - x * c)) as Q'. rewrite Rplus_comm in Q'. lra.
 Qed.
 
-(** and after it by at most 1.75e-7, wherever the difference is no larger than 1 in size. *)
-Theorem sinusoidal_table_float32_error : forall x y c d, unit_factor x y -> unit_factor c d ->
-  Rabs (rnd32 (rnd32 x * rnd32 c) - rnd32 (rnd32 y * rnd32 d)) <= 1 ->
-  Rabs (computed_part x y c d - (x * c - y * d)) <= 1.75e-7.
+Lemma rnd32_single : forall x, generic_format radix2 single (rnd32 x).
+Proof. intros. apply generic_format_round; [apply single_valid|apply valid_rnd_N]. Qed.
+
+(** A float32 of size 2^e or more is a multiple of 2^(e - 23), *)
+Lemma multiple : forall e r, (-100 <= e)%Z -> generic_format radix2 single r ->
+  bpow radix2 e <= Rabs r -> exists m : Z, r = IZR m * bpow radix2 (e - 23).
 Proof.
-  intros x y c d Fx Fc One. pose proof (difference_error x y c d Fx Fc) as E.
-  unfold computed_part. set (s := rnd32 (rnd32 x * rnd32 c) - rnd32 (rnd32 y * rnd32 d)) in *.
-  assert (L : Rabs (rnd32 s - s) <= bpow radix2 (0 - 25)) by (apply rnd32_error; [lia|simpl; auto]).
-  simpl in L.
-  replace (rnd32 s - (x * c - y * d)) with ((rnd32 s - s) + (s - (x * c - y * d))) by ring.
-  apply Rle_trans with (1 := Rabs_triang _ _). lra.
+  intros e r E G L. unfold generic_format, F2R in G. cbn [Fnum Fexp] in G.
+  assert (N : r <> 0).
+  { intros Z. rewrite Z, Rabs_R0 in L. pose proof (bpow_gt_0 radix2 e). lra. }
+  assert (M : (e < mag radix2 r)%Z) by now apply mag_gt_bpow.
+  set (c := cexp radix2 single r) in *.
+  assert (C : (e - 23 <= c)%Z) by (unfold c, cexp, single, FLT_exp; lia).
+  exists (Ztrunc (scaled_mantissa radix2 single r) * 2 ^ (c - (e - 23)))%Z.
+  rewrite mult_IZR, Rmult_assoc. rewrite G at 1. f_equal.
+  change 2%Z with (radix_val radix2) at 1. rewrite IZR_Zpower by lia.
+  rewrite <- bpow_plus. f_equal. lia.
 Qed.
 
-(** In any case it is off by at most 2.04e-7: an entry slightly above 1 has coarser neighbours. *)
-Theorem sinusoidal_table_float32_error_anywhere : forall x y c d,
-  unit_factor x y -> unit_factor c d ->
-  Rabs (computed_part x y c d - (x * c - y * d)) <= 2.04e-7.
+(** and so is the sum of two such numbers. *)
+Lemma multiple_of_sum : forall e r s, (-100 <= e)%Z ->
+  bpow radix2 e < Rabs r -> bpow radix2 e < Rabs s ->
+  exists m : Z, rnd32 r + rnd32 s = IZR m * bpow radix2 (e - 23).
+Proof.
+  intros e r s E R S.
+  assert (One : forall t, bpow radix2 e < Rabs t ->
+    exists m : Z, rnd32 t = IZR m * bpow radix2 (e - 23)).
+  { intros t T. apply multiple; [auto|apply rnd32_single|].
+    apply abs_round_ge_generic; [apply single_valid|apply valid_rnd_N| |lra].
+    apply generic_format_bpow. unfold single, FLT_exp. lia. }
+  destruct (One r R) as [m M]. destruct (One s S) as [l L].
+  exists (m + l)%Z. rewrite M, L, plus_IZR. ring.
+Qed.
+
+Lemma rnd32_opp : forall x, rnd32 (- x) = - rnd32 x.
+Proof. intros. apply round_NE_opp. Qed.
+
+(** A factor's part, rounded, is no larger than 1. *)
+Lemma rounded_part : forall x, Rabs x <= 1 + / 10 ^ 12 -> Rabs (rnd32 x) <= 1.
+Proof.
+  intros x X. destruct (Rle_lt_dec (Rabs (rnd32 x)) 1) as [L|G]; auto.
+  destruct (multiple 0 (rnd32 x)) as [m M]; [lia| |simpl; lra|].
+  { apply rnd32_single. }
+  pose proof (part_error x X) as E.
+  assert (S : Rabs (rnd32 x) <= Rabs x + Rabs (rnd32 x - x)).
+  { replace (rnd32 x) with (x + (rnd32 x - x)) at 1 by ring. apply Rabs_triang. }
+  (* larger than 1, it would be at least 1 + 2^-23 *)
+  rewrite M, Rabs_mult, <- abs_IZR in *.
+  rewrite (Rabs_pos_eq (bpow radix2 (0 - 23))) in * by apply bpow_ge_0.
+  simpl bpow in *. assert (B : 8388608 < IZR (Z.abs m)) by lra.
+  apply lt_IZR in B. assert (B' : (8388609 <= Z.abs m)%Z) by lia. apply IZR_le in B'. lra.
+Qed.
+
+(** Half of the way from 1 to the next float32 is rounded down, 1 being even. *)
+Lemma tie_at_1 : rnd32 (1 + / 2 ^ 24) = 1.
+Proof.
+  assert (C : cexp radix2 single (1 + / 2 ^ 24) = (-23)%Z).
+  { unfold cexp. replace (mag radix2 (1 + / 2 ^ 24) : Z) with 1%Z; [reflexivity|].
+    symmetry. apply mag_unique. rewrite Rabs_pos_eq by lra. simpl. lra. }
+  unfold rnd32, round. unfold scaled_mantissa. rewrite C. unfold F2R. cbn [Fnum Fexp].
+  replace ((1 + / 2 ^ 24) * bpow radix2 (- -23)) with (IZR 8388608 + / 2) by (simpl; lra).
+  unfold Znearest.
+  assert (F : Zfloor (IZR 8388608 + / 2) = 8388608%Z) by (apply Zfloor_imp; rewrite plus_IZR; lra).
+  rewrite F. replace (IZR 8388608 + / 2 - IZR 8388608) with (/ 2) by ring.
+  rewrite Rcompare_Eq by reflexivity. simpl. lra.
+Qed.
+
+(** The sizes of both parts of both factors. *)
+Lemma four_parts : forall x y c d, unit_factor x y -> unit_factor c d ->
+  Rabs (x * c - y * d) <= 1 + / 10 ^ 12 /\ Rabs x + Rabs c + (Rabs y + Rabs d) <= 2 * 1.414214.
+Proof.
+  intros x y c d Fx Fc.
+  destruct (parts x y Fx) as [_ [_ XY]]. destruct (parts c d Fc) as [_ [_ CD]].
+  split; [|lra]. unfold unit_factor in *.
+  pose proof (Rle_0_sqr (x - c)). pose proof (Rle_0_sqr (y + d)).
+  pose proof (Rle_0_sqr (x + c)). pose proof (Rle_0_sqr (y - d)).
+  unfold Rsqr in *. apply Rabs_le. lra.
+Qed.
+
+(** Rounding two products: how far their difference is off, if the second is small. *)
+Lemma small_second_product : forall e x y c d, (-3 <= e <= 0)%Z ->
+  unit_factor x y -> unit_factor c d -> Rabs (rnd32 y * rnd32 d) <= bpow radix2 e ->
+  Rabs (rnd32 (rnd32 x * rnd32 c) - rnd32 (rnd32 y * rnd32 d) - (x * c - y * d)) <=
+  / 2 ^ 25 * (Rabs x + Rabs c + (Rabs y + Rabs d) + / 2 ^ 24) + / 2 ^ 25 + bpow radix2 (e - 25).
+Proof.
+  intros e x y c d E Fx Fc B.
+  destruct (parts x y Fx) as [X [Y _]]. destruct (parts c d Fc) as [C [D _]].
+  pose proof (product_of_rounded x c X C) as P. pose proof (product_of_rounded y d Y D) as Q.
+  assert (A : Rabs (rnd32 x * rnd32 c) <= bpow radix2 0).
+  { simpl. rewrite Rabs_mult. pose proof (rounded_part x X). pose proof (rounded_part c C).
+    pose proof (Rabs_pos (rnd32 x)). pose proof (Rabs_pos (rnd32 c)). nra. }
+  apply rnd32_error in A; [|lia]. apply rnd32_error in B; [|lia].
+  set (a := rnd32 x * rnd32 c) in *. set (b := rnd32 y * rnd32 d) in *.
+  simpl in A.
+  replace (rnd32 a - rnd32 b - (x * c - y * d)) with
+    ((rnd32 a - a) + (- (rnd32 b - b) + ((a - x * c) + - (b - y * d)))) by ring.
+  apply Rle_trans with (1 := Rabs_triang _ _).
+  assert (Tri : forall r s, Rabs (- r + s) <= Rabs r + Rabs s).
+  { intros r s. rewrite <- (Rabs_Ropp r). apply Rabs_triang. }
+  pose proof (Tri (rnd32 b - b) ((a - x * c) + - (b - y * d))).
+  pose proof (Tri (b - y * d) (a - x * c)) as Q'. rewrite Rplus_comm in Q'. lra.
+Qed.
+
+(** Where the difference is above 1: up to half of the way to the next float32 it becomes 1,
+    and beyond it that one at most. *)
+Lemma rounded_above_1 : forall s, 1 < s <= 1 + 1.5e-7 ->
+  1 <= rnd32 s /\ (s <= 1 + / 2 ^ 24 -> rnd32 s = 1) /\ rnd32 s <= 1 + / 2 ^ 23.
+Proof.
+  intros s [S1 S2].
+  assert (One : 1 <= rnd32 s).
+  { apply round_ge_generic; [apply single_valid|apply valid_rnd_N|apply one_single|lra]. }
+  split; [auto|split].
+  - intros L. apply Rle_antisym; [|auto]. rewrite <- tie_at_1.
+    apply round_le; [apply single_valid|apply valid_rnd_N|auto].
+  - assert (E : Rabs (rnd32 s - s) <= bpow radix2 (1 - 25)).
+    { apply rnd32_error; [lia|]. rewrite Rabs_pos_eq by lra. simpl. lra. }
+    destruct (multiple 0 (rnd32 s)) as [m M]; [lia| | |].
+    { apply rnd32_single. }
+    { simpl. rewrite Rabs_pos_eq; lra. }
+    simpl bpow in E, M. apply Rabs_le_inv in E.
+    assert (U : IZR m < 8388610) by lra. apply lt_IZR in U.
+    assert (U' : (m <= 8388609)%Z) by lia. apply IZR_le in U'. lra.
+Qed.
+
+(** There one of the two products may be small, *)
+Lemma above_1_small : forall x y c d, unit_factor x y -> unit_factor c d ->
+  Rabs (rnd32 y * rnd32 d) <= / 4 ->
+  1 < rnd32 (rnd32 x * rnd32 c) - rnd32 (rnd32 y * rnd32 d) ->
+  Rabs (computed_part x y c d - (x * c - y * d)) <= 1.75e-7.
+Proof.
+  intros x y c d Fx Fc B S.
+  destruct (four_parts x y c d Fx Fc) as [E F].
+  destruct (parts x y Fx) as [X [Y _]]. destruct (parts c d Fc) as [C [D _]].
+  pose proof (difference_error x y c d Fx Fc) as P.
+  pose proof (product_of_rounded y d Y D) as Q.
+  unfold computed_part.
+  set (s := rnd32 (rnd32 x * rnd32 c) - rnd32 (rnd32 y * rnd32 d)) in *.
+  apply Rabs_le_inv in P. apply Rabs_le_inv in E.
+  destruct (rounded_above_1 s) as [One [Tie Next]]; [lra|].
+  destruct (Rle_lt_dec s (1 + / 2 ^ 24)) as [L|G].
+  { rewrite (Tie L). apply Rabs_le. lra. }
+  (* beyond the middle, what was rounded up was off less *)
+  assert (Up : x * c - y * d >= 1 + / 2 ^ 23 - 1.75e-7 ->
+    Rabs (rnd32 s - (x * c - y * d)) <= 1.75e-7)
+    by (intros; apply Rabs_le; lra).
+  apply Up. clear Up Tie.
+  destruct (Rle_lt_dec (Rabs (rnd32 y * rnd32 d)) (/ 8)) as [T|T].
+  - (* the second product is below 1/8: so are y and d small *)
+    pose proof (small_second_product (-3) x y c d ltac:(lia) Fx Fc ltac:(simpl; lra)) as P'.
+    fold s in P'. simpl bpow in P'.
+    assert (Small : Rabs y + Rabs d <= 0.7085).
+    { pose proof (Rabs_pos y). pose proof (Rabs_pos d).
+      assert (YD : Rabs (y * d) <= / 8 + / 2 ^ 20).
+      { replace (y * d) with (rnd32 y * rnd32 d + - (rnd32 y * rnd32 d - y * d)) by ring.
+        apply Rle_trans with (1 := Rabs_triang _ _). rewrite Rabs_Ropp. lra. }
+      assert (Near : (y + d) * (y + d) <= / 10 ^ 5).
+      { pose proof (Rle_0_sqr (x - c)) as V. unfold Rsqr, unit_factor in *. lra. }
+      assert (Sq : (Rabs y + Rabs d) * (Rabs y + Rabs d) <= (y + d) * (y + d) + 4 * Rabs (y * d)).
+      { rewrite Rabs_mult. unfold Rabs. destruct (Rcase_abs y), (Rcase_abs d); nra. }
+      nra. }
+    apply Rabs_le_inv in P'. lra.
+  - (* it is a multiple of 2^-26, and so is the first, which is larger *)
+    pose proof (small_second_product (-2) x y c d ltac:(lia) Fx Fc ltac:(simpl; lra)) as P'.
+    fold s in P'. simpl bpow in P'.
+    assert (A : / 8 < Rabs (rnd32 x * rnd32 c)).
+    { destruct (Rle_lt_dec (Rabs (rnd32 x * rnd32 c)) (/ 8)) as [A|A]; auto. exfalso.
+      assert (A' : Rabs (rnd32 x * rnd32 c) <= bpow radix2 (-3)) by (simpl; lra).
+      assert (B' : Rabs (rnd32 y * rnd32 d) <= bpow radix2 (-2)) by (simpl; lra).
+      apply rnd32_error in A'; [|lia]. apply rnd32_error in B'; [|lia]. simpl in A', B'.
+      apply Rabs_le_inv in A, A', B, B'. unfold s in *. lra. }
+    destruct (multiple_of_sum (-3) (rnd32 x * rnd32 c) (- (rnd32 y * rnd32 d))) as [m M];
+      [lia|simpl; lra|rewrite Rabs_Ropp; simpl; lra|].
+    rewrite rnd32_opp in M. change (s = IZR m * bpow radix2 (-3 - 23)) in M. simpl bpow in M.
+    assert (U : 67108868 < IZR m) by lra. apply lt_IZR in U.
+    assert (U' : (67108869 <= m)%Z) by lia. apply IZR_le in U'.
+    apply Rabs_le_inv in P'. lra.
+Qed.
+
+(** or both are multiples of 2^-25. *)
+Lemma above_1 : forall x y c d, unit_factor x y -> unit_factor c d ->
+  1 < rnd32 (rnd32 x * rnd32 c) - rnd32 (rnd32 y * rnd32 d) ->
+  Rabs (computed_part x y c d - (x * c - y * d)) <= 1.75e-7.
+Proof.
+  intros x y c d Fx Fc S.
+  destruct (Rle_lt_dec (Rabs (rnd32 y * rnd32 d)) (/ 4)) as [B|B]; [now apply above_1_small|].
+  destruct (Rle_lt_dec (Rabs (rnd32 x * rnd32 c)) (/ 4)) as [A|A].
+  - (* the two products change places *)
+    assert (Swap : rnd32 (rnd32 (- y) * rnd32 d) - rnd32 (rnd32 x * rnd32 (- c)) =
+                   rnd32 (rnd32 x * rnd32 c) - rnd32 (rnd32 y * rnd32 d)).
+    { rewrite !rnd32_opp. replace (- rnd32 y * rnd32 d) with (- (rnd32 y * rnd32 d)) by ring.
+      replace (rnd32 x * - rnd32 c) with (- (rnd32 x * rnd32 c)) by ring.
+      rewrite !rnd32_opp. ring. }
+    pose proof (above_1_small (- y) x d (- c)) as H. unfold computed_part in *. rewrite Swap in H.
+    replace (x * c - y * d) with (- y * d - x * - c) by ring.
+    apply H; [| | |auto].
+    + unfold unit_factor in *. lra.
+    + unfold unit_factor in *. lra.
+    + rewrite rnd32_opp. replace (rnd32 x * - rnd32 c) with (- (rnd32 x * rnd32 c)) by ring.
+      now rewrite Rabs_Ropp.
+  - destruct (four_parts x y c d Fx Fc) as [E _].
+    pose proof (difference_error x y c d Fx Fc) as P. unfold computed_part.
+    destruct (multiple_of_sum (-2) (rnd32 x * rnd32 c) (- (rnd32 y * rnd32 d))) as [m M];
+      [lia|simpl; lra|rewrite Rabs_Ropp; simpl; lra|].
+    rewrite rnd32_opp in M.
+    set (s := rnd32 (rnd32 x * rnd32 c) - rnd32 (rnd32 y * rnd32 d)) in *.
+    change (s = IZR m * bpow radix2 (-2 - 23)) in M. simpl bpow in M.
+    apply Rabs_le_inv in P. apply Rabs_le_inv in E.
+    destruct (rounded_above_1 s) as [One [Tie Next]]; [lra|].
+    apply Rabs_le. destruct (Rle_lt_dec s (1 + / 2 ^ 24)) as [L|G]; [rewrite (Tie L); lra|].
+    assert (U : 33554434 < IZR m) by lra. apply lt_IZR in U.
+    assert (U' : (33554435 <= m)%Z) by lia. apply IZR_le in U'. lra.
+Qed.
+
+(** The promise of [sinusoidal_table] in float32: rounding the factors, multiplying and adding
+    moves an entry by at most 1.75e-7, if the products are rounded before they are subtracted, *)
+Theorem sinusoidal_table_float32_error : forall x y c d, unit_factor x y -> unit_factor c d ->
+  Rabs (computed_part x y c d - (x * c - y * d)) <= 1.75e-7.
 Proof.
   intros x y c d Fx Fc. pose proof (difference_error x y c d Fx Fc) as E.
-  unfold computed_part. set (s := rnd32 (rnd32 x * rnd32 c) - rnd32 (rnd32 y * rnd32 d)) in *.
-  (* the exact part is no larger than 1, or hardly *)
-  assert (B : Rabs (x * c - y * d) <= 1.5).
-  { unfold unit_factor in *. pose proof (Rle_0_sqr (x - c)). pose proof (Rle_0_sqr (x + c)).
-    pose proof (Rle_0_sqr (y - d)). pose proof (Rle_0_sqr (y + d)). unfold Rsqr in *.
-    apply Rabs_le. split; lra. }
-  assert (S : Rabs s <= bpow radix2 1).
-  { replace s with ((s - (x * c - y * d)) + (x * c - y * d)) by ring.
-    apply Rle_trans with (1 := Rabs_triang _ _). simpl. lra. }
-  assert (L : Rabs (rnd32 s - s) <= bpow radix2 (1 - 25)) by (apply rnd32_error; [lia|auto]).
-  simpl in L.
-  replace (rnd32 s - (x * c - y * d)) with ((rnd32 s - s) + (s - (x * c - y * d))) by ring.
-  apply Rle_trans with (1 := Rabs_triang _ _). lra.
+  set (s := rnd32 (rnd32 x * rnd32 c) - rnd32 (rnd32 y * rnd32 d)) in *.
+  destruct (Rle_lt_dec s 1) as [Le|Gt]; [|now apply above_1].
+  destruct (Rle_lt_dec (- 1) s) as [Ge|Lt].
+  - (* a last rounding of a number no larger than 1 *)
+    unfold computed_part. fold s.
+    assert (L : Rabs (rnd32 s - s) <= bpow radix2 (0 - 25))
+      by (apply rnd32_error; [lia|simpl; now apply Rabs_le]).
+    simpl in L.
+    replace (rnd32 s - (x * c - y * d)) with ((rnd32 s - s) + (s - (x * c - y * d))) by ring.
+    apply Rle_trans with (1 := Rabs_triang _ _). lra.
+  - (* below -1 all signs change *)
+    assert (Opp : forall r t, rnd32 (rnd32 (- r) * t) = - rnd32 (rnd32 r * t)).
+    { intros r t. rewrite <- (rnd32_opp (rnd32 r * t)), (rnd32_opp r). f_equal. ring. }
+    pose proof (above_1 (- x) (- y) c d) as H. unfold computed_part in *. rewrite !Opp in H.
+    replace (- rnd32 (rnd32 x * rnd32 c) - - rnd32 (rnd32 y * rnd32 d)) with (- s) in H
+      by (unfold s; ring). rewrite rnd32_opp in H. fold s.
+    replace (rnd32 s - (x * c - y * d)) with (- (- rnd32 s - (- x * c - - y * d))) by ring.
+    rewrite Rabs_Ropp. apply H; [|auto|lra]. unfold unit_factor in *. lra.
+Qed.
+
+(** and also if the processor subtracts the second product from the first without rounding the
+    first, as numpy does it where it can. *)
+Definition fused_part (x y c d : R) : R := rnd32 (rnd32 x * rnd32 c - rnd32 (rnd32 y * rnd32 d)).
+
+Theorem sinusoidal_table_float32_error_fused : forall x y c d, unit_factor x y -> unit_factor c d ->
+  Rabs (fused_part x y c d - (x * c - y * d)) <= 1.75e-7.
+Proof.
+  intros x y c d Fx Fc.
+  destruct (four_parts x y c d Fx Fc) as [E F].
+  destruct (parts x y Fx) as [X [Y _]]. destruct (parts c d Fc) as [C [D _]].
+  pose proof (product_of_rounded x c X C) as P. pose proof (product_of_rounded y d Y D) as Q.
+  assert (B : Rabs (rnd32 y * rnd32 d) <= bpow radix2 0).
+  { simpl. rewrite Rabs_mult. pose proof (rounded_part y Y). pose proof (rounded_part d D).
+    pose proof (Rabs_pos (rnd32 y)). pose proof (Rabs_pos (rnd32 d)). nra. }
+  apply rnd32_error in B; [|lia]. simpl bpow in B. unfold fused_part.
+  set (a := rnd32 x * rnd32 c) in *. set (b := rnd32 y * rnd32 d) in *.
+  apply Rabs_le_inv in P, Q, B, E.
+  assert (S : Rabs (a - rnd32 b) <= bpow radix2 1) by (simpl; apply Rabs_le; lra).
+  apply rnd32_error in S; [|lia]. simpl bpow in S. apply Rabs_le_inv in S. apply Rabs_le. lra.
 Qed.

@@ -169,8 +169,9 @@ Proof.
   intros. unfold frequency, Rpower. f_equal. field. apply not_0_INR. lia.
 Qed.
 
-(** With a base above 1, all frequencies are different and lie between 0 and 1, 1 included. *)
-Lemma frequencies_are_different : forall b n, 1 < b ->
+(** With a base above 1, all frequencies are different and lie between 0 and 1, 1 included. So what
+    is proved of different frequencies holds for those of the chapter. *)
+Theorem frequencies_are_different : forall b n, 1 < b ->
   different_frequencies n (frequency b n) /\
   (forall i, (i < n)%nat -> 0 < frequency b n i <= 1).
 Proof.
@@ -362,6 +363,28 @@ Proof.
     [now apply sqrt_lt_R0|].
   exists k. repeat split; auto. rewrite distance_from_similarity in D by auto.
   apply sqrt_lt_0_alt in D. assert (1 <= INR n) by (apply (le_INR 1); lia). nra.
+Qed.
+
+(** So from no lag on does the similarity fall from each lag to the next. *)
+Theorem similarity_never_falls_for_good : forall n w (K : nat), (0 < n)%nat ->
+  ~ (forall k : nat, (K <= k)%nat -> similarity n w (INR (S k)) < similarity n w (INR k)).
+Proof.
+  intros n w K N Falls. assert (P : 0 < INR n) by now apply lt_0_INR.
+  (* no similarity is above 1 *)
+  assert (Top : similarity n w (INR K) <= 1).
+  { unfold similarity. apply Rmult_le_reg_l with (INR n); auto.
+    replace (INR n * (2 / (2 * INR n) * sum (fun i => cos (INR K * w i)) (below n)))
+      with (sum (fun i => cos (INR K * w i)) (below n)) by (field; lra).
+    rewrite <- sum_below_const. apply sum_le. intros. apply COS_bound. }
+  (* after one step down it would stay below *)
+  assert (Below : forall j : nat, similarity n w (INR (S K + j)) <= similarity n w (INR (S K))).
+  { induction j as [|j IH]; [rewrite Nat.add_0_r; lra|].
+    rewrite Nat.add_succ_r. specialize (Falls (S K + j)%nat). assert (K <= S K + j)%nat by lia.
+    specialize (Falls H). lra. }
+  specialize (Falls K (le_n K)).
+  destruct (similarity_comes_back n w (1 - similarity n w (INR (S K))) N) with (K := S K)
+    as [k [A [_ B]]]; [lra|].
+  specialize (Below (k - S K)%nat). replace (S K + (k - S K))%nat with k in Below by lia. lra.
 Qed.
 
 (** ** Near misses of one pair *)
@@ -640,8 +663,8 @@ Qed.
 Fixpoint doubled (start : nat -> C) (turns : nat -> nat -> C) (m : nat) : list (nat -> C) :=
   match m with
   | O => [start]
-  | S k => let rows := doubled start turns k in
-           rows ++ map (fun row i => Cmult (row i) (turns k i)) rows
+  | S k => doubled start turns k ++
+           map (fun row i => Cmult (row i) (turns k i)) (doubled start turns k)
   end.
 
 (** The factors that belong there: step [k] turns by 2^k. *)
@@ -774,6 +797,15 @@ Proof.
     replace ((q - p) * w i) with (q * w i - p * w i) by ring.
     rewrite cos_plus, cos_minus, sin_minus. ring.
   - unfold apply. f_equal; apply sum_below; intros j J; now rewrite Blocks.
+Qed.
+
+(** Every block of this form has a size rho and an angle phi, so the last theorem speaks of all. *)
+Theorem every_block_has_size_and_angle : forall alpha beta : R,
+  exists rho phi, 0 <= rho /\ alpha = rho * cos phi /\ beta = rho * sin phi.
+Proof.
+  intros alpha beta. destruct (polar (alpha, beta)) as [phi E].
+  exists (length2 (alpha, beta)), phi. injection E as A B.
+  split; [apply sqrt_pos|auto].
 Qed.
 
 (** Shifting one side of a product forwards is shifting the other back. *)
