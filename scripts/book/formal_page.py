@@ -57,7 +57,7 @@ CHAPTER_TABLE = """\
 """
 
 BOUNDS_TABLE = """\
-## Numbers and bounds { #numbers }
+## Numbers and bounds { #bounds }
 
 | what the book states | proved by machine | in other words than on the page |
 |---|---|---|

@@ -124,6 +124,13 @@ function startWatch() {
   if (document.querySelector("watch-it-break")) import("./watch.js");
 }
 
+/** Show the formal statements that a fold names once it is opened. */
+function startFormal() {
+  for (const fold of document.querySelectorAll("details.formal")) {
+    fold.addEventListener("toggle", async () => (await import("./formal.js")).fill(fold), { once: true });
+  }
+}
+
 /** Lay out the parts whose layout the style sheet defers, a few at a time in idle periods. */
 function layOutDeferred() {
   const parts = [...document.querySelectorAll(".unrolls .md-content__inner > h2 ~ *")];
@@ -159,6 +166,7 @@ window.document$.subscribe(preparePage);
 window.document$.subscribe(startExplorers);
 window.document$.subscribe(startWorkbench);
 window.document$.subscribe(startWatch);
+window.document$.subscribe(startFormal);
 window.document$.subscribe(startLedger);
 window.document$.subscribe(startRuns);
 window.document$.subscribe(startPractise);
