@@ -22,7 +22,8 @@ Proof.
   - intros Rel i j I J. apply Rel; lia.
   - intros Step.
     (* k steps along the diagonal change nothing *)
-    assert (Walk : forall k i j, (i + k < n)%nat -> (j + k < m)%nat -> B (i + k)%nat (j + k)%nat = B i j).
+    assert (Walk : forall k i j, (i + k < n)%nat -> (j + k < m)%nat ->
+      B (i + k)%nat (j + k)%nat = B i j).
     { induction k as [|k IH]; intros i j I J; [now rewrite !Nat.add_0_r|].
       rewrite !Nat.add_succ_r, Step by lia. apply IH; lia. }
     intros i j i' j' I J I' J' E. destruct (Nat.le_gt_cases i i') as [L|L].
@@ -43,7 +44,7 @@ Proof.
   (* the number of lag u - (n - 1), read off the first column or the first row *)
   pose (row := map (fun u => B (n - 1 - u)%nat (u - (n - 1))%nat) (below (n + m - 1))).
   replace (n + m - 1)%nat with (length row)
-    by (unfold row, below; now rewrite map_length, seq_length).
+    by (unfold row, below; now rewrite size_map, size_seq).
   apply NoDup_incl_length; auto. intros x I.
   destruct (Entries x I) as [i [j [In_n [In_m ->]]]].
   apply in_map_iff. exists (j + (n - 1) - i)%nat. split.
@@ -69,7 +70,7 @@ Proof.
       B (M - 1 - v)%nat (M - 1 - u)%nat (v - (M - 1))%nat (u - (M - 1))%nat)
     (list_prod (below (2 * M - 1)) (below (2 * M - 1)))).
   replace ((2 * M - 1) * (2 * M - 1))%nat with (length square)
-    by (unfold square, below; now rewrite map_length, prod_length, !seq_length).
+    by (unfold square, below; now rewrite size_map, size_prod, !size_seq).
   apply NoDup_incl_length; auto. intros z I.
   destruct (Entries z I) as [y [x [y' [x' [Y [X [Y' [X' ->]]]]]]]].
   apply in_map_iff. exists ((y' + (M - 1) - y)%nat, (x' + (M - 1) - x)%nat). split.
@@ -100,8 +101,8 @@ Proof.
   - apply Rgt_not_eq, exp_pos.
 Qed.
 
-(** Theorem 4.18 (what softmax cannot see): two biases give the same attention for all contents if and
-    only if each row of B - C is constant on the keys that the mask lets through. *)
+(** Theorem 4.18 (what softmax cannot see): two biases give the same attention for all contents if
+    and only if each row of B - C is constant on the keys that the mask lets through. *)
 Theorem only_row_constants_are_invisible : forall d n sees B C,
   (forall q k v i, (i < n)%nat -> biased d n q k v sees B i = biased d n q k v sees C i) <->
   (forall i j l, (i < n)%nat -> (j < n)%nat -> (l < n)%nat ->
@@ -125,8 +126,9 @@ Proof.
     assert (Weight : forall u, (u < n)%nat -> sees i u = true ->
       exp (B i u) / total B = exp (C i u) / total C).
     { intros u U S.
-      assert (One : forall D, biased d n zero zero (fun t => if Nat.eqb t u then 1 else 0) sees D i =
-                              exp (D i u) / total D).
+      assert (One : forall D,
+        biased d n zero zero (fun t => if Nat.eqb t u then 1 else 0) sees D i =
+        exp (D i u) / total D).
       { intros D. unfold biased, attend. fold x.
         rewrite (sum_ext _ (fun t => exp (sum (fun a => zero i a * zero t a) (below d) /
           sqrt (INR d) + D i t)) (fun t => exp (D i t))) by (intros; now rewrite Score).
@@ -144,7 +146,8 @@ Proof.
         - rewrite IH; auto; [ring|]. destruct In_x; [congruence|auto]. }
       rewrite <- (One B), <- (One C). now apply Same. }
     (* its logarithm *)
-    assert (Diff : forall u, (u < n)%nat -> sees i u = true -> B i u - C i u = ln (total B / total C)).
+    assert (Diff : forall u, (u < n)%nat -> sees i u = true ->
+      B i u - C i u = ln (total B / total C)).
     { intros u U S. specialize (Weight u U S). pose proof (PosT B). pose proof (PosT C).
       rewrite <- (ln_exp (B i u - C i u)). f_equal.
       unfold Rminus. rewrite exp_plus, exp_Ropp.
@@ -183,8 +186,9 @@ Definition alibi (m : R) (a : nat -> R) (_ t : nat) : R := a t - m * INR t.
 (** The distances r + 1, ..., T. *)
 Definition beyond (r T : nat) : list nat := seq (S r) (T - r).
 
-(** Theorem 4.19 (windows): the keys at distances 0 to [T] have scores in a range of width [S] before
-    the bias. Then those more than [r] behind have at most e^(S - m (r + 1)) of the weight. *)
+(** Theorem 4.19 (windows): the keys at distances 0 to [T] have scores in a range of width [S]
+    before the bias. Then those more than [r] behind have at most e^(S - m (r + 1)) of the weight.
+    *)
 Theorem almost_nothing_beyond_the_window : forall m a S r T,
   (forall t t', (t <= T)%nat -> (t' <= T)%nat -> a t - a t' <= S) ->
   sum (weight (alibi m a) (below (T + 1)) 0%nat) (beyond r T) <= exp (S - m * INR (r + 1)).
@@ -220,8 +224,8 @@ Proof.
   rewrite <- Rmult_assoc, Rinv_r, Rmult_1_l by lra. lra.
 Qed.
 
-(** If the scores are all equal, the key at distance [t] has e^(-m t) times the weight of the query's
-    own key, *)
+(** If the scores are all equal, the key at distance [t] has e^(-m t) times the weight of the
+    query's own key, *)
 Theorem weights_of_equal_scores_fall_geometrically : forall m c x t,
   weight (alibi m (fun _ => c)) x 0%nat t =
   exp (- m * INR t) * weight (alibi m (fun _ => c)) x 0%nat 0%nat.
@@ -231,7 +235,8 @@ Proof.
   rewrite exp_plus. unfold Rdiv. ring.
 Qed.
 
-(** and with an endless past the weight of that key is 1 - e^(-m): so near is it from some length on. *)
+(** and with an endless past the weight of that key is 1 - e^(-m): so near is it from some length
+    on. *)
 Theorem own_weight_with_an_endless_past : forall m c, 0 < m ->
   Un_cv (fun T => weight (alibi m (fun _ => c)) (below (T + 1)) 0%nat 0%nat) (1 - exp (- m)).
 Proof.
@@ -250,7 +255,8 @@ Proof.
   intros eps Eps. destruct (pow_lt_1_zero z) with (y := eps) as [N Small];
     [rewrite Rabs_pos_eq; lra|auto|].
   exists N. intros T L. specialize (Small (S T)).
-  assert (G : z ^ S T < eps) by (rewrite <- (Rabs_pos_eq (z ^ S T)); [apply Small; lia|now apply Rlt_le]).
+  assert (G : z ^ S T < eps)
+    by (rewrite <- (Rabs_pos_eq (z ^ S T)); [apply Small; lia|now apply Rlt_le]).
   clear Small. rewrite Nat.add_1_r.
   set (total := sum (fun t => z ^ t) (below (S T))).
   assert (W : weight (alibi m (fun _ => c)) (below (S T)) 0%nat 0%nat = / total).

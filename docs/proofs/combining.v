@@ -58,8 +58,8 @@ Proof.
   f_equal. lia.
 Qed.
 
-(** Theorem 4.20, for concatenations: the same four terms, each with a block of its own, for tokens of
-    width [d] and positions' vectors of width [e]. *)
+(** Theorem 4.20, for concatenations: the same four terms, each with a block of its own, for tokens
+    of width [d] and positions' vectors of width [e]. *)
 Theorem a_score_of_concatenations_has_a_matrix_for_each_term : forall d e A x P y Q,
   score (d + e) (d + e) A (concat d x P) (concat d y Q) =
   score d d (block_at 0 0 A) x y + score d e (block_at 0 d A) x Q +
@@ -99,15 +99,17 @@ Qed.
 (** ** Equal tokens *)
 
 (** A head whose scores know the places: [at_places i j t u] is the score of the query [t] at place
-    [i] for the key [u] at place [j], with rotations and biases of any kind. The values know the token
-    alone. *)
+    [i] for the key [u] at place [j], with rotations and biases of any kind. The values know the
+    token alone. *)
 Record placed_head (T : Type) :=
   { at_places : nat -> nat -> T -> T -> R; token_values : list (T -> R) }.
 Arguments at_places {T}. Arguments token_values {T}.
 
 (** A layer of such heads: [sees i j] says whether the mask lets place [i] see place [j]. *)
 Record placed_layer (T : Type) :=
-  { sees : nat -> nat -> bool; placed_heads : list (placed_head T); next : T -> list (list R) -> T }.
+  { sees : nat -> nat -> bool;
+    placed_heads : list (placed_head T);
+    next : T -> list (list R) -> T }.
 Arguments sees {T}. Arguments placed_heads {T}. Arguments next {T}.
 
 (** What a layer makes of place [i] in a text of [n] tokens; [x j] is the token at place [j]. *)

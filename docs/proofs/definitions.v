@@ -11,7 +11,8 @@ Open Scope R_scope.
 (** ** Sums *)
 
 (** The sum of [f t] over all [t] in a list. *)
-Definition sum {T : Type} (f : T -> R) (l : list T) : R := fold_right (fun t rest => f t + rest) 0 l.
+Definition sum {T : Type} (f : T -> R) (l : list T) : R :=
+  fold_right (fun t rest => f t + rest) 0 l.
 
 (** The numbers 0, 1, ..., n - 1: of pairs, of dimensions or of places. *)
 Definition below (n : nat) : list nat := seq 0 n.
@@ -117,6 +118,33 @@ Definition weight {T : Type} (score : T -> T -> R) (x : list T) (t u : T) : R :=
 (** The first [i + 1] tokens: what place [i] sees under a causal mask. *)
 Definition past {T : Type} (x : list T) (i : nat) : list T := firstn (S i) x.
 
+(** ** Lengths of lists, and halves
+
+    The library has these too, under names that change from one version of it to the next. *)
+
+Lemma size_seq : forall n a, length (seq a n) = n.
+Proof. induction n; simpl; auto. Qed.
+
+Lemma size_map : forall (T U : Type) (f : T -> U) l, length (map f l) = length l.
+Proof. induction l; simpl; auto. Qed.
+
+Lemma size_app : forall (T : Type) (l l' : list T), length (l ++ l') = (length l + length l')%nat.
+Proof. induction l; simpl; auto. Qed.
+
+Lemma size_firstn : forall (T : Type) n (l : list T), length (firstn n l) = Nat.min n (length l).
+Proof. induction n; destruct l; simpl; auto. Qed.
+
+Lemma size_prod : forall (T U : Type) (l : list T) (l' : list U),
+  length (list_prod l l') = (length l * length l')%nat.
+Proof. induction l; simpl; intros; auto. now rewrite size_app, size_map, IHl. Qed.
+
+(** Dimensions 2i and 2i + 1 belong to pair i. *)
+Lemma half_of_even : forall i, (2 * i / 2 = i)%nat.
+Proof. intros. symmetry. apply (Nat.div_unique _ 2 i 0); lia. Qed.
+
+Lemma half_of_odd : forall i, ((2 * i + 1) / 2 = i)%nat.
+Proof. intros. symmetry. apply (Nat.div_unique _ 2 i 1); lia. Qed.
+
 (** ** Facts about sums that every section uses *)
 
 Lemma sum_ext : forall (T : Type) (f g : T -> R) l,
@@ -154,7 +182,7 @@ Proof.
 Qed.
 
 Lemma sum_below_const : forall c n, sum (fun _ => c) (below n) = INR n * c.
-Proof. intros. rewrite sum_const. unfold below. now rewrite seq_length. Qed.
+Proof. intros. rewrite sum_const. unfold below. now rewrite size_seq. Qed.
 
 Lemma sum_le : forall (T : Type) (f g : T -> R) l,
   (forall t, In t l -> f t <= g t) -> sum f l <= sum g l.

@@ -8,23 +8,23 @@ Open Scope R_scope.
 (** A function from positions to vectors, one entry at a time: [f p a]. *)
 Definition rows := nat -> nat -> R.
 
-(** Theorem 4.13 (what a table can be): (a) every function from the positions below [L] to vectors of
-    width [d] is a table of L d numbers, written row by row. *)
+(** Theorem 4.13 (what a table can be): (a) every function from the positions below [L] to vectors
+    of width [d] is a table of L d numbers, written row by row. *)
 Theorem every_function_is_a_table : forall (L d : nat) (f : rows),
   exists numbers : list R, length numbers = (L * d)%nat /\
   forall p a, (p < L)%nat -> (a < d)%nat -> nth (p * d + a) numbers 0 = f p a.
 Proof.
   intros L d f.
   exists (map (fun j => f (j / d)%nat (j mod d)%nat) (below (L * d))).
-  split; [unfold below; now rewrite map_length, seq_length|].
+  split; [unfold below; now rewrite size_map, size_seq|].
   intros p a P A. assert (J : (p * d + a < L * d)%nat) by nia.
   rewrite (nth_indep _ 0 (f (0 / d) (0 mod d))%nat)
-    by (unfold below; now rewrite map_length, seq_length).
+    by (unfold below; now rewrite size_map, size_seq).
   rewrite (map_nth (fun j => f (j / d)%nat (j mod d)%nat)). unfold below.
   rewrite seq_nth by auto. simpl Nat.add.
   (* row and column are found again *)
-  rewrite (Nat.div_add_l p d a), Nat.div_small, Nat.add_0_r by lia.
-  rewrite (Nat.add_comm (p * d)), Nat.mod_add, Nat.mod_small by lia. reflexivity.
+  rewrite <- (Nat.div_unique (p * d + a) d p a), <- (Nat.mod_unique (p * d + a) d p a) by lia.
+  reflexivity.
 Qed.
 
 (** The sinusoidal encoding is one of them: here are its entries, for the width 2n. *)
@@ -40,9 +40,8 @@ Proof.
   intros w L n. destruct (every_function_is_a_table L (2 * n) (sinusoidal_rows w)) as [l [Len E]].
   exists l. split; auto. intros p i P I. rewrite !E by lia. unfold sinusoidal_rows.
   rewrite Nat.even_add, Nat.even_mul. cbn [Nat.even orb Bool.eqb].
-  replace ((2 * i) / 2)%nat with i by (rewrite Nat.mul_comm, Nat.div_mul by lia; reflexivity).
-  replace ((2 * i + 1) / 2)%nat with i
-    by (rewrite Nat.add_comm, Nat.mul_comm, Nat.div_add by lia; reflexivity).
+  rewrite half_of_even.
+  rewrite half_of_odd.
   split; reflexivity.
 Qed.
 
@@ -53,8 +52,8 @@ Definition rows_met {T : Type} (E : rows) (text : list T) : list (nat -> R) :=
   map E (below (length text)).
 
 (** The loss on some texts: any cost of a text and the rows that it meets, summed. *)
-Definition loss {T : Type} (cost : list T -> list (nat -> R) -> R) (texts : list (list T)) (E : rows)
-  : R := sum (fun text => cost text (rows_met E text)) texts.
+Definition loss {T : Type} (cost : list T -> list (nat -> R) -> R) (texts : list (list T))
+  (E : rows) : R := sum (fun text => cost text (rows_met E text)) texts.
 
 (** The table with one number replaced. *)
 Definition replaced (E : rows) (p a : nat) (x : R) : rows := fun p' =>

@@ -11,7 +11,8 @@ Open Scope R_scope.
 
 (** ** The printed row of similarities *)
 
-(** Every frequency is between 0 and 1 with a base above 1. There cos 7w + 5 cos w is at least 3.45, *)
+(** Every frequency is between 0 and 1 with a base above 1. There cos 7w + 5 cos w is at least 3.45,
+    *)
 Theorem seven_and_five : forall w, 0 <= w <= 1 -> 3.45 <= cos (7 * w) + 5 * cos w.
 Proof. intros w W. interval with (i_bisect w, i_taylor w). Qed.
 
@@ -70,10 +71,10 @@ Proof.
         by (simpl; field). rewrite exp_Ropp, exp_ln; lra. }
     rewrite F. do 8 (destruct k as [|k]; [simpl; interval|]). lia.
   - (* wider: at most a quarter of the pairs, rounded up, is below that, and above -1 *)
-    pose (q := ((n + 3) / 4)%nat).
-    assert (Q : (4 * q <= n + 3)%nat) by (apply Nat.mul_div_le; lia).
-    assert (Q' : (n <= 4 * q)%nat).
-    { pose proof (Nat.mul_succ_div_gt (n + 3) 4). fold q in H. lia. }
+    assert (Quarter : exists q, (4 * q <= n + 3)%nat /\ (n <= 4 * q)%nat).
+    { clear. induction n as [|n [q [A B]]]; [exists 0%nat; lia|].
+      destruct (Nat.le_gt_cases (S n) (4 * q)); [exists q|exists (S q)]; lia. }
+    destruct Quarter as [q [Q Q']].
     assert (Split : below n = below q ++ seq q (n - q)).
     { unfold below. replace n with (q + (n - q))%nat at 1 by lia. now rewrite seq_app. }
     rewrite Split, sum_app.
@@ -82,7 +83,7 @@ Proof.
     assert (Rest : INR (n - q) * 0.76 <=
                    sum (fun i => cos (INR k * frequency 10000 n i)) (seq q (n - q))).
     { replace (INR (n - q) * 0.76) with (sum (fun _ : nat => 0.76) (seq q (n - q)))
-        by (rewrite sum_const, seq_length; ring).
+        by (rewrite sum_const, size_seq; ring).
       apply sum_le. intros i I. apply in_seq in I. apply Slow; lia. }
     rewrite minus_INR in Rest by lia.
     destruct (Nat.le_gt_cases n 4) as [Small|Large].

@@ -37,7 +37,8 @@ Definition independent (X : nat -> chance -> R) (n : nat) : Prop :=
 End Expectation.
 
 (** Theorem 4.1 (the root): let the entries of a query [q] and a key [k] of width [d] be
-    independent, with mean 0 and variance 1. Here [X] lists them: those of [q], then those of [k]. *)
+    independent, with mean 0 and variance 1. Here [X] lists them: those of [q], then those of [k].
+    *)
 Theorem dot_product_has_variance_d : forall (chance : Type) (E : (chance -> R) -> R) X d,
   linear chance E -> independent chance E X (2 * d) ->
   (forall i, (i < 2 * d)%nat -> E (X i) = 0 /\ variance chance E (X i) = 1) ->
@@ -73,7 +74,8 @@ Proof.
   { intros a b A B. rewrite (Ext _ (powers chance
       [(X b, 1%nat); (X (d + b)%nat, 1%nat); (X a, 1%nat); (X (d + a)%nat, 1%nat)]))
       by (intros; unfold powers; simpl; ring).
-    etransitivity; [apply (Ind [(b, 1%nat); (d + b, 1)%nat; (a, 1%nat); (d + a, 1)%nat])|cbn [fold_right fst snd]].
+    etransitivity;
+      [apply (Ind [(b, 1%nat); (d + b, 1)%nat; (a, 1%nat); (d + a, 1)%nat])|cbn [fold_right fst snd]].
     - repeat constructor; simpl; intuition lia.
     - intros i e [H|[H|[H|[H|[]]]]]; inversion H; lia.
     - rewrite P1 by lia. ring. }
@@ -109,7 +111,8 @@ Proof.
   split; [exact M|]. split; [exact Var|].
   (* dividing by the root divides the variance by d *)
   intros D. assert (P : 0 < INR d) by (apply lt_0_INR; lia).
-  unfold variance. rewrite (Ext (fun c => score c / sqrt (INR d)) (fun c => / sqrt (INR d) * score c))
+  unfold variance.
+  rewrite (Ext (fun c => score c / sqrt (INR d)) (fun c => / sqrt (INR d) * score c))
     by (intros; unfold Rdiv; ring).
   rewrite Scal, M.
   rewrite (Ext _ (fun c => / INR d * (score c - E score) ^ 2)).
@@ -205,7 +208,7 @@ Proof.
   (* [i] is a place of the text *)
   assert (J : (i < length x)%nat).
   { apply (Permutation_in i P) in I. apply in_seq in I. lia. }
-  rewrite (nth_indep (map (fun t => F t x) x) t0 (F t0 x)) by now rewrite map_length.
+  rewrite (nth_indep (map (fun t => F t x) x) t0 (F t0 x)) by now rewrite size_map.
   rewrite (map_nth (fun t => F t x)). now apply Bag.
 Qed.
 
@@ -333,7 +336,7 @@ Proof.
   assert (S : 1 <= sum (is u) ((p ++ u :: m) ++ [t])).
   { apply count_some. rewrite !in_app_iff. simpl. auto. }
   assert (L : 0 < INR (length ((p ++ u :: m) ++ [t]))).
-  { apply lt_0_INR. rewrite !app_length. simpl. lia. }
+  { apply lt_0_INR. rewrite !size_app. simpl. lia. }
   unfold Rdiv at 1. rewrite Rmult_0_l. apply Rlt_not_eq.
   apply Rdiv_lt_0_compat; lra.
 Qed.
@@ -384,7 +387,7 @@ Proof.
   rewrite (masked_places _ _ (means (map is x))). simpl app.
   set (w := map (fun i => means (map is x) (past z i)) (below (length z))).
   assert (L : length w = length z)
-    by (unfold w, below; now rewrite map_length, seq_length).
+    by (unfold w, below; now rewrite size_map, size_seq).
   assert (W : w <> []) by (destruct z, w; simpl in *; congruence).
   (* the last place sees all *)
   destruct (@exists_last _ w W) as [w' [l E]]. rewrite E, masked_last. simpl app.
@@ -396,9 +399,9 @@ Proof.
   unfold mean_share, w. f_equal. rewrite sum_map. apply sum_below. intros i I.
   unfold means. rewrite map_map.
   rewrite (nth_indep _ 0 (sum (is t) (past z i) / INR (length (past z i))))
-    by (rewrite map_length; lia).
+    by (rewrite size_map; lia).
   rewrite (map_nth (fun u => sum (is u) (past z i) / INR (length (past z i)))).
-  do 2 f_equal. unfold past. rewrite firstn_length. lia.
+  do 2 f_equal. unfold past. rewrite size_firstn. lia.
 Qed.
 
 Lemma nodup_front : forall (U : Type) (l l' : list U), NoDup (l ++ l') -> NoDup l.
@@ -436,13 +439,13 @@ Proof.
   { destruct (In_nth x a a I) as [k [K Ka]].
     assert (H := f_equal (fun l => nth k l (mean_share a (y ++ [t]))) M). simpl in H.
     rewrite (map_nth (fun u => mean_share u (y ++ [t]))), Ka in H.
-    rewrite (nth_indep _ _ (mean_share a (z ++ [t]))) in H by now rewrite map_length.
+    rewrite (nth_indep _ _ (mean_share a (z ++ [t]))) in H by now rewrite size_map.
     now rewrite (map_nth (fun u => mean_share u (z ++ [t]))), Ka in H. }
   (* has the larger mean of shares: *)
   assert (LE : length (y ++ [t]) = length (z ++ [t])).
-  { rewrite !app_length. now rewrite (Permutation_length P). }
+  { rewrite !size_app. now rewrite (Permutation_length P). }
   unfold mean_share in C. rewrite LE in C.
-  assert (LZ : 0 < INR (length (z ++ [t]))) by (apply lt_0_INR; rewrite app_length; simpl; lia).
+  assert (LZ : 0 < INR (length (z ++ [t]))) by (apply lt_0_INR; rewrite size_app; simpl; lia).
   apply Rmult_eq_reg_r in C; [|now apply Rgt_not_eq, Rinv_0_lt_compat].
   set (cy := fun i => sum (is a) (past (y ++ [t]) i)).
   set (cz := fun i => sum (is a) (past (z ++ [t]) i)).
@@ -473,7 +476,7 @@ Proof.
     apply in_or_app. right. replace (S j - length p)%nat with 1%nat by (unfold j; lia).
     now left. }
   assert (J : (j < length (z ++ [t]))%nat).
-  { rewrite EZ, !app_length. simpl. unfold j. lia. }
+  { rewrite EZ, !size_app. simpl. unfold j. lia. }
   (* so the sums differ *)
   clearbody cy cz. clearbody j. revert J C. generalize (length (z ++ [t])) as n.
   assert (Pos : forall i, 0 < / INR (S i)) by (intros; apply Rinv_0_lt_compat, lt_0_INR; lia).

@@ -8,8 +8,8 @@ Open Scope R_scope.
 
 (** ** Pairing is a matter of order *)
 
-(** Here a vector of width d = 2n is a function of the dimension. [place j] is the dimension to which
-    the permutation moves dimension [j], and [from] is the way back. *)
+(** Here a vector of width d = 2n is a function of the dimension. [place j] is the dimension to
+    which the permutation moves dimension [j], and [from] is the way back. *)
 Definition permutes (d : nat) (place from : nat -> nat) : Prop :=
   (forall j, (j < d)%nat -> (place j < d)%nat /\ from (place j) = j) /\
   (forall a, (a < d)%nat -> (from a < d)%nat /\ place (from a) = a).
@@ -17,8 +17,8 @@ Definition permutes (d : nat) (place from : nat -> nat) : Prop :=
 (** The permutation applied to a vector; with [place] in the place of [from], its transpose. *)
 Definition permute (from : nat -> nat) (x : nat -> R) : nat -> R := fun a => x (from a).
 
-(** [F] rotates the pair of dimensions [place (2 i)] and [place (2 i + 1)] by the angle [m * w i], for
-    each of the n pairs. *)
+(** [F] rotates the pair of dimensions [place (2 i)] and [place (2 i + 1)] by the angle [m * w i],
+    for each of the n pairs. *)
 Definition rotates (n : nat) (place : nat -> nat) (w : nat -> R) (m : R)
   (F : (nat -> R) -> nat -> R) : Prop :=
   forall x i, (i < n)%nat ->
@@ -62,7 +62,7 @@ Proof.
   - generalize (below d). induction l as [|a l IH]; simpl; congruence.
   - apply sum_perm. apply Permutation_sym, NoDup_Permutation_bis.
     + apply seq_NoDup.
-    + now rewrite map_length.
+    + now rewrite size_map.
     + (* every dimension is come from *)
       intros b B. apply in_seq in B. destruct (To b) as [L <-]; [lia|].
       apply in_map, in_seq. lia.
@@ -97,23 +97,22 @@ Qed.
 
 (** The other layout in use, that of LLaMA's code: pair [i] is the dimensions [i] and [n + i]. *)
 Definition halves (n j : nat) : nat := if Nat.even j then (j / 2)%nat else (n + j / 2)%nat.
-Definition from_halves (n a : nat) : nat := if Nat.ltb a n then (2 * a)%nat else (2 * (a - n) + 1)%nat.
+Definition from_halves (n a : nat) : nat :=
+  if Nat.ltb a n then (2 * a)%nat else (2 * (a - n) + 1)%nat.
 
 Theorem halves_permute_the_dimensions : forall n, permutes (2 * n) (halves n) (from_halves n).
 Proof.
   intros n. split.
   - intros j J. unfold halves, from_halves. destruct (Nat.Even_or_Odd j) as [[i E]|[i E]]; subst j.
-    + rewrite Nat.even_mul. simpl orb. rewrite Nat.mul_comm, Nat.div_mul by lia.
+    + rewrite Nat.even_mul. simpl orb. cbv iota. rewrite half_of_even.
       replace (i <? n)%nat with true by (symmetry; apply Nat.ltb_lt; lia). lia.
     + rewrite Nat.even_add, Nat.even_mul. simpl Bool.eqb.
-      replace ((2 * i + 1) / 2)%nat with i
-        by (rewrite Nat.add_comm, Nat.mul_comm, Nat.div_add by lia; reflexivity).
+      rewrite half_of_odd.
       replace (n + i <? n)%nat with false by (symmetry; apply Nat.ltb_ge; lia). lia.
   - intros a A. unfold halves, from_halves. destruct (Nat.ltb_spec a n) as [L|L].
-    + rewrite Nat.even_mul. simpl orb. rewrite Nat.mul_comm, Nat.div_mul by lia. lia.
+    + rewrite Nat.even_mul. simpl orb. cbv iota. rewrite half_of_even. lia.
     + rewrite Nat.even_add, Nat.even_mul. simpl Bool.eqb.
-      replace ((2 * (a - n) + 1) / 2)%nat with (a - n)%nat
-        by (rewrite Nat.add_comm, Nat.mul_comm, Nat.div_add by lia; reflexivity). lia.
+      rewrite half_of_odd. lia.
 Qed.
 
 (** ** The relative score *)
@@ -233,8 +232,8 @@ Proof.
       replace (b * c) with (a * d) by lra. field; auto.
 Qed.
 
-(** Theorem 4.15 (c): the score is the same for [r] and [-r], at every integer [r], only if the pairs
-    of query and key lie on one line through 0. *)
+(** Theorem 4.15 (c): the score is the same for [r] and [-r], at every integer [r], only if the
+    pairs of query and key lie on one line through 0. *)
 Theorem equal_on_both_sides_only_on_one_line : forall n w q k, different_frequencies n w ->
   (forall r : Z, dot n q (rope w (IZR r) k) = dot n q (rope w (- IZR r) k)) ->
   forall i, (i < n)%nat -> on_one_line (q i) (k i).
@@ -288,8 +287,7 @@ Proof.
     apply injective_projections; cbn [fst snd]; ring.
   - unfold rope, turn, pairs, elementwise, swapped. cbn [fst snd].
     rewrite Nat.even_add, Nat.even_mul. cbn [Nat.even orb Bool.eqb].
-    replace ((2 * i) / 2)%nat with i by (rewrite Nat.mul_comm, Nat.div_mul by lia; reflexivity).
-    replace ((2 * i + 1) / 2)%nat with i
-      by (rewrite Nat.add_comm, Nat.mul_comm, Nat.div_add by lia; reflexivity).
+    rewrite half_of_even.
+    rewrite half_of_odd.
     replace (2 * i + 1 - 1)%nat with (2 * i)%nat by lia. f_equal; ring.
 Qed.

@@ -221,7 +221,7 @@ Proof.
   { apply NoDup_incl_length; auto. intros y I. apply in_map_iff in I.
     destruct I as [t [<- J]]. apply in_seq in J. apply in_seq.
     pose proof (Box t). lia. }
-  unfold below in Len. rewrite map_length, !seq_length in Len. lia.
+  unfold below in Len. rewrite size_map, !size_seq in Len. lia.
 Qed.
 
 (** Among the first [N] multiples of an angle, one is nearly a whole number of turns. *)
@@ -286,6 +286,21 @@ Proof.
       apply Rmult_le_compat; auto using pos_INR, Rabs_pos. apply le_INR. lia.
 Qed.
 
+(** Half of whole turns changes the sign of a sine at most. *)
+Lemma sine_of_half : forall x (m : Z), (sin (x / 2)) ^ 2 = (sin ((x - 2 * PI * IZR m) / 2)) ^ 2.
+Proof.
+  intros x m. set (y := x - 2 * PI * IZR m).
+  assert (E : forall a, (sin a) ^ 2 = (1 - cos (2 * a)) / 2)
+    by (intros; rewrite cos_2a_sin; field).
+  rewrite !E. do 2 f_equal.
+  replace (2 * (x / 2)) with (y + 2 * IZR m * PI) by (unfold y; field).
+  replace (2 * (y / 2)) with y by field. symmetry.
+  destruct (Z_le_gt_dec 0 m) as [G|G].
+  - rewrite <- (Z2Nat.id m) by auto. rewrite <- INR_IZR_INZ. symmetry. apply cos_period.
+  - rewrite <- (cos_period (y + 2 * IZR m * PI) (Z.to_nat (- m))). f_equal.
+    rewrite INR_IZR_INZ, Z2Nat.id, opp_IZR by lia. ring.
+Qed.
+
 Lemma sine_is_below_angle : forall a, Rabs (sin a) <= Rabs a.
 Proof.
   assert (P : forall a, 0 < a -> Rabs (sin a) <= a).
@@ -303,25 +318,15 @@ Qed.
 Lemma sine_of_near : forall x e, near x e -> (sin (x / 2)) ^ 2 <= (e / 2) ^ 2.
 Proof.
   intros x e [m M]. set (y := x - 2 * PI * IZR m) in *.
-  assert (S : (sin (x / 2)) ^ 2 = (sin (y / 2)) ^ 2).
-  { (* half of whole turns changes the sign at most *)
-    assert (E : forall a, (sin a) ^ 2 = (1 - cos (2 * a)) / 2)
-      by (intros; rewrite cos_2a_sin; field).
-    rewrite !E. do 2 f_equal.
-    replace (2 * (x / 2)) with (y + 2 * IZR m * PI) by (unfold y; field).
-    replace (2 * (y / 2)) with y by field. symmetry.
-    destruct (Z_le_gt_dec 0 m) as [G|G].
-    - rewrite <- (Z2Nat.id m) by auto. rewrite <- INR_IZR_INZ. symmetry. apply cos_period.
-    - rewrite <- (cos_period (y + 2 * IZR m * PI) (Z.to_nat (- m))). f_equal.
-      rewrite INR_IZR_INZ, Z2Nat.id, opp_IZR by lia. ring. }
+  assert (S : (sin (x / 2)) ^ 2 = (sin (y / 2)) ^ 2) by apply sine_of_half.
   rewrite S. apply pow_maj_Rabs.
   apply Rle_trans with (Rabs (y / 2)).
   - apply sine_is_below_angle.
   - unfold Rdiv. rewrite Rabs_mult, (Rabs_pos_eq (/ 2)) by lra. lra.
 Qed.
 
-(** Theorem 4.8 (no margin lasts): at every width, with whatever frequencies, there are lags, as large
-    as you like, at which two rows are as close as you like; *)
+(** Theorem 4.8 (no margin lasts): at every width, with whatever frequencies, there are lags, as
+    large as you like, at which two rows are as close as you like; *)
 Theorem no_margin_lasts : forall n w eps, 0 < eps -> forall K : nat,
   exists k : nat, (K <= k)%nat /\ (0 < k)%nat /\ delta n w (INR k) < eps.
 Proof.
@@ -357,6 +362,89 @@ Proof.
     [now apply sqrt_lt_R0|].
   exists k. repeat split; auto. rewrite distance_from_similarity in D by auto.
   apply sqrt_lt_0_alt in D. assert (1 <= INR n) by (apply (le_INR 1); lia). nra.
+Qed.
+
+(** ** Near misses of one pair *)
+
+(** Theorem 4.7, step 1 of its proof: at width 2 the distance is twice the size of a sine. *)
+Theorem distance_of_one_pair : forall b k, delta 1 (frequency b 1) k = 2 * Rabs (sin (k / 2)).
+Proof.
+  intros b k. unfold delta. simpl sum. rewrite frequency_0, Rmult_1_r by lia.
+  rewrite Rmult_1_r, Rplus_0_r. f_equal. apply sqrt_Rsqr_abs.
+Qed.
+
+(** The nearest whole number of turns, and what it says of the sine. *)
+Lemma nearest_turn : forall x, exists m : Z,
+  (forall m' : Z, Rabs (x - 2 * PI * IZR m) <= Rabs (x - 2 * PI * IZR m')) /\
+  Rabs (x - 2 * PI * IZR m) <= PI /\
+  Rabs (sin (x / 2)) = sin (Rabs (x - 2 * PI * IZR m) / 2).
+Proof.
+  intros x. pose proof PI_RGT_0 as Pi.
+  set (m := Int_part (x / (2 * PI) + 1 / 2)). exists m.
+  destruct (base_Int_part (x / (2 * PI) + 1 / 2)) as [A B]. fold m in A, B.
+  assert (X : x = 2 * PI * (x / (2 * PI))) by (field; lra).
+  set (y := x - 2 * PI * IZR m).
+  assert (Y : - PI <= y <= PI) by (unfold y; rewrite X; split; nra).
+  assert (Ya : Rabs y <= PI) by now apply Rabs_le.
+  split; [|split; auto].
+  - intros m'. destruct (Z.eq_dec m m') as [<-|N]; [unfold y; lra|].
+    (* any other is at least one turn further *)
+    assert (F : 1 <= Rabs (IZR m - IZR m')).
+    { rewrite <- minus_IZR, <- abs_IZR. apply IZR_le. lia. }
+    assert (G : 2 * PI <= Rabs (2 * PI * (IZR m - IZR m'))).
+    { rewrite Rabs_mult, (Rabs_pos_eq (2 * PI)) by lra. nra. }
+    replace (2 * PI * (IZR m - IZR m')) with ((x - 2 * PI * IZR m') - y) in G by (unfold y; ring).
+    pose proof (Rabs_triang (x - 2 * PI * IZR m') (- y)) as T. rewrite Rabs_Ropp in T.
+    unfold Rminus at 1 in G. lra.
+  - assert (S : Rabs (sin (x / 2)) = Rabs (sin (y / 2))).
+    { apply Rsqr_eq_abs_0. unfold Rsqr. pose proof (sine_of_half x m) as H. fold y in H.
+      simpl in H. rewrite !Rmult_1_r in H. exact H. }
+    rewrite S. unfold Rabs at 2. destruct (Rcase_abs y) as [L|L].
+    + rewrite <- Rabs_Ropp, <- sin_neg. replace (- (y / 2)) with (- y / 2) by field.
+      apply Rabs_pos_eq, sin_ge_0; lra.
+    + apply Rabs_pos_eq, sin_ge_0; lra.
+Qed.
+
+(** Theorem 4.7 (near misses of one pair), steps 1 and 2: the rows come closer at lag [k] than at
+    any smaller lag if and only if some [m] makes m/k a best approximation of the second kind to
+    1/(2 pi). That these are the convergents is Lagrange's theorem, which is cited on the page. *)
+Theorem records_are_best_approximations : forall b (k : nat), (0 < k)%nat ->
+  (forall j : nat, (0 < j < k)%nat ->
+     delta 1 (frequency b 1) (INR k) < delta 1 (frequency b 1) (INR j)) <->
+  (exists m : Z, forall (j : nat) (m' : Z), (0 < j < k)%nat ->
+     Rabs (INR k * (1 / (2 * PI)) - IZR m) < Rabs (INR j * (1 / (2 * PI)) - IZR m')).
+Proof.
+  intros b k K. pose proof PI_RGT_0 as Pi.
+  (* in turns or in radians *)
+  assert (Turns : forall x (m : Z),
+    2 * PI * Rabs (x * (1 / (2 * PI)) - IZR m) = Rabs (x - 2 * PI * IZR m)).
+  { intros x m. rewrite <- (Rabs_pos_eq (2 * PI)) at 1 by lra. rewrite <- Rabs_mult. f_equal.
+    field. lra. }
+  (* sines grow with the distance to the nearest whole number of turns *)
+  assert (Grow : forall r s, 0 <= r <= PI -> 0 <= s <= PI -> sin (r / 2) < sin (s / 2) <-> r < s).
+  { intros r s R1 S1. split; intros H.
+    - apply sin_increasing_0 in H; lra.
+    - apply sin_increasing_1; lra. }
+  destruct (nearest_turn (INR k)) as [m [Best [Half Sine]]].
+  assert (Dist : forall x y mx my, Rabs (sin (x / 2)) = sin (Rabs (x - 2 * PI * IZR mx) / 2) ->
+    Rabs (sin (y / 2)) = sin (Rabs (y - 2 * PI * IZR my) / 2) ->
+    Rabs (x - 2 * PI * IZR mx) <= PI -> Rabs (y - 2 * PI * IZR my) <= PI ->
+    delta 1 (frequency b 1) x < delta 1 (frequency b 1) y <->
+    Rabs (x - 2 * PI * IZR mx) < Rabs (y - 2 * PI * IZR my)).
+  { intros x y mx my Sx Sy Hx Hy. rewrite !distance_of_one_pair, Sx, Sy.
+    destruct (Grow (Rabs (x - 2 * PI * IZR mx)) (Rabs (y - 2 * PI * IZR my))) as [G H];
+      try (split; [apply Rabs_pos|auto]).
+    split; intros L; [apply G|specialize (H L)]; lra. }
+  split.
+  - intros Record. exists m. intros j m' J. specialize (Record j J).
+    destruct (nearest_turn (INR j)) as [mj [Bj [Hj Sj]]].
+    apply (Dist _ _ m mj) in Record; auto.
+    apply Rmult_lt_reg_l with (2 * PI); [lra|]. rewrite !Turns.
+    apply Rlt_le_trans with (1 := Record). apply Bj.
+  - intros [n Close] j J.
+    destruct (nearest_turn (INR j)) as [mj [Bj [Hj Sj]]].
+    apply (Dist _ _ m mj); auto. apply Rle_lt_trans with (1 := Best n).
+    rewrite <- !Turns. apply Rmult_lt_compat_l; [lra|]. now apply Close.
 Qed.
 
 (** ** A shift is a rotation *)
@@ -408,7 +496,8 @@ Theorem shifting_back_is_the_transpose : forall w k i j,
 Proof.
   intros. unfold transpose, shift_matrix, diagonal. rewrite (Nat.eqb_sym j i).
   destruct (Nat.eqb i j) eqn:E; auto. apply Nat.eqb_eq in E. subst j.
-  unfold shift_block; simpl. rewrite Ropp_mult_distr_l_reverse, cos_neg, sin_neg, Ropp_involutive.
+  unfold shift_block; simpl. replace (- k * w i) with (- (k * w i)) by ring.
+  rewrite cos_neg, sin_neg, Ropp_involutive.
   reflexivity.
 Qed.
 
@@ -823,8 +912,8 @@ Proof.
     unfold Rdiv. apply Rmult_lt_compat_l; [lra|]. apply Rinv_lt_contravar; rewrite S_INR; nra.
 Qed.
 
-(** (c) From a position to the one [L] further on, a pair makes at least one full turn if and only if
-    it is one of the first. *)
+(** (c) From a position to the one [L] further on, a pair makes at least one full turn if and only
+    if it is one of the first. *)
 Theorem pairs_that_make_a_full_turn : forall b n i L, 1 < b -> (0 < n)%nat -> 0 < L ->
   2 * PI <= L * frequency b n i <-> INR i <= 2 * INR n / 2 * (ln (L / (2 * PI)) / ln b).
 Proof.
