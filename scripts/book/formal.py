@@ -1,8 +1,8 @@
-"""Folds what a machine has proved under the names of the theorems: "Proved by machine: `name`".
+"""Folds under the names of theorems that a machine has proved: "Proved by machine: `name`".
 
-Each name must be that of a theorem in docs/proofs/. The fold shows its statement, cut from its
-file, and the axioms that it rests on, as the checker printed them (docs/data/proofs.json). It links
-to the page that has the definitions as well.
+Each name must be that of a theorem in docs/proofs/ that was checked. The fold links to its entry on
+the page of formal statements. A script copies the entry into the fold when a reader opens it, since
+the statements would make chapter 4 a tenth heavier.
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ from os.path import relpath
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
 
-from markdown.util import AtomicString
-
-from scripts.proofs.record import Recorded, recorded
-from scripts.proofs.source import Item, theorem
+from scripts.proofs.record import recorded
+from scripts.proofs.source import theorem
 
 PROVED_BY = "Proved by machine"
 PAGE = "trust/formal-statements.md"
@@ -23,26 +21,25 @@ UNSEARCHED = {"data-search-exclude": ""}
 
 
 def formal_fold(line: Element, page: str) -> None:
-    """Turn a line of evidence into a fold with the statements that it names.
+    """Turn a line of evidence into a fold with links to the statements that it names.
 
     Raises:
         ValueError: The line says anything else.
         ProofsError: docs/proofs/ has no theorem of a name, or nobody has checked it.
     """
     names = _named(line)
+    for name in names:
+        recorded(theorem(name).name)
     tail = line.tail
     line.clear()
     line.tag, line.attrib, line.tail = "details", {"class": "checked formal", **UNSEARCHED}, tail
     _summary(line, names)
-    inside = SubElement(line, "div", {"class": "names"})
-    found = [theorem(name) for name in names]
-    listing = SubElement(SubElement(inside, "pre"), "code")
-    listing.text = AtomicString("\n\n".join(map(_stated, found)))
-    below = SubElement(inside, "p")
-    below.text = AtomicString(f"{_assumptions(names)} ")
-    if page:
-        address = f"{relpath(PAGE, Path(page).parent)}#{names[0]}"
-        SubElement(below, "a", {"href": address}).text = "Definitions and proof"
+    inside = SubElement(line, "p", {"class": "names"})
+    for number, name in enumerate(names):
+        address = f"{relpath(PAGE, Path(page).parent)}#{name}" if page else f"#{name}"
+        link = SubElement(inside, "a", {"href": address})
+        SubElement(link, "code").text = name
+        link.tail = ", " if number < len(names) - 1 else None
 
 
 def _named(line: Element) -> list[str]:
@@ -68,24 +65,3 @@ def _summary(fold: Element, names: list[str]) -> None:
     for number, name in enumerate(names):
         code = SubElement(summary, "code")
         code.text, code.tail = name, ", " if number < len(names) - 1 else None
-
-
-def _stated(item: Item) -> str:
-    """Return a statement, below the variables and hypotheses of its section."""
-    return "\n".join([*item.assumed, item.statement])
-
-
-def _assumptions(names: list[str]) -> str:
-    """Return a sentence on what theorems assume, or one for each where they differ."""
-    by_name = {name: assumed(recorded(name)) for name in names}
-    if len(set(by_name.values())) == 1:
-        return f"Assume{'s' if len(names) == 1 else ''} {by_name[names[0]]}."
-    return " ".join(f"{name} assumes {axioms}." for name, axioms in by_name.items())
-
-
-def assumed(said: Recorded) -> str:
-    """Return what a theorem assumes: the names of axioms, without their modules."""
-    names = [axiom.rpartition(".")[2] for axiom in said.classical]
-    if said.machine:
-        names.append(f"{said.machine} axioms about the processor’s integers and floats")
-    return ", ".join(names) or "nothing"

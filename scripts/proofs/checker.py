@@ -215,19 +215,17 @@ def assumptions(
     names: Iterable[str], folder: Path = FOLDER, to: Path = BUILD, jobs: int = JOBS
 ) -> dict[str, dict[str, str]]:
     """Return what theorems of checked files assume: for each the axioms, by name, as printed."""
-    by_file: dict[Path, list[str]] = {}
-    for name in names:
-        by_file.setdefault(source.theorem(name, folder).file, []).append(name)
-    root = project(folder).root
+    items = [source.theorem(name, folder) for name in names]
+    root, stems = project(folder).root, sorted({item.file.stem for item in items})
 
-    def of_file(path: Path) -> dict[str, dict[str, str]]:
-        asked = [f"Print Assumptions {root}.{path.stem}.{name}." for name in by_file[path]]
-        return dict(
-            zip(by_file[path], _printed(path.stem, [path.stem], asked, to, root), strict=True)
-        )
+    def asked(part: int) -> dict[str, dict[str, str]]:
+        mine = items[part::jobs]
+        questions = [f"Print Assumptions {root}.{one.file.stem}.{one.name}." for one in mine]
+        said = _printed(f"part_{part}", stems, questions, to, root)
+        return {one.name: axioms for one, axioms in zip(mine, said, strict=True)}
 
     with ThreadPoolExecutor(jobs) as pool:
-        return {name: ax for several in pool.map(of_file, by_file) for name, ax in several.items()}
+        return {name: said for part in pool.map(asked, range(jobs)) for name, said in part.items()}
 
 
 def together(

@@ -94,6 +94,16 @@ def write(found: dict[str, Any], path: Path = FILE) -> None:
     path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
+def unacceptable(found: dict[str, Any]) -> list[str]:
+    """Return a message for each axiom of a new record that no proof may rest on."""
+    return [
+        f"{name} rests on {axiom}, which is not an axiom we accept"
+        for name, entry in found["theorems"].items()
+        for axiom in entry["assumes"]
+        if not checker.is_allowed(axiom)
+    ]
+
+
 def changed_files(path: Path = FILE, folder: Path = FOLDER) -> list[str]:
     """Return a message for each file that is not the one that was checked last."""
     known = load(path)["files"]
@@ -113,7 +123,7 @@ def differences(
     path: Path = FILE,
     folder: Path = FOLDER,
 ) -> list[str]:
-    """Return a message for each theorem that assumes what it may not, or what is not recorded.
+    """Return a message for each theorem that assumes what it may not, or other than recorded.
 
     The processor's integers and floats have other axioms in other versions of the checker, so of
     these only whether there are any is compared.
@@ -124,8 +134,6 @@ def differences(
         about = f"{place_of(item.file)}, line {item.line}: {name}"
         if wrong := [axiom for axiom in axioms if not checker.is_allowed(axiom)]:
             messages.append(f"{about} rests on {', '.join(wrong)}, which is not an axiom we accept")
-        elif name not in known:
-            messages.append(f"{about} is not in docs/data/proofs.json: {AGAIN}")
         elif kinds(axioms) != kinds(known[name]["assumes"]):
             here = ", ".join(sorted(kinds(axioms))) or "nothing"
             there = ", ".join(sorted(kinds(known[name]["assumes"]))) or "nothing"
@@ -133,11 +141,15 @@ def differences(
     return messages
 
 
-def left_over(names: Iterable[str], path: Path = FILE) -> list[str]:
-    """Return a message for each recorded theorem that is none of these."""
+def not_the_same(names: Iterable[str], path: Path = FILE) -> list[str]:
+    """Return a message for each theorem that is recorded and not among these, or the reverse."""
+    names, known = set(names), set(load(path)["theorems"])
     return [
-        f"docs/data/proofs.json lists {name}, which proves nothing in theorems.toml: {AGAIN}"
-        for name in set(load(path)["theorems"]) - set(names)
+        *(f"docs/data/proofs.json does not list {name}: {AGAIN}" for name in sorted(names - known)),
+        *(
+            f"docs/data/proofs.json lists {name}, which proves nothing in theorems.toml: {AGAIN}"
+            for name in sorted(known - names)
+        ),
     ]
 
 
