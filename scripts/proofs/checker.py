@@ -58,6 +58,7 @@ MACHINE = (
     "FloatAxioms",
     "FloatOps",
 )
+ACCEPTED = {*MACHINE, *(name.split(".")[0] for name in CLASSICAL)}  # modules of axioms
 
 
 class CheckError(ProofsError):
@@ -135,6 +136,10 @@ def project(folder: Path = FOLDER) -> Project:
             f"{PROJECT} lists {name}, which does not exist"
             if name in listed
             else f"{PROJECT} does not list {name}"
+        )
+    if taken := {name.removesuffix(".v") for name in listed} & ACCEPTED:
+        raise ProofsError(
+            f"docs/proofs/{min(taken)}.v has the name of a library whose axioms are accepted"
         )
     return Project(root, listed)
 

@@ -20,14 +20,20 @@ STATED = ("Theorem", "Lemma", "Corollary", "Proposition", "Fact", "Remark", "Exa
 DEFINED = ("Definition", "Fixpoint", "CoFixpoint", "Inductive", "Record", "Structure", "Let")
 ASSUMED = ("Variable", "Variables", "Context", "Hypothesis", "Hypotheses")
 ENDS = ("Qed", "Defined", "Save", "Admitted", "Abort")  # the last two are not allowed: `faults`
-# What would let a file say more than it proves: at the beginning of a sentence, or anywhere in it.
-# Variables of a section are not among them, since they become premises.
+# What would let a file say more than it proves, or a statement mean other than it seems to: at the
+# beginning of a sentence, or anywhere in it. Variables of a section are not among them, since they
+# become premises. Modules are, because axioms are known by the names of their modules, and so are
+# words such as `Time`, because a command can follow them.
 COMMANDS = re.compile(
     r"""\s*(?P<word>
           Admitted | Abort | Axioms? | Parameters? | Conjectures? | Primitive | Load | Redirect
         | Unset\s+(?:Guard|Positivity|Universe)\s+Checking | Set\s+Type\s+In\s+Type
         | Declare\s+ML\s+Module | (?:Separate\s+|Recursive\s+)?Extraction
         | Reset | Back | BackTo | Restart | Undo | Drop
+        | Notation | Infix | Reserved\s+(?:Notation|Infix) | Coercion | Canonical | Generalizable
+        | (?:Declare|Delimit|Undelimit|Bind)\s+Scope | Set\s+\w+\s+Implicit | Set\s+Implicit
+        | Module | Declare\s+Module | Include | Admit\s+Obligations
+        | Time | Timeout | Instructions | Profile | Fail | Succeed
         )\b""",
     re.X,
 )
@@ -39,6 +45,7 @@ HEAD = re.compile(rf"{ATTRIBUTES}(?P<word>[A-Z]\w*)\b(?:\s+(?P<name>{NAME}))?")
 USED = re.compile(rf"(?<![\w'.]){NAME}")
 # What a statement binds itself, and the fields and constructors that a definition introduces.
 BOUND = re.compile(r"\b(?:forall|exists|fun)\b(?P<names>[^,]*?)(?:,|=>)", re.S)
+LET = re.compile(rf"\blet\s+(?P<name>{NAME})")
 TYPED = re.compile(r"[({]\s*(?P<names>[^(){}:,=]+?)\s*:(?!=)")
 FIELD = re.compile(rf"[{{;|]\s*(?P<name>{NAME})")
 
@@ -257,19 +264,21 @@ def library(folder: Path = FOLDER) -> dict[str, Item]:
     """Return all theorems and definitions of a folder by name.
 
     Raises:
-        ProofsError: Two theorems have the same name, or a file is torn.
+        ProofsError: Two theorems, definitions or fields have the same name, or a file is torn.
     """
     found: dict[str, Item] = {}
+    homes: dict[str, Item] = {}
     for path in files(folder):
         for item in read(path):
             if item.word in ASSUMED:
                 continue
-            other = found.get(item.name)
-            if other and (other.is_stated or item.is_stated):
-                raise ProofsError(
-                    f"{place_of(path)}, line {item.line}: {item.name} is also defined in"
-                    f" {place_of(other.file)}, line {other.line}"
-                )
+            for name in (item.name, *_introduced(item)):
+                if other := homes.get(name):
+                    raise ProofsError(
+                        f"{place_of(path)}, line {item.line}: {name} is also defined in"
+                        f" {place_of(other.file)}, line {other.line}"
+                    )
+                homes[name] = item
             found[item.name] = item
     return found
 
@@ -310,7 +319,7 @@ def _names(words: str) -> set[str]:
     """Return the names that some words use and do not bind themselves."""
     bare = blanked(words)
     lists = [match["names"] for form in (BOUND, TYPED) for match in form.finditer(bare)]
-    bound = {name for names in lists for name in _binders(names)}
+    bound = {name for names in lists for name in _binders(names)} | {*LET.findall(bare)}
     return set(USED.findall(bare)) - bound
 
 

@@ -220,3 +220,10 @@ def test_a_project_without_a_name_is_an_error(folder: Write) -> None:
 def test_no_product_of_the_checker_lies_beside_the_sources() -> None:
     beside = {path.suffix for path in FOLDER.iterdir() if path.is_file()}
     assert beside == {".v", ".toml", ""}
+
+
+@pytest.mark.parametrize("name", ["PrimFloat", "Classical_Prop"])
+def test_a_file_with_the_name_of_a_library_of_axioms_is_reported(folder: Write, name: str) -> None:
+    """Its own axioms would look like those of the library."""
+    with pytest.raises(ProofsError, match=f"{name}.v has the name of a library"):
+        checker.project(folder(**{name: "Axiom classic : False.\n"}))

@@ -42,6 +42,20 @@ def test_fields_of_a_record_count_as_uses_of_the_record(folder: Write) -> None:
     assert [item.name for item in source.used(found["of_box"], found)] == ["box"]
 
 
+def test_what_let_binds_is_no_use(folder: Write) -> None:
+    stated = "Theorem by_let : let more := 1 in more = 1.\nProof. auto. Qed.\n"
+    found = source.library(folder(SMALL + stated))
+    assert source.used(found["by_let"], found) == []
+
+
+def test_two_homes_of_a_name_are_reported(folder: Write) -> None:
+    """A statement's link to a definition could otherwise lead to the wrong one."""
+    record = "Record box := { more : nat }.\n"
+    (problem,) = run.readable(folder(SMALL, other=record))
+    message = "more is also defined in docs/proofs/other.v, line 1"
+    assert problem == f"docs/proofs/small.v, line 7: {message}"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -86,6 +100,15 @@ GAPS = [
     ("Open Scope", "Conjecture c : False.\nOpen Scope", "line 4: Conjecture"),
     ("Open Scope", "Unset Guard Checking.\nOpen Scope", "line 4: Unset Guard Checking"),
     ("lia.\nQed.", "lia.\nAbort.", "line 14, in more_is_more: Abort"),
+    ("Open Scope", 'Notation "a < b" := (b < a).\nOpen Scope', "line 4: Notation"),
+    ("Open Scope", 'Local Infix "<" := le : there.\nOpen Scope', "line 4: Infix"),
+    ("Open Scope", "Declare Scope there.\nOpen Scope", "line 4: Declare Scope"),
+    ("Open Scope", "Coercion pred : nat >-> nat.\nOpen Scope", "line 4: Coercion"),
+    ("Open Scope", "Time Axiom easy : False.\nOpen Scope", "line 4: Time"),
+    ("Open Scope", "Timeout 9 Axiom easy : False.\nOpen Scope", "line 4: Timeout"),
+    ("lia.\nQed.", "lia.\nTime Admitted.\nQed.", "line 14, in more_is_more: Time"),
+    ("Open Scope", "Module PrimFloat.\nEnd PrimFloat.\nOpen Scope", "line 4: Module"),
+    ("Open Scope", "Admit Obligations.\nOpen Scope", "line 4: Admit Obligations"),
 ]
 
 
