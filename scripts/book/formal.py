@@ -15,6 +15,7 @@ from scripts.proofs.record import recorded
 from scripts.proofs.source import theorem
 
 PROVED_BY = "Proved by machine"
+IN_PART = f"{PROVED_BY}, in part"
 PAGE = "trust/formal-statements.md"
 SHOWN = 2  # names; more are counted
 UNSEARCHED = {"data-search-exclude": ""}
@@ -27,13 +28,13 @@ def formal_fold(line: Element, page: str) -> None:
         ValueError: The line says anything else.
         ProofsError: docs/proofs/ has no theorem of a name, or nobody has checked it.
     """
-    names = _named(line)
+    said, names = _named(line)
     for name in names:
         recorded(theorem(name).name)
     tail = line.tail
     line.clear()
     line.tag, line.attrib, line.tail = "details", {"class": "checked formal", **UNSEARCHED}, tail
-    _summary(line, names)
+    _summary(line, said, names)
     inside = SubElement(line, "p", {"class": "names"})
     for number, name in enumerate(names):
         address = f"{relpath(PAGE, Path(page).parent)}#{name}" if page else f"#{name}"
@@ -42,26 +43,29 @@ def formal_fold(line: Element, page: str) -> None:
         link.tail = ", " if number < len(names) - 1 else None
 
 
-def _named(line: Element) -> list[str]:
-    """Return the names in a line, after checking its form."""
+def _named(line: Element) -> tuple[str, list[str]]:
+    """Return the first words of a line and the names in it, after checking its form."""
     codes = line.findall("code")
-    parts = [line.text or "", *(code.tail or "" for code in codes)]
-    if not codes or [part.strip() for part in parts] != [
-        f"{PROVED_BY}:",
-        *[","] * (len(codes) - 1),
-        "",
-    ]:
+    said = (line.text or "").strip().removesuffix(":")
+    after = [(code.tail or "").strip() for code in codes]
+    if (
+        not codes
+        or (line.text or "").strip() not in (f"{PROVED_BY}:", f"{IN_PART}:")
+        or after != [*[","] * (len(codes) - 1), ""]
+    ):
         words = "".join(line.itertext())
-        raise ValueError(f"{words!r} must be '{PROVED_BY}:' and names, with commas, and no more")
-    return ["".join(code.itertext()) for code in codes]
+        raise ValueError(
+            f"{words!r} must be '{PROVED_BY}:' or '{IN_PART}:' and names, with commas, and no more"
+        )
+    return said, ["".join(code.itertext()) for code in codes]
 
 
-def _summary(fold: Element, names: list[str]) -> None:
+def _summary(fold: Element, said: str, names: list[str]) -> None:
     summary = SubElement(fold, "summary")
     if len(names) > SHOWN:
-        summary.text = f"{PROVED_BY}: {len(names)} theorems"
+        summary.text = f"{said}: {len(names)} theorems"
         return
-    summary.text = f"{PROVED_BY}: "
+    summary.text = f"{said}: "
     for number, name in enumerate(names):
         code = SubElement(summary, "code")
         code.text, code.tail = name, ", " if number < len(names) - 1 else None

@@ -3,6 +3,7 @@
 [[theorem]]                 one for each theorem of chapter 4
 number = "4.15"
 proved = ["rope_relative"]  theorems of docs/proofs/, in the order of the statement
+part = true                 if they prove only a part of it, which `differences` names
 differences = "…"           what the formal statement says otherwise, if anything
 reason = "…"                why it is not formalised, where `proved` is absent
 
@@ -28,7 +29,7 @@ from typing import Any
 from scripts.proofs.source import FOLDER, ProofsError
 
 FIELDS = {
-    "theorem": ({"number"}, {"proved", "differences", "reason"}),
+    "theorem": ({"number"}, {"proved", "part", "differences", "reason"}),
     "number": ({"claim", "where", "proved"}, {"differences"}),
     "mutation": ({"theorem", "old", "new"}, set()),
 }
@@ -40,6 +41,7 @@ class Numbered:
 
     number: str
     proved: tuple[str, ...] = ()
+    part: bool = False
     differences: str = ""
     reason: str = ""
 
@@ -91,6 +93,10 @@ def numbered(folder: Path = FOLDER) -> list[Numbered]:
         if bool(one.proved) == bool(one.reason):
             raise ProofsError(
                 f"theorems.toml: {one.number} must have either 'proved' or a 'reason' why not"
+            )
+        if one.part and not (one.proved and one.differences):
+            raise ProofsError(
+                f"theorems.toml: {one.number} is proved in part; 'differences' must name the part"
             )
     return sorted(found, key=lambda one: [int(part) for part in one.number.split(".")])
 

@@ -11,8 +11,13 @@ def asked() -> int:
 
 
 def proved() -> int:
-    """Return how many of them are proved by machine, whole or in parts."""
-    return sum(bool(one.proved) for one in listed.numbered())
+    """Return how many of them are proved by machine as a whole."""
+    return sum(bool(one.proved) and not one.part for one in listed.numbered())
+
+
+def in_part() -> int:
+    """Return of how many of them only a part is proved by machine."""
+    return sum(one.part for one in listed.numbered())
 
 
 def bounds() -> int:

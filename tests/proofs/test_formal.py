@@ -72,9 +72,15 @@ def test_an_unknown_name_stops_the_build(name: str) -> None:
     assert any(name in problem for problem in problems(line))
 
 
+def test_a_part_is_said_to_be_one() -> None:
+    html = render("Proved by machine, in part: `rope_relative`\n{ .checked }\n")
+    assert "<summary>Proved by machine, in part: <code>rope_relative</code></summary>" in html
+
+
 @pytest.mark.parametrize(
     "line",
     [
+        "Proved by machine in part: `rope_relative`\n{ .checked }\n",
         "Proved by machine: `rope_relative` and by hand\n{ .checked }\n",
         "Proved by machine\n{ .checked }\n",
         "Proved by machine: `rope_relative`\n",
@@ -107,8 +113,11 @@ def test_every_theorem_of_chapter_4_names_its_proofs() -> None:
     for one in listed.numbered():
         (box,) = (box for box in boxes if box.startswith(f"{one.number} "))
         box = re.split(r"^(?=\S)", box.partition("\n")[2], maxsplit=1, flags=re.M)[0]
-        line = re.search(rf"{formal.PROVED_BY}: ([^{{]*)", box)
-        assert tuple(re.findall(r"`(\w+)`", line[1] if line else "")) == one.proved, one.number
+        line = re.search(rf"({formal.PROVED_BY}[^:]*): ([^{{]*)", box)
+        assert tuple(re.findall(r"`(\w+)`", line[2] if line else "")) == one.proved, one.number
+        if line:
+            said = formal.IN_PART if one.part else formal.PROVED_BY
+            assert line[1] == said, f"{one.number} must say {said!r}"
 
 
 def test_every_axiom_is_explained() -> None:
