@@ -1,7 +1,7 @@
 """What the checker said last: docs/data/proofs.json, which pages show and every run compares.
 
 checked_with    the checker and its version
-seconds         how long checking all files took
+seconds         how long checking all files and changed statements took
 files           the digest of each file that was checked
 axioms          each axiom that a theorem assumes, as the checker prints it
 theorems        for each theorem of the book its axioms, and how many changes were refused
