@@ -7,7 +7,7 @@ assumes and how it was tried, the definitions, and the axioms.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from scripts import DOCS
 from scripts.book.check import corrections
@@ -182,8 +182,16 @@ def assumptions(said: Recorded) -> str:
     short = [name.rpartition(".")[2] for name in said.classical]
     links = [f"[`{name}`](#{name})" for name in short]
     if said.machine:
-        links.append(f"[{said.machine} axioms about the processor’s integers and floats](#machine)")
+        links.append(
+            f"[{said.machine} axioms about the processor’s {numbers(said.axioms)}](#machine)"
+        )
     return ", ".join(links) or "nothing"
+
+
+def numbers(axioms: Iterable[str]) -> str:
+    """Return of which of the processor's numbers axioms speak."""
+    floats = any("Float" in name.split(".")[0] for name in axioms)
+    return "integers and floats" if floats else "integers"
 
 
 def definitions(found: dict[str, Item]) -> Iterator[str]:
@@ -212,13 +220,14 @@ def axioms() -> str:
             parts.append(f"```coq\n{name}\n  : {printed}\n```\n\n")
     machine = sorted(name for name in known if checker.is_machine(name))
     if machine:
-        parts.append(MACHINE.format(first=f"{machine[0]}\n  : {known[machine[0]]}"))
+        kind = numbers(machine)
+        parts.append(MACHINE.format(numbers=kind, first=f"{machine[0]}\n  : {known[machine[0]]}"))
     return "".join(parts)
 
 
 MACHINE = """\
-The `interval` tactic encloses a function by computing, and computes with the processor’s integers
-and floats. The checker takes it as given that these do what their specification says, which the
+The `interval` tactic encloses a function by computing, and computes with the processor’s
+{numbers}. The checker takes it as given that these do what their specification says, which the
 library writes down in {{{{ 0 = proofs.machine() }}}} further axioms, such as
 {{ #machine }}
 
