@@ -95,7 +95,7 @@ Proof.
   rewrite (Moved p Fp Gp F G), (Moved p' Fp' Gp' F' G') by auto. reflexivity.
 Qed.
 
-(** There is such a rotation for every permutation: none of the two theorems speaks of nothing. *)
+(** Every permutation has such a rotation, so the two theorems are not empty. *)
 Theorem every_permutation_has_a_rotation : forall n w m place from, permutes (2 * n) place from ->
   exists F, rotates n place w m F.
 Proof.

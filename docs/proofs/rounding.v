@@ -647,8 +647,8 @@ Proof.
     rewrite Rabs_Ropp. apply H; [|auto|lra]. unfold unit_factor in *. lra.
 Qed.
 
-(** and also if the processor subtracts the second product from the first without rounding the
-    first, as numpy does it where it can. *)
+(** and also if the processor subtracts the rounded second product from the exact first one, as numpy
+    does where the processor can. *)
 Definition fused_part (x y c d : R) : R := rnd32 (rnd32 x * rnd32 c - rnd32 (rnd32 y * rnd32 d)).
 
 Theorem sinusoidal_table_float32_error_fused : forall x y c d, unit_factor x y -> unit_factor c d ->

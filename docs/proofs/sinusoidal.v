@@ -365,7 +365,7 @@ Proof.
   apply sqrt_lt_0_alt in D. assert (1 <= INR n) by (apply (le_INR 1); lia). nra.
 Qed.
 
-(** So from no lag on does the similarity fall from each lag to the next. *)
+(** So there is no lag [K] from which on each similarity is below the one before. *)
 Theorem similarity_never_falls_for_good : forall n w (K : nat), (0 < n)%nat ->
   ~ (forall k : nat, (K <= k)%nat -> similarity n w (INR (S k)) < similarity n w (INR k)).
 Proof.
