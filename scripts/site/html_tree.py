@@ -105,6 +105,14 @@ def remove(root: Element, *names: str) -> None:
                 parent.remove(child)
 
 
+def without_notes(root: Element) -> None:
+    """Remove the numbers of notes, which are on the page that a cut-out comes from."""
+    for element in root.iter("sup"):
+        if any("footnote-ref" in classes(inner) for inner in element):
+            element.set("class", "cited")
+    remove(root, "cited")
+
+
 def _append(parent: Element, place: int, text: str) -> None:
     """Add text before the child at a place."""
     if place:

@@ -17,12 +17,22 @@ from xml.etree.ElementTree import Element
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from scripts.site.html_tree import article, classes, moved, remove, tree, words, written
+from scripts.site.html_tree import (
+    article,
+    classes,
+    moved,
+    remove,
+    tree,
+    without_notes,
+    words,
+    written,
+)
 from scripts.site.minify import LINK
 from scripts.site.strokes import drawings
 
 CHAPTER = "chapters/at-the-board/"
 HERE = "teach/slides/"
+PAGE = Path(__file__).with_suffix(".html")
 TITLE = "Nine boards"
 LINES = 24  # to write on, of which the paper shows as many as fit
 
@@ -64,7 +74,7 @@ def page(chapter: str) -> str:
     sections = list(cut(content))
     boards = [read(heading, parts) for heading, parts in sections if BOARD.match(words(heading))]
     last = next(parts for heading, parts in sections if heading.get("id") == "takeaways")
-    return PAGE.format(
+    return PAGE.read_text(encoding="utf-8").format(
         title=TITLE,
         head="\n".join(link[0].strip() for link in LINK.finditer(chapter)),
         up="../" * HERE.count("/"),
@@ -131,7 +141,9 @@ def _add_figure(board: Board, figure: Element) -> None:
     drawing.set("role", "img")
     drawing.set("aria-label", image.get("alt", ""))
     narrow = "".join(fitted(picture) for picture in figure.iter("picture"))
-    board.up.append(f'<div class="item figure">{written(drawing)}<div class="narrow">{narrow}</div></div>')
+    board.up.append(
+        f'<div class="item figure">{written(drawing)}<div class="narrow">{narrow}</div></div>'
+    )
     board.notes.extend(fitted(part) for part in figure.iter("figcaption"))
 
 
@@ -140,9 +152,7 @@ def _add_answer(board: Board, solution: Element) -> None:
     parts = [part for part in solution if part.tag != "summary"]
     later = [is_not_said(part) for part in parts].index(True)
     answer = "".join(map(uncited, parts[:later]))
-    board.asked.append(
-        f'<details class="item answer"><summary>Answer</summary>{answer}</details>'
-    )
+    board.asked.append(f'<details class="item answer"><summary>Answer</summary>{answer}</details>')
     for part in parts[later:]:
         expected = ' class="expected"' if begins(part, EXPECTED) else ""
         board.notes.append(f"<div{expected}>{fitted(part)}</div>")
@@ -166,10 +176,8 @@ def fitted(part: Element) -> str:
 
 
 def uncited(part: Element) -> str:
-    """Return a part for the board, without the numbers of notes, which are in the chapter."""
-    for element in part.iter("sup"):
-        element.set("class", "cited")
-    remove(part, "cited")
+    """Return a part for the board, without the numbers of notes."""
+    without_notes(part)
     return fitted(part)
 
 
@@ -202,7 +210,8 @@ def segment(board: Board) -> str:
 
 
 SECTION = """\
-<section class="board" id="board-{board.number}" data-minutes="{board.minutes}" data-until="{until}">
+<section class="board" id="board-{board.number}" \
+data-minutes="{board.minutes}" data-until="{until}">
 <header><h2><span class="number">Board {board.number}<span class="of"> of {count}</span></span> \
 {board.title}</h2>
 <p class="minutes">{board.minutes} minutes, until minute {until}</p></header>
@@ -223,65 +232,3 @@ SECTION = """\
 </details>
 <div class="room" aria-hidden="true">{room}</div>
 </section>"""
-
-PAGE = """\
-<!doctype html>
-<html lang="en" class="deck">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>{title}: slides</title>
-{head}
-<link href="{up}assets/css/slides.css" rel="stylesheet">
-<link rel="icon" href="{up}assets/built/icon.svg">
-<script type="module" src="{up}assets/js/slides.js"></script>
-</head>
-<body dir="ltr" data-md-color-scheme="default">
-<main class="md-typeset">
-<div class="about">
-<h1>{title}</h1>
-<p>The boards of <a href="{up}{chapter}">chapter 3, <cite>At the board</cite></a>, for a room of people. \
-<a href="../">Plans for a lesson</a> say what goes with them. With scripts, each board is a slide that draws \
-itself; without, they stand one under another. Printed, they are a handout of {count} pages.</p>
-</div>
-{boards}
-<section class="takeaways" id="takeaways">
-<header><h2>Take away</h2></header>
-<div class="up"><div class="drawn"><div class="item">
-{takeaways}
-</div></div></div>
-</section>
-</main>
-<nav class="bar" aria-label="Slides">
-<ol class="hour" aria-label="Boards">
-{hour}
-</ol>
-<div class="row">
-<button type="button" data-key="back" aria-label="Back">‹</button>
-<p class="place"><span role="status"></span><span class="until"></span></p>
-<p class="clock" title="Time since the first turn; C starts it again"><span>0:00</span> of {minutes} min</p>
-<button type="button" data-key="notes" aria-pressed="false">Notes</button>
-<button type="button" data-key="keys">Keys</button>
-<a href="../">Leave</a>
-<button type="button" data-key="on" aria-label="On">›</button>
-</div>
-</nav>
-<dialog id="keys" aria-labelledby="keys-title">
-<h2 id="keys-title">Keys</h2>
-<dl>
-<div><dt><kbd>→</kbd> <kbd>Space</kbd> <kbd>Page Down</kbd></dt><dd>the next step, or the next board</dd></div>
-<div><dt><kbd>←</kbd> <kbd>Page Up</kbd></dt><dd>back</dd></div>
-<div><dt><kbd>1</kbd> to <kbd>{count}</kbd>, <kbd>Home</kbd>, <kbd>End</kbd></dt><dd>a board, the first, the end</dd></div>
-<div><dt><kbd>N</kbd></dt><dd>notes for the speaker</dd></div>
-<div><dt><kbd>C</kbd></dt><dd>start the clock again</dd></div>
-<div><dt><kbd>D</kbd></dt><dd>dark or light</dd></div>
-<div><dt><kbd>?</kbd></dt><dd>these keys</dd></div>
-</dl>
-<p>A click or a tap on the right goes on, on the left goes back; so does a swipe. Open the slides in a second \
-window to have the notes on one screen and the boards on another: both turn together.</p>
-<form method="dialog"><button>Close</button></form>
-</dialog>
-</body>
-</html>
-"""

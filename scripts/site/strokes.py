@@ -1,9 +1,9 @@
 """Drawings of boards for the slides: one SVG for light and dark, stroke by stroke.
 
-Each stroke is a `<g class="stroke">` with the step in which it is drawn, `data-step`, and the seconds
-after which it begins, `--at`. The style sheet of the slides draws a line, writes words from left to
-right, and lets a filled shape appear. As for notebooks, the drawings are made in a process of their
-own, `python -m scripts.site.strokes FOLDER board_row …`, and cached.
+Each stroke is a `<g class="stroke">` with the step in which it is drawn, `data-step`, and the
+seconds after which it begins, `--at`. The style sheet of the slides draws a line, writes words from
+left to right, and lets a filled shape appear. As for notebooks, the drawings are made in a process
+of their own, `python -m scripts.site.strokes FOLDER board_row …`, and cached.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def drawings(stems: Iterable[str]) -> dict[str, str]:
 def numbered(figure: Figure) -> dict[str, list[str]]:
     """Give each stroke of a figure an id with its step and its number within that step.
 
-    matplotlib writes no id on an image, so the ids of the images are returned, by that of their axes.
+    matplotlib writes no id on an image, so the ids of images are returned, by those of their axes.
     """
     from matplotlib.image import AxesImage
     from matplotlib.text import Annotation
