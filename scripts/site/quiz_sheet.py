@@ -102,7 +102,7 @@ QUESTION = """\
 </section>"""
 
 KEY = """\
-<section class="answer" aria-labelledby="k{number}">
+<section class="explained" aria-labelledby="k{number}">
 <h3 id="k{number}"><span class="place">{number}</span> <b class="letter">{right}</b> {title}</h3>
 {body}
 </section>"""

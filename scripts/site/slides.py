@@ -152,7 +152,7 @@ def _add_answer(board: Board, solution: Element) -> None:
     parts = [part for part in solution if part.tag != "summary"]
     later = [is_not_said(part) for part in parts].index(True)
     answer = "".join(map(uncited, parts[:later]))
-    board.asked.append(f'<details class="item answer"><summary>Answer</summary>{answer}</details>')
+    board.asked.append(f'<details class="item given"><summary>Answer</summary>\n{answer}</details>')
     for part in parts[later:]:
         expected = ' class="expected"' if begins(part, EXPECTED) else ""
         board.notes.append(f"<div{expected}>{fitted(part)}</div>")

@@ -49,9 +49,18 @@ function show(nextSlide, nextStep, { isDrawn = true, isSent = true } = {}) {
   }
   slide.classList.toggle("asks", all(".ask:not([hidden])", slide).length > 0);
   slide.classList.toggle("two", all(".figure:not([hidden])", slide).length > 1);
-  slide.scrollTop = 0;
   sayWhere(slide);
+  reach();
   if (isSent) other?.postMessage({ at, step });
+}
+
+/** Let the keyboard reach the parts of the slide that scroll, and no others. */
+function reach() {
+  for (const part of all(".up, .drawn, .asked, details.notes, pre > code", slides[at])) {
+    const isLarger = part.scrollHeight > part.clientHeight + 1 || part.scrollWidth > part.clientWidth;
+    if (isLarger) part.tabIndex = 0;
+    else part.removeAttribute("tabindex");
+  }
 }
 
 /** Write the place into the bar and the address. */
@@ -102,6 +111,7 @@ function notes() {
   const isOpen = document.documentElement.classList.toggle("notes");
   one("[data-key=notes]").setAttribute("aria-pressed", isOpen);
   for (const fold of all("details.notes")) fold.open = isOpen;
+  reach();
 }
 
 function keys() {
@@ -191,6 +201,7 @@ one("main").addEventListener("touchend", lift, { passive: true });
 for (const [name, act] of Object.entries({ on, back, notes, keys })) {
   one(`[data-key=${name}]`).addEventListener("click", act);
 }
+addEventListener("resize", reach);
 narrow.addEventListener("change", () => show(at, step, { isDrawn: false }));
 other?.addEventListener("message", ({ data }) => show(data.at, data.step, { isSent: false }));
 try {
