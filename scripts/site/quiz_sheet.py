@@ -10,9 +10,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
-
 from scripts.site.html_tree import article, classes, moved, remove, without_notes, words, written
 from scripts.site.minify import LINK
 
@@ -21,19 +18,6 @@ HERE = "teach/quiz-sheet/"
 PAGE = Path(__file__).with_suffix(".html")
 TITLE = "Positions: a quiz on paper"
 QUESTIONS = (1, 2, 3, 4, 7, 9, 11, 17)  # what the boards answer
-
-
-def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Tell mkdocs of the page, so that others may link it; it is written at the end."""
-    files.append(File.generated(config, f"{HERE}index.html", content=""))
-    return files
-
-
-def on_post_build(config: MkDocsConfig) -> None:
-    """Write the page."""
-    site = Path(config.site_dir)
-    chapter = (site / CHAPTER / "index.html").read_text(encoding="utf-8")
-    (site / HERE / "index.html").write_text(page(chapter), encoding="utf-8")
 
 
 def page(chapter: str, numbers: Iterable[int] = QUESTIONS) -> str:

@@ -14,9 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
-
 from scripts.site.html_tree import (
     article,
     classes,
@@ -53,19 +50,6 @@ class Board:
     up: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)  # the question and its answer
     notes: list[str] = field(default_factory=list)
-
-
-def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Tell mkdocs of the page, so that others may link it; it is written at the end."""
-    files.append(File.generated(config, f"{HERE}index.html", content=""))
-    return files
-
-
-def on_post_build(config: MkDocsConfig) -> None:
-    """Write the page."""
-    site = Path(config.site_dir)
-    chapter = (site / CHAPTER / "index.html").read_text(encoding="utf-8")
-    (site / HERE / "index.html").write_text(page(chapter), encoding="utf-8")
 
 
 def page(chapter: str) -> str:
