@@ -124,18 +124,6 @@ function startWatch() {
   if (document.querySelector("watch-it-break")) import("./watch.js");
 }
 
-/** Lay out the parts whose layout the style sheet defers, a few at a time in idle periods. */
-function layOutDeferred() {
-  const parts = [...document.querySelectorAll(".unrolls .md-content__inner > h2 ~ *")];
-  const idle = window.requestIdleCallback ?? setTimeout;
-  const next = () => {
-    if (!document.querySelector(".unrolls")) return; // a jump has laid out everything
-    for (const part of parts.splice(0, 6)) part.style.contentVisibility = "visible";
-    if (parts.length) idle(next);
-  };
-  idle(next);
-}
-
 /** Before printing, load every picture and open every solution; tests and claims stay folded. */
 function prepareToPrint() {
   for (const image of document.querySelectorAll("img[loading=lazy]")) image.loading = "eager";
@@ -148,7 +136,6 @@ function prepareToPrint() {
 document.querySelectorAll("[data-toggle]").forEach(connect);
 document.querySelectorAll(".md-search").forEach(makeResultsReachable);
 addEventListener("beforeprint", prepareToPrint);
-addEventListener("load", layOutDeferred);
 // A font that loads late can widen a formula without resizing its box.
 document.fonts.addEventListener("loadingdone", () => watchAll(document.body));
 // The layout of a part can be deferred again, for example when the window gets narrower.
