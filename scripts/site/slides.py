@@ -9,7 +9,7 @@ one under another; printed, they are a handout of a page for each.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree.ElementTree import Element
@@ -56,7 +56,10 @@ def page(chapter: str) -> str:
     """Return the page of slides, made from the chapter's built page."""
     content = article(chapter)
     sections = list(cut(content))
-    boards = [read(heading, parts) for heading, parts in sections if BOARD.match(words(heading))]
+    drawn = drawings(dict.fromkeys(FIGURE.findall(chapter)))
+    boards = [
+        read(heading, parts, drawn) for heading, parts in sections if BOARD.match(words(heading))
+    ]
     last = next(parts for heading, parts in sections if heading.get("id") == "takeaways")
     return PAGE.read_text(encoding="utf-8").format(
         title=TITLE,
@@ -81,8 +84,8 @@ def cut(content: Element) -> Iterator[tuple[Element, list[Element]]]:
         yield content[begin], parts
 
 
-def read(heading: Element, parts: Iterable[Element]) -> Board:
-    """Return a board, from its section of the chapter."""
+def read(heading: Element, parts: Iterable[Element], drawn: Mapping[str, str]) -> Board:
+    """Return a board, from its section of the chapter and the drawings by name."""
     found = BOARD.fullmatch(words(heading))
     if found is None:
         raise SystemExit(f"{words(heading)!r} is not the heading of a board")
@@ -94,7 +97,7 @@ def read(heading: Element, parts: Iterable[Element]) -> Board:
         if "minutes" in classes(part):
             board.minutes = int(words(part).split()[0])
         elif part.tag == "figure":
-            _add_figure(board, part)
+            _add_figure(board, part, drawn)
         elif part.tag == "details" and "solution" in classes(part):
             _add_answer(board, part)
         elif begins(part, ASKED):
@@ -115,13 +118,13 @@ def begins(part: Element, label: str) -> bool:
     return part.tag == "p" and words(part).startswith(label)
 
 
-def _add_figure(board: Board, figure: Element) -> None:
+def _add_figure(board: Board, figure: Element, drawn: Mapping[str, str]) -> None:
     """Put the drawing of a figure on the board, and its caption into the notes."""
     image = next(figure.iter("img"))
     found = FIGURE.search(image.get("src", ""))
     if found is None:
         raise SystemExit(f"board {board.number} has a figure that is no drawing of a board")
-    drawing = tree(drawings([found["stem"]])[found["stem"]])
+    drawing = tree(drawn[found["stem"]])
     drawing.set("role", "img")
     drawing.set("aria-label", image.get("alt", ""))
     narrow = "".join(fitted(picture) for picture in figure.iter("picture"))

@@ -186,11 +186,20 @@ function lift({ changedTouches: [touch] }) {
   else back();
 }
 
+/** Lay out everything once, so that all fonts load now and not in a room without a network. */
+function fetchFonts() {
+  const folds = all("main details");
+  for (const fold of folds) fold.open = true;
+  document.body.getBoundingClientRect();
+  for (const fold of folds) fold.open = false;
+}
+
 function fromAddress() {
   const place = slides.findIndex(({ id }) => `#${id}` === location.hash);
   show(Math.max(0, place), 0);
 }
 
+fetchFonts();
 document.documentElement.classList.add("runs");
 firstColours();
 addEventListener("keydown", press);
