@@ -86,7 +86,7 @@ QUESTION = """\
 </section>"""
 
 KEY = """\
-<section class="explained" aria-labelledby="k{number}">
+<section class="paper-key" aria-labelledby="k{number}">
 <h3 id="k{number}"><span class="place">{number}</span> <b class="letter">{right}</b> {title}</h3>
 {body}
 </section>"""
