@@ -13,7 +13,8 @@ Added to token embeddings
 Rotating queries and keys
     Rotary positions, RoPE    `apply_rope`, `apply_rope_complex`,         posenc/rotary.py
                               `rope_matrix`, `rotary_frequencies`,
-                              `convert_layout`, `convert_projection`
+                              `convert_layout`, `convert_projection`,
+                              `convert_qkv`
     Longer contexts           `interpolated_frequencies`,                 posenc/scaling.py
                               `ntk_frequencies`, `dynamic_frequencies`,
                               `yarn_frequencies`, `yarn_temperature`,
@@ -66,6 +67,7 @@ from posenc.rotary import (
     apply_rope_complex,
     convert_layout,
     convert_projection,
+    convert_qkv,
     rope_matrix,
     rotary_frequencies,
 )
@@ -108,6 +110,7 @@ __all__ = [
     "concatenate",
     "convert_layout",
     "convert_projection",
+    "convert_qkv",
     "counting_encoding",
     "critical_dimension",
     "dynamic_frequencies",

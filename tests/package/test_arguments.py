@@ -367,6 +367,7 @@ BAD: dict[str, list[Row]] = {
     "max_sequence_length": MAXIMA,
     "sequence_length": LENGTHS,
     "heads": SIZES,
+    "key_heads": but_none(SIZES),
     "window": SIZES,
     "rows": SIZES,
     "max_seq_len": SIZES,
@@ -381,6 +382,7 @@ BAD: dict[str, list[Row]] = {
     "layout": LAYOUTS,
     "source": LAYOUTS,
     "target": LAYOUTS,
+    "arrangement": choices('"blocks", "groups"'),
     "ramp": choices('"turns", "pairs"'),
     "frequencies": but_none(FREQUENCIES),
     "rotary_d": but_none(TURNING),
@@ -553,6 +555,10 @@ CALLS: dict[str, tuple[Call, dict[str, object]]] = {
     "convert_projection": (
         posenc.convert_projection,
         {"weight": np.ones((16, 3)), "heads": 2, "source": "half", "target": "interleaved"},
+    ),
+    "convert_qkv": (
+        posenc.convert_qkv,
+        {"weight": np.ones((48, 3)), "heads": 2, "source": "half", "target": "interleaved"},
     ),
     "attention": (posenc.attention, {"q": np.eye(2), "k": np.eye(2), "v": np.eye(2)}),
     "causal_mask": (posenc.causal_mask, {"query_length": 3}),
