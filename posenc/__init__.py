@@ -25,6 +25,12 @@ Rotating queries and keys
                               `extended_base`
     Model configurations      `read_config`, `RotaryConfig`               posenc/config.py
 
+More than one axis: images, video
+    Sinusoids on a grid       `sinusoidal_encoding_nd`, `grid_positions`  posenc/sinusoidal_nd.py
+    Axial and mixed RoPE      `apply_rope_nd`, `axial_frequencies`,       posenc/rotary_nd.py
+                              `mixed_frequencies`, `rotary_matrix`
+    M-RoPE                    `mrope_frequencies`, `mrope_positions`      posenc/mrope.py
+
 Added to the scores
     Attention itself          `attention`, `causal_mask`                  posenc/attention.py
     Relative positions, Shaw  `relative_positions`, `shaw_index`,         posenc/relative.py
@@ -54,6 +60,7 @@ from posenc.combine import add, concatenate
 from posenc.config import RotaryConfig, read_config
 from posenc.frequencies import frequencies, wavelengths
 from posenc.learned import LearnedPositionalEmbedding, resize_table
+from posenc.mrope import mrope_frequencies, mrope_positions
 from posenc.relative import (
     relative_positions,
     relative_row,
@@ -68,6 +75,12 @@ from posenc.rotary import (
     convert_projection,
     rope_matrix,
     rotary_frequencies,
+)
+from posenc.rotary_nd import (
+    apply_rope_nd,
+    axial_frequencies,
+    mixed_frequencies,
+    rotary_matrix,
 )
 from posenc.scaling import (
     dynamic_frequencies,
@@ -87,6 +100,7 @@ from posenc.sinusoidal import (
     sinusoidal_encoding,
     sinusoidal_table,
 )
+from posenc.sinusoidal_nd import grid_positions, sinusoidal_encoding_nd
 from posenc.swin import swin_bias, swin_index
 from posenc.t5 import t5_bias, t5_bucket_starts, t5_buckets, t5_rows
 
@@ -103,7 +117,9 @@ __all__ = [
     "alibi_slopes",
     "apply_rope",
     "apply_rope_complex",
+    "apply_rope_nd",
     "attention",
+    "axial_frequencies",
     "causal_mask",
     "concatenate",
     "convert_layout",
@@ -113,10 +129,14 @@ __all__ = [
     "dynamic_frequencies",
     "extended_base",
     "frequencies",
+    "grid_positions",
     "interpolated_frequencies",
     "llama3_frequencies",
     "longrope_frequencies",
     "longrope_temperature",
+    "mixed_frequencies",
+    "mrope_frequencies",
+    "mrope_positions",
     "no_encoding",
     "ntk_frequencies",
     "proportional_frequencies",
@@ -128,10 +148,12 @@ __all__ = [
     "resize_table",
     "rope_matrix",
     "rotary_frequencies",
+    "rotary_matrix",
     "shaw_index",
     "shift_matrix",
     "similarity",
     "sinusoidal_encoding",
+    "sinusoidal_encoding_nd",
     "sinusoidal_table",
     "smallest_base",
     "swin_bias",

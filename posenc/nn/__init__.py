@@ -6,6 +6,7 @@ Added to tokens
   Tokens and positions          `PositionalEmbedding`                  posenc/nn/embedding.py
 Rotating queries and keys
   Rotary embedding              `RotaryEmbedding`                      posenc/nn/rotary.py
+  With more than one axis       `RotaryEmbeddingND`                    posenc/nn/rotary_nd.py
 Added to the scores
   Relative embeddings           `RelativePositionEmbedding`,           posenc/nn/relative.py
                                 `relative_positions`, `relative_row`,
@@ -63,6 +64,7 @@ from posenc.nn.relative import (
     reversed_view,
 )
 from posenc.nn.rotary import RotaryEmbedding
+from posenc.nn.rotary_nd import RotaryEmbeddingND
 from posenc.nn.sinusoidal import SinusoidalPositionalEncoding
 from posenc.nn.swin import SwinRelativeBias
 from posenc.nn.t5 import T5RelativeBias
@@ -77,6 +79,7 @@ __all__ = [
     "PositionalEmbedding",
     "RelativePositionEmbedding",
     "RotaryEmbedding",
+    "RotaryEmbeddingND",
     "SinusoidalPositionalEncoding",
     "SwinRelativeBias",
     "T5RelativeBias",

@@ -25,6 +25,7 @@ MADE: dict[str, object] = {
     "PositionalEmbedding": nn.PositionalEmbedding(5, 4, 4),
     "RelativePositionEmbedding": nn.RelativePositionEmbedding(4, 2),
     "RotaryEmbedding": nn.RotaryEmbedding(4),
+    "RotaryEmbeddingND": nn.RotaryEmbeddingND(4, [[1.0, 0.5]]),
     "SinusoidalPositionalEncoding": nn.SinusoidalPositionalEncoding(4),
     "SwinRelativeBias": nn.SwinRelativeBias(2, 3),
     "T5RelativeBias": nn.T5RelativeBias(2),
