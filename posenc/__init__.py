@@ -30,6 +30,7 @@ More than one axis: images, video
     Axial and mixed RoPE      `apply_rope_nd`, `axial_frequencies`,       posenc/rotary_nd.py
                               `mixed_frequencies`, `rotary_matrix`
     M-RoPE                    `mrope_frequencies`, `mrope_positions`      posenc/mrope.py
+    Grids, resized            `resize_grid`, `resize_weights`             posenc/resize.py
 
 Added to the scores
     Attention itself          `attention`, `causal_mask`                  posenc/attention.py
@@ -68,6 +69,7 @@ from posenc.relative import (
     relative_view,
     shaw_index,
 )
+from posenc.resize import resize_grid, resize_weights
 from posenc.rotary import (
     apply_rope,
     apply_rope_complex,
@@ -145,7 +147,9 @@ __all__ = [
     "relative_row",
     "relative_shift",
     "relative_view",
+    "resize_grid",
     "resize_table",
+    "resize_weights",
     "rope_matrix",
     "rotary_frequencies",
     "rotary_matrix",

@@ -263,3 +263,13 @@ def as_points(name: str, value: object) -> NDArray[np.float64]:
     if not points.ndim or not points.shape[-1]:
         raise ValueError(f"{name} must be of shape (..., axes), 1 or more; got {points.shape}")
     return points
+
+
+def as_sizes(sizes: object) -> tuple[int, ...]:
+    """Return the sizes of a grid: one integer or more, each 1 or more."""
+    if not isinstance(sizes, Sequence | np.ndarray) or isinstance(sizes, str | bytes):
+        raise TypeError(f"sizes must be a sequence of integers; got {_shown(sizes)}")
+    shape = tuple(as_integer("sizes", size, least=1) for size in sizes)
+    if not shape:
+        raise ValueError(f"sizes must be one integer for each axis; got {_shown(sizes)}")
+    return shape

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from posenc._arguments import _shown, as_choice, as_integer, as_multiple, as_points
+from posenc._arguments import as_choice, as_multiple, as_points, as_sizes
 from posenc.sinusoidal import sinusoidal_encoding
 
 ORDERS = ("interleaved", "halves")
@@ -48,11 +48,7 @@ def grid_positions(sizes: Sequence[int]) -> NDArray[np.int64]:
         >>> grid_positions((2, 3)).tolist()
         [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]
     """
-    if not isinstance(sizes, Sequence | np.ndarray) or isinstance(sizes, str | bytes):
-        raise TypeError(f"sizes must be a sequence of integers; got {_shown(sizes)}")
-    shape = [as_integer("sizes", size, least=1) for size in sizes]
-    if not shape:
-        raise ValueError(f"sizes must be one integer for each axis; got {_shown(sizes)}")
+    shape = as_sizes(sizes)
     return np.ascontiguousarray(np.indices(shape).reshape(len(shape), -1).T, np.int64)
 
 

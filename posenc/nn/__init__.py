@@ -3,6 +3,7 @@
 Added to tokens
   The sinusoidal encoding       `SinusoidalPositionalEncoding`         posenc/nn/sinusoidal.py
   Learned embeddings            `LearnedPositionalEmbedding`           posenc/nn/learned.py
+  Learned rows of a grid        `LearnedGridEmbedding`                 posenc/nn/grid.py
   Tokens and positions          `PositionalEmbedding`                  posenc/nn/embedding.py
 Rotating queries and keys
   Rotary embedding              `RotaryEmbedding`                      posenc/nn/rotary.py
@@ -54,6 +55,7 @@ from posenc.nn.alibi import ALiBi
 from posenc.nn.attention import attention
 from posenc.nn.embedding import PositionalEmbedding
 from posenc.nn.gpt import Cache, GPTModel, create_model_config
+from posenc.nn.grid import LearnedGridEmbedding
 from posenc.nn.learned import LearnedPositionalEmbedding
 from posenc.nn.relative import (
     RelativePositionEmbedding,
@@ -75,6 +77,7 @@ __all__ = [
     "ByteTokenizer",
     "Cache",
     "GPTModel",
+    "LearnedGridEmbedding",
     "LearnedPositionalEmbedding",
     "PositionalEmbedding",
     "RelativePositionEmbedding",

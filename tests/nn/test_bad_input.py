@@ -105,6 +105,11 @@ BAD: dict[str, list[object]] = {
         POINTS.to(ELSEWHERE),
     ],
     "learned": FLAG,
+    "sizes": [None, 3, "23", [], [0, 2], [2.0, 3], [True, 2], [2, 2**60], {2, 3}],
+    "LearnedGridEmbedding.resized.sizes": [None, 3, "23", [], [0, 2], [2.0, 3], [2], [2, 3, 4]],
+    "LearnedGridEmbedding.resized.kernel": NAME,
+    "corners": FLAG,
+    "antialias": FLAG,
     "offset": [*COUNT],
     "query_offset": [*COUNT],
     "key_length": [*COUNT],
@@ -233,6 +238,11 @@ CALLS: dict[str, tuple[Call, dict[str, Any]]] = {
     "GPTModel": (nn.GPTModel, nn.create_model_config("tiny")),
     "GPTModel.forward": (MODEL.forward, {"token_ids": IDS}),
     "GPTModel.generate": (MODEL.generate, {"token_ids": IDS, "new_tokens": 1}),
+    "LearnedGridEmbedding": (nn.LearnedGridEmbedding, {"sizes": (2, 3), "d_model": 8}),
+    "LearnedGridEmbedding.resized": (
+        nn.LearnedGridEmbedding((2, 3), 8).resized,
+        {"sizes": (3, 3)},
+    ),
     "LearnedPositionalEmbedding": (nn.LearnedPositionalEmbedding, {"max_len": 4, "d_model": 8}),
     "LearnedPositionalEmbedding.forward": (
         nn.LearnedPositionalEmbedding(4, 8).forward,

@@ -21,6 +21,7 @@ MADE: dict[str, object] = {
     "ByteTokenizer": nn.ByteTokenizer(),
     "Cache": nn.Cache(),
     "GPTModel": nn.GPTModel(5, 4, 4, 2, 1),
+    "LearnedGridEmbedding": nn.LearnedGridEmbedding((2, 3), 4),
     "LearnedPositionalEmbedding": nn.LearnedPositionalEmbedding(5, 4),
     "PositionalEmbedding": nn.PositionalEmbedding(5, 4, 4),
     "RelativePositionEmbedding": nn.RelativePositionEmbedding(4, 2),

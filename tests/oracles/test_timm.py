@@ -19,6 +19,7 @@ from posenc import (
     axial_frequencies,
     grid_positions,
     mixed_frequencies,
+    resize_grid,
     sinusoidal_encoding_nd,
 )
 from posenc.nn import RotaryEmbeddingND
@@ -110,3 +111,23 @@ def test_timms_mixed_rope_starts_from_a_rotated_plane() -> None:
     angles = torch.atan2(made[1, :, 0], made[0, :, 0]).double().numpy()
     assert_same(mixed_frequencies(16, angles), made.movedim(0, 1), atol=1e-6)
     assert len({*angles.round(3).tolist()}) == 3
+
+
+@pytest.mark.parametrize("antialias", [False, True])
+def test_timm_resizes_by_cubics_with_antialiasing_unless_told_otherwise(antialias: bool) -> None:
+    rows = np.random.default_rng(0).standard_normal((1, 50, 4)).astype(np.float32)
+    resample = theirs("timm.layers", "resample_abs_pos_embed")
+    how = {} if antialias else {"antialias": False}
+    expected = resample(torch.from_numpy(rows), [5, 9], **how)[0]
+    found = resize_grid(rows[0, 1:].reshape(7, 7, 4), (5, 9), antialias=antialias)
+    assert_same(found.reshape(45, 4), expected[1:])
+    assert_same(rows[0, 0], expected[0], atol=0)
+
+
+def test_torchvision_resizes_by_cubics_and_keeps_the_corners() -> None:
+    rows = np.random.default_rng(0).standard_normal((1, 50, 4)).astype(np.float32)
+    resample = theirs("torchvision.models.vision_transformer", "interpolate_embeddings")
+    state = resample(36, 4, {"encoder.pos_embedding": torch.from_numpy(rows)})
+    expected = state["encoder.pos_embedding"][0]
+    found = resize_grid(rows[0, 1:].reshape(7, 7, 4), (9, 9), corners=True)
+    assert_same(found.reshape(81, 4), expected[1:])

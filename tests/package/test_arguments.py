@@ -382,6 +382,17 @@ PARTS = [
     *rows(TypeError, "triples", {"None": None, "3 (int)": 3, "'abc' (str)": "abc"}),
 ]
 
+KERNELS = [
+    *rows(ValueError, '"cubic", "linear"', {"'bicubic' (str)": "bicubic"}),
+    *rows(TypeError, '"cubic", "linear"', {"None": None, "3 (int)": 3}),
+]
+
+SCALES = [
+    *rows(ValueError, "above 0", {"0": 0, "-0.5": -0.5}),
+    *rows(ValueError, NUMBER, NOT_FINITE),
+    *rows(TypeError, NUMBER, NOT_REALS),
+]
+
 INTERVALS = [
     *rows(
         ValueError, "0 or more", {"-1": -1, "nan": np.nan, "inf": [np.inf], "shape (2,)": [1, 1]}
@@ -496,6 +507,27 @@ BAD: dict[str, list[Row]] = {
     "relative_view.query_length": SIZES,
     "relative_view.rows": ROWS,
     "sinusoidal_table.length": COUNTS,
+    "resize_weights.source": SIZES,
+    "resize_weights.target": SIZES,
+    "resize_weights.kernel": KERNELS,
+    "resize_grid.kernel": KERNELS,
+    "corners": FLAGS,
+    "antialias": FLAGS,
+    "resize_weights.scale": but_none(SCALES),
+    "grid": reals(("()", 1.0), ("(3,)", np.ones(3)), ("(0, 2)", np.ones((0, 2)))),
+    "resize_grid.sizes": [
+        *rows(ValueError, "an integer, 1 or more", {"0": [0, 2], "-1": (3, -1)}),
+        *rows(ValueError, "a sequence of 2", {"[3] (list)": [3], "(1, 2, 3)": (1, 2, 3)}),
+        *rows(TypeError, "an integer", {"2.0": [2.0, 3], "None": [2, None]}),
+        *rows(TypeError, "a sequence of 2", {"3 (int)": 3, "'23' (str)": "23", "None": None}),
+    ],
+    "scales": [
+        *rows(ValueError, "above 0", {"0": [0, 1], "-1": [1, -1]}),
+        *rows(ValueError, "a sequence of 2", {"[2] (list)": [2]}),
+        *rows(ValueError, NUMBER, {"nan": [np.nan, 1]}),
+        *rows(TypeError, NUMBER, {"'2' (str)": ["2", 1]}),
+        *rows(TypeError, "a sequence of 2", {"2 (int)": 2, "'22'": "22"}),
+    ],
     "sizes": [
         *rows(ValueError, "an integer, 1 or more", {"0": [0, 2], "-1": (3, -1)}),
         *rows(ValueError, "one integer for each axis", {"[] (list)": []}),
@@ -664,6 +696,8 @@ CALLS: dict[str, tuple[Call, dict[str, object]]] = {
     ),
     "axial_frequencies": (posenc.axial_frequencies, {"d": 8}),
     "mixed_frequencies": (posenc.mixed_frequencies, {"d": 8, "angles": 0.5}),
+    "resize_weights": (posenc.resize_weights, {"source": 4, "target": 3}),
+    "resize_grid": (posenc.resize_grid, {"grid": np.ones((4, 4, 2)), "sizes": (3, 5)}),
     "rotary_matrix": (posenc.rotary_matrix, {"frequencies": PLANE, "d": 8}),
     "mrope_frequencies": (posenc.mrope_frequencies, {"d": 8, "sections": (2, 1, 1)}),
     "mrope_positions": (posenc.mrope_positions, {"parts": [2, (1, 2, 3), 1]}),
