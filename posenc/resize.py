@@ -155,7 +155,7 @@ def resize_grid(
     return np.ascontiguousarray(exact, rows.dtype)
 
 
-def _clamped(places: NDArray[np.float64], n: int, sharp: float | None) -> NDArray[np.float64]:
+def _clamped(places: NDArray[np.floating], n: int, sharp: float | None) -> NDArray[np.float64]:
     """Return the weights of the nearest places; what lies beyond an end is added to that end."""
     lower = np.floor(places).astype(np.int64)
     reach = (0, 1) if sharp is None else (-1, 0, 1, 2)
@@ -167,7 +167,7 @@ def _clamped(places: NDArray[np.float64], n: int, sharp: float | None) -> NDArra
 
 
 def _weighed(
-    places: NDArray[np.float64], old: NDArray[np.int64], width: float, sharp: float | None
+    places: NDArray[np.floating], old: NDArray[np.int64], width: float, sharp: float | None
 ) -> NDArray[np.float64]:
     """Return the weights of all old places under a kernel of this width, each row over its sum."""
     weights = _kernel((places[:, np.newaxis] - old) / width, sharp)
@@ -175,7 +175,7 @@ def _weighed(
     return normed
 
 
-def _kernel(distance: NDArray[np.float64], sharp: float | None) -> NDArray[np.float64]:
+def _kernel(distance: NDArray[np.floating], sharp: float | None) -> NDArray[np.float64]:
     """Return a hat, or Keys' cubic with this value of a, at these distances."""
     x = np.abs(distance)
     if sharp is None:
