@@ -31,6 +31,9 @@ More than one axis: images, video
                               `mixed_frequencies`, `rotary_matrix`
     M-RoPE                    `mrope_frequencies`, `mrope_positions`      posenc/mrope.py
     Grids, resized            `resize_grid`, `resize_weights`             posenc/resize.py
+    Space and levels of noise `fourier_features`, `nerf_encoding`,        posenc/features.py
+                              `gaussian_frequencies`,
+                              `timestep_embedding`
 
 Added to the scores
     Attention itself          `attention`, `causal_mask`                  posenc/attention.py
@@ -59,6 +62,12 @@ from posenc.base import critical_dimension, extended_base, smallest_base
 from posenc.baselines import counting_encoding, no_encoding
 from posenc.combine import add, concatenate
 from posenc.config import RotaryConfig, read_config
+from posenc.features import (
+    fourier_features,
+    gaussian_frequencies,
+    nerf_encoding,
+    timestep_embedding,
+)
 from posenc.frequencies import frequencies, wavelengths
 from posenc.learned import LearnedPositionalEmbedding, resize_table
 from posenc.mrope import mrope_frequencies, mrope_positions
@@ -130,7 +139,9 @@ __all__ = [
     "critical_dimension",
     "dynamic_frequencies",
     "extended_base",
+    "fourier_features",
     "frequencies",
+    "gaussian_frequencies",
     "grid_positions",
     "interpolated_frequencies",
     "llama3_frequencies",
@@ -139,6 +150,7 @@ __all__ = [
     "mixed_frequencies",
     "mrope_frequencies",
     "mrope_positions",
+    "nerf_encoding",
     "no_encoding",
     "ntk_frequencies",
     "proportional_frequencies",
@@ -166,6 +178,7 @@ __all__ = [
     "t5_bucket_starts",
     "t5_buckets",
     "t5_rows",
+    "timestep_embedding",
     "wavelengths",
     "yarn_frequencies",
     "yarn_temperature",
