@@ -26,6 +26,16 @@ Rotating queries and keys
                               `extended_base`
     Model configurations      `read_config`, `RotaryConfig`               posenc/config.py
 
+More than one axis: images, video
+    Sinusoids on a grid       `sinusoidal_encoding_nd`, `grid_positions`  posenc/sinusoidal_nd.py
+    Axial and mixed RoPE      `apply_rope_nd`, `axial_frequencies`,       posenc/rotary_nd.py
+                              `mixed_frequencies`, `rotary_matrix`
+    M-RoPE                    `mrope_frequencies`, `mrope_positions`      posenc/mrope.py
+    Grids, resized            `resize_grid`, `resize_weights`             posenc/resize.py
+    Space and levels of noise `fourier_features`, `nerf_encoding`,        posenc/features.py
+                              `gaussian_frequencies`,
+                              `timestep_embedding`
+
 Added to the scores
     Attention itself          `attention`, `causal_mask`                  posenc/attention.py
     Relative positions, Shaw  `relative_positions`, `shaw_index`,         posenc/relative.py
@@ -53,8 +63,15 @@ from posenc.base import critical_dimension, extended_base, smallest_base
 from posenc.baselines import counting_encoding, no_encoding
 from posenc.combine import add, concatenate
 from posenc.config import RotaryConfig, read_config
+from posenc.features import (
+    fourier_features,
+    gaussian_frequencies,
+    nerf_encoding,
+    timestep_embedding,
+)
 from posenc.frequencies import frequencies, wavelengths
 from posenc.learned import LearnedPositionalEmbedding, resize_table
+from posenc.mrope import mrope_frequencies, mrope_positions
 from posenc.relative import (
     relative_positions,
     relative_row,
@@ -62,6 +79,7 @@ from posenc.relative import (
     relative_view,
     shaw_index,
 )
+from posenc.resize import resize_grid, resize_weights
 from posenc.rotary import (
     apply_rope,
     apply_rope_complex,
@@ -70,6 +88,12 @@ from posenc.rotary import (
     convert_qkv,
     rope_matrix,
     rotary_frequencies,
+)
+from posenc.rotary_nd import (
+    apply_rope_nd,
+    axial_frequencies,
+    mixed_frequencies,
+    rotary_matrix,
 )
 from posenc.scaling import (
     dynamic_frequencies,
@@ -89,6 +113,7 @@ from posenc.sinusoidal import (
     sinusoidal_encoding,
     sinusoidal_table,
 )
+from posenc.sinusoidal_nd import grid_positions, sinusoidal_encoding_nd
 from posenc.swin import swin_bias, swin_index
 from posenc.t5 import t5_bias, t5_bucket_starts, t5_buckets, t5_rows
 
@@ -105,7 +130,9 @@ __all__ = [
     "alibi_slopes",
     "apply_rope",
     "apply_rope_complex",
+    "apply_rope_nd",
     "attention",
+    "axial_frequencies",
     "causal_mask",
     "concatenate",
     "convert_layout",
@@ -115,11 +142,18 @@ __all__ = [
     "critical_dimension",
     "dynamic_frequencies",
     "extended_base",
+    "fourier_features",
     "frequencies",
+    "gaussian_frequencies",
+    "grid_positions",
     "interpolated_frequencies",
     "llama3_frequencies",
     "longrope_frequencies",
     "longrope_temperature",
+    "mixed_frequencies",
+    "mrope_frequencies",
+    "mrope_positions",
+    "nerf_encoding",
     "no_encoding",
     "ntk_frequencies",
     "proportional_frequencies",
@@ -128,13 +162,17 @@ __all__ = [
     "relative_row",
     "relative_shift",
     "relative_view",
+    "resize_grid",
     "resize_table",
+    "resize_weights",
     "rope_matrix",
     "rotary_frequencies",
+    "rotary_matrix",
     "shaw_index",
     "shift_matrix",
     "similarity",
     "sinusoidal_encoding",
+    "sinusoidal_encoding_nd",
     "sinusoidal_table",
     "smallest_base",
     "swin_bias",
@@ -143,6 +181,7 @@ __all__ = [
     "t5_bucket_starts",
     "t5_buckets",
     "t5_rows",
+    "timestep_embedding",
     "wavelengths",
     "yarn_frequencies",
     "yarn_temperature",

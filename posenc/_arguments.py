@@ -247,3 +247,29 @@ def as_relative(name: str, value: object) -> NDArray[np.int64]:
         largest = array.flat[np.abs(reals).argmax()]
         raise ValueError(f"{name} must be {allowed}; got {largest}")
     return array.astype(np.int64)
+
+
+def as_multiple(name: str, value: object, *, of: int) -> int:
+    """Return `value` as an int that is a multiple of `of`, and at least `of`."""
+    number = as_integer(name, value, least=of)
+    if number % of:
+        raise ValueError(f"{name} must be a multiple of {of}; got {number}")
+    return number
+
+
+def as_points(name: str, value: object) -> NDArray[np.float64]:
+    """Return points as a float64 array of shape `(..., axes)`, with one axis or more."""
+    points = as_reals(name, value)
+    if not points.ndim or not points.shape[-1]:
+        raise ValueError(f"{name} must be of shape (..., axes), 1 or more; got {points.shape}")
+    return points
+
+
+def as_sizes(sizes: object) -> tuple[int, ...]:
+    """Return the sizes of a grid: one integer or more, each 1 or more."""
+    if not isinstance(sizes, Sequence | np.ndarray) or isinstance(sizes, str | bytes):
+        raise TypeError(f"sizes must be a sequence of integers; got {_shown(sizes)}")
+    shape = tuple(as_integer("sizes", size, least=1) for size in sizes)
+    if not shape:
+        raise ValueError(f"sizes must be one integer for each axis; got {_shown(sizes)}")
+    return shape

@@ -3,9 +3,11 @@
 Added to tokens
   The sinusoidal encoding       `SinusoidalPositionalEncoding`         posenc/nn/sinusoidal.py
   Learned embeddings            `LearnedPositionalEmbedding`           posenc/nn/learned.py
+  Learned rows of a grid        `LearnedGridEmbedding`                 posenc/nn/grid.py
   Tokens and positions          `PositionalEmbedding`                  posenc/nn/embedding.py
 Rotating queries and keys
   Rotary embedding              `RotaryEmbedding`                      posenc/nn/rotary.py
+  With more than one axis       `RotaryEmbeddingND`                    posenc/nn/rotary_nd.py
 Added to the scores
   Relative embeddings           `RelativePositionEmbedding`,           posenc/nn/relative.py
                                 `relative_positions`, `relative_row`,
@@ -53,6 +55,7 @@ from posenc.nn.alibi import ALiBi
 from posenc.nn.attention import attention
 from posenc.nn.embedding import PositionalEmbedding
 from posenc.nn.gpt import Cache, GPTModel, create_model_config
+from posenc.nn.grid import LearnedGridEmbedding
 from posenc.nn.learned import LearnedPositionalEmbedding
 from posenc.nn.relative import (
     RelativePositionEmbedding,
@@ -63,6 +66,7 @@ from posenc.nn.relative import (
     reversed_view,
 )
 from posenc.nn.rotary import RotaryEmbedding
+from posenc.nn.rotary_nd import RotaryEmbeddingND
 from posenc.nn.sinusoidal import SinusoidalPositionalEncoding
 from posenc.nn.swin import SwinRelativeBias
 from posenc.nn.t5 import T5RelativeBias
@@ -73,10 +77,12 @@ __all__ = [
     "ByteTokenizer",
     "Cache",
     "GPTModel",
+    "LearnedGridEmbedding",
     "LearnedPositionalEmbedding",
     "PositionalEmbedding",
     "RelativePositionEmbedding",
     "RotaryEmbedding",
+    "RotaryEmbeddingND",
     "SinusoidalPositionalEncoding",
     "SwinRelativeBias",
     "T5RelativeBias",

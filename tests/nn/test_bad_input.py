@@ -49,6 +49,8 @@ def without_none(values: list[object]) -> list[object]:
     return [value for value in values if value is not None]
 
 
+PLANE = [[1.0, 0.1, 0.0, 0.0], [0.0, 0.0, 1.0, 0.1]]
+POINTS = torch.tensor([[0, 0], [0, 1], [1, 0]])
 TOKENS: list[object] = [
     *NO_TENSOR, IDS.float(), IDS > 3, IDS - 2, IDS + 1000, IDS[0], IDS[None], IDS.to(ELSEWHERE),
 ]  # fmt: skip
@@ -92,6 +94,22 @@ BAD: dict[str, list[object]] = {
     "rotary_d": without_none([*EVEN, 10]),
     "attention_factor": [None, "hot", 0, -1.0, NAN, INFINITE, True, [1.0], 1j],
     "frequencies": ["fast", [1.0], [1.0, 1.0, 1.0, NAN], [1.0, 1.0, 1.0, -1.0], 1.0],
+    "RotaryEmbeddingND.d": EVEN,
+    "RotaryEmbeddingND.frequencies": [
+        *("fast", None, 1.0, [1.0] * 4, PLANE[:0], [[NAN] * 4], [[[PLANE]]], [[True] * 4]),
+    ],
+    "RotaryEmbeddingND.forward.x": activations(HEADS),
+    "RotaryEmbeddingND.forward.positions": [
+        *(*NO_TENSOR, POINTS[:2], POINTS[:, :1], POINTS[None, None], POINTS > 0, POINTS + 0j),
+        *(POINTS.bfloat16(), POINTS * NAN, POINTS + 2**53, POINTS[None].expand(3, 3, 2)),
+        POINTS.to(ELSEWHERE),
+    ],
+    "learned": FLAG,
+    "sizes": [None, 3, "23", [], [0, 2], [2.0, 3], [True, 2], [2, 2**60], {2, 3}],
+    "LearnedGridEmbedding.resized.sizes": [None, 3, "23", [], [0, 2], [2.0, 3], [2], [2, 3, 4]],
+    "LearnedGridEmbedding.resized.kernel": NAME,
+    "corners": FLAG,
+    "antialias": FLAG,
     "offset": [*COUNT],
     "query_offset": [*COUNT],
     "key_length": [*COUNT],
@@ -220,6 +238,11 @@ CALLS: dict[str, tuple[Call, dict[str, Any]]] = {
     "GPTModel": (nn.GPTModel, nn.create_model_config("tiny")),
     "GPTModel.forward": (MODEL.forward, {"token_ids": IDS}),
     "GPTModel.generate": (MODEL.generate, {"token_ids": IDS, "new_tokens": 1}),
+    "LearnedGridEmbedding": (nn.LearnedGridEmbedding, {"sizes": (2, 3), "d_model": 8}),
+    "LearnedGridEmbedding.resized": (
+        nn.LearnedGridEmbedding((2, 3), 8).resized,
+        {"sizes": (3, 3)},
+    ),
     "LearnedPositionalEmbedding": (nn.LearnedPositionalEmbedding, {"max_len": 4, "d_model": 8}),
     "LearnedPositionalEmbedding.forward": (
         nn.LearnedPositionalEmbedding(4, 8).forward,
@@ -252,6 +275,11 @@ CALLS: dict[str, tuple[Call, dict[str, Any]]] = {
     "relative_score_mod": (nn.relative_score_mod, {"rows": ROWS[:, :3], "query_length": 3}),
     "reversed_view": (nn.reversed_view, {"rows": ROWS, "query_length": 3}),
     "RotaryEmbedding.forward": (nn.RotaryEmbedding(8).forward, {"x": HEADS}),
+    "RotaryEmbeddingND": (nn.RotaryEmbeddingND, {"d": 8, "frequencies": PLANE}),
+    "RotaryEmbeddingND.forward": (
+        nn.RotaryEmbeddingND(8, PLANE).forward,
+        {"x": HEADS, "positions": POINTS},
+    ),
     "SinusoidalPositionalEncoding": (nn.SinusoidalPositionalEncoding, {"d_model": 8}),
     "SinusoidalPositionalEncoding.forward": (
         nn.SinusoidalPositionalEncoding(8).forward,

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from posenc import mixed_frequencies
 from posenc.nn import (
     ALiBi,
     GPTModel,
@@ -15,6 +16,7 @@ from posenc.nn import (
     PositionalEmbedding,
     RelativePositionEmbedding,
     RotaryEmbedding,
+    RotaryEmbeddingND,
     SinusoidalPositionalEncoding,
     T5RelativeBias,
     attention,
@@ -64,6 +66,10 @@ CALLS: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...]]] = {
     "rope, fast": (lambda q: ROTARY.turn(q, ROTARY.factors(q)), (Q,)),
     "rope, fast, in halves": (lambda q: HALVES.turn(q, HALVES.factors(q)), (Q,)),
     "rope, fast, narrow": (lambda q: ROTARY.turn(q, ROTARY.factors(q)), (Q.bfloat16(),)),
+    "rope in the plane": (
+        lambda q, points: RotaryEmbeddingND(D, mixed_frequencies(D, [0.3, 2.0]))(q, points),
+        (Q, torch.stack([PLACES, PLACES.flip(1)], dim=-1)),
+    ),
     "factors for one": (lambda f: HALVES.turn(Q[0], f), (torch.randn(TEXTS, LENGTH, D // 2) + 1j,)),
     "sinusoidal": (lambda x, p: SinusoidalPositionalEncoding(D)(x, positions=p), (Q[:, 0], PLACES)),
     "learned": (LearnedPositionalEmbedding(10, D), (PLACES,)),

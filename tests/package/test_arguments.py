@@ -353,6 +353,53 @@ ROTATED = [
     *rows(TypeError, REALS, NOT_REALS),
 ]
 
+POINTS = [
+    *rows(ValueError, REALS, {"nan": [[0, np.nan]], "inf": [[np.inf, 0]]}),
+    *rows(ValueError, "", {"(0,)": [], "()": 1.0, "(2, 0)": np.ones((2, 0))}),
+    *rows(ValueError, "2**53 in size", {"9.0072e+1": [[0, 2.0**53]], "1e+300": [[1e300, 0]]}),
+    *rows(TypeError, REALS, NOT_REALS),
+]
+
+SECTIONS = [
+    *rows(ValueError, "add up to 4", {"(2, 1)": (2, 1), "[2, 2, 2]": [2, 2, 2], "[]": []}),
+    *rows(ValueError, "an integer, 0 or more", {"-1": [3, -1, 2]}),
+    *rows(TypeError, "an integer", {"1.0 (float)": [2, 1.0, 1], "True": [2, True, 1]}),
+    *rows(TypeError, "add up to", {"None": None, "4 (int)": 4, "'211' (str)": "211"}),
+]
+
+MATRICES = [
+    *rows(ValueError, "of shape (axes, 4)", {"(2, 3)": np.ones((2, 3)), "(4,)": np.ones(4)}),
+    *rows(ValueError, "", {"()": 1.0, "(0, 4)": np.ones((0, 4)), "nan": np.full((2, 4), np.nan)}),
+    *rows(TypeError, "", NOT_REALS),
+]
+
+PARTS = [
+    *rows(ValueError, "an integer, 0 or more", {"-1": [2, -1]}),
+    *rows(ValueError, "an integer, 1 or more", {"0": [(1, 0, 3)], "-2": [(-2, 1, 3)]}),
+    *rows(ValueError, "triples", {"(2, 3) (tuple)": [(2, 3)], "[] (list)": [[]]}),
+    *rows(TypeError, "an integer", {"1.5": [1.5], "None": [None], "True": [True], "'a'": ["a"]}),
+    *rows(TypeError, "an integer", {"2.0": [(1, 2.0, 3)]}),
+    *rows(TypeError, "triples", {"None": None, "3 (int)": 3, "'abc' (str)": "abc"}),
+]
+
+KERNELS = [
+    *rows(ValueError, '"cubic", "linear"', {"'bicubic' (str)": "bicubic"}),
+    *rows(TypeError, '"cubic", "linear"', {"None": None, "3 (int)": 3}),
+]
+
+SCALES = [
+    *rows(ValueError, "above 0", {"0": 0, "-0.5": -0.5}),
+    *rows(ValueError, NUMBER, NOT_FINITE),
+    *rows(TypeError, NUMBER, NOT_REALS),
+]
+
+INTERVALS = [
+    *rows(
+        ValueError, "0 or more", {"-1": -1, "nan": np.nan, "inf": [np.inf], "shape (2,)": [1, 1]}
+    ),
+    *rows(TypeError, "0 or more", NOT_REALS),
+]
+
 # An argument has one set of rules, unless a function is named before it.
 BAD: dict[str, list[Row]] = {
     "d": WIDTHS,
@@ -462,6 +509,107 @@ BAD: dict[str, list[Row]] = {
     "relative_view.query_length": SIZES,
     "relative_view.rows": ROWS,
     "sinusoidal_table.length": COUNTS,
+    "points": POINTS,
+    "nerf_encoding.points": POINTS,
+    "fourier_features.points": [
+        *(row for row in POINTS if "2**53" not in row.allowed and row.error is ValueError),
+        *rows(ValueError, "angles are below 2**53", {"2e+300": [[1e300, 0]]}),
+        *rows(TypeError, REALS, NOT_REALS),
+    ],
+    "fourier_features.frequencies": [
+        *rows(ValueError, "of shape (2, features)", {"(3, 4)": np.ones((3, 4)), "()": 1.0}),
+        *rows(ValueError, "", {"(2, 0)": np.ones((2, 0)), "nan": np.full((2, 4), np.nan)}),
+        *rows(TypeError, "", NOT_REALS),
+    ],
+    "first": [
+        *rows(ValueError, '"sine", "cosine"', {"'sin' (str)": "sin"}),
+        *rows(TypeError, '"sine", "cosine"', {"None": None, "True (bool)": True}),
+    ],
+    "features": SIZES,
+    "deviation": SCALES,
+    "bands": [*SIZES, *rows(ValueError, "from 1 to 50", {"51": 51})],
+    "unit": [
+        *rows(ValueError, "above 0", {"0": 0, "-1": -1}),
+        *rows(ValueError, NUMBER, NOT_FINITE),
+        *rows(TypeError, NUMBER, NOT_REALS),
+    ],
+    "grouped": [
+        *rows(ValueError, '"coordinates", "bands"', {"'axes' (str)": "axes"}),
+        *rows(TypeError, '"coordinates", "bands"', {"None": None}),
+    ],
+    "timesteps": [
+        *rows(ValueError, REALS, {"nan": np.nan, "inf": [0, np.inf]}),
+        *rows(ValueError, "2**53 in size", TOO_FAR),
+        *rows(TypeError, REALS, NOT_REALS),
+    ],
+    "shift": [
+        *rows(ValueError, "from 0 to below 4", {"-1": -1, "4": 4, "7": 7}),
+        *rows(ValueError, NUMBER, NOT_FINITE),
+        *rows(TypeError, NUMBER, NOT_REALS),
+    ],
+    "resize_weights.source": SIZES,
+    "resize_weights.target": SIZES,
+    "resize_weights.kernel": KERNELS,
+    "resize_grid.kernel": KERNELS,
+    "corners": FLAGS,
+    "antialias": FLAGS,
+    "resize_weights.scale": but_none(SCALES),
+    "grid": reals(("()", 1.0), ("(3,)", np.ones(3)), ("(0, 2)", np.ones((0, 2)))),
+    "resize_grid.sizes": [
+        *rows(ValueError, "an integer, 1 or more", {"0": [0, 2], "-1": (3, -1)}),
+        *rows(ValueError, "a sequence of 2", {"[3] (list)": [3], "(1, 2, 3)": (1, 2, 3)}),
+        *rows(TypeError, "an integer", {"2.0": [2.0, 3], "None": [2, None]}),
+        *rows(TypeError, "a sequence of 2", {"3 (int)": 3, "'23' (str)": "23", "None": None}),
+    ],
+    "scales": [
+        *rows(ValueError, "above 0", {"0": [0, 1], "-1": [1, -1]}),
+        *rows(ValueError, "a sequence of 2", {"[2] (list)": [2]}),
+        *rows(ValueError, NUMBER, {"nan": [np.nan, 1]}),
+        *rows(TypeError, NUMBER, {"'2' (str)": ["2", 1]}),
+        *rows(TypeError, "a sequence of 2", {"2 (int)": 2, "'22'": "22"}),
+    ],
+    "sizes": [
+        *rows(ValueError, "an integer, 1 or more", {"0": [0, 2], "-1": (3, -1)}),
+        *rows(ValueError, "one integer for each axis", {"[] (list)": []}),
+        *rows(TypeError, "an integer", {"2.0": [2.0], "True": [True], "None": [None]}),
+        *rows(TypeError, "sequence of integers", {"3 (int)": 3, "'23' (str)": "23", "None": None}),
+    ],
+    "sinusoidal_encoding_nd.positions": POINTS,
+    "sinusoidal_encoding_nd.d_model": [
+        *rows(ValueError, "an integer, 4 or more", {"0": 0, "2": 2, "-4": -4}),
+        *rows(ValueError, "a multiple of 4", {"6": 6, "9": np.int16(9)}),
+        *rows(TypeError, "an integer, 4 or more", NOT_ONE_INTEGER),
+    ],
+    "sinusoidal_encoding_nd.order": [
+        *rows(ValueError, "", {"'half' (str)": "half"}),
+        *rows(TypeError, "", {"None": None, "2 (int)": 2}),
+    ],
+    "apply_rope_nd.positions": [*POINTS, *rows(ValueError, "", {"(3, 3)": np.ones((3, 3))})],
+    "apply_rope_nd.frequencies": MATRICES,
+    "rotary_matrix.frequencies": MATRICES,
+    "axial_frequencies.d": [
+        *rows(ValueError, "an integer, 4 or more", {"0": 0, "2": 2}),
+        *rows(ValueError, "a multiple of 4", {"6": 6}),
+        *rows(TypeError, "an integer", NOT_ONE_INTEGER),
+    ],
+    "axes": SIZES,
+    "turns": FLAGS,
+    "mixed_frequencies.d": [
+        *rows(ValueError, "a multiple of 4", {"6": 6}),
+        *rows(TypeError, "an integer", NOT_ONE_INTEGER),
+    ],
+    "angles": [
+        *rows(ValueError, REALS, {"nan": np.nan, "inf": [np.inf]}),
+        *rows(TypeError, REALS, NOT_REALS),
+    ],
+    "sections": SECTIONS,
+    "interleaved": FLAGS,
+    "parts": PARTS,
+    "intervals": INTERVALS,
+    "after": [
+        *rows(ValueError, '"largest", "sides"', {"'next' (str)": "next"}),
+        *rows(TypeError, '"largest", "sides"', {"None": None, "1 (int)": 1}),
+    ],
     "sinusoidal_table.dtype": [
         *(row._replace(allowed="float32 or float64") for row in DTYPES),
         *rows(TypeError, "float32 or float64", {"float16": np.float16}),
@@ -485,6 +633,7 @@ BAD: dict[str, list[Row]] = {
 
 ROPE: dict[str, object] = {"x": np.ones((2, 3, 8)), "positions": [0, 1, 2]}
 TOKENS = np.ones((2, 3, 8))
+PLANE = posenc.axial_frequencies(8)
 CONFIG = {"head_dim": 8, "rope_theta": 1e4}
 LEARNED = posenc.LearnedPositionalEmbedding(4, 8, seed=0)
 
@@ -580,6 +729,32 @@ CALLS: dict[str, tuple[Call, dict[str, object]]] = {
     "relative_row": (posenc.relative_row, {"query_length": 3, "key_length": 4}),
     "relative_view": (posenc.relative_view, {"rows": np.ones((2, 6)), "query_length": 3}),
     "sinusoidal_table": (posenc.sinusoidal_table, {"length": 4, "d_model": 8}),
+    "grid_positions": (posenc.grid_positions, {"sizes": (2, 3)}),
+    "sinusoidal_encoding_nd": (
+        posenc.sinusoidal_encoding_nd,
+        {"positions": [[0, 1], [2, 3]], "d_model": 8},
+    ),
+    "apply_rope_nd": (
+        posenc.apply_rope_nd,
+        {"x": np.ones((3, 8)), "positions": [[0, 0], [0, 1], [1, 0]], "frequencies": PLANE},
+    ),
+    "axial_frequencies": (posenc.axial_frequencies, {"d": 8}),
+    "mixed_frequencies": (posenc.mixed_frequencies, {"d": 8, "angles": 0.5}),
+    "resize_weights": (posenc.resize_weights, {"source": 4, "target": 3}),
+    "resize_grid": (posenc.resize_grid, {"grid": np.ones((4, 4, 2)), "sizes": (3, 5)}),
+    "fourier_features": (
+        posenc.fourier_features,
+        {"points": [[0, 1], [2, 3]], "frequencies": np.ones((2, 4))},
+    ),
+    "gaussian_frequencies": (
+        posenc.gaussian_frequencies,
+        {"features": 4, "axes": 2, "deviation": 1.0},
+    ),
+    "nerf_encoding": (posenc.nerf_encoding, {"points": [[0, 1], [2, 3]], "bands": 4}),
+    "timestep_embedding": (posenc.timestep_embedding, {"timesteps": [0, 1], "d_model": 8}),
+    "rotary_matrix": (posenc.rotary_matrix, {"frequencies": PLANE, "d": 8}),
+    "mrope_frequencies": (posenc.mrope_frequencies, {"d": 8, "sections": (2, 1, 1)}),
+    "mrope_positions": (posenc.mrope_positions, {"parts": [2, (1, 2, 3), 1]}),
     "alibi_key_bias": (posenc.alibi_key_bias, {"heads": 6, "key_length": 3}),
 }
 
