@@ -23,6 +23,7 @@ Rotating queries and keys
                               `proportional_frequencies`
     The base for a length     `smallest_base`, `critical_dimension`,      posenc/base.py
                               `extended_base`
+    Fading rotation, xPos     `xpos_decay`, `apply_xpos`                  posenc/xpos.py
     Model configurations      `read_config`, `RotaryConfig`               posenc/config.py
 
 Added to the scores
@@ -35,6 +36,9 @@ Added to the scores
     Swin's window             `swin_index`, `swin_bias`                   posenc/swin.py
     Linear biases, ALiBi      `alibi_slopes`, `alibi_bias`,               posenc/alibi.py
                               `alibi_key_bias`, `alibi_rows`
+    Powers and logarithms     `kerple_log_bias`, `kerple_power_bias`      posenc/kerple.py
+    Products of sinusoids     `sandwich_bias`                             posenc/sandwich.py
+    Learned curves, FIRE      `fire_shares`, `fire_bias`                  posenc/fire.py
 
 `posenc.nn` has the same schemes as PyTorch modules, and a small GPT to try them in.
 `posenc.diagnose` tells what is wrong with the positions of a model. Both need torch.
@@ -52,7 +56,9 @@ from posenc.base import critical_dimension, extended_base, smallest_base
 from posenc.baselines import counting_encoding, no_encoding
 from posenc.combine import add, concatenate
 from posenc.config import RotaryConfig, read_config
+from posenc.fire import fire_bias, fire_shares
 from posenc.frequencies import frequencies, wavelengths
+from posenc.kerple import kerple_log_bias, kerple_power_bias
 from posenc.learned import LearnedPositionalEmbedding, resize_table
 from posenc.relative import (
     relative_positions,
@@ -69,6 +75,7 @@ from posenc.rotary import (
     rope_matrix,
     rotary_frequencies,
 )
+from posenc.sandwich import sandwich_bias
 from posenc.scaling import (
     dynamic_frequencies,
     interpolated_frequencies,
@@ -89,6 +96,7 @@ from posenc.sinusoidal import (
 )
 from posenc.swin import swin_bias, swin_index
 from posenc.t5 import t5_bias, t5_bucket_starts, t5_buckets, t5_rows
+from posenc.xpos import apply_xpos, xpos_decay
 
 __version__ = "0.1.0"
 
@@ -103,6 +111,7 @@ __all__ = [
     "alibi_slopes",
     "apply_rope",
     "apply_rope_complex",
+    "apply_xpos",
     "attention",
     "causal_mask",
     "concatenate",
@@ -112,8 +121,12 @@ __all__ = [
     "critical_dimension",
     "dynamic_frequencies",
     "extended_base",
+    "fire_bias",
+    "fire_shares",
     "frequencies",
     "interpolated_frequencies",
+    "kerple_log_bias",
+    "kerple_power_bias",
     "llama3_frequencies",
     "longrope_frequencies",
     "longrope_temperature",
@@ -128,6 +141,7 @@ __all__ = [
     "resize_table",
     "rope_matrix",
     "rotary_frequencies",
+    "sandwich_bias",
     "shaw_index",
     "shift_matrix",
     "similarity",
@@ -141,6 +155,7 @@ __all__ = [
     "t5_buckets",
     "t5_rows",
     "wavelengths",
+    "xpos_decay",
     "yarn_frequencies",
     "yarn_temperature",
 ]

@@ -6,6 +6,7 @@ Added to tokens
   Tokens and positions          `PositionalEmbedding`                  posenc/nn/embedding.py
 Rotating queries and keys
   Rotary embedding              `RotaryEmbedding`                      posenc/nn/rotary.py
+  Fading rotation               `XPos`                                 posenc/nn/xpos.py
 Added to the scores
   Relative embeddings           `RelativePositionEmbedding`,           posenc/nn/relative.py
                                 `relative_positions`, `relative_row`,
@@ -14,6 +15,9 @@ Added to the scores
   T5's buckets                  `T5RelativeBias`                       posenc/nn/t5.py
   Swin's windows                `SwinRelativeBias`                     posenc/nn/swin.py
   Linear biases                 `ALiBi`                                posenc/nn/alibi.py
+  Powers and logarithms         `KerpleBias`                           posenc/nn/kerple.py
+  Products of sinusoids         `SandwichBias`                         posenc/nn/sandwich.py
+  Learned curves                `FIREBias`                             posenc/nn/fire.py
 All together
   Attention                     `attention`                            posenc/nn/attention.py
   A small GPT                   `GPTModel`, `Cache`,                   posenc/nn/gpt.py
@@ -52,7 +56,9 @@ from posenc.diagnose import (
 from posenc.nn.alibi import ALiBi
 from posenc.nn.attention import attention
 from posenc.nn.embedding import PositionalEmbedding
+from posenc.nn.fire import FIREBias
 from posenc.nn.gpt import Cache, GPTModel, create_model_config
+from posenc.nn.kerple import KerpleBias
 from posenc.nn.learned import LearnedPositionalEmbedding
 from posenc.nn.relative import (
     RelativePositionEmbedding,
@@ -63,24 +69,30 @@ from posenc.nn.relative import (
     reversed_view,
 )
 from posenc.nn.rotary import RotaryEmbedding
+from posenc.nn.sandwich import SandwichBias
 from posenc.nn.sinusoidal import SinusoidalPositionalEncoding
 from posenc.nn.swin import SwinRelativeBias
 from posenc.nn.t5 import T5RelativeBias
 from posenc.nn.tokenizer import ByteTokenizer, WordTokenizer, create_tokenizer
+from posenc.nn.xpos import XPos
 
 __all__ = [
     "ALiBi",
     "ByteTokenizer",
     "Cache",
+    "FIREBias",
     "GPTModel",
+    "KerpleBias",
     "LearnedPositionalEmbedding",
     "PositionalEmbedding",
     "RelativePositionEmbedding",
     "RotaryEmbedding",
+    "SandwichBias",
     "SinusoidalPositionalEncoding",
     "SwinRelativeBias",
     "T5RelativeBias",
     "WordTokenizer",
+    "XPos",
     "attention",
     "colliding_positions",
     "create_model_config",

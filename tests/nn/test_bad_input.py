@@ -60,6 +60,11 @@ POSITIONS: list[object] = [
 RELATIVES: list[object] = [
     *NO_TENSOR, RELATIVE.float(), RELATIVE > 0, RELATIVE[0], RELATIVE[None, None], FAR[None],
 ]  # fmt: skip
+POSITIVE: list[object] = [None, "hot", 0, -1.0, NAN, INFINITE, True, [1.0], 1j]
+PLACES: list[object] = [
+    *without_none(NO_TENSOR), torch.tensor(2), torch.tensor([0.0, NAN]), torch.ones(3) > 0,
+    torch.ones(3).bfloat16(), torch.zeros(1, 1, 3), FAR,
+]  # fmt: skip
 CACHES: list[object] = [True, 1, [], {}, {"cache": nn.Cache()}, {1: nn.Cache}, nn.Cache]
 OF_TEXT: list[object] = [None, 3, b"words", ["words"], True]
 
@@ -198,6 +203,18 @@ BAD: dict[str, list[object]] = {
         ROWS.to(ELSEWHERE),
     ],
     "text": OF_TEXT,
+    "kernel": NAME,
+    "role": NAME,
+    "width": EVEN,
+    "hidden": SIZE,
+    "threshold": POSITIVE,
+    "scale_base": POSITIVE,
+    "gamma": POSITIVE,
+    "center": COUNT,
+    "XPos.d": EVEN,
+    "XPos.forward.x": activations(HEADS),
+    "FIREBias.forward.query_positions": [None, *PLACES],
+    "FIREBias.forward.key_positions": PLACES,
     "ids": [3, "7", [1.0], [-1], [10**6], [True], [None], None],
     "words": [3, None, [3], [None], "words", ["two words"]],
     "texts": [3, [3], [None], "words"],
@@ -269,6 +286,14 @@ CALLS: dict[str, tuple[Call, dict[str, Any]]] = {
     "relative_scores": (nn.relative_scores, {"model": MODEL}),
     "trained_layout": (nn.trained_layout, {"weight": ROWS, "heads": 2}),
     "unseen_positions": (nn.unseen_positions, {"model": MODEL, "trained": 20, "length": 21}),
+    "KerpleBias": (nn.KerpleBias, {"heads": 2}),
+    "KerpleBias.forward": (nn.KerpleBias(2).forward, {"relative": RELATIVE}),
+    "SandwichBias": (nn.SandwichBias, {"heads": 2}),
+    "SandwichBias.forward": (nn.SandwichBias(2).forward, {"relative": RELATIVE}),
+    "FIREBias": (nn.FIREBias, {"heads": 2}),
+    "FIREBias.forward": (nn.FIREBias(2).forward, {"query_positions": torch.arange(3)}),
+    "XPos": (nn.XPos, {"d": 8}),
+    "XPos.forward": (nn.XPos(8).forward, {"x": HEADS, "role": "key"}),
     "attention": (nn.attention, {"q": HEADS, "k": HEADS, "v": HEADS}),
     "create_model_config": (nn.create_model_config, {"name": "tiny"}),
     "create_tokenizer": (nn.create_tokenizer, {}),

@@ -10,13 +10,17 @@ from torch import Tensor, nn
 
 from posenc.nn import (
     ALiBi,
+    FIREBias,
     GPTModel,
+    KerpleBias,
     LearnedPositionalEmbedding,
     PositionalEmbedding,
     RelativePositionEmbedding,
     RotaryEmbedding,
+    SandwichBias,
     SinusoidalPositionalEncoding,
     T5RelativeBias,
+    XPos,
     attention,
     relative_attention,
     relative_positions,
@@ -47,6 +51,7 @@ def gpt(scheme: str) -> GPTModel:
 Q = torch.randn(TEXTS, 1, HEADS, LENGTH, D, generator=torch.Generator().manual_seed(0))
 ROTARY, HALVES = RotaryEmbedding(D), RotaryEmbedding(D, layout="half")
 SHAW, T5, LEARNED = RelativePositionEmbedding(D, 2), T5RelativeBias(HEADS), gpt("learned")
+KERPLE, FIRE = KerpleBias(HEADS), FIREBias(HEADS, threshold=3)
 IDS = torch.tensor([[[1, 2, 3, 4, 5]], [[9, 8, 7, 6, 5]], [[0, 0, 1, 0, 2]]])
 PLACES = torch.tensor([[0, 1, 2, 3, 4], [7, 7, 8, 9, 1], [2, 1, 0, 4, 4]])
 RELATIVE = torch.stack([relative_positions(places) for places in PLACES])
@@ -57,6 +62,10 @@ CALLS: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...]]] = {
     "alibi": (ALiBi(HEADS), (RELATIVE,)),
     "t5": (T5, (RELATIVE,)),
     "relative positions": (relative_positions, (PLACES,)),
+    "kerple": (KERPLE, (RELATIVE,)),
+    "sandwich": (SandwichBias(HEADS), (RELATIVE,)),
+    "fire": (FIRE, (PLACES,)),
+    "xpos": (lambda q, places: XPos(D)(q, role="key", positions=places), (Q, PLACES)),
     "shaw": (SHAW, (RELATIVE,)),
     "shaw's scores": (SHAW.scores, (Q, RELATIVE)),
     "shaw's scores by the shift": (lambda q: SHAW.shifted_scores(q, LENGTH), (Q,)),
@@ -108,6 +117,7 @@ LOUD: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "its weights": lambda q, rows: attention(q, q, q)[1],
     "scores": lambda q, rows: SHAW.scores(q, relative_positions(LENGTH)),
     "scores by the shift": lambda q, rows: SHAW.shifted_scores(q, LENGTH),
+    "fire": lambda q, rows: FIRE(torch.arange(LENGTH)),
     "attention without a matrix": lambda q, rows: relative_attention(q, q, q, rows),
 }
 

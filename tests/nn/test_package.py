@@ -20,15 +20,19 @@ MADE: dict[str, object] = {
     "ALiBi": nn.ALiBi(2),
     "ByteTokenizer": nn.ByteTokenizer(),
     "Cache": nn.Cache(),
+    "FIREBias": nn.FIREBias(2),
     "GPTModel": nn.GPTModel(5, 4, 4, 2, 1),
+    "KerpleBias": nn.KerpleBias(2),
     "LearnedPositionalEmbedding": nn.LearnedPositionalEmbedding(5, 4),
     "PositionalEmbedding": nn.PositionalEmbedding(5, 4, 4),
     "RelativePositionEmbedding": nn.RelativePositionEmbedding(4, 2),
     "RotaryEmbedding": nn.RotaryEmbedding(4),
+    "SandwichBias": nn.SandwichBias(2),
     "SinusoidalPositionalEncoding": nn.SinusoidalPositionalEncoding(4),
     "SwinRelativeBias": nn.SwinRelativeBias(2, 3),
     "T5RelativeBias": nn.T5RelativeBias(2),
     "WordTokenizer": nn.WordTokenizer(["the", "cat"]),
+    "XPos": nn.XPos(4),
 }
 
 

@@ -353,6 +353,27 @@ ROTATED = [
     *rows(TypeError, REALS, NOT_REALS),
 ]
 
+POSITIVE = [
+    *rows(ValueError, "a number above 0", {"0": 0, "-1": -1.0}),
+    *rows(ValueError, NUMBER, NOT_FINITE),
+    *rows(TypeError, NUMBER, NOT_REALS),
+    *rows(TypeError, NUMBER, {"(1,)": [4.0], "(2, 1)": np.ones((2, 1))}),
+]
+
+
+def vectors(length: object = "heads", *, above: bool = True) -> list[Row]:
+    """Return bad values for a vector, one number for each head or of a given length."""
+    shapes = {"()": 1.0, "(0,)": [], "(2, 2)": np.ones((2, 2))}
+    if length != "heads":
+        shapes["(5,)"] = np.ones(5)
+    return [
+        *rows(ValueError, f"of shape ({length},)", shapes),
+        *(rows(ValueError, "each above 0", {"0": [1.0, 0.0], "-2": [-2, 1]}) if above else []),
+        *rows(ValueError, "", {"nan": [1.0, np.nan], "inf": [np.inf, 1.0], "": [10**400, 1]}),
+        *rows(TypeError, "", NOT_REALS),
+    ]
+
+
 # An argument has one set of rules, unless a function is named before it.
 BAD: dict[str, list[Row]] = {
     "d": WIDTHS,
@@ -472,6 +493,24 @@ BAD: dict[str, list[Row]] = {
     "apply_rope_complex.positions": ROTATED,
     "add.positions": reals(("(4, 8)", np.ones((4, 8))), ("(3, 1)", np.ones((3, 1)))),
     "concatenate.positions": reals(("(4, 8)", np.ones((4, 8))), ("(3,)", np.ones(3))),
+    "scale": vectors(),
+    "kerple_log_bias.rate": vectors(2),
+    "exponent": [*vectors(2), *rows(ValueError, "up to 2", {"2.5": [1.0, 2.5]})],
+    "rate": POSITIVE,
+    "threshold": POSITIVE,
+    "scale_base": POSITIVE,
+    "gamma": POSITIVE,
+    "width": WIDTHS,
+    "role": choices('"query", "key"'),
+    "apply_xpos.positions": [
+        *ROTATED,
+        *rows(ValueError, "from 1e-100 to 1e100", {"2e+06": [0, 2e6, 0]}),
+    ],
+    "shares": reals(("(3,)", np.ones(3)), ("(1, 1, 3)", np.ones((1, 1, 3)))),
+    "first_weight": vectors(2, above=False),
+    "first_bias": vectors(2, above=False),
+    "second_weight": tables(),
+    "second_bias": vectors(1, above=False),
     "LearnedPositionalEmbedding.forward.positions": but_none(
         [
             *rows(ValueError, "from 0 to 3", {"-1": [0, 1, -1], "4": [0, 1, 4]}),
@@ -575,6 +614,28 @@ CALLS: dict[str, tuple[Call, dict[str, object]]] = {
     "relative_view": (posenc.relative_view, {"rows": np.ones((2, 6)), "query_length": 3}),
     "sinusoidal_table": (posenc.sinusoidal_table, {"length": 4, "d_model": 8}),
     "alibi_key_bias": (posenc.alibi_key_bias, {"heads": 6, "key_length": 3}),
+    "kerple_log_bias": (
+        posenc.kerple_log_bias,
+        {"scale": [1.0, 2.0], "rate": [1.0, 0.5], "relative": [[-3, 0, 3]]},
+    ),
+    "kerple_power_bias": (
+        posenc.kerple_power_bias,
+        {"scale": [1.0, 2.0], "exponent": [2.0, 0.5], "relative": [[-3, 0, 3]]},
+    ),
+    "sandwich_bias": (posenc.sandwich_bias, {"heads": 2, "relative": [[-3, 0, 3]]}),
+    "fire_shares": (posenc.fire_shares, {"query_length": 3}),
+    "fire_bias": (
+        posenc.fire_bias,
+        {
+            "shares": [[0.0, 0.5, 1.0]],
+            "first_weight": [1.0, 2.0],
+            "first_bias": [0.0, 0.5],
+            "second_weight": [[1.0, -1.0]],
+            "second_bias": [0.0],
+        },
+    ),
+    "xpos_decay": (posenc.xpos_decay, {"d": 8}),
+    "apply_xpos": (posenc.apply_xpos, {**ROPE, "role": "query"}),
 }
 
 
