@@ -33,11 +33,17 @@ Added to the scores
                               `relative_view`
     T5's buckets              `t5_buckets`, `t5_bucket_starts`,           posenc/t5.py
                               `t5_bias`, `t5_rows`
-    Swin's window             `swin_index`, `swin_bias`                   posenc/swin.py
+    Swin's window             `swin_index`, `swin_bias`,                  posenc/swin.py
+                              `swin_log_offsets`
     Linear biases, ALiBi      `alibi_slopes`, `alibi_bias`,               posenc/alibi.py
                               `alibi_key_bias`, `alibi_rows`
     Powers and logarithms     `kerple_log_bias`, `kerple_power_bias`      posenc/kerple.py
     Products of sinusoids     `sandwich_bias`                             posenc/sandwich.py
+    Two terms or three        `deberta_index`, `deberta_buckets`,         posenc/deberta.py
+                              `disentangled_scores`
+                              `tupe_bias`, `untied_bias`                  posenc/tupe.py
+                              `transformer_xl_rows`,                      posenc/transformer_xl.py
+                              `transformer_xl_scores`
     Learned curves, FIRE      `fire_shares`, `fire_bias`                  posenc/fire.py
 
 `posenc.nn` has the same schemes as PyTorch modules, and a small GPT to try them in.
@@ -56,6 +62,7 @@ from posenc.base import critical_dimension, extended_base, smallest_base
 from posenc.baselines import counting_encoding, no_encoding
 from posenc.combine import add, concatenate
 from posenc.config import RotaryConfig, read_config
+from posenc.deberta import deberta_buckets, deberta_index, disentangled_scores
 from posenc.fire import fire_bias, fire_shares
 from posenc.frequencies import frequencies, wavelengths
 from posenc.kerple import kerple_log_bias, kerple_power_bias
@@ -94,8 +101,10 @@ from posenc.sinusoidal import (
     sinusoidal_encoding,
     sinusoidal_table,
 )
-from posenc.swin import swin_bias, swin_index
+from posenc.swin import swin_bias, swin_index, swin_log_offsets
 from posenc.t5 import t5_bias, t5_bucket_starts, t5_buckets, t5_rows
+from posenc.transformer_xl import transformer_xl_rows, transformer_xl_scores
+from posenc.tupe import tupe_bias, untied_bias
 from posenc.xpos import apply_xpos, xpos_decay
 
 __version__ = "0.1.0"
@@ -119,6 +128,9 @@ __all__ = [
     "convert_projection",
     "counting_encoding",
     "critical_dimension",
+    "deberta_buckets",
+    "deberta_index",
+    "disentangled_scores",
     "dynamic_frequencies",
     "extended_base",
     "fire_bias",
@@ -150,10 +162,15 @@ __all__ = [
     "smallest_base",
     "swin_bias",
     "swin_index",
+    "swin_log_offsets",
     "t5_bias",
     "t5_bucket_starts",
     "t5_buckets",
     "t5_rows",
+    "transformer_xl_rows",
+    "transformer_xl_scores",
+    "tupe_bias",
+    "untied_bias",
     "wavelengths",
     "xpos_decay",
     "yarn_frequencies",

@@ -13,10 +13,14 @@ Added to the scores
                                 `relative_attention`,
                                 `relative_score_mod`, `reversed_view`
   T5's buckets                  `T5RelativeBias`                       posenc/nn/t5.py
-  Swin's windows                `SwinRelativeBias`                     posenc/nn/swin.py
+  Swin's windows                `SwinRelativeBias`,                    posenc/nn/swin.py
+                                `SwinContinuousBias`
   Linear biases                 `ALiBi`                                posenc/nn/alibi.py
   Powers and logarithms         `KerpleBias`                           posenc/nn/kerple.py
   Products of sinusoids         `SandwichBias`                         posenc/nn/sandwich.py
+  Content and distance apart    `DisentangledBias`                     posenc/nn/deberta.py
+                                `TransformerXLBias`                    posenc/nn/transformer_xl.py
+                                `TUPEBias`                             posenc/nn/tupe.py
   Learned curves                `FIREBias`                             posenc/nn/fire.py
 All together
   Attention                     `attention`                            posenc/nn/attention.py
@@ -55,6 +59,7 @@ from posenc.diagnose import (
 )
 from posenc.nn.alibi import ALiBi
 from posenc.nn.attention import attention
+from posenc.nn.deberta import DisentangledBias
 from posenc.nn.embedding import PositionalEmbedding
 from posenc.nn.fire import FIREBias
 from posenc.nn.gpt import Cache, GPTModel, create_model_config
@@ -71,15 +76,18 @@ from posenc.nn.relative import (
 from posenc.nn.rotary import RotaryEmbedding
 from posenc.nn.sandwich import SandwichBias
 from posenc.nn.sinusoidal import SinusoidalPositionalEncoding
-from posenc.nn.swin import SwinRelativeBias
+from posenc.nn.swin import SwinContinuousBias, SwinRelativeBias
 from posenc.nn.t5 import T5RelativeBias
 from posenc.nn.tokenizer import ByteTokenizer, WordTokenizer, create_tokenizer
+from posenc.nn.transformer_xl import TransformerXLBias
+from posenc.nn.tupe import TUPEBias
 from posenc.nn.xpos import XPos
 
 __all__ = [
     "ALiBi",
     "ByteTokenizer",
     "Cache",
+    "DisentangledBias",
     "FIREBias",
     "GPTModel",
     "KerpleBias",
@@ -89,8 +97,11 @@ __all__ = [
     "RotaryEmbedding",
     "SandwichBias",
     "SinusoidalPositionalEncoding",
+    "SwinContinuousBias",
     "SwinRelativeBias",
     "T5RelativeBias",
+    "TUPEBias",
+    "TransformerXLBias",
     "WordTokenizer",
     "XPos",
     "attention",

@@ -18,7 +18,17 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 import posenc
-from posenc.nn import FIREBias, KerpleBias, SandwichBias, XPos, relative_positions
+from posenc.nn import (
+    DisentangledBias,
+    FIREBias,
+    KerpleBias,
+    SandwichBias,
+    SwinContinuousBias,
+    TransformerXLBias,
+    TUPEBias,
+    XPos,
+    relative_positions,
+)
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -26,7 +36,7 @@ Call = Callable[[nn.Module, int, int], Tensor]
 Definition = Callable[[Any, int, int], NDArray[np.floating]]
 
 HEADS, D, LENGTH = 3, 8, 12
-VECTORS = torch.randn(2, HEADS, 40, D, generator=torch.Generator().manual_seed(1)).double()
+VECTORS = torch.randn(2, HEADS, 300, D, generator=torch.Generator().manual_seed(1)).double()
 
 
 @dataclass(frozen=True)
@@ -111,6 +121,73 @@ def _centred(x: NDArray[np.float64], start: int, role: str, layout: str) -> NDAr
     return np.asarray(back)
 
 
+def content(module: Any, start: int, stop: int) -> NDArray[np.float64]:
+    """Return the content scores over √(3d) or √d, which a module leaves to `attention`."""
+    terms = 3 if isinstance(module, DisentangledBias) else 1
+    scores = vectors(start, stop) @ VECTORS[:, :, :stop].mT
+    return array(scores) / np.sqrt(terms * D)
+
+
+def deberta(module: Any, start: int, stop: int) -> NDArray[np.floating]:
+    """Return DeBERTa's position terms by definition: all its scores, without the content's."""
+    apart = relative(start, stop).numpy()
+    if module.longest is not None:
+        apart = np.asarray(
+            posenc.deberta_buckets(apart, buckets=module.max_distance, max_distance=module.longest)
+        )
+    scores = posenc.disentangled_scores(
+        array(vectors(start, stop)),
+        array(VECTORS[:, :, :stop]),
+        apart,
+        position_q=array(module.position_q),
+        position_k=array(module.position_k),
+        released=module.released,
+    )
+    return np.asarray(scores - content(module, start, stop))
+
+
+def transformer_xl(module: Any, start: int, stop: int) -> NDArray[np.floating]:
+    """Return Transformer-XL's position terms by definition."""
+    rows = posenc.transformer_xl_rows(stop - start, stop, module.d_model, query_offset=start)
+    keys = (rows @ array(module.weight)).reshape(len(rows), HEADS, D).swapaxes(0, 1)
+    scores = posenc.transformer_xl_scores(
+        array(vectors(start, stop)),
+        array(VECTORS[:, :, :stop]),
+        keys,
+        content_bias=array(module.content_bias)[:, None],
+        position_bias=array(module.position_bias)[:, None],
+    )
+    return np.asarray(scores - content(module, start, stop))
+
+
+def tupe(module: Any, start: int, stop: int) -> NDArray[np.floating]:
+    """Return TUPE's bias by definition: the whole matrix, and the rows asked for."""
+    whole = posenc.tupe_bias(
+        array(module.table[:stop]),
+        query_weight=array(module.query_weight),
+        key_weight=array(module.key_weight),
+        heads=HEADS,
+    )
+    first = {name: array(getattr(module, name)) for name in ("from_first", "to_first")}
+    return np.asarray(posenc.untied_bias(whole, **first)[:, start:])
+
+
+def swin_v2(module: Any, start: int, stop: int) -> NDArray[np.floating]:
+    """Return Swin V2's bias by definition, in a window of any number of patches."""
+    offsets = posenc.swin_log_offsets(module.window, trained_window=module.trained_window)
+    units = np.maximum(0, offsets @ array(module.first_weight).T + array(module.first_bias))
+    table = units @ array(module.second_weight).T
+    bias = 16 / (1 + np.exp(-posenc.swin_bias(table, module.window)))
+    return np.asarray(bias[:, start:stop, :stop])
+
+
+def loud(module: nn.Module) -> nn.Module:
+    """Return a module whose parameters are large enough to tell apart, drawn by `seeded`."""
+    for parameter in module.parameters():
+        nn.init.normal_(parameter)
+    return module
+
+
 SCHEMES: dict[str, Scheme] = {
     "KERPLE, log": kerple("log"),
     "KERPLE, power": kerple("power"),
@@ -125,6 +202,37 @@ SCHEMES: dict[str, Scheme] = {
         by_fire,
         fire,
         "FIREBias(3, hidden=32, threshold=6)",
+    ),
+    **{
+        f"DeBERTa, {name}": Scheme(
+            lambda longest=longest: loud(
+                DisentangledBias(HEADS, D, 8, longest=longest, released=longest is None)
+            ),
+            lambda m, start, stop: m(
+                vectors(start, stop), VECTORS[:, :, :stop], relative(start, stop)
+            ),
+            deberta,
+            f"DisentangledBias(3, 8, max_distance=8, longest={longest}, released={not longest})",
+        )
+        for name, longest in (("each distance", None), ("buckets", 20))
+    },
+    "Transformer-XL": Scheme(
+        lambda: loud(TransformerXLBias(HEADS, D, 16)),
+        lambda m, start, stop: m(vectors(start, stop), VECTORS[:, :, :stop], query_offset=start),
+        transformer_xl,
+        "TransformerXLBias(3, 8, 16)",
+    ),
+    "TUPE": Scheme(
+        lambda: loud(TUPEBias(HEADS, HEADS * D, 300)),
+        by_fire,
+        tupe,
+        "TUPEBias(3, 24, max_len=300)",
+    ),
+    "Swin V2": Scheme(
+        lambda: loud(SwinContinuousBias(HEADS, 6, trained_window=4, hidden=16)),
+        lambda m, start, stop: m()[:, start:stop, :stop],
+        swin_v2,
+        "SwinContinuousBias(3, window=6, trained_window=4, hidden=16)",
     ),
     "xPos, queries": xpos("query", "interleaved"),
     "xPos, keys": xpos("key", "half"),

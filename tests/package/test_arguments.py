@@ -511,6 +511,35 @@ BAD: dict[str, list[Row]] = {
     "first_bias": vectors(2, above=False),
     "second_weight": tables(),
     "second_bias": vectors(1, above=False),
+    "deberta_index.max_distance": SIZES,
+    "deberta_buckets.max_distance": [
+        *rows(ValueError, "an integer, 130 or more", {"129": 129, "0": 0}),
+        *rows(TypeError, "an integer, 130 or more", NOT_ONE_INTEGER),
+    ],
+    "disentangled_scores.relative": [
+        *RELATIVE,
+        *rows(ValueError, "(2, 2)", {"(1, 3)": [[1, 2, 3]]}),
+    ],
+    "released": FLAGS,
+    "position_q": reals(("(3, 2)", np.ones((3, 2))), ("(2,)", [1, 2]), ("(6, 2)", np.ones((6, 2)))),
+    "position_k": reals(("(3, 3)", np.ones((3, 3))), ("(2,)", [1, 2]), ("(7, 2)", np.ones((7, 2)))),
+    "tupe_bias.rows": tables(("(3, 5)", np.ones((3, 5)))),
+    "tupe_bias.heads": [*SIZES, *rows(ValueError, "fit", {"3": 3})],
+    "query_weight": tables(("(5, 4)", np.ones((5, 4))), ("(4, 6)", np.ones((4, 6)))),
+    "key_weight": tables(("(5, 4)", np.ones((5, 4))), ("(4, 6)", np.ones((4, 6)))),
+    "untied_bias.bias": reals(("(3, 3)", np.ones((3, 3))), ("(0, 3, 3)", np.ones((0, 3, 3)))),
+    "from_first": vectors(1, above=False),
+    "to_first": vectors(1, above=False),
+    "transformer_xl_rows.query_length": SIZES,
+    "transformer_xl_rows.key_length": COUNTS,
+    "content_bias": reals(("(3,)", np.ones(3)), ("()", 1.0), ("(2, 2)", np.ones((2, 2)))),
+    "position_bias": reals(("(3,)", np.ones(3)), ("()", 1.0), ("(2, 2)", np.ones((2, 2)))),
+    "trained_window": but_none(
+        [
+            *rows(ValueError, "an integer, 2 or more", {"1": 1, "0": 0}),
+            *rows(TypeError, "an integer, 2 or more", NOT_ONE_INTEGER),
+        ]
+    ),
     "LearnedPositionalEmbedding.forward.positions": but_none(
         [
             *rows(ValueError, "from 0 to 3", {"-1": [0, 1, -1], "4": [0, 1, 4]}),
@@ -634,6 +663,41 @@ CALLS: dict[str, tuple[Call, dict[str, object]]] = {
             "second_bias": [0.0],
         },
     ),
+    "deberta_index": (posenc.deberta_index, {"relative": [-3, 0, 3], "max_distance": 2}),
+    "deberta_buckets": (posenc.deberta_buckets, {"relative": [-300, 0, 300]}),
+    "disentangled_scores": (
+        posenc.disentangled_scores,
+        {
+            "q": np.eye(2),
+            "k": np.eye(2),
+            "relative": [[0, 1], [-1, 0]],
+            "position_q": np.ones((4, 2)),
+            "position_k": np.ones((4, 2)),
+        },
+    ),
+    "tupe_bias": (
+        posenc.tupe_bias,
+        {"rows": np.ones((3, 4)), "query_weight": np.eye(4), "key_weight": np.eye(4), "heads": 2},
+    ),
+    "untied_bias": (
+        posenc.untied_bias,
+        {"bias": np.zeros((1, 3, 3)), "from_first": [1.0], "to_first": [2.0]},
+    ),
+    "transformer_xl_rows": (
+        posenc.transformer_xl_rows,
+        {"query_length": 2, "key_length": 3, "d_model": 8},
+    ),
+    "transformer_xl_scores": (
+        posenc.transformer_xl_scores,
+        {
+            "q": np.eye(2),
+            "k": np.eye(2),
+            "position_k": np.ones((3, 2)),
+            "content_bias": [0.0, 1.0],
+            "position_bias": [[1.0, 0.0]],
+        },
+    ),
+    "swin_log_offsets": (posenc.swin_log_offsets, {"window": 2}),
     "xpos_decay": (posenc.xpos_decay, {"d": 8}),
     "apply_xpos": (posenc.apply_xpos, {**ROPE, "role": "query"}),
 }
