@@ -39,6 +39,10 @@ Added to the scores
                               `alibi_key_bias`, `alibi_rows`
     Powers and logarithms     `kerple_log_bias`, `kerple_power_bias`      posenc/kerple.py
     Products of sinusoids     `sandwich_bias`                             posenc/sandwich.py
+    By content                `cope_positions`, `cope_scores`             posenc/cope.py
+                              `forgetting_bias`                           posenc/forgetting.py
+                              `path_scores`                               posenc/path.py
+                              `dape_bias`                                 posenc/dape.py
     Two terms or three        `deberta_index`, `deberta_buckets`,         posenc/deberta.py
                               `disentangled_scores`
                               `tupe_bias`, `untied_bias`                  posenc/tupe.py
@@ -62,11 +66,15 @@ from posenc.base import critical_dimension, extended_base, smallest_base
 from posenc.baselines import counting_encoding, no_encoding
 from posenc.combine import add, concatenate
 from posenc.config import RotaryConfig, read_config
+from posenc.cope import cope_positions, cope_scores
+from posenc.dape import dape_bias
 from posenc.deberta import deberta_buckets, deberta_index, disentangled_scores
 from posenc.fire import fire_bias, fire_shares
+from posenc.forgetting import forgetting_bias
 from posenc.frequencies import frequencies, wavelengths
 from posenc.kerple import kerple_log_bias, kerple_power_bias
 from posenc.learned import LearnedPositionalEmbedding, resize_table
+from posenc.path import path_scores
 from posenc.relative import (
     relative_positions,
     relative_row,
@@ -126,8 +134,11 @@ __all__ = [
     "concatenate",
     "convert_layout",
     "convert_projection",
+    "cope_positions",
+    "cope_scores",
     "counting_encoding",
     "critical_dimension",
+    "dape_bias",
     "deberta_buckets",
     "deberta_index",
     "disentangled_scores",
@@ -135,6 +146,7 @@ __all__ = [
     "extended_base",
     "fire_bias",
     "fire_shares",
+    "forgetting_bias",
     "frequencies",
     "interpolated_frequencies",
     "kerple_log_bias",
@@ -144,6 +156,7 @@ __all__ = [
     "longrope_temperature",
     "no_encoding",
     "ntk_frequencies",
+    "path_scores",
     "proportional_frequencies",
     "read_config",
     "relative_positions",

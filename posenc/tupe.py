@@ -41,7 +41,7 @@ def tupe_bias(
         ValueError: shapes do not fit, or a number is not finite.
 
     Source:
-        Ke et al. (2021), section 3.1, equation 7.
+        Ke et al. (2021), section 3.1.
 
     Examples:
         >>> rows, eye = np.eye(3, 4), np.eye(4)
@@ -93,7 +93,7 @@ def untied_bias(
         ValueError: a shape does not fit, or a number is not finite.
 
     Source:
-        Ke et al. (2021), section 3.2, equation 10.
+        Ke et al. (2021), section 3.2.
 
     Examples:
         >>> untied_bias(np.zeros((1, 3, 3)), from_first=[7], to_first=[5])

@@ -18,6 +18,8 @@ Added to the scores
   Linear biases                 `ALiBi`                                posenc/nn/alibi.py
   Powers and logarithms         `KerpleBias`                           posenc/nn/kerple.py
   Products of sinusoids         `SandwichBias`                         posenc/nn/sandwich.py
+  By content                    `CoPE`                                 posenc/nn/cope.py
+                                `ForgettingBias`                       posenc/nn/forgetting.py
   Content and distance apart    `DisentangledBias`                     posenc/nn/deberta.py
                                 `TransformerXLBias`                    posenc/nn/transformer_xl.py
                                 `TUPEBias`                             posenc/nn/tupe.py
@@ -59,9 +61,11 @@ from posenc.diagnose import (
 )
 from posenc.nn.alibi import ALiBi
 from posenc.nn.attention import attention
+from posenc.nn.cope import CoPE
 from posenc.nn.deberta import DisentangledBias
 from posenc.nn.embedding import PositionalEmbedding
 from posenc.nn.fire import FIREBias
+from posenc.nn.forgetting import ForgettingBias
 from posenc.nn.gpt import Cache, GPTModel, create_model_config
 from posenc.nn.kerple import KerpleBias
 from posenc.nn.learned import LearnedPositionalEmbedding
@@ -87,8 +91,10 @@ __all__ = [
     "ALiBi",
     "ByteTokenizer",
     "Cache",
+    "CoPE",
     "DisentangledBias",
     "FIREBias",
+    "ForgettingBias",
     "GPTModel",
     "KerpleBias",
     "LearnedPositionalEmbedding",

@@ -124,4 +124,5 @@ class TUPEBias(nn.Module):
         """Return the rows of positions times a matrix, by head: (..., heads, length, d)."""
         with without_autocast(weight.device):
             rows = self.table[positions] @ weight
-        return rows.unflatten(-1, (self.heads, -1)).movedim(-2, -3)
+        by_head = rows.reshape(*rows.shape[:-1], self.heads, self.d_model // self.heads)
+        return by_head.movedim(-2, -3)

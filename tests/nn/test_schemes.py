@@ -19,8 +19,10 @@ from torch import Tensor, nn
 
 import posenc
 from posenc.nn import (
+    CoPE,
     DisentangledBias,
     FIREBias,
+    ForgettingBias,
     KerpleBias,
     SandwichBias,
     SwinContinuousBias,
@@ -124,8 +126,8 @@ def _centred(x: NDArray[np.float64], start: int, role: str, layout: str) -> NDAr
 def content(module: Any, start: int, stop: int) -> NDArray[np.float64]:
     """Return the content scores over √(3d) or √d, which a module leaves to `attention`."""
     terms = 3 if isinstance(module, DisentangledBias) else 1
-    scores = vectors(start, stop) @ VECTORS[:, :, :stop].mT
-    return array(scores) / np.sqrt(terms * D)
+    scores = array(vectors(start, stop) @ VECTORS[:, :, :stop].mT)
+    return np.asarray(scores / np.sqrt(terms * D))
 
 
 def deberta(module: Any, start: int, stop: int) -> NDArray[np.floating]:
@@ -144,6 +146,16 @@ def deberta(module: Any, start: int, stop: int) -> NDArray[np.floating]:
         released=module.released,
     )
     return np.asarray(scores - content(module, start, stop))
+
+
+def disentangled(longest: int | None, *, released: bool) -> Scheme:
+    """Return DeBERTa's terms, with or without buckets."""
+    return Scheme(
+        lambda: loud(DisentangledBias(HEADS, D, 8, longest=longest, released=released)),
+        lambda m, start, stop: m(vectors(start, stop), VECTORS[:, :, :stop], relative(start, stop)),
+        deberta,
+        f"DisentangledBias(3, 8, max_distance=8, longest={longest}, released={released})",
+    )
 
 
 def transformer_xl(module: Any, start: int, stop: int) -> NDArray[np.floating]:
@@ -181,6 +193,28 @@ def swin_v2(module: Any, start: int, stop: int) -> NDArray[np.floating]:
     return np.asarray(bias[:, start:stop, :stop])
 
 
+def by_cope(module: nn.Module, start: int, stop: int) -> Tensor:
+    """Call CoPE with the scores of its queries and keys."""
+    q = vectors(start, stop)
+    bias: Tensor = module(q, q @ VECTORS[:, :, :stop].mT)
+    return bias
+
+
+def cope(module: Any, start: int, stop: int) -> NDArray[np.floating]:
+    """Return CoPE's term by definition: all its scores, without the content's."""
+    q = vectors(start, stop)
+    scores = array(q @ VECTORS[:, :, :stop].mT)
+    whole = posenc.cope_scores(array(q), scores, array(module.table))
+    return np.where(np.isneginf(whole), 0, whole - scores)
+
+
+def forgetting(module: Any, start: int, stop: int) -> NDArray[np.floating]:
+    """Return the forgetting gate's bias by definition."""
+    gates = array(VECTORS[:, 0, :stop]) @ array(module.weight).T + array(module.shift)
+    logs = -np.logaddexp(0, -gates).swapaxes(-1, -2)
+    return np.asarray(posenc.forgetting_bias(logs, stop - start))
+
+
 def loud(module: nn.Module) -> nn.Module:
     """Return a module whose parameters are large enough to tell apart, drawn by `seeded`."""
     for parameter in module.parameters():
@@ -203,19 +237,15 @@ SCHEMES: dict[str, Scheme] = {
         fire,
         "FIREBias(3, hidden=32, threshold=6)",
     ),
-    **{
-        f"DeBERTa, {name}": Scheme(
-            lambda longest=longest: loud(
-                DisentangledBias(HEADS, D, 8, longest=longest, released=longest is None)
-            ),
-            lambda m, start, stop: m(
-                vectors(start, stop), VECTORS[:, :, :stop], relative(start, stop)
-            ),
-            deberta,
-            f"DisentangledBias(3, 8, max_distance=8, longest={longest}, released={not longest})",
-        )
-        for name, longest in (("each distance", None), ("buckets", 20))
-    },
+    "DeBERTa, each distance": disentangled(None, released=True),
+    "DeBERTa, buckets": disentangled(20, released=False),
+    "CoPE": Scheme(lambda: loud(CoPE(D, 5)), by_cope, cope, "CoPE(8, 5)"),
+    "forgetting gate": Scheme(
+        lambda: loud(ForgettingBias(D, HEADS)),
+        lambda m, start, stop: m(VECTORS[:, 0, :stop], query_length=stop - start),
+        forgetting,
+        "ForgettingBias(8, 3)",
+    ),
     "Transformer-XL": Scheme(
         lambda: loud(TransformerXLBias(HEADS, D, 16)),
         lambda m, start, stop: m(vectors(start, stop), VECTORS[:, :, :stop], query_offset=start),
@@ -278,7 +308,8 @@ def test_a_narrow_module_is_near_the_definition_of_its_parameters(
     module = scheme.make().to(dtype)
     found = scheme.call(module, 0, 300)
     expected = scheme.definition(module, 0, 300)
-    bound = 8 * torch.finfo(dtype).eps * (1 + np.abs(expected).max())
+    largest = np.abs(expected[np.isfinite(expected)]).max()
+    bound = 8 * torch.finfo(dtype).eps * (1 + largest)
     np.testing.assert_allclose(array(found), expected, rtol=0, atol=bound)
 
 
@@ -313,8 +344,8 @@ def test_a_module_made_on_meta_works_after_a_reset(name: str) -> None:
 def test_gradients_reach_every_parameter_and_are_finite(name: str) -> None:
     scheme = SCHEMES[name]
     module = scheme.make().double()
-    weights = torch.randn_like(scheme.call(module, 0, LENGTH))
-    (scheme.call(module, 0, LENGTH) * weights).sum().backward()  # type: ignore[no-untyped-call]
+    found = scheme.call(module, 0, LENGTH)
+    (found.masked_fill(found.isneginf(), 0) * torch.randn_like(found)).sum().backward()  # type: ignore[no-untyped-call]
     for key, parameter in module.named_parameters():
         assert parameter.grad is not None, key
         assert parameter.grad.isfinite().all(), key

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from posenc import apply_rope, apply_xpos
-from posenc.nn import XPos
+from posenc.nn import CoPE, ForgettingBias, XPos
 
 LENGTH, D = 50, 32
 
@@ -54,3 +54,37 @@ def test_x_transformers_scales_depend_on_the_length_that_it_is_asked_for(step: i
     rotary = RotaryEmbedding(D, use_xpos=True)
     shorter, longer = (rotary.forward_from_seq_len(n)[1][0, 0] for n in (10, 10 + 2 * step))
     assert not torch.allclose(shorter, longer, rtol=1e-3)
+
+
+# By content: CoPE and the forgetting gate
+
+
+@pytest.mark.parametrize("rows", [3, 40])
+@torch.no_grad()
+def test_cope_of_x_transformers_is_ours_with_the_same_table(rows: int) -> None:
+    from x_transformers.x_transformers import CoPE as Theirs
+
+    torch.manual_seed(0)
+    q = torch.randn(2, 3, 9, 8)
+    scores = q @ torch.randn(2, 3, 9, 8).mT
+    ahead = torch.ones(9, 9).triu(1).bool()
+    theirs, ours = Theirs(8, 3, rows), CoPE(8, rows)
+    ours.table.copy_(torch.nn.init.normal_(theirs.pos_emb))
+    masked = scores.masked_fill(ahead, -torch.finfo(scores.dtype).max)
+    found = theirs(q, masked).masked_fill(ahead, 0)
+    torch.testing.assert_close(found, ours(q, scores), atol=2e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_data_dependent_alibi_of_x_transformers_is_the_forgetting_gate() -> None:
+    from x_transformers.x_transformers import DataDependentAlibi
+
+    torch.manual_seed(0)
+    x = torch.randn(2, 9, 16)
+    theirs, ours = DataDependentAlibi(16, 4), ForgettingBias(16, 4)
+    linear = theirs.to_forget_gates[0]
+    ours.weight.copy_(linear.weight)
+    ours.shift.copy_(linear.bias)
+    seen = torch.ones(9, 9).tril().bool()
+    torch.testing.assert_close(theirs(x)[..., seen], ours(x)[..., seen], atol=1e-6, rtol=1e-5)
+    assert (theirs(x)[..., ~seen] > 0).all()  # ahead it grows, and a mask hides it

@@ -30,7 +30,8 @@ WIDTH = HEADS * D
 
 def by_head(x: Tensor) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """Return (length, heads·d) as (heads, length, d)."""
-    return x.detach().double().unflatten(-1, (HEADS, D)).movedim(-2, -3).numpy()
+    heads = x.detach().double().reshape(-1, HEADS, D).movedim(1, 0)
+    return np.asarray(heads.numpy())
 
 
 def softmax(scores: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
