@@ -7,6 +7,10 @@ Added to token embeddings
                               `PositionalEncoding`
     Learned embeddings        `LearnedPositionalEmbedding`,               posenc/learned.py
                               `resize_table`
+    Other numbers for places  `random_positions`, `pose_positions`,       posenc/renumber.py
+                              `self_extend_relative`,
+                              `rerope_relative`, `sink_mask`,
+                              `log_scale`
     Baselines                 `counting_encoding`, `no_encoding`          posenc/baselines.py
     Combining with tokens     `add`, `concatenate`                        posenc/combine.py
 
@@ -82,6 +86,14 @@ from posenc.relative import (
     relative_view,
     shaw_index,
 )
+from posenc.renumber import (
+    log_scale,
+    pose_positions,
+    random_positions,
+    rerope_relative,
+    self_extend_relative,
+    sink_mask,
+)
 from posenc.rotary import (
     apply_rope,
     apply_rope_complex,
@@ -152,24 +164,30 @@ __all__ = [
     "kerple_log_bias",
     "kerple_power_bias",
     "llama3_frequencies",
+    "log_scale",
     "longrope_frequencies",
     "longrope_temperature",
     "no_encoding",
     "ntk_frequencies",
     "path_scores",
+    "pose_positions",
     "proportional_frequencies",
+    "random_positions",
     "read_config",
     "relative_positions",
     "relative_row",
     "relative_shift",
     "relative_view",
+    "rerope_relative",
     "resize_table",
     "rope_matrix",
     "rotary_frequencies",
     "sandwich_bias",
+    "self_extend_relative",
     "shaw_index",
     "shift_matrix",
     "similarity",
+    "sink_mask",
     "sinusoidal_encoding",
     "sinusoidal_table",
     "smallest_base",

@@ -511,6 +511,31 @@ BAD: dict[str, list[Row]] = {
     "first_bias": vectors(2, above=False),
     "second_weight": tables(),
     "second_bias": vectors(1, above=False),
+    "random_positions.length": [
+        *rows(ValueError, COUNT, {"-1": -1}),
+        *rows(TypeError, COUNT, NOT_ONE_INTEGER),
+    ],
+    "longest": [
+        *rows(ValueError, "an integer, 4 or more", {"3": 3, "-1": -1}),
+        *rows(TypeError, "an integer, 4 or more", NOT_ONE_INTEGER),
+    ],
+    "pose_positions.length": [
+        *rows(ValueError, "an integer, 2 or more", {"1": 1, "0": 0}),
+        *rows(TypeError, "an integer, 2 or more", NOT_ONE_INTEGER),
+    ],
+    "chunks": [*SIZES],
+    "group": SIZES,
+    "sinks": COUNTS,
+    "step": [
+        *rows(ValueError, "from 0 to 1", {"-0.5": -0.5, "2": 2}),
+        *rows(ValueError, NUMBER, NOT_FINITE),
+        *rows(TypeError, NUMBER, NOT_REALS),
+    ],
+    "log_scale.positions": POSITIONS,
+    "log_scale.trained_length": [
+        *rows(ValueError, "an integer, 2 or more", {"1": 1}),
+        *rows(TypeError, "an integer, 2 or more", NOT_ONE_INTEGER),
+    ],
     "cope_positions.scores": reals(("(3,)", np.ones(3)), ("(3, 2)", np.ones((3, 2)))),
     "cope_scores.scores": reals(("(3,)", np.ones(3)), ("(3, 2)", np.ones((3, 2)))),
     "cope_scores.table": tables(("(3, 5)", np.ones((3, 5)))),
@@ -676,6 +701,18 @@ CALLS: dict[str, tuple[Call, dict[str, object]]] = {
             "second_bias": [0.0],
         },
     ),
+    "random_positions": (posenc.random_positions, {"length": 4, "longest": 9}),
+    "pose_positions": (posenc.pose_positions, {"length": 4, "longest": 9}),
+    "self_extend_relative": (
+        posenc.self_extend_relative,
+        {"query_length": 3, "key_length": 3, "window": 2, "group": 2},
+    ),
+    "rerope_relative": (
+        posenc.rerope_relative,
+        {"query_length": 3, "key_length": 3, "window": 2},
+    ),
+    "sink_mask": (posenc.sink_mask, {"query_length": 3, "window": 2}),
+    "log_scale": (posenc.log_scale, {"positions": 4, "trained_length": 9}),
     "cope_positions": (posenc.cope_positions, {"scores": np.zeros((2, 3))}),
     "cope_scores": (
         posenc.cope_scores,

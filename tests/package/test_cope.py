@@ -60,7 +60,7 @@ def test_scores_interpolate_between_two_rows_and_end_with_the_last() -> None:
         if j > row + 5:
             assert found[head, row, j] == -np.inf
             continue
-        p = min(positions[head, row, j], 3.0)
+        p = min(float(positions[head, row, j]), 3.0)
         low = int(p)
         e = table[low] if low == 3 else (low + 1 - p) * table[low] + (p - low) * table[low + 1]
         assert found[head, row, j] == pytest.approx(content[head, row, j] + q[head, row] @ e)
