@@ -215,6 +215,36 @@ def as_table(name: str, value: object) -> NDArray[np.floating]:
     return table
 
 
+def as_vector(
+    name: str, value: object, *, length: int | None = None, above: float | None = None
+) -> NDArray[np.float64]:
+    """Return a vector of finite numbers, of this length if given, each above a bound if given."""
+    bound = "" if above is None else f", each above {above:g}"
+    allowed = f"of shape ({length or 'heads'},){bound}"
+    vector = as_reals(name, value, allowed=allowed)
+    if vector.ndim != 1 or not vector.size or length not in (None, vector.size):
+        raise ValueError(f"{name} must be {allowed}; got an array of shape {vector.shape}")
+    if above is not None and vector.min() <= above:
+        raise ValueError(f"{name} must be {allowed}; got {vector.min():g}")
+    return vector
+
+
+def as_pairs(name: str, value: object) -> NDArray[np.int64]:
+    """Return relative positions of queries and keys, an int64 array of shape (query, key)."""
+    relative = as_relative(name, value)
+    if relative.ndim != 2:
+        raise ValueError(f"{name} must be of shape (query, key); got {relative.shape}")
+    return relative
+
+
+def as_positive(name: str, value: object) -> float:
+    """Return `value`, one finite number above 0, as a float."""
+    number = as_number(name, value)
+    if number <= 0:
+        raise ValueError(f"{name} must be a number above 0; got {number:g}")
+    return float(number)
+
+
 def as_ids(name: str, value: object, *, below: int) -> NDArray[np.int64]:
     """Return `value` as an int64 array of the same shape, every entry from 0 to below − 1."""
     allowed = f"integers from 0 to {below - 1}"

@@ -399,6 +399,26 @@ INTERVALS = [
     ),
     *rows(TypeError, "0 or more", NOT_REALS),
 ]
+POSITIVE = [
+    *rows(ValueError, "a number above 0", {"0": 0, "-1": -1.0}),
+    *rows(ValueError, NUMBER, NOT_FINITE),
+    *rows(TypeError, NUMBER, NOT_REALS),
+    *rows(TypeError, NUMBER, {"(1,)": [4.0], "(2, 1)": np.ones((2, 1))}),
+]
+
+
+def vectors(length: object = "heads", *, above: bool = True) -> list[Row]:
+    """Return bad values for a vector, one number for each head or of a given length."""
+    shapes = {"()": 1.0, "(0,)": [], "(2, 2)": np.ones((2, 2))}
+    if length != "heads":
+        shapes["(5,)"] = np.ones(5)
+    return [
+        *rows(ValueError, f"of shape ({length},)", shapes),
+        *(rows(ValueError, "each above 0", {"0": [1.0, 0.0], "-2": [-2, 1]}) if above else []),
+        *rows(ValueError, "", {"nan": [1.0, np.nan], "inf": [np.inf, 1.0], "": [10**400, 1]}),
+        *rows(TypeError, "", NOT_REALS),
+    ]
+
 
 # An argument has one set of rules, unless a function is named before it.
 BAD: dict[str, list[Row]] = {
@@ -622,6 +642,91 @@ BAD: dict[str, list[Row]] = {
     "apply_rope_complex.positions": ROTATED,
     "add.positions": reals(("(4, 8)", np.ones((4, 8))), ("(3, 1)", np.ones((3, 1)))),
     "concatenate.positions": reals(("(4, 8)", np.ones((4, 8))), ("(3,)", np.ones(3))),
+    "scale": vectors(),
+    "kerple_log_bias.rate": vectors(2),
+    "exponent": [*vectors(2), *rows(ValueError, "up to 2", {"2.5": [1.0, 2.5]})],
+    "rate": POSITIVE,
+    "threshold": POSITIVE,
+    "scale_base": POSITIVE,
+    "gamma": POSITIVE,
+    "width": WIDTHS,
+    "role": choices('"query", "key"'),
+    "apply_xpos.positions": [
+        *ROTATED,
+        *rows(ValueError, "from 1e-100 to 1e100", {"2e+06": [0, 2e6, 0]}),
+    ],
+    "shares": reals(("(3,)", np.ones(3)), ("(1, 1, 3)", np.ones((1, 1, 3)))),
+    "first_weight": vectors(2, above=False),
+    "first_bias": vectors(2, above=False),
+    "second_weight": tables(),
+    "second_bias": vectors(1, above=False),
+    "random_positions.length": [
+        *rows(ValueError, COUNT, {"-1": -1}),
+        *rows(TypeError, COUNT, NOT_ONE_INTEGER),
+    ],
+    "longest": [
+        *rows(ValueError, "an integer, 4 or more", {"3": 3, "-1": -1}),
+        *rows(TypeError, "an integer, 4 or more", NOT_ONE_INTEGER),
+    ],
+    "pose_positions.length": [
+        *rows(ValueError, "an integer, 2 or more", {"1": 1, "0": 0}),
+        *rows(TypeError, "an integer, 2 or more", NOT_ONE_INTEGER),
+    ],
+    "chunks": [*SIZES],
+    "group": SIZES,
+    "sinks": COUNTS,
+    "step": [
+        *rows(ValueError, "from 0 to 1", {"-0.5": -0.5, "2": 2}),
+        *rows(ValueError, NUMBER, NOT_FINITE),
+        *rows(TypeError, NUMBER, NOT_REALS),
+    ],
+    "log_scale.positions": POSITIONS,
+    "log_scale.trained_length": [
+        *rows(ValueError, "an integer, 2 or more", {"1": 1}),
+        *rows(TypeError, "an integer, 2 or more", NOT_ONE_INTEGER),
+    ],
+    "cope_positions.scores": reals(("(3,)", np.ones(3)), ("(3, 2)", np.ones((3, 2)))),
+    "cope_scores.scores": reals(("(3,)", np.ones(3)), ("(3, 2)", np.ones((3, 2)))),
+    "cope_scores.table": tables(("(3, 5)", np.ones((3, 5)))),
+    "log_gates": reals(("one number", -1.0), ("0.5", [-1, 0.5])),
+    "forgetting_bias.query_length": but_none(COUNTS),
+    "path_scores.q": reals(("(2,)", np.ones(2)), ("(2, 3)", np.ones((2, 3)))),
+    "direction": reals(("(2, 3)", np.ones((2, 3))), ("one", [[1, 0], [0, 0]])),
+    "strength": reals(("(3,)", np.ones(3)), ("2.5", [0, 2.5]), ("-1", [-1, 2.5])),
+    "dape_bias.scores": reals(("(2, 3)", np.ones((2, 3))), ("(1, 3, 3)", np.ones((1, 3, 3)))),
+    "dape_bias.bias": reals(("(2, 3)", np.ones((2, 3))), ("(2, 2, 3)", np.ones((2, 2, 3)))),
+    "dape_bias.first_weight": tables(("(1, 3)", np.ones((1, 3)))),
+    "dape_bias.first_bias": vectors(1, above=False),
+    "dape_bias.second_weight": tables(("(1, 3)", np.ones((1, 3))), ("(2, 1)", np.ones((2, 1)))),
+    "deberta_index.max_distance": SIZES,
+    "deberta_buckets.max_distance": [
+        *rows(ValueError, "an integer, 130 or more", {"129": 129, "0": 0}),
+        *rows(TypeError, "an integer, 130 or more", NOT_ONE_INTEGER),
+    ],
+    "disentangled_scores.relative": [
+        *RELATIVE,
+        *rows(ValueError, "(2, 2)", {"(1, 3)": [[1, 2, 3]]}),
+    ],
+    "released": FLAGS,
+    "position_q": reals(("(3, 2)", np.ones((3, 2))), ("(2,)", [1, 2]), ("(6, 2)", np.ones((6, 2)))),
+    "position_k": reals(("(3, 3)", np.ones((3, 3))), ("(2,)", [1, 2]), ("(7, 2)", np.ones((7, 2)))),
+    "tupe_bias.rows": tables(("(3, 5)", np.ones((3, 5)))),
+    "tupe_bias.heads": [*SIZES, *rows(ValueError, "fit", {"3": 3})],
+    "query_weight": tables(("(5, 4)", np.ones((5, 4))), ("(4, 6)", np.ones((4, 6)))),
+    "key_weight": tables(("(5, 4)", np.ones((5, 4))), ("(4, 6)", np.ones((4, 6)))),
+    "untied_bias.bias": reals(("(3, 3)", np.ones((3, 3))), ("(0, 3, 3)", np.ones((0, 3, 3)))),
+    "from_first": vectors(1, above=False),
+    "to_first": vectors(1, above=False),
+    "transformer_xl_rows.query_length": SIZES,
+    "transformer_xl_rows.key_length": COUNTS,
+    "content_bias": reals(("(3,)", np.ones(3)), ("()", 1.0), ("(2, 2)", np.ones((2, 2)))),
+    "position_bias": reals(("(3,)", np.ones(3)), ("()", 1.0), ("(2, 2)", np.ones((2, 2)))),
+    "trained_window": but_none(
+        [
+            *rows(ValueError, "an integer, 2 or more", {"1": 1, "0": 0}),
+            *rows(TypeError, "an integer, 2 or more", NOT_ONE_INTEGER),
+        ]
+    ),
     "LearnedPositionalEmbedding.forward.positions": but_none(
         [
             *rows(ValueError, "from 0 to 3", {"-1": [0, 1, -1], "4": [0, 1, 4]}),
@@ -756,6 +861,96 @@ CALLS: dict[str, tuple[Call, dict[str, object]]] = {
     "mrope_frequencies": (posenc.mrope_frequencies, {"d": 8, "sections": (2, 1, 1)}),
     "mrope_positions": (posenc.mrope_positions, {"parts": [2, (1, 2, 3), 1]}),
     "alibi_key_bias": (posenc.alibi_key_bias, {"heads": 6, "key_length": 3}),
+    "kerple_log_bias": (
+        posenc.kerple_log_bias,
+        {"scale": [1.0, 2.0], "rate": [1.0, 0.5], "relative": [[-3, 0, 3]]},
+    ),
+    "kerple_power_bias": (
+        posenc.kerple_power_bias,
+        {"scale": [1.0, 2.0], "exponent": [2.0, 0.5], "relative": [[-3, 0, 3]]},
+    ),
+    "sandwich_bias": (posenc.sandwich_bias, {"heads": 2, "relative": [[-3, 0, 3]]}),
+    "fire_shares": (posenc.fire_shares, {"query_length": 3}),
+    "fire_bias": (
+        posenc.fire_bias,
+        {
+            "shares": [[0.0, 0.5, 1.0]],
+            "first_weight": [1.0, 2.0],
+            "first_bias": [0.0, 0.5],
+            "second_weight": [[1.0, -1.0]],
+            "second_bias": [0.0],
+        },
+    ),
+    "random_positions": (posenc.random_positions, {"length": 4, "longest": 9}),
+    "pose_positions": (posenc.pose_positions, {"length": 4, "longest": 9}),
+    "self_extend_relative": (
+        posenc.self_extend_relative,
+        {"query_length": 3, "key_length": 3, "window": 2, "group": 2},
+    ),
+    "rerope_relative": (
+        posenc.rerope_relative,
+        {"query_length": 3, "key_length": 3, "window": 2},
+    ),
+    "sink_mask": (posenc.sink_mask, {"query_length": 3, "window": 2}),
+    "log_scale": (posenc.log_scale, {"positions": 4, "trained_length": 9}),
+    "cope_positions": (posenc.cope_positions, {"scores": np.zeros((2, 3))}),
+    "cope_scores": (
+        posenc.cope_scores,
+        {"q": np.zeros((2, 2)), "scores": np.zeros((2, 3)), "table": np.zeros((4, 2))},
+    ),
+    "forgetting_bias": (posenc.forgetting_bias, {"log_gates": [-1.0, 0.0, -2.0]}),
+    "path_scores": (
+        posenc.path_scores,
+        {"q": np.eye(2), "k": np.eye(2), "direction": np.eye(2), "strength": [0, 2]},
+    ),
+    "dape_bias": (
+        posenc.dape_bias,
+        {
+            "scores": np.zeros((1, 2, 3)),
+            "bias": np.zeros((1, 2, 3)),
+            "first_weight": [[1.0, 2.0]],
+            "first_bias": [0.0],
+            "second_weight": [[1.0]],
+            "second_bias": [0.0],
+        },
+    ),
+    "deberta_index": (posenc.deberta_index, {"relative": [-3, 0, 3], "max_distance": 2}),
+    "deberta_buckets": (posenc.deberta_buckets, {"relative": [-300, 0, 300]}),
+    "disentangled_scores": (
+        posenc.disentangled_scores,
+        {
+            "q": np.eye(2),
+            "k": np.eye(2),
+            "relative": [[0, 1], [-1, 0]],
+            "position_q": np.ones((4, 2)),
+            "position_k": np.ones((4, 2)),
+        },
+    ),
+    "tupe_bias": (
+        posenc.tupe_bias,
+        {"rows": np.ones((3, 4)), "query_weight": np.eye(4), "key_weight": np.eye(4), "heads": 2},
+    ),
+    "untied_bias": (
+        posenc.untied_bias,
+        {"bias": np.zeros((1, 3, 3)), "from_first": [1.0], "to_first": [2.0]},
+    ),
+    "transformer_xl_rows": (
+        posenc.transformer_xl_rows,
+        {"query_length": 2, "key_length": 3, "d_model": 8},
+    ),
+    "transformer_xl_scores": (
+        posenc.transformer_xl_scores,
+        {
+            "q": np.eye(2),
+            "k": np.eye(2),
+            "position_k": np.ones((3, 2)),
+            "content_bias": [0.0, 1.0],
+            "position_bias": [[1.0, 0.0]],
+        },
+    ),
+    "swin_log_offsets": (posenc.swin_log_offsets, {"window": 2}),
+    "xpos_decay": (posenc.xpos_decay, {"d": 8}),
+    "apply_xpos": (posenc.apply_xpos, {**ROPE, "role": "query"}),
 }
 
 
