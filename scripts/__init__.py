@@ -2,6 +2,7 @@
 
     setup/       the environment, the browser, node; a bare machine to try it all on
     practise/    the exercises, and what judges an answer
+    proofs/      `make prove`: the theorems that a proof checker has checked
     book/        the page language: how pages are written, checked and updated
     measure/     `make measure`: schemes trained and evaluated
     bench/       `make bench`: how fast, as ratios
