@@ -1,7 +1,8 @@
 (** * Inequalities between numbers
 
     Where the book says that a formula never goes below or above a number, on a whole interval, the
-    tactic [interval] proves it: it computes with intervals that hold every value. *)
+    tactic [interval] proves it: it computes with intervals that hold every value.
+    With [i_prec] it does so in whole numbers, without trust in the machine's floats. *)
 
 From Coq Require Import Reals List Lra Lia ZArith.
 From Interval Require Import Tactic.
@@ -14,7 +15,7 @@ Open Scope R_scope.
 (** Every frequency is between 0 and 1 with a base above 1. There cos 7w + 5 cos w is at least 3.45,
     *)
 Theorem seven_and_five : forall w, 0 <= w <= 1 -> 3.45 <= cos (7 * w) + 5 * cos w.
-Proof. intros w W. interval with (i_bisect w, i_taylor w). Qed.
+Proof. intros w W. interval with (i_bisect w, i_taylor w, i_prec 40). Qed.
 
 (** and so is the similarity at distance 7 plus five times that at distance 1, at every width. *)
 Theorem similarities_at_7_and_1 : forall b n, 1 < b -> (0 < n)%nat ->
@@ -61,7 +62,7 @@ Proof.
       - rewrite exp_Ropp, exp_ln by lra. lra. }
     destruct (Range i I) as [F0 _].
     assert (A : 0 <= INR k * frequency 10000 n i <= 0.7) by (split; nra).
-    set (a := INR k * frequency 10000 n i) in *. clearbody a. interval. }
+    set (a := INR k * frequency 10000 n i) in *. clearbody a. interval with (i_prec 40). }
   destruct (Nat.eq_dec n 2) as [->|N3].
   - (* width 4: the frequencies are 1 and 1/100 *)
     unfold below. simpl. rewrite frequency_0, Rmult_1_r by lia.
@@ -69,7 +70,7 @@ Proof.
     { rewrite frequency_exp by lia. replace 10000 with (100 * 100) by lra.
       rewrite ln_mult by lra. replace (- (INR 1 / INR 2 * (ln 100 + ln 100))) with (- ln 100)
         by (simpl; field). rewrite exp_Ropp, exp_ln; lra. }
-    rewrite F. do 8 (destruct k as [|k]; [simpl; interval|]). lia.
+    rewrite F. do 8 (destruct k as [|k]; [simpl; interval with (i_prec 40)|]). lia.
   - (* wider: at most a quarter of the pairs, rounded up, is below that, and above -1 *)
     assert (Quarter : exists q, (4 * q <= n + 3)%nat /\ (n <= 4 * q)%nat).
     { clear. induction n as [|n [q [A B]]]; [exists 0%nat; lia|].
@@ -119,4 +120,4 @@ Qed.
 (** Exercise 4.3: with slope 1/4 and scores in a range of width 2, the keys from distance 27 on have
     less than a hundredth of the weight. *)
 Theorem window_of_a_quarter : exp (2 - 0.25 * 27) < 0.01.
-Proof. interval. Qed.
+Proof. interval with (i_prec 40). Qed.

@@ -57,7 +57,8 @@ Proof.
   assert (Mean : forall a, (a < d)%nat -> E (fun c => X a c * X (d + a)%nat c) = 0).
   { intros a A. rewrite (Ext _ (powers chance [(X a, 1%nat); (X (d + a)%nat, 1%nat)]))
       by (intros; unfold powers; simpl; ring).
-    etransitivity; [apply (Ind [(a, 1%nat); (d + a, 1)%nat])|cbn [fold_right fst snd]].
+    etransitivity; [apply (Ind [(a, 1%nat); (d + a, 1)%nat])
+      |cbn [fold_right fst snd]].
     - repeat constructor; simpl; intuition lia.
     - intros i e [H|[H|[]]]; inversion H; lia.
     - rewrite P1 by lia. ring. }
@@ -75,7 +76,8 @@ Proof.
       [(X b, 1%nat); (X (d + b)%nat, 1%nat); (X a, 1%nat); (X (d + a)%nat, 1%nat)]))
       by (intros; unfold powers; simpl; ring).
     etransitivity;
-      [apply (Ind [(b, 1%nat); (d + b, 1)%nat; (a, 1%nat); (d + a, 1)%nat])|cbn [fold_right fst snd]].
+      [apply (Ind [(b, 1%nat); (d + b, 1)%nat; (a, 1%nat); (d + a, 1)%nat])
+      |cbn [fold_right fst snd]].
     - repeat constructor; simpl; intuition lia.
     - intros i e [H|[H|[H|[H|[]]]]]; inversion H; lia.
     - rewrite P1 by lia. ring. }

@@ -111,7 +111,7 @@ Lemma peak : forall t, t * exp (- t) <= 0.368.
 Proof.
   intros t. pose proof (exp_ineq1_le (t - 1)) as E.
   assert (X : exp (t - 1) * exp (- t) = exp (- 1)) by (rewrite <- exp_plus; f_equal; ring).
-  assert (exp (- 1) <= 0.368) by interval.
+  assert (exp (- 1) <= 0.368) by interval with (i_prec 40).
   pose proof (exp_pos (- t)). nra.
 Qed.
 
@@ -157,7 +157,7 @@ Proof.
     - replace (10 ^ 300) with (Rpower 10 (INR 300)) by (apply Rpower_pow; lra).
       unfold Rpower. rewrite ln_exp.
       replace (INR 300) with 300 by (rewrite INR_IZR_INZ; reflexivity).
-      interval. }
+      interval with (i_prec 40). }
   set (t := - e * ln b).
   assert (T : 0 <= t <= 700) by (unfold t; split; nra).
   set (D := (rnd64 e - e) * ln b).
