@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 
 from markdown import Markdown
 from markdown.extensions import Extension
+from markdown.extensions.toc import slugify
 from markdown.treeprocessors import Treeprocessor
 
 from scripts import ROOT
@@ -45,12 +46,12 @@ def _tests_in(path: Path, changed: int) -> list[str]:
 class _Evidence(Treeprocessor):
     def run(self, root: ElementTree.Element) -> None:
         cited: list[str] = []
-        title = root.find("h1")
+        page = _page(root)
         for line in list(root.iter("p")):
             words = "".join(line.itertext())
             classes = (line.get("class") or "").split()
             if "checked" in classes and words.startswith(PROVED_BY):
-                formal_fold(line, page_of("" if title is None else title.get("id", "")))
+                formal_fold(line, page)
                 for code in line.iterfind("summary/code"):
                     allow_breaks(code)
             elif "checked" in classes:
@@ -64,6 +65,13 @@ class _Evidence(Treeprocessor):
                 raise ValueError(f"{words!r} needs {{ .checked }} on the next line")
         if cited:
             _check_that_tests_exist(cited)
+
+
+def _page(root: ElementTree.Element) -> str:
+    """Return the path of the page under docs/, by its title, which may have no id yet."""
+    title = root.find("h1")
+    words = "" if title is None else "".join(title.itertext())
+    return page_of("" if title is None else title.get("id") or slugify(words, "-"))
 
 
 def _tests_named(words: str) -> list[str]:

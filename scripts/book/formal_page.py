@@ -52,14 +52,14 @@ the name of a file leads to it.
 CHAPTER_TABLE = """\
 ## The theorems of chapter 4 { #theorems }
 
-| theorem | proved by machine | in other words than on the page |
+| theorem | proved by machine | what differs from the page |
 |---|---|---|
 """
 
 BOUNDS_TABLE = """\
 ## Numbers and bounds { #bounds }
 
-| what the book states | proved by machine | in other words than on the page |
+| what the book states | proved by machine | what differs from the page |
 |---|---|---|
 """
 
@@ -139,7 +139,7 @@ def _links(names: tuple[str, ...]) -> str:
 
 def one_line(words: str) -> str:
     """Return words for a cell of a table."""
-    return " ".join(words.split())
+    return " ".join(words.split()).replace("|", "&#124;")
 
 
 def statements(found: dict[str, Item]) -> Iterator[str]:
@@ -242,4 +242,4 @@ def prose(comment: str) -> str:
 
 
 def _code(words: str) -> str:
-    return f"`{one_line(words)}`"
+    return f"`{' '.join(words.split())}`"

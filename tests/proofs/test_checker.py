@@ -144,6 +144,7 @@ def test_printed_assumptions_are_read() -> None:
     assert checker.axioms(f"{checker.CLOSED}\n") == {}
     assert not checker.is_allowed("odd warning")
     assert checker.is_allowed("PrimInt63.add")
+    assert checker.is_allowed("PArray.get")
     assert not checker.is_allowed("ours.add")
 
 

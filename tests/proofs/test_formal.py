@@ -55,7 +55,7 @@ def test_a_fold_keeps_its_links_where_the_statements_cannot_be_fetched(page: Pag
     expect(fold.locator("pre")).to_have_count(0)
 
 
-def test_more_than_two_theorems_are_counted() -> None:
+def test_several_theorems_are_counted() -> None:
     names = list(listed.named())[:3]
     line = f"Proved by machine: {', '.join(f'`{name}`' for name in names)}\n{{ .checked }}\n"
     html = render(line)
