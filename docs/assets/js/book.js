@@ -124,6 +124,13 @@ function startWatch() {
   if (document.querySelector("watch-it-break")) import("./watch.js");
 }
 
+/** Show the formal statements that a fold names once it is opened. */
+function startFormal() {
+  for (const fold of document.querySelectorAll("details.formal")) {
+    fold.addEventListener("toggle", async () => (await import("./formal.js")).fill(fold), { once: true });
+  }
+}
+
 /** Before printing, load every picture and open every solution; tests and claims stay folded. */
 function prepareToPrint() {
   for (const image of document.querySelectorAll("img[loading=lazy]")) image.loading = "eager";
@@ -146,6 +153,7 @@ window.document$.subscribe(preparePage);
 window.document$.subscribe(startExplorers);
 window.document$.subscribe(startWorkbench);
 window.document$.subscribe(startWatch);
+window.document$.subscribe(startFormal);
 window.document$.subscribe(startLedger);
 window.document$.subscribe(startRuns);
 window.document$.subscribe(startPractise);
