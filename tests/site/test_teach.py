@@ -367,12 +367,18 @@ def test_a_swipe_turns_and_a_short_one_does_not(projected: Page) -> None:
 
 
 def test_two_windows_turn_together_and_notes_stay_in_one(projected: Page, book: Host) -> None:
+    press(projected, "3", "ArrowRight")
     other = projected.context.new_page()
     other.goto(f"{book.url}{slides.HERE}")
+    expect(other.locator("#board-3")).to_be_visible()
+    assert at(projected) == 3
+    assert projected.evaluate(SHOWN) == other.evaluate(SHOWN)
     press(other, "n", "4", "ArrowRight")
     expect(projected.locator("#board-4")).to_be_visible()
     assert projected.evaluate(SHOWN) == other.evaluate(SHOWN)
     expect(projected.locator("#board-4 .notes")).to_be_hidden()
+    other.get_by_role("link", name="8").click()
+    expect(projected.locator("#board-8")).to_be_visible()
 
 
 def test_slides_need_no_network_once_they_are_open(projected: Page) -> None:

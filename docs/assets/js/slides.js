@@ -7,6 +7,7 @@ const one = (selector) => document.querySelector(selector);
 const slides = all("main > section");
 const narrow = matchMedia("(max-width: 44.98em)"); // there the drawings of phones stand at once
 const other = "BroadcastChannel" in window ? new BroadcastChannel("slides") : null;
+const ASKED = "where";
 const kept = "slides begun";
 let at = 0;
 let step = 0;
@@ -194,9 +195,16 @@ function fetchFonts() {
   for (const fold of folds) fold.open = false;
 }
 
-function fromAddress() {
+/** Show the slide that the address names: after a change of it by the reader, in all windows. */
+function fromAddress(change) {
   const place = slides.findIndex(({ id }) => `#${id}` === location.hash);
-  show(Math.max(0, place), 0);
+  show(Math.max(0, place), 0, { isSent: Boolean(change) });
+}
+
+/** Turn as another window does, or tell one that has just been opened where this one is. */
+function hear({ data }) {
+  if (data === ASKED) other.postMessage({ at, step });
+  else show(data.at, data.step, { isSent: false });
 }
 
 fetchFonts();
@@ -212,7 +220,7 @@ for (const [name, act] of Object.entries({ on, back, notes, keys })) {
 }
 addEventListener("resize", reach);
 narrow.addEventListener("change", () => show(at, step, { isDrawn: false }));
-other?.addEventListener("message", ({ data }) => show(data.at, data.step, { isSent: false }));
+other?.addEventListener("message", hear);
 try {
   begun = +sessionStorage.getItem(kept);
 } catch {
@@ -220,4 +228,5 @@ try {
 }
 tick();
 setInterval(tick, 1000);
+if (!location.hash) other?.postMessage(ASKED);
 fromAddress();
