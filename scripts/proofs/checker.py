@@ -38,8 +38,8 @@ REQUIRED = re.compile(
 CLOSED = "Closed under the global context"
 
 # The axioms that a proof may rest on, all of the standard library: those of the real numbers and of
-# classical logic, and the checker's own integers, floats and arrays, which `interval` computes with;
-# version 8.20 uses arrays where 8.16 does not.
+# classical logic, and the checker's own integers, floats and arrays, which `interval` needs.
+# Version 8.20 uses arrays where 8.16 does not.
 CLASSICAL = {
     "ClassicalDedekindReals.sig_forall_dec",
     "ClassicalDedekindReals.sig_not_dec",

@@ -175,7 +175,8 @@ def group_differences(path: Path = FILE, folder: Path = FOLDER, to: Path = BUILD
         or not all(map(checker.is_allowed, axioms))
         for name in names
     ]
-    return differences(checker.assumptions(doubtful, folder, to), path, folder)
+    asked = checker.assumptions(doubtful, folder, to) if doubtful else {}
+    return differences(asked, path, folder)
 
 
 def kinds(axioms: Any) -> set[str]:
