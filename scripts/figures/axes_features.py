@@ -13,7 +13,7 @@ from scripts.figures.style import Ink
 SIZE = (930, 300)
 PHONE = (340, 330)
 
-FEATURES, BANDS = 256, 6
+FEATURES, BANDS = 256, 3
 DEVIATIONS = (0.5, 2.0)
 
 
@@ -27,7 +27,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     for (name, curve), color, dash in zip(curves.items(), ink.categorical, dashes, strict=False):
         axes.plot(away, curve, color=color, linestyle=dash, label=name)
     axes.axhline(0, color=ink.rule, linewidth=0.75, zorder=0)
-    axes.set(xlim=(-2, 2), ylim=(-0.45, 1.5), xticks=range(-2, 3), yticks=(0, 0.5, 1))
+    axes.set(xlim=(-2, 2), ylim=(-0.45, 2), xticks=range(-2, 3), yticks=(0, 0.5, 1))
     axes.set(title="similarity to the point 0", xlabel="point")
     axes.legend(loc="upper left", handlelength=2, frameon=False, fontsize="small")
 
