@@ -50,3 +50,12 @@ def test_transformers_begins_a_document_where_positions_do_not_go_on() -> None:
     masking = importlib.import_module("transformers.masking_utils")
     found = masking.find_packed_sequence_indices(torch.tensor([[0, 1, 2, 0, 1, 5, 6]]))
     assert found.tolist() == [[0, 0, 0, 1, 1, 2, 2]]
+
+
+def test_the_first_token_of_roberta_has_row_2() -> None:
+    them = importlib.import_module("transformers")
+    config = them.RobertaConfig(vocab_size=50, hidden_size=8, num_attention_heads=1, pad_token_id=1)
+    embeddings = them.RobertaModel(config).embeddings
+    ids = torch.tensor([[7, 8, 9, 1]])
+    found = embeddings.create_position_ids_from_input_ids(ids, embeddings.padding_idx)
+    assert found.tolist() == [[2, 3, 4, 1]]
