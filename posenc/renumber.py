@@ -257,7 +257,8 @@ def log_scale(positions: ArrayLike, trained_length: int) -> NDArray[np.float64]:
             f"positions must be 0 or more, and below 2**53 in size; got {outside[0]:.6g}"
         )
     trained = as_integer("trained_length", trained_length, least=2)
-    return np.maximum(1.0, np.log1p(places) / np.log(trained))
+    factors: NDArray[np.float64] = np.maximum(1.0, np.log1p(places) / np.log(trained))
+    return factors
 
 
 def _generator(seed: int | None) -> np.random.Generator:

@@ -386,3 +386,10 @@ def test_it_exports_with_equal_results(name: str) -> None:
 @pytest.mark.parametrize("name", SCHEMES)
 def test_repr_shows_the_arguments(name: str) -> None:
     assert repr(SCHEMES[name].make()) == SCHEMES[name].shown
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+@pytest.mark.parametrize(("start", "stop"), [(0, 0), (5, 5)])
+def test_no_queries_and_no_keys_are_accepted(name: str, start: int, stop: int) -> None:
+    scheme = SCHEMES[name]
+    assert scheme.call(scheme.make().double(), start, stop).numel() == 0

@@ -20,6 +20,8 @@ from posenc import (
 
 pytestmark = pytest.mark.filterwarnings("error")
 
+Vectors = np.ndarray[tuple[int, ...], np.dtype[np.floating]]
+
 
 # For training
 
@@ -158,3 +160,59 @@ def test_with_the_factor_one_key_keeps_its_share_among_ever_more_others() -> Non
         assert scaled / (scaled + n - 1) == pytest.approx(0.5, abs=0.005)
         if n > 64:
             assert 64 / (64 + n - 1) < 0.02
+
+
+# Windows in layers, and no positions at all
+
+
+def influence(masks: list[np.ndarray[tuple[int, ...], np.dtype[np.bool_]]]) -> list[int]:
+    """Return the tokens that change the last output of a stack of layers with these masks."""
+    random = np.random.default_rng(0)
+    length = len(masks[0])
+    x = random.normal(size=(length, 4))
+
+    def read(x: Vectors) -> Vectors:
+        for mask in masks:
+            x = x + attention(0 * x, 0 * x, x, mask=mask)[0]
+        last: Vectors = x[-1]
+        return last
+
+    whole = read(x)
+    changed = []
+    for token in range(length):
+        other = x.copy()
+        other[token] += 1
+        if np.abs(read(other) - whole).max() > 0:
+            changed.append(token)
+    return changed
+
+
+@pytest.mark.parametrize(("window", "layers"), [(1, 3), (3, 1), (3, 4), (5, 2)])
+def test_a_stack_of_windows_reaches_layers_times_one_less_than_the_window(
+    window: int, layers: int
+) -> None:
+    length = 24
+    seen = influence([sink_mask(length, window=window, sinks=0)] * layers)
+    assert seen == list(range(length - 1 - layers * (window - 1), length))
+
+
+@pytest.mark.parametrize("place", [0, 2, 3])
+def test_one_layer_without_a_window_lets_everything_through(place: int) -> None:
+    masks = [sink_mask(24, window=3, sinks=0)] * 4
+    masks[place] = np.tril(np.ones((24, 24), bool))
+    assert influence(masks) == list(range(24))
+
+
+def test_a_window_shows_no_distance_that_a_short_sequence_has_not() -> None:
+    for length in (16, 400):
+        mask = sink_mask(length, window=16, sinks=0)
+        distances = -relative_positions(length, length)[mask]
+        assert set(distances.tolist()) == set(range(16))
+
+
+def test_a_mean_of_the_past_tells_the_position_where_the_first_token_is_marked() -> None:
+    """Scores of 0, and a value that is 1 for the first token alone: 1/n at the n-th place."""
+    marked, zeros = np.zeros((50, 1)), np.zeros((50, 1))
+    marked[0] = 1
+    found = attention(zeros, zeros, marked, mask=np.tril(np.ones((50, 50), bool)))[0]
+    np.testing.assert_allclose(1 / found[:, 0], np.arange(1, 51), rtol=1e-13)
