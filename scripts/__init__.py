@@ -7,6 +7,7 @@
     measure/     `make measure`: schemes trained and evaluated
     bench/       `make bench`: how fast, as ratios
     museum/      bugs of real projects, made again by small programs
+    parallel/    one sequence shared by several processes
     figures/     the figures, a script each, and the picture that links to the book show
     pyodide/     the Python that runs inside a page
     site/        the built site: `make site` and `make serve`

@@ -1,6 +1,7 @@
-"""Says where a line must not break: in short code, in an option, before an ellipsis.
+"""Says where a line must not break: in short code, an option, a number, before an ellipsis.
 
-Browsers break a line after each hyphen of `--length`, and between the words of `pip install .`.
+Browsers break a line after each hyphen of `--length` and after that of 1e-300, after the question
+mark of `?query=4`, and between the words of `pip install .`.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from markdown.util import AtomicString
 from scripts.book.evidence import allow_breaks
 
 SHORT = 24  # characters of code that fit on one line of a phone, with words beside them
+LINE = 32  # characters of code that fill a line of a phone
 OPTION = re.compile(r"(?<!\S)(-[^\s]+)")
-ELLIPSIS = "\u00a0…"
+NUMBER = re.compile(r"(?<=\de-)(?=\d)|(?<=\s−)(?=\()")  # after the sign in 1e-300, −(n − 1)
+JOINED = "\u2060"  # no width, and no line breaks at it
 
 
 class _LineBreaks(Treeprocessor):
@@ -32,21 +35,27 @@ class _LineBreaks(Treeprocessor):
                 if element not in blocks and not len(element):
                     _keep_code(element)
             elif element.text:
-                element.text = _kind(element.text)(element.text.replace(" …", ELLIPSIS))
+                element.text = _kept(element.text)
             if element.tail:
-                element.tail = _kind(element.tail)(element.tail.replace(" …", ELLIPSIS))
+                element.tail = _kept(element.tail)
 
 
-def _kind(text: str) -> type[str]:
-    """Return the type of a text: in an `AtomicString` nothing is marked up later."""
-    return AtomicString if isinstance(text, AtomicString) else str
+def _kept(text: str) -> str:
+    """Return a text whose ellipses and signs do not part from what they belong to.
+
+    An `AtomicString`, in which nothing is marked up later, stays one.
+    """
+    kept = NUMBER.sub(JOINED, text.replace(" …", "\u00a0…"))
+    return AtomicString(kept) if isinstance(text, AtomicString) else kept
 
 
 def _keep_code(code: ElementTree.Element) -> None:
-    """Keep short code on one line, and each option of longer code."""
+    """Keep short code on one line, and each option of longer code; break long names."""
     text = code.text or ""
-    if not re.search(r"[\s-]", text):
-        return  # has no place to break
+    if not re.search(r"[\s?-]", text):
+        if len(html.unescape(text)) > LINE:
+            allow_breaks(code)
+        return
     if len(html.unescape(text)) <= SHORT:
         code.set("class", f"{code.get('class', '')} whole".strip())
         return

@@ -14,6 +14,9 @@ import griffe
 
 # Without "}}", which ends a bound number.
 IN_SENTENCES = {
+    "(1 + r₂·distance)^(−r₁)": r"(1 + r_2\cdot\text{distance})^{-r_1}",
+    "−r₁·distance^r₂": r"-r_1\cdot\text{distance}^{r_2}",
+    "−r₁·|key − query|^r₂": r"-r_1\,|\text{key} - \text{query}|^{r_2}",
     "10000·2π": r"{10000\cdot2\pi}",
     "2^(−8k/n)": r"2^{-8k/n}",
     "2π/ω_i": r"2\pi/\omega_i",
@@ -55,7 +58,13 @@ IN_SENTENCES = {
     "trained·ω_i": r"\text{trained}\cdot\omega_i",
     "Σ cos(lag·ω_i)": r"\sum_i\cos(\text{lag}\cdot\omega_i)",
     "Σ q·k̄": r"\sum q\,\bar k",
+    "Σ cos(ω_i·(key − query)) / (8h/n)": (
+        r"\frac{n}{8h}\sum_i\cos(\omega_i\,(\text{key} - \text{query}))"
+    ),
     "γ": r"\gamma",
+    "ζ_i": r"\zeta_i",
+    "ζ_i^(position/512)": r"\zeta_i^{\text{position}/512}",
+    "ζ_i^(±position/scale_base)": r"\zeta_i^{\pm\text{position}/\text{scale\_base} }",
     "ω_i": r"\omega_i",
     "ω_i / factor": r"\omega_i/\text{factor}",
     "ω_i / long_i": r"\omega_i/\text{long}_i",

@@ -26,6 +26,22 @@ def test_no_line_begins_with_an_ellipsis() -> None:
     assert "a … b" in html
 
 
+def test_no_line_begins_within_a_number() -> None:
+    html = render("From 1e-300 to *2e-7*, or −(n − 1), but `3e-4`.\n")
+    assert "From 1e-\u2060300 to <em>2e-\u20607</em>, or −\u2060(n − 1)" in html
+    assert '<code class="whole">3e-4</code>' in html
+
+
+def test_a_query_is_not_parted_from_its_question_mark() -> None:
+    assert '<code class="whole">?rope.query=40</code>' in render("`?rope.query=40`\n")
+
+
+def test_a_long_name_breaks_after_its_underscores_and_a_shorter_one_does_not() -> None:
+    html = render("`torch.nn.functional.scaled_dot_product_attention` and `a_b_c`\n")
+    assert "scaled_<wbr />dot_<wbr />product_<wbr />attention</code>" in html
+    assert "<code>a_b_c</code>" in html
+
+
 def test_quotes_in_the_code_of_a_heading_stay_straight() -> None:
     table = (
         '<!-- table: [{"f": "`a_b(ramp=\\"c\\")`", "n": 1}] -->\n'

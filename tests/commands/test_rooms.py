@@ -22,6 +22,7 @@ FLOORS = (
     "scripts.measure",
     "scripts.bench",
     "scripts.museum",
+    "scripts.parallel",
     "scripts.figures",
     "scripts.pyodide",
     "scripts.site",

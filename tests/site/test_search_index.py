@@ -78,6 +78,11 @@ def test_no_entry_has_a_listing_or_source_code(entries: dict[str, dict[str, Any]
     assert "rotary" in entries["reference/rotary/#posenc.rotary.apply_rope"]["text"]
 
 
+def test_numbers_are_found_as_they_are_typed(entries: dict[str, dict[str, Any]]) -> None:
+    assert any("1e-300" in entry["text"] for entry in entries.values())
+    assert not any("\u2060" in entry["text"] for entry in entries.values())
+
+
 def test_page_is_found_by_its_description(entries: dict[str, dict[str, Any]]) -> None:
     page = (DOCS / "explore" / "rope.md").read_text("utf-8")
     description = re.search("^description: (.+)$", page, re.M)
