@@ -4,7 +4,7 @@
     score  =  s_ij + q_i·e[p_ij]
 
 Golovneva, Wang, Weston and Sukhbaatar, "Contextual Position Encoding: Learning to Count What's
-Important" (2024, arXiv 2405.18719), section 4. A count need not be whole, so e is interpolated
+Important" (2024, arXiv 2405.18719). A count need not be whole, so e is interpolated
 between two rows of a table.
 """
 
@@ -37,8 +37,8 @@ def cope_positions(scores: ArrayLike) -> NDArray[np.float64]:
         ValueError: `scores` has fewer than two axes or more queries than keys, or is not finite.
 
     Source:
-        Golovneva et al. (2024), section 4. The paper's gate takes q·k; its code
-        in the appendix takes the score after the division by √d.
+        Golovneva et al. (2024). The paper's gate takes q·k; its code in the appendix takes the
+        score after the division by √d.
 
     Examples:
         >>> much = 50.0  # a gate of 1; and −much is one of 0
@@ -78,7 +78,7 @@ def cope_scores(q: ArrayLike, scores: ArrayLike, table: ArrayLike) -> NDArray[np
         ValueError: shapes do not fit, or a number is not finite.
 
     Source:
-        Golovneva et al. (2024), section 4, and the code of the appendix.
+        Golovneva et al. (2024), and the code of the appendix.
 
     Examples:
         >>> table = [[0.0], [10.0], [20.0]]

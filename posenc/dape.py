@@ -3,7 +3,7 @@
     score  =  A + B + f(A, B)     A the scores of content, B a bias such as ALiBi's or KERPLE's
 
 Zheng, Gao, Shi, Huang, Li, Xiong, Ren, Ng, Jiang, Li and Li, "DAPE: Data-Adaptive Positional
-Encoding for Length Extrapolation" (NeurIPS 2024, arXiv 2405.14722), section 3. f reads the 2n
+Encoding for Length Extrapolation" (NeurIPS 2024, arXiv 2405.14722), section 3.2. f reads the 2n
 numbers of a pair, two for each of n heads, and returns n.
 """
 
@@ -44,8 +44,8 @@ def dape_bias(
         ValueError: shapes do not fit, or a number is not finite.
 
     Source:
-        Zheng et al. (2024), section 3, and the released code, whose network has one
-        hidden layer with a leaky ReLU.
+        Zheng et al. (2024), section 3.2, and the released code, whose network has one hidden layer
+        with a leaky ReLU. The paper first writes A + f(A, B); the code adds B beside it, as here.
 
     Examples:
         >>> weights = {"first_weight": [[1.0, 1.0]], "first_bias": [0.0]}

@@ -49,8 +49,8 @@ def fire_shares(
         ValueError: a length or the offset is negative, `rate` or `threshold` not above 0.
 
     Source:
-        Li et al. (2024), section 3. In the code of the paper's appendix c and a factor of L are
-        learned, from 0.1 and 1, with L = 512.
+        Li et al. (2024). In the code of the paper's appendix c and a factor of L are learned, from
+        0.1 and 1, with L = 512.
 
     Examples:
         >>> fire_shares(3, rate=1.0, threshold=1.0).round(4)
@@ -96,7 +96,7 @@ def fire_bias(
         ValueError: a shape does not fit, or a number is not finite.
 
     Source:
-        Li et al. (2024), section 3, and the code of the appendix: one hidden layer of 32, ReLU.
+        Li et al. (2024), and the code of the appendix: one hidden layer of 32, ReLU.
 
     Examples:
         >>> fire_bias(

@@ -3,7 +3,7 @@
     bias_ij  =  log f_{j+1} + … + log f_i,     f a number from 0 to 1 for each token
 
 Lin, Nikishin, He and Courville, "Forgetting Transformer: Softmax Attention with a Forget Gate"
-(ICLR 2025, arXiv 2503.02130), section 3. With the same gate for all tokens it is ALiBi.
+(ICLR 2025, arXiv 2503.02130). With the same gate for all tokens it is ALiBi.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def forgetting_bias(log_gates: ArrayLike, query_length: int | None = None) -> ND
             or more than there are keys.
 
     Source:
-        Lin et al. (2025), section 3.
+        Lin et al. (2025), and the authors' code, github.com/zhixuan-lin/forgetting-transformer.
 
     Examples:
         >>> forgetting_bias([0.0, -1.0, -2.0])

@@ -40,7 +40,8 @@ def kerple_log_bias(scale: ArrayLike, rate: ArrayLike, relative: ArrayLike) -> N
             above 0; `relative` does not have two dimensions or reaches 2**53 in size.
 
     Source:
-        Chi et al. (2022), section 4, the logarithmic variant.
+        Chi et al. (2022), section 4, the logarithmic variant; added there before the division by
+        √d, and in the authors' code after it.
 
     Examples:
         >>> from posenc import relative_positions
@@ -76,7 +77,8 @@ def kerple_power_bias(
             2**53 in size.
 
     Source:
-        Chi et al. (2022), section 4, the power variant.
+        Chi et al. (2022), section 4, the power variant; added there before the division by √d, and
+        in the authors' code after it.
 
     Examples:
         >>> from posenc import relative_positions

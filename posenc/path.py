@@ -3,7 +3,7 @@
     score_ij  =  q_i·H_i H_{i−1} … H_{j+1} k_j / √d,     H = 1 − β·w wᵀ
 
 Yang, Shen, Wen, Tan, Mishra, Ren, Panda and Kim, "PaTH Attention: Position Encoding via
-Accumulating Householder Transformations" (2025, arXiv 2505.16381), section 3. RoPE's product is of
+Accumulating Householder Transformations" (2025, arXiv 2505.16381). RoPE's product is of
 rotations that no token chooses; these reflect, shrink or erase one direction w of every earlier
 key.
 """
@@ -42,8 +42,8 @@ def path_scores(
             outside of 0 to 2.
 
     Source:
-        Yang et al. (2025), section 3. In the paper w and β are made from each token by small
-        layers.
+        Yang et al. (2025). In the authors' layer, in flash-linear-attention, β is twice a sigmoid,
+        and w comes from the token and the two before it by a short convolution.
 
     Examples:
         >>> e = np.eye(2)

@@ -21,7 +21,7 @@ def random_positions(length: int, longest: int, *, seed: int | None = None) -> N
     """Return positions for a training sequence, drawn from those of a longer one, in order.
 
     Every subset of so many positions is equally likely. The order of tokens stays; their distances
-    are larger and never the same twice, so a model cannot rely on them.
+    are larger and others in each sequence, so a model cannot rely on them.
 
     Args:
         length: how many positions; an integer, 0 or more.
@@ -37,7 +37,7 @@ def random_positions(length: int, longest: int, *, seed: int | None = None) -> N
 
     Source:
         Ruoss et al., "Randomized Positional Encodings Boost Length Generalization of Transformers"
-        (ACL 2023, arXiv 2305.16843), section 3.
+        (ACL 2023, arXiv 2305.16843), and the authors' code.
 
     Examples:
         >>> random_positions(5, 2048, seed=0).size
@@ -76,7 +76,8 @@ def pose_positions(
     Source:
         Zhu et al., "PoSE: Efficient Context Window Extension of LLMs via Positional Skip-wise
         Training" (ICLR 2024, arXiv 2309.10400), section 3.2, where the first skip is 0 and each
-        later one is drawn from the one before it to longest − length.
+        later one is drawn from the one before it to longest − length. Here the chunks are cut
+        anywhere; the authors' code, with two chunks, ends the first by the middle.
 
     Examples:
         >>> positions = pose_positions(6, 100, seed=1)
@@ -120,7 +121,7 @@ def self_extend_relative(
 
     Source:
         Jin et al., "LLM Maybe LongLM: Self-Extend LLM Context Window Without Tuning" (ICML 2024,
-        arXiv 2401.01325), section 3.
+        arXiv 2401.01325), and the authors' code, which does not round window/group down.
 
     Examples:
         >>> self_extend_relative(1, 9, window=4, group=2, query_offset=8)
@@ -206,7 +207,7 @@ def sink_mask(
 
     Source:
         Xiao, Tian, Chen, Han and Lewis, "Efficient Streaming Language Models with Attention Sinks"
-        (ICLR 2024, arXiv 2309.17453), section 3, with four sinks. There positions are those within
+        (ICLR 2024, arXiv 2309.17453), with four sinks. There positions are those within
         the cache and not those in the text.
 
     Examples:
@@ -244,7 +245,7 @@ def log_scale(positions: ArrayLike, trained_length: int) -> NDArray[np.float64]:
     Source:
         Chiang and Cholak, "Overcoming a Theoretical Limitation of Self-Attention" (ACL 2022, arXiv
         2202.12172), for scores times log n; relative to the trained length and only
-        beyond it, as in Qwen's first models.
+        beyond it, as in the code of ReRoPE, github.com/bojone/rerope.
 
     Examples:
         >>> log_scale(np.array([0, 511, 1023, 262143]), 512).round(4)

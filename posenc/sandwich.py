@@ -43,8 +43,7 @@ def sandwich_bias(
             does not have two dimensions or reaches 2**53 in size.
 
     Source:
-        Chi et al. (2023), the section on Sandwich, and the implementation in their appendix, with
-        the compression ratios 8h/n and the width 128.
+        Chi et al. (2023), the section on Sandwich. NVIDIA's NeMo divides by the same 8h/n.
 
     Examples:
         >>> from posenc import relative_positions

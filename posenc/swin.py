@@ -105,8 +105,9 @@ def swin_log_offsets(window: int, *, trained_window: int | None = None) -> NDArr
         ValueError: `window` is below 1, or `trained_window` below 2.
 
     Source:
-        Liu et al., "Swin Transformer V2" (CVPR 2022, arXiv 2111.09883), section 3.3, and the
-        authors' code, which first scales offsets to 8 and divides by log 8.
+        Liu et al., "Swin Transformer V2" (CVPR 2022, arXiv 2111.09883), section 3.3,
+        whose formula is sign(Δ)·log(1 + |Δ|), and the authors' code, which first scales offsets to
+        8 and divides by log 8.
 
     Examples:
         >>> swin_log_offsets(2).round(3)[[0, 1, 5]]

@@ -34,7 +34,7 @@ def xpos_decay(d: int, *, gamma: float = 0.4) -> NDArray[np.float64]:
         ValueError: `d` is odd or below 2, or `gamma` not above 0.
 
     Source:
-        Sun et al. (2023), section 3.2 and algorithm 1, with γ = 0.4.
+        Sun et al. (2023), section 3.2 and algorithm 1; γ = 0.4 is from the authors' code.
 
     Examples:
         >>> xpos_decay(8).round(4)
@@ -82,8 +82,9 @@ def apply_xpos(
             position is so far from 0 that a scale is beyond 1e100 or below 1e-100.
 
     Source:
-        Sun et al. (2023), section 3.2 and algorithm 1. The authors' code, torchscale, scales by
-        ζ_i^(position/512) and centres the positions of a sequence.
+        Sun et al. (2023), section 3.2 and algorithm 1, where the exponent is the position. The
+        authors' code, torchscale, scales by ζ_i^(position/512) and centres the positions of a
+        sequence.
 
     Examples:
         >>> q, k = np.array([1.0, 0.0, 1.0, 0.0]), np.array([1.0, 0.0, 1.0, 0.0])

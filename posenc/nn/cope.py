@@ -1,7 +1,7 @@
 """CoPE as a module: a learned row for each count, and queries that decide what counts.
 
-Golovneva, Wang, Weston and Sukhbaatar, "Contextual Position Encoding" (2024), section 4. The
-definition is `posenc.cope_scores`.
+Golovneva, Wang, Weston and Sukhbaatar, "Contextual Position Encoding" (2024). The definition
+is `posenc.cope_scores`.
 """
 
 from __future__ import annotations
@@ -34,8 +34,7 @@ class CoPE(nn.Module):
         ValueError: an argument is below 1.
 
     Source:
-        Golovneva et al. (2024), section 4, and the code of the appendix, whose table starts at 0,
-        as here.
+        Golovneva et al. (2024), and the code of the appendix, whose table starts at 0, as here.
 
     Examples:
         >>> import torch

@@ -1,7 +1,7 @@
 """FIRE as a module: a small network that reads each distance as a share of the furthest one.
 
 Li et al., "Functional Interpolation for Relative Positions Improves Long Context Transformers"
-(ICLR 2024), section 3. The shares are those of `posenc.fire`.
+(ICLR 2024). The shares are those of `posenc.fire`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class FIREBias(nn.Module):
         ValueError: `heads` or `hidden` is below 1, or `threshold` not above 0.
 
     Source:
-        Li et al. (2024), section 3 and the code of the appendix: 32 hidden units, c from 0.1, L
+        Li et al. (2024), with the code of the appendix: 32 hidden units, c from 0.1, L
         from 512, and torch's initial values for linear layers. The authors add 10⁻⁶ to the
         denominator; here c and L are kept above that instead.
 

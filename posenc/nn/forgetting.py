@@ -1,6 +1,6 @@
 """The forgetting gate as a module: a gate for each token and head, and the bias they make.
 
-Lin, Nikishin, He and Courville, "Forgetting Transformer" (ICLR 2025), section 3. The definition is
+Lin, Nikishin, He and Courville, "Forgetting Transformer" (ICLR 2025). The definition is
 `posenc.forgetting_bias`.
 """
 
@@ -34,7 +34,7 @@ class ForgettingBias(nn.Module):
         ValueError: an argument is below 1.
 
     Source:
-        Lin et al. (2025), section 3: log f is the logarithm of the sigmoid of a linear function of
+        Lin et al. (2025): log f is the logarithm of the sigmoid of a linear function of
         the token. The initial values here are those of torch's linear layers.
 
     Examples:

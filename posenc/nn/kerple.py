@@ -37,8 +37,8 @@ class KerpleBias(nn.Module):
         ValueError: `heads` is below 1, or `kernel` unknown.
 
     Source:
-        Chi et al. (2022), section 4. They start r₁ and the rate of the logarithm from uniform draws
-        up to 2 and 1; the exponent is drawn up to 2 here.
+        Chi et al. (2022), section 4. The draws are those of their code, except that it draws r₁ of
+        the power form up to 1.
 
     Examples:
         >>> import torch

@@ -36,7 +36,7 @@ class SandwichBias(nn.Module):
         ValueError: `heads` is below 1, `width` odd or below 2, or `base` not allowed.
 
     Source:
-        Chi et al. (2023), the section on Sandwich and the implementation in their appendix.
+        Chi et al. (2023), the section on Sandwich.
 
     Examples:
         >>> import torch

@@ -128,7 +128,7 @@ def test_a_query_sees_the_first_keys_and_the_last_and_no_more(sinks: int) -> Non
 
 
 def test_without_sinks_the_weight_of_the_first_token_goes_elsewhere() -> None:
-    """One key takes nine tenths of the weight; outside of the window all others grow tenfold."""
+    """One key takes nine tenths of the weight; hidden, it leaves all others 19 times theirs."""
     scores = np.zeros((1, 20))
     scores[0, 0] = math.log(9 * 19)
     eye = np.eye(1)
