@@ -179,8 +179,9 @@ def _sizes(parts: Iterable[Part]) -> list[int | tuple[int, ...]]:
         parts = as_list("parts", parts, allowed)
     sizes: list[int | tuple[int, ...]] = []
     for part in parts:
-        several = part.ndim > 0 if isinstance(part, np.ndarray) else isinstance(part, Sequence)
-        if several and not isinstance(part, str | bytes):
+        if isinstance(part, np.ndarray) and not part.ndim:
+            part = part.item()
+        if isinstance(part, Sequence | np.ndarray) and not isinstance(part, str | bytes):
             if len(part) != 3:
                 raise ValueError(f"parts must be {allowed}; got {_shown(part)}")
             sizes.append(tuple(as_integer("parts", side, least=1) for side in part))
