@@ -372,6 +372,7 @@ MATRICES = [
     *rows(ValueError, "of shape (axes, 4)", {"(2, 3)": np.ones((2, 3)), "(4,)": np.ones(4)}),
     *rows(ValueError, "", {"()": 1.0, "(0, 4)": np.ones((0, 4)), "nan": np.full((2, 4), np.nan)}),
     *rows(TypeError, "", NOT_REALS),
+    *rows(ValueError, "below 2**53 in size", {"1e+300": np.full((2, 4), -1e300)}),
 ]
 
 PARTS = [
