@@ -7,6 +7,7 @@ what was given.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -297,9 +298,19 @@ def as_points(name: str, value: object) -> NDArray[np.float64]:
 
 def as_sizes(sizes: object) -> tuple[int, ...]:
     """Return the sizes of a grid: one integer or more, each 1 or more."""
-    if not isinstance(sizes, Sequence | np.ndarray) or isinstance(sizes, str | bytes):
-        raise TypeError(f"sizes must be a sequence of integers; got {_shown(sizes)}")
-    shape = tuple(as_integer("sizes", size, least=1) for size in sizes)
+    given = as_list("sizes", sizes, "a sequence of integers")
+    shape = tuple(as_integer("sizes", size, least=1) for size in given)
     if not shape:
         raise ValueError(f"sizes must be one integer for each axis; got {_shown(sizes)}")
+    if math.prod(shape) > LARGEST:
+        raise ValueError(f"sizes must be of a grid with at most 2**53 places; got {_shown(sizes)}")
     return shape
+
+
+def as_list(name: str, values: object, allowed: str) -> list[Any]:
+    """Return the entries of a sequence, or of an array along its first axis."""
+    if isinstance(values, str | bytes) or not (
+        isinstance(values, Sequence) or (isinstance(values, np.ndarray) and values.ndim)
+    ):
+        raise TypeError(f"{name} must be {allowed}; got {_shown(values)}")
+    return list(values)

@@ -13,6 +13,8 @@ Domains" (2020); Rahimi and Recht, "Random Features for Large-Scale Kernel Machi
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -94,7 +96,7 @@ def gaussian_frequencies(
 
     Raises:
         TypeError: a size or `seed` is not an integer, or `deviation` not a number.
-        ValueError: a size is below 1, `seed` below 0, or `deviation` not a finite number above 0.
+        ValueError: a size is below 1, `seed` below 0, or `deviation` not above 0, or above 1e300.
 
     Source:
         Tancik et al. (2020), section 6.1; Rahimi and Recht (2007), section 3.
@@ -105,8 +107,8 @@ def gaussian_frequencies(
     """
     shape = as_integer("axes", axes, least=1), as_integer("features", features, least=1)
     spread = float(as_number("deviation", deviation))
-    if spread <= 0:
-        raise ValueError(f"deviation must be above 0; got {spread}")
+    if not 0 < spread <= 1e300:  # closer to the limit of float64, a frequency would overflow
+        raise ValueError(f"deviation must be above 0, and at most 1e300; got {spread}")
     return spread * _generator(seed).standard_normal(shape)
 
 
@@ -133,7 +135,8 @@ def nerf_encoding(
         TypeError: `points` holds anything but real numbers, `bands` is not an integer, `unit` not
             a number, or `grouped` not a string.
         ValueError: `points` has no axis of coordinates; a number is not finite, or an angle reaches
-            2**53; `bands` is below 1 or above 50; `unit` is not above 0; `grouped` is unknown.
+            2**53; `bands` is below 1 or above 50; `unit` is not above 0 and below 2**53;
+            `grouped` is unknown.
 
     Source:
         Mildenhall et al., "NeRF: Representing Scenes as Neural Radiance Fields for View Synthesis"
@@ -148,8 +151,8 @@ def nerf_encoding(
     if levels > 50:  # the last band would turn by more than float64 resolves
         raise ValueError(f"bands must be an integer from 1 to 50; got {levels}")
     lowest = float(as_number("unit", unit))
-    if lowest <= 0:
-        raise ValueError(f"unit must be above 0; got {lowest}")
+    if not 0 < lowest < LARGEST:
+        raise ValueError(f"unit must be above 0, and below 2**53; got {lowest}")
     by_band = as_choice("grouped", grouped, GROUPS) == "bands"
     angles = as_angles(
         "points", places, lowest * np.exp2(np.arange(0.0, levels))
@@ -187,7 +190,8 @@ def timestep_embedding(
         TypeError: `timesteps`, `shift` or `base` is not a real number, `d_model` not an integer,
             or `first` not a string.
         ValueError: `timesteps` holds NaN or an infinity, or reaches 2**53; `d_model` is odd or
-            below 2; `shift` is below 0, or not below half of the width; `first` is unknown;
+            below 2; `shift` is below 0, not below half of the width, or so close to it that the
+            exponents overflow; `first` is unknown;
             `base` is below 1e-300, above 1e300, or 1.
 
     Source:
@@ -206,7 +210,13 @@ def timestep_embedding(
     if not 0 <= less < half:
         raise ValueError(f"shift must be from 0 to below {half}, half of d_model; got {less}")
     # The exponent of another base: base^(half/(half − shift)) to the power of −i/half.
-    omega = frequencies_of_the_paper(2 * half, base=as_base(base) ** (half / (half - less)))
+    number, power = as_base(base), half / (half - less)
+    if abs(math.log10(number)) * power > 300:
+        raise ValueError(
+            f"shift must leave base^({half}/({half} − shift)) from 1e-300 to 1e300; got {less} with"
+            f" a base of {number:g}"
+        )
+    omega = frequencies_of_the_paper(2 * half, base=number**power)
     angles = as_angles("timesteps", steps, omega)
     return _halves(np.sin(angles), np.cos(angles), first)
 

@@ -18,7 +18,15 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posenc._arguments import _shown, as_choice, as_flag, as_integer, as_reals
+from posenc._arguments import (
+    LARGEST,
+    _shown,
+    as_choice,
+    as_flag,
+    as_integer,
+    as_list,
+    as_reals,
+)
 from posenc.frequencies import frequencies
 from posenc.sinusoidal_nd import grid_positions
 
@@ -99,7 +107,8 @@ def mrope_positions(
         TypeError: a part is neither an integer nor three integers, an interval not a number, or
             `after` not a string.
         ValueError: a part has fewer than 0 tokens, or an empty side; an interval is negative or
-            not finite, or there is not one for each grid; `after` is unknown.
+            not finite, or so long that a position reaches 2**53, or there is not one for each
+            grid; `after` is unknown.
 
     Source:
         Wang et al. (2024), section 2.1; intervals: Bai et al., "Qwen2.5-VL Technical Report"
@@ -123,8 +132,11 @@ def mrope_positions(
             places = np.repeat(np.arange(size)[:, np.newaxis], 3, axis=1)
             ahead = size
         else:
+            step = next(steps)
+            if start + (size[0] - 1) * step >= LARGEST:
+                raise ValueError(f"intervals must keep positions below 2**53; got {step}")
             places = grid_positions(size)
-            places[:, 0] = np.floor(places[:, 0] * next(steps))
+            places[:, 0] = np.floor(places[:, 0] * step)
             ahead = max(size[1:]) if by_sides else int(places.max()) + 1
         found.append(start + places)
         start += ahead
@@ -134,9 +146,8 @@ def mrope_positions(
 def _sections(sections: Sequence[int], pairs: int) -> list[int]:
     """Return how many pairs each axis has."""
     allowed = f"integers, 0 or more, that add up to {pairs}, the pairs of a head"
-    if not isinstance(sections, Sequence | np.ndarray) or isinstance(sections, str | bytes):
-        raise TypeError(f"sections must be {allowed}; got {_shown(sections)}")
-    counts = [as_integer("sections", count, least=0) for count in sections]
+    given = as_list("sections", sections, allowed)
+    counts = [as_integer("sections", count, least=0) for count in given]
     if sum(counts) != pairs:
         raise ValueError(f"sections must be {allowed}; got {_shown(sections)}")
     return counts
@@ -164,10 +175,12 @@ def _turns(counts: list[int]) -> NDArray[np.int64]:
 def _sizes(parts: Iterable[Part]) -> list[int | tuple[int, ...]]:
     """Return each part as a number of tokens or as the three sides of a grid."""
     allowed = "integers and triples (frames, rows, columns)"
-    if not isinstance(parts, Iterable) or isinstance(parts, str | bytes):
-        raise TypeError(f"parts must be {allowed}; got {_shown(parts)}")
+    if not isinstance(parts, Iterable) or isinstance(parts, str | bytes | np.ndarray):
+        parts = as_list("parts", parts, allowed)
     sizes: list[int | tuple[int, ...]] = []
     for part in parts:
+        if isinstance(part, np.ndarray) and not part.ndim:
+            part = part.item()
         if isinstance(part, Sequence | np.ndarray) and not isinstance(part, str | bytes):
             if len(part) != 3:
                 raise ValueError(f"parts must be {allowed}; got {_shown(part)}")

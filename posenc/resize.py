@@ -18,11 +18,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from posenc._arguments import (
+    LARGEST,
     _shown,
     as_choice,
     as_flag,
     as_floats,
     as_integer,
+    as_list,
     as_number,
 )
 
@@ -60,8 +62,9 @@ def resize_weights(
     Raises:
         TypeError: a size is not an integer, `kernel` not a string, `corners` or `antialias` not a
             boolean, or `scale` not a number.
-        ValueError: a size is below 1; `kernel` is unknown; `scale` is not a finite number above 0;
-            `corners` is given together with `antialias` or `scale`, which it contradicts.
+        ValueError: a size is below 1; `kernel` is unknown; `scale` is not a finite number above 0,
+            or so small that the last place lies out of reach of the old ones; `corners` is given
+            together with `antialias` or `scale`, which it contradicts.
 
     Source:
         Keys (1981), equation 15; the choices are those of `torch.nn.functional.interpolate`.
@@ -88,8 +91,14 @@ def resize_weights(
     places = (np.arange(m) + 0.5) * step - 0.5
     if corners:
         places = np.arange(0.0, m) * (n - 1) / max(m - 1, 1)
+    width = max(step, 1.0)
+    if not places[-1] < (n - 1 + width if wide else LARGEST):  # no old place would weigh anything
+        raise ValueError(
+            f"scale must be large enough to leave new places near the {n} old ones; got {scale},"
+            f" which puts the last of {m} at {places[-1]:.6g}"
+        )
     if wide:
-        return _weighed(places, np.arange(n), max(step, 1.0), -0.5 if cubic else None)
+        return _weighed(places, np.arange(n), width, -0.5 if cubic else None)
     return _clamped(places, n, -0.75 if cubic else None)
 
 
@@ -199,8 +208,7 @@ def _scale(value: object, usual: float, name: str = "scale") -> float:
 def _one_each(name: str, values: object, axes: int) -> list[object]:
     """Return a list of one value for each axis."""
     allowed = f"a sequence of {axes}, one for each axis of the grid but the last"
-    if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str | bytes):
-        raise TypeError(f"{name} must be {allowed}; got {_shown(values)}")
-    if np.ndim(values) != 1 or len(values) != axes:
+    given = as_list(name, values, allowed)
+    if len(given) != axes:
         raise ValueError(f"{name} must be {allowed}; got {_shown(values)}")
-    return list(values)
+    return given

@@ -173,8 +173,8 @@ def rotary_matrix(frequencies: ArrayLike, d: int) -> NDArray[np.float64]:
 
     Raises:
         TypeError: `frequencies` holds anything but real numbers, or `d` is not an integer.
-        ValueError: `frequencies` has another shape or a number that is not finite; `d` is odd or
-            below 2.
+        ValueError: `frequencies` has another shape, a number that is not finite, or one of 2**53
+            or more; `d` is odd or below 2.
 
     Source:
         Heo et al. (2024), section 3.
@@ -191,6 +191,8 @@ def rotary_matrix(frequencies: ArrayLike, d: int) -> NDArray[np.float64]:
             f"frequencies must be of shape (axes, {pairs}) or (heads, axes, {pairs}); got"
             f" {omega.shape}"
         )
+    if (largest := float(np.abs(omega).max())) >= LARGEST:
+        raise ValueError(f"frequencies must be below 2**53 in size; got {largest:.6g}")
     return omega.copy()
 
 

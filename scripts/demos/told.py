@@ -26,6 +26,15 @@ SCHEMES = ("learned", "rope", "alibi", "t5")
 HEADS, D, VOCABULARY, SLOTS = 4, 16, 50, 24
 TEXT = torch.tensor([[7, 21, 3, 44, 9, 30, 12, 5]])
 PROMPT = 5  # how many of its tokens are read in one call, before the others come one by one
+WAYS = {
+    "padding": ("counted", "edge", "counted, then slot", "edge, then counted", "padding seen"),
+    "packing": ("restart", "run on", "documents seen"),
+    "steps": ("on", "from 0", "one too high", "slots", "empty slots seen"),
+    "drafts": (
+        *("rolled back", "rejected hidden", "cache kept", "position kept", "both kept"),
+        "draft one too high",
+    ),
+}
 LONGER = torch.tensor([[40, 2, 33, 18, 6, 27, 49, 11, 25]])  # another text, to share a batch with
 
 
@@ -107,6 +116,12 @@ def alone(scheme: str, ids: Tensor = TEXT) -> Tensor:
     return found
 
 
+def check_way(case: str, way: str) -> None:
+    """Raise unless a case knows this way; taken for the right one, a misspelt way has no error."""
+    if way not in WAYS[case]:
+        raise ValueError(f"way must be one of {', '.join(map(repr, WAYS[case]))}; got {way!r}")
+
+
 def error(found: Tensor, right: Tensor) -> float:
     """Return the norm of the difference over the norm of what is right."""
     return float((found - right).norm() / right.norm())
@@ -115,6 +130,7 @@ def error(found: Tensor, right: Tensor) -> float:
 @torch.no_grad()
 def padding(scheme: str, way: str) -> float:
     """Return the error of a text that is padded on the left for a batch, and then continued."""
+    check_way("padding", way)
     gap = LONGER.shape[1] - PROMPT
     real = torch.ones(2, LONGER.shape[1], dtype=torch.bool)
     real[1, :gap] = False
@@ -142,6 +158,7 @@ def padding(scheme: str, way: str) -> float:
 @torch.no_grad()
 def packing(scheme: str, way: str) -> float:
     """Return the error of the second of two documents in one row."""
+    check_way("packing", way)
     first, second = LONGER.shape[1], TEXT.shape[1]
     restart = torch.cat((torch.arange(first), torch.arange(second)))[None]
     positions = torch.arange(first + second)[None] if way == "run on" else restart
@@ -155,6 +172,7 @@ def packing(scheme: str, way: str) -> float:
 @torch.no_grad()
 def steps(scheme: str, way: str) -> float:
     """Return the error of a text whose last tokens come one by one, with a static cache."""
+    check_way("steps", way)
     buffer, whole = empty(), torch.ones(1, 1, SLOTS, dtype=torch.bool)
     prompt = torch.arange(PROMPT)[None]
     parts = [decoder(scheme)(TEXT[:, :PROMPT], prompt, 0, causal(0, PROMPT), buffer)]
@@ -169,6 +187,7 @@ def steps(scheme: str, way: str) -> float:
 @torch.no_grad()
 def drafts(scheme: str, way: str) -> float:
     """Return the error after a draft of four tokens was verified and its last two were rejected."""
+    check_way("drafts", way)
     buffer, kept = empty(), PROMPT + 2
     draft = torch.cat((TEXT[:, PROMPT:kept], torch.tensor([[1, 48]])), 1)
     model, prompt = decoder(scheme), torch.arange(PROMPT)[None]

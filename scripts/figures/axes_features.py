@@ -27,7 +27,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     for (name, curve), color, dash in zip(curves.items(), ink.categorical, dashes, strict=False):
         axes.plot(away, curve, color=color, linestyle=dash, label=name)
     axes.axhline(0, color=ink.rule, linewidth=0.75, zorder=0)
-    axes.set(xlim=(-2, 2), ylim=(-0.45, 2), xticks=range(-2, 3), yticks=(0, 0.5, 1))
+    axes.set(xlim=(-2, 2), ylim=(-0.65, 2), xticks=range(-2, 3), yticks=(0, 0.5, 1))
     axes.set(title="similarity to the point 0", xlabel="point")
     axes.legend(loc="upper left", handlelength=2, frameon=False, fontsize="small")
 

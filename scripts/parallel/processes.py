@@ -43,6 +43,8 @@ SECONDS = 120  # after which all is ended; a run takes a few
 
 def told(way: str, order: str, length: int, ranks: int) -> NDArray[np.int64]:
     """Return the positions that each rank is told for its tokens, `(ranks, length / ranks)`."""
+    if way not in TOLD:
+        raise ValueError(f"way must be one of {', '.join(map(repr, TOLD))}; got {way!r}")
     right = shards(order, length, ranks)
     if way == "local":
         return np.zeros_like(right) + np.arange(length // ranks)
@@ -159,7 +161,7 @@ def prepared(scheme: str, length: int) -> tuple[Tensor, Layer]:
 def main() -> None:
     """Print the errors for a number of ranks."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("ranks", type=int, help="how many processes, such as 2 or 4")
+    parser.add_argument("ranks", type=int, choices=(1, 2, 4, 8), help="how many processes")
     ranks = parser.parse_args().ranks
     found = errors(ranks)
     print(f"{'shards':<12}{'positions told':<26}" + "".join(f"{name:>12}" for name in SCHEMES))

@@ -14,7 +14,9 @@ def shards(order: str, length: int, ranks: int) -> NDArray[np.int64]:
     Zigzag cuts the sequence into twice as many chunks as there are ranks, and rank r holds chunk r
     from the front and chunk r from the back.
     """
-    if length % (2 * ranks):
+    if ranks < 1:
+        raise ValueError(f"ranks must be an integer, 1 or more; got {ranks}")
+    if length < 1 or length % (2 * ranks):
         raise ValueError(f"length must be a multiple of {2 * ranks}, 2·ranks; got {length}")
     positions = np.arange(length)
     if order == "contiguous":

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from posenc.nn import attention
-from scripts.parallel.processes import ORDERS, TOLD, errors, run_ranks
+from scripts.parallel.processes import ORDERS, TOLD, errors, run_ranks, told
 from scripts.parallel.ring import SCHEMES, combined
 from scripts.parallel.shards import ORDERS as ALL_ORDERS
 from scripts.parallel.shards import keys_seen, shards, slowest_over_mean
@@ -57,6 +57,12 @@ def test_zigzag_gives_every_rank_the_same_work(ranks: int) -> None:
 def test_bad_orders_and_lengths_are_refused() -> None:
     with pytest.raises(ValueError, match="length must be a multiple of 8, 2·ranks; got 12"):
         shards("zigzag", 12, 4)
+    with pytest.raises(ValueError, match="ranks must be an integer, 1 or more; got 0"):
+        shards("zigzag", 12, 0)
+    with pytest.raises(ValueError, match="length must be a multiple of 8, 2·ranks; got 0"):
+        shards("zigzag", 0, 4)
+    with pytest.raises(ValueError, match=r"way must be one of 'right', .*; got 'wrong'"):
+        told("wrong", "zigzag", 16, 4)
     with pytest.raises(ValueError, match=r"order must be one of contiguous, .* got 'random'"):
         shards("random", 16, 4)
 

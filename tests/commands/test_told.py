@@ -54,6 +54,14 @@ def test_a_shift_of_a_whole_sequence_shows_with_a_learned_table_alone() -> None:
     assert max(case(s, way) for s in RELATIVE for case, way in SHIFTED) < ROUNDING
 
 
+def test_a_way_that_is_not_known_is_refused_rather_than_taken_for_the_right_one() -> None:
+    for case in (told.padding, told.packing, told.steps, told.drafts):
+        with pytest.raises(ValueError, match=r"way must be one of .*; got 'edgy'"):
+            case("rope", "edgy")
+    tried = {(case.__name__, way) for case, way in RIGHT + SHIFTED + WRONG}
+    assert tried == {(case, way) for case, ways in told.WAYS.items() for way in ways}
+
+
 @pytest.mark.parametrize("scheme", told.SCHEMES)
 def test_the_sequence_alone_does_not_depend_on_later_tokens(scheme: str) -> None:
     whole, start = told.alone(scheme), told.alone(scheme, told.TEXT[:, :3])

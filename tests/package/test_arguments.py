@@ -365,12 +365,14 @@ SECTIONS = [
     *rows(ValueError, "an integer, 0 or more", {"-1": [3, -1, 2]}),
     *rows(TypeError, "an integer", {"1.0 (float)": [2, 1.0, 1], "True": [2, True, 1]}),
     *rows(TypeError, "add up to", {"None": None, "4 (int)": 4, "'211' (str)": "211"}),
+    *rows(TypeError, "add up to", {"array(4) (ndarray)": np.array(4)}),
 ]
 
 MATRICES = [
     *rows(ValueError, "of shape (axes, 4)", {"(2, 3)": np.ones((2, 3)), "(4,)": np.ones(4)}),
     *rows(ValueError, "", {"()": 1.0, "(0, 4)": np.ones((0, 4)), "nan": np.full((2, 4), np.nan)}),
     *rows(TypeError, "", NOT_REALS),
+    *rows(ValueError, "below 2**53 in size", {"1e+300": np.full((2, 4), -1e300)}),
 ]
 
 PARTS = [
@@ -380,6 +382,7 @@ PARTS = [
     *rows(TypeError, "an integer", {"1.5": [1.5], "None": [None], "True": [True], "'a'": ["a"]}),
     *rows(TypeError, "an integer", {"2.0": [(1, 2.0, 3)]}),
     *rows(TypeError, "triples", {"None": None, "3 (int)": 3, "'abc' (str)": "abc"}),
+    *rows(TypeError, "triples", {"array(3) (ndarray)": np.array(3)}),
 ]
 
 KERNELS = [
@@ -546,10 +549,11 @@ BAD: dict[str, list[Row]] = {
         *rows(TypeError, '"sine", "cosine"', {"None": None, "True (bool)": True}),
     ],
     "features": SIZES,
-    "deviation": SCALES,
+    "deviation": [*SCALES, *rows(ValueError, "at most 1e300", {"1e+308": 1e308})],
     "bands": [*SIZES, *rows(ValueError, "from 1 to 50", {"51": 51})],
     "unit": [
         *rows(ValueError, "above 0", {"0": 0, "-1": -1}),
+        *rows(ValueError, "below 2**53", {"1e+300": 1e300}),
         *rows(ValueError, NUMBER, NOT_FINITE),
         *rows(TypeError, NUMBER, NOT_REALS),
     ],
@@ -564,6 +568,7 @@ BAD: dict[str, list[Row]] = {
     ],
     "shift": [
         *rows(ValueError, "from 0 to below 4", {"-1": -1, "4": 4, "7": 7}),
+        *rows(ValueError, "from 1e-300 to 1e300", {"3.999": 3.999}),
         *rows(ValueError, NUMBER, NOT_FINITE),
         *rows(TypeError, NUMBER, NOT_REALS),
     ],
@@ -573,13 +578,18 @@ BAD: dict[str, list[Row]] = {
     "resize_grid.kernel": KERNELS,
     "corners": FLAGS,
     "antialias": FLAGS,
-    "resize_weights.scale": but_none(SCALES),
+    "resize_weights.scale": [
+        *but_none(SCALES),
+        *rows(ValueError, "large enough", {"1e-30": 1e-30, "1e-320": 1e-320}),
+    ],
     "grid": reals(("()", 1.0), ("(3,)", np.ones(3)), ("(0, 2)", np.ones((0, 2)))),
     "resize_grid.sizes": [
         *rows(ValueError, "an integer, 1 or more", {"0": [0, 2], "-1": (3, -1)}),
         *rows(ValueError, "a sequence of 2", {"[3] (list)": [3], "(1, 2, 3)": (1, 2, 3)}),
         *rows(TypeError, "an integer", {"2.0": [2.0, 3], "None": [2, None]}),
         *rows(TypeError, "a sequence of 2", {"3 (int)": 3, "'23' (str)": "23", "None": None}),
+        *rows(TypeError, "a sequence of 2", {"array(3) (ndarray)": np.array(3)}),
+        *rows(TypeError, "an integer, 1 or more", {"[1, 2] (list)": [3, [1, 2]]}),
     ],
     "scales": [
         *rows(ValueError, "above 0", {"0": [0, 1], "-1": [1, -1]}),
@@ -593,6 +603,8 @@ BAD: dict[str, list[Row]] = {
         *rows(ValueError, "one integer for each axis", {"[] (list)": []}),
         *rows(TypeError, "an integer", {"2.0": [2.0], "True": [True], "None": [None]}),
         *rows(TypeError, "sequence of integers", {"3 (int)": 3, "'23' (str)": "23", "None": None}),
+        *rows(TypeError, "sequence of integers", {"array(3) (ndarray)": np.array(3)}),
+        *rows(ValueError, "at most 2**53 places", {"1099511627776": (2**40, 2**40)}),
     ],
     "sinusoidal_encoding_nd.positions": POINTS,
     "sinusoidal_encoding_nd.d_model": [

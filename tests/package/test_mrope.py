@@ -135,3 +135,10 @@ def test_parts_may_be_a_generator_or_empty() -> None:
     parts: tuple[int | NDArray[np.int64], ...] = (2, np.array([1, 1, 2]))
     made = mrope_positions(part for part in parts)
     np.testing.assert_array_equal(made, mrope_positions([2, [1, 1, 2]]))
+
+
+@pytest.mark.parametrize("interval", [1e300, 2.0**52])
+def test_intervals_that_leave_the_exact_integers_are_refused(interval: float) -> None:
+    with pytest.raises(ValueError, match=r"intervals must keep positions below 2\*\*53; got"):
+        mrope_positions([1, (3, 1, 2)], intervals=interval)
+    assert mrope_positions([(1, 1, 2)], intervals=interval).max() == 1

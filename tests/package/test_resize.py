@@ -187,3 +187,12 @@ def test_corners_exclude_what_contradicts_them(other: str) -> None:
     more = {"antialias": True} if other == "antialias" else {"scale": 2.0}
     with pytest.raises(ValueError, match=f"corners must be False where {other} is given; got True"):
         resize_weights(2, 4, corners=True, **more)
+
+
+@pytest.mark.parametrize("kernel", ["cubic", "linear"])
+def test_a_widened_kernel_that_reaches_no_old_place_is_refused(kernel: str) -> None:
+    for scale in (0.1, 0.5):
+        with pytest.raises(ValueError, match=f"scale must be large enough .*; got {scale}"):
+            resize_weights(4, 4, kernel=kernel, scale=scale, antialias=True)
+        assert resize_weights(4, 4, kernel=kernel, scale=scale)[-1].tolist() == [0, 0, 0, 1]
+    assert np.isfinite(resize_weights(4, 4, kernel=kernel, scale=0.8, antialias=True)).all()
