@@ -23,7 +23,7 @@ def path_scores(
 ) -> NDArray[np.float64]:
     """Return PaTH's scores: every query is carried back, token by token, to each key.
 
-    Carrying a query past token t takes β_t times its part along w_t away: with β 0 nothing, with 1
+    Carrying a query past token t takes β times its part along w away: with β 0 nothing, with 1
     all of it, with 2 it is reflected. Only the tokens after the key and up to the query count.
 
     Args:

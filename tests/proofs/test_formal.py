@@ -39,7 +39,7 @@ def test_an_opened_fold_shows_the_statement_and_what_it_assumes(page: Page) -> N
     page.goto("chapters/prove-it/")
     fold = page.locator("details.formal", has_text="rope_relative").first
     fold.locator("summary").click()
-    listing = fold.locator("pre", has_text="Theorem rope_relative")
+    listing = fold.locator("pre", has_text="Theorem rope_relative :")
     expect(listing).to_have_text(f"{theorem('rope_relative').statement}\n")
     axiom = fold.locator(".uses", has_text="Assumes").first.locator("a").first
     expect(axiom).to_have_text("sig_forall_dec")

@@ -23,7 +23,7 @@ from tests.site.served import Site
 from tests.site.visits import LAPTOP, PHONE, TOO_WIDE, fresh_page, violations
 
 PLAN = (DOCS / "teach" / "index.md").read_text("utf-8")
-ROW = re.compile(r"^\| (\d+) \| (\d+) \| (.*?) \|", re.M)
+ROW = re.compile(r"^\| (.*?) \| (\d+) \| (\d+) \|", re.M)
 BOARD_SHOWN = re.compile(r"\[Board (\d)\]\(slides/index\.html#board-(\d)\)")
 SUM = re.compile(r"\{\{ (\d+) = ([\d +]+) \}\}")
 
@@ -600,7 +600,7 @@ def plans() -> dict[str, list[tuple[int, int, str]]]:
     """Return the rows of each plan: minutes, the minute it ends at, and what is shown."""
     parts = re.split(r"^## .*\{ #([\w-]+) \}$", PLAN, flags=re.M)
     tables = {
-        place: [(int(minutes), int(until), shown) for minutes, until, shown in ROW.findall(text)]
+        place: [(int(minutes), int(until), shown) for shown, minutes, until in ROW.findall(text)]
         for place, text in zip(parts[1::2], parts[2::2], strict=True)
     }
     return {place: rows for place, rows in tables.items() if rows}
