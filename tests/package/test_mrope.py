@@ -130,6 +130,12 @@ def test_the_next_token_follows_the_largest_number_and_not_the_length() -> None:
     assert longer[-1].tolist() == [positions.max() + 1] * 3 == [11] * 3
 
 
+def test_numbers_of_tokens_may_be_arrays_without_axes() -> None:
+    """A processor counts tokens with numpy or torch."""
+    counted: list[int | NDArray[np.int64]] = [np.array(2), np.array([1, 2, 3]), 1]
+    np.testing.assert_array_equal(mrope_positions(counted), mrope_positions([2, (1, 2, 3), 1]))
+
+
 def test_parts_may_be_a_generator_or_empty() -> None:
     assert mrope_positions([]).shape == (0, 3)
     parts: tuple[int | NDArray[np.int64], ...] = (2, np.array([1, 1, 2]))
