@@ -117,7 +117,7 @@ def nerf_encoding(
 ) -> NDArray[np.float64]:
     """Return the sines and cosines of each coordinate at frequencies that double from band to band.
 
-        γ(p) = (sin(2⁰·u·p), cos(2⁰·u·p), …, sin(2^(L−1)·u·p), cos(2^(L−1)·u·p))   with u = π
+        γ(p) = (sin(2⁰·u·p), cos(2⁰·u·p), …, sin(2ᴸ⁻¹·u·p), cos(2ᴸ⁻¹·u·p))   with u = π
 
     Args:
         points: shape `(..., axes)`, integers or reals; in NeRF from −1 to 1.

@@ -146,12 +146,10 @@ def mixed_frequencies(d: int, angles: ArrayLike, *, base: float = 10.0) -> NDArr
         those of the authors' released code.
 
     Examples:
-        >>> mixed_frequencies(4, [0.0, np.pi / 4]).round(2)
-        array([[[ 1.  ,  0.  ],
-                [ 0.  ,  1.  ]],
-        <BLANKLINE>
-               [[ 0.71, -0.71],
-                [ 0.71,  0.71]]])
+        >>> axial, turned = mixed_frequencies(4, [0.0, np.pi / 4]).round(2)
+        >>> turned
+        array([[ 0.71, -0.71],
+               [ 0.71,  0.71]])
     """
     omega = frequencies_of_the_paper(as_multiple("d", d, of=4) // 2, base=base)
     turn = as_reals("angles", angles)[..., np.newaxis]

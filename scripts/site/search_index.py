@@ -69,7 +69,7 @@ def on_post_build(*, config: MkDocsConfig) -> None:
     index: Any = config.plugins["material/search"]
     for entry in index.search_index.entries:
         entry["boost"] = weight(entry["location"], data["weights"])
-        entry["text"] = entry["text"].replace(JOINED, "")
+        entry["text"] = entry["text"].replace(JOINED, "").replace("\u00a0", " ")
         if names := data["names"].get(entry["location"]):
             entry["tags"] = names
 

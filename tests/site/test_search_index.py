@@ -67,7 +67,7 @@ def test_listings_evidence_and_references_are_left_out_and_all_else_is_kept() ->
         ("Rows", "<p>A row of <code>table</code> has a sine.<sup>1</sup></p>"),
         (
             "More",
-            "<ul> <li>A list.</li> </ul> <p>Often printed otherwise</p> <p>Within 1.</p>",
+            "<ul> <li>A list.</li> </ul> <p>Often printed otherwise</p> <p>Within\u00a01.</p>",
         ),
     ]
 

@@ -38,6 +38,7 @@ SHOWN = """() => {
     return [slide.id, slide.querySelectorAll(".item:not([hidden])").length,
         strokes.filter(stroke => getComputedStyle(stroke).visibility === "visible").length];
 }"""
+AGREED = "location.hash === `#${document.querySelector('main > section:not([hidden])').id}`"
 MOVING = "document.getAnimations().filter(one => one.animationName !== 'late').length"
 HIDDEN_BELOW = """() => [...document.querySelectorAll(
         "section:not([hidden]) :is(.drawn, .asked)")]
@@ -93,8 +94,8 @@ def projected(tab: Page, book: Host) -> Page:
 
 def at(page: Page) -> int | str:
     """Return the board that is shown, as the address and the page have it."""
+    page.wait_for_function(AGREED)  # a followed link is in the address before it is shown
     shown = str(page.evaluate(SHOWN)[0])
-    assert page.url.endswith(f"#{shown}")
     name, _, number = shown.partition("-")
     return int(number) if number else name
 

@@ -129,6 +129,8 @@ function startFormal() {
   for (const fold of document.querySelectorAll("details.formal")) {
     fold.addEventListener("toggle", async () => (await import("./formal.js")).fill(fold), { once: true });
   }
+}
+
 /** Lay out the parts whose layout the style sheet defers, a few at a time in idle periods. */
 function layOutDeferred() {
   const parts = [...document.querySelectorAll(".unrolls .md-content__inner > h2 ~ *")];

@@ -1,5 +1,7 @@
 /* Formal statements, copied from the page that has them all into a fold that names some. */
 
+import { watch } from "./listing.js";
+
 const pages = {}; // by address
 
 /** Return a page of the site, parsed. */
@@ -36,4 +38,5 @@ export async function fill(fold) {
     below.append(copy);
   }
   fold.append(below);
+  below.querySelectorAll("pre > code").forEach(watch);
 }
