@@ -17,8 +17,8 @@ PARALLEL := --numprocesses auto --dist worksteal
 TESTING := test quick update bench measure weights vectors matrix lighthouse pdf lint format types checks quick_checks
 EXTRAS := $(if $(filter $(TESTING),$(MAKECMDGOALS)),test)
 
-.PHONY: help serve test quick site update figures bench measure weights vectors matrix lighthouse pdf clean
-.PHONY: lint format types checks quick_checks setup assets
+.PHONY: help serve test quick site update figures bench measure weights vectors matrix lighthouse prove pdf clean
+.PHONY: lint format types checks quick_checks python setup assets
 .DEFAULT_GOAL := help
 
 help:  ## list these commands
@@ -64,6 +64,9 @@ matrix: setup  ## ask other libraries the test vectors, one at a time (an hour o
 lighthouse: setup  ## weigh and score the site (a few minutes) and update docs/trust/how-built.md
 	$(IN_VENV) -m scripts.lighthouse
 
+prove: python  ## check the proofs with Coq or Rocq (a minute or two); needs no packages of Python
+	@$(PYTHON) -m scripts.proofs $(if $(RECORD),--record)
+
 pdf: assets  ## make the book as one PDF and as an EPUB, in build/paper/ (two minutes)
 	@$(IN_VENV) -m scripts.setup.browser
 	@$(IN_VENV) -m scripts.paper
@@ -99,11 +102,13 @@ quick_checks: setup
 	  posenc $(PACKAGE) $$($(IN_VENV) -m scripts.book.changed)
 
 # Checked here, because older Pythons cannot parse the script that reports it.
-setup:
+python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 6))' 2> /dev/null || { \
 	  echo 'Python 3.11 or newer is needed, and `$(PYTHON)` is not one.'; \
 	  echo "Install one (from python.org or your system's packages) and run the same command again."; \
 	  echo 'If it is not on the PATH, name it: make PYTHON=its/path/python3'; exit 1; } >&2
+
+setup: python
 	@$(PYTHON) scripts/setup/environment.py $(EXTRAS)
 
 assets: setup

@@ -7,13 +7,18 @@ Added to token embeddings
                               `PositionalEncoding`
     Learned embeddings        `LearnedPositionalEmbedding`,               posenc/learned.py
                               `resize_table`
+    Other numbers for places  `random_positions`, `pose_positions`,       posenc/renumber.py
+                              `self_extend_relative`,
+                              `rerope_relative`, `sink_mask`,
+                              `log_scale`
     Baselines                 `counting_encoding`, `no_encoding`          posenc/baselines.py
     Combining with tokens     `add`, `concatenate`                        posenc/combine.py
 
 Rotating queries and keys
     Rotary positions, RoPE    `apply_rope`, `apply_rope_complex`,         posenc/rotary.py
                               `rope_matrix`, `rotary_frequencies`,
-                              `convert_layout`, `convert_projection`
+                              `convert_layout`, `convert_projection`,
+                              `convert_qkv`
     Longer contexts           `interpolated_frequencies`,                 posenc/scaling.py
                               `ntk_frequencies`, `dynamic_frequencies`,
                               `yarn_frequencies`, `yarn_temperature`,
@@ -23,7 +28,18 @@ Rotating queries and keys
                               `proportional_frequencies`
     The base for a length     `smallest_base`, `critical_dimension`,      posenc/base.py
                               `extended_base`
+    Fading rotation, xPos     `xpos_decay`, `apply_xpos`                  posenc/xpos.py
     Model configurations      `read_config`, `RotaryConfig`               posenc/config.py
+
+More than one axis: images, video
+    Sinusoids on a grid       `sinusoidal_encoding_nd`, `grid_positions`  posenc/sinusoidal_nd.py
+    Axial and mixed RoPE      `apply_rope_nd`, `axial_frequencies`,       posenc/rotary_nd.py
+                              `mixed_frequencies`, `rotary_matrix`
+    M-RoPE                    `mrope_frequencies`, `mrope_positions`      posenc/mrope.py
+    Grids, resized            `resize_grid`, `resize_weights`             posenc/resize.py
+    Space and levels of noise `fourier_features`, `nerf_encoding`,        posenc/features.py
+                              `gaussian_frequencies`,
+                              `timestep_embedding`
 
 Added to the scores
     Attention itself          `attention`, `causal_mask`                  posenc/attention.py
@@ -32,9 +48,22 @@ Added to the scores
                               `relative_view`
     T5's buckets              `t5_buckets`, `t5_bucket_starts`,           posenc/t5.py
                               `t5_bias`, `t5_rows`
-    Swin's window             `swin_index`, `swin_bias`                   posenc/swin.py
+    Swin's window             `swin_index`, `swin_bias`,                  posenc/swin.py
+                              `swin_log_offsets`
     Linear biases, ALiBi      `alibi_slopes`, `alibi_bias`,               posenc/alibi.py
                               `alibi_key_bias`, `alibi_rows`
+    Powers and logarithms     `kerple_log_bias`, `kerple_power_bias`      posenc/kerple.py
+    Products of sinusoids     `sandwich_bias`                             posenc/sandwich.py
+    By content                `cope_positions`, `cope_scores`             posenc/cope.py
+                              `forgetting_bias`                           posenc/forgetting.py
+                              `path_scores`                               posenc/path.py
+                              `dape_bias`                                 posenc/dape.py
+    Two terms or three        `deberta_index`, `deberta_buckets`,         posenc/deberta.py
+                              `disentangled_scores`
+                              `tupe_bias`, `untied_bias`                  posenc/tupe.py
+                              `transformer_xl_rows`,                      posenc/transformer_xl.py
+                              `transformer_xl_scores`
+    Learned curves, FIRE      `fire_shares`, `fire_bias`                  posenc/fire.py
 
 `posenc.nn` has the same schemes as PyTorch modules, and a small GPT to try them in.
 `posenc.diagnose` tells what is wrong with the positions of a model. Both need torch.
@@ -52,8 +81,22 @@ from posenc.base import critical_dimension, extended_base, smallest_base
 from posenc.baselines import counting_encoding, no_encoding
 from posenc.combine import add, concatenate
 from posenc.config import RotaryConfig, read_config
+from posenc.cope import cope_positions, cope_scores
+from posenc.dape import dape_bias
+from posenc.deberta import deberta_buckets, deberta_index, disentangled_scores
+from posenc.features import (
+    fourier_features,
+    gaussian_frequencies,
+    nerf_encoding,
+    timestep_embedding,
+)
+from posenc.fire import fire_bias, fire_shares
+from posenc.forgetting import forgetting_bias
 from posenc.frequencies import frequencies, wavelengths
+from posenc.kerple import kerple_log_bias, kerple_power_bias
 from posenc.learned import LearnedPositionalEmbedding, resize_table
+from posenc.mrope import mrope_frequencies, mrope_positions
+from posenc.path import path_scores
 from posenc.relative import (
     relative_positions,
     relative_row,
@@ -61,14 +104,31 @@ from posenc.relative import (
     relative_view,
     shaw_index,
 )
+from posenc.renumber import (
+    log_scale,
+    pose_positions,
+    random_positions,
+    rerope_relative,
+    self_extend_relative,
+    sink_mask,
+)
+from posenc.resize import resize_grid, resize_weights
 from posenc.rotary import (
     apply_rope,
     apply_rope_complex,
     convert_layout,
     convert_projection,
+    convert_qkv,
     rope_matrix,
     rotary_frequencies,
 )
+from posenc.rotary_nd import (
+    apply_rope_nd,
+    axial_frequencies,
+    mixed_frequencies,
+    rotary_matrix,
+)
+from posenc.sandwich import sandwich_bias
 from posenc.scaling import (
     dynamic_frequencies,
     interpolated_frequencies,
@@ -87,8 +147,12 @@ from posenc.sinusoidal import (
     sinusoidal_encoding,
     sinusoidal_table,
 )
-from posenc.swin import swin_bias, swin_index
+from posenc.sinusoidal_nd import grid_positions, sinusoidal_encoding_nd
+from posenc.swin import swin_bias, swin_index, swin_log_offsets
 from posenc.t5 import t5_bias, t5_bucket_starts, t5_buckets, t5_rows
+from posenc.transformer_xl import transformer_xl_rows, transformer_xl_scores
+from posenc.tupe import tupe_bias, untied_bias
+from posenc.xpos import apply_xpos, xpos_decay
 
 __version__ = "0.1.0"
 
@@ -103,44 +167,85 @@ __all__ = [
     "alibi_slopes",
     "apply_rope",
     "apply_rope_complex",
+    "apply_rope_nd",
+    "apply_xpos",
     "attention",
+    "axial_frequencies",
     "causal_mask",
     "concatenate",
     "convert_layout",
     "convert_projection",
+    "convert_qkv",
+    "cope_positions",
+    "cope_scores",
     "counting_encoding",
     "critical_dimension",
+    "dape_bias",
+    "deberta_buckets",
+    "deberta_index",
+    "disentangled_scores",
     "dynamic_frequencies",
     "extended_base",
+    "fire_bias",
+    "fire_shares",
+    "forgetting_bias",
+    "fourier_features",
     "frequencies",
+    "gaussian_frequencies",
+    "grid_positions",
     "interpolated_frequencies",
+    "kerple_log_bias",
+    "kerple_power_bias",
     "llama3_frequencies",
+    "log_scale",
     "longrope_frequencies",
     "longrope_temperature",
+    "mixed_frequencies",
+    "mrope_frequencies",
+    "mrope_positions",
+    "nerf_encoding",
     "no_encoding",
     "ntk_frequencies",
+    "path_scores",
+    "pose_positions",
     "proportional_frequencies",
+    "random_positions",
     "read_config",
     "relative_positions",
     "relative_row",
     "relative_shift",
     "relative_view",
+    "rerope_relative",
+    "resize_grid",
     "resize_table",
+    "resize_weights",
     "rope_matrix",
     "rotary_frequencies",
+    "rotary_matrix",
+    "sandwich_bias",
+    "self_extend_relative",
     "shaw_index",
     "shift_matrix",
     "similarity",
+    "sink_mask",
     "sinusoidal_encoding",
+    "sinusoidal_encoding_nd",
     "sinusoidal_table",
     "smallest_base",
     "swin_bias",
     "swin_index",
+    "swin_log_offsets",
     "t5_bias",
     "t5_bucket_starts",
     "t5_buckets",
     "t5_rows",
+    "timestep_embedding",
+    "transformer_xl_rows",
+    "transformer_xl_scores",
+    "tupe_bias",
+    "untied_bias",
     "wavelengths",
+    "xpos_decay",
     "yarn_frequencies",
     "yarn_temperature",
 ]

@@ -7,6 +7,7 @@ what was given.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -215,6 +216,36 @@ def as_table(name: str, value: object) -> NDArray[np.floating]:
     return table
 
 
+def as_vector(
+    name: str, value: object, *, length: int | None = None, above: float | None = None
+) -> NDArray[np.float64]:
+    """Return a vector of finite numbers, of this length if given, each above a bound if given."""
+    bound = "" if above is None else f", each above {above:g}"
+    allowed = f"of shape ({length or 'heads'},){bound}"
+    vector = as_reals(name, value, allowed=allowed)
+    if vector.ndim != 1 or not vector.size or length not in (None, vector.size):
+        raise ValueError(f"{name} must be {allowed}; got an array of shape {vector.shape}")
+    if above is not None and vector.min() <= above:
+        raise ValueError(f"{name} must be {allowed}; got {vector.min():g}")
+    return vector
+
+
+def as_pairs(name: str, value: object) -> NDArray[np.int64]:
+    """Return relative positions of queries and keys, an int64 array of shape (query, key)."""
+    relative = as_relative(name, value)
+    if relative.ndim != 2:
+        raise ValueError(f"{name} must be of shape (query, key); got {relative.shape}")
+    return relative
+
+
+def as_positive(name: str, value: object) -> float:
+    """Return `value`, one finite number above 0, as a float."""
+    number = as_number(name, value)
+    if number <= 0:
+        raise ValueError(f"{name} must be a number above 0; got {number:g}")
+    return float(number)
+
+
 def as_ids(name: str, value: object, *, below: int) -> NDArray[np.int64]:
     """Return `value` as an int64 array of the same shape, every entry from 0 to below − 1."""
     allowed = f"integers from 0 to {below - 1}"
@@ -247,3 +278,39 @@ def as_relative(name: str, value: object) -> NDArray[np.int64]:
         largest = array.flat[np.abs(reals).argmax()]
         raise ValueError(f"{name} must be {allowed}; got {largest}")
     return array.astype(np.int64)
+
+
+def as_multiple(name: str, value: object, *, of: int) -> int:
+    """Return `value` as an int that is a multiple of `of`, and at least `of`."""
+    number = as_integer(name, value, least=of)
+    if number % of:
+        raise ValueError(f"{name} must be a multiple of {of}; got {number}")
+    return number
+
+
+def as_points(name: str, value: object) -> NDArray[np.float64]:
+    """Return points as a float64 array of shape `(..., axes)`, with one axis or more."""
+    points = as_reals(name, value)
+    if not points.ndim or not points.shape[-1]:
+        raise ValueError(f"{name} must be of shape (..., axes), 1 or more; got {points.shape}")
+    return points
+
+
+def as_sizes(sizes: object) -> tuple[int, ...]:
+    """Return the sizes of a grid: one integer or more, each 1 or more."""
+    given = as_list("sizes", sizes, "a sequence of integers")
+    shape = tuple(as_integer("sizes", size, least=1) for size in given)
+    if not shape:
+        raise ValueError(f"sizes must be one integer for each axis; got {_shown(sizes)}")
+    if math.prod(shape) > LARGEST:
+        raise ValueError(f"sizes must be of a grid with at most 2**53 places; got {_shown(sizes)}")
+    return shape
+
+
+def as_list(name: str, values: object, allowed: str) -> list[Any]:
+    """Return the entries of a sequence, or of an array along its first axis."""
+    if isinstance(values, str | bytes) or not (
+        isinstance(values, Sequence) or (isinstance(values, np.ndarray) and values.ndim)
+    ):
+        raise TypeError(f"{name} must be {allowed}; got {_shown(values)}")
+    return list(values)

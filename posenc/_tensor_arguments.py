@@ -80,6 +80,18 @@ def as_positions(
     return tensor.to(torch.int64 if integer else torch.float64)
 
 
+def as_points(
+    name: str, points: object, *, axes: int, length: int | str, batch: int | str
+) -> Tensor:
+    """Return points (length, axes) or (batch, length, axes) as float64."""
+    batched = isinstance(points, Tensor) and points.ndim == 3
+    shape: Shape = (batch, length, axes) if batched else (length, axes)
+    tensor = _as_tensor(name, points, "integer or real", INTEGERS + REALS, shape)
+    bits = 24 if tensor.dtype is torch.float32 else 53  # as in `as_positions`
+    check_range(name, tensor, -(2**bits), 2**bits, f"finite and below 2**{bits} in size")
+    return tensor.double()
+
+
 def offset_or_positions(
     offset: object,
     positions: object,

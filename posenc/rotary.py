@@ -12,7 +12,7 @@ m and n themselves. Nothing is added to the vectors, and no vector changes its l
 
 The paper pairs neighbours, dimensions 2i and 2i+1: the layout "interleaved". Much code pairs
 dimension i with i + d/2 instead: "half". The two are the same scheme with the dimensions in a
-different order; `convert_layout` and `convert_projection` convert between them.
+different order; `convert_layout`, `convert_projection` and `convert_qkv` convert between them.
 
 Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding" (2021), sections 3.2 to
 3.4. Angles and products are computed in float64, and only the result is cast.
@@ -39,6 +39,7 @@ from posenc._arguments import (
 from posenc.frequencies import frequencies as frequencies_of_the_paper
 
 LAYOUTS = ("interleaved", "half")
+ARRANGEMENTS = ("blocks", "groups")  # of the heads in a fused projection
 # How many numbers are rotated at a time: with their float64 products they fit into the CPU cache.
 PIECE = 2**15
 
@@ -272,8 +273,8 @@ def convert_projection(
     Convert a checkpoint once, and its queries and keys come out in the target layout from then on.
     Convert the weights, and biases if there are any, of both the query and the key projection.
     With grouped-query attention, the key projection has its own, smaller number of heads. Values
-    are never rotated, so leave their projection as it is. Split a fused projection of queries,
-    keys and values first.
+    are never rotated, so leave their projection as it is. `convert_qkv` converts a fused projection
+    of queries, keys and values.
 
     Args:
         weight: shape `(heads·d, d_model)`, one row per output like `torch.nn.Linear.weight`, or a
@@ -312,6 +313,73 @@ def convert_projection(
         )
     order = _order(len(rows) // heads, source, target, rotary_d)
     return rows.reshape(heads, -1, *rows.shape[1:])[:, order].reshape(rows.shape)
+
+
+def convert_qkv(
+    weight: ArrayLike,
+    *,
+    heads: int,
+    key_heads: int | None = None,
+    arrangement: str = "blocks",
+    source: str,
+    target: str,
+    rotary_d: int | None = None,
+) -> NDArray[Any]:
+    """Return a fused projection with its queries and keys in another layout; values stay.
+
+    Programs put the heads of one matrix in two different orders. In "blocks" all heads of queries
+    come first, then all of keys, then all of values. In "groups" each head of keys has a group: the
+    heads of queries that share it, then itself, then its head of values.
+
+    Args:
+        weight: shape `((heads + 2·key_heads)·d, d_model)`, one row per output like
+            `torch.nn.Linear.weight`, or a bias of one axis; real and finite.
+        heads: number of heads of queries; an integer, 1 or more.
+        key_heads: number of heads of keys, and of values; it divides `heads`. None for `heads`.
+        arrangement: "blocks" or "groups".
+        source: the current layout of queries and keys, "interleaved" or "half".
+        target: the layout to convert to.
+        rotary_d: how many of a head's first dimensions are rotated; None for all.
+
+    Returns:
+        The shape and dtype of `weight`; a new array.
+
+    Raises:
+        TypeError: `weight` holds anything but real numbers; `heads`, `key_heads` or `rotary_d` is
+            not an integer; a layout or `arrangement` is not a string.
+        ValueError: a number is not finite; `weight` does not have one or two axes, or an even
+            number of rows per head; a number of heads is below 1, or `key_heads` does not divide
+            `heads`; a layout or `arrangement` is unknown; `rotary_d` is odd, below 2 or above d.
+
+    Source:
+        Follows from Su et al. (2021), equation 34, by renaming dimensions. "groups" with as many
+        key heads as heads: Black et al., "GPT-NeoX-20B" (2022), in its released code.
+
+    Examples:
+        Two heads of queries, one of keys and one of values, each of four dimensions:
+
+        >>> convert_qkv(np.arange(16), heads=2, key_heads=1, source="interleaved", target="half")
+        array([ 0,  2,  1,  3,  4,  6,  5,  7,  8, 10,  9, 11, 12, 13, 14, 15])
+    """
+    as_reals("weight", weight)
+    rows = np.array(weight, order="C")  # so that what is reshaped below is a view of it
+    heads = as_integer("heads", heads, least=1)
+    key_heads = heads if key_heads is None else as_integer("key_heads", key_heads, least=1)
+    if heads % key_heads:
+        raise ValueError(f"key_heads must divide the {heads} heads; got {key_heads}")
+    groups = 1 if as_choice("arrangement", arrangement, ARRANGEMENTS) == "blocks" else key_heads
+    total = heads + 2 * key_heads
+    if rows.ndim not in (1, 2) or len(rows) == 0 or len(rows) % (2 * total):
+        raise ValueError(
+            "weight must be of shape ((heads + 2·key_heads)·d, d_model), or have its first axis"
+            f" alone, with d even, 2 or more, {heads} heads and {key_heads} key_heads; got"
+            f" {rows.shape}"
+        )
+    d = len(rows) // total
+    by_head = rows.reshape(groups, total // groups, d, *rows.shape[1:])
+    rotated = by_head[:, : -key_heads // groups]  # in each group the values come last
+    rotated[:] = rotated[:, :, _order(d, source, target, rotary_d)]
+    return rows
 
 
 def rotary_frequencies(

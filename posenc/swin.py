@@ -82,3 +82,42 @@ def swin_bias(table: ArrayLike, window: int) -> NDArray[np.floating]:
     if len(rows) != wanted:
         raise ValueError(f"table must be of shape ({wanted}, heads); got {rows.shape}")
     return rows.T[:, index]
+
+
+def swin_log_offsets(window: int, *, trained_window: int | None = None) -> NDArray[np.float64]:
+    """Return the offset of each row of the table as Swin V2 sees it: two numbers, log-spaced.
+
+    Swin V2 has no table. A small network gives each offset its bias, from Δrow and Δcolumn passed
+    through sign(Δ)·log(1 + 8·|Δ|/(M − 1)) / log 8. So a model can be given a larger window: offsets
+    that it has seen keep their numbers, and further ones lie only a little beyond them.
+
+    Args:
+        window: M, patches per side; an integer, 1 or more.
+        trained_window: patches per side of the window in training, whose M − 1 divides; None for
+            the same; an integer, 2 or more.
+
+    Returns:
+        Shape `((2·window − 1)**2, 2)`, float64, a new array: for each row in the order of
+        `swin_index`, query − key down and across, up to 1.06 in size within the trained window.
+
+    Raises:
+        TypeError: an argument is not an integer.
+        ValueError: `window` is below 1, or `trained_window` below 2.
+
+    Source:
+        Liu et al., "Swin Transformer V2" (CVPR 2022, arXiv 2111.09883), section 3.3,
+        whose formula is sign(Δ)·log(1 + |Δ|), and the authors' code, which first scales offsets to
+        8 and divides by log 8.
+
+    Examples:
+        >>> swin_log_offsets(2).round(3)[[0, 1, 5]]
+        array([[-1.057, -1.057],
+               [-1.057,  0.   ],
+               [ 0.   ,  1.057]])
+    """
+    side = as_integer("window", window, least=1)
+    trained = max(side, 2) if trained_window is None else trained_window
+    furthest = as_integer("trained_window", trained, least=2) - 1
+    offsets = np.arange(1 - side, side)
+    spaced = np.sign(offsets) * np.log1p(8 * np.abs(offsets) / furthest) / np.log(8)
+    return np.stack(np.meshgrid(spaced, spaced, indexing="ij"), axis=-1).reshape(-1, 2)

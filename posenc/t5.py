@@ -15,7 +15,7 @@ from bisect import bisect_left
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posenc._arguments import as_flag, as_integer, as_relative, as_table
+from posenc._arguments import as_flag, as_integer, as_pairs, as_relative, as_table
 from posenc.relative import relative_row
 
 
@@ -150,9 +150,7 @@ def t5_bias(
     if len(rows) < 2 * sides or len(rows) % sides:
         allowed = "an even number of rows, 4 or more" if bidirectional else "2 rows or more"
         raise ValueError(f"table must have {allowed}; got {len(rows)}")
-    relative = as_relative("relative", relative)
-    if relative.ndim != 2:
-        raise ValueError(f"relative must be of shape (query, key); got {relative.shape}")
+    relative = as_pairs("relative", relative)
     bucket = t5_buckets(
         relative, bidirectional=bidirectional, buckets=len(rows), max_distance=max_distance
     )

@@ -2,10 +2,12 @@
 
     setup/       the environment, the browser, node; a bare machine to try it all on
     practise/    the exercises, and what judges an answer
+    proofs/      `make prove`: the theorems that a proof checker has checked
     book/        the page language: how pages are written, checked and updated
     measure/     `make measure`: schemes trained and evaluated
     bench/       `make bench`: how fast, as ratios
     museum/      bugs of real projects, made again by small programs
+    parallel/    one sequence shared by several processes
     figures/     the figures, a script each, and the picture that links to the book show
     pyodide/     the Python that runs inside a page
     site/        the built site: `make site` and `make serve`

@@ -3,17 +3,29 @@
 Added to tokens
   The sinusoidal encoding       `SinusoidalPositionalEncoding`         posenc/nn/sinusoidal.py
   Learned embeddings            `LearnedPositionalEmbedding`           posenc/nn/learned.py
+  Learned rows of a grid        `LearnedGridEmbedding`                 posenc/nn/grid.py
   Tokens and positions          `PositionalEmbedding`                  posenc/nn/embedding.py
 Rotating queries and keys
   Rotary embedding              `RotaryEmbedding`                      posenc/nn/rotary.py
+  With more than one axis       `RotaryEmbeddingND`                    posenc/nn/rotary_nd.py
+  Fading rotation               `XPos`                                 posenc/nn/xpos.py
 Added to the scores
   Relative embeddings           `RelativePositionEmbedding`,           posenc/nn/relative.py
                                 `relative_positions`, `relative_row`,
                                 `relative_attention`,
                                 `relative_score_mod`, `reversed_view`
   T5's buckets                  `T5RelativeBias`                       posenc/nn/t5.py
-  Swin's windows                `SwinRelativeBias`                     posenc/nn/swin.py
+  Swin's windows                `SwinRelativeBias`,                    posenc/nn/swin.py
+                                `SwinContinuousBias`
   Linear biases                 `ALiBi`                                posenc/nn/alibi.py
+  Powers and logarithms         `KerpleBias`                           posenc/nn/kerple.py
+  Products of sinusoids         `SandwichBias`                         posenc/nn/sandwich.py
+  By content                    `CoPE`                                 posenc/nn/cope.py
+                                `ForgettingBias`                       posenc/nn/forgetting.py
+  Content and distance apart    `DisentangledBias`                     posenc/nn/deberta.py
+                                `TransformerXLBias`                    posenc/nn/transformer_xl.py
+                                `TUPEBias`                             posenc/nn/tupe.py
+  Learned curves                `FIREBias`                             posenc/nn/fire.py
 All together
   Attention                     `attention`                            posenc/nn/attention.py
   A small GPT                   `GPTModel`, `Cache`,                   posenc/nn/gpt.py
@@ -51,8 +63,14 @@ from posenc.diagnose import (
 )
 from posenc.nn.alibi import ALiBi
 from posenc.nn.attention import attention
+from posenc.nn.cope import CoPE
+from posenc.nn.deberta import DisentangledBias
 from posenc.nn.embedding import PositionalEmbedding
+from posenc.nn.fire import FIREBias
+from posenc.nn.forgetting import ForgettingBias
 from posenc.nn.gpt import Cache, GPTModel, create_model_config
+from posenc.nn.grid import LearnedGridEmbedding
+from posenc.nn.kerple import KerpleBias
 from posenc.nn.learned import LearnedPositionalEmbedding
 from posenc.nn.relative import (
     RelativePositionEmbedding,
@@ -63,24 +81,41 @@ from posenc.nn.relative import (
     reversed_view,
 )
 from posenc.nn.rotary import RotaryEmbedding
+from posenc.nn.rotary_nd import RotaryEmbeddingND
+from posenc.nn.sandwich import SandwichBias
 from posenc.nn.sinusoidal import SinusoidalPositionalEncoding
-from posenc.nn.swin import SwinRelativeBias
+from posenc.nn.swin import SwinContinuousBias, SwinRelativeBias
 from posenc.nn.t5 import T5RelativeBias
 from posenc.nn.tokenizer import ByteTokenizer, WordTokenizer, create_tokenizer
+from posenc.nn.transformer_xl import TransformerXLBias
+from posenc.nn.tupe import TUPEBias
+from posenc.nn.xpos import XPos
 
 __all__ = [
     "ALiBi",
     "ByteTokenizer",
     "Cache",
+    "CoPE",
+    "DisentangledBias",
+    "FIREBias",
+    "ForgettingBias",
     "GPTModel",
+    "KerpleBias",
+    "LearnedGridEmbedding",
     "LearnedPositionalEmbedding",
     "PositionalEmbedding",
     "RelativePositionEmbedding",
     "RotaryEmbedding",
+    "RotaryEmbeddingND",
+    "SandwichBias",
     "SinusoidalPositionalEncoding",
+    "SwinContinuousBias",
     "SwinRelativeBias",
     "T5RelativeBias",
+    "TUPEBias",
+    "TransformerXLBias",
     "WordTokenizer",
+    "XPos",
     "attention",
     "colliding_positions",
     "create_model_config",

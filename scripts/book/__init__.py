@@ -9,7 +9,9 @@
     figures.py      ![…](….svg)                    light and dark, wide and phone
     citations.py    [^key] and [@key]              from docs/data/references.yml
     cited.py                                       compares citations with docs/data/cited.yml
-    evidence.py     {.checked}                     the tests behind a statement
+    evidence.py     {.checked}                     the tests and proofs behind a statement
+    formal.py                                      folds what a machine proved under its name
+    formal_page.py  makes docs/trust/formal-statements.md from docs/proofs/
     data.py                                        reads docs/data/ and rejects duplicates
     claims.py                                      links to the ledger of claims
     run.py                                         sessions that run in the reader's browser
@@ -39,6 +41,6 @@
 Everything that affects rendering is a Python-Markdown extension, so any site builder based on
 Python-Markdown renders the same book.
 
-Imports: posenc, practise. Other rooms list the names that they add to pages in their
+Imports: posenc, practise, proofs. Other rooms list the names that they add to pages in their
 `page_names.py`.
 """

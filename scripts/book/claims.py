@@ -40,7 +40,7 @@ VERDICTS = {
     "not-checkable": "not checkable",
 }
 FIELDS = ("lines", "quote", "verdict", "evidence", "right", "tests", "at")
-LISTS = ("tests", "like")
+LISTS = ("tests", "proofs", "like")
 UNSEARCHED = {"data-search-exclude": ""}
 
 
@@ -56,6 +56,7 @@ class Claim:
     right: str
     tests: list[str]
     at: str
+    proofs: list[str] = field(default_factory=list)
     settings: str = ""
     like: list[str] = field(default_factory=list)
 
@@ -89,7 +90,7 @@ def _claims_in(path: Path, changed: int) -> list[Claim]:
 
 def _claim(where: str, name: str, entry: dict[str, Any]) -> Claim:
     """Return the claim of an entry, after checking its fields."""
-    check_fields(where, entry, FIELDS, optional=["settings", "like"])
+    check_fields(where, entry, FIELDS, optional=["proofs", "settings", "like"])
     for key, value in entry.items():
         kind = list if key in LISTS else str
         if not isinstance(value, kind):

@@ -3,6 +3,9 @@
 Such a line becomes a listing of that function, class, method or constant, cut from its file while
 the site is built. `--src-- … nodoc` omits the docstring, for pages that explain it in prose. If the
 symbol or its file does not exist, the build stops.
+
+`--src-- docs.proofs.rotary.rope_relative` is a formal theorem with its proof, or a definition, and
+`--src-- … noproof` the statement alone.
 """
 
 from __future__ import annotations
@@ -18,8 +21,12 @@ from markdown.preprocessors import Preprocessor
 
 from scripts import ROOT
 from scripts.book.text import outside_code
+from scripts.proofs.source import read
 
-LINE = re.compile(r"^(?P<margin> *)--src-- (?P<symbol>[\w.]+)(?P<nodoc> nodoc)?[ ]*$", re.M)
+LINE = re.compile(
+    r"^(?P<margin> *)--src-- (?P<symbol>[\w.]+)(?P<short> nodoc| noproof)?[ ]*$", re.M
+)
+LANGUAGES = {".py": "python", ".v": "coq"}  # of the files that listings are cut from
 
 Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -28,9 +35,14 @@ class SymbolNotFoundError(LookupError):
     """A page embeds a symbol that its file does not define."""
 
 
-def source(symbol: str, *, nodoc: bool = False, root: Path = ROOT) -> tuple[Path, str]:
-    """Return the file, relative to the root, and the text that defines a dotted symbol in it."""
+def source(symbol: str, *, short: bool = False, root: Path = ROOT) -> tuple[Path, str]:
+    """Return the file, relative to the root, and the text that defines a dotted symbol in it.
+
+    With `short`, the docstring of a function is left out, or the proof of a theorem.
+    """
     path, names = _module(symbol, root)
+    if path.suffix == ".v":
+        return path.relative_to(root), _formal(path, names, short)
     text = path.read_text(encoding="utf-8")
     body: list[ast.stmt] = ast.parse(text).body
     node: ast.stmt | None = None
@@ -40,17 +52,26 @@ def source(symbol: str, *, nodoc: bool = False, root: Path = ROOT) -> tuple[Path
             raise SymbolNotFoundError(f"{path.relative_to(root)} defines no {'.'.join(names)}")
         body = getattr(node, "body", [])
     assert node is not None
-    return path.relative_to(root), _cut(text.splitlines(), node, nodoc)
+    return path.relative_to(root), _cut(text.splitlines(), node, short)
 
 
 def _module(symbol: str, root: Path) -> tuple[Path, list[str]]:
     """Return the file of a dotted symbol, and its names within that file."""
     parts = symbol.split(".")
     for end in range(len(parts) - 1, 0, -1):
-        path = root.joinpath(*parts[:end]).with_suffix(".py")
-        if path.is_file():
-            return path, parts[end:]
+        for suffix in LANGUAGES:
+            path = root.joinpath(*parts[:end]).with_suffix(suffix)
+            if path.is_file():
+                return path, parts[end:]
     raise SymbolNotFoundError(f"found no file for {symbol}")
+
+
+def _formal(path: Path, names: list[str], short: bool) -> str:
+    """Return a theorem or definition of a file of proofs."""
+    item = next((item for item in read(path) if [item.name] == names), None)
+    if item is None:
+        raise SymbolNotFoundError(f"{path.parent.name}/{path.name} defines no {'.'.join(names)}")
+    return item.statement if short else item.text
 
 
 def _defined(node: ast.stmt) -> set[str]:
@@ -97,8 +118,8 @@ class _Embed(Preprocessor):
     def run(self, lines: list[str]) -> list[str]:
         text = "\n".join(lines)
         for match in reversed(_lines(text)):
-            path, code = source(match["symbol"], nodoc=bool(match["nodoc"]))
-            listing = f'```python title="{path.as_posix()}"\n{code}\n```'
+            path, code = source(match["symbol"], short=bool(match["short"]))
+            listing = f'```{LANGUAGES[path.suffix]} title="{path.as_posix()}"\n{code}\n```'
             text = (
                 text[: match.start()]
                 + textwrap.indent(listing, match["margin"])

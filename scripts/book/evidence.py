@@ -1,7 +1,10 @@
-"""Lines of evidence: paragraphs with `{.checked}` that name the tests of a statement.
+"""Lines of evidence: paragraphs with `{.checked}` that name the tests or the proofs of a statement.
 
 Each test must be defined exactly once under `tests/`, so a page cannot name a test that is gone.
 More than two names are folded under their count, and fewer are with `{.checked .folded}`.
+
+A line that begins with "Proved by machine:" names theorems of docs/proofs/, and becomes a fold with
+what they say and assume (formal.py).
 """
 
 from __future__ import annotations
@@ -14,9 +17,12 @@ from xml.etree import ElementTree
 
 from markdown import Markdown
 from markdown.extensions import Extension
+from markdown.extensions.toc import slugify
 from markdown.treeprocessors import Treeprocessor
 
 from scripts import ROOT
+from scripts.book.formal import PROVED_BY, formal_fold
+from scripts.book.glossary import page_of
 
 TEST = re.compile(r"\btest_\w+\b")
 # Enough for formatted code; parsing all tests would take longer than building most pages.
@@ -40,20 +46,32 @@ def _tests_in(path: Path, changed: int) -> list[str]:
 class _Evidence(Treeprocessor):
     def run(self, root: ElementTree.Element) -> None:
         cited: list[str] = []
+        page = _page(root)
         for line in list(root.iter("p")):
             words = "".join(line.itertext())
             classes = (line.get("class") or "").split()
-            if "checked" in classes:
+            if "checked" in classes and words.startswith(PROVED_BY):
+                formal_fold(line, page)
+                for code in line.iterfind("summary/code"):
+                    allow_breaks(code)
+            elif "checked" in classes:
                 named = _tests_named(words)
                 cited += named
                 for code in line.iter("code"):
                     allow_breaks(code)
                 if len(named) > SHOWN or "folded" in classes:
                     _fold(line, len(named))
-            elif words.startswith(CHECKED_BY):
+            elif words.startswith((CHECKED_BY, PROVED_BY)):
                 raise ValueError(f"{words!r} needs {{ .checked }} on the next line")
         if cited:
             _check_that_tests_exist(cited)
+
+
+def _page(root: ElementTree.Element) -> str:
+    """Return the path of the page under docs/, by its title, which may have no id yet."""
+    title = root.find("h1")
+    words = "" if title is None else "".join(title.itertext())
+    return page_of("" if title is None else title.get("id") or slugify(words, "-"))
 
 
 def _tests_named(words: str) -> list[str]:

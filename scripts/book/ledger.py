@@ -12,6 +12,7 @@ from scripts import DATA, DOCS
 from scripts.book.check import names as book_names
 from scripts.book.claims import LEDGER, VERDICTS, Claim, claims
 from scripts.book.data import compose
+from scripts.book.formal import PROVED_BY
 from scripts.book.numbers import BINDING, PRINTED, binding, compare
 from scripts.book.sourcemap import format_lines, link, sources
 from scripts.book.text import Correction, corrected
@@ -100,6 +101,7 @@ def entry(claim: Claim) -> str:
         *([f"{claim.right.strip()}\n{{ .right }}"] if claim.right != AS_STATED else []),
         f"In the book: {link(claim.at)}{_likes(claim)}\n{{ .place }}",
         *([f"Checked by {proof(claim.tests)}\n{{ .checked }}"] if claim.tests else []),
+        *([f"{PROVED_BY}: {proof(claim.proofs)}\n{{ .checked }}"] if claim.proofs else []),
         "///\n",
     ]
     return "\n\n".join(parts)
@@ -112,7 +114,7 @@ def _likes(claim: Claim) -> str:
 
 
 def proof(tests: list[str]) -> str:
-    """Return the names of tests, formatted for a line of evidence."""
+    """Return the names of tests or proofs, formatted for a line of evidence."""
     return ", ".join(f"`{test}`" for test in tests)
 
 

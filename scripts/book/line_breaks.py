@@ -1,12 +1,14 @@
-"""Says where a line must not break: in short code, in an option, before an ellipsis.
+"""Says where a line must not break: in short code, an option, a number, before an ellipsis.
 
-Browsers break a line after each hyphen of `--length`, and between the words of `pip install .`.
+Browsers break a line after each hyphen of `--length` and after that of 1e-300, after the question
+mark of `?query=4`, and between the words of `pip install .`.
 """
 
 from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 from xml.etree import ElementTree
 
 from markdown import Markdown
@@ -17,8 +19,16 @@ from markdown.util import AtomicString
 from scripts.book.evidence import allow_breaks
 
 SHORT = 24  # characters of code that fit on one line of a phone, with words beside them
-OPTION = re.compile(r"(?<!\S)(-[^\s]+)")
-ELLIPSIS = "\u00a0…"
+NAME = 11  # characters of a row's name, such as "chapter 1", that its column has room for
+LAST = 3  # characters of a last word that would look lost on a line of its own
+LINE = 32  # characters of code that fill a line of a phone
+# An option; a sum, as in `n / (n - 1)`; the brackets of an index, as in `rows[..., 1:]`.
+PART = re.compile(r"((?<!\S)-[^\s-]\S*|--\S+|\w+(?: [-+] \w+)+|\w*\[[^][]*\])")
+MINUS = re.compile(r"(?<=\S) − (?=\S)")  # in n − 1
+NUMBER = re.compile(r"(?<=\de-)(?=\d)|(?<=\s−)(?=\()")  # after the sign in 1e-300, −(n − 1)
+LONG = ElementTree.Element("code")  # stands for code that is longer than a short last word
+LONG.text = "-" * (LAST + 1)
+JOINED = "\u2060"  # no width, and no line breaks at it
 
 
 class _LineBreaks(Treeprocessor):
@@ -26,36 +36,81 @@ class _LineBreaks(Treeprocessor):
         for heading in root.iterfind(".//th[@scope='row']"):
             for code in heading.iter("code"):
                 allow_breaks(code)
+            if not len(heading) and len(heading.text or "") <= NAME:
+                heading.set("class", f"{heading.get('class', '')} whole".strip())
         blocks = set(root.iterfind(".//pre//code"))
         for element in root.iter():
             if element.tag == "code":
                 if element not in blocks and not len(element):
                     _keep_code(element)
             elif element.text:
-                element.text = _kind(element.text)(element.text.replace(" …", ELLIPSIS))
+                element.text = _kept(element.text)
             if element.tail:
-                element.tail = _kind(element.tail)(element.tail.replace(" …", ELLIPSIS))
+                element.tail = _kept(element.tail)
+        for paragraph in root.iter("p"):
+            _keep_last_word(paragraph)
 
 
-def _kind(text: str) -> type[str]:
-    """Return the type of a text: in an `AtomicString` nothing is marked up later."""
-    return AtomicString if isinstance(text, AtomicString) else str
+def _kept(text: str) -> str:
+    """Return a text whose ellipses and signs do not part from what they belong to.
+
+    An `AtomicString`, in which nothing is marked up later, stays one.
+    """
+    kept = NUMBER.sub(JOINED, MINUS.sub("\u00a0−\u00a0", text.replace(" …", "\u00a0…")))
+    return AtomicString(kept) if isinstance(text, AtomicString) else kept
 
 
 def _keep_code(code: ElementTree.Element) -> None:
-    """Keep short code on one line, and each option of longer code."""
+    """Keep short code on one line, and short parts of longer code; break long names."""
     text = code.text or ""
-    if not re.search(r"[\s-]", text):
-        return  # has no place to break
+    if not re.search(r"[\s?-]", text):
+        if len(html.unescape(text)) > LINE:
+            allow_breaks(code)
+        return
     if len(html.unescape(text)) <= SHORT:
         code.set("class", f"{code.get('class', '')} whole".strip())
         return
-    before, *parts = OPTION.split(text)
+    before, *parts = PART.split(text)
     code.text = AtomicString(before)
-    for option, after in zip(parts[::2], parts[1::2], strict=True):
-        kept = ElementTree.SubElement(code, "span", {"class": "whole"})
-        kept.text = AtomicString(option)
-        kept.tail = AtomicString(after)
+    kept: ElementTree.Element | None = None
+    for part, after in zip(parts[::2], parts[1::2], strict=True):
+        if len(html.unescape(part)) <= SHORT:
+            kept = ElementTree.SubElement(code, "span", {"class": "whole"})
+            kept.text = AtomicString(part)
+            kept.tail = AtomicString(after)
+        elif kept is None:
+            code.text = AtomicString(code.text + part + after)
+        else:
+            kept.tail = AtomicString((kept.tail or "") + part + after)
+
+
+def _keep_last_word(block: ElementTree.Element) -> None:
+    """Join a last word of a letter or two, such as `x.`, to the word before it."""
+    seen = 0
+    for element, place in reversed(list(_texts(block))):
+        text = getattr(element, place) or ""
+        before, space, word = text.rpartition(" ")
+        seen += len(word)
+        if seen > LAST:
+            return
+        if space:
+            joined = f"{before}\u00a0{word}"
+            is_final = isinstance(text, AtomicString)
+            setattr(element, place, AtomicString(joined) if is_final else joined)
+            return
+
+
+def _texts(element: ElementTree.Element) -> Iterator[tuple[ElementTree.Element, str]]:
+    """Yield where each piece of an element's text stands, in reading order."""
+    yield element, "text"
+    for child in element:
+        if child.tag != "code":
+            yield from _texts(child)
+        elif len(words := "".join(child.itertext())) <= LAST and " " not in words:
+            yield child, "text"
+        else:
+            yield LONG, "text"
+        yield child, "tail"
 
 
 class LineBreaksExtension(Extension):

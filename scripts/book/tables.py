@@ -39,7 +39,7 @@ MARK = "bound-table-"
 SHOWN = 72  # characters of an expression; a longer one is folded
 WORDY, LONG = 2, 90  # columns of words after the first, characters in a cell: much text
 UNLABELLED = {"names", "source-map"}  # classes of tables
-BLOCKS = {"matrix"}  # classes of tables whose rows are blocks on narrow pages, however short
+BLOCKS = {"matrix", "asked"}  # classes of tables whose rows are blocks however short
 
 
 @dataclass(frozen=True)

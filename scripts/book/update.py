@@ -14,6 +14,7 @@ from pathlib import Path
 from scripts import DOCS, ROOT
 from scripts.book import (
     configurations_page,
+    formal_page,
     glossary_page,
     ledger,
     matrix_page,
@@ -26,7 +27,7 @@ from scripts.book.check import corrections
 from scripts.book.text import corrected
 
 # Pages, and what makes them from data.
-MAKERS = (ledger, sourcemap, models_page, configurations_page, glossary_page)
+MAKERS = (ledger, sourcemap, models_page, configurations_page, glossary_page, formal_page)
 MADE = {made.PAGE: made.page for made in MAKERS} | practise_pages.MADE | matrix_page.PAGES
 
 

@@ -17,7 +17,7 @@ same data, so that one caption fits them all.
 
 `python -m scripts.figures` draws all figures; with `--check` it compares them instead.
 
-Imports: posenc, book, measure, museum.
+Imports: posenc, book, measure, museum, parallel.
 """
 
 from pathlib import Path

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
@@ -11,6 +14,7 @@ from scripts.figures._render import PLAIN, STRONG
 from scripts.figures.style import Ink
 
 LARGE, SMALL = 15.0, 11.25  # points: 20 and 15 px
+STEP = "step "
 
 
 def board(
@@ -59,3 +63,26 @@ def arrow(
     """Draw an arrow from one point to another."""
     head = {"arrowstyle": "-|>,head_width=0.2,head_length=0.4", "color": color or ink.ink}
     axes.annotate("", end, start, arrowprops=head | {"shrinkA": 0, "shrinkB": 0, "linewidth": 1.2})
+
+
+def step(axes: Axes, number: int) -> None:
+    """Let all that has been drawn here since the last step wait on the slides for its turn.
+
+    Slides draw step 0 when they open, and each other step at the press of a key. The number is kept
+    as a label, which a drawing without a legend does not show.
+    """
+    for artist in strokes(axes):
+        if not str(artist.get_label()).startswith(STEP):
+            artist.set_label(f"{STEP}{number}")
+
+
+def step_of(artist: Artist) -> int:
+    """Return the step in which a part of a drawing is drawn, by default 0."""
+    _, _, number = str(artist.get_label()).partition(STEP)
+    return int(number or 0)
+
+
+def strokes(axes: Axes) -> Iterator[Artist]:
+    """Yield what has been drawn into an area, in the order in which it was drawn."""
+    drawn = {*axes.patches, *axes.lines, *axes.texts, *axes.images}
+    return (artist for artist in axes.get_children() if artist in drawn)

@@ -9,7 +9,7 @@ from matplotlib.patches import Circle, Polygon
 from numpy.typing import NDArray
 
 from posenc import sinusoidal_encoding
-from scripts.figures._board import LARGE, board, chalk
+from scripts.figures._board import LARGE, board, chalk, step
 from scripts.figures.style import Ink
 
 SIZE = (600, 330)
@@ -55,3 +55,4 @@ def _draw_trained(axes: Axes, ink: Ink) -> None:
         axes.plot(right, up, "o", color=color, markersize=6)
         chalk(axes, f"{position}", 1.25 * right, 1.2 * up, strong=True)
     chalk(axes, f"pair {PAIR} of {WIDE // 2}: shaded is seen", 0, -1.4, size=LARGE)
+    step(axes, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from scripts.figures._board import SMALL, arrow, board, box, chalk
+from scripts.figures._board import SMALL, arrow, board, box, chalk, step
 from scripts.figures.style import Ink
 
 SIZE = (600, 280)
@@ -27,9 +27,11 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
         chalk(axes, name, station + 0.425, 0.85, size=size)
         if station:
             arrow(axes, ink, (station - 0.2, 0.85), (station + 0.05, 0.85))
+    step(axes, 0)
     for door, (what, who) in enumerate(DOORS):
         middle = door + 0.425
         arrow(axes, ink, (middle, 2.5), (middle, 1.55), color=ink.categorical[0])
         box(axes, ink, door + 0.02, 2.5, door + 0.83, 3.4, fill=ink.mark)
         chalk(axes, what, middle, 2.95, size=size, strong=True)
         chalk(axes, who, middle, 4.15, size=size, color=ink.ink_2)
+        step(axes, door + 1)

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from posenc import LearnedPositionalEmbedding, sinusoidal_encoding
-from scripts.figures._board import LARGE, SMALL, chalk
+from scripts.figures._board import LARGE, SMALL, chalk, step
 from scripts.figures._parts import diverging, panel
 from scripts.figures.style import Ink
 
@@ -29,6 +29,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
         chalk(axes, ("a formula", "a learned table")[place], WIDTH / 2 - 0.5, -1.1, size=size)
         for row in range(LENGTH):
             chalk(axes, f"{row}", -0.8, row, size=size, color=ink.ink_2, align="right")
+        step(axes, place)
 
 
 def _draw_rows(axes: Axes, ink: Ink, rows: NDArray[np.floating]) -> None:

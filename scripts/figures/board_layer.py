@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from scripts.figures._board import SMALL, arrow, board, box, chalk
+from scripts.figures._board import SMALL, arrow, board, box, chalk, step
 from scripts.figures.style import Ink
 
 SIZE = (600, 280)
@@ -43,6 +43,13 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
         if line:
             beside = top - 0.3 if top < 2 else top + 1.65
             chalk(axes, f"line {line}", middle, beside, size=size, color=ink.ink_2)
+        step(axes, _step(column, top))
     for start, end in ARROWS:
         up = start[0] == end[0]
         arrow(axes, ink, start, end, color=ink.categorical[0] if up else "")
+        step(axes, _step(int(end[0]), end[1]))
+
+
+def _step(column: int, top: float) -> int:
+    """Return when the slides draw what is in a column: below in turn, and above at the end."""
+    return column if top > 2 else 3 * (column > 0)

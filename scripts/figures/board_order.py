@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from posenc import attention
-from scripts.figures._board import arrow, board, box, chalk
+from scripts.figures._board import arrow, board, box, chalk, step
 from scripts.figures.style import Ink
 
 SIZE = (600, 216)
@@ -53,3 +53,4 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
             chalk(axes, f"{output[0]:.3f}", middle, 3.48, strong=marked)
             arrow(axes, ink, (middle, 0.9), (middle, 1.45))
             arrow(axes, ink, (middle, 2.35), (middle, 3.1))
+        step(axes, place)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from posenc import frequencies
-from scripts.figures._board import SMALL, board, box, chalk
+from scripts.figures._board import SMALL, board, box, chalk, step
 from scripts.figures.style import Ink
 
 SIZE = (600, 196)
@@ -24,8 +24,12 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
         for half, name in enumerate(("sin", "cos")):
             dimension = 2 * pair + half
             box(axes, ink, dimension, 1.0, dimension + 1, 3.9, fill=shade)
+            step(axes, 0)
             chalk(axes, name, dimension + 0.5, 1.75, size=large)
+            step(axes, 2)
             divisor = round(1 / frequency)
             angle = "$p$" if divisor == 1 else f"$\\frac{{p}}{{{divisor}}}$"
             chalk(axes, angle, dimension + 0.5, 2.95, size=large * 1.25)
+            step(axes, 1)
             chalk(axes, f"{dimension}", dimension + 0.5, 4.45, size=small, color=ink.ink_2)
+            step(axes, 0)

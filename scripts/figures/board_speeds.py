@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from posenc import sinusoidal_encoding, wavelengths
-from scripts.figures._board import LARGE, SMALL, board, chalk
+from scripts.figures._board import LARGE, SMALL, board, chalk, step
 from scripts.figures.style import Ink
 
 SIZE = (600, 372)
@@ -30,6 +30,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
         gap = LAST * 10 / width
         chalk(axes, f"dims\n{2 * pair}, {2 * pair + 1}", -gap, 0, size=size, align="right")
         chalk(axes, f"{name}\n{turn:,.1f}", LAST + gap, 0, size=size, align="left", strong=True)
+        step(axes, pair)
     foot = board(figure, (left, 340, width, 30), (0, LAST), (0, 1))
     for position in (0, LAST // 2, LAST):
         chalk(foot, f"{position}", position, 0.5, size=SMALL, color=ink.ink_2)

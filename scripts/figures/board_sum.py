@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from posenc import add, concatenate, sinusoidal_encoding
-from scripts.figures._board import LARGE, SMALL, board, box, chalk
+from scripts.figures._board import LARGE, SMALL, board, box, chalk, step
 from scripts.figures._parts import diverging, panel
 from scripts.figures.board_order import WORDS
 from scripts.figures.style import Ink
@@ -30,6 +30,8 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
         box(axes, ink, -0.5, -0.5, width - 0.5, 0.5)
         label = board(figure, (0, top, left - 12, 44), (0, 1), (0, 1))
         chalk(label, name, 1, 0.5, size=size, align="right", strong=line > 1)
+        for part in (axes, label):
+            step(part, max(line - 1, 0))
 
 
 def strips() -> dict[str, NDArray[np.floating]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Polygon
 
 from posenc import apply_rope
-from scripts.figures._board import board, chalk
+from scripts.figures._board import board, chalk, step
 from scripts.figures._parts import between
 from scripts.figures.board_order import WORDS
 from scripts.figures.style import Ink
@@ -22,10 +23,10 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     """Draw a dial for each two positions."""
     for column, positions in enumerate(PLACES):
         place = (25, 380 * column) if narrow else (5 + 300 * column, 5)
-        _dial(figure, ink, place, positions)
+        step(_dial(figure, ink, place, positions), column)
 
 
-def _dial(figure: Figure, ink: Ink, place: tuple[float, float], positions: tuple[int, int]) -> None:
+def _dial(figure: Figure, ink: Ink, place: tuple[float, float], positions: tuple[int, int]) -> Axes:
     axes = board(figure, (*place, 290, 360), (-1.2, 1.2), (-1.78, 1.2))
     axes.invert_yaxis()  # upwards, as in mathematics
     query, key = (
@@ -40,3 +41,4 @@ def _dial(figure: Figure, ink: Ink, place: tuple[float, float], positions: tuple
         chalk(axes, word, *(hand * (1 + 0.26 / np.linalg.norm(hand))), strong=True)
     chalk(axes, f"dog at {positions[0]}, bites at {positions[1]}", 0, -1.36)
     chalk(axes, f"{query @ key:.2f}".replace("-", "−"), 0, -1.64, strong=True)
+    return axes

@@ -10,13 +10,13 @@ from scripts.museum import axes as programs
 from scripts.museum import effects
 
 SIZE = (640, 300)
-PHONE = (340, 520)
+PHONE = (340, 560)
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     """Draw a map of scores with the axes right, one with them exchanged, and the scale."""
     edge = 190 if narrow else 210
-    places = ((58, 30), (58, 284)) if narrow else ((58, 30), (342, 30))
+    places = ((58, 30), (58, 308)) if narrow else ((58, 30), (342, 30))
     for title, program, place in zip(
         ("as trained", "axes exchanged"),
         (effects.right_grid, programs.exchanged),

@@ -10,7 +10,7 @@ from scripts.figures.style import Ink
 from scripts.museum import effects, precision
 
 SIZE = (640, 300)
-PHONE = (340, 520)
+PHONE = (340, 560)
 
 SIDE = 16
 PROGRAMS: tuple[effects.Program, ...] = (apply_rope, precision.collapsed)
@@ -19,7 +19,7 @@ PROGRAMS: tuple[effects.Program, ...] = (apply_rope, precision.collapsed)
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     """Draw a map of scores by float64 positions, one by bfloat16 positions, and the scale."""
     edge = 190 if narrow else 210
-    places = ((58, 30), (58, 284)) if narrow else ((58, 30), (342, 30))
+    places = ((58, 30), (58, 308)) if narrow else ((58, 30), (342, 30))
     for title, program, place in zip(
         ("positions as they are", "positions in bfloat16"),
         PROGRAMS,

@@ -16,6 +16,7 @@ There are two tasks: `language`, predicting the next byte of a text that comes w
     summary.py        medians and spreads over the seeds, for pages and figures
     weights.py        `make weights`: the models of seed 0 again, for a page
     weight_files.py   the format of those weights
+    resized.py        one of those models with its table made longer, for a page
     page_names.py     the names that pages can use
 
 Imports: posenc, setup.

@@ -6,6 +6,11 @@
     notebook_pictures.py     and its figures as PNG
     workbench.py             what the workbench takes from Python             (mkdocs calls it)
     practise.py              the checks of the exercises, and their notebook  (mkdocs calls it)
+    teach.py                 the pages for teachers                           (mkdocs calls it)
+    slides.py, slides.html   the boards as slides
+    strokes.py               and their drawings, stroke by stroke
+    quiz_sheet.py            a quiz on paper, with quiz_sheet.html
+    html_tree.py             a built page as a tree, to cut parts out of
     search_index.py          what the search finds, and what comes first      (mkdocs calls it)
     docstring_formulas.py    formulas of docstrings as mathematics            (mkdocs calls it)
     source_archive.py        the source of the book, to download

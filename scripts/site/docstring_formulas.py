@@ -14,6 +14,9 @@ import griffe
 
 # Without "}}", which ends a bound number.
 IN_SENTENCES = {
+    "(1 + r₂·distance)^(−r₁)": r"(1 + r_2\cdot\text{distance})^{-r_1}",
+    "−r₁·distance^r₂": r"-r_1\cdot\text{distance}^{r_2}",
+    "−r₁·|key − query|^r₂": r"-r_1\,|\text{key} - \text{query}|^{r_2}",
     "10000·2π": r"{10000\cdot2\pi}",
     "2^(−8k/n)": r"2^{-8k/n}",
     "2π/ω_i": r"2\pi/\omega_i",
@@ -33,6 +36,7 @@ IN_SENTENCES = {
     "cos(a − b) = cos a cos b + sin a sin b": r"\cos(a - b) = \cos a\cos b + \sin a\sin b",
     "cos(lag·ω_i)": r"\cos(\text{lag}\cdot\omega_i)",
     "cos(p·ω_i)": r"\cos(p\,\omega_i)",
+    "base^(−4j/d)": r"\text{base}^{-4j/d}",
     "distance^(n−E) ≥ max_distance^s · E^(n−E−s)": (
         r"\text{distance}^{n-E} \ge \text{max\_distance}^s \cdot E^{n-E-s}"
     ),
@@ -55,7 +59,13 @@ IN_SENTENCES = {
     "trained·ω_i": r"\text{trained}\cdot\omega_i",
     "Σ cos(lag·ω_i)": r"\sum_i\cos(\text{lag}\cdot\omega_i)",
     "Σ q·k̄": r"\sum q\,\bar k",
+    "Σ cos(ω_i·(key − query)) / (8h/n)": (
+        r"\frac{n}{8h}\sum_i\cos(\omega_i\,(\text{key} - \text{query}))"
+    ),
     "γ": r"\gamma",
+    "ζ_i": r"\zeta_i",
+    "ζ_i^(position/512)": r"\zeta_i^{\text{position}/512}",
+    "ζ_i^(±position/scale_base)": r"\zeta_i^{\pm\text{position}/\text{scale\_base} }",
     "ω_i": r"\omega_i",
     "ω_i / factor": r"\omega_i/\text{factor}",
     "ω_i / long_i": r"\omega_i/\text{long}_i",
@@ -87,6 +97,15 @@ DISPLAYED = {
     "f = 1 + factor · (length − L) / L   beyond the trained length L, and 1 up to it": (
         r"\begin{gathered} f = 1 + \text{factor}\cdot\frac{\text{length} - L}{L} \\ "
         r"\text{beyond } L, \text{ and } 1 \text{ up to it} \end{gathered}"
+    ),
+    "frequency of pair i = base^(−i/(half − shift)),   half = d_model/2": (
+        r"\begin{gathered} \text{frequency of pair } i = "
+        r"\text{base}^{-i/(\text{half}-\text{shift})} \\ "
+        r"\text{half} = d_\text{model}/2 \end{gathered}"
+    ),
+    "γ(p) = (sin(2⁰·u·p), cos(2⁰·u·p), …, sin(2ᴸ⁻¹·u·p), cos(2ᴸ⁻¹·u·p))   with u = π": (
+        r"\begin{gathered} \gamma(p) = (\sin 2^0 u p,\ \cos 2^0 u p,\ \dots, \\ "
+        r"\sin 2^{L-1} u p,\ \cos 2^{L-1} u p), \quad u = \pi \end{gathered}"
     ),
     "Σ_i cos(mω_i) ≥ 0   for 0 ≤ m ≤ length": (
         r"\sum_i\cos(m\,\omega_i) \ge 0 \quad\text{for } 0 \le m \le \text{length}"

@@ -25,28 +25,31 @@ from scripts.figures.style import LIGHT
 CACHE = ROOT / ".pictures_cache"
 
 
-def pictures(stems: Iterable[str]) -> dict[str, bytes]:
-    """Return figures on light paper as PNG, by name."""
-    files = {stem: cache_file(stem) for stem in stems}
+PNG = ("scripts.site.notebook_pictures", ".png")
+
+
+def pictures(stems: Iterable[str], module: str = PNG[0], suffix: str = PNG[1]) -> dict[str, bytes]:
+    """Return figures by name: on light paper as PNG, or what another module makes of them."""
+    files = {stem: cache_file(stem, module, suffix) for stem in stems}
     cached = {stem: file.read_bytes() for stem, file in files.items() if file.is_file()}
     missing = [stem for stem in files if stem not in cached]
-    drawn = draw_in_process(missing) if missing else {}
+    drawn = draw_in_process(missing, module, suffix) if missing else {}
     for stem in missing:
         write_cache(files[stem], drawn[stem])
     return cached | drawn
 
 
-def cache_file(stem: str) -> Path:
+def cache_file(stem: str, module: str = PNG[0], suffix: str = PNG[1]) -> Path:
     """Return the path of a figure's cached picture, which changes when the picture may.
 
     That depends on the code that draws it, and on its data, for which the committed SVG stands.
     """
     others = {path for path in scripts() if path.stem != stem}
-    code = [Path(__file__), *sorted(set(SCRIPTS.glob("*.py")) - others)]
+    code = [ROOT / f"{module.replace('.', '/')}.py", *sorted(set(SCRIPTS.glob("*.py")) - others)]
     made_of = sha256(version("matplotlib").encode())
     for file in [picture_file(stem, "light"), *code]:
         made_of.update(file.read_bytes())
-    return CACHE / f"{stem}-{made_of.hexdigest()[:16]}.png"
+    return CACHE / f"{stem}-{made_of.hexdigest()[:16]}{suffix}"
 
 
 def write_cache(file: Path, picture: bytes) -> None:
@@ -59,16 +62,16 @@ def write_cache(file: Path, picture: bytes) -> None:
         begun = file.with_suffix(f".{os.getpid()}")  # renamed below, so no partial file is read
         begun.write_bytes(picture)
         begun.replace(file)
-        for old in set(file.parent.glob(f"{file.stem.rpartition('-')[0]}-*.png")) - {file}:
+        for old in set(file.parent.glob(f"{file.stem.rpartition('-')[0]}-*{file.suffix}")) - {file}:
             old.unlink(missing_ok=True)
 
 
-def draw_in_process(stems: list[str]) -> dict[str, bytes]:
-    """Return figures as PNG, drawn in a new process."""
+def draw_in_process(stems: list[str], module: str, suffix: str) -> dict[str, bytes]:
+    """Return figures drawn by a module in a new process."""
     with TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "scripts.site.notebook_pictures", folder, *stems]
+        command = [sys.executable, "-m", module, folder, *stems]
         subprocess.run(command, cwd=ROOT, check=True)
-        return {stem: Path(folder, f"{stem}.png").read_bytes() for stem in stems}
+        return {stem: Path(folder, f"{stem}{suffix}").read_bytes() for stem in stems}
 
 
 def draw(folder: Path, stem: str) -> None:

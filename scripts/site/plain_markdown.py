@@ -11,7 +11,7 @@ import re
 import textwrap
 
 from scripts.book.citations import NOTE, WHOLE, reference, references
-from scripts.book.embed import LINE, source
+from scripts.book.embed import LANGUAGES, LINE, source
 from scripts.book.numbers import as_html, as_tex, bindings
 from scripts.book.text import FRONT, spans
 
@@ -45,8 +45,9 @@ def plain(text: str) -> str:
 
 def _listing(line: re.Match[str]) -> str:
     """Return the code that a line embeds, with the name of its file."""
-    path, code = source(line["symbol"], nodoc=bool(line["nodoc"]))
-    listing = f"From `{path.as_posix()}`:\n\n```python\n{code}\n```"
+    path, code = source(line["symbol"], short=bool(line["short"]))
+    language = LANGUAGES[path.suffix]
+    listing = f"From `{path.as_posix()}`:\n\n```{language}\n{code}\n```"
     return textwrap.indent(listing, line["margin"])
 
 

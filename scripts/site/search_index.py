@@ -21,6 +21,7 @@ from mkdocs.structure.pages import Page
 
 from scripts import DATA
 from scripts.book.data import load
+from scripts.book.line_breaks import JOINED
 from scripts.book.sourcemap import MAP, sources
 
 FILE = DATA / "search.yml"
@@ -63,11 +64,12 @@ on_page_context = CombinedEvent(_before_the_plugin, _after_the_plugin)
 
 @event_priority(50)
 def on_post_build(*, config: MkDocsConfig) -> None:
-    """Weigh all entries before the plugin writes them."""
+    """Weigh all entries before the plugin writes them, and spell their text as it is typed."""
     data = load(FILE)
     index: Any = config.plugins["material/search"]
     for entry in index.search_index.entries:
         entry["boost"] = weight(entry["location"], data["weights"])
+        entry["text"] = entry["text"].replace(JOINED, "").replace("\u00a0", " ")
         if names := data["names"].get(entry["location"]):
             entry["tags"] = names
 

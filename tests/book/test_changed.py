@@ -91,6 +91,7 @@ def pages_of(*files: str) -> set[str]:
             {
                 "docs/how-to/diagnose.md",
                 "docs/how-to/extend-a-context.md",
+                "docs/how-to/padding-and-caches.md",
                 "docs/trust/how-checked.md",
                 "docs/vectors/index.md",
             },

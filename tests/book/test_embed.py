@@ -59,23 +59,23 @@ def test_a_function_comes_with_its_decorators_and_docstring(root: Path) -> None:
 
 
 def test_the_docstring_can_be_left_out(root: Path) -> None:
-    _, code = source("shop.box.counted", root=root, nodoc=True)
+    _, code = source("shop.box.counted", root=root, short=True)
     assert code == "@functools.cache\ndef counted(n):\n    return n"
-    _, code = source("shop.box.Box", root=root, nodoc=True)
+    _, code = source("shop.box.Box", root=root, short=True)
     assert code.startswith("class Box:\n    size = 1\n\n    def open(self):\n        # Not far.")
 
 
 def test_only_the_docstring_is_left_out(root: Path) -> None:
-    _, code = source("shop.box.Lid", root=root, nodoc=True)
+    _, code = source("shop.box.Lid", root=root, short=True)
     assert code == (
         "class Lid:\n    # How wide.\n    @property\n    def width(self):\n        return 2"
     )
-    assert source("shop.box.close", root=root, nodoc=True)[1] == 'async def close(): "Close it."'
+    assert source("shop.box.close", root=root, short=True)[1] == 'async def close(): "Close it."'
 
 
 def test_methods_and_constants_can_be_embedded(root: Path) -> None:
     assert (
-        source("shop.box.Box.open", root=root, nodoc=True)[1]
+        source("shop.box.Box.open", root=root, short=True)[1]
         == "def open(self):\n    # Not far.\n    return self.size"
     )
     assert source("shop.box.LIMIT", root=root)[1] == "LIMIT: int = 3"

@@ -100,6 +100,13 @@ def test_every_scheme_with_positions_did_best_at_the_highest_rate() -> None:
         assert (found.argmin() == len(RATES) - 1) or name == "none"
 
 
+def test_rope_and_shaw_learn_fastest_with_the_best_of_three_rates() -> None:
+    best = dict(zip(AS_TRAINED, rates().min(axis=1), strict=True))
+    ahead, behind = ("rope", "shaw"), ("none", "sinusoidal", "learned", "alibi", "t5")
+    assert max(best[name] for name in ahead) < min(best[name] for name in behind) - 0.5
+    assert max(best, key=lambda name: best[name]) == "none"
+
+
 # What the page says
 
 

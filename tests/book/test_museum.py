@@ -90,7 +90,7 @@ def test_a_program_is_short_and_says_what_it_does(exhibit: Exhibit) -> None:
     code = ast.parse(textwrap.dedent(inspect.getsource(exhibit.function))).body[0]
     assert isinstance(code, ast.FunctionDef | ast.ClassDef)
     assert ast.get_docstring(code)
-    _, shown = source(symbol(exhibit), nodoc=True)
+    _, shown = source(symbol(exhibit), short=True)
     lines = [line for line in shown.splitlines() if line.strip()]
     assert 3 <= len(lines) <= LONGEST + isinstance(code, ast.ClassDef)
 

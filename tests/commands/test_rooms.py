@@ -17,10 +17,12 @@ FLOORS = (
     "scripts",  # what all rooms share: the folders
     "scripts.setup",
     "scripts.practise",  # needs nothing, so that pages can be made from it
+    "scripts.proofs",  # needs nothing, so that `make prove` needs no packages
     "scripts.book",
     "scripts.measure",
     "scripts.bench",
     "scripts.museum",
+    "scripts.parallel",
     "scripts.figures",
     "scripts.pyodide",
     "scripts.site",

@@ -42,6 +42,16 @@ def test_bare_debian_jobs_install_the_same_packages_and_run_both_commands() -> N
     assert test == "make test"
 
 
+def test_the_proofs_are_checked_on_bare_debians() -> None:
+    job = jobs("checks.yml")["proofs"]
+    assert job["strategy"]["matrix"]["debian"] == ["12", "13"]
+    assert job["container"] == "debian:${{ matrix.debian }}-slim"
+    install, prove = commands(job)
+    packages = install.partition("--no-install-recommends ")[2].split()
+    assert packages == sorted({*bare_debian.PACKAGES} - {"python3-venv"})
+    assert prove == "make prove"
+
+
 def test_every_python_from_the_oldest_to_the_newest_runs_every_check() -> None:
     job = jobs("checks.yml")["pythons"]
     known = [name.removeprefix("python") for name in ELSEWHERE if "." in name]

@@ -49,6 +49,8 @@ def without_none(values: list[object]) -> list[object]:
     return [value for value in values if value is not None]
 
 
+PLANE = [[1.0, 0.1, 0.0, 0.0], [0.0, 0.0, 1.0, 0.1]]
+POINTS = torch.tensor([[0, 0], [0, 1], [1, 0]])
 TOKENS: list[object] = [
     *NO_TENSOR, IDS.float(), IDS > 3, IDS - 2, IDS + 1000, IDS[0], IDS[None], IDS.to(ELSEWHERE),
 ]  # fmt: skip
@@ -59,6 +61,11 @@ POSITIONS: list[object] = [
 ]  # fmt: skip
 RELATIVES: list[object] = [
     *NO_TENSOR, RELATIVE.float(), RELATIVE > 0, RELATIVE[0], RELATIVE[None, None], FAR[None],
+]  # fmt: skip
+POSITIVE: list[object] = [None, "hot", 0, -1.0, NAN, INFINITE, True, [1.0], 1j]
+PLACES: list[object] = [
+    *without_none(NO_TENSOR), torch.tensor(2), torch.tensor([0.0, NAN]), torch.ones(3) > 0,
+    torch.ones(3).bfloat16(), torch.zeros(1, 1, 3), FAR,
 ]  # fmt: skip
 CACHES: list[object] = [True, 1, [], {}, {"cache": nn.Cache()}, {1: nn.Cache}, nn.Cache]
 OF_TEXT: list[object] = [None, 3, b"words", ["words"], True]
@@ -92,6 +99,22 @@ BAD: dict[str, list[object]] = {
     "rotary_d": without_none([*EVEN, 10]),
     "attention_factor": [None, "hot", 0, -1.0, NAN, INFINITE, True, [1.0], 1j],
     "frequencies": ["fast", [1.0], [1.0, 1.0, 1.0, NAN], [1.0, 1.0, 1.0, -1.0], 1.0],
+    "RotaryEmbeddingND.d": EVEN,
+    "RotaryEmbeddingND.frequencies": [
+        *("fast", None, 1.0, [1.0] * 4, PLANE[:0], [[NAN] * 4], [[[PLANE]]], [[True] * 4]),
+    ],
+    "RotaryEmbeddingND.forward.x": activations(HEADS),
+    "RotaryEmbeddingND.forward.positions": [
+        *(*NO_TENSOR, POINTS[:2], POINTS[:, :1], POINTS[None, None], POINTS > 0, POINTS + 0j),
+        *(POINTS.bfloat16(), POINTS * NAN, POINTS + 2**53, POINTS[None].expand(3, 3, 2)),
+        POINTS.to(ELSEWHERE),
+    ],
+    "learned": FLAG,
+    "sizes": [None, 3, "23", [], [0, 2], [2.0, 3], [True, 2], [2, 2**60], {2, 3}],
+    "LearnedGridEmbedding.resized.sizes": [None, 3, "23", [], [0, 2], [2.0, 3], [2], [2, 3, 4]],
+    "LearnedGridEmbedding.resized.kernel": NAME,
+    "corners": FLAG,
+    "antialias": FLAG,
     "offset": [*COUNT],
     "query_offset": [*COUNT],
     "key_length": [*COUNT],
@@ -198,6 +221,45 @@ BAD: dict[str, list[object]] = {
         ROWS.to(ELSEWHERE),
     ],
     "text": OF_TEXT,
+    "DisentangledBias.max_distance": SIZE,
+    "longest": without_none([*SIZE, 9]),
+    "trained_window": without_none([*SIZE, 1]),
+    "DisentangledBias.forward.q": [
+        *activations(HEADS)[:-1],
+        HEADS.to(ELSEWHERE),
+        HEADS.to_sparse(),
+    ],
+    "DisentangledBias.forward.k": [*activations(HEADS)[:-1], HEADS[:1], HEADS.to_sparse()],
+    "DisentangledBias.forward.relative": [*RELATIVES, RELATIVE[:, :2], RELATIVE.expand(3, 3, 3)],
+    "TransformerXLBias.d_model": EVEN,
+    "TUPEBias.heads": [*SIZE, 3],
+    "TransformerXLBias.forward.q": activations(HEADS),
+    "TransformerXLBias.forward.k": activations(HEADS),
+    "TUPEBias.forward.query_positions": [None, *PLACES, torch.tensor([0, 9]), torch.ones(3)],
+    "TUPEBias.forward.key_positions": [*PLACES, torch.tensor([-1, 0]), torch.ones(3)],
+    "released": FLAG,
+    "rows": SIZE,
+    "CoPE.forward.q": [*activations(HEADS), HEADS.to(ELSEWHERE)],
+    "scores": [
+        *activations(HEADS[..., :3])[:-2],
+        HEADS[..., :2],
+        HEADS[..., :3].to(ELSEWHERE),
+        HEADS[..., :3].to_sparse(),
+    ],
+    "ForgettingBias.forward.x": [*activations(X), X.to(ELSEWHERE)],
+    "query_length": without_none([*COUNT, 4]),
+    "kernel": NAME,
+    "role": NAME,
+    "width": EVEN,
+    "hidden": SIZE,
+    "threshold": POSITIVE,
+    "scale_base": POSITIVE,
+    "gamma": POSITIVE,
+    "center": COUNT,
+    "XPos.d": EVEN,
+    "XPos.forward.x": activations(HEADS),
+    "FIREBias.forward.query_positions": [None, *PLACES],
+    "FIREBias.forward.key_positions": PLACES,
     "ids": [3, "7", [1.0], [-1], [10**6], [True], [None], None],
     "words": [3, None, [3], [None], "words", ["two words"]],
     "texts": [3, [3], [None], "words"],
@@ -220,6 +282,11 @@ CALLS: dict[str, tuple[Call, dict[str, Any]]] = {
     "GPTModel": (nn.GPTModel, nn.create_model_config("tiny")),
     "GPTModel.forward": (MODEL.forward, {"token_ids": IDS}),
     "GPTModel.generate": (MODEL.generate, {"token_ids": IDS, "new_tokens": 1}),
+    "LearnedGridEmbedding": (nn.LearnedGridEmbedding, {"sizes": (2, 3), "d_model": 8}),
+    "LearnedGridEmbedding.resized": (
+        nn.LearnedGridEmbedding((2, 3), 8).resized,
+        {"sizes": (3, 3)},
+    ),
     "LearnedPositionalEmbedding": (nn.LearnedPositionalEmbedding, {"max_len": 4, "d_model": 8}),
     "LearnedPositionalEmbedding.forward": (
         nn.LearnedPositionalEmbedding(4, 8).forward,
@@ -252,6 +319,11 @@ CALLS: dict[str, tuple[Call, dict[str, Any]]] = {
     "relative_score_mod": (nn.relative_score_mod, {"rows": ROWS[:, :3], "query_length": 3}),
     "reversed_view": (nn.reversed_view, {"rows": ROWS, "query_length": 3}),
     "RotaryEmbedding.forward": (nn.RotaryEmbedding(8).forward, {"x": HEADS}),
+    "RotaryEmbeddingND": (nn.RotaryEmbeddingND, {"d": 8, "frequencies": PLANE}),
+    "RotaryEmbeddingND.forward": (
+        nn.RotaryEmbeddingND(8, PLANE).forward,
+        {"x": HEADS, "positions": POINTS},
+    ),
     "SinusoidalPositionalEncoding": (nn.SinusoidalPositionalEncoding, {"d_model": 8}),
     "SinusoidalPositionalEncoding.forward": (
         nn.SinusoidalPositionalEncoding(8).forward,
@@ -269,6 +341,31 @@ CALLS: dict[str, tuple[Call, dict[str, Any]]] = {
     "relative_scores": (nn.relative_scores, {"model": MODEL}),
     "trained_layout": (nn.trained_layout, {"weight": ROWS, "heads": 2}),
     "unseen_positions": (nn.unseen_positions, {"model": MODEL, "trained": 20, "length": 21}),
+    "KerpleBias": (nn.KerpleBias, {"heads": 2}),
+    "KerpleBias.forward": (nn.KerpleBias(2).forward, {"relative": RELATIVE}),
+    "SandwichBias": (nn.SandwichBias, {"heads": 2}),
+    "SandwichBias.forward": (nn.SandwichBias(2).forward, {"relative": RELATIVE}),
+    "CoPE": (nn.CoPE, {"d": 8, "rows": 4}),
+    "CoPE.forward": (nn.CoPE(8, 4).forward, {"q": HEADS, "scores": HEADS[..., :3]}),
+    "ForgettingBias": (nn.ForgettingBias, {"d_model": 8, "heads": 2}),
+    "ForgettingBias.forward": (nn.ForgettingBias(8, 2).forward, {"x": X}),
+    "DisentangledBias": (nn.DisentangledBias, {"heads": 4, "d": 8, "max_distance": 16}),
+    "DisentangledBias.forward": (
+        nn.DisentangledBias(4, 8, 16, longest=20).forward,
+        {"q": HEADS, "k": HEADS, "relative": RELATIVE},
+    ),
+    "TransformerXLBias": (nn.TransformerXLBias, {"heads": 4, "d": 8, "d_model": 32}),
+    "TransformerXLBias.forward": (
+        nn.TransformerXLBias(4, 8, 32).forward,
+        {"q": HEADS, "k": HEADS},
+    ),
+    "TUPEBias": (nn.TUPEBias, {"heads": 4, "d_model": 8, "max_len": 9}),
+    "TUPEBias.forward": (nn.TUPEBias(4, 8, 9).forward, {"query_positions": torch.arange(3)}),
+    "SwinContinuousBias": (nn.SwinContinuousBias, {"heads": 2, "window": 2}),
+    "FIREBias": (nn.FIREBias, {"heads": 2}),
+    "FIREBias.forward": (nn.FIREBias(2).forward, {"query_positions": torch.arange(3)}),
+    "XPos": (nn.XPos, {"d": 8}),
+    "XPos.forward": (nn.XPos(8).forward, {"x": HEADS, "role": "key"}),
     "attention": (nn.attention, {"q": HEADS, "k": HEADS, "v": HEADS}),
     "create_model_config": (nn.create_model_config, {"name": "tiny"}),
     "create_tokenizer": (nn.create_tokenizer, {}),

@@ -8,15 +8,26 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from posenc import mixed_frequencies
 from posenc.nn import (
     ALiBi,
+    CoPE,
+    DisentangledBias,
+    FIREBias,
+    ForgettingBias,
     GPTModel,
+    KerpleBias,
     LearnedPositionalEmbedding,
     PositionalEmbedding,
     RelativePositionEmbedding,
     RotaryEmbedding,
+    RotaryEmbeddingND,
+    SandwichBias,
     SinusoidalPositionalEncoding,
     T5RelativeBias,
+    TransformerXLBias,
+    TUPEBias,
+    XPos,
     attention,
     relative_attention,
     relative_positions,
@@ -47,6 +58,9 @@ def gpt(scheme: str) -> GPTModel:
 Q = torch.randn(TEXTS, 1, HEADS, LENGTH, D, generator=torch.Generator().manual_seed(0))
 ROTARY, HALVES = RotaryEmbedding(D), RotaryEmbedding(D, layout="half")
 SHAW, T5, LEARNED = RelativePositionEmbedding(D, 2), T5RelativeBias(HEADS), gpt("learned")
+COPE, FORGETTING, TUPE = CoPE(D, 4), ForgettingBias(D, HEADS), TUPEBias(HEADS, D, 10)
+DEBERTA, XL = DisentangledBias(HEADS, D, 3), TransformerXLBias(HEADS, D, D)
+KERPLE, FIRE = KerpleBias(HEADS), FIREBias(HEADS, threshold=3)
 IDS = torch.tensor([[[1, 2, 3, 4, 5]], [[9, 8, 7, 6, 5]], [[0, 0, 1, 0, 2]]])
 PLACES = torch.tensor([[0, 1, 2, 3, 4], [7, 7, 8, 9, 1], [2, 1, 0, 4, 4]])
 RELATIVE = torch.stack([relative_positions(places) for places in PLACES])
@@ -57,6 +71,15 @@ CALLS: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...]]] = {
     "alibi": (ALiBi(HEADS), (RELATIVE,)),
     "t5": (T5, (RELATIVE,)),
     "relative positions": (relative_positions, (PLACES,)),
+    "cope": (lambda q: COPE(q, q @ q.mT), (Q,)),
+    "forgetting gate": (FORGETTING, (Q[:, 0],)),
+    "deberta": (lambda q, far: DEBERTA(q, q, far), (Q, RELATIVE)),
+    "transformer-xl": (lambda q: XL(q, q), (Q,)),
+    "tupe": (TUPE, (PLACES,)),
+    "kerple": (KERPLE, (RELATIVE,)),
+    "sandwich": (SandwichBias(HEADS), (RELATIVE,)),
+    "fire": (FIRE, (PLACES,)),
+    "xpos": (lambda q, places: XPos(D)(q, role="key", positions=places), (Q, PLACES)),
     "shaw": (SHAW, (RELATIVE,)),
     "shaw's scores": (SHAW.scores, (Q, RELATIVE)),
     "shaw's scores by the shift": (lambda q: SHAW.shifted_scores(q, LENGTH), (Q,)),
@@ -64,6 +87,10 @@ CALLS: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...]]] = {
     "rope, fast": (lambda q: ROTARY.turn(q, ROTARY.factors(q)), (Q,)),
     "rope, fast, in halves": (lambda q: HALVES.turn(q, HALVES.factors(q)), (Q,)),
     "rope, fast, narrow": (lambda q: ROTARY.turn(q, ROTARY.factors(q)), (Q.bfloat16(),)),
+    "rope in the plane": (
+        lambda q, points: RotaryEmbeddingND(D, mixed_frequencies(D, [0.3, 2.0]))(q, points),
+        (Q, torch.stack([PLACES, PLACES.flip(1)], dim=-1)),
+    ),
     "factors for one": (lambda f: HALVES.turn(Q[0], f), (torch.randn(TEXTS, LENGTH, D // 2) + 1j,)),
     "sinusoidal": (lambda x, p: SinusoidalPositionalEncoding(D)(x, positions=p), (Q[:, 0], PLACES)),
     "learned": (LearnedPositionalEmbedding(10, D), (PLACES,)),
@@ -108,6 +135,11 @@ LOUD: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "its weights": lambda q, rows: attention(q, q, q)[1],
     "scores": lambda q, rows: SHAW.scores(q, relative_positions(LENGTH)),
     "scores by the shift": lambda q, rows: SHAW.shifted_scores(q, LENGTH),
+    "fire": lambda q, rows: FIRE(torch.arange(LENGTH)),
+    "cope": lambda q, rows: COPE(q, torch.ones(TEXTS, HEADS, LENGTH, LENGTH)),
+    "deberta": lambda q, rows: DEBERTA(q, q, relative_positions(LENGTH)),
+    "transformer-xl": lambda q, rows: XL(q, q),
+    "tupe": lambda q, rows: TUPE(torch.arange(LENGTH)),
     "attention without a matrix": lambda q, rows: relative_attention(q, q, q, rows),
 }
 

@@ -353,6 +353,76 @@ ROTATED = [
     *rows(TypeError, REALS, NOT_REALS),
 ]
 
+POINTS = [
+    *rows(ValueError, REALS, {"nan": [[0, np.nan]], "inf": [[np.inf, 0]]}),
+    *rows(ValueError, "", {"(0,)": [], "()": 1.0, "(2, 0)": np.ones((2, 0))}),
+    *rows(ValueError, "2**53 in size", {"9.0072e+1": [[0, 2.0**53]], "1e+300": [[1e300, 0]]}),
+    *rows(TypeError, REALS, NOT_REALS),
+]
+
+SECTIONS = [
+    *rows(ValueError, "add up to 4", {"(2, 1)": (2, 1), "[2, 2, 2]": [2, 2, 2], "[]": []}),
+    *rows(ValueError, "an integer, 0 or more", {"-1": [3, -1, 2]}),
+    *rows(TypeError, "an integer", {"1.0 (float)": [2, 1.0, 1], "True": [2, True, 1]}),
+    *rows(TypeError, "add up to", {"None": None, "4 (int)": 4, "'211' (str)": "211"}),
+    *rows(TypeError, "add up to", {"array(4) (ndarray)": np.array(4)}),
+]
+
+MATRICES = [
+    *rows(ValueError, "of shape (axes, 4)", {"(2, 3)": np.ones((2, 3)), "(4,)": np.ones(4)}),
+    *rows(ValueError, "", {"()": 1.0, "(0, 4)": np.ones((0, 4)), "nan": np.full((2, 4), np.nan)}),
+    *rows(TypeError, "", NOT_REALS),
+    *rows(ValueError, "below 2**53 in size", {"1e+300": np.full((2, 4), -1e300)}),
+]
+
+PARTS = [
+    *rows(ValueError, "an integer, 0 or more", {"-1": [2, -1]}),
+    *rows(ValueError, "an integer, 1 or more", {"0": [(1, 0, 3)], "-2": [(-2, 1, 3)]}),
+    *rows(ValueError, "triples", {"(2, 3) (tuple)": [(2, 3)], "[] (list)": [[]]}),
+    *rows(TypeError, "an integer", {"1.5": [1.5], "None": [None], "True": [True], "'a'": ["a"]}),
+    *rows(TypeError, "an integer", {"2.0": [(1, 2.0, 3)]}),
+    *rows(TypeError, "triples", {"None": None, "3 (int)": 3, "'abc' (str)": "abc"}),
+    *rows(TypeError, "triples", {"array(3) (ndarray)": np.array(3)}),
+]
+
+KERNELS = [
+    *rows(ValueError, '"cubic", "linear"', {"'bicubic' (str)": "bicubic"}),
+    *rows(TypeError, '"cubic", "linear"', {"None": None, "3 (int)": 3}),
+]
+
+SCALES = [
+    *rows(ValueError, "above 0", {"0": 0, "-0.5": -0.5}),
+    *rows(ValueError, NUMBER, NOT_FINITE),
+    *rows(TypeError, NUMBER, NOT_REALS),
+]
+
+INTERVALS = [
+    *rows(
+        ValueError, "0 or more", {"-1": -1, "nan": np.nan, "inf": [np.inf], "shape (2,)": [1, 1]}
+    ),
+    *rows(TypeError, "0 or more", NOT_REALS),
+]
+POSITIVE = [
+    *rows(ValueError, "a number above 0", {"0": 0, "-1": -1.0}),
+    *rows(ValueError, NUMBER, NOT_FINITE),
+    *rows(TypeError, NUMBER, NOT_REALS),
+    *rows(TypeError, NUMBER, {"(1,)": [4.0], "(2, 1)": np.ones((2, 1))}),
+]
+
+
+def vectors(length: object = "heads", *, above: bool = True) -> list[Row]:
+    """Return bad values for a vector, one number for each head or of a given length."""
+    shapes = {"()": 1.0, "(0,)": [], "(2, 2)": np.ones((2, 2))}
+    if length != "heads":
+        shapes["(5,)"] = np.ones(5)
+    return [
+        *rows(ValueError, f"of shape ({length},)", shapes),
+        *(rows(ValueError, "each above 0", {"0": [1.0, 0.0], "-2": [-2, 1]}) if above else []),
+        *rows(ValueError, "", {"nan": [1.0, np.nan], "inf": [np.inf, 1.0], "": [10**400, 1]}),
+        *rows(TypeError, "", NOT_REALS),
+    ]
+
+
 # An argument has one set of rules, unless a function is named before it.
 BAD: dict[str, list[Row]] = {
     "d": WIDTHS,
@@ -367,6 +437,7 @@ BAD: dict[str, list[Row]] = {
     "max_sequence_length": MAXIMA,
     "sequence_length": LENGTHS,
     "heads": SIZES,
+    "key_heads": but_none(SIZES),
     "window": SIZES,
     "rows": SIZES,
     "max_seq_len": SIZES,
@@ -381,6 +452,7 @@ BAD: dict[str, list[Row]] = {
     "layout": LAYOUTS,
     "source": LAYOUTS,
     "target": LAYOUTS,
+    "arrangement": choices('"blocks", "groups"'),
     "ramp": choices('"turns", "pairs"'),
     "frequencies": but_none(FREQUENCIES),
     "rotary_d": but_none(TURNING),
@@ -460,6 +532,116 @@ BAD: dict[str, list[Row]] = {
     "relative_view.query_length": SIZES,
     "relative_view.rows": ROWS,
     "sinusoidal_table.length": COUNTS,
+    "points": POINTS,
+    "nerf_encoding.points": POINTS,
+    "fourier_features.points": [
+        *(row for row in POINTS if "2**53" not in row.allowed and row.error is ValueError),
+        *rows(ValueError, "angles are below 2**53", {"2e+300": [[1e300, 0]]}),
+        *rows(TypeError, REALS, NOT_REALS),
+    ],
+    "fourier_features.frequencies": [
+        *rows(ValueError, "of shape (2, features)", {"(3, 4)": np.ones((3, 4)), "()": 1.0}),
+        *rows(ValueError, "", {"(2, 0)": np.ones((2, 0)), "nan": np.full((2, 4), np.nan)}),
+        *rows(TypeError, "", NOT_REALS),
+    ],
+    "first": [
+        *rows(ValueError, '"sine", "cosine"', {"'sin' (str)": "sin"}),
+        *rows(TypeError, '"sine", "cosine"', {"None": None, "True (bool)": True}),
+    ],
+    "features": SIZES,
+    "deviation": [*SCALES, *rows(ValueError, "at most 1e300", {"1e+308": 1e308})],
+    "bands": [*SIZES, *rows(ValueError, "from 1 to 50", {"51": 51})],
+    "unit": [
+        *rows(ValueError, "above 0", {"0": 0, "-1": -1}),
+        *rows(ValueError, "below 2**53", {"1e+300": 1e300}),
+        *rows(ValueError, NUMBER, NOT_FINITE),
+        *rows(TypeError, NUMBER, NOT_REALS),
+    ],
+    "grouped": [
+        *rows(ValueError, '"coordinates", "bands"', {"'axes' (str)": "axes"}),
+        *rows(TypeError, '"coordinates", "bands"', {"None": None}),
+    ],
+    "timesteps": [
+        *rows(ValueError, REALS, {"nan": np.nan, "inf": [0, np.inf]}),
+        *rows(ValueError, "2**53 in size", TOO_FAR),
+        *rows(TypeError, REALS, NOT_REALS),
+    ],
+    "shift": [
+        *rows(ValueError, "from 0 to below 4", {"-1": -1, "4": 4, "7": 7}),
+        *rows(ValueError, "from 1e-300 to 1e300", {"3.999": 3.999}),
+        *rows(ValueError, NUMBER, NOT_FINITE),
+        *rows(TypeError, NUMBER, NOT_REALS),
+    ],
+    "resize_weights.source": SIZES,
+    "resize_weights.target": SIZES,
+    "resize_weights.kernel": KERNELS,
+    "resize_grid.kernel": KERNELS,
+    "corners": FLAGS,
+    "antialias": FLAGS,
+    "resize_weights.scale": [
+        *but_none(SCALES),
+        *rows(ValueError, "large enough", {"1e-30": 1e-30, "1e-320": 1e-320}),
+    ],
+    "grid": reals(("()", 1.0), ("(3,)", np.ones(3)), ("(0, 2)", np.ones((0, 2)))),
+    "resize_grid.sizes": [
+        *rows(ValueError, "an integer, 1 or more", {"0": [0, 2], "-1": (3, -1)}),
+        *rows(ValueError, "a sequence of 2", {"[3] (list)": [3], "(1, 2, 3)": (1, 2, 3)}),
+        *rows(TypeError, "an integer", {"2.0": [2.0, 3], "None": [2, None]}),
+        *rows(TypeError, "a sequence of 2", {"3 (int)": 3, "'23' (str)": "23", "None": None}),
+        *rows(TypeError, "a sequence of 2", {"array(3) (ndarray)": np.array(3)}),
+        *rows(TypeError, "an integer, 1 or more", {"[1, 2] (list)": [3, [1, 2]]}),
+    ],
+    "scales": [
+        *rows(ValueError, "above 0", {"0": [0, 1], "-1": [1, -1]}),
+        *rows(ValueError, "a sequence of 2", {"[2] (list)": [2]}),
+        *rows(ValueError, NUMBER, {"nan": [np.nan, 1]}),
+        *rows(TypeError, NUMBER, {"'2' (str)": ["2", 1]}),
+        *rows(TypeError, "a sequence of 2", {"2 (int)": 2, "'22'": "22"}),
+    ],
+    "sizes": [
+        *rows(ValueError, "an integer, 1 or more", {"0": [0, 2], "-1": (3, -1)}),
+        *rows(ValueError, "one integer for each axis", {"[] (list)": []}),
+        *rows(TypeError, "an integer", {"2.0": [2.0], "True": [True], "None": [None]}),
+        *rows(TypeError, "sequence of integers", {"3 (int)": 3, "'23' (str)": "23", "None": None}),
+        *rows(TypeError, "sequence of integers", {"array(3) (ndarray)": np.array(3)}),
+        *rows(ValueError, "at most 2**53 places", {"1099511627776": (2**40, 2**40)}),
+    ],
+    "sinusoidal_encoding_nd.positions": POINTS,
+    "sinusoidal_encoding_nd.d_model": [
+        *rows(ValueError, "an integer, 4 or more", {"0": 0, "2": 2, "-4": -4}),
+        *rows(ValueError, "a multiple of 4", {"6": 6, "9": np.int16(9)}),
+        *rows(TypeError, "an integer, 4 or more", NOT_ONE_INTEGER),
+    ],
+    "sinusoidal_encoding_nd.order": [
+        *rows(ValueError, "", {"'half' (str)": "half"}),
+        *rows(TypeError, "", {"None": None, "2 (int)": 2}),
+    ],
+    "apply_rope_nd.positions": [*POINTS, *rows(ValueError, "", {"(3, 3)": np.ones((3, 3))})],
+    "apply_rope_nd.frequencies": MATRICES,
+    "rotary_matrix.frequencies": MATRICES,
+    "axial_frequencies.d": [
+        *rows(ValueError, "an integer, 4 or more", {"0": 0, "2": 2}),
+        *rows(ValueError, "a multiple of 4", {"6": 6}),
+        *rows(TypeError, "an integer", NOT_ONE_INTEGER),
+    ],
+    "axes": SIZES,
+    "turns": FLAGS,
+    "mixed_frequencies.d": [
+        *rows(ValueError, "a multiple of 4", {"6": 6}),
+        *rows(TypeError, "an integer", NOT_ONE_INTEGER),
+    ],
+    "angles": [
+        *rows(ValueError, REALS, {"nan": np.nan, "inf": [np.inf]}),
+        *rows(TypeError, REALS, NOT_REALS),
+    ],
+    "sections": SECTIONS,
+    "interleaved": FLAGS,
+    "parts": PARTS,
+    "intervals": INTERVALS,
+    "after": [
+        *rows(ValueError, '"largest", "sides"', {"'next' (str)": "next"}),
+        *rows(TypeError, '"largest", "sides"', {"None": None, "1 (int)": 1}),
+    ],
     "sinusoidal_table.dtype": [
         *(row._replace(allowed="float32 or float64") for row in DTYPES),
         *rows(TypeError, "float32 or float64", {"float16": np.float16}),
@@ -472,6 +654,91 @@ BAD: dict[str, list[Row]] = {
     "apply_rope_complex.positions": ROTATED,
     "add.positions": reals(("(4, 8)", np.ones((4, 8))), ("(3, 1)", np.ones((3, 1)))),
     "concatenate.positions": reals(("(4, 8)", np.ones((4, 8))), ("(3,)", np.ones(3))),
+    "scale": vectors(),
+    "kerple_log_bias.rate": vectors(2),
+    "exponent": [*vectors(2), *rows(ValueError, "up to 2", {"2.5": [1.0, 2.5]})],
+    "rate": POSITIVE,
+    "threshold": POSITIVE,
+    "scale_base": POSITIVE,
+    "gamma": POSITIVE,
+    "width": WIDTHS,
+    "role": choices('"query", "key"'),
+    "apply_xpos.positions": [
+        *ROTATED,
+        *rows(ValueError, "from 1e-100 to 1e100", {"2e+06": [0, 2e6, 0]}),
+    ],
+    "shares": reals(("(3,)", np.ones(3)), ("(1, 1, 3)", np.ones((1, 1, 3)))),
+    "first_weight": vectors(2, above=False),
+    "first_bias": vectors(2, above=False),
+    "second_weight": tables(),
+    "second_bias": vectors(1, above=False),
+    "random_positions.length": [
+        *rows(ValueError, COUNT, {"-1": -1}),
+        *rows(TypeError, COUNT, NOT_ONE_INTEGER),
+    ],
+    "longest": [
+        *rows(ValueError, "an integer, 4 or more", {"3": 3, "-1": -1}),
+        *rows(TypeError, "an integer, 4 or more", NOT_ONE_INTEGER),
+    ],
+    "pose_positions.length": [
+        *rows(ValueError, "an integer, 2 or more", {"1": 1, "0": 0}),
+        *rows(TypeError, "an integer, 2 or more", NOT_ONE_INTEGER),
+    ],
+    "chunks": [*SIZES],
+    "group": SIZES,
+    "sinks": COUNTS,
+    "step": [
+        *rows(ValueError, "from 0 to 1", {"-0.5": -0.5, "2": 2}),
+        *rows(ValueError, NUMBER, NOT_FINITE),
+        *rows(TypeError, NUMBER, NOT_REALS),
+    ],
+    "log_scale.positions": POSITIONS,
+    "log_scale.trained_length": [
+        *rows(ValueError, "an integer, 2 or more", {"1": 1}),
+        *rows(TypeError, "an integer, 2 or more", NOT_ONE_INTEGER),
+    ],
+    "cope_positions.scores": reals(("(3,)", np.ones(3)), ("(3, 2)", np.ones((3, 2)))),
+    "cope_scores.scores": reals(("(3,)", np.ones(3)), ("(3, 2)", np.ones((3, 2)))),
+    "cope_scores.table": tables(("(3, 5)", np.ones((3, 5)))),
+    "log_gates": reals(("one number", -1.0), ("0.5", [-1, 0.5])),
+    "forgetting_bias.query_length": but_none(COUNTS),
+    "path_scores.q": reals(("(2,)", np.ones(2)), ("(2, 3)", np.ones((2, 3)))),
+    "direction": reals(("(2, 3)", np.ones((2, 3))), ("one", [[1, 0], [0, 0]])),
+    "strength": reals(("(3,)", np.ones(3)), ("2.5", [0, 2.5]), ("-1", [-1, 2.5])),
+    "dape_bias.scores": reals(("(2, 3)", np.ones((2, 3))), ("(1, 3, 3)", np.ones((1, 3, 3)))),
+    "dape_bias.bias": reals(("(2, 3)", np.ones((2, 3))), ("(2, 2, 3)", np.ones((2, 2, 3)))),
+    "dape_bias.first_weight": tables(("(1, 3)", np.ones((1, 3)))),
+    "dape_bias.first_bias": vectors(1, above=False),
+    "dape_bias.second_weight": tables(("(1, 3)", np.ones((1, 3))), ("(2, 1)", np.ones((2, 1)))),
+    "deberta_index.max_distance": SIZES,
+    "deberta_buckets.max_distance": [
+        *rows(ValueError, "an integer, 130 or more", {"129": 129, "0": 0}),
+        *rows(TypeError, "an integer, 130 or more", NOT_ONE_INTEGER),
+    ],
+    "disentangled_scores.relative": [
+        *RELATIVE,
+        *rows(ValueError, "(2, 2)", {"(1, 3)": [[1, 2, 3]]}),
+    ],
+    "released": FLAGS,
+    "position_q": reals(("(3, 2)", np.ones((3, 2))), ("(2,)", [1, 2]), ("(6, 2)", np.ones((6, 2)))),
+    "position_k": reals(("(3, 3)", np.ones((3, 3))), ("(2,)", [1, 2]), ("(7, 2)", np.ones((7, 2)))),
+    "tupe_bias.rows": tables(("(3, 5)", np.ones((3, 5)))),
+    "tupe_bias.heads": [*SIZES, *rows(ValueError, "fit", {"3": 3})],
+    "query_weight": tables(("(5, 4)", np.ones((5, 4))), ("(4, 6)", np.ones((4, 6)))),
+    "key_weight": tables(("(5, 4)", np.ones((5, 4))), ("(4, 6)", np.ones((4, 6)))),
+    "untied_bias.bias": reals(("(3, 3)", np.ones((3, 3))), ("(0, 3, 3)", np.ones((0, 3, 3)))),
+    "from_first": vectors(1, above=False),
+    "to_first": vectors(1, above=False),
+    "transformer_xl_rows.query_length": SIZES,
+    "transformer_xl_rows.key_length": COUNTS,
+    "content_bias": reals(("(3,)", np.ones(3)), ("()", 1.0), ("(2, 2)", np.ones((2, 2)))),
+    "position_bias": reals(("(3,)", np.ones(3)), ("()", 1.0), ("(2, 2)", np.ones((2, 2)))),
+    "trained_window": but_none(
+        [
+            *rows(ValueError, "an integer, 2 or more", {"1": 1, "0": 0}),
+            *rows(TypeError, "an integer, 2 or more", NOT_ONE_INTEGER),
+        ]
+    ),
     "LearnedPositionalEmbedding.forward.positions": but_none(
         [
             *rows(ValueError, "from 0 to 3", {"-1": [0, 1, -1], "4": [0, 1, 4]}),
@@ -483,6 +750,7 @@ BAD: dict[str, list[Row]] = {
 
 ROPE: dict[str, object] = {"x": np.ones((2, 3, 8)), "positions": [0, 1, 2]}
 TOKENS = np.ones((2, 3, 8))
+PLANE = posenc.axial_frequencies(8)
 CONFIG = {"head_dim": 8, "rope_theta": 1e4}
 LEARNED = posenc.LearnedPositionalEmbedding(4, 8, seed=0)
 
@@ -554,6 +822,10 @@ CALLS: dict[str, tuple[Call, dict[str, object]]] = {
         posenc.convert_projection,
         {"weight": np.ones((16, 3)), "heads": 2, "source": "half", "target": "interleaved"},
     ),
+    "convert_qkv": (
+        posenc.convert_qkv,
+        {"weight": np.ones((48, 3)), "heads": 2, "source": "half", "target": "interleaved"},
+    ),
     "attention": (posenc.attention, {"q": np.eye(2), "k": np.eye(2), "v": np.eye(2)}),
     "causal_mask": (posenc.causal_mask, {"query_length": 3}),
     "relative_positions": (posenc.relative_positions, {"query_length": 3, "key_length": 4}),
@@ -574,7 +846,123 @@ CALLS: dict[str, tuple[Call, dict[str, object]]] = {
     "relative_row": (posenc.relative_row, {"query_length": 3, "key_length": 4}),
     "relative_view": (posenc.relative_view, {"rows": np.ones((2, 6)), "query_length": 3}),
     "sinusoidal_table": (posenc.sinusoidal_table, {"length": 4, "d_model": 8}),
+    "grid_positions": (posenc.grid_positions, {"sizes": (2, 3)}),
+    "sinusoidal_encoding_nd": (
+        posenc.sinusoidal_encoding_nd,
+        {"positions": [[0, 1], [2, 3]], "d_model": 8},
+    ),
+    "apply_rope_nd": (
+        posenc.apply_rope_nd,
+        {"x": np.ones((3, 8)), "positions": [[0, 0], [0, 1], [1, 0]], "frequencies": PLANE},
+    ),
+    "axial_frequencies": (posenc.axial_frequencies, {"d": 8}),
+    "mixed_frequencies": (posenc.mixed_frequencies, {"d": 8, "angles": 0.5}),
+    "resize_weights": (posenc.resize_weights, {"source": 4, "target": 3}),
+    "resize_grid": (posenc.resize_grid, {"grid": np.ones((4, 4, 2)), "sizes": (3, 5)}),
+    "fourier_features": (
+        posenc.fourier_features,
+        {"points": [[0, 1], [2, 3]], "frequencies": np.ones((2, 4))},
+    ),
+    "gaussian_frequencies": (
+        posenc.gaussian_frequencies,
+        {"features": 4, "axes": 2, "deviation": 1.0},
+    ),
+    "nerf_encoding": (posenc.nerf_encoding, {"points": [[0, 1], [2, 3]], "bands": 4}),
+    "timestep_embedding": (posenc.timestep_embedding, {"timesteps": [0, 1], "d_model": 8}),
+    "rotary_matrix": (posenc.rotary_matrix, {"frequencies": PLANE, "d": 8}),
+    "mrope_frequencies": (posenc.mrope_frequencies, {"d": 8, "sections": (2, 1, 1)}),
+    "mrope_positions": (posenc.mrope_positions, {"parts": [2, (1, 2, 3), 1]}),
     "alibi_key_bias": (posenc.alibi_key_bias, {"heads": 6, "key_length": 3}),
+    "kerple_log_bias": (
+        posenc.kerple_log_bias,
+        {"scale": [1.0, 2.0], "rate": [1.0, 0.5], "relative": [[-3, 0, 3]]},
+    ),
+    "kerple_power_bias": (
+        posenc.kerple_power_bias,
+        {"scale": [1.0, 2.0], "exponent": [2.0, 0.5], "relative": [[-3, 0, 3]]},
+    ),
+    "sandwich_bias": (posenc.sandwich_bias, {"heads": 2, "relative": [[-3, 0, 3]]}),
+    "fire_shares": (posenc.fire_shares, {"query_length": 3}),
+    "fire_bias": (
+        posenc.fire_bias,
+        {
+            "shares": [[0.0, 0.5, 1.0]],
+            "first_weight": [1.0, 2.0],
+            "first_bias": [0.0, 0.5],
+            "second_weight": [[1.0, -1.0]],
+            "second_bias": [0.0],
+        },
+    ),
+    "random_positions": (posenc.random_positions, {"length": 4, "longest": 9}),
+    "pose_positions": (posenc.pose_positions, {"length": 4, "longest": 9}),
+    "self_extend_relative": (
+        posenc.self_extend_relative,
+        {"query_length": 3, "key_length": 3, "window": 2, "group": 2},
+    ),
+    "rerope_relative": (
+        posenc.rerope_relative,
+        {"query_length": 3, "key_length": 3, "window": 2},
+    ),
+    "sink_mask": (posenc.sink_mask, {"query_length": 3, "window": 2}),
+    "log_scale": (posenc.log_scale, {"positions": 4, "trained_length": 9}),
+    "cope_positions": (posenc.cope_positions, {"scores": np.zeros((2, 3))}),
+    "cope_scores": (
+        posenc.cope_scores,
+        {"q": np.zeros((2, 2)), "scores": np.zeros((2, 3)), "table": np.zeros((4, 2))},
+    ),
+    "forgetting_bias": (posenc.forgetting_bias, {"log_gates": [-1.0, 0.0, -2.0]}),
+    "path_scores": (
+        posenc.path_scores,
+        {"q": np.eye(2), "k": np.eye(2), "direction": np.eye(2), "strength": [0, 2]},
+    ),
+    "dape_bias": (
+        posenc.dape_bias,
+        {
+            "scores": np.zeros((1, 2, 3)),
+            "bias": np.zeros((1, 2, 3)),
+            "first_weight": [[1.0, 2.0]],
+            "first_bias": [0.0],
+            "second_weight": [[1.0]],
+            "second_bias": [0.0],
+        },
+    ),
+    "deberta_index": (posenc.deberta_index, {"relative": [-3, 0, 3], "max_distance": 2}),
+    "deberta_buckets": (posenc.deberta_buckets, {"relative": [-300, 0, 300]}),
+    "disentangled_scores": (
+        posenc.disentangled_scores,
+        {
+            "q": np.eye(2),
+            "k": np.eye(2),
+            "relative": [[0, 1], [-1, 0]],
+            "position_q": np.ones((4, 2)),
+            "position_k": np.ones((4, 2)),
+        },
+    ),
+    "tupe_bias": (
+        posenc.tupe_bias,
+        {"rows": np.ones((3, 4)), "query_weight": np.eye(4), "key_weight": np.eye(4), "heads": 2},
+    ),
+    "untied_bias": (
+        posenc.untied_bias,
+        {"bias": np.zeros((1, 3, 3)), "from_first": [1.0], "to_first": [2.0]},
+    ),
+    "transformer_xl_rows": (
+        posenc.transformer_xl_rows,
+        {"query_length": 2, "key_length": 3, "d_model": 8},
+    ),
+    "transformer_xl_scores": (
+        posenc.transformer_xl_scores,
+        {
+            "q": np.eye(2),
+            "k": np.eye(2),
+            "position_k": np.ones((3, 2)),
+            "content_bias": [0.0, 1.0],
+            "position_bias": [[1.0, 0.0]],
+        },
+    ),
+    "swin_log_offsets": (posenc.swin_log_offsets, {"window": 2}),
+    "xpos_decay": (posenc.xpos_decay, {"d": 8}),
+    "apply_xpos": (posenc.apply_xpos, {**ROPE, "role": "query"}),
 }
 
 

@@ -26,6 +26,7 @@ from posenc.rotary import (
     apply_rope_complex,
     convert_layout,
     convert_projection,
+    convert_qkv,
     rope_matrix,
     rotary_frequencies,
 )
@@ -712,9 +713,55 @@ def test_incomplete_conversions_give_wrong_scores() -> None:
         assert np.abs(found - right).max() > 1
 
 
+def fused(parts: tuple[Array, ...] | list[Array], key_heads: int, arrangement: str) -> Array:
+    """Return queries, keys and values, one array each by head, as the rows of one matrix."""
+    if arrangement == "groups":
+        groups = [np.split(part, key_heads) for part in parts]
+        parts = [part[group] for group in range(key_heads) for part in groups]
+    return np.concatenate([part.reshape(-1, *part.shape[2:]) for part in parts])
+
+
+@pytest.mark.parametrize("shape", [(D_MODEL,), ()], ids=["weight", "bias"])
+@pytest.mark.parametrize("key_heads", [HEADS, KEY_HEADS, 1])
+@pytest.mark.parametrize("rotary_d", [None, 4])
+@pytest.mark.parametrize("arrangement", ["blocks", "groups"])
+def test_a_fused_projection_is_converted_like_its_parts(
+    arrangement: str, rotary_d: int | None, key_heads: int, shape: tuple[int, ...]
+) -> None:
+    change = from_to("interleaved", rotary_d)
+    q, k, v = (random(n, D, *shape, seed=n) for n in (HEADS, key_heads, key_heads))
+    together = fused((q, k, v), key_heads, arrangement)
+    q, k = (
+        convert_projection(x.reshape(-1, *shape), heads=len(x), **change).reshape(x.shape)
+        for x in (q, k)
+    )
+    keywords: dict[str, Any] = {"key_heads": key_heads, "arrangement": arrangement, **change}
+    before = together.copy()
+    for matrix in (together, np.asfortranarray(together)):
+        found = convert_qkv(matrix, heads=HEADS, **keywords)
+        np.testing.assert_array_equal(found, fused((q, k, v), key_heads, arrangement))
+        np.testing.assert_array_equal(matrix, before)
+    back = convert_qkv(found, heads=HEADS, **(keywords | from_to("half", rotary_d)))
+    np.testing.assert_array_equal(back, together)
+
+
+def test_a_fused_projection_has_as_many_key_heads_as_heads_unless_told() -> None:
+    rows, change = random(3 * HEADS * D), from_to("half")
+    told = convert_qkv(rows, heads=HEADS, key_heads=HEADS, arrangement="blocks", **change)
+    np.testing.assert_array_equal(convert_qkv(rows, heads=HEADS, **change), told)
+
+
+def test_the_arrangement_of_a_fused_projection_matters() -> None:
+    """Planted: a matrix in groups is converted as if it were in blocks, and no shape is wrong."""
+    rows, change = random(3 * HEADS * D), from_to("half")
+    found = [convert_qkv(rows, heads=HEADS, arrangement=a, **change) for a in ("blocks", "groups")]
+    assert (found[0] != found[1]).any()
+
+
 # Bad input
 
 X = np.ones((8, 8))
+QKV = np.ones((24, 8))
 NOT_NUMBERS: tuple[Any, ...] = (
     "8",
     b"8",
@@ -752,6 +799,12 @@ def projected(weight: Any = X, **keywords: Any) -> object:
     return convert_projection(weight, **keywords)
 
 
+def fused_converted(weight: Any = QKV, **keywords: Any) -> object:
+    """Call `convert_qkv` with good defaults: one head of 8."""
+    keywords = {"heads": 1, "source": "half", "target": "interleaved", **keywords}
+    return convert_qkv(weight, **keywords)
+
+
 def turned(x: Any = X, positions: Any = 1, **keywords: Any) -> object:
     """Call `apply_rope` with good defaults for other arguments."""
     return apply_rope(x, positions, **keywords)
@@ -786,13 +839,14 @@ each_frequency = pytest.mark.parametrize(
     "call", [turned, turned_as_numbers, matrix_of, frequencies_of]
 )
 each_width = pytest.mark.parametrize(
-    "call", [turned, turned_as_numbers, matrix_of, frequencies_of, converted, projected]
+    "call",
+    [turned, turned_as_numbers, matrix_of, frequencies_of, converted, projected, fused_converted],
 )
 
 
-@pytest.mark.parametrize("call", [turned, turned_as_numbers, converted, projected])
+@pytest.mark.parametrize("call", [turned, turned_as_numbers, converted, projected, fused_converted])
 def test_vectors_and_weights_must_be_finite_numbers(call: Call) -> None:
-    name = "weight" if call is projected else "x"
+    name = "weight" if call in (projected, fused_converted) else "x"
     for value in NOT_NUMBERS:
         refused(TypeError, f"{name} {REALS}", call, value)
     for number in NOT_FINITE:
@@ -892,7 +946,11 @@ def test_rotary_d_must_be_an_even_part_of_the_width(call: Call) -> None:
 @pytest.mark.parametrize(
     ("call", "name"),
     [(form, "layout") for form in (turned, turned_as_numbers, matrix_of)]
-    + [(change, name) for change in (converted, projected) for name in ("source", "target")],
+    + [
+        (change, name)
+        for change in (converted, projected, fused_converted)
+        for name in ("source", "target")
+    ],
 )
 def test_a_layout_must_have_one_of_the_two_names(call: Call, name: str) -> None:
     allowed = f'{name} must be one of "interleaved", "half"; got'
@@ -918,3 +976,33 @@ def test_heads_must_be_a_count() -> None:
         refused(TypeError, allowed, projected, heads=value)
     for number in (0, -1):
         refused(ValueError, f"{allowed} {number}", projected, heads=number)
+
+
+def test_a_fused_projection_must_have_an_even_number_of_rows_for_each_head() -> None:
+    allowed = (
+        "weight must be of shape ((heads + 2·key_heads)·d, d_model), or have its first axis alone,"
+        " with d even, 2 or more, 4 heads and 2 key_heads; got"
+    )
+    shapes: tuple[tuple[int, ...], ...] = ((), (0,), (0, 4), (8,), (24, 4), (12, 4), (16, 4, 1))
+    for shape in shapes:
+        call = np.ones(shape)
+        refused(ValueError, f"{allowed} {shape}", fused_converted, call, heads=4, key_heads=2)
+
+
+def test_heads_of_a_fused_projection_must_be_counts_that_divide() -> None:
+    allowed = "must be an integer, 1 or more; got"
+    for value in NOT_INTEGERS:
+        refused(TypeError, f"heads {allowed}", fused_converted, heads=value)
+        refused(TypeError, f"key_heads {allowed}", fused_converted, key_heads=value)
+    for number in (0, -1):
+        refused(ValueError, f"heads {allowed} {number}", fused_converted, heads=number)
+        refused(ValueError, f"key_heads {allowed} {number}", fused_converted, key_heads=number)
+    divide = "key_heads must divide the 4 heads; got 3"
+    refused(ValueError, divide, fused_converted, heads=4, key_heads=3)
+
+
+def test_an_arrangement_must_have_one_of_the_two_names() -> None:
+    allowed = 'arrangement must be one of "blocks", "groups"; got'
+    for value in (None, 1, True, ["blocks"]):
+        refused(TypeError, allowed, fused_converted, arrangement=value)
+    refused(ValueError, f"{allowed} 'per head'", fused_converted, arrangement="per head")

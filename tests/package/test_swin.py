@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from posenc.swin import swin_bias, swin_index
+from posenc.swin import swin_bias, swin_index, swin_log_offsets
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -174,3 +175,31 @@ def test_bad_input_is_refused_by_name(case: str) -> None:
     call, error, message = BAD[case]
     with pytest.raises(error, match=re.escape(message)):
         call()
+
+
+# Swin V2's offsets
+
+
+@pytest.mark.parametrize("window", [1, 2, 7, 8])
+@pytest.mark.parametrize("trained", [None, 4])
+def test_log_offsets_are_the_papers_in_the_order_of_the_table(
+    window: int, trained: int | None
+) -> None:
+    offsets = swin_log_offsets(window, trained_window=trained)
+    index, furthest = swin_index(window), (trained or max(window, 2)) - 1
+    assert offsets.shape == ((2 * window - 1) ** 2, 2)
+    for query, key in np.ndindex(*index.shape):
+        down, across = np.subtract(divmod(query, window), divmod(key, window)).tolist()
+        for apart, found in zip((down, across), offsets[index[query, key]], strict=True):
+            size = math.log(1 + 8 * abs(apart) / furthest) / math.log(8)
+            assert found == pytest.approx(math.copysign(size, apart), abs=1e-15)
+
+
+def test_a_larger_window_keeps_what_a_smaller_one_has_seen_and_goes_little_beyond() -> None:
+    """At twice the window the furthest offset is 1.32 times as large and not 15/7 times."""
+    trained = np.unique(swin_log_offsets(8)[:, 0])
+    larger = np.unique(swin_log_offsets(16, trained_window=8)[:, 0])
+    assert np.isin(trained, larger).all()
+    assert trained.max() == pytest.approx(math.log(9) / math.log(8))
+    assert larger.max() / trained.max() == pytest.approx(math.log(1 + 8 * 15 / 7) / math.log(9))
+    assert larger.max() / trained.max() < 1.32 < 15 / 7

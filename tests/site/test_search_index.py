@@ -67,7 +67,7 @@ def test_listings_evidence_and_references_are_left_out_and_all_else_is_kept() ->
         ("Rows", "<p>A row of <code>table</code> has a sine.<sup>1</sup></p>"),
         (
             "More",
-            "<ul> <li>A list.</li> </ul> <p>Often printed otherwise</p> <p>Within 1.</p>",
+            "<ul> <li>A list.</li> </ul> <p>Often printed otherwise</p> <p>Within\u00a01.</p>",
         ),
     ]
 
@@ -76,6 +76,11 @@ def test_no_entry_has_a_listing_or_source_code(entries: dict[str, dict[str, Any]
     found = [at for at, entry in entries.items() if re.search("<pre|Source code in", entry["text"])]
     assert found == []
     assert "rotary" in entries["reference/rotary/#posenc.rotary.apply_rope"]["text"]
+
+
+def test_numbers_are_found_as_they_are_typed(entries: dict[str, dict[str, Any]]) -> None:
+    assert any("1e-300" in entry["text"] for entry in entries.values())
+    assert not any("\u2060" in entry["text"] for entry in entries.values())
 
 
 def test_page_is_found_by_its_description(entries: dict[str, dict[str, Any]]) -> None:

@@ -124,6 +124,25 @@ function startWatch() {
   if (document.querySelector("watch-it-break")) import("./watch.js");
 }
 
+/** Show the formal statements that a fold names once it is opened. */
+function startFormal() {
+  for (const fold of document.querySelectorAll("details.formal")) {
+    fold.addEventListener("toggle", async () => (await import("./formal.js")).fill(fold), { once: true });
+  }
+}
+
+/** Lay out the parts whose layout the style sheet defers, a few at a time in idle periods. */
+function layOutDeferred() {
+  const parts = [...document.querySelectorAll(".unrolls .md-content__inner > h2 ~ *")];
+  const idle = window.requestIdleCallback ?? setTimeout;
+  const next = () => {
+    if (!document.querySelector(".unrolls")) return; // a jump has laid out everything
+    for (const part of parts.splice(0, 6)) part.style.contentVisibility = "visible";
+    if (parts.length) idle(next);
+  };
+  idle(next);
+}
+
 /** Before printing, load every picture and open every solution; tests and claims stay folded. */
 function prepareToPrint() {
   for (const image of document.querySelectorAll("img[loading=lazy]")) image.loading = "eager";
@@ -136,6 +155,7 @@ function prepareToPrint() {
 document.querySelectorAll("[data-toggle]").forEach(connect);
 document.querySelectorAll(".md-search").forEach(makeResultsReachable);
 addEventListener("beforeprint", prepareToPrint);
+addEventListener("load", layOutDeferred);
 // A font that loads late can widen a formula without resizing its box.
 document.fonts.addEventListener("loadingdone", () => watchAll(document.body));
 // The layout of a part can be deferred again, for example when the window gets narrower.
@@ -146,6 +166,7 @@ window.document$.subscribe(preparePage);
 window.document$.subscribe(startExplorers);
 window.document$.subscribe(startWorkbench);
 window.document$.subscribe(startWatch);
+window.document$.subscribe(startFormal);
 window.document$.subscribe(startLedger);
 window.document$.subscribe(startRuns);
 window.document$.subscribe(startPractise);

@@ -77,38 +77,34 @@ def scores(query, key, query_positions, key_positions, **how):
 
 
 def rotation_2d(x, positions, first, layout, base):
-    """Return patches rotated by row and column."""
+    """Return patches rotated by row and column, each axis in a half of the head."""
     vectors, places = np.array(x, float), np.array(positions, float)
-    half = vectors.shape[-1] // 2
     if places.shape != (len(vectors), 2):
         raise ValueError("positions must be a row and a column for each vector")
-    order = {"row": (0, 1), "column": (1, 0)}
-    if first not in order:
+    if first not in ("row", "column"):
         raise ValueError(f"first must be row or column; got {first!r}")
-    parts = (vectors[:, :half], vectors[:, half:])
-    rotated = [
-        posenc.apply_rope(part, places[:, axis], layout=layout, base=base)
-        for part, axis in zip(parts, order[first], strict=True)
-    ]
-    return np.concatenate(rotated, axis=1)
+    if first == "column":
+        places = places[:, ::-1]
+    order = np.arange(vectors.shape[-1])
+    if layout == "half":  # of each half of the head, not of the whole head
+        order = order.reshape(2, 2, -1).swapaxes(0, 1).ravel()
+    omega = posenc.axial_frequencies(vectors.shape[-1], base=base)
+    rotated = np.empty_like(vectors)
+    rotated[:, order] = posenc.apply_rope_nd(vectors[:, order], places, omega, layout=layout)
+    return rotated
 
 
 def mrope(x, positions, sections, layout, interleaved_sections, base):
-    """Return vectors rotated by three positions: once for each axis, with its pairs alone."""
+    """Return vectors rotated by three positions, with a row of positions for each axis."""
     vectors, places = np.array(x, float), np.array(positions, float)
-    omega = posenc.frequencies(vectors.shape[-1], base=base)
-    if len(sections) != 3 or sum(sections) != omega.size:
-        raise ValueError(f"sections must be three numbers of pairs, {omega.size} in all")
+    if len(sections) != 3:
+        raise ValueError("sections must be three numbers of pairs")
     if places.shape != (3, len(vectors)):
         raise ValueError("positions must have a row for each of three axes")
-    axes = np.repeat(np.arange(3), sections)
-    if interleaved_sections:
-        axes = np.arange(omega.size) % 3
-        axes[np.arange(omega.size) >= 3 * np.array(sections)[axes]] = 0
-    for axis in range(3):
-        own = np.where(axes == axis, omega, 0)
-        vectors = posenc.apply_rope(vectors, places[axis], frequencies=own, layout=layout)
-    return vectors
+    omega = posenc.mrope_frequencies(
+        vectors.shape[-1], sections, base=base, interleaved=interleaved_sections
+    )
+    return posenc.apply_rope_nd(vectors, places.T, omega, layout=layout)
 
 
 def sinusoidal(positions, d_model, base, order, first, shift):

@@ -1,0 +1,16 @@
+"""The proofs of docs/proofs/: read, checked, and tried with changed statements, `make prove`.
+
+    source.py      reads a file of proofs: its statements, by name, and what they use
+    listed.py      theorems.toml and mutations.toml, which theorem of the book is proved by which
+    checker.py     runs Rocq, or Coq as it was called: checks the files, prints what they assume
+    mutations.py   tries changed statements, whose proofs must fail
+    record.py      what the checker said last, in docs/data/proofs.json
+    install.py     installs the checker, or says how
+    summary.py     counts, for pages
+    page_names.py  the name of these counts in pages
+    run.py         all of it, one step after another
+
+Only the standard library is needed, so that `make prove` works before anything is installed.
+
+Imports nothing from the project.
+"""

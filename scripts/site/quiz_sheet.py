@@ -1,0 +1,92 @@
+"""A quiz on paper, `teach/quiz-sheet/`, made from the questions of *Check yourself*, as built.
+
+It has the questions that fit the hour at the board, with room to say why, and behind them the keys
+with their reasons, which begin on a sheet of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+from scripts.site.html_tree import article, classes, moved, remove, without_notes, words, written
+from scripts.site.minify import LINK
+
+CHAPTER = "chapters/check-yourself/"
+HERE = "teach/quiz-sheet/"
+PAGE = Path(__file__).with_suffix(".html")
+TITLE = "Positions: a quiz on paper"
+QUESTIONS = (1, 2, 3, 4, 7, 9, 11, 17)  # what the boards answer
+
+
+def page(chapter: str, numbers: Iterable[int] = QUESTIONS) -> str:
+    """Return the quiz on paper, made from the chapter's built page."""
+    content = article(chapter)
+    remove(content, "headerlink", "ledger", "checked")
+    there = {part.get("id"): part for part in content.iter("div") if "question" in classes(part)}
+    wanted = {number: f"question-{number}" for number in numbers}
+    if missing := [name for name in wanted.values() if name not in there]:
+        raise SystemExit(f"the quiz has no {', '.join(missing)}")
+    questions = {number: there[name] for number, name in wanted.items()}
+    return PAGE.read_text(encoding="utf-8").format(
+        title=TITLE,
+        head="\n".join(link[0].strip() for link in LINK.finditer(chapter)),
+        up="../" * HERE.count("/"),
+        chapter=CHAPTER,
+        count=len(questions),
+        questions="\n".join(asked(number, part) for number, part in questions.items()),
+        keys="\n".join(answered(number, part) for number, part in questions.items()),
+    )
+
+
+def asked(number: int, question: Element) -> str:
+    """Return a question with its options, and lines for a reason."""
+    fields = next(question.iter("fieldset"))
+    body = "".join(map(fitted, next(fields.iter("div"))))
+    options = "\n".join(
+        f'<li><span class="letter">{words(label[1])}</span><span>{fitted(label[2])}</span></li>'
+        for label in fields.iter("label")
+    )
+    return QUESTION.format(number=number, title=title(question), body=body, options=options)
+
+
+def answered(number: int, question: Element) -> str:
+    """Return the key of a question: the letter, and a reason for each option."""
+    reasons = [part for part in question.iter("div") if part.get("data-letter")]
+    right = next(part.get("data-letter") for part in reasons if "right" in classes(part))
+    body = "\n".join("".join(map(fitted, part)) for part in reasons)
+    return KEY.format(number=number, right=right, title=title(question), body=body)
+
+
+def title(question: Element) -> str:
+    """Return the subject of a question."""
+    return words(next(question.iter("legend"))).partition(": ")[2]
+
+
+def fitted(part: Element) -> str:
+    """Return a part of the chapter as HTML for the sheet."""
+    for element in part.iter():
+        if "term" in classes(element):
+            element.tag = "span"
+            element.attrib.clear()
+    without_notes(part)
+    moved(part, CHAPTER, HERE)
+    return written(part)
+
+
+QUESTION = """\
+<section aria-labelledby="q{number}">
+<h2 id="q{number}"><span class="place">{number}</span> {title}</h2>
+{body}
+<ol class="options">
+{options}
+</ol>
+<p class="why">Because<i></i><i></i></p>
+</section>"""
+
+KEY = """\
+<section class="paper-key" aria-labelledby="k{number}">
+<h3 id="k{number}"><span class="place">{number}</span> <b class="letter">{right}</b> {title}</h3>
+{body}
+</section>"""

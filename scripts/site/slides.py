@@ -1,0 +1,221 @@
+"""The nine boards as slides, `teach/slides/`, made from the built chapter *At the board*.
+
+Each board is a section: what goes up on the board, in the order of the chapter, and what is said,
+as notes for the speaker. On the board are the drawing, which strokes.py prepares, a formula or a
+listing that the chapter has written, the question and its answer. Without scripts all boards stand
+one under another; printed, they are a handout of a page for each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+from scripts.site.html_tree import (
+    article,
+    classes,
+    moved,
+    remove,
+    tree,
+    without_notes,
+    words,
+    written,
+)
+from scripts.site.minify import LINK
+from scripts.site.strokes import drawings
+
+CHAPTER = "chapters/at-the-board/"
+HERE = "teach/slides/"
+PAGE = Path(__file__).with_suffix(".html")
+TITLE = "Nine boards"
+LINES = 24  # to write on, of which the paper shows as many as fit
+
+BOARD = re.compile(r"Board (?P<number>\d+): (?P<title>.+)")
+FIGURE = re.compile(r"figures/(?P<stem>board_\w+)-light\.svg")
+UNWANTED = ("headerlink", "ledger", "checked", "score")
+SAID, WRITTEN, ASKED, EXPECTED = "Say.", "Write.", "Ask.", "A likely wrong answer:"
+
+
+@dataclass
+class Board:
+    """A board: what goes up on it, and what its speaker needs to know."""
+
+    number: int
+    title: str
+    place: str  # its anchor in the chapter
+    minutes: int = 0
+    up: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)  # the question and its answer
+    notes: list[str] = field(default_factory=list)
+
+
+def page(chapter: str) -> str:
+    """Return the page of slides, made from the chapter's built page."""
+    content = article(chapter)
+    sections = list(cut(content))
+    drawn = drawings(dict.fromkeys(FIGURE.findall(chapter)))
+    boards = [
+        read(heading, parts, drawn) for heading, parts in sections if BOARD.match(words(heading))
+    ]
+    last = next(parts for heading, parts in sections if heading.get("id") == "takeaways")
+    return PAGE.read_text(encoding="utf-8").format(
+        title=TITLE,
+        head="\n".join(link[0].strip() for link in LINK.finditer(chapter)),
+        up="../" * HERE.count("/"),
+        chapter=CHAPTER,
+        boards="\n".join(shown(board, boards) for board in boards),
+        takeaways="\n".join(kept(last)),
+        hour="\n".join(map(segment, boards)),
+        minutes=sum(board.minutes for board in boards),
+        count=len(boards),
+    )
+
+
+def cut(content: Element) -> Iterator[tuple[Element, list[Element]]]:
+    """Yield the sections of a chapter: each heading, and the elements below it."""
+    for part in list(content):
+        remove(part, *UNWANTED)
+    places = [place for place, part in enumerate(content) if part.tag == "h2"]
+    for begin, end in zip(places, [*places[1:], len(content)], strict=True):
+        parts = [part for part in content[begin + 1 : end] if not set(classes(part)) & {*UNWANTED}]
+        yield content[begin], parts
+
+
+def read(heading: Element, parts: Iterable[Element], drawn: Mapping[str, str]) -> Board:
+    """Return a board, from its section of the chapter and the drawings by name."""
+    found = BOARD.fullmatch(words(heading))
+    if found is None:
+        raise SystemExit(f"{words(heading)!r} is not the heading of a board")
+    title = found["title"]
+    # Only the first letter changes: "RoPE" stays.
+    board = Board(int(found["number"]), title[0].upper() + title[1:], heading.get("id", ""))
+    is_written = False
+    for part in parts:
+        if "minutes" in classes(part):
+            board.minutes = int(words(part).split()[0])
+        elif part.tag == "figure":
+            _add_figure(board, part, drawn)
+        elif part.tag == "details" and "solution" in classes(part):
+            _add_answer(board, part)
+        elif begins(part, ASKED):
+            board.asked.append(f'<div class="item ask">{uncited(part)}</div>')
+        elif "arithmatex" in classes(part) or (is_written and "highlight" in classes(part)):
+            board.up.append(f'<div class="item">{fitted(part)}</div>')
+            is_written = False
+        else:
+            is_written = begins(part, WRITTEN) or (is_written and part.tag != "p")
+            board.notes.append(fitted(part))
+    if not (board.minutes and board.up and len(board.asked) == 2 and board.notes):
+        raise SystemExit(f"board {board.number} lacks its minutes, drawing, question or notes")
+    return board
+
+
+def begins(part: Element, label: str) -> bool:
+    """Return whether a paragraph begins with a label, such as *Say*."""
+    return part.tag == "p" and words(part).startswith(label)
+
+
+def _add_figure(board: Board, figure: Element, drawn: Mapping[str, str]) -> None:
+    """Put the drawing of a figure on the board, and its caption into the notes."""
+    image = next(figure.iter("img"))
+    found = FIGURE.search(image.get("src", ""))
+    if found is None:
+        raise SystemExit(f"board {board.number} has a figure that is no drawing of a board")
+    drawing = tree(drawn[found["stem"]])
+    drawing.set("role", "img")
+    drawing.set("aria-label", image.get("alt", ""))
+    narrow = "".join(fitted(picture) for picture in figure.iter("picture"))
+    board.up.append(
+        f'<div class="item figure">{written(drawing)}<div class="narrow">{narrow}</div></div>'
+    )
+    board.notes.extend(fitted(part) for part in figure.iter("figcaption"))
+
+
+def _add_answer(board: Board, solution: Element) -> None:
+    """Put the answer on the board, up to what introduces a listing, and the rest into the notes."""
+    parts = [part for part in solution if part.tag != "summary"]
+    later = [is_not_said(part) for part in parts].index(True)
+    answer = "".join(map(uncited, parts[:later]))
+    board.asked.append(f'<details class="item given"><summary>Answer</summary>\n{answer}</details>')
+    for part in parts[later:]:
+        expected = ' class="expected"' if begins(part, EXPECTED) else ""
+        board.notes.append(f"<div{expected}>{fitted(part)}</div>")
+
+
+def is_not_said(part: Element) -> bool:
+    """Return whether a part of an answer is a listing, its introduction, or a wrong answer."""
+    return part.tag != "p" or begins(part, EXPECTED) or words(part).endswith(":")
+
+
+def fitted(part: Element) -> str:
+    """Return a part of the chapter as HTML for the slides."""
+    for element in part.iter():
+        if "term" in classes(element):  # its explanation is in the chapter
+            element.tag = "span"
+            element.attrib.clear()
+        if "runs" in classes(element):
+            element.set("class", "highlight")
+    moved(part, CHAPTER, HERE)
+    return written(part)
+
+
+def uncited(part: Element) -> str:
+    """Return a part for the board, without the numbers of notes."""
+    without_notes(part)
+    return fitted(part)
+
+
+def kept(parts: Iterable[Element]) -> Iterator[str]:
+    """Yield the sentences to take away, as far as they are a list."""
+    return (uncited(part) for part in parts if part.tag in ("p", "ol"))
+
+
+def shown(board: Board, boards: list[Board]) -> str:
+    """Return the section of a board."""
+    until = sum(other.minutes for other in boards if other.number <= board.number)
+    return SECTION.format(
+        board=board,
+        count=len(boards),
+        until=until,
+        up="\n".join(board.up),
+        asked="\n".join(board.asked),
+        notes="\n".join(board.notes),
+        chapter="../" * HERE.count("/") + CHAPTER,
+        room="<i></i>" * LINES,
+    )
+
+
+def segment(board: Board) -> str:
+    """Return a board's share of the hour, a link as wide as its minutes."""
+    return (
+        f'<li style="flex-grow:{board.minutes}"><a href="#board-{board.number}">'
+        f"<span>{board.number}</span></a></li>"
+    )
+
+
+SECTION = """\
+<section class="board" id="board-{board.number}" \
+data-minutes="{board.minutes}" data-until="{until}">
+<header><h2><span class="number">Board {board.number}<span class="of"> of {count}</span></span> \
+{board.title}</h2>
+<p class="minutes">{board.minutes} minutes, until minute {until}</p></header>
+<div class="up">
+<div class="drawn">
+{up}
+</div>
+<div class="asked">
+{asked}
+</div>
+</div>
+<details class="notes"><summary>For the speaker</summary>
+<div class="said">
+<p class="plan"><b>{board.minutes} minutes</b>, until minute {until}. \
+<a href="{chapter}#{board.place}">This board in the chapter</a></p>
+{notes}
+</div>
+</details>
+<div class="room" aria-hidden="true">{room}</div>
+</section>"""

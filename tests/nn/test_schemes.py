@@ -1,0 +1,395 @@
+"""What every further scheme of `posenc.nn` promises: its definition, in any dtype, at any place.
+
+One entry of `SCHEMES` is one module: how it is made, how it is called for the queries from `start`
+to `stop` with keys 0 … stop−1 (as in decoding with a cache), and the numpy definition of the same.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+import posenc
+from posenc.nn import (
+    CoPE,
+    DisentangledBias,
+    FIREBias,
+    ForgettingBias,
+    KerpleBias,
+    SandwichBias,
+    SwinContinuousBias,
+    TransformerXLBias,
+    TUPEBias,
+    XPos,
+    relative_positions,
+)
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+Call = Callable[[nn.Module, int, int], Tensor]
+Definition = Callable[[Any, int, int], NDArray[np.floating]]
+
+HEADS, D, LENGTH = 3, 8, 12
+VECTORS = torch.randn(2, HEADS, 300, D, generator=torch.Generator().manual_seed(1)).double()
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A module, a call of it for queries start … stop−1 and the same by definition."""
+
+    make: Callable[[], nn.Module]
+    call: Call
+    definition: Definition
+    shown: str
+    axis: int = -2  # that of the queries in what a call returns
+
+
+def array(x: Tensor) -> NDArray[np.float64]:
+    """Return a tensor as a float64 array."""
+    return x.detach().double().numpy()
+
+
+def relative(start: int, stop: int) -> Tensor:
+    """Return key − query for queries start … stop−1 and keys 0 … stop−1."""
+    return relative_positions(torch.arange(start, stop), stop)
+
+
+def by_relative(module: nn.Module, start: int, stop: int) -> Tensor:
+    """Call a bias that takes relative positions."""
+    bias: Tensor = module(relative(start, stop))
+    return bias
+
+
+def by_fire(module: nn.Module, start: int, stop: int) -> Tensor:
+    """Call FIRE, which takes positions."""
+    bias: Tensor = module(torch.arange(start, stop), torch.arange(stop))
+    return bias
+
+
+def fire(module: Any, start: int, stop: int) -> NDArray[np.floating]:
+    """Return FIRE's bias by definition, for what a module has learned."""
+    shares = posenc.fire_shares(
+        stop - start,
+        rate=module.rate.item(),
+        threshold=module.threshold * module.factor.item(),
+        query_offset=start,
+    )
+    names = ("first_weight", "first_bias", "second_weight", "second_bias")
+    return posenc.fire_bias(shares, **{name: array(getattr(module, name)) for name in names})
+
+
+def vectors(start: int, stop: int) -> Tensor:
+    """Return queries or keys, the same ones at the same place in every call."""
+    return VECTORS[:, :, start:stop]
+
+
+def kerple(name: str) -> Scheme:
+    """Return one of the two kernels of KERPLE."""
+    function = {"log": posenc.kerple_log_bias, "power": posenc.kerple_power_bias}[name]
+    return Scheme(
+        lambda: KerpleBias(HEADS, kernel=name),
+        by_relative,
+        lambda m, start, stop: function(
+            array(m.scale), array(m.shape), relative(start, stop).numpy()
+        ),
+        f"KerpleBias(3, kernel='{name}')",
+    )
+
+
+def xpos(role: str, layout: str) -> Scheme:
+    """Return xPos for queries or for keys."""
+    return Scheme(
+        lambda: XPos(D, layout=layout, center=5),
+        lambda m, start, stop: m(vectors(start, stop), role=role, offset=start),
+        lambda m, start, stop: _centred(array(vectors(start, stop)), start, role, layout),
+        f"XPos(\n  8, base=10000, layout='{layout}', scale_base=512, gamma=0.4, center=5\n"
+        f'  (rotary): RotaryEmbedding(8, base=10000.0, layout="{layout}", rotary_d=8)\n)',
+    )
+
+
+def _centred(x: NDArray[np.float64], start: int, role: str, layout: str) -> NDArray[np.floating]:
+    """Return xPos by definition: rotated by the position, scaled by the position − 5."""
+    places = np.arange(start, start + x.shape[-2])
+    scaled = posenc.apply_xpos(x, places - 5, role=role, layout=layout)
+    back = posenc.apply_rope(scaled, np.full(places.shape, 5), layout=layout)
+    return np.asarray(back)
+
+
+def content(module: Any, start: int, stop: int) -> NDArray[np.float64]:
+    """Return the content scores over √(3d) or √d, which a module leaves to `attention`."""
+    terms = 3 if isinstance(module, DisentangledBias) else 1
+    scores = array(vectors(start, stop) @ VECTORS[:, :, :stop].mT)
+    return np.asarray(scores / np.sqrt(terms * D))
+
+
+def deberta(module: Any, start: int, stop: int) -> NDArray[np.floating]:
+    """Return DeBERTa's position terms by definition: all its scores, without the content's."""
+    apart = relative(start, stop).numpy()
+    if module.longest is not None:
+        apart = np.asarray(
+            posenc.deberta_buckets(apart, buckets=module.max_distance, max_distance=module.longest)
+        )
+    scores = posenc.disentangled_scores(
+        array(vectors(start, stop)),
+        array(VECTORS[:, :, :stop]),
+        apart,
+        position_q=array(module.position_q),
+        position_k=array(module.position_k),
+        released=module.released,
+    )
+    return np.asarray(scores - content(module, start, stop))
+
+
+def disentangled(longest: int | None, *, released: bool) -> Scheme:
+    """Return DeBERTa's terms, with or without buckets."""
+    return Scheme(
+        lambda: loud(DisentangledBias(HEADS, D, 8, longest=longest, released=released)),
+        lambda m, start, stop: m(vectors(start, stop), VECTORS[:, :, :stop], relative(start, stop)),
+        deberta,
+        f"DisentangledBias(3, 8, max_distance=8, longest={longest}, released={released})",
+    )
+
+
+def transformer_xl(module: Any, start: int, stop: int) -> NDArray[np.floating]:
+    """Return Transformer-XL's position terms by definition."""
+    rows = posenc.transformer_xl_rows(stop - start, stop, module.d_model, query_offset=start)
+    keys = (rows @ array(module.weight)).reshape(len(rows), HEADS, D).swapaxes(0, 1)
+    scores = posenc.transformer_xl_scores(
+        array(vectors(start, stop)),
+        array(VECTORS[:, :, :stop]),
+        keys,
+        content_bias=array(module.content_bias)[:, None],
+        position_bias=array(module.position_bias)[:, None],
+    )
+    return np.asarray(scores - content(module, start, stop))
+
+
+def tupe(module: Any, start: int, stop: int) -> NDArray[np.floating]:
+    """Return TUPE's bias by definition: the whole matrix, and the rows asked for."""
+    whole = posenc.tupe_bias(
+        array(module.table[:stop]),
+        query_weight=array(module.query_weight),
+        key_weight=array(module.key_weight),
+        heads=HEADS,
+    )
+    first = {name: array(getattr(module, name)) for name in ("from_first", "to_first")}
+    return np.asarray(posenc.untied_bias(whole, **first)[:, start:])
+
+
+def swin_v2(module: Any, start: int, stop: int) -> NDArray[np.floating]:
+    """Return Swin V2's bias by definition, in a window of any number of patches."""
+    offsets = posenc.swin_log_offsets(module.window, trained_window=module.trained_window)
+    units = np.maximum(0, offsets @ array(module.first_weight).T + array(module.first_bias))
+    table = units @ array(module.second_weight).T
+    bias = 16 / (1 + np.exp(-posenc.swin_bias(table, module.window)))
+    return np.asarray(bias[:, start:stop, :stop])
+
+
+def by_cope(module: nn.Module, start: int, stop: int) -> Tensor:
+    """Call CoPE with the scores of its queries and keys."""
+    q = vectors(start, stop)
+    bias: Tensor = module(q, q @ VECTORS[:, :, :stop].mT)
+    return bias
+
+
+def cope(module: Any, start: int, stop: int) -> NDArray[np.floating]:
+    """Return CoPE's term by definition: all its scores, without the content's."""
+    q = vectors(start, stop)
+    scores = array(q @ VECTORS[:, :, :stop].mT)
+    whole = posenc.cope_scores(array(q), scores, array(module.table))
+    return np.where(np.isneginf(whole), 0, whole - scores)
+
+
+def forgetting(module: Any, start: int, stop: int) -> NDArray[np.floating]:
+    """Return the forgetting gate's bias by definition."""
+    gates = array(VECTORS[:, 0, :stop]) @ array(module.weight).T + array(module.shift)
+    logs = -np.logaddexp(0, -gates).swapaxes(-1, -2)
+    return np.asarray(posenc.forgetting_bias(logs, stop - start))
+
+
+def loud(module: nn.Module) -> nn.Module:
+    """Return a module whose parameters are large enough to tell apart, drawn by `seeded`."""
+    for parameter in module.parameters():
+        nn.init.normal_(parameter)
+    return module
+
+
+SCHEMES: dict[str, Scheme] = {
+    "KERPLE, log": kerple("log"),
+    "KERPLE, power": kerple("power"),
+    "Sandwich": Scheme(
+        lambda: SandwichBias(HEADS, width=16),
+        lambda m, start, stop: m(relative(start, stop), dtype=torch.float64),
+        lambda m, start, stop: posenc.sandwich_bias(HEADS, relative(start, stop).numpy(), width=16),
+        "SandwichBias(3, width=16, base=10000)",
+    ),
+    "FIRE": Scheme(
+        lambda: FIREBias(HEADS, threshold=6.0),
+        by_fire,
+        fire,
+        "FIREBias(3, hidden=32, threshold=6)",
+    ),
+    "DeBERTa, each distance": disentangled(None, released=True),
+    "DeBERTa, buckets": disentangled(20, released=False),
+    "CoPE": Scheme(lambda: loud(CoPE(D, 5)), by_cope, cope, "CoPE(8, 5)"),
+    "forgetting gate": Scheme(
+        lambda: loud(ForgettingBias(D, HEADS)),
+        lambda m, start, stop: m(VECTORS[:, 0, :stop], query_length=stop - start),
+        forgetting,
+        "ForgettingBias(8, 3)",
+    ),
+    "Transformer-XL": Scheme(
+        lambda: loud(TransformerXLBias(HEADS, D, 16)),
+        lambda m, start, stop: m(vectors(start, stop), VECTORS[:, :, :stop], query_offset=start),
+        transformer_xl,
+        "TransformerXLBias(3, 8, 16)",
+    ),
+    "TUPE": Scheme(
+        lambda: loud(TUPEBias(HEADS, HEADS * D, 300)),
+        by_fire,
+        tupe,
+        "TUPEBias(3, 24, max_len=300)",
+    ),
+    "Swin V2": Scheme(
+        lambda: loud(SwinContinuousBias(HEADS, 6, trained_window=4, hidden=16)),
+        lambda m, start, stop: m()[:, start:stop, :stop],
+        swin_v2,
+        "SwinContinuousBias(3, window=6, trained_window=4, hidden=16)",
+    ),
+    "xPos, queries": xpos("query", "interleaved"),
+    "xPos, keys": xpos("key", "half"),
+}
+LEARNED = [name for name, scheme in SCHEMES.items() if list(scheme.make().parameters())]
+
+
+@pytest.fixture(autouse=True)
+def seeded() -> Iterator[None]:
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        yield
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+@pytest.mark.parametrize(("start", "stop"), [(0, LENGTH), (0, 1), (11, 12), (4, 9), (6, 33)])
+def test_a_module_equals_its_definition(name: str, start: int, stop: int) -> None:
+    scheme = SCHEMES[name]
+    module = scheme.make().double()
+    found = scheme.call(module, start, stop)
+    assert found.dtype is torch.float64
+    expected = scheme.definition(module, start, stop)
+    np.testing.assert_allclose(found.detach(), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_decoding_with_a_cache_equals_all_at_once(name: str) -> None:
+    scheme = SCHEMES[name]
+    module = scheme.make().double()
+    whole = scheme.call(module, 0, LENGTH)
+    for step in range(LENGTH):
+        found = scheme.call(module, step, step + 1)
+        expected = whole.narrow(scheme.axis, step, 1)[..., : found.shape[-1]]
+        torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", LEARNED)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_a_narrow_module_is_near_the_definition_of_its_parameters(
+    name: str, dtype: torch.dtype
+) -> None:
+    scheme = SCHEMES[name]
+    module = scheme.make().to(dtype)
+    found = scheme.call(module, 0, 300)
+    expected = scheme.definition(module, 0, 300)
+    largest = np.abs(expected[np.isfinite(expected)]).max()
+    bound = 8 * torch.finfo(dtype).eps * (1 + largest)
+    np.testing.assert_allclose(array(found), expected, rtol=0, atol=bound)
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_state_holds_what_is_learned_and_restores_it(name: str) -> None:
+    scheme = SCHEMES[name]
+    module, other = scheme.make().double(), scheme.make().double()
+    assert set(module.state_dict()) == {key for key, _ in module.named_parameters()}
+    for parameter in other.parameters():
+        nn.init.constant_(parameter, 0.5)
+    other.load_state_dict(module.state_dict())
+    for same in (other, copy.deepcopy(module)):
+        assert torch.equal(scheme.call(same, 0, 7), scheme.call(module, 0, 7))
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_a_module_made_on_meta_works_after_a_reset(name: str) -> None:
+    scheme = SCHEMES[name]
+    with torch.device("meta"):
+        module = scheme.make()
+    module = module.to_empty(device="cpu")
+    if name in LEARNED:
+        torch.manual_seed(3)
+        module.reset_parameters()  # type: ignore[operator]
+    found = scheme.call(module.double(), 0, 7)
+    np.testing.assert_allclose(
+        found.detach(), scheme.definition(module, 0, 7), rtol=1e-12, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("name", LEARNED)
+def test_gradients_reach_every_parameter_and_are_finite(name: str) -> None:
+    scheme = SCHEMES[name]
+    module = scheme.make().double()
+    found = scheme.call(module, 0, LENGTH)
+    (found.masked_fill(found.isneginf(), 0) * torch.randn_like(found)).sum().backward()  # type: ignore[no-untyped-call]
+    for key, parameter in module.named_parameters():
+        assert parameter.grad is not None, key
+        assert parameter.grad.isfinite().all(), key
+        assert parameter.grad.abs().max() > 0, key
+
+
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
+@pytest.mark.parametrize("name", SCHEMES)
+def test_it_compiles_to_one_graph_with_equal_results(name: str) -> None:
+    torch._dynamo.reset()
+    scheme = SCHEMES[name]
+    module = scheme.make()
+    compiled = torch.compile(scheme.call, fullgraph=True, backend="eager", dynamic=True)
+    for start, stop in ((0, 5), (6, 8), (3, 20)):
+        assert torch.equal(compiled(module, start, stop), scheme.call(module, start, stop))
+
+
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
+@pytest.mark.parametrize("name", SCHEMES)
+def test_it_exports_with_equal_results(name: str) -> None:
+    scheme = SCHEMES[name]
+
+    class Called(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.module = scheme.make()
+
+        def forward(self, x: Tensor) -> Tensor:
+            return scheme.call(self.module, 3, 9) * x
+
+    called, one = Called().eval(), torch.ones(())
+    program = torch.export.export(called, (one,))
+    assert torch.equal(program.module()(one), called(one))
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_repr_shows_the_arguments(name: str) -> None:
+    assert repr(SCHEMES[name].make()) == SCHEMES[name].shown
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+@pytest.mark.parametrize(("start", "stop"), [(0, 0), (5, 5)])
+def test_no_queries_and_no_keys_are_accepted(name: str, start: int, stop: int) -> None:
+    scheme = SCHEMES[name]
+    assert scheme.call(scheme.make().double(), start, stop).numel() == 0

@@ -1,0 +1,90 @@
+"""The schemes between ALiBi and T5 against other implementations, where there are any installed.
+
+x-transformers has xPos. Its scales are centred on the middle of the positions that it is given, so
+they depend on the length of the sequence, and the scores do not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from posenc import apply_rope, apply_xpos
+from posenc.nn import CoPE, ForgettingBias, XPos
+
+LENGTH, D = 50, 32
+
+
+def theirs(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+    """Return x-transformers' queries and keys, rotated and scaled."""
+    from x_transformers.x_transformers import RotaryEmbedding, apply_rotary_pos_emb
+
+    angles, scale = RotaryEmbedding(D, use_xpos=True).forward_from_seq_len(q.shape[-2])
+    return torch.stack(
+        [apply_rotary_pos_emb(q, angles, scale), apply_rotary_pos_emb(k, angles, scale**-1)]
+    )
+
+
+def test_x_transformers_scales_and_rotates_as_xpos_from_the_middle() -> None:
+    q, k = torch.randn(2, 1, 2, LENGTH, D, generator=torch.Generator().manual_seed(0))
+    places = np.arange(LENGTH)
+    found = theirs(q, k)
+    for x, role, peer in ((q, "query", found[0]), (k, "key", found[1])):
+        ours = apply_xpos(x.double().numpy(), places - LENGTH // 2, role=role)
+        # The scales are theirs; they rotate by the position itself, which is 25 more.
+        middle = np.full(LENGTH, LENGTH // 2)
+        np.testing.assert_allclose(peer.numpy(), apply_rope(ours, middle), atol=2e-5)
+
+
+def test_the_scores_of_x_transformers_are_those_of_xpos() -> None:
+    q, k = torch.randn(2, 1, 2, LENGTH, D, generator=torch.Generator().manual_seed(1))
+    rotated_q, rotated_k = theirs(q, k)
+    xpos = XPos(D).double()
+    ours = xpos(q.double(), role="query") @ xpos(k.double(), role="key").mT
+    seen = torch.ones(LENGTH, LENGTH).tril().bool()
+    np.testing.assert_allclose((rotated_q @ rotated_k.mT)[..., seen], ours[..., seen], atol=1e-4)
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_x_transformers_scales_depend_on_the_length_that_it_is_asked_for(step: int) -> None:
+    """A key cached at one length and a query scaled at another do not fit together."""
+    from x_transformers.x_transformers import RotaryEmbedding
+
+    rotary = RotaryEmbedding(D, use_xpos=True)
+    shorter, longer = (rotary.forward_from_seq_len(n)[1][0, 0] for n in (10, 10 + 2 * step))
+    assert not torch.allclose(shorter, longer, rtol=1e-3)
+
+
+# By content: CoPE and the forgetting gate
+
+
+@pytest.mark.parametrize("rows", [3, 40])
+@torch.no_grad()
+def test_cope_of_x_transformers_is_ours_with_the_same_table(rows: int) -> None:
+    from x_transformers.x_transformers import CoPE as Theirs
+
+    torch.manual_seed(0)
+    q = torch.randn(2, 3, 9, 8)
+    scores = q @ torch.randn(2, 3, 9, 8).mT
+    ahead = torch.ones(9, 9).triu(1).bool()
+    theirs, ours = Theirs(8, 3, rows), CoPE(8, rows)
+    ours.table.copy_(torch.nn.init.normal_(theirs.pos_emb))
+    masked = scores.masked_fill(ahead, -torch.finfo(scores.dtype).max)
+    found = theirs(q, masked).masked_fill(ahead, 0)
+    torch.testing.assert_close(found, ours(q, scores), atol=2e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_data_dependent_alibi_of_x_transformers_is_the_forgetting_gate() -> None:
+    from x_transformers.x_transformers import DataDependentAlibi
+
+    torch.manual_seed(0)
+    x = torch.randn(2, 9, 16)
+    theirs, ours = DataDependentAlibi(16, 4), ForgettingBias(16, 4)
+    linear = theirs.to_forget_gates[0]
+    ours.weight.copy_(linear.weight)
+    ours.shift.copy_(linear.bias)
+    seen = torch.ones(9, 9).tril().bool()
+    torch.testing.assert_close(theirs(x)[..., seen], ours(x)[..., seen], atol=1e-6, rtol=1e-5)
+    assert (theirs(x)[..., ~seen] > 0).all()  # ahead it grows, and a mask hides it

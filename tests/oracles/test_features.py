@@ -1,0 +1,58 @@
+"""Timesteps and Fourier features against diffusers, in all orders that it has."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+import torch
+
+from posenc import fourier_features, timestep_embedding
+from tests.oracles.test_axes import assert_other, assert_same, theirs
+
+STEPS = [0, 1, 7, 100, 999]
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+@pytest.mark.parametrize("flip", [False, True])
+@pytest.mark.parametrize("width", [8, 320])
+def test_timesteps_are_those_of_diffusers(width: int, flip: bool, shift: int) -> None:
+    made = theirs("diffusers.models.embeddings", "get_timestep_embedding")
+    expected = made(torch.tensor(STEPS), width, flip_sin_to_cos=flip, downscale_freq_shift=shift)
+    first = "cosine" if flip else "sine"
+    # Their angles are products in float32.
+    assert_same(timestep_embedding(STEPS, width, first=first, shift=shift), expected, atol=3e-4)
+    other = "sine" if flip else "cosine"
+    assert_other(timestep_embedding(STEPS, width, first=other, shift=shift), expected)
+    assert_other(timestep_embedding(STEPS, width, first=first, shift=1 - shift), expected)
+
+
+def test_a_scale_of_diffusers_multiplies_the_timestep() -> None:
+    made = theirs("diffusers.models.embeddings", "get_timestep_embedding")
+    steps = torch.tensor([0.1, 0.5, 0.999])
+    expected = made(steps, 16, scale=1000.0, downscale_freq_shift=0)
+    assert_same(timestep_embedding(1000 * steps.double().numpy(), 16), expected, atol=3e-4)
+
+
+def test_diffusers_flips_by_default_where_its_class_is_used_and_not_in_its_function() -> None:
+    """Two defaults of one library: the function begins with sines, its U-Net with cosines."""
+    embeddings = theirs("diffusers.models.embeddings", "get_timestep_embedding")
+    plain = embeddings(torch.tensor(STEPS), 16)
+    assert_same(timestep_embedding(STEPS, 16, shift=1), plain, atol=3e-4)
+    unet = theirs("diffusers", "UNet2DConditionModel").__init__
+    defaults = inspect.signature(unet).parameters
+    assert (defaults["flip_sin_to_cos"].default, defaults["freq_shift"].default) == (True, 0)
+
+
+@pytest.mark.parametrize("flip", [False, True])
+def test_gaussian_fourier_projection_is_ours_of_the_logarithm(flip: bool) -> None:
+    torch.manual_seed(0)
+    peer = theirs("diffusers.models.embeddings", "GaussianFourierProjection")(
+        embedding_size=8, scale=2.0, flip_sin_to_cos=flip
+    )
+    levels = torch.tensor([0.01, 0.5, 3.0])
+    weight = peer.weight.detach().double().numpy()[np.newaxis]
+    points = np.log(levels.double().numpy())[:, np.newaxis]
+    found = fourier_features(points, weight, first="cosine" if flip else "sine")
+    assert_same(found, peer(levels), atol=2e-5)

@@ -1,0 +1,61 @@
+"""What models of transformers do with padded batches and packed rows."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import torch
+from torch import Tensor
+
+SIZES: dict[str, Any] = {"vocab_size": 50, "n_embd": 32, "n_layer": 2, "n_head": 2}
+SIZES |= {"n_positions": 64, "bos_token_id": 1, "eos_token_id": None, "pad_token_id": 0}
+TEXT = torch.tensor([[7, 21, 3, 44, 9]])
+PADDED = torch.tensor([[40, 2, 33, 18, 6, 27, 49, 11], [0, 0, 0, 7, 21, 3, 44, 9]])
+REAL = (PADDED > 0).long()
+
+
+def gpt2() -> Any:
+    """Return a small GPT-2, whose learned table shows every shift."""
+    them = importlib.import_module("transformers")
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = them.GPT2LMHeadModel(them.GPT2Config(**SIZES))
+        for parameter in model.parameters():
+            torch.nn.init.normal_(parameter, std=0.3)
+    return model.double().eval()
+
+
+@torch.no_grad()
+def test_models_of_transformers_count_columns_unless_given_positions() -> None:
+    model = gpt2()
+    alone: Tensor = model(TEXT).logits
+    counted = (REAL.cumsum(1) - 1).clamp(min=0)
+    found = model(PADDED, attention_mask=REAL, position_ids=counted).logits[1:, 3:]
+    torch.testing.assert_close(found, alone, atol=1e-10, rtol=0)
+    assert (model(PADDED, attention_mask=REAL).logits[1:, 3:] - alone).abs().max() > 0.1
+
+
+def test_generate_of_transformers_counts_real_tokens() -> None:
+    model = gpt2()
+    options: dict[str, Any] = {"max_new_tokens": 6, "do_sample": False}
+    alone = model.generate(TEXT, attention_mask=torch.ones_like(TEXT), **options)
+    batch = model.generate(PADDED, attention_mask=REAL, **options)
+    assert batch[1, 3:].tolist() == alone[0].tolist()
+    unmasked = model.generate(PADDED, attention_mask=torch.ones_like(PADDED), **options)
+    assert unmasked[1, 3:].tolist() != alone[0].tolist()
+
+
+def test_transformers_begins_a_document_where_positions_do_not_go_on() -> None:
+    masking = importlib.import_module("transformers.masking_utils")
+    found = masking.find_packed_sequence_indices(torch.tensor([[0, 1, 2, 0, 1, 5, 6]]))
+    assert found.tolist() == [[0, 0, 0, 1, 1, 2, 2]]
+
+
+def test_the_first_token_of_roberta_has_row_2() -> None:
+    them = importlib.import_module("transformers")
+    config = them.RobertaConfig(vocab_size=50, hidden_size=8, num_attention_heads=1, pad_token_id=1)
+    embeddings = them.RobertaModel(config).embeddings
+    ids = torch.tensor([[7, 8, 9, 1]])
+    found = embeddings.create_position_ids_from_input_ids(ids, embeddings.padding_idx)
+    assert found.tolist() == [[2, 3, 4, 1]]

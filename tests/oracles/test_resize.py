@@ -1,0 +1,131 @@
+"""Learned grids at another resolution: PyTorch's interpolation, and how image models call it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import interpolate
+
+from posenc import resize_grid, resize_weights
+from posenc.nn import LearnedGridEmbedding
+from tests.oracles.test_axes import of_transformers, theirs
+
+Array = NDArray[Any]
+SIZES = [(4, 8), (8, 4), (7, 5), (3, 1), (1, 6), (37, 16)]
+
+
+def drawn(height: int, width: int, d_model: int = 3) -> Array:
+    return np.random.default_rng(height).standard_normal((height, width, d_model))
+
+
+def by_torch(grid: Array, **how: Any) -> Array:
+    """Return a grid resized by PyTorch."""
+    images = torch.from_numpy(grid).permute(2, 0, 1)[None]
+    resized: Array = interpolate(images, **how)[0].permute(1, 2, 0).numpy()
+    return resized
+
+
+@pytest.mark.parametrize(("corners", "antialias"), [(False, False), (True, False), (False, True)])
+@pytest.mark.parametrize("kernel", ["linear", "cubic"])
+@pytest.mark.parametrize(("n", "m"), SIZES)
+def test_every_way_of_pytorch_is_ours(
+    n: int, m: int, kernel: str, corners: bool, antialias: bool
+) -> None:
+    grid = drawn(n, n + 2)
+    expected = by_torch(
+        grid, size=(m, m + 1), mode=f"bi{kernel}", align_corners=corners, antialias=antialias
+    )
+    found = resize_grid(grid, (m, m + 1), kernel=kernel, corners=corners, antialias=antialias)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("antialias", [False, True])
+@pytest.mark.parametrize("kernel", ["linear", "cubic"])
+def test_a_scale_factor_moves_places_in_pytorch_as_here(kernel: str, antialias: bool) -> None:
+    grid = drawn(14, 37)
+    factors = (16.1 / 14, 23.1 / 37)
+    expected = by_torch(grid, scale_factor=factors, mode=f"bi{kernel}", antialias=antialias)
+    assert expected.shape[:2] == (16, 23)
+    how: dict[str, Any] = {"kernel": kernel, "antialias": antialias}
+    found = resize_grid(grid, (16, 23), scales=factors, **how)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    assert np.abs(resize_grid(grid, (16, 23), **how) - expected).max() > 0.01
+
+
+def test_pytorch_copies_an_axis_that_keeps_its_size_whatever_its_scale_is() -> None:
+    grid = drawn(5, 7)
+    kept = by_torch(grid, scale_factor=(5.1 / 5, 7.1 / 7), mode="bilinear")
+    np.testing.assert_array_equal(kept, grid)
+    ours = resize_grid(grid, (5, 7), kernel="linear", scales=(5.1 / 5, 7.1 / 7))
+    assert np.abs(ours - grid).max() > 0.01
+
+
+def test_a_tenth_of_a_patch_kept_dinov2_from_missing_the_size() -> None:
+    """Without it, PyTorch makes a grid one place too small at some sizes."""
+    missed = [m for m in range(1, 130) if int(37 * (m / 37)) != m]
+    assert missed == [39, 43, 78, 86, 115, 123]
+    for m in (39, 40, 78):
+        plain = by_torch(drawn(37, 37, 1), scale_factor=m / 37, mode="bicubic")
+        kludge = by_torch(drawn(37, 37, 1), scale_factor=(m + 0.1) / 37, mode="bicubic")
+        assert len(plain) == (m - 1 if m in missed else m)
+        assert len(kludge) == m
+
+
+@pytest.mark.parametrize(
+    ("model", "config", "antialias"),
+    [
+        ("vit", "ViT", False),
+        ("dinov2", "Dinov2", False),
+        ("dinov2_with_registers", "Dinov2WithRegisters", True),
+    ],
+)
+def test_image_models_of_transformers_resize_by_cubics_and_by_size(
+    model: str, config: str, antialias: bool
+) -> None:
+    made = theirs("transformers", f"{config}Config")(image_size=28, patch_size=4, hidden_size=8)
+    peer = of_transformers(model, f"{config}Embeddings")(made)
+    torch.nn.init.normal_(peer.position_embeddings, generator=torch.Generator().manual_seed(0))
+    tokens = torch.zeros(1, 5 * 9 + 1, 8)
+    expected = peer.interpolate_pos_encoding(tokens, 20, 36)[0, 1:].detach()
+    grid = peer.position_embeddings[0, 1:].detach().reshape(7, 7, 8).numpy()
+    found = resize_grid(grid, (5, 9), antialias=antialias).reshape(45, 8)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+    other = resize_grid(grid, (5, 9), antialias=not antialias).reshape(45, 8)
+    assert np.abs(other - expected.numpy()).max() > 0.05
+
+
+def test_siglip2_resizes_by_a_widened_hat() -> None:
+    embeddings = of_transformers("siglip2", "Siglip2VisionEmbeddings")
+    grid = drawn(7, 7, 4).astype(np.float32)
+    expected: Tensor = embeddings.resize_positional_embeddings(
+        torch.from_numpy(grid), torch.tensor([[5, 3]]), 20
+    )[0]
+    found = resize_grid(grid, (5, 3), kernel="linear", antialias=True).reshape(15, 4)
+    np.testing.assert_allclose(found, expected[:15], rtol=0, atol=1e-5)
+    layer = LearnedGridEmbedding((7, 7), 4)
+    layer.load_state_dict({"table": torch.from_numpy(grid)})
+    resized = layer.resized((5, 3), kernel="linear", antialias=True)().detach()
+    np.testing.assert_allclose(resized, expected[:15], rtol=0, atol=1e-5)
+
+
+def test_qwen3_vl_resizes_linearly_and_keeps_the_corners() -> None:
+    taps = theirs("transformers.vision_utils", "get_vision_interpolation_indices_and_weights")
+    indices, weights = taps(torch.tensor([[1, 5, 9]]), 7, mode="bilinear", align_corners=True)
+    grid = drawn(7, 7)
+    expected = (grid.reshape(49, 3)[indices] * weights[..., None].double().numpy()).sum(axis=1)
+    found = resize_grid(grid, (5, 9), kernel="linear", corners=True).reshape(45, 3)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+    config = theirs("transformers.models.qwen3_vl.configuration_qwen3_vl", "Qwen3VLVisionConfig")()
+    with torch.device("meta"):
+        peer = of_transformers("qwen3_vl", "Qwen3VLVisionModel")(config)
+    assert (peer.interpolation_mode, peer.interpolation_align_corners) == ("bilinear", True)
+
+
+def test_resizing_there_and_back_loses_what_the_kernel_cannot_hold() -> None:
+    there, back = resize_weights(14, 16), resize_weights(16, 14)
+    assert 0.05 < np.abs(back @ there - np.eye(14)).max() < 0.5

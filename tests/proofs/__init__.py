@@ -1,0 +1,1 @@
+"""Tests of the formal proofs, and of what checks them."""
