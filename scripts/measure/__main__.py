@@ -14,15 +14,17 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from scripts import ROOT
-from scripts.measure import result_files
+from scripts.measure import again, result_files
 from scripts.measure.methods import TRAINED
 from scripts.measure.order import ENCODER
 from scripts.measure.training import Settings
 
 TASKS = {
     "language": (Settings(), (64, 128, 256, 512)),
+    "again": (Settings(), (64, 128, 256, 512)),
     "order": (Settings(width=64, layers=2, length=16, batch=64, steps=1000), (16, 32, 64, 128)),
 }
+METHODS = {"language": TRAINED, "again": again.METHODS, "order": (*TRAINED, ENCODER)}
 SEEDS = (0, 1, 2)
 CHECKPOINTS = ROOT / "build" / "measure"
 CLOSE_TIMEOUT = 120  # seconds for a Dask process to exit
@@ -180,7 +182,7 @@ def runs(options: argparse.Namespace) -> Iterator[Run]:
             )
         if (changed or options.lengths) and ours:
             raise ValueError("other settings need another folder: --into build/measured")
-        known = (*TRAINED, ENCODER) if task == "order" else TRAINED
+        known = METHODS[task]
         for method in options.methods or known:
             if method not in known:
                 raise ValueError(f"no method {method!r} for {task}; there are {', '.join(known)}")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from posenc import (
     dynamic_frequencies,
@@ -26,7 +23,7 @@ from posenc import (
     yarn_temperature,
 )
 from posenc.nn import GPTModel, RotaryEmbedding
-from posenc.nn.gpt import Places, SelfAttention
+from posenc.nn.gpt import SelfAttention
 from posenc.scaling import FAST, SLOW
 
 # Takes a trained model, its trained length and the length of a text; returns a model for that text.
@@ -38,44 +35,6 @@ TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
 def as_trained(model: GPTModel, trained: int, length: int) -> GPTModel:
     """Return the model itself."""
     return model
-
-
-class Windowed(GPTModel):
-    """The same model, in which a token attends to itself and the `window` - 1 tokens before it."""
-
-    window: int
-
-    def _places(self, *given: Any) -> Places:
-        """Return places with a mask that hides what is further back."""
-        places = super()._places(*given)
-        return places._replace(mask=places.mask & (places.relative > -self.window))
-
-
-def windowed(model: GPTModel, trained: int, length: int) -> GPTModel:
-    """Return a copy in which no layer attends further back than in training."""
-    return _as(Windowed, model, trained)
-
-
-class Sliding(GPTModel):
-    """The same model, which reads the last `window` tokens anew for each token it predicts."""
-
-    window: int
-
-    def forward(self, token_ids: Tensor, **given: Any) -> Any:
-        """Return the logits, (B, T, V)."""
-        batch, length = token_ids.shape
-        parts = [super().forward(token_ids[:, : self.window], **given)]
-        if length > self.window:
-            texts: Tensor = token_ids[:, 1:].unfold(1, self.window, 1).flatten(0, 1)
-            read = [super(Sliding, self).forward(some) for some in torch.split(texts, 128)]
-            last: Tensor = torch.cat(cast("list[Tensor]", read))[:, -1]
-            parts.append(last.view(batch, length - self.window, self.vocab_size))
-        return torch.cat(cast("list[Tensor]", parts), dim=1)
-
-
-def sliding(model: GPTModel, trained: int, length: int) -> GPTModel:
-    """Return a copy that reads as many bytes as a training text had, for every byte."""
-    return _as(Sliding, model, trained)
 
 
 def learned_interpolated(model: GPTModel, trained: int, length: int) -> GPTModel:
@@ -128,14 +87,14 @@ def rope_yarn(
     fast: float = FAST,
     ramp: str = "turns",
     truncate: bool = True,
-    sharpened: bool = True,
+    mscale: float = 1.0,
 ) -> GPTModel:
-    """Return a copy with YaRN's frequencies and, if `sharpened`, its temperature."""
+    """Return a copy with YaRN's frequencies and temperature; an `mscale` of 0 leaves that at 1."""
     factor = length / trained
     omega = yarn_frequencies(
         _width(model), factor, trained, slow=slow, fast=fast, ramp=ramp, truncate=truncate
     )
-    return _with_frequencies(model, omega, yarn_temperature(factor) if sharpened else 1.0)
+    return _with_frequencies(model, omega, yarn_temperature(factor, mscale=mscale))
 
 
 def rope_yarn_fitted(model: GPTModel, trained: int, length: int) -> GPTModel:
@@ -167,25 +126,12 @@ def rope_longrope(
     return _with_frequencies(model, omega, longrope_temperature(length / trained, trained))
 
 
-# YaRN's limits by the paper's formula, in turns, each pair with its temperature and without.
-LIMITS = tuple(itertools.product((0.5, 1.0, 2.0), (4.0, 8.0, 16.0, 32.0)))
-
-
-def ablated(slow: float, fast: float, sharpened: bool) -> str:
-    """Return the name of YaRN with these limits, such as "rope, YaRN 1 to 32, not sharpened"."""
-    return f"rope, YaRN {slow:g} to {fast:g}{'' if sharpened else ', not sharpened'}"
-
-
 # The variants evaluated for each trained scheme, by the names that tables and figures show.
 VARIANTS: dict[str, dict[str, Variant]] = {
     **{name: {name: as_trained} for name in TRAINED},
-    "none": {"none": as_trained, "none, window": windowed},
-    "sinusoidal": {"sinusoidal": as_trained, "sinusoidal, sliding": sliding},
     "learned": {"learned": as_trained, "learned, interpolated": learned_interpolated},
-    "alibi": {"alibi": as_trained, "alibi, window": windowed},
     "rope": {
         "rope": as_trained,
-        "rope, window": windowed,
         "rope, interpolated": rope_interpolated,
         "rope, NTK-aware": rope_ntk,
         "rope, dynamic NTK": rope_dynamic,
@@ -195,25 +141,9 @@ VARIANTS: dict[str, dict[str, Variant]] = {
         "rope, YaRN with Llama's limits": rope_yarn,
         "rope, YaRN as released": rope_yarn_released,
         "rope, YaRN without truncation": rope_yarn_untruncated,
-        **{
-            ablated(slow, fast, sharpened): partial(
-                rope_yarn, slow=slow, fast=fast, sharpened=sharpened
-            )
-            for slow, fast in LIMITS
-            for sharpened in (True, False)
-        },
     },
 }
 LONGROPE = "rope, LongRoPE"  # one more for "rope", whose divisors are searched for first
-
-
-def _as(kind: type[Windowed | Sliding], model: GPTModel, window: int) -> GPTModel:
-    """Return a copy of a model as one of another kind, which has the same parameters."""
-    made = copy.deepcopy(model)
-    made.__class__ = kind
-    assert isinstance(made, kind)
-    made.window = window
-    return made
 
 
 def _width(model: GPTModel) -> int:

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 import torch
 from torch import Tensor, nn
 
-from scripts.measure import language, order
+from scripts.measure import again, language, order
 from scripts.measure.corpus import split
 from scripts.measure.training import Settings, generator, train
 
@@ -27,12 +27,14 @@ ROUNDS = 1  # of LongRoPE's search: after many, rounding would decide which divi
 # With and without vector instructions, losses differed by at most 2e-5. Changing what a scheme
 # computes by one percent changes them by at least 1e-4.
 TOLERANCE = 1e-4
+READ = {"language": language.evaluate_all, "again": again.evaluate_all}
 
 
 @cache
 def probe(task: str, method: str) -> tuple[float, ...]:
     """Return the losses of the probe during training, then those of its variants afterwards."""
-    made = language.model if task == "language" else order.model
+    read = READ.get(task)  # whether it is a task of reading, and how a model is evaluated in it
+    made = language.model if read else order.model
     model = made(SETTINGS, method, max(LENGTHS), 0)
     with torch.no_grad():
         for weights in model.parameters():
@@ -40,17 +42,15 @@ def probe(task: str, method: str) -> tuple[float, ...]:
     text = split(" ".join(map(str, range(1000))).encode())  # the same in every Python
 
     def loss(model: nn.Module, step: int) -> Tensor:
-        if task == "language":
+        if read:
             return language.loss(model, language.batch(text.training, SETTINGS, 0, step))
         return order.loss(model, *order.batch(SETTINGS, 0, step))
 
     with TemporaryDirectory() as folder:
         losses = train(model, loss, SETTINGS, Path(folder, "probe.pt"), None)
-    if task == "language":
-        found = language.evaluate_all(
-            model, method, text, SETTINGS.length, LENGTHS, seed=0, rounds=ROUNDS
-        )
-        losses += (loss for read in found.values() for loss in read["by_length"].values())
+    if read:
+        found = read(model, method, text, SETTINGS.length, LENGTHS, seed=0, rounds=ROUNDS)
+        losses += (loss for each in found.values() for loss in each["by_length"].values())
     else:
         texts = (order.texts(SETTINGS.batch, length, generator(0, 0)) for length in LENGTHS)
         losses += (order.loss(model, *some).item() for some in texts)

@@ -1,16 +1,17 @@
-"""Trains and evaluates one run of either task, and returns its result."""
+"""Trains and evaluates one run of a task, and returns its result."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor, nn
 
 from posenc.nn import GPTModel
-from scripts.measure import language, order, result_files
+from scripts.measure import again, language, order, result_files
 from scripts.measure.corpus import corpus
 from scripts.measure.probe import probe
 from scripts.measure.training import Settings, stamp, train
@@ -27,7 +28,7 @@ def result(
 ) -> dict[str, Any]:
     """Return the result of one run, with its settings."""
     mark = stamp(settings, result_files.code(), task=task, method=method, seed=seed)
-    run = _language if task == "language" else _order
+    run = RUNS[task]
     model, losses, found, text = run(method, seed, settings, lengths, device, checkpoint, mark)
     return {
         "task": task,
@@ -44,6 +45,7 @@ def result(
 
 
 def _language(
+    evaluate_all: Callable[..., dict[str, dict[str, Any]]],
     method: str,
     seed: int,
     settings: Settings,
@@ -60,7 +62,7 @@ def _language(
         return language.loss(model, windows.to(device))
 
     losses = train(model, loss, settings, checkpoint, mark)
-    found = language.evaluate_all(model, method, text, settings.length, lengths, seed)
+    found = evaluate_all(model, method, text, settings.length, lengths, seed)
     return model, losses, found, text.facts()
 
 
@@ -81,3 +83,10 @@ def _order(
 
     losses = train(model, loss, settings, checkpoint, mark)
     return model, losses, {method: order.evaluate(model, lengths, seed)}, {"text": "made up"}
+
+
+RUNS: dict[str, Callable[..., tuple[GPTModel, list[float], dict[str, Any], dict[str, Any]]]] = {
+    "language": partial(_language, language.evaluate_all),
+    "again": partial(_language, again.evaluate_all),
+    "order": _order,
+}
