@@ -16,8 +16,10 @@ from tempfile import TemporaryDirectory
 import torch
 from torch import Tensor, nn
 
-from scripts.measure import again, language, order
+from scripts.measure import language
 from scripts.measure.corpus import split
+from scripts.measure.kinds import ASKED, READ
+from scripts.measure.methods import FURTHER
 from scripts.measure.training import Settings, generator, train
 
 SETTINGS = Settings(width=32, heads=2, layers=2, length=16, batch=8, steps=4, warm_up=2)
@@ -27,33 +29,36 @@ ROUNDS = 1  # of LongRoPE's search: after many, rounding would decide which divi
 # With and without vector instructions, losses differed by at most 2e-5. Changing what a scheme
 # computes by one percent changes them by at least 1e-4.
 TOLERANCE = 1e-4
-READ = {"language": language.evaluate_all, "again": again.evaluate_all}
 
 
 @cache
 def probe(task: str, method: str) -> tuple[float, ...]:
     """Return the losses of the probe during training, then those of its variants afterwards."""
-    read = READ.get(task)  # whether it is a task of reading, and how a model is evaluated in it
-    made = language.model if read else order.model
+    asked = ASKED.get(task)  # or None for a task of reading
+    made = asked.model if asked else language.model
     model = made(SETTINGS, method, max(LENGTHS), 0)
     with torch.no_grad():
         for weights in model.parameters():
             weights.mul_(SHARPER)
+            if method in FURTHER:  # some of theirs are near zero at first, and would not show
+                weights.add_(0.3 * torch.randn(weights.shape, generator=generator(0, 0)))
     text = split(" ".join(map(str, range(1000))).encode())  # the same in every Python
 
     def loss(model: nn.Module, step: int) -> Tensor:
-        if read:
+        if not asked:
             return language.loss(model, language.batch(text.training, SETTINGS, 0, step))
-        return order.loss(model, *order.batch(SETTINGS, 0, step))
+        found: Tensor = asked.loss(model, *asked.batch(SETTINGS, 0, step))
+        return found
 
     with TemporaryDirectory() as folder:
         losses = train(model, loss, SETTINGS, Path(folder, "probe.pt"), None)
-    if read:
-        found = read(model, method, text, SETTINGS.length, LENGTHS, seed=0, rounds=ROUNDS)
-        losses += (loss for each in found.values() for loss in each["by_length"].values())
+    if asked:
+        texts = (asked.texts(SETTINGS.batch, length, generator(0, 0)) for length in LENGTHS)
+        losses += (asked.loss(model, *some).item() for some in texts)
     else:
-        texts = (order.texts(SETTINGS.batch, length, generator(0, 0)) for length in LENGTHS)
-        losses += (order.loss(model, *some).item() for some in texts)
+        given = (model, method, text, SETTINGS.length, LENGTHS)
+        found = READ[task](*given, seed=0, rounds=ROUNDS)
+        losses += (loss for each in found.values() for loss in each["by_length"].values())
     return tuple(round(value, 5) for value in losses)
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor, nn
 
 from posenc.nn import GPTModel
-from scripts.measure import again, language, order, result_files
+from scripts.measure import language, result_files
 from scripts.measure.corpus import corpus
+from scripts.measure.kinds import ASKED, READ
 from scripts.measure.probe import probe
 from scripts.measure.training import Settings, stamp, train
 
@@ -28,8 +28,9 @@ def result(
 ) -> dict[str, Any]:
     """Return the result of one run, with its settings."""
     mark = stamp(settings, result_files.code(), task=task, method=method, seed=seed)
-    run = RUNS[task]
-    model, losses, found, text = run(method, seed, settings, lengths, device, checkpoint, mark)
+    run = _read if task in READ else _asked
+    given = (task, method, seed, settings, lengths, device, checkpoint, mark)
+    model, losses, found, text = run(*given)
     return {
         "task": task,
         "method": method,
@@ -44,8 +45,8 @@ def result(
     }
 
 
-def _language(
-    evaluate_all: Callable[..., dict[str, dict[str, Any]]],
+def _read(
+    task: str,
     method: str,
     seed: int,
     settings: Settings,
@@ -62,11 +63,12 @@ def _language(
         return language.loss(model, windows.to(device))
 
     losses = train(model, loss, settings, checkpoint, mark)
-    found = evaluate_all(model, method, text, settings.length, lengths, seed)
+    found = READ[task](model, method, text, settings.length, lengths, seed)
     return model, losses, found, text.facts()
 
 
-def _order(
+def _asked(
+    task: str,
     method: str,
     seed: int,
     settings: Settings,
@@ -75,18 +77,13 @@ def _order(
     checkpoint: Path,
     mark: object,
 ) -> tuple[GPTModel, list[float], dict[str, Any], dict[str, Any]]:
-    model = order.model(settings, method, max(lengths), seed).to(device)
+    asked = ASKED[task]
+    model: GPTModel = asked.model(settings, method, max(lengths), seed).to(device)
 
     def loss(model: nn.Module, step: int) -> Tensor:
-        ids, answers = order.batch(settings, seed, step)
-        return order.loss(model, ids.to(device), answers.to(device))
+        ids, answers = asked.batch(settings, seed, step)
+        found: Tensor = asked.loss(model, ids.to(device), answers.to(device))
+        return found
 
     losses = train(model, loss, settings, checkpoint, mark)
-    return model, losses, {method: order.evaluate(model, lengths, seed)}, {"text": "made up"}
-
-
-RUNS: dict[str, Callable[..., tuple[GPTModel, list[float], dict[str, Any], dict[str, Any]]]] = {
-    "language": partial(_language, language.evaluate_all),
-    "again": partial(_language, again.evaluate_all),
-    "order": _order,
-}
+    return model, losses, {method: asked.evaluate(model, lengths, seed)}, {"text": "made up"}
