@@ -35,19 +35,16 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
         axes = panel(figure, LEFT + column * across, top + row * DOWN, wide, TALL)
         _curves(axes, ink, name)
         axes.set_title(shown)
-        last = number + columns >= len(NAMES)
         axes.set_xticks((4, 32, 256), ("4", "32", "256"))
-        axes.set_yticks((0, 0.5, 1), ("0", "0.5", "1") if column == 0 else ("", "", ""))
-        if last:
-            axes.set_xlabel("distance")
+        axes.set_yticks((0, 0.5, 1), ("0", "0.5", "1"))
 
 
 def _key(figure: Figure, ink: Ink, narrow: bool) -> None:
     """Draw a line and the length that it stands for, for each length."""
     lengths = measurement().lengths("retrieval")
-    write(figure, "share of right answers in texts of", 8, 14, color=ink.ink_2)
+    write(figure, "share of right answers, by distance, in texts of", 8, 14, color=ink.ink_2)
     for number, length in enumerate(lengths):
-        left = 8 + 82 * number if narrow else 250 + 150 * number
+        left = 8 + 82 * number if narrow else 350 + 90 * number
         axes = panel(figure, left, 30 if narrow else 8, 34, 20)
         color, dashes, marker = LOOKS[number]
         axes.plot(
@@ -56,9 +53,7 @@ def _key(figure: Figure, ink: Ink, narrow: bool) -> None:
         )  # fmt: skip
         axes.set(xlim=(0, 1), ylim=(-1, 1))
         axes.set_axis_off()
-        write(
-            figure, f"{length}" if narrow else f"{length} letters", left + 40, 36 if narrow else 14
-        )
+        write(figure, f"{length}", left + 40, 36 if narrow else 14)
 
 
 def _curves(axes: Axes, ink: Ink, name: str) -> None:
