@@ -43,21 +43,14 @@ SHOWN = {
     "none, encoder": "no positions, encoder",
 }
 LANGUAGE = tuple(name for name in SHOWN if name != "none, encoder")
-# Schemes of models that are built for the measurement, which have fewer tasks.
+# Schemes of models that are built for the measurement, and have retrieval alone.
 FURTHER = {
     "kerple": "KERPLE, logarithm",
     "fire": "FIRE",
-    "sandwich": "Sandwich",
-    "kerple_power": "KERPLE, power",
-    "xpos": "xPos",
-    "forgetting": "forgetting gate",
-    "cope": "CoPE",
-    "transformer_xl": "Transformer-XL",
-    "deberta": "DeBERTa",
 }
 RATES = ("0.001", "0.002", "0.004")
 AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
-RETRIEVAL = AS_TRAINED
+RETRIEVAL = (*AS_TRAINED, *FURTHER)
 FURTHER_BACK = 256  # bytes, `language.APART`: after as many, the next window has the same bytes
 ORDER = ("none, encoder", "none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
 
