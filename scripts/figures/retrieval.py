@@ -11,7 +11,8 @@ from scripts.figures.style import Ink
 from scripts.measure.summary import FURTHER, RETRIEVAL, SHOWN, measurement
 
 NAMES = {name: (SHOWN | FURTHER)[name] for name in RETRIEVAL}
-LOOKS = ((0, "-", "o"), (1, (0, (6, 2)), "s"), (3, (0, (3, 1.5)), "^"), (2, (0, (1, 1.5)), "D"))
+# For each length: the index of its colour, and its dashes.
+LOOKS = ((0, "-"), (1, (0, (6, 2))), (3, (0, (3, 1.5))), (2, (0, (1, 1.5))))
 WIDE, TALL, ACROSS, DOWN = 176, 96, 222, 160  # of a panel, and from one to the next, in pixels
 TOP, LEFT = 74, 46
 
@@ -36,7 +37,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
         _curves(axes, ink, name)
         axes.set_title(shown)
         axes.set_xticks((4, 32, 256), ("4", "32", "256"))
-        axes.set_yticks((0, 0.5, 1), ("0", "0.5", "1"))
+        axes.set_yticks((0, 1), ("0", "1"))
 
 
 def _key(figure: Figure, ink: Ink, narrow: bool) -> None:
@@ -46,11 +47,8 @@ def _key(figure: Figure, ink: Ink, narrow: bool) -> None:
     for number, length in enumerate(lengths):
         left = 8 + 82 * number if narrow else 350 + 90 * number
         axes = panel(figure, left, 30 if narrow else 8, 34, 20)
-        color, dashes, marker = LOOKS[number]
-        axes.plot(
-            (0, 0.5, 1), (0, 0, 0), color=ink.categorical[color], linestyle=dashes,
-            marker=marker, markersize=3.5, markevery=(1, 2),
-        )  # fmt: skip
+        color, dashes = LOOKS[number]
+        axes.plot((0, 1), (0, 0), color=ink.categorical[color], linestyle=dashes)
         axes.set(xlim=(0, 1), ylim=(-1, 1))
         axes.set_axis_off()
         write(figure, f"{length}", left + 40, 36 if narrow else 14)
@@ -59,7 +57,7 @@ def _key(figure: Figure, ink: Ink, narrow: bool) -> None:
 def _curves(axes: Axes, ink: Ink, name: str) -> None:
     """Draw the median over the seeds by distance, a line for each length, and the range."""
     measured = measurement()
-    for length, (color, dashes, marker) in zip(measured.lengths("retrieval"), LOOKS, strict=True):
+    for length, (color, dashes) in zip(measured.lengths("retrieval"), LOOKS, strict=True):
         found = measured.found("retrieval", name)[0]["by_distance"][str(length)]
         distances = [int(distance) for distance in found]
         shares = np.array([measured.retrieved(name, length, far) for far in distances])
@@ -68,9 +66,8 @@ def _curves(axes: Axes, ink: Ink, name: str) -> None:
             distances, shares.min(axis=1), shares.max(axis=1), color=ink_of, alpha=0.2, lw=0
         )
         axes.plot(
-            distances, np.median(shares, axis=1), color=ink_of, linestyle=dashes, linewidth=1.5,
-            marker=marker, markersize=3.5,
-        )  # fmt: skip
+            distances, np.median(shares, axis=1), color=ink_of, linestyle=dashes, linewidth=1.5
+        )
     axes.axvline(measured.setting("length", "retrieval"), color=ink.edge, linewidth=0.75, zorder=0)
     axes.set(xscale="log", xlim=(3.4, 300), ylim=(-0.06, 1.08))
     axes.minorticks_off()
