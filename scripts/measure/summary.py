@@ -47,6 +47,8 @@ LANGUAGE = tuple(name for name in SHOWN if name != "none, encoder")
 FURTHER = {
     "kerple": "KERPLE, logarithm",
     "fire": "FIRE",
+    "xpos": "xPos",
+    "forgetting": "forgetting gate",
 }
 RATES = ("0.001", "0.002", "0.004")
 AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")

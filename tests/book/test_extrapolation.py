@@ -327,6 +327,24 @@ def test_alibi_kerple_and_fire_find_the_key_at_every_distance() -> None:
             assert found == (name in FIND or (length == 32 and name != "sinusoidal")), name
 
 
+def test_the_forgetting_gate_forgets_with_one_seed() -> None:
+    for length in (64, 128, 256):
+        forgets, *others = (seed for seed in retrieved("forgetting", length).T)
+        assert forgets[:4].min() == 1  # 4, 8, 16 and 32
+        assert forgets[4:].max() < 0.15
+        assert np.min(others) > 0.85
+
+
+def test_rope_and_xpos_miss_the_key_in_long_texts() -> None:
+    for name in ("rope", "xpos"):
+        assert max(MEASURED.accuracies(name, 128, "retrieval")) < 0.5
+        assert max(MEASURED.accuracies(name, 256, "retrieval")) < 0.3
+    for length in (64, 128, 256):
+        ours, theirs = (MEASURED.accuracies(name, length, "retrieval") for name in ("rope", "xpos"))
+        assert 0 < np.median(theirs) - np.median(ours) < 0.15
+        assert np.ptp(theirs) > np.ptp(ours)
+
+
 GUESSED = 1 / 16 + 4 * np.sqrt(1 / 16 * 15 / 16 / 250)  # four standard deviations above
 
 
