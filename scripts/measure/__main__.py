@@ -28,8 +28,8 @@ TASKS = {
     ),
 }
 METHODS = {
-    "language": (*TRAINED, *FURTHER),
-    "order": (*TRAINED, *FURTHER, ENCODER),
+    "language": TRAINED,
+    "order": (*TRAINED, ENCODER),
     "retrieval": (*TRAINED, *FURTHER),
 }
 SEEDS = (0, 1, 2)

@@ -36,7 +36,6 @@ def model(settings: Settings, method: str, longest: int, seed: int) -> GPTModel:
         width=settings.width,
         heads=settings.heads,
         layers=settings.layers,
-        trained=settings.length,
         longest=longest,
     )
 

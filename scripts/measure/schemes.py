@@ -1,35 +1,29 @@
 """Models with the schemes that `GPTModel` does not know by name, built from modules of `posenc.nn`.
 
-    kerple, kerple_power, fire, sandwich   a bias, the same one in every layer, as ALiBi's is
-    xpos                                   rotates and scales queries and keys
-    forgetting, cope                       a bias made from the tokens, of each layer
-    transformer_xl, deberta                a bias made from queries, keys and distance, likewise
+    kerple, fire   a bias, the same one in every layer, as ALiBi's is
+    xpos           rotates and scales queries and keys
+    forgetting     a bias made from the tokens, another in each layer
 
 Everything else is the model without positions. Settings that the papers leave open are the defaults
-of the modules, and what has to be as long as the texts is as long as those of training.
+of the modules.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from torch import Tensor, nn
 
 from posenc.nn import (
-    CoPE,
-    DisentangledBias,
     FIREBias,
     ForgettingBias,
     GPTModel,
     KerpleBias,
-    SandwichBias,
-    TransformerXLBias,
     XPos,
     attention,
 )
-from posenc.nn.gpt import SHAW_DISTANCE, Block, Places, SelfAttention
+from posenc.nn.gpt import Block, Places, SelfAttention
 
 
 @dataclass(frozen=True)
@@ -38,8 +32,7 @@ class Sizes:
 
     width: int  # of a token
     heads: int
-    trained: int  # the longest text of training
-    longest: int  # the longest of all
+    longest: int  # the longest text
 
     @property
     def d(self) -> int:
@@ -104,42 +97,6 @@ class ForgettingLayer(Layer):
         return q, k, self.gate(x)
 
 
-class CoPELayer(Layer):
-    """With as many rows as a training text has tokens."""
-
-    def __init__(self, sizes: Sizes) -> None:
-        super().__init__(sizes)
-        self.cope = CoPE(sizes.d, sizes.trained)
-
-    def inside(self, x: Tensor, q: Tensor, k: Tensor, places: Places) -> Inside:
-        """Return the bias of positions counted by content."""
-        return q, k, self.cope(q, q @ k.mT / math.sqrt(self.d))
-
-
-class TransformerXLLayer(Layer):
-    """With shifts and a matrix of its own."""
-
-    def __init__(self, sizes: Sizes) -> None:
-        super().__init__(sizes)
-        self.bias = TransformerXLBias(sizes.heads, sizes.d, sizes.width)
-
-    def inside(self, x: Tensor, q: Tensor, k: Tensor, places: Places) -> Inside:
-        """Return what distances add to the scores."""
-        return q, k, self.bias(q, k)
-
-
-class DeBERTaLayer(Layer):
-    """With tables of its own, clipped at the same distance as Shaw's."""
-
-    def __init__(self, sizes: Sizes) -> None:
-        super().__init__(sizes)
-        self.bias = DisentangledBias(sizes.heads, sizes.d, SHAW_DISTANCE)
-
-    def inside(self, x: Tensor, q: Tensor, k: Tensor, places: Places) -> Inside:
-        """Return queries that divide scores by the root of 3d, and both terms of distance."""
-        return q / math.sqrt(3), k, self.bias(q, k, places.relative)
-
-
 class Shared(GPTModel):
     """A model without positions but for a bias that all layers share."""
 
@@ -157,21 +114,14 @@ class Shared(GPTModel):
 SHARED: dict[str, Callable[[int], nn.Module]] = {
     "kerple": KerpleBias,
     "fire": FIREBias,
-    "sandwich": SandwichBias,
-    "kerple_power": lambda heads: KerpleBias(heads, kernel="power"),
 }
 INSIDE: dict[str, type[Layer]] = {
     "xpos": XPosLayer,
     "forgetting": ForgettingLayer,
-    "cope": CoPELayer,
-    "transformer_xl": TransformerXLLayer,
-    "deberta": DeBERTaLayer,
 }
 
 
-def built(
-    method: str, vocab: int, width: int, heads: int, layers: int, trained: int, longest: int
-) -> GPTModel:
+def built(method: str, vocab: int, width: int, heads: int, layers: int, longest: int) -> GPTModel:
     """Return an untrained model with a scheme of `GPTModel` or of this module."""
     kind = Shared if method in SHARED else GPTModel
     known = method not in SHARED and method not in INSIDE
@@ -181,7 +131,7 @@ def built(
     if method in INSIDE:
         for block in model.blocks:
             assert isinstance(block, Block)
-            ours = INSIDE[method](Sizes(width, heads, trained, longest))
+            ours = INSIDE[method](Sizes(width, heads, longest))
             ours.load_state_dict(block.attention.state_dict(), strict=False)
             block.attention = ours
     return model

@@ -46,13 +46,8 @@ def asked_anew() -> Iterator[None]:
         ("shaw", "posenc.nn.relative.RelativePositionEmbedding.scores"),
         ("kerple", "posenc.nn.KerpleBias.forward"),
         ("fire", "posenc.nn.FIREBias.forward"),
-        ("sandwich", "posenc.nn.SandwichBias.forward"),
-        ("kerple_power", "posenc.nn.KerpleBias.forward"),
         ("xpos", "posenc.nn.XPos.forward"),
         ("forgetting", "posenc.nn.ForgettingBias.forward"),
-        ("cope", "posenc.nn.CoPE.forward"),
-        ("transformer_xl", "posenc.nn.TransformerXLBias.forward"),
-        ("deberta", "posenc.nn.DisentangledBias.forward"),
     ],
 )
 def test_a_fault_of_one_percent_shows_in_the_probe(
