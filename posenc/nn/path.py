@@ -23,8 +23,8 @@ class PaTH(nn.Module):
 
     The queries are the last of the keys' positions, so decoding with a cache needs nothing else
     than the vectors of all tokens. The whole product of matrices comes out of one triangular
-    system for each head, so there is no loop over tokens, and nothing but matrices of length
-    by length is kept.
+    system for each head, without a loop over tokens. Memory grows with the square of the length
+    and work with its cube, where the kernels of flash-linear-attention go block by block.
 
     Args:
         heads: number of heads; an integer, 1 or more.
