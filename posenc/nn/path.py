@@ -112,7 +112,7 @@ class PaTH(nn.Module):
             ...     _ = path.strength_weight.fill_(40), path.strength_bias.fill_(-40)
             >>> one = torch.ones(1, 1, 4, 1)
             >>> x = torch.tensor([0.0, 0.5, 1.0, 0.5]).reshape(1, 4, 1)
-            >>> path(one, one, x).detach().round(decimals=4)[0, 0] + 0  # the third erases the first
+            >>> path(one, one, x).detach().round(decimals=4)[0, 0] + 0  # the third erases both
             tensor([[ 0., -inf, -inf, -inf],
                     [ 0.,  0., -inf, -inf],
                     [-1., -1.,  0., -inf],
@@ -166,7 +166,7 @@ def _taken(w: Tensor, beta: Tensor, k: Tensor) -> Tensor:
     of each of them. So c_t + β_t·Σ (w_t·w_s) c_s = β_t·w_t·k_j, with a sum over j < s < t, which is
     a triangular system with a 1 on the diagonal.
     """
-    between = beta * (w @ w.mT).tril(-1)
+    between = beta * (w @ w.mT)  # of which only what is below the diagonal is read
     alone = beta * (w @ k.mT).tril(-1)
     taken: Tensor = torch.linalg.solve_triangular(between, alone, upper=False, unitriangular=True)
     return taken
