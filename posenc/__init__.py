@@ -30,6 +30,7 @@ Rotating queries and keys
                               `extended_base`
     Fading rotation, xPos     `xpos_decay`, `apply_xpos`                  posenc/xpos.py
     Model configurations      `read_config`, `RotaryConfig`               posenc/config.py
+    Layers that differ        `layer_types`, `rotating_layers`            posenc/layers.py
 
 More than one axis: images, video
     Sinusoids on a grid       `sinusoidal_encoding_nd`, `grid_positions`  posenc/sinusoidal_nd.py
@@ -94,6 +95,7 @@ from posenc.fire import fire_bias, fire_shares
 from posenc.forgetting import forgetting_bias
 from posenc.frequencies import frequencies, wavelengths
 from posenc.kerple import kerple_log_bias, kerple_power_bias
+from posenc.layers import layer_types, rotating_layers
 from posenc.learned import LearnedPositionalEmbedding, resize_table
 from posenc.mrope import mrope_frequencies, mrope_positions
 from posenc.path import path_scores
@@ -196,6 +198,7 @@ __all__ = [
     "interpolated_frequencies",
     "kerple_log_bias",
     "kerple_power_bias",
+    "layer_types",
     "llama3_frequencies",
     "log_scale",
     "longrope_frequencies",
@@ -222,6 +225,7 @@ __all__ = [
     "rope_matrix",
     "rotary_frequencies",
     "rotary_matrix",
+    "rotating_layers",
     "sandwich_bias",
     "self_extend_relative",
     "shaw_index",
