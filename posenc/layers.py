@@ -1,8 +1,9 @@
-"""What each layer does where the layers of a model alternate: how far it attends, if it rotates.
+"""Models whose layers alternate: how far each layer attends, and whether it rotates.
 
 One layer in every few is open: it attends to the whole sequence, and in some models it goes
-without RoPE. The others attend to a window, or to their piece of the sequence. How wide a window
-is and which base a layer has, its configuration says, which `posenc.read_config` reads.
+without RoPE. The others attend to a window or to their piece of the sequence; in SmolLM3 they
+attend to all of it, and only the rotation alternates. `posenc.read_config` reads which base and
+which rule the layers of each type have.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from posenc._config.families import GAPPED, WINDOWED
 
 
 class Rule(NamedTuple):
-    """One layer in `every` is open, the last of them or the `first`; what the others attend to."""
+    """In each group of `every` layers the last is open, or the `first`; what the others are."""
 
     every: int
     others: str
     first: bool = False
 
 
-# By model type. In which of them open layers do not rotate, families.py knows.
+# By model type. GAPPED and WINDOWED are the types whose open layers go without RoPE.
 RULES = {
     "cohere2": Rule(4, "sliding_attention"),
     "gemma2": Rule(2, "sliding_attention"),
@@ -53,8 +54,9 @@ def layer_types(model_type: str, layers: int) -> tuple[str, ...]:
         ValueError: the model type is none of these, or `layers` is below 1.
 
     Source:
-        transformers 5.23, where it is the default of `layer_types` in these configurations. A
-        configuration that lists its layers means what it lists.
+        transformers 5.23, where it is the default of `layer_types` in these configurations. One
+        that lists its layers, or gives another period, such as `sliding_window_pattern`, overrides
+        the default.
 
     Examples:
         >>> layer_types("cohere2", 5)[2:]

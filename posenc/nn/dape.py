@@ -21,8 +21,7 @@ class DAPEBias(nn.Module):
     """A bias with its adjustment: B + f(A, B), f a network that reads the scores of all heads.
 
     The bias may come from any module that adds one, such as `KerpleBias`, and be learned with it.
-    Each pair of a query and a key is adjusted alone, so caches need nothing else than its scores
-    and its bias.
+    Each pair of a query and a key is adjusted on its own, so a cache of keys is enough to decode.
 
     Args:
         heads: number of heads; an integer, 1 or more.
@@ -81,15 +80,18 @@ class DAPEBias(nn.Module):
         Args:
             scores: A, the scores of content, divided by √d and not masked, `(batch, heads, query,
                 key)`; float16, bfloat16, float32 or float64, on the device of the parameters.
-            bias: B, `(heads, query, key)`, or with a batch in front; finite, such as that of
-                `ALiBi(heads, causal=False)`: hide keys ahead by a mask afterwards.
+            bias: B, `(heads, query, key)`, or with a batch in front; finite, in the dtype of
+                `scores` too, such as that of `ALiBi(heads, causal=False)`. Hide keys ahead by a
+                mask afterwards, not by a very low bias, which the network would read.
 
         Returns:
-            A new tensor of the shape and dtype of `scores`. It does not hide keys ahead.
+            A new tensor of the shape and dtype of `scores`, in which it is computed. It does not
+            hide keys ahead.
 
         Raises:
             TypeError: an argument is not a floating tensor.
-            ValueError: a shape or a device does not fit; in eager mode also: `bias` is not finite.
+            ValueError: a shape or a device does not fit; in eager mode also: `bias` is not finite,
+                or not below the largest number of the dtype of `scores` in size.
 
         Examples:
             >>> import torch
@@ -104,7 +106,9 @@ class DAPEBias(nn.Module):
         scores = on_device("scores", scores, self.first_weight.device)
         shape = scores.shape if isinstance(bias, Tensor) and bias.ndim == 4 else scores.shape[1:]
         bias = on_device("bias", as_activations("bias", bias, tuple(shape)), scores.device)
-        check_range("bias", bias, -math.inf, math.inf, "finite")
+        largest = torch.finfo(scores.dtype).max
+        allowed = f"finite and below {largest:g} in size, the limit of {scores.dtype}"
+        check_range("bias", bias, -largest, largest, allowed)
         added = bias.to(scores.dtype)
         both = torch.cat([scores, added.expand_as(scores)], dim=1).movedim(1, -1)
         with without_autocast(scores.device):

@@ -21,10 +21,10 @@ TAPS = 3  # of the convolution: a direction is made from the token and the two b
 class PaTH(nn.Module):
     """A bias for every pair: what the tokens after the key take away from its score.
 
-    The queries are the last of the keys' positions, so decoding with a cache needs nothing else
-    than the vectors of all tokens. The whole product of matrices comes out of one triangular
-    system for each head, without a loop over tokens. Memory grows with the square of the length
-    and work with its cube, where the kernels of flash-linear-attention go block by block.
+    The queries are those of the last tokens, so decoding with a cache needs the vectors of all
+    tokens beside the cached keys. The whole product of matrices comes out of one triangular system
+    for each head, without a loop over tokens. Memory grows with the square of the length and work
+    with its cube, even for a single query; the kernels of flash-linear-attention go block by block.
 
     Args:
         heads: number of heads; an integer, 1 or more.
@@ -49,8 +49,10 @@ class PaTH(nn.Module):
 
     Source:
         Yang et al. (2025), with the authors' layer, in flash-linear-attention: a rank of 32, three
-        taps, SiLU before the scaling to length 1, and β twice a sigmoid. The initial values here
-        are those of torch's layers; the authors' models draw weights with a deviation of 0.02.
+        taps, SiLU before the scaling to length 1, and β twice a sigmoid. Two things differ. That
+        layer adds 1e-6 to the square of a length before it divides by the root, so that a very
+        short direction stays shorter than 1. And the initial values here are those of torch's
+        layers; the authors' models draw weights with a deviation of 0.02.
 
     Examples:
         >>> import torch
@@ -137,7 +139,7 @@ class PaTH(nn.Module):
         return bias.masked_fill(~seen, -math.inf).to(q.dtype)
 
     def _directions(self, x: Tensor) -> Tensor:
-        """Return w of each token, (batch, heads, key, d), of length 1 or 0."""
+        """Return w of each token, (batch, heads, key, d), 1 long unless SiLU leaves almost 0."""
         first, second, kernel = (
             parameter.to(x.dtype)
             for parameter in (self.first_weight, self.second_weight, self.kernel)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -79,12 +80,22 @@ def test_a_token_without_a_direction_has_no_effect_and_finite_gradients() -> Non
         assert gradient.isfinite().all()
 
 
+def test_a_very_short_direction_counts_as_much_as_any_other() -> None:
+    """SiLU is nearly linear close to 0, so that shorter vectors make the same directions."""
+    q, k, x = drawn(6)
+    path = path_with(strength=0.0)  # β = 1
+    torch.testing.assert_close(path(q, k, x * 1e-4), path(q, k, x * 1e-8), atol=1e-3, rtol=0)
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_path_computes_narrow_queries_in_float32(dtype: torch.dtype) -> None:
     path, given = PaTH(HEADS, D, WIDTH), [some.to(dtype) for some in drawn(30)]
     found, exact = path(*given), path(*(some.float() for some in given))
     assert found.dtype is dtype
     assert torch.equal(found, exact.to(dtype))
+    q, k, x = given
+    assert path(q, k.double(), x.double()).dtype is dtype
+    assert path(q.double(), k, x).dtype is torch.float64
 
 
 # DAPE
@@ -99,8 +110,21 @@ def test_dape_takes_one_bias_for_all_texts_or_one_for_each() -> None:
 
 def test_dape_refuses_a_bias_that_hides_keys() -> None:
     hiding = ALiBi(HEADS)(relative_positions(3))
-    with pytest.raises(ValueError, match=r"^bias must be finite; got -inf$"):
+    with pytest.raises(ValueError, match=r"^bias must be finite .* of torch.float32; got -inf$"):
         DAPEBias(HEADS)(torch.zeros(1, HEADS, 3, 3), hiding)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_dape_refuses_a_bias_that_is_infinite_in_the_dtype_of_the_scores(
+    dtype: torch.dtype,
+) -> None:
+    scores, low = torch.zeros(1, HEADS, 2, 3, dtype=dtype), torch.finfo(dtype).min
+    for value in (low, 2 * low):
+        bias = torch.full((HEADS, 2, 3), value, dtype=torch.float64)
+        refusal = rf"^bias must be finite .* of {dtype}; got {re.escape(str(value))}$"
+        with pytest.raises(ValueError, match=refusal):
+            DAPEBias(HEADS)(scores, bias)
+    assert DAPEBias(HEADS)(scores, torch.full((HEADS, 2, 3), -1e4)).isfinite().all()
 
 
 def test_dape_with_a_silent_network_returns_the_bias_in_the_dtype_of_the_scores() -> None:

@@ -92,3 +92,27 @@ def test_read_config_agrees_on_which_layers_rotate(model_type: str) -> None:
     for kind, rotates in kinds.items():
         found = read_config(config, layer_type=kind if differ else None)
         assert (found.scheme != "none") is rotates, kind
+
+
+PERIODS = {
+    "cohere2": "sliding_window_pattern",
+    "gemma3_text": "sliding_window_pattern",
+    "llama4_text": "no_rope_layer_interval",
+    "modernbert": "global_attn_every_n_layers",
+    "smollm3": "no_rope_layer_interval",
+}
+
+
+@pytest.mark.parametrize("model_type", PERIODS)
+def test_a_configuration_may_give_another_period(model_type: str) -> None:
+    theirs = AutoConfig.for_model(model_type, num_hidden_layers=12, **{PERIODS[model_type]: 2})
+    found = theirs.no_rope_layers if model_type == "smollm3" else theirs.layer_types
+    assert [*found] == [*found[:2]] * 6
+    assert found[0] != found[1]
+
+
+@pytest.mark.parametrize("model_type", sorted({*RULES} - {"smollm3"}))
+def test_a_configuration_that_lists_its_layers_overrides_the_default(model_type: str) -> None:
+    listed = list(reversed(layer_types(model_type, 12)))
+    theirs = AutoConfig.for_model(model_type, num_hidden_layers=12, layer_types=listed)
+    assert theirs.layer_types == listed != list(layer_types(model_type, 12))
