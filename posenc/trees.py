@@ -100,7 +100,7 @@ def tree_encoding(
         raise ValueError(f"decays must be between -1 and 1; got one of size {largest:g}")
     levels = np.arange(choices.shape[1])[:, np.newaxis, np.newaxis]
     factor = np.sqrt((1 - p**2) * levels.size * width * p.size / 2)
-    weights = factor * p**levels  # (depth, 1, features)
+    weights: NDArray[np.float64] = factor * p**levels  # (depth, 1, features)
     return (stack[..., np.newaxis] * weights).reshape(len(stack), -1)
 
 

@@ -114,9 +114,9 @@ def test_walks_eigenvalues_and_distances_do_not_tell_the_shrikhande_graph_from_t
     for graph in (one, other):
         np.testing.assert_array_equal(graph @ graph, 6 * np.eye(16) + 2 * (1 - np.eye(16)))
     assert (triangles_around(one), triangles_around(other)) == (0, 2)  # so they are two graphs
-    rows = [random_walk_encoding(graph, 40) for graph in (one, other)]
-    np.testing.assert_allclose(*rows, rtol=0, atol=1e-15)
-    values = [laplacian_eigenvectors(graph, 15)[0] for graph in (one, other)]
-    np.testing.assert_allclose(*values, rtol=0, atol=1e-12)
-    apart = [np.sort(graph_distances(graph), axis=1) for graph in (one, other)]
-    np.testing.assert_array_equal(*apart)
+    walks = random_walk_encoding(one, 40), random_walk_encoding(other, 40)
+    np.testing.assert_allclose(walks[0], walks[1], rtol=0, atol=1e-15)
+    values = laplacian_eigenvectors(one, 15)[0], laplacian_eigenvectors(other, 15)[0]
+    np.testing.assert_allclose(values[0], values[1], rtol=0, atol=1e-12)
+    apart = np.sort(graph_distances(one), axis=1), np.sort(graph_distances(other), axis=1)
+    np.testing.assert_array_equal(apart[0], apart[1])
