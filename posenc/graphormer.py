@@ -6,7 +6,7 @@
 Both tables are learned. A distance needs no eigenvector and no sign, and it is relative: on a path
 it is that of Shaw and T5 without the direction.
 
-Ying et al., "Do Transformers Really Perform Badly for Graph Representation?" (2021), section 3.1.
+Ying et al., "Do Transformers Really Perform Badly for Graph Representation?" (2021).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def graph_distances(adjacency: ArrayLike) -> NDArray[np.int64]:
             or above 1e300.
 
     Source:
-        Ying et al. (2021), section 3.1.2.
+        Ying et al. (2021), "Spatial Encoding".
 
     Examples:
         >>> graph_distances([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]])
@@ -69,8 +69,8 @@ def graphormer_index(distances: ArrayLike, *, max_distance: int) -> NDArray[np.i
         ValueError: a distance is below −1 or reaches 2**53; `max_distance` is below 0.
 
     Source:
-        Ying et al. (2021), section 3.1.2. The paper gives pairs without a path a value of their
-        own; the shared row beyond `max_distance` is as in Shaw et al. (2018).
+        Ying et al. (2021), "Spatial Encoding". The paper gives pairs without a path a value of
+        their own; the shared row beyond `max_distance` is as in Shaw et al. (2018).
 
     Examples:
         >>> graphormer_index([0, 1, 2, 3, 9, -1], max_distance=3)
@@ -100,7 +100,7 @@ def graphormer_bias(table: ArrayLike, distances: ArrayLike) -> NDArray[np.floati
             `distances` is not of shape (query, key), or one is below −1 or reaches 2**53.
 
     Source:
-        Ying et al. (2021), section 3.1.2, equation 6.
+        Ying et al. (2021), "Spatial Encoding".
 
     Examples:
         >>> graphormer_bias([[0.5], [0.25], [-9.0]], [[0, 1, -1]])  # the same, an edge, no path
@@ -133,7 +133,7 @@ def centrality_rows(table: ArrayLike, degrees: ArrayLike) -> NDArray[np.floating
             degree is below 0 or reaches 2**53.
 
     Source:
-        Ying et al. (2021), section 3.1.1, equation 5, for edges without directions. With
+        Ying et al. (2021), "Centrality Encoding", for edges without directions. With
         directions, edges in and edges out have a table each, and both rows are added.
 
     Examples:

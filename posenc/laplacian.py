@@ -42,7 +42,7 @@ def graph_laplacian(adjacency: ArrayLike, *, normalized: bool = True) -> NDArray
             finite, below 0 or above 1e300.
 
     Source:
-        Dwivedi and Bresson (2020), section 2.
+        Dwivedi and Bresson (2020).
 
     Examples:
         >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
@@ -96,7 +96,7 @@ def laplacian_eigenvectors(
             `graph_laplacian`.
 
     Source:
-        Dwivedi and Bresson (2020), section 2. The rule for signs is our own.
+        Dwivedi and Bresson (2020). The rule for signs is our own.
 
     Examples:
         >>> ring = np.roll(np.eye(4), 1, axis=1) + np.roll(np.eye(4), -1, axis=1)

@@ -36,7 +36,7 @@ def random_walk_encoding(adjacency: ArrayLike, steps: int) -> NDArray[np.float64
             or above 1e300; `steps` is below 1.
 
     Source:
-        Dwivedi et al. (2021), section 3.2.
+        Dwivedi et al. (2021).
 
     Examples:
         >>> path = [[0, 1, 0], [1, 0, 1], [0, 1, 0]]

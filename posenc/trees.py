@@ -35,7 +35,7 @@ def tree_choices(paths: object, *, branches: int, depth: int) -> NDArray[np.int6
         ValueError: a choice is not from 0 to branches − 1, or `branches` or `depth` below 1.
 
     Source:
-        Shiv and Quirk (2019), section 3.
+        Shiv and Quirk (2019).
 
     Examples:
         >>> tree_choices([[], [1], [1, 0]], branches=2, depth=3)
@@ -77,7 +77,7 @@ def tree_encoding(
             otherwise as `tree_choices`.
 
     Source:
-        Shiv and Quirk (2019), section 3, and for the factor their code, which has the model's width
+        Shiv and Quirk (2019), and for the factor their code, which has the model's width
         in place of the row's.
 
     Examples:
@@ -92,7 +92,7 @@ def tree_encoding(
     width = as_integer("branches", branches, least=1)
     stack = (choices[..., np.newaxis] == np.arange(width)).astype(np.float64)
     if decays is None:
-        return stack.reshape(len(stack), -1)
+        return np.asarray(stack.reshape(len(stack), -1))
     p = as_reals("decays", decays)
     if p.ndim != 1 or not p.size:
         raise ValueError(f"decays must be of shape (features,), 1 or more; got {p.shape}")
@@ -100,8 +100,8 @@ def tree_encoding(
         raise ValueError(f"decays must be between -1 and 1; got one of size {largest:g}")
     levels = np.arange(choices.shape[1])[:, np.newaxis, np.newaxis]
     factor = np.sqrt((1 - p**2) * levels.size * width * p.size / 2)
-    weights: NDArray[np.float64] = factor * p**levels  # (depth, 1, features)
-    return (stack[..., np.newaxis] * weights).reshape(len(stack), -1)
+    weights = factor * p**levels  # (depth, 1, features)
+    return np.asarray((stack[..., np.newaxis] * weights).reshape(len(stack), -1))
 
 
 def _choice(step: object, branches: int) -> int:

@@ -1,6 +1,6 @@
 """Graphormer's positions as modules: a learned bias by distance, and a learned row by degree.
 
-Ying et al., "Do Transformers Really Perform Badly for Graph Representation?" (2021), section 3.1.
+Ying et al., "Do Transformers Really Perform Badly for Graph Representation?" (2021).
 The rows of the tables are those of `posenc.graphormer`.
 """
 
@@ -34,8 +34,9 @@ class GraphormerBias(nn.Module):
         ValueError: `heads` is below 1, or `max_distance` below 0.
 
     Source:
-        Ying et al. (2021), section 3.1.2. The table is drawn from a normal distribution of standard
-        deviation 0.02; the authors' code also divides that by the root of the number of layers.
+        Ying et al. (2021), "Spatial Encoding". The table is drawn from a normal distribution of
+        standard deviation 0.02; the authors' code also divides that by the root of the number of
+        layers.
 
     Examples:
         >>> import torch
@@ -110,7 +111,7 @@ class CentralityEmbedding(nn.Module):
         ValueError: `d_model` is below 1, or `max_degree` below 0.
 
     Source:
-        Ying et al. (2021), section 3.1.1; initialized as in `GraphormerBias`.
+        Ying et al. (2021), "Centrality Encoding"; initialized as in `GraphormerBias`.
 
     Examples:
         >>> import torch

@@ -1,6 +1,6 @@
 """Positions in a tree as a module: stacks of one-hot choices that fade at learned rates.
 
-Shiv and Quirk, "Novel positional encodings to enable tree-based transformers" (2019), section 3.
+Shiv and Quirk, "Novel positional encodings to enable tree-based transformers" (2019).
 The rows are those of `posenc.tree_encoding`.
 """
 
@@ -36,7 +36,7 @@ class TreeEncoding(nn.Module):
         ValueError: an argument is below 1.
 
     Source:
-        Shiv and Quirk (2019), section 3, and their code for the hyperbolic tangent and the factor.
+        Shiv and Quirk (2019), and their code for the hyperbolic tangent and the factor.
         Here the parameters are drawn evenly from 0.5 to 2, decays from 0.46 to 0.96.
 
     Examples:
