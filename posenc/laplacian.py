@@ -10,7 +10,7 @@ No rule that looks at the graph alone can choose their signs, since a symmetry o
 turn an eigenvector into its negative. The rule here looks at the order of the nodes.
 
 Dwivedi and Bresson, "A Generalization of Transformer Networks to Graphs" (2020); Dwivedi et al.,
-"Benchmarking Graph Neural Networks" (2020).
+"Benchmarking Graph Neural Networks" (2023).
 """
 
 from __future__ import annotations
@@ -110,26 +110,36 @@ def laplacian_eigenvectors(
                [ 0.   , -0.707]])
     """
     laplacian = graph_laplacian(adjacency, normalized=normalized)
-    components = _components(as_adjacency("adjacency", adjacency))
-    count = as_integer("k", k, least=1)
-    if count > (most := len(laplacian) - components):
-        raise ValueError(
-            f"k must be at most {most}, the nodes less the components; got {count} for"
-            f" {len(laplacian)} nodes in {components}"
-        )
+    zeros = _components(as_adjacency("adjacency", adjacency))
+    count = _as_count(k, nodes=len(laplacian), zeros=zeros)
     largest = 2 * float(laplacian.diagonal().max())  # no eigenvalue is larger
-    # Divided before the solver, and multiplied after it: weights may be as large as 1e300.
-    values, vectors = np.linalg.eigh(laplacian / largest)
-    values, vectors = values[components:], vectors[:, components:]
-    if values[0] <= SAME:
-        raise ValueError(
-            f"adjacency must be of components that hang together by more than 1e-10 of the largest"
-            f" weights; got an eigenvalue of {values[0] * largest:.3g}"
-        )
+    values, vectors = np.linalg.eigh(laplacian / largest)  # weights may be as large as 1e300
+    values, vectors = values[zeros:], vectors[:, zeros:]
+    _check_apart(values[0], largest)
     starts = np.flatnonzero(np.diff(values, prepend=-1) > SAME)  # where another eigenvalue begins
     spaces = np.split(vectors, starts[1:], axis=1)
     chosen = np.concatenate([_fixed(space) for space in spaces], axis=1)
     return values[:count] * largest, chosen[:, :count]
+
+
+def _as_count(k: object, *, nodes: int, zeros: int) -> int:
+    """Return `k`, at most the number of eigenvalues above 0."""
+    count = as_integer("k", k, least=1)
+    if count > nodes - zeros:
+        raise ValueError(
+            f"k must be at most {nodes - zeros}, the nodes less the components; got {count} for"
+            f" {nodes} nodes in {zeros}"
+        )
+    return count
+
+
+def _check_apart(smallest: float, largest: float) -> None:
+    """Raise unless the smallest share above 0 of the largest eigenvalue can be told from 0."""
+    if smallest <= SAME:
+        raise ValueError(
+            f"adjacency must be of components that hang together by more than 1e-10 of the largest"
+            f" weights; got an eigenvalue of {smallest * largest:.3g}"
+        )
 
 
 def _components(weights: NDArray[np.float64]) -> int:

@@ -7,7 +7,7 @@ no sign to choose and does not depend on the order of the nodes, so nodes that a
 graph exchanges have the same row.
 
 Dwivedi et al., "Graph Neural Networks with Learnable Structural and Positional Representations"
-(2021).
+(2022).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def random_walk_encoding(adjacency: ArrayLike, steps: int) -> NDArray[np.float64
             or above 1e300; `steps` is below 1.
 
     Source:
-        Dwivedi et al. (2021).
+        Dwivedi et al. (2022).
 
     Examples:
         >>> path = [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
