@@ -61,7 +61,7 @@ def graph_laplacian(adjacency: ArrayLike, *, normalized: bool = True) -> NDArray
     if as_flag("normalized", normalized):
         roots = np.sqrt(np.where(degrees > 0, degrees, 1))  # the row of an isolated node stays 0
         laplacian = laplacian / roots / roots[:, np.newaxis]
-    return laplacian + 0.0  # without −0
+    return laplacian
 
 
 def laplacian_eigenvectors(
