@@ -30,6 +30,7 @@ Rotating queries and keys
                               `extended_base`
     Fading rotation, xPos     `xpos_decay`, `apply_xpos`                  posenc/xpos.py
     Model configurations      `read_config`, `RotaryConfig`               posenc/config.py
+    Layers that differ        `layer_types`, `rotating_layers`            posenc/layers.py
 
 More than one axis: images, video
     Sinusoids on a grid       `sinusoidal_encoding_nd`, `grid_positions`  posenc/sinusoidal_nd.py
@@ -108,6 +109,7 @@ from posenc.graphormer import (
 )
 from posenc.kerple import kerple_log_bias, kerple_power_bias
 from posenc.laplacian import graph_laplacian, laplacian_eigenvectors
+from posenc.layers import layer_types, rotating_layers
 from posenc.learned import LearnedPositionalEmbedding, resize_table
 from posenc.mrope import mrope_frequencies, mrope_positions
 from posenc.path import path_scores
@@ -218,6 +220,7 @@ __all__ = [
     "kerple_log_bias",
     "kerple_power_bias",
     "laplacian_eigenvectors",
+    "layer_types",
     "llama3_frequencies",
     "log_scale",
     "longrope_frequencies",
@@ -245,6 +248,7 @@ __all__ = [
     "rope_matrix",
     "rotary_frequencies",
     "rotary_matrix",
+    "rotating_layers",
     "sandwich_bias",
     "self_extend_relative",
     "shaw_index",

@@ -24,6 +24,8 @@ Added to the scores
   Products of sinusoids         `SandwichBias`                         posenc/nn/sandwich.py
   By content                    `CoPE`                                 posenc/nn/cope.py
                                 `ForgettingBias`                       posenc/nn/forgetting.py
+                                `PaTH`                                 posenc/nn/path.py
+                                `DAPEBias`                             posenc/nn/dape.py
   Content and distance apart    `DisentangledBias`                     posenc/nn/deberta.py
                                 `TransformerXLBias`                    posenc/nn/transformer_xl.py
                                 `TUPEBias`                             posenc/nn/tupe.py
@@ -67,6 +69,7 @@ from posenc.diagnose import (
 from posenc.nn.alibi import ALiBi
 from posenc.nn.attention import attention
 from posenc.nn.cope import CoPE
+from posenc.nn.dape import DAPEBias
 from posenc.nn.deberta import DisentangledBias
 from posenc.nn.embedding import PositionalEmbedding
 from posenc.nn.fire import FIREBias
@@ -76,6 +79,7 @@ from posenc.nn.graphormer import CentralityEmbedding, GraphormerBias
 from posenc.nn.grid import LearnedGridEmbedding
 from posenc.nn.kerple import KerpleBias
 from posenc.nn.learned import LearnedPositionalEmbedding
+from posenc.nn.path import PaTH
 from posenc.nn.relative import (
     RelativePositionEmbedding,
     relative_attention,
@@ -102,6 +106,7 @@ __all__ = [
     "Cache",
     "CentralityEmbedding",
     "CoPE",
+    "DAPEBias",
     "DisentangledBias",
     "FIREBias",
     "ForgettingBias",
@@ -110,6 +115,7 @@ __all__ = [
     "KerpleBias",
     "LearnedGridEmbedding",
     "LearnedPositionalEmbedding",
+    "PaTH",
     "PositionalEmbedding",
     "RelativePositionEmbedding",
     "RotaryEmbedding",

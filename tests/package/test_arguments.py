@@ -759,6 +759,8 @@ BAD: dict[str, list[Row]] = {
     "cope_scores.scores": reals(("(3,)", np.ones(3)), ("(3, 2)", np.ones((3, 2)))),
     "cope_scores.table": tables(("(3, 5)", np.ones((3, 5)))),
     "log_gates": reals(("one number", -1.0), ("0.5", [-1, 0.5])),
+    "layers": SIZES,
+    "model_type": choices('"cohere2", "gemma2", "gemma3_text"'),
     "forgetting_bias.query_length": but_none(COUNTS),
     "path_scores.q": reals(("(2,)", np.ones(2)), ("(2, 3)", np.ones((2, 3)))),
     "direction": reals(("(2, 3)", np.ones((2, 3))), ("one", [[1, 0], [0, 0]])),
@@ -980,6 +982,8 @@ CALLS: dict[str, tuple[Call, dict[str, object]]] = {
         posenc.cope_scores,
         {"q": np.zeros((2, 2)), "scores": np.zeros((2, 3)), "table": np.zeros((4, 2))},
     ),
+    "layer_types": (posenc.layer_types, {"model_type": "llama4_text", "layers": 4}),
+    "rotating_layers": (posenc.rotating_layers, {"model_type": "smollm3", "layers": 4}),
     "forgetting_bias": (posenc.forgetting_bias, {"log_gates": [-1.0, 0.0, -2.0]}),
     "path_scores": (
         posenc.path_scores,
