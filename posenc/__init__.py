@@ -42,6 +42,13 @@ More than one axis: images, video
                               `gaussian_frequencies`,
                               `timestep_embedding`
 
+Nodes of graphs and trees
+    Laplacian eigenvectors    `graph_laplacian`, `laplacian_eigenvectors` posenc/laplacian.py
+    Random walks              `random_walk_encoding`                      posenc/random_walk.py
+    Distances, Graphormer     `graph_distances`, `graphormer_index`,      posenc/graphormer.py
+                              `graphormer_bias`, `centrality_rows`
+    Paths in a tree           `tree_choices`, `tree_encoding`             posenc/trees.py
+
 Added to the scores
     Attention itself          `attention`, `causal_mask`                  posenc/attention.py
     Relative positions, Shaw  `relative_positions`, `shaw_index`,         posenc/relative.py
@@ -94,11 +101,19 @@ from posenc.features import (
 from posenc.fire import fire_bias, fire_shares
 from posenc.forgetting import forgetting_bias
 from posenc.frequencies import frequencies, wavelengths
+from posenc.graphormer import (
+    centrality_rows,
+    graph_distances,
+    graphormer_bias,
+    graphormer_index,
+)
 from posenc.kerple import kerple_log_bias, kerple_power_bias
+from posenc.laplacian import graph_laplacian, laplacian_eigenvectors
 from posenc.layers import layer_types, rotating_layers
 from posenc.learned import LearnedPositionalEmbedding, resize_table
 from posenc.mrope import mrope_frequencies, mrope_positions
 from posenc.path import path_scores
+from posenc.random_walk import random_walk_encoding
 from posenc.relative import (
     relative_positions,
     relative_row,
@@ -153,6 +168,7 @@ from posenc.sinusoidal_nd import grid_positions, sinusoidal_encoding_nd
 from posenc.swin import swin_bias, swin_index, swin_log_offsets
 from posenc.t5 import t5_bias, t5_bucket_starts, t5_buckets, t5_rows
 from posenc.transformer_xl import transformer_xl_rows, transformer_xl_scores
+from posenc.trees import tree_choices, tree_encoding
 from posenc.tupe import tupe_bias, untied_bias
 from posenc.xpos import apply_xpos, xpos_decay
 
@@ -174,6 +190,7 @@ __all__ = [
     "attention",
     "axial_frequencies",
     "causal_mask",
+    "centrality_rows",
     "concatenate",
     "convert_layout",
     "convert_projection",
@@ -194,10 +211,15 @@ __all__ = [
     "fourier_features",
     "frequencies",
     "gaussian_frequencies",
+    "graph_distances",
+    "graph_laplacian",
+    "graphormer_bias",
+    "graphormer_index",
     "grid_positions",
     "interpolated_frequencies",
     "kerple_log_bias",
     "kerple_power_bias",
+    "laplacian_eigenvectors",
     "layer_types",
     "llama3_frequencies",
     "log_scale",
@@ -213,6 +235,7 @@ __all__ = [
     "pose_positions",
     "proportional_frequencies",
     "random_positions",
+    "random_walk_encoding",
     "read_config",
     "relative_positions",
     "relative_row",
@@ -246,6 +269,8 @@ __all__ = [
     "timestep_embedding",
     "transformer_xl_rows",
     "transformer_xl_scores",
+    "tree_choices",
+    "tree_encoding",
     "tupe_bias",
     "untied_bias",
     "wavelengths",

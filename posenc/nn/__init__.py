@@ -4,6 +4,8 @@ Added to tokens
   The sinusoidal encoding       `SinusoidalPositionalEncoding`         posenc/nn/sinusoidal.py
   Learned embeddings            `LearnedPositionalEmbedding`           posenc/nn/learned.py
   Learned rows of a grid        `LearnedGridEmbedding`                 posenc/nn/grid.py
+  Nodes by degree               `CentralityEmbedding`                  posenc/nn/graphormer.py
+  Paths in a tree               `TreeEncoding`                         posenc/nn/trees.py
   Tokens and positions          `PositionalEmbedding`                  posenc/nn/embedding.py
 Rotating queries and keys
   Rotary embedding              `RotaryEmbedding`                      posenc/nn/rotary.py
@@ -27,6 +29,7 @@ Added to the scores
   Content and distance apart    `DisentangledBias`                     posenc/nn/deberta.py
                                 `TransformerXLBias`                    posenc/nn/transformer_xl.py
                                 `TUPEBias`                             posenc/nn/tupe.py
+  Distances in a graph          `GraphormerBias`                       posenc/nn/graphormer.py
   Learned curves                `FIREBias`                             posenc/nn/fire.py
 All together
   Attention                     `attention`                            posenc/nn/attention.py
@@ -72,6 +75,7 @@ from posenc.nn.embedding import PositionalEmbedding
 from posenc.nn.fire import FIREBias
 from posenc.nn.forgetting import ForgettingBias
 from posenc.nn.gpt import Cache, GPTModel, create_model_config
+from posenc.nn.graphormer import CentralityEmbedding, GraphormerBias
 from posenc.nn.grid import LearnedGridEmbedding
 from posenc.nn.kerple import KerpleBias
 from posenc.nn.learned import LearnedPositionalEmbedding
@@ -92,6 +96,7 @@ from posenc.nn.swin import SwinContinuousBias, SwinRelativeBias
 from posenc.nn.t5 import T5RelativeBias
 from posenc.nn.tokenizer import ByteTokenizer, WordTokenizer, create_tokenizer
 from posenc.nn.transformer_xl import TransformerXLBias
+from posenc.nn.trees import TreeEncoding
 from posenc.nn.tupe import TUPEBias
 from posenc.nn.xpos import XPos
 
@@ -99,12 +104,14 @@ __all__ = [
     "ALiBi",
     "ByteTokenizer",
     "Cache",
+    "CentralityEmbedding",
     "CoPE",
     "DAPEBias",
     "DisentangledBias",
     "FIREBias",
     "ForgettingBias",
     "GPTModel",
+    "GraphormerBias",
     "KerpleBias",
     "LearnedGridEmbedding",
     "LearnedPositionalEmbedding",
@@ -120,6 +127,7 @@ __all__ = [
     "T5RelativeBias",
     "TUPEBias",
     "TransformerXLBias",
+    "TreeEncoding",
     "WordTokenizer",
     "XPos",
     "attention",

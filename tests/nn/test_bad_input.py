@@ -51,6 +51,7 @@ def without_none(values: list[object]) -> list[object]:
 
 PLANE = [[1.0, 0.1, 0.0, 0.0], [0.0, 0.0, 1.0, 0.1]]
 POINTS = torch.tensor([[0, 0], [0, 1], [1, 0]])
+CHOICES = torch.tensor([[-1, -1, -1], [0, -1, -1], [1, 0, -1]])
 TOKENS: list[object] = [
     *NO_TENSOR, IDS.float(), IDS > 3, IDS - 2, IDS + 1000, IDS[0], IDS[None], IDS.to(ELSEWHERE),
 ]  # fmt: skip
@@ -238,6 +239,16 @@ BAD: dict[str, list[object]] = {
     "TUPEBias.forward.query_positions": [None, *PLACES, torch.tensor([0, 9]), torch.ones(3)],
     "TUPEBias.forward.key_positions": [*PLACES, torch.tensor([-1, 0]), torch.ones(3)],
     "released": FLAG,
+    "max_degree": COUNT,
+    "branches": SIZE,
+    "depth": SIZE,
+    "features": SIZE,
+    "distances": [*RELATIVES, RELATIVE - 9, RELATIVE.abs().to(ELSEWHERE)],
+    "degrees": [*NO_TENSOR, IDS.float(), IDS > 3, IDS - 2, IDS + 2**53, IDS.to(ELSEWHERE)],
+    "choices": [
+        *(*NO_TENSOR, CHOICES.float(), CHOICES > 0, CHOICES + 1, CHOICES - 1, CHOICES[:, :2]),
+        *(CHOICES.to(ELSEWHERE), torch.tensor(0)),
+    ],
     "rows": SIZE,
     "CoPE.forward.q": [*activations(HEADS), HEADS.to(ELSEWHERE)],
     "scores": [
@@ -295,6 +306,12 @@ CALLS: dict[str, tuple[Call, dict[str, Any]]] = {
     "GPTModel": (nn.GPTModel, nn.create_model_config("tiny")),
     "GPTModel.forward": (MODEL.forward, {"token_ids": IDS}),
     "GPTModel.generate": (MODEL.generate, {"token_ids": IDS, "new_tokens": 1}),
+    "CentralityEmbedding": (nn.CentralityEmbedding, {"d_model": 8, "max_degree": 4}),
+    "CentralityEmbedding.forward": (nn.CentralityEmbedding(8, 4).forward, {"degrees": IDS}),
+    "GraphormerBias": (nn.GraphormerBias, {"heads": 2, "max_distance": 4}),
+    "GraphormerBias.forward": (nn.GraphormerBias(2, 4).forward, {"distances": RELATIVE.abs()}),
+    "TreeEncoding": (nn.TreeEncoding, {"branches": 2, "depth": 3, "features": 4}),
+    "TreeEncoding.forward": (nn.TreeEncoding(2, 3, 4).forward, {"choices": CHOICES}),
     "LearnedGridEmbedding": (nn.LearnedGridEmbedding, {"sizes": (2, 3), "d_model": 8}),
     "LearnedGridEmbedding.resized": (
         nn.LearnedGridEmbedding((2, 3), 8).resized,

@@ -20,16 +20,19 @@ from torch import Tensor, nn
 import posenc
 from posenc.nn import (
     ALiBi,
+    CentralityEmbedding,
     CoPE,
     DAPEBias,
     DisentangledBias,
     FIREBias,
     ForgettingBias,
+    GraphormerBias,
     KerpleBias,
     PaTH,
     SandwichBias,
     SwinContinuousBias,
     TransformerXLBias,
+    TreeEncoding,
     TUPEBias,
     XPos,
     relative_positions,
@@ -220,6 +223,30 @@ def forgetting(module: Any, start: int, stop: int) -> NDArray[np.floating]:
     return np.asarray(posenc.forgetting_bias(logs, stop - start))
 
 
+def apart(start: int, stop: int) -> Tensor:
+    """Return distances of nodes, the same ones at the same place in every call, some without."""
+    far = relative(start, stop).abs()
+    return torch.where(far % 7 == 5, -1, far)
+
+
+def paths(start: int, stop: int) -> list[list[int]]:
+    """Return the paths of nodes start … stop−1: the digits of their numbers to the base 3."""
+    return [[node // 3**place % 3 for place in range(node % 6)] for node in range(start, stop)]
+
+
+def by_choices(module: nn.Module, start: int, stop: int) -> Tensor:
+    """Call a tree's encoding with the choices of its nodes."""
+    choices = posenc.tree_choices(paths(start, stop), branches=3, depth=4)
+    rows: Tensor = module(torch.from_numpy(choices))
+    return rows
+
+
+def tree(module: Any, start: int, stop: int) -> NDArray[np.float64]:
+    """Return a tree's rows by definition."""
+    decays = np.tanh(array(module.rate))
+    return posenc.tree_encoding(paths(start, stop), branches=3, depth=4, decays=decays)
+
+
 def path(module: Any, start: int, stop: int) -> NDArray[np.floating]:
     """Return PaTH's term by definition: all its scores, without the content's."""
     x, q, k = (array(some) for some in (VECTORS[:, 0, :stop], vectors(0, stop), KEYS[:, :, :stop]))
@@ -303,6 +330,21 @@ SCHEMES: dict[str, Scheme] = {
         by_fire,
         tupe,
         "TUPEBias(3, 24, max_len=300)",
+    ),
+    "Graphormer, distances": Scheme(
+        lambda: GraphormerBias(HEADS, 8),
+        lambda m, start, stop: m(apart(start, stop)),
+        lambda m, start, stop: posenc.graphormer_bias(array(m.table), apart(start, stop).numpy()),
+        "GraphormerBias(3, max_distance=8)",
+    ),
+    "Graphormer, degrees": Scheme(
+        lambda: CentralityEmbedding(D, 6),
+        lambda m, start, stop: m(torch.arange(start, stop)),
+        lambda m, start, stop: posenc.centrality_rows(array(m.table), np.arange(start, stop)),
+        "CentralityEmbedding(8, max_degree=6)",
+    ),
+    "tree": Scheme(
+        lambda: TreeEncoding(3, 4, 2), by_choices, tree, "TreeEncoding(3, depth=4, features=2)"
     ),
     "Swin V2": Scheme(
         lambda: loud(SwinContinuousBias(HEADS, 6, trained_window=4, hidden=16)),
