@@ -56,7 +56,8 @@ def _kept(text: str) -> str:
 
     An `AtomicString`, in which nothing is marked up later, stays one.
     """
-    kept = NUMBER.sub(JOINED, MINUS.sub("\u00a0−\u00a0", text.replace(" …", "\u00a0…")))
+    kept = re.sub(r" (?=…|\.\.\.)", "\u00a0", text)
+    kept = NUMBER.sub(JOINED, MINUS.sub("\u00a0−\u00a0", kept))
     return AtomicString(kept) if isinstance(text, AtomicString) else kept
 
 

@@ -31,6 +31,8 @@ IN_SENTENCES = {
     "S(p) = sin + i·cos = i·e^(−ipω)": (
         r"S(p) = \sin{} + \mathrm i\cos = \mathrm i\,e^{-\mathrm i p\omega}"
     ),
+    "U_K": "U_K",
+    "U_Q": "U_Q",
     "base · f^(d/(d−2))": r"\text{base}\cdot f^{d/(d-2)}",
     "base · factor^(d/(d−2))": r"\text{base}\cdot\text{factor}^{d/(d-2)}",
     "cos(a − b) = cos a cos b + sin a sin b": r"\cos(a - b) = \cos a\cos b + \sin a\sin b",
