@@ -36,6 +36,8 @@ class _LineBreaks(Treeprocessor):
         for heading in root.iterfind(".//th[@scope='row']"):
             for code in heading.iter("code"):
                 allow_breaks(code)
+            if " " not in (heading.text or "") and len(heading.text or "") > SHORT:
+                _break_name(heading)
             if not len(heading) and len(heading.text or "") <= NAME:
                 heading.set("class", f"{heading.get('class', '')} whole".strip())
         blocks = set(root.iterfind(".//pre//code"))
@@ -59,6 +61,18 @@ def _kept(text: str) -> str:
     kept = re.sub(r" (?=…|\.\.\.)", "\u00a0", text)
     kept = NUMBER.sub(JOINED, MINUS.sub("\u00a0−\u00a0", kept))
     return AtomicString(kept) if isinstance(text, AtomicString) else kept
+
+
+def _break_name(heading: ElementTree.Element) -> None:
+    """Let a long name wrap after its underscores, or before the last of its capitalized words."""
+    name = heading.text or ""
+    if "_" in name:
+        allow_breaks(heading)
+    elif last := re.search(r"(?<=[a-z])[A-Z][a-z]+[A-Z][a-z]+$", name):
+        heading.text = name[: last.start()]
+        wbr = ElementTree.Element("wbr")
+        wbr.tail = last[0]
+        heading.insert(0, wbr)
 
 
 def _keep_code(code: ElementTree.Element) -> None:

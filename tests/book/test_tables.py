@@ -267,3 +267,12 @@ def test_a_table_that_fits_a_phone_is_left_as_it_is(name: str, number: str, colu
 def test_code_in_a_row_heading_may_break_after_underscores() -> None:
     html = render("<!-- table: [[1]] -->\n| a | b |\n|---|--:|\n| `x_y` | 1 |\n")
     assert "x_<wbr />y" in html
+
+
+def test_a_long_name_of_a_row_may_break_between_its_words() -> None:
+    table = "<!-- table: [[1]] -->\n| a | b |\n|---|--:|\n| name | 1 |\n"
+    html = render(table.replace("name", "CachedYarnRotaryEmbedding"))
+    assert ">CachedYarn<wbr />RotaryEmbedding</th>" in html
+    html = render(table.replace("name", "apply_rotary_pos_emb_with_cos"))
+    assert ">apply_<wbr />rotary_<wbr />pos_" in html
+    assert ">RotaryEmbedding</th>" in render(table.replace("name", "RotaryEmbedding"))
