@@ -22,9 +22,12 @@ SHORT = 24  # characters of code that fit on one line of a phone, with words bes
 NAME = 11  # characters of a row's name, such as "chapter 1", that its column has room for
 LAST = 3  # characters of a last word that would look lost on a line of its own
 LINE = 32  # characters of code that fill a line of a phone
-# An option; a sum, as in `n / (n - 1)`; the brackets of an index, as in `rows[..., 1:]`.
-PART = re.compile(r"((?<!\S)-[^\s-]\S*|--\S+|\w+(?: [-+] \w+)+|\w*\[[^][]*\])")
-MINUS = re.compile(r"(?<=\S) − (?=\S)")  # in n − 1
+# An option; a sum, as in `n / (n - 1)`; the brackets of an index, as in `rows[..., 1:]`; the end of
+# a longer list, as in `0.999, ...]`.
+PART = re.compile(
+    r"((?<!\S)-[^\s-]\S*|--\S+|\w+(?: [-+] \w+)+|\w*\[[^][]{,22}\]|[^\s[]+ \.\.\.\])"
+)
+SIGN = re.compile(r"(?<=\S) ([−×]) (?=\S)")  # in n − 1, 2 × 2
 NUMBER = re.compile(r"(?<=\de-)(?=\d)|(?<=\s−)(?=\()")  # after the sign in 1e-300, −(n − 1)
 LONG = ElementTree.Element("code")  # stands for code that is longer than a short last word
 LONG.text = "-" * (LAST + 1)
@@ -59,7 +62,7 @@ def _kept(text: str) -> str:
     An `AtomicString`, in which nothing is marked up later, stays one.
     """
     kept = re.sub(r" (?=…|\.\.\.)", "\u00a0", text)
-    kept = NUMBER.sub(JOINED, MINUS.sub("\u00a0−\u00a0", kept))
+    kept = NUMBER.sub(JOINED, SIGN.sub("\u00a0\\1\u00a0", kept))
     return AtomicString(kept) if isinstance(text, AtomicString) else kept
 
 
