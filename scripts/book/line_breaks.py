@@ -7,6 +7,7 @@ mark of `?query=4`, and between the words of `pip install .`.
 from __future__ import annotations
 
 import html
+import itertools
 import re
 from collections.abc import Iterator
 from xml.etree import ElementTree
@@ -21,14 +22,14 @@ from scripts.book.evidence import allow_breaks
 SHORT = 24  # characters of code that fit on one line of a phone, with words beside them
 NAME = 11  # characters of a row's name, such as "chapter 1", that its column has room for
 LAST = 3  # characters of a last word that would look lost on a line of its own
+BLOCKS = {"p", "ul", "ol", "div", "pre", "details", "figure"}
 LINE = 32  # characters of code that fill a line of a phone
 # An option; a sum, as in `n / (n - 1)`; the brackets of an index, as in `rows[..., 1:]`; the end of
 # a longer list, as in `0.999, ...]`.
-PART = re.compile(
-    r"((?<!\S)-[^\s-]\S*|--\S+|\w+(?: [-+] \w+)+|\w*\[[^][]{,22}\]|[^\s[]+ \.\.\.\])"
-)
-SIGN = re.compile(r"(?<=\S) ([−×]) (?=\S)")  # in n − 1, 2 × 2
-NUMBER = re.compile(r"(?<=\de-)(?=\d)|(?<=\s−)(?=\()")  # after the sign in 1e-300, −(n − 1)
+PART = re.compile(r"((?<!\S)-[^\s-]\S*|--\S+|\w+(?: [-+] \w+)+|\w*\[[^][]{,22}\]|[^\s[]+ \.\.\.\])")
+SIGN = re.compile(r"(?<=\S) ([−+×]) (?=\S)")  # in n − 1, 2 × 2
+# After the sign in 1e-300, UTF-8, −(n − 1).
+NUMBER = re.compile(r"(?<=\de-)(?=\d)|(?<=UTF-)(?=\d)|(?<=\s−)(?=\()")
 LONG = ElementTree.Element("code")  # stands for code that is longer than a short last word
 LONG.text = "-" * (LAST + 1)
 JOINED = "\u2060"  # no width, and no line breaks at it
@@ -48,12 +49,21 @@ class _LineBreaks(Treeprocessor):
             if element.tag == "code":
                 if element not in blocks and not len(element):
                     _keep_code(element)
-            elif element.text:
+            elif element.tag == "span" and element.get("class") == "whole":
+                continue  # a part of code
+            elif element.text and "arithmatex" not in element.get("class", ""):
                 element.text = _kept(element.text)
             if element.tail:
                 element.tail = _kept(element.tail)
-        for paragraph in root.iter("p"):
-            _keep_last_word(paragraph)
+        for parent in root.iter():
+            for mark, following in itertools.pairwise(parent):
+                if mark.tag == following.tag == "sup" and mark.tail == " ":
+                    mark.tail = "\u00a0"
+        for block in root.iter():
+            if block.tag == "p" or (
+                block.tag == "li" and not BLOCKS & {part.tag for part in block}
+            ):
+                _keep_last_word(block)
 
 
 def _kept(text: str) -> str:

@@ -280,7 +280,9 @@ def _mark_wide(
     ]
     if sum(unbroken) + len(columns) < WIDE:
         return
-    below = [max(_longest_word(text) for text in [n, *c]) for n, c in zip(names, columns, strict=True)]
+    below = [
+        max(_longest_word(text) for text in [n, *c]) for n, c in zip(names, columns, strict=True)
+    ]
     if sum(below[1:]) <= FITS:
         table.set("class", f"{table.get('class')} over")
         table.set("style", f"--columns: {len(columns) - 1}")

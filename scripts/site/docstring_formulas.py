@@ -35,6 +35,8 @@ IN_SENTENCES = {
     ),
     "U_K": "U_K",
     "U_Q": "U_Q",
+    "a_ij": "a_{ij}",
+    "a_ij = w_{clip(j−i, k)}": r"a_{ij} = w_{\operatorname{clip}(j-i,\,k)}",
     "base · f^(d/(d−2))": r"\text{base}\cdot f^{d/(d-2)}",
     "base · factor^(d/(d−2))": r"\text{base}\cdot\text{factor}^{d/(d-2)}",
     "cos(a − b) = cos a cos b + sin a sin b": r"\cos(a - b) = \cos a\cos b + \sin a\sin b",

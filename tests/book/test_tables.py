@@ -230,7 +230,11 @@ def test_cells_that_speak_for_themselves_have_no_labels() -> None:
 
 def many_numbers(name: str, heading: str, number: str, columns: int) -> str:
     """Return a table of one row, in which every column but the first has this heading and number."""
-    rows = [["what", *[heading] * columns], ["---", *["--:"] * columns], [name, *[number] * columns]]
+    rows = [
+        ["what", *[heading] * columns],
+        ["---", *["--:"] * columns],
+        [name, *[number] * columns],
+    ]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
@@ -258,7 +262,9 @@ def test_rows_of_many_long_numbers_become_blocks_of_facts() -> None:
     assert html.count('class="num"') == 4
 
 
-@pytest.mark.parametrize(("name", "number", "columns"), [("RoPE", "0.1", 8), ("words", "0.123456", 4)])
+@pytest.mark.parametrize(
+    ("name", "number", "columns"), [("RoPE", "0.1", 8), ("words", "0.123456", 4)]
+)
 def test_a_table_that_fits_a_phone_is_left_as_it_is(name: str, number: str, columns: int) -> None:
     html = render("<!-- table: [] -->\n" + many_numbers(name, "a", number, columns))
     assert '<table class="worked">' in html
