@@ -235,8 +235,8 @@ def _show_unbound(root: ElementTree.Element) -> None:
 def _label_cells(table: ElementTree.Element, around: str) -> None:
     """Mark a table with much text, or of many numbers, by how it is shown on narrow pages.
 
-    Where rows are blocks, the headings are hidden, so its cells get them as labels, unless the class
-    around the table is of one whose cells speak for themselves.
+    Where rows are blocks, the headings are hidden, so its cells get them as labels, unless the
+    class around the table is of one whose cells speak for themselves.
     """
     headings = table.findall("thead/tr/th")
     words = [heading for heading in headings[1:] if "right" not in heading.get("style", "")]

@@ -229,7 +229,7 @@ def test_cells_that_speak_for_themselves_have_no_labels() -> None:
 
 
 def many_numbers(name: str, heading: str, number: str, columns: int) -> str:
-    """Return a table of one row, in which every column but the first has this heading and number."""
+    """Return a table of one row, whose columns but the first have this heading and number."""
     rows = [
         ["what", *[heading] * columns],
         ["---", *["--:"] * columns],
