@@ -60,10 +60,15 @@ class _LineBreaks(Treeprocessor):
                 if mark.tag == following.tag == "sup" and mark.tail == " ":
                     mark.tail = "\u00a0"
         for block in root.iter():
-            if block.tag == "p" or (
-                block.tag == "li" and not BLOCKS & {part.tag for part in block}
-            ):
+            if block.tag == "p" or _is_sentence(block):
                 _keep_last_word(block)
+
+
+def _is_sentence(item: ElementTree.Element) -> bool:
+    """Return whether an element is an item of a list that is one block and ends in a full stop."""
+    if item.tag != "li" or BLOCKS & {part.tag for part in item}:
+        return False
+    return "".join(item.itertext()).rstrip().endswith(".")
 
 
 def _kept(text: str) -> str:

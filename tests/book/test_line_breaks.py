@@ -65,6 +65,10 @@ def test_a_last_word_of_a_letter_is_not_left_alone() -> None:
     assert "shape of\u00a0<code>x</code>.</p>" in render("In the shape of `x`.\n")
     assert "in code <code>a b</code>" in render("And in code `a b`\n").replace(' class="whole"', "")
     assert "a longer end.</p>" in render("This has a longer end.\n")
+    html = render("- It takes 1.\n- true if\n- Above:\n    - And 2.\n")
+    assert "takes\u00a01.</li>" in html
+    assert "true if</li>" in html
+    assert "And\u00a02.</li>" in html
 
 
 def test_a_short_name_of_a_row_stays_on_one_line() -> None:
