@@ -15,13 +15,22 @@ from typing import Any, TypeAlias
 
 from scripts import ROOT
 from scripts.measure import result_files
-from scripts.measure.methods import TRAINED
+from scripts.measure.methods import FURTHER, TRAINED
 from scripts.measure.order import ENCODER
 from scripts.measure.training import Settings
 
 TASKS = {
     "language": (Settings(), (64, 128, 256, 512)),
     "order": (Settings(width=64, layers=2, length=16, batch=64, steps=1000), (16, 32, 64, 128)),
+    "retrieval": (
+        Settings(width=64, layers=2, length=32, batch=64, steps=1000),
+        (32, 64, 128, 256),
+    ),
+}
+METHODS = {
+    "language": (*TRAINED, *FURTHER),
+    "order": (*TRAINED, *FURTHER, ENCODER),
+    "retrieval": (*TRAINED, *FURTHER),
 }
 SEEDS = (0, 1, 2)
 CHECKPOINTS = ROOT / "build" / "measure"
@@ -180,7 +189,7 @@ def runs(options: argparse.Namespace) -> Iterator[Run]:
             )
         if (changed or options.lengths) and ours:
             raise ValueError("other settings need another folder: --into build/measured")
-        known = (*TRAINED, ENCODER) if task == "order" else TRAINED
+        known = METHODS[task]
         for method in options.methods or known:
             if method not in known:
                 raise ValueError(f"no method {method!r} for {task}; there are {', '.join(known)}")
@@ -212,7 +221,12 @@ def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m scripts.measure", description=__doc__)
     add = parser.add_argument
     add("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
-    add("--methods", nargs="+", metavar="METHOD", help=f"{', '.join(TRAINED)}, {ENCODER!r}")
+    add(
+        "--methods",
+        nargs="+",
+        metavar="METHOD",
+        help=f"{', '.join((*TRAINED, *FURTHER))}, {ENCODER!r}",
+    )
     add("--seeds", nargs="+", type=int, default=SEEDS)
     add("--workers", type=int, default=-1, help="number of parallel runs; -1: one per core")
     add("--scheduler", choices=ENGINES, default="loky", help="where the runs are performed")

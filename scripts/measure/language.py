@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from posenc.nn import GPTModel
-from scripts.measure import longrope
+from scripts.measure import longrope, schemes
 from scripts.measure.corpus import BYTES, Corpus
 from scripts.measure.methods import LONGROPE, VARIANTS, Variant, rope_longrope
 from scripts.measure.training import Settings, generator
@@ -30,13 +30,14 @@ SEARCHED = 32  # windows of the training text that decide a search
 def model(settings: Settings, method: str, longest: int, seed: int) -> GPTModel:
     """Return an untrained model; a learned table has rows for the longest window."""
     torch.manual_seed(seed)
-    return GPTModel(
-        vocab_size=BYTES,
-        max_len=longest,
-        d_model=settings.width,
+    return schemes.built(
+        method,
+        vocab=BYTES,
+        width=settings.width,
         heads=settings.heads,
         layers=settings.layers,
-        pos_type=method,
+        trained=settings.length,
+        longest=longest,
     )
 
 

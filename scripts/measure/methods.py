@@ -25,11 +25,13 @@ from posenc import (
 from posenc.nn import GPTModel, RotaryEmbedding
 from posenc.nn.gpt import SelfAttention
 from posenc.scaling import FAST
+from scripts.measure.schemes import INSIDE, SHARED
 
 # Takes a trained model, its trained length and the length of a text; returns a model for that text.
 Variant: TypeAlias = Callable[[GPTModel, int, int], GPTModel]
 
 TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
+FURTHER = (*SHARED, *INSIDE)  # schemes of models that are built for the measurement
 
 
 def as_trained(model: GPTModel, trained: int, length: int) -> GPTModel:
@@ -126,7 +128,7 @@ def rope_longrope(
 
 # The variants evaluated for each trained scheme, by the names that tables and figures show.
 VARIANTS: dict[str, dict[str, Variant]] = {
-    **{name: {name: as_trained} for name in TRAINED},
+    **{name: {name: as_trained} for name in (*TRAINED, *FURTHER)},
     "learned": {"learned": as_trained, "learned, interpolated": learned_interpolated},
     "rope": {
         "rope": as_trained,

@@ -14,6 +14,7 @@ from torch.nn.functional import cross_entropy
 
 from posenc.nn import GPTModel
 from posenc.nn.gpt import Places
+from scripts.measure import schemes
 from scripts.measure.training import Settings, generator
 
 A, B, QUESTION, YES, NO, FIRST = range(6)
@@ -40,14 +41,19 @@ class Encoder(GPTModel):
 def model(settings: Settings, method: str, longest: int, seed: int) -> GPTModel:
     """Return an untrained model."""
     torch.manual_seed(seed)
-    kind, pos_type = (Encoder, "none") if method == ENCODER else (GPTModel, method)
-    return kind(
-        vocab_size=FIRST + LETTERS,
-        max_len=longest + 1,  # with the question mark
-        d_model=settings.width,
+    longest += 1  # with the question mark
+    if method == ENCODER:
+        return Encoder(
+            *(FIRST + LETTERS, longest, settings.width, settings.heads, settings.layers), "none"
+        )
+    return schemes.built(
+        method,
+        vocab=FIRST + LETTERS,
+        width=settings.width,
         heads=settings.heads,
         layers=settings.layers,
-        pos_type=pos_type,
+        trained=settings.length + 1,
+        longest=longest,
     )
 
 

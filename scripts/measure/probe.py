@@ -16,8 +16,10 @@ from tempfile import TemporaryDirectory
 import torch
 from torch import Tensor, nn
 
-from scripts.measure import language, order
+from scripts.measure import language
 from scripts.measure.corpus import split
+from scripts.measure.kinds import ASKED
+from scripts.measure.methods import FURTHER
 from scripts.measure.training import Settings, generator, train
 
 SETTINGS = Settings(width=32, heads=2, layers=2, length=16, batch=8, steps=4, warm_up=2)
@@ -32,28 +34,31 @@ TOLERANCE = 1e-4
 @cache
 def probe(task: str, method: str) -> tuple[float, ...]:
     """Return the losses of the probe during training, then those of its variants afterwards."""
-    made = language.model if task == "language" else order.model
+    asked = ASKED.get(task)  # or None for the language
+    made = asked.model if asked else language.model
     model = made(SETTINGS, method, max(LENGTHS), 0)
     with torch.no_grad():
         for weights in model.parameters():
             weights.mul_(SHARPER)
+            if method in FURTHER:  # some of theirs are near zero at first, and would not show
+                weights.add_(0.3 * torch.randn(weights.shape, generator=generator(0, 0)))
     text = split(" ".join(map(str, range(1000))).encode())  # the same in every Python
 
     def loss(model: nn.Module, step: int) -> Tensor:
-        if task == "language":
+        if not asked:
             return language.loss(model, language.batch(text.training, SETTINGS, 0, step))
-        return order.loss(model, *order.batch(SETTINGS, 0, step))
+        found: Tensor = asked.loss(model, *asked.batch(SETTINGS, 0, step))
+        return found
 
     with TemporaryDirectory() as folder:
         losses = train(model, loss, SETTINGS, Path(folder, "probe.pt"), None)
-    if task == "language":
-        found = language.evaluate_all(
-            model, method, text, SETTINGS.length, LENGTHS, seed=0, rounds=ROUNDS
-        )
-        losses += (loss for read in found.values() for loss in read["by_length"].values())
+    if asked:
+        texts = (asked.texts(SETTINGS.batch, length, generator(0, 0)) for length in LENGTHS)
+        losses += (asked.loss(model, *some).item() for some in texts)
     else:
-        texts = (order.texts(SETTINGS.batch, length, generator(0, 0)) for length in LENGTHS)
-        losses += (order.loss(model, *some).item() for some in texts)
+        given = (model, method, text, SETTINGS.length, LENGTHS)
+        found = language.evaluate_all(*given, seed=0, rounds=ROUNDS)
+        losses += (loss for each in found.values() for loss in each["by_length"].values())
     return tuple(round(value, 5) for value in losses)
 
 

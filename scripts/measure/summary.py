@@ -43,7 +43,17 @@ SHOWN = {
     "none, encoder": "no positions, encoder",
 }
 LANGUAGE = tuple(name for name in SHOWN if name != "none, encoder")
+# Schemes of models that are built for the measurement, and have retrieval alone.
+FURTHER = {
+    "kerple": "KERPLE, logarithm",
+    "fire": "FIRE",
+    "xpos": "xPos",
+    "forgetting": "forgetting gate",
+}
 RATES = ("0.001", "0.002", "0.004")
+AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
+RETRIEVAL = (*AS_TRAINED, *FURTHER)
+FURTHER_BACK = 256  # bytes, `language.APART`: after as many, the next window has the same bytes
 ORDER = ("none, encoder", "none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
 
 
@@ -61,21 +71,26 @@ class Measured:
         """Return the results of a variant, one per seed."""
         return [r["found"][name] for r in self.of(task) if name in r["found"]]
 
-    def perplexities(self, name: str, length: int) -> list[float]:
+    def perplexities(self, name: str, length: int, task: str = "language") -> list[float]:
         """Return the perplexity per byte over the last bytes of a text, one per seed."""
-        return [math.exp(f["by_length"][str(length)]) for f in self.found("language", name)]
+        return [math.exp(f["by_length"][str(length)]) for f in self.found(task, name)]
 
-    def perplexity(self, name: str, length: int) -> float:
+    def perplexity(self, name: str, length: int, task: str = "language") -> float:
         """Return the median perplexity over the seeds."""
-        return median(self.perplexities(name, length))
+        return median(self.perplexities(name, length, task))
 
-    def accuracies(self, name: str, length: int) -> list[float]:
+    def accuracies(self, name: str, length: int, task: str = "order") -> list[float]:
         """Return the fraction of right answers, one per seed."""
-        return [f["by_length"][str(length)] for f in self.found("order", name)]
+        return [f["by_length"][str(length)] for f in self.found(task, name)]
 
-    def accuracy(self, name: str, length: int) -> float:
+    def accuracy(self, name: str, length: int, task: str = "order") -> float:
         """Return the median accuracy over the seeds."""
-        return median(self.accuracies(name, length))
+        return median(self.accuracies(name, length, task))
+
+    def retrieved(self, name: str, length: int, distance: int) -> list[float]:
+        """Return the fraction of right answers with a key at a distance, one per seed."""
+        found = self.found("retrieval", name)
+        return [f["by_distance"][str(length)][str(distance)] for f in found]
 
     def language(self) -> dict[str, NDArray[np.float64]]:
         """Return columns of perplexities, one row per variant: median and spread at each length."""
@@ -84,6 +99,30 @@ class Measured:
     def order(self) -> dict[str, NDArray[np.float64]]:
         """Return columns of accuracies, one row per variant: median and spread at each length."""
         return self._table("order", ORDER, self.accuracies)
+
+    def retrieval(self) -> dict[str, NDArray[np.float64]]:
+        """Return columns of median accuracies by length, and of the spread at the longest."""
+        found = self._table(
+            "retrieval", RETRIEVAL, lambda name, n: self.accuracies(name, n, "retrieval")
+        )
+        lengths = self.lengths("retrieval")
+        medians = {str(n): found[f"{n} / median"] for n in lengths}
+        return medians | {"spread": found[f"{lengths[-1]} / spread"]}
+
+    def windows(self) -> dict[str, list[float]]:
+        """Return the median perplexity of the same bytes after few bytes and after many.
+
+        The few are those that a training text has before its last bytes; the many are
+        `FURTHER_BACK` more. So the first column is also what a plain window gives.
+        """
+        stretch = self.lengths()[-1] // self.by_position("rope").shape[1]
+        few = int(self.setting("length")) // stretch - 1
+        many = few + FURTHER_BACK // stretch
+        found = {name: np.median(self.by_position(name), axis=0) for name in AS_TRAINED}
+        return {
+            "few": [float(at[few]) for at in found.values()],
+            "many": [float(at[many]) for at in found.values()],
+        }
 
     def by_position(self, name: str) -> NDArray[np.float64]:
         """Return the perplexity by position in the longest text, one row per seed."""
@@ -107,10 +146,9 @@ class Measured:
         return found
 
     def seeds(self) -> int:
-        """Return the number of seeds that every method has."""
-        counts = {name: len(self.found("language", name)) for name in LANGUAGE}
-        counts |= {f"{name} (order)": len(self.found("order", name)) for name in ORDER}
-        return min(counts.values())
+        """Return the number of seeds that every method has in every task."""
+        names = {(r["task"], name) for r in self.results for name in r["found"]}
+        return min(len(self.found(*name)) for name in names)
 
     def minutes(self, task: str) -> list[float]:
         """Return the wall-clock minutes of each run of a task."""

@@ -1,4 +1,4 @@
-"""Trains and evaluates one run of either task, and returns its result."""
+"""Trains and evaluates one run of a task, and returns its result."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 from torch import Tensor, nn
 
 from posenc.nn import GPTModel
-from scripts.measure import language, order, result_files
+from scripts.measure import language, result_files
 from scripts.measure.corpus import corpus
+from scripts.measure.kinds import ASKED
 from scripts.measure.probe import probe
 from scripts.measure.training import Settings, stamp, train
 
@@ -27,8 +28,9 @@ def result(
 ) -> dict[str, Any]:
     """Return the result of one run, with its settings."""
     mark = stamp(settings, result_files.code(), task=task, method=method, seed=seed)
-    run = _language if task == "language" else _order
-    model, losses, found, text = run(method, seed, settings, lengths, device, checkpoint, mark)
+    run = _asked if task in ASKED else _read
+    given = (task, method, seed, settings, lengths, device, checkpoint, mark)
+    model, losses, found, text = run(*given)
     return {
         "task": task,
         "method": method,
@@ -43,7 +45,8 @@ def result(
     }
 
 
-def _language(
+def _read(
+    task: str,
     method: str,
     seed: int,
     settings: Settings,
@@ -64,7 +67,8 @@ def _language(
     return model, losses, found, text.facts()
 
 
-def _order(
+def _asked(
+    task: str,
     method: str,
     seed: int,
     settings: Settings,
@@ -73,11 +77,13 @@ def _order(
     checkpoint: Path,
     mark: object,
 ) -> tuple[GPTModel, list[float], dict[str, Any], dict[str, Any]]:
-    model = order.model(settings, method, max(lengths), seed).to(device)
+    asked = ASKED[task]
+    model: GPTModel = asked.model(settings, method, max(lengths), seed).to(device)
 
     def loss(model: nn.Module, step: int) -> Tensor:
-        ids, answers = order.batch(settings, seed, step)
-        return order.loss(model, ids.to(device), answers.to(device))
+        ids, answers = asked.batch(settings, seed, step)
+        found: Tensor = asked.loss(model, ids.to(device), answers.to(device))
+        return found
 
     losses = train(model, loss, settings, checkpoint, mark)
-    return model, losses, {method: order.evaluate(model, lengths, seed)}, {"text": "made up"}
+    return model, losses, {method: asked.evaluate(model, lengths, seed)}, {"text": "made up"}

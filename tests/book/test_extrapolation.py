@@ -27,9 +27,11 @@ from scripts.measure.corpus import BYTES, corpus
 from scripts.measure.language import APART, STRETCH
 from scripts.measure.methods import LONGROPE, VARIANTS
 from scripts.measure.summary import (
+    FURTHER_BACK,
     LANGUAGE,
     ORDER,
     RATES,
+    RETRIEVAL,
     SHOWN,
     compared,
     measurement,
@@ -41,6 +43,9 @@ PAGE = DOCS / "beyond" / "which-extrapolates.md"
 MEASURED = measurement()
 LENGTHS = (64, 128, 256, 512)
 HOLD = ("alibi", "shaw")
+FIND = ("alibi", "kerple", "fire")
+
+NAMES = {"language": LANGUAGE, "order": ORDER, "retrieval": RETRIEVAL}
 
 Array = NDArray[np.float64]
 
@@ -65,7 +70,7 @@ def test_every_method_was_measured_with_the_same_settings_and_seeds(task: str) -
     assert all(result["lengths"] == list(lengths) for result in found)
     assert list(lengths) == [settings.length * times for times in (1, 2, 4, 8)]
     counts = Counter(name for result in found for name in result["found"])
-    assert counts == dict.fromkeys(LANGUAGE if task == "language" else ORDER, len(SEEDS))
+    assert counts == dict.fromkeys(NAMES[task], len(SEEDS))
     assert len({(result["method"], result["seed"]) for result in found}) == len(found)
     assert MEASURED.seeds() >= 3
 
@@ -267,6 +272,21 @@ def test_context_of_256_more_bytes_does_not_help() -> None:
         assert np.mean(at[further + 1 :] / at[1:-further]) > 1, name
 
 
+def test_alibi_does_not_beat_a_plain_window() -> None:
+    """As the windows of an evaluation overlap, the same bytes are read after few and after many."""
+    assert FURTHER_BACK == APART
+    few, many = 3, 3 + APART // STRETCH
+    at = {name: MEASURED.by_position(name) for name in AS_TRAINED}
+    for name in AS_TRAINED:
+        found = [np.median(at[name][:, place]) for place in (few, many)]
+        shown = [MEASURED.windows()[column][AS_TRAINED.index(name)] for column in ("few", "many")]
+        assert shown == found
+        assert (at[name][:, few] < at[name][:, many]).all(), name
+    both = np.concatenate((at["alibi"][:, few], at["alibi"][:, many]))
+    for name in ("rope", "shaw", "learned"):
+        assert at[name][:, few].max() < both.min(), name
+
+
 def test_without_positions_an_encoder_guesses_and_a_decoder_does_not() -> None:
     guess = 4 * 0.5 / np.sqrt(1000)  # four standard deviations of 1000 guesses
     assert np.abs(accuracies("none, encoder") - 0.5).max() < guess
@@ -283,6 +303,66 @@ def test_no_scheme_solves_the_order_task_beyond_its_length_with_every_seed() -> 
     medians = [MEASURED.accuracy(name, 128) for name in ORDER[1:]]
     assert min(spreads) > 0.3
     assert np.ptp(medians) < 0.5
+
+
+# A key far back
+
+
+def retrieved(name: str, length: int) -> Array:
+    """Return the share of right answers of each seed at each distance, a row per distance."""
+    found = MEASURED.found("retrieval", name)
+    return np.array([[*some["by_distance"][str(length)].values()] for some in found]).T
+
+
+def test_all_but_sinusoidal_rows_find_the_key_at_the_trained_length() -> None:
+    for name in RETRIEVAL:
+        assert (retrieved(name, 32).min() > 0.98) == (name != "sinusoidal"), name
+    assert max(MEASURED.accuracies("sinusoidal", 32, "retrieval")) < 0.75
+
+
+def test_alibi_kerple_and_fire_find_the_key_at_every_distance() -> None:
+    for length in MEASURED.lengths("retrieval"):
+        for name in RETRIEVAL:
+            found = retrieved(name, length).min() > 0.95
+            assert found == (name in FIND or (length == 32 and name != "sinusoidal")), name
+
+
+def test_the_forgetting_gate_forgets_with_one_seed() -> None:
+    for length in (64, 128, 256):
+        forgets, *others = (seed for seed in retrieved("forgetting", length).T)
+        assert forgets[:4].min() == 1  # 4, 8, 16 and 32
+        assert forgets[4:].max() < 0.15
+        assert np.min(others) > 0.85
+
+
+def test_rope_and_xpos_miss_the_key_in_long_texts() -> None:
+    for name in ("rope", "xpos"):
+        assert max(MEASURED.accuracies(name, 128, "retrieval")) < 0.5
+        assert max(MEASURED.accuracies(name, 256, "retrieval")) < 0.3
+    for length in (64, 128, 256):
+        ours, theirs = (MEASURED.accuracies(name, length, "retrieval") for name in ("rope", "xpos"))
+        assert 0 < np.median(theirs) - np.median(ours) < 0.15
+        assert np.ptp(theirs) > np.ptp(ours)
+
+
+GUESSED = 1 / 16 + 4 * np.sqrt(1 / 16 * 15 / 16 / 250)  # four standard deviations above
+
+
+def test_rope_misses_what_is_further_than_it_was_trained() -> None:
+    assert retrieved("rope", 64)[:-1].min() > 0.8  # 4, 8, 16 and 32
+    assert retrieved("rope", 64)[-1].max() < 0.5
+    assert retrieved("rope", 128)[-2:].max() < GUESSED
+    assert retrieved("rope", 128)[:-2].max() < 0.6
+    assert retrieved("rope", 256)[-3:].max() < GUESSED
+    assert retrieved("rope", 256).max() < 0.2
+
+
+def test_four_schemes_find_a_key_at_the_very_beginning() -> None:
+    for name in ("none", "learned", "t5", "shaw"):
+        assert all(retrieved(name, length)[-1].min() > 0.99 for length in (64, 128, 256)), name
+        between = np.median(retrieved(name, 256)[:-1], axis=1)
+        assert between.min() > 0.2 if name == "shaw" else between.max() < 0.15, name
+    assert MEASURED.setting("steps", "retrieval") == MEASURED.setting("steps", "order")
 
 
 # The page itself

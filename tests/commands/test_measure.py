@@ -34,9 +34,25 @@ from posenc.nn import GPTModel
 from posenc.nn.gpt import SelfAttention
 from scripts import ROOT
 from scripts.measure import __main__ as command
-from scripts.measure import language, longrope, order, result_files, tasks, training
+from scripts.measure import (
+    language,
+    longrope,
+    order,
+    result_files,
+    retrieval,
+    tasks,
+    training,
+)
 from scripts.measure.corpus import corpus
-from scripts.measure.methods import LONGROPE, TRAINED, VARIANTS, as_trained, rope_longrope
+from scripts.measure.methods import (
+    FURTHER,
+    LONGROPE,
+    TRAINED,
+    VARIANTS,
+    as_trained,
+    rope_longrope,
+)
+from scripts.measure.schemes import Layer, Shared
 from scripts.measure.training import Settings, generator, train
 
 SMALL = Settings(width=16, heads=2, layers=1, length=16, batch=8, steps=12, warm_up=2, rate=1e-2)
@@ -313,10 +329,147 @@ def test_accuracy_is_the_share_of_right_answers() -> None:
     assert found == {"by_length": {"8": (answers == order.YES).double().mean().item()}}
 
 
+# The task of retrieval
+
+
+@pytest.mark.parametrize("distance", [None, 2, 9, 20])
+def test_the_answer_is_the_letter_after_the_key(distance: int | None) -> None:
+    ids, answers = retrieval.texts(300, 20, generator(0, 0), distance)
+    places = []
+    for text, answer in zip(ids.tolist(), answers.tolist(), strict=True):
+        assert (text.count(retrieval.KEY), text.count(retrieval.QUESTION)) == (1, 1)
+        assert text[-1] == retrieval.QUESTION
+        places.append(text.index(retrieval.KEY))
+        assert text[places[-1] + 1] == answer >= retrieval.FIRST
+    assert set(places) == (set(range(19)) if distance is None else {20 - distance})
+    assert len(set(answers.tolist())) == retrieval.LETTERS
+
+
+def test_distances_double_up_to_the_length() -> None:
+    assert retrieval.distances(32) == [4, 8, 16, 32]
+    assert retrieval.distances(63) == [4, 8, 16, 32]
+
+
+def test_retrieval_is_the_share_of_right_answers_at_each_distance() -> None:
+    model = retrieval.model(SMALL, "none", 32, 0)
+    likely = retrieval.FIRST + 3
+    with torch.no_grad():
+        model.embedding.token_embedding.weight.zero_()
+        model.norm.bias.fill_(1.0)
+        model.embedding.token_embedding.weight[likely] = 1.0  # answers one letter always
+    found = retrieval.evaluate(model.eval(), [8, 16], seed=0)
+    chance = generator(0, retrieval.NEVER_TRAINED + 8004)
+    _, answers = retrieval.texts(retrieval.TEXTS, 8, chance, 4)
+    assert found["by_distance"]["8"]["4"] == (answers == likely).double().mean().item()
+    assert list(found["by_distance"]["16"]) == ["4", "8", "16"]
+    shares = [*found["by_length"].values(), *found["by_distance"]["16"].values()]
+    assert all(0.01 < share < 0.12 for share in shares)  # one in sixteen
+    assert len(set(shares)) > 1  # other texts at each
+
+
+# Schemes that are built for the measurement
+
+
+def further_model(method: str) -> GPTModel:
+    return language.model(SMALL, method, max(LENGTHS), 0).eval()
+
+
+@pytest.mark.parametrize("method", FURTHER)
+def test_a_further_scheme_is_the_model_without_positions_and_its_own_parameters(
+    method: str,
+) -> None:
+    model, plain = further_model(method), small_model("none")
+    ours, theirs = model.state_dict(), plain.state_dict()
+    assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
+    added = {name.partition("attention.")[2] or name for name in ours if name not in theirs}
+    assert (
+        added
+        == {
+            "kerple": {"bias.scale", "bias.shape"},
+            "kerple_power": {"bias.scale", "bias.shape"},
+            "fire": {
+                *("bias.rate", "bias.factor", "bias.first_weight", "bias.first_bias"),
+                *("bias.second_weight", "bias.second_bias"),
+            },
+            "sandwich": set(),
+            "xpos": set(),
+            "forgetting": {"gate.weight", "gate.shift"},
+            "cope": {"cope.table"},
+            "transformer_xl": {"bias.content_bias", "bias.position_bias", "bias.weight"},
+            "deberta": {"bias.position_q", "bias.position_k"},
+        }[method]
+    )
+
+
+@pytest.mark.parametrize("method", FURTHER)
+def test_a_further_scheme_is_causal_and_sees_the_order_of_two_earlier_tokens(method: str) -> None:
+    model, ids = further_model(method).double(), torch.arange(60, 65)[None]
+    with torch.no_grad():
+        for weights in model.parameters():
+            weights.add_(0.3 * torch.randn(weights.shape, generator=generator(0, 0)))
+    swapped = ids[:, [0, 2, 1, 3, 4]]
+    longer = torch.cat([ids, ids.flip(1)], 1)
+    torch.testing.assert_close(model(longer)[:, :5], model(ids), rtol=1e-9, atol=1e-9)
+    plain = small_model("none").double()
+    plain.load_state_dict(model.state_dict(), strict=False)
+    assert torch.allclose(plain(swapped)[:, -1], plain(ids)[:, -1], rtol=0, atol=1e-9)
+    assert (model(swapped)[:, -1] - model(ids)[:, -1]).abs().max() > 1e-7
+
+
+def silenced(model: GPTModel) -> GPTModel:
+    """Return the model with queries and keys of zeros, so that only a bias is left."""
+    projection = attention_of(model).query_key_value
+    with torch.no_grad():
+        projection.weight[:32] = 0
+        projection.bias[:32] = 0
+    return model
+
+
+def test_kerple_reaches_the_attention_weights() -> None:
+    model = silenced(further_model("kerple"))
+    assert isinstance(model, Shared)
+    with torch.no_grad():
+        model.bias.get_parameter("scale").fill_(2.0)
+        model.bias.get_parameter("shape").fill_(1.0)
+    _, weights = model(TEXT.held_out[None, :10], return_attention=True)
+    expected = torch.arange(10, 0, -1.0) ** -2.0  # exp(−2·log(1 + distance))
+    torch.testing.assert_close(weights[0, 0, 1, -1], expected / expected.sum())
+
+
+def test_fire_takes_positions_so_its_bias_shrinks_with_the_text() -> None:
+    model = silenced(further_model("fire"))
+    assert isinstance(model, Shared)
+    with torch.no_grad():
+        model.bias.get_parameter("factor").fill_(1 / 512)  # of a threshold of 1
+        for name, value in (("first_weight", 1.0), ("first_bias", 0.0), ("second_weight", -1.0)):
+            model.bias.get_parameter(name).fill_(value)
+    _, weights = model(TEXT.held_out[None, :20], return_attention=True)
+    for query in (5, 19):  # from itself to the first key the share goes from 0 to 1
+        ratio = weights[0, 0, 0, query, query] / weights[0, 0, 0, query, 0]
+        torch.testing.assert_close(ratio.log(), torch.tensor(32.0))
+
+
+def test_deberta_divides_all_terms_alike() -> None:
+    model = further_model("deberta")
+    layer = attention_of(model)
+    assert isinstance(layer, Layer)
+    q = k = torch.randn(1, 2, 5, 8, generator=generator(0, 0))
+    places = model._places(0, 5, None, None)
+    queries, _, bias = layer.inside(torch.zeros(1, 5, 16), q, k, places)
+    torch.testing.assert_close(queries @ k.mT / 8**0.5, q @ k.mT / 24**0.5)
+    with torch.no_grad():
+        for parameter in layer.get_submodule("bias").parameters():
+            parameter.zero_()
+    _, _, nothing = layer.inside(torch.zeros(1, 5, 16), q, k, places)
+    assert bias is not None
+    assert nothing is not None
+    assert nothing.abs().max() == 0 < bias.abs().max()
+
+
 # Training
 
 
-@pytest.mark.parametrize("method", TRAINED)
+@pytest.mark.parametrize("method", (*TRAINED, *FURTHER))
 def test_the_loss_falls(method: str, tmp_path: Path) -> None:
     model = small_model(method)
 
@@ -475,13 +628,13 @@ def here(tmp_path: Path) -> Path:
 def test_only_missing_results_are_computed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     measure = [*OPTIONS, "--into", str(here)]
     command.main(measure)
-    assert "0 of 8 results exist" in capsys.readouterr().err
+    assert "0 of 12 results exist" in capsys.readouterr().err
     made = {path.name: path.stat().st_mtime_ns for path in here.glob("*.json")}
-    assert len(made) == 8
+    assert len(made) == 12
     text = (here / "order-none-1.json").read_text("utf-8")
     (here / "order-none-1.json").unlink()
     command.main(measure)
-    assert "7 of 8 results exist" in capsys.readouterr().err
+    assert "11 of 12 results exist" in capsys.readouterr().err
     again = {path.name: path.stat().st_mtime_ns for path in here.glob("*.json")}
     assert {name for name in made if again[name] != made[name]} == {"order-none-1.json"}
     apart = [json.loads(t) for t in (text, (here / "order-none-1.json").read_text("utf-8"))]
@@ -492,7 +645,7 @@ def test_only_missing_results_are_computed(here: Path, capsys: pytest.CaptureFix
     ("options", "said"),
     [
         (["--methods", "rotary"], "no method 'rotary' for language; there are none, sinusoidal"),
-        (["--tasks", "order", "--methods", "x"], "there are .*shaw, none, encoder"),
+        (["--tasks", "order", "--methods", "x"], "there are .*shaw, .*none, encoder"),
         (["--lengths", "32", "64"], "must be at least the trained length, 64; got 32"),
         (["--steps", "10"], "another folder: --into"),
     ],
@@ -540,7 +693,7 @@ def test_two_folders_share_no_checkpoint(here: Path, tmp_path: Path) -> None:
         for into in (here, tmp_path / "other", result_files.RESULTS)
         for run in command.runs(command.parser().parse_args(["--into", str(into)]))
     }
-    assert len(kept) == 3 * 45
+    assert len(kept) == 3 * sum(map(len, command.METHODS.values())) * len(command.SEEDS)
     assert not any(result_files.RESULTS in path.parents for path in kept)
 
 
@@ -603,6 +756,15 @@ def computed(process: psutil.Process, name: str) -> float:
         return 0.0
 
 
+def workers(pid: int, scheduler: str) -> list[psutil.Process]:
+    """Return the processes of a scheduler that have computed anything, the busiest last."""
+    found = {
+        child: computed(child, WORKERS[scheduler])
+        for child in psutil.Process(pid).children(recursive=True)
+    }
+    return sorted((child for child, seconds in found.items() if seconds), key=found.__getitem__)
+
+
 @pytest.mark.parametrize("scheduler", CLUSTERS)
 def test_a_cluster_that_loses_a_worker_gives_the_default_results(
     scheduler: str, here: Path, tmp_path: Path
@@ -621,10 +783,11 @@ def test_a_cluster_that_loses_a_worker_gives_the_default_results(
             assert process.poll() is None, process.communicate()
             assert time.monotonic() - begun < PATIENCE
             time.sleep(0.01)
-        children = psutil.Process(process.pid).children(recursive=True)
-        one = max(children, key=lambda child: computed(child, WORKERS[scheduler]))
-        assert computed(one, WORKERS[scheduler])
-        one.kill()
+        while len(at_work := workers(process.pid, scheduler)) < 2:  # each with a run of its own
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() - begun < PATIENCE
+            time.sleep(0.01)
+        at_work[-1].kill()
         said = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 0, said
     assert "100%" in said

@@ -44,6 +44,15 @@ def asked_anew() -> Iterator[None]:
         ("alibi", "posenc.nn.alibi.alibi_slopes"),
         ("t5", "posenc.nn.t5.t5_bucket_starts"),
         ("shaw", "posenc.nn.relative.RelativePositionEmbedding.scores"),
+        ("kerple", "posenc.nn.KerpleBias.forward"),
+        ("fire", "posenc.nn.FIREBias.forward"),
+        ("sandwich", "posenc.nn.SandwichBias.forward"),
+        ("kerple_power", "posenc.nn.KerpleBias.forward"),
+        ("xpos", "posenc.nn.XPos.forward"),
+        ("forgetting", "posenc.nn.ForgettingBias.forward"),
+        ("cope", "posenc.nn.CoPE.forward"),
+        ("transformer_xl", "posenc.nn.TransformerXLBias.forward"),
+        ("deberta", "posenc.nn.DisentangledBias.forward"),
     ],
 )
 def test_a_fault_of_one_percent_shows_in_the_probe(
@@ -53,6 +62,23 @@ def test_a_fault_of_one_percent_shows_in_the_probe(
     assert is_like(sound, probe.__wrapped__("language", method))
     monkeypatch.setattr(name, larger(resolve_name(name)))
     assert not is_like(sound, probe.__wrapped__("language", method))
+
+
+@pytest.mark.usefixtures("asked_anew")
+@pytest.mark.parametrize(
+    ("task", "method", "name"),
+    [
+        ("retrieval", "alibi", "posenc.nn.alibi.alibi_slopes"),
+        ("retrieval", "none", "scripts.measure.retrieval.cross_entropy"),
+    ],
+)
+def test_faults_in_other_tasks_show_in_their_probes(
+    task: str, method: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sound = probe(task, method)
+    assert is_like(sound, probe.__wrapped__(task, method))
+    monkeypatch.setattr(name, larger(resolve_name(name)))
+    assert not is_like(sound, probe.__wrapped__(task, method))
 
 
 def test_order_is_probed_with_and_without_its_mask() -> None:

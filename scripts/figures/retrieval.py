@@ -1,0 +1,73 @@
+"""A key far back: the share of right answers by distance, for every scheme and four lengths."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from scripts.figures._parts import panel, write
+from scripts.figures.style import Ink
+from scripts.measure.summary import FURTHER, RETRIEVAL, SHOWN, measurement
+
+NAMES = {name: (SHOWN | FURTHER)[name] for name in RETRIEVAL}
+# For each length: the index of its colour, and its dashes.
+LOOKS = ((0, "-"), (1, (0, (6, 2))), (3, (0, (3, 1.5))), (2, (0, (1, 1.5))))
+WIDE, TALL, ACROSS, DOWN = 176, 96, 222, 160  # of a panel, and from one to the next, in pixels
+TOP, LEFT = 74, 46
+
+
+def rows(columns: int) -> int:
+    """Return how many rows of panels there are."""
+    return -(-len(NAMES) // columns)
+
+
+SIZE = (930, TOP + rows(4) * DOWN + 14)
+PHONE = (340, TOP + 22 + rows(2) * DOWN + 14)
+
+
+def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
+    """Draw a panel for each scheme, and what the lines mean above them."""
+    columns, across, wide = (2, 162, 118) if narrow else (4, ACROSS, WIDE)
+    top = TOP + 22 if narrow else TOP
+    _key(figure, ink, narrow)
+    for number, (name, shown) in enumerate(NAMES.items()):
+        row, column = divmod(number, columns)
+        axes = panel(figure, LEFT + column * across, top + row * DOWN, wide, TALL)
+        _curves(axes, ink, name)
+        axes.set_title(shown)
+        axes.set_xticks((4, 32, 256), ("4", "32", "256"))
+        axes.set_yticks((0, 1), ("0", "1"))
+
+
+def _key(figure: Figure, ink: Ink, narrow: bool) -> None:
+    """Draw a line and the length that it stands for, for each length."""
+    lengths = measurement().lengths("retrieval")
+    write(figure, "share of right answers, by distance, in texts of", 8, 14, color=ink.ink_2)
+    for number, length in enumerate(lengths):
+        left = 8 + 82 * number if narrow else 350 + 90 * number
+        axes = panel(figure, left, 30 if narrow else 8, 34, 20)
+        color, dashes = LOOKS[number]
+        axes.plot((0, 1), (0, 0), color=ink.categorical[color], linestyle=dashes)
+        axes.set(xlim=(0, 1), ylim=(-1, 1))
+        axes.set_axis_off()
+        write(figure, f"{length}", left + 40, 36 if narrow else 14)
+
+
+def _curves(axes: Axes, ink: Ink, name: str) -> None:
+    """Draw the median over the seeds by distance, a line for each length, and the range."""
+    measured = measurement()
+    for length, (color, dashes) in zip(measured.lengths("retrieval"), LOOKS, strict=True):
+        found = measured.found("retrieval", name)[0]["by_distance"][str(length)]
+        distances = [int(distance) for distance in found]
+        shares = np.array([measured.retrieved(name, length, far) for far in distances])
+        ink_of = ink.categorical[color]
+        axes.fill_between(
+            distances, shares.min(axis=1), shares.max(axis=1), color=ink_of, alpha=0.2, lw=0
+        )
+        axes.plot(
+            distances, np.median(shares, axis=1), color=ink_of, linestyle=dashes, linewidth=1.5
+        )
+    axes.axvline(measured.setting("length", "retrieval"), color=ink.edge, linewidth=0.75, zorder=0)
+    axes.set(xscale="log", xlim=(3.4, 300), ylim=(-0.06, 1.08))
+    axes.minorticks_off()
