@@ -30,6 +30,7 @@ Rotating queries and keys
                               `extended_base`
     Fading rotation, xPos     `xpos_decay`, `apply_xpos`                  posenc/xpos.py
     Model configurations      `read_config`, `RotaryConfig`               posenc/config.py
+    Layers that differ        `layer_types`, `rotating_layers`            posenc/layers.py
 
 More than one axis: images, video
     Sinusoids on a grid       `sinusoidal_encoding_nd`, `grid_positions`  posenc/sinusoidal_nd.py
@@ -40,6 +41,13 @@ More than one axis: images, video
     Space and levels of noise `fourier_features`, `nerf_encoding`,        posenc/features.py
                               `gaussian_frequencies`,
                               `timestep_embedding`
+
+Nodes of graphs and trees
+    Laplacian eigenvectors    `graph_laplacian`, `laplacian_eigenvectors` posenc/laplacian.py
+    Random walks              `random_walk_encoding`                      posenc/random_walk.py
+    Distances, Graphormer     `graph_distances`, `graphormer_index`,      posenc/graphormer.py
+                              `graphormer_bias`, `centrality_rows`
+    Paths in a tree           `tree_choices`, `tree_encoding`             posenc/trees.py
 
 Added to the scores
     Attention itself          `attention`, `causal_mask`                  posenc/attention.py
@@ -93,10 +101,19 @@ from posenc.features import (
 from posenc.fire import fire_bias, fire_shares
 from posenc.forgetting import forgetting_bias
 from posenc.frequencies import frequencies, wavelengths
+from posenc.graphormer import (
+    centrality_rows,
+    graph_distances,
+    graphormer_bias,
+    graphormer_index,
+)
 from posenc.kerple import kerple_log_bias, kerple_power_bias
+from posenc.laplacian import graph_laplacian, laplacian_eigenvectors
+from posenc.layers import layer_types, rotating_layers
 from posenc.learned import LearnedPositionalEmbedding, resize_table
 from posenc.mrope import mrope_frequencies, mrope_positions
 from posenc.path import path_scores
+from posenc.random_walk import random_walk_encoding
 from posenc.relative import (
     relative_positions,
     relative_row,
@@ -151,6 +168,7 @@ from posenc.sinusoidal_nd import grid_positions, sinusoidal_encoding_nd
 from posenc.swin import swin_bias, swin_index, swin_log_offsets
 from posenc.t5 import t5_bias, t5_bucket_starts, t5_buckets, t5_rows
 from posenc.transformer_xl import transformer_xl_rows, transformer_xl_scores
+from posenc.trees import tree_choices, tree_encoding
 from posenc.tupe import tupe_bias, untied_bias
 from posenc.xpos import apply_xpos, xpos_decay
 
@@ -172,6 +190,7 @@ __all__ = [
     "attention",
     "axial_frequencies",
     "causal_mask",
+    "centrality_rows",
     "concatenate",
     "convert_layout",
     "convert_projection",
@@ -192,10 +211,16 @@ __all__ = [
     "fourier_features",
     "frequencies",
     "gaussian_frequencies",
+    "graph_distances",
+    "graph_laplacian",
+    "graphormer_bias",
+    "graphormer_index",
     "grid_positions",
     "interpolated_frequencies",
     "kerple_log_bias",
     "kerple_power_bias",
+    "laplacian_eigenvectors",
+    "layer_types",
     "llama3_frequencies",
     "log_scale",
     "longrope_frequencies",
@@ -210,6 +235,7 @@ __all__ = [
     "pose_positions",
     "proportional_frequencies",
     "random_positions",
+    "random_walk_encoding",
     "read_config",
     "relative_positions",
     "relative_row",
@@ -222,6 +248,7 @@ __all__ = [
     "rope_matrix",
     "rotary_frequencies",
     "rotary_matrix",
+    "rotating_layers",
     "sandwich_bias",
     "self_extend_relative",
     "shaw_index",
@@ -242,6 +269,8 @@ __all__ = [
     "timestep_embedding",
     "transformer_xl_rows",
     "transformer_xl_scores",
+    "tree_choices",
+    "tree_encoding",
     "tupe_bias",
     "untied_bias",
     "wavelengths",

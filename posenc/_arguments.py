@@ -314,3 +314,21 @@ def as_list(name: str, values: object, allowed: str) -> list[Any]:
     ):
         raise TypeError(f"{name} must be {allowed}; got {_shown(values)}")
     return list(values)
+
+
+def as_adjacency(name: str, value: object, *, symmetric: bool = False) -> NDArray[np.float64]:
+    """Return the weights of a graph's edges, shape `(nodes, nodes)`, with one node or more."""
+    weights = as_reals(name, value)
+    if weights.ndim != 2 or not weights.size or weights.shape[0] != weights.shape[1]:
+        raise ValueError(f"{name} must be of shape (nodes, nodes), 1 or more; got {weights.shape}")
+    outside = weights[(weights < 0) | (weights > 1e300)]  # sums of larger ones would overflow
+    if outside.size:
+        raise ValueError(f"{name} must be weights from 0 to 1e300; got {outside[0]:g}")
+    if symmetric and (weights != weights.T).any():
+        row, column = np.argwhere(weights != weights.T)[0]
+        there, back = weights[row, column], weights[column, row]
+        raise ValueError(
+            f"{name} must be symmetric, of a graph without directions; got {there:g} from node"
+            f" {row} to {column} and {back:g} back"
+        )
+    return weights

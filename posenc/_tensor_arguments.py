@@ -45,10 +45,10 @@ def as_mask(name: str, mask: object, shape: Shape) -> Tensor:
     return _as_tensor(name, mask, "boolean", (torch.bool,), shape)
 
 
-def as_ids(name: str, ids: object, *, below: int, shape: Shape = (...,)) -> Tensor:
-    """Return `ids` as an int64 tensor, every entry from 0 to below − 1."""
+def as_ids(name: str, ids: object, *, below: int, least: int = 0, shape: Shape = (...,)) -> Tensor:
+    """Return `ids` as an int64 tensor, every entry from `least` to below − 1."""
     tensor = _as_tensor(name, ids, "integer", INTEGERS, shape)
-    check_range(name, tensor, -1, below, f"from 0 to {below - 1}")
+    check_range(name, tensor, least - 1, below, f"from {least} to {below - 1}")
     return tensor.long()
 
 

@@ -99,7 +99,8 @@ def gaussian_frequencies(
         ValueError: a size is below 1, `seed` below 0, or `deviation` not above 0, or above 1e300.
 
     Source:
-        Tancik et al. (2020), section 6.1; Rahimi and Recht (2007), section 3.
+        Tancik et al. (2020), section 6.1; Rahimi and Recht (2007), the section on
+        random Fourier features.
 
     Examples:
         >>> gaussian_frequencies(256, 2, deviation=10.0, seed=0).shape

@@ -59,7 +59,7 @@ def mrope_frequencies(
 
     Source:
         Wang et al. (2024), section 2.1; interleaved: Bai et al., "Qwen3-VL Technical Report"
-        (2025), section 2.
+        (2025), section 2.1.
 
     Examples:
         >>> mrope_frequencies(12, (2, 2, 2), base=1e6)
@@ -112,7 +112,7 @@ def mrope_positions(
 
     Source:
         Wang et al. (2024), section 2.1; intervals: Bai et al., "Qwen2.5-VL Technical Report"
-        (2025), section 2.1.
+        (2025), section 2.1.3.
 
     Examples:
         Two words, an image of 2 by 3 patches, and two words:

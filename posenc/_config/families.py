@@ -141,6 +141,8 @@ PARAMETERS: dict[str | None, dict[str, Any]] = {
 
 # Those whose layers rotate only where attention has a window: full attention goes without.
 WINDOWED = ("cohere2", "exaone4", "exaone_moe")
+# Those with layers that go without RoPE, listed in `no_rope_layers` or, without it, every fourth.
+GAPPED = ("llama4_text", "smollm3")
 # Those whose rule holds for full attention alone: layers with a window have plain frequencies.
 UNSCALED_WINDOWS = ("olmo3",)
 # Those whose layers with a window have a base of their own, and the rule of the others, if there is

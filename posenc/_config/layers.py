@@ -10,6 +10,7 @@ from posenc._config.entries import Entries, agreed, edits
 from posenc._config.families import (
     ASKING,
     BASE,
+    GAPPED,
     LOCAL,
     PARAMETERS,
     SCALED_WINDOWS,
@@ -207,7 +208,7 @@ def _has_gaps(reading: Reading) -> bool:
         if not isinstance(layers, list) or any(one not in (0, 1) for one in layers):
             raise ValueError(f"{path} must be a list of 0 and 1; got {_shown(layers)}")
         return 0 in layers
-    return reading.kind in ("llama4_text", "smollm3")
+    return reading.kind in GAPPED
 
 
 def _listed(reading: Reading) -> list[str]:

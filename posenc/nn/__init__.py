@@ -4,6 +4,8 @@ Added to tokens
   The sinusoidal encoding       `SinusoidalPositionalEncoding`         posenc/nn/sinusoidal.py
   Learned embeddings            `LearnedPositionalEmbedding`           posenc/nn/learned.py
   Learned rows of a grid        `LearnedGridEmbedding`                 posenc/nn/grid.py
+  Nodes by degree               `CentralityEmbedding`                  posenc/nn/graphormer.py
+  Paths in a tree               `TreeEncoding`                         posenc/nn/trees.py
   Tokens and positions          `PositionalEmbedding`                  posenc/nn/embedding.py
 Rotating queries and keys
   Rotary embedding              `RotaryEmbedding`                      posenc/nn/rotary.py
@@ -22,9 +24,12 @@ Added to the scores
   Products of sinusoids         `SandwichBias`                         posenc/nn/sandwich.py
   By content                    `CoPE`                                 posenc/nn/cope.py
                                 `ForgettingBias`                       posenc/nn/forgetting.py
+                                `PaTH`                                 posenc/nn/path.py
+                                `DAPEBias`                             posenc/nn/dape.py
   Content and distance apart    `DisentangledBias`                     posenc/nn/deberta.py
                                 `TransformerXLBias`                    posenc/nn/transformer_xl.py
                                 `TUPEBias`                             posenc/nn/tupe.py
+  Distances in a graph          `GraphormerBias`                       posenc/nn/graphormer.py
   Learned curves                `FIREBias`                             posenc/nn/fire.py
 All together
   Attention                     `attention`                            posenc/nn/attention.py
@@ -64,14 +69,17 @@ from posenc.diagnose import (
 from posenc.nn.alibi import ALiBi
 from posenc.nn.attention import attention
 from posenc.nn.cope import CoPE
+from posenc.nn.dape import DAPEBias
 from posenc.nn.deberta import DisentangledBias
 from posenc.nn.embedding import PositionalEmbedding
 from posenc.nn.fire import FIREBias
 from posenc.nn.forgetting import ForgettingBias
 from posenc.nn.gpt import Cache, GPTModel, create_model_config
+from posenc.nn.graphormer import CentralityEmbedding, GraphormerBias
 from posenc.nn.grid import LearnedGridEmbedding
 from posenc.nn.kerple import KerpleBias
 from posenc.nn.learned import LearnedPositionalEmbedding
+from posenc.nn.path import PaTH
 from posenc.nn.relative import (
     RelativePositionEmbedding,
     relative_attention,
@@ -88,6 +96,7 @@ from posenc.nn.swin import SwinContinuousBias, SwinRelativeBias
 from posenc.nn.t5 import T5RelativeBias
 from posenc.nn.tokenizer import ByteTokenizer, WordTokenizer, create_tokenizer
 from posenc.nn.transformer_xl import TransformerXLBias
+from posenc.nn.trees import TreeEncoding
 from posenc.nn.tupe import TUPEBias
 from posenc.nn.xpos import XPos
 
@@ -95,14 +104,18 @@ __all__ = [
     "ALiBi",
     "ByteTokenizer",
     "Cache",
+    "CentralityEmbedding",
     "CoPE",
+    "DAPEBias",
     "DisentangledBias",
     "FIREBias",
     "ForgettingBias",
     "GPTModel",
+    "GraphormerBias",
     "KerpleBias",
     "LearnedGridEmbedding",
     "LearnedPositionalEmbedding",
+    "PaTH",
     "PositionalEmbedding",
     "RelativePositionEmbedding",
     "RotaryEmbedding",
@@ -114,6 +127,7 @@ __all__ = [
     "T5RelativeBias",
     "TUPEBias",
     "TransformerXLBias",
+    "TreeEncoding",
     "WordTokenizer",
     "XPos",
     "attention",

@@ -7,6 +7,7 @@ mark of `?query=4`, and between the words of `pip install .`.
 from __future__ import annotations
 
 import html
+import itertools
 import re
 from collections.abc import Iterator
 from xml.etree import ElementTree
@@ -21,11 +22,14 @@ from scripts.book.evidence import allow_breaks
 SHORT = 24  # characters of code that fit on one line of a phone, with words beside them
 NAME = 11  # characters of a row's name, such as "chapter 1", that its column has room for
 LAST = 3  # characters of a last word that would look lost on a line of its own
+BLOCKS = {"p", "ul", "ol", "div", "pre", "details", "figure"}
 LINE = 32  # characters of code that fill a line of a phone
-# An option; a sum, as in `n / (n - 1)`; the brackets of an index, as in `rows[..., 1:]`.
-PART = re.compile(r"((?<!\S)-[^\s-]\S*|--\S+|\w+(?: [-+] \w+)+|\w*\[[^][]*\])")
-MINUS = re.compile(r"(?<=\S) − (?=\S)")  # in n − 1
-NUMBER = re.compile(r"(?<=\de-)(?=\d)|(?<=\s−)(?=\()")  # after the sign in 1e-300, −(n − 1)
+# An option; a sum, as in `n / (n - 1)`; the brackets of an index, as in `rows[..., 1:]`; the end of
+# a longer list, as in `0.999, ...]`.
+PART = re.compile(r"((?<!\S)-[^\s-]\S*|--\S+|\w+(?: [-+] \w+)+|\w*\[[^][]{,22}\]|[^\s[]+ \.\.\.\])")
+SIGN = re.compile(r"(?<=\S) ([−+×]) (?=\S)")  # in n − 1, 2 × 2
+# After the sign in 1e-300, UTF-8, −(n − 1).
+NUMBER = re.compile(r"(?<=\de-)(?=\d)|(?<=UTF-)(?=\d)|(?<=\s−)(?=\()")
 LONG = ElementTree.Element("code")  # stands for code that is longer than a short last word
 LONG.text = "-" * (LAST + 1)
 JOINED = "\u2060"  # no width, and no line breaks at it
@@ -36,6 +40,8 @@ class _LineBreaks(Treeprocessor):
         for heading in root.iterfind(".//th[@scope='row']"):
             for code in heading.iter("code"):
                 allow_breaks(code)
+            if " " not in (heading.text or "") and len(heading.text or "") > SHORT:
+                _break_name(heading)
             if not len(heading) and len(heading.text or "") <= NAME:
                 heading.set("class", f"{heading.get('class', '')} whole".strip())
         blocks = set(root.iterfind(".//pre//code"))
@@ -43,12 +49,26 @@ class _LineBreaks(Treeprocessor):
             if element.tag == "code":
                 if element not in blocks and not len(element):
                     _keep_code(element)
-            elif element.text:
+            elif element.tag == "span" and element.get("class") == "whole":
+                continue  # a part of code
+            elif element.text and "arithmatex" not in element.get("class", ""):
                 element.text = _kept(element.text)
             if element.tail:
                 element.tail = _kept(element.tail)
-        for paragraph in root.iter("p"):
-            _keep_last_word(paragraph)
+        for parent in root.iter():
+            for mark, following in itertools.pairwise(parent):
+                if mark.tag == following.tag == "sup" and mark.tail == " ":
+                    mark.tail = "\u00a0"
+        for block in root.iter():
+            if block.tag == "p" or _is_sentence(block):
+                _keep_last_word(block)
+
+
+def _is_sentence(item: ElementTree.Element) -> bool:
+    """Return whether an element is an item of a list that is one block and ends in a full stop."""
+    if item.tag != "li" or BLOCKS & {part.tag for part in item}:
+        return False
+    return "".join(item.itertext()).rstrip().endswith(".")
 
 
 def _kept(text: str) -> str:
@@ -56,8 +76,21 @@ def _kept(text: str) -> str:
 
     An `AtomicString`, in which nothing is marked up later, stays one.
     """
-    kept = NUMBER.sub(JOINED, MINUS.sub("\u00a0−\u00a0", text.replace(" …", "\u00a0…")))
+    kept = re.sub(r" (?=…|\.\.\.)", "\u00a0", text)
+    kept = NUMBER.sub(JOINED, SIGN.sub("\u00a0\\1\u00a0", kept))
     return AtomicString(kept) if isinstance(text, AtomicString) else kept
+
+
+def _break_name(heading: ElementTree.Element) -> None:
+    """Let a long name wrap after its underscores, or before the last of its capitalized words."""
+    name = heading.text or ""
+    if "_" in name:
+        allow_breaks(heading)
+    elif last := re.search(r"(?<=[a-z])[A-Z][a-z]+[A-Z][a-z]+$", name):
+        heading.text = name[: last.start()]
+        wbr = ElementTree.Element("wbr")
+        wbr.tail = last[0]
+        heading.insert(0, wbr)
 
 
 def _keep_code(code: ElementTree.Element) -> None:

@@ -12,7 +12,8 @@ table of positions.
 
 Headings `pair 0 / sin | pair 0 / cos` become two rows, with `pair 0` spanning both columns.
 
-The rows of a table with much text, bound or not, become blocks on narrow pages.
+The rows of a table with much text, bound or not, become blocks on narrow pages. In a table of many
+numbers the name of a row goes above its numbers there, or its rows become blocks as well.
 """
 
 from __future__ import annotations
@@ -38,7 +39,10 @@ ROW = re.compile(r"^[ ]*\|(?P<cells>.*)\|[ ]*$", re.M)
 MARK = "bound-table-"
 SHOWN = 72  # characters of an expression; a longer one is folded
 WORDY, LONG = 2, 90  # columns of words after the first, characters in a cell: much text
+MANY, WIDE = 6, 53  # columns, characters of a row: too wide for a phone
+FITS, SIDE = 50, 16  # characters of a row below its name, of a cell beside another: they fit
 UNLABELLED = {"names", "source-map"}  # classes of tables
+NOTHING = "—"  # what a cell without a value says; where rows are blocks, it is left out
 BLOCKS = {"matrix", "asked"}  # classes of tables whose rows are blocks however short
 
 
@@ -229,10 +233,10 @@ def _show_unbound(root: ElementTree.Element) -> None:
 
 
 def _label_cells(table: ElementTree.Element, around: str) -> None:
-    """Mark a table with much text, whose rows are blocks on narrow pages.
+    """Mark a table with much text, or of many numbers, by how it is shown on narrow pages.
 
-    There its headings are hidden, so its cells get them as labels, unless the class around the
-    table is of one whose cells speak for themselves.
+    Where rows are blocks, the headings are hidden, so its cells get them as labels, unless the
+    class around the table is of one whose cells speak for themselves.
     """
     headings = table.findall("thead/tr/th")
     words = [heading for heading in headings[1:] if "right" not in heading.get("style", "")]
@@ -241,11 +245,62 @@ def _label_cells(table: ElementTree.Element, around: str) -> None:
     is_wordy = table.get("class") == "plain" and len(words) >= WORDY
     is_short = len(headings) <= WORDY or longest <= LONG
     if not is_wordy and is_short and around not in BLOCKS:
+        _mark_wide(table, headings, rows)
         return
     table.set("class", f"{table.get('class')} rows")
-    for row in [] if around in UNLABELLED else rows:
+    if around not in UNLABELLED:
+        _label(headings, rows)
+
+
+def _label(headings: list[ElementTree.Element], rows: list[ElementTree.Element]) -> None:
+    """Give each cell after the first of its row the text of its heading as a label."""
+    for row in rows:
         for heading, cell in list(zip(headings, row, strict=True))[1:]:
             cell.set("data-label", re.sub(r"\\[()]", "", "".join(heading.itertext())))
+
+
+def _mark_wide(
+    table: ElementTree.Element,
+    headings: list[ElementTree.Element],
+    rows: list[ElementTree.Element],
+) -> None:
+    """Mark a table of many numbers that is too wide for a phone.
+
+    If its numbers fit without the names of the rows, these go above them, class `over`; otherwise
+    the rows become blocks of facts. A table whose rows share a name is left as it is.
+    """
+    columns = [["".join(cell.itertext()) for cell in column] for column in zip(*rows, strict=True)]
+    names = ["".join(heading.itertext()).rpartition(" / ")[2] for heading in headings]
+    if table.get("class") != "worked" or len(columns) < MANY or "" in columns[0]:
+        return
+    sides = [heading.get("style", "") for heading in headings]
+    unbroken = [
+        max(map(len, [name, *cells])) if "right" in side else max(map(_longest_word, cells))
+        for name, side, cells in zip(names, sides, columns, strict=True)
+    ]
+    if sum(unbroken) + len(columns) < WIDE:
+        return
+    below = [
+        max(_longest_word(text) for text in [n, *c]) for n, c in zip(names, columns, strict=True)
+    ]
+    if sum(below[1:]) <= FITS:
+        table.set("class", f"{table.get('class')} over")
+        table.set("style", f"--columns: {len(columns) - 1}")
+        for row in rows if all(re.fullmatch(NUMBER, name) for name in columns[0]) else []:
+            row[0].set("data-label", names[0])
+        return
+    table.set("class", f"{table.get('class')} rows facts")
+    _label(headings, rows)
+    for cells in zip(*rows, strict=True):
+        for cell in cells if max(len("".join(cell.itertext())) for cell in cells) > SIDE else []:
+            cell.set("class", "long")
+    for cell in table.iterfind("tbody/tr/td"):
+        if cell.text == NOTHING:
+            cell.set("class", "nothing")
+
+
+def _longest_word(text: str) -> int:
+    return max(map(len, text.split()), default=0)
 
 
 def _in_figure(parent: ElementTree.Element, table: ElementTree.Element) -> ElementTree.Element:
@@ -318,7 +373,7 @@ def _show_number(cell: ElementTree.Element, *, tinted: bool) -> None:
     if len(cell) or not re.fullmatch(NUMBER, text):
         return
     value = float(text.replace("−", "-").replace(",", ""))
-    kinds = ["num"]
+    kinds = [*cell.get("class", "").split(), "num"]
     if tinted and value:
         kinds.append("pos" if value > 0 else "neg")
         cell.set("style", f"--v:{abs(value):g}")
@@ -348,6 +403,21 @@ def _group_head(table: ElementTree.Element) -> None:
         ElementTree.SubElement(names, "th", {"scope": "col"}).text = name
     head.clear()
     head.extend([groups, names])
+    if "over" in table.get("class", ""):
+        _place_headings(groups, names)
+
+
+def _place_headings(groups: ElementTree.Element, names: ElementTree.Element) -> None:
+    """Say in which columns two rows of headings stand in a grid, where the first is not counted."""
+    column, below = 0, iter(names)
+    for heading in groups:
+        width = int(heading.get("colspan", "1"))
+        if column:
+            style = f"{heading.get('style', '')} grid-column: {column} / span {width}"
+            heading.set("style", style.strip())
+        for place in range(column, column + width) if heading.get("rowspan") is None else []:
+            next(below).set("style", f"grid-column: {place}")
+        column += width
 
 
 class TablesExtension(Extension):

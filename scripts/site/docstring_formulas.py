@@ -16,12 +16,16 @@ import griffe
 IN_SENTENCES = {
     "(1 + r₂·distance)^(−r₁)": r"(1 + r_2\cdot\text{distance})^{-r_1}",
     "−r₁·distance^r₂": r"-r_1\cdot\text{distance}^{r_2}",
+    "−r₁·log(1 + r₂·distance)": r"-r_1\log(1 + r_2\,\text{distance})",
+    "−r₁·log(1 + r₂·|key − query|)": r"-r_1\log(1 + r_2\,|\text{key} - \text{query}|)",
     "−r₁·|key − query|^r₂": r"-r_1\,|\text{key} - \text{query}|^{r_2}",
     "10000·2π": r"{10000\cdot2\pi}",
     "2^(−8k/n)": r"2^{-8k/n}",
     "2π/ω_i": r"2\pi/\omega_i",
     "2π·base": r"2\pi\cdot\text{base}",
     "2π·base^((d−2)/d)": r"{2\pi\cdot\text{base}^{(d-2)/d} }",
+    "D − A": "D - A",
+    "I − D^(−1/2)·A·D^(−1/2)": r"I - D^{-1/2} A\,D^{-1/2}",
     "M(a) @ M(b) = M(a + b)": r"M(a)\,M(b) = M(a + b)",
     "PE(p + lag)": r"\mathrm{PE}(p + \text{lag})",
     "PE(p + offset) = M @ PE(p)": r"\mathrm{PE}(p + \text{offset}) = M\,\mathrm{PE}(p)",
@@ -31,6 +35,10 @@ IN_SENTENCES = {
     "S(p) = sin + i·cos = i·e^(−ipω)": (
         r"S(p) = \sin{} + \mathrm i\cos = \mathrm i\,e^{-\mathrm i p\omega}"
     ),
+    "U_K": "U_K",
+    "U_Q": "U_Q",
+    "a_ij": "a_{ij}",
+    "a_ij = w_{clip(j−i, k)}": r"a_{ij} = w_{\operatorname{clip}(j-i,\,k)}",
     "base · f^(d/(d−2))": r"\text{base}\cdot f^{d/(d-2)}",
     "base · factor^(d/(d−2))": r"\text{base}\cdot\text{factor}^{d/(d-2)}",
     "cos(a − b) = cos a cos b + sin a sin b": r"\cos(a - b) = \cos a\cos b + \sin a\sin b",
@@ -71,6 +79,7 @@ IN_SENTENCES = {
     "ω_i / long_i": r"\omega_i/\text{long}_i",
     "ω_i / short_i": r"\omega_i/\text{short}_i",
     "ω_i = base^(−2i/d)": r"\omega_i = \text{base}^{-2i/d}",
+    "√((1 − p²)·width/2)·p^l": r"\sqrt{(1 - p^2)\cdot\text{width}/2}\cdot p^l",
     "√(1 + ln(factor) / ln L)": r"\sqrt{1 + \ln(\text{factor})/\ln L}",
     "√(1/t)": r"\sqrt{1/t}",
     "√(d/2)": r"\sqrt{d/2}",
@@ -111,6 +120,7 @@ DISPLAYED = {
         r"\sum_i\cos(m\,\omega_i) \ge 0 \quad\text{for } 0 \le m \le \text{length}"
     ),
     "S(a + b) = S(a)·e^(−ibω)": r"S(a + b) = S(a)\,e^{-\mathrm i b\omega}",
+    "[cos  −sin]\n    [sin   cos]": r"\begin{pmatrix} \cos & -\sin \\ \sin & \cos \end{pmatrix}",
     "[ cos  sin]\n    [−sin  cos]": r"\begin{pmatrix} \cos & \sin \\ -\sin & \cos \end{pmatrix}",
 }
 

@@ -37,6 +37,23 @@ def test_no_line_begins_within_a_difference() -> None:
     assert "a − b" in render("`a − b`\n")
 
 
+def test_no_line_begins_within_a_sum_or_a_product() -> None:
+    assert "q\u00a0+\u00a0k\u00a0−\u00a01 and 2\u00a0×\u00a02" in render(
+        "Is q + k − 1 and 2 × 2.\n"
+    )
+
+
+def test_no_line_begins_between_two_marks_of_notes() -> None:
+    html = render("Words[^vaswani2017] [^devlin2019] and more.\n")
+    assert "</sup>\u00a0<sup" in html
+    assert "</sup> and more" in html
+
+
+def test_the_end_of_a_long_list_is_kept_whole() -> None:
+    html = render("`[0.909, 0.416, 0.004, 0.999, 1.000, ...]`\n")
+    assert ' <span class="whole">1.000, ...]</span></code>' in html
+
+
 def test_longer_code_keeps_its_sums_and_indices() -> None:
     html = render("`base=10000 ** (count / (n - 1))` and `scores.round(3)[..., 1:] of the rows`\n")
     assert '(count / (<span class="whole">n - 1</span>))</code>' in html
@@ -48,6 +65,10 @@ def test_a_last_word_of_a_letter_is_not_left_alone() -> None:
     assert "shape of\u00a0<code>x</code>.</p>" in render("In the shape of `x`.\n")
     assert "in code <code>a b</code>" in render("And in code `a b`\n").replace(' class="whole"', "")
     assert "a longer end.</p>" in render("This has a longer end.\n")
+    html = render("- It takes 1.\n- true if\n- Above:\n    - And 2.\n")
+    assert "takes\u00a01.</li>" in html
+    assert "true if</li>" in html
+    assert "And\u00a02.</li>" in html
 
 
 def test_a_short_name_of_a_row_stays_on_one_line() -> None:

@@ -228,6 +228,57 @@ def test_cells_that_speak_for_themselves_have_no_labels() -> None:
     assert "data-label" not in html
 
 
+def many_numbers(name: str, heading: str, number: str, columns: int) -> str:
+    """Return a table of one row, whose columns but the first have this heading and number."""
+    rows = [
+        ["what", *[heading] * columns],
+        ["---", *["--:"] * columns],
+        [name, *[number] * columns],
+    ]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def test_in_a_wide_table_of_numbers_names_go_above_them() -> None:
+    html = render("<!-- table: [] -->\n" + many_numbers("RoPE", "1 / median", "0.12", 8))
+    assert '<table class="worked over" style="--columns: 8">' in html
+    assert "data-label" not in html
+    assert 'style="grid-column: 1 / span 8">1</th>' in html
+    assert html.count('style="grid-column: 5">median</th>') == 1
+
+
+def test_a_name_that_is_a_number_has_its_heading() -> None:
+    html = render("<!-- table: [] -->\n" + many_numbers("7", "median", "0.123", 8))
+    assert '<th class="whole" data-label="what" scope="row">7</th>' in html
+
+
+def test_rows_of_many_long_numbers_become_blocks_of_facts() -> None:
+    row = "| x |" + "not said by anyone | — |" * 4 + "\n"
+    html = render("<!-- table: [] -->\n" + many_numbers("RoPE", "a", "1,000,000", 8) + row)
+    assert '<table class="worked rows facts">' in html
+    assert html.count('data-label="a"') == 16
+    assert html.count('class="nothing"') == 4
+    assert html.count('class="long"') == 4
+    assert html.count('class="long num"') == 4
+    assert html.count('class="num"') == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "columns"), [("RoPE", "0.1", 8), ("words", "0.123456", 4)]
+)
+def test_a_table_that_fits_a_phone_is_left_as_it_is(name: str, number: str, columns: int) -> None:
+    html = render("<!-- table: [] -->\n" + many_numbers(name, "a", number, columns))
+    assert '<table class="worked">' in html
+
+
 def test_code_in_a_row_heading_may_break_after_underscores() -> None:
     html = render("<!-- table: [[1]] -->\n| a | b |\n|---|--:|\n| `x_y` | 1 |\n")
     assert "x_<wbr />y" in html
+
+
+def test_a_long_name_of_a_row_may_break_between_its_words() -> None:
+    table = "<!-- table: [[1]] -->\n| a | b |\n|---|--:|\n| name | 1 |\n"
+    html = render(table.replace("name", "CachedYarnRotaryEmbedding"))
+    assert ">CachedYarn<wbr />RotaryEmbedding</th>" in html
+    html = render(table.replace("name", "apply_rotary_pos_emb_with_cos"))
+    assert ">apply_<wbr />rotary_<wbr />pos_" in html
+    assert ">RotaryEmbedding</th>" in render(table.replace("name", "RotaryEmbedding"))

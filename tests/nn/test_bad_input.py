@@ -51,6 +51,7 @@ def without_none(values: list[object]) -> list[object]:
 
 PLANE = [[1.0, 0.1, 0.0, 0.0], [0.0, 0.0, 1.0, 0.1]]
 POINTS = torch.tensor([[0, 0], [0, 1], [1, 0]])
+CHOICES = torch.tensor([[-1, -1, -1], [0, -1, -1], [1, 0, -1]])
 TOKENS: list[object] = [
     *NO_TENSOR, IDS.float(), IDS > 3, IDS - 2, IDS + 1000, IDS[0], IDS[None], IDS.to(ELSEWHERE),
 ]  # fmt: skip
@@ -238,6 +239,16 @@ BAD: dict[str, list[object]] = {
     "TUPEBias.forward.query_positions": [None, *PLACES, torch.tensor([0, 9]), torch.ones(3)],
     "TUPEBias.forward.key_positions": [*PLACES, torch.tensor([-1, 0]), torch.ones(3)],
     "released": FLAG,
+    "max_degree": COUNT,
+    "branches": SIZE,
+    "depth": SIZE,
+    "features": SIZE,
+    "distances": [*RELATIVES, RELATIVE - 9, RELATIVE.abs().to(ELSEWHERE)],
+    "degrees": [*NO_TENSOR, IDS.float(), IDS > 3, IDS - 2, IDS + 2**53, IDS.to(ELSEWHERE)],
+    "choices": [
+        *(*NO_TENSOR, CHOICES.float(), CHOICES > 0, CHOICES + 1, CHOICES - 1, CHOICES[:, :2]),
+        *(CHOICES.to(ELSEWHERE), torch.tensor(0)),
+    ],
     "rows": SIZE,
     "CoPE.forward.q": [*activations(HEADS), HEADS.to(ELSEWHERE)],
     "scores": [
@@ -247,6 +258,19 @@ BAD: dict[str, list[object]] = {
         HEADS[..., :3].to_sparse(),
     ],
     "ForgettingBias.forward.x": [*activations(X), X.to(ELSEWHERE)],
+    "rank": SIZE,
+    "PaTH.forward.q": [*activations(HEADS), HEADS.to(ELSEWHERE)],
+    "PaTH.forward.k": [*activations(HEADS), HEADS.to(ELSEWHERE), HEADS[:, :, :2], HEADS[:, :2]],
+    "PaTH.forward.x": [*activations(X), X.to(ELSEWHERE), X[:, :2], X[:1]],
+    "DAPEBias.forward.scores": [*activations(HEADS[:, :2]), HEADS.to(ELSEWHERE)],
+    "DAPEBias.forward.bias": [
+        *activations(HEADS[0]),
+        HEADS[0].to(ELSEWHERE),
+        HEADS[0, :2],
+        HEADS[:1],
+        HEADS[0] * NAN,
+        HEADS * -INFINITE,
+    ],
     "query_length": without_none([*COUNT, 4]),
     "kernel": NAME,
     "role": NAME,
@@ -282,6 +306,12 @@ CALLS: dict[str, tuple[Call, dict[str, Any]]] = {
     "GPTModel": (nn.GPTModel, nn.create_model_config("tiny")),
     "GPTModel.forward": (MODEL.forward, {"token_ids": IDS}),
     "GPTModel.generate": (MODEL.generate, {"token_ids": IDS, "new_tokens": 1}),
+    "CentralityEmbedding": (nn.CentralityEmbedding, {"d_model": 8, "max_degree": 4}),
+    "CentralityEmbedding.forward": (nn.CentralityEmbedding(8, 4).forward, {"degrees": IDS}),
+    "GraphormerBias": (nn.GraphormerBias, {"heads": 2, "max_distance": 4}),
+    "GraphormerBias.forward": (nn.GraphormerBias(2, 4).forward, {"distances": RELATIVE.abs()}),
+    "TreeEncoding": (nn.TreeEncoding, {"branches": 2, "depth": 3, "features": 4}),
+    "TreeEncoding.forward": (nn.TreeEncoding(2, 3, 4).forward, {"choices": CHOICES}),
     "LearnedGridEmbedding": (nn.LearnedGridEmbedding, {"sizes": (2, 3), "d_model": 8}),
     "LearnedGridEmbedding.resized": (
         nn.LearnedGridEmbedding((2, 3), 8).resized,
@@ -349,6 +379,10 @@ CALLS: dict[str, tuple[Call, dict[str, Any]]] = {
     "CoPE.forward": (nn.CoPE(8, 4).forward, {"q": HEADS, "scores": HEADS[..., :3]}),
     "ForgettingBias": (nn.ForgettingBias, {"d_model": 8, "heads": 2}),
     "ForgettingBias.forward": (nn.ForgettingBias(8, 2).forward, {"x": X}),
+    "PaTH": (nn.PaTH, {"heads": 2, "d": 4, "d_model": 8}),
+    "PaTH.forward": (nn.PaTH(4, 8, 8).forward, {"q": HEADS, "k": HEADS, "x": X}),
+    "DAPEBias": (nn.DAPEBias, {"heads": 2}),
+    "DAPEBias.forward": (nn.DAPEBias(4).forward, {"scores": HEADS, "bias": HEADS[0]}),
     "DisentangledBias": (nn.DisentangledBias, {"heads": 4, "d": 8, "max_distance": 16}),
     "DisentangledBias.forward": (
         nn.DisentangledBias(4, 8, 16, longest=20).forward,

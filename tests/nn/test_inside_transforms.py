@@ -11,13 +11,17 @@ from torch import Tensor, nn
 from posenc import mixed_frequencies
 from posenc.nn import (
     ALiBi,
+    CentralityEmbedding,
     CoPE,
+    DAPEBias,
     DisentangledBias,
     FIREBias,
     ForgettingBias,
     GPTModel,
+    GraphormerBias,
     KerpleBias,
     LearnedPositionalEmbedding,
+    PaTH,
     PositionalEmbedding,
     RelativePositionEmbedding,
     RotaryEmbedding,
@@ -26,6 +30,7 @@ from posenc.nn import (
     SinusoidalPositionalEncoding,
     T5RelativeBias,
     TransformerXLBias,
+    TreeEncoding,
     TUPEBias,
     XPos,
     attention,
@@ -60,7 +65,9 @@ ROTARY, HALVES = RotaryEmbedding(D), RotaryEmbedding(D, layout="half")
 SHAW, T5, LEARNED = RelativePositionEmbedding(D, 2), T5RelativeBias(HEADS), gpt("learned")
 COPE, FORGETTING, TUPE = CoPE(D, 4), ForgettingBias(D, HEADS), TUPEBias(HEADS, D, 10)
 DEBERTA, XL = DisentangledBias(HEADS, D, 3), TransformerXLBias(HEADS, D, D)
+PATH, DAPE = PaTH(HEADS, D, D), DAPEBias(HEADS)
 KERPLE, FIRE = KerpleBias(HEADS), FIREBias(HEADS, threshold=3)
+SCORES = torch.einsum("bhqd,bhkd->bhqk", Q[:, 0], Q[:, 0])
 IDS = torch.tensor([[[1, 2, 3, 4, 5]], [[9, 8, 7, 6, 5]], [[0, 0, 1, 0, 2]]])
 PLACES = torch.tensor([[0, 1, 2, 3, 4], [7, 7, 8, 9, 1], [2, 1, 0, 4, 4]])
 RELATIVE = torch.stack([relative_positions(places) for places in PLACES])
@@ -73,10 +80,15 @@ CALLS: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...]]] = {
     "relative positions": (relative_positions, (PLACES,)),
     "cope": (lambda q: COPE(q, q @ q.mT), (Q,)),
     "forgetting gate": (FORGETTING, (Q[:, 0],)),
+    "path": (lambda q: PATH(q, q, q[:, 0]), (Q,)),
+    "dape": (lambda q, far: DAPE(q @ q.mT, KERPLE(far)), (Q, RELATIVE)),
     "deberta": (lambda q, far: DEBERTA(q, q, far), (Q, RELATIVE)),
     "transformer-xl": (lambda q: XL(q, q), (Q,)),
     "tupe": (TUPE, (PLACES,)),
     "kerple": (KERPLE, (RELATIVE,)),
+    "graphormer": (GraphormerBias(HEADS, 3), (RELATIVE.abs(),)),
+    "centrality": (CentralityEmbedding(D, 4), (PLACES,)),
+    "trees": (TreeEncoding(5, LENGTH, 2), (PLACES.clamp(max=4),)),
     "sandwich": (SandwichBias(HEADS), (RELATIVE,)),
     "fire": (FIRE, (PLACES,)),
     "xpos": (lambda q, places: XPos(D)(q, role="key", positions=places), (Q, PLACES)),
@@ -137,6 +149,8 @@ LOUD: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "scores by the shift": lambda q, rows: SHAW.shifted_scores(q, LENGTH),
     "fire": lambda q, rows: FIRE(torch.arange(LENGTH)),
     "cope": lambda q, rows: COPE(q, torch.ones(TEXTS, HEADS, LENGTH, LENGTH)),
+    "path": lambda q, rows: PATH(q, q, q[:, 0]),
+    "dape": lambda q, rows: DAPE(SCORES, SCORES[0]),
     "deberta": lambda q, rows: DEBERTA(q, q, relative_positions(LENGTH)),
     "transformer-xl": lambda q, rows: XL(q, q),
     "tupe": lambda q, rows: TUPE(torch.arange(LENGTH)),

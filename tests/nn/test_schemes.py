@@ -19,14 +19,20 @@ from torch import Tensor, nn
 
 import posenc
 from posenc.nn import (
+    ALiBi,
+    CentralityEmbedding,
     CoPE,
+    DAPEBias,
     DisentangledBias,
     FIREBias,
     ForgettingBias,
+    GraphormerBias,
     KerpleBias,
+    PaTH,
     SandwichBias,
     SwinContinuousBias,
     TransformerXLBias,
+    TreeEncoding,
     TUPEBias,
     XPos,
     relative_positions,
@@ -39,6 +45,8 @@ Definition = Callable[[Any, int, int], NDArray[np.floating]]
 
 HEADS, D, LENGTH = 3, 8, 12
 VECTORS = torch.randn(2, HEADS, 300, D, generator=torch.Generator().manual_seed(1)).double()
+KEYS = torch.randn(2, HEADS, 300, D, generator=torch.Generator().manual_seed(2)).double()
+ALIBI = ALiBi(HEADS, causal=False)
 
 
 @dataclass(frozen=True)
@@ -215,6 +223,64 @@ def forgetting(module: Any, start: int, stop: int) -> NDArray[np.floating]:
     return np.asarray(posenc.forgetting_bias(logs, stop - start))
 
 
+def apart(start: int, stop: int) -> Tensor:
+    """Return distances of nodes, the same ones at the same place in every call, some without."""
+    far = relative(start, stop).abs()
+    return torch.where(far % 7 == 5, -1, far)
+
+
+def paths(start: int, stop: int) -> list[list[int]]:
+    """Return the paths of nodes start … stop−1: the digits of their numbers to the base 3."""
+    return [[node // 3**place % 3 for place in range(node % 6)] for node in range(start, stop)]
+
+
+def by_choices(module: nn.Module, start: int, stop: int) -> Tensor:
+    """Call a tree's encoding with the choices of its nodes."""
+    choices = posenc.tree_choices(paths(start, stop), branches=3, depth=4)
+    rows: Tensor = module(torch.from_numpy(choices))
+    return rows
+
+
+def tree(module: Any, start: int, stop: int) -> NDArray[np.float64]:
+    """Return a tree's rows by definition."""
+    decays = np.tanh(array(module.rate))
+    return posenc.tree_encoding(paths(start, stop), branches=3, depth=4, decays=decays)
+
+
+def path(module: Any, start: int, stop: int) -> NDArray[np.floating]:
+    """Return PaTH's term by definition: all its scores, without the content's."""
+    x, q, k = (array(some) for some in (VECTORS[:, 0, :stop], vectors(0, stop), KEYS[:, :, :stop]))
+    made = x @ array(module.first_weight).T @ array(module.second_weight).T
+    kernel, mixed = array(module.kernel), np.zeros_like(made)
+    for ago in range(3):  # the token itself, the one before it, the one before that
+        mixed[:, ago:] += kernel[:, 2 - ago] * made[:, : stop - ago]
+    direction = (mixed / (1 + np.exp(-mixed))).reshape(*made.shape[:2], HEADS, D).swapaxes(1, 2)
+    strength = x @ array(module.strength_weight).T + array(module.strength_bias)
+    strength = (2 / (1 + np.exp(-strength))).swapaxes(1, 2)
+    scores = posenc.path_scores(q, k, direction=direction, strength=strength)
+    return np.asarray(scores - q @ k.swapaxes(-1, -2) / np.sqrt(D))[:, :, start:]
+
+
+def before_dape(start: int, stop: int) -> tuple[Tensor, Tensor]:
+    """Return scores of content, and ALiBi's bias for each text, twice as steep for the second."""
+    bias = ALIBI(relative(start, stop)).double()
+    return vectors(start, stop) @ KEYS[:, :, :stop].mT / 4, torch.stack([bias, 2 * bias])
+
+
+def by_dape(module: nn.Module, start: int, stop: int) -> Tensor:
+    """Call DAPE."""
+    bias: Tensor = module(*before_dape(start, stop))
+    return bias
+
+
+def dape(module: Any, start: int, stop: int) -> NDArray[np.floating]:
+    """Return DAPE's bias by definition, for each text with its own bias."""
+    names = ("first_weight", "first_bias", "second_weight", "second_bias")
+    network = {name: array(getattr(module, name)) for name in names}
+    given = [array(some) for some in before_dape(start, stop)]
+    return np.stack([posenc.dape_bias(*some, **network) for some in zip(*given, strict=True)])
+
+
 def loud(module: nn.Module) -> nn.Module:
     """Return a module whose parameters are large enough to tell apart, drawn by `seeded`."""
     for parameter in module.parameters():
@@ -246,6 +312,13 @@ SCHEMES: dict[str, Scheme] = {
         forgetting,
         "ForgettingBias(8, 3)",
     ),
+    "PaTH": Scheme(
+        lambda: loud(PaTH(HEADS, D, D, rank=5)),
+        lambda m, start, stop: m(vectors(start, stop), KEYS[:, :, :stop], VECTORS[:, 0, :stop]),
+        path,
+        "PaTH(3, 8, 8, rank=5)",
+    ),
+    "DAPE": Scheme(lambda: loud(DAPEBias(HEADS, hidden=5)), by_dape, dape, "DAPEBias(3, hidden=5)"),
     "Transformer-XL": Scheme(
         lambda: loud(TransformerXLBias(HEADS, D, 16)),
         lambda m, start, stop: m(vectors(start, stop), VECTORS[:, :, :stop], query_offset=start),
@@ -257,6 +330,21 @@ SCHEMES: dict[str, Scheme] = {
         by_fire,
         tupe,
         "TUPEBias(3, 24, max_len=300)",
+    ),
+    "Graphormer, distances": Scheme(
+        lambda: GraphormerBias(HEADS, 8),
+        lambda m, start, stop: m(apart(start, stop)),
+        lambda m, start, stop: posenc.graphormer_bias(array(m.table), apart(start, stop).numpy()),
+        "GraphormerBias(3, max_distance=8)",
+    ),
+    "Graphormer, degrees": Scheme(
+        lambda: CentralityEmbedding(D, 6),
+        lambda m, start, stop: m(torch.arange(start, stop)),
+        lambda m, start, stop: posenc.centrality_rows(array(m.table), np.arange(start, stop)),
+        "CentralityEmbedding(8, max_degree=6)",
+    ),
+    "tree": Scheme(
+        lambda: TreeEncoding(3, 4, 2), by_choices, tree, "TreeEncoding(3, depth=4, features=2)"
     ),
     "Swin V2": Scheme(
         lambda: loud(SwinContinuousBias(HEADS, 6, trained_window=4, hidden=16)),

@@ -6,12 +6,16 @@ they depend on the length of the sequence, and the scores do not.
 
 from __future__ import annotations
 
+import importlib.metadata
+import importlib.util
+from types import ModuleType
+
 import numpy as np
 import pytest
 import torch
 
-from posenc import apply_rope, apply_xpos
-from posenc.nn import CoPE, ForgettingBias, XPos
+from posenc import apply_rope, apply_xpos, path_scores
+from posenc.nn import CoPE, ForgettingBias, PaTH, XPos, attention
 
 LENGTH, D = 50, 32
 
@@ -88,3 +92,62 @@ def test_data_dependent_alibi_of_x_transformers_is_the_forgetting_gate() -> None
     seen = torch.ones(9, 9).tril().bool()
     torch.testing.assert_close(theirs(x)[..., seen], ours(x)[..., seen], atol=1e-6, rtol=1e-5)
     assert (theirs(x)[..., ~seen] > 0).all()  # ahead it grows, and a mask hides it
+
+
+# By content: PaTH, against the reference of flash-linear-attention
+
+
+def of_fla(path: str) -> ModuleType:
+    """Return one file of fla, without its package, which needs Triton."""
+    file = importlib.metadata.distribution("fla-core").locate_file(f"fla/{path}")
+    spec = importlib.util.spec_from_file_location("of_fla", str(file))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def path_inputs(module: PaTH, x: torch.Tensor) -> dict[str, torch.Tensor]:
+    """Return w and β as the layer of fla makes them, by layers of torch."""
+    heads, d = module.heads, module.d
+    convolution = torch.nn.Conv1d(heads * d, heads * d, 3, padding=2, groups=heads * d, bias=False)
+    convolution.weight.copy_(module.kernel[:, None])
+    made = x @ module.first_weight.mT @ module.second_weight.mT
+    mixed = torch.nn.functional.silu(convolution(made.mT)[..., : x.shape[1]].mT)
+    strength = torch.nn.Linear(module.d_model, heads)
+    strength.weight.copy_(module.strength_weight)
+    strength.bias.copy_(module.strength_bias)
+    w = torch.nn.functional.normalize(mixed.reshape(*x.shape[:2], heads, d), dim=-1)
+    return {"w": w, "beta": 2 * strength(x).sigmoid()}
+
+
+@pytest.mark.parametrize("length", [1, 64, 150])  # fla works in pieces of 64
+@torch.no_grad()
+def test_path_of_flash_linear_attention_is_ours(length: int) -> None:
+    torch.manual_seed(0)
+    x, (q, k, v) = torch.randn(2, length, 24), torch.randn(3, 2, 3, length, 8)
+    ours = PaTH(3, 8, 24)
+    for parameter in ours.parameters():
+        torch.nn.init.normal_(parameter)
+    first = {name: some.transpose(1, 2) for name, some in {"q": q, "k": k, "v": v}.items()}
+    open_gates = torch.zeros(2, length, 3)  # the logarithms of a forgetting gate
+    naive = of_fla("ops/path_attn/naive.py").naive_path_attn
+    theirs = naive(**first, **path_inputs(ours, x), g=open_gates, scale=8**-0.5)
+    found, _ = attention(q, k, v, bias=ours(q, k, x))
+    torch.testing.assert_close(found, theirs.transpose(1, 2), atol=2e-5, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_the_definition_of_path_is_that_of_flash_linear_attention() -> None:
+    torch.manual_seed(0)
+    q, k, w, v = torch.randn(4, 1, 2, 70, 8)
+    beta = 2 * torch.rand(1, 2, 70)
+    given = {"q": q, "k": k, "v": v, "w": torch.nn.functional.normalize(w, dim=-1), "beta": beta}
+    first = {name: some.transpose(1, 2) for name, some in given.items()}
+    naive = of_fla("ops/path_attn/naive.py").naive_path_attn
+    theirs = naive(**first, g=torch.zeros(1, 70, 2), scale=8**-0.5)
+    scores = torch.from_numpy(path_scores(q, k, direction=w, strength=beta))
+    torch.testing.assert_close(
+        (scores.softmax(-1) @ v.double()).float(), theirs.transpose(1, 2), atol=2e-5, rtol=1e-4
+    )

@@ -402,6 +402,29 @@ INTERVALS = [
     ),
     *rows(TypeError, "0 or more", NOT_REALS),
 ]
+DIRECTED = [
+    *rows(ValueError, "of shape (nodes, nodes)", {"(2, 3)": np.ones((2, 3)), "()": 1.0}),
+    *rows(ValueError, "of shape (nodes, nodes)", {"(4,)": np.ones(4), "(0, 0)": np.ones((0, 0))}),
+    *rows(ValueError, "of shape (nodes, nodes)", {"(2, 2, 2)": np.ones((2, 2, 2))}),
+    *rows(ValueError, "from 0 to 1e300", {"-1": -np.eye(2), "2e+300": [[0, 2e300], [2e300, 0]]}),
+    *rows(ValueError, REALS, {"nan": [[np.nan, 0], [0, 0]], "inf": [[0, np.inf], [np.inf, 0]]}),
+    *rows(TypeError, REALS, NOT_REALS),
+]
+GRAPHS = [
+    *DIRECTED,
+    *rows(ValueError, "symmetric", {"2 from node 0 to 1 and 1 back": [[0, 2], [1, 0]]}),
+    *rows(ValueError, "symmetric", {"1 from node 0 to 1 and 0 back": np.eye(3, k=1)}),
+]
+PATH = [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+WEAK = np.array([[0, 1, 0, 0], [1, 0, 1e-14, 0], [0, 1e-14, 0, 1], [0, 0, 1, 0]])
+TREE = [
+    *rows(ValueError, "from 0 to 1", {"2 (int)": [[0, 2]], "9": [[], [9]]}),
+    *rows(ValueError, "an integer, 0 or more", {"-1": [[0, -1]]}),
+    *rows(TypeError, "an integer, 0 or more", {"1.0 (float)": [[1.0]], "None": [[0, None]]}),
+    *rows(TypeError, "an integer, 0 or more", {"True (bool)": [[True]], "'0'": [["0"]]}),
+    *rows(TypeError, "sequences of integers", {"0 (int)": [0, 1], "'01' (str)": ["01"]}),
+    *rows(TypeError, "a sequence of paths", {"None": None, "3 (int)": 3, "'01' (str)": "01"}),
+]
 POSITIVE = [
     *rows(ValueError, "a number above 0", {"0": 0, "-1": -1.0}),
     *rows(ValueError, NUMBER, NOT_FINITE),
@@ -572,6 +595,41 @@ BAD: dict[str, list[Row]] = {
         *rows(ValueError, NUMBER, NOT_FINITE),
         *rows(TypeError, NUMBER, NOT_REALS),
     ],
+    "graph_laplacian.adjacency": GRAPHS,
+    "laplacian_eigenvectors.adjacency": [
+        *GRAPHS,
+        *rows(ValueError, "hang together", {"an eigenvalue of": WEAK}),
+    ],
+    "laplacian_eigenvectors.k": [
+        *rows(ValueError, "an integer, 1 or more", {"0": 0, "-1": -1}),
+        *rows(ValueError, "at most 2", {"3 for 3 nodes in 1": 3, "9": np.int8(9)}),
+        *rows(TypeError, "an integer, 1 or more", NOT_ONE_INTEGER),
+    ],
+    "normalized": FLAGS,
+    "random_walk_encoding.adjacency": DIRECTED,
+    "steps": SIZES,
+    "graph_distances.adjacency": DIRECTED,
+    "graphormer_index.distances": [
+        *RELATIVE,
+        *rows(ValueError, "0 or more, or -1", {"-2": [0, -2], "-9": -9}),
+    ],
+    "graphormer_bias.table": [*tables(), *rows(ValueError, "2 rows", {"(1, 2)": np.ones((1, 2))})],
+    "graphormer_bias.distances": [
+        *RELATIVE,
+        *rows(ValueError, "0 or more, or -1", {"-2": [[0, -2]]}),
+        *rows(ValueError, "of shape (query, key)", {"(2,)": [0, 1], "()": 1}),
+    ],
+    "centrality_rows.table": tables(),
+    "degrees": [*RELATIVE, *rows(ValueError, "0 or more", {"-1": [3, -1]})],
+    "paths": TREE,
+    "branches": SIZES,
+    "depth": SIZES,
+    "decays": [
+        *rows(ValueError, "between -1 and 1", {"1": [0.5, 1.0], "2": [-2]}),
+        *rows(ValueError, "of shape (features,)", {"()": 0.5, "(0,)": [], "(1, 2)": [[0.5, 0.5]]}),
+        *rows(ValueError, REALS, {"nan": [np.nan]}),
+        *but_none(rows(TypeError, REALS, NOT_REALS)),
+    ],
     "resize_weights.source": SIZES,
     "resize_weights.target": SIZES,
     "resize_weights.kernel": KERNELS,
@@ -701,6 +759,8 @@ BAD: dict[str, list[Row]] = {
     "cope_scores.scores": reals(("(3,)", np.ones(3)), ("(3, 2)", np.ones((3, 2)))),
     "cope_scores.table": tables(("(3, 5)", np.ones((3, 5)))),
     "log_gates": reals(("one number", -1.0), ("0.5", [-1, 0.5])),
+    "layers": SIZES,
+    "model_type": choices('"cohere2", "gemma2", "gemma3_text"'),
     "forgetting_bias.query_length": but_none(COUNTS),
     "path_scores.q": reals(("(2,)", np.ones(2)), ("(2, 3)", np.ones((2, 3)))),
     "direction": reals(("(2, 3)", np.ones((2, 3))), ("one", [[1, 0], [0, 0]])),
@@ -859,6 +919,18 @@ CALLS: dict[str, tuple[Call, dict[str, object]]] = {
     "mixed_frequencies": (posenc.mixed_frequencies, {"d": 8, "angles": 0.5}),
     "resize_weights": (posenc.resize_weights, {"source": 4, "target": 3}),
     "resize_grid": (posenc.resize_grid, {"grid": np.ones((4, 4, 2)), "sizes": (3, 5)}),
+    "graph_laplacian": (posenc.graph_laplacian, {"adjacency": PATH}),
+    "laplacian_eigenvectors": (posenc.laplacian_eigenvectors, {"adjacency": PATH, "k": 2}),
+    "random_walk_encoding": (posenc.random_walk_encoding, {"adjacency": PATH, "steps": 3}),
+    "graph_distances": (posenc.graph_distances, {"adjacency": PATH}),
+    "graphormer_index": (posenc.graphormer_index, {"distances": [0, 2, -1], "max_distance": 2}),
+    "graphormer_bias": (
+        posenc.graphormer_bias,
+        {"table": np.ones((4, 2)), "distances": [[0, 2, -1]]},
+    ),
+    "centrality_rows": (posenc.centrality_rows, {"table": np.ones((4, 2)), "degrees": [0, 7]}),
+    "tree_choices": (posenc.tree_choices, {"paths": [[], [0, 1]], "branches": 2, "depth": 3}),
+    "tree_encoding": (posenc.tree_encoding, {"paths": [[], [0, 1]], "branches": 2, "depth": 3}),
     "fourier_features": (
         posenc.fourier_features,
         {"points": [[0, 1], [2, 3]], "frequencies": np.ones((2, 4))},
@@ -910,6 +982,8 @@ CALLS: dict[str, tuple[Call, dict[str, object]]] = {
         posenc.cope_scores,
         {"q": np.zeros((2, 2)), "scores": np.zeros((2, 3)), "table": np.zeros((4, 2))},
     ),
+    "layer_types": (posenc.layer_types, {"model_type": "llama4_text", "layers": 4}),
+    "rotating_layers": (posenc.rotating_layers, {"model_type": "smollm3", "layers": 4}),
     "forgetting_bias": (posenc.forgetting_bias, {"log_gates": [-1.0, 0.0, -2.0]}),
     "path_scores": (
         posenc.path_scores,

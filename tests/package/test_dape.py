@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
+import mpmath
 import numpy as np
 import pytest
 
@@ -23,20 +22,23 @@ NETWORK = {
 }
 
 
-def test_every_pair_is_the_network_of_its_scores_and_biases() -> None:
+def test_every_pair_is_the_network_of_its_scores_and_biases_in_50_digits() -> None:
     found = dape_bias(SCORES, BIAS, **NETWORK)
     assert found.shape == SCORES.shape
-    for batch, i, j in np.ndindex(2, 4, 6):
-        given = [*SCORES[batch, :, i, j], *BIAS[:, i, j]]
-        units = []
-        for weights, shift in zip(NETWORK["first_weight"], NETWORK["first_bias"], strict=True):
-            unit = math.fsum(w * x for w, x in zip(weights, given, strict=True)) + shift
-            units.append(unit if unit > 0 else 0.01 * unit)
-        for head in range(HEADS):
-            weights = NETWORK["second_weight"][head]
-            change = math.fsum(w * x for w, x in zip(weights, units, strict=True))
-            exact = BIAS[head, i, j] + change + NETWORK["second_bias"][head]
-            assert found[batch, head, i, j] == pytest.approx(exact, abs=1e-12)
+    with mpmath.workdps(50):
+        inward, outward = (
+            mpmath.matrix(NETWORK[name].tolist()) for name in ("first_weight", "second_weight")
+        )
+        shift, offset = (
+            mpmath.matrix(NETWORK[name].tolist()) for name in ("first_bias", "second_bias")
+        )
+        for batch, i, j in np.ndindex(2, 4, 6):
+            both = mpmath.matrix([*SCORES[batch, :, i, j].tolist(), *BIAS[:, i, j].tolist()])
+            units = (inward * both + shift).apply(lambda u: u if u > 0 else u / 100)
+            change = outward * units + offset
+            for head in range(HEADS):
+                exact = float(BIAS[head, i, j] + change[head])
+                assert found[batch, head, i, j] == pytest.approx(exact, abs=1e-13)
 
 
 def test_a_network_of_zeros_leaves_the_bias() -> None:

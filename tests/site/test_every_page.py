@@ -71,6 +71,10 @@ PLACES = """() => [...document.querySelectorAll("article > *")].map(part => {
     const {x, y, width, height} = part.getBoundingClientRect();
     return [x, y + scrollY, width, height].map(Math.round);
 })"""
+# The first words of tables that are wider than their box.
+SIDEWAYS = """() => [...document.querySelectorAll("article .scroll")]
+    .filter(box => box.clientWidth && box.scrollWidth > box.clientWidth + 1)
+    .map(box => box.textContent.trim().slice(0, 60))"""
 # What paper cuts off, since it cannot be scrolled. Listings reach into the margin a little.
 CUT_OFF = """() => {
     const wide = document.documentElement.scrollWidth - innerWidth - 16;
@@ -154,6 +158,11 @@ def test_dark_colours_fit_a_phone_and_move_nothing(unfolded: Visit) -> None:
     unfolded.switch_to("dark")
     unfolded.page.evaluate(LOAD_ALL)
     assert unfolded.page.evaluate(f"[({PLACES})(), ({TOO_WIDE})()]") == [light, []]
+
+
+def test_no_table_scrolls_sideways_on_a_phone(unfolded: Visit) -> None:
+    unfolded.resize(PHONE)
+    assert unfolded.page.evaluate(SIDEWAYS) == []
 
 
 def test_keyboard_reaches_every_box_that_scrolls_on_a_phone(unfolded: Visit) -> None:

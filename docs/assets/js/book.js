@@ -131,13 +131,14 @@ function startFormal() {
   }
 }
 
-/** Lay out the parts whose layout the style sheet defers, a few at a time in idle periods. */
+/** Lay out the parts whose layout the style sheet defers, in a few idle periods: each also takes time
+ * for the page as a whole, so many small steps would keep the browser busy for longer. */
 function layOutDeferred() {
   const parts = [...document.querySelectorAll(".unrolls .md-content__inner > h2 ~ *")];
   const idle = window.requestIdleCallback ?? setTimeout;
   const next = () => {
     if (!document.querySelector(".unrolls")) return; // a jump has laid out everything
-    for (const part of parts.splice(0, 6)) part.style.contentVisibility = "visible";
+    for (const part of parts.splice(0, 60)) part.style.contentVisibility = "visible";
     if (parts.length) idle(next);
   };
   idle(next);

@@ -7,7 +7,8 @@ import { edits } from "./nearest.js";
 import { Refusal, equals, isObject, isTruthy, shown } from "./python.js";
 import { families, keys, layers as words } from "./tables.js";
 
-const { ASKING, BASE, LOCAL, PARAMETERS, SCALED_WINDOWS, UNSCALED_WINDOWS, WINDOWED } = families;
+const { ASKING, BASE, GAPPED, LOCAL, PARAMETERS } = families;
+const { SCALED_WINDOWS, UNSCALED_WINDOWS, WINDOWED } = families;
 const { LOCALS, ROTARY, TEXTS } = keys;
 const ABOVE_ONE = { least: 1, above: true };
 
@@ -201,7 +202,7 @@ function merged(entries) {
 /** Whether layers are counted that do not rotate. */
 function hasGaps({ entries, kind }) {
   const layers = entries.mapping.get("no_rope_layers");
-  if (!isTruthy(layers)) return ["llama4_text", "smollm3"].includes(kind);
+  if (!isTruthy(layers)) return GAPPED.includes(kind);
   const isBit = (one) => equals(one, 0) || equals(one, 1);
   if (!Array.isArray(layers) || !layers.every(isBit)) {
     const path = entries.path("no_rope_layers");

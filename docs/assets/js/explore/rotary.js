@@ -31,8 +31,8 @@ function drawRope({ width, base, query, relative }, wide, high) {
     const [x, share] = [((pair + 0.5) * wide) / omegas.length, score(q, k)];
     return (
       dial(x, high / 2, radius, k, q, Math.atan2(k[0] * q[1] - k[1] * q[0], share)) +
-      words(x, 15, `pair ${pair}`, "middle strong") +
-      words(x, high - 5, printed(share, 3), "middle")
+      words(x, high / 2 - radius - 11, `pair ${pair}`, "middle strong") +
+      words(x, high / 2 + radius + 21, printed(share, 3), "middle")
     );
   });
   return {

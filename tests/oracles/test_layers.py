@@ -1,0 +1,118 @@
+"""Which layers attend to everything and which rotate, against transformers: settings and models."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+import torch
+from transformers import AutoConfig, AutoModel
+
+from posenc import layer_types, read_config, rotating_layers
+from posenc.layers import RULES
+
+# Some modules of transformers script a function on import.
+pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script")
+
+SMALL: dict[str, Any] = {
+    "vocab_size": 100,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+    "pad_token_id": 0,
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_attention_heads": 2,
+    "num_key_value_heads": 1,
+    "head_dim": 16,
+    "max_position_embeddings": 64,
+}
+MORE: dict[str, dict[str, Any]] = {
+    "gpt_oss": {"num_local_experts": 2, "num_experts_per_tok": 1},
+    "llama4_text": {"num_local_experts": 2, "intermediate_size_mlp": 64, "attention_chunk_size": 8},
+}
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3, 6, 7, 12, 25, 48])
+@pytest.mark.parametrize("model_type", RULES)
+def test_layer_types_are_those_of_transformers(model_type: str, layers: int) -> None:
+    theirs = AutoConfig.for_model(model_type, num_hidden_layers=layers)
+    assert layer_types(model_type, layers) == tuple(theirs.layer_types)
+
+
+@pytest.mark.parametrize("layers", [1, 4, 7, 36, 48])
+@pytest.mark.parametrize("model_type", ["llama4_text", "smollm3"])
+def test_rotating_layers_are_those_with_a_one_in_no_rope_layers(
+    model_type: str, layers: int
+) -> None:
+    theirs = AutoConfig.for_model(model_type, num_hidden_layers=layers)
+    assert [
+        int(rotates) for rotates in rotating_layers(model_type, layers)
+    ] == theirs.no_rope_layers
+
+
+# gemma3n's layers need tables of their own for every token; its attention is that of gemma3.
+@pytest.mark.parametrize("model_type", sorted({*RULES} - {"gemma3n_text"}))
+@torch.no_grad()
+def test_rotating_layers_rotate_in_a_model_of_transformers(
+    model_type: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layers = 7
+    given = {**SMALL, **MORE.get(model_type, {}), "num_hidden_layers": layers}
+    model = AutoModel.from_config(AutoConfig.for_model(model_type, **given)).eval()
+    rotated: set[int] = set()
+    current: list[int] = []
+
+    def entering(layer: int) -> Any:
+        return lambda *_: current.append(layer)
+
+    for number, layer in enumerate(model.layers):
+        layer.register_forward_pre_hook(entering(number))
+    module = sys.modules[type(model).__module__]
+    name = "apply_rotary_emb" if model_type == "llama4_text" else "apply_rotary_pos_emb"
+    theirs = getattr(module, name)
+
+    def recording(*given: Any, **named: Any) -> Any:
+        rotated.add(current[-1])
+        return theirs(*given, **named)
+
+    monkeypatch.setattr(module, name, recording)
+    model(torch.arange(1, 13)[None])
+    assert current == list(range(layers))
+    assert tuple(i in rotated for i in range(layers)) == rotating_layers(model_type, layers)
+
+
+@pytest.mark.parametrize("model_type", RULES)
+def test_read_config_agrees_on_which_layers_rotate(model_type: str) -> None:
+    config = AutoConfig.for_model(model_type, num_hidden_layers=12).to_dict()
+    kinds = dict(zip(layer_types(model_type, 12), rotating_layers(model_type, 12), strict=True))
+    if model_type in ("llama4_text", "smollm3"):  # counted under names of their own
+        kinds = {"rope": True, "no_rope": False}
+    differ = read_config(config).layer_types  # none where all layers have the same settings
+    for kind, rotates in kinds.items():
+        found = read_config(config, layer_type=kind if differ else None)
+        assert (found.scheme != "none") is rotates, kind
+
+
+PERIODS = {
+    "cohere2": "sliding_window_pattern",
+    "gemma3_text": "sliding_window_pattern",
+    "llama4_text": "no_rope_layer_interval",
+    "modernbert": "global_attn_every_n_layers",
+    "smollm3": "no_rope_layer_interval",
+}
+
+
+@pytest.mark.parametrize("model_type", PERIODS)
+def test_a_configuration_may_give_another_period(model_type: str) -> None:
+    theirs = AutoConfig.for_model(model_type, num_hidden_layers=12, **{PERIODS[model_type]: 2})
+    found = theirs.no_rope_layers if model_type == "smollm3" else theirs.layer_types
+    assert [*found] == [*found[:2]] * 6
+    assert found[0] != found[1]
+
+
+@pytest.mark.parametrize("model_type", sorted({*RULES} - {"smollm3"}))
+def test_a_configuration_that_lists_its_layers_overrides_the_default(model_type: str) -> None:
+    listed = list(reversed(layer_types(model_type, 12)))
+    theirs = AutoConfig.for_model(model_type, num_hidden_layers=12, layer_types=listed)
+    assert theirs.layer_types == listed != list(layer_types(model_type, 12))
