@@ -62,9 +62,9 @@ def _curves(axes: Axes, ink: Ink, name: str) -> None:
         distances = [int(distance) for distance in found]
         shares = np.array([measured.retrieved(name, length, far) for far in distances])
         ink_of = ink.categorical[color]
-        axes.fill_between(
-            distances, shares.min(axis=1), shares.max(axis=1), color=ink_of, alpha=0.2, lw=0
-        )
+        if np.ptp(shares, axis=1).any():  # otherwise a band has no height
+            ends = shares.min(axis=1), shares.max(axis=1)
+            axes.fill_between(distances, *ends, color=ink_of, alpha=0.2, lw=0)
         axes.plot(
             distances, np.median(shares, axis=1), color=ink_of, linestyle=dashes, linewidth=1.5
         )

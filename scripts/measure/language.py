@@ -36,6 +36,7 @@ def model(settings: Settings, method: str, longest: int, seed: int) -> GPTModel:
         width=settings.width,
         heads=settings.heads,
         layers=settings.layers,
+        trained=settings.length,
         longest=longest,
     )
 

@@ -52,6 +52,7 @@ def model(settings: Settings, method: str, longest: int, seed: int) -> GPTModel:
         width=settings.width,
         heads=settings.heads,
         layers=settings.layers,
+        trained=settings.length + 1,
         longest=longest,
     )
 

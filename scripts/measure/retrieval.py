@@ -36,7 +36,8 @@ def model(settings: Settings, method: str, longest: int, seed: int) -> GPTModel:
         width=settings.width,
         heads=settings.heads,
         layers=settings.layers,
-        longest=longest + 1,  # with the question mark
+        trained=settings.length + 1,  # with the question mark, as below
+        longest=longest + 1,
     )
 
 

@@ -1,21 +1,23 @@
 """Models with the schemes that `GPTModel` does not know by name, built from modules of `posenc.nn`.
 
-    kerple, fire   a bias, the same one in every layer, as ALiBi's is
-    xpos           rotates and scales queries and keys
-    forgetting     a bias made from the tokens, another in each layer
+    kerple, fire       a bias, the same one in every layer, as ALiBi's is
+    xpos               rotates and scales queries and keys
+    forgetting, cope   a bias made from the tokens, another in each layer
 
 Everything else is the model without positions. Settings that the papers leave open are the defaults
-of the modules.
+of the modules, and what has to be as long as the texts is as long as those of training.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from torch import Tensor, nn
 
 from posenc.nn import (
+    CoPE,
     FIREBias,
     ForgettingBias,
     GPTModel,
@@ -32,7 +34,8 @@ class Sizes:
 
     width: int  # of a token
     heads: int
-    longest: int  # the longest text
+    trained: int  # the longest text of training
+    longest: int  # the longest of all
 
     @property
     def d(self) -> int:
@@ -97,6 +100,18 @@ class ForgettingLayer(Layer):
         return q, k, self.gate(x)
 
 
+class CoPELayer(Layer):
+    """With as many rows as a training text has tokens."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__(sizes)
+        self.cope = CoPE(sizes.d, sizes.trained)
+
+    def inside(self, x: Tensor, q: Tensor, k: Tensor, places: Places) -> Inside:
+        """Return the bias of positions counted by content."""
+        return q, k, self.cope(q, q @ k.mT / math.sqrt(self.d))
+
+
 class Shared(GPTModel):
     """A model without positions but for a bias that all layers share."""
 
@@ -118,10 +133,13 @@ SHARED: dict[str, Callable[[int], nn.Module]] = {
 INSIDE: dict[str, type[Layer]] = {
     "xpos": XPosLayer,
     "forgetting": ForgettingLayer,
+    "cope": CoPELayer,
 }
 
 
-def built(method: str, vocab: int, width: int, heads: int, layers: int, longest: int) -> GPTModel:
+def built(
+    method: str, vocab: int, width: int, heads: int, layers: int, trained: int, longest: int
+) -> GPTModel:
     """Return an untrained model with a scheme of `GPTModel` or of this module."""
     kind = Shared if method in SHARED else GPTModel
     known = method not in SHARED and method not in INSIDE
@@ -131,7 +149,7 @@ def built(method: str, vocab: int, width: int, heads: int, layers: int, longest:
     if method in INSIDE:
         for block in model.blocks:
             assert isinstance(block, Block)
-            ours = INSIDE[method](Sizes(width, heads, longest))
+            ours = INSIDE[method](Sizes(width, heads, trained, longest))
             ours.load_state_dict(block.attention.state_dict(), strict=False)
             block.attention = ours
     return model

@@ -49,6 +49,7 @@ FURTHER = {
     "fire": "FIRE",
     "xpos": "xPos",
     "forgetting": "forgetting gate",
+    "cope": "CoPE",
 }
 RATES = ("0.001", "0.002", "0.004")
 AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")

@@ -357,8 +357,8 @@ def test_rope_misses_what_is_further_than_it_was_trained() -> None:
     assert retrieved("rope", 256).max() < 0.2
 
 
-def test_four_schemes_find_a_key_at_the_very_beginning() -> None:
-    for name in ("none", "learned", "t5", "shaw"):
+def test_five_schemes_find_a_key_at_the_very_beginning() -> None:
+    for name in ("none", "learned", "t5", "cope", "shaw"):
         assert all(retrieved(name, length)[-1].min() > 0.99 for length in (64, 128, 256)), name
         between = np.median(retrieved(name, 256)[:-1], axis=1)
         assert between.min() > 0.2 if name == "shaw" else between.max() < 0.15, name

@@ -393,8 +393,6 @@ def test_a_further_scheme_is_the_model_without_positions_and_its_own_parameters(
             "xpos": set(),
             "forgetting": {"gate.weight", "gate.shift"},
             "cope": {"cope.table"},
-            "transformer_xl": {"bias.content_bias", "bias.position_bias", "bias.weight"},
-            "deberta": {"bias.position_q", "bias.position_k"},
         }[method]
     )
 

@@ -48,6 +48,7 @@ def asked_anew() -> Iterator[None]:
         ("fire", "posenc.nn.FIREBias.forward"),
         ("xpos", "posenc.nn.XPos.forward"),
         ("forgetting", "posenc.nn.ForgettingBias.forward"),
+        ("cope", "posenc.nn.CoPE.forward"),
     ],
 )
 def test_a_fault_of_one_percent_shows_in_the_probe(
