@@ -11,6 +11,7 @@ of the modules, and what has to be as long as the texts is as long as those of t
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -48,15 +49,15 @@ class Sizes:
 Inside = tuple[Tensor, Tensor, Tensor | None]
 
 
-class Layer(SelfAttention):
+class Layer(SelfAttention, ABC):
     """Causal self-attention with a scheme from another module; it takes no cache."""
 
     def __init__(self, sizes: Sizes) -> None:
         super().__init__(sizes.width, sizes.heads, "none")
 
+    @abstractmethod
     def inside(self, x: Tensor, q: Tensor, k: Tensor, places: Places) -> Inside:
         """Return queries, keys and a bias."""
-        raise NotImplementedError
 
     def forward(
         self, x: Tensor, places: Places, past: tuple[Tensor, Tensor] | None
