@@ -63,7 +63,7 @@ def accuracies(name: str) -> Array:
 # The results
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", NAMES)
 def test_every_method_was_measured_with_the_same_settings_and_seeds(task: str) -> None:
     found, (settings, lengths) = MEASURED.of(task), TASKS[task]
     assert all(result["settings"] == vars(settings) for result in found)
