@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from scripts import ROOT
-from scripts.measure import result_files
+from scripts.measure import again, result_files
 from scripts.measure.methods import FURTHER, TRAINED
 from scripts.measure.order import ENCODER
 from scripts.measure.training import Settings
 
 TASKS = {
     "language": (Settings(), (64, 128, 256, 512)),
+    "again": (Settings(), (64, 128, 256, 512)),
     "order": (Settings(width=64, layers=2, length=16, batch=64, steps=1000), (16, 32, 64, 128)),
     "retrieval": (
         Settings(width=64, layers=2, length=32, batch=64, steps=1000),
@@ -29,6 +30,7 @@ TASKS = {
 }
 METHODS = {
     "language": TRAINED,
+    "again": again.METHODS,
     "order": (*TRAINED, ENCODER),
     "retrieval": (*TRAINED, *FURTHER),
 }

@@ -24,7 +24,7 @@ from posenc import (
 )
 from posenc.nn import GPTModel, RotaryEmbedding
 from posenc.nn.gpt import SelfAttention
-from posenc.scaling import FAST
+from posenc.scaling import FAST, SLOW
 from scripts.measure.schemes import INSIDE, SHARED
 
 # Takes a trained model, its trained length and the length of a text; returns a model for that text.
@@ -85,16 +85,18 @@ def rope_yarn(
     model: GPTModel,
     trained: int,
     length: int,
+    slow: float = SLOW,
     fast: float = FAST,
     ramp: str = "turns",
     truncate: bool = True,
+    mscale: float = 1.0,
 ) -> GPTModel:
-    """Return a copy with YaRN's frequencies and temperature."""
+    """Return a copy with YaRN's frequencies and temperature; an `mscale` of 0 leaves that at 1."""
     factor = length / trained
     omega = yarn_frequencies(
-        _width(model), factor, trained, fast=fast, ramp=ramp, truncate=truncate
+        _width(model), factor, trained, slow=slow, fast=fast, ramp=ramp, truncate=truncate
     )
-    return _with_frequencies(model, omega, yarn_temperature(factor))
+    return _with_frequencies(model, omega, yarn_temperature(factor, mscale=mscale))
 
 
 def rope_yarn_fitted(model: GPTModel, trained: int, length: int) -> GPTModel:

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from scripts.measure import language
 from scripts.measure.corpus import split
-from scripts.measure.kinds import ASKED
+from scripts.measure.kinds import ASKED, READ
 from scripts.measure.methods import FURTHER
 from scripts.measure.training import Settings, generator, train
 
@@ -34,7 +34,7 @@ TOLERANCE = 1e-4
 @cache
 def probe(task: str, method: str) -> tuple[float, ...]:
     """Return the losses of the probe during training, then those of its variants afterwards."""
-    asked = ASKED.get(task)  # or None for the language
+    asked = ASKED.get(task)  # or None for a task of reading
     made = asked.model if asked else language.model
     model = made(SETTINGS, method, max(LENGTHS), 0)
     with torch.no_grad():
@@ -57,7 +57,7 @@ def probe(task: str, method: str) -> tuple[float, ...]:
         losses += (asked.loss(model, *some).item() for some in texts)
     else:
         given = (model, method, text, SETTINGS.length, LENGTHS)
-        found = language.evaluate_all(*given, seed=0, rounds=ROUNDS)
+        found = READ[task](*given, seed=0, rounds=ROUNDS)
         losses += (loss for each in found.values() for loss in each["by_length"].values())
     return tuple(round(value, 5) for value in losses)
 

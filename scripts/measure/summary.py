@@ -55,6 +55,7 @@ RATES = ("0.001", "0.002", "0.004")
 AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
 RETRIEVAL = (*AS_TRAINED, *FURTHER)
 FURTHER_BACK = 256  # bytes, `language.APART`: after as many, the next window has the same bytes
+FAST = (4, 8, 16, 32)  # `again.FAST`
 ORDER = ("none, encoder", "none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
 
 
@@ -123,6 +124,17 @@ class Measured:
         return {
             "few": [float(at[few]) for at in found.values()],
             "many": [float(at[many]) for at in found.values()],
+        }
+
+    def limits(self, length: int) -> dict[str, list[float]]:
+        """Return columns of median perplexities of YaRN, one row per β, and the last of them."""
+        names = {"α = 1/2": "0.5 to {}", "α = 1": "1 to {}", "α = 2": "2 to {}"}
+        names["α = 1, no temperature"] = "1 to {}, mscale 0"
+        return {"β": [*map(float, FAST)]} | {
+            column: [
+                self.perplexity(f"rope, YaRN {name.format(fast)}", length, "again") for fast in FAST
+            ]
+            for column, name in names.items()
         }
 
     def by_position(self, name: str) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from posenc.nn import GPTModel
 from scripts.measure import language, result_files
 from scripts.measure.corpus import corpus
-from scripts.measure.kinds import ASKED
+from scripts.measure.kinds import ASKED, READ
 from scripts.measure.probe import probe
 from scripts.measure.training import Settings, stamp, train
 
@@ -28,7 +28,7 @@ def result(
 ) -> dict[str, Any]:
     """Return the result of one run, with its settings."""
     mark = stamp(settings, result_files.code(), task=task, method=method, seed=seed)
-    run = _asked if task in ASKED else _read
+    run = _read if task in READ else _asked
     given = (task, method, seed, settings, lengths, device, checkpoint, mark)
     model, losses, found, text = run(*given)
     return {
@@ -63,7 +63,7 @@ def _read(
         return language.loss(model, windows.to(device))
 
     losses = train(model, loss, settings, checkpoint, mark)
-    found = language.evaluate_all(model, method, text, settings.length, lengths, seed)
+    found = READ[task](model, method, text, settings.length, lengths, seed)
     return model, losses, found, text.facts()
 
 

@@ -23,6 +23,7 @@ from scripts.book.check import corrections
 from scripts.figures.extrapolation import AS_TRAINED, LINE, apart
 from scripts.measure import language, result_files
 from scripts.measure.__main__ import SEEDS, TASKS
+from scripts.measure.again import FAST, SLOW, limited
 from scripts.measure.corpus import BYTES, corpus
 from scripts.measure.language import APART, STRETCH
 from scripts.measure.methods import LONGROPE, VARIANTS
@@ -63,7 +64,7 @@ def accuracies(name: str) -> Array:
 # The results
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", NAMES)
 def test_every_method_was_measured_with_the_same_settings_and_seeds(task: str) -> None:
     found, (settings, lengths) = MEASURED.of(task), TASKS[task]
     assert all(result["settings"] == vars(settings) for result in found)
@@ -205,10 +206,45 @@ def test_only_rules_that_slow_the_fastest_pair_do_harm() -> None:
         assert harms == (rotary.frequencies[0] < 1), name
 
 
+def test_what_is_read_again_is_read_by_the_same_models() -> None:
+    first = [result for result in MEASURED.of("language") if result["method"] == "rope"]
+    again = MEASURED.of("again")
+    assert [result["seed"] for result in again] == [result["seed"] for result in first]
+    for one, other in zip(first, again, strict=True):
+        assert one["losses"] == other["losses"]
+        assert one["found"]["rope"] == other["found"]["rope"]
+        llamas = [one["found"]["rope, YaRN with Llama's limits"], other["found"][limited(1, 32)]]
+        assert llamas[0] == llamas[1]
+
+
+def test_smaller_limits_are_better_with_every_seed() -> None:
+    found = np.array(
+        [
+            [MEASURED.perplexities(limited(slow, fast), 512, "again") for fast in FAST]
+            for slow in SLOW
+        ]
+    )
+    assert (np.diff(found, axis=0) > 0).all()
+    assert (np.diff(found, axis=1) > 0).all()
+    assert (found[0, 0] < perplexities("rope, YaRN as released")[-1]).all()
+
+
 def test_the_temperature_changes_little() -> None:
-    with_it = perplexities("rope, YaRN with fitted limits")
-    without = perplexities("rope, Llama 3's rule with fitted limits")
-    assert (np.abs(without / with_it - 1) < 0.1).all()
+    with_it, without = (
+        np.array([MEASURED.perplexities(limited(1, fast, mscale), 512, "again") for fast in FAST])
+        for mscale in (1, 0)
+    )
+    assert (np.abs(without / with_it - 1) < 1 / 8).all()
+    assert (without[0] > with_it[0]).all()
+    assert (without[2:] < with_it[2:]).all()
+
+
+def test_rope_reads_long_texts_through_either_window_better_than_alibi() -> None:
+    windows = [
+        *MEASURED.perplexities("rope, sliding", 128, "again"),
+        *MEASURED.perplexities("rope, window", 512, "again"),
+    ]
+    assert max(windows) < min(MEASURED.perplexities("alibi", 512))
 
 
 def divisors(length: int) -> Array:

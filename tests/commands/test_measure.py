@@ -35,6 +35,7 @@ from posenc.nn.gpt import SelfAttention
 from scripts import ROOT
 from scripts.measure import __main__ as command
 from scripts.measure import (
+    again,
     language,
     longrope,
     order,
@@ -445,6 +446,73 @@ def test_fire_takes_positions_so_its_bias_shrinks_with_the_text() -> None:
         torch.testing.assert_close(ratio.log(), torch.tensor(32.0))
 
 
+# Read again
+
+
+@pytest.mark.parametrize("method", again.METHODS)
+def test_what_is_read_again_is_the_same_model(method: str) -> None:
+    model = small_model(method)
+    first = language.evaluate_all(model, method, TEXT, 16, LENGTHS, 0, rounds=0)
+    found = again.evaluate_all(model, method, TEXT, 16, LENGTHS, 0)
+    assert found[method] == first[method]
+    for name, variant in again.variants(method).items():
+        made, ids = variant(model, 16, 16), TEXT.held_out[None, :16]
+        torch.testing.assert_close(made(ids), model(ids), rtol=1e-5, atol=1e-6)
+        assert list(found[name]["by_length"]) == ["16", "32"]
+
+
+def test_no_layer_attends_beyond_the_window() -> None:
+    model = language.model(replace(SMALL, layers=2), "alibi", 40, 0).eval()
+    ids = TEXT.held_out[None, :40]
+    _, weights = again.windowed(model, 16, 40)(ids, return_attention=True)
+    distance = torch.arange(40)[:, None] - torch.arange(40)
+    seen = (distance >= 0) & (distance < 16)
+    assert ((weights > 0) == seen).all()
+    _, whole = model(ids, return_attention=True)
+    assert (whole[..., 39, 0] > 0).all()
+
+
+def test_sliding_predicts_each_byte_from_a_trained_length_before_it() -> None:
+    model = small_model("sinusoidal")
+    text = replace(TEXT, held_out=TEXT.held_out[:900])
+    found = again.slid(model, text, 16, 32)["by_length"]
+    losses = []
+    for end in range(33, 901, language.APART):  # as every length predicts the same bytes
+        for place in range(end - 16, end):
+            logits = model(text.held_out[None, place - 16 : place])[0, -1]
+            losses.append(-logits.log_softmax(-1)[text.held_out[place]].item())
+    assert len(losses) == 16 * 4
+    assert found == {"32": pytest.approx(np.mean(losses), abs=2e-5)}
+
+
+@pytest.mark.parametrize(
+    ("name", "omega", "mscale"),
+    [
+        (again.limited(0.5, 4), yarn_frequencies(8, 4, 16, slow=0.5, fast=4), 1),
+        (again.limited(2, 32), yarn_frequencies(8, 4, 16, slow=2), 1),
+        (again.limited(1, 8, 0), yarn_frequencies(8, 4, 16, fast=8), 0),
+        (again.released(2), yarn_frequencies(8, 4, 16, ramp="pairs"), 2),
+    ],
+)
+def test_each_limit_and_temperature_reaches_the_model(
+    name: str, omega: NDArray[np.float64], mscale: float
+) -> None:
+    model = small_model("rope")
+    made = again.variants("rope")[name](model, 16, 64)
+    rope = attention_of(made).rope
+    assert rope is not None
+    np.testing.assert_allclose(rope.frequencies, omega)
+    plain, sharp = (attention_of(m).query_key_value.weight for m in (model, made))
+    torch.testing.assert_close(sharp[:32], (0.1 * mscale * math.log(4) + 1) * plain[:32])
+
+
+def test_yarn_is_read_with_each_pair_of_limits() -> None:
+    names = set(again.variants("rope"))
+    assert {f"rope, YaRN {a} to {b}" for a in ("0.5", "1", "2") for b in (4, 8, 16, 32)} < names
+    assert {f"rope, YaRN 1 to {b}, mscale 0" for b in (4, 8, 16, 32)} < names
+    assert {f"rope, YaRN as released, mscale {m}" for m in (0, 2)} < names
+
+
 # Training
 
 
@@ -607,13 +675,13 @@ def here(tmp_path: Path) -> Path:
 def test_only_missing_results_are_computed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     measure = [*OPTIONS, "--into", str(here)]
     command.main(measure)
-    assert "0 of 12 results exist" in capsys.readouterr().err
+    assert "0 of 16 results exist" in capsys.readouterr().err
     made = {path.name: path.stat().st_mtime_ns for path in here.glob("*.json")}
-    assert len(made) == 12
+    assert len(made) == 16
     text = (here / "order-none-1.json").read_text("utf-8")
     (here / "order-none-1.json").unlink()
     command.main(measure)
-    assert "11 of 12 results exist" in capsys.readouterr().err
+    assert "15 of 16 results exist" in capsys.readouterr().err
     again = {path.name: path.stat().st_mtime_ns for path in here.glob("*.json")}
     assert {name for name in made if again[name] != made[name]} == {"order-none-1.json"}
     apart = [json.loads(t) for t in (text, (here / "order-none-1.json").read_text("utf-8"))]

@@ -64,6 +64,8 @@ def test_a_fault_of_one_percent_shows_in_the_probe(
 @pytest.mark.parametrize(
     ("task", "method", "name"),
     [
+        ("again", "rope", "scripts.measure.methods.yarn_frequencies"),
+        ("again", "alibi", "scripts.measure.again.surprise"),
         ("retrieval", "alibi", "posenc.nn.alibi.alibi_slopes"),
         ("retrieval", "none", "scripts.measure.retrieval.cross_entropy"),
     ],
