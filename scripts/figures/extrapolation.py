@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from scripts.figures._parts import panel
 from scripts.figures.style import Ink
-from scripts.measure.summary import SHOWN, measurement
+from scripts.measure.summary import FURTHER, SHOWN, measurement
 
 SIZE = (930, 470)
 PHONE = (340, 908)
@@ -36,6 +36,17 @@ LOOKS = {
     "alibi": (4, "-"),
     "t5": (5, (0, (7, 2, 1, 2))),
     "shaw": (0, (0, (1, 1.5))),
+    "kerple": (0, "-"),
+    "kerple_power": (3, (0, (5, 2))),
+    "sandwich": (5, (0, (7, 2, 1, 2))),
+    "fire": (1, (0, (3, 1.5))),
+    "xpos": (2, "-"),
+    "transformer_xl": (0, (0, (5, 2))),
+    "deberta": (1, "-"),
+    "tupe": (3, (0, (3, 1.5))),
+    "cope": (5, (0, (7, 2, 1, 2))),
+    "forgetting": (4, "-"),
+    "rope_random": (2, (0, (1, 1.5))),
 }
 TALL, LEAST, MOST = 360, 2.5, 100  # height in pixels, and the perplexities at its ends
 TICKS = (4, 8, 16, 32, 64)
@@ -49,11 +60,11 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     titles = ("as trained", "RoPE, rescaled for the whole text")
     for place, names, title in zip(places, (AS_TRAINED, RESCALED), titles, strict=True):
         axes = panel(figure, *place, wide, TALL)
-        _curves(axes, ink, names)
+        curves(axes, ink, names)
         axes.set_title(title)
 
 
-def _curves(axes: Axes, ink: Ink, names: Sequence[str]) -> None:
+def curves(axes: Axes, ink: Ink, names: Sequence[str]) -> None:
     """Draw the median over the seeds as a line, and their range as a band."""
     measured = measurement()
     longest, trained = max(measured.lengths()), measured.setting("length")
@@ -81,7 +92,7 @@ def _names(
     for name, end, nudge in zip(names, ends, apart(heights) - heights, strict=True):
         leader = {"arrowstyle": "-", "color": ink.categorical[LOOKS[name][0]], "relpos": (0, 0.5)}
         axes.annotate(
-            SHOWN[name].removeprefix("RoPE, "),
+            (SHOWN | FURTHER)[name].removeprefix("RoPE, "),
             (right, end),
             (14, 0.75 * nudge),  # points, four for three pixels
             textcoords="offset points",

@@ -15,8 +15,9 @@ from typing import Any, TypeAlias
 
 from scripts import ROOT
 from scripts.measure import again, result_files
-from scripts.measure.methods import FURTHER, TRAINED
+from scripts.measure.methods import TRAINED
 from scripts.measure.order import ENCODER
+from scripts.measure.schemes import FURTHER
 from scripts.measure.training import Settings
 
 TASKS = {
@@ -29,9 +30,9 @@ TASKS = {
     ),
 }
 METHODS = {
-    "language": TRAINED,
+    "language": (*TRAINED, *FURTHER),
     "again": again.METHODS,
-    "order": (*TRAINED, ENCODER),
+    "order": (*TRAINED, *FURTHER, ENCODER),
     "retrieval": (*TRAINED, *FURTHER),
 }
 SEEDS = (0, 1, 2)
@@ -174,12 +175,18 @@ ENGINES: dict[str, Engine] = {"loky": on_loky, "dask": on_dask, "ray": on_ray}
 def runs(options: argparse.Namespace) -> Iterator[Run]:
     """Yield the runs given on the command line.
 
+    Without a choice of tasks, a method is left out of those that do not have it.
+
     Raises:
-        ValueError: An option does not fit the task.
+        ValueError: An option does not fit the task, or no task has a method.
     """
+    everywhere = tuple(dict.fromkeys(name for names in METHODS.values() for name in names))
+    for method in options.methods or ():
+        if method not in everywhere:
+            raise ValueError(f"no method {method!r}; there are {', '.join(everywhere)}")
     ours = options.into == result_files.RESULTS
     unfinished = CHECKPOINTS if ours else options.into / "unfinished"
-    for task in options.tasks:
+    for task in options.tasks or TASKS:
         settings, lengths = TASKS[task]
         given = {f.name: getattr(options, f.name) for f in fields(Settings)}
         changed = {name: value for name, value in given.items() if value is not None}
@@ -194,6 +201,8 @@ def runs(options: argparse.Namespace) -> Iterator[Run]:
         known = METHODS[task]
         for method in options.methods or known:
             if method not in known:
+                if not options.tasks:
+                    continue
                 raise ValueError(f"no method {method!r} for {task}; there are {', '.join(known)}")
             for seed in options.seeds:
                 yield Run(
@@ -222,7 +231,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog="python -m scripts.measure", description=__doc__)
     add = parser.add_argument
-    add("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
+    add("--tasks", nargs="+", choices=TASKS, help="without: all that have the methods")
     add(
         "--methods",
         nargs="+",

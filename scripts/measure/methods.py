@@ -25,13 +25,12 @@ from posenc import (
 from posenc.nn import GPTModel, RotaryEmbedding
 from posenc.nn.gpt import SelfAttention
 from posenc.scaling import FAST, SLOW
-from scripts.measure.schemes import INSIDE, SHARED
+from scripts.measure.schemes import FURTHER
 
 # Takes a trained model, its trained length and the length of a text; returns a model for that text.
 Variant: TypeAlias = Callable[[GPTModel, int, int], GPTModel]
 
 TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
-FURTHER = (*SHARED, *INSIDE)  # schemes of models that are built for the measurement
 
 
 def as_trained(model: GPTModel, trained: int, length: int) -> GPTModel:

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from scripts.measure import language
 from scripts.measure.corpus import split
 from scripts.measure.kinds import ASKED, READ
-from scripts.measure.methods import FURTHER
+from scripts.measure.schemes import FURTHER
 from scripts.measure.training import Settings, generator, train
 
 SETTINGS = Settings(width=32, heads=2, layers=2, length=16, batch=8, steps=4, warm_up=2)

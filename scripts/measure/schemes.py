@@ -1,11 +1,16 @@
 """Models with the schemes that `GPTModel` does not know by name, built from modules of `posenc.nn`.
 
-    kerple, fire       a bias, the same one in every layer, as ALiBi's is
-    xpos               rotates and scales queries and keys
-    forgetting, cope   a bias made from the tokens, another in each layer
+    kerple, kerple_power, fire, sandwich   a bias, the same one in every layer, as ALiBi's is
+    tupe                                   likewise, and queries divided by √2
+    xpos                                   rotates and scales queries and keys
+    rope_random                            rotates by positions drawn from those of a long text
+    transformer_xl, deberta                a bias from queries, keys and distance, in each layer
+    forgetting, cope, path, dape           a bias from the tokens, in each layer
 
-Everything else is the model without positions. Settings that the papers leave open are the defaults
-of the modules, and what has to be as long as the texts is as long as those of training.
+Everything else is the model without positions, or with RoPE for `rope_random`. Settings that the
+papers leave open are the defaults of the modules, and what has to be as long as the texts is as
+long as those of training, but for TUPE's table, which has a row for every position, as a learned
+one.
 """
 
 from __future__ import annotations
@@ -14,19 +19,28 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+import torch
 from torch import Tensor, nn
 
+from posenc import random_positions
 from posenc.nn import (
     CoPE,
+    DAPEBias,
+    DisentangledBias,
     FIREBias,
     ForgettingBias,
     GPTModel,
     KerpleBias,
+    PaTH,
+    SandwichBias,
+    TransformerXLBias,
+    TUPEBias,
     XPos,
     attention,
 )
-from posenc.nn.gpt import Block, Places, SelfAttention
+from posenc.nn.gpt import SHAW_DISTANCE, Block, Places, SelfAttention
 
 
 @dataclass(frozen=True)
@@ -113,6 +127,63 @@ class CoPELayer(Layer):
         return q, k, self.cope(q, q @ k.mT / math.sqrt(self.d))
 
 
+class TransformerXLLayer(Layer):
+    """With vectors u and v and a matrix of its own."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__(sizes)
+        self.bias = TransformerXLBias(sizes.heads, sizes.d, sizes.width)
+
+    def inside(self, x: Tensor, q: Tensor, k: Tensor, places: Places) -> Inside:
+        """Return what distances add to the scores."""
+        return q, k, self.bias(q, k)
+
+
+class DeBERTaLayer(Layer):
+    """With tables of its own, clipped at the same distance as Shaw's."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__(sizes)
+        self.bias = DisentangledBias(sizes.heads, sizes.d, SHAW_DISTANCE)
+
+    def inside(self, x: Tensor, q: Tensor, k: Tensor, places: Places) -> Inside:
+        """Return queries that divide scores by the root of 3d, and both terms of distance."""
+        return q / math.sqrt(3), k, self.bias(q, k, places.relative)
+
+
+class TUPELayer(Layer):
+    """With scores of content that leave room for those of positions, which all layers share."""
+
+    def inside(self, x: Tensor, q: Tensor, k: Tensor, places: Places) -> Inside:
+        """Return queries that divide scores by the root of 2d, and the shared bias."""
+        return q / math.sqrt(2), k, places.bias
+
+
+class PaTHLayer(Layer):
+    """With a matrix from each token between earlier keys and later queries."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__(sizes)
+        self.path = PaTH(sizes.heads, sizes.d, sizes.width)
+
+    def inside(self, x: Tensor, q: Tensor, k: Tensor, places: Places) -> Inside:
+        """Return what the tokens between key and query take away from the score."""
+        return q, k, self.path(q, k, x)
+
+
+class DAPELayer(Layer):
+    """With KERPLE's logarithm, adjusted to the scores by a network of its own."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__(sizes)
+        self.kerple = KerpleBias(sizes.heads)
+        self.dape = DAPEBias(sizes.heads)
+
+    def inside(self, x: Tensor, q: Tensor, k: Tensor, places: Places) -> Inside:
+        """Return the adjusted bias."""
+        return q, k, self.dape(q @ k.mT / math.sqrt(self.d), self.kerple(places.relative))
+
+
 class Shared(GPTModel):
     """A model without positions but for a bias that all layers share."""
 
@@ -123,34 +194,71 @@ class Shared(GPTModel):
     ) -> Places:
         """Return places with the bias."""
         places = super()._places(past, length, padding, documents)
-        given = places.positions if isinstance(self.bias, FIREBias) else places.relative
-        return places._replace(bias=self.bias(given))
+        absolute = isinstance(self.bias, FIREBias | TUPEBias)
+        return places._replace(bias=self.bias(places.positions if absolute else places.relative))
 
 
-SHARED: dict[str, Callable[[int], nn.Module]] = {
-    "kerple": KerpleBias,
-    "fire": FIREBias,
+class RandomPositions(GPTModel):
+    """A model whose positions are drawn from those of the longest text, in order, for each batch.
+
+    They are drawn in training and in evaluation, from a seed made of the tokens, so that a run
+    that was interrupted draws the same ones.
+    """
+
+    drawn: Tensor
+
+    def forward(self, token_ids: Tensor, **given: Any) -> Tensor | tuple[Tensor, Tensor]:
+        """Return what the model returns for the tokens at these positions."""
+        seed = int(
+            (token_ids.flatten() * torch.arange(1, token_ids.numel() + 1).to(token_ids)).sum()
+        )
+        self.drawn = torch.from_numpy(
+            random_positions(token_ids.shape[1], self.max_len, seed=seed)
+        ).to(token_ids.device)
+        return super().forward(token_ids, **given)
+
+    def _places(
+        self, past: int, length: int, padding: Tensor | None, documents: Tensor | None
+    ) -> Places:
+        """Return places with the positions drawn; the mask is that of the order of tokens."""
+        return super()._places(past, length, padding, documents)._replace(positions=self.drawn)
+
+
+SHARED: dict[str, Callable[[Sizes], nn.Module]] = {
+    "kerple": lambda sizes: KerpleBias(sizes.heads),
+    "kerple_power": lambda sizes: KerpleBias(sizes.heads, kernel="power"),
+    "fire": lambda sizes: FIREBias(sizes.heads),
+    "sandwich": lambda sizes: SandwichBias(sizes.heads),
+    "tupe": lambda sizes: TUPEBias(sizes.heads, sizes.width, sizes.longest),
 }
 INSIDE: dict[str, type[Layer]] = {
     "xpos": XPosLayer,
+    "transformer_xl": TransformerXLLayer,
+    "deberta": DeBERTaLayer,
+    "tupe": TUPELayer,
     "forgetting": ForgettingLayer,
     "cope": CoPELayer,
+    "path": PaTHLayer,
+    "dape": DAPELayer,
 }
+DRAWN = {"rope_random": "rope"}  # with the name of the scheme that gets the positions
+FURTHER = tuple(dict.fromkeys((*SHARED, *INSIDE, *DRAWN)))  # every scheme that is built here
 
 
 def built(
     method: str, vocab: int, width: int, heads: int, layers: int, trained: int, longest: int
 ) -> GPTModel:
     """Return an untrained model with a scheme of `GPTModel` or of this module."""
-    kind = Shared if method in SHARED else GPTModel
-    known = method not in SHARED and method not in INSIDE
-    model = kind(vocab, longest, width, heads, layers, method if known else "none")
+    sizes = Sizes(width, heads, trained, longest)
+    kind = Shared if method in SHARED else RandomPositions if method in DRAWN else GPTModel
+    base = DRAWN.get(method, "none" if method in FURTHER else method)
+    model = kind(vocab, longest, width, heads, layers, base)
     if isinstance(model, Shared):
-        model.bias = SHARED[method](heads)
+        model.bias = SHARED[method](sizes)
     if method in INSIDE:
         for block in model.blocks:
             assert isinstance(block, Block)
-            ours = INSIDE[method](Sizes(width, heads, trained, longest))
+            ours = INSIDE[method](sizes)
             ours.load_state_dict(block.attention.state_dict(), strict=False)
             block.attention = ours
     return model

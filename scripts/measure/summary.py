@@ -43,17 +43,26 @@ SHOWN = {
     "none, encoder": "no positions, encoder",
 }
 LANGUAGE = tuple(name for name in SHOWN if name != "none, encoder")
-# Schemes of models that are built for the measurement, and have retrieval alone.
+# Schemes of models that are built for the measurement, in the order of their pages.
 FURTHER = {
     "kerple": "KERPLE, logarithm",
+    "kerple_power": "KERPLE, power",
+    "sandwich": "Sandwich",
     "fire": "FIRE",
     "xpos": "xPos",
-    "forgetting": "forgetting gate",
+    "transformer_xl": "Transformer-XL",
+    "deberta": "DeBERTa",
+    "tupe": "TUPE",
     "cope": "CoPE",
+    "forgetting": "forgetting gate",
+    "path": "PaTH",
+    "dape": "DAPE on KERPLE",
+    "rope_random": "RoPE, random positions",
 }
 RATES = ("0.001", "0.002", "0.004")
 AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
-RETRIEVAL = (*AS_TRAINED, *FURTHER)
+READ_FURTHER = tuple(name for name in FURTHER if name not in ("path", "dape"))
+RETRIEVAL = (*AS_TRAINED, "kerple", "fire", "xpos", "forgetting", "cope")
 FURTHER_BACK = 256  # bytes, `language.APART`: after as many, the next window has the same bytes
 FAST = (4, 8, 16, 32)  # `again.FAST`
 ORDER = ("none, encoder", "none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
@@ -94,13 +103,13 @@ class Measured:
         found = self.found("retrieval", name)
         return [f["by_distance"][str(length)][str(distance)] for f in found]
 
-    def language(self) -> dict[str, NDArray[np.float64]]:
+    def language(self, names: Iterable[str] = LANGUAGE) -> dict[str, NDArray[np.float64]]:
         """Return columns of perplexities, one row per variant: median and spread at each length."""
-        return self._table("language", LANGUAGE, self.perplexities)
+        return self._table("language", names, self.perplexities)
 
-    def order(self) -> dict[str, NDArray[np.float64]]:
+    def order(self, names: Iterable[str] = ORDER) -> dict[str, NDArray[np.float64]]:
         """Return columns of accuracies, one row per variant: median and spread at each length."""
-        return self._table("order", ORDER, self.accuracies)
+        return self._table("order", names, self.accuracies)
 
     def retrieval(self) -> dict[str, NDArray[np.float64]]:
         """Return columns of median accuracies by length, and of the spread at the longest."""

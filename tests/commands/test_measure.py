@@ -10,7 +10,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
 from subprocess import PIPE, Popen
@@ -31,7 +31,7 @@ from posenc import (
     yarn_frequencies,
 )
 from posenc.nn import GPTModel
-from posenc.nn.gpt import SelfAttention
+from posenc.nn.gpt import Places, SelfAttention
 from scripts import ROOT
 from scripts.measure import __main__ as command
 from scripts.measure import (
@@ -46,14 +46,13 @@ from scripts.measure import (
 )
 from scripts.measure.corpus import corpus
 from scripts.measure.methods import (
-    FURTHER,
     LONGROPE,
     TRAINED,
     VARIANTS,
     as_trained,
     rope_longrope,
 )
-from scripts.measure.schemes import Shared
+from scripts.measure.schemes import DRAWN, FURTHER, RandomPositions, Shared
 from scripts.measure.training import Settings, generator, train
 
 SMALL = Settings(width=16, heads=2, layers=1, length=16, batch=8, steps=12, warm_up=2, rate=1e-2)
@@ -376,10 +375,10 @@ def further_model(method: str) -> GPTModel:
 
 
 @pytest.mark.parametrize("method", FURTHER)
-def test_a_further_scheme_is_the_model_without_positions_and_its_own_parameters(
+def test_a_further_scheme_is_a_known_model_and_its_own_parameters(
     method: str,
 ) -> None:
-    model, plain = further_model(method), small_model("none")
+    model, plain = further_model(method), small_model("rope" if method in DRAWN else "none")
     ours, theirs = model.state_dict(), plain.state_dict()
     assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
     added = {name.partition("attention.")[2] or name for name in ours if name not in theirs}
@@ -387,6 +386,23 @@ def test_a_further_scheme_is_the_model_without_positions_and_its_own_parameters(
         added
         == {
             "kerple": {"bias.scale", "bias.shape"},
+            "kerple_power": {"bias.scale", "bias.shape"},
+            "sandwich": set(),
+            "transformer_xl": {"bias.content_bias", "bias.position_bias", "bias.weight"},
+            "deberta": {"bias.position_q", "bias.position_k"},
+            "tupe": {
+                *("bias.table", "bias.query_weight", "bias.key_weight"),
+                *("bias.from_first", "bias.to_first"),
+            },
+            "path": {
+                *("path.first_weight", "path.second_weight", "path.kernel"),
+                *("path.strength_weight", "path.strength_bias"),
+            },
+            "dape": {
+                *("kerple.scale", "kerple.shape", "dape.first_weight", "dape.first_bias"),
+                *("dape.second_weight", "dape.second_bias"),
+            },
+            "rope_random": set(),
             "fire": {
                 *("bias.rate", "bias.factor", "bias.first_weight", "bias.first_bias"),
                 *("bias.second_weight", "bias.second_bias"),
@@ -405,8 +421,9 @@ def test_a_further_scheme_is_causal_and_sees_the_order_of_two_earlier_tokens(met
         for weights in model.parameters():
             weights.add_(0.3 * torch.randn(weights.shape, generator=generator(0, 0)))
     swapped = ids[:, [0, 2, 1, 3, 4]]
-    longer = torch.cat([ids, ids.flip(1)], 1)
-    torch.testing.assert_close(model(longer)[:, :5], model(ids), rtol=1e-9, atol=1e-9)
+    if method not in DRAWN:  # others are drawn for another text
+        longer = torch.cat([ids, ids.flip(1)], 1)
+        torch.testing.assert_close(model(longer)[:, :5], model(ids), rtol=1e-9, atol=1e-9)
     plain = small_model("none").double()
     plain.load_state_dict(model.state_dict(), strict=False)
     assert torch.allclose(plain(swapped)[:, -1], plain(ids)[:, -1], rtol=0, atol=1e-9)
@@ -431,6 +448,53 @@ def test_kerple_reaches_the_attention_weights() -> None:
     _, weights = model(TEXT.held_out[None, :10], return_attention=True)
     expected = torch.arange(10, 0, -1.0) ** -2.0  # exp(−2·log(1 + distance))
     torch.testing.assert_close(weights[0, 0, 1, -1], expected / expected.sum())
+
+
+def test_random_positions_reach_the_rotation_and_repeat_with_the_text() -> None:
+    model, text = further_model("rope_random"), TEXT.held_out[None, :10]
+    ours = model(text)
+    assert isinstance(model, RandomPositions)
+    drawn = model.drawn
+    assert (drawn.diff() > 0).all()
+    assert 0 <= drawn[0] < drawn[-1] < max(LENGTHS)
+    assert not torch.equal(drawn, torch.arange(10))
+    plain = small_model("rope")
+    plain.load_state_dict(model.state_dict())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("posenc.nn.gpt.GPTModel._places", places_at(drawn))
+        torch.testing.assert_close(plain(text), ours, rtol=0, atol=0)
+    assert not torch.allclose(plain(text), ours, atol=1e-5)
+    model(TEXT.held_out[None, 10:20])
+    assert not torch.equal(model.drawn, drawn)
+    assert torch.equal(model(text), ours)
+
+
+def places_at(positions: torch.Tensor) -> Callable[..., Places]:
+    """Return a `_places` that gives these positions."""
+    original = GPTModel._places
+
+    def places(model: GPTModel, *given: Any) -> Places:
+        return original(model, *given)._replace(positions=positions)
+
+    return places
+
+
+@pytest.mark.parametrize(("method", "share"), [("deberta", 3), ("tupe", 2)])
+def test_terms_beside_content_share_the_division(method: str, share: int) -> None:
+    """Scores of content are divided by the root of as many times d as there are terms."""
+    model, plain = further_model(method), small_model("none")
+    content = plain.state_dict()
+    with torch.no_grad():
+        for name, weights in model.named_parameters():
+            if name not in content:
+                weights.zero_()
+        for each in (model, plain):
+            attention_of(each).query_key_value.weight.mul_(8)
+        attention_of(plain).query_key_value.weight[:16] /= math.sqrt(share)
+    text = TEXT.held_out[None, :10]
+    _, ours = model(text, return_attention=True)
+    _, theirs = plain(text, return_attention=True)
+    torch.testing.assert_close(ours[0], theirs[0])
 
 
 def test_fire_takes_positions_so_its_bias_shrinks_with_the_text() -> None:
@@ -675,13 +739,13 @@ def here(tmp_path: Path) -> Path:
 def test_only_missing_results_are_computed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     measure = [*OPTIONS, "--into", str(here)]
     command.main(measure)
-    assert "0 of 16 results exist" in capsys.readouterr().err
+    assert "0 of 12 results exist" in capsys.readouterr().err
     made = {path.name: path.stat().st_mtime_ns for path in here.glob("*.json")}
-    assert len(made) == 16
+    assert len(made) == 12
     text = (here / "order-none-1.json").read_text("utf-8")
     (here / "order-none-1.json").unlink()
     command.main(measure)
-    assert "15 of 16 results exist" in capsys.readouterr().err
+    assert "11 of 12 results exist" in capsys.readouterr().err
     again = {path.name: path.stat().st_mtime_ns for path in here.glob("*.json")}
     assert {name for name in made if again[name] != made[name]} == {"order-none-1.json"}
     apart = [json.loads(t) for t in (text, (here / "order-none-1.json").read_text("utf-8"))]
@@ -691,8 +755,9 @@ def test_only_missing_results_are_computed(here: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--methods", "rotary"], "no method 'rotary' for language; there are none, sinusoidal"),
-        (["--tasks", "order", "--methods", "x"], "there are .*shaw, none, encoder"),
+        (["--methods", "rotary"], "no method 'rotary'; there are none, sinusoidal"),
+        (["--tasks", "again", "--methods", "alibi"], "no method 'alibi' for again; there are rope"),
+        (["--tasks", "order", "--methods", "x"], "there are .*rope_random, none, encoder"),
         (["--lengths", "32", "64"], "must be at least the trained length, 64; got 32"),
         (["--steps", "10"], "another folder: --into"),
     ],
