@@ -48,7 +48,7 @@ bench: setup  ## run the benchmarks (ten minutes) and update docs/how-to/how-fas
 	$(IN_VENV) -m scripts.bench
 
 measure: export OMP_NUM_THREADS := 1
-measure: setup  ## train and evaluate every scheme (an hour or two); resumes if interrupted
+measure: setup  ## train and evaluate every scheme (some hours); resumes if interrupted
 	$(IN_VENV) -m scripts.measure
 
 weights: export OMP_NUM_THREADS := 1

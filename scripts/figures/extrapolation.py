@@ -44,9 +44,7 @@ LOOKS = {
     "transformer_xl": (0, (0, (5, 2))),
     "deberta": (1, "-"),
     "tupe": (3, (0, (3, 1.5))),
-    "cope": (5, (0, (7, 2, 1, 2))),
     "forgetting": (4, "-"),
-    "rope_random": (2, (0, (1, 1.5))),
 }
 TALL, LEAST, MOST = 360, 2.5, 100  # height in pixels, and the perplexities at its ends
 TICKS = (4, 8, 16, 32, 64)

@@ -61,7 +61,8 @@ FURTHER = {
 }
 RATES = ("0.001", "0.002", "0.004")
 AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
-READ_FURTHER = tuple(name for name in FURTHER if name not in ("path", "dape"))
+UNREAD = ("cope", "path", "dape", "rope_random")  # without results in the task of language
+READ_FURTHER = tuple(name for name in FURTHER if name not in UNREAD)
 RETRIEVAL = (*AS_TRAINED, "kerple", "fire", "xpos", "forgetting", "cope")
 FURTHER_BACK = 256  # bytes, `language.APART`: after as many, the next window has the same bytes
 FAST = (4, 8, 16, 32)  # `again.FAST`

@@ -20,6 +20,7 @@ from posenc import frequencies, yarn_frequencies
 from posenc.nn import RotaryEmbedding
 from scripts import DOCS
 from scripts.book.check import corrections
+from scripts.figures import extrapolation_further
 from scripts.figures.extrapolation import AS_TRAINED, LINE, apart
 from scripts.measure import language, result_files
 from scripts.measure.__main__ import SEEDS, TASKS
@@ -33,6 +34,7 @@ from scripts.measure.summary import (
     LANGUAGE,
     ORDER,
     RATES,
+    READ_FURTHER,
     RETRIEVAL,
     SHOWN,
     compared,
@@ -48,7 +50,7 @@ HOLD = ("alibi", "shaw")
 FIND = ("alibi", "kerple", "fire")
 
 NAMES = {
-    "language": LANGUAGE,
+    "language": (*LANGUAGE, *READ_FURTHER),
     "order": (*ORDER, *FURTHER),
     "retrieval": RETRIEVAL,
 }
@@ -313,6 +315,42 @@ def test_context_of_256_more_bytes_does_not_help() -> None:
         assert np.mean(at[further + 1 :] / at[1:-further]) > 1, name
 
 
+def test_five_other_schemes_stay_flat_at_a_lower_perplexity_than_alibi() -> None:
+    for name in READ_FURTHER:
+        times = perplexities(name) / perplexities(name)[0]
+        if name in ("transformer_xl", "kerple", "kerple_power", "sandwich", "forgetting"):
+            assert times.max() < 1.03, name
+            assert (perplexities(name).max(axis=1) < perplexities("alibi").min(axis=1)).all(), name
+        else:
+            assert times[-1].min() > 1.1, name
+    medians = {name: MEASURED.perplexity(name, 512) for name in (*LANGUAGE, *READ_FURTHER)}
+    assert min(medians, key=lambda name: medians[name]) == "transformer_xl"
+
+
+def test_other_schemes_rise_beyond_the_trained_length() -> None:
+    deberta, shaw = perplexities("deberta"), perplexities("shaw")
+    assert (np.abs(deberta / shaw - 1) < 0.08).all()
+    assert perplexities("deberta")[0].max() < 3.55
+    xpos, rope = perplexities("xpos"), perplexities("rope")
+    assert (xpos[-1] > 2 * xpos[0]).all()
+    assert (np.abs(3 * xpos[-1] / rope[-1] - 1) < 0.1).all()
+    assert (perplexities("fire")[1] < perplexities("fire")[0]).all()  # it rises late
+    fails = MEASURED.by_position("tupe")
+    assert (fails[:, 4] > 5 * fails[:, 3]).all()
+
+
+def test_the_forgetting_gate_and_kerples_power_form_gain_a_little_from_more_text() -> None:
+    few, many = 3, 3 + APART // STRETCH
+    for name in READ_FURTHER:
+        at = MEASURED.by_position(name)
+        gain = at[:, many] / at[:, few]
+        if name in ("forgetting", "kerple_power"):
+            assert (gain < 1).all(), name
+            assert (gain > 0.99).all(), name
+        else:
+            assert (gain > 1).any(), name
+
+
 def test_alibi_does_not_beat_a_plain_window() -> None:
     """As the windows of an evaluation overlap, the same bytes are read after few and after many."""
     assert FURTHER_BACK == APART
@@ -349,7 +387,11 @@ def test_no_scheme_solves_the_order_task_beyond_its_length_with_every_seed() -> 
 def test_transformer_xl_tells_the_order_of_far_letters_best() -> None:
     last = {name: accuracies(name)[-1] for name in (*ORDER[1:], *FURTHER)}
     worst = {name: found.min() for name, found in last.items()}
-    assert sorted(worst, key=lambda name: -worst[name])[:3] == ["transformer_xl", "dape", "sandwich"]
+    assert sorted(worst, key=lambda name: -worst[name])[:3] == [
+        "transformer_xl",
+        "dape",
+        "sandwich",
+    ]
     assert all(found.min() < 0.95 for found in last.values())  # none tells it with every seed
     assert last["xpos"].max() < 0.55
     drawn = accuracies("rope_random")
@@ -425,6 +467,7 @@ def test_five_schemes_find_a_key_at_the_very_beginning() -> None:
         ("measurement().language()", LANGUAGE),
         ("measurement().order()", ORDER),
         ("dict(zip(summary.RATES, trials.T))", AS_TRAINED),
+        ("measured.language(summary.READ_FURTHER)", READ_FURTHER),
         ("measured.order(summary.FURTHER)", tuple(FURTHER)),
     ],
 )
@@ -458,6 +501,11 @@ def test_results_are_printed_above_the_committed_ones(tmp_path: Path) -> None:
     assert printed[2] == " committed  nothing"
     assert printed[3] == "order-alibi-0: alibi"
     assert printed[4].split()[1:] == printed[5].split()[1:]
+
+
+def test_every_further_scheme_is_drawn_once() -> None:
+    drawn = (*extrapolation_further.BY_DISTANCE, *extrapolation_further.OTHERS)
+    assert sorted(drawn) == sorted(("alibi", *READ_FURTHER))
 
 
 def test_curve_labels_keep_their_distance_and_order() -> None:
