@@ -44,7 +44,12 @@ LOOKS = {
     "transformer_xl": (0, (0, (5, 2))),
     "deberta": (1, "-"),
     "tupe": (3, (0, (3, 1.5))),
-    "forgetting": (4, "-"),
+    "forgetting": (2, "-"),
+    "cope": (1, "-"),
+    "path": (4, (0, (5, 2))),
+    "dape": (5, (0, (7, 2, 1, 2))),
+    "rope_random": (3, (0, (5, 2))),
+    "rope_then_none": (1, (0, (3, 1.5))),
 }
 TALL, LEAST, MOST = 360, 2.5, 100  # height in pixels, and the perplexities at its ends
 TICKS = (4, 8, 16, 32, 64)
@@ -62,8 +67,8 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
         axes.set_title(title)
 
 
-def curves(axes: Axes, ink: Ink, names: Sequence[str]) -> None:
-    """Draw the median over the seeds as a line, and their range as a band."""
+def curves(axes: Axes, ink: Ink, names: Sequence[str], tall: float = TALL) -> None:
+    """Draw the median over the seeds as a line, and their range as a band, in axes so tall."""
     measured = measurement()
     longest, trained = max(measured.lengths()), measured.setting("length")
     found = [measured.by_position(name) for name in names]
@@ -79,14 +84,15 @@ def curves(axes: Axes, ink: Ink, names: Sequence[str]) -> None:
     axes.set_yticks(TICKS, map(str, TICKS))
     axes.minorticks_off()
     axes.set(xlabel="position", ylabel="perplexity per byte")
-    _names(axes, ink, names, np.array([np.median(seeds[:, -1]) for seeds in found]), longest)
+    ends = np.array([np.median(seeds[:, -1]) for seeds in found])
+    _names(axes, ink, names, ends, longest, tall)
 
 
 def _names(
-    axes: Axes, ink: Ink, names: Sequence[str], ends: NDArray[np.float64], right: float
+    axes: Axes, ink: Ink, names: Sequence[str], ends: NDArray[np.float64], right: float, tall: float
 ) -> None:
     """Write the name of each curve next to its end, or as close as the other names allow."""
-    heights = TALL * np.log(ends / LEAST) / np.log(MOST / LEAST)
+    heights = tall * np.log(ends / LEAST) / np.log(MOST / LEAST)
     for name, end, nudge in zip(names, ends, apart(heights) - heights, strict=True):
         leader = {"arrowstyle": "-", "color": ink.categorical[LOOKS[name][0]], "relpos": (0, 0.5)}
         axes.annotate(

@@ -1,6 +1,8 @@
-"""A key far back: the share of right answers by distance, for every scheme and four lengths."""
+"""A key far back: the share of right answers by distance, without positions to biases."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -8,34 +10,44 @@ from matplotlib.figure import Figure
 
 from scripts.figures._parts import panel, write
 from scripts.figures.style import Ink
-from scripts.measure.summary import FURTHER, RETRIEVAL, SHOWN, measurement
+from scripts.measure.summary import AS_TRAINED, FURTHER, SHOWN, measurement
 
-NAMES = {name: (SHOWN | FURTHER)[name] for name in RETRIEVAL}
 # For each length: the index of its colour, and its dashes.
 LOOKS = ((0, "-"), (1, (0, (6, 2))), (3, (0, (3, 1.5))), (2, (0, (1, 1.5))))
-WIDE, TALL, ACROSS, DOWN = 176, 96, 222, 160  # of a panel, and from one to the next, in pixels
+TALL, DOWN = 96, 160  # of a panel, and from one to the next, in pixels
 TOP, LEFT = 74, 46
+NAMES = (*AS_TRAINED, "kerple", "kerple_power", "sandwich", "fire")
 
 
-def rows(columns: int) -> int:
-    """Return how many rows of panels there are."""
-    return -(-len(NAMES) // columns)
+def size(panels: int) -> tuple[int, int]:
+    """Return the size of a figure with that many panels, four in a row."""
+    return 930, TOP - (-panels // 4) * DOWN + 14
 
 
-SIZE = (930, TOP + rows(4) * DOWN + 14)
-PHONE = (340, TOP + 22 + rows(2) * DOWN + 14)
+def phone(panels: int) -> tuple[int, int]:
+    """Return the size of a figure with that many panels, two in a row."""
+    return 340, TOP + 22 - (-panels // 2) * DOWN + 14
+
+
+SIZE = size(len(NAMES))
+PHONE = phone(len(NAMES))
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
+    """Draw a panel for each of the seven schemes, and of the biases by distance."""
+    panels(figure, ink, narrow, NAMES)
+
+
+def panels(figure: Figure, ink: Ink, narrow: bool, names: Sequence[str]) -> None:
     """Draw a panel for each scheme, and what the lines mean above them."""
-    columns, across, wide = (2, 162, 118) if narrow else (4, ACROSS, WIDE)
+    columns, across, wide = (2, 162, 118) if narrow else (4, 222, 176)
     top = TOP + 22 if narrow else TOP
     _key(figure, ink, narrow)
-    for number, (name, shown) in enumerate(NAMES.items()):
+    for number, name in enumerate(names):
         row, column = divmod(number, columns)
         axes = panel(figure, LEFT + column * across, top + row * DOWN, wide, TALL)
         _curves(axes, ink, name)
-        axes.set_title(shown)
+        axes.set_title((SHOWN | FURTHER)[name])
         axes.set_xticks((4, 32, 256), ("4", "32", "256"))
         axes.set_yticks((0, 1), ("0", "1"))
 

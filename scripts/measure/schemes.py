@@ -4,10 +4,11 @@
     tupe                                   likewise, and queries divided by √2
     xpos                                   rotates and scales queries and keys
     rope_random                            rotates by positions drawn from those of a long text
+    rope_then_none                         rotates in all layers but the last
     transformer_xl, deberta                a bias from queries, keys and distance, in each layer
     forgetting, cope, path, dape           a bias from the tokens, in each layer
 
-Everything else is the model without positions, or with RoPE for `rope_random`. Settings that the
+Everything else is the model without positions, or with RoPE for the last two. Settings that the
 papers leave open are the defaults of the modules, and what has to be as long as the texts is as
 long as those of training, but for TUPE's table, which has a row for every position, as a learned
 one.
@@ -241,8 +242,8 @@ INSIDE: dict[str, type[Layer]] = {
     "path": PaTHLayer,
     "dape": DAPELayer,
 }
-DRAWN = {"rope_random": "rope"}  # with the name of the scheme that gets the positions
-FURTHER = tuple(dict.fromkeys((*SHARED, *INSIDE, *DRAWN)))  # every scheme that is built here
+ROTATED = ("rope_random", "rope_then_none")  # from the model with RoPE
+FURTHER = tuple(dict.fromkeys((*SHARED, *INSIDE, *ROTATED)))  # every scheme that is built here
 
 
 def built(
@@ -250,15 +251,17 @@ def built(
 ) -> GPTModel:
     """Return an untrained model with a scheme of `GPTModel` or of this module."""
     sizes = Sizes(width, heads, trained, longest)
-    kind = Shared if method in SHARED else RandomPositions if method in DRAWN else GPTModel
-    base = DRAWN.get(method, "none" if method in FURTHER else method)
+    kind = {"rope_random": RandomPositions}.get(method, Shared if method in SHARED else GPTModel)
+    base = "rope" if method in ROTATED else "none" if method in FURTHER else method
     model = kind(vocab, longest, width, heads, layers, base)
     if isinstance(model, Shared):
         model.bias = SHARED[method](sizes)
+    blocks = [block for block in model.blocks if isinstance(block, Block)]
     if method in INSIDE:
-        for block in model.blocks:
-            assert isinstance(block, Block)
+        for block in blocks:
             ours = INSIDE[method](sizes)
             ours.load_state_dict(block.attention.state_dict(), strict=False)
             block.attention = ours
+    if method == "rope_then_none":
+        blocks[-1].attention.rope = None
     return model

@@ -58,12 +58,11 @@ FURTHER = {
     "path": "PaTH",
     "dape": "DAPE on KERPLE",
     "rope_random": "RoPE, random positions",
+    "rope_then_none": "RoPE, then none",
 }
 RATES = ("0.001", "0.002", "0.004")
 AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
-UNREAD = ("cope", "path", "dape", "rope_random")  # without results in the task of language
-READ_FURTHER = tuple(name for name in FURTHER if name not in UNREAD)
-RETRIEVAL = (*AS_TRAINED, "kerple", "fire", "xpos", "forgetting", "cope")
+RETRIEVAL = (*AS_TRAINED, *FURTHER)
 FURTHER_BACK = 256  # bytes, `language.APART`: after as many, the next window has the same bytes
 FAST = (4, 8, 16, 32)  # `again.FAST`
 ORDER = ("none, encoder", "none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
@@ -214,6 +213,27 @@ def rates(folder: Path = result_files.RESULTS / "rates") -> NDArray[np.float64]:
     return np.array(
         [[trial.perplexity(name, trial.lengths()[0]) for trial in trials] for name in trained]
     )
+
+
+@cache
+def tuned() -> Measured:
+    """Return the results with, for each scheme of `AS_TRAINED`, the best of `RATES`."""
+    return read(result_files.RESULTS / "tuned")
+
+
+def tuning() -> dict[str, list[Any]]:
+    """Return columns of median perplexities at the common rate and at each scheme's own."""
+    both = {"common": measurement(), "own": tuned()}
+    chosen = {result["method"]: result["settings"]["rate"] for result in tuned().results}
+    lengths = measurement().lengths()
+    return {
+        "scheme": [SHOWN[name] for name in AS_TRAINED],
+        "rate": [chosen[name] for name in AS_TRAINED],
+    } | {
+        f"{length} / {rate}": [measured.perplexity(name, length) for name in AS_TRAINED]
+        for length in (lengths[0], lengths[-1])
+        for rate, measured in both.items()
+    }
 
 
 def compared(ours: Measured, theirs: Measured) -> Iterator[str]:

@@ -52,7 +52,7 @@ from scripts.measure.methods import (
     as_trained,
     rope_longrope,
 )
-from scripts.measure.schemes import DRAWN, FURTHER, RandomPositions, Shared
+from scripts.measure.schemes import FURTHER, ROTATED, RandomPositions, Shared
 from scripts.measure.training import Settings, generator, train
 
 SMALL = Settings(width=16, heads=2, layers=1, length=16, batch=8, steps=12, warm_up=2, rate=1e-2)
@@ -374,11 +374,20 @@ def further_model(method: str) -> GPTModel:
     return language.model(SMALL, method, max(LENGTHS), 0).eval()
 
 
+def rope_then_none() -> tuple[GPTModel, GPTModel]:
+    """Return the model of two layers, and the one that rotates in both."""
+    ours, theirs = (
+        language.model(replace(SMALL, layers=2), method, max(LENGTHS), 0).eval()
+        for method in ("rope_then_none", "rope")
+    )
+    return ours, theirs
+
+
 @pytest.mark.parametrize("method", FURTHER)
 def test_a_further_scheme_is_a_known_model_and_its_own_parameters(
     method: str,
 ) -> None:
-    model, plain = further_model(method), small_model("rope" if method in DRAWN else "none")
+    model, plain = further_model(method), small_model("rope" if method in ROTATED else "none")
     ours, theirs = model.state_dict(), plain.state_dict()
     assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
     added = {name.partition("attention.")[2] or name for name in ours if name not in theirs}
@@ -403,6 +412,7 @@ def test_a_further_scheme_is_a_known_model_and_its_own_parameters(
                 *("dape.second_weight", "dape.second_bias"),
             },
             "rope_random": set(),
+            "rope_then_none": set(),
             "fire": {
                 *("bias.rate", "bias.factor", "bias.first_weight", "bias.first_bias"),
                 *("bias.second_weight", "bias.second_bias"),
@@ -414,14 +424,14 @@ def test_a_further_scheme_is_a_known_model_and_its_own_parameters(
     )
 
 
-@pytest.mark.parametrize("method", FURTHER)
+@pytest.mark.parametrize("method", [name for name in FURTHER if name != "rope_then_none"])
 def test_a_further_scheme_is_causal_and_sees_the_order_of_two_earlier_tokens(method: str) -> None:
     model, ids = further_model(method).double(), torch.arange(60, 65)[None]
     with torch.no_grad():
         for weights in model.parameters():
             weights.add_(0.3 * torch.randn(weights.shape, generator=generator(0, 0)))
     swapped = ids[:, [0, 2, 1, 3, 4]]
-    if method not in DRAWN:  # others are drawn for another text
+    if method != "rope_random":  # others are drawn for another text
         longer = torch.cat([ids, ids.flip(1)], 1)
         torch.testing.assert_close(model(longer)[:, :5], model(ids), rtol=1e-9, atol=1e-9)
     plain = small_model("none").double()
@@ -477,6 +487,19 @@ def places_at(positions: torch.Tensor) -> Callable[..., Places]:
         return original(model, *given)._replace(positions=positions)
 
     return places
+
+
+def test_rope_then_none_rotates_in_all_layers_but_the_last() -> None:
+    model, plain = rope_then_none()
+    assert all(map(torch.equal, model.state_dict().values(), plain.state_dict().values()))
+    layers = [part for part in model.modules() if isinstance(part, SelfAttention)]
+    rotates = [layer.rope is not None for layer in layers]
+    assert rotates == [True, False]
+    text = torch.arange(24)[None]
+    weights = [some(text, return_attention=True)[1] for some in (model, plain)]
+    torch.testing.assert_close(weights[0][0], weights[1][0], rtol=0, atol=0)
+    assert not torch.allclose(weights[0][1], weights[1][1])
+    torch.testing.assert_close(model(text)[:, :9], model(text[:, :9]))
 
 
 @pytest.mark.parametrize(("method", "share"), [("deberta", 3), ("tupe", 2)])
@@ -757,7 +780,7 @@ def test_only_missing_results_are_computed(here: Path, capsys: pytest.CaptureFix
     [
         (["--methods", "rotary"], "no method 'rotary'; there are none, sinusoidal"),
         (["--tasks", "again", "--methods", "alibi"], "no method 'alibi' for again; there are rope"),
-        (["--tasks", "order", "--methods", "x"], "there are .*rope_random, none, encoder"),
+        (["--tasks", "order", "--methods", "x"], "there are .*rope_then_none, none, encoder"),
         (["--lengths", "32", "64"], "must be at least the trained length, 64; got 32"),
         (["--steps", "10"], "another folder: --into"),
     ],
