@@ -28,6 +28,7 @@ from posenc.nn import (
     RotaryEmbeddingND,
     SandwichBias,
     SinusoidalPositionalEncoding,
+    SwinContinuousBias,
     T5RelativeBias,
     TransformerXLBias,
     TreeEncoding,
@@ -67,13 +68,15 @@ COPE, FORGETTING, TUPE = CoPE(D, 4), ForgettingBias(D, HEADS), TUPEBias(HEADS, D
 DEBERTA, XL = DisentangledBias(HEADS, D, 3), TransformerXLBias(HEADS, D, D)
 PATH, DAPE = PaTH(HEADS, D, D), DAPEBias(HEADS)
 KERPLE, FIRE = KerpleBias(HEADS), FIREBias(HEADS, threshold=3)
+SWIN_V2 = SwinContinuousBias(HEADS, 3)
 SCORES = torch.einsum("bhqd,bhkd->bhqk", Q[:, 0], Q[:, 0])
 IDS = torch.tensor([[[1, 2, 3, 4, 5]], [[9, 8, 7, 6, 5]], [[0, 0, 1, 0, 2]]])
 PLACES = torch.tensor([[0, 1, 2, 3, 4], [7, 7, 8, 9, 1], [2, 1, 0, 4, 4]])
 RELATIVE = torch.stack([relative_positions(places) for places in PLACES])
 MASK = torch.ones(TEXTS, LENGTH, LENGTH).tril().bool()
 
-# Functions with batched arguments: applied to the three entries one by one, or under `vmap`.
+# Functions with batched arguments: applied to the three entries one by one, or under `vmap`. Swin's
+# biases and the learned grid take no tensors, so there is nothing to batch.
 CALLS: dict[str, tuple[Callable[..., Tensor], tuple[Tensor, ...]]] = {
     "alibi": (ALiBi(HEADS), (RELATIVE,)),
     "t5": (T5, (RELATIVE,)),
@@ -154,6 +157,8 @@ LOUD: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "deberta": lambda q, rows: DEBERTA(q, q, relative_positions(LENGTH)),
     "transformer-xl": lambda q, rows: XL(q, q),
     "tupe": lambda q, rows: TUPE(torch.arange(LENGTH)),
+    "forgetting gate": lambda q, rows: FORGETTING(q[:, 0])[..., -1, :],
+    "swin v2": lambda q, rows: SWIN_V2(),
     "attention without a matrix": lambda q, rows: relative_attention(q, q, q, rows),
 }
 

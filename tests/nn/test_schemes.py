@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 import posenc
+from posenc import nn as modules
 from posenc.nn import (
     ALiBi,
     CentralityEmbedding,
@@ -237,7 +238,7 @@ def paths(start: int, stop: int) -> list[list[int]]:
 def by_choices(module: nn.Module, start: int, stop: int) -> Tensor:
     """Call a tree's encoding with the choices of its nodes."""
     choices = posenc.tree_choices(paths(start, stop), branches=3, depth=4)
-    rows: Tensor = module(torch.from_numpy(choices))
+    rows: Tensor = module(torch.from_numpy(choices).to(VECTORS.device))
     return rows
 
 
@@ -355,6 +356,21 @@ SCHEMES: dict[str, Scheme] = {
     "xPos, queries": xpos("query", "interleaved"),
     "xPos, keys": xpos("key", "half"),
 }
+
+# Modules whose own test files ask the same of them.
+ELSEWHERE = {
+    "ALiBi",
+    "GPTModel",
+    "LearnedGridEmbedding",
+    "LearnedPositionalEmbedding",
+    "PositionalEmbedding",
+    "RelativePositionEmbedding",
+    "RotaryEmbedding",
+    "RotaryEmbeddingND",
+    "SinusoidalPositionalEncoding",
+    "SwinRelativeBias",
+    "T5RelativeBias",
+}
 LEARNED = [name for name, scheme in SCHEMES.items() if list(scheme.make().parameters())]
 
 
@@ -363,6 +379,12 @@ def seeded() -> Iterator[None]:
     with torch.random.fork_rng():
         torch.manual_seed(0)
         yield
+
+
+def test_no_module_is_forgotten() -> None:
+    public = {name: getattr(modules, name) for name in modules.__all__}
+    found = {n for n, thing in public.items() if nn.Module in getattr(thing, "__mro__", ())}
+    assert {type(scheme.make()).__name__ for scheme in SCHEMES.values()} == found - ELSEWHERE
 
 
 @pytest.mark.parametrize("name", SCHEMES)
@@ -426,6 +448,20 @@ def test_a_module_made_on_meta_works_after_a_reset(name: str) -> None:
     np.testing.assert_allclose(
         found.detach(), scheme.definition(module, 0, 7), rtol=1e-12, atol=1e-12
     )
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_on_meta_it_computes_shapes_without_reading_values(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scheme = SCHEMES[name]
+    expected = scheme.call(scheme.make().double(), 3, 9)
+    monkeypatch.setitem(globals(), "VECTORS", VECTORS.to("meta"))
+    monkeypatch.setitem(globals(), "KEYS", KEYS.to("meta"))
+    with torch.device("meta"):
+        found = scheme.call(scheme.make().double(), 3, 9)
+    assert found.is_meta
+    assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
 
 
 @pytest.mark.parametrize("name", LEARNED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
+import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -64,8 +65,10 @@ def test_copies_fade_with_the_level_and_have_the_factor_of_the_authors_code() ->
     width = DEPTH * BRANCHES * 2
     stack = encoded(paths(3), None).reshape(-1, DEPTH, BRANCHES)
     rows = encoded(paths(3), decays).reshape(-1, DEPTH, BRANCHES, 2)
-    for level, (feature, p) in product(range(DEPTH), enumerate(decays)):
-        factor = np.sqrt((1 - p**2) * width / 2) * p**level
+    for level, (feature, decay) in product(range(DEPTH), enumerate(decays)):
+        with mpmath.workdps(50):
+            p = mpmath.mpf(decay)
+            factor = float(mpmath.sqrt((1 - p**2) * width / 2) * p**level)
         np.testing.assert_allclose(
             rows[:, level, :, feature], stack[:, level] * factor, rtol=1e-15, atol=0
         )

@@ -1,9 +1,10 @@
-"""What `posenc.tupe` promises, against the paper's products entry by entry."""
+"""What `posenc.tupe` promises, against the paper's products entry by entry, in 50 digits."""
 
 from __future__ import annotations
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -19,13 +20,13 @@ U_Q, U_K = RANDOM.normal(size=(2, 6, 6))
 def test_every_entry_is_a_product_of_two_projected_positions() -> None:
     bias = tupe_bias(ROWS, query_weight=U_Q, key_weight=U_K, heads=3)
     assert bias.shape == (3, 7, 7)
-    for head, i, j in np.ndindex(3, 7, 7):
-        columns = range(2 * head, 2 * head + 2)
-        query, key = (
-            [math.fsum(ROWS[p] * u[:, c]) for c in columns] for p, u in ((i, U_Q), (j, U_K))
-        )
-        exact = math.fsum(a * b for a, b in zip(query, key, strict=True)) / math.sqrt(4)
-        assert bias[head, i, j] == pytest.approx(exact, abs=1e-13)
+    with mpmath.workdps(50):
+        rows, u_q, u_k = (mpmath.matrix(some.tolist()) for some in (ROWS, U_Q, U_K))
+        queries, keys = rows * u_q, rows * u_k
+        for head, i, j in np.ndindex(3, 7, 7):
+            columns = range(2 * head, 2 * head + 2)
+            exact = mpmath.fsum(queries[i, c] * keys[j, c] for c in columns) / mpmath.sqrt(2 * 2)
+            assert bias[head, i, j] == pytest.approx(float(exact), rel=1e-14, abs=1e-14)
 
 
 def test_content_and_position_together_are_one_score_of_concatenations() -> None:
