@@ -60,7 +60,7 @@ FURTHER = {
     "rope_random": "RoPE, random positions",
     "rope_then_none": "RoPE, then none",
 }
-RATES = ("0.001", "0.002", "0.004")
+RATES = ("0.001", "0.002", "0.004", "0.008")
 AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
 RETRIEVAL = (*AS_TRAINED, *FURTHER)
 FURTHER_BACK = 256  # bytes, `language.APART`: after as many, the next window has the same bytes

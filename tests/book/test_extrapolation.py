@@ -107,15 +107,17 @@ def test_the_chosen_rate_is_near_the_best_without_positions() -> None:
     assert found[0] > 1.01 * found[taken]
 
 
-def test_every_scheme_with_positions_did_best_at_the_highest_rate() -> None:
-    for name, found in zip(AS_TRAINED, rates(), strict=True):
-        assert (found.argmin() == len(RATES) - 1) or name == "none"
+def test_every_scheme_did_best_at_a_higher_rate() -> None:
+    best = {name: RATES[found.argmin()] for name, found in zip(AS_TRAINED, rates(), strict=True)}
+    assert best == {name: "0.004" if name in ("none", "rope") else "0.008" for name in AS_TRAINED}
+    lost = rates()[:, RATES.index("0.002")] / rates().min(axis=1)
+    assert AS_TRAINED[lost.argmax()] == "t5"
 
 
-def test_rope_and_shaw_learn_fastest_with_the_best_of_three_rates() -> None:
+def test_rope_and_shaw_learn_fastest_with_the_best_of_four_rates() -> None:
     best = dict(zip(AS_TRAINED, rates().min(axis=1), strict=True))
     ahead, behind = ("rope", "shaw"), ("none", "sinusoidal", "learned", "alibi", "t5")
-    assert max(best[name] for name in ahead) < min(best[name] for name in behind) - 0.5
+    assert max(best[name] for name in ahead) < min(best[name] for name in behind) - 0.4
     assert max(best, key=lambda name: best[name]) == "none"
 
 
