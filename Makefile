@@ -29,6 +29,7 @@ serve: assets .venv/figures  ## serve the book at http://127.0.0.1:8000 with liv
 
 test: assets  ## run every check: lint, types, package, pages, figures, site, browser
 	@$(IN_VENV) -m scripts.setup.browser
+	@$(IN_VENV) -m scripts.setup.vision
 	@$(MAKE) --no-print-directory --keep-going --jobs 2 checks lint format types
 
 quick:  ## run the checks that need no browser and take under a minute
@@ -95,6 +96,7 @@ checks: setup
 	  $(IN_VENV) -m pytest $(PARALLEL) $(PACKAGE) -m 'not slow' --cov || status=$$?; \
 	  $(IN_VENV) -m pytest $(PARALLEL) $(PACKAGE) -m slow || status=$$?; \
 	  $(IN_VENV) -m pytest $(PARALLEL) $(PACKAGE:%=--ignore=%) || status=$$?; \
+	  PYTHONPATH=.venv/vision $(IN_VENV) -m pytest tests/oracles/test_timm.py || status=$$?; \
 	  exit $$status
 
 quick_checks: setup

@@ -1,7 +1,7 @@
-"""Positions in images against timm, where it is installed.
+"""Positions in images against timm and torchvision, where Python finds them.
 
-It needs torchvision, which in turn needs the build of PyTorch that it was made for, so it is not
-among what the tests install: `pip install --no-deps timm torchvision` adds both.
+scripts/setup/vision.py installs them into a folder of their own, and `make test` runs this module
+with that folder on the path. Everywhere else it is skipped.
 """
 
 from __future__ import annotations
