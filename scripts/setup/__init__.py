@@ -3,6 +3,7 @@
     environment.py     creates `.venv` and `node_modules`; standard library only
     browser.py         finds a browser for the tests, or installs one
     node.py            the node that comes with the Python packages
+    vision.py          installs timm and torchvision apart from the rest
     machine.py         describes the machine that a measurement ran on
     bare_debian.py     tries the README's commands on a minimal Debian
 
