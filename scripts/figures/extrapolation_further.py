@@ -28,7 +28,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
         row, column = divmod(number, columns)
         axes = panel(figure, 52 + 452 * column, 34 + DOWN * row, wide, TALL)
         curves(axes, ink, names, TALL)
-        if column:
+        if number if narrow else column:  # all panels have the same axes
             axes.set_ylabel("")
         if number < len(PANELS) - columns:
             axes.set_xlabel("")

@@ -58,7 +58,7 @@ FURTHER = {
     "path": "PaTH",
     "dape": "DAPE on KERPLE",
     "rope_random": "RoPE, random positions",
-    "rope_then_none": "RoPE, then none",
+    "rope_then_none": "RoPE, all but last",
 }
 RATES = ("0.001", "0.002", "0.004", "0.008")
 AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")

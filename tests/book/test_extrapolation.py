@@ -464,7 +464,7 @@ def test_rope_in_all_layers_but_the_last_does_much_as_rope() -> None:
     found, rope = perplexities("rope_then_none"), perplexities("rope")
     assert (np.median(found, axis=1) < 1.08 * np.median(rope, axis=1)).all()
     assert (np.median(found, axis=1) > 0.8 * np.median(rope, axis=1)).all()
-    assert MEASURED.perplexity("rope_then_none", 64) > MEASURED.perplexity("rope", 64)
+    assert np.abs(np.median(found[0]) / np.median(rope[0]) - 1) < 0.01
     for length in (64, 128, 256):
         ours, theirs = retrieved("rope_then_none", length), retrieved("rope", length)
         assert np.median(ours[0]) > np.median(theirs[0]) - 0.01  # 4 letters back
