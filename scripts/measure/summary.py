@@ -61,6 +61,7 @@ FURTHER = {
     "rope_then_none": "RoPE, all but last",
 }
 RATES = ("0.001", "0.002", "0.004", "0.008")
+TUNED = ("alibi", "t5", "shaw")  # trained again with the best of these rates
 AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
 RETRIEVAL = (*AS_TRAINED, *FURTHER)
 FURTHER_BACK = 256  # bytes, `language.APART`: after as many, the next window has the same bytes
@@ -217,7 +218,7 @@ def rates(folder: Path = result_files.RESULTS / "rates") -> NDArray[np.float64]:
 
 @cache
 def tuned() -> Measured:
-    """Return the results with, for each scheme of `AS_TRAINED`, the best of `RATES`."""
+    """Return the results with, for each scheme of `TUNED`, the best of `RATES`."""
     return read(result_files.RESULTS / "tuned")
 
 
@@ -227,10 +228,10 @@ def tuning() -> dict[str, list[Any]]:
     chosen = {result["method"]: result["settings"]["rate"] for result in tuned().results}
     lengths = measurement().lengths()
     return {
-        "scheme": [SHOWN[name] for name in AS_TRAINED],
-        "rate": [chosen[name] for name in AS_TRAINED],
+        "scheme": [SHOWN[name] for name in TUNED],
+        "rate": [chosen[name] for name in TUNED],
     } | {
-        f"{length} / {rate}": [measured.perplexity(name, length) for name in AS_TRAINED]
+        f"{length} / {rate}": [measured.perplexity(name, length) for name in TUNED]
         for length in (lengths[0], lengths[-1])
         for rate, measured in both.items()
     }

@@ -36,10 +36,12 @@ from scripts.measure.summary import (
     RATES,
     RETRIEVAL,
     SHOWN,
+    TUNED,
     compared,
     measurement,
     rates,
     read,
+    tuned,
 )
 
 PAGE = DOCS / "beyond" / "which-extrapolates.md"
@@ -119,6 +121,33 @@ def test_rope_and_shaw_learn_fastest_with_the_best_of_four_rates() -> None:
     ahead, behind = ("rope", "shaw"), ("none", "sinusoidal", "learned", "alibi", "t5")
     assert max(best[name] for name in ahead) < min(best[name] for name in behind) - 0.4
     assert max(best, key=lambda name: best[name]) == "none"
+
+
+def test_a_rate_of_its_own_is_the_best_of_the_trial() -> None:
+    found = tuned().results
+    assert Counter(result["method"] for result in found) == dict.fromkeys(TUNED, len(SEEDS))
+    assert len({(result["method"], result["seed"]) for result in found}) == len(found)
+    assert tuned().outdated() == []
+    best = {name: RATES[trial.argmin()] for name, trial in zip(AS_TRAINED, rates(), strict=True)}
+    for result in found:
+        settings = replace(TASKS["language"][0], rate=float(best[result["method"]]))
+        assert result["settings"] == vars(settings)
+        assert result["seed"] in SEEDS
+        assert result["corpus"] == MEASURED.corpus()
+
+
+def test_a_rate_of_its_own_helps_t5_at_the_trained_length_and_harms_it_beyond() -> None:
+    own = {
+        name: np.array([tuned().perplexities(name, length) for length in LENGTHS]) for name in TUNED
+    }
+    assert (own["t5"][0] < perplexities("t5")[0] - 0.1).all()
+    assert (own["t5"][1:] > 1.3 * perplexities("t5")[1:]).all()
+    for length, found in enumerate(own["alibi"]):
+        assert np.abs(np.median(found) / np.median(perplexities("alibi")[length]) - 1) < 0.01
+    assert (own["shaw"][0] > perplexities("shaw")[0]).all()
+    assert (own["shaw"][0] < 1.03 * perplexities("shaw")[0]).all()
+    for name in HOLD:
+        assert (own[name] < 1.08 * own[name][0]).all(), name
 
 
 # What the page says
@@ -518,6 +547,7 @@ def test_transformer_xl_finds_every_key_with_one_seed_only() -> None:
         ("measurement().order()", ORDER),
         ("dict(zip(summary.RATES, trials.T))", AS_TRAINED),
         ("measured.language(summary.FURTHER)", tuple(FURTHER)),
+        ("summary.tuning()", TUNED),
         ("measured.order(summary.FURTHER)", tuple(FURTHER)),
     ],
 )
