@@ -1,0 +1,180 @@
+"""The models built for the measurement compute the scores of their schemes' definitions in numpy.
+
+The definitions are tested against the papers elsewhere. Here it is the way into the model that is
+tested: what each scheme is given, in each layer, by what content is divided, and that the mask
+stays.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+import posenc
+from posenc.nn import GPTModel, PaTH
+from posenc.nn.gpt import SelfAttention
+from scripts.measure import language
+from scripts.measure.schemes import FURTHER
+from scripts.measure.training import Settings, generator
+
+SETTINGS = Settings(width=16, heads=2, layers=2, length=16)
+HEADS, D = SETTINGS.heads, SETTINGS.width // SETTINGS.heads
+LONGEST = 48  # of any text
+LENGTH = 40  # of the text here, more than twice those of training
+PLACES = np.arange(LENGTH)
+RELATIVE = posenc.relative_positions(LENGTH, LENGTH)
+
+Array = NDArray[Any]
+# From the parameters of a layer or of all, its tokens, queries and keys, the scores of each head.
+Definition = Callable[[dict[str, Array], SelfAttention, Tensor, Array, Array], Array]
+
+
+def dot(q: Array, k: Array) -> Array:
+    """Return the scores of content, divided by √d."""
+    scores: Array = q @ k.swapaxes(-1, -2) / np.sqrt(D)
+    return scores
+
+
+def network(p: dict[str, Array], owner: str) -> dict[str, Array]:
+    """Return the parameters of a network of two linear functions."""
+    names = ("first_weight", "first_bias", "second_weight", "second_bias")
+    return {name: p[f"{owner}.{name}"] for name in names}
+
+
+def by_kerple(kernel: str) -> Definition:
+    """Return the definition for one of KERPLE's kernels."""
+    bias = posenc.kerple_log_bias if kernel == "log" else posenc.kerple_power_bias
+    largest = np.inf if kernel == "log" else 2
+    return lambda p, _, x, q, k: (
+        dot(q, k)
+        + bias(
+            p["bias.scale"].clip(0.01),
+            p["bias.shape"].clip(0.01, largest),
+            RELATIVE,
+        )
+    )
+
+
+def by_fire(p: dict[str, Array], _: SelfAttention, x: Tensor, q: Array, k: Array) -> Array:
+    """Return FIRE's scores."""
+    threshold = 512 * float(p["bias.factor"])
+    shares = posenc.fire_shares(LENGTH, rate=float(p["bias.rate"]), threshold=threshold)
+    return dot(q, k) + posenc.fire_bias(shares, **network(p, "bias"))
+
+
+def by_tupe(p: dict[str, Array], _: SelfAttention, x: Tensor, q: Array, k: Array) -> Array:
+    """Return TUPE's scores: content is divided by √(2d), as places are."""
+    weights = {"query_weight": p["bias.query_weight"], "key_weight": p["bias.key_weight"]}
+    bias = posenc.tupe_bias(p["bias.table"][:LENGTH], heads=HEADS, **weights)
+    first = {"from_first": p["bias.from_first"], "to_first": p["bias.to_first"]}
+    return dot(q, k) / math.sqrt(2) + posenc.untied_bias(bias, **first)
+
+
+def by_xpos(p: dict[str, Array], _: SelfAttention, x: Tensor, q: Array, k: Array) -> Array:
+    """Return xPos's scores."""
+    return dot(posenc.apply_xpos(q, PLACES, role="query"), posenc.apply_xpos(k, PLACES, role="key"))
+
+
+def by_transformer_xl(
+    p: dict[str, Array], _: SelfAttention, x: Tensor, q: Array, k: Array
+) -> Array:
+    """Return Transformer-XL's scores."""
+    rows = posenc.transformer_xl_rows(LENGTH, LENGTH, SETTINGS.width) @ p["bias.weight"]
+    return posenc.transformer_xl_scores(
+        q,
+        k,
+        rows.reshape(-1, HEADS, D).swapaxes(0, 1),
+        content_bias=p["bias.content_bias"][:, None],
+        position_bias=p["bias.position_bias"][:, None],
+    )
+
+
+def by_deberta(p: dict[str, Array], _: SelfAttention, x: Tensor, q: Array, k: Array) -> Array:
+    """Return DeBERTa's scores, with 2·16 rows a table."""
+    rows = p["bias.position_q"], p["bias.position_k"]
+    assert rows[0].shape == rows[1].shape == (HEADS, 32, D)
+    return posenc.disentangled_scores(q, k, RELATIVE, position_q=rows[0], position_k=rows[1])
+
+
+def by_forgetting(p: dict[str, Array], _: SelfAttention, x: Tensor, q: Array, k: Array) -> Array:
+    """Return the scores with the forgetting gate."""
+    gates = x.numpy()[0] @ p["gate.weight"].T + p["gate.shift"]
+    return dot(q, k) + posenc.forgetting_bias(-np.log1p(np.exp(-gates)).T)
+
+
+def by_cope(p: dict[str, Array], _: SelfAttention, x: Tensor, q: Array, k: Array) -> Array:
+    """Return CoPE's scores, with a row for each token of a training text."""
+    assert len(p["cope.table"]) == SETTINGS.length
+    return posenc.cope_scores(q, dot(q, k), p["cope.table"])
+
+
+def by_path(p: dict[str, Array], layer: SelfAttention, x: Tensor, q: Array, k: Array) -> Array:
+    """Return PaTH's scores, with the directions and strengths of the layer's tokens."""
+    path = layer.get_submodule("path")
+    assert isinstance(path, PaTH)
+    direction, strength = path._directions(x)[0], path._strengths(x)[0, ..., 0]
+    return posenc.path_scores(q, k, direction=direction.numpy(), strength=strength.numpy())
+
+
+def by_dape(p: dict[str, Array], _: SelfAttention, x: Tensor, q: Array, k: Array) -> Array:
+    """Return the scores with KERPLE's logarithm, adjusted by DAPE."""
+    scale, rate = p["kerple.scale"].clip(0.01), p["kerple.shape"].clip(0.01)
+    bias = posenc.kerple_log_bias(scale, rate, RELATIVE)
+    return dot(q, k) + posenc.dape_bias(dot(q, k), bias, **network(p, "dape"))
+
+
+DEFINITIONS: dict[str, Definition] = {
+    "kerple": by_kerple("log"),
+    "kerple_power": by_kerple("power"),
+    "fire": by_fire,
+    "sandwich": lambda p, _, x, q, k: dot(q, k) + posenc.sandwich_bias(HEADS, RELATIVE),
+    "tupe": by_tupe,
+    "xpos": by_xpos,
+    "transformer_xl": by_transformer_xl,
+    "deberta": by_deberta,
+    "forgetting": by_forgetting,
+    "cope": by_cope,
+    "path": by_path,
+    "dape": by_dape,
+}
+
+
+def test_every_scheme_has_a_definition_here_but_those_of_other_positions() -> None:
+    """Which positions the other two rotate by is tested in `test_measure`."""
+    assert set(FURTHER) - set(DEFINITIONS) == {"rope_random", "rope_then_none"}
+
+
+def shaken(method: str) -> GPTModel:
+    """Return a model in float64 whose parameters are all away from their initial values."""
+    model = language.model(SETTINGS, method, LONGEST, 0).double().eval()
+    with torch.no_grad():
+        for seed, weights in enumerate(model.parameters()):
+            noise = torch.randn(weights.shape, generator=generator(0, seed), dtype=weights.dtype)
+            weights.add_(0.3 * noise)
+    return model
+
+
+@pytest.mark.parametrize("method", DEFINITIONS)
+def test_each_layer_weighs_keys_by_the_definition_of_its_scheme(method: str) -> None:
+    model, read = shaken(method), []
+    layers = [part for part in model.modules() if isinstance(part, SelfAttention)]
+    assert len(layers) == 2
+    for layer in layers:
+        layer.register_forward_pre_hook(lambda _, given: read.append(given[0]))
+    shared = {n: w.numpy() for n, w in model.state_dict().items() if n.startswith("bias.")}
+    with torch.no_grad():
+        _, weights = model(torch.arange(60, 60 + LENGTH)[None], return_attention=True)
+        for layer, x, found in zip(layers, read, weights, strict=True):
+            split = layer.query_key_value(x).view(LENGTH, 3, HEADS, D).permute(1, 2, 0, 3).numpy()
+            own = {name: w.numpy() for name, w in layer.state_dict().items()}
+            scores = DEFINITIONS[method](shared | own, layer, x, split[0], split[1])
+            powers = np.exp(scores - scores.max(axis=-1, keepdims=True)) * (RELATIVE <= 0)
+            expected = powers / powers.sum(axis=-1, keepdims=True)
+            np.testing.assert_allclose(found[0].numpy(), expected, rtol=1e-5, atol=1e-9)
