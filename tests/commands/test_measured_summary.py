@@ -1,0 +1,122 @@
+"""What pages say of several seeds: medians and spreads of made-up results, each value known."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from scripts.measure import summary
+from scripts.measure.summary import AS_TRAINED, FURTHER, LANGUAGE, RETRIEVAL, Measured
+
+LENGTHS = [64, 128, 256, 512]
+SEEDS = (0.0, 10.0, 2.0)  # what a seed adds: the median is 2 above the least, the mean is not
+
+
+def results(task: str, names: tuple[str, ...], lengths: list[int]) -> list[dict[str, Any]]:
+    """Return a result for each name and seed; a value tells its name, length, place and seed."""
+
+    def found(number: int, added: float) -> dict[str, Any]:
+        values = {str(length): 1000.0 * number + length + added for length in lengths}
+        if task == "language":
+            at = [math.log(1000 * number + place + 1 + added) for place in range(32)]
+            values = {length: math.log(value) for length, value in values.items()}
+            return {"by_length": values, "by_position": at}
+        far = {n: {str(d): value + 0.5 * d for d in (4, 8)} for n, value in values.items()}
+        return {"by_length": values, "by_distance": far}
+
+    return [
+        {
+            "task": task,
+            "method": name,
+            "seed": seed,
+            "lengths": lengths,
+            "settings": {"length": lengths[0], "rate": 0.001 * (1 + number)},
+            "found": {name: found(number, added)},
+        }
+        for number, name in enumerate(names)
+        for seed, added in enumerate(SEEDS)
+    ]
+
+
+def of(task: str, names: tuple[str, ...], lengths: list[int]) -> Measured:
+    """Return made-up results of one task."""
+    return Measured(tuple(results(task, names, lengths)))
+
+
+@pytest.mark.parametrize("names", [LANGUAGE, tuple(FURTHER)])
+def test_a_table_has_the_median_and_the_spread_of_each_length(names: tuple[str, ...]) -> None:
+    found = of("language", names, LENGTHS).language(names)
+    assert [*found] == [f"{n} / {what}" for n in LENGTHS for what in ("median", "spread")]
+    for length in LENGTHS:
+        expected = 1000 * np.arange(len(names)) + length + 2
+        np.testing.assert_allclose(found[f"{length} / median"], expected)
+        np.testing.assert_allclose(found[f"{length} / spread"], 10)
+
+
+def test_the_table_of_retrieval_has_medians_and_the_spread_at_the_longest() -> None:
+    made = results("retrieval", RETRIEVAL, [32, 64, 128, 256])
+    wide = made[1]["found"][RETRIEVAL[0]]["by_length"]  # the first scheme, the largest of its seeds
+    wide["256"] += 5
+    found = Measured(tuple(made)).retrieval()
+    assert [*found] == ["32", "64", "128", "256", "spread"]
+    for length in (32, 64, 128, 256):
+        expected = 1000 * np.arange(len(RETRIEVAL)) + length + 2
+        np.testing.assert_allclose(found[str(length)], expected)
+    np.testing.assert_allclose(found["spread"], [15] + [10] * (len(RETRIEVAL) - 1))
+
+
+def test_retrieved_takes_the_length_first_and_then_the_distance() -> None:
+    measured = of("retrieval", RETRIEVAL, [4, 8])
+    assert measured.retrieved(RETRIEVAL[1], 8, 4) == [1008 + 2 + added for added in SEEDS]
+
+
+def test_windows_compare_the_same_bytes_256_further_on() -> None:
+    found = of("language", AS_TRAINED, LENGTHS).windows()
+    numbers = 1000 * np.arange(len(AS_TRAINED)) + 2
+    np.testing.assert_allclose(found["few"], numbers + 4)  # the fourth stretch of 16 ends at 64
+    np.testing.assert_allclose(found["many"], numbers + 20)  # and the twentieth at 320
+
+
+def test_rates_have_a_row_for_each_scheme_and_a_column_for_each_rate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(folder: Path) -> Measured:
+        made = results("language", AS_TRAINED, [64])
+        for result in made:
+            name = result["method"]
+            result["found"][name]["by_length"]["64"] += float(folder.name)
+        return Measured(tuple(made))
+
+    monkeypatch.setattr(summary, "read", read)
+    found = np.log(summary.rates(tmp_path))
+    assert found.shape == (len(AS_TRAINED), len(summary.RATES))
+    np.testing.assert_allclose(found - found[:, :1], [np.array([0, 0.001, 0.003, 0.007])] * 7)
+    np.testing.assert_allclose(found[:, 0] - 0.001, np.log(1000 * np.arange(7) + 66))
+
+
+def test_tuning_stands_beside_the_common_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    common = of("language", ("x", *summary.TUNED), LENGTHS)
+    own = of("language", summary.TUNED, LENGTHS)
+    monkeypatch.setattr(summary, "measurement", lambda: common)
+    monkeypatch.setattr(summary, "tuned", lambda: own)
+    found = summary.tuning()
+    assert found.pop("scheme") == [summary.SHOWN[name] for name in summary.TUNED]
+    assert found.pop("rate") == pytest.approx([0.001, 0.002, 0.003])
+    numbers = {"common": 1000 * np.arange(1, 4) + 2, "own": 1000 * np.arange(3) + 2}
+    assert [*found] == ["64 / common", "64 / own", "512 / common", "512 / own"]
+    for column, values in found.items():
+        length, rate = column.split(" / ")
+        np.testing.assert_allclose(values, numbers[rate] + int(length))
+
+
+def test_a_result_of_one_name_holds_one_value_for_each_seed() -> None:
+    made = of("language", AS_TRAINED, LENGTHS)
+    assert made.seeds() == len(SEEDS)
+    json.dumps(made.results)  # as in a file
+    assert made.perplexities("rope", 128) == pytest.approx([3128, 3138, 3130])
+    assert made.perplexity("rope", 128) == pytest.approx(3130)
