@@ -20,7 +20,7 @@ from torch import Tensor
 import posenc
 from posenc.nn import GPTModel, PaTH
 from posenc.nn.gpt import SelfAttention
-from scripts.measure import language
+from scripts.measure import language, order, retrieval
 from scripts.measure.schemes import FURTHER
 from scripts.measure.training import Settings, generator
 
@@ -178,3 +178,23 @@ def test_each_layer_weighs_keys_by_the_definition_of_its_scheme(method: str) -> 
             powers = np.exp(scores - scores.max(axis=-1, keepdims=True)) * (RELATIVE <= 0)
             expected = powers / powers.sum(axis=-1, keepdims=True)
             np.testing.assert_allclose(found[0].numpy(), expected, rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize("task", [order, retrieval])
+def test_no_training_text_of_a_question_is_longer_than_stated(task: Any) -> None:
+    lengths = {task.batch(SETTINGS, 0, step)[0].shape[1] - 1 for step in range(200)}
+    assert lengths == set(range(4, SETTINGS.length + 1))
+
+
+@pytest.mark.parametrize("task", [order, retrieval])
+def test_a_question_mark_has_a_place_in_tables_too(task: Any) -> None:
+    rows = {
+        method: len(dict(task.model(SETTINGS, method, LONGEST, 0).named_parameters())[name])
+        for method, name in {
+            "cope": "blocks.0.attention.cope.table",
+            "tupe": "bias.table",
+            "learned": "embedding.pos_embedding.embedding.weight",
+        }.items()
+    }
+    assert rows == {"cope": SETTINGS.length + 1, "tupe": LONGEST + 1, "learned": LONGEST + 1}
+    assert task.model(SETTINGS, "rope_random", LONGEST, 0).max_len == LONGEST + 1

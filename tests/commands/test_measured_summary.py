@@ -86,7 +86,7 @@ def test_rates_have_a_row_for_each_scheme_and_a_column_for_each_rate(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def read(folder: Path) -> Measured:
-        made = results("language", AS_TRAINED, [64])
+        made = results("language", AS_TRAINED, LENGTHS)
         for result in made:
             name = result["method"]
             result["found"][name]["by_length"]["64"] += float(folder.name)
