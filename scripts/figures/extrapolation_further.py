@@ -28,8 +28,8 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
         row, column = divmod(number, columns)
         axes = panel(figure, 52 + 452 * column, 34 + DOWN * row, wide, TALL)
         curves(axes, ink, names, TALL)
-        if number if narrow else column:  # all panels have the same axes
+        if number % 2:  # on the right, in the wide layout; a figure has the same labels in both
             axes.set_ylabel("")
-        if number < len(PANELS) - columns:
+        if number < 2:
             axes.set_xlabel("")
         axes.set_title(title)
