@@ -8,10 +8,10 @@
     transformer_xl, deberta                a bias from queries, keys and distance, in each layer
     forgetting, cope, path, dape           a bias from the tokens, in each layer
 
-Everything else is the model without positions, or with RoPE for the last two. Settings that the
-papers leave open are the defaults of the modules, and what has to be as long as the texts is as
-long as those of training, but for TUPE's table, which has a row for every position, as a learned
-one.
+Everything else is the model without positions, or with RoPE for the two named after it. Settings
+that the papers leave open are the defaults of the modules, and what has to be as long as the texts
+is as long as those of training, but for TUPE's table, which has a row for every position, as a
+learned one.
 """
 
 from __future__ import annotations
@@ -251,7 +251,7 @@ def built(
 ) -> GPTModel:
     """Return an untrained model with a scheme of `GPTModel` or of this module."""
     sizes = Sizes(width, heads, trained, longest)
-    kind = {"rope_random": RandomPositions}.get(method, Shared if method in SHARED else GPTModel)
+    kind = Shared if method in SHARED else RandomPositions if method == "rope_random" else GPTModel
     base = "rope" if method in ROTATED else "none" if method in FURTHER else method
     model = kind(vocab, longest, width, heads, layers, base)
     if isinstance(model, Shared):
