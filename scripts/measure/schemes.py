@@ -4,11 +4,12 @@
     tupe                                   likewise, and queries divided by √2
     xpos                                   rotates and scales queries and keys
     rope_random                            rotates by positions drawn from those of a long text
+    rope_pose                              likewise, in training only, and in two runs with a gap
     rope_then_none                         rotates in all layers but the last
     transformer_xl, deberta                a bias from queries, keys and distance, in each layer
     forgetting, cope, path, dape           a bias from the tokens, in each layer
 
-Everything else is the model without positions, or with RoPE for the two named after it. Settings
+Everything else is the model without positions, or with RoPE for the three named after it. Settings
 that the papers leave open are the defaults of the modules, and what has to be as long as the texts
 is as long as those of training, but for TUPE's table, which has a row for every position, as a
 learned one.
@@ -22,10 +23,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from posenc import random_positions
+from posenc import pose_positions, random_positions
 from posenc.nn import (
     CoPE,
     DAPEBias,
@@ -213,16 +216,28 @@ class RandomPositions(GPTModel):
         seed = int(
             (token_ids.flatten() * torch.arange(1, token_ids.numel() + 1).to(token_ids)).sum()
         )
-        self.drawn = torch.from_numpy(
-            random_positions(token_ids.shape[1], self.max_len, seed=seed)
-        ).to(token_ids.device)
+        self.drawn = torch.from_numpy(self.draw(token_ids.shape[1], seed)).to(token_ids.device)
         return super().forward(token_ids, **given)
+
+    def draw(self, length: int, seed: int) -> NDArray[np.int64]:
+        """Return the positions of a batch."""
+        return random_positions(length, self.max_len, seed=seed)
 
     def _places(
         self, past: int, length: int, padding: Tensor | None, documents: Tensor | None
     ) -> Places:
         """Return places with the positions drawn; the mask is that of the order of tokens."""
         return super()._places(past, length, padding, documents)._replace(positions=self.drawn)
+
+
+class SkippedPositions(RandomPositions):
+    """A model whose texts get a gap somewhere in training, and consecutive positions afterwards."""
+
+    def draw(self, length: int, seed: int) -> NDArray[np.int64]:
+        """Return the positions of a batch, PoSE's in training."""
+        if self.training:
+            return pose_positions(length, self.max_len, seed=seed)
+        return np.arange(length)
 
 
 SHARED: dict[str, Callable[[Sizes], nn.Module]] = {
@@ -242,7 +257,11 @@ INSIDE: dict[str, type[Layer]] = {
     "path": PaTHLayer,
     "dape": DAPELayer,
 }
-ROTATED = ("rope_random", "rope_then_none")  # from the model with RoPE
+RENUMBERED: dict[str, type[GPTModel]] = {
+    "rope_random": RandomPositions,
+    "rope_pose": SkippedPositions,
+}
+ROTATED = (*RENUMBERED, "rope_then_none")  # from the model with RoPE
 FURTHER = tuple(dict.fromkeys((*SHARED, *INSIDE, *ROTATED)))  # every scheme that is built here
 
 
@@ -251,7 +270,7 @@ def built(
 ) -> GPTModel:
     """Return an untrained model with a scheme of `GPTModel` or of this module."""
     sizes = Sizes(width, heads, trained, longest)
-    kind = Shared if method in SHARED else RandomPositions if method == "rope_random" else GPTModel
+    kind = Shared if method in SHARED else RENUMBERED.get(method, GPTModel)
     base = "rope" if method in ROTATED else "none" if method in FURTHER else method
     model = kind(vocab, longest, width, heads, layers, base)
     if isinstance(model, Shared):

@@ -58,6 +58,7 @@ FURTHER = {
     "path": "PaTH",
     "dape": "DAPE on KERPLE",
     "rope_random": "RoPE, random positions",
+    "rope_pose": "RoPE, PoSE",
     "rope_then_none": "RoPE, all but last",
 }
 RATES = ("0.001", "0.002", "0.004", "0.008")

@@ -412,6 +412,7 @@ def test_a_further_scheme_is_a_known_model_and_its_own_parameters(
                 *("dape.second_weight", "dape.second_bias"),
             },
             "rope_random": set(),
+            "rope_pose": set(),
             "rope_then_none": set(),
             "fire": {
                 *("bias.rate", "bias.factor", "bias.first_weight", "bias.first_bias"),
@@ -477,6 +478,28 @@ def test_random_positions_reach_the_rotation_and_repeat_with_the_text() -> None:
     model(TEXT.held_out[None, 10:20])
     assert not torch.equal(model.drawn, drawn)
     assert torch.equal(model(text), ours)
+
+
+def test_pose_gives_two_runs_in_training_and_consecutive_positions_afterwards() -> None:
+    model, text = further_model("rope_pose"), TEXT.held_out[None, :10]
+    assert isinstance(model, RandomPositions)
+    torch.testing.assert_close(model(text), small_model("rope")(text), rtol=0, atol=0)
+    model.train()
+    starts, gaps = set(), []
+    for start in range(0, 400, 10):
+        read = TEXT.held_out[None, start : start + 10]
+        found = model(read)
+        steps = model.drawn.diff()
+        assert model.drawn[0] == 0
+        assert model.drawn[-1] < max(LENGTHS)
+        assert (steps > 1).sum() <= 1
+        starts |= set(torch.nonzero(steps > 1).flatten().tolist())
+        gaps.append(int(steps.max()))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("posenc.nn.gpt.GPTModel._places", places_at(model.drawn))
+            torch.testing.assert_close(small_model("rope")(read), found, rtol=0, atol=0)
+    assert starts == set(range(9))
+    assert (min(gaps), max(gaps)) == (1, 1 + max(LENGTHS) - 10)
 
 
 def places_at(positions: torch.Tensor) -> Callable[..., Places]:

@@ -21,7 +21,7 @@ import posenc
 from posenc.nn import GPTModel, PaTH
 from posenc.nn.gpt import SelfAttention
 from scripts.measure import language, order, retrieval
-from scripts.measure.schemes import FURTHER
+from scripts.measure.schemes import FURTHER, RENUMBERED, ROTATED
 from scripts.measure.training import Settings, generator
 
 SETTINGS = Settings(width=16, heads=2, layers=2, length=16)
@@ -147,8 +147,8 @@ DEFINITIONS: dict[str, Definition] = {
 
 
 def test_every_scheme_has_a_definition_here_but_those_of_other_positions() -> None:
-    """Which positions the other two rotate by is tested in `test_measure`."""
-    assert set(FURTHER) - set(DEFINITIONS) == {"rope_random", "rope_then_none"}
+    """Which positions the others rotate by is tested in `test_measure`."""
+    assert set(FURTHER) - set(DEFINITIONS) == set(ROTATED)
 
 
 def shaken(method: str) -> GPTModel:
@@ -197,4 +197,5 @@ def test_a_question_mark_has_a_place_in_tables_too(task: Any) -> None:
         }.items()
     }
     assert rows == {"cope": SETTINGS.length + 1, "tupe": LONGEST + 1, "learned": LONGEST + 1}
-    assert task.model(SETTINGS, "rope_random", LONGEST, 0).max_len == LONGEST + 1
+    for method in RENUMBERED:
+        assert task.model(SETTINGS, method, LONGEST, 0).max_len == LONGEST + 1
