@@ -39,6 +39,7 @@ from scripts.measure import (
     language,
     longrope,
     order,
+    renumbered,
     result_files,
     retrieval,
     tasks,
@@ -574,7 +575,7 @@ def test_what_is_read_again_is_the_same_model(method: str) -> None:
 def test_no_layer_attends_beyond_the_window() -> None:
     model = language.model(replace(SMALL, layers=2), "alibi", 40, 0).eval()
     ids = TEXT.held_out[None, :40]
-    _, weights = again.windowed(model, 16, 40)(ids, return_attention=True)
+    _, weights = renumbered.windowed(model, 16, 40)(ids, return_attention=True)
     distance = torch.arange(40)[:, None] - torch.arange(40)
     seen = (distance >= 0) & (distance < 16)
     assert ((weights > 0) == seen).all()

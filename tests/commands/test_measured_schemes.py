@@ -21,6 +21,7 @@ import posenc
 from posenc.nn import GPTModel, PaTH
 from posenc.nn.gpt import SelfAttention
 from scripts.measure import language, order, retrieval
+from scripts.measure.renumbered import READINGS, SINKS, RenumberedLayer
 from scripts.measure.schemes import FURTHER, RENUMBERED, ROTATED
 from scripts.measure.training import Settings, generator
 
@@ -199,3 +200,59 @@ def test_a_question_mark_has_a_place_in_tables_too(task: Any) -> None:
     assert rows == {"cope": SETTINGS.length + 1, "tupe": LONGEST + 1, "learned": LONGEST + 1}
     for method in RENUMBERED:
         assert task.model(SETTINGS, method, LONGEST, 0).max_len == LONGEST + 1
+
+
+# The distances at which the model with RoPE reads 40 tokens after training on 16, keys nearer than
+# 8 as they are. Groups of six positions are enough: the farthest distance is 13.
+FAR = {"query_length": LENGTH, "key_length": LENGTH, "window": 8}
+CACHED = np.where(
+    (PLACES < SINKS) & (RELATIVE <= SINKS - 16),
+    PLACES - np.minimum(PLACES, 15)[:, np.newaxis],  # the sinks come before the window
+    RELATIVE,
+)
+DISTANCES = {
+    "rope, self-extend": posenc.self_extend_relative(**FAR, group=6),
+    "rope, ReRoPE": posenc.rerope_relative(**FAR),
+    "rope, leaky ReRoPE": posenc.rerope_relative(**FAR, step=1 / 6),
+    "rope, log n": RELATIVE,
+    "rope, ReRoPE and log n": posenc.rerope_relative(**FAR),
+    "rope, sinks": CACHED,
+}
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_a_renumbered_model_rotates_by_the_distances_of_the_definition(name: str) -> None:
+    """Pair by pair, where the model rotates twice; each score beside a score, so all are seen."""
+    model, read = READINGS[name](shaken("rope"), SETTINGS.length, LENGTH), []
+    layers = [part for part in model.modules() if isinstance(part, SelfAttention)]
+    for layer in layers:
+        layer.register_forward_pre_hook(lambda _, given: read.append(given[0]))
+    mask = RELATIVE <= 0
+    if name == "rope, sinks":
+        mask = posenc.sink_mask(LENGTH, window=SETTINGS.length - SINKS, sinks=SINKS)
+    scale = posenc.log_scale(PLACES, SETTINGS.length)[:, np.newaxis] if "log n" in name else 1.0
+    relative = DISTANCES[name]
+    assert relative.min() < -16 if name == "rope, log n" else relative[mask].min() > -16
+    with torch.no_grad():
+        _, weights = model(torch.arange(60, 60 + LENGTH)[None], return_attention=True)
+        for layer, x, found in zip(layers, read, weights, strict=True):
+            split = layer.query_key_value(x).view(LENGTH, 3, HEADS, D).permute(1, 2, 0, 3).numpy()
+            q, k = scale * split[0], split[1]
+            pairs = np.broadcast_to(q[:, :, np.newaxis], (HEADS, LENGTH, LENGTH, D))
+            scores = np.einsum("hijd,hjd->hij", posenc.apply_rope(pairs, -relative), k)
+            powers = np.exp(scores / np.sqrt(D)) * mask
+            expected = powers / powers.sum(axis=-1, keepdims=True)
+            np.testing.assert_allclose(found[0].numpy(), expected, rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_no_reading_but_log_n_alone_meets_a_distance_that_is_new(name: str) -> None:
+    for length in (128, 256, 512):
+        made = READINGS[name](shaken("rope"), 64, length)
+        layer = next(part for part in made.modules() if isinstance(part, RenumberedLayer))
+        at = torch.arange(length)
+        if layer.far is None:
+            assert name == "rope, log n"
+            continue
+        far = float((layer.far.queries(at)[-1] - layer.far.keys(at)).max())
+        assert far == 32 if "ReRoPE" in name and "leaky" not in name else 55 <= far <= 63

@@ -1,0 +1,146 @@
+"""A rotary model that reads a long text without training it further, at no distance that is new.
+
+    rope, self-extend        far keys in groups, as many as the length asks for
+    rope, ReRoPE             far keys all at the same distance
+    rope, leaky ReRoPE       far keys at distances that grow slowly
+    rope, log n              all distances as they are, and queries multiplied by log n
+    rope, ReRoPE and log n   both, as in the code of ReRoPE
+    rope, sinks              a window and the first few keys, which follow each other without a gap
+
+Near keys, less than half of the trained length back, keep their distance in the first three and the
+fifth. As libraries do, a layer rotates queries and keys twice, for keys that are near and for keys
+that are far; that the distances are those of `posenc` is tested.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from posenc import log_scale
+from posenc.nn import GPTModel
+from posenc.nn.gpt import Places, SelfAttention
+from scripts.measure.methods import Variant
+from scripts.measure.schemes import Inside, Layer
+
+SINKS = 4  # as in the paper
+
+
+@dataclass(frozen=True)
+class Far:
+    """From which distance on keys are far, and the positions that rotate queries and far keys."""
+
+    window: int
+    queries: Callable[[Tensor], Tensor]
+    keys: Callable[[Tensor], Tensor]
+
+
+class RenumberedLayer(Layer):
+    """A layer of the model with RoPE that rotates twice, and may scale its queries."""
+
+    far: Far | None
+    trained: int | None  # the length beyond which queries are multiplied by log n, if any
+
+    def inside(self, x: Tensor, q: Tensor, k: Tensor, places: Places) -> Inside:
+        """Return queries and keys for near keys, and by how much the scores of far ones differ."""
+        assert self.rope is not None
+        at = places.positions
+        if self.trained is not None:
+            q = q * torch.from_numpy(log_scale(at.cpu().numpy(), self.trained)).to(q)[:, None]
+        near_q, near_k = self.rope(q, positions=at), self.rope(k, positions=at)
+        if self.far is None:
+            return near_q, near_k, None
+        far_q = self.rope(q, positions=self.far.queries(at))
+        far_k = self.rope(k, positions=self.far.keys(at))
+        differ = (far_q @ far_k.mT - near_q @ near_k.mT) / math.sqrt(self.d)
+        return near_q, near_k, differ * (places.relative <= -self.far.window)
+
+
+class Windowed(GPTModel):
+    """The same model, in which a token attends to itself and the `window` - 1 tokens before it."""
+
+    window: int
+    sinks: int = 0  # how many of the first tokens it attends to as well
+
+    def _places(
+        self, past: int, length: int, padding: Tensor | None, documents: Tensor | None
+    ) -> Places:
+        """Return places with a mask that hides the other tokens."""
+        places = super()._places(past, length, padding, documents)
+        seen = (places.relative > -self.window) | (places.positions < self.sinks)
+        return places._replace(mask=places.mask & seen)
+
+
+def windowed(model: GPTModel, trained: int, length: int, sinks: int = 0) -> GPTModel:
+    """Return a copy in which no layer attends to more keys than in training."""
+    made = copy.deepcopy(model)
+    made.__class__ = Windowed  # which has the same parameters
+    assert isinstance(made, Windowed)
+    made.window, made.sinks = trained - sinks, sinks
+    return made
+
+
+def streamed(model: GPTModel, trained: int, length: int) -> GPTModel:
+    """Return a copy that sees the first keys and a window, together as many keys as in training.
+
+    Positions are those within what it sees, as in the authors' code.
+    """
+    far = Far(trained - SINKS, lambda at: at.clamp(max=trained - 1), lambda at: at)
+    return windowed(renumbered(model, far), trained, length, SINKS)
+
+
+def self_extended(model: GPTModel, trained: int, length: int) -> GPTModel:
+    """Return a copy that counts far keys in groups, large enough for the length."""
+    if length <= trained:
+        return model
+    window, group = trained // 2, _group(trained, length)
+    moved = window - window // group
+    return renumbered(model, Far(window, lambda at: at // group + moved, lambda at: at // group))
+
+
+def rerope(
+    model: GPTModel, trained: int, length: int, leaky: bool = False, scaled: bool = False
+) -> GPTModel:
+    """Return a copy in which the distance of far keys stops growing, or grows slowly if `leaky`."""
+    if length <= trained:
+        return model
+    window, step = trained // 2, 1 / _group(trained, length) if leaky else 0.0
+    far = Far(window, lambda at: step * at + (1 - step) * window, lambda at: step * at)
+    return renumbered(model, far, trained if scaled else None)
+
+
+def scaled(model: GPTModel, trained: int, length: int) -> GPTModel:
+    """Return a copy whose queries are multiplied by log n beyond the trained length."""
+    return renumbered(model, None, trained)
+
+
+READINGS: dict[str, Variant] = {
+    "rope, self-extend": self_extended,
+    "rope, ReRoPE": rerope,
+    "rope, leaky ReRoPE": partial(rerope, leaky=True),
+    "rope, log n": scaled,
+    "rope, ReRoPE and log n": partial(rerope, scaled=True),
+    "rope, sinks": streamed,
+}
+
+
+def renumbered(model: GPTModel, far: Far | None, trained: int | None = None) -> GPTModel:
+    """Return a copy whose layers rotate by these positions and scale queries beyond `trained`."""
+    made = copy.deepcopy(model)
+    for part in made.modules():
+        if isinstance(part, SelfAttention):
+            part.__class__ = RenumberedLayer  # which has the same parameters
+            assert isinstance(part, RenumberedLayer)
+            part.far, part.trained = far, trained
+    return made
+
+
+def _group(trained: int, length: int) -> int:
+    """Return how many positions make a group, so that no distance is new."""
+    return 2 * math.ceil(length / trained)
