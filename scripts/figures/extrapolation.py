@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from scripts.figures._parts import panel
 from scripts.figures.style import Ink
-from scripts.measure.summary import FURTHER, SHOWN, measurement
+from scripts.measure.summary import AS_TRAINED, FURTHER, SHOWN, measurement
 
 SIZE = (930, 470)
 PHONE = (340, 908)
 
-AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
 RESCALED = (
     *("rope", "rope, interpolated", "rope, NTK-aware", "rope, dynamic NTK"),
     *("rope, Llama 3's rule", "rope, YaRN as released", "rope, LongRoPE"),
@@ -46,10 +45,11 @@ LOOKS = {
     "tupe": (3, (0, (3, 1.5))),
     "forgetting": (2, "-"),
     "cope": (1, "-"),
-    "path": (4, (0, (5, 2))),
+    "path": (0, (0, (5, 2))),
     "dape": (5, (0, (7, 2, 1, 2))),
     "rope_random": (3, (0, (5, 2))),
     "rope_then_none": (1, (0, (3, 1.5))),
+    "rope_pose": (4, "-"),
 }
 TALL, LEAST, MOST = 360, 2.5, 100  # height in pixels, and the perplexities at its ends
 TICKS = (4, 8, 16, 32, 64)

@@ -1,6 +1,8 @@
-"""Perplexity by position for the schemes that models are built for, a panel for each family."""
+"""Perplexity by position for the further schemes that add to the scores, in two panels."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from matplotlib.figure import Figure
 
@@ -8,28 +10,27 @@ from scripts.figures._parts import panel
 from scripts.figures.extrapolation import curves
 from scripts.figures.style import Ink
 
-SIZE = (930, 684)
-PHONE = (340, 1324)
+SIZE = (930, 364)
+PHONE = (340, 684)
 TALL, DOWN = 250, 320  # of a panel, and from one to the next, in pixels
 
-# With ALiBi and RoPE, for comparison.
 PANELS = {
     "biases by distance": ("alibi", "kerple", "kerple_power", "sandwich", "fire"),
-    "RoPE, in other ways": ("rope", "xpos", "rope_random", "rope_then_none"),
-    "terms apart": ("transformer_xl", "deberta", "tupe"),
-    "by content": ("cope", "forgetting", "path", "dape"),
+    "terms apart": ("alibi", "transformer_xl", "deberta", "tupe"),
 }
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
-    """Draw a panel for each family."""
-    columns, wide = (1, 114) if narrow else (2, 236)
-    for number, (title, names) in enumerate(PANELS.items()):
-        row, column = divmod(number, columns)
-        axes = panel(figure, 52 + 452 * column, 34 + DOWN * row, wide, TALL)
+    """Draw both panels, with ALiBi for comparison."""
+    panels(figure, ink, narrow, PANELS)
+
+
+def panels(figure: Figure, ink: Ink, narrow: bool, named: Mapping[str, tuple[str, ...]]) -> None:
+    """Draw two panels of curves side by side, or on a phone one below the other."""
+    for number, (title, names) in enumerate(named.items()):
+        place = (52, 34 + DOWN * number) if narrow else (52 + 452 * number, 34)
+        axes = panel(figure, *place, 114 if narrow else 236, TALL)
         curves(axes, ink, names, TALL)
-        if number % 2:  # on the right, in the wide layout; a figure has the same labels in both
-            axes.set_ylabel("")
-        if number < 2:
-            axes.set_xlabel("")
         axes.set_title(title)
+        if number:  # in both layouts, since a figure has the same labels in both
+            axes.set_ylabel("")

@@ -6,9 +6,9 @@ from matplotlib.figure import Figure
 
 from scripts.figures import retrieval
 from scripts.figures.style import Ink
-from scripts.measure.summary import RETRIEVAL
+from scripts.measure.summary import ALL
 
-NAMES = tuple(name for name in RETRIEVAL if name not in retrieval.NAMES)
+NAMES = tuple(name for name in ALL if name not in retrieval.NAMES)
 SIZE = retrieval.size(len(NAMES))
 PHONE = retrieval.phone(len(NAMES))
 

@@ -1,10 +1,10 @@
 """Train short, test long: every scheme with the same small model, text, data order and steps.
 
 `make measure` trains every run that has no result file in docs/data/measure/ yet, and writes one.
-There are four tasks: `language`, predicting the next byte of a text that comes with Python;
-`again`, reading that text with the same models in other ways; `order`, deciding which of two
-letters came first; and `retrieval`, finding a letter far back. See `python -m scripts.measure
---help`.
+There are five tasks: `language`, predicting the next byte of a text that comes with Python;
+`again` and `renumbered`, reading that text with the same models in other ways; `order`, deciding
+which of two letters came first; and `retrieval`, finding a letter far back. See `python -m
+scripts.measure --help`.
 
     methods.py        the schemes that are compared
     schemes.py        models with further schemes
@@ -12,8 +12,9 @@ letters came first; and `retrieval`, finding a letter far back. See `python -m s
     corpus.py         the text
     language.py       the first task
     again.py          the second task
-    order.py          the third task
-    retrieval.py      the fourth task
+    renumbered.py     the third task
+    order.py          the fourth task
+    retrieval.py      the fifth task
     kinds.py          which of them ask a question
     training.py       the training loop, the same for every model
     tasks.py          trains and evaluates one run

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from scripts import ROOT
-from scripts.measure import again, result_files
+from scripts.measure import again, renumbered, result_files
 from scripts.measure.methods import TRAINED
 from scripts.measure.order import ENCODER
 from scripts.measure.schemes import FURTHER
@@ -23,6 +23,7 @@ from scripts.measure.training import Settings
 TASKS = {
     "language": (Settings(), (64, 128, 256, 512)),
     "again": (Settings(), (64, 128, 256, 512)),
+    "renumbered": (Settings(), (64, 128, 256, 512)),
     "order": (Settings(width=64, layers=2, length=16, batch=64, steps=1000), (16, 32, 64, 128)),
     "retrieval": (
         Settings(width=64, layers=2, length=32, batch=64, steps=1000),
@@ -32,6 +33,7 @@ TASKS = {
 METHODS = {
     "language": (*TRAINED, *FURTHER),
     "again": again.METHODS,
+    "renumbered": renumbered.METHODS,
     "order": (*TRAINED, *FURTHER, ENCODER),
     "retrieval": (*TRAINED, *FURTHER),
 }

@@ -1,32 +1,58 @@
-"""Predicting the next byte again: the models of `language`, read in other ways.
+"""Predicting the next byte again: the models of `language`, read through a window or rescaled.
 
 A window is the plain way to read a long text with a model of short ones. There are two: the
 attention of every layer is cut off after as many keys as a training text had (with three layers,
 what a byte is predicted from reaches three times as far back); or the model reads as many bytes as
 a training text had, anew for each byte that it predicts. The second asks nothing of the scheme.
 
-The model with RoPE is also read with other limits and temperatures of YaRN, and with its far keys
-at other distances, in `renumbered`. Training is that of `language`, so what a model gives as
-trained is there too, and must be equal.
+Of RoPE, YaRN is read with other limits and temperatures. Training is that of `language`, so what a
+model gives as trained is there too, and must be equal.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from torch import Tensor
+
 from posenc.nn import GPTModel
+from posenc.nn.gpt import Places
 from scripts.measure.corpus import Corpus
 from scripts.measure.language import evaluate, surprise, windows
 from scripts.measure.methods import Variant, as_trained, rope_yarn
-from scripts.measure.renumbered import READINGS, windowed
 
 METHODS = ("rope",)
 # YaRN's limits by the paper's formula, in turns: α, then β.
 SLOW, FAST = (0.5, 1.0, 2.0), (4.0, 8.0, 16.0, 32.0)
 # YaRN's temperature is 0.1 · mscale · ln(factor) + 1, with an `mscale` of 1 in the paper.
 TEMPERATURES = (0.0, 2.0)
+
+
+class Windowed(GPTModel):
+    """The same model, in which a token attends to itself and the `window` - 1 tokens before it."""
+
+    window: int
+    sinks: int = 0  # how many of the first tokens it attends to as well
+
+    def _places(
+        self, past: int, length: int, padding: Tensor | None, documents: Tensor | None
+    ) -> Places:
+        """Return places with a mask that hides the other tokens."""
+        places = super()._places(past, length, padding, documents)
+        seen = (places.relative > -self.window) | (places.positions < self.sinks)
+        return places._replace(mask=places.mask & seen)
+
+
+def windowed(model: GPTModel, trained: int, length: int, sinks: int = 0) -> GPTModel:
+    """Return a copy in which no layer attends to more keys than in training, sinks among them."""
+    made = copy.deepcopy(model)
+    made.__class__ = Windowed  # which has the same parameters
+    assert isinstance(made, Windowed)
+    made.window, made.sinks = trained - sinks, sinks
+    return made
 
 
 def limited(slow: float, fast: float, mscale: float = 1.0) -> str:
@@ -44,7 +70,6 @@ def variants(method: str) -> dict[str, Variant]:
     found: dict[str, Variant] = {method: as_trained}
     found[f"{method}, window"] = windowed
     if method == "rope":
-        found |= READINGS
         found |= {
             limited(slow, fast): partial(rope_yarn, slow=slow, fast=fast)
             for slow in SLOW

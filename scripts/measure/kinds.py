@@ -6,12 +6,13 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from scripts.measure import again, language, order, retrieval
+from scripts.measure import again, language, order, renumbered, retrieval
 
 # How the trained model is evaluated; `language` has the model, the windows and the loss of both.
 READ: dict[str, Callable[..., dict[str, dict[str, Any]]]] = {
     "language": language.evaluate_all,
     "again": again.evaluate_all,
+    "renumbered": renumbered.evaluate_all,
 }
 # Modules with a `model`, `texts`, a `batch`, a `loss` and how to `evaluate`.
 ASKED: dict[str, ModuleType] = {"order": order, "retrieval": retrieval}

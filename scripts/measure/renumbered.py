@@ -7,18 +7,20 @@
     rope, ReRoPE and log n   both, as in the code of ReRoPE
     rope, sinks              a window and the first few keys, which follow each other without a gap
 
-Near keys, less than half of the trained length back, keep their distance in the first three and the
-fifth. As libraries do, a layer rotates queries and keys twice, for keys that are near and for keys
-that are far; that the distances are those of `posenc` is tested.
+Training is that of `language`, as in `again`. Near keys, less than half of the trained length back,
+keep their distance in the first three and the fifth. As libraries do, a layer rotates queries and
+keys twice, for keys that are near and for keys that are far; that the distances are those of
+`posenc` is tested.
 """
 
 from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -26,9 +28,13 @@ from torch import Tensor
 from posenc import log_scale
 from posenc.nn import GPTModel
 from posenc.nn.gpt import Places, SelfAttention
-from scripts.measure.methods import Variant
+from scripts.measure.again import windowed
+from scripts.measure.corpus import Corpus
+from scripts.measure.language import evaluate
+from scripts.measure.methods import Variant, as_trained
 from scripts.measure.schemes import Inside, Layer
 
+METHODS = ("rope",)
 SINKS = 4  # as in the paper
 
 
@@ -60,30 +66,6 @@ class RenumberedLayer(Layer):
         far_k = self.rope(k, positions=self.far.keys(at))
         differ = (far_q @ far_k.mT - near_q @ near_k.mT) / math.sqrt(self.d)
         return near_q, near_k, differ * (places.relative <= -self.far.window)
-
-
-class Windowed(GPTModel):
-    """The same model, in which a token attends to itself and the `window` - 1 tokens before it."""
-
-    window: int
-    sinks: int = 0  # how many of the first tokens it attends to as well
-
-    def _places(
-        self, past: int, length: int, padding: Tensor | None, documents: Tensor | None
-    ) -> Places:
-        """Return places with a mask that hides the other tokens."""
-        places = super()._places(past, length, padding, documents)
-        seen = (places.relative > -self.window) | (places.positions < self.sinks)
-        return places._replace(mask=places.mask & seen)
-
-
-def windowed(model: GPTModel, trained: int, length: int, sinks: int = 0) -> GPTModel:
-    """Return a copy in which no layer attends to more keys than in training."""
-    made = copy.deepcopy(model)
-    made.__class__ = Windowed  # which has the same parameters
-    assert isinstance(made, Windowed)
-    made.window, made.sinks = trained - sinks, sinks
-    return made
 
 
 def streamed(model: GPTModel, trained: int, length: int) -> GPTModel:
@@ -128,6 +110,22 @@ READINGS: dict[str, Variant] = {
     "rope, ReRoPE and log n": partial(rerope, scaled=True),
     "rope, sinks": streamed,
 }
+
+
+def evaluate_all(
+    model: GPTModel,
+    method: str,
+    text: Corpus,
+    trained: int,
+    lengths: Sequence[int],
+    seed: int,
+    rounds: int = 0,
+) -> dict[str, dict[str, Any]]:
+    """Return what `language.evaluate` returns, as trained and in each of these ways."""
+    return {
+        name: evaluate(model, variant, text, trained, lengths)
+        for name, variant in ({method: as_trained} | READINGS).items()
+    }
 
 
 def renumbered(model: GPTModel, far: Far | None, trained: int | None = None) -> GPTModel:

@@ -61,10 +61,12 @@ FURTHER = {
     "rope_pose": "RoPE, PoSE",
     "rope_then_none": "RoPE, all but last",
 }
-RATES = ("0.001", "0.002", "0.004", "0.008")
-TUNED = ("alibi", "t5", "shaw")  # trained again with the best of these rates
 AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
-RETRIEVAL = (*AS_TRAINED, *FURTHER)
+ALL = (*AS_TRAINED, *FURTHER)
+# The peak learning rates that each scheme was tried with; it was trained in full with 0.002 and
+# with the best of them.
+RATES = ("0.001", "0.002", "0.004", "0.008")
+TRIED = dict.fromkeys(AS_TRAINED, RATES) | dict.fromkeys(FURTHER, RATES[1:])
 FURTHER_BACK = 256  # bytes, `language.APART`: after as many, the next window has the same bytes
 FAST = (4, 8, 16, 32)  # `again.FAST`
 ORDER = ("none, encoder", "none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
@@ -115,9 +117,7 @@ class Measured:
 
     def retrieval(self) -> dict[str, NDArray[np.float64]]:
         """Return columns of median accuracies by length, and of the spread at the longest."""
-        found = self._table(
-            "retrieval", RETRIEVAL, lambda name, n: self.accuracies(name, n, "retrieval")
-        )
+        found = self._table("retrieval", ALL, lambda name, n: self.accuracies(name, n, "retrieval"))
         lengths = self.lengths("retrieval")
         medians = {str(n): found[f"{n} / median"] for n in lengths}
         return medians | {"spread": found[f"{lengths[-1]} / spread"]}
@@ -208,34 +208,46 @@ def measurement() -> Measured:
     return read()
 
 
-def rates(folder: Path = result_files.RESULTS / "rates") -> NDArray[np.float64]:
-    """Return perplexities at the trained length, (scheme, learning rate)."""
-    trials = [read(folder / rate) for rate in RATES]
-    trained = [name for name in LANGUAGE if "," not in name]  # the others extend these
-    return np.array(
-        [[trial.perplexity(name, trial.lengths()[0]) for trial in trials] for name in trained]
-    )
+@cache
+def trials() -> dict[str, dict[str, float]]:
+    """Return the perplexity at the trained length of each scheme by the rate it was tried with."""
+    found = {rate: read(result_files.RESULTS / "rates" / rate) for rate in RATES}
+    return {
+        name: {rate: found[rate].perplexity(name, found[rate].lengths()[0]) for rate in tried}
+        for name, tried in TRIED.items()
+    }
+
+
+def rates(names: Iterable[str] = AS_TRAINED) -> dict[str, list[float]]:
+    """Return columns of perplexities of the trials, by learning rate, one row per scheme."""
+    rows = [trials()[name] for name in names]
+    return {rate: [row[rate] for row in rows] for rate in rows[0]}
+
+
+def best_rate(name: str) -> str:
+    """Return the rate that a scheme did best with in the trial."""
+    found = trials()[name]
+    return min(found, key=lambda rate: found[rate])
 
 
 @cache
 def tuned() -> Measured:
-    """Return the results with, for each scheme of `TUNED`, the best of `RATES`."""
+    """Return the results of each scheme with its best rate."""
     return read(result_files.RESULTS / "tuned")
 
 
-def tuning() -> dict[str, list[Any]]:
+def tuning(names: Iterable[str] = ALL) -> dict[str, list[Any]]:
     """Return columns of median perplexities at the common rate and at each scheme's own."""
-    both = {"common": measurement(), "own": tuned()}
-    chosen = {result["method"]: result["settings"]["rate"] for result in tuned().results}
+    rows, both = list(names), {"common": measurement(), "own": tuned()}
     lengths = measurement().lengths()
-    return {
-        "scheme": [SHOWN[name] for name in TUNED],
-        "rate": [chosen[name] for name in TUNED],
-    } | {
-        f"{length} / {rate}": [measured.perplexity(name, length) for name in TUNED]
-        for length in (lengths[0], lengths[-1])
-        for rate, measured in both.items()
+    columns: dict[str, list[Any]] = {
+        "scheme": [(SHOWN | FURTHER)[name] for name in rows],
+        "rate": [float(best_rate(name)) for name in rows],
     }
+    for length in (lengths[0], lengths[-1]):
+        for rate, measured in both.items():
+            columns[f"{length} / {rate}"] = [measured.perplexity(name, length) for name in rows]
+    return columns
 
 
 def compared(ours: Measured, theirs: Measured) -> Iterator[str]:

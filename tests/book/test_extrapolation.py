@@ -20,8 +20,13 @@ from posenc import frequencies, yarn_frequencies
 from posenc.nn import RotaryEmbedding
 from scripts import DOCS
 from scripts.book.check import corrections
-from scripts.figures import extrapolation_further, retrieval, retrieval_further
-from scripts.figures.extrapolation import AS_TRAINED, LINE, apart
+from scripts.figures import (
+    extrapolation_further,
+    extrapolation_others,
+    retrieval,
+    retrieval_further,
+)
+from scripts.figures.extrapolation import LINE, apart
 from scripts.measure import language, result_files
 from scripts.measure.__main__ import SEEDS, TASKS
 from scripts.measure.again import FAST, SLOW, limited
@@ -29,18 +34,20 @@ from scripts.measure.corpus import BYTES, corpus
 from scripts.measure.language import APART, STRETCH
 from scripts.measure.methods import LONGROPE, VARIANTS
 from scripts.measure.summary import (
+    ALL,
+    AS_TRAINED,
     FURTHER,
     FURTHER_BACK,
     LANGUAGE,
     ORDER,
     RATES,
-    RETRIEVAL,
     SHOWN,
-    TUNED,
+    TRIED,
+    best_rate,
     compared,
     measurement,
-    rates,
     read,
+    trials,
     tuned,
 )
 
@@ -53,7 +60,7 @@ FIND = ("alibi", "kerple", "sandwich", "fire", "path", "dape")
 NAMES = {
     "language": (*LANGUAGE, *FURTHER),
     "order": (*ORDER, *FURTHER),
-    "retrieval": RETRIEVAL,
+    "retrieval": ALL,
 }
 
 Array = NDArray[np.float64]
@@ -92,32 +99,34 @@ def test_all_results_share_one_corpus_and_equivalent_code() -> None:
 
 @pytest.mark.parametrize("rate", RATES)
 def test_every_scheme_was_tried_at_every_rate_with_another_seed(rate: str) -> None:
-    trials = read(result_files.RESULTS / "rates" / rate).results
+    tried = read(result_files.RESULTS / "rates" / rate).results
     settings = replace(TASKS["language"][0], steps=400, rate=float(rate))
-    assert sorted(trial["method"] for trial in trials) == sorted(AS_TRAINED)
-    for trial in trials:
+    schemes = AS_TRAINED if rate == "0.001" else ALL
+    assert sorted(trial["method"] for trial in tried) == sorted(schemes)
+    assert sorted(schemes) == sorted(name for name in TRIED if rate in TRIED[name])
+    for trial in tried:
         assert trial["settings"] == vars(settings)
         assert trial["seed"] not in SEEDS
         assert trial["corpus"] == MEASURED.corpus()
 
 
 def test_the_chosen_rate_is_near_the_best_without_positions() -> None:
-    found = rates()[AS_TRAINED.index("none")]
-    taken = RATES.index(str(TASKS["language"][0].rate))
-    assert 0 < taken < len(RATES) - 1
-    assert found[taken] < 1.01 * found.min()
-    assert found[0] > 1.01 * found[taken]
+    found = trials()["none"]
+    chosen = str(TASKS["language"][0].rate)
+    assert found[chosen] < 1.01 * min(found.values())
+    assert found["0.001"] > 1.01 * found[chosen]
 
 
 def test_every_scheme_did_best_at_a_higher_rate() -> None:
-    best = {name: RATES[found.argmin()] for name, found in zip(AS_TRAINED, rates(), strict=True)}
-    assert best == {name: "0.004" if name in ("none", "rope") else "0.008" for name in AS_TRAINED}
-    lost = rates()[:, RATES.index("0.002")] / rates().min(axis=1)
-    assert AS_TRAINED[lost.argmax()] == "t5"
+    highest = {name for name in ALL if best_rate(name) == "0.008"}
+    assert highest == {*AS_TRAINED, "fire", "deberta", "tupe", "dape"} - {"none", "rope"}
+    assert all(best_rate(name) in ("0.004", "0.008") for name in ALL)
+    lost = {name: found["0.002"] / min(found.values()) for name, found in trials().items()}
+    assert max(lost, key=lambda name: lost[name]) == "t5"
 
 
 def test_rope_and_shaw_learn_fastest_with_the_best_of_four_rates() -> None:
-    best = dict(zip(AS_TRAINED, rates().min(axis=1), strict=True))
+    best = {name: min(trials()[name].values()) for name in AS_TRAINED}
     ahead, behind = ("rope", "shaw"), ("none", "sinusoidal", "learned", "alibi", "t5")
     assert max(best[name] for name in ahead) < min(best[name] for name in behind) - 0.4
     assert max(best, key=lambda name: best[name]) == "none"
@@ -125,12 +134,11 @@ def test_rope_and_shaw_learn_fastest_with_the_best_of_four_rates() -> None:
 
 def test_a_rate_of_its_own_is_the_best_of_the_trial() -> None:
     found = tuned().results
-    assert Counter(result["method"] for result in found) == dict.fromkeys(TUNED, len(SEEDS))
+    assert Counter(result["method"] for result in found) == dict.fromkeys(ALL, len(SEEDS))
     assert len({(result["method"], result["seed"]) for result in found}) == len(found)
     assert tuned().outdated() == []
-    best = {name: RATES[trial.argmin()] for name, trial in zip(AS_TRAINED, rates(), strict=True)}
     for result in found:
-        settings = replace(TASKS["language"][0], rate=float(best[result["method"]]))
+        settings = replace(TASKS["language"][0], rate=float(best_rate(result["method"])))
         assert result["settings"] == vars(settings)
         assert result["seed"] in SEEDS
         assert result["corpus"] == MEASURED.corpus()
@@ -479,13 +487,13 @@ def retrieved(name: str, length: int) -> Array:
 
 
 def test_all_but_sinusoidal_rows_find_the_key_at_the_trained_length() -> None:
-    for name in RETRIEVAL:
+    for name in ALL:
         assert (retrieved(name, 32).min() > 0.98) == (name != "sinusoidal"), name
     assert max(MEASURED.accuracies("sinusoidal", 32, "retrieval")) < 0.75
 
 
 def test_six_schemes_find_the_key_at_every_distance() -> None:
-    for name in RETRIEVAL:
+    for name in ALL:
         worst = min(retrieved(name, length).min() for length in MEASURED.lengths("retrieval"))
         assert (worst > 0.95) == (name in FIND), name
 
@@ -572,9 +580,10 @@ def test_transformer_xl_finds_nearly_every_key_with_one_seed_only() -> None:
     [
         ("measurement().language()", LANGUAGE),
         ("measurement().order()", ORDER),
-        ("dict(zip(summary.RATES, trials.T))", AS_TRAINED),
+        ("summary.rates()", AS_TRAINED),
+        ("summary.rates(summary.FURTHER)", tuple(FURTHER)),
         ("measured.language(summary.FURTHER)", tuple(FURTHER)),
-        ("summary.tuning()", TUNED),
+        ("summary.tuning()", ALL),
         ("measured.order(summary.FURTHER)", tuple(FURTHER)),
     ],
 )
@@ -611,9 +620,10 @@ def test_results_are_printed_above_the_committed_ones(tmp_path: Path) -> None:
 
 
 def test_every_further_scheme_is_drawn_once() -> None:
-    drawn = [name for names in extrapolation_further.PANELS.values() for name in names]
-    assert sorted(drawn) == sorted(("alibi", "rope", *FURTHER))
-    assert sorted((*retrieval.NAMES, *retrieval_further.NAMES)) == sorted(RETRIEVAL)
+    panels = {**extrapolation_further.PANELS, **extrapolation_others.PANELS}
+    drawn = [name for names in panels.values() for name in names]
+    assert sorted(drawn) == sorted((*3 * ["alibi"], "rope", *FURTHER))
+    assert sorted((*retrieval.NAMES, *retrieval_further.NAMES)) == sorted(ALL)
 
 
 def test_curve_labels_keep_their_distance_and_order() -> None:

@@ -560,6 +560,16 @@ def test_fire_takes_positions_so_its_bias_shrinks_with_the_text() -> None:
 # Read again
 
 
+def test_what_is_read_at_other_distances_is_the_same_model() -> None:
+    model = small_model("rope")
+    found = renumbered.evaluate_all(model, "rope", TEXT, 16, LENGTHS, 0)
+    assert found["rope"] == language.evaluate(model, as_trained, TEXT, 16, LENGTHS)
+    assert list(found) == ["rope", *renumbered.READINGS]
+    ids = TEXT.held_out[None, :16]
+    for variant in renumbered.READINGS.values():
+        torch.testing.assert_close(variant(model, 16, 16)(ids), model(ids), rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize("method", again.METHODS)
 def test_what_is_read_again_is_the_same_model(method: str) -> None:
     model = small_model(method)
@@ -575,7 +585,7 @@ def test_what_is_read_again_is_the_same_model(method: str) -> None:
 def test_no_layer_attends_beyond_the_window() -> None:
     model = language.model(replace(SMALL, layers=2), "alibi", 40, 0).eval()
     ids = TEXT.held_out[None, :40]
-    _, weights = renumbered.windowed(model, 16, 40)(ids, return_attention=True)
+    _, weights = again.windowed(model, 16, 40)(ids, return_attention=True)
     distance = torch.arange(40)[:, None] - torch.arange(40)
     seen = (distance >= 0) & (distance < 16)
     assert ((weights > 0) == seen).all()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from scripts.measure import summary
-from scripts.measure.summary import AS_TRAINED, FURTHER, LANGUAGE, RETRIEVAL, Measured
+from scripts.measure.summary import ALL, AS_TRAINED, FURTHER, LANGUAGE, RATES, Measured
 
 LENGTHS = [64, 128, 256, 512]
 SEEDS = (0.0, 10.0, 2.0)  # what a seed adds: the median is 2 above the least, the mean is not
@@ -59,20 +59,20 @@ def test_a_table_has_the_median_and_the_spread_of_each_length(names: tuple[str, 
 
 
 def test_the_table_of_retrieval_has_medians_and_the_spread_at_the_longest() -> None:
-    made = results("retrieval", RETRIEVAL, [32, 64, 128, 256])
-    wide = made[1]["found"][RETRIEVAL[0]]["by_length"]  # the first scheme, the largest of its seeds
+    made = results("retrieval", ALL, [32, 64, 128, 256])
+    wide = made[1]["found"][ALL[0]]["by_length"]  # the first scheme, the largest of its seeds
     wide["256"] += 5
     found = Measured(tuple(made)).retrieval()
     assert [*found] == ["32", "64", "128", "256", "spread"]
     for length in (32, 64, 128, 256):
-        expected = 1000 * np.arange(len(RETRIEVAL)) + length + 2
+        expected = 1000 * np.arange(len(ALL)) + length + 2
         np.testing.assert_allclose(found[str(length)], expected)
-    np.testing.assert_allclose(found["spread"], [15] + [10] * (len(RETRIEVAL) - 1))
+    np.testing.assert_allclose(found["spread"], [15] + [10] * (len(ALL) - 1))
 
 
 def test_retrieved_takes_the_length_first_and_then_the_distance() -> None:
-    measured = of("retrieval", RETRIEVAL, [4, 8])
-    assert measured.retrieved(RETRIEVAL[1], 8, 4) == [1008 + 2 + added for added in SEEDS]
+    measured = of("retrieval", ALL, [4, 8])
+    assert measured.retrieved(ALL[1], 8, 4) == [1008 + 2 + added for added in SEEDS]
 
 
 def test_windows_compare_the_same_bytes_256_further_on() -> None:
@@ -82,31 +82,41 @@ def test_windows_compare_the_same_bytes_256_further_on() -> None:
     np.testing.assert_allclose(found["many"], numbers + 20)  # and the twentieth at 320
 
 
-def test_rates_have_a_row_for_each_scheme_and_a_column_for_each_rate(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_trials_are_read_by_scheme_and_rate_and_the_best_is_chosen(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def read(folder: Path) -> Measured:
-        made = results("language", AS_TRAINED, LENGTHS)
+        made = results("language", AS_TRAINED if folder.name == "0.001" else ALL, LENGTHS)
         for result in made:
-            name = result["method"]
-            result["found"][name]["by_length"]["64"] += float(folder.name)
+            by_length = result["found"][result["method"]]["by_length"]
+            by_length["64"] += abs(float(folder.name) - (0.002 if result["method"] == "t5" else 1))
         return Measured(tuple(made))
 
     monkeypatch.setattr(summary, "read", read)
-    found = np.log(summary.rates(tmp_path))
-    assert found.shape == (len(AS_TRAINED), len(summary.RATES))
-    np.testing.assert_allclose(found - found[:, :1], [np.array([0, 0.001, 0.003, 0.007])] * 7)
-    np.testing.assert_allclose(found[:, 0] - 0.001, np.log(1000 * np.arange(7) + 66))
+    found = summary.trials.__wrapped__()
+    assert list(found) == list(ALL)
+    assert list(found["t5"]) == list(RATES)
+    assert list(found["fire"]) == ["0.002", "0.004", "0.008"]
+    assert np.log(list(found["t5"].values())) == pytest.approx(
+        np.log(1000 * AS_TRAINED.index("t5") + 66) + np.array([0.001, 0, 0.002, 0.006])
+    )
+    monkeypatch.setattr(summary, "trials", lambda: found)
+    assert (summary.best_rate("t5"), summary.best_rate("fire")) == ("0.002", "0.008")
+    assert list(summary.rates()) == list(RATES)
+    assert list(summary.rates(FURTHER)) == list(RATES[1:])
+    assert summary.rates(["fire", "t5"])["0.004"] == [found["fire"]["0.004"], found["t5"]["0.004"]]
 
 
 def test_tuning_stands_beside_the_common_rate(monkeypatch: pytest.MonkeyPatch) -> None:
-    common = of("language", ("x", *summary.TUNED), LENGTHS)
-    own = of("language", summary.TUNED, LENGTHS)
+    some = ("alibi", "t5", "fire")
+    common, own = of("language", ("x", *some), LENGTHS), of("language", some, LENGTHS)
+    tried = {"alibi": {"0.002": 1, "0.004": 2}, "t5": {"0.002": 2, "0.008": 1}, "fire": {"0.1": 3}}
     monkeypatch.setattr(summary, "measurement", lambda: common)
     monkeypatch.setattr(summary, "tuned", lambda: own)
-    found = summary.tuning()
-    assert found.pop("scheme") == [summary.SHOWN[name] for name in summary.TUNED]
-    assert found.pop("rate") == pytest.approx([0.001, 0.002, 0.003])
+    monkeypatch.setattr(summary, "trials", lambda: tried)
+    found = summary.tuning(some)
+    assert found.pop("scheme") == ["ALiBi", "T5", "FIRE"]
+    assert found.pop("rate") == pytest.approx([0.002, 0.008, 0.1])
     numbers = {"common": 1000 * np.arange(1, 4) + 2, "own": 1000 * np.arange(3) + 2}
     assert [*found] == ["64 / common", "64 / own", "512 / common", "512 / own"]
     for column, values in found.items():
