@@ -374,9 +374,10 @@ ELSEWHERE = {
 LEARNED = [name for name, scheme in SCHEMES.items() if list(scheme.make().parameters())]
 
 # How the parameters of wide modules begin: all at one number, evenly between two, or NORMAL.
-NORMAL = ("normal", 0.02)
+Begun = float | str | tuple[float, float]
+NORMAL = "normal, of standard deviation 0.02"
 EVEN = (-1 / 300**0.5, 1 / 300**0.5)
-INITIAL: dict[str, tuple[nn.Module, dict[str, object]]] = {
+INITIAL: dict[str, tuple[nn.Module, dict[str, Begun]]] = {
     "KERPLE, log": (KerpleBias(9000), {"scale": (0.01, 2.0), "shape": (0.01, 1.0)}),
     "KERPLE, power": (
         KerpleBias(9000, kernel="power"),
@@ -525,6 +526,15 @@ def test_gates_close_to_a_query_lose_no_digits_far_into_a_text(dtype: torch.dtyp
     torch.testing.assert_close(found.double(), expected, rtol=torch.finfo(dtype).eps, atol=0)
 
 
+@pytest.mark.parametrize("layout", ["interleaved", "half"])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_xpos_computes_narrow_vectors_in_float32(dtype: torch.dtype, layout: str) -> None:
+    xpos, narrow = XPos(D, layout=layout), vectors(0, 300).to(dtype)
+    for role in ("query", "key"):
+        found, exact = (xpos(x, role=role, offset=200) for x in (narrow, narrow.float()))
+        assert torch.equal(found, exact.to(dtype))
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
 def test_sandwich_is_rounded_once(dtype: torch.dtype) -> None:
     module, apart = SandwichBias(HEADS, width=16), relative(9000, 9001)
@@ -572,12 +582,12 @@ def test_parameters_begin_as_documented(name: str, parameter: str) -> None:
     drawn, expected = module.get_parameter(parameter).detach(), begun[parameter]
     if isinstance(expected, float):
         assert (drawn == expected).all()
-    elif expected is NORMAL:
+    elif isinstance(expected, str):
         assert drawn.std().item() == pytest.approx(0.02, rel=0.1)
         assert drawn.abs().max() > 0.04  # a number evenly between two bounds is below 0.035
         assert drawn.mean().abs() < 0.002
     else:
-        low, high = expected  # type: ignore[misc]
+        low, high = expected
         margin = 0.01 * (high - low)
         assert low <= drawn.min() < low + margin
         assert high - margin < drawn.max() <= high

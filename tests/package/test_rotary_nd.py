@@ -107,7 +107,7 @@ def test_axial_weights_of_equal_keys_are_a_factor_for_the_row_times_one_for_the_
         x = np.full((25, 8), loud)
         rotated = apply_rope_nd(x, grid_positions((5, 5)), omega)
         powers = np.exp(rotated[7] @ rotated.T)  # of the query in row 1, column 2
-        return (powers / powers.sum()).reshape(5, 5)
+        return np.asarray(powers / powers.sum()).reshape(5, 5)
 
     axial, mixed = weights(MATRICES["axial"], 0.5), weights(MATRICES["mixed"], 0.5)
     np.testing.assert_allclose(axial, np.outer(axial.sum(1), axial.sum(0)), rtol=1e-12)
