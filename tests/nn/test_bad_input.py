@@ -243,7 +243,10 @@ BAD: dict[str, list[object]] = {
     "branches": SIZE,
     "depth": SIZE,
     "features": SIZE,
-    "distances": [*RELATIVES, RELATIVE - 9, RELATIVE.abs().to(ELSEWHERE)],
+    "distances": [
+        *(*RELATIVES, RELATIVE - 9, RELATIVE.abs() - 2),
+        RELATIVE.abs().to(ELSEWHERE),
+    ],
     "degrees": [*NO_TENSOR, IDS.float(), IDS > 3, IDS - 2, IDS + 2**53, IDS.to(ELSEWHERE)],
     "choices": [
         *(*NO_TENSOR, CHOICES.float(), CHOICES > 0, CHOICES + 1, CHOICES - 1, CHOICES[:, :2]),

@@ -80,6 +80,8 @@ def test_narrow_vectors_have_exact_angles_and_are_rounded_at_the_end(
     exact = made("axial").to(dtype)(x.double(), far)
     allowed = 4 * torch.finfo(dtype).eps if not learned else 0.02  # parameters in float32
     torch.testing.assert_close(rotated.double(), exact, rtol=allowed, atol=allowed)
+    rounded_once = made("axial", learned=learned)(x.float(), far).to(dtype)
+    assert torch.equal(rotated, rounded_once)
 
 
 def test_casting_the_module_leaves_fixed_frequencies_alone() -> None:

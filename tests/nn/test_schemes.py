@@ -373,6 +373,52 @@ ELSEWHERE = {
 }
 LEARNED = [name for name, scheme in SCHEMES.items() if list(scheme.make().parameters())]
 
+# How the parameters of wide modules begin: all at one number, evenly between two, or NORMAL.
+Begun = float | str | tuple[float, float]
+NORMAL = "normal, of standard deviation 0.02"
+EVEN = (-1 / 300**0.5, 1 / 300**0.5)
+INITIAL: dict[str, tuple[nn.Module, dict[str, Begun]]] = {
+    "KERPLE, log": (KerpleBias(9000), {"scale": (0.01, 2.0), "shape": (0.01, 1.0)}),
+    "KERPLE, power": (
+        KerpleBias(9000, kernel="power"),
+        {"scale": (0.01, 2.0), "shape": (0.01, 2.0)},
+    ),
+    "FIRE": (
+        FIREBias(9000, hidden=300),
+        {"rate": 0.1, "factor": 1.0, "second_weight": EVEN, "second_bias": EVEN},
+    ),
+    "FIRE, hidden": (
+        FIREBias(1, hidden=9000),
+        {"first_weight": (-1.0, 1.0), "first_bias": (-1.0, 1.0)},
+    ),
+    "DeBERTa": (DisentangledBias(90, 50, 9), {"position_q": NORMAL, "position_k": NORMAL}),
+    "CoPE": (CoPE(90, 100), {"table": 0.0}),
+    "forgetting gate": (ForgettingBias(300, 9000), {"weight": EVEN, "shift": EVEN}),
+    "Transformer-XL": (
+        TransformerXLBias(90, 100, 8),
+        {"content_bias": NORMAL, "position_bias": NORMAL, "weight": NORMAL},
+    ),
+    "TUPE": (
+        TUPEBias(9, 90, 100),
+        {
+            **dict.fromkeys(("table", "query_weight", "key_weight"), NORMAL),
+            **dict.fromkeys(("from_first", "to_first"), 0.0),
+        },
+    ),
+    "Graphormer, distances": (GraphormerBias(90, 98), {"table": NORMAL}),
+    "Graphormer, degrees": (CentralityEmbedding(90, 99), {"table": NORMAL}),
+    "tree": (TreeEncoding(1, 1, 9000), {"rate": (0.5, 2.0)}),
+    "Swin V2": (
+        SwinContinuousBias(9, 2, hidden=4500),
+        {"first_weight": NORMAL, "first_bias": 0.0, "second_weight": NORMAL},
+    ),
+}
+BEGUN = [(name, parameter) for name, (_, begun) in INITIAL.items() for parameter in begun]
+
+# Schemes whose call takes queries, keys, scores or tokens.
+READERS = ["CoPE", "DAPE", "DeBERTa, buckets", "DeBERTa, each distance", "PaTH", "Transformer-XL"]
+READERS += ["forgetting gate", "xPos, keys", "xPos, queries"]
+
 
 @pytest.fixture(autouse=True)
 def seeded() -> Iterator[None]:
@@ -421,6 +467,136 @@ def test_a_narrow_module_is_near_the_definition_of_its_parameters(
     largest = np.abs(expected[np.isfinite(expected)]).max()
     bound = 8 * torch.finfo(dtype).eps * (1 + largest)
     np.testing.assert_allclose(array(found), expected, rtol=0, atol=bound)
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_narrow_vectors_give_a_result_of_their_dtype_near_the_exact_one(
+    name: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scheme = SCHEMES[name]
+    module = scheme.make()
+    narrow = {key: (globals()[key] / 4).to(dtype) for key in ("VECTORS", "KEYS")}
+    for key, given in narrow.items():
+        monkeypatch.setitem(globals(), key, given)
+    found = scheme.call(module, 4, 40)
+    assert found.dtype is dtype
+    for key, given in narrow.items():
+        monkeypatch.setitem(globals(), key, given.double())
+    exact = scheme.call(copy.deepcopy(module).double(), 4, 40)
+    largest = exact[exact.isfinite()].abs().max().item()
+    bound = 8 * torch.finfo(dtype).eps * (1 + largest)
+    torch.testing.assert_close(found.double(), exact, rtol=0, atol=bound)
+
+
+def test_every_scheme_that_reads_vectors_is_given_narrow_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = {name: scheme.call(scheme.make().double(), 3, 9) for name, scheme in SCHEMES.items()}
+    for key in ("VECTORS", "KEYS"):
+        monkeypatch.setitem(globals(), key, globals()[key].float())
+    changed = []
+    for name, scheme in SCHEMES.items():
+        if scheme.call(scheme.make().double(), 3, 9).dtype != before[name].dtype:
+            changed.append(name)
+    assert sorted(changed) == READERS
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_cope_counts_far_in_scores_of_any_dtype(dtype: torch.dtype) -> None:
+    """The gates of 301 keys are counted one by one, where bfloat16 knows no 257."""
+    cope = CoPE(1, 302)
+    with torch.no_grad():
+        cope.table.copy_(torch.arange(302)[:, None] % 2)  # whether a position is odd
+    found = cope(torch.ones(1, 1, 1, 1, dtype=dtype), torch.full((1, 1, 1, 301), 60, dtype=dtype))
+    assert torch.equal(found[0, 0, 0], (torch.arange(301, 0, -1) % 2).to(dtype))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
+def test_gates_close_to_a_query_lose_no_digits_far_into_a_text(dtype: torch.dtype) -> None:
+    gate = ForgettingBias(1, 1)
+    with torch.no_grad():
+        gate.weight.fill_(1)
+        gate.shift.zero_()
+    found = gate(torch.zeros(1, 10_000, 1, dtype=dtype), query_length=1)[0, 0, 0, -9:]
+    expected = torch.arange(-8, 1).double() * np.log(2)
+    torch.testing.assert_close(found.double(), expected, rtol=torch.finfo(dtype).eps, atol=0)
+
+
+@pytest.mark.parametrize("layout", ["interleaved", "half"])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_xpos_computes_narrow_vectors_in_float32(dtype: torch.dtype, layout: str) -> None:
+    xpos, narrow = XPos(D, layout=layout), vectors(0, 300).to(dtype)
+    for role in ("query", "key"):
+        found, exact = (xpos(x, role=role, offset=200) for x in (narrow, narrow.float()))
+        assert torch.equal(found, exact.to(dtype))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
+def test_sandwich_is_rounded_once(dtype: torch.dtype) -> None:
+    module, apart = SandwichBias(HEADS, width=16), relative(9000, 9001)
+    exact = module(apart, dtype=torch.float64)
+    assert torch.equal(module(apart, dtype=dtype), exact.to(dtype))
+
+
+@pytest.mark.parametrize(("kernel", "most"), [("log", 7.0), ("power", 2.0)])
+def test_kerple_is_used_within_the_limits_of_its_authors(kernel: str, most: float) -> None:
+    module = KerpleBias(3, kernel=kernel)
+    with torch.no_grad():
+        module.scale.copy_(torch.tensor([-5.0, 0.0, 7.0]))
+        module.shape.copy_(torch.tensor([7.0, -5.0, 0.0]))
+    definition = {"log": posenc.kerple_log_bias, "power": posenc.kerple_power_bias}[kernel]
+    expected = definition([0.01, 0.01, 7.0], [most, 0.01, 0.01], relative(5, 9).numpy())
+    np.testing.assert_allclose(module(relative(5, 9)).detach(), expected, rtol=1e-6)
+    assert module.scale.tolist() == [-5, 0, 7]  # clipped where they are used, and left alone
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_fire_reads_both_of_its_numbers_without_their_sign(sign: int) -> None:
+    module = FIREBias(HEADS, threshold=6.0).double()
+    expected = by_fire(module, 4, 12)
+    with torch.no_grad():
+        module.rate.mul_(sign)
+        module.factor.mul_(-sign)
+    assert torch.equal(by_fire(module, 4, 12), expected)
+
+
+def test_fire_stays_finite_where_both_of_its_numbers_are_zero() -> None:
+    module = FIREBias(HEADS, threshold=6.0).double()
+    with torch.no_grad():
+        module.rate.zero_()
+        module.factor.zero_()
+    shares = posenc.fire_shares(8, rate=1e-6, threshold=1e-6, query_offset=4)
+    names = ("first_weight", "first_bias", "second_weight", "second_bias")
+    expected = posenc.fire_bias(shares, **{name: array(getattr(module, name)) for name in names})
+    np.testing.assert_allclose(by_fire(module, 4, 12).detach(), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "parameter"), BEGUN)
+def test_parameters_begin_as_documented(name: str, parameter: str) -> None:
+    module, begun = INITIAL[name]
+    module.reset_parameters()  # type: ignore[operator]
+    drawn, expected = module.get_parameter(parameter).detach(), begun[parameter]
+    if isinstance(expected, float):
+        assert (drawn == expected).all()
+    elif isinstance(expected, str):
+        assert drawn.std().item() == pytest.approx(0.02, rel=0.1)
+        assert drawn.abs().max() > 0.04  # a number evenly between two bounds is below 0.035
+        assert drawn.mean().abs() < 0.002
+    else:
+        low, high = expected
+        margin = 0.01 * (high - low)
+        assert low <= drawn.min() < low + margin
+        assert high - margin < drawn.max() <= high
+        assert drawn.mean().item() == pytest.approx((low + high) / 2, abs=5 * margin)
+
+
+def test_the_beginning_of_every_parameter_is_tested() -> None:
+    found = {(type(INITIAL[name][0]).__name__, parameter) for name, parameter in BEGUN}
+    learned = [SCHEMES[name].make() for name in LEARNED]
+    every = {(type(module).__name__, key) for module in learned for key in module.state_dict()}
+    elsewhere = {"PaTH", "DAPEBias"}  # test_by_content.py compares these with torch's layers
+    assert found == {(module, key) for module, key in every if module not in elsewhere}
 
 
 @pytest.mark.parametrize("name", SCHEMES)

@@ -263,6 +263,11 @@ def test_mrope_is_that_of_three_generations(model: str, sections: list[int]) -> 
         assert_other(apply_rope_nd(x, positions, other, layout="half"), expected)
 
 
+@pytest.mark.parametrize("name", ["Qwen2VL", "Qwen2_5_VL", "Qwen3VL"])
+def test_two_pictures_of_a_video_make_a_frame(name: str) -> None:
+    assert theirs("transformers", f"{name}Config")().vision_config.temporal_patch_size == 2
+
+
 MERGE = 2
 Part = int | tuple[int, int, int]
 

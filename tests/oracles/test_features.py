@@ -1,4 +1,4 @@
-"""Timesteps and Fourier features against diffusers, in all orders that it has."""
+"""Timesteps, Fourier features and NeRF's encoding against diffusers and transformers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from posenc import fourier_features, timestep_embedding
-from tests.oracles.test_axes import assert_other, assert_same, theirs
+from posenc import fourier_features, nerf_encoding, timestep_embedding
+from tests.oracles.test_axes import assert_other, assert_same, of_transformers, theirs
 
 STEPS = [0, 1, 7, 100, 999]
 
@@ -56,3 +56,28 @@ def test_gaussian_fourier_projection_is_ours_of_the_logarithm(flip: bool) -> Non
     points = np.log(levels.double().numpy())[:, np.newaxis]
     found = fourier_features(points, weight, first="cosine" if flip else "sine")
     assert_same(found, peer(levels), atol=2e-5)
+
+
+def test_sam_has_random_features_of_the_plane_with_sines_first() -> None:
+    config = theirs("transformers", "SamVisionConfig")(num_pos_feats=8)
+    torch.manual_seed(0)
+    peer = of_transformers("sam", "SamPositionalEmbedding")(config)
+    shares = torch.rand(3, 4, 5, 2)
+    torch.nn.init.normal_(peer.positional_embedding)  # its own are far larger
+    omega = peer.positional_embedding.detach().double().numpy()
+    assert omega.shape == (2, config.num_pos_feats)
+    points = 2 * shares.double().numpy() - 1  # the image reaches from -1 to 1
+    found = fourier_features(points, omega, first="sine")
+    assert_same(found, peer(shares).detach(), atol=2e-5)
+    assert_other(fourier_features(points, omega), peer(shares).detach())
+
+
+def test_shap_e_has_nerfs_bands_after_the_point_with_all_sines_before_the_cosines() -> None:
+    made = theirs("diffusers.pipelines.shap_e.renderer", "posenc_nerf")
+    points = torch.rand(3, 4, 3, generator=torch.Generator().manual_seed(0)) * 2 - 1
+    expected = made(points, min_deg=0, max_deg=10)
+    assert_same(points.numpy(), expected[..., :3], atol=0)
+    ours = nerf_encoding(points.double().numpy(), 10, unit=1.0, grouped="bands")
+    by_part = ours.reshape(3, 4, 10, 2, 3).swapaxes(-3, -2).reshape(3, 4, 60)
+    assert_same(by_part, expected[..., 3:], atol=1e-4)
+    assert_other(ours, expected[..., 3:])

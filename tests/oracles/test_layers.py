@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from transformers import AutoConfig, AutoModel
 
-from posenc import layer_types, read_config, rotating_layers
+from posenc import layer_types, read_config, relative_positions, rotating_layers, sink_mask
 from posenc.layers import RULES
 
 # Some modules of transformers script a function on import.
@@ -116,3 +119,26 @@ def test_a_configuration_that_lists_its_layers_overrides_the_default(model_type:
     listed = list(reversed(layer_types(model_type, 12)))
     theirs = AutoConfig.for_model(model_type, num_hidden_layers=12, layer_types=listed)
     assert theirs.layer_types == listed != list(layer_types(model_type, 12))
+
+
+def shown(name: str, window: int) -> NDArray[np.bool_]:
+    """Return the mask of transformers for 40 tokens, by one of its functions of two places."""
+    seen = getattr(importlib.import_module("transformers.masking_utils"), name)(window)
+    places = torch.arange(40)
+    mask: NDArray[np.bool_] = seen(0, 0, places[:, None], places).numpy()
+    return mask
+
+
+@pytest.mark.parametrize("window", [1, 2, 7, 40])
+def test_a_window_of_transformers_counts_the_querys_own_key(window: int) -> None:
+    theirs = shown("sliding_window_causal_mask_function", window)
+    np.testing.assert_array_equal(sink_mask(40, window=window, sinks=0), theirs)
+
+
+@pytest.mark.parametrize("window", [1, 2, 7])
+def test_without_a_causal_mask_a_window_of_transformers_reaches_its_width_either_way(
+    window: int,
+) -> None:
+    theirs = shown("sliding_window_bidirectional_mask_function", window)
+    np.testing.assert_array_equal(np.abs(relative_positions(40, 40)) <= window, theirs)
+    assert theirs.sum(axis=1).max() == 2 * window + 1

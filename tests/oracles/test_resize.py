@@ -59,8 +59,11 @@ def test_a_scale_factor_moves_places_in_pytorch_as_here(kernel: str, antialias: 
 
 def test_pytorch_copies_an_axis_that_keeps_its_size_whatever_its_scale_is() -> None:
     grid = drawn(5, 7)
-    kept = by_torch(grid, scale_factor=(5.1 / 5, 7.1 / 7), mode="bilinear")
-    np.testing.assert_array_equal(kept, grid)
+    how: dict[str, Any] = {"scale_factor": (5.1 / 5, 7.1 / 7)}
+    for mode, antialias in (("bilinear", False), ("bilinear", True), ("bicubic", True)):
+        kept = by_torch(grid, mode=mode, antialias=antialias, **how)
+        np.testing.assert_array_equal(kept, grid)
+    assert np.abs(by_torch(grid, mode="bicubic", **how) - grid).max() > 0.01  # the exception
     ours = resize_grid(grid, (5, 7), kernel="linear", scales=(5.1 / 5, 7.1 / 7))
     assert np.abs(ours - grid).max() > 0.01
 

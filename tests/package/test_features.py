@@ -37,6 +37,8 @@ def test_features_are_the_papers_formula(first: str) -> None:
         expected = [[float(of(angle)) for of in ways for angle in row] for row in angles]
     found = fourier_features(points, omega, first=first)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13)
+    if first == "cosine":  # as the paper has them, unless told
+        np.testing.assert_array_equal(fourier_features(points, omega), found)
 
 
 @quick
@@ -114,6 +116,15 @@ def test_with_pi_two_units_apart_are_the_same_point_and_without_they_are_not() -
     same, other = nerf_encoding(ends, 6), nerf_encoding(ends, 6, unit=1.0)
     np.testing.assert_allclose(same[0], same[1], rtol=0, atol=1e-13)
     assert np.abs(other[0] - other[1]).max() > 1
+
+
+def test_fifty_bands_are_the_most_and_the_last_of_them_is_exact() -> None:
+    point = 0.7
+    row = nerf_encoding([point], 50)
+    with mpmath.workdps(50):
+        angle = mpmath.mpf(2) ** 49 * mpmath.mpf(np.pi) * mpmath.mpf(point)
+        expected = [float(of(mpmath.mpf(float(angle)))) for of in (mpmath.sin, mpmath.cos)]
+    np.testing.assert_allclose(row[-2:], expected, rtol=0, atol=1e-14)
 
 
 # Timesteps

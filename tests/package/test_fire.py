@@ -86,7 +86,11 @@ def test_a_bias_is_the_network_applied_to_each_share() -> None:
     w1, b1, w2, b2 = (random.normal(size=shape) for shape in (7, 7, (3, 7), 3))
     found = fire_bias(shares, first_weight=w1, first_bias=b1, second_weight=w2, second_bias=b2)
     assert found.shape == (3, 4, 5)
-    for head, query, key in np.ndindex(3, 4, 5):
-        units = [max(0.0, w1[unit] * shares[query, key] + b1[unit]) for unit in range(7)]
-        by_hand = sum(w2[head, unit] * units[unit] for unit in range(7)) + b2[head]
-        assert found[head, query, key] == pytest.approx(by_hand, abs=1e-13)
+    with mpmath.workdps(50):
+        for head, query, key in np.ndindex(3, 4, 5):
+            share = mpmath.mpf(shares[query, key])
+            units = [
+                max(mpmath.mpf(0), mpmath.mpf(w) * share + b) for w, b in zip(w1, b1, strict=True)
+            ]
+            exact = mpmath.fdot(w2[head].tolist(), units) + b2[head]
+            assert found[head, query, key] == pytest.approx(float(exact), abs=1e-14)

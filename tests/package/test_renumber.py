@@ -67,6 +67,12 @@ def test_chunks_are_consecutive_and_gaps_lie_between_them(chunks: int) -> None:
     np.testing.assert_array_equal(pose_positions(20, 20, chunks=chunks), range(20))
 
 
+def test_chunks_of_every_length_occur_and_there_are_two_unless_told() -> None:
+    gaps = [np.flatnonzero(np.diff(pose_positions(8, 10**6, seed=seed)) > 1) for seed in range(300)]
+    assert {found.size for found in gaps} == {1}
+    assert {int(found[0]) + 1 for found in gaps} == set(range(1, 8))
+
+
 def test_over_many_sequences_every_distance_up_to_the_longest_occurs() -> None:
     seen: set[int] = set()
     for seed in range(3000):
@@ -126,6 +132,8 @@ def test_a_query_sees_the_first_keys_and_the_last_and_no_more(sinks: int) -> Non
         assert mask[query, key] == (key <= query and (query - key < 6 or key < sinks))
     assert mask.sum(axis=1).max() == 6 + sinks
     np.testing.assert_array_equal(sink_mask(3, window=6, sinks=sinks, query_offset=37), mask[37:])
+    if sinks == 4:
+        np.testing.assert_array_equal(sink_mask(40, window=6), mask)  # four unless told
 
 
 def test_without_sinks_the_weight_of_the_first_token_goes_elsewhere() -> None:

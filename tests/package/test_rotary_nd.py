@@ -100,6 +100,21 @@ def test_axial_scores_are_a_sum_over_the_axes_and_mixed_ones_are_not() -> None:
     assert abs(interaction(MATRICES["mixed"])) > 0.1
 
 
+def test_axial_weights_of_equal_keys_are_a_factor_for_the_row_times_one_for_the_column() -> None:
+    """They can lie on one patch, but not on two corners of a rectangle without the others."""
+
+    def weights(omega: Array, loud: float) -> Array:
+        x = np.full((25, 8), loud)
+        rotated = apply_rope_nd(x, grid_positions((5, 5)), omega)
+        powers = np.exp(rotated[7] @ rotated.T)  # of the query in row 1, column 2
+        return np.asarray(powers / powers.sum()).reshape(5, 5)
+
+    axial, mixed = weights(MATRICES["axial"], 0.5), weights(MATRICES["mixed"], 0.5)
+    np.testing.assert_allclose(axial, np.outer(axial.sum(1), axial.sum(0)), rtol=1e-12)
+    assert np.abs(mixed / np.outer(mixed.sum(1), mixed.sum(0)) - 1).max() > 0.05
+    assert weights(MATRICES["axial"], 4.0)[1, 2] > 0.99
+
+
 def test_each_head_may_have_its_own_frequencies() -> None:
     rotated = apply_rope_nd(HEADS, POINTS, MIXED)
     for head, omega in enumerate(MIXED):

@@ -101,3 +101,8 @@ def test_positions_are_counted_from_the_middle_of_a_long_sequence() -> None:
     with pytest.raises(ValueError, match=r"^positions must keep .*; got 100000$"):
         apply_xpos(np.ones(8), 100_000, role="query")
     assert np.isfinite(apply_xpos(np.ones(8), 50_000, role="query")).all()
+    furthest = int(100 * np.log(10) / -np.log(xpos_decay(8)[0]) * 512)  # a scale of 1e-100
+    for position in (furthest, -furthest):
+        assert np.isfinite(apply_xpos(np.ones(8), position, role="key")).all()
+        with pytest.raises(ValueError, match=r"from 1e-100 to 1e100"):
+            apply_xpos(np.ones(8), position + np.sign(position), role="key")
