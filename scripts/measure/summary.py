@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -81,6 +81,10 @@ class Measured:
     def of(self, task: str) -> list[dict[str, Any]]:
         """Return the results of a task."""
         return [result for result in self.results if result["task"] == task]
+
+    def with_seeds(self, seeds: Collection[int]) -> Measured:
+        """Return the results with these seeds alone."""
+        return Measured(tuple(result for result in self.results if result["seed"] in seeds))
 
     def found(self, task: str, name: str) -> list[dict[str, Any]]:
         """Return the results of a variant, one per seed."""
@@ -232,22 +236,30 @@ def best_rate(name: str) -> str:
 
 @cache
 def tuned() -> Measured:
-    """Return the results of each scheme with its best rate."""
+    """Return the results of each scheme with its best rate, with three seeds or with one."""
     return read(result_files.RESULTS / "tuned")
 
 
+def tuned_seeds(name: str) -> set[int]:
+    """Return the seeds that a scheme was trained with at its best rate."""
+    return {result["seed"] for result in tuned().results if result["method"] == name}
+
+
 def tuning(names: Iterable[str] = ALL) -> dict[str, list[Any]]:
-    """Return columns of median perplexities at the common rate and at each scheme's own."""
-    rows, both = list(names), {"common": measurement(), "own": tuned()}
-    lengths = measurement().lengths()
-    columns: dict[str, list[Any]] = {
-        "scheme": [(SHOWN | FURTHER)[name] for name in rows],
-        "rate": [float(best_rate(name)) for name in rows],
-    }
-    for length in (lengths[0], lengths[-1]):
-        for rate, measured in both.items():
-            columns[f"{length} / {rate}"] = [measured.perplexity(name, length) for name in rows]
-    return columns
+    """Return columns of median perplexities at the common rate and at each scheme's own.
+
+    Both medians are over the seeds that the scheme has at its own rate.
+    """
+    found: list[dict[str, Any]] = []
+    for name in names:
+        seeds = tuned_seeds(name)
+        row = {"scheme": (SHOWN | FURTHER)[name], "rate": float(best_rate(name))}
+        row["seeds"] = len(seeds)
+        for length in (measurement().lengths()[0], measurement().lengths()[-1]):
+            row[f"{length} / common"] = measurement().with_seeds(seeds).perplexity(name, length)
+            row[f"{length} / own"] = tuned().perplexity(name, length)
+        found.append(row)
+    return {column: [row[column] for row in found] for column in found[0]}
 
 
 def compared(ours: Measured, theirs: Measured) -> Iterator[str]:

@@ -107,21 +107,26 @@ def test_trials_are_read_by_scheme_and_rate_and_the_best_is_chosen(
     assert summary.rates(["fire", "t5"])["0.004"] == [found["fire"]["0.004"], found["t5"]["0.004"]]
 
 
-def test_tuning_stands_beside_the_common_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tuning_compares_both_rates_over_the_same_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     some = ("alibi", "t5", "fire")
     common, own = of("language", ("x", *some), LENGTHS), of("language", some, LENGTHS)
+    once = [r for r in own.results if r["method"] != "fire" or r["seed"] == 1]
     tried = {"alibi": {"0.002": 1, "0.004": 2}, "t5": {"0.002": 2, "0.008": 1}, "fire": {"0.1": 3}}
     monkeypatch.setattr(summary, "measurement", lambda: common)
-    monkeypatch.setattr(summary, "tuned", lambda: own)
+    monkeypatch.setattr(summary, "tuned", lambda: Measured(tuple(once)))
     monkeypatch.setattr(summary, "trials", lambda: tried)
     found = summary.tuning(some)
     assert found.pop("scheme") == ["ALiBi", "T5", "FIRE"]
     assert found.pop("rate") == pytest.approx([0.002, 0.008, 0.1])
-    numbers = {"common": 1000 * np.arange(1, 4) + 2, "own": 1000 * np.arange(3) + 2}
+    assert found.pop("seeds") == [3, 3, 1]
     assert [*found] == ["64 / common", "64 / own", "512 / common", "512 / own"]
     for column, values in found.items():
         length, rate = column.split(" / ")
-        np.testing.assert_allclose(values, numbers[rate] + int(length))
+        measured = {"common": common, "own": own}[rate]
+        expected = [measured.perplexity(name, int(length)) for name in some[:2]]
+        second = measured.perplexities("fire", int(length))[1]
+        assert second != measured.perplexity("fire", int(length))
+        assert values == [*expected, second]
 
 
 def test_a_result_of_one_name_holds_one_value_for_each_seed() -> None:
