@@ -63,6 +63,15 @@ FURTHER = {
 }
 AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
 ALL = (*AS_TRAINED, *FURTHER)
+# The model with RoPE, read at other distances: `renumbered.READINGS`.
+READINGS = {
+    "rope, self-extend": "self-extend",
+    "rope, ReRoPE": "ReRoPE",
+    "rope, leaky ReRoPE": "leaky ReRoPE",
+    "rope, log n": "log n",
+    "rope, ReRoPE and log n": "ReRoPE and log n",
+    "rope, sinks": "sinks and a window",
+}
 # The peak learning rates that each scheme was tried with; it was trained in full with 0.002 and
 # with the best of them.
 RATES = ("0.001", "0.002", "0.004", "0.008")
@@ -118,6 +127,11 @@ class Measured:
     def order(self, names: Iterable[str] = ORDER) -> dict[str, NDArray[np.float64]]:
         """Return columns of accuracies, one row per variant: median and spread at each length."""
         return self._table("order", names, self.accuracies)
+
+    def renumbered(self, names: Iterable[str] = READINGS) -> dict[str, NDArray[np.float64]]:
+        """Return columns of perplexities, as `language` does, of RoPE read at other distances."""
+        task = "renumbered"
+        return self._table(task, names, lambda name, n: self.perplexities(name, n, task))
 
     def retrieval(self) -> dict[str, NDArray[np.float64]]:
         """Return columns of median accuracies by length, and of the spread at the longest."""

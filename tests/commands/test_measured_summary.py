@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from scripts.measure import summary
+from scripts.measure.renumbered import READINGS
 from scripts.measure.summary import ALL, AS_TRAINED, FURTHER, LANGUAGE, RATES, Measured
 
 LENGTHS = [64, 128, 256, 512]
@@ -22,7 +23,7 @@ def results(task: str, names: tuple[str, ...], lengths: list[int]) -> list[dict[
 
     def found(number: int, added: float) -> dict[str, Any]:
         values = {str(length): 1000.0 * number + length + added for length in lengths}
-        if task == "language":
+        if task in ("language", "renumbered"):
             at = [math.log(1000 * number + place + 1 + added) for place in range(32)]
             values = {length: math.log(value) for length, value in values.items()}
             return {"by_length": values, "by_position": at}
@@ -68,6 +69,14 @@ def test_the_table_of_retrieval_has_medians_and_the_spread_at_the_longest() -> N
         expected = 1000 * np.arange(len(ALL)) + length + 2
         np.testing.assert_allclose(found[str(length)], expected)
     np.testing.assert_allclose(found["spread"], [15] + [10] * (len(ALL) - 1))
+
+
+def test_other_distances_have_a_table_of_their_own_task() -> None:
+    assert tuple(summary.READINGS) == tuple(READINGS)
+    found = of("renumbered", tuple(READINGS), LENGTHS).renumbered()
+    for length in LENGTHS:
+        np.testing.assert_allclose(found[f"{length} / median"], 1000 * np.arange(6) + length + 2)
+        np.testing.assert_allclose(found[f"{length} / spread"], 10)
 
 
 def test_retrieved_takes_the_length_first_and_then_the_distance() -> None:
