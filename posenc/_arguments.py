@@ -27,9 +27,11 @@ def as_integer(name: str, value: object, *, least: int, even: bool = False) -> i
     if isinstance(value, (bool, np.bool_, np.ma.MaskedArray)):
         raise TypeError(f"{name} must be {allowed}; got {_shown(value)}")
     try:
-        # Under torch.compile, operator.index would turn a length into a constant, and every new
-        # length would recompile.
-        number = value if type(value) is int else operator.index(value)  # type: ignore[arg-type]
+        # operator.index would turn a length into a constant: under torch.compile, where it looks
+        # like an int, every new length would recompile; torch.export, where it is a SymInt, would
+        # accept no other length.
+        kept = type(value) is int or type(value).__name__ == "SymInt"
+        number: int = value if kept else operator.index(value)  # type: ignore[assignment, arg-type]
     except TypeError:
         raise TypeError(f"{name} must be {allowed}; got {_shown(value)}") from None
     if not least <= number <= LARGEST or (even and number % 2):

@@ -53,4 +53,4 @@ def forgetting_bias(log_gates: ArrayLike, query_length: int | None = None) -> ND
     so_far = np.cumsum(gates, axis=-1)
     bias = so_far[..., keys - queries :, np.newaxis] - so_far[..., np.newaxis, :]
     ahead = np.arange(keys) > np.arange(keys - queries, keys)[:, np.newaxis]
-    return np.where(ahead, -np.inf, np.minimum(bias, 0.0))
+    return np.where(ahead, -np.inf, bias)

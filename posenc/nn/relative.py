@@ -462,6 +462,6 @@ class RelativePositionEmbedding(nn.Module):
 
 def _shifted(scores: Tensor) -> Tensor:
     """Return `posenc.relative_shift` of a tensor: row i moves left by query − 1 − i columns."""
-    *leading, query, columns = scores.shape
-    padded = functional.pad(scores, (1, 0)).reshape(*leading, columns + 1, query)
-    return padded[..., 1:, :].reshape(scores.shape)[..., : columns - query + 1]
+    query, columns = scores.shape[-2:]
+    padded = functional.pad(scores, (1, 0)).flatten(-2)
+    return padded[..., query:].reshape(scores.shape)[..., : columns - query + 1]

@@ -125,4 +125,4 @@ class TransformerXLBias(nn.Module):
         rows = torch.cat([angles.sin(), angles.cos()], dim=-1).to(self.weight.dtype)
         with without_autocast(self.weight.device):
             made = rows @ self.weight
-        return made.reshape(len(made), self.heads, self.d).movedim(-2, 0)
+        return made.reshape(made.shape[0], self.heads, self.d).movedim(-2, 0)

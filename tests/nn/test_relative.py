@@ -334,12 +334,14 @@ def test_it_compiles_into_one_graph_for_any_length() -> None:
 
 @pytest.mark.slow
 @pytest.mark.no_cover  # coverage would trace the compiler too
-def test_it_exports() -> None:
-    module = Both()
-    q, positions = queries(2, 3, 6, 4), torch.arange(6)
-    program = torch.export.export(module, (q, positions))
-    for ours, theirs in zip(program.module()(q, positions), module(q, positions), strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-14)
+def test_it_exports_for_any_length() -> None:
+    module, length = Both(), torch.export.Dim("length", min=2, max=99)
+    given = queries(2, 3, 6, 4), torch.arange(6)
+    program = torch.export.export(module, given, dynamic_shapes=({2: length}, {0: length})).module()
+    for size in (6, 9):
+        given = queries(2, 3, size, 4), torch.arange(size)
+        for ours, theirs in zip(program(*given), module(*given), strict=True):
+            torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-14)
 
 
 def test_repr_shows_the_sizes() -> None:

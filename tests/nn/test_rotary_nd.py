@@ -148,14 +148,26 @@ def test_a_module_made_on_meta_works_after_a_reset() -> None:
 @pytest.mark.no_cover  # coverage would trace the compiler too
 @pytest.mark.parametrize("learned", [False, True])
 @pytest.mark.parametrize("name", MATRICES)
-def test_it_compiles_into_one_graph_and_exports(name: str, learned: bool) -> None:
+def test_it_compiles_into_one_graph(name: str, learned: bool) -> None:
     torch.compiler.reset()
     rotary = made(name, learned=learned)
     x, places = vectors().float(), points(name)
     expected = rotary(x, places)
     compiled = torch.compile(rotary, fullgraph=True, backend="eager")
     assert torch.equal(compiled(x, places), expected)
-    assert torch.equal(torch.export.export(rotary, (x, places)).module()(x, places), expected)
+
+
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
+@pytest.mark.parametrize("learned", [False, True])
+@pytest.mark.parametrize("name", MATRICES)
+def test_it_exports_for_any_length_with_equal_results(name: str, learned: bool) -> None:
+    rotary, length = made(name, learned=learned), torch.export.Dim("length", min=2, max=99)
+    given, shapes = (vectors(6).float(), points(name, 6)), ({2: length}, {0: length})
+    program = torch.export.export(rotary, given, dynamic_shapes=shapes).module()
+    for size in (6, 4):
+        given = vectors(size, seed=1).float(), points(name, size) + 5
+        assert torch.equal(program(*given), rotary(*given))
 
 
 def test_repr_shows_what_it_is() -> None:

@@ -166,8 +166,12 @@ def test_it_compiles_into_one_graph_and_exports(both: bool) -> None:
     for length in (3, 90, 200):
         relative = relative_positions(length)
         assert torch.equal(compiled(relative), bias(relative))
+    lengths = {
+        0: torch.export.Dim("query", min=2, max=99),
+        1: torch.export.Dim("key", min=2, max=999),
+    }
+    program = torch.export.export(bias, (relative_positions(9),), dynamic_shapes=(lengths,))
     relative = relative_positions(torch.arange(150, 170), 170)
-    program = torch.export.export(bias, (relative,))
     assert torch.equal(program.module()(relative), bias(relative))
 
 
