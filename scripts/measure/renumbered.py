@@ -1,16 +1,16 @@
-"""A rotary model that reads a long text without training it further, at no distance that is new.
+"""A rotary model that reads a long text without training it further, with its far keys nearer.
 
-    rope, self-extend        far keys in groups, as many as the length asks for
+    rope, self-extend        far keys in groups of as many positions as the length asks for
     rope, ReRoPE             far keys all at the same distance
     rope, leaky ReRoPE       far keys at distances that grow slowly
-    rope, log n              all distances as they are, and queries multiplied by log n
+    rope, log n              all distances as they are, and queries scaled by log n
     rope, ReRoPE and log n   both, as in the code of ReRoPE
     rope, sinks              a window and the first few keys, which follow each other without a gap
 
 Training is that of `language`, as in `again`. Near keys, less than half of the trained length back,
-keep their distance in the first three and the fifth. As libraries do, a layer rotates queries and
-keys twice, for keys that are near and for keys that are far; that the distances are those of
-`posenc` is tested.
+keep their distance in the first three and the fifth. Only log n alone meets a longer distance than
+training had; leaky ReRoPE meets fractions. A layer rotates queries and keys once for keys that are
+near and once for keys that are far; that the distances are those of `posenc` is tested.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def streamed(model: GPTModel, trained: int, length: int) -> GPTModel:
 
 
 def self_extended(model: GPTModel, trained: int, length: int) -> GPTModel:
-    """Return a copy that counts far keys in groups, large enough for the length."""
+    """Return a model that counts far keys in groups; up to the trained length the model itself."""
     if length <= trained:
         return model
     window, group = trained // 2, _group(trained, length)
@@ -89,7 +89,7 @@ def self_extended(model: GPTModel, trained: int, length: int) -> GPTModel:
 def rerope(
     model: GPTModel, trained: int, length: int, leaky: bool = False, scaled: bool = False
 ) -> GPTModel:
-    """Return a copy in which the distance of far keys stops growing, or grows slowly if `leaky`."""
+    """Return a model in which far distances stop growing, or grow slowly if `leaky`, likewise."""
     if length <= trained:
         return model
     window, step = trained // 2, 1 / _group(trained, length) if leaky else 0.0
@@ -140,5 +140,9 @@ def renumbered(model: GPTModel, far: Far | None, trained: int | None = None) -> 
 
 
 def _group(trained: int, length: int) -> int:
-    """Return how many positions make a group, so that no distance is new."""
+    """Return how many positions make a group, so that no distance is too long.
+
+    A little more than the least would be, so that twice, four and eight times the trained length
+    have groups that divide the window.
+    """
     return 2 * math.ceil(length / trained)

@@ -202,6 +202,11 @@ class Shared(GPTModel):
         return places._replace(bias=self.bias(places.positions if absolute else places.relative))
 
 
+def seed_of(token_ids: Tensor) -> int:
+    """Return a seed made of the tokens, (batch, length)."""
+    return int((token_ids.flatten() * torch.arange(1, token_ids.numel() + 1).to(token_ids)).sum())
+
+
 class RandomPositions(GPTModel):
     """A model whose positions are drawn from those of the longest text, in order, for each batch.
 
@@ -213,10 +218,8 @@ class RandomPositions(GPTModel):
 
     def forward(self, token_ids: Tensor, **given: Any) -> Tensor | tuple[Tensor, Tensor]:
         """Return what the model returns for the tokens at these positions."""
-        seed = int(
-            (token_ids.flatten() * torch.arange(1, token_ids.numel() + 1).to(token_ids)).sum()
-        )
-        self.drawn = torch.from_numpy(self.draw(token_ids.shape[1], seed)).to(token_ids.device)
+        drawn = self.draw(token_ids.shape[1], seed_of(token_ids))
+        self.drawn = torch.from_numpy(drawn).to(token_ids.device)
         return super().forward(token_ids, **given)
 
     def draw(self, length: int, seed: int) -> NDArray[np.int64]:

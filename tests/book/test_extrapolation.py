@@ -27,7 +27,7 @@ from scripts.figures import (
     retrieval_further,
 )
 from scripts.figures.extrapolation import LINE, apart
-from scripts.measure import language, result_files
+from scripts.measure import language, result_files, schemes
 from scripts.measure.__main__ import SEEDS, TASKS
 from scripts.measure.again import FAST, SLOW, limited
 from scripts.measure.corpus import BYTES, corpus
@@ -98,7 +98,9 @@ def test_all_results_share_one_corpus_and_equivalent_code() -> None:
 
 
 @pytest.mark.parametrize("rate", RATES)
-def test_every_scheme_was_tried_at_every_rate_with_another_seed(rate: str) -> None:
+def test_every_scheme_was_tried_with_another_seed_and_the_first_seven_at_the_lowest_rate_too(
+    rate: str,
+) -> None:
     tried = read(result_files.RESULTS / "rates" / rate).results
     settings = replace(TASKS["language"][0], steps=400, rate=float(rate))
     schemes = AS_TRAINED if rate == "0.001" else ALL
@@ -363,11 +365,8 @@ def test_six_other_schemes_stay_flat_at_a_lower_perplexity_than_alibi() -> None:
         if name in ("transformer_xl", "kerple", "kerple_power", "dape", "sandwich", "forgetting"):
             assert times.max() < 1.03, name
             assert (perplexities(name).max(axis=1) < perplexities("alibi").min(axis=1)).all(), name
-        elif name == "rope_pose":
-            assert 1.02 < times[-1].min() < times.max() < 1.05
-        elif name == "path":
-            assert 1.02 < times[-1].min() < times.max() < 1.06
-            assert (np.abs(perplexities(name)[-1] / perplexities("alibi")[-1] - 1) < 0.03).all()
+        elif name in ("path", "rope_pose"):
+            assert 1.02 < times[-1].min() < times.max() < 1.06, name
         else:
             assert times[-1].min() > 1.1, name
     medians = {name: MEASURED.perplexity(name, 512) for name in (*LANGUAGE, *FURTHER)}
@@ -387,6 +386,8 @@ def test_other_schemes_rise_beyond_the_trained_length() -> None:
     assert np.median(cope[0]) < 1.02 * MEASURED.perplexity("shaw", 64)
     assert (cope[1] < 1.06 * cope[0]).all()
     assert (np.abs(cope[-1] / rope[-1] - 1) < 0.25).all()
+    path, alibi = perplexities("path"), perplexities("alibi")
+    assert (np.abs(path[-1] / alibi[-1] - 1) < 0.03).all()
     fails = MEASURED.by_position("tupe")
     assert (fails[:, 4] > 5 * fails[:, 3]).all()
 
@@ -400,15 +401,36 @@ def test_random_positions_cost_a_little_and_help_far_out() -> None:
     assert at[:, 1:].min() > 1.5 * drawn[0].max()  # in a text of 512, from the start
 
 
-def test_pose_costs_nothing_at_the_trained_length_and_keeps_rope_below_alibi() -> None:
+def test_rope_with_pose_rises_by_less_than_five_percent_and_stays_below_alibi() -> None:
     ours, rope, alibi = (perplexities(name) for name in ("rope_pose", "rope", "alibi"))
-    assert np.abs(ours[0] / rope[0] - 1).max() < 0.02
-    assert (ours[0] < rope[0]).any()
-    assert (ours < alibi).all()
-    assert (ours / ours[0]).max() < 1.05
+    assert abs(np.median(ours[0]) - np.median(rope[0])) < np.ptp(rope[0])
+    apart = ours[0] - rope[0]
+    assert apart.min() < 0 < apart.max()  # better with one seed and worse with another
+    assert (ours < alibi).all()  # seed by seed
+    times = ours / ours[0]
+    assert times[-1].min() > 1.02
+    assert times.max() < 1.05
     assert (ours[-1] < 0.2 * rope[-1]).all()
-    for name in ("rope", "xpos", "rope_random", "rope_then_none"):  # all others that are rotary
+    for name in ("rope", "xpos", "rope_random", "rope_then_none"):
         assert (perplexities(name)[-1] > 2 * perplexities(name)[0]).all(), name
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_pose_shows_every_distance_and_the_longest_rarely(seed: int) -> None:
+    settings, text, longest = TASKS["language"][0], corpus().training, LENGTHS[-1]
+    model = schemes.built("rope_pose", BYTES, 8, 1, 1, settings.length, longest)
+    assert isinstance(model, schemes.RandomPositions)
+    seen = np.zeros(longest, int)
+    for step in range(settings.steps):
+        ids = language.batch(text, settings, seed, step)[:, :-1]
+        places = model.draw(settings.length, schemes.seed_of(ids))
+        apart = places - places[0]  # each run begins with consecutive positions
+        gap = int(np.diff(places).argmax()) + 1
+        first, second = apart[:gap], apart[gap:]
+        far = second[:, np.newaxis] - first
+        seen[np.unique(np.concatenate([far.ravel(), np.arange(max(gap, len(second)))]))] += 1
+    assert seen.min() >= 1
+    assert seen[-1] in (2, 3)
 
 
 def test_dape_lowers_the_perplexity_of_kerple_with_every_seed() -> None:
@@ -531,13 +553,15 @@ def test_random_positions_help_rope_to_find_the_key() -> None:
     assert 0.4 < drawn[-1].min() < drawn[-1].max() < 0.7
 
 
-def test_pose_lets_rope_find_nearly_every_key() -> None:
-    for length in (64, 128):
-        assert min(MEASURED.accuracies("rope_pose", length, "retrieval")) > 0.99
-    found = MEASURED.accuracies("rope_pose", 256, "retrieval")
-    assert min(found) > 0.9
+def test_rope_with_pose_finds_nearly_every_key_up_to_four_times_the_length_and_most_at_eight() -> (
+    None
+):
+    for length in (32, 64, 128):
+        assert retrieved("rope_pose", length).min() > 0.95
+    found = retrieved("rope_pose", 256)
+    assert found.min() == found[4, 2] > 0.75  # 64 back, with the last seed
+    assert np.median(found, axis=1).min() > 0.88
     assert max(MEASURED.accuracies("rope", 256, "retrieval")) < 0.11
-    assert 0.7 < retrieved("rope_pose", 256).min() < 0.8  # as the figure's text says
 
 
 def test_rope_in_all_layers_but_the_last_does_much_as_rope() -> None:

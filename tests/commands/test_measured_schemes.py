@@ -222,7 +222,7 @@ DISTANCES = {
 
 @pytest.mark.parametrize("name", READINGS)
 def test_a_renumbered_model_rotates_by_the_distances_of_the_definition(name: str) -> None:
-    """Pair by pair, where the model rotates twice; each score beside a score, so all are seen."""
+    """By definition each pair is rotated by its own distance; the model rotates twice instead."""
     model, read = READINGS[name](shaken("rope"), SETTINGS.length, LENGTH), []
     layers = [part for part in model.modules() if isinstance(part, SelfAttention)]
     for layer in layers:
@@ -245,14 +245,26 @@ def test_a_renumbered_model_rotates_by_the_distances_of_the_definition(name: str
             np.testing.assert_allclose(found[0].numpy(), expected, rtol=1e-5, atol=1e-9)
 
 
+@pytest.mark.parametrize("length", [128, 256, 512])
 @pytest.mark.parametrize("name", READINGS)
-def test_no_reading_but_log_n_alone_meets_a_distance_that_is_new(name: str) -> None:
-    for length in (128, 256, 512):
-        made = READINGS[name](shaken("rope"), 64, length)
-        layer = next(part for part in made.modules() if isinstance(part, RenumberedLayer))
-        at = torch.arange(length)
-        if layer.far is None:
-            assert name == "rope, log n"
-            continue
-        far = float((layer.far.queries(at)[-1] - layer.far.keys(at)).max())
-        assert far == 32 if "ReRoPE" in name and "leaky" not in name else 55 <= far <= 63
+def test_no_reading_but_log_n_alone_has_a_longer_distance_than_training(
+    name: str, length: int
+) -> None:
+    made, at = READINGS[name](shaken("rope"), 64, length), torch.arange(length)
+    layer = next(part for part in made.modules() if isinstance(part, RenumberedLayer))
+    apart = (at[:, None] - at).double()
+    if layer.far is not None:
+        far = layer.far.queries(at).double()[:, None] - layer.far.keys(at)
+        apart = torch.where(apart >= layer.far.window, far, apart)
+    longest = apart.max().item()
+    whole = torch.equal(apart[apart >= 0].round(), apart[apart >= 0])
+    assert whole == (name != "rope, leaky ReRoPE")
+    if name == "rope, log n":
+        assert longest == length - 1
+    elif name in ("rope, ReRoPE", "rope, ReRoPE and log n"):
+        assert longest == 32
+    elif name == "rope, sinks":
+        assert SINKS == 4
+        assert longest == 63
+    else:
+        assert 55 <= longest <= 63

@@ -131,11 +131,9 @@ def test_tuning_compares_both_rates_over_the_same_seeds(monkeypatch: pytest.Monk
     assert [*found] == ["64 / common", "64 / own", "512 / common", "512 / own"]
     for column, values in found.items():
         length, rate = column.split(" / ")
-        measured = {"common": common, "own": own}[rate]
-        expected = [measured.perplexity(name, int(length)) for name in some[:2]]
-        second = measured.perplexities("fire", int(length))[1]
-        assert second != measured.perplexity("fire", int(length))
-        assert values == [*expected, second]
+        before = 1000 if rate == "common" else 0  # there a scheme comes first
+        numbers = np.array([2, 1002, 2010])  # the median of all seeds, or the value of the second
+        np.testing.assert_allclose(values, before + int(length) + numbers)
 
 
 def test_a_result_of_one_name_holds_one_value_for_each_seed() -> None:
