@@ -65,6 +65,7 @@ AS_TRAINED = ("none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
 ALL = (*AS_TRAINED, *FURTHER)
 # The model with RoPE, read at other distances: `renumbered.READINGS`.
 READINGS = {
+    "rope": "as trained",
     "rope, self-extend": "self-extend",
     "rope, ReRoPE": "ReRoPE",
     "rope, leaky ReRoPE": "leaky ReRoPE",

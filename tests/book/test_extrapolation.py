@@ -41,6 +41,7 @@ from scripts.measure.summary import (
     LANGUAGE,
     ORDER,
     RATES,
+    READINGS,
     SHOWN,
     TRIED,
     best_rate,
@@ -416,6 +417,40 @@ def test_rope_with_pose_rises_by_less_than_five_percent_and_stays_below_alibi() 
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def readings(name: str) -> Array:
+    """Return the perplexity of RoPE read in a way of `renumbered`, a row per length."""
+    return np.array([MEASURED.perplexities(name, length, "renumbered") for length in LENGTHS])
+
+
+def test_self_extend_does_better_than_every_rule_for_the_frequencies() -> None:
+    extended, leaky = readings("rope, self-extend")[1:], readings("rope, leaky ReRoPE")[1:]
+    rules = [name for name in LANGUAGE if name.startswith("rope, ")]
+    again = [limited(slow, fast) for slow in SLOW for fast in FAST]
+    found = [perplexities(name)[1:] for name in rules]
+    found += [[MEASURED.perplexities(n, length, "again") for length in LENGTHS[1:]] for n in again]
+    assert LONGROPE in rules
+    assert (extended < np.min(found, axis=0)).all()
+    assert np.abs(leaky / extended - 1).max() < 0.01
+    same = readings("rope")[0] / perplexities("rope")[0]  # trained once more, with other rounding
+    assert np.abs(same - 1).max() < 0.02
+
+
+def test_log_n_alone_does_not_help_and_lowers_the_perplexity_of_rerope_far_out() -> None:
+    assert (readings("rope, log n")[1:] > 0.99 * readings("rope")[1:]).all()
+    rerope, both = readings("rope, ReRoPE"), readings("rope, ReRoPE and log n")
+    assert (both[-1] < rerope[-1]).all()
+    assert (rerope[1:] > readings("rope, self-extend")[1:]).all()
+
+
+def test_sinks_and_a_window_have_the_lowest_perplexity_at_eight_times_the_length() -> None:
+    sinks = MEASURED.perplexity("rope, sinks", 512, "renumbered")
+    others = [MEASURED.perplexity(name, 512) for name in (*LANGUAGE, *FURTHER)]
+    windows = [("rope, sliding", 128), ("rope, window", 512)]
+    others += [MEASURED.perplexity(name, length, "again") for name, length in windows]
+    others += [np.median(readings(name)[-1]) for name in READINGS if name != "rope, sinks"]
+    assert sinks < min(others)
+
+
 def test_pose_shows_every_distance_and_the_longest_rarely(seed: int) -> None:
     settings, text, longest = TASKS["language"][0], corpus().training, LENGTHS[-1]
     model = schemes.built("rope_pose", BYTES, 8, 1, 1, settings.length, longest)
@@ -631,6 +666,7 @@ def test_transformer_xl_finds_nearly_every_key_with_one_seed_only() -> None:
         ("measured.language(summary.FURTHER)", tuple(FURTHER)),
         ("summary.tuning()", ALL),
         ("measured.order(summary.FURTHER)", tuple(FURTHER)),
+        ("measured.renumbered()", tuple(READINGS)),
     ],
 )
 def test_table_rows_are_labelled_with_their_schemes(
@@ -639,7 +675,8 @@ def test_table_rows_are_labelled_with_their_schemes(
     page = PAGE.read_text("utf-8")
     table = page.partition(f"<!-- table: {expression} -->\n")[2].partition("\n\n")[0]
     labels = re.findall(r"^\| ([^|]+?) \|", table, re.M)
-    assert labels == ["scheme", *((SHOWN | FURTHER)[name] for name in names)]
+    said = READINGS if "renumbered" in expression else SHOWN | FURTHER
+    assert labels[1:] == [said[name] for name in names]
 
 
 def test_the_page_check_reports_outdated_results(monkeypatch: pytest.MonkeyPatch) -> None:
