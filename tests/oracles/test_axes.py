@@ -264,7 +264,7 @@ def test_mrope_is_that_of_three_generations(model: str, sections: list[int]) -> 
 
 
 @pytest.mark.parametrize("name", ["Qwen2VL", "Qwen2_5_VL", "Qwen3VL"])
-def test_two_pictures_of_a_video_make_a_frame(name: str) -> None:
+def test_a_frame_of_a_model_covers_two_pictures_by_default(name: str) -> None:
     assert theirs("transformers", f"{name}Config")().vision_config.temporal_patch_size == 2
 
 

@@ -121,9 +121,9 @@ def test_a_configuration_that_lists_its_layers_overrides_the_default(model_type:
     assert theirs.layer_types == listed != list(layer_types(model_type, 12))
 
 
-def shown(name: str, window: int) -> NDArray[np.bool_]:
+def shown(name: str, window: int, module: str = "masking_utils") -> NDArray[np.bool_]:
     """Return the mask of transformers for 40 tokens, by one of its functions of two places."""
-    seen = getattr(importlib.import_module("transformers.masking_utils"), name)(window)
+    seen = getattr(importlib.import_module(f"transformers.{module}"), name)(window)
     places = torch.arange(40)
     mask: NDArray[np.bool_] = seen(0, 0, places[:, None], places).numpy()
     return mask
@@ -136,9 +136,15 @@ def test_a_window_of_transformers_counts_the_querys_own_key(window: int) -> None
 
 
 @pytest.mark.parametrize("window", [1, 2, 7])
-def test_without_a_causal_mask_a_window_of_transformers_reaches_its_width_either_way(
+def test_without_a_causal_mask_gemma_3_leaves_out_the_ends_of_the_general_window(
     window: int,
 ) -> None:
-    theirs = shown("sliding_window_bidirectional_mask_function", window)
-    np.testing.assert_array_equal(np.abs(relative_positions(40, 40)) <= window, theirs)
-    assert theirs.sum(axis=1).max() == 2 * window + 1
+    general = shown("sliding_window_bidirectional_mask_function", window)
+    np.testing.assert_array_equal(np.abs(relative_positions(40, 40)) <= window, general)
+    assert general.sum(axis=1).max() == 2 * window + 1
+    own = shown("_bidirectional_window_overlay", window, "models.gemma3.modeling_gemma3")
+    np.testing.assert_array_equal(np.abs(relative_positions(40, 40)) < window, own)
+    theirs = AutoConfig.for_model(
+        "gemma3_text", sliding_window=512, use_bidirectional_attention=True
+    )
+    assert theirs.sliding_window == 512 // 2 + 1
