@@ -11,8 +11,8 @@ from scripts.figures.extrapolation import curves
 from scripts.figures.style import Ink
 
 SIZE = (930, 364)
-PHONE = (340, 684)
-TALL, DOWN = 250, 320  # of a panel, and from one to the next, in pixels
+PHONE = (340, 716)
+TALL, DOWN = 250, 352  # of a panel, and from one to the next, in pixels
 
 PANELS = {
     "biases by distance": ("alibi", "kerple", "kerple_power", "sandwich", "fire"),

@@ -269,7 +269,6 @@ def tuning(names: Iterable[str] = ALL) -> dict[str, list[Any]]:
     for name in names:
         seeds = tuned_seeds(name)
         row = {"scheme": (SHOWN | FURTHER)[name], "rate": float(best_rate(name))}
-        row["seeds"] = len(seeds)
         for length in (measurement().lengths()[0], measurement().lengths()[-1]):
             row[f"{length} / common"] = measurement().with_seeds(seeds).perplexity(name, length)
             row[f"{length} / own"] = tuned().perplexity(name, length)
