@@ -263,9 +263,29 @@ def test_mrope_is_that_of_three_generations(model: str, sections: list[int]) -> 
         assert_other(apply_rope_nd(x, positions, other, layout="half"), expected)
 
 
-@pytest.mark.parametrize("name", ["Qwen2VL", "Qwen2_5_VL", "Qwen3VL"])
-def test_a_frame_of_a_model_covers_two_pictures_by_default(name: str) -> None:
-    assert theirs("transformers", f"{name}Config")().vision_config.temporal_patch_size == 2
+TOWERS = {
+    "qwen2_vl": ("Qwen2VLVisionConfig", "Qwen2VisionTransformerPretrainedModel"),
+    "qwen2_5_vl": ("Qwen2_5_VLVisionConfig", "Qwen2_5_VisionTransformerPretrainedModel"),
+    "qwen3_vl": ("Qwen3VLVisionConfig", "Qwen3VLVisionModel"),
+}
+
+
+@pytest.mark.parametrize("model", TOWERS)
+def test_a_frame_of_a_model_covers_two_pictures_by_default(model: str) -> None:
+    configured, named = TOWERS[model]
+    config = theirs(f"transformers.models.{model}.configuration_{model}", configured)(depth=0)
+    torch.manual_seed(0)
+    embed = of_transformers(model, named)(config).patch_embed
+    size = config.patch_size
+    pictures = torch.rand(6, 3, size, size)  # one patch of each picture
+    other = pictures.clone()
+    other[3] += 1
+    made, changed = (
+        embed(each.reshape(3, 2, 3, size, size).swapaxes(1, 2).flatten(1))
+        for each in (pictures, other)
+    )
+    assert len(made) == 3
+    assert (made != changed).any(dim=1).tolist() == [False, True, False]
 
 
 MERGE = 2

@@ -148,3 +148,30 @@ def test_without_a_causal_mask_gemma_3_leaves_out_the_ends_of_the_general_window
         "gemma3_text", sliding_window=512, use_bidirectional_attention=True
     )
     assert theirs.sliding_window == 512 // 2 + 1
+
+
+@pytest.mark.parametrize("window", [7, 8])
+@pytest.mark.parametrize("model_type", ["gemma3_text", "modernbert"])
+def test_modernbert_and_gemma_3_see_half_of_their_window_either_way(
+    model_type: str, window: int
+) -> None:
+    more = (
+        {"local_attention": window}
+        if model_type == "modernbert"
+        else {"sliding_window": window, "use_bidirectional_attention": True}
+    )
+    config = AutoConfig.for_model(
+        model_type,
+        **SMALL,
+        num_hidden_layers=2,
+        **more,
+        attn_implementation="eager",
+        layer_types=["full_attention", "sliding_attention"],
+    )
+    torch.manual_seed(0)
+    model = AutoModel.from_config(config).eval()
+    with torch.no_grad():
+        found = model(torch.arange(10, 50)[None], output_attentions=True).attentions
+    assert (found[0] > 0).all()
+    seen = np.abs(relative_positions(40, 40)) <= window // 2
+    np.testing.assert_array_equal((found[1] > 0).numpy(), np.broadcast_to(seen, (1, 2, 40, 40)))
