@@ -453,7 +453,9 @@ def test_self_extend_does_better_than_every_rule_for_the_frequencies() -> None:
     rules = [name for name in LANGUAGE if name.startswith("rope, ")]
     again = [limited(slow, fast) for slow in SLOW for fast in FAST]
     found = [perplexities(name)[1:] for name in rules]
-    found += [[MEASURED.perplexities(n, length, "again") for length in LENGTHS[1:]] for n in again]
+    for name in again:
+        read_again = [MEASURED.perplexities(name, length, "again") for length in LENGTHS[1:]]
+        found.append(np.array(read_again))
     assert LONGROPE in rules
     assert (extended < np.min(found, axis=0)).all()
     assert np.abs(leaky / extended - 1).max() < 0.01
