@@ -14,23 +14,25 @@ PACKAGE := tests/package tests/nn tests/diagnose
 PARALLEL := --numprocesses auto --dist worksteal
 
 # The tests' dependencies, torch among them, are installed only for the targets that need them.
-TESTING := test quick update bench measure weights vectors matrix lighthouse pdf lint format types checks quick_checks
+TESTING := test quick update bench measure weights vectors matrix lighthouse lint format types checks quick_checks
 EXTRAS := $(if $(filter $(TESTING),$(MAKECMDGOALS)),test)
+EXTRAS += $(if $(filter test-all rest mutations pdf,$(MAKECMDGOALS)),test test-all)
 
-.PHONY: help serve test quick site update figures bench measure weights vectors matrix lighthouse prove pdf clean
-.PHONY: lint format types checks quick_checks python setup assets
+.PHONY: help serve test test-all quick site update figures bench measure weights vectors matrix lighthouse prove pdf mutations clean
+.PHONY: rest lint format types checks quick_checks python setup assets
 .DEFAULT_GOAL := help
 
 help:  ## list these commands
-	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
 
 serve: assets .venv/figures  ## serve the book at http://127.0.0.1:8000 with live reload (PORT=… for another port)
 	@$(IN_VENV) -m scripts.site.serve --port='$(PORT)'
 
-test: assets  ## run every check: lint, types, package, pages, figures, site, browser
+test: assets  ## check this checkout: package, pages, figures, site, browser, lint, types (eight minutes)
 	@$(IN_VENV) -m scripts.setup.browser
-	@$(IN_VENV) -m scripts.setup.vision
 	@$(MAKE) --no-print-directory --keep-going --jobs 2 checks lint format types
+
+test-all: test rest  ## run every other check too: all looks of all pages, other browsers, other libraries
 
 quick:  ## run the checks that need no browser and take under a minute
 	@$(MAKE) --no-print-directory --keep-going --jobs 2 quick_checks lint format types
@@ -75,6 +77,9 @@ pdf: assets  ## make the book as one PDF and as an EPUB, in build/paper/ (two mi
 clean:  ## remove everything that these commands have created
 	rm -rf .venv node_modules site docs/assets/built build *.egg-info .coverage .*_cache .hypothesis
 
+mutations: setup  ## change the package, a thing at a time, and count what no test notices (half an hour)
+	$(IN_VENV) -m mutmut run
+
 # The parts of `make test` and `make quick`. If one fails, the others still run. Of the two jobs, one
 # runs the tests and the other runs the rest in turn.
 lint: setup
@@ -86,16 +91,24 @@ format: setup
 types: setup
 	$(IN_VENV) -m mypy
 
-# Coverage is measured in the package's own tests that are not slow; tracing would slow the others for
-# nothing. One process per core, each with one thread, since more threads would compete. Bytecode is
-# written even if the environment forbids it, because the tests start a hundred short Python commands.
-checks quick_checks: export OMP_NUM_THREADS := 1
-checks quick_checks: export PYTHONDONTWRITEBYTECODE :=
+# Coverage is measured in the package's own tests; tracing would slow the others for nothing. One
+# process per core, each with one thread, since more threads would compete. Bytecode is written even
+# if the environment forbids it, because the tests start a hundred short Python commands.
+checks quick_checks rest: export OMP_NUM_THREADS := 1
+checks quick_checks rest: export PYTHONDONTWRITEBYTECODE :=
 checks: setup
 	@status=0; \
 	  $(IN_VENV) -m pytest $(PARALLEL) $(PACKAGE) -m 'not slow' --cov || status=$$?; \
-	  $(IN_VENV) -m pytest $(PARALLEL) $(PACKAGE) -m slow || status=$$?; \
-	  $(IN_VENV) -m pytest $(PARALLEL) $(PACKAGE:%=--ignore=%) || status=$$?; \
+	  $(IN_VENV) -m pytest $(PARALLEL) $(PACKAGE:%=--ignore=%) -m 'not slow' || status=$$?; \
+	  exit $$status
+
+# What `make test` leaves out. The types are checked again, since more libraries are installed now.
+rest: assets
+	@$(IN_VENV) -m scripts.setup.browser
+	@$(IN_VENV) -m scripts.setup.vision
+	@status=0; \
+	  $(IN_VENV) -m mypy || status=$$?; \
+	  $(IN_VENV) -m pytest $(PARALLEL) -m slow || status=$$?; \
 	  PYTHONPATH=.venv/vision $(IN_VENV) -m pytest tests/oracles/test_timm.py || status=$$?; \
 	  exit $$status
 

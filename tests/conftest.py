@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Page
 from xdist.workermanage import WorkerController
 
 from scripts.setup import browser
+from tests.absent import give_up
 from tests.site.served import Site, build, served
 from tests.site.visits import DESK, PATIENCE, SHIFTS, fresh_page
 from tests.theirs import listen
@@ -32,9 +34,22 @@ QUIET = [
     "--no-zygote",
 ]
 
+# These import what only `make test-all` installs.
+collect_ignore = [] if find_spec("pikepdf") else ["commands/test_paper.py", "site/test_engines.py"]
+# What only `make test-all` installs.
+APART = {"checker_installed"}
+
 SITE = pytest.StashKey[Site]()
 
 listen()
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by markers
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave to `make test-all` what needs more than `make test` installs."""
+    for item in items:
+        if APART & {*getattr(item, "fixturenames", ())}:
+            item.add_marker("slow")
 
 
 def pytest_configure_node(node: WorkerController) -> None:
@@ -80,7 +95,7 @@ def browser_type_launch_args() -> dict[str, Any]:
     """Tell pytest-playwright which browser to start; without one, skip, or fail under CI."""
     path = browser.find()
     if path is None:
-        (pytest.fail if browser.is_ci() else pytest.skip)(browser.MISSING)
+        give_up(browser.MISSING)
     return {"executable_path": path, "args": QUIET}
 
 

@@ -55,6 +55,7 @@ from scripts.measure.methods import (
 )
 from scripts.measure.schemes import FURTHER, ROTATED, RandomPositions, Shared
 from scripts.measure.training import Settings, generator, train
+from tests.absent import give_up
 
 SMALL = Settings(width=16, heads=2, layers=1, length=16, batch=8, steps=12, warm_up=2, rate=1e-2)
 LENGTHS = (16, 32)
@@ -939,7 +940,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_default_results(
     scheduler: str, here: Path, tmp_path: Path
 ) -> None:
     if not importlib.util.find_spec(CLUSTERS[scheduler]):
-        pytest.skip(f"{scheduler} is not installed; pip install '.[cluster]'")
+        give_up(f"{scheduler} is not installed; pip install '.[cluster]'")
     default = tmp_path / "default"
     command.main([*TINY, "--workers", "1", "--into", str(default)])
     measure = [sys.executable, "-m", "scripts.measure", *TINY, "--into", str(here)]

@@ -18,6 +18,8 @@ from scripts.site import downloads
 from scripts.site.downloads import EPUB, PDF
 from tests.site.served import Site, paths
 
+pytestmark = pytest.mark.slow
+
 SOME = [
     ("The book", [("chapters/formula-sheet/", "One sheet of formulas")]),
     ("Explore", [("explore/", "All explorers"), ("explore/rope/", "RoPE")]),

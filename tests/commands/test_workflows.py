@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ import pytest
 import yaml
 
 from scripts import ROOT
+from scripts.proofs import install
 from scripts.setup import bare_debian
 from scripts.setup.environment import ELSEWHERE, OLDEST
+from tests.site import engines
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PACKAGE_TESTS = ("tests/package", "tests/nn", "tests/diagnose")
@@ -30,16 +33,35 @@ def commands(job: dict[str, Any]) -> list[str]:
     return [step["run"].strip() for step in job["steps"] if "run" in step]
 
 
-def test_bare_debian_jobs_install_the_same_packages_and_run_both_commands() -> None:
-    job = jobs("checks.yml")["bare"]
-    assert job["strategy"]["matrix"]["debian"] == ["12", "13"]
-    assert job["container"] == "debian:${{ matrix.debian }}-slim"
-    install, trust, serve, test = commands(job)
+@pytest.mark.parametrize(
+    ("name", "debian", "checks"),
+    [
+        ("everything", "12", ["bash .ci/run"]),
+        ("newer", "13", ["python3 scripts/setup/reader.py", "make test"]),
+    ],
+)
+def test_bare_debians_install_the_same_packages_and_check_the_book(
+    name: str, debian: str, checks: list[str]
+) -> None:
+    job = jobs("checks.yml")[name]
+    assert job["container"] == f"debian:{debian}-slim"
+    install, trust, *found = commands(job)
     packages = install.partition("--no-install-recommends ")[2].split()
     assert packages == sorted(bare_debian.PACKAGES)
     assert trust == 'git config --global --add safe.directory "$GITHUB_WORKSPACE"'
-    assert serve.startswith("make serve &\n")
-    assert test == "make test"
+    assert found == checks
+
+
+def test_ci_checks_the_reader_first_then_what_make_test_checks_then_the_rest() -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    checks = re.search(r"^for check in (.+); do$", script, re.M)
+    assert checks and shlex.split(checks[1]) == [
+        "python3 scripts/setup/reader.py",
+        "make test",
+        "make rest",
+    ]
+    packages = script[script.index("--no-install-recommends") :].partition(">")[0].split()[1:]
+    assert {*packages} - {"\\"} == {*engines.PACKAGES.split(), *install.PACKAGES}
 
 
 def test_the_proofs_are_checked_on_bare_debians() -> None:
@@ -52,17 +74,16 @@ def test_the_proofs_are_checked_on_bare_debians() -> None:
     assert prove == "make prove"
 
 
-def test_every_python_from_the_oldest_to_the_newest_runs_every_check() -> None:
-    job = jobs("checks.yml")["pythons"]
+def test_every_system_runs_the_tests_of_every_module_on_every_python() -> None:
+    job = jobs("checks.yml")["package"]
+    assert job["strategy"]["matrix"]["system"] == [
+        "ubuntu-latest",
+        "macos-latest",
+        "windows-latest",
+    ]
     known = [name.removeprefix("python") for name in ELSEWHERE if "." in name]
     assert job["strategy"]["matrix"]["python"] == known[::-1]
     assert known[-1] == ".".join(map(str, OLDEST))
-    assert commands(job) == ["make test"]
-
-
-def test_macos_and_windows_run_the_tests_of_every_module() -> None:
-    job = jobs("checks.yml")["package"]
-    assert job["strategy"]["matrix"]["system"] == ["macos-latest", "windows-latest"]
     *_, command = commands(job)
     assert command == f"python -m pytest posenc {' '.join(PACKAGE_TESTS)}"
     assert all(list((ROOT / room).glob("test_*.py")) for room in PACKAGE_TESTS)

@@ -111,6 +111,7 @@ def test_omdet_turbo_lists_places_column_by_column() -> None:
     assert_other(sinusoidal_encoding_nd(by_rows[:, ::-1], 16, order="halves"), square)
 
 
+@pytest.mark.slow  # needs a library that only `make test-all` installs
 @pytest.mark.parametrize("size", SIZES)
 def test_diffusers_has_maes_order_and_scales_positions_to_a_base_size(
     size: tuple[int, int],

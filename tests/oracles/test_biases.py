@@ -122,6 +122,7 @@ def path_inputs(module: PaTH, x: torch.Tensor) -> dict[str, torch.Tensor]:
     return {"w": w, "beta": 2 * strength(x).sigmoid()}
 
 
+@pytest.mark.slow  # needs a library that only `make test-all` installs
 @pytest.mark.parametrize("length", [1, 64, 150])  # fla works in pieces of 64
 @torch.no_grad()
 def test_path_of_flash_linear_attention_is_ours(length: int) -> None:
@@ -138,6 +139,7 @@ def test_path_of_flash_linear_attention_is_ours(length: int) -> None:
     torch.testing.assert_close(found, theirs.transpose(1, 2), atol=2e-5, rtol=1e-4)
 
 
+@pytest.mark.slow  # needs a library that only `make test-all` installs
 @torch.no_grad()
 def test_the_definition_of_path_is_that_of_flash_linear_attention() -> None:
     torch.manual_seed(0)

@@ -17,6 +17,7 @@ STEPS = [0, 1, 7, 100, 999]
 @pytest.mark.parametrize("shift", [0, 1])
 @pytest.mark.parametrize("flip", [False, True])
 @pytest.mark.parametrize("width", [8, 320])
+@pytest.mark.slow  # needs a library that only `make test-all` installs
 def test_timesteps_are_those_of_diffusers(width: int, flip: bool, shift: int) -> None:
     made = theirs("diffusers.models.embeddings", "get_timestep_embedding")
     expected = made(torch.tensor(STEPS), width, flip_sin_to_cos=flip, downscale_freq_shift=shift)
@@ -28,6 +29,7 @@ def test_timesteps_are_those_of_diffusers(width: int, flip: bool, shift: int) ->
     assert_other(timestep_embedding(STEPS, width, first=first, shift=1 - shift), expected)
 
 
+@pytest.mark.slow  # needs a library that only `make test-all` installs
 def test_a_scale_of_diffusers_multiplies_the_timestep() -> None:
     made = theirs("diffusers.models.embeddings", "get_timestep_embedding")
     steps = torch.tensor([0.1, 0.5, 0.999])
@@ -35,6 +37,7 @@ def test_a_scale_of_diffusers_multiplies_the_timestep() -> None:
     assert_same(timestep_embedding(1000 * steps.double().numpy(), 16), expected, atol=3e-4)
 
 
+@pytest.mark.slow  # needs a library that only `make test-all` installs
 def test_diffusers_flips_by_default_where_its_class_is_used_and_not_in_its_function() -> None:
     """Two defaults of one library: the function begins with sines, its U-Net with cosines."""
     embeddings = theirs("diffusers.models.embeddings", "get_timestep_embedding")
@@ -46,6 +49,7 @@ def test_diffusers_flips_by_default_where_its_class_is_used_and_not_in_its_funct
 
 
 @pytest.mark.parametrize("flip", [False, True])
+@pytest.mark.slow  # needs a library that only `make test-all` installs
 def test_gaussian_fourier_projection_is_ours_of_the_logarithm(flip: bool) -> None:
     torch.manual_seed(0)
     peer = theirs("diffusers.models.embeddings", "GaussianFourierProjection")(
@@ -72,6 +76,7 @@ def test_sam_has_random_features_of_the_plane_with_sines_first() -> None:
     assert_other(fourier_features(points, omega), peer(shares).detach())
 
 
+@pytest.mark.slow  # needs a library that only `make test-all` installs
 def test_shap_e_has_nerfs_bands_after_the_point_with_all_sines_before_the_cosines() -> None:
     made = theirs("diffusers.pipelines.shap_e.renderer", "posenc_nerf")
     points = torch.rand(3, 4, 3, generator=torch.Generator().manual_seed(0)) * 2 - 1

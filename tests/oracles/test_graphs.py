@@ -32,6 +32,8 @@ from tests.package.graphs import (
     star,
 )
 
+pytestmark = pytest.mark.slow  # needs libraries that only `make test-all` installs
+
 Array = NDArray[Any]
 
 GRAPHS = {

@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from posenc import RotaryConfig, longrope_frequencies, read_config, yarn_temperature
 from tests.oracles.test_config import drawn, tolerance
 
+pytestmark = pytest.mark.slow  # needs a library that only `make test-all` installs
+
 Config = dict[str, Any]
 Asked = Callable[..., tuple[NDArray[np.float64], float]]
 

@@ -9,6 +9,7 @@ import pytest
 from filelock import FileLock
 
 from scripts.proofs import checker
+from tests.absent import give_up
 
 SMALL = """\
 (** * A small file *)
@@ -87,10 +88,15 @@ def folder(tmp_path: Path) -> Write:
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the checked proofs of the book, one for all workers."""
+def checker_installed() -> None:
+    """Give up where no proof checker is installed."""
     if missing := checker.missing():
-        pytest.skip(missing)
+        give_up(missing)
+
+
+@pytest.fixture(scope="session")
+def built(checker_installed: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the checked proofs of the book, one for all workers."""
     shared = tmp_path_factory.getbasetemp()
     shared = shared.parent if "popen" in shared.name else shared  # each worker has a folder there
     to, done = shared / "checked-proofs", shared / "checked-proofs.done"

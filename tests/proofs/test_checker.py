@@ -12,7 +12,7 @@ from scripts.proofs.checker import CheckError
 from scripts.proofs.source import FOLDER, ProofsError
 from tests.proofs.conftest import SMALL, Write
 
-needs_checker = pytest.mark.skipif(bool(checker.missing()), reason=checker.missing() or "here")
+needs_checker = pytest.mark.usefixtures("checker_installed")
 NAMES = ["more_is_more", "one_less_is_less"]
 
 

@@ -11,7 +11,7 @@ from scripts.proofs.checker import CheckError
 from scripts.proofs.listed import Mutation
 from tests.proofs.conftest import SMALL, Write
 
-needs_checker = pytest.mark.skipif(bool(checker.missing()), reason=checker.missing() or "here")
+needs_checker = pytest.mark.usefixtures("checker_installed")
 
 
 @pytest.mark.slow

@@ -21,11 +21,11 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-import pytest
 from playwright.sync_api import ViewportSize
 from websockets.sync.client import ClientConnection, connect
 
 from scripts.site.host import HERE
+from tests.absent import give_up
 from tests.site.visits import PATIENCE
 
 USR = Path("/usr")  # where Debian has its programs
@@ -259,18 +259,16 @@ def running(command: list[str], **given: Any) -> Iterator[Popen[str]]:
 
 
 def program(*names: str) -> str:
-    """Return the path of the first program that is installed; without one, skip."""
+    """Return the path of the first program that is installed; without one, give up."""
     path = next(filter(None, map(shutil.which, names)), None)
     if path is None:
-        pytest.skip(f"{names[0]} is not installed (on Debian: apt-get install {PACKAGES})")
+        give_up(f"{names[0]} is not installed (on Debian: apt-get install {PACKAGES})")
     return path
 
 
 def minibrowser() -> Path:
-    """Return the browser that comes with WebKit's driver; without one, skip."""
+    """Return the browser that comes with WebKit's driver; without one, give up."""
     found = sorted(USR.glob("lib*/**/webkit2gtk-4.*/MiniBrowser"))
     if not found:
-        pytest.skip(
-            f"WebKit's MiniBrowser is not installed (on Debian: apt-get install {PACKAGES})"
-        )
+        give_up(f"WebKit's MiniBrowser is not installed (on Debian: apt-get install {PACKAGES})")
     return found[-1]

@@ -13,6 +13,8 @@ from tests.site.engines import ENTER, UP, Engine, address, firefox, minibrowser,
 from tests.site.served import Site, paths
 from tests.site.visits import CLICK_AFTER_SCROLL, DESK, NOWHERE, PERMALINK, PHONE, TOO_WIDE, UNFOLD
 
+pytestmark = pytest.mark.slow  # needs what only `make test-all` installs
+
 TEXT = "selector => document.querySelector(selector)?.textContent ?? ''"
 SAYS = f"(selector, said) => ({TEXT})(selector).includes(said)"
 RIGHT_ANSWER = "#question-1 input[value=A]"
@@ -54,6 +56,7 @@ def test_firefox_that_exits_early_is_an_error(tmp_path: Path) -> None:
 def test_webkit_without_its_browser_is_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("CI", raising=False)
     monkeypatch.setattr("tests.site.engines.USR", tmp_path)
     with pytest.raises(pytest.skip.Exception, match="MiniBrowser is not installed"):
         minibrowser()

@@ -8,7 +8,6 @@ from io import BytesIO
 from itertools import accumulate
 from typing import Any
 
-import pypdfium2
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
@@ -407,6 +406,8 @@ def test_strokes_draw_themselves_unless_motion_is_to_be_reduced(tab: Page, book:
 
 def pdf_of(page: Page) -> list[str]:
     """Print a page, and return the text of each sheet; all must be A4."""
+    import pypdfium2  # which only `make test-all` installs
+
     page.evaluate("document.fonts.ready")
     with pypdfium2.PdfDocument(BytesIO(page.pdf(prefer_css_page_size=True))) as document:
         assert {tuple(map(round, sheet.get_size())) for sheet in document} == {(595, 842)}
@@ -421,6 +422,7 @@ def wreck(page: Page) -> None:
 
 
 @pytest.mark.parametrize("before", ["", "9nd"], ids=["at once", "with notes, in the dark"])
+@pytest.mark.slow
 def test_handout_is_a_page_for_each_board(before: str, projected: Page) -> None:
     press(projected, *before)
     sheets = pdf_of(projected)
@@ -445,6 +447,7 @@ def test_all_strokes_are_on_the_paper(projected: Page) -> None:
     expect(projected.locator(".drawing:visible")).to_have_count(10)
 
 
+@pytest.mark.slow
 def test_without_scripts_all_boards_stand_one_under_another(
     page_without_scripts: Page, book: Host
 ) -> None:
@@ -472,6 +475,7 @@ def sheet(tab: Page, book: Host) -> Page:
     return tab
 
 
+@pytest.mark.slow
 def test_the_keys_begin_on_another_sheet(sheet: Page) -> None:
     """The questions take the two sides of one sheet."""
     pages = pdf_of(sheet)
