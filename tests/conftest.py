@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Page
 from xdist.workermanage import WorkerController
 
 from scripts.setup import browser
-from tests.absent import give_up
+from tests.selection import give_up
 from tests.site.served import Site, build, served
 from tests.site.visits import DESK, PATIENCE, SHIFTS, fresh_page
 from tests.theirs import listen

@@ -55,7 +55,7 @@ from scripts.measure.methods import (
 )
 from scripts.measure.schemes import FURTHER, ROTATED, RandomPositions, Shared
 from scripts.measure.training import Settings, generator, train
-from tests.absent import give_up
+from tests.selection import give_up
 
 SMALL = Settings(width=16, heads=2, layers=1, length=16, batch=8, steps=12, warm_up=2, rate=1e-2)
 LENGTHS = (16, 32)

@@ -22,7 +22,7 @@ from scripts.vectors import exact
 from scripts.vectors.__main__ import FOLDER, SUITES, index, printed, write
 from scripts.vectors.cases import differs, of_angles
 from scripts.vectors.schema import schema
-from tests.absent import give_up
+from tests.selection import give_up, slow_except
 
 ADAPTERS = FOLDER / "adapters"
 QUICK = ("swin", "shaw", "positions", "resize", "t5")
@@ -40,7 +40,7 @@ def test_nothing_in_the_room_uses_the_package() -> None:
 
 @pytest.mark.parametrize(
     "suite",
-    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in SUITES],
+    slow_except(QUICK, SUITES),
 )
 def test_a_file_is_what_the_generator_writes(suite: str) -> None:
     assert SUITES[suite]().text() == (FOLDER / f"{suite}_v1.json").read_text("utf-8")

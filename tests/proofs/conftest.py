@@ -9,7 +9,7 @@ import pytest
 from filelock import FileLock
 
 from scripts.proofs import checker
-from tests.absent import give_up
+from tests.selection import give_up
 
 SMALL = """\
 (** * A small file *)

@@ -25,7 +25,7 @@ from playwright.sync_api import ViewportSize
 from websockets.sync.client import ClientConnection, connect
 
 from scripts.site.host import HERE
-from tests.absent import give_up
+from tests.selection import give_up
 from tests.site.visits import PATIENCE
 
 USR = Path("/usr")  # where Debian has its programs

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize
 
+from tests.selection import slow_except
 from tests.site.served import Site, paths
 from tests.site.visits import (
     DESK,
@@ -103,7 +104,33 @@ MANY_SIZES = (
 )
 
 
-@pytest.fixture(scope="module", params=PAGES, ids=lambda path: path or "home")
+# Opened in one look: every page. In all looks, at all widths and on paper: one page of each kind, and
+# with `make test-all` the others.
+SPECIMENS = (
+    "",
+    "chapters/by-hand/",
+    "explore/waves/",
+    "long-context/workbench/",
+    "museum/scaling/",
+    "practise/masks/",
+    "reference/alibi/",
+    "vectors/who-computes-what/",
+    NOWHERE,
+)
+
+
+def named(path: str) -> str:
+    """Return a name for the home page, too."""
+    return path or "home"
+
+
+every_page = pytest.mark.parametrize("visit", PAGES, indirect=True, ids=named, scope="module")
+every_look = pytest.mark.parametrize(
+    "visit", slow_except(SPECIMENS, PAGES), indirect=True, ids=named, scope="module"
+)
+
+
+@pytest.fixture(scope="module")
 def visit(
     request: pytest.FixtureRequest,
     browser: Browser,
@@ -125,26 +152,40 @@ def unfolded(visit: Visit) -> Visit:
     return visit
 
 
+@every_page
 def test_page_loads_without_faults_and_from_this_host_alone(visit: Visit) -> None:
     assert visit.faults == []
 
 
+@every_page
 def test_layout_does_not_shift_while_the_page_loads(visit: Visit) -> None:
     if visit.shift > 0.01:  # a font that comes late moves a line; the second time it is cached
         visit.open(visit.path)
     assert visit.shift <= 0.01
 
 
+@every_page
 def test_page_has_one_title_and_a_language(visit: Visit) -> None:
     assert visit.page.evaluate(TITLES_AND_LANGUAGE) == [1, "en"]
 
 
+@every_page
+def test_page_fits_a_phone_and_axe_finds_nothing(unfolded: Visit) -> None:
+    unfolded.resize(PHONE)
+    unfolded.switch_to("light")
+    unfolded.page.evaluate(LOAD_ALL)
+    assert unfolded.page.evaluate(TOO_WIDE) == []
+    assert violations(unfolded.page) == []
+
+
+@every_look
 def test_page_fits_every_width_and_no_line_break_tears_a_formula(unfolded: Visit) -> None:
     for size in MANY_SIZES if unfolded.path.startswith(TEXTS) else SOME_SIZES:
         unfolded.resize(size)
         assert unfolded.page.evaluate(TOO_WIDE_OR_TORN) == [[], []], size
 
 
+@every_look
 def test_dark_colours_fit_a_phone_and_move_nothing(unfolded: Visit) -> None:
     """Nothing moves, so what fits every width in light colours fits it in dark ones.
 
@@ -160,17 +201,20 @@ def test_dark_colours_fit_a_phone_and_move_nothing(unfolded: Visit) -> None:
     assert unfolded.page.evaluate(f"[({PLACES})(), ({TOO_WIDE})()]") == [light, []]
 
 
+@every_look
 def test_no_table_scrolls_sideways_on_a_phone(unfolded: Visit) -> None:
     unfolded.resize(PHONE)
     assert unfolded.page.evaluate(SIDEWAYS) == []
 
 
+@every_look
 def test_keyboard_reaches_every_box_that_scrolls_on_a_phone(unfolded: Visit) -> None:
     unfolded.resize(PHONE)
     unfolded.page.evaluate(SETTLE)
     assert unfolded.page.evaluate(OUT_OF_REACH) == []
 
 
+@every_look
 def test_page_is_readable_on_paper_even_if_its_colours_are_dark(unfolded: Visit) -> None:
     unfolded.switch_to("dark")
     unfolded.page.emulate_media(media="print")
@@ -180,16 +224,20 @@ def test_page_is_readable_on_paper_even_if_its_colours_are_dark(unfolded: Visit)
     assert found == [[], [], []]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [PHONE, LAPTOP], ids=["phone", "laptop"])
-def test_axe_finds_nothing(size: ViewportSize, scheme: str, unfolded: Visit) -> None:
+@every_look
+@pytest.mark.parametrize(
+    ("size", "scheme"),
+    [(PHONE, "dark"), (LAPTOP, "light"), (LAPTOP, "dark")],
+    ids=["phone, dark", "laptop, light", "laptop, dark"],
+)
+def test_axe_finds_nothing_in_other_looks(size: ViewportSize, scheme: str, unfolded: Visit) -> None:
     unfolded.resize(size)
     unfolded.switch_to(scheme)
     unfolded.page.evaluate(LOAD_ALL)
     assert violations(unfolded.page) == []
 
 
-@pytest.mark.parametrize("path", paths(), ids=lambda path: path or "home")
+@pytest.mark.parametrize("path", slow_except(SPECIMENS[:-1], paths()), ids=named)
 def test_page_fits_a_phone_and_shows_its_formulas_without_scripts(
     path: str, page_without_scripts: Page
 ) -> None:
