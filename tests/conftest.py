@@ -36,8 +36,10 @@ QUIET = [
 
 # These import what only `make test-all` installs.
 collect_ignore = [] if find_spec("pikepdf") else ["commands/test_paper.py", "site/test_engines.py"]
-# What only `make test-all` installs.
-APART = {"checker_installed"}
+# In a browser `make test` opens every page; what pages do there is left to `make test-all`, and so
+# are the tests that need what only `make test-all` installs.
+FIRST = "test_every_page.py"
+APART = {"browser", "checker_installed"}
 
 SITE = pytest.StashKey[Site]()
 
@@ -46,9 +48,9 @@ listen()
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave to `make test-all` what needs more than `make test` installs."""
+    """Leave to `make test-all` what `make test` has no time or no program for."""
     for item in items:
-        if APART & {*getattr(item, "fixturenames", ())}:
+        if APART & {*getattr(item, "fixturenames", ())} and item.path.name != FIRST:
             item.add_marker("slow")
 
 
