@@ -7,9 +7,7 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib
-import io
 import json
 import sys
 from collections.abc import Sequence
@@ -20,6 +18,7 @@ import numpy as np
 from posenc import PositionalEncoding, read_config, similarity
 from posenc._config.entries import load
 from posenc._config.explain import explained, worded
+from posenc._console import Parser, one_line, printable, written
 from posenc.vectors import command as vectors
 
 HEALTHY, ILL, COULD_NOT_TELL = range(3)  # exit statuses
@@ -28,7 +27,12 @@ NEEDS_TORCH = "posenc diagnose needs PyTorch, which is not installed: pip instal
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status."""
-    parser = argparse.ArgumentParser(
+    return written(lambda: run(arguments))
+
+
+def run(arguments: Sequence[str] | None) -> int:
+    """Do what the command line says; return the exit status."""
+    parser = Parser(
         "python -m posenc", description="Without a command, show the sinusoidal encoding at work."
     )
     commands = parser.add_subparsers(dest="command", metavar="diagnose | config | vectors")
@@ -100,8 +104,6 @@ def diagnose(place: str, **options: Any) -> int:
     except ModuleNotFoundError:
         print(NEEDS_TORCH, file=sys.stderr)
         return COULD_NOT_TELL
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # not every console has a √
     from posenc import nn
 
     try:
@@ -109,10 +111,10 @@ def diagnose(place: str, **options: Any) -> int:
         model, example = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
         report = nn.diagnose(model, example, **options)
     except (Exception, SystemExit) as error:
-        said = " ".join(f"{type(error).__name__}: {error}".split())
-        print(f"posenc diagnose {place}: {said}", file=sys.stderr)
+        said = one_line(f"{place}: {type(error).__name__}: {error}")
+        print(f"posenc diagnose {said}", file=sys.stderr)
         return COULD_NOT_TELL
-    print(report)
+    print("\n".join(map(printable, str(report).split("\n"))))
     return {"ill": ILL, "undetermined": COULD_NOT_TELL}.get(report.status, HEALTHY)
 
 
@@ -130,7 +132,7 @@ def config(path: str, length: int | None = None, *, as_json: bool = False) -> in
         types = first.layer_types or (None,)
         layers = [explained(read_config(found, layer_type=one), length) for one in types]
     except (OSError, TypeError, ValueError, RecursionError) as error:
-        print(f"posenc config {path}: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"posenc config {printable(path)}: {one_line(error)}", file=sys.stderr)
         return COULD_NOT_TELL
     status = ILL if any(layer["wrong"] for layer in layers) else HEALTHY
     if as_json:

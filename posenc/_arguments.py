@@ -41,6 +41,14 @@ def as_integer(name: str, value: object, *, least: int, even: bool = False) -> i
     return number
 
 
+def check_entries(count: int, **given: int) -> None:
+    """Raise `ValueError` if arguments ask for a result with more entries than 2**53."""
+    if count > LARGEST:
+        names = " and ".join(given)
+        got = " and ".join(map(str, given.values()))
+        raise ValueError(f"{names} must give a result of at most 2**53 entries; got {got}")
+
+
 def as_base(value: object) -> float:
     """Return `base` as a float other than 1, which would give every pair the same frequency."""
     allowed = "a number from 1e-300 to 1e300, other than 1"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posenc._arguments import as_floats, as_ids, as_integer, as_table
+from posenc._arguments import as_floats, as_ids, as_integer, as_table, check_entries
 from posenc.combine import add
 
 
@@ -52,6 +52,7 @@ class LearnedPositionalEmbedding:
     ) -> None:
         rows = as_integer("max_seq_len", max_seq_len, least=1)
         width = as_integer("d_model", d_model, least=1)
+        check_entries(rows * width, max_seq_len=rows, d_model=width)
         table = 0.02 * _generator(seed).standard_normal((rows, width))
         self.position_embeddings: NDArray[np.floating] = table
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posenc._arguments import as_integer, as_table
+from posenc._arguments import as_integer, as_table, check_entries
 
 
 def swin_index(window: int) -> NDArray[np.int64]:
@@ -32,7 +32,7 @@ def swin_index(window: int) -> NDArray[np.int64]:
 
     Raises:
         TypeError: `window` is not an integer.
-        ValueError: `window` is below 1.
+        ValueError: `window` is below 1, or the result has more than 2**53 entries.
 
     Source:
         Liu et al. (2021), section 3.2: "relative position along each axis lies in the range
@@ -46,6 +46,7 @@ def swin_index(window: int) -> NDArray[np.int64]:
                [8, 7, 5, 4]])
     """
     side = as_integer("window", window, least=1)
+    check_entries(side**4, window=side)
     row, column = np.divmod(np.arange(side**2), side)
     down = row[:, np.newaxis] - row + side - 1
     across = column[:, np.newaxis] - column + side - 1
@@ -116,6 +117,7 @@ def swin_log_offsets(window: int, *, trained_window: int | None = None) -> NDArr
                [ 0.   ,  1.057]])
     """
     side = as_integer("window", window, least=1)
+    check_entries(2 * (2 * side - 1) ** 2, window=side)
     trained = max(side, 2) if trained_window is None else trained_window
     furthest = as_integer("trained_window", trained, least=2) - 1
     offsets = np.arange(1 - side, side)

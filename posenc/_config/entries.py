@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,6 +15,7 @@ from posenc._arguments import LARGEST, _shown
 
 # Numbers in a configuration are at most this large, as factors are.
 LIMIT = 1e100
+LONG = 300  # letters; of a longer key only these are compared with those that are read
 
 
 def load(config: object) -> Mapping[str, Any]:
@@ -28,7 +30,9 @@ def load(config: object) -> Mapping[str, Any]:
     if not content.strip():
         raise ValueError(f"config must be a file of JSON; got {path.name}, which is empty")
     try:
-        found = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_without_doubles)
+        found = json.loads(
+            content.decode("utf-8-sig"), object_pairs_hook=_without_doubles, parse_int=_integer
+        )
     except UnicodeDecodeError:
         message = f"config must be a file of JSON; got {path.name}, which is not UTF-8"
         raise ValueError(message) from None
@@ -40,16 +44,33 @@ def load(config: object) -> Mapping[str, Any]:
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the pairs of a JSON object, none of which may repeat the key of another."""
+    """Return the pairs of a JSON object, none of which may repeat the key of another.
+
+    Values are compared as they are written, since 1, 1.0 and true are equal in Python.
+    """
     found: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found and found[key] != value:
+        if key in found and _written(found[key]) != _written(value):
             raise ValueError(
                 f"config must have one value for {key}; got {_shown(found[key])}"
                 f" and {_shown(value)}"
             )
         found[key] = value
     return found
+
+
+def _written(value: Any) -> str:
+    """Return a value as JSON, the same for objects whose keys have another order."""
+    return json.dumps(value, sort_keys=True)
+
+
+def _integer(digits: str) -> int:
+    """Return an integer of JSON, which must not have more digits than Python reads."""
+    most = sys.get_int_max_str_digits()
+    count = len(digits.removeprefix("-"))
+    if 0 < most < count:
+        raise ValueError(f"config must have integers of at most {most} digits; got one of {count}")
+    return int(digits)
 
 
 class Entries:
@@ -171,7 +192,17 @@ def refuse_unknown(entries: Entries, known: Collection[str], where: str) -> None
 
 def nearest(key: object, known: Collection[str]) -> str:
     """Return the known key that is written most like another."""
-    return get_close_matches(str(key), sorted(known), n=1, cutoff=0.0)[0]
+    return get_close_matches(str(key)[:LONG], sorted(known), n=1, cutoff=0.0)[0]
+
+
+def alike(first: str, second: str, most: int) -> bool:
+    """Say whether so many edits at most make one word of another.
+
+    The edits are counted only where they can be few, since counting takes long: an edit changes the
+    length by one at most, and which letters a word has by two.
+    """
+    few = abs(len(first) - len(second)) <= most and len(set(first) ^ set(second)) <= 2 * most
+    return few and len(first) <= LONG and edits(first, second) <= most
 
 
 def edits(first: str, second: str) -> int:

@@ -14,6 +14,7 @@ from posenc._angles import never_round, unseen_pairs
 from posenc._config.entries import Entries
 from posenc._config.families import ORIGINAL, RULELESS
 from posenc._config.keys import LENGTHS, NONE, SAME_LENGTHS
+from posenc._console import printable
 from posenc.config import RotaryConfig
 from posenc.frequencies import frequencies
 
@@ -216,13 +217,14 @@ def worded(name: str, found: dict[str, Any]) -> str:
     title = (
         name if found["layer_type"] is None else f'{name}, layers of type "{found["layer_type"]}"'
     )
-    lines = [f"{title}: {_scheme(found)}", ""]
+    lines = [f"{printable(title)}: {_scheme(found)}", ""]
     if found["scheme"] != NONE:
         lines += [*_facts(found), "", *_table(found), "", *_wrapped(_verdict(found)), ""]
     if found["wrong"]:
         lines += [*_settings(found), ""]
     for note in found["notes"]:
-        lines += textwrap.wrap(note, WIDTH, initial_indent="  - ", subsequent_indent="    ")
+        told = printable(note)
+        lines += textwrap.wrap(told, WIDTH, initial_indent="  - ", subsequent_indent="    ")
     return "\n".join(lines).rstrip()
 
 

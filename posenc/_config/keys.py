@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from posenc._arguments import _shown
-from posenc._config.entries import Entries, agreed, edits, nearest
+from posenc._config.entries import Entries, agreed, alike, nearest
 from posenc._config.families import BASE, LOCAL, ORIGINAL, SHARE, WIDE, WIDTH
 
 # Keys of the same meaning. Where several are given, they must agree.
@@ -78,13 +78,22 @@ def refuse_strangers(entries: Entries) -> None:
         key = str(given)
         if key in READ or key in UNRELATED:
             continue
-        near = nearest(key, READ)
-        slip = len(key) > 4 and edits(key.lower(), near) <= (1 if len(key) < 10 else 2)
-        if slip or WORDS & set(re.split(r"[^a-z]+", key.lower())):
+        near = _meant(key)
+        if near is not None:
             raise ValueError(
                 f"{entries.path(key)} must be a key that is read, such as {entries.path(near)};"
                 f" got {_shown(entries.mapping[given])}"
             )
+
+
+def _meant(key: str) -> str | None:
+    """Return the key that is read which another was to be, or None if it is about other things."""
+    word, most = key.lower(), 1 if len(key) < 10 else 2
+    about = WORDS & set(re.split(r"[^a-z]+", word))
+    if not about and (len(key) <= 4 or not any(alike(word, one, most) for one in READ)):
+        return None
+    near = nearest(key, READ)
+    return near if about or alike(word, near, most) else None
 
 
 def type_of(entries: Entries) -> str:

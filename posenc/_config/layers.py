@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from posenc._arguments import _shown
-from posenc._config.entries import Entries, agreed, edits
+from posenc._config.entries import Entries, agreed, alike
 from posenc._config.families import (
     ASKING,
     BASE,
@@ -144,7 +144,7 @@ def _nested(reading: Reading, parameters: Entries) -> dict[str | None, Section |
             f"{entries.path('rope_scaling')} must not stand beside rope_parameters with one rule"
             f" for each type of layers; got {_shown(entries.mapping['rope_scaling'])}"
         )
-    listed = _listed(reading) or parameters.mapping
+    listed = dict.fromkeys(_listed(reading)) or parameters.mapping
     for name in parameters.mapping:
         if name not in listed:
             _refuse_slips(reading, parameters, name, listed)
@@ -167,7 +167,7 @@ def _refuse_slips(
     """Raise ValueError if a type is listed that is a slip for one with parameters."""
     allowed = ", ".join(f'"{one}"' for one in parameters.mapping)
     for one in listed:
-        if one not in TYPES and edits(one, name) <= 2:
+        if one not in TYPES and alike(one, name, 2):
             raise ValueError(
                 f"{reading.entries.path('layer_types')} must have types such as those in"
                 f" {parameters.place.rstrip('.')}, {allowed}; got {_shown(one)}"

@@ -1,5 +1,6 @@
 """What keeps a diagnosis from leaving a trace: the model is copied, and whatever it changes
-outside of itself is put back: generators of random numbers, and the stance of the compiler.
+outside of itself is put back: generators of random numbers, settings of PyTorch, and the stance of
+the compiler.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ import copy
 import random
 import sys
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cache
 from threading import Lock, local
@@ -30,6 +31,13 @@ def copied(model: nn.Module, *, cpu: bool) -> nn.Module:
     Raises:
         CannotTellError: it cannot be copied, or its weights have no values.
     """
+    for name, part in model.named_modules():
+        if isinstance(part, torch.jit.ScriptModule):
+            which = f"its part {name} is" if name else "it is"
+            raise CannotTellError(
+                f"{which} a ScriptModule, whose operations cannot be watched: diagnose the model"
+                " that was scripted or traced"
+            )
     if any(is_lazy(x) for x in tensors_of(model)):
         raise CannotTellError("some of its weights have no shape before its first run; run it once")
     if any(x.is_meta for x in tensors_of(model)):
@@ -70,7 +78,7 @@ def _empty_containers(model: nn.Module) -> dict[int, Any]:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Compute without gradients, and restore the generators of random numbers at the end.
+    """Compute without gradients, and restore settings and generators of random numbers at the end.
 
     All threads share the generators of PyTorch, NumPy and Python. If no other thread runs, all
     three are restored. If some do, restoring a generator also takes back what they have drawn
@@ -83,7 +91,7 @@ def undisturbed() -> Iterator[None]:
     draws, outer = RandomDraws(), _thread.draws
     _thread.draws = nullcontext() if alone else draws
     try:
-        with torch.no_grad():
+        with settled(), torch.no_grad():
             yield
     finally:
         _thread.draws = outer
@@ -97,9 +105,70 @@ def undisturbed() -> Iterator[None]:
 
 @contextmanager
 def running() -> Iterator[None]:
-    """Run a model, or a part of one, uncompiled, and notice if it draws random numbers."""
-    with uncompiled, _thread.draws:
+    """Run a model, or a part of one, uncompiled, and notice if it draws random numbers.
+
+    Raises:
+        CannotTellError: it has changed a setting of PyTorch, which is put back.
+    """
+    with uncompiled, _thread.draws, settled():
         yield
+
+
+# Settings of PyTorch that hold for all models, and how to read and to set each. `settled` puts back
+# inference mode, too, which only a context can.
+SETTINGS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
+    "default dtype": (torch.get_default_dtype, torch.set_default_dtype),
+    "default device": (
+        torch.get_default_device,
+        # A default that is set slows down every call, so the CPU's is better none.
+        lambda device: torch.set_default_device(device if device.type != "cpu" else None),
+    ),
+    "gradients": (torch.is_grad_enabled, torch.set_grad_enabled),
+    "autocast": (
+        lambda: torch.is_autocast_enabled("cpu"),
+        lambda on: torch.set_autocast_enabled("cpu", on),
+    ),
+    "autocast on CUDA": (
+        lambda: torch.is_autocast_enabled("cuda"),
+        lambda on: torch.set_autocast_enabled("cuda", on),
+    ),
+    "number of threads": (torch.get_num_threads, torch.set_num_threads),
+    "deterministic algorithms": (
+        torch.get_deterministic_debug_mode,
+        torch.set_deterministic_debug_mode,
+    ),
+    "precision of float32": (
+        torch.get_float32_matmul_precision,
+        torch.set_float32_matmul_precision,
+    ),
+    "detection of anomalies": (torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly),
+    "inference mode": (torch.is_inference_mode_enabled, lambda on: None),
+}
+
+
+@contextmanager
+def settled() -> Iterator[None]:
+    """Put back the settings of PyTorch, and refuse a model that has changed one.
+
+    Raises:
+        CannotTellError: a setting was changed.
+    """
+    before = {name: read() for name, (read, _) in SETTINGS.items()}
+    changed: dict[str, Any] = {}
+    with torch.inference_mode(before["inference mode"]):
+        torch.set_grad_enabled(before["gradients"])
+        try:
+            yield
+        finally:
+            for name, (read, put) in SETTINGS.items():
+                if (now := read()) != before[name]:
+                    changed[name] = now
+                    put(before[name])
+    if changed:
+        told = [f"{name} {before[name]} → {now}" for name, now in changed.items()]
+        raise CannotTellError(
+            f"its forward changes PyTorch's settings: {', '.join(told)}".replace("torch.", "")
+        )
 
 
 class RandomDraws(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]

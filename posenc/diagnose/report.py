@@ -1,12 +1,12 @@
 """All questions at once: `diagnose`, and the `Report` that it returns.
 
 A model is run on a copy, in evaluation mode and without gradients, so that its mode, its weights,
-buffers and caches, and all generators of random numbers are afterwards as they were. But hooks run
-with it, and what they write elsewhere stays written. All threads share the generators: if other
-threads run, those of NumPy and Python that a model draws from are left as they are, and where it
-draws from one of PyTorch's, what other threads draw meanwhile is put back with it. The copy is
-widened to float64 for most questions: it takes as much memory as the model's weights twice if they
-are float32, four times if they are narrower, and what its outputs need.
+buffers and caches, all generators of random numbers and PyTorch's settings are afterwards as they
+were. But hooks run with it, and what they write elsewhere stays written. All threads share the
+generators: if other threads run, those of NumPy and Python that a model draws from are left as they
+are, and where it draws from one of PyTorch's, what other threads draw meanwhile is put back with
+it. The copy is widened to float64 for most questions: it takes as much memory as the model's
+weights twice if they are float32, four times if they are narrower, and what its outputs need.
 """
 
 from __future__ import annotations
@@ -103,7 +103,8 @@ def diagnose(
 
     Returns:
         A `Report`: `report.ill`, `report.status`, `report.diagnoses`, and the text of it, `str`.
-        All are undetermined where the same text, run twice, has two outputs.
+        All are undetermined where the same text, run twice, has two outputs, where `forward`
+        changes settings of PyTorch, or where a part is a ScriptModule.
 
     Raises:
         TypeError: `model` is not a module, `example` no tensor or mapping with one in front,

@@ -130,6 +130,7 @@ class Trial:
 
         Raises:
             ForwardError: its forward fails.
+            CannotTellError: it changes settings of PyTorch.
         """
         given = tokens.to(self.device).movedim(1, self._axis)
         if given.is_floating_point():
@@ -140,7 +141,9 @@ class Trial:
         try:
             with running():
                 return self.model(*args, **(named | others | more))
-        except Exception as error:
+        except CannotTellError:
+            raise
+        except (Exception, SystemExit) as error:
             raise ForwardError(f"its forward fails: {short(error)}") from error
 
     def run(self, tokens: Tensor) -> Tensor:

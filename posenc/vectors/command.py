@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
+from posenc._console import one_line, printable
 from posenc.vectors.compare import CONTRACTS
-from posenc.vectors.report import NOT_RUN, printable
+from posenc.vectors.report import NOT_RUN
 from posenc.vectors.runner import MEGABYTES, SECONDS, run
 from posenc.vectors.suite import Case, load, suites
 
@@ -42,14 +42,13 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def main(asked: argparse.Namespace) -> int:
     """Do what was asked for; return the exit status."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # not every console has a ×
     do = {"list": listing, "show": showing, "run": running}[asked.action]
     try:
         return do(asked)
+    except BrokenPipeError:  # nobody reads on
+        raise
     except (OSError, TypeError, ValueError) as error:
-        said = printable(" ".join(str(error).split()))
-        print(f"posenc vectors {asked.action}: {said}", file=sys.stderr)
+        print(f"posenc vectors {asked.action}: {one_line(error)}", file=sys.stderr)
         return NOT_RUN
     except KeyboardInterrupt:
         print(f"posenc vectors {asked.action}: interrupted", file=sys.stderr)
@@ -62,7 +61,7 @@ def listing(asked: argparse.Namespace) -> int:
     for name in suites(folder=asked.folder):
         suite = load(name, folder=asked.folder)
         total += len(suite.cases)
-        print(f"{name:12} {len(suite.cases):5}  {suite.about.partition('.')[0]}.")
+        print(printable(f"{name:12} {len(suite.cases):5}  {suite.about.partition('.')[0]}."))
     print(f"{'':12} {total:5}")
     return 0
 
@@ -73,16 +72,15 @@ def showing(asked: argparse.Namespace) -> int:
     suite = load(name, folder=asked.folder)
     if name == asked.id:
         first = suite.cases[0]
-        print(f"{suite.name}: {suite.about}\nAnswer: {suite.answer}")
-        print(f"\n{first.id}\n  {json.dumps(dict(first.input))}\n  {json.dumps(first.expected)}")
-        print("\nKnown bugs")
-        for bug, said in suite.bugs.items():
-            print(f"  {bug}: {said}")
+        lines = [f"{suite.name}: {suite.about}", f"Answer: {suite.answer}", "", first.id]
+        lines += [f"  {json.dumps(told)}" for told in (dict(first.input), first.expected)]
+        lines += ["", "Known bugs", *(f"  {bug}: {said}" for bug, said in suite.bugs.items())]
+        print("\n".join(map(printable, lines)))
         return 0
     found = [case for case in suite.cases if case.id == asked.id]
     if not found:
         raise ValueError(f"ID must be that of a case of suite {name}; got {asked.id!r}")
-    print(json.dumps(_told(found[0]), indent=1, ensure_ascii=False))
+    print(json.dumps(_told(found[0]), indent=1))
     return 0
 
 

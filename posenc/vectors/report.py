@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.etree import ElementTree
 
+from posenc._console import printable
 from posenc.vectors.suite import Case
 
 STATUSES = ("passed", "acceptable", "failed", "refused", "unsupported", "crashed")
@@ -173,7 +174,7 @@ class Report:
             "torn": list(self.torn),
             "cases": [_told(one) for one in self.outcomes if one.status != "passed"],
         }
-        return json.dumps(told, indent=1, ensure_ascii=False)
+        return json.dumps(told, indent=1)
 
     def as_junit(self) -> str:
         """Return the report as JUnit's XML, which continuous integration reads."""
@@ -224,14 +225,6 @@ def _add_case(suite: ElementTree.Element, one: Outcome) -> None:
         like = f"; looks like: {', '.join(one.like)}" if one.like else ""
         said = f"{one.status} {_where(one)}{like}"
         ElementTree.SubElement(case, kinds[one.status], {"message": printable(said)})
-
-
-def printable(text: str) -> str:
-    """Return a text in one line, with escapes for what would move the cursor or spoil XML."""
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
-        for letter in text
-    )
 
 
 def _told(one: Outcome) -> dict[str, Any]:

@@ -12,8 +12,9 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -21,7 +22,7 @@ from typing import IO, Any
 from posenc._arguments import as_choice
 from posenc.vectors.check import described, refusal
 from posenc.vectors.compare import CONTRACTS, SINGLE, judged
-from posenc.vectors.report import ABSENT, Outcome, Report, joined, shortened
+from posenc.vectors.report import ABSENT, LONGEST, Outcome, Report, joined, shortened
 from posenc.vectors.suite import Case, Suite, load, suites
 
 POSIX = os.name == "posix"
@@ -29,6 +30,11 @@ SECONDS = 10.0  # for an answer
 MEGABYTES: int | None = 2048 if sys.platform == "linux" else None  # of data
 DAY, MOST = 86400, 2**30  # seconds and megabytes that may be allowed
 LINE = 2**20  # characters of a line
+TOO_LONG = "longer than 1 MB"
+HELD = 4  # lines that wait to be looked at; a program that writes more has to wait
+WAITING = 0.1  # seconds between looks whether there is room for a line
+MARK = "POSENC_VECTORS_RUN"  # a variable that tells which processes a program has started
+SWEEPS = 10  # rounds of ending processes, which may start others meanwhile
 TAIL = 4096  # bytes of standard error that are read
 CLOSING = 0.2  # seconds for closing a pipe
 STRAY = 100  # lines of a case that are no answers
@@ -51,7 +57,7 @@ class ProgramError(Exception):
 
 
 class UnreadableError(Exception):
-    """An answer is not JSON; the program goes on."""
+    """An answer is not JSON, or too long; the program goes on."""
 
 
 class Program:
@@ -81,7 +87,7 @@ class Program:
 
         Raises:
             ProgramError: there is none. The program has been ended.
-            UnreadableError: there is one, which names the question and is not JSON.
+            UnreadableError: there is one, which names the question and is not JSON, or is too long.
         """
         try:
             process = self.process or self._start()
@@ -95,7 +101,8 @@ class Program:
         self.starts += 1
         files = self.open.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
         self.errors = Path(files, "errors")
-        self.lines = queue.Queue()
+        self.lines = queue.Queue(HELD)
+        mark = str(uuid.uuid4())
         try:
             with self.errors.open("wb") as errors:
                 process = subprocess.Popen(
@@ -106,11 +113,12 @@ class Program:
                     encoding="utf-8",
                     errors="replace",
                     start_new_session=POSIX,
+                    env=os.environ | {MARK: mark},
                 )
         except OSError as error:
             raise ProgramError(f"could not be started: {error}") from None
-        self.open.callback(_end, process)
-        threading.Thread(target=_read, args=(process.stdout, self.lines), daemon=True).start()
+        self.open.callback(_end, process, mark)
+        threading.Thread(target=_read, args=(process, self.lines), daemon=True).start()
         self.process = process
         return process
 
@@ -124,21 +132,30 @@ class Program:
         """Return the next line that is an answer."""
         end = time.monotonic() + self.seconds
         for _ in range(STRAY):
-            try:
-                line = self.lines.get(timeout=max(end - time.monotonic(), 0))
-            except queue.Empty:
-                raise ProgramError(f"no answer within {self.seconds:g} s") from None
+            line = self._line(end)
             if line is None:
                 raise ProgramError(self._ending(process))
+            is_object = line.lstrip().startswith("{")
+            if len(line) >= LINE and is_object:
+                raise UnreadableError(f"its answer is {TOO_LONG}: {line.strip()[:60]}")
             found = _parsed(line)
             if isinstance(found, dict) and fits(found):
                 return found
             if isinstance(found, dict):
                 raise ProgramError(f"answered another question: {line.strip()[:60]}")
-            if line.lstrip().startswith("{") and name in line:  # as with nan from C's printf
+            if is_object and name in line:  # as with nan from C's printf
                 raise UnreadableError(f"its answer is not JSON: {line.strip()[:60]}")
-            self.remarks[shortened(f"printed what is no answer: {line.strip()!r}")] += 1
+            shown = line.strip()[:LONGEST]
+            self.remarks[shortened(f"printed what is no answer: {shown!r}")] += 1
         raise ProgramError(f"printed {STRAY} lines that are no answer")
+
+    def _line(self, end: float) -> str | None:
+        """Return the next line that the program writes, or None if it writes no more."""
+        left = end - time.monotonic()  # also while there are lines: to look at them takes time
+        if left > 0:
+            with suppress(queue.Empty):
+                return self.lines.get(timeout=left)
+        raise ProgramError(f"no answer within {self.seconds:g} s")
 
     def _ending(self, process: subprocess.Popen[str]) -> str:
         """Return how the program ended, with the last line that it wrote to standard error."""
@@ -155,20 +172,38 @@ class Program:
         return f"{ended}: {last[-1].strip()}" if last else ended
 
     def stop(self) -> None:
-        """End the program, with all that it started."""
+        """End the program with what it started, as far as that can be found: see `_end`."""
         self.process = None
         self.open.close()
 
 
-def _end(process: subprocess.Popen[str]) -> None:
-    """End a process and its group."""
+def _end(process: subprocess.Popen[str], mark: str) -> None:
+    """End a process and its group; on Linux also what has left the group and kept the mark.
+
+    On Windows, which has no groups, the process alone is ended.
+    """
     with suppress(ProcessLookupError):  # all have ended
         os.killpg(process.pid, signal.SIGKILL) if POSIX else process.kill()
     process.wait()
+    for _ in range(SWEEPS):
+        marked = [*_marked(mark)]
+        for one in marked:
+            with suppress(ProcessLookupError):
+                os.kill(one, signal.SIGKILL)
+        if not marked:
+            break
     # Where a process that left the group holds the pipe, a write blocks, and closing waits for it.
     closing = threading.Thread(target=_shut, args=(process.stdin,), daemon=True)
     closing.start()
     closing.join(CLOSING)
+
+
+def _marked(mark: str) -> Iterator[int]:
+    """Yield the processes with a mark in their environment, which a child inherits; on Linux."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended, or is another user's
+            if f"{MARK}={mark}".encode() in (folder / "environ").read_bytes().split(b"\0"):
+                yield int(folder.name)
 
 
 def _shut(stream: IO[str]) -> None:
@@ -177,12 +212,25 @@ def _shut(stream: IO[str]) -> None:
         stream.close()
 
 
-def _read(stream: IO[str], lines: queue.Queue[str | None]) -> None:
-    """Put the lines of a stream into a queue, and None at its end."""
-    with stream:
+def _read(process: subprocess.Popen[str], lines: queue.Queue[str | None]) -> None:
+    """Put the lines that a program writes into a queue, each up to `LINE`, and None at the end."""
+    assert process.stdout is not None
+    with process.stdout as stream:
         while line := stream.readline(LINE):
-            lines.put(line)
-    lines.put(None)
+            _queue(process, lines, line)
+            while len(line) == LINE and not line.endswith("\n"):  # the rest is not kept
+                line = stream.readline(LINE)
+    _queue(process, lines, None)
+
+
+def _queue(
+    process: subprocess.Popen[str], lines: queue.Queue[str | None], line: str | None
+) -> None:
+    """Put a line into a queue once there is room, unless the program has been ended meanwhile."""
+    while process.returncode is None:
+        with suppress(queue.Full):
+            lines.put(line, timeout=WAITING)
+            break
 
 
 def _put(stream: IO[str], text: str) -> None:
@@ -216,7 +264,10 @@ def run(
     `{"id": …, "suite": …, "input": {…}}` with `{"id": …, "ok": …}`, `{"id": …, "refused": "why"}`
     or `{"id": …, "unsupported": "why"}`. A case is written when the one before it has been
     answered. A program that ends, takes too long, or answers another question is started again and
-    asked the next case; other lines that it prints are reported.
+    asked the next case; other lines that it prints are reported. An answer has at most 1 MB.
+
+    In the end the program is ended, with the processes that it started: on Linux all that have kept
+    its environment, on macOS those of its group, on Windows none.
 
     Args:
         command: the program and its arguments.

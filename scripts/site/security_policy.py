@@ -1,11 +1,12 @@
 """The strictest Content-Security-Policy with which all of the book works, as an HTTP header.
 
 Inline scripts are allowed by their hashes, so no other inline script can run. The build prints the
-header and writes it to the site's `_headers`, a file that several hosts read.
+header, with two others, and writes them to the site's `_headers`, a file that several hosts read.
 
 The pages of embed.py may be framed by any site, all others by this one only. A host that finds two
-policies for a path sends both, and a browser obeys both. So no two blocks of `_headers` match the
-same path: there is one for each folder of the site, and none for all paths.
+policies for a path sends both, and a browser obeys both. So one block of `_headers` has for all
+paths, also those where nothing is, what all have in common. Each folder but that of embed.py has a
+second policy, which says who may frame its pages, and nothing else.
 """
 
 from __future__ import annotations
@@ -36,8 +37,9 @@ DIRECTIVES = {
     "object-src": "'none'",
     "base-uri": "'none'",
     "form-action": "'self'",
-    "frame-ancestors": "'self'",
 }
+FRAMED = "frame-ancestors 'self'"
+OTHERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "strict-origin-when-cross-origin"}
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,10 @@ class Block:
         return path.startswith(self.path[:-1]) if self.path.endswith("*") else path == self.path
 
 
-def policy(pages: Iterable[str], framed_by: str = "'self'") -> str:
+def policy(pages: Iterable[str]) -> str:
     """Return the policy for these pages: same origin only, and only their inline scripts."""
     scripts = " ".join(sorted({hashed(code) for page in pages for code in inline_scripts(page)}))
-    values = DIRECTIVES | {
-        "script-src": f"{DIRECTIVES['script-src']} {scripts}".rstrip(),
-        "frame-ancestors": framed_by,
-    }
+    values = DIRECTIVES | {"script-src": f"{DIRECTIVES['script-src']} {scripts}".rstrip()}
     return "; ".join(f"{name} {value}" for name, value in values.items())
 
 
@@ -74,17 +73,18 @@ def hashed(code: str) -> str:
 
 
 def write(site: Path) -> str:
-    """Write the policies of a built site to its `_headers`, and return the header of the book."""
-    alone = site / embed.FOLDER
-    files = sorted(site.rglob("*.html"))
-    inside = [read(file) for file in files if alone in file.parents]
-    book = policy(read(file) for file in files if alone not in file.parents)
-    by_path = dict.fromkeys(paths(site), book)
-    if inside:
-        by_path[f"/{embed.FOLDER}/*"] = policy(inside, framed_by="*")
-    blocks = [f"{path}\n  {NAME}: {value}\n" for path, value in by_path.items()]
+    """Write the headers of a built site to its `_headers`, and return those of the book."""
+    everywhere = policy(read(file) for file in sorted(site.rglob("*.html")))
+    by_path = {path: {NAME: FRAMED} for path in paths(site)}
+    by_path["/*"] = {NAME: everywhere} | OTHERS
+    blocks = [f"{path}\n{_lines(headers, '  ')}\n" for path, headers in by_path.items()]
     (site / HEADERS).write_text("\n".join(blocks), encoding="utf-8")
-    return f"{NAME}: {book}"
+    return _lines({NAME: f"{everywhere}; {FRAMED}"} | OTHERS)
+
+
+def _lines(headers: dict[str, str], indent: str = "") -> str:
+    """Return headers as lines."""
+    return "\n".join(f"{indent}{name}: {value}" for name, value in headers.items())
 
 
 def read(file: Path) -> str:
@@ -93,13 +93,10 @@ def read(file: Path) -> str:
 
 
 def paths(site: Path) -> list[str]:
-    """Return the paths of the blocks: the home page, the other pages beside it, each folder."""
+    """Return the paths of what only this site may frame: pages beside the home page, folders."""
     pages = [f"/{page.name}" for page in sorted(site.glob("*.html"))]
-    return [
-        "/",
-        *pages,
-        *(f"/{folder.name}/*" for folder in sorted(site.iterdir()) if folder.is_dir()),
-    ]
+    folders = [f"/{folder.name}/*" for folder in sorted(site.iterdir()) if folder.is_dir()]
+    return ["/", *pages, *(folder for folder in folders if folder != f"/{embed.FOLDER}/*")]
 
 
 def blocks(site: Path) -> list[Block]:

@@ -32,7 +32,7 @@ MODULES = {
         "WRITTEN": layers.WRITTEN,
     },
     "head": {"WIDEST": head.WIDEST},
-    "entries": {"LIMIT": entries.LIMIT, "LARGEST": _arguments.LARGEST},
+    "entries": {"LIMIT": entries.LIMIT, "LARGEST": _arguments.LARGEST, "LONG": entries.LONG},
     "explain": {
         "SHOWN": explain.SHOWN,
         "WIDTH": explain.WIDTH,

@@ -7,7 +7,7 @@ import random
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from torch import Tensor
 
 from posenc import nn
 from posenc.diagnose.answers import ABSENT, HEALTHY, UNDETERMINED
-from posenc.diagnose.isolation import uncompiled
+from posenc.diagnose.isolation import SETTINGS, uncompiled
 from tests.diagnose.models import VOCAB, Maker, Reader, Table, only, sines
 
 
@@ -223,3 +223,100 @@ def test_compiler_is_restored_after_the_last_of_two_diagnoses() -> None:
         assert len(compiled) == 1
     twice(torch.ones(3, 3, 3))
     assert len(compiled) == 2
+
+
+class Sum(torch.nn.Module):
+    """Sees in each token the sum of those up to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = torch.nn.Embedding(9, 4)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        summed: Tensor = self.table(ids).cumsum(dim=1)
+        return summed
+
+
+KEPT: list[object] = []  # contexts that models have entered, which are in force while they live
+
+
+class Setting(Sum):
+    """Changes a setting of PyTorch whenever it runs."""
+
+    def __init__(self, change: Callable[[], object], **how: bool) -> None:
+        super().__init__()
+        self.change, self.how = change, how
+
+    def forward(self, ids: Tensor) -> Tensor:
+        KEPT.append(self.change())
+        if self.how.get("fails"):
+            raise ValueError("no luck")
+        return super().forward(ids)
+
+
+def entered(context: AbstractContextManager[Any]) -> object:
+    """Return a context that has been entered."""
+    context.__enter__()
+    return context
+
+
+CHANGES: dict[str, Callable[[], object]] = {
+    "default dtype float32 → float64": lambda: torch.set_default_dtype(torch.float64),
+    "default device cpu → meta": lambda: torch.set_default_device("meta"),
+    "gradients False → True": lambda: torch.set_grad_enabled(True),
+    "inference mode False → True": lambda: entered(torch.inference_mode()),
+    "autocast False → True": lambda: entered(torch.autocast("cpu", torch.bfloat16)),
+    "number of threads": lambda: torch.set_num_threads(torch.get_num_threads() + 1),
+    "deterministic algorithms 0 → 2": lambda: torch.use_deterministic_algorithms(True),
+    "precision of float32": lambda: torch.set_float32_matmul_precision("medium"),
+    "detection of anomalies": lambda: torch.autograd.set_detect_anomaly(True),
+}
+
+
+@pytest.mark.filterwarnings("ignore")  # some settings warn of what they cost
+@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize("told", CHANGES)
+def test_a_model_that_changes_settings_is_named_and_they_are_put_back(
+    told: str, fails: bool
+) -> None:
+    before = {name: read() for name, (read, _) in SETTINGS.items()}
+    report = nn.diagnose(Setting(CHANGES[told], fails=fails))
+    assert {name: read() for name, (read, _) in SETTINGS.items()} == before
+    (why,) = only(report)
+    assert ("no luck" if fails else f"its forward changes PyTorch's settings: {told}") in why
+
+
+def test_a_model_that_puts_its_settings_back_is_diagnosed() -> None:
+    def change() -> None:
+        torch.set_default_dtype(torch.float64)
+        torch.set_default_dtype(torch.float32)
+
+    found, plain = nn.diagnose(Setting(change)), nn.diagnose(Sum())
+    assert [one.verdict for one in found.diagnoses] == [one.verdict for one in plain.diagnoses]
+
+
+def scripted() -> torch.nn.Module:
+    part = torch.jit.script(torch.nn.Linear(4, 4))
+    return torch.nn.Sequential(torch.nn.Embedding(9, 4), part)
+
+
+def traced() -> torch.nn.Module:
+    model: torch.nn.Module = torch.jit.trace(Sum(), torch.zeros(1, 13).long())
+    return model
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+@pytest.mark.parametrize(("make", "told"), [(scripted, "its part 1 is"), (traced, "it is")])
+def test_script_module_is_undetermined(make: Callable[[], torch.nn.Module], told: str) -> None:
+    (why,) = only(nn.diagnose(make()))
+    assert f"because {told} a ScriptModule, whose operations cannot be watched" in why
+
+
+def test_model_that_exits_is_undetermined() -> None:
+    (why,) = only(nn.diagnose(Setting(lambda: sys.exit("done"))))
+    assert "its forward fails on token ids (batch, length): SystemExit: done" in why
+
+
+def test_model_in_data_parallel_is_diagnosed_like_the_original() -> None:
+    wrapped, plain = nn.diagnose(torch.nn.DataParallel(Sum())), nn.diagnose(Sum())
+    assert [one.verdict for one in wrapped.diagnoses] == [one.verdict for one in plain.diagnoses]

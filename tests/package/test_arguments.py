@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -1126,3 +1126,58 @@ def test_an_angle_beyond_float64_is_refused_without_a_warning(lag: float) -> Non
 def test_a_long_value_is_shortened_in_the_message() -> None:
     with pytest.raises(TypeError, match=r"\.\.\. \(Stranger\)$"):
         posenc.frequencies(Stranger())  # type: ignore[arg-type]
+
+
+# Integers that say how large a result is
+
+SIZES: dict[str, Any] = {
+    "adjacency": [[0, 1], [1, 0]], "angles": [0.0, 1.0], "axes": 2, "bands": 4, "branches": 2,
+    "chunks": 2, "d": 8, "d_model": 8, "depth": 3, "deviation": 1.0, "embedding_dimension": 8,
+    "factor": 2.0, "features": 8, "grid": np.ones((2, 2, 3)), "group": 2, "heads": 4, "k": 1,
+    "key_length": 8, "lag": 1, "length": 8, "long": np.ones(4), "longest": 16, "max_seq_len": 8,
+    "max_sequence_length": 8, "offset": 1.0, "paths": [[0, 1]], "points": np.ones((3, 2)),
+    "position": 1.0, "positions": 4, "query_length": 8, "relative": [[0, 1]], "rotary_d": 4,
+    "rows": 4, "sections": (2, 2), "short": np.ones(4), "sizes": (2, 2), "source": 4, "steps": 2,
+    "table": np.ones((32, 2)), "target": 4, "timesteps": [1.0], "trained_length": 16, "window": 4,
+}  # fmt: skip
+ENDLESS = {("random_walk_encoding", "steps")}  # as many products of matrices, which are not stored
+
+
+def sized() -> Iterator[tuple[str, str]]:
+    """Yield each public function with each of its integers, where the rest is in `SIZES`."""
+    for name in posenc.__all__:
+        function = getattr(posenc, name)
+        if not callable(function) or function is posenc.RotaryConfig:
+            continue
+        given = inspect.signature(function).parameters.values()
+        if any(one.default is one.empty and one.name not in SIZES for one in given):
+            continue
+        for one in given:
+            if re.match(r"int\b", str(one.annotation)) and (name, one.name) not in ENDLESS:
+                yield name, one.name
+
+
+@pytest.mark.parametrize(("name", "argument"), [*sized()])
+def test_a_result_too_large_for_numpy_is_refused_by_name_or_by_memory(
+    name: str, argument: str
+) -> None:
+    """No machine has room for 2**53 entries, and numpy's own words name no argument."""
+    function = getattr(posenc, name)
+    given = inspect.signature(function).parameters
+    others = {key: SIZES[key] for key, one in given.items() if one.default is one.empty}
+    try:
+        function(**others | {argument: 2**53})
+    except MemoryError:
+        pass
+    except ValueError as error:
+        assert str(error).split()[0] in given, error
+
+
+@pytest.mark.parametrize("window", [2**14, 2**31, 2**53])
+def test_a_window_too_large_is_named(window: int) -> None:
+    said = f"window must give a result of at most 2**53 entries; got {window}"
+    for call in (posenc.swin_index, lambda window: posenc.swin_bias(np.ones((9, 1)), window)):
+        with pytest.raises(ValueError, match=re.escape(said)):
+            call(window)
+    with pytest.raises(ValueError, match="max_seq_len and d_model must give a result of at most"):
+        posenc.LearnedPositionalEmbedding(2**40, 2**40)

@@ -641,3 +641,142 @@ def test_a_file_that_is_not_there_gives_status_2(
 ) -> None:
     assert main(["config", str(tmp_path / "none.json")]) == 2
     assert "No such file" in capsys.readouterr().err
+
+
+# What a configuration may do to the command
+
+TYPE = {"rope_type": "default", "rope_theta": 1e4}
+
+
+def of_types(*names: str) -> dict[str, Any]:
+    """Return a configuration with layers of these types."""
+    parameters = {name: dict(TYPE) for name in names}
+    lengths = {"head_dim": 64, "max_position_embeddings": 4096}
+    return lengths | {"layer_types": [*names], "rope_parameters": parameters}
+
+
+@pytest.mark.parametrize("planted", ["\x1b[2J", "\x9b2J", "\u202e", "\n[ ok ]", "\x07", "\ud800"])
+def test_a_configuration_cannot_steer_the_terminal(
+    configured: Configured, planted: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for config, expected in (
+        (PLAIN | {f"rope_{planted}": 1}, 2),
+        (PLAIN | {"rope_scaling": {planted: 1}}, 2),
+        (PLAIN | {"model_type": planted, "alibi": True}, 2),
+        (of_types("full_attention", f"{planted}attention"), 0),
+    ):
+        status, *said = configured(config)
+        assert status == expected
+        assert all(letter == "\n" or letter.isprintable() for letter in "".join(said)), said
+        assert status == 0 or said[1].count("\n") == 1
+    assert main(["config", f"{planted.strip()}x.json"]) == 2
+    assert capsys.readouterr().err[:-1].isprintable()
+
+
+def test_an_argument_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["config", "x", "--\x1b[2J"])
+    assert "unrecognized arguments: --\\x1b[2J" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("1", "true"), ("1", "1.0"), ("0", "false"), ('{"a": [1]}', '{"a": [true]}')],
+)
+def test_a_double_key_is_named_where_python_calls_both_values_equal(
+    first: str, second: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(f'{{"head_dim": {first}, "head_dim": {second}}}', encoding="utf-8")
+    assert main(["config", str(path)]) == 2
+    assert "config must have one value for head_dim; got " in capsys.readouterr().err
+    path.write_text('{"a": {"b": 1, "c": 2}, "a": {"c": 2, "b": 1}}', encoding="utf-8")
+    main(["config", str(path)])
+    assert "one value" not in capsys.readouterr().err
+
+
+def test_the_nearest_key_is_sought_for_a_slip_alone(
+    configured: Configured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seeking takes a thousand times as long as reading, so unrelated keys are passed over."""
+    sought: list[str] = []
+
+    def close(word: str, *_: object, **__: object) -> list[str]:
+        sought.append(word)
+        return ["rope_theta"]
+
+    monkeypatch.setattr("posenc._config.entries.get_close_matches", close)
+    many = {f"unrelated_{n}": n for n in range(1000)}
+    assert configured(PLAIN | many | {"x" * 10**6: 1})[0] == 0
+    assert sought == []
+    status, _, wrong = configured(PLAIN | {"rope_" + "x" * 10**6: 1})
+    assert (status, len(sought), len(sought[0]), len(wrong) < 2000) == (2, 1, 300, True)
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"[" * 10**5, "config must be a file of JSON; got config.json: "),
+        (b'{"head_dim": ' + b"9" * 5000 + b"}", "integers of at most 4300 digits; got one of 5000"),
+        (
+            b'{"head_dim": NaN, "rope_theta": 1e4}',
+            "head_dim must be an integer, 1 or more",
+        ),
+        (b'{"head_dim": 8, "rope_theta": Infinity}', "rope_theta must be a number above"),
+        (b"\xff\xfe{\x00}\x00", "config.json, which is not UTF-8"),
+        (b"\xef\xbb\xbf", "got config.json: Expecting value"),
+        (b"", "got config.json, which is empty"),
+    ],
+    ids=["deep", "huge", "nan", "infinity", "utf-16", "bom", "empty"],
+)
+def test_a_file_that_says_nothing_gives_one_sentence(
+    content: bytes, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "config.json"
+    path.write_bytes(content)
+    assert main(["config", str(path)]) == 2
+    said, wrong = capsys.readouterr()
+    assert (said, wrong.count("\n")) == ("", 1)
+    assert why in wrong
+
+
+COMMANDS = (
+    [],
+    ["config", "config.json"],
+    ["config", "config.json", "--json"],
+    ["vectors", "list"],
+    ["vectors", "show", "alibi"],
+)
+
+
+def ran(folder: Path, command: list[str], **streams: Any) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder with a configuration."""
+    (folder / "config.json").write_text(json.dumps(PLAIN), encoding="utf-8")
+    line = [sys.executable, "-W", "error", "-m", "posenc", *command]
+    path = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(line, cwd=folder, env=path, text=True, timeout=60, check=False, **streams)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such pipes")
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_reader_that_has_gone_ends_the_command_without_a_word(
+    command: list[str], tmp_path: Path
+) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = ran(tmp_path, command, stdout=writing, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (141, "")
+    done = ran(tmp_path, ["config", "nowhere"], stdout=subprocess.PIPE, stderr=writing)
+    assert (done.returncode, done.stdout) == (141, "")
+    os.close(writing)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_output_that_cannot_be_written_gives_status_2_and_one_line(
+    command: list[str], tmp_path: Path
+) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = ran(tmp_path, command, stdout=full, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "No space left on device" in done.stderr

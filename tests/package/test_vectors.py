@@ -625,6 +625,62 @@ def test_a_program_that_does_not_read_does_not_block() -> None:
     asked.stop()
 
 
+@pytest.mark.parametrize("line", ["'x' * 2**20", "'x' * (2**20 - 1) + chr(10)", "'{}' + chr(10)"])
+def test_a_program_that_writes_for_ever_is_ended_in_time(line: str) -> None:
+    code = f"import sys\nwhile True: sys.stdout.write({line})"
+    asked = Program([sys.executable, "-I", "-S", "-c", code], 1.0, None)
+    with pytest.raises(running.ProgramError, match=r"no answer within|no answer$|another question"):
+        asked.ask({"request": "capabilities"}, lambda answer: "suites" in answer)
+    assert asked.lines.qsize() <= running.HELD
+    assert all(len(remark) <= 100 for remark in asked.remarks)
+
+
+def test_a_line_is_looked_at_within_the_time_alone() -> None:
+    """Lines that wait already are no reason to go on."""
+    asked = Program([], 0.0, None)
+    asked.lines.put("noise\n")
+    with pytest.raises(running.ProgramError, match="no answer within 0 s"):
+        asked._line(time.monotonic())
+
+
+def test_an_answer_longer_than_a_megabyte_is_said_to_be() -> None:
+    longer = "if window == 2: answer['ok'] = [1.0] * 10**6"
+    report = program(longer, seconds=60)
+    assert report.outcomes[1].status == "failed"
+    assert report.outcomes[1].said.startswith("its answer is longer than 1 MB: {")
+    assert report.outcomes[2].said == "must have 9 entries; got 1 entries"
+    assert report.remarks == ()
+
+
+LEAVING = """\
+import os, subprocess, sys, time
+sleeping = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(600)"]
+if %s:
+    sleeping = [sys.executable, "-I", "-S", "-c",
+        f"import subprocess; print(subprocess.Popen({sleeping!r}, start_new_session=True).pid)"]
+child = subprocess.Popen(sleeping, start_new_session=True)
+if not %s:
+    print(child.pid, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="found by /proc, which is Linux's")
+@pytest.mark.parametrize("orphaned", [False, True])
+def test_a_process_that_left_the_session_is_ended_too(orphaned: bool) -> None:
+    asked = Program([sys.executable, "-I", "-S", "-c", LEAVING % (orphaned, orphaned)], 60.0, None)
+    asked._start()
+    try:
+        child = Path("/proc", str(int(asked.lines.get(timeout=60) or "")), "cmdline")
+        assert b"sleep(600)" in child.read_bytes()
+    finally:
+        asked.stop()
+    end = time.monotonic() + 60
+    while child.exists() and child.read_bytes():  # a process that has ended has no command
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
 DETACHED = """\
 import subprocess, sys, time
 sleeping = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(5)"]

@@ -8,6 +8,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -209,19 +211,36 @@ def test_external_scripts_and_data_are_not_in_the_policy(about: str) -> None:
 def test_folder_without_headers_file_sends_no_headers(tmp_path: Path) -> None:
     assert security_policy.blocks(tmp_path) == []
     (tmp_path / "index.html").write_text(PLANTED, "utf-8")
-    line = security_policy.write(tmp_path)
+    printed = dict(line.split(": ", 1) for line in security_policy.write(tmp_path).splitlines())
     sent = security_policy.headers(security_policy.blocks(tmp_path), "/")
-    assert [f"{name}: {value}" for name, value in sent.items()] == [line]
+    assert sent.keys() == printed.keys()
+    framed, policy = sent.pop(security_policy.NAME).split(", ")
+    assert printed.pop(security_policy.NAME) == f"{policy}; {framed}"
+    assert sent == printed
 
 
-def test_every_file_has_one_policy_and_only_embedded_pages_may_be_framed(site: Site) -> None:
+def test_every_address_has_the_headers_and_only_embedded_pages_may_be_framed(site: Site) -> None:
     blocks = security_policy.blocks(site.folder)
-    for file in site.folder.rglob("*"):
-        path = f"/{file.relative_to(site.folder).as_posix()}".removesuffix("index.html")
-        found = [block.headers[security_policy.NAME] for block in blocks if block.matches(path)]
-        if file.suffix == ".html" or (path.startswith("/assets/") and file.is_file()):
-            (policy,) = found
-            anyone = policy.endswith("; frame-ancestors *")
-            assert anyone == path.startswith("/embed/"), path
-            assert anyone or policy.endswith("; frame-ancestors 'self'"), path
-        assert len(found) <= 1, path
+    files = [file for file in site.folder.rglob("*") if file.is_file()]
+    known = [f"/{file.relative_to(site.folder).as_posix()}" for file in files]
+    pages = [path.removesuffix("index.html") for path in known if path.endswith(".html")]
+    for path in [*known, *pages, "/no/such/page/", "/nothing", "/assets/nothing.js"]:
+        sent = security_policy.headers(blocks, path)
+        assert sent["X-Content-Type-Options"] == "nosniff", path
+        assert sent["Referrer-Policy"] == "strict-origin-when-cross-origin", path
+        *framed, policy = sent[security_policy.NAME].split(", ")
+        assert policy.startswith("default-src 'self'; script-src 'self' "), path
+        assert "frame-ancestors" not in policy
+        if path in pages or path.startswith("/assets/"):
+            wanted = [] if path.startswith("/embed/") else ["frame-ancestors 'self'"]
+            assert framed == wanted, path
+
+
+def test_address_outside_all_folders_is_sent_the_headers(site: Site) -> None:
+    with hosted(site.folder) as host:
+        host.blocks = security_policy.blocks(site.folder)
+        with pytest.raises(HTTPError) as missing:
+            urlopen(f"{host.url}no/such/page/")
+    sent = missing.value.headers
+    assert sent[security_policy.NAME].startswith("default-src 'self'")
+    assert sent["X-Content-Type-Options"] == "nosniff"

@@ -75,6 +75,9 @@ BROKEN = [
         '{"rope_theta": "it\'s \\"\\u0007\\u2028\\ud83d\\ude00"}',
     ),
     *('{"__proto__": 1, "constructor": 2}', '{"rope_theta": 1e4, "model_type": "constructor"}'),
+    *('{"head_dim": 1, "head_dim": true}', '{"a": [0], "a": [false]}', '{"a": 1e0, "a": 1}'),
+    *('{"\\u001b[2J": 1, "\\u001b[2J": 2}', '{"rope_\\u202e\\n": 1}', '{"rope_\\ud800": 1}'),
+    *('{"rope_' + "y" * 10**6 + '": 1}', '{"rope_theta": 1, "x": ' + "-" + "9" * 5000 + "}"),
     *('{"10": 1, "2": 2, "rope_10": 3}', '{"rope scaling": {"2": [1.50, 1E3, -0.0], "1": null}}'),
     *TRAILING,
 ]
@@ -138,6 +141,28 @@ def test_broken_json_has_the_words_of_the_command(text: str, script: Script) -> 
 def test_a_length_out_of_range_has_the_words_of_the_command(length: int, script: Script) -> None:
     text = written(ALL[0].config)
     assert_same(script(text, length), commanded(text, length))
+
+
+@pytest.mark.parametrize("planted", ["\x1b[2J", "\x85", "\u202e", "\n", "\ud800"])
+def test_what_would_steer_a_terminal_has_the_escapes_of_the_command(
+    planted: str, script: Script
+) -> None:
+    names = ("full_attention", f"{planted}attention")
+    parameters = {name: {"rope_type": "default", "rope_theta": 1e4} for name in names}
+    text = json.dumps({"head_dim": 8, "layer_types": names, "rope_parameters": parameters})
+    theirs = commanded(text)
+    assert theirs.words is not None
+    assert_same(script(text), theirs)
+
+
+def test_unrelated_keys_are_passed_over(script: Script) -> None:
+    """Words of the letters of a key that is read, and megabytes, are no slips for it."""
+    keys = ["x" * 10**6, *(f"unrelated_{n}" for n in range(1000)), "ateht_epor", "rope", "d_headim"]
+    text = json.dumps({"head_dim": 8, "rope_theta": 1e4} | dict.fromkeys(keys[:-2], 1))
+    assert_same(script(text), commanded(text))
+    for key in keys[-2:]:
+        text = json.dumps({"head_dim": 8, "rope_theta": 1e4, key: 1})
+        assert_same(script(text), commanded(text))
 
 
 # Its parts, against those of Python

@@ -215,6 +215,38 @@ def test_a_keystroke_is_answered_at_once(bench: Page) -> None:
     assert times[50] < WITHIN
 
 
+def test_a_head_as_wide_as_the_command_reads_is_drawn(bench: Page) -> None:
+    text = '{"head_dim": 65536, "rope_theta": 1e4, "max_position_embeddings": 9007199254740992}'
+    failed: list[str] = []
+    bench.on("pageerror", lambda error: failed.append(str(error)))
+    type_in(bench, text)
+    expect(bench.locator(".stage svg")).to_have_attribute("aria-label", re.compile("pair 32767 "))
+    assert failed == []
+    assert_says(bench, commanded(text))
+
+
+def test_of_many_types_of_layers_some_are_described_and_all_printed(bench: Page) -> None:
+    """Each is told to set all of them, so that the words of all grow as the square."""
+    names = [f"kind_{n}_attention" for n in range(300)]
+    parameters = {name: {"rope_type": "default", "rope_theta": 1e4} for name in names}
+    given = {"head_dim": 8, "layer_types": names, "rope_parameters": parameters}
+    text = json.dumps({"max_position_embeddings": 4096} | given)
+    bench.locator(".findings details").evaluate("details => details.open = false")
+    type_in(bench, text, 8192)
+    expect(bench.locator(".findings section")).to_have_count(12)
+    expect(bench.locator(".findings > p")).to_have_text(
+        "288 more types of layers are in what the command prints."
+    )
+    expect(printout(bench)).to_have_count(0)
+    type_in(bench, text)
+    bench.locator(".findings summary").click()
+    theirs = commanded(text)
+    assert theirs.words is not None
+    expect(printout(bench)).not_to_be_empty()
+    assert printout(bench).text_content() == theirs.words
+    bench.locator(".findings summary").click()
+
+
 def test_workbench_is_light_and_sends_nothing(site: Site, page: Page) -> None:
     """Its weight is that of all files, not compressed, that other pages do not need."""
     asked: list[str] = []

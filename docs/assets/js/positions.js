@@ -16,6 +16,12 @@ export function frequencies(d, base = 10000) {
   return list(d / 2, (pair) => frequency(pair, d, base));
 }
 
+/** The largest of numbers, however many: Math.max(...numbers) fails beyond some ten thousand. */
+export const largest = (numbers) => numbers.reduce((a, b) => Math.max(a, b), -Infinity);
+
+/** The smallest of numbers, however many. */
+export const smallest = (numbers) => numbers.reduce((a, b) => Math.min(a, b), Infinity);
+
 /** The number of positions in which a pair turns once. */
 export function wavelength(pair, d, base = 10000) {
   return (2 * Math.PI) / frequency(pair, d, base);

@@ -2,7 +2,7 @@
 // their weights once a reader asks for them. Nothing that is typed leaves the page.
 
 import { asked, box, line, plot, reading, words } from "./explore/base.js";
-import { list, printed } from "./positions.js";
+import { largest, list, printed } from "./positions.js";
 import { HEADS, LAYERS, MOST, RULES, SCHEMES, TRAINED } from "./watch/schemes.js";
 import { dependsOnLength, rulesOf } from "./watch/schemes.js";
 
@@ -111,7 +111,7 @@ function summary(name, { surprise }, length) {
 /** The curve of surprise, a strip of the bytes below it, and the attention of one head below that. */
 function drawn({ surprise, attention }, { length, byte, head, read }, wide, high) {
   const curve = smoothed(surprise, length);
-  const top = Math.max(8, Math.ceil(Math.max(...curve)));
+  const top = Math.max(8, Math.ceil(largest(curve)));
   const ticks = list(Math.floor(top / 2) + 1, (n) => [2 * n, 2 ** (2 * n)]);
   const bottom = high - 124;
   const below = [0, TRAINED, 128, 256, MOST];
@@ -122,7 +122,7 @@ function drawn({ surprise, attention }, { length, byte, head, read }, wide, high
   const bars = strip + 72;
   const own = HEAD_NAMES.indexOf(head);
   const weights = attention.subarray((own * read + byte - 1) * read, (own * read + byte - 1) * read + byte);
-  const most = Math.max(...weights);
+  const most = largest(weights);
   const far = byte - TRAINED; // the first key within the trained length
   return [
     words(0, 14, "perplexity per byte, over 16 bytes"),

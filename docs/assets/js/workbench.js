@@ -7,13 +7,14 @@ import { COLUMNS, cellsOf, factsOf, remedyOf } from "./config/explain.js";
 import { schemeOf, titleOf, verdictOf } from "./config/explain.js";
 import { MODELS } from "./config/models.js";
 import { draw } from "./config/picture.js";
-import { Refusal, general, inOneLine } from "./config/python.js";
+import { Refusal, general, oneLine } from "./config/python.js";
 import { families, keys } from "./config/tables.js";
-import { list } from "./positions.js";
+import { largest, list } from "./positions.js";
 
 const FIRST = { model: "olmo-2", times: 2n }; // what is shown at first, and at which length
 const TIMES = [1n, 2n, 4n, 8n]; // as many positions as promised, each a button
 const STOPS = list(33, (n) => Math.round(2 ** (8 + n / 2))); // of the sliders: 256 … 16777216
+const DESCRIBED = 12; // how many types of layers are described, at most
 const STATUS = [
   "Exit status 0: nothing is wrong.",
   "Exit status 1: something is wrong. The length brings angles that are new.",
@@ -123,7 +124,7 @@ function pairs(found) {
 
 function comparison(rules) {
   const rows = rules.map(({ name, slowed, unseen }) => {
-    const most = Math.max(...slowed);
+    const most = largest(slowed);
     return [name, unseen, Number.isFinite(most) ? general(most, 4) : "all"];
   });
   const heads = ["rule", "pairs with new angles", "slowest pair slowed by"];
@@ -301,7 +302,7 @@ class Workbench extends HTMLElement {
       return answered(text, lengthIn(this.length.value));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      return { status: 2, error: inOneLine(error.message), places: new Map() };
+      return { status: 2, error: oneLine(error.message), places: new Map() };
     }
   }
 
@@ -340,10 +341,14 @@ class Workbench extends HTMLElement {
     const place = this.querySelector(".findings");
     if (!layers) return place.replaceChildren();
     this.rules = layers.map((found, n) => beside(settings[n], found));
-    const all = layers.map((found, n) => findings(found, this.rules[n]));
-    const printed = make("details", {}, make("summary", {}, "As the command prints it"),
-      listing(printout(this.found), "what the command prints"));
+    const all = layers.slice(0, DESCRIBED).map((found, n) => findings(found, this.rules[n]));
+    const more = layers.length - DESCRIBED;
+    if (more > 0) all.push(paragraph(`${more} more types of layers are in what the command prints.`));
+    const printed = make("details", {}, make("summary", {}, "As the command prints it"));
+    const print = () => printed.append(listing(printout(this.found), "what the command prints"));
     printed.open = place.querySelector("details")?.open ?? false;
+    if (more > 0 && !printed.open) printed.addEventListener("toggle", print, { once: true });
+    else print();
     place.replaceChildren(...all, printed);
   }
 

@@ -3,7 +3,7 @@
 import { frequenciesOf, readConfig } from "./config.js";
 import { load } from "./entries.js";
 import { explained, worded } from "./explain.js";
-import { Refusal, dumps, inOneLine } from "./python.js";
+import { Refusal, dumps, oneLine } from "./python.js";
 
 export const [HEALTHY, ILL, COULD_NOT_TELL] = [0, 1, 2]; // exit statuses
 export const FILE = "config.json"; // the name under which the text is read
@@ -30,7 +30,7 @@ export function answered(text, length) {
     return { settings, layers, places, status: layers.some(({ wrong }) => wrong) ? ILL : HEALTHY };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return { error: inOneLine(error.message), at: error.at, places, status: COULD_NOT_TELL };
+    return { error: oneLine(error.message), at: error.at, places, status: COULD_NOT_TELL };
   }
 }
 

@@ -3,7 +3,7 @@
 import { list } from "../positions.js";
 import { neverRound, unseenPairs } from "./angles.js";
 import { frequenciesOf } from "./config.js";
-import { dumps, general, grouped, rounded } from "./python.js";
+import { dumps, general, grouped, printable, rounded } from "./python.js";
 import { frequencies } from "./scaling.js";
 import { explain, families, keys } from "./tables.js";
 import { wrap } from "./wrap.js";
@@ -179,13 +179,13 @@ export function worded(name, found) {
     lines.push(...facts, "", ...tableOf(found), "", ...wrap(verdictOf(found), WIDTH, "  "), "");
   }
   if (found.wrong) lines.push(...settings(found), "");
-  for (const note of found.notes) lines.push(...wrap(note, WIDTH, "  - ", "    "));
-  return lines.join("\n").trimEnd();
+  const notes = found.notes.flatMap((note) => wrap(printable(note), WIDTH, "  - ", "    "));
+  return [...lines, ...notes].join("\n").trimEnd();
 }
 
 /** What this is about. */
 export function titleOf(name, { layer_type: type }) {
-  return type === null ? name : `${name}, layers of type "${type}"`;
+  return printable(type === null ? name : `${name}, layers of type "${type}"`);
 }
 
 /** The rule, its factor and the base. */

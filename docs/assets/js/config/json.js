@@ -1,6 +1,6 @@
 // JSON as Python's json.loads reads it: the same values, the same messages, and where each stands.
 
-import { Refusal, equals, lengthOf, shown } from "./python.js";
+import { Refusal, dumps, lengthOf, shown } from "./python.js";
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
 const CONSTANTS = [
@@ -78,10 +78,8 @@ class Reader {
     if (fraction || exponent) return Number(written);
     const digits = written.replace("-", "").length;
     if (digits > DIGITS) {
-      throw new Refusal(
-        `Exceeds the limit (${DIGITS} digits) for integer string conversion: value has ${digits}` +
-          " digits; use sys.set_int_max_str_digits() to increase the limit",
-      );
+      const most = `at most ${DIGITS} digits`;
+      throw new Refusal(`config must have integers of ${most}; got one of ${digits}`);
     }
     return BigInt(written);
   }
@@ -164,9 +162,19 @@ class Reader {
   }
 }
 
-/** Add an entry to an object, in which no key may have two values. */
+/** A value as JSON, the same for objects whose keys have another order. */
+const written = (value) => dumps(sorted(value), 0);
+function sorted(value) {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!(value instanceof Map)) return value;
+  const byName = [...value].sort(([a], [b]) => (a < b ? -1 : 1));
+  return new Map(byName.map(([key, one]) => [key, sorted(one)]));
+}
+
+/** Add an entry to an object, in which no key may have two values: values are compared as they are
+    written, since 1, 1.0 and true are equal in Python. */
 function add(found, key, value) {
-  if (found.has(key) && !equals(found.get(key), value)) {
+  if (found.has(key) && written(found.get(key)) !== written(value)) {
     const both = `${shown(found.get(key))} and ${shown(value)}`;
     throw new Refusal(`config must have one value for ${key}; got ${both}`);
   }

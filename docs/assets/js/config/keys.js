@@ -1,7 +1,7 @@
 // posenc/_config/keys.py: the keys that are read, and those that are refused.
 
 import { agreed } from "./entries.js";
-import { edits, nearest } from "./nearest.js";
+import { alike, nearest } from "./nearest.js";
 import { Refusal, lengthOf, shown } from "./python.js";
 import { keys } from "./tables.js";
 
@@ -11,14 +11,24 @@ const { READ, RULES, SCALING, SYNONYMS, UNRELATED, WORDS } = keys;
 export function refuseStrangers(entries) {
   for (const key of entries.all()) {
     if (READ.has(key) || UNRELATED.has(key)) continue;
-    const [near, long, lower] = [nearest(key, READ), lengthOf(key), key.toLowerCase()];
-    const isSlip = long > 4 && edits(lower, near) <= (long < 10 ? 1 : 2);
-    if (!isSlip && !lower.split(/[^a-z]+/).some((word) => WORDS.has(word))) continue;
+    const near = meant(key);
+    if (near === null) continue;
     throw new Refusal(
       `${entries.path(key)} must be a key that is read, such as ${entries.path(near)};` +
         ` got ${shown(entries.mapping.get(key))}`,
     );
   }
+}
+
+/** The key that is read which another was to be, or null if it is about other things. */
+function meant(key) {
+  const [word, long] = [key.toLowerCase(), lengthOf(key)];
+  const most = long < 10 ? 1 : 2;
+  const isAbout = word.split(/[^a-z]+/).some((one) => WORDS.has(one));
+  const isSlip = () => long > 4 && [...READ].some((one) => alike(word, one, most));
+  if (!isAbout && !isSlip()) return null;
+  const near = nearest(key, READ);
+  return isAbout || alike(word, near, most) ? near : null;
 }
 
 const synonym = (name) => SYNONYMS.get(name) ?? name;

@@ -3,7 +3,7 @@
 
 import { Entries, agreed } from "./entries.js";
 import { refuseStrangers, typeOf } from "./keys.js";
-import { edits } from "./nearest.js";
+import { alike } from "./nearest.js";
 import { Refusal, equals, isObject, isTruthy, shown } from "./python.js";
 import { families, keys, layers as words } from "./tables.js";
 
@@ -139,10 +139,10 @@ function nested(reading, parameters) {
     );
   }
   const names = [...parameters.mapping.keys()];
-  const listed = listedTypes(reading);
-  for (const name of listed.length ? names : []) {
-    if (listed.includes(name)) continue;
-    refuseSlips(reading, parameters, name, listed);
+  const listed = new Set(listedTypes(reading));
+  for (const name of listed.size ? names : []) {
+    if (listed.has(name)) continue;
+    refuseSlips(reading, parameters, name, [...listed]);
     throw new Refusal(
       `${parameters.path(name)} must be about a type in ${entries.path("layer_types")};` +
         ` got ${shown(name)}`,
@@ -160,7 +160,7 @@ function nested(reading, parameters) {
 
 /** Refuse a listed type that is a slip for one with parameters. */
 function refuseSlips({ entries }, parameters, name, listed) {
-  const slip = listed.find((one) => !words.TYPES.includes(one) && edits(one, name) <= 2);
+  const slip = listed.find((one) => !words.TYPES.includes(one) && alike(one, name, 2));
   if (slip === undefined) return;
   const allowed = inMarks([...parameters.mapping.keys()]).join(", ");
   const place = parameters.place.replace(/\.+$/, "");

@@ -1,6 +1,11 @@
 // Which known key is written most like another: difflib.get_close_matches(n=1, cutoff=0) of Python,
 // which goes by the blocks that two words have in common.
 
+import { largest } from "../positions.js";
+import { entries as limits } from "./tables.js";
+
+const LONG = Number(limits.LONG);
+
 /** The places of each character, without those that are everywhere in a long word. */
 function placesOf(word) {
   const places = Map.groupBy(word.keys(), (n) => word[n]);
@@ -45,7 +50,7 @@ function common(a, b, places) {
 
 /** The known key that is written most like another; of several, the last in the alphabet. */
 export function nearest(key, known) {
-  const word = [...key];
+  const word = [...key].slice(0, LONG);
   const places = placesOf(word);
   const ratio = (one) => {
     const letters = [...one];
@@ -54,7 +59,17 @@ export function nearest(key, known) {
   };
   const sorted = [...known].sort();
   const ratios = sorted.map(ratio);
-  return sorted[ratios.lastIndexOf(Math.max(...ratios))];
+  return sorted[ratios.lastIndexOf(largest(ratios))];
+}
+
+/** Whether so many edits at most make one word of another. The edits are counted only where they can
+    be few, since counting takes long. */
+export function alike(first, second, most) {
+  if (Math.abs(first.length - second.length) > 2 * most) return false;
+  const [a, b] = [[...first], [...second]];
+  const [own, other] = [new Set(a), new Set(b)];
+  const few = Math.abs(a.length - b.length) <= most && own.symmetricDifference(other).size <= 2 * most;
+  return few && a.length <= LONG && edits(first, second) <= most;
 }
 
 /** How many letters to insert, drop, change or swap to make one word of another. */

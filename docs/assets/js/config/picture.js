@@ -1,7 +1,7 @@
 // The picture of the workbench: pairs against the turns that they make in training, and below it by
 // how much each rule slows each pair.
 
-import { list } from "../positions.js";
+import { largest, list, smallest } from "../positions.js";
 import { box, dots, line, words } from "../explore/base.js";
 import { general, grouped } from "./python.js";
 
@@ -56,8 +56,9 @@ function drawTurns(found, wide, bottom) {
   const some = turns.filter((often) => often > 0);
   const trained = Number(found.trained_length ?? found.length);
   const ratio = Number(found.asked_length) / trained;
-  const low = Math.floor(log(Math.max(1e-12, Math.min(0.1, 0.7 / ratio, ...some))));
-  const high = Math.ceil(log(Math.max(10, ...some)));
+  const least = Math.min(0.1, 0.7 / ratio, smallest(some));
+  const low = Math.floor(log(Math.max(1e-12, least)));
+  const high = Math.ceil(log(Math.max(10, largest(some))));
   const ticks = decades(low, high);
   const { x, y, frame, right } = panel(wide, TOP, bottom, turns.length, [low, high], ticks);
   const at = (pair) => [x(pair), y(log(turns[pair]))];
@@ -101,8 +102,8 @@ function spread([first, second], gap, low, high) {
 function drawRules(found, rules, wide, top, bottom) {
   const count = found.pairs.length;
   const all = rules.flatMap(({ slowed }) => slowed).filter(Number.isFinite);
-  const high = log(Math.max(2, ...all)) * 1.08;
-  const low = Math.min(-0.04 * high, ...all.map(log));
+  const high = log(Math.max(2, largest(all))) * 1.08;
+  const low = Math.min(-0.04 * high, log(smallest(all)));
   const marks = [1, 2, 4, 8, 16, 32, 64].filter((mark) => log(mark) <= high);
   const ticks = high > 2 ? decades(0, Math.floor(high)) : marks.map((mark) => [log(mark), mark]);
   const { x, y, frame, right } = panel(wide, top, bottom, count, [low, high], ticks);

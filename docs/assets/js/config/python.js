@@ -17,7 +17,7 @@ const counted = (value) => (typeof value === "boolean" ? BigInt(value) : value);
 
 /** a == b. Inside a list or an object NaN equals itself, since Python parses it to one object. */
 export function equals(a, b, within = false) {
-  [a, b] = [a, b].map(counted);
+  [a, b] = [counted(a), counted(b)];
   if (isNumber(a) && isNumber(b)) return a == b || (within && a !== a && b !== b);
   if (Array.isArray(a) && Array.isArray(b)) {
     return a.length === b.length && a.every((one, n) => equals(one, b[n], true));
@@ -45,7 +45,15 @@ export function rounded(value) {
 }
 
 /** str(message.split()) with single spaces, as the command prints an error. */
-export const inOneLine = (text) => text.split(SPACES).filter(Boolean).join(" ");
+const inOneLine = (text) => text.split(SPACES).filter(Boolean).join(" ");
+
+/** An error as the command prints it: in one line, without what would steer a terminal, cut if it is
+    long. */
+export function oneLine(text) {
+  const line = [...printable(inOneLine(text))];
+  return line.length <= LONGEST ? line.join("") : `${line.slice(0, LONGEST - 1).join("")}…`;
+}
+const LONGEST = 1000;
 const SPACES = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
 
 // Numbers
@@ -112,13 +120,18 @@ function escaped(character) {
   return point < 0x10000 ? `\\u${hexadecimal(point, 4)}` : `\\U${hexadecimal(point, 8)}`;
 }
 
+/** A text with escapes for what would move the cursor of a terminal. */
+export const printable = (text) =>
+  text.replace(UNPRINTABLE, (one) => NAMED[one] ?? escaped(one));
+const UNPRINTABLE = /(?! )[\p{C}\p{Z}]/gu;
+
 /** repr(value) of a string. */
 function quoted(text) {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
   const inner = text
     .replace(/[\\\n\r\t]/g, (one) => NAMED[one])
     .replaceAll(quote, `\\${quote}`)
-    .replace(/(?! )[\p{C}\p{Z}]/gu, escaped);
+    .replace(UNPRINTABLE, escaped);
   return quote + inner + quote;
 }
 

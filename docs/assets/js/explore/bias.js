@@ -1,11 +1,11 @@
 // Biases on relative position: the lines of ALiBi, and the buckets of T5.
 
-import { bucket, bucketStarts, linearBias, list, printed, slopes } from "../positions.js";
+import { bucket, bucketStarts, largest, linearBias, list, printed, slopes } from "../positions.js";
 import { box, dots, explorer, line, plot, reading, words } from "./base.js";
 
 function drawAlibi({ heads, farthest, head, distance }, wide, high) {
   const all = slopes(heads);
-  const least = linearBias(Math.max(...all), farthest, 0);
+  const least = linearBias(largest(all), farthest, 0);
   const ends = [least, 0].map((value) => [value, printed(value, value < -9 ? 0 : 2)]);
   const above = plot(wide, 24, high - 130, [-farthest, 0], [least, 0], [-farthest, 0], ends);
   const logs = [[0, 1], [-8, "1/256"]];
