@@ -69,8 +69,8 @@ def update(site: Path, load: Load) -> None:
     if others or len(outdated) == len(pages):
         build_anew(site, load, now)
     elif changed:
-        # Until the build ends, the changed files count as unknown, in case it is interrupted.
-        known = {path: digest for path, digest in before.items() if path not in changed}
+        # Until the build ends, the changed files have no digest, in case it fails.
+        known = before | dict.fromkeys(changed & before.keys(), "")
         (site / STATE).write_text(json.dumps(state | {"sources": known}), "utf-8")
         for path in changed:
             if path.startswith("docs/"):
