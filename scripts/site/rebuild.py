@@ -41,6 +41,12 @@ DRAWING = re.compile(r"(-phone)?-(light|dark)\.svg$")
 Load = Callable[[Path], MkDocsConfig]
 
 
+def on_config(config: MkDocsConfig) -> None:
+    """Pass on the references of the pages that have been built into the same folder."""
+    for name, known in read_state(Path(config.site_dir))["references"].items():
+        getattr(config.plugins["autorefs"], name).update(known)
+
+
 def on_serve(
     server: LiveReloadServer, *, config: MkDocsConfig, builder: Callable[[], None]
 ) -> LiveReloadServer:
@@ -101,8 +107,6 @@ def build_again(
     for page in outdated:
         outdate(Path(page.abs_dest_path))
     rebuilt = {page.url for page in pages if page.is_modified()}
-    for name, known in state["references"].items():
-        getattr(config.plugins["autorefs"], name).update(known)
     build(config, serve_url=config.site_url, dirty=True)
     file = Path(config.site_dir, SEARCH)
     index = json.loads(file.read_text("utf-8"))

@@ -81,6 +81,7 @@ class Server(LiveReloadServer):
         print(f"The book is at {self.url} as it was last built; it is being compared.", flush=True)
         try:
             self.builder()
+            print("The book is up to date.", flush=True)
         except Exception:
             traceback.print_exc()
             print("The book stays as it was last built until this is mended.", file=sys.stderr)
@@ -88,7 +89,6 @@ class Server(LiveReloadServer):
             self._wanted_epoch += 1
             self._visible_epoch = self._wanted_epoch
             self._epoch_cond.notify_all()
-        print("The book is up to date.", flush=True)
         super()._build_loop()  # type: ignore[no-untyped-call]  # mkdocs does not annotate it
 
 
