@@ -36,6 +36,7 @@ SEARCH = "search/search_index.json"
 # Files that mkdocs does not watch: the packages that build the site, and the book to download.
 OTHERS = ("constraints.txt", "package-lock.json", "pyproject.toml", "build/paper")
 ASSETS = Path("docs", "assets")
+TEMPORARY = re.compile(r"^[.#]|~$|\.pyc$")  # files of editors, and of Python
 DRAWING = re.compile(r"(-phone)?-(light|dark)\.svg$")
 
 Load = Callable[[Path], MkDocsConfig]
@@ -166,7 +167,7 @@ def sources(config: MkDocsConfig) -> dict[str, str]:
     found = {
         Path(os.path.relpath(file, root)).as_posix(): digest(file)
         for file in files
-        if file.suffix != ".pyc"
+        if not TEMPORARY.search(file.name)
     }
     about = f"{sys.version} {config.site_url} {config.extra.get('source')}"
     return {"": about} | {path: text for path, text in found.items() if text}

@@ -305,12 +305,13 @@ def test_file_deleted_during_the_scan_does_not_stop_the_build(tmp_path: Path) ->
     assert not rebuild.digest(tmp_path)
 
 
-def test_settings_files_are_not_watched(tmp_path: Path) -> None:
+def test_files_of_settings_and_of_editors_are_not_watched(tmp_path: Path) -> None:
     config = load_config(str(ROOT / "mkdocs.yml"), docs_dir=str(tmp_path))
     settings = tmp_path / "data" / "settings" / "index.tsv"
     settings.parent.mkdir(parents=True)
     settings.touch()
-    (tmp_path / "data" / "facts.yml").touch()
+    for name in ("facts.yml", ".facts.yml.swp", "facts.yml~"):
+        (tmp_path / "data" / name).touch()
     names = {Path(path).name for path in rebuild.sources(config) if path.startswith("..")}
     assert names == {"facts.yml"}
 
