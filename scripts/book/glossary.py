@@ -102,8 +102,8 @@ def pattern(forms: frozenset[str]) -> re.Pattern[str]:
 
 def page_of(title: str) -> str:
     """Return the path under docs/ of the page whose title has this id, or "" if none has."""
-    files = {file: file.stat().st_mtime_ns for file in DOCS.rglob("*.md")}
-    found = (file for file, changed in files.items() if title and _title(file, changed) == title)
+    files = DOCS.rglob("*.md") if title else ()  # most texts converted, docstrings, have no title
+    found = (file for file in files if _title(file, file.stat().st_mtime_ns) == title)
     return next((file.relative_to(DOCS).as_posix() for file in found), "")
 
 

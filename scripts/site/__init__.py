@@ -17,14 +17,15 @@
     wheel.py                 the package as a wheel, to install
     downloads.py             the book as PDF and EPUB, to download            (mkdocs calls it)
     install_lines.py         the addresses in lines to copy                   (mkdocs calls it)
-    rebuild.py               rebuilds only the pages that an edit affects     (mkdocs calls it)
+    progress.py              says how far a build is                          (mkdocs calls it)
+    rebuild.py               rebuilds only the pages that a change affects    (mkdocs calls it)
     minify.py, minify.mjs    one style sheet, short scripts: esbuild and PurgeCSS
     embed.py                 each explorer alone, for a frame in another page
     markdown_copies.py       each page as Markdown, and llms.txt, which lists them
     plain_markdown.py        converts the page language to plain Markdown, for both kinds of copies
     check.py                 finds dead links, duplicate titles, oversized files
     security_policy.py       the Content-Security-Policy, as `_headers`
-    serve.py                 `make serve`: finds a free port, starts mkdocs
+    serve.py                 `make serve`: serves what is built, rebuilds what has changed
     host.py                  a static host for tests and `make lighthouse`
     theme/                   templates that override mkdocs-material's
 

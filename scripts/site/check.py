@@ -10,10 +10,11 @@ import html
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
-from scripts.book.links_and_anchors import Tags, duplicate_anchors
+from scripts.book.links_and_anchors import Tags, repeated
 
 CANONICAL = re.compile(r'<link rel="?canonical"? href="([^"]+)"')
 TITLE = re.compile(r"<title>(.*?)</title>", re.S)
@@ -60,23 +61,26 @@ def problems(site: Path) -> list[str]:
     }
     others = {name: size for name, size in files.items() if name.startswith(OTHERS)}
     ours = {name: size for name, size in files.items() if name not in others}
+    with ProcessPoolExecutor() as processes:  # the longest part of the check
+        tags = dict(zip(pages, processes.map(Tags, pages.values(), chunksize=8), strict=True))
     return [
-        *dead_links(pages, set(files)),
+        *dead_links(pages, set(files), tags),
         *shared_titles({page: text for page, text in pages.items() if page != "404.html"}),
-        *(f"{page}: {found}" for page, text in pages.items() for found in duplicate_anchors(text)),
+        *(f"{page}: {twice}" for page, found in tags.items() for twice in repeated(found.anchors)),
         *too_large(ours, BUILT),
         *too_large(others, {}, OF_OTHERS),
     ]
 
 
-def dead_links(pages: Mapping[str, str], files: set[str]) -> Iterator[str]:
+def dead_links(
+    pages: Mapping[str, str], files: set[str], tags: Mapping[str, Tags]
+) -> Iterator[str]:
     """Yield the links within the site whose file or anchor does not exist.
 
     The address of the site is the canonical one that its pages state.
     """
     own = CANONICAL.search(pages.get("index.html", ""))
     base = html.unescape(own[1]) if own else NOWHERE
-    tags = {page: Tags(text) for page, text in pages.items()}
     for page, found in tags.items():
         here = base + page.removesuffix("index.html")
         for link in dict.fromkeys(found.links):

@@ -1,16 +1,23 @@
-"""Rebuilds only the pages that an edit affects while the book is served.
+"""Rebuilds only the pages that a change affects, while the book is served and when it is again.
 
-mkdocs can rebuild just the pages whose own source has changed. In addition, a changed module of the
-package rebuilds the pages that show it, and a changed script or data file rebuilds all pages. A
-page that is rebuilt alone needs the references that other pages define, so they are passed on from
-one build to the next. Builds without a server are not affected.
+mkdocs can rebuild just the pages that are older than their own source. In addition, a changed
+module of the package rebuilds the pages that show it, a changed drawing those that name it, and any
+other file, such as a script or data, the whole site. A file with the digests of all sources lies in
+the served site, so a later start knows what has changed since. It also has what a page that is
+rebuilt alone cannot know: the references that other pages define, and their entries in the search
+index. Builds without a server are not affected.
 """
 
 from __future__ import annotations
 
+import json
 import os
-import stat
-from collections.abc import Callable, Iterable
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -24,76 +31,174 @@ from scripts.book.changed import module, shows
 
 # Attributes in which autorefs stores references; it has no public interface for them.
 MAPS = ("_primary_url_map", "_secondary_url_map", "_title_map", "_abs_url_map")
-_defined: dict[str, dict[str, Any]] = {}
+STATE = ".built.json"  # in the served site
+SEARCH = "search/search_index.json"
+# Files that mkdocs does not watch: the packages that build the site, and the book to download.
+OTHERS = ("constraints.txt", "package-lock.json", "pyproject.toml", "build/paper")
+ASSETS = Path("docs", "assets")
+TEMPORARY = re.compile(r"^[.#]|~$|\.pyc$")  # files of editors, and of Python
+DRAWING = re.compile(r"(-phone)?-(light|dark)\.svg$")
+
+Load = Callable[[Path], MkDocsConfig]
 
 
-def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Pass the references of earlier builds to this one, and keep its search index."""
-    search: Any = config.plugins["material/search"]
-    search.is_dirty = True  # keep the entries of pages that are not rebuilt
-    for name, known in _defined.items():
+def on_config(config: MkDocsConfig) -> None:
+    """Pass on the references of the pages that have been built into the same folder."""
+    for name, known in read_state(Path(config.site_dir))["references"].items():
         getattr(config.plugins["autorefs"], name).update(known)
-    return config
-
-
-def on_post_build(config: MkDocsConfig) -> None:
-    """Store the references of this build."""
-    autorefs = config.plugins["autorefs"]
-    _defined.update({name: dict(getattr(autorefs, name)) for name in MAPS})
 
 
 def on_serve(
     server: LiveReloadServer, *, config: MkDocsConfig, builder: Callable[[], None]
 ) -> LiveReloadServer:
-    """Make the server rebuild only the pages that the last edits affect."""
-    root = Path(config.config_file_path).parent
-    before = modification_times(config)
+    """Make `mkdocs serve` rebuild only the pages that the last edits affect."""
+    site = Path(config.site_dir)
+    write_state(config, sources(config))
 
-    def rebuild() -> None:
-        nonlocal before
-        now = modification_times(config)
-        changed = {Path(os.path.relpath(path, root)) for path, _ in before.items() ^ now.items()}
-        before = now
-        again = load_config(config.config_file_path, site_dir=config.site_dir, strict=False)
-        again.site_url = config.site_url
-        for page in affected(get_files(again).documentation_pages(), changed):
-            Path(page.abs_dest_path).unlink(missing_ok=True)
-        build(again, serve_url=config.site_url, dirty=True)
+    def load(folder: Path) -> MkDocsConfig:
+        again = load_config(config.config_file_path, site_dir=str(folder), strict=False)
+        again.site_url, again.watch = config.site_url, config.watch
+        return again
 
-    server.builder = rebuild
+    server.builder = lambda: update(site, load)
     return server
 
 
-def modification_times(config: MkDocsConfig) -> dict[Path, int]:
-    """Return when each file that pages depend on, other than their own source, last changed.
+def update(site: Path, load: Load) -> None:
+    """Bring a served site up to date; `load` returns the configuration to build into a folder."""
+    config = load(site)
+    now, state = sources(config), read_state(site)
+    before = state["sources"]
+    changed = {path for path in {*before, *now} if before.get(path) != now.get(path)}
+    pages = get_files(config).documentation_pages()
+    outdated = affected(pages, map(Path, changed))
+    others = {path for path in before.keys() ^ now.keys() if path.endswith(".md")}
+    if others or len(outdated) == len(pages):
+        build_anew(site, load, now)
+    elif changed:
+        # Until the build ends, the changed files have no digest, in case it fails.
+        known = before | dict.fromkeys(changed & before.keys(), "")
+        (site / STATE).write_text(json.dumps(state | {"sources": known}), "utf-8")
+        for path in changed:
+            if path.startswith("docs/"):
+                copied = site / path.removeprefix("docs/")
+                outdate(copied) if path in now else copied.unlink(missing_ok=True)
+        build_again(config, pages, outdated, state)
+        write_state(config, now)
 
-    The index of each folder is included, because building it alone removes the pages below it from
-    the search. Files of settings are not, because no page shows them.
+
+def build_anew(site: Path, load: Load, now: Mapping[str, str]) -> None:
+    """Build a whole site, which takes the place of the served one when it is complete."""
+    new, old = (site.with_name(f"{site.name}.{which}") for which in ("new", "old"))
+    for folder in (new, old):
+        shutil.rmtree(folder, ignore_errors=True)
+    config = load(new)
+    build(config, serve_url=config.site_url)
+    write_state(config, now)
+    with suppress(FileNotFoundError):
+        site.rename(old)
+    new.rename(site)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def build_again(
+    config: MkDocsConfig, pages: Iterable[File], outdated: Iterable[File], state: dict[str, Any]
+) -> None:
+    """Build the outdated pages of a site, and complete the search index."""
+    for page in outdated:
+        outdate(Path(page.abs_dest_path))
+    rebuilt = {page.url for page in pages if page.is_modified()}
+    build(config, serve_url=config.site_url, dirty=True)
+    file = Path(config.site_dir, SEARCH)
+    index = json.loads(file.read_text("utf-8"))
+    index["docs"] += [entry for entry in state["search"] if page_url(entry) not in rebuilt]
+    file.write_text(json.dumps(index), "utf-8")
+
+
+def outdate(file: Path) -> None:
+    """Date a built file before its source, so that mkdocs builds it, and serve it until then."""
+    with suppress(FileNotFoundError):
+        os.utime(file, (0, 0))
+
+
+def page_url(entry: Mapping[str, str]) -> str:
+    """Return the address of the page of an entry of the search index, as mkdocs writes it.
+
+    Examples:
+        >>> page_url({"location": "trust/claims/#c0-08"}), page_url({"location": "#parts"})
+        ('trust/claims/', './')
     """
-    docs = Path(config.docs_dir)
-    places = [*map(Path, config.watch), docs / "data", *docs.rglob("index.md")]
+    return entry["location"].partition("#")[0] or "./"
+
+
+def read_state(site: Path) -> dict[str, Any]:
+    """Return what a site was built from and what it defines; nothing if it is not complete."""
+    try:
+        state: dict[str, Any] = json.loads((site / STATE).read_text("utf-8"))
+    except FileNotFoundError:
+        state = {"sources": {}, "references": {}, "search": []}
+    return state
+
+
+def write_state(config: MkDocsConfig, built_from: Mapping[str, str]) -> None:
+    """Store what a site was built from and what it defines."""
+    site, autorefs = Path(config.site_dir), config.plugins["autorefs"]
+    search = json.loads((site / SEARCH).read_text("utf-8"))["docs"]
+    references = {name: dict(getattr(autorefs, name)) for name in MAPS}
+    state = {"sources": built_from, "references": references, "search": search}
+    begun = site / f"{STATE}.begun"  # renamed below, so no partial file is read
+    begun.write_text(json.dumps(state), "utf-8")
+    begun.replace(site / STATE)
+
+
+def sources(config: MkDocsConfig) -> dict[str, str]:
+    """Return a digest of everything that the served site is built from, by path in the checkout.
+
+    Files of settings are left out, because no page shows them. For the assets that are built, their
+    stamps stand. The entry without a name is what else pages show: the address of the site, and of
+    its source.
+    """
+    root, docs = Path(config.config_file_path).parent, Path(config.docs_dir)
+    places = [*map(Path, config.watch), docs, *(root / name for name in OTHERS)]
     files = {file for place in places for file in [place, *place.rglob("*")]}
     files -= {*(docs / "data" / "settings").rglob("*")}
-    times = {file: modification_time(file) for file in files if file.suffix != ".pyc"}
-    return {file: when for file, when in times.items() if when is not None}
+    built = {*(docs / "assets" / "built").rglob("*")}
+    files -= {file for file in built if file.name != "stamp"}
+    found = {
+        Path(os.path.relpath(file, root)).as_posix(): digest(file)
+        for file in files
+        if not TEMPORARY.search(file.name)
+    }
+    about = f"{sys.version} {config.site_url} {config.extra.get('source')}"
+    return {"": about} | {path: text for path, text in found.items() if text}
 
 
-def modification_time(path: Path) -> int | None:
-    """Return when a file last changed, or None for a folder or a deleted file."""
+def digest(path: Path) -> str:
+    """Return a digest of a file, or nothing for a folder or a deleted file."""
     try:
-        about = path.stat()
+        return sha256(path.read_bytes()).hexdigest()
     except OSError:
-        return None
-    return about.st_mtime_ns if stat.S_ISREG(about.st_mode) else None
+        return ""
 
 
 def affected(pages: Iterable[File], changed: Iterable[Path]) -> list[File]:
     """Return the pages that a change of these files, relative to the checkout, may affect.
 
-    A module of the package affects the pages that document or embed any part of it. Any other file
+    A page is affected by its own text. A module of the package affects the pages that document or
+    embed any part of it, and a drawing those that name it. An asset affects none. Any other file
     may affect every page.
     """
-    modules = [module(path) for path in changed]
-    if not all(modules):
-        return list(pages)
-    return [page for page in pages if any(shows(page.content_string, name) for name in modules)]
+    paths = list(changed)
+    return [page for page in pages if any(is_affected(page, path) for path in paths)]
+
+
+def is_affected(page: File, path: Path) -> bool:
+    """Return whether a change of a file may affect a page."""
+    if path.is_relative_to(ASSETS):
+        return False
+    if path.is_relative_to("docs") and path.suffix == ".md":
+        return path == Path("docs", page.src_uri)
+    if path.is_relative_to("docs/figures") and DRAWING.search(path.name):
+        return DRAWING.sub("-light.svg", path.name) in page.content_string
+    name = module(path) if path.parts else ""
+    return not name or shows(page.content_string, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,9 +12,8 @@ import sysconfig
 import time
 import venv
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from unittest.mock import MagicMock, patch
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -99,6 +99,83 @@ def test_mkdocs_build_works_as_it_is_typed(book: Path, activated: dict[str, str]
     assert "Four positions" in (book / "built" / "chapters" / "build-it" / "index.html").read_text()
 
 
+@contextmanager
+def serving(book: Path, environment: dict[str, str], port: int) -> Iterator[tuple[Read, Path]]:
+    """Run what `make serve` runs; yield a function that fetches a page, and the log."""
+    command = ["python", "-u", "-m", "scripts.site.serve", f"--port={port}"]
+    log = book / "tmp" / "log-of-serve"
+    with log.open("w") as said:
+        server = subprocess.Popen(command, cwd=book, env=environment, stdout=said, stderr=said)
+
+    def get(path: str) -> str:
+        try:
+            with urlopen(f"http://127.0.0.1:{port}/{path}", timeout=60) as answer:
+                return str(answer.read().decode())
+        except URLError:
+            assert server.poll() is None, log.read_text()
+            return ""
+
+    try:
+        yield get, log
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def test_later_start_serves_the_last_build_and_rebuilds_what_has_changed(
+    book: Path, activated: dict[str, str]
+) -> None:
+    port, chapter = free_port(), "chapters/build-it/"
+    source, names = book / "docs/chapters/build-it.md", book / "docs/reference/names.md"
+    site = book / "build" / "served" / str(port)
+    with serving(book, activated, port) as (get, log):
+        wait_for("Four positions", lambda: get(chapter))
+        wait_for("up to date", log.read_text)
+        assert re.search(r"Building the book: (\d+) of \1 pages", log.read_text())
+
+    edit(source, "Four positions", r"Five $\nothing$ positions")  # cannot be built
+    with serving(book, activated, port) as (get, log):
+        assert "Four positions" in wait_for("positions", lambda: get(chapter))
+        wait_for("stays as it was last built", log.read_text)
+        assert "Four positions" in get(chapter)
+
+    edit(source, r"$\nothing$ ", "")
+    before = written(site)
+    with serving(book, activated, port) as (get, log):
+        wait_for("up to date", log.read_text)
+        assert "Five positions" in get(chapter)
+        changed = {path for path, when in written(site).items() if before.get(path) != when}
+        assert changed == {"chapters/build-it/index.html"}
+        places = locations(get)
+        assert len(places) == len(set(places))
+        assert {"reference/names/", "reference/combine/", chapter} <= set(places)
+
+        edit(book / "scripts" / "site" / "progress.py", '"""Says', '"""Tells')
+        wait_for("starts again", log.read_text)
+        before = written(site)
+        wait_for("nothing is older", lambda: "" if is_older(site, before) else "nothing is older")
+
+    text = names.read_text("utf-8")
+    names.unlink()
+    with serving(book, activated, port) as (get, log):
+        wait_for("up to date", log.read_text)
+        assert not get("reference/names/")
+        assert not any(place.startswith("reference/names/") for place in locations(get))
+    names.write_text(text, "utf-8")
+    edit(source, "Five", "Four")
+
+
+def is_older(site: Path, before: dict[str, int]) -> bool:
+    """Return whether any page of a site is as old as it was before."""
+    now = written(site)
+    return not now or any(before.get(path) == when for path, when in now.items())
+
+
+def locations(get: Read) -> list[str]:
+    """Return the places that the search finds."""
+    return [entry["location"] for entry in json.loads(get("search/search_index.json"))["docs"]]
+
+
 @pytest.fixture(scope="module")
 def read(book: Path, activated: dict[str, str]) -> Iterator[Read]:
     """Serve the copy until the tests end, and return a function that fetches a page."""
@@ -126,7 +203,7 @@ def read(book: Path, activated: dict[str, str]) -> Iterator[Read]:
 
 def wait_for(words: str, page: Callable[[], str]) -> str:
     """Return the page once it contains these words."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + 300
     while words not in (found := page()):
         assert time.monotonic() < end, f"{words!r} did not show"
         time.sleep(0.1)
@@ -156,26 +233,33 @@ def test_edited_page_keeps_its_links_and_the_search_index(
 def test_only_the_pages_that_show_an_edited_docstring_are_made_again(
     book: Path, read: Read
 ) -> None:
-    before = written(book)
+    site = served_by_mkdocs(book)
+    before = written(site)
     edit(
         book / "posenc" / "frequencies.py", "Return the frequency", "Return, edited, the frequency"
     )
     wait_for("Return, edited, the frequency", lambda: read("reference/frequencies/"))
-    changed = {path for path, when in written(book).items() if before[path] != when}
+    changed = {path for path, when in written(site).items() if before[path] != when}
     assert changed == {"reference/frequencies/index.html"}
 
 
 def test_all_pages_are_made_again_when_the_data_changes(book: Path, read: Read) -> None:
-    before = written(book)
+    site = served_by_mkdocs(book)
+    before = written(site)
     edit(book / "docs" / "data" / "references.yml", "\n", "\n# edited\n")
-    wait_for("edited", lambda: "edited" if before != written(book) else "")
+    wait_for("edited", lambda: "edited" if before != written(site) else "")
     read("chapters/build-it/")  # answered after the build
-    assert all(when != before[path] for path, when in written(book).items())
+    assert all(when != before[path] for path, when in written(site).items())
 
 
-def written(book: Path) -> dict[str, int]:
-    """Return the modification time of each page of the served site."""
-    (site,) = (book / "tmp").glob("mkdocs_*")
+def served_by_mkdocs(book: Path) -> Path:
+    """Return the folder that `mkdocs serve` serves, beside which another may be built."""
+    (site,) = (path for path in (book / "tmp").glob("mkdocs_*") if not path.suffix)
+    return site
+
+
+def written(site: Path) -> dict[str, int]:
+    """Return the modification time of each page of a served site."""
     found = {}
     for page in site.rglob("*.html"):
         if page.name != "404.html":
@@ -200,37 +284,36 @@ def test_module_outdates_the_pages_that_document_or_embed_it(
 
 
 def test_watched_folder_outside_the_checkout_outdates_every_page(tmp_path: Path) -> None:
-    config = load_config(str(ROOT / "mkdocs.yml"))
-    config.watch.append(str(tmp_path))  # as `mkdocs serve --watch` does
-    server = MagicMock()
-    rebuild.on_serve(server, config=config, builder=MagicMock())
+    config = load_config(str(ROOT / "mkdocs.yml"), watch=[str(tmp_path)])  # as `--watch` does
     (tmp_path / "posenc").mkdir()
     (tmp_path / "posenc" / "t5.py").touch()
-    with patch.object(rebuild, "build"), patch.object(rebuild, "affected") as outdated:
-        outdated.return_value = []
-        server.builder()
-    (changed,) = outdated.call_args.args[1]
-    assert changed.parts[0] == ".."
+    (changed,) = (Path(path) for path in rebuild.sources(config) if path.startswith(".."))
     assert len(rebuild.affected(sources(), [changed])) == len(sources())
+
+
+def test_drawing_outdates_the_pages_that_name_it() -> None:
+    found = rebuild.affected(sources(), [Path("docs/figures/waves-phone-dark.svg")])
+    named = {page.src_uri for page in sources() if "waves-light.svg" in page.content_string}
+    assert {page.src_uri for page in found} == named
+    assert 0 < len(named) < len(sources())
 
 
 def test_file_deleted_during_the_scan_does_not_stop_the_build(tmp_path: Path) -> None:
     (tmp_path / "there").touch()
-    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
-    assert rebuild.modification_time(tmp_path / "there")
-    assert rebuild.modification_time(tmp_path / "gone") is None
-    assert rebuild.modification_time(tmp_path) is None
+    assert rebuild.digest(tmp_path / "there")
+    assert not rebuild.digest(tmp_path / "gone")
+    assert not rebuild.digest(tmp_path)
 
 
-def test_settings_files_are_not_watched(tmp_path: Path) -> None:
+def test_files_of_settings_and_of_editors_are_not_watched(tmp_path: Path) -> None:
     config = load_config(str(ROOT / "mkdocs.yml"), docs_dir=str(tmp_path))
     settings = tmp_path / "data" / "settings" / "index.tsv"
     settings.parent.mkdir(parents=True)
     settings.touch()
-    (tmp_path / "data" / "facts.yml").touch()
-    watched = rebuild.modification_times(config)
-    assert tmp_path / "data" / "facts.yml" in watched
-    assert settings not in watched
+    for name in ("facts.yml", ".facts.yml.swp", "facts.yml~"):
+        (tmp_path / "data" / name).touch()
+    names = {Path(path).name for path in rebuild.sources(config) if path.startswith("..")}
+    assert names == {"facts.yml"}
 
 
 def test_script_outdates_every_page() -> None:
