@@ -19,7 +19,7 @@ import yaml
 
 import posenc
 from scripts import ROOT
-from scripts.book.check import corrections
+from scripts.book.evaluate import corrections
 from scripts.setup import browser
 from scripts.setup.node import executable
 from scripts.site import serve as server
