@@ -15,7 +15,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -31,28 +30,19 @@ LINES = 30  # of a log that ends in a failure
 NO_PROXY = build_opener(ProxyHandler({}))
 
 
-class Failure(Exception):
-    """A command did not do what it should; the message says what and shows the end of its log."""
-
-
-def main() -> int:
-    """Run the commands, and return 1 if one has failed."""
+def main() -> None:
+    """Run the commands; the first that fails ends it, with the end of its log."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--here", action="store_true", help="in this checkout, not in a clone")
     here: bool = parser.parse_args().here
     with tempfile.TemporaryDirectory() as temporary:
         log = Path(temporary, "log")
         checkout = ROOT if here else clone(Path(temporary, "my büro", "posenc"))
-        try:
-            serve("make serve", checkout, log)
-            (checkout / TOUCHED).touch()
-            serve(f"make serve after a change of {TOUCHED}", checkout, log)
-            finish("make site", checkout, log)
-            finish("make figures", checkout, log)
-        except Failure as failure:
-            print(failure, flush=True)
-            return 1
-    return 0
+        serve("make serve", checkout, log)
+        (checkout / TOUCHED).touch()
+        serve(f"make serve, {TOUCHED} touched", checkout, log)
+        finish("make site", checkout, log)
+        finish("make figures", checkout, log)
 
 
 def clone(folder: Path) -> Path:
@@ -84,14 +74,19 @@ def finish(command: str, checkout: Path, log: Path) -> None:
     with running(command, checkout, log) as process:
         if process.wait():
             raise failure(command, begun, log)
-    print(f"{command}: done after {time.monotonic() - begun:.0f} s", flush=True)
+    print(f"{command}: done {after(begun)}", flush=True)
 
 
-def failure(title: str, begun: float, log: Path) -> Failure:
-    """Return an error that shows the end of the log."""
+def after(begun: float) -> str:
+    """Return how long ago something began, in words."""
+    return f"after {time.monotonic() - begun:.0f} s"
+
+
+def failure(title: str, begun: float, log: Path) -> SystemExit:
+    """Return the end of this script: the message shows the end of the log."""
     end = log.read_text(encoding="utf-8", errors="replace").splitlines()[-LINES:]
-    said = f"{title}: FAILED after {time.monotonic() - begun:.0f} s. The end of its log:"
-    return Failure("\n    ".join([said, *end]))
+    said = f"{title}: FAILED {after(begun)}. The end of its log:"
+    return SystemExit("\n    ".join([said, *end]))
 
 
 @contextmanager
@@ -143,4 +138,4 @@ def free_port() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
