@@ -19,7 +19,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pytest_in(python: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [python, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+    command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 

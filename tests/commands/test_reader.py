@@ -27,7 +27,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(python: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [python, *arguments]
+    command = [str(python), *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
