@@ -19,7 +19,8 @@
     settings.py                                    numbers accepted unbound, in docs/data/settings/
     line_breaks.py                                 keeps short code and options on one line
     leftovers.py                                   rejects a page that would show any of this as is
-    check.py        checks all of it, with Sybil
+    evaluate.py     runs a page and compares all of it
+    check.py        hands a page to pytest, through Sybil
     update.py       `make update`: writes current results into the pages
     ledger.py       makes docs/trust/claims.md from docs/data/claims/
     models.py       reads docs/data/models.yml, well-known models and their positions
@@ -38,8 +39,7 @@
     text.py         tells prose from code and formulas
     render.py       a page as HTML, without building the site
 
-Everything that affects rendering is a Python-Markdown extension, so any site builder based on
-Python-Markdown renders the same book.
+Everything that affects how a page is rendered is a Python-Markdown extension.
 
 Imports: posenc, practise, proofs. Other rooms list the names that they add to pages in their
 `page_names.py`.

@@ -1,55 +1,33 @@
-"""Checks a page: Sybil reads it in order, runs its code and compares the results.
+"""Checks a page: Sybil reads it in order and evaluates each part.
 
 sybil().pytest()     the hook for pytest; adjacent numbers, tables or sessions are one test
-corrections(text)    what `make update` writes into a page
+problems(text)       the errors in a page, as pytest would report them
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
-from importlib import import_module
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-import numpy as np
 from sybil import Document, Example, Region, Sybil
 
-import posenc
 from scripts import DOCS, ROOT
-from scripts.book.citations import fact
 from scripts.book.cited import miscited
 from scripts.book.data import front_matter
+from scripts.book.evaluate import (
+    FINDERS,
+    Checked,
+    PageError,
+    corrections,
+    corrections_of,
+    open_page,
+)
 from scripts.book.links_and_anchors import duplicate_anchors
-from scripts.book.numbers import bindings, example_bindings
 from scripts.book.render import render
-from scripts.book.sessions import sessions
 from scripts.book.settings import Setting, accepted, strays
-from scripts.book.tables import bound_tables, dim_columns, pair_columns
-from scripts.book.text import Correction, line_of
 
-
-class Checked(Protocol):
-    """A part of a page that shows the value of an expression."""
-
-    @property
-    def start(self) -> int:
-        """The position of its first character."""
-
-    @property
-    def end(self) -> int:
-        """The position after its last character."""
-
-    def corrections(self, text: str, names: dict[str, Any]) -> list[Correction]:
-        """Return the corrections to the page, none if it is right."""
-
-
-Finder = Callable[[str], Iterable[Checked]]
-FINDERS: tuple[Finder, ...] = (sessions, bound_tables, bindings, example_bindings)
-
-
-PRINTING = np.get_printoptions()
 REACHED = "__reached__"  # how many examples of a page have run, among its names
 
 
@@ -66,39 +44,15 @@ class _Page(Document):
             yield example
 
 
-class PageError(Exception):
-    """Part of a page cannot be checked; the message says where and why."""
-
-
-@cache
-def names() -> dict[str, Any]:
-    """Return the names that every page's expressions can use."""
-    ours = {"np": np, "fact": fact, "pair_columns": pair_columns, "dim_columns": dim_columns}
-    return {name: getattr(posenc, name) for name in posenc.__all__} | ours | names_of_rooms()
-
-
-def names_of_rooms() -> dict[str, Any]:
-    """Return the names that other rooms of `scripts/` add, `NAMES` in their `page_names.py`."""
-    rooms = sorted(path.parent.name for path in ROOT.glob("scripts/*/page_names.py"))
-    modules = [import_module(f"scripts.{room}.page_names") for room in rooms]
-    return {name: value for module in modules for name, value in module.NAMES.items()}
-
-
 def sybil() -> Sybil:
     """Return the checker of pages with its parsers."""
     return Sybil(
         parsers=[_parse_page, _parse_checked, _parse_strays],
         patterns=["docs/*.md", "docs/*/*.md", "docs/*/*/*.md", "README.md"],
         path=str(ROOT),
-        setup=_open_page,
+        setup=open_page,
         document_types={".md": _Page},
     )
-
-
-def _open_page(namespace: dict[str, Any]) -> None:
-    """Give a page the book's names and numpy's default print options."""
-    namespace.update(names())
-    np.set_printoptions(**PRINTING)
 
 
 def _parse_page(document: Document) -> Iterator[Region]:
@@ -174,40 +128,6 @@ def _report(example: Example) -> str:
     """Return the message that the example consists of."""
     message: str = example.parsed
     return message
-
-
-def corrections_of(checked: Checked, text: str, namespace: dict[str, Any]) -> list[Correction]:
-    """Return the corrections of one part of a page.
-
-    Raises:
-        PageError: It cannot be evaluated, or the page has redefined a name that all pages share.
-    """
-    try:
-        found = checked.corrections(text, namespace)
-        for name, value in names().items():
-            if namespace.get(name) is not value:
-                raise ValueError(f"the page redefines {name}, which all pages share")
-    except Exception as error:
-        about = " ".join(text[checked.start : checked.end].split())[:120]
-        where = f"line {line_of(text, checked.start)}"
-        raise PageError(f"{where}: {type(error).__name__}: {error} (in {about})") from error
-    return found
-
-
-def corrections(text: str, namespace: dict[str, Any] | None = None) -> list[Correction]:
-    """Run a page from top to bottom and return all its corrections.
-
-    Afterwards `namespace`, if given, contains the names that the page has defined.
-    """
-    found = [checked for finder in FINDERS for checked in finder(text)]
-    namespace = {} if namespace is None else namespace
-    with np.printoptions(**PRINTING):
-        _open_page(namespace)
-        return [
-            correction
-            for checked in sorted(found, key=lambda checked: checked.start)
-            for correction in corrections_of(checked, text, namespace)
-        ]
 
 
 def problems(text: str, settings: Sequence[Setting] = ()) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from posenc import RotaryConfig
 from posenc._config.explain import explained
 from scripts import DOCS
-from scripts.book.check import corrections
 from scripts.book.configurations import Configuration, configurations
+from scripts.book.evaluate import corrections
 from scripts.book.models_page import NONE, RULE_NAMES
 from scripts.book.text import corrected
 

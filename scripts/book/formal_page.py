@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from scripts import DOCS
-from scripts.book.check import corrections
+from scripts.book.evaluate import corrections
 from scripts.book.formal import PAGE as ADDRESS
 from scripts.book.text import corrected
 from scripts.proofs import checker, listed, record, source

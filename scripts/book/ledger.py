@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import yaml
 
 from scripts import DATA, DOCS
-from scripts.book.check import names as book_names
 from scripts.book.claims import LEDGER, VERDICTS, Claim, claims
 from scripts.book.data import compose
+from scripts.book.evaluate import names as book_names
 from scripts.book.formal import PROVED_BY
 from scripts.book.numbers import BINDING, PRINTED, binding, compare
 from scripts.book.sourcemap import format_lines, link, sources

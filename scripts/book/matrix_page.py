@@ -14,7 +14,7 @@ from typing import Any
 from posenc.vectors import suites
 from scripts import DOCS
 from scripts.book import matrix
-from scripts.book.check import corrections
+from scripts.book.evaluate import corrections
 from scripts.book.matrix import GROUPS, WAYLESS, Answers, Difference, Library
 from scripts.book.text import corrected
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scripts import DOCS
-from scripts.book.check import corrections
+from scripts.book.evaluate import corrections
 from scripts.book.models import Model, Value, models, sources
 from scripts.book.text import corrected
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from posenc import sinusoidal_encoding
 from scripts import DOCS
-from scripts.book.check import corrections
 from scripts.book.data import front_matter
+from scripts.book.evaluate import corrections
 from scripts.book.text import corrected
 from scripts.practise.read import GROUPS, Exercise, exercises
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from scripts import DOCS, ROOT
@@ -23,7 +24,7 @@ from scripts.book import (
     settings,
     sourcemap,
 )
-from scripts.book.check import corrections
+from scripts.book.evaluate import corrections
 from scripts.book.text import corrected
 
 # Pages, and what makes them from data.
@@ -63,6 +64,8 @@ def accept(path: Path) -> list[str]:
 
 def main() -> None:
     """Update the data, then the pages named on the command line, or all pages."""
+    if find_spec("torch") is None:
+        sys.exit("Pages need torch: pip install -c constraints.txt -e '.[docs,test]'")
     for change in ledger.update_numbers():
         print(f"docs/data/claims/{change}")
     for file in settings.orphans():

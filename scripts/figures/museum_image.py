@@ -7,13 +7,13 @@ from matplotlib.figure import Figure
 from posenc import apply_rope
 from scripts.figures._parts import heat, heat_scale, panel
 from scripts.figures.style import Ink
-from scripts.museum import effects, precision
+from scripts.museum import effects
 
 SIZE = (640, 300)
 PHONE = (340, 560)
 
 SIDE = 16
-PROGRAMS: tuple[effects.Program, ...] = (apply_rope, precision.collapsed)
+PROGRAMS: tuple[effects.Program, ...] = (apply_rope, effects.collapsed)
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:

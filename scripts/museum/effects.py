@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from posenc import (
@@ -22,7 +21,7 @@ from posenc import (
     sinusoidal_encoding,
     yarn_frequencies,
 )
-from scripts.museum import axes, caches, layouts, precision, scaling
+from scripts.museum import axes, caches, layouts, scaling
 
 Array = NDArray[np.floating]
 Program = Callable[..., Any]
@@ -95,14 +94,25 @@ def same_token(program: Program, distance: int, d: int = 128, rotary_d: int = 64
     return float(query @ key)
 
 
-# Precision
+# Precision: the programs of precision.py in numpy, so that the figures need no torch
+
+
+def bfloat16(x: Any) -> Array:
+    """Return numbers rounded to bfloat16, which is float32 without its last sixteen bits."""
+    bits = np.asarray(x, np.float32).view(np.uint32)
+    even = bits + 0x7FFF + (bits >> 16 & 1)  # half goes to the even neighbour
+    return (even & 0xFFFF0000).view(np.float32).astype(float)
+
+
+def collapsed(x: Any, positions: Any, layout: str, base: float) -> Any:
+    """Return vectors rotated at positions that were cast to bfloat16."""
+    return apply_rope(x, bfloat16(positions), base=base, layout=layout)
 
 
 def cast_frequencies(d: int, base: float) -> tuple[Array, Array]:
-    """Return the frequencies of a head, and those after its model was cast and cast back."""
-    model = precision.CastWithTheModel(d, base, "half")
-    model.cast("bfloat16")
-    return frequencies(d, base=base), model.inv_freq.double().numpy()
+    """Return the frequencies of a head, and those after its model was cast to bfloat16."""
+    omega = frequencies(d, base=base)
+    return omega, bfloat16(omega)
 
 
 def cast_error(position: int, d: int = 128, base: float = 500000.0) -> float:
@@ -120,25 +130,22 @@ def phase_errors(length: int, d: int = 128, base: float = 10000.0) -> Array:
 
 def half_cosines(d: int = 32, length: int = 2048) -> float:
     """Return by how much a cosine is off in a table of float16."""
-    omega = torch.from_numpy(frequencies(d)).float()
-    places = torch.arange(length).float()
-    right = torch.outer(places, omega).cos()
-    half = torch.outer(places.half(), omega.half()).cos()
-    return float((half.float() - right).abs().max())
+    omega, places = frequencies(d), np.arange(length)
+    right = np.cos(np.multiply.outer(places, omega))
+    angles = np.multiply.outer(places.astype(np.float16), omega.astype(np.float16))
+    half = np.cos(angles.astype(float)).astype(np.float16)
+    return float(np.abs(half - right).max())
 
 
 def distinct_angles(length: int, pair: int = 0, d: int = 128) -> int:
     """Return how many angles a pair has at so many positions, computed under autocast."""
-    omega = torch.from_numpy(frequencies(d)).float()[pair : pair + 1]
-    places = torch.arange(length).float()
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        angles = places[:, None] @ omega[None]
-    return len(torch.unique(angles))
+    places, omega = bfloat16(np.arange(length)), bfloat16(frequencies(d)[pair])
+    return len(np.unique(bfloat16(places * omega)))
 
 
 def distinct_places(side: int, first: int = 65536) -> int:
     """Return how many of the rows of an image remain apart in bfloat16."""
-    return len(torch.unique(torch.arange(first, first + side).bfloat16()))
+    return len(np.unique(bfloat16(np.arange(first, first + side))))
 
 
 def image_scores(program: Program, side: int = 16, d: int = 64, first: int = 65536) -> Array:

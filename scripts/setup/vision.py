@@ -10,6 +10,7 @@ skipped.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -40,4 +41,5 @@ def pins() -> list[str]:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Control-C ends it without a traceback
     sys.exit(main())

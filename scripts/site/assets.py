@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import signal
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -268,4 +269,5 @@ def licences() -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Control-C ends it without a traceback
     main()

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from posenc import frequencies, yarn_frequencies
 from posenc.nn import RotaryEmbedding
 from scripts import DOCS
-from scripts.book.check import corrections
+from scripts.book.evaluate import corrections
 from scripts.figures import (
     extrapolation_further,
     extrapolation_others,

@@ -20,7 +20,8 @@ from mkdocs.__main__ import cli
 
 from scripts import DOCS, ROOT
 from scripts.book import numbers, tables
-from scripts.book.check import Checked, corrections, names, problems
+from scripts.book.check import problems
+from scripts.book.evaluate import Checked, corrections, names
 from scripts.book.numbers import NUMBER, Binding, bindings, evaluate, example_bindings
 from scripts.book.sessions import sessions
 from scripts.book.settings import accepted, sections, settings, strays

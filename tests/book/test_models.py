@@ -15,7 +15,8 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 from posenc import frequencies, wavelengths
 from scripts.book import models_page
-from scripts.book.check import names, problems
+from scripts.book.check import problems
+from scripts.book.evaluate import names
 from scripts.book.models import FILE, NEEDED, bases, model, models, rotary, sources
 
 BY_KEY = {found.key: found for found in models()}

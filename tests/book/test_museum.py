@@ -13,13 +13,15 @@ from datetime import date
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 import yaml
 
 from posenc.vectors import Report, check
 from scripts import DOCS
 from scripts.book.embed import embedded_symbols, source
-from scripts.museum import FACTS, STATES, WINGS, Exhibit, exhibits
+from scripts.museum import FACTS, STATES, WINGS, Exhibit, effects, exhibits, precision
 from scripts.museum.caches import BaseNotInTheKey
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -163,3 +165,40 @@ def test_a_plate_has_a_computed_effect(exhibit: Exhibit) -> None:
 def test_a_title_is_the_heading_of_its_plate(exhibit: Exhibit) -> None:
     text = (DOCS / "museum" / f"{exhibit.wing}.md").read_text("utf-8")
     assert f"\n## {exhibit.title} {{ #{exhibit.id} }}\n" in text
+
+
+# The figures need no torch, so effects.py computes in numpy what precision.py does in torch.
+
+
+@pytest.mark.parametrize("base", [1e4, 5e5])
+def test_numpy_casts_frequencies_as_a_model_does(base: float) -> None:
+    model = precision.CastWithTheModel(128, base, "half")
+    model.cast("bfloat16")
+    assert (effects.cast_frequencies(128, base)[1] == model.inv_freq.double().numpy()).all()
+
+
+def test_numpy_rounds_to_bfloat16_as_torch_does() -> None:
+    near = np.arange(2**16, 2**16 + 2048)  # has all ties
+    x = np.concatenate([near, -near, 1 / near, [0.0]]).astype(np.float32)
+    assert (effects.bfloat16(x) == torch.from_numpy(x).bfloat16().double().numpy()).all()
+    assert not (effects.bfloat16(x) == x).all()
+
+
+def test_numpy_collapses_an_image_as_the_exhibit_does() -> None:
+    ours = effects.image_scores(effects.collapsed)
+    assert (ours == effects.image_scores(precision.collapsed)).all()
+
+
+def test_numpy_has_as_many_angles_as_autocast() -> None:
+    omega = torch.tensor([[1.0]])
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        angles = torch.arange(4096.0)[:, None] @ omega
+    assert effects.distinct_angles(4096) == len(torch.unique(angles))
+
+
+def test_numpy_halves_cosines_as_torch_does() -> None:
+    omega = torch.tensor(10000 ** (-np.arange(16) / 16))
+    places = torch.arange(2048)
+    half = torch.outer(places.half(), omega.half()).cos()
+    error = (half.double() - torch.outer(places, omega).cos()).abs().max()
+    assert effects.half_cosines() == pytest.approx(float(error), abs=1e-9)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripts.book.check import PageError, corrections
+from scripts.book.evaluate import PageError, corrections
 from scripts.book.leftovers import LeftoverError
 from scripts.book.numbers import as_html, as_printed, bindings
 from scripts.book.render import render

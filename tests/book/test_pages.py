@@ -10,6 +10,7 @@ from mkdocs.config import load_config
 from scripts import DOCS, ROOT
 from scripts.book import check
 from scripts.book.data import front_matter
+from scripts.book.evaluate import names
 from scripts.book.settings import accepted
 
 CHAPTERS = sorted((DOCS / "chapters").glob("*.md"))
@@ -125,7 +126,7 @@ def test_the_boards_of_the_home_page_are_those_of_the_lecture() -> None:
 def test_a_part_of_a_page_can_be_checked_alone() -> None:
     """Processes that share the tests may divide a page, and a part needs the names before it."""
     document = check.sybil().parse(DOCS / "explore" / "rope.md")
-    document.namespace.update(check.names())
+    document.namespace.update(names())
     *_, last = (one for one in document.examples() if one.region.parsed)
     assert "score(4, 2)" in document.text[last.start : last.end]
     last.evaluate()

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scripts.book.check import PageError, corrections
+from scripts.book.evaluate import PageError, corrections
 from scripts.book.sessions import sessions
 from scripts.book.settings import strays
 from scripts.book.text import corrected

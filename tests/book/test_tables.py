@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from posenc import sinusoidal_encoding
-from scripts.book.check import names
+from scripts.book.evaluate import names
 from scripts.book.render import render
 from scripts.book.tables import bound_tables, dim_columns, named_columns, pair_columns
 from scripts.book.text import corrected

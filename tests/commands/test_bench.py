@@ -23,7 +23,7 @@ from posenc.nn import RotaryEmbedding
 from scripts.bench import __main__ as command
 from scripts.bench import bias, importing, measure, report, rotary, slices, table
 from scripts.bench.measure import FEWEST, Case, Pair, Result, measured, paired, seconds
-from scripts.book.check import corrections
+from scripts.book.evaluate import corrections
 from scripts.setup.machine import machine
 
 TINY: dict[str, Callable[[], Iterator[Case]]] = {

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from scripts import ROOT
-from scripts.book.check import corrections
+from scripts.book.evaluate import corrections
 from scripts.lighthouse import report
 from scripts.lighthouse.audit import Score, audit, faults, grades
 from scripts.lighthouse.weigh import KINDS, Weight, by_kind, opened, weighed

@@ -7,9 +7,11 @@ import importlib.util
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import time
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ import yaml
 
 import posenc
 from scripts import ROOT
-from scripts.book.check import corrections
+from scripts.book.evaluate import corrections
 from scripts.setup import browser
 from scripts.setup.node import executable
 from scripts.site import serve as server
@@ -29,8 +31,8 @@ DEAD = "http://127.0.0.1:9/simple"  # the discard port, where nothing answers
 
 
 def bare_checkout(folder: Path) -> Path:
-    """Return a checkout of only the files that setup reads; its folder's name has a space."""
-    root = folder / "bare checkout"
+    """Return a checkout of only the files that setup reads, in a path with a space and umlauts."""
+    root = folder / "büro" / "bare checkout"
     (root / "scripts" / "setup").mkdir(parents=True)
     shutil.copy(SETUP, root / "scripts" / "setup")
     for name in module_of(root).SOURCES:
@@ -207,8 +209,17 @@ def ready(bare: Path) -> Path:
 
 PRETENDER = """
 echo "$*" >> "${0%/*}/../told"
-test "$3" != install -o -z "$PIP_FAILS" || { echo "ERROR: connection refused"; exit 1; }
+test "$3" != install -o -z "$PIP_FAILS" || { echo "$PIP_FAILS"; exit 1; }
 """
+CONFLICT = """\
+WARNING: Retrying (Retry(total=0, connect=None, read=None)) after connection broken by \
+'NewConnectionError('<pip._vendor.urllib3.connection.HTTPConnection object at 0x7f1d57283a90>: \
+Failed to establish a new connection: [Errno 111] Connection refused')': /simple/numpy/
+ERROR: Cannot install posenc[docs]==0.1.0 because these package versions have conflicting \
+dependencies.
+ERROR: ResolutionImpossible: for help visit https://pip.pypa.io/
+"""
+REFUSED = "ERROR: connection refused"
 
 
 def told(root: Path) -> list[str]:
@@ -254,7 +265,7 @@ def test_changed_requirements_keep_the_extras(ready: Path) -> None:
 
 
 def test_a_failed_test_extra_leaves_the_docs_extra_usable(ready: Path) -> None:
-    done = run_setup(ready, "test", PIP_FAILS="yes")
+    done = run_setup(ready, "test", PIP_FAILS=REFUSED)
     assert done.returncode == 1
     assert "no package index could be reached" in done.stderr
     assert extras_of(ready) == ["docs"]
@@ -264,9 +275,79 @@ def test_a_failed_test_extra_leaves_the_docs_extra_usable(ready: Path) -> None:
 def test_a_failed_update_is_retried(ready: Path) -> None:
     run_setup(ready, "test")
     change(ready / "constraints.txt")
-    assert run_setup(ready, PIP_FAILS="yes").returncode == 1
+    assert run_setup(ready, PIP_FAILS=REFUSED).returncode == 1
     assert not module_of(ready).is_ready(["docs"])
     assert "for docs and test" in run_setup(ready).stdout
+
+
+def test_an_unreachable_index_is_not_reported_as_a_conflict(ready: Path) -> None:
+    done = run_setup(ready, "test", PIP_FAILS=CONFLICT)
+    said = "NewConnectionError(Failed to establish a new connection: [Errno 111] Connection refused"
+    assert "no package index could be reached" in done.stderr
+    assert f"\n    {said}): /simple/numpy/\n" in done.stderr
+    assert "onflict" not in done.stderr and "Resolution" not in done.stderr
+
+
+def test_a_real_conflict_is_reported(ready: Path) -> None:
+    done = run_setup(ready, "test", PIP_FAILS=CONFLICT.partition("\n")[2])
+    assert "because these package versions have conflicting dependencies" in done.stderr
+    assert "no package index" not in done.stderr
+
+
+READ_ONLY = "You may not write to {}: copy the checkout to a folder of your own"
+
+
+def refuse_writing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the system say that a folder is read-only; root could write to a real one."""
+    monkeypatch.setattr(os, "access", lambda path, mode: path != str(folder))
+
+
+@pytest.mark.parametrize("locked", ["", ".venv"])
+def test_a_read_only_checkout_is_reported_in_a_sentence(
+    locked: str, bare: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (bare / ".venv").mkdir()
+    refuse_writing(bare / locked, monkeypatch)
+    monkeypatch.setattr(sys, "argv", ["environment.py"])
+    assert module_of(bare).main() == 1
+    said = capsys.readouterr().err.strip()
+    assert said.startswith(READ_ONLY.format(bare / locked))
+    assert "\n" not in said
+
+
+def test_a_read_only_checkout_that_is_set_up_serves_the_book_but_runs_no_tests(
+    ready: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_setup(ready, "test")
+    refuse_writing(ready, monkeypatch)
+    monkeypatch.setattr(sys, "argv", ["environment.py"])
+    assert module_of(ready).main() == 0
+    monkeypatch.setattr(sys, "argv", ["environment.py", "test"])
+    assert module_of(ready).main() == 1
+    assert READ_ONLY.format(ready) in capsys.readouterr().err
+
+
+def test_control_c_ends_the_installation_with_a_sentence(ready: Path) -> None:
+    fake = ready / ".venv" / "bin" / "python"
+    program(fake, 'test "$3" != install || { echo started > "${0%/*}/../pip"; sleep 60; }')
+    change(ready / "constraints.txt")
+    with subprocess.Popen(
+        [sys.executable, ready / "scripts" / "setup" / "environment.py"],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        while not (ready / ".venv" / "pip").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+    assert (process.returncode, said) == (
+        130,
+        "\nInterrupted. Run the same command to continue.\n",
+    )
+    assert module_of(ready).read_mark() == ["unfinished"]  # so that the next one begins anew
 
 
 def test_an_unknown_extra_is_rejected(ready: Path) -> None:

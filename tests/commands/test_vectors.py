@@ -190,7 +190,8 @@ def test_the_wheel_has_the_files_and_reads_them(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "installed")
-    script = "import posenc.vectors as v; print(v.__file__, *v.suites(), len(v.load('t5').cases))"
+    asked = "v.__file__, *v.suites(), len(v.load('t5').cases)"
+    script = f"import posenc.vectors as v; print({asked}, sep='\\n')"
     done = subprocess.run(
         [sys.executable, "-c", script],
         cwd=tmp_path / "installed",
@@ -198,7 +199,7 @@ def test_the_wheel_has_the_files_and_reads_them(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    place, *names, count = done.stdout.split()
+    place, *names, count = done.stdout.splitlines()
     assert Path(place).is_relative_to(tmp_path)
     assert tuple(names) == suites()
     assert int(count) > 100

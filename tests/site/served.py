@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from scripts import DOCS, ROOT
 from scripts.site.host import hosted
+from tests.linked_environment import linked_environment
 
 
 @dataclass(frozen=True)
@@ -45,17 +46,22 @@ def served(folder: Path, *, under: str = "/") -> Iterator[str]:
 
 
 def build(folder: Path, url: str) -> None:
-    """Build the site into a folder, for an address; a warning is a failure."""
-    _run("-m", "scripts.site.build", "--site-dir", str(folder), url=url)
+    """Build the site into a folder, for an address; a warning is a failure.
+
+    It is built as readers build it, with the extra `docs` alone.
+    """
+    with TemporaryDirectory() as environment:
+        python = linked_environment(Path(environment), "posenc[docs]")
+        _run(python, "-m", "scripts.site.build", "--site-dir", str(folder), url=url)
 
 
-def _run(*arguments: str, url: str = "") -> None:
+def _run(*command: str | Path, url: str) -> None:
     done = subprocess.run(
-        [sys.executable, *arguments],
+        command,
         cwd=ROOT,
         env=os.environ | {"SITE_URL": url},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, f"{' '.join(arguments)} failed:\n{done.stdout}{done.stderr}"
+    assert done.returncode == 0, f"{command} failed:\n{done.stdout}{done.stderr}"

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from html.parser import HTMLParser
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
@@ -220,32 +219,3 @@ def test_pages_workflow_makes_the_downloads_and_the_site() -> None:
     (built,) = (step for step in steps if "run" in step)
     assert built["env"] == {"SITE_URL": "${{ steps.pages.outputs.base_url }}/"}
     assert [step["with"]["path"] for step in steps if "upload" in step.get("uses", "")] == ["site"]
-
-
-# Another builder
-
-
-@pytest.mark.skipif(find_spec("zensical") is None, reason="zensical is not installed")
-def test_zensical_builds_the_same_pages(tmp_path: Path, site: Site) -> None:
-    for name in ("docs", "posenc", "scripts", "tests"):
-        shutil.copytree(ROOT / name, tmp_path / name)
-    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
-    (tmp_path / "node_modules").symlink_to(ROOT / "node_modules")
-    command = [sys.executable, "-m", "zensical", "build", "--strict"]
-    environment = os.environ | {"SITE_URL": "http://127.0.0.1/", "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    for path in paths():
-        here, there = (
-            re.findall(r'<(?:h[1-6]|p|figure|span|div)[^>]* id="([\w.-]+)"', article(folder, path))
-            for folder in (site.folder, tmp_path / "site")
-        )
-        assert set(here) <= set(there), path
-
-
-def article(folder: Path, path: str) -> str:
-    """Return the article of a built page as HTML."""
-    page = (folder / path / "index.html").read_text(encoding="utf-8")
-    return page[page.index("<article") : page.index("</article>")]

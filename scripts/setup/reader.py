@@ -1,0 +1,141 @@
+"""Run what a reader runs, with the extra `docs` alone, and print how long it takes.
+
+    python3 scripts/setup/reader.py           in a fresh clone of the last commit
+    python3 scripts/setup/reader.py --here    in this checkout
+
+`make serve` must answer with the home page and the first chapter, and once more after a module of
+the package has changed. Then `make site` and `make figures` must pass. The clone's folder has a
+space and letters beyond ASCII in its path. It is deleted afterwards. Standard library only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import ProxyHandler, build_opener
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ("", "chapters/by-hand/")
+TOUCHED = "posenc/rotary.py"
+TIMEOUT = 900.0  # seconds, including the first set-up
+LINES = 30  # of a log that ends in a failure
+NO_PROXY = build_opener(ProxyHandler({}))
+
+
+def main() -> None:
+    """Run the commands; the first that fails ends it, with the end of its log."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--here", action="store_true", help="in this checkout, not in a clone")
+    here: bool = parser.parse_args().here
+    with tempfile.TemporaryDirectory() as temporary:
+        log = Path(temporary, "log")
+        checkout = ROOT if here else clone(Path(temporary, "my büro", "posenc"))
+        serve("make serve", checkout, log)
+        (checkout / TOUCHED).touch()
+        serve(f"make serve, {TOUCHED} touched", checkout, log)
+        finish("make site", checkout, log)
+        finish("make figures", checkout, log)
+
+
+def clone(folder: Path) -> Path:
+    """Clone the last commit into a folder, and return it."""
+    subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", ROOT, folder], check=True)
+    print(f"A fresh clone in {folder}", flush=True)
+    return folder
+
+
+def serve(title: str, checkout: Path, log: Path) -> None:
+    """Run `make serve` until all of `PAGES` answer, print how long that took, and stop it."""
+    port, begun = free_port(), time.monotonic()
+    with running(f"make serve PORT={port}", checkout, log) as process:
+        waiting = [f"http://127.0.0.1:{port}/{page}" for page in PAGES]
+        while waiting:
+            if process.poll() is not None or time.monotonic() - begun > TIMEOUT:
+                raise failure(title, begun, log)
+            if answers(waiting[0]):
+                print(
+                    f"{title}: {waiting.pop(0)} after {time.monotonic() - begun:.0f} s", flush=True
+                )
+            else:
+                time.sleep(0.2)
+
+
+def finish(command: str, checkout: Path, log: Path) -> None:
+    """Run a command to its end, and print how long that took."""
+    begun = time.monotonic()
+    with running(command, checkout, log) as process:
+        if process.wait():
+            raise failure(command, begun, log)
+    print(f"{command}: done {after(begun)}", flush=True)
+
+
+def after(begun: float) -> str:
+    """Return how long ago something began, in words."""
+    return f"after {time.monotonic() - begun:.0f} s"
+
+
+def failure(title: str, begun: float, log: Path) -> SystemExit:
+    """Return the end of this script: the message shows the end of the log."""
+    end = log.read_text(encoding="utf-8", errors="replace").splitlines()[-LINES:]
+    said = f"{title}: FAILED {after(begun)}. The end of its log:"
+    return SystemExit("\n    ".join([said, *end]))
+
+
+@contextmanager
+def running(command: str, checkout: Path, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a command in a checkout until the block ends, then stop it and its processes."""
+    print(f"{command} …", flush=True)
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command.split(),
+            cwd=checkout,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+        process.wait()
+
+
+def environment() -> dict[str, str]:
+    """Return the variables without those of make and of Python's environments.
+
+    What make tells its commands would change what this make does.
+    """
+    dropped = {"PYTHONPATH", "VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
+    return {name: value for name, value in os.environ.items() if name not in dropped}
+
+
+def answers(address: str) -> bool:
+    """Return whether a page answers with status 200."""
+    try:
+        with NO_PROXY.open(address, timeout=5) as page:
+            return bool(page.status == 200)
+    except OSError:  # refused, or another status
+        return False
+
+
+def free_port() -> int:
+    """Return an unused port."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+    return port
+
+
+if __name__ == "__main__":
+    main()
