@@ -110,6 +110,7 @@ rest: assets
 	  $(IN_VENV) -m mypy || status=$$?; \
 	  $(IN_VENV) -m pytest $(PARALLEL) -m slow || status=$$?; \
 	  PYTHONPATH=.venv/vision $(IN_VENV) -m pytest tests/oracles/test_timm.py || status=$$?; \
+	  $(IN_VENV) -m scripts.setup.oldest || status=$$?; \
 	  exit $$status
 
 quick_checks: setup

@@ -9,12 +9,14 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from scripts import ROOT
 from scripts.measure import again, renumbered, result_files
+from scripts.measure.corpus import BOOK, TOPICS, AnotherTextError, recorded
+from scripts.measure.kinds import READ
 from scripts.measure.methods import TRAINED
 from scripts.measure.order import ENCODER
 from scripts.measure.schemes import FURTHER
@@ -54,6 +56,7 @@ class Run:
     device: str
     into: Path
     checkpoints: Path
+    text: str = BOOK  # the name of the text that it is trained on
 
     @property
     def name(self) -> str:
@@ -80,7 +83,7 @@ def perform(run: Run) -> str:
     torch.set_num_threads(1)  # runs are parallel, and independent of the number of cores
     begun = time.monotonic()
     found = tasks.result(run.task, run.method, run.seed, run.settings, run.lengths, run.device,
-                         run.checkpoint)  # fmt: skip
+                         run.checkpoint, run.text)  # fmt: skip
     seconds = round(time.monotonic() - begun, 1)
     result_files.write(run.path, result_files.stamped({**found, "seconds": seconds}))
     run.checkpoint.unlink(missing_ok=True)
@@ -93,7 +96,10 @@ def main(arguments: Sequence[str]) -> None:
     try:
         asked = list(runs(options))
         missing = [run for run in asked if not is_done(run)]
-    except (ValueError, result_files.UnreadableError) as error:
+        if any(run.task in READ for run in missing):  # the other tasks have no text
+            text = text_of(options.into, options.text)
+            missing = [replace(run, text=text) for run in missing]
+    except (ValueError, result_files.UnreadableError, AnotherTextError) as error:
         sys.exit(str(error))
     print(f"{len(asked) - len(missing)} of {len(asked)} results exist", file=sys.stderr)
     if missing:
@@ -229,6 +235,31 @@ def is_done(run: Run) -> bool:
     return True
 
 
+def text_of(folder: Path, wanted: str | None) -> str:
+    """Return the name of the text for runs whose results go to a folder: that of those it has.
+
+    Raises:
+        AnotherTextError: Another text is wanted, or this Python does not have that text.
+        UnreadableError: A result cannot be read.
+    """
+    described = [
+        (path, result_files.read(path)["corpus"]) for path in sorted(folder.glob("*.json"))
+    ]
+    for path, facts in described:
+        if "sha256" in facts:
+            try:
+                text = recorded(facts)
+            except AnotherTextError as error:
+                raise AnotherTextError(f"{path}: {error}, or another folder with --into") from None
+            if wanted not in (None, text.name):
+                raise AnotherTextError(
+                    f"{path} was trained on {text.name}, not on {wanted}; name another folder"
+                    " with --into"
+                )
+    names = [facts["text"] for _, facts in described if "sha256" in facts]
+    return names[0] if names else wanted or BOOK
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog="python -m scripts.measure", description=__doc__)
@@ -247,6 +278,7 @@ def parser() -> argparse.ArgumentParser:
         "--address", help="of the Dask scheduler or Ray cluster; its workers must share this folder"
     )
     add("--device", default="cpu", help="cpu, or cuda")
+    add("--text", choices=(BOOK, TOPICS), help="without: that of the folder's results, or the book")
     add("--into", type=Path, default=result_files.RESULTS, help="folder of the results")
     add("--lengths", nargs="+", type=int, help="lengths at which to evaluate")
     for field in fields(Settings):

@@ -109,4 +109,4 @@ def slid(model: GPTModel, text: Corpus, trained: int, longest: int) -> dict[str,
     read = windows(text.held_out, 2 * trained, longest)
     each = read[:, 1:].unfold(1, trained + 1, 1).flatten(0, 1)  # one per byte to predict
     device = next(model.parameters()).device
-    return {"by_length": {str(2 * trained): round(surprise(model, each.to(device))[-1].item(), 5)}}
+    return {"by_length": {str(2 * trained): surprise(model, each.to(device))[-1].item()}}

@@ -81,9 +81,8 @@ def evaluate(
     for length in lengths:
         read = windows(text.held_out, length, longest).to(device)
         at = surprise(variant(model, trained, length), read)
-        by_length[str(length)] = round(at[-trained:].mean().item(), 5)
-    by_position = [round(value, 5) for value in at.view(-1, STRETCH).mean(dim=1).tolist()]
-    return {"by_length": by_length, "by_position": by_position}
+        by_length[str(length)] = at[-trained:].mean().item()
+    return {"by_length": by_length, "by_position": at.view(-1, STRETCH).mean(dim=1).tolist()}
 
 
 def evaluate_all(

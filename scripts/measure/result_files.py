@@ -16,6 +16,7 @@ from scripts.setup.machine import machine
 
 RESULTS = DATA / "measure"
 FORMAT = 1
+DIGITS = 5  # after the point
 REMEDY = "delete it and run the command again"
 KEYS = {
     "format", "task", "method", "seed", "settings", "lengths", "found", "losses", "parameters",
@@ -40,6 +41,15 @@ def code(root: Path = ROOT) -> str:
     for path in sorted(path for pattern in CODE for path in root.glob(pattern)):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def rounded(found: Any) -> Any:
+    """Return the same with every number rounded, in lists and dictionaries too."""
+    if isinstance(found, dict):
+        return {name: rounded(value) for name, value in found.items()}
+    if isinstance(found, list):
+        return [rounded(value) for value in found]
+    return round(found, DIGITS)
 
 
 def versions() -> dict[str, str]:

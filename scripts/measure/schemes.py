@@ -198,6 +198,9 @@ class Shared(GPTModel):
     ) -> Places:
         """Return places with the bias."""
         places = super()._places(past, length, padding, documents)
+        if isinstance(self.bias, SandwichBias):
+            dtype = self.embedding.token_embedding.weight.dtype
+            return places._replace(bias=self.bias(places.relative, dtype=dtype))
         absolute = isinstance(self.bias, FIREBias | TUPEBias)
         return places._replace(bias=self.bias(places.positions if absolute else places.relative))
 

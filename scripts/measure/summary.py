@@ -278,20 +278,22 @@ def tuning(names: Iterable[str] = ALL) -> dict[str, list[Any]]:
 
 def compared(ours: Measured, theirs: Measured) -> Iterator[str]:
     """Yield each result, with the other result of the same name below it."""
-    others = dict(_lines(theirs))
-    for (name, variant), line in _lines(ours):
+    others = {key: (line, text) for key, line, text in _lines(theirs)}
+    for (name, variant), line, text in _lines(ours):
+        other, its_text = others.get((name, variant), ("nothing", text))
         yield f"{name}: {variant}"
         yield f"{'here':>10}  {line}"
-        yield f"{'committed':>10}  {others.get((name, variant), 'nothing')}"
+        yield f"{'committed':>10}  {other}{'' if its_text == text else ', another text'}"
 
 
-def _lines(measured: Measured) -> Iterator[tuple[tuple[str, str], str]]:
-    """Yield the name of each run and variant, with its result at each length."""
+def _lines(measured: Measured) -> Iterator[tuple[tuple[str, str], str, str | None]]:
+    """Yield the name of each run and variant, its result at each length and its text's digest."""
     for r in measured.results:
         shown = math.exp if r["task"] == "language" else float
         for variant, found in r["found"].items():
             values = (f"{n}: {shown(value):.3f}" for n, value in found["by_length"].items())
-            yield (result_files.name(r["task"], r["method"], r["seed"]), variant), "  ".join(values)
+            name = result_files.name(r["task"], r["method"], r["seed"])
+            yield (name, variant), "  ".join(values), r["corpus"].get("sha256")
 
 
 def _as_words(value: object) -> str:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from posenc.nn import GPTModel
 from scripts.measure import language, result_files
-from scripts.measure.corpus import corpus
+from scripts.measure.corpus import BOOK, corpus
 from scripts.measure.kinds import ASKED, READ
 from scripts.measure.probe import probe
 from scripts.measure.training import Settings, stamp, train
@@ -25,23 +25,24 @@ def result(
     lengths: Sequence[int],
     device: str,
     checkpoint: Path,
+    text: str = BOOK,
 ) -> dict[str, Any]:
-    """Return the result of one run, with its settings."""
-    mark = stamp(settings, result_files.code(), task=task, method=method, seed=seed)
+    """Return the result of one run, trained on the text of this name, with its settings."""
+    mark = stamp(settings, result_files.code(), task=task, method=method, seed=seed, text=text)
     run = _read if task in READ else _asked
-    given = (task, method, seed, settings, lengths, device, checkpoint, mark)
-    model, losses, found, text = run(*given)
+    given = (task, method, seed, settings, lengths, device, checkpoint, mark, text)
+    model, losses, found, described = run(*given)
     return {
         "task": task,
         "method": method,
         "seed": seed,
         "settings": asdict(settings),
         "lengths": list(lengths),
-        "found": found,
+        "found": result_files.rounded(found),
         "losses": [round(loss, 4) for loss in losses[:: max(1, len(losses) // 50)]],
         "parameters": sum(weights.numel() for weights in model.parameters()),
         "probe": list(probe(task, method)),
-        "corpus": text,
+        "corpus": described,
     }
 
 
@@ -54,8 +55,9 @@ def _read(
     device: str,
     checkpoint: Path,
     mark: object,
+    name: str,
 ) -> tuple[GPTModel, list[float], dict[str, Any], dict[str, Any]]:
-    text = corpus()
+    text = corpus(name)
     model = language.model(settings, method, max(lengths), seed).to(device)
 
     def loss(model: nn.Module, step: int) -> Tensor:
@@ -76,6 +78,7 @@ def _asked(
     device: str,
     checkpoint: Path,
     mark: object,
+    name: str,
 ) -> tuple[GPTModel, list[float], dict[str, Any], dict[str, Any]]:
     asked = ASKED[task]
     model: GPTModel = asked.model(settings, method, max(lengths), seed).to(device)

@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from posenc.nn import GPTModel
 from scripts import DOCS, ROOT
 from scripts.measure import language, result_files, weight_files
-from scripts.measure.corpus import Corpus, corpus
+from scripts.measure.corpus import AnotherTextError, Corpus, corpus, recorded
 from scripts.measure.methods import LONGROPE, TRAINED, as_trained
 from scripts.measure.training import Settings, stamp, train
 
@@ -74,7 +74,9 @@ def checked(model: GPTModel, method: str, text: Corpus, result: dict[str, Any]) 
     """
     theirs = result["found"][method]
     trained, lengths = result["settings"]["length"], result["lengths"]
-    ours = language.evaluate(model, as_trained, text, trained, lengths)
+    ours: dict[str, Any] = result_files.rounded(
+        language.evaluate(model, as_trained, text, trained, lengths)
+    )
     for part, found in ours.items():
         if found != theirs[part]:
             raise DifferentError(
@@ -118,7 +120,7 @@ def described(method: str, settings: Settings, result: dict[str, Any]) -> dict[s
 
 
 def by_length(model: GPTModel, text: Corpus, trained: int, lengths: Sequence[int]) -> Any:
-    """Return the loss in a few windows of the held-out text, by length."""
+    """Return the loss in a few windows of a held-out text, by length."""
     longest = max(lengths)
     losses = {}
     for length in lengths:
@@ -146,7 +148,7 @@ def write(method: str, text: Corpus, into: Path = WEIGHTS, facts: Path = FACTS) 
     exact = checked(model, method, text, result)
     file = weight_files.packed(described(method, settings, result), model.state_dict())
     small = rounded(model)
-    found = language.evaluate(small, as_trained, text, settings.length, lengths)
+    found = language.evaluate(small, as_trained, text, settings.length, lengths)["by_length"]
     path = into / f"{method}.bin"
     into.mkdir(parents=True, exist_ok=True)
     path.write_bytes(file)
@@ -158,8 +160,8 @@ def write(method: str, text: Corpus, into: Path = WEIGHTS, facts: Path = FACTS) 
         "sha256": hashlib.sha256(file).hexdigest(),
         "corpus": text.digest,
         "float32": exact["by_length"],
-        "stored": found["by_length"],
-        "few": by_length(small, text, settings.length, lengths),
+        "stored": result_files.rounded(found),
+        "few": by_length(small, corpus(), settings.length, lengths),
         "page": {"float32": of_the_page(model), "stored": of_the_page(small)},
     }
     facts.mkdir(parents=True, exist_ok=True)
@@ -218,9 +220,11 @@ def main(arguments: Sequence[str]) -> None:
 def perform(method: str) -> None:
     """Write the weights of a scheme, or exit with the reason why not."""
     torch.set_num_threads(1)  # as when it was measured
+    name = result_files.name("language", method, SEED)
+    result = result_files.read(result_files.RESULTS / f"{name}.json")
     try:
-        write(method, corpus())
-    except DifferentError as error:
+        write(method, recorded(result["corpus"]))
+    except (AnotherTextError, DifferentError) as error:
         sys.exit(str(error))
     print(f"{WEIGHTS / method}.bin", file=sys.stderr)
 

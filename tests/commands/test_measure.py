@@ -45,7 +45,7 @@ from scripts.measure import (
     tasks,
     training,
 )
-from scripts.measure.corpus import corpus
+from scripts.measure.corpus import BOOK, TOPICS, corpus
 from scripts.measure.methods import (
     LONGROPE,
     TRAINED,
@@ -127,7 +127,7 @@ def test_a_model_of_zeros_has_the_entropy_of_256_equal_bytes() -> None:
         for weights in model.parameters():
             weights.zero_()
     found = language.evaluate(model, as_trained, TEXT, 16, LENGTHS)
-    assert found["by_length"] == {"16": round(math.log(256), 5), "32": round(math.log(256), 5)}
+    assert found["by_length"] == pytest.approx(dict.fromkeys(("16", "32"), math.log(256)))
 
 
 # Variants
@@ -837,6 +837,41 @@ def test_a_result_with_other_settings_is_rejected(here: Path, tmp_path: Path) ->
     result_files.write(here / "language-alibi-0.json", a_result(tmp_path, "alibi"))
     with pytest.raises(SystemExit, match="has other settings; delete it, or name another folder"):
         command.main([*OPTIONS, "--into", str(here)])
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        (
+            {"text": TOPICS, "python": "3.11.2", "sha256": "another"},
+            r"shaw-0.json: .*topics of Python 3\.11\.2, .*use Python 3\.11\.2, or .*--into",
+        ),
+        (corpus(TOPICS).facts(), f"was trained on {TOPICS}, not on book; .*--into"),
+    ],
+)
+def test_texts_are_not_mixed_in_a_folder(
+    facts: dict[str, Any], message: str, here: Path, tmp_path: Path
+) -> None:
+    result_files.write(
+        here / "language-shaw-0.json", a_result(tmp_path, "shaw") | {"corpus": facts}
+    )
+    with pytest.raises(SystemExit, match=message):
+        command.main([*OPTIONS, "--text", "book", "--into", str(here)])
+    assert len([*here.iterdir()]) == 1
+
+
+def test_results_go_on_with_the_text_of_their_folder(here: Path, tmp_path: Path) -> None:
+    facts = corpus(TOPICS).facts()
+    result_files.write(
+        here / "language-shaw-0.json", a_result(tmp_path, "shaw") | {"corpus": facts}
+    )
+    assert command.text_of(here, None) == TOPICS
+    assert command.text_of(tmp_path / "new", None) == BOOK
+    assert command.text_of(tmp_path / "new", TOPICS) == TOPICS
+
+
+def test_the_text_of_the_book_never_changes() -> None:
+    assert TEXT.digest == "96d47898062926dc5ceb55a9b8e259cb4e6765e5bbb4b47ce92728b530d28f45"
 
 
 def test_a_full_disk_is_reported_and_finished_results_are_kept(

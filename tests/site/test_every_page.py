@@ -104,8 +104,8 @@ MANY_SIZES = (
 )
 
 
-# Opened in one look: every page. In all looks, at all widths and on paper: one page of each kind, and
-# with `make test-all` the others.
+# Every page is opened in one look; one page of each kind in all looks, at all widths and on paper.
+# `make test-all` opens the others so, too.
 SPECIMENS = (
     "",
     "chapters/by-hand/",
