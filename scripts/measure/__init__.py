@@ -1,7 +1,7 @@
 """Train short, test long: every scheme with the same small model, text, data order and steps.
 
 `make measure` trains every run that has no result file in docs/data/measure/ yet, and writes one.
-There are five tasks: `language`, predicting the next byte of a text that comes with Python;
+There are five tasks: `language`, predicting the next byte of a text;
 `again` and `renumbered`, reading that text with the same models in other ways; `order`, deciding
 which of two letters came first; and `retrieval`, finding a letter far back. See `python -m
 scripts.measure --help`.
@@ -9,7 +9,8 @@ scripts.measure --help`.
     methods.py        the schemes that are compared
     schemes.py        models with further schemes
     longrope.py       the search for LongRoPE's divisors
-    corpus.py         the text
+    corpus.py         the texts
+    texts.py          what the texts alone say of the measurement
     language.py       the first task
     again.py          the second task
     renumbered.py     the third task

@@ -22,6 +22,7 @@ TITLE = re.compile(r"<title>(.*?)</title>", re.S)
 # The largest size of a file in bytes, by suffix, for committed and for built files.
 COMMITTED = {
     ".bin": 1_000_000,  # the weights of a model, fetched when a reader asks for them
+    ".gz": 200_000,  # the text of the measurement
     ".json": 600_000,  # the test vectors
     ".md": 300_000,
     ".py": 90_000,
