@@ -38,9 +38,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         log = Path(temporary, "log")
         checkout = ROOT if here else clone(Path(temporary, "my büro", "posenc"))
-        serve("make serve", checkout, log)
+        port = free_port()
+        serve("make serve", port, checkout, log)
         (checkout / TOUCHED).touch()
-        serve(f"make serve, {TOUCHED} touched", checkout, log)
+        serve(f"make serve, {TOUCHED} touched", port, checkout, log)
         finish("make site", checkout, log)
         finish("make figures", checkout, log)
 
@@ -52,9 +53,9 @@ def clone(folder: Path) -> Path:
     return folder
 
 
-def serve(title: str, checkout: Path, log: Path) -> None:
+def serve(title: str, port: int, checkout: Path, log: Path) -> None:
     """Run `make serve` until all of `PAGES` answer, print how long that took, and stop it."""
-    port, begun = free_port(), time.monotonic()
+    begun = time.monotonic()
     with running(f"make serve PORT={port}", checkout, log) as process:
         waiting = [f"http://127.0.0.1:{port}/{page}" for page in PAGES]
         while waiting:
