@@ -75,7 +75,7 @@ pdf: assets  ## make the book as one PDF and as an EPUB, in build/paper/ (two mi
 	@$(IN_VENV) -m scripts.paper
 
 clean:  ## remove everything that these commands have created
-	rm -rf .venv node_modules site docs/assets/built build *.egg-info .coverage .*_cache .hypothesis
+	rm -rf .venv node_modules site docs/assets/built build mutants *.egg-info .coverage .*_cache .hypothesis
 
 mutations: setup  ## change the package, a thing at a time, and count what no test notices (half an hour)
 	$(IN_VENV) -m mutmut run
@@ -111,6 +111,7 @@ rest: assets
 	  $(IN_VENV) -m pytest $(PARALLEL) -m slow || status=$$?; \
 	  PYTHONPATH=.venv/vision $(IN_VENV) -m pytest tests/oracles/test_timm.py || status=$$?; \
 	  $(IN_VENV) -m scripts.setup.oldest || status=$$?; \
+	  $(IN_VENV) -m tests.mutations || status=$$?; \
 	  exit $$status
 
 quick_checks: setup

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Iterator
-from importlib.metadata import Distribution, distribution
+from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -27,10 +28,10 @@ def linked_environment(folder: Path, *requirements: str) -> Path:
     return folder / "bin" / "python"
 
 
-def parts(installed: Distribution) -> set[Path]:
+def parts(found: Distribution) -> set[Path]:
     """Return the folders and files of a distribution: modules, metadata and commands."""
-    packages = Path(str(installed.locate_file("")))
-    files = [str(file) for file in installed.files or ()]
+    packages = Path(str(found.locate_file("")))
+    files = [str(file) for file in found.files or ()]
     outside = {Path(os.path.normpath(packages / file)) for file in files if file.startswith("..")}
     return outside | {packages / file.split("/")[0] for file in files if not file.startswith("..")}
 
@@ -43,14 +44,20 @@ def closure(*requirements: str) -> list[Distribution]:
         text = waiting.pop()
         if text not in found:
             wanted = Requirement(text)
-            found[text] = distribution(wanted.name)
+            found[text] = installed(wanted.name)
             waiting += needs(found[text], wanted.extras)
     return list(found.values())
 
 
-def needs(installed: Distribution, extras: set[str]) -> Iterator[str]:
+def installed(name: str) -> Distribution:
+    """Return an installed distribution; the checkout may hold older metadata of its own."""
+    (found, *_) = distributions(name=name, path=[sysconfig.get_path("purelib")])
+    return found
+
+
+def needs(found: Distribution, extras: set[str]) -> Iterator[str]:
     """Yield what a distribution with these extras requires here."""
-    for need in map(Requirement, installed.requires or ()):
+    for need in map(Requirement, found.requires or ()):
         asked = [{"extra": extra} for extra in extras or [""]]
         if need.marker is None or any(map(need.marker.evaluate, asked)):
             need.marker = None

@@ -16,6 +16,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import IO, Any
 
@@ -185,13 +186,11 @@ def _end(process: subprocess.Popen[str], mark: str) -> None:
     with suppress(ProcessLookupError):  # all have ended
         os.killpg(process.pid, signal.SIGKILL) if POSIX else process.kill()
     process.wait()
-    for _ in range(SWEEPS):
-        marked = [*_marked(mark)]
+    sweeps = ([*_marked(mark)] for _ in range(SWEEPS))
+    for marked in takewhile(bool, sweeps):  # one that is ended may have started another
         for one in marked:
             with suppress(ProcessLookupError):
                 os.kill(one, signal.SIGKILL)
-        if not marked:
-            break
     # Where a process that left the group holds the pipe, a write blocks, and closing waits for it.
     closing = threading.Thread(target=_shut, args=(process.stdin,), daemon=True)
     closing.start()

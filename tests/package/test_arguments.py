@@ -1130,7 +1130,7 @@ def test_a_long_value_is_shortened_in_the_message() -> None:
 
 # Integers that say how large a result is
 
-SIZES: dict[str, Any] = {
+GIVEN: dict[str, Any] = {
     "adjacency": [[0, 1], [1, 0]], "angles": [0.0, 1.0], "axes": 2, "bands": 4, "branches": 2,
     "chunks": 2, "d": 8, "d_model": 8, "depth": 3, "deviation": 1.0, "embedding_dimension": 8,
     "factor": 2.0, "features": 8, "grid": np.ones((2, 2, 3)), "group": 2, "heads": 4, "k": 1,
@@ -1144,13 +1144,13 @@ ENDLESS = {("random_walk_encoding", "steps")}  # as many products of matrices, w
 
 
 def sized() -> Iterator[tuple[str, str]]:
-    """Yield each public function with each of its integers, where the rest is in `SIZES`."""
+    """Yield each public function with each of its integers, where the rest is in `GIVEN`."""
     for name in posenc.__all__:
         function = getattr(posenc, name)
         if not callable(function) or function is posenc.RotaryConfig:
             continue
         given = inspect.signature(function).parameters.values()
-        if any(one.default is one.empty and one.name not in SIZES for one in given):
+        if any(one.default is one.empty and one.name not in GIVEN for one in given):
             continue
         for one in given:
             if re.match(r"int\b", str(one.annotation)) and (name, one.name) not in ENDLESS:
@@ -1164,7 +1164,7 @@ def test_a_result_too_large_for_numpy_is_refused_by_name_or_by_memory(
     """No machine has room for 2**53 entries, and numpy's own words name no argument."""
     function = getattr(posenc, name)
     given = inspect.signature(function).parameters
-    others = {key: SIZES[key] for key, one in given.items() if one.default is one.empty}
+    others = {key: GIVEN[key] for key, one in given.items() if one.default is one.empty}
     try:
         function(**others | {argument: 2**53})
     except MemoryError:

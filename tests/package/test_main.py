@@ -740,7 +740,7 @@ def test_a_file_that_says_nothing_gives_one_sentence(
     assert why in wrong
 
 
-COMMANDS = (
+COMMANDS: tuple[list[str], ...] = (
     [],
     ["config", "config.json"],
     ["config", "config.json", "--json"],

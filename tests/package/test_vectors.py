@@ -672,7 +672,10 @@ def test_a_process_that_left_the_session_is_ended_too(orphaned: bool) -> None:
     asked._start()
     try:
         child = Path("/proc", str(int(asked.lines.get(timeout=60) or "")), "cmdline")
-        assert b"sleep(600)" in child.read_bytes()
+        end = time.monotonic() + 60
+        while b"sleep(600)" not in child.read_bytes():  # it does not have its command yet
+            assert time.monotonic() < end
+            time.sleep(0.01)
     finally:
         asked.stop()
     end = time.monotonic() + 60

@@ -1,0 +1,63 @@
+"""Changes a sample of the package, a thing at a time, and counts the changes that no test notices.
+
+    python -m tests.mutations          a sample that the last commit chooses
+    python -m tests.mutations SEED     the sample of another seed
+
+`make mutations` makes every change, which takes half an hour. mutmut does the work; what it changes
+and which tests it runs are in pyproject.toml.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from scripts import ROOT
+
+MODULES = 2  # of a sample
+ENOUGH = 0.9  # the share of changes that tests must notice
+STATS = ROOT / "mutants" / "mutmut-cicd-stats.json"
+
+
+def sample(seed: str) -> list[str]:
+    """Return some modules of the package whose tests mutmut runs."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    tests = project["tool"]["mutmut"]["pytest_add_cli_args_test_selection"]
+    names = [Path(test).stem.removeprefix("test_") for test in tests]
+    modules = [name for name in names if (ROOT / "posenc" / f"{name}.py").exists()]
+    return sorted(random.Random(seed).sample(modules, MODULES))
+
+
+def last_commit() -> str:
+    """Return the name of the last commit, or nothing outside a checkout."""
+    command = ["git", "rev-parse", "HEAD"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
+def mutmut(*arguments: str) -> None:
+    """Run mutmut on the checkout."""
+    subprocess.run([sys.executable, "-m", "mutmut", *arguments], cwd=ROOT, check=True)
+
+
+def main() -> int:
+    """Make the changes of a sample; return 1 if too many go unnoticed."""
+    seed = (sys.argv[1:] or [last_commit()])[0]
+    modules = sample(seed)
+    print(f"Changing {' and '.join(modules)} (seed {seed!r})", flush=True)
+    STATS.unlink(missing_ok=True)
+    mutmut("run", *(f"posenc.{module}.*" for module in modules))
+    mutmut("export-cicd-stats")
+    found = json.loads(STATS.read_text("utf-8"))
+    noticed = found["killed"] + found["timeout"] + found["suspicious"] + found["segfault"]
+    made = noticed + found["survived"]
+    print(f"{noticed} of {made} changes were noticed; `mutmut results` names the others")
+    return int(not made or noticed / made < ENOUGH)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
