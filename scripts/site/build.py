@@ -8,6 +8,7 @@ written, the site is checked (check.py), and the security headers are written (s
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from scripts.site.minify import minify
 
 def build(folder: Path) -> None:
     """Build the site into a folder; a warning from mkdocs stops the build."""
+    gc.set_threshold(200_000, 50, 100)  # what a build makes it keeps, so looking for garbage is in vain
     options = ["--strict", "--config-file", str(ROOT / "mkdocs.yml"), "--site-dir"]
     try:
         cli.main(["build", *options, str(folder.resolve())], standalone_mode=False)

@@ -970,6 +970,7 @@ def workers(pid: int, scheduler: str) -> list[psutil.Process]:
     return sorted((child for child, seconds in found.items() if seconds), key=found.__getitem__)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheduler", CLUSTERS)
 def test_a_cluster_that_loses_a_worker_gives_the_default_results(
     scheduler: str, here: Path, tmp_path: Path

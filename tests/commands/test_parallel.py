@@ -83,6 +83,7 @@ def test_parts_combine_in_any_order_even_if_a_query_sees_no_key_of_one() -> None
 # --- Real processes -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_ranks_that_know_their_positions_compute_what_one_process_computes() -> None:
     for ranks in RANKS:
         assert max(worst(ranks, "right")) < ROUNDING

@@ -171,6 +171,7 @@ def offline(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     return root, run_setup(root)
 
 
+@pytest.mark.slow
 def test_a_missing_network_is_reported_in_a_few_lines(offline: tuple[Path, Any]) -> None:
     done = offline[1]
     assert done.returncode == 1

@@ -63,6 +63,7 @@ def test_decoding_returns_the_lowercase_text(text: str) -> None:
     assert not {SIMPLE.pad_id, SIMPLE.bos_id, SIMPLE.eos_id} & set(ids)
 
 
+@pytest.mark.slow
 @quick
 @given(known=st.lists(texts, max_size=3), text=texts)
 def test_any_vocabulary_round_trips_any_text(known: list[str], text: str) -> None:
