@@ -22,7 +22,7 @@ from scripts.site.minify import minify
 
 def build(folder: Path) -> None:
     """Build the site into a folder; a warning from mkdocs stops the build."""
-    gc.set_threshold(200_000, 50, 100)  # what a build makes it keeps, so looking for garbage is in vain
+    gc.set_threshold(200_000, 50, 100)  # a build keeps what it makes: there is little garbage
     options = ["--strict", "--config-file", str(ROOT / "mkdocs.yml"), "--site-dir"]
     try:
         cli.main(["build", *options, str(folder.resolve())], standalone_mode=False)
