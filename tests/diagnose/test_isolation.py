@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -322,6 +323,7 @@ def test_model_in_data_parallel_is_diagnosed_like_the_original(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # On a machine with a GPU the model would have to be there.
-    monkeypatch.setattr("torch.nn.parallel.data_parallel._get_available_device_type", lambda: None)
+    module = import_module("torch.nn.parallel.data_parallel")
+    monkeypatch.setattr(module, "_get_available_device_type", lambda: None)
     wrapped, plain = nn.diagnose(torch.nn.DataParallel(Sum())), nn.diagnose(Sum())
     assert [one.verdict for one in wrapped.diagnoses] == [one.verdict for one in plain.diagnoses]
