@@ -271,6 +271,7 @@ def test_searched_divisors_never_fall_and_stay_within_their_limits() -> None:
     assert len(np.unique(children, axis=0)) > 190
 
 
+@pytest.mark.slow
 def test_the_search_reads_the_training_text_only_and_repeats_with_its_seed() -> None:
     model = small_model("rope")
     backwards = TEXT.held_out.flip(0)
@@ -638,6 +639,7 @@ def test_yarn_is_read_with_each_pair_of_limits() -> None:
 # Training
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", (*TRAINED, *FURTHER))
 def test_the_loss_falls(method: str, tmp_path: Path) -> None:
     model = small_model(method)
@@ -725,6 +727,7 @@ def test_training_is_as_the_page_says(tmp_path: Path, monkeypatch: pytest.Monkey
 # Results
 
 
+@pytest.mark.slow
 def test_a_result_records_how_it_was_made(tmp_path: Path) -> None:
     found = a_result(tmp_path)
     assert set(found) == result_files.KEYS

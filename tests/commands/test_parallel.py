@@ -89,6 +89,7 @@ def test_ranks_that_know_their_positions_compute_what_one_process_computes() -> 
         assert max(worst(ranks, "right")) < ROUNDING
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["local", "other"])
 def test_positions_of_other_tokens_change_the_output_of_every_scheme(way: str) -> None:
     for ranks in RANKS:

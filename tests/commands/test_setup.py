@@ -25,6 +25,7 @@ from scripts.book.evaluate import corrections
 from scripts.setup import browser
 from scripts.setup.node import executable
 from scripts.site import serve as server
+from tests.linked_environment import closure
 
 SETUP = ROOT / "scripts" / "setup" / "environment.py"
 DEAD = "http://127.0.0.1:9/simple"  # the discard port, where nothing answers
@@ -181,6 +182,7 @@ def test_a_missing_network_is_reported_in_a_few_lines(offline: tuple[Path, Any])
     assert len(done.stderr.splitlines()) < 15
 
 
+@pytest.mark.slow
 def test_an_interrupted_environment_is_rebuilt(offline: tuple[Path, Any]) -> None:
     root = offline[0]
     assert not (root / ".venv" / "left-over").exists()
@@ -355,7 +357,7 @@ def test_an_unknown_extra_is_rejected(ready: Path) -> None:
     done = run_setup(ready, "tests")
     assert (done.returncode, done.stderr.strip()) == (
         1,
-        "Usage: python3 scripts/setup/environment.py [test]",
+        "Usage: python3 scripts/setup/environment.py [test | test-all]",
     )
 
 
@@ -503,10 +505,10 @@ def test_root_on_debian_installs_the_package_and_others_playwrights_browser(
     assert packages == (["chromium-headless-shell", "chromium"] if user == 0 else [])
 
 
-def test_ci_runs_the_readmes_test_command_and_nothing_else() -> None:
-    command = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()[1:]
-    assert command == ["make test"]
-    assert "make test" in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+@pytest.mark.slow
+def test_everything_that_make_test_all_needs_is_installed() -> None:
+    found = {installed.metadata["Name"].lower() for installed in closure("posenc[test-all]")}
+    assert {"diffusers", "distributed", "mutmut", "ray", "torch-geometric"} <= found
 
 
 def test_the_version_is_the_same_everywhere() -> None:

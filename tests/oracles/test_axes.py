@@ -271,6 +271,7 @@ TOWERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", TOWERS)
 def test_a_frame_of_a_model_covers_two_pictures_by_default(model: str) -> None:
     configured, named = TOWERS[model]

@@ -97,6 +97,7 @@ def test_a_model_of_transformers_gets_its_known_diagnosis(name: str) -> None:
         assert known in (diagnosis.verdict, diagnosis.status), str(diagnosis)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KNOWN)
 def test_only_bloom_confuses_two_positions_in_bfloat16(name: str) -> None:
     """Its biases are slopes times key positions in the model's dtype, where 256 equals 257."""

@@ -331,6 +331,7 @@ def check(model: torch.nn.Module, known: Known) -> None:
         assert said in (diagnosis.verdict, diagnosis.status), str(diagnosis)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_family_of_transformers_gets_the_diagnosis_of_its_definition(family: str) -> None:
     import transformers as them

@@ -102,6 +102,7 @@ def environment(variables: dict[str, str], tmp_path: Path) -> Iterator[dict[str,
     run("pip uninstall --yes posenc", tmp_path, variables)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", range(4), ids=["here", "here, nn", "wheel", "wheel, nn"])
 def test_line_installs_the_package_in_a_fresh_environment(
     place: int, site: Site, environment: dict[str, str], tmp_path: Path

@@ -24,12 +24,12 @@ export const KEY = [
 
 const [LEFT, RIGHT] = [48, 18]; // of a plot
 
-const largest = ({ max }, state) => (typeof max === "function" ? max(state) : max);
+const upperLimit = ({ max }, state) => (typeof max === "function" ? max(state) : max);
 
 /** Why a text is not a valid value of a control, as a sentence; empty if it is valid. */
 export function complaint(control, text, state) {
   const { label, options, min, step = 1 } = control;
-  const max = options ? 0 : largest(control, state);
+  const max = options ? 0 : upperLimit(control, state);
   const written = /^-?[\d.]+(e\d+)?$/.test(text) && text >= min && text <= max;
   if (options ? options.includes(text) : written && !(step && text % step)) return "";
   const allowed = options ? `one of ${options.join(", ")}` : `${KINDS[step]} from ${min} to ${max}`;
@@ -42,7 +42,7 @@ const parsed = ({ options }, text) => (options ? text : Number(text));
 function clamped(controls, state) {
   const kept = { ...state };
   for (const name in controls) {
-    if (!controls[name].options) kept[name] = Math.min(kept[name], largest(controls[name], kept));
+    if (!controls[name].options) kept[name] = Math.min(kept[name], upperLimit(controls[name], kept));
   }
   return kept;
 }
@@ -130,7 +130,7 @@ const stopsOf = ({ type }, { stops }) => (type === "range" ? stops : undefined);
 function set(input, control, state) {
   const [value, stops] = [state[input.name], stopsOf(input, control)];
   input.removeAttribute("aria-invalid");
-  if (!control.options) input.max = stops ? stops.length - 1 : largest(control, state);
+  if (!control.options) input.max = stops ? stops.length - 1 : upperLimit(control, state);
   const shown = stops ? stops.findLastIndex((stop) => stop <= value) : value;
   if (input.valueAsNumber !== shown) input.value = shown; // "1." may be on the way to 1.5
   if (input.type === "range") input.ariaValueText = value;
