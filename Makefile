@@ -91,24 +91,22 @@ format: setup
 types: setup
 	$(IN_VENV) -m mypy
 
-# Coverage is measured in the package's own tests; tracing would slow the others for nothing. One
-# process per core, each with one thread, since more threads would compete. Bytecode is written even
-# if the environment forbids it, because the tests start a hundred short Python commands.
+# One process per core, each with one thread, since more threads would compete. Bytecode is written
+# even if the environment forbids it, because the tests start a hundred short Python commands.
 checks quick_checks rest: export OMP_NUM_THREADS := 1
 checks quick_checks rest: export PYTHONDONTWRITEBYTECODE :=
 checks: setup
-	@status=0; \
-	  $(IN_VENV) -m pytest $(PARALLEL) $(PACKAGE) -m 'not slow' --cov || status=$$?; \
-	  $(IN_VENV) -m pytest $(PARALLEL) $(PACKAGE:%=--ignore=%) -m 'not slow' || status=$$?; \
-	  exit $$status
+	$(IN_VENV) -m pytest $(PARALLEL) -m 'not slow'
 
 # What `make test` leaves out. The types are checked again, since more libraries are installed now.
+# Coverage is measured in the package's own tests; tracing would slow the others for nothing.
 rest: assets
 	@$(IN_VENV) -m scripts.setup.browser
 	@$(IN_VENV) -m scripts.setup.vision
 	@status=0; \
 	  $(IN_VENV) -m mypy || status=$$?; \
 	  $(IN_VENV) -m pytest $(PARALLEL) -m slow || status=$$?; \
+	  $(IN_VENV) -m pytest $(PARALLEL) $(PACKAGE) -m 'not slow' --cov || status=$$?; \
 	  PYTHONPATH=.venv/vision $(IN_VENV) -m pytest tests/oracles/test_timm.py || status=$$?; \
 	  $(IN_VENV) -m scripts.setup.oldest || status=$$?; \
 	  $(IN_VENV) -m tests.mutations || status=$$?; \
