@@ -34,8 +34,13 @@ QUIET = [
     "--no-zygote",
 ]
 
-# These import what only `make test-all` installs.
-collect_ignore = [] if find_spec("pikepdf") else ["commands/test_paper.py", "site/test_engines.py"]
+# Files that import what only `make test-all` installs, timm where no other test finds it.
+NEEDS = {
+    "commands/test_paper.py": "pikepdf",
+    "oracles/test_timm.py": "timm",
+    "site/test_engines.py": "websockets",
+}
+collect_ignore = [file for file, needed in NEEDS.items() if not find_spec(needed)]
 # In a browser `make test` opens every page; what pages do there is left to `make test-all`, and so
 # are the tests that need what only `make test-all` installs.
 FIRST = "test_every_page.py"

@@ -1,12 +1,12 @@
 """Positions in images against timm and torchvision, where Python finds them.
 
-scripts/setup/vision.py installs them into a folder of their own, and `make test` runs this module
-with that folder on the path. Everywhere else it is skipped.
+scripts/setup/vision.py installs them into a folder of their own, and `make test-all` runs this module
+with that folder on the path. Everywhere else it is not collected.
 """
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,10 +24,6 @@ from posenc import (
 )
 from posenc.nn import RotaryEmbeddingND
 from tests.oracles.test_axes import PLACES, SIZES, X, assert_other, assert_same, theirs
-
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("timm") is None, reason="timm is not installed"
-)
 
 
 @pytest.fixture(autouse=True, scope="module")
