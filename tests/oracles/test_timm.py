@@ -1,7 +1,7 @@
 """Positions in images against timm and torchvision, where Python finds them.
 
-scripts/setup/vision.py installs them into a folder of their own, and `make test-all` runs this module
-with that folder on the path. Everywhere else it is not collected.
+scripts/setup/vision.py installs them into a folder of their own, and `make test-all` runs this
+module with that folder on the path. Everywhere else it is not collected.
 """
 
 from __future__ import annotations
