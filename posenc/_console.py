@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NoReturn
 
 FAILED = 2  # the exit status of a command that could not do what it was told
@@ -62,8 +63,9 @@ def _discard() -> None:
     """Let what is still to be written go nowhere: Python writes it at its end, and would fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in filter(None, (sys.stdout, sys.stderr)):
-        try:
-            stream.flush()
-        except OSError:
-            os.dup2(nowhere, stream.fileno())
+        with suppress(ValueError):  # closed, or without a descriptor
+            try:
+                stream.flush()
+            except OSError:
+                os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

@@ -1,1 +1,1 @@
-"""The tests, a room for each part of the project: `make test` runs them all."""
+"""The tests, a room for each part of the project: `make test-all` runs them all."""

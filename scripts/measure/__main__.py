@@ -256,8 +256,10 @@ def text_of(folder: Path, wanted: str | None) -> str:
                     f"{path} was trained on {text.name}, not on {wanted}; name another folder"
                     " with --into"
                 )
-    names = [facts["text"] for _, facts in described if "sha256" in facts]
-    return names[0] if names else wanted or BOOK
+    names = {facts["text"]: path for path, facts in described if "sha256" in facts}
+    if len(names) > 1:
+        raise AnotherTextError(f"{' and '.join(map(str, names.values()))} have different texts")
+    return next(iter(names), wanted or BOOK)
 
 
 def parser() -> argparse.ArgumentParser:

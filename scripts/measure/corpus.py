@@ -12,6 +12,7 @@ import hashlib
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pydoc_data.topics import topics
 
 import torch
@@ -50,10 +51,13 @@ class Corpus:
         }
 
 
+@cache
 def corpus(name: str = BOOK) -> Corpus:
     """Return a text: the book, or the topics of this Python."""
     if name == BOOK:
         return split(gzip.decompress(FILE.read_bytes()))
+    if name != TOPICS:
+        raise ValueError(f"name must be {BOOK!r} or {TOPICS!r}; got {name!r}")
     return split("\n\n".join(topics[topic] for topic in sorted(topics)).encode(), TOPICS)
 
 
@@ -64,12 +68,14 @@ def recorded(facts: Mapping[str, str]) -> Corpus:
         AnotherTextError: This Python has another text of that name.
     """
     text = corpus(facts["text"])
-    if text.digest != facts["sha256"]:
-        raise AnotherTextError(
-            f"the text is {text.name} of Python {facts['python']}, and Python"
-            f" {platform.python_version()} has another; use Python {facts['python']}"
-        )
-    return text
+    if text.digest == facts["sha256"]:
+        return text
+    if text.name == BOOK:
+        raise AnotherTextError(f"the text is the book, but not that of {FILE}")
+    raise AnotherTextError(
+        f"the text is {text.name} of Python {facts['python']}, and Python"
+        f" {platform.python_version()} has another; use Python {facts['python']}"
+    )
 
 
 def split(text: bytes, name: str = BOOK) -> Corpus:

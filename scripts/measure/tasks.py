@@ -31,7 +31,7 @@ def result(
     mark = stamp(settings, result_files.code(), task=task, method=method, seed=seed, text=text)
     run = _read if task in READ else _asked
     given = (task, method, seed, settings, lengths, device, checkpoint, mark, text)
-    model, losses, found, described = run(*given)
+    model, losses, found, facts = run(*given)
     return {
         "task": task,
         "method": method,
@@ -42,7 +42,7 @@ def result(
         "losses": [round(loss, 4) for loss in losses[:: max(1, len(losses) // 50)]],
         "parameters": sum(weights.numel() for weights in model.parameters()),
         "probe": list(probe(task, method)),
-        "corpus": described,
+        "corpus": facts,
     }
 
 

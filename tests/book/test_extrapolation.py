@@ -490,6 +490,8 @@ def test_what_is_recorded_of_the_texts_is_what_the_code_finds() -> None:
     found = texts.read()
     assert found[TOPICS]["sha256"] == MEASURED.corpus()["sha256"]
     assert texts.described(corpus(BOOK)) == found[BOOK]
+    if corpus(TOPICS).digest == found[TOPICS]["sha256"]:  # with Python 3.11.7
+        assert texts.described(corpus(TOPICS)) == found[TOPICS]
 
 
 def test_dape_lowers_the_perplexity_of_kerple_with_every_seed() -> None:

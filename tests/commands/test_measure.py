@@ -849,6 +849,7 @@ def test_a_result_with_other_settings_is_rejected(here: Path, tmp_path: Path) ->
             {"text": TOPICS, "python": "3.11.2", "sha256": "another"},
             r"shaw-0.json: .*topics of Python 3\.11\.2, .*use Python 3\.11\.2, or .*--into",
         ),
+        ({"text": BOOK, "sha256": "another"}, r"shaw-0.json: the text is the book, but .*--into"),
         (corpus(TOPICS).facts(), f"was trained on {TOPICS}, not on book; .*--into"),
     ],
 )

@@ -155,7 +155,12 @@ def commands(tmp_path: Path) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("adapter", "least"), [("numpy_posenc.py", 1500), ("book.mjs", 600), ("rope.c", 200)]
+    ("adapter", "least"),
+    [
+        ("numpy_posenc.py", 1500),
+        ("book.mjs", 600),
+        pytest.param("rope.c", 200, marks=pytest.mark.slow),  # needs a compiler
+    ],
 )
 def test_an_adapter_passes_all_that_it_offers(adapter: str, least: int, tmp_path: Path) -> None:
     command = commands(tmp_path).get(adapter)
