@@ -6,6 +6,7 @@ The site that all other tests open is built in the same environment (tests/site/
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 from pathlib import Path
 
@@ -13,6 +14,8 @@ import pytest
 
 from scripts import ROOT
 from scripts.figures import scripts
+from scripts.setup import reader
+from scripts.site import serve
 from tests.linked_environment import linked_environment
 
 # mkdocs.yml names the hooks, the plugins and the extensions; loading it imports them.
@@ -58,3 +61,51 @@ def test_updating_pages_names_what_it_needs(python: Path) -> None:
     done = run(python, "-m", "scripts.book.update", "README.md")
     said = "Pages need torch: pip install -c constraints.txt -e '.[docs,test]'"
     assert (done.returncode, done.stderr.strip()) == (1, said)
+
+
+def serving(said: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run `make serve` where it answers and only says something."""
+    (folder / "Makefile").write_text(f"serve:\n\t@echo '{said}'; exec sleep 60\n")
+    monkeypatch.setattr(reader, "answers", lambda address: True)
+    reader.serve("serve", 8000, folder, folder / "log")
+
+
+def test_reader_waits_until_the_book_is_up_to_date(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    serving(reader.UP_TO_DATE, tmp_path, monkeypatch)
+    said = capsys.readouterr().out
+    assert said.index("serve: http") < said.index("serve: up to date")
+
+
+def test_reader_fails_when_the_book_cannot_be_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SystemExit, match="serve: FAILED"):
+        serving(reader.NOT_BUILT, tmp_path, monkeypatch)
+
+
+def test_reader_knows_what_the_server_says() -> None:
+    code = inspect.getsource(serve.Server)
+    assert f'"{reader.UP_TO_DATE}"' in code
+    assert f'"{reader.NOT_BUILT} ' in code
+
+
+def test_reader_restores_the_module_that_it_changes(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_bytes(b"one = 1\r\n")
+    with pytest.raises(SystemExit), reader.changed(module):
+        assert module.read_bytes() == b"one = 1\r\n# changed\n"
+        raise SystemExit
+    assert module.read_bytes() == b"one = 1\r\n"
+
+
+@pytest.mark.parametrize("path", ["", None])
+def test_reader_says_in_a_sentence_that_there_is_no_clone(
+    path: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if path is not None:  # on which there is no git
+        monkeypatch.setenv("PATH", path)
+    monkeypatch.setattr(reader, "ROOT", tmp_path)  # which is no checkout
+    with pytest.raises(SystemExit, match=r"git cannot clone .*; `--here`"):
+        reader.clone(tmp_path / "clone")
