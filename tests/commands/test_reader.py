@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -64,10 +65,19 @@ def test_updating_pages_names_what_it_needs(python: Path) -> None:
 
 
 def serving(said: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run `make serve` where it answers and only says something."""
+    """Run `make serve` where it only says something, after which each page answers once."""
     (folder / "Makefile").write_text(f"serve:\n\t@echo '{said}'; exec sleep 60\n")
-    monkeypatch.setattr(reader, "answers", lambda address: True)
-    reader.serve("serve", 8000, folder, folder / "log")
+    log, answered = folder / "log", set[str]()
+
+    def answers(address: str) -> bool:
+        while said not in reader.read(log):
+            time.sleep(0.01)
+        assert address not in answered
+        answered.add(address)
+        return said == reader.UP_TO_DATE
+
+    monkeypatch.setattr(reader, "answers", answers)
+    reader.serve("serve", 8000, folder, log)
 
 
 def test_reader_waits_until_the_book_is_up_to_date(
