@@ -64,35 +64,47 @@ def test_updating_pages_names_what_it_needs(python: Path) -> None:
     assert (done.returncode, done.stderr.strip()) == (1, said)
 
 
-def serving(said: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run `make serve` where it only says something, after which each page answers once."""
-    (folder / "Makefile").write_text(f"serve:\n\t@echo '{said}'; exec sleep 60\n")
-    log, answered = folder / "log", set[str]()
-
-    def answers(address: str) -> bool:
-        while said not in reader.read(log):
-            time.sleep(0.01)
-        assert address not in answered
-        answered.add(address)
-        return said == reader.UP_TO_DATE
-
-    monkeypatch.setattr(reader, "answers", answers)
-    reader.serve("serve", 8000, folder, log)
+def say(command: str, folder: Path) -> None:
+    """Let `make serve` run a command there and go on."""
+    (folder / "Makefile").write_text(f"serve:\n\t@{command}; exec sleep 60\n")
 
 
 def test_reader_waits_until_the_book_is_up_to_date(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    serving(reader.UP_TO_DATE, tmp_path, monkeypatch)
+    built, waiting = tmp_path / "built", [*reader.PAGES]
+
+    def answers(address: str) -> bool:
+        assert address.endswith(waiting.pop(0))
+        if not waiting:
+            built.touch()
+        return True
+
+    monkeypatch.setattr(reader, "answers", answers)
+    say(f"until [ -e built ]; do sleep 0.1; done; echo {reader.UP_TO_DATE}", tmp_path)
+    reader.serve("serve", 8000, tmp_path, tmp_path / "log")
+    assert reader.UP_TO_DATE in reader.read(tmp_path / "log")
     said = capsys.readouterr().out
-    assert said.index("serve: http") < said.index("serve: up to date")
+    assert said.count("serve: http") == len(reader.PAGES)
+    assert said.strip().splitlines()[-1].startswith("serve: up to date after ")
 
 
 def test_reader_fails_when_the_book_cannot_be_built(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    log, calls = tmp_path / "log", list[str]()
+
+    def answers(address: str) -> bool:
+        while reader.NOT_BUILT not in reader.read(log):
+            time.sleep(0.01)
+        calls.append(address)
+        assert len(calls) == 1
+        return False
+
+    monkeypatch.setattr(reader, "answers", answers)
+    say(f"echo {reader.NOT_BUILT}", tmp_path)
     with pytest.raises(SystemExit, match="serve: FAILED"):
-        serving(reader.NOT_BUILT, tmp_path, monkeypatch)
+        reader.serve("serve", 8000, tmp_path, log)
 
 
 def test_reader_knows_what_the_server_says() -> None:
