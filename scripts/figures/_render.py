@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -78,9 +79,10 @@ def png(figure: Figure, ink: Ink) -> bytes:
 
 
 @cache
-def _register_faces() -> tempfile.TemporaryDirectory[str]:
+def _register_faces() -> None:
     """Give matplotlib the sans-serif of the pages, converted from npm's .woff to .ttf."""
     folder = tempfile.TemporaryDirectory(prefix="posenc-faces-")
+    atexit.register(folder.cleanup)  # matplotlib opens the files only when it draws
     for weight in WEIGHTS:
         packed = FACE / "files" / f"source-sans-3-latin-{weight}-normal.woff"
         if not packed.exists():
@@ -90,7 +92,6 @@ def _register_faces() -> tempfile.TemporaryDirectory[str]:
         unpacked = Path(folder.name, f"{weight}.ttf")
         face.save(unpacked)
         font_manager.fontManager.addfont(unpacked)
-    return folder  # kept by the cache: matplotlib opens the files only when it draws
 
 
 def _settings(ink: Ink) -> dict[Any, object]:

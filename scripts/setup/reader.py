@@ -3,9 +3,10 @@
     python3 scripts/setup/reader.py           in a fresh clone of the last commit
     python3 scripts/setup/reader.py --here    in this checkout
 
-`make serve` must answer with the home page and the first chapter, and once more after a module of
-the package has changed. Then `make site` and `make figures` must pass. The clone's folder has a
-space and letters beyond ASCII in its path. It is deleted afterwards. Standard library only.
+`make serve` must answer with the home page and the first chapter and bring the book up to date, and
+once more after a module of the package has changed; the module is restored. Then `make site` and
+`make figures` must pass. The clone's folder has a space and letters beyond ASCII in its path. It is
+deleted afterwards. Standard library only.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from urllib.request import ProxyHandler, build_opener
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("", "chapters/by-hand/")
-TOUCHED = "posenc/rotary.py"
+CHANGED = "posenc/rotary.py"
+UP_TO_DATE = "The book is up to date."  # said by scripts/site/serve.py, as is the next line
+NOT_BUILT = "The book stays as it was last built"
 TIMEOUT = 900.0  # seconds, including the first set-up
 LINES = 30  # of a log that ends in a failure
 NO_PROXY = build_opener(ProxyHandler({}))
@@ -40,33 +43,50 @@ def main() -> None:
         checkout = ROOT if here else clone(Path(temporary, "my büro", "posenc"))
         port = free_port()
         serve("make serve", port, checkout, log)
-        (checkout / TOUCHED).touch()
-        serve(f"make serve, {TOUCHED} touched", port, checkout, log)
+        with changed(checkout / CHANGED):
+            serve(f"make serve, {CHANGED} changed", port, checkout, log)
         finish("make site", checkout, log)
         finish("make figures", checkout, log)
 
 
 def clone(folder: Path) -> Path:
-    """Clone the last commit into a folder, and return it."""
-    subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", ROOT, folder], check=True)
+    """Clone the last commit into a folder, and return it; git itself says why it cannot."""
+    try:
+        subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", ROOT, folder], check=True)
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        raise SystemExit(f"git cannot clone {ROOT}; `--here` runs the commands in it.") from None
     print(f"A fresh clone in {folder}", flush=True)
     return folder
 
 
+@contextmanager
+def changed(module: Path) -> Iterator[None]:
+    """Add a comment to a module until the block ends."""
+    text = module.read_bytes()
+    module.write_bytes(text + b"# changed\n")
+    try:
+        yield
+    finally:
+        module.write_bytes(text)
+
+
 def serve(title: str, port: int, checkout: Path, log: Path) -> None:
-    """Run `make serve` until all of `PAGES` answer, print how long that took, and stop it."""
+    """Run `make serve` until all of `PAGES` answer and the book is up to date, and stop it.
+
+    It prints how long each took.
+    """
     begun = time.monotonic()
     with running(f"make serve PORT={port}", checkout, log) as process:
         waiting = [f"http://127.0.0.1:{port}/{page}" for page in PAGES]
-        while waiting:
-            if process.poll() is not None or time.monotonic() - begun > TIMEOUT:
+        while waiting or UP_TO_DATE not in read(log):
+            ended = process.poll() is not None or NOT_BUILT in read(log)
+            if ended or time.monotonic() - begun > TIMEOUT:
                 raise failure(title, begun, log)
-            if answers(waiting[0]):
-                print(
-                    f"{title}: {waiting.pop(0)} after {time.monotonic() - begun:.0f} s", flush=True
-                )
+            if waiting and answers(waiting[0]):
+                print(f"{title}: {waiting.pop(0)} {after(begun)}", flush=True)
             else:
                 time.sleep(0.2)
+        print(f"{title}: up to date {after(begun)}", flush=True)
 
 
 def finish(command: str, checkout: Path, log: Path) -> None:
@@ -83,9 +103,14 @@ def after(begun: float) -> str:
     return f"after {time.monotonic() - begun:.0f} s"
 
 
+def read(log: Path) -> str:
+    """Return what a command has said so far."""
+    return log.read_text(encoding="utf-8", errors="replace")
+
+
 def failure(title: str, begun: float, log: Path) -> SystemExit:
     """Return the end of this script: the message shows the end of the log."""
-    end = log.read_text(encoding="utf-8", errors="replace").splitlines()[-LINES:]
+    end = read(log).splitlines()[-LINES:]
     said = f"{title}: FAILED {after(begun)}. The end of its log:"
     return SystemExit("\n    ".join([said, *end]))
 

@@ -32,6 +32,7 @@ from scripts.book.changed import module, shows
 # Attributes in which autorefs stores references; it has no public interface for them.
 MAPS = ("_primary_url_map", "_secondary_url_map", "_title_map", "_abs_url_map")
 STATE = ".built.json"  # in the served site
+UNBUILT: dict[str, Any] = {"sources": {}, "references": {}, "search": []}
 SEARCH = "search/search_index.json"
 # Files that mkdocs does not watch: the packages that build the site, and the book to download.
 OTHERS = ("constraints.txt", "package-lock.json", "pyproject.toml", "build/paper")
@@ -72,19 +73,29 @@ def update(site: Path, load: Load) -> None:
     changed = {path for path in {*before, *now} if before.get(path) != now.get(path)}
     pages = get_files(config).documentation_pages()
     outdated = affected(pages, map(Path, changed))
+    if not all(is_page_or_asset(Path(path)) for path in changed):
+        clear_caches(sys.modules)
     others = {path for path in before.keys() ^ now.keys() if path.endswith(".md")}
     if others or len(outdated) == len(pages):
         build_anew(site, load, now)
     elif changed:
         # Until the build ends, the changed files have no digest, in case it fails.
         known = before | dict.fromkeys(changed & before.keys(), "")
-        (site / STATE).write_text(json.dumps(state | {"sources": known}), "utf-8")
+        store(site, state | {"sources": known})
         for path in changed:
             if path.startswith("docs/"):
                 copied = site / path.removeprefix("docs/")
                 outdate(copied) if path in now else copied.unlink(missing_ok=True)
         build_again(config, pages, outdated, state)
         write_state(config, now)
+
+
+def clear_caches(loaded: Mapping[str, object]) -> None:
+    """Clear the caches of the modules of the book, since they hold data that may have changed."""
+    ours = [found for name, found in loaded.items() if re.match(r"(scripts|posenc)\b", name)]
+    for value in [value for found in ours for value in vars(found).values()]:
+        if callable(clear := getattr(value, "cache_clear", None)):
+            clear()
 
 
 def build_anew(site: Path, load: Load, now: Mapping[str, str]) -> None:
@@ -132,12 +143,15 @@ def page_url(entry: Mapping[str, str]) -> str:
 
 
 def read_state(site: Path) -> dict[str, Any]:
-    """Return what a site was built from and what it defines; nothing if it is not complete."""
+    """Return what a site was built from and what it defines; nothing if it is not complete.
+
+    A state that cannot be read counts as none, so the site is built anew.
+    """
     try:
-        state: dict[str, Any] = json.loads((site / STATE).read_text("utf-8"))
-    except FileNotFoundError:
-        state = {"sources": {}, "references": {}, "search": []}
-    return state
+        state = json.loads((site / STATE).read_text("utf-8"))
+        return {name: state[name] for name in UNBUILT}
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return UNBUILT
 
 
 def write_state(config: MkDocsConfig, built_from: Mapping[str, str]) -> None:
@@ -145,18 +159,23 @@ def write_state(config: MkDocsConfig, built_from: Mapping[str, str]) -> None:
     site, autorefs = Path(config.site_dir), config.plugins["autorefs"]
     search = json.loads((site / SEARCH).read_text("utf-8"))["docs"]
     references = {name: dict(getattr(autorefs, name)) for name in MAPS}
-    state = {"sources": built_from, "references": references, "search": search}
-    begun = site / f"{STATE}.begun"  # renamed below, so no partial file is read
+    store(site, {"sources": built_from, "references": references, "search": search})
+
+
+def store(site: Path, state: Mapping[str, Any]) -> None:
+    """Write the state of a site whole, so no partial file is read."""
+    begun = site / f"{STATE}.begun"
     begun.write_text(json.dumps(state), "utf-8")
     begun.replace(site / STATE)
 
 
 def sources(config: MkDocsConfig) -> dict[str, str]:
-    """Return a digest of everything that the served site is built from, by path in the checkout.
+    """Return a digest of each file that the served site shows, by its path in the checkout.
 
-    Files of settings are left out, because no page shows them. For the assets that are built, their
-    stamps stand. The entry without a name is what else pages show: the address of the site, and of
-    its source.
+    Left out are the files of settings, because no page shows them, and `tests/`, because pages show
+    only names of tests: scripts/book/evidence.py reads `tests/` to find whether a test of that name
+    exists, which `make test` checks as well. For the assets that are built, their stamps stand. The
+    entry without a name is what else pages show: the address of the site, and of its source.
     """
     root, docs = Path(config.config_file_path).parent, Path(config.docs_dir)
     places = [*map(Path, config.watch), docs, *(root / name for name in OTHERS)]
@@ -194,11 +213,15 @@ def affected(pages: Iterable[File], changed: Iterable[Path]) -> list[File]:
 
 def is_affected(page: File, path: Path) -> bool:
     """Return whether a change of a file may affect a page."""
-    if path.is_relative_to(ASSETS):
-        return False
-    if path.is_relative_to("docs") and path.suffix == ".md":
+    if is_page_or_asset(path):
         return path == Path("docs", page.src_uri)
     if path.is_relative_to("docs/figures") and DRAWING.search(path.name):
         return DRAWING.sub("-light.svg", path.name) in page.content_string
     name = module(path) if path.parts else ""
     return not name or shows(page.content_string, name)
+
+
+def is_page_or_asset(path: Path) -> bool:
+    """Return whether a file is a page's own text, or an asset, which no page reads."""
+    page = path.is_relative_to("docs") and path.suffix == ".md"
+    return page or path.is_relative_to(ASSETS)

@@ -14,6 +14,7 @@ import re
 import socket
 import sys
 import traceback
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -54,17 +55,26 @@ def serve(port: int) -> None:
     code = modules()
 
     def update() -> None:
-        if any(changed != modification_time(file) for file, changed in code.items()):
+        if changed := [file for file, when in code.items() if when != modification_time(file)]:
+            compile_all(changed)
             restart()
-        rebuild.update(site, load)
-        code.update(modules() | code)
+        try:
+            rebuild.update(site, load)
+        finally:  # code that makes a build fail is loaded anew once it is corrected
+            code.update(modules() | code)
 
     path = urlsplit(str(config.site_url)).path
     server = Server(builder=update, host=HOST, port=port, root=str(site), mount_path=path)
     server.error_handler = partial(error_page, site)
     for place in (config.docs_dir, config.config_file_path, *config.watch):
         server.watch(place)
-    if not (site / rebuild.STATE).is_file():
+    if rebuild.read_state(site)["sources"]:
+        print(
+            f"The book is at {server.url} as it was last built; changes since then are being"
+            " looked for.",
+            flush=True,
+        )
+    else:
         print("The book is built once, which takes about half a minute.", flush=True)
         update()
     try:
@@ -78,7 +88,6 @@ class Server(LiveReloadServer):
 
     def _build_loop(self) -> None:
         """Build what has changed since the last start, then, whenever a file changes, again."""
-        print(f"The book is at {self.url} as it was last built; it is being compared.", flush=True)
         try:
             self.builder()
             print("The book is up to date.", flush=True)
@@ -124,6 +133,13 @@ def modification_time(file: str) -> int:
         return Path(file).stat().st_mtime_ns
     except OSError:
         return 0
+
+
+def compile_all(files: Iterable[str]) -> None:
+    """Raise SyntaxError if a module cannot be compiled, since a server could not start with it."""
+    for file in files:
+        with suppress(FileNotFoundError):  # a module that is gone
+            compile(Path(file).read_bytes(), file, "exec")
 
 
 def restart() -> None:

@@ -318,14 +318,16 @@ def test_a_read_only_checkout_is_reported_in_a_sentence(
     assert "\n" not in said
 
 
-def test_a_read_only_checkout_that_is_set_up_serves_the_book_but_runs_no_tests(
-    ready: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("extras", [[], ["test"]])
+def test_a_read_only_checkout_that_is_set_up_runs_no_command(
+    extras: list[str],
+    ready: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     run_setup(ready, "test")
     refuse_writing(ready, monkeypatch)
-    monkeypatch.setattr(sys, "argv", ["environment.py"])
-    assert module_of(ready).main() == 0
-    monkeypatch.setattr(sys, "argv", ["environment.py", "test"])
+    monkeypatch.setattr(sys, "argv", ["environment.py", *extras])
     assert module_of(ready).main() == 1
     assert READ_ONLY.format(ready) in capsys.readouterr().err
 

@@ -14,16 +14,21 @@ import venv
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
+from matplotlib import font_manager
+from matplotlib.figure import Figure
 from mkdocs.config import load_config
 from mkdocs.structure.files import File
 
 from scripts import DOCS, ROOT
+from scripts.book import citations
+from scripts.figures import _render
 from scripts.setup.environment import INSTALL
-from scripts.site import rebuild
+from scripts.site import rebuild, serve
 from scripts.site.serve import free_port
 
 Read = Callable[[str], str]
@@ -319,6 +324,123 @@ def test_files_of_settings_and_of_editors_are_not_watched(tmp_path: Path) -> Non
 def test_script_outdates_every_page() -> None:
     found = rebuild.affected(sources(), [Path("posenc/t5.py"), Path("scripts/book/run.py")])
     assert len(found) == len(sources())
+
+
+@pytest.mark.parametrize(
+    ("changed", "cleared"),
+    [
+        ("docs/index.md", False),
+        ("docs/assets/built/stamp", False),
+        ("docs/data/references.yml", True),
+        ("posenc/t5.py", True),
+        ("scripts/book/run.py", True),
+        ("", True),
+    ],
+)
+def test_change_of_more_than_pages_and_assets_clears_the_caches(
+    changed: str, cleared: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path))
+    rebuild.store(tmp_path, rebuild.UNBUILT | {"sources": {changed: "before"}})
+    monkeypatch.setattr(rebuild, "sources", lambda config: {changed: "now"})
+    steps: list[str] = []
+    for name in ("clear_caches", "build_anew", "build_again", "write_state"):
+        monkeypatch.setattr(rebuild, name, lambda *_, name=name: steps.append(name))
+    rebuild.update(tmp_path, lambda folder: config)
+    assert (steps[0] == "clear_caches") is cleared
+    assert steps[cleared].startswith("build")
+
+
+def test_only_the_caches_of_the_book_are_cleared() -> None:
+    before = citations.references()
+    assert re.compile("a+") is re.compile("a+")
+    rebuild.clear_caches({"other": citations})
+    assert citations.references() is before
+    rebuild.clear_caches({"re": re, "scripts.book.citations": citations})
+    assert citations.references() is not before
+    assert citations.references() == before
+
+
+def test_typefaces_outlive_their_cleared_cache() -> None:
+    for _ in range(2):
+        rebuild.clear_caches({"scripts.figures._render": _render})
+        _render.svg(Figure())
+    faces = [face for face in font_manager.fontManager.ttflist if face.name == _render.PLAIN]
+    assert len(faces) >= 2
+    assert all(Path(face.fname).is_file() for face in faces)
+
+
+@pytest.mark.parametrize("text", ['{"sour', "", "[]", "3", '{"sources": {}}', b"\xff"])
+def test_torn_or_foreign_state_means_a_build_anew(text: str | bytes, tmp_path: Path) -> None:
+    content = text.encode() if isinstance(text, str) else text
+    (tmp_path / rebuild.STATE).write_bytes(content)
+    assert rebuild.read_state(tmp_path) == rebuild.UNBUILT
+
+
+def test_state_is_never_partly_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rebuild.store(tmp_path, rebuild.UNBUILT)
+
+    def stop(self: Path, text: str, encoding: str) -> None:
+        self.write_bytes(text.encode(encoding)[:5])
+        raise OSError("no space is left")
+
+    monkeypatch.setattr(Path, "write_text", stop)
+    with pytest.raises(OSError, match="no space"):
+        rebuild.store(tmp_path, rebuild.UNBUILT | {"search": [{}]})
+    assert rebuild.read_state(tmp_path) == rebuild.UNBUILT
+
+
+def test_server_goes_on_until_code_that_fails_is_corrected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "scripts" / "late.py"
+    file.parent.mkdir()
+    late = ModuleType("scripts.late")
+    late.__file__ = str(file)
+    builders: list[Callable[[], None]] = []
+    done: list[str] = []
+
+    def save(code: str, when: int) -> None:
+        file.write_text(code)
+        os.utime(file, (when, when))
+
+    def fail(*_: object) -> None:
+        monkeypatch.setitem(sys.modules, "scripts.late", late)  # loaded by this build
+        raise ValueError("a page cannot be built")
+
+    def server(*, builder: Callable[[], None], **_: object) -> SimpleNamespace:
+        builders.append(builder)
+        return SimpleNamespace(
+            url="", watch=done.append, serve=lambda: None, shutdown=lambda: done.append("shut down")
+        )
+
+    config = SimpleNamespace(
+        plugins=SimpleNamespace(on_startup=lambda **_: None),
+        site_url="http://127.0.0.1:8000/",
+        docs_dir="docs",
+        config_file_path="mkdocs.yml",
+        watch=[],
+    )
+    monkeypatch.setattr(serve, "ROOT", tmp_path)
+    monkeypatch.setattr(serve, "SERVED", tmp_path)
+    monkeypatch.setattr(serve, "Server", server)
+    monkeypatch.setattr(serve, "configuration", lambda port, site: config)
+    monkeypatch.setattr(serve, "restart", lambda: done.append("restarted"))
+    monkeypatch.setattr(rebuild, "update", fail)
+    (tmp_path / "8000").mkdir()
+    rebuild.store(tmp_path / "8000", rebuild.UNBUILT | {"sources": {"": "built"}})
+    serve.serve(8000)
+    save("answer = 1", 1)
+    with pytest.raises(ValueError, match="cannot be built"):
+        builders[0]()
+    save("answer = ", 2)
+    with pytest.raises(SyntaxError):
+        builders[0]()
+    assert "restarted" not in done
+    save("answer = 2", 3)
+    with pytest.raises(ValueError, match="cannot be built"):
+        builders[0]()
+    assert "restarted" in done
 
 
 def sources() -> list[File]:
