@@ -74,11 +74,11 @@ pdf: assets  ## make the book as one PDF and as an EPUB, in build/paper/ (two mi
 	@$(IN_VENV) -m scripts.setup.browser
 	@$(IN_VENV) -m scripts.paper
 
-clean:  ## remove everything that these commands have created
-	rm -rf .venv node_modules site docs/assets/built build mutants *.egg-info .coverage .*_cache .hypothesis
-
 mutations: setup  ## change the package, a thing at a time, and count what no test notices (half an hour)
 	$(IN_VENV) -m mutmut run
+
+clean:  ## remove everything that these commands have created
+	rm -rf .venv node_modules site docs/assets/built build mutants *.egg-info .coverage .*_cache .hypothesis
 
 # The parts of `make test` and `make quick`. If one fails, the others still run. Of the two jobs, one
 # runs the tests and the other runs the rest in turn.

@@ -2,11 +2,12 @@
 
 A model is run on a copy, in evaluation mode and without gradients, so that its mode, its weights,
 buffers and caches, all generators of random numbers and the settings of PyTorch that isolation.py
-lists are afterwards as they were. But hooks run with it, and what they write elsewhere stays written. All threads share the
-generators: if other threads run, those of NumPy and Python that a model draws from are left as they
-are, and where it draws from one of PyTorch's, what other threads draw meanwhile is put back with
-it. The copy is widened to float64 for most questions: it takes as much memory as the model's
-weights twice if they are float32, four times if they are narrower, and what its outputs need.
+lists are afterwards as they were. But hooks run with it, and what they write elsewhere stays
+written. All threads share the generators: if other threads run, those of NumPy and Python that a
+model draws from are left as they are, and where it draws from one of PyTorch's, what other threads
+draw meanwhile is put back with it. The copy is widened to float64 for most questions: it takes as
+much memory as the model's weights twice if they are float32, four times if they are narrower, and
+what its outputs need.
 """
 
 from __future__ import annotations

@@ -511,6 +511,7 @@ def test_asynchronous_devices_are_synchronized(monkeypatch: pytest.MonkeyPatch) 
     assert waits == [1]
 
 
+@pytest.mark.slow
 def test_groups_are_measured_in_their_own_process() -> None:
     found = command.in_a_process("import", rounds=1)
     assert found["threads"] == "one thread"

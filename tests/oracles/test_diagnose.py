@@ -89,6 +89,7 @@ KNOWN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KNOWN)
 def test_a_model_of_transformers_gets_its_known_diagnosis(name: str) -> None:
     report = nn.diagnose(made(name))

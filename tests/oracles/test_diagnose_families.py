@@ -343,6 +343,7 @@ def test_a_family_of_transformers_gets_the_diagnosis_of_its_definition(family: s
     check(getattr(model, part) if part else model, known)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", OURS)
 def test_a_gpt_of_ours_gets_the_diagnosis_of_its_definition(scheme: str) -> None:
     check(nn.GPTModel(100, 64, 32, heads=2, layers=2, pos_type=scheme), OURS[scheme])

@@ -328,6 +328,7 @@ def test_there_are_forty_faults_each_of_its_own() -> None:
         assert name in load(suite).bugs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("suite", "old", "new", "name"), FAULTS)
 def test_a_planted_fault_fails_and_is_named(suite: str, old: str, new: str, name: str) -> None:
     report = answered(suite, SOURCE.replace(old, new))

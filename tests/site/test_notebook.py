@@ -91,6 +91,7 @@ def _own_jupyter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", PAGES, ids=STEMS)
 def test_the_notebook_runs_top_to_bottom_and_prints_what_the_page_prints(source: Path) -> None:
     made = made_of(source.read_text(encoding="utf-8"))
@@ -155,6 +156,7 @@ def test_every_figure_of_the_page_is_in_the_notebook(source: Path) -> None:
         assert picture.size == tuple(int(1.5 * int(side)) for side in on_page), stem
 
 
+@pytest.mark.slow
 def test_kept_picture_equals_a_new_drawing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     there = pictures(["barcode"])
     monkeypatch.setattr("scripts.site.notebook_pictures.CACHE", tmp_path / "kept")

@@ -94,6 +94,7 @@ def activated(book: Path) -> dict[str, str]:
     return kept | {"PATH": path, "TMPDIR": str(book / "tmp")}
 
 
+@pytest.mark.slow
 def test_mkdocs_build_works_as_it_is_typed(book: Path, activated: dict[str, str]) -> None:
     """Runs before any edit of the package, after which the wheel for *Run* is built again."""
     command = ["mkdocs", "build", "--quiet", "--site-dir", "built"]
@@ -127,6 +128,7 @@ def serving(book: Path, environment: dict[str, str], port: int) -> Iterator[tupl
         server.wait()
 
 
+@pytest.mark.slow
 def test_later_start_serves_the_last_build_and_rebuilds_what_has_changed(
     book: Path, activated: dict[str, str]
 ) -> None:
@@ -224,6 +226,7 @@ def edit(path: Path, old: str, new: str) -> None:
 PAGES = {"reference/names.md": "reference/names/", "reference/index.md": "reference/"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", PAGES)
 def test_edited_page_keeps_its_links_and_the_search_index(
     source: str, book: Path, read: Read
@@ -235,6 +238,7 @@ def test_edited_page_keeps_its_links_and_the_search_index(
     assert {"reference/", "chapters/build-it/", "reference/combine/"} <= places
 
 
+@pytest.mark.slow
 def test_only_the_pages_that_show_an_edited_docstring_are_made_again(
     book: Path, read: Read
 ) -> None:
@@ -248,6 +252,7 @@ def test_only_the_pages_that_show_an_edited_docstring_are_made_again(
     assert changed == {"reference/frequencies/index.html"}
 
 
+@pytest.mark.slow
 def test_all_pages_are_made_again_when_the_data_changes(book: Path, read: Read) -> None:
     site = served_by_mkdocs(book)
     before = written(site)
