@@ -25,7 +25,7 @@ EXTRAS += $(if $(filter test-all rest mutations pdf,$(MAKECMDGOALS)),test test-a
 help:  ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
 
-serve: assets  ## serve the book at http://127.0.0.1:8000 with live reload (PORT=… for another port)
+serve: setup  ## serve the book at http://127.0.0.1:8000 with live reload (PORT=… for another port)
 	@$(IN_VENV) -m scripts.site.serve --port='$(PORT)'
 
 test: assets  ## check this checkout: package, pages, figures, site, browser, lint, types (eight minutes)

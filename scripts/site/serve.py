@@ -16,7 +16,7 @@ import sys
 import traceback
 from collections.abc import Iterable
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -51,7 +51,8 @@ def serve(port: int) -> None:
     site = SERVED / str(port)
     load = partial(configuration, port)
     config = load(site)
-    config.plugins.on_startup(command="serve", dirty=False)
+    # Builds the assets: with the first update, while what is built already is served.
+    start = cache(partial(config.plugins.on_startup, command="serve", dirty=False))
     code = modules()
 
     def update() -> None:
@@ -59,6 +60,7 @@ def serve(port: int) -> None:
             compile_all(changed)
             restart()
         try:
+            start()
             rebuild.update(site, load)
         finally:  # code that makes a build fail is loaded anew once it is corrected
             code.update(modules() | code)
