@@ -38,7 +38,6 @@ QUIET = [
 NEEDS = {
     "commands/test_paper.py": "pikepdf",
     "oracles/test_timm.py": "timm",
-    "site/test_engines.py": "websockets",
 }
 collect_ignore = [file for file, needed in NEEDS.items() if not find_spec(needed)]
 # In a browser `make test` opens every page; what pages do there is left to `make test-all`, and so

@@ -190,4 +190,5 @@ def test_swin_v2s_bias_is_that_of_transformers_with_the_same_network(
     biases = attention.continuous_position_bias_mlp(attention.relative_coords_table)
     index = attention.relative_position_index
     theirs = 16 * biases.view(-1, HEADS)[index].movedim(-1, 0).sigmoid()
-    np.testing.assert_allclose(ours().numpy(), theirs.numpy(), atol=2e-5)
+    # Sixteen times a sigmoid, of a sum of 512 products in float32: processors add in other orders.
+    np.testing.assert_allclose(ours().numpy(), theirs.numpy(), atol=1e-4)
