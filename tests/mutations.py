@@ -1,6 +1,6 @@
 """Changes a sample of the package, a thing at a time, and counts the changes that no test notices.
 
-    python -m tests.mutations          a sample that the last commit chooses
+    python -m tests.mutations          a sample that the last commit chooses; some minutes
     python -m tests.mutations SEED     the sample of another seed
 
 `make mutations` makes every change, which takes half an hour. mutmut does the work; what it changes
