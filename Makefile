@@ -28,7 +28,7 @@ help:  ## list these commands
 serve: setup  ## serve the book at http://127.0.0.1:8000 with live reload (PORT=… for another port)
 	@$(IN_VENV) -m scripts.site.serve --port='$(PORT)'
 
-test: assets  ## check this checkout: package, pages, figures, site, browser, lint, types (eight minutes)
+test: assets  ## check this checkout: package, pages, figures, site, browser, lint, types (ten minutes)
 	@$(IN_VENV) -m scripts.setup.browser
 	@$(MAKE) --no-print-directory --keep-going --jobs 2 checks lint format types
 
