@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from posenc import PositionalEncoding, read_config, similarity
-from posenc._config.entries import load
-from posenc._config.explain import explained, worded
 from posenc._console import Parser, one_line, printable, written
+from posenc.config.entries import load
+from posenc.config.explain import explained, worded
 from posenc.vectors import command as vectors
 
 HEALTHY, ILL, COULD_NOT_TELL = range(3)  # exit statuses

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from posenc._arguments import as_choice, as_integer
-from posenc._config.families import GAPPED, WINDOWED
 
 
 class Rule(NamedTuple):
@@ -22,7 +21,10 @@ class Rule(NamedTuple):
     first: bool = False
 
 
-# By model type. GAPPED and WINDOWED are the types whose open layers go without RoPE.
+# Model types whose layers rotate only where attention has a window: full attention goes without.
+WINDOWED = ("cohere2", "exaone4", "exaone_moe")
+# Those with layers that go without RoPE, listed in `no_rope_layers` or, without it, every fourth.
+GAPPED = ("llama4_text", "smollm3")
 RULES = {
     "cohere2": Rule(4, "sliding_attention"),
     "gemma2": Rule(2, "sliding_attention"),

@@ -33,8 +33,8 @@ from posenc.diagnose.order import judge_order
 from posenc.diagnose.recording import by_position, compared, varies
 from posenc.diagnose.rotation import as_rotated, places_of, rate, rates
 from posenc.diagnose.trial import Example, Trial, counted
-from posenc.frequencies import frequencies
-from posenc.scaling import yarn_temperature
+from posenc.frequency import frequencies
+from posenc.rotary.scaling import yarn_temperature
 
 QUESTION = "Were all positions met in training?"
 

@@ -1,7 +1,7 @@
 """ALiBi as a module: a bias on the scores that falls with distance. Nothing in it is learned.
 
-Press, Smith and Lewis, "Train Short, Test Long" (ICLR 2022), section 3; `posenc/alibi.py` has the
-slopes, the definition and the key-only form.
+Press, Smith and Lewis, "Train Short, Test Long" (ICLR 2022), section 3; `posenc/scores/alibi.py` has
+the slopes, the definition and the key-only form.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from posenc._arguments import _shown, as_flag
 from posenc._tensor_arguments import ACTIVATIONS, as_relative
-from posenc.alibi import alibi_slopes
+from posenc.scores.alibi import alibi_slopes
 
 
 class ALiBi(nn.Module):

@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from posenc._arguments import as_integer
 from posenc._tensor_arguments import as_activations, check_range, on_device, without_autocast
-from posenc.dape import SLOPE
+from posenc.scores.dape import SLOPE
 
 
 class DAPEBias(nn.Module):

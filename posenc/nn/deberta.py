@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from posenc._arguments import as_flag, as_integer
 from posenc._tensor_arguments import as_activations, as_relative, on_device, without_autocast
-from posenc.deberta import deberta_buckets
+from posenc.scores.deberta import deberta_buckets
 
 
 class DisentangledBias(nn.Module):

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from posenc._arguments import as_choice, as_flag, as_integer
 from posenc._tensor_arguments import as_ids, as_probability, offset_or_positions, on_device
-from posenc.frequencies import frequencies
+from posenc.frequency import frequencies
 from posenc.nn.learned import LearnedPositionalEmbedding
 from posenc.nn.sinusoidal import sinusoidal_rows
 

@@ -1,7 +1,7 @@
 """FIRE as a module: a small network that reads each distance as a share of the furthest one.
 
 Li et al., "Functional Interpolation for Relative Positions Improves Long Context Transformers"
-(ICLR 2024). The shares are those of `posenc.fire`.
+(ICLR 2024). The shares are those of `posenc.scores.fire`.
 """
 
 from __future__ import annotations

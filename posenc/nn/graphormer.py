@@ -1,7 +1,7 @@
 """Graphormer's positions as modules: a learned bias by distance, and a learned row by degree.
 
 Ying et al., "Do Transformers Really Perform Badly for Graph Representation?" (2021).
-The rows of the tables are those of `posenc.graphormer`.
+The rows of the tables are those of `posenc.graphs.graphormer`.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from posenc._arguments import as_integer, as_sizes
 from posenc._tensor_arguments import check_range
-from posenc.resize import resize_weights
+from posenc.axes.resize import resize_weights
 
 
 class LearnedGridEmbedding(nn.Module):

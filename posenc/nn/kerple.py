@@ -1,7 +1,7 @@
 """KERPLE as a module: two learned numbers for each head, and a bias that falls with the distance.
 
 Chi, Fan, Ramadge and Rudnicky, "KERPLE" (NeurIPS 2022), section 4. The kernels are those of
-`posenc.kerple`.
+`posenc.scores.kerple`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 Shaw, Uszkoreit and Vaswani, "Self-Attention with Relative Position Representations" (2018); the
 shift that avoids one embedding per pair is from Dai et al., "Transformer-XL" (2019), appendix B.
-`posenc/relative.py` is the numpy version, with the shift as a function of its own.
+`posenc/scores/relative.py` is the numpy version, with the shift as a function of its own.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from posenc._tensor_arguments import (
     on_device,
     values_are_known,
 )
-from posenc.rotary import LAYOUTS, rotary_frequencies
+from posenc.rotary.rope import LAYOUTS, rotary_frequencies
 
 # How many numbers are rotated at a time: few enough for the cache of one CPU core.
 TILE = 2**19

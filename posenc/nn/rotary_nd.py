@@ -1,4 +1,4 @@
-"""Rotary positions with more than one axis as a module; `posenc.rotary_nd` explains the idea.
+"""Rotary positions with more than one axis as a module; `posenc.axes.rotary_nd` explains the idea.
 
 Heo et al., "Rotary Position Embedding for Vision Transformer" (2024).
 """
@@ -11,9 +11,9 @@ from torch import Tensor, nn
 
 from posenc._arguments import as_choice, as_flag, as_integer
 from posenc._tensor_arguments import as_activations, as_points, on_device, without_autocast
+from posenc.axes.rotary_nd import rotary_matrix
 from posenc.nn.rotary import _rotate_pairs
-from posenc.rotary import LAYOUTS
-from posenc.rotary_nd import rotary_matrix
+from posenc.rotary.rope import LAYOUTS
 
 
 class RotaryEmbeddingND(nn.Module):

@@ -1,7 +1,7 @@
 """Sandwich as a module: inner products of sinusoids as a bias. Nothing in it is learned.
 
 Chi, Fan, Rudnicky and Ramadge, "Dissecting Transformer Length Extrapolation via the Lens of
-Receptive Field Analysis" (ACL 2023). The bias is that of `posenc.sandwich`.
+Receptive Field Analysis" (ACL 2023). The bias is that of `posenc.scores.sandwich`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from posenc._arguments import as_base, as_integer
 from posenc._tensor_arguments import as_relative
-from posenc.frequencies import frequencies
+from posenc.frequency import frequencies
 from posenc.nn.alibi import _as_dtype
 
 

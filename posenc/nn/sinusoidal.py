@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from posenc._arguments import as_base, as_integer
 from posenc._tensor_arguments import as_activations, as_probability, offset_or_positions
-from posenc.frequencies import frequencies
+from posenc.frequency import frequencies
 
 
 def sinusoidal_rows(positions: Tensor, omega: tuple[float, ...]) -> Tensor:

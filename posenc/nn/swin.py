@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from posenc._arguments import as_integer
 from posenc._tensor_arguments import without_autocast
-from posenc.swin import swin_index, swin_log_offsets
+from posenc.scores.swin import swin_index, swin_log_offsets
 
 
 class SwinRelativeBias(nn.Module):

@@ -1,7 +1,7 @@
 """T5's relative position bias as a module: a learned number for each head and bucket.
 
 Raffel et al., "Exploring the Limits of Transfer Learning with a Unified Text-to-Text
-Transformer" (2020), section 2.1. The buckets are those of `posenc.t5`.
+Transformer" (2020), section 2.1. The buckets are those of `posenc.scores.t5`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from posenc._arguments import as_flag, as_integer
 from posenc._tensor_arguments import as_relative, on_device
-from posenc.t5 import t5_bucket_starts
+from posenc.scores.t5 import t5_bucket_starts
 
 
 class T5RelativeBias(nn.Module):

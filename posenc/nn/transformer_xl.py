@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from posenc._arguments import as_integer
 from posenc._tensor_arguments import as_activations, on_device, without_autocast
-from posenc.frequencies import frequencies
+from posenc.frequency import frequencies
 from posenc.nn.relative import _shifted
 
 

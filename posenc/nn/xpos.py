@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from posenc._arguments import as_base, as_choice, as_integer, as_positive
 from posenc._tensor_arguments import as_activations, offset_or_positions
 from posenc.nn.rotary import RotaryEmbedding
-from posenc.rotary import LAYOUTS
-from posenc.xpos import ROLES, xpos_decay
+from posenc.rotary.rope import LAYOUTS
+from posenc.rotary.xpos import ROLES, xpos_decay
 
 
 class XPos(nn.Module):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from posenc import RotaryConfig
-from posenc._config.explain import explained
+from posenc.config.explain import explained
 from scripts import DOCS
 from scripts.book.configurations import Configuration, configurations
 from scripts.book.evaluate import corrections

@@ -1,4 +1,4 @@
-"""Embeds the project's own code in pages: `--src-- posenc.sinusoidal.shift_matrix`.
+"""Embeds the project's own code in pages: `--src-- posenc.embeddings.sinusoidal.shift_matrix`.
 
 Such a line becomes a listing of that function, class, method or constant, cut from its file while
 the site is built. `--src-- … nodoc` omits the docstring, for pages that explain it in prose. If the

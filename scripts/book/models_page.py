@@ -58,7 +58,7 @@ Rotary settings as configurations state them are in
   without a rule. If only a configuration has it, it is the length from which its rule starts or,
   without a rule, the longest that it allows.
 - **slowest turn** and **no full turn** are computed by
-  [`wavelengths`][posenc.frequencies.wavelengths]: the tokens that the slowest pair takes for one
+  [`wavelengths`][posenc.frequency.wavelengths]: the tokens that the slowest pair takes for one
   turn, and how many of all pairs take longer than the trained length. No rule is applied.
 - **promised** is the longest length that is offered, and the rule for it.
 - **layout** is that of the pairs in the authors’ code, in brackets that in Transformers if it

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from posenc import frequencies, yarn_frequencies
-from posenc.scaling import FAST, SLOW
+from posenc.rotary.scaling import FAST, SLOW
 from scripts.figures._slowed import PHONE as PHONE
 from scripts.figures._slowed import SIZE as SIZE
 from scripts.figures._slowed import marks, pair_of, pairs_panel, rules, slowed_scale

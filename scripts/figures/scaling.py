@@ -12,7 +12,7 @@ from posenc import (
     wavelengths,
     yarn_frequencies,
 )
-from posenc.scaling import FAST, SLOW
+from posenc.rotary.scaling import FAST, SLOW
 from scripts.figures._parts import panel
 from scripts.figures.style import Ink
 

@@ -24,7 +24,7 @@ from posenc import (
 )
 from posenc.nn import GPTModel, RotaryEmbedding
 from posenc.nn.gpt import SelfAttention
-from posenc.scaling import FAST, SLOW
+from posenc.rotary.scaling import FAST, SLOW
 from scripts.measure.schemes import FURTHER
 
 # Takes a trained model, its trained length and the length of a text; returns a model for that text.

@@ -25,7 +25,7 @@ from urllib.request import ProxyHandler, build_opener
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("", "chapters/by-hand/")
-CHANGED = "posenc/rotary.py"
+CHANGED = "posenc/rotary/rope.py"
 UP_TO_DATE = "The book is up to date."  # said by scripts/site/serve.py, as is the next line
 NOT_BUILT = "The book stays as it was last built"
 TIMEOUT = 900.0  # seconds, including the first set-up

@@ -28,8 +28,8 @@ from scripts.site import source_archive, wheel
 BUILT = ROOT / "docs" / "assets" / "built"
 SOURCES = (
     "package-lock.json",
-    "posenc/frequencies.py",
-    "posenc/sinusoidal.py",
+    "posenc/frequency.py",
+    "posenc/embeddings/sinusoidal.py",
     "scripts/site/assets.py",
     "scripts/figures/style.py",
     "scripts/figures/typefaces.py",

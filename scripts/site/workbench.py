@@ -1,6 +1,6 @@
 """What the workbench takes from Python: two scripts that are made, not written.
 
-    assets/js/config/tables.js   the keys, model types and bounds of posenc._config
+    assets/js/config/tables.js   the keys, model types and bounds of posenc.config
     assets/js/config/models.js   the configurations of docs/data/configurations.yml, as JSON texts
 
 mkdocs calls `on_files` before it builds, so the page that reads configurations knows the keys and
@@ -16,8 +16,9 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from posenc import _arguments, scaling
-from posenc._config import entries, explain, families, head, keys, layers
+from posenc import _arguments
+from posenc.config import entries, explain, families, head, keys, layers
+from posenc.rotary import scaling
 from scripts.book import configurations
 
 FOLDER = "assets/js/config/"
@@ -26,9 +27,11 @@ MODULES = {
     "families": vars(families),
     "keys": vars(keys),
     "layers": {
+        "GAPPED": layers.GAPPED,
         "LINEAR": layers.LINEAR,
         "TYPES": layers.TYPES,
         "ROTATING": layers.ROTATING,
+        "WINDOWED": layers.WINDOWED,
         "WRITTEN": layers.WRITTEN,
     },
     "head": {"WIDEST": head.WIDEST},

@@ -97,7 +97,7 @@ def pages_of(*files: str) -> set[str]:
             },
         ),
         ("posenc/nn/t5.py", {"docs/reference/t5.md"}),
-        ("posenc/frequencies.py", {"docs/reference/frequencies.md", "docs/chapters/by-hand.md"}),
+        ("posenc/frequency.py", {"docs/reference/frequencies.md", "docs/chapters/by-hand.md"}),
         ("scripts/book/numbers.py", {"docs/long-context/longrope.md"}),
         ("tests/book/test_changed.py", set()),
         ("mkdocs.yml", set()),
@@ -123,7 +123,7 @@ def test_a_figure_is_a_source_of_the_pages_that_show_it() -> None:
 @pytest.mark.parametrize(
     ("file", "shared"),
     [
-        ("posenc/rotary.py", True),
+        ("posenc/rotary/rope.py", True),
         ("scripts/book/numbers.py", True),
         ("docs/data/references.yml", True),
         ("mkdocs.yml", True),

@@ -88,15 +88,15 @@ def test_a_symbol_that_is_gone_is_an_error(symbol: str, root: Path) -> None:
 
 
 def test_a_page_shows_the_file_that_the_code_is_from() -> None:
-    html = render("--src-- posenc.frequencies.wavelengths nodoc\n")
-    assert '<span class="filename">posenc/frequencies.py</span>' in html
+    html = render("--src-- posenc.frequency.wavelengths nodoc\n")
+    assert '<span class="filename">posenc/frequency.py</span>' in html
     assert "--src--" not in html
 
 
 def test_the_first_chapter_embeds_the_code_it_describes() -> None:
     symbols = embedded_symbols((DOCS / "chapters" / "by-hand.md").read_text("utf-8"))
-    assert "posenc.sinusoidal.PositionalEncoding" in symbols
+    assert "posenc.embeddings.sinusoidal.PositionalEncoding" in symbols
     assert {str(source(symbol)[0]) for symbol in symbols} == {
-        "posenc/frequencies.py",
-        "posenc/sinusoidal.py",
+        "posenc/frequency.py",
+        "posenc/embeddings/sinusoidal.py",
     }

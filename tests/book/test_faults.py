@@ -340,7 +340,7 @@ SMALL = """# One page
 
 The root of $\\sqrt{d/2}$, as [the problem](#the-problem) has it; [again](page.md).
 
---src-- posenc.sinusoidal.PositionalEncoding nodoc
+--src-- posenc.embeddings.sinusoidal.PositionalEncoding nodoc
 
 Checked by `test_shift_matrix_moves_every_row`
 { .checked }

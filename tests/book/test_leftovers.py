@@ -9,8 +9,8 @@ from scripts.book.render import render
 @pytest.mark.parametrize(
     "text",
     [
-        "--src-- posenc.sinusoidal.gone  nodoc",
-        "- --src-- posenc.sinusoidal.shift_matrix",
+        "--src-- posenc.embeddings.sinusoidal.gone  nodoc",
+        "- --src-- posenc.embeddings.sinusoidal.shift_matrix",
         "An unclosed $\\sqrt{d} is no formula.",
         "Text.\n\n/// figure-captoin\nText.\n///",
         "Words { .lead }",

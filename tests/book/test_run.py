@@ -76,7 +76,7 @@ def test_nothing_is_said_on_a_page_without_buttons() -> None:
         "import numpy as np",
         "import numpy.linalg, posenc",
         "from posenc import frequencies",
-        "from posenc.rotary import apply_rope",
+        "from posenc.rotary.rope import apply_rope",
         "from itertools import product",
         "nn = 1\nnn.real",
         "import posenc\nposenc.frequencies(8)",
@@ -166,8 +166,8 @@ def test_a_group_starts_with_the_names_of_its_module_alone(
 ) -> None:
     page = Page()
     page.run("x = 1", "a")
-    page.run("x", "a", "f", "posenc.sinusoidal")
-    page.run("np.pi > 3, __name__", "a", "f", "posenc.sinusoidal")
+    page.run("x", "a", "f", "posenc.embeddings.sinusoidal")
+    page.run("np.pi > 3, __name__", "a", "f", "posenc.embeddings.sinusoidal")
     out, err = capsys.readouterr()
     assert out == "(True, '__main__')\n"
     assert err.endswith("NameError: name 'x' is not defined\n")

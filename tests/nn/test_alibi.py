@@ -1,4 +1,4 @@
-"""`posenc.nn.alibi` keeps its promises, compared with `posenc.alibi`, which has its own tests."""
+"""`posenc.nn.alibi` keeps its promises, compared with `scores.alibi`, which has its own tests."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from posenc.alibi import alibi_bias, alibi_key_bias, alibi_slopes
 from posenc.nn.alibi import ALiBi
 from posenc.nn.attention import attention
+from posenc.scores.alibi import alibi_bias, alibi_key_bias, alibi_slopes
 
 pytestmark = pytest.mark.filterwarnings("error")
 

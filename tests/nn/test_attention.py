@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from posenc.attention import attention as attention_in_numpy
-from posenc.attention import causal_mask
 from posenc.nn.attention import attention
+from posenc.scores.dot_product import attention as attention_in_numpy
+from posenc.scores.dot_product import causal_mask
 
 pytestmark = pytest.mark.filterwarnings("error")
 

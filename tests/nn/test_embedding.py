@@ -182,7 +182,7 @@ def test_a_bfloat16_model_tells_1000_positions_apart(pos_type: str) -> None:
 
 
 def test_counting_in_bfloat16_cannot_tell_1000_positions_apart() -> None:
-    """257 rounds to 256 in bfloat16. See `posenc.baselines`."""
+    """257 rounds to 256 in bfloat16. See `posenc.embeddings.baselines`."""
     layer = PositionalEmbedding(2, 1000, 64, "counting", 0.0).to(torch.bfloat16)
     rows = layer(torch.zeros(1, 1000, dtype=torch.long))[0].detach().float().numpy()
     assert len(np.unique(rows, axis=0)) < 600

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 import posenc
-from posenc.alibi import alibi_bias
 from posenc.nn import RotaryEmbedding, gpt
 from posenc.nn.gpt import (
     CONFIGS,
@@ -35,8 +34,9 @@ from posenc.nn.gpt import (
     create_model_config,
 )
 from posenc.nn.tokenizer import create_tokenizer
-from posenc.rotary import apply_rope
-from posenc.t5 import t5_bias
+from posenc.rotary.rope import apply_rope
+from posenc.scores.alibi import alibi_bias
+from posenc.scores.t5 import t5_bias
 
 Array = NDArray[np.float64]
 

@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from posenc.learned import LearnedPositionalEmbedding as Twin
-from posenc.learned import resize_table
+from posenc.embeddings.learned import LearnedPositionalEmbedding as Twin
+from posenc.embeddings.learned import resize_table
 from posenc.nn.learned import LearnedPositionalEmbedding
 
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-import posenc.relative
+import posenc.scores.relative
 from posenc.nn.relative import RelativePositionEmbedding, relative_positions
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -80,7 +80,7 @@ class LargestResult(TorchDispatchMode):
 def test_two_lengths_give_the_numpy_matrix(q: int, k: int) -> None:
     relative = relative_positions(q, k)
     assert relative.dtype == torch.int64
-    np.testing.assert_array_equal(relative, posenc.relative.relative_positions(q, k))
+    np.testing.assert_array_equal(relative, posenc.relative_positions(q, k))
     assert torch.equal(relative_positions(torch.arange(q), k), relative)
     assert torch.equal(relative_positions(q, torch.arange(k)), relative)
 
@@ -140,7 +140,7 @@ def test_writing_into_a_matrix_does_not_change_the_next() -> None:
 def test_each_pair_has_the_row_of_its_clipped_relative_position(max_distance: int) -> None:
     embedding = made(5, max_distance)
     relative = relative_positions(torch.arange(2, 9), 8)
-    index = posenc.relative.shaw_index(relative.numpy(), max_distance=max_distance)
+    index = posenc.scores.relative.shaw_index(relative.numpy(), max_distance=max_distance)
     rows = embedding(relative)
     assert rows.shape == (7, 8, 5)
     np.testing.assert_array_equal(rows.detach(), embedding.table.detach().numpy()[index])
@@ -178,11 +178,11 @@ def test_the_shift_gives_the_scores_of_the_definition(
 
 def test_the_shift_is_the_numpy_shift() -> None:
     embedding, q = made(), queries(2, 3, 5, 4)
-    index = posenc.relative.shaw_index(np.arange(-4, 7), max_distance=3)
+    index = posenc.scores.relative.shaw_index(np.arange(-4, 7), max_distance=3)
     products = q.numpy() @ embedding.table.detach().numpy()[index].T
     np.testing.assert_allclose(
         embedding.shifted_scores(q, 7).detach(),
-        posenc.relative.relative_shift(products),
+        posenc.scores.relative.relative_shift(products),
         rtol=0,
         atol=1e-14,
     )

@@ -24,7 +24,6 @@ import torch
 from torch import Tensor, nn
 
 import posenc
-from posenc.alibi import alibi_bias
 from posenc.nn import gpt
 from posenc.nn.alibi import ALiBi
 from posenc.nn.attention import attention
@@ -36,7 +35,8 @@ from posenc.nn.rotary import RotaryEmbedding
 from posenc.nn.sinusoidal import SinusoidalPositionalEncoding
 from posenc.nn.swin import SwinRelativeBias
 from posenc.nn.t5 import T5RelativeBias
-from posenc.rotary import apply_rope
+from posenc.rotary.rope import apply_rope
+from posenc.scores.alibi import alibi_bias
 
 pytestmark = pytest.mark.no_cover  # the tests of each module count its lines
 

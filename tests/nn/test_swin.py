@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-import posenc.swin
+import posenc.scores.swin
 from posenc.nn.swin import SwinRelativeBias
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -28,7 +28,7 @@ def test_the_bias_equals_the_numpy_definition(window: int) -> None:
     bias = made(2, window)
     assert bias.table.shape == ((2 * window - 1) ** 2, 2)
     assert bias().shape == (2, window**2, window**2)
-    expected = posenc.swin.swin_bias(bias.table.detach().numpy(), window)
+    expected = posenc.scores.swin.swin_bias(bias.table.detach().numpy(), window)
     np.testing.assert_array_equal(bias().detach(), expected)
 
 
@@ -58,14 +58,14 @@ def test_a_module_made_on_meta_works_after_a_reset() -> None:
     spread, mean = torch.std_mean(bias.table.detach())
     assert abs(spread.item() - 0.02) < 3e-4
     assert abs(mean.item()) < 4e-4
-    expected = posenc.swin.swin_bias(bias.table.detach().numpy(), 13)
+    expected = posenc.scores.swin.swin_bias(bias.table.detach().numpy(), 13)
     np.testing.assert_array_equal(bias().detach(), expected)
 
 
 def test_gradients_count_the_pairs_that_share_a_row() -> None:
     bias = made()
     bias().sum().backward()
-    expected = np.bincount(posenc.swin.swin_index(4).ravel(), minlength=49)
+    expected = np.bincount(posenc.scores.swin.swin_index(4).ravel(), minlength=49)
     assert bias.table.grad is not None
     np.testing.assert_array_equal(bias.table.grad, np.tile(expected[:, np.newaxis], 3))
 
@@ -74,7 +74,7 @@ def test_gradients_of_one_pair_reach_its_row_and_no_other() -> None:
     bias = made()
     bias()[1, 2, 7].backward()
     assert bias.table.grad is not None
-    row = posenc.swin.swin_index(4)[2, 7]
+    row = posenc.scores.swin.swin_index(4)[2, 7]
     assert bias.table.grad.nonzero().tolist() == [[row, 1]]
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-import posenc.t5
+import posenc.scores.t5
 from posenc.nn.relative import relative_positions
 from posenc.nn.t5 import T5RelativeBias
 
@@ -31,7 +31,7 @@ def made(heads: int = 3, **options: Any) -> T5RelativeBias:
 
 def in_numpy(bias: T5RelativeBias, relative: Tensor) -> np.ndarray[Any, Any]:
     """Return the numpy definition for the same table and one matrix of relative positions."""
-    return posenc.t5.t5_bias(
+    return posenc.scores.t5.t5_bias(
         bias.table.detach().numpy(),
         relative.numpy(),
         bidirectional=bias.bidirectional,
@@ -105,7 +105,7 @@ def test_buckets_do_not_depend_on_the_dtype(dtype: torch.dtype) -> None:
     relative = relative_positions(1000)
     narrow = bias.to(dtype)(relative)
     assert narrow.dtype == dtype
-    expected = posenc.t5.t5_buckets(relative.numpy(), max_distance=5000)
+    expected = posenc.scores.t5.t5_buckets(relative.numpy(), max_distance=5000)
     np.testing.assert_array_equal(narrow[0].detach().float(), expected)
 
 
@@ -135,7 +135,7 @@ def test_a_module_made_on_meta_works_after_a_reset() -> None:
 def test_gradients_reach_the_buckets_in_use_and_no_other(both: bool) -> None:
     bias, relative = made(bidirectional=both), relative_positions(12, 20)
     bias(relative).sum().backward()
-    used = posenc.t5.t5_buckets(relative.numpy(), bidirectional=both)
+    used = posenc.scores.t5.t5_buckets(relative.numpy(), bidirectional=both)
     # The gradient of a sum: how many pairs share the bucket.
     expected = np.bincount(np.ravel(used), minlength=32)
     assert bias.table.grad is not None

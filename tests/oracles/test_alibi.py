@@ -24,10 +24,10 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from posenc.alibi import alibi_bias, alibi_key_bias, alibi_slopes
-from posenc.attention import causal_mask
 from posenc.nn.alibi import ALiBi
 from posenc.nn.relative import relative_positions
+from posenc.scores.alibi import alibi_bias, alibi_key_bias, alibi_slopes
+from posenc.scores.dot_product import causal_mask
 
 Array = NDArray[np.float64]
 

@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from posenc.attention import attention as attention_in_numpy
-from posenc.attention import causal_mask
 from posenc.nn.alibi import ALiBi
 from posenc.nn.attention import attention
 from posenc.nn.relative import relative_positions
+from posenc.scores.dot_product import attention as attention_in_numpy
+from posenc.scores.dot_product import causal_mask
 
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 

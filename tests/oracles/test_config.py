@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from posenc import read_config
-from posenc._config.families import (
+from posenc.config.families import (
     ASKING,
     BASE,
     CHOOSING,

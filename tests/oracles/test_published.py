@@ -12,8 +12,8 @@ import yaml
 from numpy.typing import NDArray
 
 from posenc import RotaryConfig, frequencies, read_config
-from posenc._config.explain import explained
-from posenc._config.families import RULELESS
+from posenc.config.explain import explained
+from posenc.config.families import RULELESS
 from scripts import DATA
 from scripts.book import models
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from posenc.nn.relative import RelativePositionEmbedding, relative_positions
-from posenc.relative import relative_shift, shaw_index
+from posenc.scores.relative import relative_shift, shaw_index
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from posenc.nn.swin import SwinRelativeBias
-from posenc.swin import swin_bias, swin_index
+from posenc.scores.swin import swin_bias, swin_index
 
 
 def transformers_bias(heads: int, window: int) -> Any:

@@ -12,11 +12,11 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from posenc.attention import causal_mask
 from posenc.nn.attention import attention
 from posenc.nn.relative import relative_positions
 from posenc.nn.t5 import T5RelativeBias
-from posenc.t5 import t5_buckets
+from posenc.scores.dot_product import causal_mask
+from posenc.scores.t5 import t5_buckets
 
 Integers = NDArray[np.int64]
 

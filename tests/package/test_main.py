@@ -705,7 +705,7 @@ def test_the_nearest_key_is_sought_for_a_slip_alone(
         sought.append(word)
         return ["rope_theta"]
 
-    monkeypatch.setattr("posenc._config.entries.get_close_matches", close)
+    monkeypatch.setattr("posenc.config.entries.get_close_matches", close)
     many = {f"unrelated_{n}": n for n in range(1000)}
     assert configured(PLAIN | many | {"x" * 10**6: 1})[0] == 0
     assert sought == []

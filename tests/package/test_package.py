@@ -68,7 +68,7 @@ def test_at_most_four_arguments_go_by_place(name: str) -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_docstring_example_prints_what_it_says(module: str) -> None:
-    # Not `import posenc.frequencies`, which is the function of that name.
+    # Not `import posenc.frequency`, which is the function of that name.
     outcome = doctest.testmod(importlib.import_module(module))
     assert outcome.attempted > 0
     assert outcome.failed == 0

@@ -6,7 +6,7 @@ import copy
 import random
 from typing import Any
 
-from posenc._config import families, keys
+from posenc.config import families, keys
 from scripts.book.configurations import configurations
 from scripts.site.workbench import written
 

@@ -46,7 +46,7 @@ As far as {{ 512 = fact("bert-positions") }}.
     It is so.
     { .right }
 
---src-- posenc.frequencies.frequencies nodoc
+--src-- posenc.frequency.frequencies nodoc
 
 ::: posenc.__main__
     options:
@@ -107,7 +107,7 @@ def test_a_small_page_is_copied_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     main = (ROOT / "posenc" / "__main__.py").read_text(encoding="utf-8").rstrip()
     made = markdown_copies.copy("chapters/small.md")
     code = re.search(
-        r"From `posenc/frequencies.py`:\n\n```python\ndef frequencies\(.+?\n```", made, re.S
+        r"From `posenc/frequency.py`:\n\n```python\ndef frequencies\(.+?\n```", made, re.S
     )
     assert code is not None
     expected = (

@@ -233,7 +233,7 @@ def test_edited_page_keeps_its_links_and_the_search_index(
 ) -> None:
     edit(book / "docs" / source, "\n# ", f"\n# Edited {len(source)}, ")
     page = wait_for(f"Edited {len(source)}, ", lambda: read(PAGES[source]))
-    assert 'combine/#posenc.combine.add"' in page
+    assert 'combine/#posenc.embeddings.combine.add"' in page
     places = {entry["location"] for entry in json.loads(read("search/search_index.json"))["docs"]}
     assert {"reference/", "chapters/build-it/", "reference/combine/"} <= places
 
@@ -281,9 +281,9 @@ def written(site: Path) -> dict[str, int]:
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
-        ("posenc/frequencies.py", {"reference/frequencies.md", "chapters/by-hand.md"}),
+        ("posenc/frequency.py", {"reference/frequencies.md", "chapters/by-hand.md"}),
         ("posenc/nn/t5.py", {"reference/t5.md"}),
-        ("posenc/t5.py", {"reference/t5.md"}),
+        ("posenc/scores/t5.py", {"reference/t5.md"}),
     ],
 )
 def test_module_outdates_the_pages_that_document_or_embed_it(
@@ -327,7 +327,7 @@ def test_files_of_settings_and_of_editors_are_not_watched(tmp_path: Path) -> Non
 
 
 def test_script_outdates_every_page() -> None:
-    found = rebuild.affected(sources(), [Path("posenc/t5.py"), Path("scripts/book/run.py")])
+    found = rebuild.affected(sources(), [Path("posenc/scores/t5.py"), Path("scripts/book/run.py")])
     assert len(found) == len(sources())
 
 
@@ -337,7 +337,7 @@ def test_script_outdates_every_page() -> None:
         ("docs/index.md", False),
         ("docs/assets/built/stamp", False),
         ("docs/data/references.yml", True),
-        ("posenc/t5.py", True),
+        ("posenc/scores/t5.py", True),
         ("scripts/book/run.py", True),
         ("", True),
     ],

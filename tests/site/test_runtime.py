@@ -156,7 +156,7 @@ def test_second_build_does_nothing(built: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     "name",
     [
-        *("posenc/rotary.py", "posenc/nn/gpt.py"),
+        *("posenc/rotary/rope.py", "posenc/nn/gpt.py"),
         *(
             "scripts/pyodide/session.py",
             "scripts/pyodide/compile.mjs",

@@ -22,8 +22,8 @@ from posenc import (
     read_config,
     yarn_frequencies,
 )
-from posenc._config.entries import edits
-from posenc._config.keys import READ
+from posenc.config.entries import edits
+from posenc.config.keys import READ
 from scripts.book import configurations_page
 from scripts.book.configurations import Configuration, configurations
 from scripts.site.workbench import MODULES, constants, scripts, written

@@ -1,4 +1,4 @@
-// posenc/_config/entries.py: typed entries, each named in errors by where it stands.
+// posenc/config/entries.py: typed entries, each named in errors by where it stands.
 
 import { loads } from "./json.js";
 import { nearest } from "./nearest.js";

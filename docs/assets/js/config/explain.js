@@ -1,4 +1,4 @@
-// posenc/_config/explain.py: a configuration at a length, in numbers and in words.
+// posenc/config/explain.py: a configuration at a length, in numbers and in words.
 
 import { list } from "../positions.js";
 import { neverRound, unseenPairs } from "./angles.js";

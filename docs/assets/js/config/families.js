@@ -1,4 +1,4 @@
-// posenc/_config/families.py: what is known about the model types of transformers.
+// posenc/config/families.py: what is known about the model types of transformers.
 
 import { families } from "./tables.js";
 

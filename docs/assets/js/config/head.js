@@ -1,4 +1,4 @@
-// posenc/_config/head.py: the widths of a head and of what is rotated in it. Widths are integers of
+// posenc/config/head.py: the widths of a head and of what is rotated in it. Widths are integers of
 // Python, BigInts here, as they are printed in messages.
 
 import { Entries, agreed } from "./entries.js";

@@ -1,4 +1,4 @@
-// posenc/_config/keys.py: the keys that are read, and those that are refused.
+// posenc/config/keys.py: the keys that are read, and those that are refused.
 
 import { agreed } from "./entries.js";
 import { alike, nearest } from "./nearest.js";

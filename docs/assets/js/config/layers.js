@@ -1,4 +1,4 @@
-// posenc/_config/layers.py: which part of a configuration is about which layers. Layers that are
+// posenc/config/layers.py: which part of a configuration is about which layers. Layers that are
 // all alike have the name null, and layers that do not rotate the section null.
 
 import { Entries, agreed } from "./entries.js";
@@ -7,8 +7,8 @@ import { alike } from "./nearest.js";
 import { Refusal, equals, isObject, isTruthy, shown } from "./python.js";
 import { families, keys, layers as words } from "./tables.js";
 
-const { ASKING, BASE, GAPPED, LOCAL, PARAMETERS } = families;
-const { SCALED_WINDOWS, UNSCALED_WINDOWS, WINDOWED } = families;
+const { ASKING, BASE, LOCAL, PARAMETERS, SCALED_WINDOWS, UNSCALED_WINDOWS } = families;
+const { GAPPED, WINDOWED } = words;
 const { LOCALS, ROTARY, TEXTS } = keys;
 const ABOVE_ONE = { least: 1, above: true };
 

@@ -1,4 +1,4 @@
-// posenc/_config/reading.py: a configuration, read from its first key to the last.
+// posenc/config/reading.py: a configuration, read from its first key to the last.
 
 import { Entries, agreed, listed } from "./entries.js";
 import { defaultsOf, layoutOf } from "./families.js";

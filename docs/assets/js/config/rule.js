@@ -1,4 +1,4 @@
-// posenc/_config/rule.py: the base, the lengths and the rule of the frequencies.
+// posenc/config/rule.py: the base, the lengths and the rule of the frequencies.
 
 import { agreed, refuseUnknown } from "./entries.js";
 import { typeOf } from "./keys.js";

@@ -1,4 +1,4 @@
-// posenc/frequencies.py and posenc/scaling.py: the frequencies of each rule, as a list of numbers.
+// posenc/frequency.py and posenc/rotary/scaling.py: the frequencies of each rule, as a list of numbers.
 // Lengths are integers, BigInts here, until they are computed with. What read_config has checked is
 // not checked again.
 

@@ -1,0 +1,1 @@
+"""More than one axis: images, video, and coordinates that are not whole numbers."""

@@ -1,0 +1,313 @@
+"""What `python -m posenc config` says: a configuration at a length, in words and in numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+import textwrap
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posenc._angles import never_round, unseen_pairs
+from posenc._console import printable
+from posenc.config import RotaryConfig
+from posenc.config.entries import Entries
+from posenc.config.families import ORIGINAL, RULELESS
+from posenc.config.keys import LENGTHS, NONE, SAME_LENGTHS
+from posenc.frequency import frequencies
+
+SHOWN = 9  # how many pairs a table has, at most
+WIDTH = 88
+LARGE = 100  # a factor of dynamic NTK above this is no remedy
+# With these rules more positions need other settings at most.
+EXTENSIBLE = ("default", "linear", "yarn", "llama3", "dynamic")
+
+
+def explained(config: RotaryConfig, length: int | None = None) -> dict[str, Any]:
+    """Return what a configuration does, as numbers: what JSON can hold, in a fixed order.
+
+    Args:
+        config: what was read.
+        length: how many positions a sequence is to have; None for as many as are promised.
+    """
+    promised = config.length or config.trained_length
+    asked, met = length or promised, _met(config)
+    pairs = [] if config.scheme == NONE else _pairs(config, asked)
+    new = sum(pair["unseen"] for pair in pairs)
+    beyond = bool(asked and met and asked > met and new)
+    return {
+        "model_type": config._place.entries.text("model_type"),
+        "layer_type": config.layer_type,
+        "scheme": config.scheme,
+        "d": config.d,
+        "rotary_d": config.rotary_d,
+        "base": config.base,
+        "layout": config.layout,
+        "factor": config.factor,
+        "trained_length": config.trained_length,
+        "length": config.length,
+        "asked_length": asked,
+        "window": config._place.window,
+        "attention_factor": config.attention_factor,
+        "softmax_factor": config.softmax_factor,
+        "sections": config.sections and list(config.sections),
+        "interleaved_sections": config.interleaved_sections,
+        "settings": {key: _plain(value) for key, value in config.settings.items()},
+        "never_round": sum(pair["never_round"] for pair in pairs),
+        "unseen": new,
+        "wrong": beyond,
+        "set": _remedy(config, asked, met) if beyond and asked and met else None,
+        "set_in": config._place.entries.place.rstrip(".") or None,
+        "notes": list(config.notes),
+        "pairs": pairs,
+    }
+
+
+def _met(config: RotaryConfig) -> int | None:
+    """Return the length whose angles the model has met: without a rule, that of training.
+
+    With a rule, a model is taken to have been trained on what its configuration promises.
+    """
+    if config.scheme == "default":
+        return config.trained_length
+    return config.length or config.trained_length
+
+
+def _within(config: RotaryConfig, length: int) -> int:
+    """Return how far apart a query and a key can be, plus one: a window has no further keys."""
+    return min(length, config._place.window or length)
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _pairs(config: RotaryConfig, asked: int | None) -> list[dict[str, Any]]:
+    """Return what becomes of each pair: before and after the rule, in training and now."""
+    plain, now = _plain_frequencies(config), config.frequencies(asked)
+    omega, trained = _training(config, plain)
+    with np.errstate(divide="ignore"):
+        slowed = plain / now
+    slow = new = np.zeros(len(now), bool)
+    if trained and asked:
+        trained = _within(config, trained)
+        slow, new = never_round(omega, trained), _unseen(config, plain, asked)
+    return [
+        {
+            "pair": i,
+            "frequency": float(now[i]),
+            "turns": float(trained * omega[i] / (2 * np.pi)) if trained else None,
+            "slowed": float(slowed[i]) if np.isfinite(slowed[i]) else None,
+            "never_round": bool(slow[i]),
+            "unseen": bool(new[i]),
+        }
+        for i in range(len(now))
+    ]
+
+
+def _training(
+    config: RotaryConfig, plain: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], int | None]:
+    """Return the frequencies of training, and its length; those promised if it is open."""
+    if config.trained_length is not None or config.length is None:
+        return plain, config.trained_length
+    return config.frequencies(config.length), config.length
+
+
+def _plain_frequencies(config: RotaryConfig) -> NDArray[np.float64]:
+    """Return the frequencies that the base alone gives."""
+    assert config.base is not None
+    return frequencies(config.rotary_d, base=config.base)
+
+
+def _unseen(config: RotaryConfig, plain: NDArray[np.float64], asked: int) -> NDArray[np.bool_]:
+    """Return which pairs go beyond all angles that the model has met, or those of training."""
+    now, trained, promised = config.frequencies(asked), config.trained_length, _met(config)
+    ends = [(plain, trained), (config.frequencies(promised), promised)]
+    new = np.ones(len(now), bool)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for omega, end in ((omega, end) for omega, end in ends if end):
+            new &= unseen_pairs(
+                omega,
+                omega / now,
+                trained=_within(config, end),
+                length=_within(config, asked),
+            )
+    return new & (now > 0)
+
+
+def _remedy(config: RotaryConfig, asked: int, met: int) -> dict[str, Any] | None:
+    """Return the entries to change for more positions than met, or None if there are none.
+
+    A model without a rule gets YaRN's, beside what its section says; one with a rule that has a
+    factor gets a larger one. All stand in `found["set_in"]`.
+    """
+    entries, section, _, layers = config._place
+    key, *inner = section.place.removeprefix(entries.place).split(".")[:-1] or [""]
+    readable = entries.text("model_type") not in RULELESS
+    if config.scheme not in EXTENSIBLE or not key or not readable:
+        return None
+    factor = _factor(config, asked, met)
+    if factor > LARGE and config.scheme == "dynamic":
+        return None
+    found: dict[str, Any] = dict.fromkeys(_lengths(entries), asked)
+    rule = _extended(config, asked, factor)
+    if config.scheme == "dynamic":  # it goes by the trained length, and promises what factor says
+        found = {}
+    if inner:
+        return found | {key: {**entries.mapping[key], inner[0]: rule}}
+    types = {name: one.entries for name, one in layers.items() if name and one}
+    if key == "rope_parameters" and {"full_attention", "sliding_attention"} <= {*types}:
+        # One rule for all would be read by none of these layers.
+        said = {name: dict(one.mapping) for name, one in types.items()}
+        return found | {key: {**said, str(config.layer_type): rule}}
+    return found | {key: rule}
+
+
+def _lengths(entries: Entries) -> list[str]:
+    """Return the keys that promise a length, which must agree."""
+    first, *_ = entries.given(LENGTHS) or LENGTHS
+    return [first, *entries.given(SAME_LENGTHS)] if first in SAME_LENGTHS else [first]
+
+
+def _factor(config: RotaryConfig, asked: int, met: int) -> float:
+    """Return the smallest factor, in hundredths, that brings no new angle in so many positions.
+
+    It is the positions asked about, divided by those that pairs slowed in full have met, in plain
+    frequencies: in training, or since, where the rule with the factor it has leads further. YaRN's
+    is the quotient of the asked length and the trained one by definition. Dynamic NTK slows the
+    fastest of the pairs that complete no turn the least, so that pair decides.
+    """
+    trained = config.trained_length or 0
+    if config.scheme == "dynamic":
+        end = _within(config, trained)
+        first = int(np.sum(~never_round(_plain_frequencies(config), end)))
+        slowed = math.log(_within(config, asked) / end)
+        power = (config.rotary_d - 2) / (2 * first) * slowed if first else math.inf
+        larger = math.exp(min(power, 99)) - 1
+        hundredths = 100 * larger * trained / (asked - trained)
+    else:
+        reach = max(trained, 0 if config.scheme == "yarn" else met / config.factor)
+        hundredths = 100 * asked / reach
+    return math.ceil(round(hundredths, 6)) / 100  # 2.2, not 2.21
+
+
+def _extended(config: RotaryConfig, asked: int, factor: float) -> dict[str, Any]:
+    """Return the section of a rule with another factor, for so many positions."""
+    section, trained = config._place.section.mapping, config.trained_length
+    rule = dict(section)
+    if config.scheme == "default":
+        rule.pop("type", None)
+        rule |= {"rope_type": "yarn", "rope_theta": config.base}
+    rule["factor"] = factor
+    if config.scheme not in ("linear", "dynamic"):
+        rule[ORIGINAL] = trained  # without it, some take the promised length for the trained
+    if LENGTHS[0] in rule:
+        rule[LENGTHS[0]] = asked
+    return rule
+
+
+# Words
+
+
+def worded(name: str, found: dict[str, Any]) -> str:
+    """Return the numbers in words, under the name of the configuration."""
+    title = (
+        name if found["layer_type"] is None else f'{name}, layers of type "{found["layer_type"]}"'
+    )
+    lines = [f"{printable(title)}: {_scheme(found)}", ""]
+    if found["scheme"] != NONE:
+        lines += [*_facts(found), "", *_table(found), "", *_wrapped(_verdict(found)), ""]
+    if found["wrong"]:
+        lines += [*_settings(found), ""]
+    for note in found["notes"]:
+        told = printable(note)
+        lines += textwrap.wrap(told, WIDTH, initial_indent="  - ", subsequent_indent="    ")
+    return "\n".join(lines).rstrip()
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="  ")
+
+
+def _scheme(found: dict[str, Any]) -> str:
+    if found["scheme"] == NONE:
+        return "no rotation"
+    factor = "" if found["factor"] == 1 else f", factor {found['factor']:.10g}"
+    return f"{found['scheme']}{factor}, base {found['base']:,.10g}"
+
+
+def _facts(found: dict[str, Any]) -> list[str]:
+    """Return a line on widths, on lengths and on factors."""
+    layout = f'layout "{found["layout"]}"' if found["layout"] else "layout not settled"
+    lengths = [
+        f"{found[key]:,} {word}" if found[key] else f"{word}: not said"
+        for key, word in (("trained_length", "trained"), ("length", "promised"))
+    ]
+    asked = [f"{found['asked_length']:,} asked about"] if found["asked_length"] else []
+    if found["window"]:
+        asked.append(f"a window of {found['window']:,}")
+    factor = found["attention_factor"]
+    scores = f"rotated dimensions times {factor:.10g}" if factor != 1 else "not scaled"
+    if found["softmax_factor"] != 1:
+        scores += f", all scores times {found['softmax_factor']:.10g}"
+    rows = {
+        "head": f"{found['d']} wide, {found['rotary_d']} rotated, {len(found['pairs'])} pairs,"
+        f" {layout}",
+        "lengths": ", ".join([*lengths, *asked]),
+        "scores": scores,
+    }
+    if found["sections"]:
+        how = "in turns" if found["interleaved_sections"] else "in blocks"
+        rows["sections"] = f"{' + '.join(map(str, found['sections']))} pairs, {how}"
+    return [f"  {name:<10}{text}" for name, text in rows.items()]
+
+
+def _table(found: dict[str, Any]) -> list[str]:
+    """Return some of the pairs, the first and the last among them."""
+    pairs = found["pairs"]
+    picked = sorted({round(i) for i in np.linspace(0, len(pairs) - 1, min(SHOWN, len(pairs)))})
+    lines = [f"  {'pair':>6}{'turns in training':>20}{'slowed by':>12}  angles"]
+    for pair in (pairs[i] for i in picked):
+        turns = "-" if pair["turns"] is None else f"{pair['turns']:.4g}"
+        slowed = "all" if pair["slowed"] is None else f"{pair['slowed']:.4g}"
+        angles = "new" if pair["unseen"] else "met" if pair["turns"] is not None else "-"
+        lines.append(f"  {pair['pair']:>6}{turns:>20}{slowed:>12}  {angles}")
+    return lines
+
+
+def _verdict(found: dict[str, Any]) -> str:
+    """Return in sentences how many pairs complete no turn, and what the length brings."""
+    count, trained = len(found["pairs"]), found["trained_length"] or found["length"]
+    if not trained:
+        return "No length is said, so which pairs complete a turn in training is open."
+    trained = min(trained, found["window"] or trained)
+    slow, asked = found["never_round"], found["asked_length"]
+    said = f"{slow} of {count} pairs complete no turn within {trained:,} positions."
+    if found["unseen"]:
+        return f"{said} In {asked:,}, {found['unseen']} meet angles that are new."
+    return f"{said} In {asked:,}, none meets an angle that is new."
+
+
+def _settings(found: dict[str, Any]) -> list[str]:
+    """Return what to set: a sentence, and the lines of JSON to copy."""
+    if found["model_type"] in RULELESS:
+        return _wrapped(
+            f'What helps: transformers 5.23 reads no rule for model type "{found["model_type"]}".'
+            " Feed it fewer tokens, or rotate by yarn_frequencies in code of your own."
+        )
+    if not found["set"]:
+        if found["scheme"] == "dynamic":
+            return _wrapped(
+                "What helps: a larger factor leaves fewer angles new, and changes every sequence"
+                " beyond the trained length."
+            )
+        return _wrapped(
+            f'What helps: rope_type "{found["scheme"]}" goes no further. Feed it fewer tokens, or'
+            " train it on more."
+        )
+    where = f" inside {found['set_in']}" if found["set_in"] else ""
+    lines = json.dumps(found["set"], indent=2).splitlines()[1:-1]
+    return [*_wrapped(f"What to set{where}:"), *(f"  {line}" for line in lines)]

@@ -1,0 +1,241 @@
+"""Which part of a configuration is about which layers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+from posenc._arguments import _shown
+from posenc.config.entries import Entries, agreed, alike
+from posenc.config.families import (
+    ASKING,
+    BASE,
+    LOCAL,
+    PARAMETERS,
+    SCALED_WINDOWS,
+    UNSCALED_WINDOWS,
+)
+from posenc.config.keys import LOCALS, ROTARY, TEXTS, refuse_strangers, type_of
+from posenc.layers import GAPPED, WINDOWED
+
+LINEAR = "linear_attention"  # layers of this type do not rotate
+TYPES = ("full_attention", "sliding_attention", "chunked_attention", LINEAR)
+ROTATING = ("rope", "rotary")  # the types of positions that are rotations
+WRITTEN = (*ROTATING, "rope_gptj")  # another name, which no model type of transformers asks for
+
+
+class Section(NamedTuple):
+    """The settings of one type of layers."""
+
+    entries: Entries
+    apart: bool = False  # whether they have a base of their own
+
+
+class Reading(NamedTuple):
+    """A configuration being read, and the notes about it so far."""
+
+    entries: Entries
+    kind: str | None
+    defaults: dict[str, float]
+    known: bool  # whether the defaults of this model type are known
+    notes: list[str]
+    completed: bool = False  # whether rope_parameters are those of the model type
+
+
+def completed(reading: Reading) -> Reading:
+    """Return a configuration with the rule that its model type has where none is given."""
+    entries, given = reading.entries, PARAMETERS.get(reading.kind)
+    scaled = entries.within("rope_scaling").mapping and not _by_type(given or {})
+    if given is None or entries.within("rope_parameters").mapping or scaled:
+        return reading
+    reading.notes.append(
+        "rope_parameters is not given. transformers takes a rule of its own for this model type."
+    )
+    entries = Entries({**entries.mapping, "rope_parameters": given}, entries.place)
+    return reading._replace(entries=entries, completed=True)
+
+
+def _by_type(parameters: Mapping[str, Any]) -> bool:
+    """Say whether there is one rule for each type of layers, rather than one for all."""
+    return any(isinstance(value, Mapping) for value in parameters.values())
+
+
+def text_of(entries: Entries, notes: list[str]) -> Entries:
+    """Return the part of a configuration about text, which may be the whole."""
+    parts = entries.given(TEXTS)
+    if not parts:
+        return entries
+    refuse_strangers(entries)
+    if len(parts) > 1:
+        raise ValueError(
+            f"{parts[1]} must not stand beside {parts[0]}; got {_shown(entries.mapping[parts[1]])}"
+        )
+    part = entries.within(parts[0])
+    for key in entries.given(ROTARY):
+        if key not in part:
+            raise ValueError(
+                f"{key} must be in {parts[0]}, which is what is read; got"
+                f" {_shown(entries.mapping[key])} outside of it"
+            )
+        agreed({key: entries.mapping[key], part.path(key): part.mapping[key]})
+    notes.append(f"The part about text, {parts[0]}, is read, and no other.")
+    return part
+
+
+def refuse_others(reading: Reading) -> None:
+    """Raise ValueError if the model does not rotate queries and keys."""
+    entries = reading.entries
+    if entries.flag("alibi", False) or not entries.flag("rotary", True):
+        key = "alibi" if entries.flag("alibi", False) else "rotary"
+        raise ValueError(
+            f"{entries.path(key)} must be {'false' if key == 'alibi' else 'true'} in a model with"
+            f" rotary positions; got {_shown(entries.mapping[key])}"
+        )
+    scheme, asks = entries.text("position_embedding_type"), reading.kind in ASKING
+    allowed = ROTATING if asks else (None, *WRITTEN)
+    if scheme not in allowed and (asks or not reading.known):
+        raise ValueError(
+            f'{entries.path("position_embedding_type")} must be "rope" or "rotary" in a model with'
+            f" rotary positions; got {'none' if scheme is None else _shown(scheme)}"
+        )
+    if scheme not in allowed:
+        reading.notes.append(
+            f"position_embedding_type is {_shown(scheme).removesuffix(' (str)')}. transformers does"
+            " not read it for this model type, which rotates."
+        )
+    if not reading.known and not entries.given(ROTARY):
+        raise ValueError(
+            f"config must have rotary positions, and a key such as rope_theta; got none, and model"
+            f" type {_shown(entries.mapping.get('model_type'))}"
+        )
+
+
+def layers_of(reading: Reading) -> dict[str | None, Section | None]:
+    """Return the settings by type of layers, None for layers that do not rotate."""
+    entries, defaults = reading.entries, reading.defaults
+    nested = entries.within("rope_parameters")
+    if _by_type(nested.mapping):
+        return _nested(reading, nested)
+    if nested.given(nested.mapping) and (LOCAL in defaults or reading.kind in UNSCALED_WINDOWS):
+        raise ValueError(
+            f"{entries.path('rope_parameters')} must have one rule for each type of layers with"
+            f" model type {_shown(reading.kind)}; got {_shown(dict(nested.mapping))}"
+        )
+    main = Section(_merged(entries))
+    local = agreed({key: entries.number(key, least=1, above=True) for key in LOCALS})
+    if local is not None or LOCAL in defaults:
+        rule = main.entries if reading.kind in SCALED_WINDOWS else Entries({})
+        found = Entries({**rule.mapping, BASE: local or defaults[LOCAL]}, rule.place)
+        return {"full_attention": main, "sliding_attention": Section(found, apart=True)}
+    if reading.kind in UNSCALED_WINDOWS:
+        plain = Entries({key: main.entries.mapping[key] for key in main.entries.given([BASE])})
+        return {"full_attention": main, "sliding_attention": Section(plain)}
+    if reading.kind in WINDOWED and "sliding_window" in entries:
+        return {"full_attention": None, "sliding_attention": main}
+    return {"rope": main, "no_rope": None} if _has_gaps(reading) else {None: main}
+
+
+def _nested(reading: Reading, parameters: Entries) -> dict[str | None, Section | None]:
+    """Return the settings by type of layers in the new spelling."""
+    entries = reading.entries
+    if entries.within("rope_scaling").mapping:
+        raise ValueError(
+            f"{entries.path('rope_scaling')} must not stand beside rope_parameters with one rule"
+            f" for each type of layers; got {_shown(entries.mapping['rope_scaling'])}"
+        )
+    listed = dict.fromkeys(_listed(reading)) or parameters.mapping
+    for name in parameters.mapping:
+        if name not in listed:
+            _refuse_slips(reading, parameters, name, listed)
+            raise ValueError(
+                f"{parameters.path(name)} must be about a type in {entries.path('layer_types')};"
+                f" got {_shown(name)}"
+            )
+    if entries.given(LOCALS) and parameters.mapping.get("sliding_attention") is None:
+        key = entries.given(LOCALS)[0]
+        raise ValueError(
+            f"{entries.path(key)} must have a rope_parameters.sliding_attention to hold for; got"
+            f" {_shown(entries.mapping[key])}"
+        )
+    return {name: _nested_section(reading, parameters, name) for name in parameters.mapping}
+
+
+def _refuse_slips(
+    reading: Reading, parameters: Entries, name: str, listed: Collection[str]
+) -> None:
+    """Raise ValueError if a type is listed that is a slip for one with parameters."""
+    allowed = ", ".join(f'"{one}"' for one in parameters.mapping)
+    for one in listed:
+        if one not in TYPES and alike(one, name, 2):
+            raise ValueError(
+                f"{reading.entries.path('layer_types')} must have types such as those in"
+                f" {parameters.place.rstrip('.')}, {allowed}; got {_shown(one)}"
+            )
+
+
+def _nested_section(reading: Reading, parameters: Entries, name: str) -> Section | None:
+    """Return the settings of one type of layers; a local base outside is that of windows."""
+    if parameters.mapping[name] is None:
+        return None
+    section, outer = parameters.within(name), reading.entries
+    if name != "sliding_attention":
+        return Section(section)
+    places = [(section, BASE), *((outer, key) for key in LOCALS)]
+    local = agreed({one.path(key): one.number(key, least=1, above=True) for one, key in places})
+    local = local or reading.defaults.get(LOCAL)
+    if local is None:
+        return Section(section)
+    return Section(Entries({**section.mapping, BASE: local}, section.place), apart=True)
+
+
+def _merged(entries: Entries) -> Entries:
+    """Return the entries of `rope_scaling` and `rope_parameters`, which must agree."""
+    old, new = entries.within("rope_scaling"), entries.within("rope_parameters")
+    for key in {*old.mapping} & {*new.mapping} - {"rope_type", "type"}:
+        agreed({old.path(key): old.mapping[key], new.path(key): new.mapping[key]})
+    if old.mapping and new.mapping:
+        agreed({old.place + "rope_type": type_of(old), new.place + "rope_type": type_of(new)})
+    place = old.place if old.mapping else new.place
+    return Entries({**new.mapping, **old.mapping}, place)
+
+
+def _has_gaps(reading: Reading) -> bool:
+    """Say whether layers are counted that do not rotate."""
+    layers = reading.entries.mapping.get("no_rope_layers")
+    if layers:
+        path = reading.entries.path("no_rope_layers")
+        if not isinstance(layers, list) or any(one not in (0, 1) for one in layers):
+            raise ValueError(f"{path} must be a list of 0 and 1; got {_shown(layers)}")
+        return 0 in layers
+    return reading.kind in GAPPED
+
+
+def _listed(reading: Reading) -> list[str]:
+    """Return the type of each layer, or none if the configuration does not list them."""
+    listed = reading.entries.mapping.get("layer_types") or []
+    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+        path = reading.entries.path("layer_types")
+        raise TypeError(f"{path} must be a list of strings; got {_shown(listed)}")
+    return listed
+
+
+def chosen_layers(
+    reading: Reading, layers: Mapping[str | None, Section | None], asked: str | None
+) -> str | None:
+    """Return the name of the layers that are asked about."""
+    attending = {one for one in _listed(reading) if one.endswith("attention")} - {LINEAR}
+    names = [*layers] if None not in layers else sorted(attending)
+    if asked is not None:
+        if not isinstance(asked, str):
+            raise TypeError(f"layer_type must be a string or None; got {_shown(asked)}")
+        if asked not in names:
+            allowed = ", ".join(f'"{name}"' for name in names)
+            allowed = f"one of {allowed}, or None" if names else "None, as all layers are alike"
+            raise ValueError(f"layer_type must be {allowed}; got {_shown(asked)}")
+        return asked if None not in layers else None
+    rotating = [name for name, section in layers.items() if section is not None]
+    chosen = "full_attention" if "full_attention" in rotating else rotating[0]
+    if len(layers) > 1:
+        others = " and ".join(f'"{name}"' for name in layers if name != chosen)
+        reading.notes.append(f'This is about layers of type "{chosen}"; ask for {others} as well.')
+    return chosen

@@ -1,0 +1,153 @@
+"""A configuration, read from its first key to the last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from posenc._arguments import _shown
+from posenc.config.entries import Entries, agreed
+from posenc.config.families import (
+    NARROW,
+    SAME,
+    SCALED_WINDOWS,
+    WIDE_WINDOW,
+    defaults_of,
+    layout_of,
+)
+from posenc.config.head import Head, head_of
+from posenc.config.keys import LOCAL_WINDOW, NONE, WINDOW, refuse_strangers
+from posenc.config.layers import (
+    Reading,
+    Section,
+    chosen_layers,
+    completed,
+    layers_of,
+    refuse_others,
+    text_of,
+)
+from posenc.config.rule import Rule, promised_length, rule_of
+
+
+class Place(NamedTuple):
+    """Where the settings stand, to say how to change them."""
+
+    entries: Entries  # the part about text
+    section: Entries  # the part of it about these layers
+    window: int | None  # how many positions back these layers attend, if not to all
+    layers: Mapping[str | None, Section | None]  # all types of layers
+
+
+class Found(NamedTuple):
+    """All that was read."""
+
+    rule: Rule
+    head: Head
+    layout: str | None
+    sections: tuple[int, ...] | None
+    interleaved_sections: bool
+    layer_type: str | None
+    layer_types: tuple[str, ...]
+    notes: list[str]
+    place: Place
+
+
+def read(config: Mapping[str, Any], layer_type: str | None) -> Found:
+    """Return what a configuration says about one type of layers."""
+    notes: list[str] = []
+    entries = text_of(Entries(config), notes)
+    kind = entries.text("model_type")
+    kind = SAME.get(kind or "", kind)
+    defaults = defaults_of(kind)
+    reading = Reading(entries, kind, defaults or {}, defaults is not None, notes)
+    refuse_strangers(entries)
+    refuse_others(reading)
+    reading = completed(reading)
+    entries = reading.entries
+    if entries.flag("rotary_value", False):
+        notes.append("Values are rotated too.")
+    layers = layers_of(reading)
+    chosen = chosen_layers(reading, layers, layer_type)
+    section = layers[chosen]
+    head = head_of(reading, section, chosen)
+    if section is None:
+        length = promised_length(entries)
+        rule = Rule(NONE, trained_length=length, length=length)
+    else:
+        rule = rule_of(reading, section, head)
+    return Found(
+        rule,
+        head,
+        _layout(reading, head),
+        _sections(section, head, notes),
+        section is not None and section.entries.flag("mrope_interleaved", False),
+        chosen if chosen is not None else layer_type,
+        tuple(name for name in layers if name is not None),
+        notes,
+        Place(
+            entries,
+            Entries({}) if section is None else section.entries,
+            _window(reading, layer_type if chosen is None else chosen),
+            layers,
+        ),
+    )
+
+
+def _window(reading: Reading, layer_type: str | None) -> int | None:
+    """Return how many positions these layers attend to at most, or None if to all."""
+    if layer_type == "sliding_attention" and reading.kind in SCALED_WINDOWS:
+        half = (reading.entries.integer(LOCAL_WINDOW) or WIDE_WINDOW) // 2
+        # The decoder counts the token itself, the encoder tokens on either side of it.
+        return max(half, 1) + (reading.kind == "modernbert")
+    everywhere = reading.kind in NARROW and "layer_types" not in reading.entries
+    if layer_type == "sliding_attention" or everywhere:
+        return reading.entries.integer(WINDOW)
+    return None
+
+
+def _layout(reading: Reading, head: Head) -> str | None:
+    """Return which dimensions of the published weights form a pair, if that is known."""
+    entries = reading.entries
+    if "rotary_emb_interleaved" in entries:
+        return "interleaved" if entries.flag("rotary_emb_interleaved", False) else "half"
+    layout = layout_of(reading.kind, entries.flag("rope_interleave", True))
+    for key in entries.given(["rope_interleave", "rope_interleaved"]):
+        given = "interleaved" if entries.flag(key, False) else "half"
+        layout = agreed({entries.path(key): given, "the layout": layout})
+    if layout is None and head.latent:
+        reading.notes.append("The layout depends on the model type, which is not known here.")
+    if reading.kind == "llama":
+        reading.notes.append(
+            'The layout "half" is that of weights for transformers. Weights as Meta publishes them'
+            ' are "interleaved".'
+        )
+    return layout
+
+
+def _sections(section: Section | None, head: Head, notes: list[str]) -> tuple[int, ...] | None:
+    """Return how many pairs each axis of positions rotates, which must add up."""
+    if section is None:
+        return None
+    if "mrope_section" not in section.entries:
+        kinds = (section.entries.text("type"), section.entries.text("rope_type"))
+        asking = 'type "mrope"' if "mrope" in kinds else "mrope_interleaved"
+        if "mrope" in kinds or "mrope_interleaved" in section.entries:
+            path = section.entries.path("mrope_section")
+            raise ValueError(f"{path} must be given with {asking}; got none")
+        return None
+    entries = section.entries
+    path, given = entries.path("mrope_section"), entries.mapping["mrope_section"]
+    if not isinstance(given, list | tuple):
+        raise TypeError(f"{path} must be a list of integers; got {_shown(given)}")
+    each = Entries({str(i): one for i, one in enumerate(given)}, f"{path}.")
+    sections = tuple(each.integer(str(i), least=0) or 0 for i in range(len(given)))
+    if sum(sections) != head.rotary_d // 2:
+        raise ValueError(
+            f"{path} must add up to the {head.rotary_d // 2} pairs that rotate; got"
+            f" {' + '.join(map(str, sections))} = {sum(sections)}"
+        )
+    notes.append(
+        "Each axis of positions rotates its own pairs. Axes in blocks and axes in turns, as"
+        " mrope_interleaved says, are often taken for one another (MNN, PR 4133)."
+    )
+    return sections

@@ -1,0 +1,342 @@
+"""The base, the lengths and the rule of the frequencies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from posenc._arguments import LARGEST, _shown
+from posenc.config.entries import Entries, agreed, refuse_unknown
+from posenc.config.families import ALPHA, BASE, ORIGINAL, SHARE, WIDTH
+from posenc.config.head import Head
+from posenc.config.keys import (
+    ATTENTION,
+    BASES,
+    COMMON,
+    LENGTHS,
+    OF_YARN,
+    RULES,
+    SAME_LENGTHS,
+    type_of,
+)
+from posenc.config.layers import Reading, Section
+from posenc.rotary.scaling import FAST, SLOW, longrope_temperature, yarn_temperature
+
+
+class Rule(NamedTuple):
+    """How it is rotated; see `RotaryConfig`."""
+
+    scheme: str
+    base: float | None = None
+    factor: float = 1.0
+    trained_length: int | None = None
+    length: int | None = None
+    attention_factor: float = 1.0
+    softmax_factor: float = 1.0
+    settings: Mapping[str, Any] = {}
+
+
+def rule_of(reading: Reading, section: Section, head: Head) -> Rule:
+    """Return how layers that rotate are rotated."""
+    entries = section.entries
+    kind = type_of(entries)
+    scheme = "ntk" if kind == "dynamic" and "alpha" in entries else kind
+    if scheme == "ntk" and reading.known and reading.kind not in ALPHA:
+        raise ValueError(
+            f"{entries.path('alpha')} must be in a configuration of HunYuan, which alone reads it;"
+            f" got model type {_shown(reading.kind)}"
+        )
+    refuse_unknown(entries, COMMON | RULES[scheme], f'rope_type "{kind}"')
+    if kind == "dynamic" and head.rotary_d < 4:
+        raise ValueError(
+            f'{WIDTH} must be 4 or more with rope_type "{kind}"; got a rotated width of'
+            f" {head.rotary_d}"
+        )
+    base, length = _base_of(reading, section), promised_length(reading.entries)
+    rule = READERS[scheme](reading, entries, head, Rule(scheme, base, 1.0, length, length))
+    if rule.length is not None and rule.length > LARGEST:
+        raise ValueError(
+            f"{entries.path('factor')} must promise at most 2**53 positions; got {rule.factor:g}"
+        )
+    return rule
+
+
+def _base_of(reading: Reading, section: Section) -> float:
+    """Return the base, which a model type may take for given."""
+    entries = section.entries
+    bases = {entries.path(BASE): entries.number(BASE, least=1, above=True)}
+    if not section.apart:
+        outer = reading.entries
+        bases |= {outer.path(key): outer.number(key, least=1, above=True) for key in BASES}
+        bases |= _base_of_attention(outer)
+    base: float | None = agreed(bases)
+    given = [path for path, one in bases.items() if one is not None]
+    if base is None and not reading.known:
+        raise ValueError(
+            f"{BASE} must be given, as the default of this model type is not known; got none"
+        )
+    if base is None:
+        base = reading.defaults[BASE]
+        reading.notes.append(
+            f"{BASE} is not given. transformers takes {base:.15g} for this model type."
+        )
+    elif given == [f"rope_parameters.{BASE}"] and _is_inside(reading):
+        reading.notes.append(
+            f"{BASE} is in rope_parameters. A program that looks for it outside takes its default,"
+            " as DeepSpeed did (PR 8345)."
+        )
+    elif given == [*_base_of_attention(reading.entries)]:
+        said = f"{BASE} is in {ATTENTION}. A program that looks for it outside takes its default"
+        if reading.known:
+            said += f", as transformers 5.23 does: {reading.defaults[BASE]:.15g}"
+        reading.notes.append(f"{said}.")
+    return base
+
+
+def _is_inside(reading: Reading) -> bool:
+    """Say whether rope_parameters are in the file, not those of the model type or put together."""
+    return not reading.completed and "rope_parameters" in reading.entries
+
+
+def _base_of_attention(entries: Entries) -> dict[str, float | None]:
+    """Return the base in the settings of attention, by its name, as DBRX has it."""
+    if not isinstance(entries.mapping.get(ATTENTION), Mapping):
+        return {}
+    attention = entries.within(ATTENTION)
+    return {attention.path(BASE): attention.number(BASE, least=1, above=True)}
+
+
+def promised_length(entries: Entries) -> int | None:
+    """Return the length that a configuration promises."""
+    agreed({entries.path(key): entries.integer(key) for key in SAME_LENGTHS})
+    return next((entries.integer(key) for key in LENGTHS if key in entries), None)
+
+
+def _original(reading: Reading, entries: Entries, length: int | None) -> int | None:
+    """Return the length before the context was extended."""
+    outer = reading.entries
+    original: int | None = agreed(
+        {x.path(ORIGINAL): x.integer(ORIGINAL, least=2) for x in (outer, entries)}
+    )
+    if original is not None and length is not None and length < original:
+        raise ValueError(
+            f"{outer.path(LENGTHS[0])} must be at least {ORIGINAL}, {original}; got {length}"
+        )
+    return original
+
+
+def _factor(entries: Entries) -> float:
+    """Return the factor, which must be there."""
+    return entries.required_number("factor", least=1)
+
+
+def _needed(reading: Reading, length: int | None, scheme: str, *, least: int = 1) -> int:
+    """Return a length that the rule cannot do without."""
+    path = reading.entries.path(LENGTHS[0])
+    if length is None:
+        raise ValueError(f'{path} must be given with rope_type "{scheme}"; got none')
+    if length < least:
+        raise ValueError(f'{path} must be {least} or more with rope_type "{scheme}"; got {length}')
+    return length
+
+
+def _note_missing(reading: Reading, original: int | None, trained: int) -> None:
+    """Note which length is taken for the trained one where that is not given."""
+    if original is None:
+        reading.notes.append(
+            f"{ORIGINAL} is not given. transformers takes {LENGTHS[0]}, {trained}."
+        )
+
+
+def _read_default(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
+    original = _original(reading, entries, rule.length)
+    return rule._replace(trained_length=original or rule.length)
+
+
+def _read_linear(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
+    original, factor = _original(reading, entries, rule.length), _factor(entries)
+    if original is None and factor != 1:
+        reading.notes.append(
+            f'With "linear", {LENGTHS[0]} is the length before scaling to some, and after it to'
+            f" others: vLLM multiplies it by the factor, {factor:g}, and transformers does not. So"
+            " the trained length is open."
+        )
+    trained = rule.length if factor == 1 else original
+    return rule._replace(factor=factor, trained_length=trained)
+
+
+def _read_dynamic(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
+    factor, trained = _factor(entries), _needed(reading, rule.length, "dynamic")
+    reading.notes.append(
+        "The frequencies depend on the length of the whole sequence. transformers takes the longest"
+        " it has met, and keys in its cache keep older ones (issue 25104)."
+    )
+    return rule._replace(factor=factor, length=int(trained * factor))
+
+
+def _read_ntk(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
+    unread = entries.given(["factor", *sorted(OF_YARN)])
+    for key in unread:
+        entries.number(key, least=0)
+    verb = "has" if len(unread) == 1 else "have"
+    said = f" {', '.join(unread)} {verb} no effect." if unread else ""
+    reading.notes.append(f"With alpha, the base is larger at every length.{said}")
+    if reading.kind not in ALPHA:
+        reading.notes.append(
+            "Whether alpha is read is open, as this model type is not known: transformers reads it"
+            " for HunYuan alone, vLLM for every model."
+        )
+    return rule._replace(factor=entries.required_number("alpha", least=1))
+
+
+def _read_llama3(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
+    factor = _factor(entries)
+    given = _original(reading, entries, rule.length)
+    original = _needed(reading, given or rule.length, "llama3")
+    _note_missing(reading, given, original)
+    low = entries.required_number("low_freq_factor", least=0, above=True)
+    high = entries.required_number("high_freq_factor", least=0, above=True)
+    _check_order(entries, low_freq_factor=low, high_freq_factor=high)
+    return rule._replace(
+        factor=factor,
+        trained_length=original,
+        length=rule.length or int(original * factor),
+        settings={"low": low, "high": high},
+    )
+
+
+def _check_order(entries: Entries, **limits: float) -> None:
+    """Raise ValueError if the second limit is below the first."""
+    (first, low), (second, high) = limits.items()
+    if high < low:
+        raise ValueError(f"{entries.path(second)} must be at least {first}, {low:g}; got {high:g}")
+
+
+def _read_yarn(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
+    promised = agreed(
+        {x.path(LENGTHS[0]): x.integer(LENGTHS[0]) for x in (reading.entries, entries)}
+    )
+    promised = promised or rule.length
+    original = _original(reading, entries, promised)
+    trained = _needed(reading, original or promised, "yarn")
+    _note_missing(reading, original, trained)
+    left_open = "factor" in entries.mapping and "factor" not in entries  # null
+    factor = promised / trained if left_open and promised else _factor(entries)
+    length = round(factor * trained)
+    if promised not in (None, trained, length):
+        reading.notes.append(
+            f"{LENGTHS[0]} is {promised}, but factor times {ORIGINAL} is {length}. transformers"
+            " warns and goes by the factor."
+        )
+    fast = entries.number("beta_fast", least=0, above=True) or FAST
+    slow = entries.number("beta_slow", least=0, above=True) or SLOW
+    _check_order(entries, beta_slow=slow, beta_fast=fast)
+    truncate = entries.flag("truncate", True)
+    if not truncate:
+        reading.notes.append(
+            "The ramp is not truncated to whole pairs. mlx-lm 0.32.2 and llama.cpp truncate it all"
+            " the same; vLLM did before PR 28244."
+        )
+    attention, softmax = _yarn_factors(reading, entries, head, factor)
+    return rule._replace(
+        factor=factor,
+        trained_length=trained,
+        length=length,
+        attention_factor=attention,
+        softmax_factor=softmax,
+        settings={"fast": fast, "slow": slow, "truncate": truncate},
+    )
+
+
+def _yarn_factors(
+    reading: Reading, entries: Entries, head: Head, factor: float
+) -> tuple[float, float]:
+    """Return by how much YaRN scales rotated dimensions, and by how much the scores beside."""
+    given = entries.number("attention_factor", least=0, above=True)
+    mscale, everywhere = (entries.number(key, least=0) for key in ("mscale", "mscale_all_dim"))
+    notes = reading.notes
+    if given is not None:
+        notes.append(
+            "attention_factor is the factor itself. SGLang multiplied it by its own (PR 33558), so"
+            " did TensorRT-LLM (PR 16379), and mlx-lm 0.32.2 does not read it."
+        )
+        if mscale or everywhere:
+            notes.append("mscale and mscale_all_dim give way to attention_factor.")
+    elif mscale and everywhere:
+        given = yarn_temperature(factor, mscale=mscale)
+        given /= yarn_temperature(factor, mscale=everywhere)
+        notes.append(
+            "A program that does not read mscale has another attention factor (vLLM, PR 48623)."
+        )
+    else:
+        given = yarn_temperature(factor)
+        if mscale or everywhere:
+            notes.append(
+                "Of mscale and mscale_all_dim one is missing, or 0, so transformers ignores both."
+                " DeepSeek's code takes 1 for the first and 0 for the second."
+            )
+    softmax = 1.0
+    if head.latent and everywhere:
+        softmax = yarn_temperature(factor, mscale=everywhere) ** 2
+        notes.append(
+            "All scores are scaled too, by the square of the temperature with mscale_all_dim."
+            " Without it, positions after the first are wrong (onnxruntime/mobius, PR 548)."
+        )
+    entries.flag("finetuned", False)  # of no effect
+    if entries.number("llama_4_scaling_beta", least=0) is not None:
+        notes.append("Queries are scaled by their position as well, beside the rotation.")
+    return given, softmax
+
+
+def _read_longrope(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
+    original = _original(reading, entries, rule.length)
+    trained = _needed(reading, original or rule.length, "longrope", least=2)
+    _note_missing(reading, original, trained)
+    factor = entries.number("factor", least=1)
+    if factor is None:
+        factor = _needed(reading, rule.length, "longrope") / trained
+    pairs = head.rotary_d // 2
+    scales = {
+        key: entries.number(key, least=0, above=True) for key in ("short_mscale", "long_mscale")
+    }
+    given = agreed(
+        {entries.path("attention_factor"): entries.number("attention_factor", least=0, above=True)}
+        | {entries.path(key): scale for key, scale in scales.items()}
+    )
+    reading.notes.append(
+        f"Up to {trained} positions the short divisors hold, beyond them the long ones, for all"
+        " tokens of a sequence. mlx-lm 0.32.2 never uses the short ones; vLLM goes by the longest"
+        " sequence it is set up for (PR 27431)."
+    )
+    return rule._replace(
+        factor=factor,
+        trained_length=trained,
+        length=rule.length or round(factor * trained),
+        attention_factor=given or longrope_temperature(factor, trained),
+        settings={
+            "short": entries.numbers("short_factor", pairs),
+            "long": entries.numbers("long_factor", pairs),
+        },
+    )
+
+
+def _read_proportional(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
+    turning = 2 * int(head.share * head.d // 2)
+    if turning < 2:
+        raise ValueError(
+            f"{entries.path(SHARE)} must leave a pair to rotate; got {head.share:g} of {head.d}"
+        )
+    factor = entries.number("factor", least=1) or 1.0
+    return rule._replace(factor=factor, settings={"rotary_d": turning})
+
+
+READERS: dict[str, Callable[[Reading, Entries, Head, Rule], Rule]] = {
+    "default": _read_default,
+    "linear": _read_linear,
+    "dynamic": _read_dynamic,
+    "ntk": _read_ntk,
+    "yarn": _read_yarn,
+    "longrope": _read_longrope,
+    "llama3": _read_llama3,
+    "proportional": _read_proportional,
+}

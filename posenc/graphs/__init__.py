@@ -1,0 +1,1 @@
+"""Nodes of graphs and trees, which have no order to count along."""

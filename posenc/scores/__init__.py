@@ -1,0 +1,1 @@
+"""Attention, and everything that is added to its scores."""

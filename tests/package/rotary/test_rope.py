@@ -1,0 +1,1008 @@
+"""What `posenc.rotary` promises, against equation 34 of the paper worked out in 50 digits.
+
+The expected vectors come from `paper_turn`, which goes through the pairs one by one with mpmath
+and shares no line with the package.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tracemalloc
+from itertools import product
+from typing import Any, NamedTuple, Protocol
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import DTypeLike, NDArray
+
+from posenc import frequencies, shift_matrix, sinusoidal_encoding
+from posenc import rotary as rotary_file
+from posenc.rotary.rope import (
+    apply_rope,
+    apply_rope_complex,
+    convert_layout,
+    convert_projection,
+    convert_qkv,
+    rope_matrix,
+    rotary_frequencies,
+)
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+Array = NDArray[np.floating]
+
+LAYOUTS = ("interleaved", "half")
+POSITIONS = (0.0, 1.0, 2.0, 17.0, 4095.0, 65_536.0, -1.0, -710.0, 0.25, -12_345.678)
+
+# Sums and dot products of a few hundred numbers of about 1: some rounding errors of 2**-53 each.
+SUMMED = 1e-12
+
+both_layouts = pytest.mark.parametrize("layout", LAYOUTS)
+steps = st.floats(-10_000, 10_000)
+even_widths = st.integers(1, 16).map(lambda half: 2 * half)
+bases = st.floats(1, 6).map(lambda exponent: 10.0**exponent)
+layouts = st.sampled_from(LAYOUTS)
+seeds = st.integers(0, 2**32 - 1)
+quick = settings(database=None, deadline=None, derandomize=True, max_examples=40)
+
+
+def random(*shape: int, seed: int = 0) -> Array:
+    """Return numbers of about 1."""
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+def pair_of(i: int, d: int, layout: str) -> tuple[int, int]:
+    """Return the two dimensions of pair i, by the definition of the layout."""
+    return (2 * i, 2 * i + 1) if layout == "interleaved" else (i, i + d // 2)
+
+
+def paper_turn(
+    x: Array,
+    position: float,
+    *,
+    base: float = 10000.0,
+    layout: str = "interleaved",
+    rotary_d: int | None = None,
+) -> Array:
+    """Return one vector, rotated pair by pair in 50 digits and rounded at the end."""
+    turned: Array = x.astype(np.float64)
+    d = rotary_d or len(x)
+    with mpmath.workdps(50):
+        for i in range(d // 2):
+            a, b = pair_of(i, d, layout)
+            angle = position * mpmath.power(base, -mpmath.mpf(2 * i) / d)
+            cos, sin = mpmath.cos(angle), mpmath.sin(angle)
+            turned[a] = float(float(x[a]) * cos - float(x[b]) * sin)
+            turned[b] = float(float(x[a]) * sin + float(x[b]) * cos)
+    return turned
+
+
+def paper_turns(x: Array, positions: Any, **keywords: Any) -> Array:
+    """Return the vectors of a (length, d) array, each rotated by its position."""
+    places = np.broadcast_to(np.asarray(positions, float), len(x))
+    return np.array(
+        [paper_turn(row, float(p), **keywords) for row, p in zip(x, places, strict=True)]
+    )
+
+
+def promised_error(x: Array, positions: Any) -> Array:
+    """Return the error bound of each vector: each float64 angle is off by 4e-16 of itself."""
+    sizes = 1 + np.abs(np.asarray(positions, float)).reshape(-1, 1)
+    error: Array = 4e-16 * sizes * 2 * np.abs(x).max()
+    return error
+
+
+def scores(q: Array, k: Array) -> Array:
+    """Return the dot product of every query with every key."""
+    return q @ np.swapaxes(k, -1, -2)
+
+
+# The definition
+
+
+@both_layouts
+@pytest.mark.parametrize("base", [10000.0, 500000.0, 1.5])
+@pytest.mark.parametrize("d", [2, 4, 6, 64, 128])
+def test_every_vector_is_equation_34_of_the_paper(d: int, base: float, layout: str) -> None:
+    x = random(len(POSITIONS), d)
+    turned = apply_rope(x, POSITIONS, base=base, layout=layout)
+    error = np.abs(turned - paper_turns(x, POSITIONS, base=base, layout=layout))
+    assert (error <= promised_error(x, POSITIONS)).all()
+
+
+@both_layouts
+@pytest.mark.parametrize("rotary_d", [2, 4, 6, 8])
+def test_partial_rotation_rotates_only_the_first_dimensions(rotary_d: int, layout: str) -> None:
+    x = random(len(POSITIONS), 8)
+    turned = apply_rope(x, POSITIONS, layout=layout, rotary_d=rotary_d)
+    expected = paper_turns(x, POSITIONS, layout=layout, rotary_d=rotary_d)
+    assert (np.abs(turned - expected) <= promised_error(x, POSITIONS)).all()
+    np.testing.assert_array_equal(turned[:, rotary_d:], x[:, rotary_d:])
+    first = apply_rope(x[:, :rotary_d], POSITIONS, layout=layout)
+    np.testing.assert_array_equal(turned[:, :rotary_d], first)
+
+
+def turned_whole(
+    x: Array, positions: Any, layout: str = "interleaved", rotary_d: int | None = None
+) -> Array:
+    """Return all vectors rotated in one operation per dimension, without pieces."""
+    turning = rotary_d or x.shape[-1]
+    angles = np.multiply.outer(np.asarray(positions, np.float64), frequencies(turning))
+    pairs = np.array([pair_of(i, turning, layout) for i in range(turning // 2)])
+    a, b = x[..., pairs[:, 0]].astype(np.float64), x[..., pairs[:, 1]].astype(np.float64)
+    turned = x.copy()
+    turned[..., pairs[:, 0]] = a * np.cos(angles) - b * np.sin(angles)
+    turned[..., pairs[:, 1]] = a * np.sin(angles) + b * np.cos(angles)
+    return turned
+
+
+@both_layouts
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("rotary_d", [None, 6])
+def test_rotation_in_pieces_equals_rotation_at_once(
+    monkeypatch: pytest.MonkeyPatch, rotary_d: int | None, dtype: Any, layout: str
+) -> None:
+    """For any number of vectors per piece, and however the positions broadcast."""
+    x = random(3, 5, 7, 8).astype(dtype)
+    places: list[Any] = [range(7), 1_000_003, np.arange(21).reshape(3, 1, 7), random(3, 5, 7) * 1e5]
+    for room, positions in product((1, 8, 30, 56, 120, 281, 9999), places):
+        monkeypatch.setattr(rotary_file, "PIECE", room)
+        for vectors in (x, np.asfortranarray(x)):
+            turned = apply_rope(vectors, positions, layout=layout, rotary_d=rotary_d)
+            np.testing.assert_array_equal(turned, turned_whole(x, positions, layout, rotary_d))
+            assert turned.dtype == dtype
+            assert not np.shares_memory(turned, vectors)
+
+
+def test_pieces_cover_each_vector_once_and_stay_below_the_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for shape, room in product([(3, 5, 7, 8), (8,), (4, 8), (2, 0, 8)], [1, 8, 20, 56, 100, 9999]):
+        monkeypatch.setattr(rotary_file, "PIECE", room)
+        counted = np.zeros(shape)
+        for piece in rotary_file._pieces(shape):
+            assert 0 < counted[piece].size <= max(room, 8)
+            counted[piece] += 1
+        assert (counted == 1).all()
+
+
+@both_layouts
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rotating_large_arrays_needs_little_extra_memory(dtype: Any, layout: str) -> None:
+    """Rotating everything at once would take two and a half times the size of the result."""
+    x = np.ones((1, 16, 1024, 64), dtype)
+    tracemalloc.start()
+    try:
+        apply_rope(x, range(1024), layout=layout)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert x.nbytes <= most < 2.5 * x.nbytes
+
+
+def test_a_pair_rotates_from_its_first_dimension_towards_its_second() -> None:
+    """(1, 0) goes to (cos, sin) and (0, 1) to (−sin, cos): anticlockwise, for a later position."""
+    cos, sin = math.cos(1), math.sin(1)
+    np.testing.assert_allclose(apply_rope([1.0, 0.0], 1), [cos, sin], rtol=1e-15)
+    np.testing.assert_allclose(apply_rope([0.0, 1.0], 1), [-sin, cos], rtol=1e-15)
+    quarter = math.pi / 2
+    np.testing.assert_allclose(apply_rope([3.0, 4.0], quarter), [-4, 3], rtol=1e-15)
+
+
+def test_layouts_pair_neighbours_or_halves() -> None:
+    x = np.arange(1.0, 9.0)
+    for layout in LAYOUTS:
+        turned = apply_rope(x, 3, layout=layout)
+        for i in range(4):
+            pair = list(pair_of(i, 8, layout))
+            turn = 3 * frequencies(8)[i]
+            np.testing.assert_allclose(apply_rope(x[pair], turn), turned[pair], rtol=1e-14)
+
+
+@both_layouts
+def test_position_zero_changes_nothing(layout: str) -> None:
+    x = random(5, 8)
+    np.testing.assert_array_equal(apply_rope(x, 0, layout=layout), x)
+
+
+@both_layouts
+@pytest.mark.parametrize("position", [1_000_000.0, -1_000_000.0, 999_999.5])
+def test_million_th_position_is_exact(position: float, layout: str) -> None:
+    x = random(1, 128).clip(-1, 1)
+    turned = apply_rope(x, position, layout=layout)
+    expected = paper_turns(x, position, layout=layout)
+    np.testing.assert_allclose(turned, expected, rtol=0, atol=1e-9)
+
+
+# Three forms of one thing
+
+
+@both_layouts
+@pytest.mark.parametrize("rotary_d", [None, 2, 6])
+def test_matrix_form_equals_elementwise_form(rotary_d: int | None, layout: str) -> None:
+    x = random(len(POSITIONS), 8)
+    for row, position in zip(x, POSITIONS, strict=True):
+        matrix = rope_matrix(position, 8, base=500.0, layout=layout, rotary_d=rotary_d)
+        turned = apply_rope(row, position, base=500.0, layout=layout, rotary_d=rotary_d)
+        np.testing.assert_allclose(matrix @ row, turned, rtol=0, atol=1e-14)
+        assert matrix.dtype == np.float64
+
+
+@both_layouts
+@pytest.mark.parametrize("rotary_d", [None, 2, 6])
+def test_complex_form_equals_elementwise_form(rotary_d: int | None, layout: str) -> None:
+    x = random(2, len(POSITIONS), 8)
+    keywords: dict[str, Any] = {"base": 500.0, "layout": layout, "rotary_d": rotary_d}
+    turned = apply_rope_complex(x, POSITIONS, **keywords)
+    np.testing.assert_allclose(turned, apply_rope(x, POSITIONS, **keywords), rtol=0, atol=1e-14)
+    assert turned.dtype == np.float64
+
+
+def test_complex_form_keeps_the_dtype() -> None:
+    x = random(3, 8).astype(np.float32)
+    turned = apply_rope_complex(x, range(3))
+    assert turned.dtype == np.float32
+    # Both are rounded once from float64, so at most the last digit differs.
+    np.testing.assert_allclose(turned, apply_rope(x, range(3)), rtol=2.0**-23, atol=0)
+
+
+@both_layouts
+def test_matrix_is_the_papers_block_rotation(layout: str) -> None:
+    expected = np.zeros((8, 8))
+    for i in range(4):
+        a, b = pair_of(i, 8, layout)
+        angle = 3 * 10000 ** (-2 * i / 8)
+        expected[a, a] = expected[b, b] = math.cos(angle)
+        expected[b, a], expected[a, b] = math.sin(angle), -math.sin(angle)
+    matrix = rope_matrix(3, 8, layout=layout)
+    np.testing.assert_allclose(matrix, expected, rtol=0, atol=4e-16 * 4)
+    assert np.count_nonzero(matrix) == 16
+
+
+def test_matrix_of_a_partial_rotation_is_the_identity_elsewhere() -> None:
+    matrix = rope_matrix(3, 8, rotary_d=4)
+    np.testing.assert_array_equal(matrix[:4, :4], rope_matrix(3, 4))
+    np.testing.assert_array_equal(matrix[4:, 4:], np.eye(4))
+    assert np.count_nonzero(matrix) == 8 + 4
+
+
+def test_matrix_at_position_zero_is_the_identity_without_a_minus_zero() -> None:
+    matrix = rope_matrix(0, 8)
+    np.testing.assert_array_equal(matrix, np.eye(8))
+    assert not np.signbit(matrix).any()
+
+
+def test_matrix_is_the_shift_matrix_transposed() -> None:
+    """The sinusoidal rows hold (sin, cos), a point as (y, x), so their shift rotates backwards."""
+    for position in (1, 3, -2, 0.5):
+        turn = rope_matrix(position, 64)
+        np.testing.assert_array_equal(turn, shift_matrix(position, 64).T)
+        np.testing.assert_array_equal(turn, shift_matrix(-position, 64))
+
+
+def test_sinusoidal_row_is_one_zero_rotated_with_its_pairs_swapped() -> None:
+    cos_sin = apply_rope(np.tile([1.0, 0.0], 32), 17)
+    sin_cos = sinusoidal_encoding(np.array(17), 64)
+    np.testing.assert_array_equal(cos_sin.reshape(-1, 2)[:, ::-1].ravel(), sin_cos)
+
+
+# What follows from the definition
+
+
+@quick
+@given(seed=seeds, position=st.floats(-1e6, 1e6), d=even_widths, base=bases, layout=layouts)
+def test_no_vector_changes_its_length(
+    seed: int, position: float, d: int, base: float, layout: str
+) -> None:
+    x = random(d, seed=seed)
+    turned = apply_rope(x, position, base=base, layout=layout)
+    assert np.linalg.norm(turned) == pytest.approx(np.linalg.norm(x), rel=1e-14)
+
+
+@quick
+@given(seed=seeds, m=steps, n=steps, shift=steps, d=even_widths, base=bases, layout=layouts)
+def test_score_stays_when_query_and_key_move_together(
+    seed: int, m: float, n: float, shift: float, d: int, base: float, layout: str
+) -> None:
+    q, k = random(2, d, seed=seed)
+    here = apply_rope(q, m, base=base, layout=layout) @ apply_rope(k, n, base=base, layout=layout)
+    there = apply_rope(q, m + shift, base=base, layout=layout) @ apply_rope(
+        k, n + shift, base=base, layout=layout
+    )
+    # Angles up to 20 000 carry 4e-16 of it each, on products of up to |q|·|k|.
+    size = float(np.linalg.norm(q) * np.linalg.norm(k))
+    assert here == pytest.approx(there, abs=5e-11 * (1 + size))
+
+
+@quick
+@given(seed=seeds, m=steps, n=steps, d=even_widths, base=bases, layout=layouts)
+def test_score_is_the_query_with_the_key_rotated_by_key_minus_query(
+    seed: int, m: float, n: float, d: int, base: float, layout: str
+) -> None:
+    q, k = random(2, d, seed=seed)
+    turned = apply_rope(q, m, base=base, layout=layout) @ apply_rope(k, n, base=base, layout=layout)
+    size = float(np.linalg.norm(q) * np.linalg.norm(k))
+    relative = q @ apply_rope(k, n - m, base=base, layout=layout)
+    assert turned == pytest.approx(relative, abs=5e-11 * (1 + size))
+
+
+def test_score_depends_on_the_sign_of_the_offset() -> None:
+    q, k = random(2, 64)
+    ahead, behind = apply_rope(q, 10) @ apply_rope(k, 13), apply_rope(q, 10) @ apply_rope(k, 7)
+    assert abs(ahead - behind) > 0.1
+    # Only with equal vectors is the score the same on both sides.
+    assert q @ apply_rope(q, 3) == pytest.approx(q @ apply_rope(q, -3), abs=SUMMED)
+
+
+def test_scores_of_all_positions_are_constant_along_diagonals() -> None:
+    """One query and one key at every position: a Toeplitz matrix, as relative positions are."""
+    q, k = random(2, 64)
+    table = scores(apply_rope(np.tile(q, (20, 1)), range(20)), apply_rope([k] * 20, range(20)))
+    for offset in range(-19, 20):
+        np.testing.assert_allclose(
+            np.diagonal(table, offset), q @ apply_rope(k, offset), rtol=0, atol=SUMMED
+        )
+
+
+@quick
+@given(a=steps, b=steps, d=even_widths, base=bases, layout=layouts)
+def test_rotations_add_up(a: float, b: float, d: int, base: float, layout: str) -> None:
+    one, other, both = (rope_matrix(p, d, base=base, layout=layout) for p in (a, b, a + b))
+    # Angles up to 30 000 carry 4e-16 of it each.
+    np.testing.assert_allclose(one @ other, both, rtol=0, atol=3e-11)
+    np.testing.assert_allclose(other @ one, both, rtol=0, atol=3e-11)
+    x = random(d)
+    twice = apply_rope(apply_rope(x, a, base=base, layout=layout), b, base=base, layout=layout)
+    once = apply_rope(x, a + b, base=base, layout=layout)
+    np.testing.assert_allclose(twice, once, rtol=0, atol=1e-10)
+
+
+@quick
+@given(position=steps, d=even_widths, base=bases, layout=layouts)
+def test_matrix_is_a_rotation(position: float, d: int, base: float, layout: str) -> None:
+    matrix = rope_matrix(position, d, base=base, layout=layout)
+    np.testing.assert_allclose(matrix @ matrix.T, np.eye(d), rtol=0, atol=SUMMED)
+    assert np.linalg.det(matrix) == pytest.approx(1, abs=SUMMED)
+    np.testing.assert_array_equal(matrix.T, rope_matrix(-position, d, base=base, layout=layout))
+
+
+@quick
+@given(seed=seeds, position=steps, d=even_widths, a=steps, b=steps, layout=layouts)
+def test_a_rotation_is_linear(
+    seed: int, position: float, d: int, a: float, b: float, layout: str
+) -> None:
+    x, y = random(2, d, seed=seed)
+    whole = apply_rope(a * x + b * y, position, layout=layout)
+    parts = a * apply_rope(x, position, layout=layout) + b * apply_rope(y, position, layout=layout)
+    # A few roundings of numbers up to 10 000 times those of x and y.
+    np.testing.assert_allclose(whole, parts, rtol=0, atol=1e-10)
+
+
+# Shapes, types, positions
+
+
+def test_one_axis_of_positions_serves_all_heads_and_sequences() -> None:
+    x = random(2, 3, 5, 8)
+    turned = apply_rope(x, [4, 0, 9, 1, 7])
+    for batch in range(2):
+        for head in range(3):
+            alone = apply_rope(x[batch, head], [4, 0, 9, 1, 7])
+            np.testing.assert_array_equal(turned[batch, head], alone)
+
+
+def test_positions_may_differ_between_sequences() -> None:
+    x, positions = random(2, 3, 5, 8), np.arange(10).reshape(2, 1, 5)
+    turned = apply_rope(x, positions)
+    np.testing.assert_array_equal(turned[0], apply_rope(x[0], range(5)))
+    np.testing.assert_array_equal(turned[1], apply_rope(x[1], range(5, 10)))
+
+
+def test_a_single_number_is_one_position_for_all_and_not_a_count() -> None:
+    x = random(3, 8)
+    for seven in (7, 7.0, np.int8(7), np.array(7), [7], [7, 7, 7]):
+        np.testing.assert_array_equal(
+            apply_rope(x, seven), np.array([apply_rope(row, 7) for row in x])
+        )
+
+
+@pytest.mark.parametrize("kind", ["i1", "u1", "i4", "u8", "f2", "f4", ">f4", ">i8"])
+def test_positions_may_be_of_any_integer_or_real_type(kind: str) -> None:
+    x = random(3, 8)
+    positions = np.array([0, 1, 100], kind)
+    np.testing.assert_array_equal(apply_rope(x, positions), apply_rope(x, [0, 1, 100]))
+
+
+def test_no_vectors_give_no_vectors() -> None:
+    assert apply_rope(np.zeros((0, 8)), []).shape == (0, 8)
+    assert apply_rope(np.zeros((2, 0, 8)), 7).shape == (2, 0, 8)
+    assert apply_rope_complex(np.zeros((0, 8)), []).shape == (0, 8)
+    assert convert_layout(np.zeros((0, 8)), source="half", target="half").shape == (0, 8)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", ">f4"])
+def test_result_has_the_dtype_of_x_and_is_rounded_once(dtype: str) -> None:
+    x = random(len(POSITIONS), 64).astype(dtype)
+    turned = apply_rope(x, POSITIONS)
+    assert turned.dtype == np.dtype(dtype).newbyteorder("=")
+    exact = apply_rope(x.astype(np.float64), POSITIONS)
+    np.testing.assert_array_equal(turned, exact.astype(dtype))
+
+
+@pytest.mark.parametrize("x", [[1, 2, 3, 4], np.arange(1, 5, dtype=np.int8), (1.0, 2, 3, 4)])
+def test_integers_come_back_as_float64(x: Any) -> None:
+    turned = apply_rope(x, 1)
+    assert turned.dtype == np.float64
+    np.testing.assert_array_equal(turned, apply_rope([1.0, 2.0, 3.0, 4.0], 1))
+
+
+def test_float16_vectors_are_told_apart_at_positions_float16_cannot_hold() -> None:
+    x = np.ones((2, 64), np.float16)
+    assert np.float16(2048) == np.float16(2049)
+    first, second = apply_rope(x, [2048, 2049])
+    assert (first != second).any()
+
+
+def test_float32_vectors_are_rotated_by_float64_angles() -> None:
+    """At position 1 000 000 a float32 vector is right to its last digit; float32 angles are not."""
+    x = np.tile(np.array([1, 0], np.float32), 64)
+    exact = paper_turn(x, 1_000_000)
+    # One rounding to float32 of numbers below 1, and 1e-9 of the angle's error.
+    assert np.abs(apply_rope(x, np.float32(1_000_000)) - exact).max() < 2.0**-25 + 1e-9
+    divisors = np.power(np.float32(10000), np.arange(0, 128, 2, dtype=np.float32) / 128)
+    assert np.abs(np.cos(np.float32(1_000_000) / divisors) - exact[0::2]).max() > 0.01
+
+
+def test_overflow_gives_infinity_and_a_warning() -> None:
+    largest = np.full(2, 65504, np.float16)
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        assert np.isinf(apply_rope(largest, 0.5)).any()
+
+
+def test_result_is_new_and_arguments_are_unchanged() -> None:
+    x, positions, own = random(3, 8), np.arange(3.0), np.ones(4)
+    before = x.copy()
+    for form in (apply_rope, apply_rope_complex):
+        turned = form(x, positions, frequencies=own, layout="half")
+        expected = turned.copy()
+        turned[:] = 9
+        np.testing.assert_array_equal(x, before)
+        np.testing.assert_array_equal(positions, [0, 1, 2])
+        np.testing.assert_array_equal(own, 1)
+        again = form(x, positions, frequencies=own, layout="half")
+        np.testing.assert_array_equal(again, expected)
+    rotary_frequencies(8, frequencies=own)[:] = 9
+    np.testing.assert_array_equal(own, 1)
+    still = apply_rope(x, 0)
+    still[:] = 9
+    np.testing.assert_array_equal(x, before)
+
+
+def test_matrix_takes_a_number_of_any_kind_and_is_new() -> None:
+    matrix = rope_matrix(3, 8)
+    for three in (3.0, np.int8(3), np.float32(3), np.array(3)):
+        np.testing.assert_array_equal(rope_matrix(three, 8), matrix)  # type: ignore[arg-type]
+    matrix[:] = 0
+    assert rope_matrix(3, 8).any()
+
+
+def test_two_bases_give_two_rotations_in_any_order() -> None:
+    x = random(3, 8)
+    first, second = apply_rope(x, 5, base=100.0), apply_rope(x, 5)
+    assert (first != second).any()
+    np.testing.assert_array_equal(apply_rope(x, 5, base=100.0), first)
+
+
+# Own frequencies
+
+
+@both_layouts
+def test_given_frequencies_replace_the_base(layout: str) -> None:
+    x = random(len(POSITIONS), 8)
+    own = frequencies(8, base=500_000.0)
+    for form in (apply_rope, apply_rope_complex):
+        np.testing.assert_array_equal(
+            form(x, POSITIONS, frequencies=own, layout=layout),
+            form(x, POSITIONS, base=500_000.0, layout=layout),
+        )
+    np.testing.assert_array_equal(
+        rope_matrix(3, 8, frequencies=list(own), layout=layout),
+        rope_matrix(3, 8, base=500_000.0, layout=layout),
+    )
+
+
+def test_slower_frequencies_equal_closer_positions() -> None:
+    """Position interpolation: a quarter of every frequency is a quarter of every position."""
+    x, positions = random(9, 8), np.arange(9)
+    slowed = apply_rope(x, positions, frequencies=frequencies(8) / 4)
+    np.testing.assert_allclose(slowed, apply_rope(x, positions / 4), rtol=0, atol=1e-14)
+
+
+def test_a_pair_of_frequency_zero_does_not_rotate() -> None:
+    x = random(3, 4)
+    turned = apply_rope(x, [5, 50, 500], frequencies=[1, 0])
+    np.testing.assert_array_equal(turned[:, 2:], x[:, 2:])
+    assert (turned[:, :2] != x[:, :2]).all()
+
+
+def test_rotary_frequencies_are_those_of_the_rotated_width() -> None:
+    np.testing.assert_array_equal(rotary_frequencies(64), frequencies(64))
+    np.testing.assert_array_equal(
+        rotary_frequencies(64, rotary_d=16, base=7.0), frequencies(16, base=7.0)
+    )
+    np.testing.assert_array_equal(
+        rotary_frequencies(8, rotary_d=4, frequencies=[2, 3], base=10000), [2.0, 3.0]
+    )
+
+
+# Layouts
+
+
+def test_interleaved_and_half_name_the_same_pairs_in_another_order() -> None:
+    names = np.array([0, 10, 1, 11, 2, 12])  # pair i is (i, 10 + i)
+    half = convert_layout(names, source="interleaved", target="half")
+    np.testing.assert_array_equal(half, [0, 1, 2, 10, 11, 12])
+    np.testing.assert_array_equal(convert_layout(half, source="half", target="interleaved"), names)
+
+
+@pytest.mark.parametrize("rotary_d", [None, 2, 4, 6, 8])
+@pytest.mark.parametrize("source", LAYOUTS)
+@pytest.mark.parametrize("target", LAYOUTS)
+def test_converting_commutes_with_rotating(source: str, target: str, rotary_d: int | None) -> None:
+    x, positions = random(2, 5, 8), [0, 3, 1, 70, -2]
+
+    def converted(values: Array) -> Array:
+        return convert_layout(values, source=source, target=target, rotary_d=rotary_d)
+
+    there = apply_rope(converted(x), positions, layout=target, rotary_d=rotary_d)
+    here = apply_rope(x, positions, layout=source, rotary_d=rotary_d)
+    np.testing.assert_array_equal(there, converted(here))
+
+
+@quick
+@given(seed=seeds, d=even_widths, layout=layouts, other=layouts, data=st.data())
+def test_conversion_there_and_back_is_the_identity(
+    seed: int, d: int, layout: str, other: str, data: st.DataObject
+) -> None:
+    x = random(3, d, seed=seed)
+    rotary_d = data.draw(st.sampled_from([None, *range(2, d + 1, 2)]))
+    there = convert_layout(x, source=layout, target=other, rotary_d=rotary_d)
+    back = convert_layout(there, source=other, target=layout, rotary_d=rotary_d)
+    np.testing.assert_array_equal(back, x)
+    if layout == other:
+        np.testing.assert_array_equal(there, x)
+
+
+def test_partial_conversion_leaves_the_rest_where_it_is() -> None:
+    found = convert_layout(np.arange(8), source="interleaved", target="half", rotary_d=4)
+    np.testing.assert_array_equal(found, [0, 2, 1, 3, 4, 5, 6, 7])
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float16", "float32", "float64"])
+def test_conversion_keeps_the_type_and_returns_a_new_array(dtype: DTypeLike) -> None:
+    x = np.arange(16).reshape(2, 8).astype(dtype)
+    for source in LAYOUTS:
+        for found in (
+            convert_layout(x, source=source, target="half"),
+            convert_projection(x, heads=1, source=source, target="half"),
+            convert_projection(x[0], heads=2, source=source, target="half"),
+        ):
+            assert found.dtype == np.dtype(dtype)
+            found[:] = 99
+            np.testing.assert_array_equal(x.ravel(), np.arange(16))
+
+
+def test_scores_are_the_same_in_either_layout() -> None:
+    q, k = random(2, 6, 64)
+    interleaved = scores(apply_rope(q, range(6)), apply_rope(k, range(6)))
+    q, k = (convert_layout(x, source="interleaved", target="half") for x in (q, k))
+    half = scores(*(apply_rope(x, range(6), layout="half") for x in (q, k)))
+    np.testing.assert_allclose(half, interleaved, rtol=0, atol=SUMMED)
+
+
+def test_mixed_layouts_give_wrong_scores() -> None:
+    """The planted fault: weights trained in one layout, rotated in the other. Nothing crashes."""
+    q, k = random(2, 6, 64)
+    right = scores(apply_rope(q, range(6)), apply_rope(k, range(6)))
+    both_wrong = scores(*(apply_rope(x, range(6), layout="half") for x in (q, k)))
+    one_wrong = scores(apply_rope(q, range(6), layout="half"), apply_rope(k, range(6)))
+    assert np.abs(both_wrong - right).max() > 1
+    assert np.abs(one_wrong - right).max() > 1
+    # At equal positions the wrong layout gives the right score, since both rotate alike.
+    np.testing.assert_allclose(np.diag(both_wrong), np.diag(right), rtol=0, atol=SUMMED)
+    assert np.abs(np.diag(one_wrong) - np.diag(right)).max() > 1
+
+
+# Projections
+
+HEADS, KEY_HEADS, D, D_MODEL, LENGTH = 6, 2, 8, 12, 5
+
+
+class Projection(NamedTuple):
+    """A linear layer that feeds some heads."""
+
+    weight: Array
+    bias: Array
+    heads: int
+
+    def __call__(self, tokens: Array) -> Array:
+        """Return (heads, length, d)."""
+        out = tokens @ self.weight.T + self.bias
+        return out.reshape(len(tokens), self.heads, -1).swapaxes(0, 1)
+
+    def converted(self, **keywords: Any) -> Projection:
+        """Return the layer in another layout."""
+        weight = convert_projection(self.weight, heads=self.heads, **keywords)
+        bias = convert_projection(self.bias, heads=self.heads, **keywords)
+        return Projection(weight, bias, self.heads)
+
+
+def projection(heads: int, seed: int) -> Projection:
+    """Return a layer of random numbers."""
+    return Projection(random(heads * D, D_MODEL, seed=seed), random(heads * D, seed=-~seed), heads)
+
+
+def grouped_scores(query: Projection, key: Projection, tokens: Array, **keywords: Any) -> Array:
+    """Return (heads, length, length), each group of query heads sharing a key head."""
+    q = apply_rope(query(tokens), range(len(tokens)), **keywords)
+    k = apply_rope(key(tokens), range(len(tokens)), **keywords)
+    return scores(q, k.repeat(query.heads // key.heads, axis=0))
+
+
+def from_to(source: str, rotary_d: int | None = None) -> dict[str, Any]:
+    """Return the keywords of a conversion out of `source`."""
+    target = "half" if source == "interleaved" else "interleaved"
+    return {"source": source, "target": target, "rotary_d": rotary_d}
+
+
+@pytest.mark.parametrize("heads", [HEADS, KEY_HEADS, 1])
+@pytest.mark.parametrize("rotary_d", [None, 4])
+@pytest.mark.parametrize("source", LAYOUTS)
+def test_converted_projection_gives_converted_vectors(
+    source: str, rotary_d: int | None, heads: int
+) -> None:
+    tokens, layer = random(LENGTH, D_MODEL), projection(heads, 1)
+    found = layer.converted(**from_to(source, rotary_d))(tokens)
+    np.testing.assert_array_equal(found, convert_layout(layer(tokens), **from_to(source, rotary_d)))
+
+
+@pytest.mark.parametrize("key_heads", [HEADS, KEY_HEADS, 1])
+@pytest.mark.parametrize("rotary_d", [None, 4])
+@pytest.mark.parametrize("source", LAYOUTS)
+def test_scores_do_not_change_when_both_projections_are_converted(
+    source: str, rotary_d: int | None, key_heads: int
+) -> None:
+    tokens, query, key = random(LENGTH, D_MODEL), projection(HEADS, 1), projection(key_heads, 3)
+    change = from_to(source, rotary_d)
+    before = grouped_scores(query, key, tokens, layout=source, rotary_d=rotary_d)
+    after = grouped_scores(
+        query.converted(**change),
+        key.converted(**change),
+        tokens,
+        layout=change["target"],
+        rotary_d=rotary_d,
+    )
+    # Dot products of 8 numbers of about 10.
+    np.testing.assert_allclose(after, before, rtol=0, atol=1e-11)
+
+
+def test_converting_projections_there_and_back_is_the_identity() -> None:
+    layer = projection(HEADS, 1)
+    back = layer.converted(**from_to("half", 4)).converted(**from_to("interleaved", 4))
+    np.testing.assert_array_equal(back.weight, layer.weight)
+    np.testing.assert_array_equal(back.bias, layer.bias)
+
+
+def test_incomplete_conversions_give_wrong_scores() -> None:
+    """Planted: the key, a bias, the grouped heads or the unrotated part is forgotten."""
+    tokens, query, key = random(LENGTH, D_MODEL), projection(HEADS, 1), projection(KEY_HEADS, 3)
+    change = from_to("interleaved")
+    right = grouped_scores(query, key, tokens)
+    q, k = query.converted(**change), key.converted(**change)
+    as_many_heads = convert_projection(key.weight, heads=4, **change)
+    for wrong_q, wrong_k in (
+        (q, key),
+        (q._replace(bias=query.bias), k),
+        (q, k._replace(weight=as_many_heads)),
+        (query.converted(**from_to("interleaved", 4)), key.converted(**from_to("interleaved", 4))),
+    ):
+        found = grouped_scores(wrong_q, wrong_k, tokens, layout="half")
+        assert np.abs(found - right).max() > 1
+
+
+def fused(parts: tuple[Array, ...] | list[Array], key_heads: int, arrangement: str) -> Array:
+    """Return queries, keys and values, one array each by head, as the rows of one matrix."""
+    if arrangement == "groups":
+        groups = [np.split(part, key_heads) for part in parts]
+        parts = [part[group] for group in range(key_heads) for part in groups]
+    return np.concatenate([part.reshape(-1, *part.shape[2:]) for part in parts])
+
+
+@pytest.mark.parametrize("shape", [(D_MODEL,), ()], ids=["weight", "bias"])
+@pytest.mark.parametrize("key_heads", [HEADS, KEY_HEADS, 1])
+@pytest.mark.parametrize("rotary_d", [None, 4])
+@pytest.mark.parametrize("arrangement", ["blocks", "groups"])
+def test_a_fused_projection_is_converted_like_its_parts(
+    arrangement: str, rotary_d: int | None, key_heads: int, shape: tuple[int, ...]
+) -> None:
+    change = from_to("interleaved", rotary_d)
+    q, k, v = (random(n, D, *shape, seed=n) for n in (HEADS, key_heads, key_heads))
+    together = fused((q, k, v), key_heads, arrangement)
+    q, k = (
+        convert_projection(x.reshape(-1, *shape), heads=len(x), **change).reshape(x.shape)
+        for x in (q, k)
+    )
+    keywords: dict[str, Any] = {"key_heads": key_heads, "arrangement": arrangement, **change}
+    before = together.copy()
+    for matrix in (together, np.asfortranarray(together)):
+        found = convert_qkv(matrix, heads=HEADS, **keywords)
+        np.testing.assert_array_equal(found, fused((q, k, v), key_heads, arrangement))
+        np.testing.assert_array_equal(matrix, before)
+    back = convert_qkv(found, heads=HEADS, **(keywords | from_to("half", rotary_d)))
+    np.testing.assert_array_equal(back, together)
+
+
+def test_a_fused_projection_has_as_many_key_heads_as_heads_unless_told() -> None:
+    rows, change = random(3 * HEADS * D), from_to("half")
+    told = convert_qkv(rows, heads=HEADS, key_heads=HEADS, arrangement="blocks", **change)
+    np.testing.assert_array_equal(convert_qkv(rows, heads=HEADS, **change), told)
+
+
+def test_the_arrangement_of_a_fused_projection_matters() -> None:
+    """Planted: a matrix in groups is converted as if it were in blocks, and no shape is wrong."""
+    rows, change = random(3 * HEADS * D), from_to("half")
+    found = [convert_qkv(rows, heads=HEADS, arrangement=a, **change) for a in ("blocks", "groups")]
+    assert (found[0] != found[1]).any()
+
+
+# Bad input
+
+X = np.ones((8, 8))
+QKV = np.ones((24, 8))
+NOT_NUMBERS: tuple[Any, ...] = (
+    "8",
+    b"8",
+    None,
+    True,
+    1j,
+    {},
+    object(),
+    [[True] * 8],
+    np.ones(8, object),
+    np.ma.ones(8),
+    np.array(["a"] * 8),
+)
+NOT_INTEGERS: tuple[Any, ...] = ("4", 4.0, [4], True, np.array([4]), float("nan"))
+NOT_FINITE = (float("nan"), float("inf"), -float("inf"))
+NOT_A_WIDTH = (-2, 0, 1, 3)
+REALS = "must be finite integers or reals; got"
+EVEN = "must be an even integer, 2 or more; got"
+
+
+class Call(Protocol):
+    """A call of a function with some of its arguments."""
+
+    def __call__(self, *args: Any, **keywords: Any) -> object: ...
+
+
+def converted(x: Any = X, **keywords: Any) -> object:
+    """Call `convert_layout` with good defaults for other arguments."""
+    return convert_layout(x, **{"source": "half", "target": "interleaved", **keywords})
+
+
+def projected(weight: Any = X, **keywords: Any) -> object:
+    """Call `convert_projection` with good defaults: one head of 8."""
+    keywords = {"heads": 1, "source": "half", "target": "interleaved", **keywords}
+    return convert_projection(weight, **keywords)
+
+
+def fused_converted(weight: Any = QKV, **keywords: Any) -> object:
+    """Call `convert_qkv` with good defaults: one head of 8."""
+    keywords = {"heads": 1, "source": "half", "target": "interleaved", **keywords}
+    return convert_qkv(weight, **keywords)
+
+
+def turned(x: Any = X, positions: Any = 1, **keywords: Any) -> object:
+    """Call `apply_rope` with good defaults for other arguments."""
+    return apply_rope(x, positions, **keywords)
+
+
+def turned_as_numbers(x: Any = X, positions: Any = 1, **keywords: Any) -> object:
+    """Call `apply_rope_complex` with good defaults for other arguments."""
+    return apply_rope_complex(x, positions, **keywords)
+
+
+def matrix_of(position: Any = 1, d: Any = 8, **keywords: Any) -> object:
+    """Call `rope_matrix` with good defaults for other arguments."""
+    return rope_matrix(position, d, **keywords)
+
+
+def frequencies_of(d: Any = 8, **keywords: Any) -> object:
+    """Call `rotary_frequencies` with good defaults for other arguments."""
+    return rotary_frequencies(d, **keywords)
+
+
+def refused(error: type[Exception], message: str, call: Call, *args: Any, **keywords: Any) -> None:
+    """Check that a call fails with a message that begins like this."""
+    with pytest.raises(error, match="^" + re.escape(message)) as caught:
+        call(*args, **keywords)
+    assert type(caught.value) is error
+    assert len(str(caught.value)) < 250
+
+
+each_turn = pytest.mark.parametrize("call", [turned, turned_as_numbers])
+each_form = pytest.mark.parametrize("call", [turned, turned_as_numbers, matrix_of])
+each_frequency = pytest.mark.parametrize(
+    "call", [turned, turned_as_numbers, matrix_of, frequencies_of]
+)
+each_width = pytest.mark.parametrize(
+    "call",
+    [turned, turned_as_numbers, matrix_of, frequencies_of, converted, projected, fused_converted],
+)
+
+
+@pytest.mark.parametrize("call", [turned, turned_as_numbers, converted, projected, fused_converted])
+def test_vectors_and_weights_must_be_finite_numbers(call: Call) -> None:
+    name = "weight" if call in (projected, fused_converted) else "x"
+    for value in NOT_NUMBERS:
+        refused(TypeError, f"{name} {REALS}", call, value)
+    for number in NOT_FINITE:
+        refused(ValueError, f"{name} {REALS} {number}", call, np.array([[1, number]] * 4))
+
+
+@pytest.mark.parametrize("call", [turned, turned_as_numbers, converted])
+def test_vectors_must_be_of_an_even_width(call: Call) -> None:
+    allowed = "x must be of shape (..., d), with d even, 2 or more; got"
+    shapes: tuple[tuple[int, ...], ...] = ((), (0,), (3, 0), (1,), (7,), (3, 7))
+    for shape in shapes:
+        refused(ValueError, f"{allowed} {shape}", call, np.ones(shape))
+
+
+@each_turn
+def test_vectors_longer_than_float64_are_refused(call: Call) -> None:
+    if np.dtype(np.longdouble) != np.float64:  # on some machines it is the same
+        allowed = "x must be of float16, float32 or float64, or integers; got"
+        refused(TypeError, allowed, call, np.ones(8, np.longdouble))
+
+
+@each_turn
+def test_positions_must_be_finite_numbers_that_broadcast(call: Call) -> None:
+    for value in NOT_NUMBERS:
+        refused(TypeError, f"positions {REALS}", call, X, value)
+    for number in NOT_FINITE:
+        refused(ValueError, f"positions {REALS} {number}", call, X, [0, 1, number])
+    for huge in (2**53, -(2**53), 1e300):
+        refused(ValueError, "positions must be below 2**53 in size", call, X, huge)
+    shapes: tuple[tuple[int, ...], ...] = ((2,), (4,), (0,), (8, 1), (1, 8), (3, 8))
+    for shape in shapes:
+        allowed = "positions must be of a shape that broadcasts to (8,), that of x without its last"
+        refused(ValueError, f"{allowed} axis; got {shape}", call, X, np.ones(shape))
+
+
+def test_position_of_a_matrix_must_be_one_finite_number() -> None:
+    allowed = "position must be one finite number; got"
+    for value in (*NOT_NUMBERS, [1.0], np.ones(3)):
+        refused(TypeError, allowed, matrix_of, value)
+    for number in NOT_FINITE:
+        refused(ValueError, f"{allowed} {number}", matrix_of, number)
+    refused(ValueError, "position must be below 2**53 in size", matrix_of, 2**53)
+
+
+def test_width_must_be_an_even_integer() -> None:
+    for value in NOT_INTEGERS:
+        refused(TypeError, f"d {EVEN}", frequencies_of, value)
+        refused(TypeError, f"d {EVEN}", matrix_of, 1, value)
+    for number in NOT_A_WIDTH:
+        refused(ValueError, f"d {EVEN} {number}", frequencies_of, number)
+        refused(ValueError, f"d {EVEN} {number}", matrix_of, 1, number)
+
+
+@each_frequency
+def test_base_must_be_a_finite_number_other_than_one(call: Call) -> None:
+    allowed = "base must be a number from 1e-300 to 1e300, other than 1; got"
+    for value in (*NOT_NUMBERS, [8.0]):
+        refused(TypeError, allowed, call, base=value)
+    for number in (*NOT_FINITE, 0.0, -1.0, 1.0):
+        refused(ValueError, f"{allowed} {number}", call, base=number)
+
+
+@each_frequency
+def test_given_frequencies_must_be_one_per_pair_and_not_negative(call: Call) -> None:
+    for value in NOT_NUMBERS:
+        if value is not None:
+            refused(TypeError, f"frequencies {REALS}", call, frequencies=value)
+    for number in NOT_FINITE:
+        refused(ValueError, f"frequencies {REALS} {number}", call, frequencies=[1, 1, 1, number])
+    allowed = "frequencies must each be 0 or more; got -1.0"
+    refused(ValueError, allowed, call, frequencies=[1, 1, -1, 1])
+    allowed = "frequencies must be of shape (4,), one for each rotated pair; got"
+    shapes: tuple[tuple[int, ...], ...] = ((), (0,), (3,), (5,), (8,), (1, 4))
+    for shape in shapes:
+        refused(ValueError, f"{allowed} {shape}", call, frequencies=np.ones(shape))
+    allowed = "frequencies must be of shape (2,), one for each rotated pair; got (4,)"
+    refused(ValueError, allowed, call, frequencies=np.ones(4), rotary_d=4)
+
+
+@each_frequency
+def test_base_and_frequencies_cannot_both_be_given(call: Call) -> None:
+    allowed = "base must be left out when frequencies are given; got 500.0"
+    refused(ValueError, allowed, call, frequencies=np.ones(4), base=500.0)
+    refused(TypeError, "base must be a number", call, frequencies=np.ones(4), base="500")
+
+
+@each_width
+def test_rotary_d_must_be_an_even_part_of_the_width(call: Call) -> None:
+    for value in NOT_INTEGERS:
+        refused(TypeError, f"rotary_d {EVEN}", call, rotary_d=value)
+    for number in NOT_A_WIDTH:
+        refused(ValueError, f"rotary_d {EVEN} {number}", call, rotary_d=number)
+    allowed = "rotary_d must be at most 8, the width of a vector; got 10"
+    refused(ValueError, allowed, call, rotary_d=10)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [(form, "layout") for form in (turned, turned_as_numbers, matrix_of)]
+    + [
+        (change, name)
+        for change in (converted, projected, fused_converted)
+        for name in ("source", "target")
+    ],
+)
+def test_a_layout_must_have_one_of_the_two_names(call: Call, name: str) -> None:
+    allowed = f'{name} must be one of "interleaved", "half"; got'
+    for value in (None, 1, True, ["half"], b"half"):
+        refused(TypeError, allowed, call, **{name: value})
+    for unknown in ("", "Half", "halves", "neox"):
+        refused(ValueError, f"{allowed} '{unknown}'", call, **{name: unknown})
+
+
+def test_weight_must_have_an_even_number_of_rows_for_each_head() -> None:
+    allowed = (
+        "weight must be of shape (heads·d, d_model) or (heads·d,), with d even, 2 or more, and"
+    )
+    shapes: tuple[tuple[int, ...], ...] = ((), (0,), (0, 4), (3,), (5, 4), (6, 4), (8, 4, 1))
+    for shape in shapes:
+        refused(ValueError, f"{allowed} 2 heads; got {shape}", projected, np.ones(shape), heads=2)
+    refused(ValueError, f"{allowed} 8 heads; got (8,)", projected, np.ones(8), heads=8)
+
+
+def test_heads_must_be_a_count() -> None:
+    allowed = "heads must be an integer, 1 or more; got"
+    for value in (*NOT_INTEGERS, None):
+        refused(TypeError, allowed, projected, heads=value)
+    for number in (0, -1):
+        refused(ValueError, f"{allowed} {number}", projected, heads=number)
+
+
+def test_a_fused_projection_must_have_an_even_number_of_rows_for_each_head() -> None:
+    allowed = (
+        "weight must be of shape ((heads + 2·key_heads)·d, d_model), or have its first axis alone,"
+        " with d even, 2 or more, 4 heads and 2 key_heads; got"
+    )
+    shapes: tuple[tuple[int, ...], ...] = ((), (0,), (0, 4), (8,), (24, 4), (12, 4), (16, 4, 1))
+    for shape in shapes:
+        call = np.ones(shape)
+        refused(ValueError, f"{allowed} {shape}", fused_converted, call, heads=4, key_heads=2)
+
+
+def test_heads_of_a_fused_projection_must_be_counts_that_divide() -> None:
+    allowed = "must be an integer, 1 or more; got"
+    for value in NOT_INTEGERS:
+        refused(TypeError, f"heads {allowed}", fused_converted, heads=value)
+        refused(TypeError, f"key_heads {allowed}", fused_converted, key_heads=value)
+    for number in (0, -1):
+        refused(ValueError, f"heads {allowed} {number}", fused_converted, heads=number)
+        refused(ValueError, f"key_heads {allowed} {number}", fused_converted, key_heads=number)
+    divide = "key_heads must divide the 4 heads; got 3"
+    refused(ValueError, divide, fused_converted, heads=4, key_heads=3)
+
+
+def test_an_arrangement_must_have_one_of_the_two_names() -> None:
+    allowed = 'arrangement must be one of "blocks", "groups"; got'
+    for value in (None, 1, True, ["blocks"]):
+        refused(TypeError, allowed, fused_converted, arrangement=value)
+    refused(ValueError, f"{allowed} 'per head'", fused_converted, arrangement="per head")

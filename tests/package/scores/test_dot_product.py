@@ -1,0 +1,472 @@
+"""What `posenc.attention` promises, against equation 1 of the paper worked out in 50 digits.
+
+The expected outputs come from `paper_attention`, which takes one query at a time, sums with
+mpmath, and shares no line with the package.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from numpy.typing import NDArray
+
+from posenc.scores.dot_product import attention, causal_mask
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+Array = NDArray[np.float64]
+
+# A dot product of a few numbers around 1, then an exponential and a sum of a few: some 2**-53.
+SUMMED = 1e-14
+
+quick = settings(database=None, deadline=None, derandomize=True, max_examples=60)
+numbers = st.floats(-30, 30, allow_subnormal=False)
+
+
+def matrix(rows: int | st.SearchStrategy[int], columns: int) -> st.SearchStrategy[Array]:
+    """Return matrices of numbers that no exponential overflows on."""
+    sizes = st.just(rows) if isinstance(rows, int) else rows
+    return sizes.flatmap(lambda n: arrays.arrays(np.float64, (n, columns), elements=numbers))
+
+
+def paper_row(query: Array, keys: Array, bias: Array, seen: NDArray[np.bool_]) -> list[float]:
+    """Return the weights of one query: e^s/Σe^s with s = q·k/√d + bias, over the keys it sees."""
+    with mpmath.workdps(50):
+        scores = [
+            mpmath.fdot(query.tolist(), key.tolist()) / mpmath.sqrt(len(query)) + added
+            for key, added in zip(keys, bias.tolist(), strict=True)
+        ]
+        powers = [mpmath.exp(s) if see else 0 for s, see in zip(scores, seen, strict=True)]
+        return [float(power / sum(powers)) for power in powers]
+
+
+def paper_attention(q: Array, k: Array, v: Array, bias: Any = 0.0, mask: Any = True) -> Array:
+    """Return output and weights, concatenated, for equal leading shapes."""
+    shape = (*q.shape[:-1], k.shape[-2])
+    bias, mask = np.broadcast_to(bias, shape), np.broadcast_to(mask, shape)
+    both = np.empty((*q.shape[:-1], v.shape[-1] + k.shape[-2]))
+    for place in np.ndindex(*q.shape[:-1]):
+        row = paper_row(q[place], k[place[:-1]], bias[place], mask[place])
+        taken = [math.fsum(np.multiply(row, column)) for column in v[place[:-1]].T]
+        both[place] = taken + row
+    return both
+
+
+def random(*shape: int, seed: int = 0) -> Array:
+    """Return normal numbers, the same ones every time."""
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+def assert_equals_the_paper(q: Array, k: Array, v: Array, **more: Any) -> None:
+    """Compare output and weights with the definition."""
+    both = np.concatenate(attention(q, k, v, **more), axis=-1)
+    np.testing.assert_allclose(both, paper_attention(q, k, v, **more), rtol=0, atol=SUMMED)
+
+
+# The formula
+
+
+@pytest.mark.parametrize("leading", [(), (3,), (2, 3)])
+@pytest.mark.parametrize(
+    ("queries", "keys", "d", "d_v"), [(1, 1, 1, 1), (4, 4, 8, 8), (2, 5, 3, 7)]
+)
+def test_output_and_weights_follow_the_papers_formula(
+    leading: tuple[int, ...], queries: int, keys: int, d: int, d_v: int
+) -> None:
+    q, k = random(*leading, queries, d), random(*leading, keys, d, seed=1)
+    v = random(*leading, keys, d_v, seed=2)
+    assert_equals_the_paper(q, k, v)
+    bias, mask = random(queries, keys, seed=3), random(queries, keys, seed=4) > -1
+    mask[:, 0] = True
+    assert_equals_the_paper(q, k, v, bias=bias)
+    assert_equals_the_paper(q, k, v, mask=mask)
+    assert_equals_the_paper(q, k, v, bias=bias, mask=mask)
+
+
+def test_three_queries_worked_by_hand() -> None:
+    """Scores 0 and ln 3, the larger one from a dot product of 2 ln 3 over √4."""
+    q = [[0.0] * 4, [math.log(3), 0.0, 0.0, 0.0]]
+    k = [[0, 0, 0, 0], [2, 0, 0, 0]]
+    output, weights = attention(q, k, [[0.0], [8.0]])
+    np.testing.assert_allclose(weights, [[0.5, 0.5], [0.25, 0.75]], rtol=0, atol=SUMMED)
+    np.testing.assert_allclose(output, [[4.0], [6.0]], rtol=0, atol=10 * SUMMED)
+
+
+def test_the_bias_is_added_after_the_division_by_the_root_of_d() -> None:
+    q = k = np.full((2, 16), 0.5)
+    bias = [[0.0, math.log(3)], [math.log(3), 0.0]]
+    _, weights = attention(q, k, np.eye(2), bias=bias)
+    np.testing.assert_allclose(weights, [[0.25, 0.75], [0.75, 0.25]], rtol=0, atol=SUMMED)
+
+
+def test_leading_shapes_broadcast() -> None:
+    q, k, v = random(2, 3, 4, 5), random(3, 6, 5, seed=1), random(1, 6, 7, seed=2)
+    full = (np.broadcast_to(k, (2, 3, 6, 5)), np.broadcast_to(v, (2, 3, 6, 7)))
+    output, weights = attention(q, k, v)
+    assert output.shape == (2, 3, 4, 7)
+    assert weights.shape == (2, 3, 4, 6)
+    both = np.concatenate([output, weights], axis=-1)
+    np.testing.assert_allclose(both, paper_attention(q, *full), rtol=0, atol=SUMMED)
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (4, 1), (4, 5), (3, 4, 5), (2, 1, 1, 5), (2, 3, 4, 5)])
+def test_bias_and_mask_broadcast_to_the_scores(shape: tuple[int, ...]) -> None:
+    q, k, v = random(2, 3, 4, 6), random(2, 3, 5, 6, seed=1), random(2, 3, 5, 2, seed=2)
+    assert_equals_the_paper(q, k, v, bias=random(*shape, seed=3))
+    mask = np.array(random(*shape, seed=4) > -0.5)
+    np.atleast_1d(mask)[..., 0] = True  # each query sees the first key at least
+    assert_equals_the_paper(q, k, v, mask=mask)
+
+
+def test_a_bias_of_minus_infinity_hides_what_the_mask_would() -> None:
+    q, k, v = random(3, 4, 6)
+    mask = causal_mask(4)
+    hidden = np.where(mask, 0.0, -np.inf)
+    biases: list[Any] = [hidden, hidden.tolist(), hidden.astype(np.float16)]
+    for bias in biases:
+        for ours, theirs in zip(
+            attention(q, k, v, bias=bias), attention(q, k, v, mask=mask), strict=True
+        ):
+            np.testing.assert_array_equal(ours, theirs)
+    half = np.where(np.arange(4) < 2, 0.0, -np.inf)
+    both = attention(q, k, v, bias=half, mask=mask)[1]
+    np.testing.assert_array_equal(both > 0, mask & (np.arange(4) < 2))
+
+
+def test_a_hidden_key_has_weight_zero_and_its_value_is_ignored() -> None:
+    q, k, v = random(3, 4, 6)
+    output, weights = attention(q, k, v, mask=causal_mask(4))
+    assert (weights[~causal_mask(4)] == 0).all()
+    k[3], v[3] = 1e6, -1e6
+    np.testing.assert_array_equal(attention(q, k, v, mask=causal_mask(4))[0][:3], output[:3])
+
+
+def test_a_query_decoded_alone_equals_that_row_of_the_output() -> None:
+    q, k, v = random(3, 2, 7, 8)
+    output, weights = attention(q, k, v, mask=causal_mask(7))
+    for now in range(7):
+        seen = slice(now + 1)
+        alone = attention(
+            q[:, now : now + 1], k[:, seen], v[:, seen], mask=causal_mask(1, query_offset=now)
+        )
+        np.testing.assert_allclose(alone[0][:, 0], output[:, now], rtol=0, atol=SUMMED)
+        np.testing.assert_allclose(alone[1][:, 0], weights[:, now, seen], rtol=0, atol=SUMMED)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e4, 1e150])
+def test_scores_of_any_size_overflow_no_exponential(size: float) -> None:
+    q, k = np.full((2, 4), math.sqrt(size)), np.array([[1.0], [0.0], [-1.0]]) * math.sqrt(size)
+    output, weights = attention(q, np.repeat(k, 4, axis=1), np.eye(3))
+    assert np.isfinite(output).all()
+    expected = paper_attention(
+        np.full((1, 4), 1.0), np.repeat(k, 4, 1) * math.sqrt(size), np.eye(3)
+    )
+    np.testing.assert_allclose(weights[:1], expected[:, 3:], rtol=0, atol=SUMMED)
+
+
+def test_with_scores_at_the_ends_of_float64_the_larger_takes_all() -> None:
+    _, weights = attention([[0.0]], [[0.0], [0.0]], np.eye(2), bias=[1.7e308, -1.7e308])
+    np.testing.assert_array_equal(weights, [[1, 0]])
+
+
+def test_results_are_new_float64_arrays() -> None:
+    q = k = v = random(3, 4).astype(np.float32)
+    bias = np.zeros((3, 3))
+    mask = np.ones((3, 3), bool)
+    output, weights = attention(q, k, v, bias=bias, mask=mask)
+    assert output.dtype == weights.dtype == np.float64
+    kept = output.copy(), weights.copy()
+    output[:], weights[:] = 9, 9
+    again = attention(q, k, v, bias=bias, mask=mask)
+    for ours, theirs in zip(again, kept, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert not bias.any()
+    assert mask.all()
+
+
+def test_any_integer_or_real_dtype_is_accepted() -> None:
+    q = np.array([[1, 2], [3, 4]])
+    expected = attention(q.astype(float), q.astype(float), q.astype(float))
+    for kind in ("i1", "u4", "f2", "f4", ">f8"):
+        for ours, theirs in zip(attention(q.astype(kind), q.tolist(), q), expected, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def test_no_queries_give_empty_results() -> None:
+    output, weights = attention(np.zeros((0, 4)), np.zeros((3, 4)), np.zeros((3, 2)))
+    assert (output.shape, weights.shape) == ((0, 2), (0, 3))
+    output, weights = attention(np.zeros((2, 0, 4)), np.zeros((2, 0, 4)), np.zeros((2, 0, 5)))
+    assert (output.shape, weights.shape) == ((2, 0, 5), (2, 0, 0))
+    output, weights = attention(
+        np.zeros((0, 4)), np.zeros((3, 4)), np.zeros((3, 2)), mask=np.zeros((0, 3), bool)
+    )
+    assert (output.shape, weights.shape) == ((0, 2), (0, 3))
+
+
+def test_empty_batches_and_values_of_width_zero_are_accepted() -> None:
+    output, weights = attention(np.zeros((0, 2, 4)), np.zeros((0, 3, 4)), np.zeros((0, 3, 5)))
+    assert (output.shape, weights.shape) == ((0, 2, 5), (0, 2, 3))
+    output, weights = attention(np.zeros((2, 4)), np.zeros((3, 4)), np.zeros((3, 0)))
+    assert (output.shape, weights.shape) == ((2, 0), (2, 3))
+
+
+# What follows from the formula
+
+
+@pytest.mark.slow
+@quick
+@given(q=matrix(st.integers(1, 5), 3), k=matrix(4, 3), v=matrix(4, 2), bias=matrix(1, 4))
+def test_weights_sum_to_one_and_the_output_stays_within_the_values(
+    q: Array, k: Array, v: Array, bias: Array
+) -> None:
+    output, weights = attention(q, k, v, bias=bias)
+    assert (weights >= 0).all()
+    np.testing.assert_allclose(weights.sum(axis=-1), 1, rtol=0, atol=SUMMED)
+    # In the convex hull: in no direction further out than the outermost value.
+    directions = np.array([[1, 0], [0, 1], [1, 1], [1, -1], [3, -2]]).T
+    reach = output @ np.concatenate([directions, -directions], axis=1)
+    outermost = (v @ np.concatenate([directions, -directions], axis=1)).max(axis=0)
+    assert (reach <= outermost + 200 * SUMMED).all()  # sums of numbers up to 150
+
+
+@quick
+@given(q=matrix(3, 2), k=matrix(4, 2), v=matrix(4, 2), shift=matrix(3, 1), bias=matrix(3, 4))
+def test_a_constant_added_to_a_row_of_scores_changes_nothing(
+    q: Array, k: Array, v: Array, shift: Array, bias: Array
+) -> None:
+    # A score of up to 1300 is rounded by 1e-13 of 1, and its exponential by as large a part.
+    for ours, theirs in zip(
+        attention(q, k, v, bias=bias + shift), attention(q, k, v, bias=bias), strict=True
+    ):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=3e-11)
+
+
+@quick
+@given(words=matrix(st.integers(1, 6), 4), data=st.data())
+def test_reordered_tokens_give_reordered_outputs(words: Array, data: st.DataObject) -> None:
+    order = data.draw(st.permutations(range(len(words))))
+    output, weights = attention(words, words, words)
+    turned, turned_weights = attention(words[order], words[order], words[order])
+    # Scores of up to 1800, summed in another order; times values up to 30.
+    np.testing.assert_allclose(turned, output[order], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(turned_weights, weights[order][:, order], rtol=0, atol=3e-12)
+
+
+@quick
+@given(q=matrix(2, 3), k=matrix(5, 3), v=matrix(5, 2), order=st.permutations(range(5)))
+def test_keys_reordered_with_their_values_change_nothing(
+    q: Array, k: Array, v: Array, order: list[int]
+) -> None:
+    np.testing.assert_allclose(
+        attention(q, k[order], v[order])[0], attention(q, k, v)[0], rtol=0, atol=1e-10
+    )
+
+
+def test_a_causal_mask_ends_the_equivariance() -> None:
+    """The first token attends only to itself: dog, bites, man and man, bites, dog differ."""
+    words, order = np.eye(3), [2, 1, 0]
+    plain, turned = attention(words, words, words)[0], attention(*[words[order]] * 3)[0]
+    np.testing.assert_allclose(turned, plain[order], rtol=0, atol=SUMMED)
+    masked = attention(words, words, words, mask=causal_mask(3))[0]
+    masked_turned = attention(*[words[order]] * 3, mask=causal_mask(3))[0]
+    np.testing.assert_array_equal(masked[0], words[0])
+    np.testing.assert_array_equal(masked_turned[0], words[2])
+    assert np.abs(masked_turned - masked[order]).max() > 0.4
+
+
+def test_a_bias_by_distance_ends_the_equivariance_without_any_mask() -> None:
+    words, order = random(3, 8), [1, 0, 2]
+    bias = -np.abs(np.arange(3) - np.arange(3)[:, np.newaxis])
+    near = attention(words, words, words, bias=bias)[0]
+    turned = attention(*[words[order]] * 3, bias=bias)[0]
+    assert np.abs(turned - near[order]).max() > 0.1
+
+
+# The causal mask
+
+
+@pytest.mark.parametrize("offset", [0, 1, 3])
+@pytest.mark.parametrize("keys", [None, 0, 1, 4, 9])
+@pytest.mark.parametrize("queries", [0, 1, 5])
+def test_causal_mask_shows_each_query_itself_and_earlier_keys(
+    queries: int, keys: int | None, offset: int
+) -> None:
+    mask = causal_mask(queries, keys, query_offset=offset)
+    width = offset + queries if keys is None else keys
+    assert mask.dtype == np.bool_
+    assert mask.shape == (queries, width)
+    expected = [[key <= query for key in range(width)] for query in range(offset, offset + queries)]
+    assert mask.tolist() == expected
+
+
+def test_the_causal_mask_is_new_each_time() -> None:
+    causal_mask(3)[:] = True
+    assert not causal_mask(3)[0, 1]
+
+
+@quick
+@given(queries=st.integers(0, 8), offset=st.integers(0, 8))
+def test_a_mask_with_an_offset_is_the_last_rows_of_the_full_mask(queries: int, offset: int) -> None:
+    whole = causal_mask(offset + queries)
+    np.testing.assert_array_equal(causal_mask(queries, query_offset=offset), whole[offset:])
+
+
+# Bad input
+
+GOOD: dict[str, Any] = {"q": np.ones((2, 4)), "k": np.ones((3, 4)), "v": np.ones((3, 5))}
+NAN, INF = float("nan"), float("inf")
+MASKED = np.ma.array([[1.0, 2.0]], mask=[[True, False]])
+
+NOT_NUMBERS: list[object] = [
+    None, "ones", b"12", True, [[True, False]], [[1j]], [[1, 2], [3]], {}, object, MASKED,
+    np.array([["1"]]), np.array([[None]]), np.array([["2020"]], "M8[Y]"),
+]  # fmt: skip
+NOT_BOOLEANS: list[object] = [
+    "ones", 1, 1.0, [[1, 0, 1]], np.ones((2, 3)), np.ones((2, 3), np.int8), [[True], [True, False]],
+    MASKED > 0, {}, object, np.array([[None]]), [], [np.ma.masked, True],
+]  # fmt: skip
+NOT_INTEGERS: list[object] = ["3", 3.0, True, 1j, [3], np.array([3]), NAN, np.array(3.0)]
+
+
+@pytest.mark.parametrize("name", ["q", "k", "v", "bias"])
+@pytest.mark.parametrize("value", NOT_NUMBERS)
+def test_non_numbers_are_refused(name: str, value: object) -> None:
+    if name == "bias" and value is None:
+        value = "None"  # the one None that means something
+    with pytest.raises(TypeError, match=f"^{name} must be finite .*; got "):
+        attention(**GOOD | {name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [(n, x) for n in "qkv" for x in (NAN, INF, -INF, 10**400)]
+    + [("bias", x) for x in (NAN, INF, 10**400)],
+)
+def test_non_finite_numbers_are_refused(name: str, value: float) -> None:
+    bad: Any = np.full((2, 4), value) if isinstance(value, float) else value
+    allowed = "finite numbers or -inf" if name == "bias" else "finite integers or reals"
+    with pytest.raises(ValueError, match=f"^{name} must be {allowed}; got {str(value)[:9]}"):
+        attention(**GOOD | {name: bad})
+
+
+@pytest.mark.parametrize("bias", [[[0, NAN, -INF]], [[INF, -INF, 0]]])
+def test_a_bias_of_nan_or_plus_infinity_is_refused(bias: list[list[float]]) -> None:
+    shown = "nan" if NAN in bias[0] else "inf"
+    refusal = f"^bias must be finite numbers or -inf; got {shown}$"
+    with pytest.raises(ValueError, match=refusal):
+        attention(**GOOD, bias=bias)
+
+
+@pytest.mark.parametrize("value", NOT_BOOLEANS)
+def test_a_mask_of_anything_but_booleans_is_refused(value: Any) -> None:
+    refusal = "^mask must be booleans, True where a query may look; got "
+    with pytest.raises(TypeError, match=refusal):
+        attention(**GOOD, mask=value)
+
+
+SHAPES: list[tuple[dict[str, tuple[int, ...]], str]] = [
+    ({"q": ()}, "q must have 2 dimensions or more; got shape ()"),
+    ({"k": (4,)}, "k must have 2 dimensions or more; got shape (4,)"),
+    ({"v": (3,)}, "v must have 2 dimensions or more; got shape (3,)"),
+    ({"q": (2, 5)}, "q and k must have the same width, 1 or more; got shapes (2, 5) and (3, 4)"),
+    (
+        {"q": (2, 0), "k": (3, 0)},
+        "q and k must have the same width, 1 or more; got shapes (2, 0) and (3, 0)",
+    ),
+    ({"v": (4, 5)}, "v must have a row for each key, 3; got shape (4, 5)"),
+    ({"k": (0, 4), "v": (0, 5)}, "k must hold at least one key; got shape (0, 4)"),
+    (
+        {"q": (2, 2, 4), "k": (3, 3, 4)},
+        "q, k and v must have leading shapes that broadcast; got (2,), (3,), ()",
+    ),
+    (
+        {"q": (2, 2, 4), "v": (3, 3, 5)},
+        "q, k and v must have leading shapes that broadcast; got (2,), (), (3,)",
+    ),
+    ({"bias": (2, 4)}, "bias must broadcast to the scores, of shape (2, 3); got shape (2, 4)"),
+    (
+        {"bias": (1, 2, 3)},
+        "bias must broadcast to the scores, of shape (2, 3); got shape (1, 2, 3)",
+    ),
+    ({"mask": (2, 0)}, "mask must broadcast to the scores, of shape (2, 3); got shape (2, 0)"),
+    (
+        {"mask": (4, 2, 3)},
+        "mask must broadcast to the scores, of shape (2, 3); got shape (4, 2, 3)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("shapes", "refusal"), SHAPES)
+def test_shapes_that_do_not_fit_are_refused(
+    shapes: dict[str, tuple[int, ...]], refusal: str
+) -> None:
+    bad = {
+        name: np.ones(shape, bool if name == "mask" else float) for name, shape in shapes.items()
+    }
+    with pytest.raises(ValueError, match=f"^{re.escape(refusal)}$"):
+        attention(**GOOD | bad)
+
+
+@pytest.mark.parametrize(
+    ("mask", "bias", "query"),
+    [
+        ([[True] * 3, [False] * 3], None, [1]),
+        (False, None, [0]),
+        (None, [[-INF] * 3, [0.0] * 3], [0]),
+        ([True, False, False], [[0.0] * 3, [-INF, 0.0, 0.0]], [1]),
+    ],
+)
+def test_a_query_without_visible_keys_is_refused(mask: Any, bias: Any, query: list[int]) -> None:
+    refusal = f"bias and mask must leave each query a key to look at; got none for query {query}"
+    with pytest.raises(ValueError, match=f"^{re.escape(refusal)}$"):
+        attention(**GOOD, bias=bias, mask=mask)
+
+
+def test_the_first_query_without_visible_keys_is_named() -> None:
+    mask = np.ones((2, 3, 4, 4), bool)
+    mask[1, 0, 2:] = False
+    with pytest.raises(ValueError, match=r"got none for query \[1, 0, 2\]$"):
+        attention(*np.ones((3, 2, 3, 4, 8)), mask=mask)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"q": np.full((2, 4), 1e200), "k": np.full((3, 4), 1e200)},
+        {"q": np.full((2, 4), 1e200), "k": np.full((3, 4), -1e200)},
+        {"q": np.full((2, 4), 1e154), "k": np.full((3, 4), 4e153), "bias": 1.7e308},
+    ],
+)
+def test_scores_beyond_float64_are_refused(given: dict[str, Any]) -> None:
+    refusal = "^q, k and bias must give scores that float64 can hold; got an infinity$"
+    with pytest.raises(ValueError, match=refusal):
+        attention(**GOOD | given)
+
+
+@pytest.mark.parametrize("name", ["query_length", "key_length", "query_offset"])
+@pytest.mark.parametrize("value", NOT_INTEGERS)
+def test_a_causal_mask_takes_integers_only(name: str, value: object) -> None:
+    given: dict[str, Any] = {"query_length": 3} | {name: value}
+    with pytest.raises(TypeError, match=f"^{name} must be an integer, 0 or more; got "):
+        causal_mask(**given)
+
+
+@pytest.mark.parametrize("name", ["query_length", "key_length", "query_offset"])
+@pytest.mark.parametrize("value", [-1, -(10**20), 2**53 + 1])
+def test_a_causal_mask_has_no_negative_sizes(name: str, value: int) -> None:
+    given: dict[str, Any] = {"query_length": 3} | {name: value}
+    with pytest.raises(ValueError, match=f"^{name} must be an integer, 0 or more.*; got {value}$"):
+        causal_mask(**given)
+
+
+def test_a_causal_mask_needs_a_length() -> None:
+    with pytest.raises(TypeError, match=r"^query_length must be an integer, 0 or more; got None"):
+        causal_mask(None)  # type: ignore[arg-type]

@@ -1,0 +1,280 @@
+"""What `scores.relative` promises, against the papers' indices written out as loops."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+
+from posenc.positions import relative_positions
+from posenc.scores.relative import relative_shift, shaw_index
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+Integers = NDArray[np.int64]
+
+lengths = st.integers(0, 12)
+quick = settings(database=None, deadline=None, derandomize=True, max_examples=60)
+
+
+def key_minus_query(queries: int, keys: int, offset: int) -> list[list[int]]:
+    """Return j − i for query position i and key position j."""
+    return [[j - i for j in range(keys)] for i in range(offset, offset + queries)]
+
+
+def shift_by_index(scores: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return out[..., i, j] = scores[..., i, j − i + q − 1], entry by entry."""
+    *leading, queries, columns = scores.shape
+    out = np.full((*leading, queries, columns - queries + 1), np.nan)
+    for i in range(queries):
+        for j in range(out.shape[-1]):
+            out[..., i, j] = scores[..., i, j - i + queries - 1]
+    return out
+
+
+# Relative positions
+
+
+@quick
+@given(queries=st.integers(1, 9), keys=st.integers(1, 9), offset=st.integers(0, 10**12))
+def test_a_relative_position_is_key_minus_query(queries: int, keys: int, offset: int) -> None:
+    relative = relative_positions(queries, keys, query_offset=offset)
+    assert relative.tolist() == key_minus_query(queries, keys, offset)
+    assert relative.dtype == np.int64
+
+
+def test_a_key_ahead_of_the_query_has_a_positive_relative_position() -> None:
+    relative = relative_positions(6, 6)
+    assert relative[2, 5] == 3
+    assert relative[5, 2] == -3
+
+
+@quick
+@given(keys=st.integers(1, 12), data=st.data())
+@pytest.mark.slow
+def test_an_offset_gives_one_row_of_the_whole_matrix(keys: int, data: st.DataObject) -> None:
+    row = data.draw(st.integers(0, keys - 1))
+    one = relative_positions(1, keys, query_offset=row)
+    np.testing.assert_array_equal(one, relative_positions(keys, keys)[row : row + 1])
+
+
+@quick
+@given(queries=lengths, keys=lengths)
+def test_swapping_queries_and_keys_changes_the_sign(queries: int, keys: int) -> None:
+    np.testing.assert_array_equal(
+        relative_positions(queries, keys), -relative_positions(keys, queries).T
+    )
+
+
+def test_no_queries_or_no_keys_make_an_empty_matrix() -> None:
+    assert relative_positions(0, 3).shape == (0, 3)
+    assert relative_positions(3, 0).shape == (3, 0)
+
+
+# Shaw's index
+
+
+def test_shaw_index_of_the_papers_figure() -> None:
+    # Distances beyond k = 2 share a row: w_{-2}, w_{-1}, w_0, w_1, w_2 are rows 0 … 4.
+    expected = [[2, 3, 4, 4, 4], [1, 2, 3, 4, 4], [0, 1, 2, 3, 4], [0, 0, 1, 2, 3], [0, 0, 0, 1, 2]]
+    assert np.asarray(shaw_index(relative_positions(5, 5), max_distance=2)).tolist() == expected
+
+
+@quick
+@given(
+    relative=arrays(np.int64, st.integers(1, 8), elements=st.integers(1 - 2**53, 2**53 - 1)),
+    furthest=st.integers(0, 2**53),
+)
+def test_shaw_index_is_the_clipped_relative_position(relative: Integers, furthest: int) -> None:
+    index = np.asarray(shaw_index(relative, max_distance=furthest))
+    expected = [max(-furthest, min(furthest, int(r))) + furthest for r in relative]
+    assert index.tolist() == expected
+    assert index.dtype == np.int64
+
+
+def test_shaw_index_keeps_every_shape() -> None:
+    assert shaw_index(-7, max_distance=3) == 0
+    assert np.shape(shaw_index(np.zeros((2, 0, 3), int), max_distance=3)) == (2, 0, 3)
+    assert np.shape(shaw_index([], max_distance=3)) == (0,)
+
+
+def test_shaw_index_accepts_narrow_and_unsigned_integers() -> None:
+    # 200 + 100 would overflow a byte, and −max_distance would not fit an unsigned one.
+    wide = shaw_index(np.array([0, 100, 200], np.uint8), max_distance=150)
+    np.testing.assert_array_equal(wide, [150, 250, 300])
+
+
+def test_shaw_index_does_not_write_into_its_argument() -> None:
+    relative = np.array([-5, 0, 5])
+    index = shaw_index(relative, max_distance=1)
+    assert isinstance(index, np.ndarray)
+    index[:] = -1
+    np.testing.assert_array_equal(relative, [-5, 0, 5])
+    np.testing.assert_array_equal(shaw_index(relative, max_distance=1), [0, 1, 2])
+
+
+# The Transformer-XL shift
+
+
+@quick
+@given(queries=st.integers(1, 7), keys=lengths, leading=st.lists(st.integers(0, 3), max_size=2))
+def test_the_shift_equals_its_definition_by_index(
+    queries: int, keys: int, leading: list[int]
+) -> None:
+    shape = (*leading, queries, queries + keys - 1)
+    scores = np.random.default_rng(0).normal(size=shape)
+    shifted = relative_shift(scores)
+    np.testing.assert_array_equal(shifted, shift_by_index(scores))
+    assert shifted.shape == (*leading, queries, keys)
+
+
+@quick
+@given(queries=st.integers(1, 7), keys=lengths, offset=st.integers(0, 5))
+def test_the_shift_of_relative_positions_is_their_matrix(
+    queries: int, keys: int, offset: int
+) -> None:
+    columns = np.arange(queries + keys - 1) - (queries - 1) - offset
+    shifted = relative_shift(np.tile(columns, (queries, 1)))
+    np.testing.assert_array_equal(shifted, relative_positions(queries, keys, query_offset=offset))
+
+
+def test_the_shift_avoids_a_vector_per_pair() -> None:
+    # q_i · a_{clip(j−i)}: by the definition, with a gathered (5, 6, 4); by the shift, with (10, 4).
+    rng = np.random.default_rng(1)
+    q, table = rng.normal(size=(5, 4)), rng.normal(size=(7, 4))
+    by_definition = np.einsum(
+        "id,ijd->ij", q, table[shaw_index(relative_positions(5, 6), max_distance=3)]
+    )
+    rows = table[shaw_index(np.arange(-4, 6), max_distance=3)]
+    # Dot products of four numbers, added up in two orders.
+    np.testing.assert_allclose(relative_shift(q @ rows.T), by_definition, rtol=0, atol=1e-14)
+
+
+def test_a_shift_without_the_prepended_column_is_detected() -> None:
+    # Without it the rows step by one column the wrong way: a plain reshape is not the shift.
+    scores = np.arange(15.0).reshape(3, 5)
+    faulty = scores.reshape(5, 3)[1:].reshape(-1)[:9].reshape(3, 3)
+    assert not np.array_equal(faulty, relative_shift(scores))
+
+
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8", ">f4"])
+def test_the_shift_keeps_the_float_type(kind: str) -> None:
+    scores = np.arange(15).reshape(3, 5)
+    shifted = relative_shift(scores.astype(kind))
+    assert shifted.dtype == np.dtype(kind).newbyteorder("=")
+    np.testing.assert_array_equal(shifted, relative_shift(scores))
+    assert relative_shift(scores).dtype == np.float64
+
+
+def test_the_shift_returns_a_new_array() -> None:
+    scores = np.arange(15.0).reshape(3, 5)
+    relative_shift(scores)[:] = -1
+    np.testing.assert_array_equal(scores, np.arange(15.0).reshape(3, 5))
+
+
+# Bad input
+
+INTEGER_OR_MORE = "must be an integer, 0 or more; got"
+BELOW = "relative must be integers below 2**53 in size; got"
+SHAPE = "scores must be of shape (..., q, q + k - 1) with q from 1 and k from 0; got"
+
+BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
+    "query_length negative": (
+        lambda: relative_positions(-1, 3),
+        ValueError,
+        f"query_length {INTEGER_OR_MORE} -1",
+    ),
+    "query_length real": (
+        lambda: relative_positions(2.0, 3),  # type: ignore[arg-type]
+        TypeError,
+        f"query_length {INTEGER_OR_MORE} 2.0 (float)",
+    ),
+    "key_length boolean": (
+        lambda: relative_positions(3, True),
+        TypeError,
+        f"key_length {INTEGER_OR_MORE} True (bool)",
+    ),
+    "key_length negative": (
+        lambda: relative_positions(3, -2),
+        ValueError,
+        f"key_length {INTEGER_OR_MORE} -2",
+    ),
+    "query_offset negative": (
+        lambda: relative_positions(3, 3, query_offset=-1),
+        ValueError,
+        f"query_offset {INTEGER_OR_MORE} -1",
+    ),
+    "query_offset None": (
+        lambda: relative_positions(3, 3, query_offset=None),  # type: ignore[arg-type]
+        TypeError,
+        f"query_offset {INTEGER_OR_MORE} None (NoneType)",
+    ),
+    "relative real": (
+        lambda: shaw_index([1.0], max_distance=2),
+        TypeError,
+        BELOW,
+    ),
+    "relative NaN": (lambda: shaw_index(np.nan, max_distance=2), ValueError, f"{BELOW} nan"),
+    "relative boolean": (lambda: shaw_index([True], max_distance=2), TypeError, f"{BELOW} [True]"),
+    "relative text": (lambda: shaw_index("1", max_distance=2), TypeError, f"{BELOW} '1' (str)"),
+    "relative ragged": (
+        lambda: shaw_index([[1], [1, 2]], max_distance=2),
+        TypeError,
+        f"{BELOW} [[1], [1, 2]] (list)",
+    ),
+    "relative huge": (
+        lambda: shaw_index([0, -(2**53)], max_distance=2),
+        ValueError,
+        f"{BELOW} -9007199254740992",
+    ),
+    "relative unsigned and huge": (
+        lambda: shaw_index(np.array([2**64 - 1], np.uint64), max_distance=2),
+        ValueError,
+        f"{BELOW} 18446744073709551615",
+    ),
+    "max_distance negative": (
+        lambda: shaw_index([1], max_distance=-1),
+        ValueError,
+        f"max_distance {INTEGER_OR_MORE} -1",
+    ),
+    "max_distance real": (
+        lambda: shaw_index([1], max_distance=2.5),  # type: ignore[arg-type]
+        TypeError,
+        f"max_distance {INTEGER_OR_MORE} 2.5 (float)",
+    ),
+    "scores of one dimension": (lambda: relative_shift([1.0, 2.0]), ValueError, f"{SHAPE} (2,)"),
+    "scores without queries": (
+        lambda: relative_shift(np.zeros((0, 3))),
+        ValueError,
+        f"{SHAPE} (0, 3)",
+    ),
+    "scores too narrow": (lambda: relative_shift(np.zeros((4, 2))), ValueError, f"{SHAPE} (4, 2)"),
+    "scores with NaN": (
+        lambda: relative_shift([[0.0, np.nan]]),
+        ValueError,
+        "scores must be finite integers or reals; got nan",
+    ),
+    "scores infinite": (
+        lambda: relative_shift([[0.0, -np.inf]]),
+        ValueError,
+        "scores must be finite integers or reals; got -inf",
+    ),
+    "scores complex": (
+        lambda: relative_shift([[1j]]),
+        TypeError,
+        "scores must be finite integers or reals; got [[1j]] (list)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_by_name(case: str) -> None:
+    call, error, message = BAD[case]
+    with pytest.raises(error, match=re.escape(message)):
+        call()

@@ -1,0 +1,381 @@
+"""What `scores.t5` promises, against the authors' rule worked out in 200 digits.
+
+`authors_bucket` is the rule of the authors' code, with exact logarithms in place of float32. The
+powers compared here are whole numbers of at most 125 digits, so two that differ do so long before
+the 190th digit.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from functools import cache
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from posenc.positions import relative_positions
+from posenc.scores.t5 import t5_bias, t5_bucket_starts, t5_buckets
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+Integers = NDArray[np.int64]
+
+quick = settings(database=None, deadline=None, derandomize=True, max_examples=60)
+
+# Buckets on one side, and the distance from which one more would begin.
+ENCODER = (16, 128)
+DECODER = (32, 128)
+RULES = [ENCODER, DECODER, (2, 2), (3, 9), (5, 3), (9, 128), (19, 16), (54, 64), (16, 20_000)]
+
+sides = st.integers(2, 24)
+relatives = st.integers(-30_000, 30_000)
+
+
+@cache
+def exact_log(number: int) -> mpmath.mpf:
+    """Return a natural logarithm in 200 digits."""
+    with mpmath.workdps(200):
+        return mpmath.log(number)
+
+
+def authors_buckets(distances: Iterable[int], side: int, max_distance: int) -> list[int]:
+    """Return the bucket of each distance among those of one side."""
+    exact = side // 2
+    with mpmath.workdps(200):
+        # What should come out whole comes out short of it in the 199th digit, or not at all.
+        short = mpmath.mpf(10) ** -190
+        steps = (side - exact) / (exact_log(max_distance) - exact_log(exact))
+
+        def bucket(distance: int) -> int:
+            if distance < exact:
+                return distance
+            step = mpmath.floor((exact_log(distance) - exact_log(exact)) * steps + short)
+            return min(exact + int(step), side - 1)
+
+        return [bucket(distance) for distance in distances]
+
+
+def authors_bucket(distance: int, side: int, max_distance: int) -> int:
+    """Return the bucket of one distance."""
+    return authors_buckets([distance], side, max_distance)[0]
+
+
+def causal(distances: object, side: int, max_distance: int) -> Integers:
+    """Return our buckets of keys at these distances behind the query."""
+    behind = -np.asarray(distances)
+    return np.asarray(
+        t5_buckets(behind, bidirectional=False, buckets=side, max_distance=max_distance)
+    )
+
+
+# The buckets
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("side", "max_distance"), RULES)
+def test_every_distance_to_20_000_has_the_authors_bucket(side: int, max_distance: int) -> None:
+    distances = sorted({*range(min(2 * max_distance, 20_001)), *range(0, 20_001, 7)})
+    expected = authors_buckets(distances, side, max_distance)
+    np.testing.assert_array_equal(causal(distances, side, max_distance), expected)
+
+
+@quick
+@given(side=sides, data=st.data())
+def test_a_bucket_begins_where_the_authors_rule_first_reaches_it(
+    side: int, data: st.DataObject
+) -> None:
+    max_distance = data.draw(st.integers(side // 2 + 1, 3000))
+    starts = t5_bucket_starts(bidirectional=False, buckets=side, max_distance=max_distance)
+    for bucket, start in enumerate(starts.tolist()):
+        assert authors_bucket(start, side, max_distance) >= bucket
+        assert start == 0 or authors_bucket(start - 1, side, max_distance) < bucket
+
+
+def test_the_three_regions_of_the_encoder() -> None:
+    starts = t5_bucket_starts().tolist()
+    assert starts[:8] == list(range(8))  # exact
+    assert starts[8:] == [math.ceil(8 * 16 ** (s / 8) - 1e-9) for s in range(8)]  # logarithmic
+    assert starts[-1] == 91  # the last bucket: 128 is in it already
+    assert set(causal(range(91, 2000), 16, 128)) == {15}
+
+
+def test_the_last_bucket_begins_before_max_distance() -> None:
+    assert t5_bucket_starts(bidirectional=True)[-1] == 91
+    assert t5_bucket_starts(bidirectional=False)[-1] == 113
+
+
+def test_a_distance_with_an_integer_logarithm_starts_its_bucket() -> None:
+    # 8·16^(s/8) is an integer for even s: 16, 32 and 64.
+    np.testing.assert_array_equal(causal([8, 16, 32, 64], 16, 128), [8, 10, 12, 14])
+    np.testing.assert_array_equal(causal([7, 15, 31, 63], 16, 128), [7, 9, 11, 13])
+
+
+def test_a_float64_logarithm_puts_some_distances_one_bucket_low() -> None:
+    # 9 buckets, exact below 4, 5 more up to 128 = 4·2^5: each should begin at a power of two.
+    def by_logarithm(distance: int) -> int:
+        return 4 + int(math.log(distance / 4) / math.log(128 / 4) * 5)
+
+    assert [by_logarithm(n) for n in (4, 8, 16, 32, 64)] == [4, 4, 5, 7, 7]
+    assert causal([4, 8, 16, 32, 64], 9, 128).tolist() == [4, 5, 6, 7, 8]
+    assert [authors_bucket(n, 9, 128) for n in (4, 8, 16, 32, 64)] == [4, 5, 6, 7, 8]
+
+
+def test_buckets_closer_than_one_position_leave_some_empty() -> None:
+    # Between 8 and 9 there is no whole distance for the seven buckets after bucket 8.
+    starts = t5_bucket_starts(bidirectional=False, buckets=16, max_distance=9)
+    assert starts.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 9, 9, 9, 9]
+    assert causal([8, 9, 10], 16, 9).tolist() == [8, 15, 15]
+
+
+@quick
+@given(side=sides, end=st.integers(13, 5000), one=relatives, other=relatives, both=st.booleans())
+def test_buckets_rise_with_the_distance_on_each_side(
+    side: int, end: int, one: int, other: int, both: bool
+) -> None:
+    near, far = sorted((abs(one), abs(other)))
+    buckets = 2 * side if both else side
+    for sign in (-1, 1):
+        low, high = np.asarray(
+            t5_buckets(
+                [sign * near, sign * far], bidirectional=both, buckets=buckets, max_distance=end
+            )
+        )
+        assert low <= high or (sign == 1 and near == 0)  # the query's own place counts as behind
+
+
+@quick
+@given(side=sides, end=st.integers(13, 5000), relative=st.lists(relatives), both=st.booleans())
+def test_every_bucket_is_in_the_table(side: int, end: int, relative: list[int], both: bool) -> None:
+    buckets = 2 * side if both else side
+    found = np.asarray(t5_buckets(relative, bidirectional=both, buckets=buckets, max_distance=end))
+    assert found.dtype == np.int64
+    assert ((found >= 0) & (found < buckets)).all()
+
+
+@quick
+@given(side=sides, end=st.integers(13, 5000), distance=st.integers(1, 2**53 - 1))
+def test_keys_ahead_use_the_second_half_of_the_buckets(side: int, end: int, distance: int) -> None:
+    behind, ahead = np.asarray(
+        t5_buckets([-distance, distance], buckets=2 * side, max_distance=end)
+    )
+    assert ahead == behind + side
+    assert behind == causal(distance, side, end)
+
+
+@quick
+@given(side=sides, end=st.integers(13, 5000), ahead=st.integers(0, 2**53 - 1))
+def test_a_decoder_puts_all_keys_ahead_into_bucket_zero(side: int, end: int, ahead: int) -> None:
+    assert t5_buckets(ahead, bidirectional=False, buckets=side, max_distance=end) == 0
+
+
+def test_the_defaults_are_those_of_t5s_encoder() -> None:
+    # Section 2.1: 32 embeddings, and one for all that is 128 or more away.
+    relative, table = np.arange(-300, 300), np.arange(32.0)[:, np.newaxis]
+    buckets = t5_buckets(relative, bidirectional=True, buckets=32, max_distance=128)
+    np.testing.assert_array_equal(t5_buckets(relative), buckets)
+    starts = t5_bucket_starts(bidirectional=True, buckets=32, max_distance=128)
+    np.testing.assert_array_equal(t5_bucket_starts(), starts)
+    np.testing.assert_array_equal(t5_bias(table, [relative])[0, 0], buckets)
+
+
+def test_buckets_keep_every_shape() -> None:
+    assert t5_buckets(-1) == 1
+    assert np.shape(t5_buckets(np.zeros((2, 0, 3), int))) == (2, 0, 3)
+    assert np.shape(t5_buckets([])) == (0,)
+    narrow = np.array([[-128, 127]], np.int8)
+    np.testing.assert_array_equal(t5_buckets(narrow), [[15, 31]])  # −(−128) overflows a byte
+    np.testing.assert_array_equal(t5_buckets(np.array([250], np.uint8), bidirectional=False), [0])
+
+
+def test_buckets_are_new_each_time() -> None:
+    starts = t5_bucket_starts()
+    starts[:] = 0
+    np.testing.assert_array_equal(t5_bucket_starts()[:3], [0, 1, 2])
+    relative = np.arange(-3, 4)
+    bucket = t5_buckets(relative)
+    assert isinstance(bucket, np.ndarray)
+    bucket[:] = 99
+    np.testing.assert_array_equal(relative, np.arange(-3, 4))
+
+
+# The bias
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_the_bias_is_the_tables_entry_for_head_and_bucket(both: bool) -> None:
+    rng = np.random.default_rng(0)
+    table, relative = rng.normal(size=(8, 3)), relative_positions(12, 20, query_offset=4)
+    bias = t5_bias(table, relative, bidirectional=both, max_distance=16)
+    assert bias.shape == (3, 12, 20)
+    for head in range(3):
+        for i in range(12):
+            for j in range(20):
+                ahead = j > i + 4
+                bucket = authors_bucket(abs(j - i - 4), 4 if both else 8, 16)
+                row = bucket + 4 * ahead if both else bucket * (not ahead)
+                assert bias[head, i, j] == table[row, head]
+
+
+def test_the_bias_of_one_query_equals_that_row_of_the_matrix() -> None:
+    table = np.random.default_rng(0).normal(size=(32, 2))
+    whole = t5_bias(table, relative_positions(200, 200), bidirectional=False)
+    one = t5_bias(table, relative_positions(1, 200, query_offset=150), bidirectional=False)
+    np.testing.assert_array_equal(one[:, 0], whole[:, 150])
+
+
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8"])
+def test_the_bias_keeps_the_tables_dtype_and_the_table_is_unchanged(kind: str) -> None:
+    table = np.arange(8).reshape(4, 2).astype(kind)
+    bias = t5_bias(table, [[0, 1], [-1, 0]], max_distance=2)
+    assert bias.dtype == kind
+    bias[:] = -1
+    np.testing.assert_array_equal(table, np.arange(8).reshape(4, 2))
+    assert t5_bias([[1], [2], [3], [4]], [[0]], max_distance=2).dtype == np.float64
+
+
+def test_the_smallest_tables_have_four_rows_for_an_encoder_and_two_for_a_decoder() -> None:
+    relative = [[-9, -1, 0, 1, 9]]
+    encoder = t5_bias([[0], [1], [2], [3]], relative, max_distance=2)
+    decoder = t5_bias([[0], [1]], relative, bidirectional=False, max_distance=2)
+    assert encoder.tolist() == [[[1, 1, 0, 3, 3]]]
+    assert decoder.tolist() == [[[1, 1, 0, 0, 0]]]
+
+
+def test_no_queries_have_no_bias() -> None:
+    assert t5_bias(np.zeros((32, 2)), np.zeros((0, 5), int)).shape == (2, 0, 5)
+
+
+# Bad input
+
+BELOW = "relative must be integers below 2**53 in size; got"
+TABLE = np.zeros((32, 2))
+ZERO = np.zeros((1, 1), int)
+
+BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
+    "relative real": (lambda: t5_buckets([1.5]), TypeError, BELOW),
+    "relative boolean": (lambda: t5_buckets(True), TypeError, f"{BELOW} True (bool)"),
+    "relative NaN": (lambda: t5_buckets(np.nan), ValueError, f"{BELOW} nan"),
+    "relative huge": (lambda: t5_buckets([2**53]), ValueError, f"{BELOW} 9007199254740992"),
+    "bidirectional a number": (
+        lambda: t5_buckets([1], bidirectional=1),  # type: ignore[arg-type]
+        TypeError,
+        "bidirectional must be True or False; got 1 (int)",
+    ),
+    "bidirectional an array": (
+        lambda: t5_bias(TABLE, ZERO, bidirectional=np.array([True, False])),  # type: ignore[arg-type]
+        TypeError,
+        "bidirectional must be True or False; got array",
+    ),
+    "buckets odd": (
+        lambda: t5_buckets([1], buckets=31),
+        ValueError,
+        "buckets must be an even integer, 4 or more; got 31",
+    ),
+    "buckets without an exact one": (
+        lambda: t5_buckets([1], buckets=2),
+        ValueError,
+        "buckets must be an even integer, 4 or more; got 2",
+    ),
+    "buckets too few for a decoder": (
+        lambda: t5_buckets([1], bidirectional=False, buckets=1),
+        ValueError,
+        "buckets must be an integer, 2 or more; got 1",
+    ),
+    "buckets real": (
+        lambda: t5_bucket_starts(buckets=32.0),  # type: ignore[arg-type]
+        TypeError,
+        "buckets must be an even integer, 4 or more; got 32.0 (float)",
+    ),
+    "max_distance the exact range": (
+        lambda: t5_buckets([1], max_distance=8),
+        ValueError,
+        "max_distance must be above 8, where the exact range ends; got 8",
+    ),
+    "max_distance in the exact range": (
+        lambda: t5_buckets([1], bidirectional=False, max_distance=15),
+        ValueError,
+        "max_distance must be above 16, where the exact range ends; got 15",
+    ),
+    "max_distance zero": (
+        lambda: t5_bias(TABLE, ZERO, max_distance=0),
+        ValueError,
+        "max_distance must be an integer, 1 or more; got 0",
+    ),
+    "max_distance real": (
+        lambda: t5_bucket_starts(max_distance=128.0),  # type: ignore[arg-type]
+        TypeError,
+        "max_distance must be an integer, 1 or more; got 128.0 (float)",
+    ),
+    "table of one dimension": (
+        lambda: t5_bias(np.zeros(32), ZERO),
+        ValueError,
+        "table must be of shape (rows, width), 1 or more; got (32,)",
+    ),
+    "table without heads": (
+        lambda: t5_bias(np.zeros((32, 0)), ZERO),
+        ValueError,
+        "table must be of shape (rows, width), 1 or more; got (32, 0)",
+    ),
+    "table odd": (
+        lambda: t5_bias(np.zeros((31, 2)), ZERO),
+        ValueError,
+        "table must have an even number of rows, 4 or more; got 31",
+    ),
+    "table too short": (
+        lambda: t5_bias(np.zeros((2, 2)), ZERO),
+        ValueError,
+        "table must have an even number of rows, 4 or more; got 2",
+    ),
+    "table too short for a decoder": (
+        lambda: t5_bias(np.zeros((1, 2)), ZERO, bidirectional=False),
+        ValueError,
+        "table must have 2 rows or more; got 1",
+    ),
+    "table with NaN": (
+        lambda: t5_bias(np.full((32, 2), np.nan), ZERO),
+        ValueError,
+        "table must be finite integers or reals; got nan",
+    ),
+    "table of text": (
+        lambda: t5_bias([["a"]], ZERO),
+        TypeError,
+        "table must be finite integers or reals; got [['a']] (list)",
+    ),
+    "relative of a bias real": (
+        lambda: t5_bias(TABLE, [[0.5]]),
+        TypeError,
+        BELOW,
+    ),
+    "relative of one dimension": (
+        lambda: t5_bias(TABLE, [0, 1]),
+        ValueError,
+        "relative must be of shape (query, key); got (2,)",
+    ),
+    "relative of a batch": (
+        lambda: t5_bias(TABLE, np.zeros((2, 3, 3), int)),
+        ValueError,
+        "relative must be of shape (query, key); got (2, 3, 3)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_by_name(case: str) -> None:
+    call, error, message = BAD[case]
+    with pytest.raises(error, match=re.escape(message)):
+        call()
+
+
+@pytest.mark.parametrize(("buckets", "both"), [(2, False), (3, False), (4, True), (5, False)])
+def test_the_smallest_max_distance_is_one_above_the_exact_range(buckets: int, both: bool) -> None:
+    least = buckets // (4 if both else 2) + 1
+    starts = t5_bucket_starts(bidirectional=both, buckets=buckets, max_distance=least)
+    assert starts.size == buckets // (1 + both)
+    with pytest.raises(ValueError, match="max_distance must be above"):
+        t5_bucket_starts(bidirectional=both, buckets=buckets, max_distance=least - 1)
