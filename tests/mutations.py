@@ -28,8 +28,8 @@ def sample(seed: str) -> list[str]:
     """Return some modules of the package whose tests mutmut runs."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     tests = project["tool"]["mutmut"]["pytest_add_cli_args_test_selection"]
-    names = [Path(test).stem.removeprefix("test_") for test in tests]
-    modules = [name for name in names if (ROOT / "posenc" / f"{name}.py").exists()]
+    paths = [test.removeprefix("tests/package/").replace("test_", "") for test in tests]
+    modules = [path[:-3].replace("/", ".") for path in paths if (ROOT / "posenc" / path).exists()]
     return sorted(random.Random(seed).sample(modules, MODULES))
 
 

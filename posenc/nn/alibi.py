@@ -1,7 +1,7 @@
 """ALiBi as a module: a bias on the scores that falls with distance. Nothing in it is learned.
 
-Press, Smith and Lewis, "Train Short, Test Long" (ICLR 2022), section 3; `posenc/scores/alibi.py` has
-the slopes, the definition and the key-only form.
+Press, Smith and Lewis, "Train Short, Test Long" (ICLR 2022), section 3. The slopes, the definition
+and the key-only form are in posenc/scores/alibi.py.
 """
 
 from __future__ import annotations

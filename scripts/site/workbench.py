@@ -17,6 +17,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from posenc import _arguments
+from posenc import layers as below
 from posenc.config import entries, explain, families, head, keys, layers
 from posenc.rotary import scaling
 from scripts.book import configurations
@@ -27,11 +28,11 @@ MODULES = {
     "families": vars(families),
     "keys": vars(keys),
     "layers": {
-        "GAPPED": layers.GAPPED,
+        "GAPPED": below.GAPPED,
         "LINEAR": layers.LINEAR,
         "TYPES": layers.TYPES,
         "ROTATING": layers.ROTATING,
-        "WINDOWED": layers.WINDOWED,
+        "WINDOWED": below.WINDOWED,
         "WRITTEN": layers.WRITTEN,
     },
     "head": {"WIDEST": head.WIDEST},

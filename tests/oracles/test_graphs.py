@@ -21,7 +21,7 @@ from posenc import (
     random_walk_encoding,
 )
 from tests.oracles.test_axes import theirs
-from tests.package.graphs import (
+from tests.package.example_graphs import (
     complete,
     joined,
     path,

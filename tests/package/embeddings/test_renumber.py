@@ -1,4 +1,4 @@
-"""What `embeddings.renumber` promises: which positions, distances and keys there are, counted out."""
+"""What `embeddings.renumber` promises: the positions, distances and keys, counted out."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from posenc import (
     shaw_index,
     t5_buckets,
 )
-from tests.package.graphs import joined, path, random_graph, ring, star
+from tests.package.example_graphs import joined, path, random_graph, ring, star
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -15,7 +15,7 @@ from posenc import (
     laplacian_eigenvectors,
     shift_matrix,
 )
-from tests.package.graphs import complete, joined, path, random_graph, ring, star
+from tests.package.example_graphs import complete, joined, path, random_graph, ring, star
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -9,7 +9,16 @@ import pytest
 from numpy.typing import NDArray
 
 from posenc import graph_distances, laplacian_eigenvectors, random_walk_encoding
-from tests.package.graphs import complete, joined, path, random_graph, ring, rook, shrikhande, star
+from tests.package.example_graphs import (
+    complete,
+    joined,
+    path,
+    random_graph,
+    ring,
+    rook,
+    shrikhande,
+    star,
+)
 
 pytestmark = pytest.mark.filterwarnings("error")
 

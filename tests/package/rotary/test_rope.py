@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
 from posenc import frequencies, shift_matrix, sinusoidal_encoding
-from posenc import rotary as rotary_file
+from posenc.rotary import rope as rotary_file
 from posenc.rotary.rope import (
     apply_rope,
     apply_rope_complex,
