@@ -285,7 +285,7 @@ __all__ = [
     "yarn_temperature",
 ]
 
-# Where the modules were before version 0.2, as in `from posenc.alibi import alibi_bias`.
+# Where the modules were before the package had wings, as in `from posenc.alibi import alibi_bias`.
 _FORMER = {"attention": "scores.dot_product", "frequencies": "frequency"}
 _WINGS = "embeddings", "rotary", "axes", "graphs", "scores"
 for _path in [name.removeprefix("posenc.") for name in sys.modules if name.startswith("posenc.")]:

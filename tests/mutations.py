@@ -15,7 +15,6 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 
 from scripts import ROOT
 

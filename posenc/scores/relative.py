@@ -14,7 +14,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
 from posenc._arguments import as_biases, as_floats, as_integer, as_relative
-from posenc.positions import relative_positions as relative_positions  # its home before 0.2
+from posenc.positions import relative_positions as relative_positions  # its former home
 
 
 def shaw_index(relative: ArrayLike, *, max_distance: int) -> np.int64 | NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Keeps the places of the reference from before version 0.2, when the modules lay side by side.
+"""Keeps the places of the reference from before the package had wings.
 
 A link to `#posenc.alibi.alibi_slopes` leads to the heading `#posenc.scores.alibi.alibi_slopes`.
 """

@@ -1,4 +1,4 @@
-"""The wings of the package: who imports whom, and what is found where it was before version 0.2."""
+"""The wings of the package: who imports whom, and what is found where it was before them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FLOORS = (
     "config",
 )
 WINGS = ("axes", "config", "embeddings", "graphs", "rotary", "scores")
-# The modules of version 0.1 and what was public in each.
+# The modules before the package had wings, and what was public in each.
 FORMER = {
     "alibi": "alibi_bias alibi_key_bias alibi_rows alibi_slopes",
     "attention": "attention causal_mask",
@@ -128,6 +128,6 @@ def test_a_former_module_has_the_names_that_it_had(module: str) -> None:
         assert getattr(former, name) is getattr(posenc, name)
 
 
-def test_every_public_name_of_version_0_1_had_a_module() -> None:
+def test_every_former_name_is_public() -> None:
     assert {name for names in FORMER.values() for name in names.split()} <= {*posenc.__all__}
     assert len(FORMER) == 36

@@ -1,4 +1,4 @@
-"""Links to the reference from before version 0.2 lead to the same functions."""
+"""Links to the reference from before the package had wings lead to the same functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// posenc/config.py: the rotary settings of a model, or of the layers of one type.
+// posenc/config/__init__.py: the rotary settings of a model, or of the layers of one type.
 
 import { read } from "./reading.js";
 import {
