@@ -8,6 +8,7 @@ import importlib.util
 import json
 import math
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -953,14 +954,16 @@ TINY = [
     *("--width", "16", "--heads", "2", "--layers", "1", "--length", "16", "--batch", "8"),
     *("--steps", "400", "--warm-up", "2", "--rate", "0.01"),
 ]
-WORKERS = {"dask": "spawn_main", "ray": "ray::perform"}  # what their processes are called
+# What their processes are called; with setproctitle, Dask renames its own.
+WORKERS = {"dask": "spawn_main|^dask", "ray": "ray::perform"}
 PATIENCE = 600  # seconds, on a busy machine
 
 
 def computed(process: psutil.Process, name: str) -> float:
     """Return the CPU seconds of a process with this name, or 0 if it has ended."""
     try:
-        return float(process.cpu_times().user) if name in " ".join(process.cmdline()) else 0.0
+        called = re.search(name, " ".join(process.cmdline()))
+        return float(process.cpu_times().user) if called else 0.0
     except psutil.Error:
         return 0.0
 
@@ -982,8 +985,10 @@ def test_a_cluster_that_loses_a_worker_gives_the_default_results(
     if not importlib.util.find_spec(CLUSTERS[scheduler]):
         give_up(f"{scheduler} is not installed; pip install '.[cluster]'")
     default = tmp_path / "default"
-    command.main([*TINY, "--workers", "1", "--into", str(default)])
-    measure = [sys.executable, "-m", "scripts.measure", *TINY, "--into", str(here)]
+    # Long enough that the second worker begins before the first has ended both runs.
+    longer = [*TINY, "--steps", "1500"]
+    command.main([*longer, "--workers", "1", "--into", str(default)])
+    measure = [sys.executable, "-m", "scripts.measure", *longer, "--into", str(here)]
     measure += ["--scheduler", scheduler, "--workers", "2"]
     options: Any = {"cwd": ROOT, "text": True, "env": {**os.environ, "HOME": str(tmp_path)}}
 

@@ -12,7 +12,7 @@ import runpy
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -502,6 +502,16 @@ NESTED = f"""if window == %s:
         continue"""
 
 
+@pytest.fixture
+def usual_recursion() -> Iterator[None]:
+    """Allow as many nested calls as Python does at first; PyTorch and others raise the limit."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)
+    yield
+    sys.setrecursionlimit(before)
+
+
+@pytest.mark.usefixtures("usual_recursion")
 @pytest.mark.parametrize(
     ("behaviour", "said"),
     [
@@ -565,6 +575,7 @@ Also printed:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("usual_recursion")
 def test_the_transcript_of_a_hostile_program() -> None:
     assert str(program(HOSTILE, seconds=1)) == TRANSCRIPT
 

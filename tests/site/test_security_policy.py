@@ -241,6 +241,7 @@ def test_address_outside_all_folders_is_sent_the_headers(site: Site) -> None:
         host.blocks = security_policy.blocks(site.folder)
         with pytest.raises(HTTPError) as missing:
             urlopen(f"{host.url}no/such/page/")
-    sent = missing.value.headers
+    with missing.value as answer:
+        sent = answer.headers
     assert sent[security_policy.NAME].startswith("default-src 'self'")
     assert sent["X-Content-Type-Options"] == "nosniff"
