@@ -109,6 +109,7 @@ rest: assets
 	  $(IN_VENV) -m pytest $(PARALLEL) $(PACKAGE) -m 'not slow' --cov || status=$$?; \
 	  PYTHONPATH=.venv/vision $(IN_VENV) -m pytest tests/oracles/test_timm.py || status=$$?; \
 	  $(IN_VENV) -m scripts.setup.oldest || status=$$?; \
+	  $(IN_VENV) -m tests.mutations || status=$$?; \
 	  exit $$status
 
 quick_checks: setup

@@ -42,8 +42,12 @@ def last_commit() -> str:
 
 
 def mutmut(*arguments: str) -> None:
-    """Run mutmut on the checkout."""
-    subprocess.run([sys.executable, "-m", "mutmut", *arguments], cwd=ROOT, check=True)
+    """Run mutmut on the checkout; print what it says, without its spinner, only if it fails."""
+    command = [sys.executable, "-m", "mutmut", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(*(done.stdout + done.stderr).splitlines()[-40:], sep="\n")
+        sys.exit(f"mutmut {arguments[0]} ended with status {done.returncode}")
 
 
 def main() -> int:
