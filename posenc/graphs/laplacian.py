@@ -1,6 +1,6 @@
 """Eigenvectors of a graph's Laplacian: the sines and cosines of a graph, up to their signs.
 
-    L  =  I − D^(−1/2)·A·D^(−1/2)      A the weights of edges, D the degrees
+    L  =  D^(−1/2)·(D − A)·D^(−1/2)      A the weights of edges, D the degrees
 
 An eigenvector has a number for each node, and its eigenvalue says how fast these numbers change
 along edges, so that the first few eigenvectors are coordinates in which neighbours are close. On a
@@ -26,7 +26,7 @@ SAME, TIE = 1e-10, 1e-6
 
 
 def graph_laplacian(adjacency: ArrayLike, *, normalized: bool = True) -> NDArray[np.float64]:
-    """Return the Laplacian of a graph, I − D^(−1/2)·A·D^(−1/2), or D − A.
+    """Return the Laplacian of a graph, D^(−1/2)·(D − A)·D^(−1/2), or D − A.
 
     Args:
         adjacency: the weight of the edge between two nodes, 0 where there is none, shape
@@ -34,7 +34,8 @@ def graph_laplacian(adjacency: ArrayLike, *, normalized: bool = True) -> NDArray
         normalized: whether to divide by the roots of the degrees.
 
     Returns:
-        Shape `(nodes, nodes)`, float64, a new array. The row of an isolated node is 0.
+        Shape `(nodes, nodes)`, float64, a new array. The row of an isolated node is 0, where
+        I − D^(−1/2)·A·D^(−1/2) would have that of I.
 
     Raises:
         TypeError: `adjacency` holds anything but real numbers, or `normalized` is not a boolean.

@@ -4,9 +4,10 @@
     power         −r₁·|key − query|^r₂,   with r₂ up to 2
 
 Chi, Fan, Ramadge and Rudnicky, "KERPLE: Kernelized Relative Positional Embedding for Length
-Extrapolation" (NeurIPS 2022, arXiv 2205.09921). Both are *conditionally positive definite* kernels:
-plus a constant, which softmax ignores, each is an inner product of vectors, one for each position.
-ALiBi is the power form with the exponent 1.
+Extrapolation" (NeurIPS 2022, arXiv 2205.09921). Both are *conditionally positive definite* kernels.
+Plus a constant, which softmax ignores, each is an inner product of vectors, one for each position,
+unless the exponent is 2, where no constant is large enough. ALiBi is the power form with the
+exponent 1.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ def kerple_power_bias(
     """Return the power bias of each head: −r₁·|key − query|^r₂.
 
     With the exponent 1 it is ALiBi's, with r₁ for the slope; with 2 it falls like a Gaussian's
-    logarithm. Above 2 the kernel would not be conditionally positive definite, so it is refused.
+    logarithm, and no constant makes it an inner product of positions. Above 2 the kernel would not
+    even be conditionally positive definite, so it is refused.
 
     Args:
         scale: r₁ of each head, shape `(heads,)`, above 0.

@@ -34,7 +34,7 @@ opens the configuration in the [workbench](workbench.md).
   rule it states one, which counts as trained.
 - **never round** says how many pairs complete no turn within the trained length or, if the
   configuration states a window, within that; where the trained length is not said, within the
-  promised one, after the rule. Pairs that stand still count.
+  promised one, after the rule. Pairs that stand still do not count.
 - **read in** is where the settings were read: in mlc-llm, which keeps copies of published
   configurations, the preset of this name in its
   [`model_preset.py`](https://github.com/mlc-ai/mlc-llm/blob/main/python/mlc_llm/model/model_preset.py);
@@ -43,7 +43,8 @@ opens the configuration in the [workbench](workbench.md).
 
 What became of a model in training, with a source for each value, is in
 [Models of today](../reference/models.md). Its lengths are those that authors report, and they may
-differ from the ones that a configuration states.
+differ from the ones that a configuration states: that of Apertus says 8192, and with this base it
+was trained on {{ 0,000 = models.model("apertus")["trained"] }}.
 
 """
 
@@ -88,7 +89,7 @@ def rows() -> list[dict[str, str]]:
 
 def row(one: Configuration, layers: RotaryConfig) -> dict[str, str]:
     """Return the cells of one type of layers of a model by their headings."""
-    found = explained(layers)
+    rotating = [pair for pair in explained(layers)["pairs"] if pair["frequency"]]
     kind = layers.layer_type
     return {
         "model": f"[{one.name}](workbench.md?workbench.model={one.key})"
@@ -98,7 +99,7 @@ def row(one: Configuration, layers: RotaryConfig) -> dict[str, str]:
         "base": f"{layers.base:,.10g}",
         "trained": _counted(layers.trained_length),
         "promised": _counted(layers.length),
-        "never round": f"{found['never_round']} of {len(found['pairs'])}",
+        "never round": f"{sum(pair['never_round'] for pair in rotating)} of {len(rotating)}",
         "layout": layers.layout or NOT_SAID,
         "read in": f"{SOURCES.get(one.source, one.source)}, `{one.where}`",
     }

@@ -8,10 +8,12 @@ A value is what a source says: [value, source, where in it]. What no source said
     rotary       how many of these dimensions are rotated, where not all are
     base         base of the wavelengths, in global layers where layers differ
     local_base   base in the layers with a window
-    trained      tokens: the longest length trained on with this base and without a rule, or, from
-                 a configuration, the length from which its rule starts
+    trained      tokens: the longest length trained on with this base and, as far as is said,
+                 without a rule, or, from a configuration, the length from which its rule starts
+    reach        tokens: the furthest that layers with a rotation look, where that is less
     promised     tokens: the longest length that is offered, where that is more
-    rule         how `promised` is reached: its kind, one of RULES, and its numbers
+    rule         its kind, one of RULES, and its numbers
+    besides      what else `promised` needs
     layers       which layers differ from the others
     layout       the pairs in the authors' own code, "interleaved" or "half"
     hf_layout    the pairs in Transformers
@@ -59,8 +61,8 @@ RULE_NUMBERS = {
     "truncate",
 }
 NEEDED = ("year", "scheme")
-WHOLE = ("year", "d", "rotary", "base", "local_base", "trained", "promised")  # numbers
-FIELDS = (*WHOLE, "scheme", "rule", "layers", "layout", "hf_layout")
+WHOLE = ("year", "d", "rotary", "base", "local_base", "trained", "reach", "promised")  # numbers
+FIELDS = (*WHOLE, "scheme", "rule", "besides", "layers", "layout", "hf_layout")
 BASE_OF_SINES = ("base", "sinusoidal")
 OF_ROTATION = ("rotary", "base", "local_base", "rule", "layout", "hf_layout")
 
@@ -123,11 +125,9 @@ class Model:
         return wavelengths(rotary, base=float(self["base"]))
 
     def never_round(self) -> int | None:
-        """Return how many pairs make no whole turn within the trained length, None if unknown."""
-        lengths = self.wavelengths()
-        if lengths is None or not self["trained"]:
-            return None
-        return int(np.sum(lengths > self["trained"]))
+        """Return how many pairs make no whole turn within what training shows, None if unknown."""
+        lengths, seen = self.wavelengths(), self["reach"] or self["trained"]
+        return None if lengths is None or not seen else int(np.sum(lengths > seen))
 
 
 def models(path: Path = FILE) -> tuple[Model, ...]:
@@ -239,5 +239,5 @@ def _faults_of_rule(entry: Model) -> Iterator[str]:
             yield f"the rule has a number {name!r}, which nothing reads"
         elif name != "kind" and not isinstance(number, (bool, int, float)):
             yield f"the rule's {name} is {number!r}"
-    if rule.get("trained", entry["trained"]) != entry["trained"] and entry["trained"]:
-        yield "the rule starts from another length than the trained one"
+    if entry["trained"] and rule.get("trained", 0) > entry["trained"]:
+        yield "the rule starts from a longer length than the trained one"

@@ -54,12 +54,13 @@ Rotary settings as configurations state them are in
 - **d** is the head dimension, in brackets the rotated part of it if that is not all.
 - **base** is that of the layers that see the whole sequence; that of layers with a window is in
   brackets.
-- **trained** is the longest length, in tokens, that the model was trained on with this base and
-  without a rule. If only a configuration has it, it is the length from which its rule starts or,
-  without a rule, the longest that it allows.
+- **trained** is the longest length, in tokens, that the model was trained on with this base and,
+  as far as its sources say, without a rule. If only a configuration has it, it is the length from
+  which its rule starts or, without a rule, the longest that it allows.
 - **slowest turn** and **no full turn** are computed by
   [`wavelengths`][posenc.frequency.wavelengths]: the tokens that the slowest pair takes for one
-  turn, and how many of all pairs take longer than the trained length. No rule is applied.
+  turn, and how many of all pairs take longer than the trained length or, if the layers that rotate
+  see less, than that. No rule is applied.
 - **promised** is the longest length that is offered, and the rule for it.
 - **layout** is that of the pairs in the authors’ code, in brackets that in Transformers if it
   differs or is the only one found.
@@ -116,8 +117,10 @@ LABELS = {
     "base": "base",
     "local_base": "base in layers with a window",
     "trained": "trained length",
+    "reach": "reach of the layers that rotate",
     "promised": "promised length",
     "rule": "rule",
+    "besides": "beside the rule",
     "layers": "layers that differ",
     "layout": "layout of the authors",
     "hf_layout": "layout in Transformers",
@@ -196,6 +199,7 @@ def promised(found: Model) -> str:
     """Return the longest length that is offered and its rule; a dash where no source has more."""
     said = [f"{found['promised']:,}"] if found["promised"] else []
     said += [rule(found["rule"])] if found["rule"] else []
+    said += [found["besides"]] if found["besides"] else []
     return ", ".join(said) or NONE
 
 

@@ -25,6 +25,7 @@ IN_SENTENCES = {
     "2π·base": r"2\pi\cdot\text{base}",
     "2π·base^((d−2)/d)": r"{2\pi\cdot\text{base}^{(d-2)/d} }",
     "D − A": "D - A",
+    "D^(−1/2)·(D − A)·D^(−1/2)": r"D^{-1/2} (D - A)\,D^{-1/2}",
     "I − D^(−1/2)·A·D^(−1/2)": r"I - D^{-1/2} A\,D^{-1/2}",
     "M(a) @ M(b) = M(a + b)": r"M(a)\,M(b) = M(a + b)",
     "PE(p + lag)": r"\mathrm{PE}(p + \text{lag})",

@@ -493,6 +493,21 @@ def test_an_alibi_head_sees_almost_nothing_beyond_its_window(head: int) -> None:
         assert weights[101:].sum() > math.exp(-slope * 101)
 
 
+def test_alibis_flattest_head_gives_far_keys_less_than_one_percent() -> None:
+    """The worst case of Theorem 4.19 with a range of 20: all keys from `far` on fit best."""
+    slope = min(alibi_slopes(8))
+    assert slope == min(alibi_slopes(16)) == min(alibi_slopes(32)) == 1 / 256
+    distance = np.arange(100_000)
+
+    def share(far: int) -> float:
+        weights = np.exp(np.where(distance >= far, 20.0, 0.0) - slope * distance)
+        return float(weights[far:].sum() / weights.sum())
+
+    far = math.ceil((20 + math.log(100)) / slope)
+    assert far == 6299
+    assert share(far) < 0.01 < share(far - 10)
+
+
 @pytest.mark.parametrize("head", range(8))
 def test_weights_of_equal_contents_fall_geometrically(head: int) -> None:
     slope, length = alibi_slopes(8)[head], 6000

@@ -13,9 +13,11 @@ from posenc import (
     apply_rope,
     apply_rope_nd,
     axial_frequencies,
+    dynamic_frequencies,
     frequencies,
     grid_positions,
     mixed_frequencies,
+    mrope_frequencies,
     rotary_matrix,
 )
 
@@ -35,6 +37,22 @@ MATRICES = {
 
 coordinates = st.floats(-500, 500)
 quick = settings(database=None, deadline=None, derandomize=True, max_examples=40)
+
+
+def test_a_rotated_key_can_be_moved_unless_its_frequencies_have_changed() -> None:
+    """What a cache that renumbers may do: rotate by the difference, on each of the axes."""
+    key = RNG.standard_normal(128)
+    moved = apply_rope(apply_rope(key, 1000), -300)
+    np.testing.assert_allclose(moved, apply_rope(key, 700), atol=1e-12)
+    omega, at, to = mrope_frequencies(128, (16, 24, 24)), [[900, 30, 40]], [[500, 10, 70]]
+    difference = np.subtract(to, at)
+    moved = apply_rope_nd(apply_rope_nd(key[None], at, omega), difference, omega)
+    np.testing.assert_allclose(moved, apply_rope_nd(key[None], to, omega), atol=1e-12)
+    by_one_axis = apply_rope_nd(apply_rope_nd(key[None], at, omega), [[-400] * 3], omega)
+    assert np.abs(by_one_axis - moved).max() > 0.1
+    then, now = (dynamic_frequencies(128, n, factor=4, trained_length=512) for n in (1001, 701))
+    moved = apply_rope(apply_rope(key, 1000, frequencies=then), -300, frequencies=then)
+    assert np.abs(moved - apply_rope(key, 700, frequencies=now)).max() > 0.1
 
 
 def exact(vector: Array, point: Array, omega: Array, layout: str) -> list[float]:

@@ -51,6 +51,19 @@ def test_an_isolated_node_has_a_row_of_zeros(normalized: bool) -> None:
     assert not laplacian[:, 3].any()
 
 
+def test_with_the_identity_in_the_formula_an_isolated_node_has_the_eigenvalue_one() -> None:
+    """Two components and two isolated nodes: four zeros as defined here, two with I − …"""
+    weights = joined(joined(path(3), ring(4)), np.zeros((2, 2)))
+    degrees = weights.sum(axis=1)
+    roots = np.where(degrees > 0, np.where(degrees > 0, degrees, 1) ** -0.5, 0)
+    as_displayed = roots[:, np.newaxis] * (np.diag(degrees) - weights) * roots
+    with_identity = np.eye(9) - roots[:, np.newaxis] * weights * roots
+    np.testing.assert_allclose(graph_laplacian(weights), as_displayed, atol=1e-15)
+    for laplacian, zeros in ((as_displayed, 4), (with_identity, 2)):
+        assert int(np.sum(np.linalg.eigvalsh(laplacian) < 1e-12)) == zeros
+    np.testing.assert_array_equal(with_identity[7:], np.eye(9)[7:])
+
+
 def test_a_loop_counts_once_in_the_degree() -> None:
     loop = path(2) + np.diag([3.0, 0.0])
     np.testing.assert_array_equal(graph_laplacian(loop, normalized=False), [[1, -1], [-1, 1]])

@@ -53,21 +53,26 @@ def test_the_power_form_with_exponent_one_is_alibi() -> None:
     assert not np.signbit(bias[bias == 0]).any()
 
 
-def weights_sum_to_zero(count: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """Return random vectors whose entries sum to 0."""
-    random = np.random.default_rng(0).normal(size=(200, count))
-    return np.asarray(random - random.mean(axis=1, keepdims=True))
-
-
-@pytest.mark.parametrize("r2", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("r2", [0.1, 1.0, 1.9, 10.0])
 def test_kernels_are_conditionally_positive_definite(r2: float) -> None:
-    """Σ c_i c_j k(i, j) ≥ 0 for all c that sum to 0, which is what the kernels promise."""
+    """Σ c_i c_j k(i, j) > 0 for all c ≠ 0 that sum to 0, which is what the kernels promise."""
     relative = relative_positions(30, 30)
     kernels = [kerple_log_bias([1.0], [r2], relative)[0]]
-    kernels += [kerple_power_bias([1.0], [min(r2, 2.0)], relative)[0]]
-    for c in weights_sum_to_zero(30):
-        for kernel in kernels:
-            assert c @ kernel @ c >= -1e-9 * np.abs(kernel).max()
+    kernels += [kerple_power_bias([1.0], [min(r2, 1.95)], relative)[0]]
+    onto = np.linalg.qr(np.eye(30) - 1 / 30)[0][:, :-1]  # a basis of what sums to 0
+    for kernel in kernels:
+        assert np.linalg.eigvalsh(onto.T @ kernel @ onto)[0] > 1e-6
+
+
+def test_at_the_exponent_two_no_constant_makes_an_inner_product() -> None:
+    """The least eigenvalue approaches 0 like 1/C and stays negative, on the positions 0 to 3."""
+    kernel = kerple_power_bias([1.0], [2.0], relative_positions(4, 4))[0]
+    for constant, least in ((1e3, -4e-3), (1e4, -4e-4), (1e5, -4e-5), (1e6, -4e-6)):
+        assert np.linalg.eigvalsh(kernel + constant)[0] == pytest.approx(least, rel=0.05)
+        c = np.array([1.0, -1.0, -1.0, 1.0])  # sums to 0, and so does c times the positions
+        v = c - (c @ kernel).sum() / (kernel + constant).sum()
+        assert c @ kernel @ c == 0
+        assert v @ (kernel + constant) @ v < 0
 
 
 def test_an_exponent_above_two_would_not_be_conditionally_positive_definite() -> None:
@@ -78,9 +83,17 @@ def test_an_exponent_above_two_would_not_be_conditionally_positive_definite() ->
         kerple_power_bias([1.0], [3.0], [[0]])
 
 
-def test_plus_a_constant_a_kernel_is_an_inner_product_of_positions() -> None:
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        kerple_log_bias([2.0], [0.5], relative_positions(20, 20))[0],
+        kerple_power_bias([0.1], [1.5], relative_positions(20, 20))[0],
+    ],
+)
+def test_plus_a_constant_a_kernel_is_an_inner_product_of_positions(
+    kernel: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
+) -> None:
     """And softmax ignores the constant: the weights are those of vectors p_i · p_j."""
-    kernel = kerple_log_bias([2.0], [0.5], relative_positions(20, 20))[0]
     constant = -kernel.min() * 20
     values, vectors = np.linalg.eigh(kernel + constant)
     assert values.min() > 0
