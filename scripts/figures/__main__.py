@@ -1,7 +1,7 @@
 """`python -m scripts.figures [figure …]`: draw the figures, or with `--check` compare them.
 
-A figure that already matches its script is not drawn again: on another machine, that could change
-its bytes without a visible difference.
+A figure that is not named is drawn only if it differs from its script: on another machine, its
+bytes could change without a visible difference.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def main() -> int:
     if unknown:
         parser.error(f"no {', '.join(unknown)} in {SCRIPTS.name}/; there are {', '.join(known)}")
     paths = [known[stem] for stem in asked.figure or known]
-    return _report(paths, whole=not asked.figure) if asked.check else _draw(paths)
+    if asked.check:
+        return _report(paths, whole=not asked.figure)
+    return _draw(paths, named=bool(asked.figure))
 
 
 def _report(paths: list[Path], *, whole: bool) -> int:
@@ -40,10 +42,10 @@ def _report(paths: list[Path], *, whole: bool) -> int:
     return 1 if found else 0
 
 
-def _draw(paths: list[Path]) -> int:
-    """Draw the figures that differ from their files, and leave the others untouched."""
+def _draw(paths: list[Path], *, named: bool) -> int:
+    """Draw the figures that are named or differ from their files, and leave the others."""
     for path in paths:
-        if check(path):
+        if named or check(path):
             print(f"{path.stem}: drawn")
             _write(path)
         else:

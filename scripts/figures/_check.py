@@ -1,8 +1,9 @@
 """Compares the drawings of a figure's script with the committed ones.
 
 First the data, then the drawings, element by element: what each is, its colours and lines, where it
-lies, and the pixels of bitmaps. What depends on the machine is not compared: the outlines of
-letters, names, the encoding of bitmaps, and differences of less than a pixel.
+lies, and the pixels of bitmaps. What depends on the machine and on matplotlib's version is not
+compared: the outlines and places of words, names, and how a bitmap is encoded. Legends and lines to
+words move with these, so places may differ by a line of text; the data is what is exact.
 """
 
 from __future__ import annotations
@@ -31,10 +32,12 @@ from scripts.figures._render import drawn, load, svg
 # processors, and is invisible.
 RELATIVE, ABSOLUTE = 2e-6, 1e-9
 
-# What is not seen: points between two places, and steps out of 255 between two colours of a pixel.
-POINTS, SHADES = 0.75, 4.0
+# What may differ: points between two places, and steps out of 255 between two colours of a pixel.
+POINTS, SHADES = 16.0, 4.0
 
 GLYPH = re.compile(r"#?[\w-]+-[0-9a-f]+")  # SourceSans3-Regular-31
+URL = re.compile(r"#\w+(?=\))")
+SCALE = re.compile(r"scale\([^)]*\)")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 PLACES = ("d", "x", "y", "width", "height", "transform", "viewBox", "points")
 SHOWN = 5  # differences listed per comparison
@@ -111,17 +114,22 @@ class Shape(NamedTuple):
 
 
 def shapes(drawing: str) -> list[Shape]:
-    """Return the elements of a drawing, without the outlines of letters."""
-    return [_shape(element) for element in ElementTree.fromstring(drawing).iter()]
+    """Return the elements of a drawing; of words, their colours and sizes alone."""
+    found = [_shape(element) for element in ElementTree.fromstring(drawing).iter()]
+    return [shape for shape in found if shape]
 
 
-def _shape(element: Element) -> Shape:
+def _shape(element: Element) -> Shape | None:
     tag = element.tag.rpartition("}")[2]
     names = {key.rpartition("}")[2]: value for key, value in element.items()}
-    if GLYPH.fullmatch(names.get("id", names.get("href", ""))):
-        return Shape(tag)
-    style = re.sub(r"url\(#\w+\)", "url()", names.get("style", ""))
+    if tag == "defs" or GLYPH.fullmatch(names.get("id", names.get("href", ""))):
+        return None
     places = " ".join(names.get(name, "") for name in PLACES)
+    style = URL.sub("", names.get("style", ""))
+    if tag == "svg":
+        return Shape(tag, places)
+    if size := SCALE.search(places):
+        return Shape(tag, f"{style} {size[0]}")
     numbers = [float(number) for number in NUMBER.findall(places)]
     if tag == "image":
         with Image.open(BytesIO(b64decode(names["href"].partition(",")[2]))) as image:

@@ -137,7 +137,8 @@ def test_a_drawing_without_a_script_is_reported(tmp_path: Path) -> None:
         ("waves", "light", f"stroke: {LIGHT.categorical[0]}", f"stroke: {LIGHT.categorical[3]}"),
         ("waves", "light", "stroke-width: 0.75", "stroke-width: 1.5"),
         ("waves", "light", r'<use [^>]*style="[^>]*/>', ""),
-        ("waves", "light", r"translate\((\d+)", r"translate(1\1"),
+        ("waves", "light", 'd="M (\\d+)', r'd="M 9\1'),
+        ("waves", "light", r"scale\(0.1", "scale(0.2"),
     ],
 )
 def test_a_drawing_edited_by_hand_is_reported(
@@ -153,13 +154,13 @@ def test_a_drawing_edited_by_hand_is_reported(
 
 
 def test_what_another_machine_draws_otherwise_is_no_fault(tmp_path: Path) -> None:
-    """Other outlines of letters, other names, bitmaps as other bytes, places half a point away."""
+    """Other outlines and places of words, other names, bitmaps as other bytes."""
     file = copied(tmp_path, "heatmap") / "heatmap-light.svg"
     text = file.read_text(encoding="utf-8")
     changes: list[tuple[str | re.Pattern[str], str | Edit]] = [
         (r'(<path id="[\w-]+-[0-9a-f]+" d="M )(\d+)', r"\1 1\2"),
         (r"\b(m|p|image)([0-9a-f]{10})\b", r"\1f\2"),
-        (r"translate\((\d+)\.?\d* ", r"translate(\g<1>.5 "),
+        (r"(translate\(\d+\.?\d* )(\d+)", r"\1 1\2"),
         (PIXELS, lambda png: encoded(decoded(png[0]), compress_level=0)),
     ]
     for written, other in changes:
@@ -271,11 +272,25 @@ def test_the_palette_needs_no_matplotlib() -> None:
     assert subprocess.run([sys.executable, "-c", asked], cwd=ROOT, check=False).returncode == 0
 
 
-def test_the_command_finds_the_committed_figure_up_to_date() -> None:
-    before = {file: file.stat().st_mtime_ns for file in files("waves")}
-    typed = [sys.executable, "-m", "scripts.figures", "waves"]
-    subprocess.run(typed, cwd=ROOT, check=True, capture_output=True)
-    assert before == {file: file.stat().st_mtime_ns for file in files("waves")}
+@pytest.mark.parametrize(
+    ("named", "fault", "does"),
+    [(["waves"], [], "drawn"), ([], [], "up to date"), ([], ["waves: light: other"], "drawn")],
+)
+def test_a_figure_is_drawn_if_it_is_named_or_differs(
+    named: list[str],
+    fault: list[str],
+    does: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    written: list[Path] = []
+    monkeypatch.setattr(command, "scripts", lambda: [WAVES])
+    monkeypatch.setattr(command, "check", lambda path: fault)
+    monkeypatch.setattr(command, "_write", written.append)
+    monkeypatch.setattr(sys, "argv", ["figures", *named])
+    assert command.main() == 0
+    assert capsys.readouterr().out == f"waves: {does}\n"
+    assert written == [WAVES] * (does == "drawn")
 
 
 @pytest.mark.parametrize(("found", "status"), [([], 0), (["light: other"], 1)])
