@@ -1,8 +1,9 @@
-"""Figures in pages: `![alt](../figures/waves-light.svg)` shows a figure in all four drawings.
+"""Figures in pages: `![alt](../figures/waves-light.svg)` shows a figure in light and dark.
 
 The author names the light drawing, which any Markdown viewer can show. The built page gets a light
 and a dark picture, and CSS shows one of them. Each has a wide and a phone drawing, and the browser
-chooses one. Sizes are those of the drawings, so the layout does not shift while they load.
+chooses one. The dark drawings are derived from the light ones when the site has been built. Sizes
+are those of the drawings, so the layout does not shift while they load.
 
 A missing drawing, or an image without alternative text, stops the build.
 """
@@ -82,7 +83,7 @@ class _Pictures(Treeprocessor):
         return [self._picture(image, stem, shade) for shade in ("light", "dark")]
 
     def _picture(self, image: Element, stem: str, shade: str) -> Element:
-        wide, phone = self._drawing(f"{stem}-{shade}"), self._drawing(f"{stem}-phone-{shade}")
+        wide, phone = self._drawing(stem, shade), self._drawing(f"{stem}-phone", shade)
         picture = Element("picture", {"class": f"only-{shade}"})
         narrow = PHONES if int(wide.width) <= TEXT_WIDTH else BELOW_TABLETS
         sized = {"width": phone.width, "height": phone.height}
@@ -92,11 +93,11 @@ class _Pictures(Treeprocessor):
         SubElement(picture, "img", {**image.attrib, "src": wide.address, **sized, **when})
         return picture
 
-    def _drawing(self, address: str) -> Drawing:
-        file = self.folder / f"{address.rpartition('/')[2]}.svg"
+    def _drawing(self, stem: str, shade: str) -> Drawing:
+        file = self.folder / f"{stem.rpartition('/')[2]}{LIGHT}"
         if not file.is_file():
             raise FigureError(f"{file.name} is missing; `make figures` draws it")
-        return Drawing(f"{address}.svg", *size(file))
+        return Drawing(f"{stem}-{shade}.svg", *size(file))
 
 
 def _only_image(element: Element) -> Element | None:
@@ -108,7 +109,7 @@ def _only_image(element: Element) -> Element | None:
 
 
 class FiguresExtension(Extension):
-    """Shows every figure in its four drawings."""
+    """Shows every figure in light and dark, on wide pages and on phones."""
 
     def __init__(self, **kwargs: Any) -> None:
         self.config = {"folder": [str(DOCS / "figures"), "folder of the drawings"]}

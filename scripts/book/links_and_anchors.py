@@ -21,7 +21,7 @@ class Tags(HTMLParser):
         for name, value in attrs:
             if name == "id" and value:
                 self.anchors.append(value)
-            elif name in ("href", "src") and value:
+            elif name in ("href", "src", "srcset") and value:
                 self.links.append(value)
 
 

@@ -1,19 +1,20 @@
-"""The book's figures: one script per figure, drawn in light and dark, for wide pages and phones.
+"""The book's figures: one script per figure, drawn for wide pages and for phones.
 
-style.py       the palette, as plain values
+style.py       the palette of the book, as plain values
 typefaces.py   the typefaces of the pages and the card
 card.py        the picture for link previews
-_render.py     runs a script and renders its four drawings as SVG, reproducible to the byte
+_render.py     runs a script and renders its two drawings as SVG, reproducible to the byte
 _plotted.py    extracts the plotted data from a drawing
 _check.py      compares the drawings of a script with the committed ones
+_dark.py       derives the dark drawings, which the site needs, from the light ones
 _parts.py      shared parts: a panel placed in pixels, a clock, a table as colours
 _slowed.py     shared parts of the rules for long texts: pairs against how much each is slowed
 _unseen.py     which pairs of a head meet new angles, unless they are slowed enough
 
-Every other file is a figure: `waves.py` becomes `docs/figures/waves-light.svg` and its siblings,
-and `docs/figures/data/waves.json`. It defines `SIZE` and `PHONE`, in pixels of the page, and
-`draw(figure, ink, narrow)`, which takes every number from `posenc`. All four drawings plot the
-same data, so that one caption fits them all.
+Every other file is a figure: `waves.py` becomes `docs/figures/waves-light.svg`,
+`waves-phone-light.svg` and `data/waves.json`. It defines `SIZE` and `PHONE`, in pixels of the page,
+and `draw(figure, ink, narrow)`, which takes every number from `posenc`. Both drawings plot the same
+data, so that one caption fits them.
 
 `python -m scripts.figures` draws all figures; with `--check` it compares them instead.
 
@@ -28,7 +29,8 @@ SCRIPTS = Path(__file__).parent
 FIGURES = DOCS / "figures"
 
 NO_FIGURES = {"card", "style", "typefaces"}
-VARIANTS = ("light", "dark", "phone-light", "phone-dark")
+VARIANTS = ("light", "phone-light")
+IN_README = "plate"  # README shows it in dark too, without a site, so its dark drawing is committed
 
 
 def scripts() -> list[Path]:
@@ -42,5 +44,5 @@ def data_file(stem: str, folder: Path = FIGURES) -> Path:
 
 
 def picture_file(stem: str, variant: str, folder: Path = FIGURES) -> Path:
-    """Return the path of one of a figure's four drawings."""
+    """Return the path of one of a figure's drawings."""
     return folder / f"{stem}-{variant}.svg"

@@ -1,7 +1,7 @@
 """`python -m scripts.figures [figure …]`: draw the figures, or with `--check` compare them.
 
-A figure that already matches its script is not drawn again: on a machine unlike the pinned one,
-that would change its bytes without a visible difference.
+A figure that is not named is drawn only if it differs from its script: on another machine, its
+bytes could change without a visible difference.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from scripts.figures import SCRIPTS, VARIANTS, data_file, picture_file, scripts
-from scripts.figures._check import check, orphans, unlike_pinned
+from scripts.figures import IN_README, SCRIPTS, VARIANTS, data_file, picture_file, scripts
+from scripts.figures._check import check, orphans
+from scripts.figures._dark import dark
 from scripts.figures._plotted import as_text, plotted
 from scripts.figures._render import drawn, load, svg
 
@@ -27,9 +28,9 @@ def main() -> int:
     if unknown:
         parser.error(f"no {', '.join(unknown)} in {SCRIPTS.name}/; there are {', '.join(known)}")
     paths = [known[stem] for stem in asked.figure or known]
-    for reason in unlike_pinned():
-        print(f"comparing only data, not bytes: {reason}")
-    return _report(paths, whole=not asked.figure) if asked.check else _draw(paths)
+    if asked.check:
+        return _report(paths, whole=not asked.figure)
+    return _draw(paths, named=bool(asked.figure))
 
 
 def _report(paths: list[Path], *, whole: bool) -> int:
@@ -41,10 +42,10 @@ def _report(paths: list[Path], *, whole: bool) -> int:
     return 1 if found else 0
 
 
-def _draw(paths: list[Path]) -> int:
-    """Draw the figures that differ from their files, and leave the others untouched."""
+def _draw(paths: list[Path], *, named: bool) -> int:
+    """Draw the figures that are named or differ from their files, and leave the others."""
     for path in paths:
-        if check(path):
+        if named or check(path):
             print(f"{path.stem}: drawn")
             _write(path)
         else:
@@ -53,7 +54,7 @@ def _draw(paths: list[Path]) -> int:
 
 
 def _write(path: Path) -> None:
-    """Write a figure's data and its four drawings."""
+    """Write a figure's data and its drawings."""
     script = load(path)
     data_file(path.stem).parent.mkdir(parents=True, exist_ok=True)
     for variant in VARIANTS:
@@ -61,6 +62,9 @@ def _write(path: Path) -> None:
             data = f"{as_text(plotted(figure))}\n"
             data_file(path.stem).write_text(data, encoding="utf-8")
             picture_file(path.stem, variant).write_bytes(svg(figure))
+    if path.stem == IN_README:
+        light = picture_file(path.stem, "light").read_text(encoding="utf-8")
+        picture_file(path.stem, "dark").write_text(dark(light), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,31 +1,45 @@
-"""Compares the drawings of a figure's script with the committed ones."""
+"""Compares the drawings of a figure's script with the committed ones.
+
+First the data, then the drawings, element by element: what each is, its colours and lines, where it
+lies, and the pixels of bitmaps. What depends on the machine and on matplotlib's version is not
+compared: the outlines and places of words, names, and how a bitmap is encoded. Legends and lines to
+words move with these, so places may differ by a line of text; the data is what is exact.
+"""
 
 from __future__ import annotations
 
 import json
-import platform
 import re
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
-from functools import cache
-from importlib.metadata import version
+from io import BytesIO
 from itertools import islice, zip_longest
 from math import isclose
 from pathlib import Path
+from typing import NamedTuple
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
-from scripts import ROOT
-from scripts.figures import FIGURES, VARIANTS, data_file, picture_file, scripts
+import numpy as np
+from PIL import Image
+
+from scripts.figures import FIGURES, IN_README, VARIANTS, data_file, picture_file, scripts
+from scripts.figures._dark import dark
 from scripts.figures._plotted import Json, as_text, plotted
-from scripts.figures._render import FACE, drawn, load, svg
+from scripts.figures._render import drawn, load, svg
 
 # The data is rounded to six digits, so a difference in the last one may be rounding noise between
 # processors, and is invisible.
 RELATIVE, ABSOLUTE = 2e-6, 1e-9
 
-# The bytes of a drawing also depend on these packages and the machine: only the pinned versions on
-# this kind of machine reproduce the committed bytes.
-PRINTERS = ("matplotlib", "numpy", "pillow", "contourpy", "fonttools")
-MACHINE = "Linux x86_64"
+# What may differ: points between two places, and steps out of 255 between two colours of a pixel.
+POINTS, SHADES = 16.0, 4.0
 
+GLYPH = re.compile(r"#?[\w-]+-[0-9a-f]+")  # SourceSans3-Regular-31
+URL = re.compile(r"#\w+(?=\))")
+SCALE = re.compile(r"scale\([^)]*\)")
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+PLACES = ("d", "x", "y", "width", "height", "transform", "viewBox", "points")
 SHOWN = 5  # differences listed per comparison
 
 
@@ -42,20 +56,9 @@ def orphans(folder: Path = FIGURES) -> list[str]:
 
 
 def files(stem: str, folder: Path = FIGURES) -> list[Path]:
-    """Return the files of a figure: its data and its four drawings."""
-    pictures = [picture_file(stem, variant, folder) for variant in VARIANTS]
-    return [data_file(stem, folder), *pictures]
-
-
-@cache
-def unlike_pinned() -> tuple[str, ...]:
-    """Return how this machine differs from the one that drew the committed files."""
-    pinned = dict(re.findall(r"^([\w-]+)==(\S+)$", (ROOT / "constraints.txt").read_text(), re.M))
-    found = {name: (version(name), pinned.get(name)) for name in PRINTERS}
-    found["machine"] = (f"{platform.system()} {platform.machine()}", MACHINE)
-    found["Source Sans 3"] = _face_versions()
-    unlike = ((name, *pair) for name, pair in found.items() if len(set(pair)) > 1)
-    return tuple(f"{name} {here}, not {there}" for name, here, there in unlike)
+    """Return the files of a figure: its data and its drawings."""
+    variants = (*VARIANTS, "dark") if stem == IN_README else VARIANTS
+    return [data_file(stem, folder), *(picture_file(stem, variant, folder) for variant in variants)]
 
 
 def differences(there: Json, here: Json, place: str = "") -> Iterator[str]:
@@ -79,22 +82,73 @@ def _faults(path: Path, folder: Path, variants: Sequence[str]) -> Iterator[str]:
         return
     script = load(path)
     committed = json.loads(data_file(path.stem, folder).read_text(encoding="utf-8"))
-    exact = not unlike_pinned()
     for variant in variants:
         with drawn(script, variant) as figure:
             found = list(islice(differences(committed, plotted(figure)), SHOWN))
-            if exact and not found:
-                file = picture_file(path.stem, variant, folder)
-                found = _byte_differences(file, file.read_bytes(), svg(figure))
+            found = found or _drawing_faults(path.stem, variant, folder, svg(figure).decode())
         yield from (f"{variant}: {difference}" for difference in found)
 
 
-def _byte_differences(file: Path, there: bytes, here: bytes) -> list[str]:
-    if there == here:
-        return []
-    lines = zip_longest(there.splitlines(), here.splitlines())
-    first = next((number for number, (a, b) in enumerate(lines, 1) if a != b), 1)
-    return [f"the data agree, but {file.name} is drawn otherwise from line {first} on"]
+def _drawing_faults(stem: str, variant: str, folder: Path, drawing: str) -> list[str]:
+    """Return how a committed drawing differs from the one drawn here.
+
+    They are compared in dark colours, since a light colour that is hardly off may be another there.
+    """
+    file, in_readme = (picture_file(stem, name, folder) for name in (variant, "dark"))
+    try:
+        there, here = dark(file.read_text(encoding="utf-8")), dark(drawing)
+    except ValueError as error:
+        return [f"{file.name}: {error}"]
+    found = _drawn_otherwise(file.name, there, here)
+    if in_readme.exists() and variant == "light":
+        found += _drawn_otherwise(in_readme.name, in_readme.read_text(encoding="utf-8"), here)
+    return found
+
+
+class Shape(NamedTuple):
+    """An element of a drawing: what it is, how it is drawn, and its numbers."""
+
+    tag: str
+    style: str = ""
+    numbers: Sequence[float] = ()
+
+
+def shapes(drawing: str) -> list[Shape]:
+    """Return the elements of a drawing; of words, their colours and sizes alone."""
+    found = [_shape(element) for element in ElementTree.fromstring(drawing).iter()]
+    return [shape for shape in found if shape]
+
+
+def _shape(element: Element) -> Shape | None:
+    tag = element.tag.rpartition("}")[2]
+    names = {key.rpartition("}")[2]: value for key, value in element.items()}
+    if tag == "defs" or GLYPH.fullmatch(names.get("id", names.get("href", ""))):
+        return None
+    places = " ".join(names.get(name, "") for name in PLACES)
+    style = URL.sub("", names.get("style", ""))
+    if tag == "svg":
+        return Shape(tag, places)
+    if size := SCALE.search(places):
+        return Shape(tag, f"{style} {size[0]}")
+    numbers = [float(number) for number in NUMBER.findall(places)]
+    if tag == "image":
+        with Image.open(BytesIO(b64decode(names["href"].partition(",")[2]))) as image:
+            numbers += np.asarray(image.convert("RGBA"), float).ravel().tolist()
+    return Shape(tag, style, numbers)
+
+
+def _drawn_otherwise(name: str, there: str, here: str) -> list[str]:
+    for number, (one, other) in enumerate(zip_longest(shapes(there), shapes(here)), 1):
+        if one is None or other is None or not _look_alike(one, other):
+            return [f"the data agree, but element {number} of {name} is drawn otherwise"]
+    return []
+
+
+def _look_alike(one: Shape, other: Shape) -> bool:
+    if one == other or one[:2] != other[:2] or len(one.numbers) != len(other.numbers):
+        return one == other
+    near = SHADES if one.tag == "image" else POINTS
+    return np.allclose(one.numbers, other.numbers, rtol=0, atol=near)
 
 
 def _alike(there: Json, here: Json) -> bool:
@@ -106,10 +160,3 @@ def _short(data: Json) -> str:
     if isinstance(data, list):
         return f"{len(data)} values"
     return as_text(data) if not isinstance(data, dict) else f"{', '.join(data)}"
-
-
-def _face_versions() -> tuple[str, str]:
-    locked = json.loads((ROOT / "package-lock.json").read_text())["packages"]
-    package = FACE / "package.json"
-    here = json.loads(package.read_text())["version"] if package.exists() else "not installed"
-    return here, locked["node_modules/@fontsource/source-sans-3"]["version"]

@@ -2,7 +2,7 @@
 
 The data includes everything that carries meaning: curves, dots, images, shapes, words and axes. It
 excludes the positions of words and all sizes, which differ between wide pages and phones, and
-colours, which differ between light and dark.
+colours, which `_check.py` compares in the drawings.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from matplotlib import font_manager
 from matplotlib.figure import Figure
 
 from scripts import ROOT
-from scripts.figures.style import DARK, LIGHT, Ink
+from scripts.figures.style import LIGHT, Ink
 
 PIXELS_AN_INCH = 96  # of a page; matplotlib counts points, 72 to the inch
 
@@ -50,14 +50,13 @@ def load(path: Path) -> Script:
 @contextmanager
 def drawn(script: Script, variant: str) -> Iterator[Figure]:
     """Draw one variant, and keep its style in effect while the block runs."""
-    ink = DARK if variant.endswith("dark") else LIGHT
     narrow = variant.startswith("phone")
     width, height = script.PHONE if narrow else script.SIZE
     with mpl.rc_context():
         mpl.rcdefaults()  # ignore the user's matplotlibrc
-        mpl.rcParams.update(_settings(ink))
+        mpl.rcParams.update(_settings(LIGHT))
         figure = Figure(figsize=(width / PIXELS_AN_INCH, height / PIXELS_AN_INCH))
-        script.draw(figure, ink, narrow)
+        script.draw(figure, LIGHT, narrow)
         yield figure
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from posenc import graph_distances, laplacian_eigenvectors, random_walk_encoding
 from scripts.figures._parts import panel
@@ -57,33 +56,20 @@ def _places() -> NDArray[np.float64]:
     return np.concatenate([ring, tail])
 
 
-def contrast(one: ArrayLike, other: ArrayLike) -> float:
-    """Return the contrast of two colours as WCAG defines it, from 1 to 21."""
-    channels = np.array([one, other])
-    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    light = np.sort(linear @ [0.2126, 0.7152, 0.0722]) + 0.05
-    return float(light[1] / light[0])
-
-
 def _draw(axes: Axes, ink: Ink, values: NDArray[np.float64]) -> None:
-    """Draw the graph with a number in each node, and a colour for its share of the largest."""
+    """Draw the graph with a number in each node, and a colour for its share of the largest.
+
+    Only the pale half of the ramp is used, on which ink can be read in light and in dark.
+    """
     weights, places = graph(), _places()
     for one, other in np.argwhere(np.triu(weights)):
         axes.plot(*places[[one, other]].T, color=ink.edge, linewidth=1, zorder=1)
     shares = values / np.abs(values).max()
     words = [f"{value:.0f}" if (values % 1 == 0).all() else f"{value:.2f}" for value in values]
     for place, share, word in zip(places, shares, words, strict=True):
-        color = ramp(np.asarray(share), ink) / 255
+        color = ramp(np.asarray(share / 2), ink) / 255
         axes.add_patch(Circle((place[0], place[1]), RADIUS, fc=color, ec=ink.edge, zorder=2))
-        best = max((ink.paper, ink.ink), key=lambda of: contrast(to_rgb(of), color))
-        axes.text(
-            place[0],
-            place[1],
-            word.replace("-", "−"),
-            ha="center",
-            va="center",
-            color=best,
-            fontsize="small",
-        )
+        says = word.replace("-", "−")
+        axes.text(place[0], place[1], says, ha="center", va="center", fontsize="small")
     axes.set(xlim=(-1.5, 5.3), ylim=(-1.6, 1.6), aspect="equal")
     axes.set_axis_off()

@@ -1,7 +1,7 @@
 """The picture for link previews: the table of sines with the title below it.
 
 `python -m scripts.figures.card` draws `docs/assets/card.png`, which is committed. A test draws it
-again and compares the two, pixel by pixel with the pinned versions.
+again and compares the two, pixel by pixel.
 """
 
 from __future__ import annotations

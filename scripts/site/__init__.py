@@ -4,6 +4,7 @@
     assets.py                typefaces, formulas, icons: docs/assets/built/   (mkdocs calls it)
     notebook.py              a chapter as a notebook                          (mkdocs calls it)
     notebook_pictures.py     and its figures as PNG
+    dark_figures.py          the dark drawings of the figures                 (mkdocs calls it)
     workbench.py             what the workbench takes from Python             (mkdocs calls it)
     practise.py              the checks of the exercises, and their notebook  (mkdocs calls it)
     teach.py                 the pages for teachers                           (mkdocs calls it)

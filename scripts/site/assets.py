@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from posenc import sinusoidal_encoding
 from scripts import ROOT
-from scripts.figures.style import DARK, LIGHT, ramp
+from scripts.figures.style import DARK, LIGHT, PALETTE, ramp
 from scripts.figures.typefaces import FACES, MODULES, Face
 from scripts.pyodide import runtime
 from scripts.site import source_archive, wheel
@@ -113,6 +113,7 @@ def build_styles() -> None:
     (BUILT / "fonts.css").write_text("".join(font_rules()))
     (BUILT / "katex.css").write_text(mathematics())
     (BUILT / "marks.css").write_text("".join(mark_rules()))
+    (BUILT / "palette.css").write_text(palette())
     (BUILT / "icon.svg").write_text(icon())
     for scheme in SCHEMES:
         plate(scheme)
@@ -235,6 +236,18 @@ def stripes(row: NDArray[np.floating]) -> str:
         colour = f"color-mix(in oklab,var(--{end}) {100 * abs(value):.1f}%,var(--zero))"
         cells.append(f"{colour} {100 * index / row.size:g}% {100 * (index + 1) / row.size:g}%")
     return f"linear-gradient(90deg,{','.join(cells)})"
+
+
+def palette() -> str:
+    """Return the CSS rules of the colours, light and dark."""
+    light, dark = (
+        "".join(f"    --{name}: {pair[shade]};\n" for name, pair in PALETTE.items())
+        for shade in range(2)
+    )
+    return (
+        f":root,\n[data-md-color-scheme] {{\n{light}}}\n\n"
+        f'@media screen {{\n  [data-md-color-scheme="slate"] {{\n{dark}  }}\n}}\n'
+    )
 
 
 def plate(scheme: str) -> None:

@@ -16,7 +16,7 @@ from scripts.setup.node import node
 FOLDER = "embed"
 LARGEST = 60_000  # bytes of a page and all that it loads, not compressed
 SHEET = "assets/embed.css"
-SHEETS = ("tokens.css", "explore.css", "embed.css")
+SHEETS = ("built/palette.css", *(f"css/{name}.css" for name in ("tokens", "explore", "embed")))
 MINIFY = """\
 import { readFileSync, writeFileSync } from "node:fs";
 import { transformSync } from "esbuild";
@@ -100,7 +100,7 @@ def sheet(assets: Path) -> str:
     """Return the style sheet of the pages, minified."""
     faces = FACE.findall((assets / "built" / "fonts.css").read_text(encoding="utf-8"))
     parts = [face.replace("url(", "url(built/") for face in faces if needed(face)]
-    parts += [(assets / "css" / name).read_text(encoding="utf-8") for name in SHEETS]
+    parts += [(assets / name).read_text(encoding="utf-8") for name in SHEETS]
     command = node("--input-type=module", "--eval", MINIFY)
     given = by_system("\n".join(parts))
     done = subprocess.run(

@@ -38,7 +38,7 @@ SEARCH = "search/search_index.json"
 OTHERS = ("constraints.txt", "package-lock.json", "pyproject.toml", "build/paper")
 ASSETS = Path("docs", "assets")
 TEMPORARY = re.compile(r"^[.#]|~$|\.pyc$")  # files of editors, and of Python
-DRAWING = re.compile(r"(-phone)?-(light|dark)\.svg$")
+DRAWING = re.compile(r"(-phone)?-light\.svg$")
 
 Load = Callable[[Path], MkDocsConfig]
 

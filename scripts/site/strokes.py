@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from scripts.figures import SCRIPTS
+from scripts.figures._dark import dark
 from scripts.figures.style import LIGHT
 from scripts.site import notebook_pictures
 
@@ -34,8 +35,8 @@ CHALK = {
     LIGHT.ink: "--ink",
     LIGHT.ink_2: "--ink-2",
     LIGHT.mark: "--mark",
-    LIGHT.categorical[0]: "--chalk-0",
-    LIGHT.categorical[2]: "--chalk-2",
+    LIGHT.categorical[0]: "--line-0",
+    LIGHT.categorical[2]: "--line-2",
 }
 COLOUR = re.compile(r"#[0-9a-f]{6}")
 DECIMALS = re.compile(r"\d+\.\d{3,}")
@@ -76,11 +77,11 @@ def numbered(figure: Figure) -> dict[str, list[str]]:
     return images
 
 
-def drawn(stem: str, shade: str) -> Element:
-    """Return one drawing as a tree without namespaces, its strokes named."""
+def drawn(stem: str) -> Element:
+    """Return a drawing as a tree without namespaces, its strokes named."""
     from scripts.figures import _render  # slow to import, and rarely needed
 
-    with _render.drawn(_render.load(SCRIPTS / f"{stem}.py"), shade) as figure:
+    with _render.drawn(_render.load(SCRIPTS / f"{stem}.py"), "light") as figure:
         images = numbered(figure)
         root = ElementTree.fromstring(_render.svg(figure))
     for element in root.iter():
@@ -96,19 +97,16 @@ def drawn(stem: str, shade: str) -> Element:
 
 def drawing(stem: str) -> str:
     """Return a board as SVG: no colours of its own, each image for light and for dark paper."""
-    root, dark = drawn(stem, "light"), drawn(stem, "dark")
-    dark_images = list(dark.iter("image"))
+    root = drawn(stem)
     for parent in list(root.iter()):
         for child in list(parent):
             if child.tag in ("metadata", "style"):
                 parent.remove(child)
             elif child.tag == "image":
-                other = dark_images.pop(0)
                 both = Element("g", {"id": child.attrib.pop("id")})
-                both.extend([child, other])
-                del other.attrib["id"]
+                turned = {"class": "only-dark", "href": dark(child.attrib["href"])}
                 child.set("class", "only-light")
-                other.set("class", "only-dark")
+                both.extend([child, Element("image", child.attrib | turned)])
                 parent[list(parent).index(child)] = both
     _name_strokes(root)
     _share(root, stem)

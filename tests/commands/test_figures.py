@@ -8,6 +8,8 @@ import re
 import shutil
 import subprocess
 import sys
+from base64 import b64decode, b64encode
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -18,17 +20,25 @@ from matplotlib.figure import Figure
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from numpy.typing import NDArray
+from PIL import Image
 
+from posenc import sinusoidal_encoding
 from scripts import ROOT
 from scripts.book.figures import FigureError, FiguresExtension, size
 from scripts.figures import FIGURES, SCRIPTS, VARIANTS, picture_file, scripts
 from scripts.figures import __main__ as command
-from scripts.figures._check import check, differences, files, orphans, unlike_pinned
+from scripts.figures._check import check, differences, files, orphans, shapes
+from scripts.figures._dark import COLOUR, PIXELS, dark, dark_colour
 from scripts.figures._plotted import as_text, plotted
 from scripts.figures._render import Script, drawn, load, svg
+from scripts.figures.style import DARK, LIGHT, ramp
+from scripts.site import dark_figures
 
 STEMS = [path.stem for path in scripts()]
 WAVES = SCRIPTS / "waves.py"
+Edit = Callable[[re.Match[str]], str]
 IMAGE = re.compile(
     r"""!\[(?P<alt>[^]]*)\]\((?P<path>[^)]*)\)
       | <img\s(?=[^>]*\balt="(?P<html_alt>[^"]*)")[^>]*\bsrc="(?P<html_path>[^"]*)" """,
@@ -38,7 +48,6 @@ IMAGE = re.compile(
 
 @pytest.mark.parametrize("path", scripts(), ids=STEMS)
 def test_committed_figure_is_what_its_script_draws(path: Path) -> None:
-    """The data everywhere; the bytes too where the pinned versions are installed."""
     assert check(path) == []
 
 
@@ -69,7 +78,7 @@ def test_drawings_contain_no_metadata(stem: str) -> None:
 
 
 def test_drawing_is_deterministic() -> None:
-    first, second = (printed(load(WAVES), "dark") for _ in range(2))
+    first, second = (printed(load(WAVES), "light") for _ in range(2))
     assert first == second
 
 
@@ -102,14 +111,14 @@ def test_a_script_that_draws_something_else_is_reported(
 
 def test_a_phone_drawing_with_other_data_than_the_wide_one_is_reported(tmp_path: Path) -> None:
     faults = check(changed_copy(tmp_path, "plate", "[:, 0::2]", "[:, int(narrow)::2]"))
-    assert {fault.split(":")[1].strip() for fault in faults} == {"phone-light", "phone-dark"}
+    assert {fault.split(":")[1].strip() for fault in faults} == {"phone-light"}
 
 
 def test_a_drawing_that_is_missing_is_reported(tmp_path: Path) -> None:
     folder = copied(tmp_path, "waves")
-    (folder / "waves-phone-dark.svg").unlink()
+    (folder / "waves-phone-light.svg").unlink()
     assert check(WAVES, folder) == [
-        "waves: waves-phone-dark.svg missing; `make figures` draws them"
+        "waves: waves-phone-light.svg missing; `make figures` draws them"
     ]
 
 
@@ -119,17 +128,100 @@ def test_a_drawing_without_a_script_is_reported(tmp_path: Path) -> None:
     assert orphans(folder) == ["waves-old-light.svg: no script draws it"]
 
 
-@pytest.mark.skipif(bool(unlike_pinned()), reason="; ".join(unlike_pinned()))
-def test_a_drawing_edited_by_hand_is_reported_where_bytes_are_compared(tmp_path: Path) -> None:
-    file = copied(tmp_path, "plate") / "plate-dark.svg"
-    file.write_text(
-        file.read_text(encoding="utf-8").replace('height="192pt"', 'height="193pt"'),
-        encoding="utf-8",
-    )
-    (fault,) = check(SCRIPTS / "plate.py", file.parent)
-    assert re.fullmatch(
-        r"plate: dark: .* plate-dark\.svg is drawn otherwise from line \d+ on", fault
-    )
+@pytest.mark.parametrize(
+    ("stem", "shade", "written", "edited"),
+    [
+        ("plate", "light", 'height="192pt"', 'height="193pt"'),
+        ("plate", "dark", 'height="192pt"', 'height="193pt"'),
+        ("plate", "light", PIXELS, lambda png: encoded(np.flipud(decoded(png[0])))),
+        ("waves", "light", f"stroke: {LIGHT.categorical[0]}", f"stroke: {LIGHT.categorical[3]}"),
+        ("waves", "light", "stroke-width: 0.75", "stroke-width: 1.5"),
+        ("waves", "light", r'<use [^>]*style="[^>]*/>', ""),
+        ("waves", "light", 'd="M (\\d+)', r'd="M 9\1'),
+        ("waves", "light", r"scale\(0.1", "scale(0.2"),
+    ],
+)
+def test_a_drawing_edited_by_hand_is_reported(
+    stem: str, shade: str, written: str, edited: str | Edit, tmp_path: Path
+) -> None:
+    file = copied(tmp_path, stem) / f"{stem}-{shade}.svg"
+    text, count = re.subn(written, edited, file.read_text(encoding="utf-8"), count=1)
+    assert count == 1
+    file.write_text(text, encoding="utf-8")
+    (fault,) = check(SCRIPTS / f"{stem}.py", file.parent)
+    said = rf"{stem}: light: .* agree, but element \d+ of {file.name} is drawn otherwise"
+    assert re.fullmatch(said, fault)
+
+
+def test_what_another_machine_draws_otherwise_is_no_fault(tmp_path: Path) -> None:
+    """Other outlines and places of words, other names, bitmaps as other bytes."""
+    file = copied(tmp_path, "heatmap") / "heatmap-light.svg"
+    text = file.read_text(encoding="utf-8")
+    changes: list[tuple[str | re.Pattern[str], str | Edit]] = [
+        (r'(<path id="[\w-]+-[0-9a-f]+" d="M )(\d+)', r"\1 1\2"),
+        (r"\b(m|p|image)([0-9a-f]{10})\b", r"\1f\2"),
+        (r"(translate\(\d+\.?\d* )(\d+)", r"\1 1\2"),
+        (PIXELS, lambda png: encoded(decoded(png[0]), compress_level=0)),
+    ]
+    for written, other in changes:
+        text, count = re.subn(written, other, text)
+        assert count
+    file.write_text(text, encoding="utf-8")
+    assert check(SCRIPTS / "heatmap.py", file.parent) == []
+
+
+@pytest.mark.parametrize("planted", ['"#ff0000"', '"green"', "ink.ink + '80'"])
+def test_a_colour_that_has_no_dark_counterpart_is_reported(planted: str, tmp_path: Path) -> None:
+    path = changed_copy(tmp_path, "waves", "color=ink.categorical[0]", f"color={planted}")
+    (fault,) = check(path, variants=["light"])
+    assert re.search("neither in the palette of style.py nor on its ramp|drawn otherwise", fault)
+
+
+# The dark drawings
+
+
+def test_figures_never_use_one_light_colour_for_two_dark_ones() -> None:
+    lights = [*LIGHT.categorical, *LIGHT.diverging, LIGHT.rule, LIGHT.edge, LIGHT.ink, LIGHT.mark]
+    darks = [*DARK.categorical, *DARK.diverging, DARK.rule, DARK.edge, DARK.ink, DARK.mark]
+    assert len({*lights}) == len(lights)
+    assert [dark_colour(light) for light in lights] == darks
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_dark_drawing_differs_in_nothing_but_its_colours(stem: str) -> None:
+    for variant in VARIANTS:
+        light = picture_file(stem, variant).read_text(encoding="utf-8")
+        made = dark(light)
+        assert uncoloured(light) == uncoloured(made)
+        both = zip(COLOUR.findall(light), COLOUR.findall(made), strict=True)
+        assert all(dark_colour(one) == other != one for one, other in both)
+
+
+def test_dark_bitmap_is_what_the_ramp_gives_for_dark_pages() -> None:
+    (image,) = PIXELS.findall(dark(picture_file("plate", "light").read_text(encoding="utf-8")))
+    sines = sinusoidal_encoding(200, 128)[:, 0::2].T
+    assert np.abs(decoded(image)[..., :3] - ramp(sines, DARK).astype(int)).max() <= 3
+
+
+def test_dark_drawings_are_written_with_the_site_and_after_each_change(tmp_path: Path) -> None:
+    figures = copied(tmp_path, "waves")
+    config = MkDocsConfig()
+    config.site_dir = str(tmp_path)
+    dark_figures.on_post_build(config)
+    assert {file.name for file in figures.glob("*-dark.svg")} == {
+        "waves-dark.svg",
+        "waves-phone-dark.svg",
+    }
+    light, made = figures / "waves-light.svg", figures / "waves-dark.svg"
+    before = made.stat().st_mtime_ns
+    dark_figures.on_post_build(config)
+    assert made.stat().st_mtime_ns == before
+    light.write_text(light.read_text("utf-8").replace(LIGHT.categorical[0], LIGHT.ink), "utf-8")
+    dark_figures.on_post_build(config)
+    assert DARK.categorical[0] not in made.read_text("utf-8")
+    light.write_text(light.read_text("utf-8").replace(LIGHT.ink, "#ff0000"), "utf-8")
+    with pytest.raises(PluginError, match=r"waves-light\.svg: #ff0000 is neither in the palette"):
+        dark_figures.on_post_build(config)
 
 
 # Differences, and the data read from a drawing.
@@ -180,11 +272,25 @@ def test_the_palette_needs_no_matplotlib() -> None:
     assert subprocess.run([sys.executable, "-c", asked], cwd=ROOT, check=False).returncode == 0
 
 
-def test_the_command_finds_the_committed_figure_up_to_date() -> None:
-    before = {file: file.stat().st_mtime_ns for file in files("waves")}
-    typed = [sys.executable, "-m", "scripts.figures", "waves"]
-    subprocess.run(typed, cwd=ROOT, check=True, capture_output=True)
-    assert before == {file: file.stat().st_mtime_ns for file in files("waves")}
+@pytest.mark.parametrize(
+    ("named", "fault", "does"),
+    [(["waves"], [], "drawn"), ([], [], "up to date"), ([], ["waves: light: other"], "drawn")],
+)
+def test_a_figure_is_drawn_if_it_is_named_or_differs(
+    named: list[str],
+    fault: list[str],
+    does: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    written: list[Path] = []
+    monkeypatch.setattr(command, "scripts", lambda: [WAVES])
+    monkeypatch.setattr(command, "check", lambda path: fault)
+    monkeypatch.setattr(command, "_write", written.append)
+    monkeypatch.setattr(sys, "argv", ["figures", *named])
+    assert command.main() == 0
+    assert capsys.readouterr().out == f"waves: {does}\n"
+    assert written == [WAVES] * (does == "drawn")
 
 
 @pytest.mark.parametrize(("found", "status"), [([], 0), (["light: other"], 1)])
@@ -254,8 +360,8 @@ def test_an_incomplete_figure_stops_the_build(text: str, said: str) -> None:
 
 def test_a_drawing_without_a_size_stops_the_build(tmp_path: Path) -> None:
     folder = copied(tmp_path, "waves")
-    (folder / "waves-dark.svg").write_text("<svg/>", encoding="utf-8")
-    with pytest.raises(FigureError, match=r"waves-dark\.svg does not say its width and height"):
+    (folder / "waves-light.svg").write_text("<svg/>", encoding="utf-8")
+    with pytest.raises(FigureError, match=r"waves-light\.svg does not say its width and height"):
         markdown("![Two curves.](figures/waves-light.svg)", folder)
 
 
@@ -268,7 +374,7 @@ def test_a_built_page_links_to_existing_drawings(tmp_path: Path) -> None:
     build(configuration(tmp_path))
     built = tmp_path / "site" / "rooms" / "page" / "index.html"
     found = re.findall(r'(?:src|srcset)="([^"]*waves[^"]*)"', built.read_text(encoding="utf-8"))
-    assert len(found) == len(VARIANTS)
+    assert len({*found}) == 4
     assert all((built.parent / address).is_file() for address in found)
 
 
@@ -278,6 +384,25 @@ def images() -> list[tuple[str, str]]:
     pages = [*ROOT.glob("README.md"), *(ROOT / "docs").rglob("*.md")]
     found = [match for page in pages for match in IMAGE.finditer(page.read_text(encoding="utf-8"))]
     return [(m["alt"] or m["html_alt"] or "", m["path"] or m["html_path"]) for m in found]
+
+
+def uncoloured(drawing: str) -> list[object]:
+    """Return the elements of a drawing without their colours, and without the pixels of bitmaps."""
+    found = shapes(COLOUR.sub("", drawing))
+    return [one[:2] if one.tag == "image" else one for one in found]
+
+
+def decoded(png: str) -> NDArray[np.uint8]:
+    """Return the pixels of a bitmap."""
+    with Image.open(io.BytesIO(b64decode(png))) as image:
+        return np.asarray(image)
+
+
+def encoded(pixels: NDArray[np.uint8], **how: int) -> str:
+    """Return pixels as a bitmap for an SVG."""
+    file = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(pixels)).save(file, "png", **how)
+    return b64encode(file.getvalue()).decode()
 
 
 def printed(script: Script, variant: str) -> bytes:
@@ -317,6 +442,7 @@ def configuration(folder: Path) -> MkDocsConfig:
         docs_dir=str(folder / "docs"),
         site_dir=str(folder / "site"),
         plugins=[],
+        hooks=[dark_figures.__file__],
         strict=True,
         markdown_extensions=[
             {"scripts.book.figures": {"folder": str(folder / "docs" / "figures")}}

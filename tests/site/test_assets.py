@@ -13,10 +13,10 @@ from PIL import Image
 
 from posenc import sinusoidal_encoding
 from scripts import ROOT
-from scripts.figures.style import DARK, LIGHT, Ink, ramp
+from scripts.figures.style import DARK, LIGHT, PALETTE, Ink, ramp
 from scripts.figures.typefaces import FACES, Face
 from scripts.pyodide import runtime
-from scripts.site import assets
+from scripts.site import assets, embed
 
 CSS = ROOT / "docs" / "assets" / "css"
 # Whatever text may stand on, and what a sign that is no text may stand on, by WCAG 2.2.
@@ -42,13 +42,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def tokens() -> dict[str, dict[str, str]]:
-    """Return the colours of tokens.css, light and dark, by name."""
-    light, dark = (CSS / "tokens.css").read_text(encoding="utf-8").split('"slate"', 1)
-    colour = re.compile(r"--([\w-]+): (#[0-9a-f]{6});")
-    return {"light": dict(colour.findall(light)), "dark": dict(colour.findall(dark))}
-
-
 def contrast(one: str, other: str) -> float:
     """Return the contrast of two colours as WCAG defines it."""
 
@@ -65,7 +58,7 @@ def contrast(one: str, other: str) -> float:
 def test_every_file_named_in_built_css_exists(built: Path) -> None:
     for sheet in built.glob("*.css"):
         names = re.findall(r"url\(([^)]+)\)", sheet.read_text(encoding="utf-8"))
-        assert sheet.name == "marks.css" or names
+        assert sheet.name in ("marks.css", "palette.css") or names
         assert all(name.endswith(".woff2") and (built / name).is_file() for name in names)
 
 
@@ -143,9 +136,9 @@ def test_plate_is_the_sine_half_of_the_table(built: Path, scheme: str, ink: Ink)
     assert np.abs(pixels - ramp(sines, assets.SCHEMES[scheme]).astype(int)).max() <= 2
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_and_signs_contrast_with_the_page(scheme: str) -> None:
-    colour = tokens()[scheme]
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_text_and_signs_contrast_with_the_page(scheme: int) -> None:
+    colour = {name: pair[scheme] for name, pair in PALETTE.items()}
     for ground in ("paper", "tint"):
         for text in TEXT:
             assert contrast(colour[text], colour[ground]) >= 4.5, f"{text} on {ground}"
@@ -154,9 +147,13 @@ def test_text_and_signs_contrast_with_the_page(scheme: str) -> None:
     assert contrast(colour["ink"], colour["mark"]) >= 4.5
 
 
-@pytest.mark.parametrize(("scheme", "ink"), [("light", LIGHT), ("dark", DARK)])
-def test_page_and_figures_share_their_colours(scheme: str, ink: Ink) -> None:
-    colour = tokens()[scheme]
-    assert (colour["paper"], colour["rule"], colour["edge"]) == (ink.paper, ink.rule, ink.edge)
-    assert (colour["ink"], colour["ink-2"], colour["mark"]) == (ink.ink, ink.ink_2, ink.mark)
-    assert (colour["neg"], colour["pos"]) == (ink.negative, ink.positive)
+def test_pages_have_every_colour_in_light_and_dark(built: Path) -> None:
+    light, dark = (built / "palette.css").read_text(encoding="utf-8").split(embed.DARK)
+    shades = [dict(re.findall(r"--([\w-]+): (#\w+);", part)) for part in (light, dark)]
+    assert {name: tuple(shade[name] for shade in shades) for name in shades[0]} == PALETTE
+
+
+def test_no_style_sheet_has_a_colour_of_its_own() -> None:
+    """Left are the white of paper, in print.css, and the black of masks, which is not seen."""
+    rules = "\n".join(sheet.read_text(encoding="utf-8") for sheet in sorted(CSS.glob("*.css")))
+    assert {*re.findall(r"#[0-9a-f]{3,8}\b(?=[;, )])", rules)} == {"#000", "#fff"}

@@ -21,7 +21,8 @@ HEAD = '<title>{title}</title><link rel="canonical" href="{here}">'
 def site(tmp_path: Path) -> Path:
     """Return a small site without a fault."""
     pages = {
-        "index.html": f'<a href="one/#there">1</a><a href="{HERE}one/">2</a><img src="a.svg">',
+        "index.html": f'<a href="one/#there">1</a><a href="{HERE}one/">2</a>'
+        '<source srcset="c.svg"><img src="a.svg">',
         "one/index.html": '<h2 id="there">There</h2> <a href="/book/?x=1#top">up</a>',
         "404.html": '<a href="/book/one/">elsewhere</a>',
     }
@@ -30,7 +31,8 @@ def site(tmp_path: Path) -> Path:
         title = "Home" if name != "one/index.html" else f"Page {n}"
         page = f'{HEAD.format(title=title, here=HERE)}<body id="top">{body}'
         (tmp_path / name).write_text(page, "utf-8")
-    (tmp_path / "a.svg").write_text("<svg/>", "utf-8")
+    for name in ("a.svg", "c.svg"):
+        (tmp_path / name).write_text("<svg/>", "utf-8")
     return tmp_path
 
 
@@ -51,6 +53,7 @@ def test_a_site_without_faults_passes(site: Path) -> None:
         (f"{HERE}one/", f"{HERE}one/#gone", "leads to #gone, which one/index.html does not have"),
         ("one/#there", "one/#gone", "leads to #gone, which one/index.html does not have"),
         ("a.svg", "b.svg", "b.svg leads to b.svg, which does not exist"),
+        ("c.svg", "d.svg", "d.svg leads to d.svg, which does not exist"),
     ],
 )
 def test_dead_absolute_link_to_the_site_is_found(site: Path, old: str, new: str, says: str) -> None:

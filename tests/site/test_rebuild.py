@@ -302,7 +302,7 @@ def test_watched_folder_outside_the_checkout_outdates_every_page(tmp_path: Path)
 
 
 def test_drawing_outdates_the_pages_that_name_it() -> None:
-    found = rebuild.affected(sources(), [Path("docs/figures/waves-phone-dark.svg")])
+    found = rebuild.affected(sources(), [Path("docs/figures/waves-phone-light.svg")])
     named = {page.src_uri for page in sources() if "waves-light.svg" in page.content_string}
     assert {page.src_uri for page in found} == named
     assert 0 < len(named) < len(sources())
