@@ -60,9 +60,10 @@ def _module(symbol: str, root: Path) -> tuple[Path, list[str]]:
     parts = symbol.split(".")
     for end in range(len(parts) - 1, 0, -1):
         for suffix in LANGUAGES:
-            path = root.joinpath(*parts[:end]).with_suffix(suffix)
-            if path.is_file():
-                return path, parts[end:]
+            place = root.joinpath(*parts[:end])
+            for path in (place.with_suffix(suffix), place / f"__init__{suffix}"):
+                if path.is_file():
+                    return path, parts[end:]
     raise SymbolNotFoundError(f"found no file for {symbol}")
 
 

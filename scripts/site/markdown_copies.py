@@ -85,7 +85,8 @@ def _documented(text: str) -> str:
 
 def _code(symbol: str) -> str:
     """Return a module, or the definition of a dotted symbol, as a listing."""
-    file = ROOT.joinpath(*symbol.split(".")).with_suffix(".py")
+    place = ROOT.joinpath(*symbol.split("."))
+    file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
     if file.is_file():
         code = file.read_text(encoding="utf-8")
         ast.parse(code)  # refuse a truncated file
