@@ -25,7 +25,7 @@ from mkdocs.config import load_config
 from mkdocs.structure.files import File
 
 from scripts import DOCS, ROOT
-from scripts.book import citations
+from scripts.book import citations, pages
 from scripts.figures import _render
 from scripts.setup.environment import INSTALL
 from scripts.site import rebuild, serve
@@ -348,6 +348,7 @@ def test_change_of_more_than_pages_and_assets_clears_the_caches(
     config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path))
     rebuild.store(tmp_path, rebuild.UNBUILT | {"sources": {changed: "before"}})
     monkeypatch.setattr(rebuild, "sources", lambda config: {changed: "now"})
+    monkeypatch.setattr(rebuild, "made_pages", lambda config: [])
     steps: list[str] = []
     for name in ("clear_caches", "build_anew", "build_again", "write_state"):
         monkeypatch.setattr(rebuild, name, lambda *_, name=name: steps.append(name))
@@ -450,5 +451,4 @@ def test_server_goes_on_until_code_that_fails_is_corrected(
 
 def sources() -> list[File]:
     """Return the sources of all pages, as mkdocs knows them."""
-    paths = [path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")]
-    return [File(path, str(DOCS), "site", True) for path in paths]
+    return [File(path, str(DOCS), "site", True) for path in pages.written()]

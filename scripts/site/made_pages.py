@@ -1,0 +1,46 @@
+"""Adds the pages that are made from data to the site; mkdocs calls this.
+
+A page that the navigation does not list is not added, so a book of a few pages can do without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+from scripts.book import pages
+
+
+class MadePage(File):
+    """A page without a file, which is built again once rebuild.py has outdated what was built."""
+
+    def is_modified(self) -> bool:
+        """Return whether the page is to be built."""
+        built = Path(self.abs_dest_path)
+        return not built.is_file() or built.stat().st_mtime == 0
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Add the made pages."""
+    for page in made_pages(config):
+        files.append(page)
+    return files
+
+
+def made_pages(config: MkDocsConfig) -> list[File]:
+    """Return the made pages of a book."""
+    listed = [path for path in listed_in(config.nav) if path in pages.MADE]
+    return [MadePage.generated(config, path, content=pages.text(path)) for path in listed]
+
+
+def listed_in(nav: Any) -> Iterator[str]:
+    """Yield the paths that a navigation lists."""
+    if isinstance(nav, str):
+        yield nav
+    elif isinstance(nav, dict | list):
+        for part in nav.values() if isinstance(nav, dict) else nav:
+            yield from listed_in(part)
