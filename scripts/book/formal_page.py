@@ -46,7 +46,7 @@ def page(path: str) -> str:
             places=places(),
             bounds=listed.bounds(),
             files=files(),
-            changes=listed.mutations(),
+            refused=refused(),
             definitions=definitions(),
             axioms=known,
             machine=machine,
@@ -70,6 +70,14 @@ def files() -> dict[Path, list[Item]]:
     wanted = set(listed.named())
     paths = [source.FOLDER / name for name in checker.project().files]
     return {path: [item for item in source.read(path) if item.name in wanted] for path in paths}
+
+
+def refused() -> dict[str, list[str]]:
+    """Return for each theorem which changes of its statement were tried, and refused."""
+    found: dict[str, list[str]] = {}
+    for one in listed.mutations():
+        found.setdefault(one.theorem, []).append(f"{code(one.old)} changed to {code(one.new)}")
+    return found
 
 
 def used(item: Item) -> list[Item]:

@@ -100,6 +100,12 @@ def section(library: Library) -> str:
     return filled("library", library=library, **WORDS)
 
 
+def packages(found: dict[str, Any]) -> str:
+    """Return which packages were asked, each with its version."""
+    first, *others = [f"`{name} {one}`" for name, one in found["versions"].items()]
+    return " with ".join(filter(None, [first, ", ".join(others)]))
+
+
 def contracts(found: dict[str, Any]) -> str:
     """Return which ways were asked for another contract than the usual one."""
     others = {way: one["contract"] for way, one in found["ways"].items()}
@@ -213,6 +219,7 @@ WORDS: dict[str, Any] = {
     "kinds": KINDS,
     "links": links,
     "of": of,
+    "packages": packages,
     "result": matrix.result,
     "seen": seen,
     "steps": STEPS,

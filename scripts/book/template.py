@@ -41,7 +41,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    found.filters |= {"code": code, "codes": codes, "one_line": one_line}
+    found.filters |= {"codes": codes, "one_line": one_line}
     found.globals["table"] = table
     return found
 

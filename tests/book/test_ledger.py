@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from scripts import DATA, ROOT
 from scripts.book import claims as book_claims
 from scripts.book import evidence, ledger, pages
+from scripts.book.check import problems
 from scripts.book.claims import LEDGER, VERDICTS, Claim, claims
 from scripts.book.data import load
 from scripts.book.render import render
@@ -289,6 +290,15 @@ def test_update_mends_a_changed_digit_of_the_data() -> None:
     [correction] = ledger.corrections(broken)
     assert (correction.says, correction.should) == ("6,283.3", "6,283.2")
     assert corrected(broken, [correction]) == text
+
+
+def test_a_wrong_number_of_a_claim_is_a_problem_of_the_page() -> None:
+    claim = of("S0")[7]
+    assert problems(ledger.entry(claim), None) == []
+    wrong = replace(claim, evidence=claim.evidence.replace("{{ 6,283.2 =", "{{ 6,283.3 ="))
+    assert wrong != claim
+    [problem] = problems(ledger.entry(wrong), None)
+    assert "the page says '6,283.3'\n  the package says '6,283.2'" in problem
 
 
 @cache

@@ -11,6 +11,7 @@ from mkdocs.structure.files import Files
 from scripts import DOCS, ROOT
 from scripts.book import pages
 from scripts.book.check import problems
+from scripts.book.data import SCHEMAS, validator
 from scripts.site import made_pages
 from scripts.site.rebuild import outdate
 
@@ -20,6 +21,12 @@ CONFIG = load_config(str(ROOT / "mkdocs.yml"), hooks=[], plugins=[])
 @pytest.mark.parametrize("page", pages.MADE)
 def test_a_made_page_has_no_problem(page: str) -> None:
     assert problems(pages.text(page), None, page) == []
+
+
+@pytest.mark.parametrize("schema", sorted(path.stem for path in SCHEMAS.glob("*.json")))
+def test_a_schema_of_data_is_valid(schema: str) -> None:
+    kind = type(validator(schema))
+    kind.check_schema(validator(schema).schema)
 
 
 def test_no_made_page_is_in_a_file() -> None:

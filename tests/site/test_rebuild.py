@@ -41,6 +41,8 @@ KEPT = {
     "reference/index.md",
     "reference/names.md",
 }
+# The one page that is made from data; others would need the pages that are missing.
+MADE = "reference/models.md"
 # A short stand-in for a page that takes long to build and is not edited.
 OTHER = "# Build it\n\nFour positions.\n"
 
@@ -69,6 +71,8 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ):
         shutil.copy(ROOT / name, copy)
     edit(copy / "mkdocs.yml", "strict: true", "strict: false")
+    for page in pages.MADE.keys() - {MADE}:
+        edit(copy / "mkdocs.yml", f": {page}\n", f": gone/{page}\n")
     (copy / "node_modules").symlink_to(ROOT / "node_modules")
     (copy / "tmp").mkdir()
     return copy
@@ -262,6 +266,12 @@ def test_all_pages_are_made_again_when_the_data_changes(book: Path, read: Read) 
     assert all(when != before[path] for path, when in written(site).items())
 
 
+@pytest.mark.slow
+def test_a_made_page_shows_its_edited_data(book: Path, read: Read) -> None:
+    edit(book / "docs" / "data" / "models.yml", "name: Transformer-XL", "name: Edited-XL")
+    assert "Edited-XL" in wait_for("Edited-XL", lambda: read("reference/models/"))
+
+
 def served_by_mkdocs(book: Path) -> Path:
     """Return the folder that `mkdocs serve` serves, beside which another may be built."""
     (site,) = (path for path in (book / "tmp").glob("mkdocs_*") if not path.suffix)
@@ -355,6 +365,22 @@ def test_change_of_more_than_pages_and_assets_clears_the_caches(
     rebuild.update(tmp_path, lambda folder: config)
     assert (steps[0] == "clear_caches") is cleared
     assert steps[cleared].startswith("build")
+
+
+def test_a_made_page_is_built_again_if_its_text_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path))
+    known = rebuild.texts(rebuild.made_pages(config)) | {"docs/trust/sources.md": "another"}
+    rebuild.store(tmp_path, rebuild.UNBUILT | {"sources": known})
+    built: list[File] = []
+    monkeypatch.setattr(rebuild, "sources", lambda config: {})
+    monkeypatch.setattr(rebuild, "write_state", lambda *_: None)
+    monkeypatch.setattr(
+        rebuild, "build_again", lambda _, every, outdated, state: built.extend(outdated)
+    )
+    rebuild.update(tmp_path, lambda folder: config)
+    assert [page.src_uri for page in built] == ["trust/sources.md"]
 
 
 def test_only_the_caches_of_the_book_are_cleared() -> None:
