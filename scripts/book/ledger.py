@@ -37,7 +37,7 @@ def page(path: str = LEDGER) -> str:
     return filled("claims", claims=found, sources=sources(), counts=counts(found), **WORDS)
 
 
-def counts(found: list[Claim]) -> list[dict[str, object]]:
+def counts(found: list[Claim]) -> list[dict[str, str | int]]:
     """Return the claims of each source counted by verdict, as rows of a table."""
     tally = Counter((claim.source, claim.verdict) for claim in found)
     rows = {f"[{name}](#{name.lower()})": [tally[name, v] for v in VERDICTS] for name in sources()}

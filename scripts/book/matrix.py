@@ -215,7 +215,7 @@ def result(library: Library) -> dict[str, Any]:
 @cache
 def _result(path: Path, changed: int) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text("utf-8"))
+        found: dict[str, Any] = json.loads(path.read_text("utf-8"))
     except ValueError as error:
         raise ValueError(f"{path.name} is torn: {error}") from None
     validate(found, "result", path.name)

@@ -213,14 +213,13 @@ def first_said(answers: Answers) -> str:
 
 # What the templates of a group and of a library use.
 WORDS: dict[str, Any] = {
-    "answers": matrix.answers,
     "contracts": contracts,
     "first_said": first_said,
     "kinds": KINDS,
     "links": links,
+    "matrix": matrix,
     "of": of,
     "packages": packages,
-    "result": matrix.result,
     "seen": seen,
     "steps": STEPS,
 }

@@ -109,7 +109,8 @@ def place(page: str, anchor: str, home: str) -> str:
 @lru_cache(maxsize=256)
 def sections_of(text: str) -> dict[str, str]:
     """Return the name of the table, figure or question at each anchor, or the heading above it."""
-    found, heading = {}, ""
+    found: dict[str, str] = {}
+    heading = ""
     for match in HEADING_OR_ANCHOR.finditer(text):
         heading = match["heading"] or heading
         if match["anchor"]:

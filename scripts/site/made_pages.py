@@ -16,7 +16,15 @@ from scripts.book import pages
 
 
 class MadePage(File):
-    """A page without a file, which is built again once rebuild.py has outdated what was built."""
+    """A page without a file, which is built again once rebuild.py has outdated what was built.
+
+    `File.generated` counts as modified at every build.
+    """
+
+    def __init__(self, path: str, config: MkDocsConfig) -> None:
+        """Make the text of the page."""
+        super().__init__(path, None, config.site_dir, config.use_directory_urls)
+        self.content_string = pages.text(path)
 
     def is_modified(self) -> bool:
         """Return whether the page is to be built."""
@@ -33,8 +41,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 def made_pages(config: MkDocsConfig) -> list[File]:
     """Return the made pages of a book."""
-    listed = [path for path in listed_in(config.nav) if path in pages.MADE]
-    return [MadePage.generated(config, path, content=pages.text(path)) for path in listed]
+    return [MadePage(path, config) for path in listed_in(config.nav) if path in pages.MADE]
 
 
 def listed_in(nav: Any) -> Iterator[str]:

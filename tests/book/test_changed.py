@@ -83,7 +83,10 @@ def made(page: str) -> str:
         ("docs/data/settings/chapters/by-hand.tsv", {"docs/chapters/by-hand.md"}),
         ("docs/data/claims/001.yml", {made("trust/claims.md")}),
         ("docs/data/sources/001.yml", {made("trust/sources.md")}),
-        ("docs/proofs/rotary.v", {made("trust/formal-statements.md")}),
+        (
+            "docs/proofs/rotary.v",
+            {"docs/trust/what-a-machine-proves.md", made("trust/formal-statements.md")},
+        ),
         ("docs/data/bench.json", {"docs/how-to/how-fast.md"}),
         ("docs/data/lighthouse.json", {"docs/trust/how-built.md"}),
         (

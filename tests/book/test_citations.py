@@ -143,25 +143,25 @@ PAGES = [page for page in pages.paths() if "[^" in pages.text(page)]
 MOST = 25  # citations replaced per page, spread evenly: each one re-reads the page
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_exchanged_citation_is_noticed(page: str) -> None:
+@pytest.mark.parametrize("path", PAGES)
+def test_every_exchanged_citation_is_noticed(path: str) -> None:
     """Replace each citation by the work before it in the list, and check the page."""
-    text, works = pages.text(page), [*references()]
-    assert list(miscited(text, page)) == []
+    text, works = pages.text(path), [*references()]
+    assert list(miscited(text, path)) == []
     found = list(citations(text))
     unnoticed = []
     for citation in found[:: 1 + len(found) // MOST]:
         other = works[works.index(citation.work) - 1]
         broken = f"{text[: citation.start]}[^{other}]{text[citation.end :]}"
-        if not list(miscited(broken, page)):
+        if not list(miscited(broken, path)):
             unnoticed.append(f"{citation.work} for {citation.words!r}")
     assert unnoticed == []
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_two_swapped_citations_are_noticed(page: str) -> None:
+@pytest.mark.parametrize("path", PAGES)
+def test_two_swapped_citations_are_noticed(path: str) -> None:
     """Swap each citation with the next one, unless both are for the same words."""
-    text = pages.text(page)
+    text = pages.text(path)
     pairs = [
         (one, other)
         for one, other in pairwise(citations(text))
@@ -172,7 +172,7 @@ def test_two_swapped_citations_are_noticed(page: str) -> None:
         between = text[one.end : other.start]
         head, tail = text[: one.start], text[other.end :]
         broken = f"{head}[^{other.work}]{between}[^{one.work}]{tail}"
-        if not list(miscited(broken, page)):
+        if not list(miscited(broken, path)):
             unnoticed.append(f"{one.words!r} and {other.words!r}")
     assert unnoticed == []
 

@@ -51,9 +51,9 @@ def faults(html: str) -> list[str]:
     return [what for what, is_so in wrong.items() if is_so]
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_correction_quotes_first_and_has_the_title_that_the_ledger_backs(page: str) -> None:
-    found = {box[:300]: faults(box) for box in corrections(page)}
+@pytest.mark.parametrize("path", PAGES)
+def test_every_correction_quotes_first_and_has_the_title_that_the_ledger_backs(path: str) -> None:
+    found = {box[:300]: faults(box) for box in corrections(path)}
     assert {box: wrong for box, wrong in found.items() if wrong} == {}
 
 

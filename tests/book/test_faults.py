@@ -125,20 +125,20 @@ def pieces(text: str) -> list[tuple[int, int]]:
     return fences + blocks
 
 
-@pytest.mark.parametrize("page", BROKEN)
-def test_every_changed_digit_is_noticed(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("path", BROKEN)
+def test_every_changed_digit_is_noticed(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Change each digit of each result, one at a time, and have it checked."""
-    text = pages.text(page)
+    text = pages.text(path)
     digits, stretches = worked_digits(text), pieces(text)
-    _, known = mended(page)
+    _, known = mended(path)
     evaluate_once(monkeypatch)  # from here on no name changes
     unnoticed = []
-    for place in sampled(page, digits):
+    for place in sampled(path, digits):
         start, end = next(s for s in stretches if s[0] <= place < s[1])
         if not is_noticed(text[start:end], place - start, known):
             unnoticed.append(place)
     assert not unnoticed, [text[place - 20 : place + 20] for place in unnoticed]
-    if page == CHAPTER:
+    if path == CHAPTER:
         assert len(digits) > 1000  # the test must not pass for lack of digits
 
 
@@ -166,10 +166,10 @@ def swapped(head: list[Cell], text: str, one: int, other: int) -> str:
     return f"{text[: first.start]}{last.text}{between}{first.text}{text[ends[1] :]}"
 
 
-@pytest.mark.parametrize("page", BROKEN)
-def test_two_swapped_headings_are_noticed(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("path", BROKEN)
+def test_two_swapped_headings_are_noticed(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Swap each heading of each bound table with the next one that its expression computes."""
-    text, (_, known) = pages.text(page), mended(page)
+    text, (_, known) = pages.text(path), mended(path)
     evaluate_once(monkeypatch)
     for n, table in enumerate(bound_tables(text)):
         names, _ = named_columns(numbers.evaluate(table.expression, known))
@@ -184,10 +184,10 @@ def test_two_swapped_headings_are_noticed(page: str, monkeypatch: pytest.MonkeyP
                 assert len(again.corrections(broken, known)) == 2
 
 
-@pytest.mark.parametrize("page", BROKEN)
-def test_a_number_in_another_unit_is_noticed(page: str) -> None:
+@pytest.mark.parametrize("path", BROKEN)
+def test_a_number_in_another_unit_is_noticed(path: str) -> None:
     """Give each number with a unit every other unit of its kind: each must be reported."""
-    text, (_, known) = pages.text(page), mended(page)
+    text, (_, known) = pages.text(path), mended(path)
     for bound in (b for b in bindings(text) if b.unit):
         kind, size = UNITS[bound.unit.strip().removesuffix("s")]
         for unit, (other, its_size) in UNITS.items():
@@ -232,19 +232,19 @@ def numerals(line: str, place: int) -> Iterator[tuple[int, str]]:
                 yield place + n, match[0].strip(",.")
 
 
-@pytest.mark.parametrize("page", slow_except([CHAPTER], pages.written()))
-def test_no_digit_is_overlooked(page: str) -> None:
+@pytest.mark.parametrize("path", slow_except([CHAPTER], pages.written()))
+def test_no_digit_is_overlooked(path: str) -> None:
     """Every digit that a reader sees is a checked result or an accepted setting.
 
     A changed setting differs from the one accepted for its section.
     """
-    text = pages.text(page)
-    checked, listed = set(worked_digits(text)), accepted(page)
+    text = pages.text(path)
+    checked, listed = set(worked_digits(text)), accepted(path)
     stretches = sections(text)
     own = {s: [setting for setting in listed if setting.section == s.name] for s in stretches}
     assert not [s for s in stretches if list(strays(text[s.start : s.end], own[s]))]
     overlooked = []
-    for place, number in sampled(page, list(in_plain_sight(text))):
+    for place, number in sampled(path, list(in_plain_sight(text))):
         if place not in checked:
             section = next(s for s in stretches if s.start <= place < s.end)
             broken = with_digit_changed(text, place)[section.start : section.end]
@@ -253,12 +253,12 @@ def test_no_digit_is_overlooked(page: str) -> None:
     assert not overlooked
 
 
-@pytest.mark.parametrize("page", BROKEN)
-def test_update_mends_every_changed_digit(page: str) -> None:
+@pytest.mark.parametrize("path", BROKEN)
+def test_update_mends_every_changed_digit(path: str) -> None:
     """Change every digit of every result at once: an update gives the page back as it was."""
-    text = pages.text(page)
+    text = pages.text(path)
     assert with_digits_changed(text) != text or not worked_digits(text)
-    assert mended(page)[0] == text
+    assert mended(path)[0] == text
 
 
 @pytest.mark.parametrize("fault", planted_faults.FAULTS)

@@ -18,9 +18,9 @@ from scripts.site.rebuild import outdate
 CONFIG = load_config(str(ROOT / "mkdocs.yml"), hooks=[], plugins=[])
 
 
-@pytest.mark.parametrize("page", pages.MADE)
-def test_a_made_page_has_no_problem(page: str) -> None:
-    assert problems(pages.text(page), None, page) == []
+@pytest.mark.parametrize("path", pages.MADE)
+def test_a_made_page_has_no_problem(path: str) -> None:
+    assert problems(pages.text(path), None, path) == []
 
 
 @pytest.mark.parametrize("schema", sorted(path.stem for path in SCHEMAS.glob("*.json")))
@@ -34,9 +34,9 @@ def test_no_made_page_is_in_a_file() -> None:
     assert set(pages.paths()) == {*pages.written(), *pages.MADE}
 
 
-@pytest.mark.parametrize("page", pages.MADE)
-def test_the_data_of_a_made_page_exist(page: str) -> None:
-    assert all((ROOT / place).exists() for place in pages.MADE[page].data)
+@pytest.mark.parametrize("path", pages.MADE)
+def test_the_data_of_a_made_page_exist(path: str) -> None:
+    assert all((ROOT / place).exists() for place in pages.MADE[path].data)
 
 
 def test_the_site_has_every_made_page() -> None:

@@ -72,10 +72,10 @@ def test_a_chapter_says_what_to_skip_of_its_sections(path: Path) -> None:
         assert {*way.get("skip", [way.get("begin")])} <= {*headings}
 
 
-@pytest.mark.parametrize("page", pages.written())
-def test_an_example_reports_its_own_column(page: str) -> None:
+@pytest.mark.parametrize("path", pages.written())
+def test_an_example_reports_its_own_column(path: str) -> None:
     """By itself, Sybil counts the column of a line's second example from the start of the page."""
-    document = check.sybil().parse(DOCS / page)
+    document = check.sybil().parse(DOCS / path)
     lines = document.text.split("\n")
     for example in document.examples():
         assert 1 <= example.column <= len(lines[example.line - 1]) + 1

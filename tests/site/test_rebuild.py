@@ -29,6 +29,7 @@ from scripts.book import citations, pages
 from scripts.figures import _render
 from scripts.setup.environment import INSTALL
 from scripts.site import rebuild, serve
+from scripts.site.made_pages import made_pages
 from scripts.site.serve import free_port
 
 Read = Callable[[str], str]
@@ -71,8 +72,8 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ):
         shutil.copy(ROOT / name, copy)
     edit(copy / "mkdocs.yml", "strict: true", "strict: false")
-    for page in pages.MADE.keys() - {MADE}:
-        edit(copy / "mkdocs.yml", f": {page}\n", f": gone/{page}\n")
+    for made in pages.MADE.keys() - {MADE}:
+        edit(copy / "mkdocs.yml", f": {made}\n", f": gone/{made}\n")
     (copy / "node_modules").symlink_to(ROOT / "node_modules")
     (copy / "tmp").mkdir()
     return copy
@@ -371,7 +372,7 @@ def test_a_made_page_is_built_again_if_its_text_has_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path))
-    known = rebuild.texts(rebuild.made_pages(config)) | {"docs/trust/sources.md": "another"}
+    known = rebuild.texts(made_pages(config)) | {"docs/trust/sources.md": "another"}
     rebuild.store(tmp_path, rebuild.UNBUILT | {"sources": known})
     built: list[File] = []
     monkeypatch.setattr(rebuild, "sources", lambda config: {})
