@@ -1,13 +1,8 @@
-"""Adds the pages that are made from data to the site; mkdocs calls this.
-
-A page that the navigation does not list is not added, so a book of a few pages can do without.
-"""
+"""Adds the pages that are made from data to the site; mkdocs calls this."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -40,14 +35,5 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def made_pages(config: MkDocsConfig) -> list[File]:
-    """Return the made pages of a book."""
-    return [MadePage(path, config) for path in listed_in(config.nav) if path in pages.MADE]
-
-
-def listed_in(nav: Any) -> Iterator[str]:
-    """Yield the paths that a navigation lists."""
-    if isinstance(nav, str):
-        yield nav
-    elif isinstance(nav, dict | list):
-        for part in nav.values() if isinstance(nav, dict) else nav:
-            yield from listed_in(part)
+    """Return the made pages."""
+    return [MadePage(path, config) for path in pages.MADE]

@@ -56,8 +56,3 @@ def test_a_made_page_is_built_again_once_it_is_outdated(tmp_path: Path) -> None:
     assert not page.is_modified()
     outdate(built)
     assert page.is_modified()
-
-
-def test_a_book_without_a_made_page_in_its_navigation_has_none() -> None:
-    config = load_config(str(ROOT / "mkdocs.yml"), hooks=[], plugins=[], nav=["index.md"])
-    assert made_pages.made_pages(config) == []
