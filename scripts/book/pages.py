@@ -23,18 +23,26 @@ TITLE = re.compile(r"^# (?P<words>[^{\n]+?) *(?:\{[^}\n]*#(?P<id>[\w-]+)[^}\n]*\
 
 @dataclass(frozen=True)
 class Made:
-    """How a page is made: the module that makes it, and its data, relative to the checkout."""
+    """How a page is made.
+
+    Attributes:
+        module: the module of this room that makes it.
+        data: what it is made from, relative to the checkout.
+        reads: a pattern of the written pages whose titles or headings it shows, if any.
+    """
 
     module: str
     data: tuple[str, ...]
+    reads: str = ""
 
     def rests_on(self, file: Path) -> bool:
         """Return whether a file, relative to the checkout, is among its data."""
         return any(file.is_relative_to(place) for place in self.data)
 
 
+ALL = "**/*.md"
 MATRIX = Made("matrix_page", ("docs/data/matrix",))
-PRACTISE = Made("practise_pages", ("scripts/practise/exercises",))
+PRACTISE = Made("practise_pages", ("scripts/practise/exercises",), reads=ALL)
 
 MADE = {
     "long-context/configurations.md": Made(
@@ -47,13 +55,15 @@ MADE = {
     "practise/masks.md": PRACTISE,
     "practise/rotation.md": PRACTISE,
     "practise/sines.md": PRACTISE,
-    "reference/glossary.md": Made("glossary_page", ("docs/data/glossary.yml",)),
+    "reference/glossary.md": Made("glossary_page", ("docs/data/glossary.yml",), reads=ALL),
     "reference/models.md": Made("models_page", ("docs/data/models.yml",)),
     "trust/claims.md": Made(
-        "ledger", ("docs/data/claims", "docs/data/facts.yml", "docs/data/measure")
+        "ledger", ("docs/data/claims", "docs/data/facts.yml", "docs/data/measure"), reads=ALL
     ),
-    "trust/formal-statements.md": Made("formal_page", ("docs/proofs", "docs/data/proofs.json")),
-    "trust/sources.md": Made("sourcemap", ("docs/data/sources",)),
+    "trust/formal-statements.md": Made(
+        "formal_page", ("docs/proofs", "docs/data/proofs.json"), reads="chapters/prove-it.md"
+    ),
+    "trust/sources.md": Made("sourcemap", ("docs/data/sources",), reads=ALL),
     "vectors/libraries/other.md": MATRIX,
     "vectors/libraries/torch.md": MATRIX,
     "vectors/libraries/training.md": MATRIX,
@@ -88,9 +98,18 @@ def _read(file: Path, changed: int) -> str:
     return file.read_text(encoding="utf-8")
 
 
-@cache
 def made(path: str) -> str:
-    """Return the text of a made page, as long as nothing that it is made from changes."""
+    """Return the text of a made page, made once as long as the pages that it reads stay the same.
+
+    A change of its data takes effect when the caches are cleared, as rebuild.py does.
+    """
+    reads = MADE[path].reads
+    files = sorted(DOCS.glob(reads)) if reads else []
+    return _made(path, tuple(file.stat().st_mtime_ns for file in files))
+
+
+@lru_cache(maxsize=64)
+def _made(path: str, changed: tuple[int, ...]) -> str:
     found: str = import_module(f"scripts.book.{MADE[path].module}").page(path)
     return found
 

@@ -28,7 +28,6 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.structure.files import File, get_files
 
-from scripts.book import pages
 from scripts.book.changed import module, shows
 from scripts.site.made_pages import made_pages
 
@@ -75,7 +74,6 @@ def update(site: Path, load: Load) -> None:
     before = state["sources"]
     if not all(is_page_or_asset(Path(path)) for path in differing(before, now)):
         clear_caches(sys.modules)
-    pages.made.cache_clear()
     made = made_pages(config)
     now |= texts(made)
     changed = differing(before, now)
