@@ -34,6 +34,7 @@
     glossary.py     marks terms at their first use, from docs/data/glossary.yml
     glossary_page.py    makes the page of terms from it
     practise_pages.py   makes the pages of *Practise* from scripts/practise/exercises/
+    names_page.py   makes the page of the texts' names and ours
     page_names.py   the names that pages can use for the models
     sourcemap.py    makes the map of sources from docs/data/sources/
     changed.py      the pages whose sources changed, for `make quick`

@@ -57,6 +57,7 @@ MADE = {
     "practise/sines.md": PRACTISE,
     "reference/glossary.md": Made("glossary_page", ("docs/data/glossary.yml",), reads=ALL),
     "reference/models.md": Made("models_page", ("docs/data/models.yml",)),
+    "reference/names.md": Made("names_page", ("docs/data/names.yml", "docs/data/facts.yml")),
     "trust/claims.md": Made(
         "ledger", ("docs/data/claims", "docs/data/facts.yml", "docs/data/measure"), reads=ALL
     ),

@@ -34,13 +34,14 @@ from scripts.site.serve import free_port
 
 Read = Callable[[str], str]
 
+SHEET = "chapters/formula-sheet.md"
 # The pages that the tests edit or read; links to pages that are missing only warn.
 KEPT = {
     "index.md",
     "reference/combine.md",
     "reference/frequencies.md",
     "reference/index.md",
-    "reference/names.md",
+    SHEET,
 }
 # The one page that is made from data; others would need the pages that are missing.
 MADE = "reference/models.md"
@@ -138,7 +139,7 @@ def test_later_start_serves_the_last_build_and_rebuilds_what_has_changed(
     book: Path, activated: dict[str, str]
 ) -> None:
     port, chapter = free_port(), "chapters/build-it/"
-    source, names = book / "docs/chapters/build-it.md", book / "docs/reference/names.md"
+    source, sheet = book / "docs/chapters/build-it.md", book / "docs" / SHEET
     site = book / "build" / "served" / str(port)
     with serving(book, activated, port) as (get, log):
         wait_for("Four positions", lambda: get(chapter))
@@ -160,20 +161,20 @@ def test_later_start_serves_the_last_build_and_rebuilds_what_has_changed(
         assert changed == {"chapters/build-it/index.html"}
         places = locations(get)
         assert len(places) == len(set(places))
-        assert {"reference/names/", "reference/combine/", chapter} <= set(places)
+        assert {"chapters/formula-sheet/", "reference/combine/", chapter} <= set(places)
 
         edit(book / "scripts" / "site" / "progress.py", '"""Says', '"""Tells')
         wait_for("starts again", log.read_text)
         before = written(site)
         wait_for("nothing is older", lambda: "" if is_older(site, before) else "nothing is older")
 
-    text = names.read_text("utf-8")
-    names.unlink()
+    text = sheet.read_text("utf-8")
+    sheet.unlink()
     with serving(book, activated, port) as (get, log):
         wait_for("up to date", log.read_text)
-        assert not get("reference/names/")
-        assert not any(place.startswith("reference/names/") for place in locations(get))
-    names.write_text(text, "utf-8")
+        assert not get("chapters/formula-sheet/")
+        assert not any(place.startswith("chapters/formula-sheet/") for place in locations(get))
+    sheet.write_text(text, "utf-8")
     edit(source, "Five", "Four")
 
 
@@ -228,7 +229,7 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new, 1), "utf-8")
 
 
-PAGES = {"reference/names.md": "reference/names/", "reference/index.md": "reference/"}
+PAGES = {SHEET: "chapters/formula-sheet/", "reference/index.md": "reference/"}
 
 
 @pytest.mark.slow
