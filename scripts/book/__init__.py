@@ -11,8 +11,8 @@
     cited.py                                       compares citations with docs/data/cited.yml
     evidence.py     {.checked}                     the tests and proofs behind a statement
     formal.py                                      folds what a machine proved under its name
-    formal_page.py  makes docs/trust/formal-statements.md from docs/proofs/
-    data.py                                        reads docs/data/ and rejects duplicates
+    formal_page.py  makes the page of formal statements from docs/proofs/
+    data.py                                        reads docs/data/, by the schemas in schemas/
     claims.py                                      links to the ledger of claims
     run.py                                         sessions that run in the reader's browser
     quiz.py         !!! question "…"              options shuffled, reasons folded
@@ -22,18 +22,21 @@
     evaluate.py     runs a page and compares all of it
     check.py        hands a page to pytest, through Sybil
     update.py       `make update`: writes current results into the pages
-    ledger.py       makes docs/trust/claims.md from docs/data/claims/
+    pages.py        the pages, written in docs/ or made from data by the modules below
+    template.py     fills their templates, templates/
+    ledger.py       makes the ledger from docs/data/claims/
     models.py       reads docs/data/models.yml, well-known models and their positions
-    models_page.py  makes docs/reference/models.md from it
+    models_page.py  makes the page of models from it
     configurations.py   reads docs/data/configurations.yml, rotary settings as published
-    configurations_page.py  makes docs/long-context/configurations.md from it
+    configurations_page.py  makes the page of configurations from it
     matrix.py       reads docs/data/matrix/, other libraries and how they answer the vectors
-    matrix_page.py  makes docs/vectors/who-computes-what.md and docs/vectors/libraries/ from it
+    matrix_page.py  makes *Who computes what* and the pages of libraries from it
     glossary.py     marks terms at their first use, from docs/data/glossary.yml
-    glossary_page.py    makes docs/reference/glossary.md from it
-    practise_pages.py   makes docs/practise/ from scripts/practise/exercises/
+    glossary_page.py    makes the page of terms from it
+    practise_pages.py   makes the pages of *Practise* from scripts/practise/exercises/
+    names_page.py   makes the page of the texts' names and ours
     page_names.py   the names that pages can use for the models
-    sourcemap.py    makes docs/trust/sources.md from docs/data/sources/
+    sourcemap.py    makes the map of sources from docs/data/sources/
     changed.py      the pages whose sources changed, for `make quick`
     links_and_anchors.py   the links and anchors of a page, and duplicate anchors
     text.py         tells prose from code and formulas

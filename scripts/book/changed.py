@@ -3,8 +3,9 @@
     python -m scripts.book.changed     prints them, one per line
 
 A page's sources are its text, its settings, the figures and the data that it names, the modules of
-the package that it documents or embeds, and the rooms of `scripts/` that it names. A change of
-anything else that pages rest on is reported on standard error: `make test` checks them all.
+the package that it documents or embeds, and the rooms of `scripts/` that it names. The sources of a
+page that is made from data are the data, and its test is printed. A change of anything else that
+pages rest on is reported on standard error: `make test` checks them all.
 """
 
 from __future__ import annotations
@@ -12,24 +13,24 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from scripts import DATA, DOCS, ROOT
-from scripts.book.ledger import PAGE as LEDGER
+from scripts.book import pages
 from scripts.book.settings import FOLDER as SETTINGS
-from scripts.book.sourcemap import PAGE as SOURCEMAP
 
 # What a page documents, and what it embeds.
 SHOWN = re.compile(r"^ *(?::::|--src--) ([\w.]+)", re.M)
 
-# How a page names what stands in docs/data/; two pages are made from data altogether.
+# How a page names what stands in docs/data/.
 NAMED = {
     "bench.json": "scripts.bench",
     "facts.yml": "fact(",
     "lighthouse.json": "scripts.lighthouse",
     "measure": "measurement(",
 }
-MADE = {"claims": LEDGER, "sources": SOURCEMAP}
+TEST = "tests/book/test_made_pages.py::test_a_made_page_has_no_problem"
 
 # What may change pages that do not name it.
 SHARED = ("posenc", "docs/data", "scripts/book", "scripts/__init__.py", "mkdocs.yml")
@@ -57,26 +58,32 @@ def _git(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=root, capture_output=True, encoding="utf-8", check=False)
 
 
-def is_source(file: Path, page: Path, text: str) -> bool:
-    """Return whether a file, relative to the checkout, is a source of a page with this text."""
+def outdated(files: Collection[Path]) -> Iterator[str]:
+    """Yield what pytest calls the pages of which one of these files is a source."""
+    for name in ("README.md", *(f"docs/{page}" for page in pages.written())):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        if any(is_source(file, name, text) for file in files):
+            yield name
+    for page, made in pages.MADE.items():
+        if any(made.rests_on(file) for file in files):
+            yield f"{TEST}[{page}]"
+
+
+def is_source(file: Path, page: str, text: str) -> bool:
+    """Return whether a file is a source of a written page; both are relative to the checkout."""
     path = ROOT / file
-    if path == page:
+    if file.as_posix() == page:
         return True
     if path.is_relative_to(SETTINGS):
-        return page.is_relative_to(DOCS) and path == settings_of(page)
+        return page == f"docs/{path.relative_to(SETTINGS).with_suffix('.md').as_posix()}"
     if path.is_relative_to(DATA):
         kind = path.relative_to(DATA).parts[0]
-        return MADE.get(kind) == page or (kind in NAMED and NAMED[kind] in text)
+        return kind in NAMED and NAMED[kind] in text
     if file.parts[0] == "scripts":
         return len(file.parts) > 2 and f"scripts.{file.parts[1]}" in text
     if path.is_relative_to(DOCS):
         return path.suffix != ".md" and path.name in text
     return bool(module(file)) and shows(text, module(file))
-
-
-def settings_of(page: Path) -> Path:
-    """Return the file of a page's settings."""
-    return SETTINGS / page.relative_to(DOCS).with_suffix(".tsv")
 
 
 def module(path: Path) -> str:
@@ -104,10 +111,8 @@ def main() -> None:
     except (OSError, subprocess.CalledProcessError):
         print("No page is checked: git does not say what has changed.", file=sys.stderr)
         return
-    for page in [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]:
-        text = page.read_text(encoding="utf-8")
-        if any(is_source(file, page, text) for file in files):
-            print(page.relative_to(ROOT))
+    for page in outdated(files):
+        print(page)
     shared = [file.as_posix() for file in files if is_shared(file)]
     if shared:
         said = "Other pages may rest on these changes; `make test` checks them:"

@@ -130,8 +130,11 @@ def _report(example: Example) -> str:
     return message
 
 
-def problems(text: str, settings: Sequence[Setting] = ()) -> list[str]:
-    """Return the errors in a page with these accepted settings, as pytest would report them."""
-    found = [*strays(text, settings), *miscited(text)]
+def problems(text: str, settings: Sequence[Setting] | None = (), page: str = "") -> list[str]:
+    """Return the errors in a page with these accepted settings, as pytest would report them.
+
+    `page` is its path under docs/, if its citations are to be compared with those listed.
+    """
+    found = [*strays(text, settings), *miscited(text, page)]
     errors = [_failure(text), *(stray.message(text) for stray in found)]
     return [*filter(None, errors), *(correction.message(text) for correction in corrections(text))]

@@ -1,7 +1,7 @@
 """The claims of the sources, from `docs/data/claims/`, and links to them from the pages.
 
 Each entry names the place in the book that discusses its claim. There a small mark for each claim
-links to its entry in the ledger, docs/trust/claims.md. The marks are at the end of a sentence: of
+links to its entry in the ledger, trust/claims.md. The marks are at the end of a sentence: of
 the place's own paragraph or caption, or of the quotation in the correction that follows it. A
 paragraph that introduces a formula, a list or a listing passes them on. Each section also ends with
 a fold that lists its claims, for windows too narrow for the marks. A page is identified by the id
@@ -10,27 +10,24 @@ of its title, which is unique.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
 from os.path import relpath
 from pathlib import Path
-from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
 from markdown import Markdown
 from markdown.extensions import Extension
-from markdown.extensions.toc import slugify
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import STX
 
-from scripts import DATA, DOCS
-from scripts.book.data import check_fields, load
+from scripts import DATA
+from scripts.book import pages
+from scripts.book.data import load
 
 LEDGER = "trust/claims.md"
-TITLE = re.compile(r"^# (?P<words>[^{\n]+?) *(?:\{[^}\n]*#(?P<id>[\w-]+)[^}\n]*\})? *$", re.M)
 HEADINGS = {"h1", "h2", "h3", "h4"}
 VERDICTS = {
     "true": "true",
@@ -39,8 +36,6 @@ VERDICTS = {
     "false": "false",
     "not-checkable": "not checkable",
 }
-FIELDS = ("lines", "quote", "verdict", "evidence", "right", "tests", "at")
-LISTS = ("tests", "proofs", "like")
 UNSEARCHED = {"data-search-exclude": ""}
 
 
@@ -85,38 +80,13 @@ def claims(folder: Path = DATA / "claims") -> list[Claim]:
 @cache
 def _claims_in(path: Path, changed: int) -> list[Claim]:
     """Return the claims in a file; `changed` makes the cache read it again after a change."""
-    return [_claim(f"{path.name}: {name}", name, entry) for name, entry in load(path).items()]
-
-
-def _claim(where: str, name: str, entry: dict[str, Any]) -> Claim:
-    """Return the claim of an entry, after checking its fields."""
-    check_fields(where, entry, FIELDS, optional=["proofs", "settings", "like"])
-    for key, value in entry.items():
-        kind = list if key in LISTS else str
-        if not isinstance(value, kind):
-            raise TypeError(f"{where}: {key} must be a {kind.__name__}; got {value!r}")
-    if entry["verdict"] not in VERDICTS:
-        known = ", ".join(VERDICTS)
-        raise ValueError(f"{where}: verdict must be one of {known}; got {entry['verdict']!r}")
-    return Claim(id=name, **entry)
-
-
-def title_id(text: str) -> str:
-    """Return the id of a page's title."""
-    title = TITLE.search(text)
-    return "" if title is None else title["id"] or slugify(title["words"], "-")
-
-
-@cache
-def _title_of(path: Path, changed: int) -> str:
-    return title_id(path.read_text("utf-8"))
+    return [Claim(id=name, **entry) for name, entry in load(path, "claims").items()]
 
 
 def claims_on_page(title: str) -> dict[str, list[Claim]]:
     """Return the claims discussed on the page with this title id, by anchor."""
-    pages = {claim.page for claim in claims()}
-    files = {page: DOCS / page for page in sorted(pages) if (DOCS / page).is_file()}
-    mine = {p for p, f in files.items() if _title_of(f, f.stat().st_mtime_ns) == title}
+    discussing = filter(pages.exists, {claim.page for claim in claims()})
+    mine = {page for page in discussing if pages.address(page) == title}
     found: dict[str, list[Claim]] = {}
     for claim in claims():
         if claim.page in mine:

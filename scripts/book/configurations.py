@@ -13,7 +13,7 @@ from typing import Any
 
 from posenc import RotaryConfig, read_config
 from scripts import DATA
-from scripts.book.data import check_fields, load
+from scripts.book.data import load
 
 FILE = DATA / "configurations.yml"
 
@@ -46,11 +46,5 @@ def published(key: str) -> dict[str, Any]:
 
 @cache
 def _read(path: Path, changed: int) -> tuple[Configuration, ...]:
-    data: dict[str, Any] = load(path)
-    check_fields(path.name, data, ["models"])
-    return tuple(_configuration(key, entry) for key, entry in data["models"].items())
-
-
-def _configuration(key: str, entry: dict[str, Any]) -> Configuration:
-    check_fields(key, entry, ["name", "source", "where", "config"])
-    return Configuration(key, **entry)
+    data = load(path, "configurations")
+    return tuple(Configuration(key, **entry) for key, entry in data["models"].items())

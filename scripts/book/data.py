@@ -1,15 +1,23 @@
-"""Reads the book's data, docs/data/, and front matter, and rejects what it does not know."""
+"""Reads the book's data, docs/data/, and front matter, and rejects what it does not know.
+
+What pages are made from has a JSON Schema in `schemas/`.
+"""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Collection
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
+from jsonschema import Draft202012Validator
 
 from scripts.book.text import FRONT
+
+SCHEMAS = Path(__file__).parent / "schemas"
 
 # The loader written in C, if available, is ten times faster.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -28,12 +36,30 @@ class _Once(_Loader):  # type: ignore[misc]
         return super().construct_mapping(node, deep=deep)
 
 
-def load(path: Path) -> Any:
-    """Return the content of a data file."""
+def load(path: Path, schema: str = "") -> Any:
+    """Return the content of a data file, after comparing it with a schema, if one is named."""
     try:
-        return yaml.load(path.read_text("utf-8"), Loader=_Once)
+        found = yaml.load(path.read_text("utf-8"), Loader=_Once)
     except ValueError as error:
         raise ValueError(f"{path.name}: {error}") from error
+    if schema:
+        validate(found, schema, path.name)
+    return found
+
+
+def validate(found: Any, schema: str, name: str) -> None:
+    """Raise an error that names each place of some data where they are not as their schema says."""
+    errors = sorted(validator(schema).iter_errors(found), key=lambda error: [*map(str, error.path)])
+    if errors:
+        said = (f"{'/'.join(map(str, error.path))}: {error.message}" for error in errors)
+        raise ValueError(f"{name}: {'; '.join(said)}")
+
+
+@cache
+def validator(schema: str) -> Draft202012Validator:
+    """Return what compares data with a schema."""
+    text = (SCHEMAS / f"{schema}.json").read_text("utf-8")
+    return Draft202012Validator(json.loads(text))
 
 
 def front_matter(text: str) -> dict[str, Any]:

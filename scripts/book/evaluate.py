@@ -18,7 +18,7 @@ from scripts.book.citations import fact
 from scripts.book.numbers import bindings, example_bindings
 from scripts.book.sessions import sessions
 from scripts.book.tables import bound_tables, dim_columns, pair_columns
-from scripts.book.text import Correction, line_of
+from scripts.book.text import Correction, corrected, line_of
 
 
 class Checked(Protocol):
@@ -98,3 +98,8 @@ def corrections(text: str, namespace: dict[str, Any] | None = None) -> list[Corr
             for checked in sorted(found, key=lambda checked: checked.start)
             for correction in corrections_of(checked, text, namespace)
         ]
+
+
+def computed(text: str) -> str:
+    """Return a page with all of its corrections made."""
+    return corrected(text, corrections(text))

@@ -1,6 +1,6 @@
 """The book's terms, from `docs/data/glossary.yml`, marked where a page first uses them.
 
-A marked term is a link to its entry in docs/reference/glossary.md, and has the entry's two
+A marked term is a link to its entry in reference/glossary.md, and has the entry's two
 sentences in `aria-description`, which a style sheet shows on hover and focus. Nothing else on the
 page changes: no text is added, so copies of the page and the search index stay as they are.
 
@@ -26,9 +26,9 @@ from markdown.extensions.toc import slugify
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
-from scripts import DATA, DOCS
-from scripts.book.claims import title_id
-from scripts.book.data import check_fields, load
+from scripts import DATA
+from scripts.book import pages
+from scripts.book.data import load
 
 FILE = DATA / "glossary.yml"
 PAGE = "reference/glossary.md"
@@ -72,11 +72,10 @@ def terms(path: Path = FILE) -> tuple[Term, ...]:
 
 @cache
 def _read(path: Path, changed: int) -> tuple[Term, ...]:
-    return tuple(_term(name, entry) for name, entry in load(path).items())
+    return tuple(_term(name, entry) for name, entry in load(path, "glossary").items())
 
 
 def _term(name: str, entry: dict[str, Any]) -> Term:
-    check_fields(f"{FILE.name}: {name}", entry, ["words", "says", "at"], ["not"])
     words, unless = tuple(entry["words"]), tuple(entry.get("not", ()))
     return Term(name, words, entry["says"].replace("'", "’"), entry["at"], unless)
 
@@ -102,14 +101,9 @@ def pattern(forms: frozenset[str]) -> re.Pattern[str]:
 
 def page_of(title: str) -> str:
     """Return the path under docs/ of the page whose title has this id, or "" if none has."""
-    files = DOCS.rglob("*.md") if title else ()  # most texts converted, docstrings, have no title
-    found = (file for file in files if _title(file, file.stat().st_mtime_ns) == title)
-    return next((file.relative_to(DOCS).as_posix() for file in found), "")
-
-
-@cache
-def _title(file: Path, changed: int) -> str:
-    return title_id(file.read_text(encoding="utf-8"))
+    # Most texts converted, docstrings, have no title.
+    known = [*pages.written(), *pages.MADE] if title else []
+    return next((page for page in known if pages.address(page) == title), "")
 
 
 class _Glossary(Treeprocessor):

@@ -44,20 +44,12 @@ from posenc import vectors
 from posenc.vectors import suites
 from posenc.vectors.report import ABSENT
 from scripts import DATA, ROOT
-from scripts.book.data import check_fields, load
+from scripts.book.data import load, validate
 
 FOLDER = DATA / "matrix"
 ADAPTERS = ROOT / "scripts" / "matrix" / "adapters"
 KINDS = ("convention", "limit", "fault")
 WAYLESS = ""  # the way of a library that has one only
-PIN = re.compile(r"[\w.\[\],-]+==[\w.!+]+")
-NPM_PIN = re.compile(r"(@[\w-]+/)?[\w.-]+@\d[\w.-]*")
-REQUIRED = ("title", "home", "group", "asked")
-OPTIONAL = (
-    "install", "alone", "free", "npm", "version", "ways", "without", "differences",
-)  # fmt: skip
-OF_DIFFERENCE = ("suite", "kind", "what")
-MORE_OF_DIFFERENCE = ("way", "cases", "program", "definition", "thread", "mended")
 GROUPS = {
     "torch": "PyTorch libraries",
     "training": "Training frameworks",
@@ -215,22 +207,53 @@ def result(library: Library) -> dict[str, Any]:
     """Return the result of a library.
 
     Raises:
-        ValueError: it is torn.
+        ValueError: it is torn, or miscounted.
     """
+    return _result(library.result, library.result.stat().st_mtime_ns)
+
+
+@cache
+def _result(path: Path, changed: int) -> dict[str, Any]:
     try:
-        found = json.loads(library.result.read_text("utf-8"))
+        found: dict[str, Any] = json.loads(path.read_text("utf-8"))
     except ValueError as error:
-        raise ValueError(f"{library.result.name} is torn: {error}") from None
-    if not isinstance(found, dict) or "digests" not in found:
-        raise ValueError(f"{library.result.name} is torn: it has no digests")
+        raise ValueError(f"{path.name} is torn: {error}") from None
+    validate(found, "result", path.name)
+    for way in found.get("ways", {}).values():
+        for suite, counts in way["suites"].items():
+            for wrong in miscounted(counts):
+                raise ValueError(f"{path.name}: {suite}: {wrong}")
     return found
+
+
+def miscounted(counts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which numbers of a suite do not add up."""
+    named = {kind: cases_of(counts.get(kind, {})) for kind in (*WRONG, "nonsense")}
+    numbers = {kind: counts[kind]["count"] for kind in WRONG if kind in counts}
+    numbers["nonsense"] = counts.get("nonsense", {}).get("answered", 0)
+    for kind, number in numbers.items():
+        if number != len(named[kind]):
+            yield f"{number} {kind}, and {len(named[kind])} are named"
+    passed = counts.get("passed", 0) + sum(counts.get("acceptable", {}).values())
+    counted = passed + sum(numbers[kind] for kind in WRONG if kind in counts)
+    if counted != counts["asked"]:
+        yield f"{counts['asked']} were asked, and {counted} are counted"
+
+
+def cases_of(found: Mapping[str, Any]) -> list[str]:
+    """Return the names of the cases that a result lists."""
+    return [*ungrouped(found.get("cases", {}))]
 
 
 def _library(path: Path, folder: Path = FOLDER, adapters: Path = ADAPTERS) -> Library:
     """Return the library of a file."""
-    entry = load(path)
-    check_fields(path.name, entry, REQUIRED, OPTIONAL)
-    differences = tuple(_difference(path.name, one) for one in entry.get("differences", []))
+    return _read(path, path.stat().st_mtime_ns, folder, adapters)
+
+
+@cache
+def _read(path: Path, changed: int, folder: Path, adapters: Path) -> Library:
+    entry = load(path, "library")
+    differences = tuple(map(_difference, entry.get("differences", [])))
     pins = {key: tuple(entry.get(key, ())) for key in ("install", "alone", "npm")}
     first = next((pin for key in ("alone", "install", "npm") for pin in pins[key]), "")
     found = Library(
@@ -253,9 +276,8 @@ def _library(path: Path, folder: Path = FOLDER, adapters: Path = ADAPTERS) -> Li
     return found
 
 
-def _difference(file: str, entry: Mapping[str, Any]) -> Difference:
+def _difference(entry: Mapping[str, Any]) -> Difference:
     """Return a difference of a file."""
-    check_fields(f"{file}, a difference,", dict(entry), OF_DIFFERENCE, MORE_OF_DIFFERENCE)
     return Difference(
         suites=listed(entry["suite"]),
         ways=listed(entry.get("way", ())),
@@ -280,17 +302,7 @@ def listed(value: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def faults(found: Library) -> Iterator[str]:
-    """Yield what is wrong with a library."""
-    if not found.home.startswith("https://"):
-        yield f"home is {found.home!r}, which is no address"
-    if found.group not in GROUPS:
-        yield f"group is {found.group!r}, which is none of {', '.join(GROUPS)}"
-    if not (found.install or found.alone or found.npm):
-        yield "nothing is installed"
-    yield from (
-        f"{pin!r} is no pin" for pin in found.install + found.alone if not PIN.fullmatch(pin)
-    )
-    yield from (f"{pin!r} is no pin" for pin in found.npm if not NPM_PIN.fullmatch(pin))
+    """Yield what is wrong with a library beyond what its schema says."""
     if not found.adapter.is_file():
         yield f"there is no adapter {found.name}.py"
     yield from _unknown("asked", found.asked, suites())
@@ -300,13 +312,8 @@ def faults(found: Library) -> Iterator[str]:
     for one in found.differences:
         yield from _unknown("a difference", one.suites, found.asked)
         yield from _unknown("a difference", one.ways, found.ways)
-        if one.kind not in KINDS:
-            yield f"kind is {one.kind!r}, which is none of {', '.join(KINDS)}"
         if one.program and not (found.folder / "programs" / one.program).is_file():
             yield f"programs/{one.program} does not exist"
-        for address in (*one.threads, *filter(None, [one.definition])):
-            if not address.startswith(("https://", "../")):
-                yield f"{address!r} is no address"
 
 
 def _unknown(where: str, names: Iterable[str], known: Iterable[str]) -> Iterator[str]:
@@ -349,8 +356,8 @@ class Answers:
     @property
     def wrong(self) -> tuple[str, ...]:
         """The cases with an answer that were failed, refused or crashed."""
-        groups = [self.counts.get(kind, {}).get("cases", {}) for kind in WRONG]
-        return tuple(f"{self.suite}/{case}" for group in groups for case in ungrouped(group))
+        named = [cases_of(self.counts.get(kind, {})) for kind in WRONG]
+        return tuple(f"{self.suite}/{case}" for cases in named for case in cases)
 
     @property
     def unexplained(self) -> tuple[str, ...]:

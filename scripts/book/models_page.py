@@ -1,104 +1,16 @@
-"""The page of models, docs/reference/models.md, made from `docs/data/models.yml`."""
+"""The page of models, reference/models.md, made from `docs/data/models.yml`."""
 
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-from scripts import DOCS
-from scripts.book.evaluate import corrections
-from scripts.book.models import Model, Value, models, sources
-from scripts.book.text import corrected
+from scripts.book.evaluate import computed
+from scripts.book.models import Model, Source, Value, models, sources
+from scripts.book.template import filled
 
-PAGE = DOCS / "reference" / "models.md"
 NOT_FOUND, NONE = "not found", "—"
-
-HEAD = """\
----
-title: Models of today
-description: Scheme, base, trained length and layout of well-known models, each with its source.
-audience: anyone who wants to know what a published model does with positions
-time: a minute, to look up a model
-needs: nothing; RoPE and its base, to read the last columns
----
-# Models of today { #models }
-
-How well-known models from {{ 0 = models.models()[0]["year"] }} to
-{{ 0 = models.models()[-1]["year"] }} encode the order of their tokens, with a source for each
-value.
-{ .lead }
-
-Of these {{ 0 = len(models.models()) }} models, {{ 0 = len(models.rotary()) }} rotate queries and
-keys, as [RoPE](../chapters/by-hand.md#rope) does. Up to
-{{ 0 = models.model("gpt-neox")["year"] }} every base is
-{{ 0,000 = max(models.bases(until=2022)) }}. Of the {{ 0 = len(models.bases(since=2024)) }} since
-{{ 0 = models.model("gemma")["year"] }},
-{{ 0 = sum(base > 10000 for base in models.bases(since=2024)) }} are larger, and
-{{ 0 = sum(base >= 1000000 for base in models.bases(since=2024)) }} are a million or more; the
-largest is {{ 0,000 = max(models.bases()) }}.
-
-A large base leaves slow pairs that complete no turn in training. Llama 2 has
-{{ 0 = models.model("llama-2").never_round() }} of them among
-{{ 0 = len(models.model("llama-2").wavelengths()) }} pairs. Code Llama was trained on longer
-sequences and with a base of {{ 0,000 = models.model("code-llama")["base"] }}; it has
-{{ 0 = models.model("code-llama").never_round() }}, and its slowest pair takes
-{{ 0,000 = models.model("code-llama").wavelengths()[-1] }} tokens for one turn.
-[Longer than trained](../long-context/index.md) explains the rules for such pairs.
-Rotary settings as configurations state them are in
-[Configurations of models](../long-context/configurations.md).
-
-## The models { #table }
-
-- **d** is the head dimension, in brackets the rotated part of it if that is not all.
-- **base** is that of the layers that see the whole sequence; that of layers with a window is in
-  brackets.
-- **trained** is the longest length, in tokens, that the model was trained on with this base and,
-  as far as its sources say, without a rule. If only a configuration has it, it is the length from
-  which its rule starts or, without a rule, the longest that it allows.
-- **slowest turn** and **no full turn** are computed by
-  [`wavelengths`][posenc.frequency.wavelengths]: the tokens that the slowest pair takes for one
-  turn, and how many of all pairs take longer than the trained length or, if the layers that rotate
-  see less, than that. No rule is applied.
-- **promised** is the longest length that is offered, and the rule for it.
-- **layout** is that of the pairs in the authors’ code, in brackets that in Transformers if it
-  differs or is the only one found.
-
-“Not found” means that none of the sources below has the value. A dash means that a model has no
-such value and, under *promised*, that none of these sources offers more than the trained length.
-
-"""
-
-CAPTION = """
-/// table-caption | <
-    attrs: {class: models}
-
-Well-known models by year. Each name leads to the sources of its row.
-///
-
-Checked by `test_every_value_has_a_source`, `test_computed_columns_are_those_of_the_package`,
-`test_values_from_configuration_classes_agree_with_them`,
-`test_stated_layout_is_that_of_the_transformers_code`
-{ .checked }
-
-"""
-
-BELOW = """\
-## Where each value is from { #sources }
-
-There are five kinds of source:
-
-- the **paper**, or the **authors’** own repository with its code, its documentation or a report;
-- the **library**: Transformers, by the defaults of a model’s configuration class where they are
-  those of the model named there, by its code, or by its documentation. A year after “Copyright”
-  is that of the model’s file;
-- a **copy** of the published configuration, in a project that reads it;
-- **quoted**, by a text whose author had the configuration or the report.
-
-Weights with a configuration for Transformers are in the layout of Transformers, which for several
-models is not the one that their authors trained with. If both were found, both are given.
-"""
 
 NUMBERS = {"year", "d", "base", "trained", "slowest turn", "no full turn"}
 RULE_NAMES = {
@@ -127,19 +39,10 @@ LABELS = {
 }
 
 
-def page() -> str:
+def page(path: str) -> str:
     """Return the whole page as Markdown, with its bound numbers computed."""
-    text = "\n".join([HEAD + table() + CAPTION + BELOW, *map(entry, models())])
-    return corrected(text, corrections(text))
-
-
-def table() -> str:
-    """Return the table of all models, bound to `rows`."""
-    found = rows()
-    align = ["---", *["--:" if name in NUMBERS else "---" for name in list(found[0])[1:]]]
-    lines = [list(found[0]), align, *(list(cells.values()) for cells in found)]
-    body = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    return f"<!-- table: models_table() -->\n{body}"
+    found = {"rows": rows(), "numbers": NUMBERS, "models": models()}
+    return computed(filled("models", **found, **WORDS))
 
 
 def rows() -> list[dict[str, str]]:
@@ -219,25 +122,21 @@ def layout(found: Model) -> str:
 
 
 def entry(found: Model) -> str:
-    """Return where each value of a model is from, an item a source, in a fold.
+    """Return where each value of a model is from, an item a source, in a fold."""
+    return filled("model", model=found, **WORDS)
 
-    The anchor is inside the fold, so that browsers open it for whoever follows a link to it.
-    """
-    of = f", by {found.by}" + (f", `{found.type}` in Transformers" if found.type else "")
-    by_source: dict[str, list[str]] = {}
+
+def by_source(found: Model) -> list[tuple[Source, list[str]]]:
+    """Return the sources of a model, each with what it says."""
+    said: dict[str, list[str]] = {}
     for field, value in found.values.items():
-        by_source.setdefault(value.source, []).append(_said(field, value))
-    items = [f"- {_link(key)}: {'; '.join(said)}" for key, said in by_source.items()]
-    missing = [LABELS[field] for field in found.missing()]
-    items += [f"- Not found: {', '.join(missing)}"] if missing else []
-    items[0] += f"\n{{ #{anchor(found)} }}"
-    body = textwrap.indent("\n".join(items), "    ")
-    return f'??? sources "{found.name}{of}"\n\n{body}\n'
+        said.setdefault(value.source, []).append(_said(field, value))
+    return [(sources()[key], words) for key, words in said.items()]
 
 
-def _link(key: str) -> str:
-    source = sources()[key]
-    return f"{source.kind}, [{source.title}]({source.url})"
+def missing(found: Model) -> list[str]:
+    """Return what no source of a model has."""
+    return [LABELS[field] for field in found.missing()]
 
 
 def _said(field: str, value: Value) -> str:
@@ -253,3 +152,7 @@ def _said(field: str, value: Value) -> str:
 def _place(where: str) -> str:
     """Return a place in a source: as code if it is a file or a name, in words otherwise."""
     return f"`{where}`" if re.search(r"[_/]|\.[a-z]|\w+Config", where) else where
+
+
+# What the templates of the page and of a model use.
+WORDS: dict[str, Any] = {"anchor": anchor, "by_source": by_source, "missing": missing}

@@ -1,6 +1,7 @@
 """Settings: the numbers of a page that its author chose and that no expression computes.
 
-Every other number in the prose, tables and mathematics of a page must be bound to an expression.
+Every other number in the prose, tables and mathematics of a written page must be bound to an
+expression; those of a page that is made from data are its data.
 `docs/data/settings/` has a file for each page, with one line for each setting, in page order: the
 section, the number, and the words around it when it was accepted, separated by tabs.
 
@@ -19,7 +20,8 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from scripts import DATA, DOCS
+from scripts import DATA
+from scripts.book import pages
 from scripts.book.numbers import NUMBER, bindings
 from scripts.book.sessions import sessions
 from scripts.book.tables import bound_tables
@@ -156,13 +158,16 @@ def accept(page: str, text: str) -> list[str]:
 
 def orphans() -> list[Path]:
     """Return the files of settings whose page does not exist."""
-    pages = {_file(path.relative_to(DOCS).as_posix()) for path in DOCS.rglob("*.md")}
-    return sorted(path for path in FOLDER.rglob("*") if path.is_file() and path not in pages)
+    known = {_file(page) for page in pages.written()}
+    return sorted(path for path in FOLDER.rglob("*") if path.is_file() and path not in known)
 
 
-def strays(text: str, accepted: Sequence[Setting] = ()) -> Iterator[Stray]:
-    """Yield what nothing checks: numbers neither bound nor accepted, units, sessions not run."""
-    yield from _unsettled(text, accepted)
+def strays(text: str, accepted: Sequence[Setting] | None = ()) -> Iterator[Stray]:
+    """Yield what nothing checks: numbers neither bound nor accepted, units, sessions not run.
+
+    `accepted` is None for a made page, whose numbers need not be accepted.
+    """
+    yield from _unsettled(text, accepted) if accepted is not None else ()
     yield from _loose_units(text)
     claimed = [(session.start, session.end) for session in sessions(text)]
     claimed += [(span.start, span.end) for span in spans(text) if span.kind == "comment"]

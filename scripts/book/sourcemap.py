@@ -1,40 +1,27 @@
-"""Makes the map of sources, docs/trust/sources.md, from `docs/data/sources/`."""
+"""Makes the map of sources, trust/sources.md, from `docs/data/sources/`."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from os.path import relpath
 from pathlib import Path
 from typing import Any
 
-from scripts import DATA, DOCS
-from scripts.book.data import check_fields, front_matter, load
+from scripts import DATA
+from scripts.book import pages
+from scripts.book.data import load
+from scripts.book.template import filled
 
 MAP = "trust/sources.md"
-PAGE = DOCS / MAP
-FIELDS = ("lines", "kind", "what", "anchor", "terms")
-
-HEAD = """\
----
-title: The map of sources
-description: Every item of the five texts that this book reworks, with its place in the book.
-audience: anyone who knows one of the five texts
-time: a minute, to look something up
-needs: nothing
----
-# The map of sources { #map }
-
-This book reworks five texts, S0 to S4, and leaves nothing out. Each of their headings, formulas,
-tables, listings, figures, lists and claims is listed below in the order of its text, with its line
-numbers there and a link to its place here. The last column says how the book differs from the text.
-[The ledger of claims](claims.md) says whether each claim holds.
-{ .lead }
-
-Checked by `test_no_item_is_missing`, `test_every_place_treats_its_item`
-{ .checked }
-"""
+HEADING_OR_ANCHOR = re.compile(
+    r"^##+ +(?P<heading>[^{\n]+?) *(?=\{|$)|\{[^}\n]*#(?P<anchor>[\w-]+)[^}\n]*\}", re.M
+)
+TITLED = re.compile(r'^!!! \w+ "(?P<name>[^:"\n]+):', re.M)
+CAPTION = re.compile(
+    r"^/// (?P<kind>table|figure)-caption \|(?: <)? (?P<number>[\d.]+) #(?P<anchor>[\w-]+)$", re.M
+)
 
 
 @dataclass(frozen=True)
@@ -84,10 +71,7 @@ def sources(folder: Path = DATA / "sources") -> dict[str, Source]:
 @cache
 def _source(file: Path, changed: int) -> Source:
     """Return the source in a file; `changed` makes the cache read it again after a change."""
-    data: dict[str, Any] = load(file)
-    check_fields(file.name, data, ["title", "page", "items"])
-    for name, entry in data["items"].items():
-        check_fields(f"{file.name}: {name}", entry, FIELDS, optional=["differs"])
+    data: dict[str, Any] = load(file, "sources")
     items = [_item(name, data["page"], **entry) for name, entry in data["items"].items()]
     return Source(data["title"], data["page"], items)
 
@@ -98,28 +82,9 @@ def _item(name: str, page: str, *, anchor: str, **entry: Any) -> Item:
     return Item(id=name, at=at, differs=entry.pop("differs", ""), **entry)
 
 
-def page() -> str:
+def page(path: str = MAP) -> str:
     """Return the whole page as Markdown."""
-    return "\n".join([HEAD, *(_table(*found) for found in sources().items())])
-
-
-def _table(name: str, source: Source) -> str:
-    rows = [["item", "lines", "content", "its place", "how the book differs"]]
-    rows += [["---"] * len(rows[0])]
-    rows += [
-        [
-            item.id,
-            format_lines(item.lines),
-            f"{item.kind}: {item.what}",
-            link(item.at, home=source.page),
-            item.differs,
-        ]
-        for item in source.items
-    ]
-    lines = "".join(f"| {' | '.join(row)} |\n" for row in rows)
-    table = f"/// html | div.source-map\n\n{lines}\n///\n"
-    chapter = link(source.page)
-    return f"## {name}, {source.title} {{ #{name.lower()} }}\n\nMirrored by {chapter}.\n\n{table}"
+    return filled("sources", sources=sources(), format_lines=format_lines, link=link)
 
 
 def format_lines(lines: str) -> str:
@@ -129,36 +94,29 @@ def format_lines(lines: str) -> str:
 
 
 def link(at: str, *, home: str = "") -> str:
-    """Return a Markdown link from a page in docs/trust/ to a place in the book."""
+    """Return a Markdown link from a page in trust/ to a place in the book."""
     page, _, anchor = at.partition("#")
     return f"[{place(page, anchor, home)}]({relpath(at, Path(MAP).parent)})"
 
 
 def place(page: str, anchor: str, home: str) -> str:
     """Return the name of a place: its page, unless that is `home`, and table, figure or section."""
-    section = section_of((DOCS / page).read_text("utf-8"), anchor)
-    return ", ".join([title_of(page)] * (page != home or not section) + [section] * bool(section))
+    section = sections_of(pages.text(page)).get(anchor, "")
+    named = [pages.title(page)] * (page != home or not section)
+    return ", ".join([*named, section] if section else named)
 
 
-def title_of(page: str) -> str:
-    """Return the title of a page, from its front matter."""
-    return _title((DOCS / page).read_text("utf-8")) or page
-
-
-@cache
-def _title(text: str) -> str:
-    return str(front_matter(text).get("title", ""))
-
-
-def section_of(text: str, anchor: str) -> str:
-    """Return the name of the table, figure or question at an anchor, or the heading above it."""
-    caption = rf"^/// (table|figure)-caption \|(?: <)? ([\d.]+) #{re.escape(anchor)}$"
-    if found := re.search(caption, text, re.M):
-        return f"{found[1].title()} {found[2]}"
-    if found := re.search(rf'^!!! \w+ "({anchor.replace("-", " ")}):', text, re.M | re.I):
-        return found[1]
-    address = re.search(rf"\{{[^}}\n]*#{re.escape(anchor)}(?![\w-])[^}}\n]*\}}", text)
-    headings = re.findall(
-        r"^##+ +([^{\n]+?) *(?:\{|$)", text[: address.end() if address else 0], re.M
-    )
-    return headings[-1] if headings else ""
+@lru_cache(maxsize=256)
+def sections_of(text: str) -> dict[str, str]:
+    """Return the name of the table, figure or question at each anchor, or the heading above it."""
+    found: dict[str, str] = {}
+    heading = ""
+    for match in HEADING_OR_ANCHOR.finditer(text):
+        heading = match["heading"] or heading
+        if match["anchor"]:
+            found.setdefault(match["anchor"], heading)
+    titles = {one["name"].lower().replace(" ", "-"): one["name"] for one in TITLED.finditer(text)}
+    captions = {
+        one["anchor"]: f"{one['kind'].title()} {one['number']}" for one in CAPTION.finditer(text)
+    }
+    return found | titles | captions

@@ -1,8 +1,8 @@
 """`make update`: write the package's current results into the pages.
 
-It rewrites outputs, tables and bound numbers in place, regenerates the pages of docs/trust/ that
-are made from data, and accepts the unbound numbers of each page as its settings. Figures are drawn
-by `python -m scripts.figures`. Every change is printed: read it, and `git diff`, before you commit.
+It rewrites outputs, tables and bound numbers in place, in pages that are written and in the data of
+the ledger, and accepts the unbound numbers of each page as its settings. Figures are drawn by
+`python -m scripts.figures`. Every change is printed: read it, and `git diff`, before you commit.
 """
 
 from __future__ import annotations
@@ -13,29 +13,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from scripts import DOCS, ROOT
-from scripts.book import (
-    configurations_page,
-    formal_page,
-    glossary_page,
-    ledger,
-    matrix_page,
-    models_page,
-    practise_pages,
-    settings,
-    sourcemap,
-)
+from scripts.book import ledger, pages, settings
 from scripts.book.evaluate import corrections
 from scripts.book.text import corrected
-
-# Pages, and what makes them from data.
-MAKERS = (ledger, sourcemap, models_page, configurations_page, glossary_page, formal_page)
-MADE = {made.PAGE: made.page for made in MAKERS} | practise_pages.MADE | matrix_page.PAGES
 
 
 def update(path: Path) -> list[str]:
     """Rewrite a page in place, keeping its line endings, and return a message for each change."""
-    if maker := MADE.get(path.resolve()):
-        return make(path, maker())
     with path.open(encoding="utf-8", newline="") as page:
         ending = "\r\n" if "\r\n" in page.read() else "\n"
     text = path.read_text(encoding="utf-8")
@@ -44,14 +28,6 @@ def update(path: Path) -> list[str]:
     if found:
         path.write_text(corrected(text, found), encoding="utf-8", newline=ending)
     return changes
-
-
-def make(path: Path, text: str) -> list[str]:
-    """Write a page that is made from data, unless it is up to date."""
-    if path.is_file() and path.read_text(encoding="utf-8") == text:
-        return []
-    path.write_text(text, encoding="utf-8")
-    return ["regenerated from its data"]
 
 
 def accept(path: Path) -> list[str]:
@@ -72,7 +48,7 @@ def main() -> None:
         file.unlink()
         print(f"{os.path.relpath(file)}, removed with its page")
     named = [Path(name) for name in sys.argv[1:]]
-    for path in named or sorted({ROOT / "README.md", *DOCS.rglob("*.md"), *MADE}):
+    for path in named or [ROOT / "README.md", *(DOCS / page for page in pages.written())]:
         name = os.path.relpath(path)
         try:
             changes = update(path) + accept(path)

@@ -24,10 +24,9 @@ COMMITTED = {
     ".bin": 1_000_000,  # the weights of a model, fetched when a reader asks for them
     ".gz": 200_000,  # the text of the measurement
     ".json": 600_000,  # the test vectors
-    ".md": 300_000,
+    ".md": 120_000,
     ".py": 90_000,
     ".svg": 120_000,
-    ".tsv": 120_000,  # the settings of the ledger
     ".yml": 90_000,
 }
 BUILT = COMMITTED | {
@@ -39,6 +38,7 @@ BUILT = COMMITTED | {
     ".js": 200_000,
     ".json": 1_500_000,  # the search
     ".map": 1_200_000,
+    ".md": 300_000,  # the ledger
     ".pdf": 20_000_000,  # the whole book
     ".whl": 1_000_000,  # the package with the test vectors
     ".woff2": 80_000,

@@ -19,7 +19,8 @@ from urllib.parse import urljoin, urlsplit
 
 from mkdocs.config import load_config
 
-from scripts import DOCS, ROOT
+from scripts import ROOT
+from scripts.book import pages
 from scripts.book.data import front_matter
 from scripts.book.embed import source
 from scripts.site.install_lines import with_addresses
@@ -58,15 +59,14 @@ class Page:
 
 def page(path: str, title: str = "") -> Page:
     """Return a page by its path under docs/, with its title in the navigation."""
-    text = (DOCS / path).read_text(encoding="utf-8")
-    matter = front_matter(text)
+    matter = front_matter(pages.text(path))
     return Page(path, title or matter.get("title", ""), matter.get("description", ""))
 
 
 def copy(path: str) -> str:
     """Return a page of docs/ as plain Markdown, with links to the other copies."""
-    one, text = page(path), (DOCS / path).read_text(encoding="utf-8")
-    marked, pieces = set_aside(plain(MARKED.sub(r"\g<fence>", _documented(text))))
+    one = page(path)
+    marked, pieces = set_aside(plain(MARKED.sub(r"\g<fence>", _documented(pages.text(path)))))
     marked = FIGURE.sub(partial(_figure, one), marked)
     marked = BY_NAME.sub(r"\g<words>", LINK.sub(partial(_link, one), marked))
     written = restored(prose(TAG.sub("", marked)), pieces).strip()
@@ -146,17 +146,17 @@ def llms_txt(config: Any) -> str:
     base = config["site_url"] if urlsplit(config["site_url"] or "").hostname else ""
     base = "" if urlsplit(base).hostname in LOOPBACK else base
     lines = [f"# {config['site_name']}", "", f"> {config['site_description']}.", "", ABOUT]
-    for title, pages in contents(config["nav"]):
+    for title, below in contents(config["nav"]):
         lines += ["", f"## {title}", ""]
-        lines += [f"- [{one.title}]({urljoin(base, one.copy)}): {one.about}" for one in pages]
+        lines += [f"- [{one.title}]({urljoin(base, one.copy)}): {one.about}" for one in below]
     return "\n".join(lines) + "\n"
 
 
 def write(site: Path) -> None:
     """Write the copies and their list into a built site."""
     config = load_config(str(ROOT / "mkdocs.yml"), hooks=[], plugins=[])  # only needed to build
-    for _, pages in contents(config["nav"]):
-        for one in pages:
+    for _, below in contents(config["nav"]):
+        for one in below:
             file = site / one.copy
             file.parent.mkdir(parents=True, exist_ok=True)
             text = with_addresses(copy(one.path), config)

@@ -2,10 +2,11 @@
 
 mkdocs can rebuild just the pages that are older than their own source. In addition, a changed
 module of the package rebuilds the pages that show it, a changed drawing those that name it, and any
-other file, such as a script or data, the whole site. A file with the digests of all sources lies in
-the served site, so a later start knows what has changed since. It also has what a page that is
-rebuilt alone cannot know: the references that other pages define, and their entries in the search
-index. Builds without a server are not affected.
+other file, such as a script or data, the whole site. A page that is made from data is rebuilt if
+its text has changed, for example because a heading that it names has. A file with the digests of
+all sources lies in the served site, so a later start knows what has changed since. It also has what
+a page that is rebuilt alone cannot know: the references that other pages define, and their entries
+in the search index. Builds without a server are not affected.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from mkdocs.livereload import LiveReloadServer
 from mkdocs.structure.files import File, get_files
 
 from scripts.book.changed import module, shows
+from scripts.site.made_pages import made_pages
 
 # Attributes in which autorefs stores references; it has no public interface for them.
 MAPS = ("_primary_url_map", "_secondary_url_map", "_title_map", "_abs_url_map")
@@ -54,7 +56,7 @@ def on_serve(
 ) -> LiveReloadServer:
     """Make `mkdocs serve` rebuild only the pages that the last edits affect."""
     site = Path(config.site_dir)
-    write_state(config, sources(config))
+    write_state(config, sources(config) | texts(made_pages(config)))
 
     def load(folder: Path) -> MkDocsConfig:
         again = load_config(config.config_file_path, site_dir=str(folder), strict=False)
@@ -70,13 +72,15 @@ def update(site: Path, load: Load) -> None:
     config = load(site)
     now, state = sources(config), read_state(site)
     before = state["sources"]
-    changed = {path for path in {*before, *now} if before.get(path) != now.get(path)}
-    pages = get_files(config).documentation_pages()
-    outdated = affected(pages, map(Path, changed))
-    if not all(is_page_or_asset(Path(path)) for path in changed):
+    if not all(is_page_or_asset(Path(path)) for path in differing(before, now)):
         clear_caches(sys.modules)
+    made = made_pages(config)
+    now |= texts(made)
+    changed = differing(before, now)
+    every = [*get_files(config).documentation_pages(), *made]
+    outdated = affected(every, map(Path, changed))
     others = {path for path in before.keys() ^ now.keys() if path.endswith(".md")}
-    if others or len(outdated) == len(pages):
+    if others or len(outdated) == len(every):
         build_anew(site, load, now)
     elif changed:
         # Until the build ends, the changed files have no digest, in case it fails.
@@ -86,8 +90,13 @@ def update(site: Path, load: Load) -> None:
             if path.startswith("docs/"):
                 copied = site / path.removeprefix("docs/")
                 outdate(copied) if path in now else copied.unlink(missing_ok=True)
-        build_again(config, pages, outdated, state)
+        build_again(config, every, outdated, state)
         write_state(config, now)
+
+
+def differing(before: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
+    """Return the paths whose digests differ."""
+    return {path for path in {*before, *now} if before.get(path) != now.get(path)}
 
 
 def clear_caches(loaded: Mapping[str, object]) -> None:
@@ -190,6 +199,11 @@ def sources(config: MkDocsConfig) -> dict[str, str]:
     }
     about = f"{sys.version} {config.site_url} {config.extra.get('source')}"
     return {"": about} | {path: text for path, text in found.items() if text}
+
+
+def texts(made: Iterable[File]) -> dict[str, str]:
+    """Return a digest of the text of each made page, as if it were a file of the checkout."""
+    return {f"docs/{page.src_uri}": sha256(page.content_bytes).hexdigest() for page in made}
 
 
 def digest(path: Path) -> str:

@@ -2,11 +2,10 @@
 
 import re
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
-from scripts import DOCS
+from scripts.book import pages
 from scripts.book.check import problems
 from scripts.book.citations import fact, facts, reference, references
 from scripts.book.cited import citations, cited, miscited
@@ -110,10 +109,10 @@ def test_a_fact_names_its_source(name: str) -> None:
 
 
 def test_every_reference_and_fact_is_used() -> None:
-    pages = "".join(path.read_text("utf-8") for path in DOCS.rglob("*.md"))
-    cited = set(re.findall(r"\[[\^@]\w+\]", pages))
+    every = "".join(map(pages.text, pages.paths()))
+    cited = set(re.findall(r"\[[\^@]\w+\]", every))
     assert [key for key in references() if not {f"[^{key}]", f"[@{key}]"} & cited] == []
-    assert not [name for name in facts() if f'fact("{name}")' not in pages]
+    assert not [name for name in facts() if f'fact("{name}")' not in every]
 
 
 def test_a_footnote_carries_the_whole_reference() -> None:
@@ -140,33 +139,29 @@ def test_an_unknown_fact_is_an_error() -> None:
 
 # What each work is cited for
 
-PAGES = sorted(path for path in DOCS.rglob("*.md") if "[^" in path.read_text("utf-8"))
+PAGES = [page for page in pages.paths() if "[^" in pages.text(page)]
 MOST = 25  # citations replaced per page, spread evenly: each one re-reads the page
 
 
-def page_name(path: Path) -> str:
-    return path.relative_to(DOCS).as_posix()
-
-
-@pytest.mark.parametrize("path", PAGES, ids=page_name)
-def test_every_exchanged_citation_is_noticed(path: Path) -> None:
+@pytest.mark.parametrize("path", PAGES)
+def test_every_exchanged_citation_is_noticed(path: str) -> None:
     """Replace each citation by the work before it in the list, and check the page."""
-    text, works = path.read_text("utf-8"), [*references()]
-    assert list(miscited(text, page_name(path))) == []
+    text, works = pages.text(path), [*references()]
+    assert list(miscited(text, path)) == []
     found = list(citations(text))
     unnoticed = []
     for citation in found[:: 1 + len(found) // MOST]:
         other = works[works.index(citation.work) - 1]
         broken = f"{text[: citation.start]}[^{other}]{text[citation.end :]}"
-        if not list(miscited(broken, page_name(path))):
+        if not list(miscited(broken, path)):
             unnoticed.append(f"{citation.work} for {citation.words!r}")
     assert unnoticed == []
 
 
-@pytest.mark.parametrize("path", PAGES, ids=page_name)
-def test_two_swapped_citations_are_noticed(path: Path) -> None:
+@pytest.mark.parametrize("path", PAGES)
+def test_two_swapped_citations_are_noticed(path: str) -> None:
     """Swap each citation with the next one, unless both are for the same words."""
-    text = path.read_text("utf-8")
+    text = pages.text(path)
     pairs = [
         (one, other)
         for one, other in pairwise(citations(text))
@@ -177,18 +172,14 @@ def test_two_swapped_citations_are_noticed(path: Path) -> None:
         between = text[one.end : other.start]
         head, tail = text[: one.start], text[other.end :]
         broken = f"{head}[^{other.work}]{between}[^{one.work}]{tail}"
-        if not list(miscited(broken, page_name(path))):
+        if not list(miscited(broken, path)):
             unnoticed.append(f"{one.words!r} and {other.words!r}")
     assert unnoticed == []
 
 
 def test_cited_yml_names_only_existing_sections() -> None:
     """The check of a page reads only its own entries, so one for a missing page is never read."""
-    there = {
-        f"{page_name(path)}#{section.name}"
-        for path in PAGES
-        for section in sections(path.read_text("utf-8"))
-    }
+    there = {f"{page}#{section.name}" for page in PAGES for section in sections(pages.text(page))}
     assert {place for places in cited().values() for place in places} <= there
 
 

@@ -1,7 +1,7 @@
 """The demonstrations of one of the source texts, done so that they show what they should.
 
 One test for each of its seven demonstrations, for each of its three pitfalls, and for its quick
-test; docs/reference/names.md lists them. Where the text's own version shows nothing, or the
+test; docs/data/names.yml lists them. Where the text's own version shows nothing, or the
 opposite, the test says so and uses a version that can fail.
 """
 

@@ -18,8 +18,8 @@ import yaml
 from click.testing import CliRunner, Result
 from mkdocs.__main__ import cli
 
-from scripts import DOCS, ROOT
-from scripts.book import numbers, tables
+from scripts import ROOT
+from scripts.book import numbers, pages, tables
 from scripts.book.check import problems
 from scripts.book.evaluate import Checked, corrections, names
 from scripts.book.numbers import NUMBER, Binding, bindings, evaluate, example_bindings
@@ -31,18 +31,13 @@ from scripts.book.units import UNITS
 from scripts.demos import planted_faults
 from tests.selection import slow_except
 
-PAGES = sorted(path for path in DOCS.rglob("*.md"))
-CHAPTER = DOCS / "chapters" / "by-hand.md"
+CHAPTER = "chapters/by-hand.md"
 # Broken a digit at a time: chapter 1, and with `make test-all` every page.
-BROKEN = slow_except([CHAPTER], PAGES)
+BROKEN = slow_except([CHAPTER], pages.paths())
 BY_HAND = "docs/chapters/by-hand.md"
 SAMPLE = 200  # digits of each page that are changed, where it has so many
 SPECIMEN = (ROOT / "scripts" / "demos" / "specimen.md").read_text("utf-8")
 ACCEPTED = settings(SPECIMEN)
-
-
-def page_name(path: Path) -> str:
-    return str(path.relative_to(DOCS))
 
 
 def printed(text: str) -> Iterator[tuple[int, int]]:
@@ -61,9 +56,9 @@ def worked_digits(text: str) -> list[int]:
     return sorted({n for a, b in printed(text) for n in range(a, b) if text[n].isdigit()})
 
 
-def sampled(path: Path, places: list[Any]) -> list[Any]:
+def sampled(page: str, places: list[Any]) -> list[Any]:
     """Return all places of chapter 1, and of another page 200 or more, spread evenly."""
-    return places if path == CHAPTER else places[:: max(1, len(places) // SAMPLE)]
+    return places if page == CHAPTER else places[:: max(1, len(places) // SAMPLE)]
 
 
 def with_digits_changed(text: str) -> str:
@@ -74,9 +69,9 @@ def with_digits_changed(text: str) -> str:
 
 
 @cache  # running a page is slow
-def mended(path: Path) -> tuple[str, dict[str, Any]]:
+def mended(page: str) -> tuple[str, dict[str, Any]]:
     """Return an updated page of which every digit was changed, and the names it defines."""
-    text = path.read_text("utf-8")
+    text = pages.text(page)
     broken = with_digits_changed(text)
     said = {session.start: session.printed for session in sessions(text)}
     known: dict[str, Any] = {}
@@ -130,10 +125,10 @@ def pieces(text: str) -> list[tuple[int, int]]:
     return fences + blocks
 
 
-@pytest.mark.parametrize("path", BROKEN, ids=page_name)
-def test_every_changed_digit_is_noticed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("path", BROKEN)
+def test_every_changed_digit_is_noticed(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Change each digit of each result, one at a time, and have it checked."""
-    text = path.read_text("utf-8")
+    text = pages.text(path)
     digits, stretches = worked_digits(text), pieces(text)
     _, known = mended(path)
     evaluate_once(monkeypatch)  # from here on no name changes
@@ -171,10 +166,10 @@ def swapped(head: list[Cell], text: str, one: int, other: int) -> str:
     return f"{text[: first.start]}{last.text}{between}{first.text}{text[ends[1] :]}"
 
 
-@pytest.mark.parametrize("path", BROKEN, ids=page_name)
-def test_two_swapped_headings_are_noticed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("path", BROKEN)
+def test_two_swapped_headings_are_noticed(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Swap each heading of each bound table with the next one that its expression computes."""
-    text, (_, known) = path.read_text("utf-8"), mended(path)
+    text, (_, known) = pages.text(path), mended(path)
     evaluate_once(monkeypatch)
     for n, table in enumerate(bound_tables(text)):
         names, _ = named_columns(numbers.evaluate(table.expression, known))
@@ -189,10 +184,10 @@ def test_two_swapped_headings_are_noticed(path: Path, monkeypatch: pytest.Monkey
                 assert len(again.corrections(broken, known)) == 2
 
 
-@pytest.mark.parametrize("path", BROKEN, ids=page_name)
-def test_a_number_in_another_unit_is_noticed(path: Path) -> None:
+@pytest.mark.parametrize("path", BROKEN)
+def test_a_number_in_another_unit_is_noticed(path: str) -> None:
     """Give each number with a unit every other unit of its kind: each must be reported."""
-    text, (_, known) = path.read_text("utf-8"), mended(path)
+    text, (_, known) = pages.text(path), mended(path)
     for bound in (b for b in bindings(text) if b.unit):
         kind, size = UNITS[bound.unit.strip().removesuffix("s")]
         for unit, (other, its_size) in UNITS.items():
@@ -237,14 +232,14 @@ def numerals(line: str, place: int) -> Iterator[tuple[int, str]]:
                 yield place + n, match[0].strip(",.")
 
 
-@pytest.mark.parametrize("path", BROKEN, ids=page_name)
-def test_no_digit_is_overlooked(path: Path) -> None:
+@pytest.mark.parametrize("path", slow_except([CHAPTER], pages.written()))
+def test_no_digit_is_overlooked(path: str) -> None:
     """Every digit that a reader sees is a checked result or an accepted setting.
 
     A changed setting differs from the one accepted for its section.
     """
-    text = path.read_text("utf-8")
-    checked, listed = set(worked_digits(text)), accepted(page_name(path))
+    text = pages.text(path)
+    checked, listed = set(worked_digits(text)), accepted(path)
     stretches = sections(text)
     own = {s: [setting for setting in listed if setting.section == s.name] for s in stretches}
     assert not [s for s in stretches if list(strays(text[s.start : s.end], own[s]))]
@@ -258,10 +253,10 @@ def test_no_digit_is_overlooked(path: Path) -> None:
     assert not overlooked
 
 
-@pytest.mark.parametrize("path", BROKEN, ids=page_name)
-def test_update_mends_every_changed_digit(path: Path) -> None:
+@pytest.mark.parametrize("path", BROKEN)
+def test_update_mends_every_changed_digit(path: str) -> None:
     """Change every digit of every result at once: an update gives the page back as it was."""
-    text = path.read_text("utf-8")
+    text = pages.text(path)
     assert with_digits_changed(text) != text or not worked_digits(text)
     assert mended(path)[0] == text
 

@@ -8,13 +8,12 @@ import pytest
 from mkdocs.config import load_config
 
 from scripts import DOCS, ROOT
-from scripts.book import check
+from scripts.book import check, pages
 from scripts.book.data import front_matter
 from scripts.book.evaluate import names
 from scripts.book.settings import accepted
 
 CHAPTERS = sorted((DOCS / "chapters").glob("*.md"))
-PAGES = sorted(DOCS.rglob("*.md"))
 CAPTION = re.compile(
     r"^/// (table|figure)-caption \|(?: <)? ([\d.]+) #(table|figure)-([\d-]+)$", re.M
 )
@@ -44,15 +43,15 @@ def test_captions_are_numbered_in_order(path: Path, kind: str) -> None:
 
 
 def test_every_table_figure_and_exercise_that_a_page_names_exists() -> None:
-    texts = {path: path.read_text("utf-8") for path in PAGES}
+    texts = {page: pages.text(page) for page in pages.paths()}
     there = {(m[1].title(), m[2]) for text in texts.values() for m in CAPTION.finditer(text)}
     there |= {
         ("Exercise", n)
         for t in texts.values()
         for n in re.findall(r"^\*\*Exercise ([\d.]+)\*\*", t, re.M)
     }
-    for path, text in texts.items():
-        assert {m.groups() for m in NAMED.finditer(text)} <= there, path
+    for page, text in texts.items():
+        assert {m.groups() for m in NAMED.finditer(text)} <= there, page
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
@@ -73,10 +72,10 @@ def test_a_chapter_says_what_to_skip_of_its_sections(path: Path) -> None:
         assert {*way.get("skip", [way.get("begin")])} <= {*headings}
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(DOCS)))
-def test_an_example_reports_its_own_column(path: Path) -> None:
+@pytest.mark.parametrize("path", pages.written())
+def test_an_example_reports_its_own_column(path: str) -> None:
     """By itself, Sybil counts the column of a line's second example from the start of the page."""
-    document = check.sybil().parse(path)
+    document = check.sybil().parse(DOCS / path)
     lines = document.text.split("\n")
     for example in document.examples():
         assert 1 <= example.column <= len(lines[example.line - 1]) + 1
@@ -90,9 +89,9 @@ def door(heading: str) -> list[tuple[str, ...]]:
 
 def test_navigation_has_the_words_of_the_titles() -> None:
     config = load_config(str(ROOT / "mkdocs.yml"), hooks=[], plugins=[])
-    pages = [page for group in config["nav"][1:] for part in group.values() for page in part]
-    for name, at in (item for page in pages for item in page.items()):
-        text = (DOCS / at).read_text("utf-8")
+    listed = [page for group in config["nav"][1:] for part in group.values() for page in part]
+    for name, at in (item for page in listed for item in page.items()):
+        text = pages.text(at)
         title = re.search(r"^title: \"?(.*?)\"?$", text, re.M)
         heading = re.search(r"^# (.*?)(?: \{.*)?$", text, re.M)
         assert title

@@ -6,11 +6,10 @@ import re
 from collections import defaultdict
 from itertools import combinations
 
-from scripts import DOCS
+from scripts.book import pages
 from scripts.book.citations import WHOLE
 from scripts.book.numbers import BINDING
 from scripts.book.text import spans, without_front_matter
-from scripts.book.update import MADE
 
 LEAST = 12  # words; shorter paragraphs may repeat
 SHINGLE = 4  # words in a row
@@ -50,7 +49,7 @@ def near(one: Shingles, other: Shingles) -> bool:
     return both > NEAR * len(one | other) or both > 2 * NEAR * min(len(one), len(other))
 
 
-def shared(pages: dict[str, str]) -> list[tuple[str, str, str]]:
+def shared(book: dict[str, str]) -> list[tuple[str, str, str]]:
     """Return the paragraphs that two pages share, with the pages' names.
 
     Two are compared only where they have a shingle in common.
@@ -58,7 +57,7 @@ def shared(pages: dict[str, str]) -> list[tuple[str, str, str]]:
     found: dict[tuple[str, ...], list[tuple[str, int]]] = defaultdict(list)
     texts = {
         name: [(said, runs) for said in paragraphs(text) if (runs := shingles(said))]
-        for name, text in pages.items()
+        for name, text in book.items()
     }
     for name, known in texts.items():
         for n, (_, runs) in enumerate(known):
@@ -74,11 +73,7 @@ def shared(pages: dict[str, str]) -> list[tuple[str, str, str]]:
 
 def written() -> dict[str, str]:
     """Return the pages that are written by hand, by their names."""
-    return {
-        str(path.relative_to(DOCS)): path.read_text("utf-8")
-        for path in sorted(DOCS.rglob("*.md"))
-        if path not in MADE
-    }
+    return {page: pages.text(page) for page in pages.written()}
 
 
 def test_no_two_pages_share_a_paragraph() -> None:
@@ -86,11 +81,11 @@ def test_no_two_pages_share_a_paragraph() -> None:
 
 
 def test_copied_and_nearly_copied_paragraphs_are_found() -> None:
-    pages = written()
-    planted = next(p for p in paragraphs(pages["chapters/by-hand.md"]) if "minute hand" in p)
+    book = written()
+    planted = next(p for p in paragraphs(book["chapters/by-hand.md"]) if "minute hand" in p)
     nearly = planted.replace("moves visibly", "is seen to move").replace("Think", "You may think")
     for copy in (planted, nearly):
-        broken = {**pages, "chapters/prove-it.md": f"{pages['chapters/prove-it.md']}\n\n{copy}\n"}
+        broken = {**book, "chapters/prove-it.md": f"{book['chapters/prove-it.md']}\n\n{copy}\n"}
         assert ("chapters/by-hand.md", "chapters/prove-it.md", planted) in shared(broken)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.book import ledger, settings, update
+from scripts.book import ledger, pages, settings, update
 from scripts.book.check import problems
 from scripts.book.data import front_matter
 from scripts.book.settings import Setting, accept, accepted, orphans, sections, strays
@@ -23,11 +23,10 @@ def found(text: str, numbers: str = "") -> list[str]:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder of settings of a book that has no pages yet."""
-    monkeypatch.setattr(settings, "DOCS", tmp_path)
+    monkeypatch.setattr(pages, "DOCS", tmp_path)
     monkeypatch.setattr(settings, "FOLDER", tmp_path / "data" / "settings")
     monkeypatch.setattr(update, "DOCS", tmp_path)
     monkeypatch.setattr(update, "ROOT", tmp_path)
-    monkeypatch.setattr(update, "MADE", {})
     monkeypatch.setattr(ledger, "update_numbers", list)
     (tmp_path / "README.md").touch()
     return tmp_path / "data" / "settings"

@@ -63,7 +63,7 @@ def said(site: Site, at: Item, items: list[Item]) -> str:
 
 def lacks(text: str, item: Item) -> list[str]:
     """Return the terms of an item that a text lacks."""
-    return [str(term) for term in item.terms if str(term).lower() not in text]
+    return [term for term in item.terms if term.lower() not in text]
 
 
 def dead(site: Site, items: list[Item]) -> list[str]:
@@ -160,11 +160,11 @@ def test_a_planted_fault_is_noticed(site: Site) -> None:
 @pytest.mark.parametrize(
     ("says", "instead", "complaint"),
     [
-        ("kind: prose, ", "", "001.yml: S1-01 has no field 'kind'"),
-        ("kind:", "sort: odd, kind:", "001.yml: S1-01 has an unknown field 'sort'"),
+        ("kind: prose, ", "", "001.yml: items/S1-01: 'kind' is a required property"),
+        ("kind:", "sort: odd, kind:", "001.yml: items/S1-01: .*'sort' was unexpected"),
         ("kind:", "kind: list, kind:", "001.yml: .* line 4 .* 'kind' more than once"),
         ("title:", "title: Other\ntitle:", "001.yml: .* line 1 .* 'title' more than once"),
-        ("page:", "page: a.md\nplace:", "001.yml has an unknown field 'place'"),
+        ("page:", "page: a.md\nplace:", "001.yml: .*'place' was unexpected"),
     ],
 )
 def test_missing_unknown_and_duplicate_fields_are_rejected(
@@ -188,11 +188,6 @@ def test_chapter_pages_have_the_number_shown_in_the_menu() -> None:
         front = FRONT.match((DOCS / page).read_text("utf-8"))
         assert front and yaml.safe_load(front["matter"])["chapter"] == int(number), page
     assert numbered == [*CHAPTERS.values()]
-
-
-def test_the_page_matches_its_data() -> None:
-    """`make update` makes it again."""
-    assert (DOCS / sourcemap.MAP).read_text("utf-8") == sourcemap.page()
 
 
 @pytest.mark.parametrize("name", ITEMS)

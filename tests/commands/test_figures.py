@@ -26,6 +26,7 @@ from PIL import Image
 
 from posenc import sinusoidal_encoding
 from scripts import ROOT
+from scripts.book import pages
 from scripts.book.figures import FigureError, FiguresExtension, size
 from scripts.figures import FIGURES, SCRIPTS, VARIANTS, picture_file, scripts
 from scripts.figures import __main__ as command
@@ -381,8 +382,8 @@ def test_a_built_page_links_to_existing_drawings(tmp_path: Path) -> None:
 @cache
 def images() -> list[tuple[str, str]]:
     """Return the words and the address of every image in the book and its README."""
-    pages = [*ROOT.glob("README.md"), *(ROOT / "docs").rglob("*.md")]
-    found = [match for page in pages for match in IMAGE.finditer(page.read_text(encoding="utf-8"))]
+    texts = [(ROOT / "README.md").read_text(encoding="utf-8"), *map(pages.text, pages.paths())]
+    found = [match for text in texts for match in IMAGE.finditer(text)]
     return [(m["alt"] or m["html_alt"] or "", m["path"] or m["html_path"]) for m in found]
 
 

@@ -2,20 +2,18 @@
 
 import importlib
 import operator
-import re
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from scripts import DATA, DOCS
-from scripts.book import evidence
+from scripts import DOCS
+from scripts.book import evidence, names_page
 from scripts.book.citations import references
 
-NAMES: dict[str, list[dict[str, Any]]] = yaml.safe_load((DATA / "names.yml").read_text("utf-8"))
+NAMES = names_page.names()
 ROWS = [row for rows in NAMES.values() for row in rows]
-PAGE = DOCS / "reference" / "names.md"
 
 # How many functions, methods and models the five texts name.
 COUNTS = {"functions": 33, "methods": 11, "models": 13}
@@ -33,29 +31,6 @@ def written() -> list[str]:
     return evidence.tests()
 
 
-def linked(name: str) -> str:
-    """Return a name as a page writes it, linked to its documentation if it has any."""
-    thing = found(name)
-    place = f"{thing.__module__}.{thing.__qualname__}"
-    return f"`{name}`" if "__" in name else f"[`{name.removeprefix('posenc.')}`][{place}]"
-
-
-def breakable(words: str) -> str:
-    """Return the texts' names with break points in the longest, which would widen the table."""
-    return re.sub(r"`(\w{27,})`", lambda name: f"<code>{_by_parts(name[1])}</code>", words)
-
-
-def _by_parts(name: str) -> str:
-    return name.replace("_", "_<wbr>")
-
-
-def as_line(row: dict[str, Any]) -> str:
-    """Return a row of the data as the line that the page's table has for it."""
-    ours = "<br>".join(map(linked, row["ours"])) or "none"
-    test = _by_parts(row.get("test", ""))
-    return f"| {row['texts']} | {breakable(row['theirs'])} | {ours} | {row['differs']} | {test} |"
-
-
 def test_the_data_have_a_row_for_every_name() -> None:
     assert {kind: len(rows) for kind, rows in NAMES.items()} == COUNTS
 
@@ -67,12 +42,28 @@ def test_a_row_names_what_exists(row: dict[str, Any]) -> None:
     assert written().count(row.get("test", "")) == ("test" in row)
 
 
-@pytest.mark.parametrize("kind", COUNTS)
-def test_the_page_has_the_rows_of_the_data(kind: str) -> None:
-    """To fix the page, paste the expected rows."""
-    section = PAGE.read_text("utf-8").split(f"{{ #{kind} }}")[1].split("\n## ")[0]
-    lines = [line for line in section.splitlines() if line.startswith("| ")]
-    assert lines[1:] == [as_line(row) for row in NAMES[kind]]
+@pytest.mark.parametrize("name", sorted({name for row in ROWS for name in row["ours"]}))
+def test_a_name_is_linked_to_what_it_stands_for(name: str) -> None:
+    """The page is made without importing it."""
+    thing = found(name)
+    assert names_page.home(name) == f"{thing.__module__}.{thing.__qualname__}"
+
+
+@pytest.mark.parametrize(
+    ("says", "instead", "complaint"),
+    [
+        ("  - texts: S0\n", "  - texts: S5\n", "functions/0/texts: 'S5' does not match"),
+        ("    ours:", "    hers:", "functions/0: .*'hers' was unexpected"),
+        ("    test: test_", "    test: tests_", "functions/0/test: 'tests_.* does not match"),
+    ],
+)
+def test_a_planted_fault_is_refused(
+    says: str, instead: str, complaint: str, tmp_path: Path
+) -> None:
+    text, file = names_page.FILE.read_text("utf-8"), tmp_path / "names.yml"
+    file.write_text(text.replace(says, instead, 1), "utf-8")
+    with pytest.raises(ValueError, match=complaint):
+        names_page.names(file)
 
 
 def test_every_model_is_cited() -> None:

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import DOCS
-from scripts.book.practise_pages import PATHS, page
+from scripts.book import pages
 from scripts.practise.judge import AGAIN, Report, report
 from scripts.practise.read import FOLDER, GROUPS, Exercise, ExerciseError, edited, exercises, read
 from scripts.site.markdown_copies import copy
@@ -98,15 +97,10 @@ def test_only_an_exercise_for_the_notebook_imports_torch(one: Exercise) -> None:
 @each
 def test_the_section_of_an_exercise_exists(one: Exercise) -> None:
     path, _, anchor = one.section.partition("#")
-    text = (DOCS / path).read_text("utf-8")
+    text = pages.text(path)
     assert re.search(
         rf"#{re.escape(anchor)}\b|^::: {re.escape(anchor.rpartition('.')[0])}", text, re.M
     )
-
-
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-def test_pages_of_exercises_are_those_that_are_made(path: Path) -> None:
-    assert path.read_text("utf-8") == page(path)
 
 
 def test_the_markdown_copy_of_a_page_has_nothing_but_text() -> None:

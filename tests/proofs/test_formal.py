@@ -104,10 +104,6 @@ def test_a_listing_is_the_theorem_with_or_without_its_proof() -> None:
         source("docs.proofs.rotary.rope_absolute")
 
 
-def test_the_page_of_statements_is_made_from_the_proofs() -> None:
-    assert formal_page.PAGE.read_text("utf-8") == formal_page.page()
-
-
 def test_every_theorem_of_chapter_4_names_its_proofs() -> None:
     text = (DOCS / "chapters" / "prove-it.md").read_text("utf-8")
     boxes = re.split(r"^!!! theorem \"Theorem ", text, flags=re.M)[1:]

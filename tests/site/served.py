@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from scripts import DOCS, ROOT
+from scripts import ROOT
+from scripts.book import pages
 from scripts.site.host import hosted
 from tests.linked_environment import linked_environment
 
@@ -25,8 +26,7 @@ class Site:
 
 def paths() -> list[str]:
     """Return the path of every page of the site, found by its source."""
-    sources = [path.relative_to(DOCS).with_suffix("") for path in sorted(DOCS.rglob("*.md"))]
-    return [_path(source) for source in sources if source.parts[0] != "data"]
+    return [_path(Path(page).with_suffix("")) for page in pages.paths()]
 
 
 def _path(source: Path) -> str:

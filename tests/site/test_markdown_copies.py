@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from scripts import DOCS, ROOT
+from scripts import ROOT
+from scripts.book import pages
 from scripts.book.leftovers import LEFT
 from scripts.book.numbers import bindings
 from scripts.book.sessions import sessions
@@ -19,7 +20,7 @@ from scripts.site.install_lines import with_embed_address, with_source_address, 
 from scripts.site.plain_markdown import set_aside
 from tests.site.served import Site
 
-PAGES = [path.relative_to(DOCS).as_posix() for path in sorted(DOCS.rglob("*.md"))]
+PAGES = pages.paths()
 SMALL = """\
 ---
 title: Small
@@ -65,10 +66,9 @@ def test_copies_contain_no_page_language() -> None:
 
 def test_copies_contain_the_sessions_of_their_pages() -> None:
     for path in PAGES:
-        page = (DOCS / path).read_text(encoding="utf-8")
         there, here = (
             [(session.source, session.printed) for session in sessions(text)]
-            for text in (page, copied(path))
+            for text in (pages.text(path), copied(path))
         )
         assert here[: len(there)] == there or set(there) <= set(here), path
 
@@ -76,7 +76,7 @@ def test_copies_contain_the_sessions_of_their_pages() -> None:
 def test_a_copy_has_every_number_of_its_page() -> None:
     for path in PAGES:
         made = copied(path).replace("{,}", ",")
-        for binding in bindings((DOCS / path).read_text(encoding="utf-8")):
+        for binding in bindings(pages.text(path)):
             printed = binding.printed.replace("−", "-").lstrip("-+").partition("e")[0]
             assert printed in made, f"{path}: {binding.printed}"
 
@@ -97,13 +97,7 @@ def test_links_of_a_copy_resolve(site: Site) -> None:
 
 
 def test_a_small_page_is_copied_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = DOCS / "chapters"
-    read = type(folder).read_text
-
-    def of(path: object, *given: object, **keywords: object) -> str:
-        return SMALL if path == folder / "small.md" else read(path, *given, **keywords)  # type: ignore
-
-    monkeypatch.setattr(type(folder), "read_text", of)
+    monkeypatch.setattr(pages, "text", {"chapters/small.md": SMALL}.get)
     main = (ROOT / "posenc" / "__main__.py").read_text(encoding="utf-8").rstrip()
     made = markdown_copies.copy("chapters/small.md")
     code = re.search(

@@ -25,22 +25,26 @@ from mkdocs.config import load_config
 from mkdocs.structure.files import File
 
 from scripts import DOCS, ROOT
-from scripts.book import citations
+from scripts.book import citations, pages
 from scripts.figures import _render
 from scripts.setup.environment import INSTALL
 from scripts.site import rebuild, serve
+from scripts.site.made_pages import made_pages
 from scripts.site.serve import free_port
 
 Read = Callable[[str], str]
 
+SHEET = "chapters/formula-sheet.md"
 # The pages that the tests edit or read; links to pages that are missing only warn.
 KEPT = {
     "index.md",
     "reference/combine.md",
     "reference/frequencies.md",
     "reference/index.md",
-    "reference/names.md",
+    SHEET,
 }
+# The one page that is made from data; others would need the pages that are missing.
+MADE = "reference/models.md"
 # A short stand-in for a page that takes long to build and is not edited.
 OTHER = "# Build it\n\nFour positions.\n"
 
@@ -69,6 +73,8 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ):
         shutil.copy(ROOT / name, copy)
     edit(copy / "mkdocs.yml", "strict: true", "strict: false")
+    with (copy / "scripts" / "book" / "pages.py").open("a", encoding="utf-8") as listed:
+        listed.write(f"MADE = {{path: MADE[path] for path in ['{MADE}']}}\n")
     (copy / "node_modules").symlink_to(ROOT / "node_modules")
     (copy / "tmp").mkdir()
     return copy
@@ -133,7 +139,7 @@ def test_later_start_serves_the_last_build_and_rebuilds_what_has_changed(
     book: Path, activated: dict[str, str]
 ) -> None:
     port, chapter = free_port(), "chapters/build-it/"
-    source, names = book / "docs/chapters/build-it.md", book / "docs/reference/names.md"
+    source, sheet = book / "docs/chapters/build-it.md", book / "docs" / SHEET
     site = book / "build" / "served" / str(port)
     with serving(book, activated, port) as (get, log):
         wait_for("Four positions", lambda: get(chapter))
@@ -155,20 +161,20 @@ def test_later_start_serves_the_last_build_and_rebuilds_what_has_changed(
         assert changed == {"chapters/build-it/index.html"}
         places = locations(get)
         assert len(places) == len(set(places))
-        assert {"reference/names/", "reference/combine/", chapter} <= set(places)
+        assert {"chapters/formula-sheet/", "reference/combine/", chapter} <= set(places)
 
         edit(book / "scripts" / "site" / "progress.py", '"""Says', '"""Tells')
         wait_for("starts again", log.read_text)
         before = written(site)
         wait_for("nothing is older", lambda: "" if is_older(site, before) else "nothing is older")
 
-    text = names.read_text("utf-8")
-    names.unlink()
+    text = sheet.read_text("utf-8")
+    sheet.unlink()
     with serving(book, activated, port) as (get, log):
         wait_for("up to date", log.read_text)
-        assert not get("reference/names/")
-        assert not any(place.startswith("reference/names/") for place in locations(get))
-    names.write_text(text, "utf-8")
+        assert not get("chapters/formula-sheet/")
+        assert not any(place.startswith("chapters/formula-sheet/") for place in locations(get))
+    sheet.write_text(text, "utf-8")
     edit(source, "Five", "Four")
 
 
@@ -223,7 +229,7 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new, 1), "utf-8")
 
 
-PAGES = {"reference/names.md": "reference/names/", "reference/index.md": "reference/"}
+PAGES = {SHEET: "chapters/formula-sheet/", "reference/index.md": "reference/"}
 
 
 @pytest.mark.slow
@@ -260,6 +266,12 @@ def test_all_pages_are_made_again_when_the_data_changes(book: Path, read: Read) 
     wait_for("edited", lambda: "edited" if before != written(site) else "")
     read("chapters/build-it/")  # answered after the build
     assert all(when != before[path] for path, when in written(site).items())
+
+
+@pytest.mark.slow
+def test_a_made_page_shows_its_edited_data(book: Path, read: Read) -> None:
+    edit(book / "docs" / "data" / "models.yml", "name: Transformer-XL", "name: Edited-XL")
+    assert "Edited-XL" in wait_for("Edited-XL", lambda: read("reference/models/"))
 
 
 def served_by_mkdocs(book: Path) -> Path:
@@ -348,12 +360,29 @@ def test_change_of_more_than_pages_and_assets_clears_the_caches(
     config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path))
     rebuild.store(tmp_path, rebuild.UNBUILT | {"sources": {changed: "before"}})
     monkeypatch.setattr(rebuild, "sources", lambda config: {changed: "now"})
+    monkeypatch.setattr(rebuild, "made_pages", lambda config: [])
     steps: list[str] = []
     for name in ("clear_caches", "build_anew", "build_again", "write_state"):
         monkeypatch.setattr(rebuild, name, lambda *_, name=name: steps.append(name))
     rebuild.update(tmp_path, lambda folder: config)
     assert (steps[0] == "clear_caches") is cleared
     assert steps[cleared].startswith("build")
+
+
+def test_a_made_page_is_built_again_if_its_text_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path))
+    known = rebuild.texts(made_pages(config)) | {"docs/trust/sources.md": "another"}
+    rebuild.store(tmp_path, rebuild.UNBUILT | {"sources": known})
+    built: list[File] = []
+    monkeypatch.setattr(rebuild, "sources", lambda config: {})
+    monkeypatch.setattr(rebuild, "write_state", lambda *_: None)
+    monkeypatch.setattr(
+        rebuild, "build_again", lambda _, every, outdated, state: built.extend(outdated)
+    )
+    rebuild.update(tmp_path, lambda folder: config)
+    assert [page.src_uri for page in built] == ["trust/sources.md"]
 
 
 def test_only_the_caches_of_the_book_are_cleared() -> None:
@@ -450,5 +479,4 @@ def test_server_goes_on_until_code_that_fails_is_corrected(
 
 def sources() -> list[File]:
     """Return the sources of all pages, as mkdocs knows them."""
-    paths = [path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")]
-    return [File(path, str(DOCS), "site", True) for path in paths]
+    return [File(path, str(DOCS), "site", True) for path in pages.written()]

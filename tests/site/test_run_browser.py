@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
-from scripts import DOCS
+from scripts.book import pages
 from scripts.book.run import runnable
 from scripts.book.sessions import sessions
 from scripts.book.text import spans
@@ -59,9 +59,8 @@ GO = """path => {
 
 def source(path: str) -> str:
     """Return the Markdown of a page."""
-    file = DOCS / path.rstrip("/")
-    index = file / "index.md"
-    return (index if index.is_file() else file.with_suffix(".md")).read_text(encoding="utf-8")
+    index = f"{path}index.md"
+    return pages.text(index if pages.exists(index) else f"{path.rstrip('/')}.md")
 
 
 def written(path: str) -> Example:

@@ -24,7 +24,6 @@ from posenc import (
 )
 from posenc.config.entries import edits
 from posenc.config.keys import READ
-from scripts.book import configurations_page
 from scripts.book.configurations import Configuration, configurations
 from scripts.site.workbench import MODULES, constants, scripts, written
 from tests.oracles.test_published import FAULTS, config_of, planted
@@ -274,10 +273,6 @@ def test_models_to_pick_are_those_of_the_data(script: Script) -> None:
     found = json.loads(scripts()["models.js"].removeprefix("export const MODELS = ").strip(";\n"))
     assert [(one["key"], one["name"]) for one in found] == [(one.key, one.name) for one in ALL]
     assert [json.loads(one["text"]) for one in found] == [one.config for one in ALL]
-
-
-def test_page_of_configurations_is_the_one_that_is_made() -> None:
-    assert configurations_page.PAGE.read_text("utf-8") == configurations_page.page()
 
 
 # Configurations that no model has, on which a fault shows: a pair slowed by 1.0625, halfway between

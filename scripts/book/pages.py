@@ -1,0 +1,137 @@
+"""The pages of the book, by their paths under docs/: those written, and those made from data.
+
+A written page is a file of docs/. A made page is in no file: `MADE` names the module of this room
+whose `page(path)` returns its text, and the data that it is made from. The site, its copies and the
+tests ask for the text of either here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import import_module
+from pathlib import Path
+
+from markdown.extensions.toc import slugify
+
+from scripts import DOCS
+from scripts.book.data import front_matter
+
+TITLE = re.compile(r"^# (?P<words>[^{\n]+?) *(?:\{[^}\n]*#(?P<id>[\w-]+)[^}\n]*\})? *$", re.M)
+
+
+@dataclass(frozen=True)
+class Made:
+    """How a page is made.
+
+    Attributes:
+        module: the module of this room that makes it.
+        data: what it is made from, relative to the checkout.
+        reads: a pattern of the written pages whose titles or headings it shows, if any.
+    """
+
+    module: str
+    data: tuple[str, ...]
+    reads: str = ""
+
+    def rests_on(self, file: Path) -> bool:
+        """Return whether a file, relative to the checkout, is among its data."""
+        return any(file.is_relative_to(place) for place in self.data)
+
+
+ALL = "**/*.md"
+MATRIX = Made("matrix_page", ("docs/data/matrix",))
+PRACTISE = Made("practise_pages", ("scripts/practise/exercises",), reads=ALL)
+
+MADE = {
+    "long-context/configurations.md": Made(
+        "configurations_page", ("docs/data/configurations.yml",)
+    ),
+    "practise/biases.md": PRACTISE,
+    "practise/bugs.md": PRACTISE,
+    "practise/index.md": PRACTISE,
+    "practise/length.md": PRACTISE,
+    "practise/masks.md": PRACTISE,
+    "practise/rotation.md": PRACTISE,
+    "practise/sines.md": PRACTISE,
+    "reference/glossary.md": Made("glossary_page", ("docs/data/glossary.yml",), reads=ALL),
+    "reference/models.md": Made("models_page", ("docs/data/models.yml",)),
+    "reference/names.md": Made("names_page", ("docs/data/names.yml", "docs/data/facts.yml")),
+    "trust/claims.md": Made(
+        "ledger", ("docs/data/claims", "docs/data/facts.yml", "docs/data/measure"), reads=ALL
+    ),
+    "trust/formal-statements.md": Made(
+        "formal_page", ("docs/proofs", "docs/data/proofs.json"), reads="chapters/prove-it.md"
+    ),
+    "trust/sources.md": Made("sourcemap", ("docs/data/sources",), reads=ALL),
+    "vectors/libraries/other.md": MATRIX,
+    "vectors/libraries/torch.md": MATRIX,
+    "vectors/libraries/training.md": MATRIX,
+    "vectors/libraries/vision.md": MATRIX,
+    "vectors/who-computes-what.md": MATRIX,
+}
+
+
+def paths() -> list[str]:
+    """Return the paths of all pages."""
+    return sorted([*written(), *MADE])
+
+
+def exists(path: str) -> bool:
+    """Return whether there is a page."""
+    return path in MADE or (DOCS / path).is_file()
+
+
+def written() -> list[str]:
+    """Return the paths of the pages that are written."""
+    return sorted(file.relative_to(DOCS).as_posix() for file in DOCS.rglob("*.md"))
+
+
+def text(path: str) -> str:
+    """Return the text of a page."""
+    file = DOCS / path
+    return made(path) if path in MADE else _read(file, file.stat().st_mtime_ns)
+
+
+@cache
+def _read(file: Path, changed: int) -> str:
+    return file.read_text(encoding="utf-8")
+
+
+def made(path: str) -> str:
+    """Return the text of a made page, made once as long as the pages that it reads stay the same.
+
+    A change of its data takes effect when the caches are cleared, as rebuild.py does.
+    """
+    reads = MADE[path].reads
+    files = sorted(DOCS.glob(reads)) if reads else []
+    return _made(path, tuple(file.stat().st_mtime_ns for file in files))
+
+
+@lru_cache(maxsize=64)
+def _made(path: str, changed: tuple[int, ...]) -> str:
+    found: str = import_module(f"scripts.book.{MADE[path].module}").page(path)
+    return found
+
+
+def title(path: str) -> str:
+    """Return the title of a page, from its front matter."""
+    return _title(text(path)) or path
+
+
+@lru_cache(maxsize=256)
+def _title(text: str) -> str:
+    return str(front_matter(text).get("title", ""))
+
+
+def address(path: str) -> str:
+    """Return the id of the title of a page."""
+    return title_id(text(path))
+
+
+@lru_cache(maxsize=256)
+def title_id(text: str) -> str:
+    """Return the id of the title of a page with this text."""
+    title = TITLE.search(text)
+    return "" if title is None else title["id"] or slugify(title["words"], "-")
