@@ -143,8 +143,8 @@ def _read(path: Path, changed: int) -> tuple[dict[str, Source], tuple[Model, ...
 
 
 def _source(key: str, *, kind: str, title: str = "", url: str = "") -> Source:
-    """Return a source; the title and the address of a paper stand in `references.yml`."""
-    if kind == "paper":
+    """Return a source; title and address of a paper that pages cite stand in `references.yml`."""
+    if kind == "paper" and not title:
         title, url = references()[key]["title"], references()[key]["url"]
     return Source(kind, title, url)
 
