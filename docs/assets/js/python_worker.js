@@ -98,17 +98,14 @@ async function start(given) {
   // numpy calls backtrace, which does not exist in a browser; report 0 frames.
   python._module.mergeLibSymbols({ backtrace: () => 0 });
   python.FS.writeFile("session.py", session);
-  return { python, session: python.pyimport("session") };
+  return { python, page: python.pyimport("session").Page() };
 }
 
 let started;
-let page;
-let visited;
 
-/** Run a source; a new visit starts with empty namespaces. */
-async function run({ source, place, group, module, visit, interpreter }) {
-  const { python, session } = await (started ??= start(interpreter));
-  if (visit !== visited) [page, visited] = [session.Page(), visit];
+/** Run a source. */
+async function run({ source, place, group, module, interpreter }) {
+  const { python, page } = await (started ??= start(interpreter));
   const { flush, out, err } = printer();
   self.postMessage({ kind: "running" });
   python.setStdout({ write: out, isatty: true }); // for line buffering
