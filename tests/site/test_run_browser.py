@@ -298,9 +298,10 @@ def test_python_is_fetched_from_this_host_alone_with_progress(page: Page, site: 
     assert said.index("Fetching Python, once: 9 of 9 MB.") < said.index("Starting Python.")
 
 
-def test_a_second_page_has_python_from_the_cache_of_the_browser(
+def test_a_second_page_starts_python_from_the_cache_of_the_browser(
     site: Site, browser: Browser, browser_context_args: dict[str, Any]
 ) -> None:
+    """It starts before it is asked for, so that the reader does not wait again."""
     with (
         hosted(site.folder) as host,
         fresh_page(browser, browser_context_args | {"base_url": host.url}) as page,
@@ -309,7 +310,8 @@ def test_a_second_page_has_python_from_the_cache_of_the_browser(
         run(page, 0)
         fetched = [path for path, _ in host.sent if "/built/python/" in path]
         assert len(fetched) > 5
-        go(page, ELSEWHERE)
+        with page.expect_worker(lambda worker: worker.url.endswith("/python_worker.js")):
+            go(page, ELSEWHERE)
         run(page, 0)
         assert [path for path, _ in host.sent if "/built/python/" in path] == fetched
 

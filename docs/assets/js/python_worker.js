@@ -1,7 +1,7 @@
-// Python in a worker: fetches and starts it once, then runs each source that it receives. It posts
-// `loading` (bytes so far and in total), `compiled` (the interpreter, for the next worker) and
-// `starting`, then for each run `running`, `printed` and `done`, or `failed`.
-// What it fetches is built by scripts/pyodide/.
+// Python in a worker: fetches and starts it once, then runs each source that it receives. A message
+// without a source is a hint that one will follow. It posts `loading` (bytes so far and in total),
+// `compiled` (the interpreter, for the next worker) and `starting`, then for each run `running`,
+// `printed` and `done`, or `failed`. What it fetches is built by scripts/pyodide/.
 
 import { loadPyodide } from "../built/python/pyodide.mjs";
 
@@ -103,9 +103,10 @@ async function start(given) {
 
 let started;
 
-/** Run a source. */
+/** Run a source; without one, import what it will need. */
 async function run({ source, place, group, module, interpreter }) {
   const { python, page } = await (started ??= start(interpreter));
+  if (source === undefined) return void python.pyimport("posenc");
   const { flush, out, err } = printer();
   self.postMessage({ kind: "running" });
   python.setStdout({ write: out, isatty: true }); // for line buffering
