@@ -321,16 +321,14 @@ def test_jump_within_a_page_keeps_the_filter_and_closes_the_menu(
     assert reader.faults == []
 
 
-def test_jump_right_after_scrolling_leads_to_its_heading(reader: Visit) -> None:
-    reader.resize(PHONE)
-    reader.page.goto(CHAPTER)
+def test_jump_right_after_scrolling_leads_to_its_heading(waits: Page) -> None:
+    """What is above the heading is laid out before the jump, not during it."""
     for _ in range(2):
-        came, top = reader.page.evaluate(JUMP_AFTER_SCROLL, PERMALINK)
+        came, top = waits.evaluate(JUMP_AFTER_SCROLL, PERMALINK)
         assert came
         assert 0 <= top < 100
-    reader.page.go_back()
-    expect(reader.page).to_have_url(re.compile(f"{CHAPTER}$"))
-    assert reader.faults == []
+    waits.go_back()
+    expect(waits).to_have_url(re.compile("/by-hand/$"))
 
 
 # Colours
