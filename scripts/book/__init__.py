@@ -1,5 +1,7 @@
 """The page language: the forms that pages can use beyond Markdown, rendered and checked.
 
+README.md explains each form to those who write pages.
+
     numbers.py      {{ 0.841 = expression }}       a number bound to an expression
     units.py        {{ 57° = 1 in radians }}       with its unit
     tables.py       <!-- table: expression -->     a table bound to an array

@@ -24,6 +24,10 @@
     For each, a paragraph with the message meant for it, then a fence: the whole answer in Python,
     or a diff, whose lines `-` are replaced in the solution by the lines `+` after them.
 
+Any answer that computes the same as a wrong answer gets its message, however it is written; two
+that no check tells apart fail `tests/practise`. What no wrong answer explains is compared in
+general by judge.py.
+
 An exercise with `needs: torch` is solved in the notebook. `tolerance` is the relative difference
 that still counts as equal, 1e-9 if not given.
 """

@@ -10,6 +10,10 @@
     page_names.py  the name of these counts in pages
     run.py         all of it, one step after another
 
+`Admitted`, `Axiom`, `Parameter` and the like are refused: what a theorem rests on is a premise with
+a name. `make prove RECORD=1` also writes docs/data/proofs.json, which pages show and later runs
+compare. Without the checker, the tests notice a file that is not the one that was checked last.
+
 Only the standard library is needed, so that `make prove` works before anything is installed.
 
 Imports nothing from the project.

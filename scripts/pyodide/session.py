@@ -18,8 +18,6 @@ from numpy._core import arrayprint
 
 Names = dict[str, Any]
 
-PRINTING = np.get_printoptions()
-
 # numpy's integers have 32 bits here, but 64 bits where the outputs in the pages were made. Print
 # arrays of both without their dtype, so that the output matches the pages.
 if np.dtype(int).itemsize == 4:
@@ -31,7 +29,6 @@ class Page:
 
     def __init__(self) -> None:
         self._groups: dict[str, Names] = {}
-        np.set_printoptions(**PRINTING)  # an earlier page may have changed them
 
     def run(self, source: str, place: str, group: str = "", module: str = "") -> None:
         """Run code in its group's namespace, which starts as a copy of a module's, or empty."""

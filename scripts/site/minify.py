@@ -20,16 +20,7 @@ LINK = re.compile(r'[ \t]*<link rel="stylesheet" href="(?P<address>[^"$]+)">\n?'
 # Names, operators, punctuation and space of a listing have the colour of the text around them, so
 # they need no element of their own: four in ten of all that a page of the reference has.
 UNCOLOURED = re.compile(r'<span class="[nopw]">(?P<code>[^<]*)</span>')
-# The theme makes every relative address of a page absolute as it starts, and a browser would then
-# load the sheet again. So a script writes the absolute address and comments out the link that is
-# there for readers without scripts.
-ONE_LINK = """\
-<script>
-  const sheet = new URL("{address}", location);
-  document.write(`<link rel="stylesheet" href="${{sheet}}"><!--`);
-</script>
-<link rel="stylesheet" href="{address}"><!-- -->
-"""
+ONE_LINK = '<link rel="stylesheet" href="{address}">\n'
 
 
 def minify(site: Path) -> None:
@@ -54,8 +45,9 @@ def with_one_sheet(page: str, sheet: str) -> str:
 
     Examples:
         >>> page = '<link rel="stylesheet" href="../assets/a.css"><code><span class="n">x</span>'
-        >>> print(with_one_sheet(page, "assets/book.css").splitlines()[-2])
-        <link rel="stylesheet" href="../assets/book.css"><!-- -->
+        >>> print(with_one_sheet(page, "assets/book.css"))
+        <link rel="stylesheet" href="../assets/book.css">
+        <code>x
     """
     top = next(LINK.finditer(page))["address"].partition(FOLDER)[0]
     links = iter([ONE_LINK.format(address=top + sheet)])

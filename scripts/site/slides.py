@@ -3,7 +3,8 @@
 Each board is a section: what goes up on the board, in the order of the chapter, and what is said,
 as notes for the speaker. On the board are the drawing, which strokes.py prepares, a formula or a
 listing that the chapter has written, the question and its answer. Without scripts all boards stand
-one under another; printed, they are a handout of a page for each.
+one under another; printed, they are a handout of a page for each. In a figure's script,
+`step(axes, 1)` lets what has been drawn since the last step wait for another key.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""README.md, CONTRIBUTING.md and CHANGELOG.md refer only to things that exist."""
+"""The files that a newcomer reads first are short, and refer only to things that exist."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ import pytest
 from markdown.extensions.toc import slugify
 
 from scripts import ROOT
+from scripts.book.evaluate import corrections
 from scripts.book.text import outside_code, spans
 
-FRONT_DOOR = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+LANGUAGE = "scripts/book/README.md"
+FRONT_DOOR = ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md", LANGUAGE)
 LINK = re.compile(r"""\]\(([^)\s]+)|\b(?:src|srcset|href)="([^"\s]+)""")
 HEADING = re.compile(r"^#+ (.+?)(?: \{ ?#([\w-]+) ?\})?$", re.MULTILINE)
 
@@ -46,25 +48,44 @@ def anchors(path: Path) -> set[str]:
     return {given or slugify(heading.replace("`", ""), "-") for heading, given in headings}
 
 
-def is_there(link: str) -> bool:
+def is_there(link: str, folder: Path = ROOT) -> bool:
     """Return whether a link leads to a file or a folder, and to a heading of it if it names one."""
     address, _, anchor = link.partition("#")
-    path = ROOT / unquote(address)
+    path = folder / unquote(address)
     return path.exists() and (not anchor or anchor in anchors(path))
 
 
 @pytest.mark.parametrize("name", FRONT_DOOR)
 def test_every_link_resolves(name: str) -> None:
-    found = [link if not link.startswith("#") else name + link for link in links(read(name))]
-    assert [link for link in found if not is_there(link)] == []
+    file = ROOT / name
+    found = [link if not link.startswith("#") else file.name + link for link in links(read(name))]
+    assert [link for link in found if not is_there(link, file.parent)] == []
 
 
 def test_the_links_are_found() -> None:
     assert {"LICENSE", "docs", "docs/figures/plate-light.svg"} <= set(links(read("README.md")))
-    assert "docs/data/facts.yml" in set(links(read("CONTRIBUTING.md")))
+    assert "../../docs/data/facts.yml" in set(links(read(LANGUAGE)))
     assert is_there("CONTRIBUTING.md#report-something-wrong")
     assert is_there("docs/trust/how-checked.md#what-is-tied")
     assert not is_there("CONTRIBUTING.md#gone") and not is_there("gone.md")
+
+
+@pytest.mark.parametrize(("name", "most"), [("CONTRIBUTING.md", 150), ("ARCHITECTURE.md", 80)])
+def test_newcomer_reads_it_in_one_sitting(name: str, most: int) -> None:
+    assert len(read(name).splitlines()) <= most
+
+
+def test_architecture_names_every_room_and_wing() -> None:
+    named = set(re.findall(r"`(\w+)/?`", read("ARCHITECTURE.md")))
+    folders = {path.parent.name for path in ROOT.glob("scripts/*/__init__.py")}
+    wings = {path.parent.name for path in ROOT.glob("posenc/[a-z]*/__init__.py")}
+    assert folders | {"nn", "diagnose", "vectors"} <= named
+    assert [wing for wing in wings if wing not in read("ARCHITECTURE.md")] == []
+
+
+def test_examples_of_the_page_language_are_correct() -> None:
+    examples = re.findall(r"```markdown\n(.*?)```", read(LANGUAGE), re.S)
+    assert [corrections(example) for example in examples] == [[]] * 9
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])

@@ -21,7 +21,6 @@ import yaml
 
 import posenc
 from scripts import ROOT
-from scripts.book.evaluate import corrections
 from scripts.setup import browser
 from scripts.setup.node import executable
 from scripts.site import serve as server
@@ -521,9 +520,3 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert posenc.__version__ == version
     assert citation["version"] == version
     assert f"\n## {version}, " in changes
-
-
-def test_examples_in_contributing_are_correct() -> None:
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    examples = re.findall(r"```markdown\n(.*?)```", text, re.S)
-    assert [corrections(example) for example in examples] == [[]] * 9

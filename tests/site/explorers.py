@@ -1,4 +1,4 @@
-"""Helpers to reach and use an explorer, and to print numbers as it does."""
+"""Helpers to open and use an explorer, and to print numbers as it does."""
 
 from __future__ import annotations
 
@@ -9,14 +9,10 @@ from playwright.sync_api import Locator, Page, expect
 
 from posenc import sinusoidal_encoding
 from scripts import DOCS
-from tests.site.visits import SETTLE
 
 # *Watch it break* runs models in a worker and has tests of its own, test_watch_browser.py.
 OTHERS = {"index", "watch"}
 EXPLORERS = sorted(path.stem for path in DOCS.glob("explore/*.md") if path.stem not in OTHERS)
-# The theme has fetched the sitemap, and from then on handles links itself.
-KNOWS_ITS_WAY = """() => performance.getEntriesByType("resource")
-    .some(({name}) => name.endsWith("/sitemap.xml"))"""
 FOLLOW = """view => {
     const link = document.createElement("a");
     link.href = view;
@@ -47,27 +43,9 @@ def field(page: Page, name: str) -> Locator:
     return page.get_by_role("spinbutton", name=name, exact=True)
 
 
-def await_theme(page: Page) -> None:
-    """Wait until the theme handles links, also after it has changed the page."""
-    page.wait_for_function(KNOWS_ITS_WAY)
-    page.evaluate(SETTLE)
-
-
-def walk(page: Page, path: str) -> None:
-    """Follow a link of the open page to another page of the site, without a reload."""
-    await_theme(page)
-    name = path.split("/")[-2]
-    link = page.locator(f"a[href$='{path}'], a[href$='../{name}/'], a[href='{name}/']").first
-    link.evaluate("link => link.click()")
-    expect(page).to_have_url(re.compile(f"{path}$"))
-
-
 def reach(page: Page, name: str) -> None:
-    """Navigate to an explorer, in the state of a first visit."""
-    if f"/explore/{name}/" in page.url:
-        walk(page, "explore/")
-        expect(page.locator(f"explore-{name}")).to_have_count(0)
-    walk(page, f"explore/{name}/")
+    """Open an explorer in the state of a first visit."""
+    page.goto(f"explore/{name}/")
     expect(status(page, name)).not_to_be_empty()
 
 

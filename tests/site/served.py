@@ -38,8 +38,7 @@ def _path(source: Path) -> str:
 def served(folder: Path, *, under: str = "/") -> Iterator[str]:
     """Serve a folder while the block runs, at the root or under a path, and give its address.
 
-    The folder may still be empty: the site is built for the address that it is served at, since
-    instant navigation works at no other.
+    The folder may still be empty: the site is built for the address that it is served at.
     """
     with hosted(folder, under=under) as host:
         yield host.url

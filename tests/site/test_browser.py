@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Page, Route, ViewportSize, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
 from scripts.book.data import load
 from scripts.site import search_index
-from tests.site.explorers import await_theme, walk
 from tests.site.served import Site, paths
 from tests.site.visits import (
-    CLICK_AFTER_SCROLL,
     DESK,
+    JUMP_AFTER_SCROLL,
     PATIENCE,
     PERMALINK,
     PHONE,
@@ -319,54 +316,19 @@ def test_jump_within_a_page_keeps_the_filter_and_closes_the_menu(
     reader.resize(PHONE)
     for _ in range(2):
         page.locator("header .menu:visible").click()
-        page.locator("nav.md-nav--primary a[href*='/claims/#']").first.evaluate("a => a.click()")
+        page.locator("nav.md-nav--primary a[href^='#']").first.evaluate("a => a.click()")
         expect(page.locator("#__drawer")).not_to_be_checked()
     assert reader.faults == []
 
 
-@pytest.fixture
-def slow(reader: Visit) -> Iterator[tuple[Page, list[str]]]:
-    """Open a chapter on a phone, make pages load slowly from then on, and record requests."""
-    reader.resize(PHONE)
-    reader.page.goto(CHAPTER)
-    await_theme(reader.page)
-    asked = []
-
-    def answer_late(route: Route) -> None:
-        asked.append(route.request.url.removeprefix(reader.site.url))
-        time.sleep(0.4)
-        route.continue_()
-
-    reader.page.route("**/", answer_late)
-    yield reader.page, asked
-    assert reader.faults == []
-
-
-@pytest.mark.parametrize("pause", [0, 50, 100])
-def test_jump_right_after_scrolling_leads_to_its_heading_and_fetches_no_page(
-    pause: int, slow: tuple[Page, list[str]]
-) -> None:
-    page, asked = slow
+def test_jump_right_after_scrolling_leads_to_its_heading(waits: Page) -> None:
+    """What is above the heading is laid out before the jump, not during it."""
     for _ in range(2):
-        came, top = page.evaluate(f"pause => ({CLICK_AFTER_SCROLL})('{PERMALINK}', pause)", pause)
+        came, top = waits.evaluate(JUMP_AFTER_SCROLL, PERMALINK)
         assert came
         assert 0 <= top < 100
-    assert asked == []
-    page.go_back()
-    expect(page).to_have_url(re.compile(f"{CHAPTER}$"))
-
-
-@pytest.mark.parametrize("pause", [0, 50, 100])
-def test_link_followed_right_after_scrolling_opens_its_page_at_the_top(
-    pause: int, slow: tuple[Page, list[str]]
-) -> None:
-    page, asked = slow
-    link = "article a[href$='/chapters/prove-it/']"
-    assert page.evaluate(f"pause => ({CLICK_AFTER_SCROLL})(`{link}`, pause)", pause) == [True, 0]
-    assert asked == ["chapters/prove-it/"]
-    page.go_back()
-    expect(page.locator("h1")).to_contain_text("At the board")
-    page.wait_for_function("scrollY === 700")
+    waits.go_back()
+    expect(waits).to_have_url(re.compile("/by-hand/$"))
 
 
 # Colours
@@ -391,20 +353,40 @@ def test_first_visit_takes_the_colours_of_the_system(
     expect(page.locator("body")).to_have_attribute("data-md-color-scheme", scheme)
 
 
-# Pages that change without a reload
+# From page to page
+
+# Record in the new page whether it fades in, in place of the old one.
+FADES = """() => addEventListener("pagereveal", ({ viewTransition }) => {
+    sessionStorage.fades = viewTransition !== null;
+})"""
 
 
-def test_links_change_the_page_without_a_reload(reader: Visit) -> None:
+@pytest.mark.parametrize(("motion", "fades"), [("no-preference", "true"), ("reduce", "false")])
+def test_pages_fade_into_one_another_unless_motion_is_reduced(
+    motion: Literal["no-preference", "reduce"], fades: str, reader: Visit
+) -> None:
+    reader.page.emulate_media(reduced_motion=motion)
+    reader.page.add_init_script(f"({FADES})()")
     reader.page.goto("")
-    title = reader.page.locator("h1").inner_text()
-    reader.page.evaluate("window.here = true")
     reader.page.locator(f"{ARTICLE} a[href*='{CHAPTER}']").first.click()
-    expect(reader.page.locator("h1")).not_to_contain_text(title)
     expect(reader.page.locator(f"{ARTICLE} .katex-html").first).to_be_visible()
-    assert reader.page.evaluate("window.here")
-    reader.page.go_back()
-    expect(reader.page.locator("h1")).to_contain_text(title)
-    assert reader.page.evaluate("window.here")
+    assert reader.page.evaluate("sessionStorage.fades") == fades
+    assert reader.faults == []
+
+
+def test_page_shown_again_closes_its_menu_and_takes_over_colours(reader: Visit) -> None:
+    """As when the browser has kept a page while the reader was at another."""
+    page = reader.page
+    reader.resize(PHONE)
+    page.goto("")
+    page.locator("header .menu:visible").click()
+    expect(page.locator("#__drawer")).to_be_checked()
+    other = page.context.new_page()
+    other.goto(CHAPTER)
+    other.locator(TOGGLE).click()
+    page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))")
+    expect(page.locator("#__drawer")).not_to_be_checked()
+    expect(page.locator("body")).to_have_attribute("data-md-color-scheme", "slate")
     assert reader.faults == []
 
 
@@ -412,10 +394,9 @@ def test_back_and_forward_keep_the_filter_and_the_answers(reader: Visit) -> None
     """The filter of the ledger and the answers of the quiz."""
     page = reader.page
     page.goto("trust/claims/?verdict=false")  # a short list, quick to lay out
-    page.evaluate("window.here = true")
     page.get_by_label("S0", exact=True).check()
     count = page.locator("output").inner_text()
-    walk(page, "chapters/check-yourself/")
+    page.goto("chapters/check-yourself/")
     question = page.locator("#question-1")
     question.get_by_role("radio").first.check()
     question.get_by_role("button", name="Check").click()
@@ -427,5 +408,4 @@ def test_back_and_forward_keep_the_filter_and_the_answers(reader: Visit) -> None
     page.go_forward()
     expect(question.get_by_role("radio").first).to_be_checked()
     expect(question.get_by_role("status")).to_contain_text(VERDICT)
-    assert page.evaluate("window.here"), "the page was reloaded"
     assert reader.faults == []

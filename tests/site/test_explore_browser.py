@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.site.explorers import EXPLORERS, await_theme, field, follow, row_read, slider, status
+from tests.site.explorers import EXPLORERS, field, follow, row_read, slider, status
 from tests.site.visits import PHONE, SETTLE, TOGGLE, fresh_page
 
 # Labels of a picture that reach beyond its edge.
@@ -185,7 +185,6 @@ def test_page_without_explorers_loads_no_explorer_script(page: Page) -> None:
 
 def test_view_is_in_the_address_and_survives_a_reload_and_navigation(page: Page) -> None:
     page.goto("explore/heatmap/?h=term")
-    page.evaluate("window.here = true")
     field(page, "width").fill("8")
     slider(page, "row").press("ArrowRight")
     expect(page).to_have_url(
@@ -195,7 +194,6 @@ def test_view_is_in_the_address_and_survives_a_reload_and_navigation(page: Page)
     expect(page.locator("explore-heatmap")).to_have_count(0)
     page.go_back()
     expect(status(page, "heatmap")).to_have_text(row_read(8, 8))
-    assert page.evaluate("window.here"), "the page was reloaded"
     slider(page, "row").press("ArrowLeft")  # it still works
     expect(status(page, "heatmap")).to_have_text(row_read(7, 8))
     expect(page).to_have_url(re.compile(r"/explore/heatmap/\?h=term&heatmap.width=8$"))
@@ -227,13 +225,10 @@ def test_explorers_of_one_page_have_separate_settings_in_the_address(
     for name, width in widths.items():
         expect(page.locator(f"#{name}-width")).to_have_value(str(width))
     expect(status(page, "heatmap")).to_contain_text("Row 9")
-    await_theme(page)
     link = page.locator("article a[href*='#fn:']").first
     place = str(link.get_attribute("href")).partition("#")[2]
     link.click()
-    page.wait_for_timeout(500)
-    link.click()  # the theme may lose the first click while it starts
-    expect(page.locator(f"[id='{place}']")).to_be_in_viewport()  # possibly by the theme
+    expect(page.locator(f"[id='{place}']")).to_be_in_viewport()
     expect(status(page, "heatmap")).to_contain_text("Row 9")
     page.locator("#heatmap-width").fill("32")
     expect(page).to_have_url(

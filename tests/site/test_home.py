@@ -64,16 +64,6 @@ def test_plate_on_a_phone_offers_only_the_positions_it_shows(home: Page) -> None
     home.wait_for_function(LAST_IN_SIGHT)
 
 
-def test_plate_works_after_instant_navigation(home: Page) -> None:
-    home.evaluate("window.here = true")
-    home.locator(".tabs a").nth(1).click()
-    expect(home.locator("encoding-plate")).to_have_count(0)
-    home.locator(".md-header .md-logo").click()
-    slider(home, "position").press("ArrowLeft")
-    expect(status(home)).to_have_text(values(36, 12))
-    assert home.evaluate("window.here")
-
-
 def test_plate_is_a_figure_without_scripts(page_without_scripts: Page) -> None:
     page_without_scripts.goto("./")
     figure = page_without_scripts.locator("encoding-plate").get_by_role("figure")

@@ -135,6 +135,17 @@ def test_progress_and_answers_survive_a_reload_and_can_be_forgotten(reader: Page
     expect(exercise(reader).locator("textarea")).to_have_value(ROW.starter.strip())
 
 
+def test_page_keeps_what_another_has_stored_since(page: Page) -> None:
+    page.goto(SINES)
+    other = page.context.new_page()
+    other.goto(SINES)
+    exercise(other).locator("textarea").fill("row = 1")
+    exercise(page, "buffer").get_by_role("button", name="I have solved it").click()
+    other.reload()
+    expect(exercise(other).locator("textarea")).to_have_value("row = 1")
+    expect(other.locator(".cells .done")).to_have_count(1)
+
+
 def test_editor_indents_and_lets_the_keyboard_leave(page: Page) -> None:
     page.goto(SINES)
     area = exercise(page).locator("textarea")

@@ -16,6 +16,7 @@ from scripts.book import pages
 from scripts.book.run import runnable
 from scripts.book.sessions import sessions
 from scripts.book.text import spans
+from scripts.site.host import hosted
 from tests.site.served import Site, paths
 from tests.site.visits import DESK, PHONE, TOO_WIDE, UNFOLD, fresh_page, violations
 
@@ -48,13 +49,6 @@ sorted(name for name in found if not name.startswith("posenc"))
 # that does not exist, from a namespace that does or does not exist.
 BEGUN = b"\0asm\1\0\0\0" + b"\1\4\1\x60\0\0"
 OTHERS = {"function": b"\2\x0b\1\3env\3new\0\0", "library": b"\2\x0b\1\3new\3new\0\0"}
-# Click a link, which the theme follows without a reload.
-GO = """path => {
-    const link = document.createElement("a");
-    link.href = new URL(path, document.querySelector("a.md-logo").href);
-    document.querySelector("article").append(link);
-    link.click();
-}"""
 
 
 def source(path: str) -> str:
@@ -107,21 +101,9 @@ RUNNABLE = [path for path in paths() if has_examples(path)]
 
 
 @pytest.fixture(scope="module")
-def asked() -> list[str]:
-    """Return the addresses that the shared page has requested so far."""
-    return []
-
-
-@pytest.fixture(scope="module")
-def reader(
-    browser: Browser, browser_context_args: dict[str, Any], asked: list[str]
-) -> Iterator[Page]:
-    """Open a page and start Python in it, which takes seconds and is done once for all tests."""
+def reader(browser: Browser, browser_context_args: dict[str, Any]) -> Iterator[Page]:
+    """Return a page that the tests share, so that Python is fetched once."""
     with fresh_page(browser, browser_context_args) as page:
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto(CHAPTER)
-        page.evaluate(LISTEN)
-        run(page, 0)
         yield page
 
 
@@ -129,18 +111,16 @@ def reader(
 def chapter(reader: Page, site: Site) -> Page:
     """Return the chapter with its examples reset; Python may know names from other tests."""
     if reader.url != site.url + CHAPTER:
-        go(reader, site, CHAPTER)
+        go(reader, CHAPTER)
     reset = reader.get_by_role("button", name="Reset")
     while reset.count():
         reset.first.click()
     return reader
 
 
-def go(page: Page, site: Site, path: str) -> None:
-    """Follow a link to a page of the site that has examples."""
-    page.evaluate("document.querySelectorAll('.runs').forEach(part => part.remove())")
-    page.evaluate(GO, path)
-    page.wait_for_url(f"{site.url}{path}")
+def go(page: Page, path: str) -> None:
+    """Open a page of the site that has examples."""
+    page.goto(path)
     page.wait_for_function("document.querySelector('.runs .run')")
 
 
@@ -172,8 +152,8 @@ def run(page: Page, number: int, source: str | None = None) -> str:
 
 
 @pytest.mark.parametrize("path", RUNNABLE, ids=lambda path: path or "home")
-def test_every_example_prints_what_the_page_records(path: str, reader: Page, site: Site) -> None:
-    go(reader, site, path)
+def test_every_example_prints_what_the_page_records(path: str, reader: Page) -> None:
+    go(reader, path)
     examples = reader.locator(".runs")
     examples.evaluate_all(RUN_ALL)
     expect(reader.locator(".run [role=status]")).to_have_text(
@@ -197,10 +177,9 @@ def test_a_changed_example_prints_the_changed_result(chapter: Page) -> None:
     expect(status(chapter, 3)).to_have_text("Done, with your changes.")
 
 
-def test_run_sees_the_names_of_the_examples_above(chapter: Page, site: Site) -> None:
+def test_run_sees_the_names_of_the_examples_above(chapter: Page) -> None:
     """Examples above that have not run are run first, unchanged; a changed one counts once run."""
-    go(chapter, site, ELSEWHERE)
-    go(chapter, site, CHAPTER)
+    go(chapter, CHAPTER)
     assert run(chapter, 4, "np.__name__, hasattr(np, 'told')") == "('numpy', False)\n"
     run(chapter, 0, "import numpy as np\nnp.told = 7")
     assert run(chapter, 4, "np.told") == "7\n"
@@ -234,8 +213,8 @@ def test_long_output_is_truncated(chapter: Page) -> None:
     assert said.endswith("… and more output that is not shown.\n")
 
 
-def test_axe_finds_nothing_in_an_open_example_and_it_fits_a_phone(reader: Page, site: Site) -> None:
-    go(reader, site, ELSEWHERE)
+def test_axe_finds_nothing_in_an_open_example_and_it_fits_a_phone(reader: Page) -> None:
+    go(reader, ELSEWHERE)
     run(reader, 0, "counting_encoding(2, 64)\nlong = 'line' * 99; long\n" + "1\n" * 20)
     reader.evaluate(UNFOLD)
     assert violations(reader) == []
@@ -292,13 +271,6 @@ def test_a_loop_is_stopped_and_the_page_stays_usable(chapter: Page) -> None:
     expect(status(chapter, 3)).to_have_text("Stopped before running.")
 
 
-def test_a_loop_ends_when_its_page_is_left(chapter: Page, site: Site) -> None:
-    begin_a_loop(chapter, 2)
-    go(chapter, site, ELSEWHERE)
-    run(chapter, 0)
-    expect(status(chapter, 0)).to_have_text("Done: the output is as recorded.")
-
-
 def test_nothing_is_fetched_before_it_is_asked_for(page: Page, site: Site) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -309,15 +281,38 @@ def test_nothing_is_fetched_before_it_is_asked_for(page: Page, site: Site) -> No
     ]
 
 
-def test_python_is_fetched_from_this_host_alone_with_progress(
-    reader: Page, site: Site, asked: list[str]
-) -> None:
+def test_python_is_fetched_from_this_host_alone_with_progress(page: Page, site: Site) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    go(page, CHAPTER)
+    page.evaluate(LISTEN)
+    begin_a_loop(page, 2)
+    button(page, 2, "Stop").click()
+    run(page, 1)
     assert all(url.startswith((site.url, "data:", "blob:")) for url in asked)
     assert len([url for url in asked if url.endswith(".whl")]) >= 2
     # When Python is restarted after a stop, the interpreter is not fetched again.
     assert len([url for url in asked if url.endswith(".wasm.gzip")]) == 1
-    said = reader.evaluate("said")
+    said = page.evaluate("said")
     assert said.index("Fetching Python, once: 9 of 9 MB.") < said.index("Starting Python.")
+
+
+def test_a_second_page_starts_python_from_the_cache_of_the_browser(
+    site: Site, browser: Browser, browser_context_args: dict[str, Any]
+) -> None:
+    """It starts before it is asked for, so that the reader does not wait again."""
+    with (
+        hosted(site.folder) as host,
+        fresh_page(browser, browser_context_args | {"base_url": host.url}) as page,
+    ):
+        go(page, CHAPTER)
+        run(page, 0)
+        fetched = [path for path, _ in host.sent if "/built/python/" in path]
+        assert len(fetched) > 5
+        with page.expect_worker(lambda worker: worker.url.endswith("/python_worker.js")):
+            go(page, ELSEWHERE)
+        run(page, 0)
+        assert [path for path, _ in host.sent if "/built/python/" in path] == fetched
 
 
 def test_page_says_that_python_could_not_be_fetched(page: Page) -> None:

@@ -65,28 +65,19 @@ UNFOLD = """() => {
     document.documentElement.classList.remove("unrolls");
     for (const part of document.querySelectorAll("article details")) part.open = true;
 }"""
-# Scroll, click a link after a pause in milliseconds, wait, and return whether the address is that
-# of the link, and how far the heading it names is from the top of the window (for a link to a page,
-# how far the page has been scrolled). A new page has arrived once its heading has changed; nothing
-# signals the end of a jump within a page, so that takes a fixed time.
-CLICK_AFTER_SCROLL = """async (selector, pause) => {
-    const wait = time => new Promise(done => setTimeout(done, time));
+# Scroll, click a link to a place of the same page, and return whether the address is that of the
+# link, and how far the place is from the top of the window. Nothing signals the end of a jump, so
+# it gets a fixed time.
+JUMP_AFTER_SCROLL = """async selector => {
     const link = [...document.querySelectorAll(selector)].at(-1);
     const scrolled = new Promise(done => addEventListener("scroll", done, {once: true}));
     scrollTo({top: scrollY + 700, behavior: "instant"});
     await scrolled;
-    await wait(pause);
-    const {href} = link;
-    const heading = () => document.querySelector("h1")?.textContent;
-    const before = heading(), end = performance.now() + PATIENCE;
-    const leaves = href.split("#")[0] !== location.href.split("#")[0];
-    const came = () => location.href === href && ![before, undefined].includes(heading());
     link.click();
-    while (leaves && !came() && performance.now() < end) await wait(20);
-    await wait(leaves ? 300 : 1000);
-    const place = document.getElementById(new URL(href).hash.slice(1));
-    return [location.href === href, Math.round(place?.getBoundingClientRect().top ?? -scrollY)];
-}""".replace("PATIENCE", str(PATIENCE))
+    await new Promise(done => setTimeout(done, 1000));
+    const place = document.getElementById(link.hash.slice(1));
+    return [location.href === link.href, Math.round(place.getBoundingClientRect().top)];
+}"""
 PERMALINK = "article :is(h2, h3) > .headerlink"
 # Elements that stick out of the page on the right, unless a box that scrolls contains them. The
 # first entry is the width of the page.

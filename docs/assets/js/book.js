@@ -1,11 +1,22 @@
-// The script of every page. The theme replaces pages without reloading and announces it through
-// `document$`; the header stays in place.
+// The script of every page. It loads those that only some pages need.
 
-import { startLedger } from "./ledger.js";
-import { overflow, source, watch } from "./listing.js";
-import "./plate.js";
-import "./quiz.js";
+import { source, watch } from "./listing.js";
 import "./terms.js";
+
+/** The scripts of parts that only some pages have, by selectors of the parts. */
+const SCRIPTS = {
+  "#ledger-filter": "./ledger.js",
+  ".cells": "./practise.js",
+  ".question": "./quiz.js",
+  ".runs": "./run.js",
+  "config-workbench": "./workbench.js",
+  "encoding-plate": "./plate.js",
+  "explore-clocks": "./explore/clocks.js",
+  "explore-heatmap, explore-waves, explore-similarity, explore-shift": "./explore/sinusoidal.js",
+  "explore-rope, explore-layouts, explore-base": "./explore/rotary.js",
+  "explore-alibi, explore-t5": "./explore/bias.js",
+  "watch-it-break": "./watch.js",
+};
 
 const seen = { visibilityProperty: true };
 
@@ -79,56 +90,16 @@ function watchAll(part) {
 const navLabels = ".md-nav--primary label:is(.md-nav__title, .md-nav__link--active)";
 
 function preparePage() {
-  overflow.disconnect();
   watchAll(document.body);
   // The theme handles Enter on these labels, but Tab does not reach them.
   for (const label of document.querySelectorAll(navLabels)) label.tabIndex = 0;
   if (!navigator.clipboard) return;
-  for (const listing of document.querySelectorAll("article .highlight")) {
-    if (!listing.querySelector(".copy")) addCopyButton(listing);
-  }
-}
-
-/** Load the script for *Run* if the page has runnable examples; Python loads at the first run. */
-function startRuns() {
-  if (document.querySelector(".runs")) import("./run.js");
-}
-
-const FAMILIES = {
-  clocks: ["clocks"],
-  sinusoidal: ["heatmap", "waves", "similarity", "shift"],
-  rotary: ["rope", "layouts", "base"],
-  bias: ["alibi", "t5"],
-};
-
-/** Load the scripts of the explorers on the page. */
-function startExplorers() {
-  for (const [family, names] of Object.entries(FAMILIES)) {
-    const tags = names.map((name) => `explore-${name}`);
-    if (document.querySelector(tags)) import(`./explore/${family}.js`);
-  }
-}
-
-/** Load the script of the workbench if the page has one. */
-function startWorkbench() {
-  if (document.querySelector("config-workbench")) import("./workbench.js");
-}
-
-/** Load the script of the exercises if the page has some; Python loads at the first check. */
-function startPractise() {
-  if (document.querySelector(".cells")) import("./practise.js");
-}
-
-/** Load the script of *Watch it break* if the page has it; the weights wait until they are asked for. */
-function startWatch() {
-  if (document.querySelector("watch-it-break")) import("./watch.js");
+  document.querySelectorAll("article .highlight").forEach(addCopyButton);
 }
 
 /** Show the formal statements that a fold names once it is opened. */
-function startFormal() {
-  for (const fold of document.querySelectorAll("details.formal")) {
-    fold.addEventListener("toggle", async () => (await import("./formal.js")).fill(fold), { once: true });
-  }
+function prepareFormal(fold) {
+  fold.addEventListener("toggle", async () => (await import("./formal.js")).fill(fold), { once: true });
 }
 
 /** Lay out the parts whose layout the style sheet defers, in a few idle periods: each also takes time
@@ -144,6 +115,26 @@ function layOutDeferred() {
   idle(next);
 }
 
+/** Prepare a jump within the page: lay out everything first, since the target would move otherwise,
+    and close the menu, which the theme does only if the address changes. */
+function prepareJump({ target }) {
+  const link = target.closest?.("a[href]");
+  if (!link?.hash || link.pathname !== location.pathname) return;
+  document.documentElement.classList.remove("unrolls");
+  if (link.hash === location.hash) dispatchEvent(new Event("hashchange"));
+}
+
+/** A page that the browser has kept is shown again as it was left: close its menu and its search, and
+    give it the colours that other pages have chosen since. */
+function refresh({ persisted }) {
+  if (!persisted) return;
+  for (const box of document.querySelectorAll("#__drawer:checked, #__search:checked")) box.click();
+  const { scheme } = window.__md_get("__palette").color;
+  if (scheme !== document.body.dataset.mdColorScheme) {
+    document.querySelector(`[name=__palette][data-md-color-scheme=${scheme}]`).click();
+  }
+}
+
 /** Before printing, load every picture and open every solution; tests and claims stay folded. */
 function prepareToPrint() {
   for (const image of document.querySelectorAll("img[loading=lazy]")) image.loading = "eager";
@@ -155,6 +146,9 @@ function prepareToPrint() {
 
 document.querySelectorAll("[data-toggle]").forEach(connect);
 document.querySelectorAll(".md-search").forEach(makeResultsReachable);
+document.querySelectorAll("details.formal").forEach(prepareFormal);
+addEventListener("click", prepareJump);
+addEventListener("pageshow", refresh);
 addEventListener("beforeprint", prepareToPrint);
 addEventListener("load", layOutDeferred);
 // A font that loads late can widen a formula without resizing its box.
@@ -163,11 +157,7 @@ document.fonts.addEventListener("loadingdone", () => watchAll(document.body));
 addEventListener("contentvisibilityautostatechange", ({ target, skipped }) => {
   if (skipped) watchAll(target);
 });
-window.document$.subscribe(preparePage);
-window.document$.subscribe(startExplorers);
-window.document$.subscribe(startWorkbench);
-window.document$.subscribe(startWatch);
-window.document$.subscribe(startFormal);
-window.document$.subscribe(startLedger);
-window.document$.subscribe(startRuns);
-window.document$.subscribe(startPractise);
+preparePage();
+for (const [part, script] of Object.entries(SCRIPTS)) {
+  if (document.querySelector(part)) import(script);
+}

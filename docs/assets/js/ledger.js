@@ -24,7 +24,7 @@ function write(form) {
     if (chosen(form, name).length) address.searchParams.set(name, chosen(form, name).join(","));
   }
   const readable = address.href.replaceAll("%2C", ",");
-  history.replaceState(history.state, "", readable);
+  history.replaceState(null, "", readable);
 }
 
 /** Show the claims that match the checked boxes; a group without a checked box matches all. */
@@ -42,14 +42,10 @@ function show(form) {
   form.querySelector("output").value = `${left} of ${claims.length} claims`;
 }
 
-/** Start the filter, if the page has one. */
-export function startLedger() {
-  const form = document.getElementById("ledger-filter");
-  if (!form) return;
-  read(form);
-  show(form);
-  const changed = () => (write(form), show(form));
-  form.addEventListener("change", changed);
-  form.addEventListener("reset", () => setTimeout(changed));
-  form.addEventListener("submit", (event) => event.preventDefault());
-}
+const form = document.getElementById("ledger-filter");
+const changed = () => (write(form), show(form));
+read(form);
+show(form);
+form.addEventListener("change", changed);
+form.addEventListener("reset", () => setTimeout(changed));
+form.addEventListener("submit", (event) => event.preventDefault());

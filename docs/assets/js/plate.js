@@ -14,12 +14,7 @@ class EncodingPlate extends HTMLElement {
     for (const move of ["pointermove", "pointerdown"]) {
       this.picture.addEventListener(move, (event) => this.point(event));
     }
-    this.watch = new ResizeObserver(() => this.fit());
-    this.watch.observe(this.picture);
-  }
-
-  disconnectedCallback() {
-    this.watch.disconnect();
+    new ResizeObserver(() => this.fit()).observe(this.picture);
   }
 
   /** The side of a square cell: the height of the picture divided by the number of pairs. */

@@ -21,6 +21,7 @@ let kept = {};
 let denied = false; // storage may be forbidden or full
 
 function recall() {
+  if (denied) return; // what this page knows is newer
   try {
     kept = JSON.parse(localStorage.getItem(KEY)) ?? {};
   } catch {
@@ -87,8 +88,9 @@ function breakLine(area) {
 
 const titleOf = (name) => document.getElementById(name).firstChild.textContent;
 
-/** Add what is done to an exercise. */
+/** Add what is done to an exercise, to what other tabs have kept. */
 function note(name, what) {
+  recall();
   kept[name] = { ...kept[name], ...what };
   keep();
 }
@@ -198,7 +200,6 @@ function output(printed) {
 
 const megabytes = (bytes) => (bytes / 1e6).toFixed(0);
 
-let visit = 0; // counts the pages visited; each starts with empty namespaces
 let running; // the exercise that is checked
 
 /** Check an answer; the one before it is stopped. */
@@ -228,8 +229,7 @@ async function check(exercise) {
   try {
     exercise.say("Fetching the checks.");
     const source = program(await known(), exercise);
-    const what = { source, place: "check", group: "practise", visit: `practise ${visit}` };
-    await python.run(what, hear);
+    await python.run({ source, place: "check", group: "practise" }, hear);
     exercise.show(JSON.parse(told));
   } catch (reason) {
     exercise.say(reason === python.STOPPED ? (late ? TOO_LONG : STOPPED) : FAILED);
@@ -308,17 +308,16 @@ function showCount(line, before) {
   line.replaceChildren(make("span", {}, said), ...offered);
 }
 
-/** Prepare a page that the theme has opened, and stop what the last page was running. */
-function open() {
-  python.stop();
-  visit += 1;
-  recall();
-  all(".cells").forEach(makeCells);
-  for (const listing of all(".answer")) {
-    if (listing.matches(".elsewhere")) addTick(listing);
-    else new Exercise(listing);
-  }
-  showProgress();
+recall();
+all(".cells").forEach(makeCells);
+for (const listing of all(".answer")) {
+  if (listing.matches(".elsewhere")) addTick(listing);
+  else new Exercise(listing);
 }
-
-window.document$.subscribe(open);
+showProgress();
+// A page that the browser has kept and shows again may be older than what other pages have stored.
+addEventListener("pageshow", ({ persisted }) => {
+  if (!persisted) return;
+  recall();
+  showProgress();
+});

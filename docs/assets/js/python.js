@@ -1,10 +1,13 @@
 // The interface to Python for other scripts. Python starts in a worker, with the first run. Stopping
-// it terminates the worker; the next run starts another with the same compiled interpreter.
+// it terminates the worker; the next run starts another with the same compiled interpreter. In a tab
+// that has run Python on an earlier page, it starts with the page, from the browser's cache.
 
 export const possible = ["Worker", "WebAssembly", "DecompressionStream"].every((it) => it in window);
 
 /** The reason with which a stopped run is rejected. */
 export const STOPPED = new Error("stopped");
+
+const KEY = "has run Python";
 
 let worker;
 let current; // the current run
@@ -28,13 +31,26 @@ function hear({ data }) {
     end(new Error(data.reason));
   } else if (data.kind === "done") finish();
   else if (data.kind === "compiled") ({ interpreter } = data);
-  else current.hear(data);
+  else current?.hear(data);
 }
 
 function finish() {
   const { resolve } = current;
   current = undefined;
   resolve();
+  try {
+    sessionStorage.setItem(KEY, "yes");
+  } catch {
+    // without storage, each page waits for its first run
+  }
+}
+
+function hasRun() {
+  try {
+    return sessionStorage.getItem(KEY) !== null;
+  } catch {
+    return false;
+  }
 }
 
 function start() {
@@ -50,4 +66,9 @@ export function run(source, hear) {
     current = { hear, resolve, reject };
     worker.postMessage({ ...source, interpreter });
   });
+}
+
+if (possible && hasRun()) {
+  start();
+  worker.postMessage({});
 }

@@ -1,7 +1,7 @@
-// Python in a worker: fetches and starts it once, then runs each source that it receives. It posts
-// `loading` (bytes so far and in total), `compiled` (the interpreter, for the next worker) and
-// `starting`, then for each run `running`, `printed` and `done`, or `failed`.
-// What it fetches is built by scripts/pyodide/.
+// Python in a worker: fetches and starts it once, then runs each source that it receives. A message
+// without a source is a hint that one will follow. It posts `loading` (bytes so far and in total),
+// `compiled` (the interpreter, for the next worker) and `starting`, then for each run `running`,
+// `printed` and `done`, or `failed`. What it fetches is built by scripts/pyodide/.
 
 import { loadPyodide } from "../built/python/pyodide.mjs";
 
@@ -98,17 +98,15 @@ async function start(given) {
   // numpy calls backtrace, which does not exist in a browser; report 0 frames.
   python._module.mergeLibSymbols({ backtrace: () => 0 });
   python.FS.writeFile("session.py", session);
-  return { python, session: python.pyimport("session") };
+  return { python, page: python.pyimport("session").Page() };
 }
 
 let started;
-let page;
-let visited;
 
-/** Run a source; a new visit starts with empty namespaces. */
-async function run({ source, place, group, module, visit, interpreter }) {
-  const { python, session } = await (started ??= start(interpreter));
-  if (visit !== visited) [page, visited] = [session.Page(), visit];
+/** Run a source; without one, import what it will need. */
+async function run({ source, place, group, module, interpreter }) {
+  const { python, page } = await (started ??= start(interpreter));
+  if (source === undefined) return void python.pyimport("posenc");
   const { flush, out, err } = printer();
   self.postMessage({ kind: "running" });
   python.setStdout({ write: out, isatty: true }); // for line buffering

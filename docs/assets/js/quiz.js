@@ -3,23 +3,23 @@
 
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 
+const KEY = `quiz ${location.pathname}`;
+
 /** The answers given on this page: for each question the last letter, and whether the first answer
     was right. If the browser has no storage, they are lost when the reader leaves the page. */
-let given = {};
+let given = recalled();
 
-const place = () => `quiz ${location.pathname}`;
-
-function recall() {
+function recalled() {
   try {
-    given = JSON.parse(sessionStorage.getItem(place())) ?? {};
+    return JSON.parse(sessionStorage.getItem(KEY)) ?? {};
   } catch {
-    given = {};
+    return {};
   }
 }
 
 function keep() {
   try {
-    sessionStorage.setItem(place(), JSON.stringify(given));
+    sessionStorage.setItem(KEY, JSON.stringify(given));
   } catch {
     // storage may be forbidden or full
   }
@@ -85,12 +85,6 @@ function show() {
   showScore();
 }
 
-/** Called for each page that the theme opens, which it always builds from scratch. */
-function open() {
-  recall();
-  show();
-}
-
 function startAgain() {
   given = {};
   keep();
@@ -108,4 +102,4 @@ addEventListener("change", ({ target }) => {
 addEventListener("keydown", ({ key, target }) => {
   if (key === "Enter" && target.matches(".question input")) check(target.closest(".question"));
 });
-window.document$.subscribe(open);
+show();

@@ -12,8 +12,6 @@ const DROPPED = "Stopped before running.";
 const FAILED =
   "Python could not be fetched, or it crashed. The recorded output stays; Run tries again.";
 
-let examples = []; // of this page, in order
-let visit = 0; // counts the pages visited; each starts with empty namespaces
 const done = new Set(); // the examples that have run
 let queue = Promise.resolve(); // examples run one after another
 let running; // the example that is running
@@ -146,7 +144,7 @@ function stop(example) {
 /** Run an example after those above it that have not run; these run unedited, without showing their
     output. */
 async function perform(example) {
-  if (!waiting.delete(example)) return; // stopped, or the reader has left the page
+  if (!waiting.delete(example)) return; // stopped
   running = example;
   const above = examples.slice(0, examples.indexOf(example));
   const missing = above.filter((other) => other.group === example.group && !done.has(other));
@@ -168,20 +166,11 @@ async function perform(example) {
 async function run(example, text, quietly, hear) {
   const { before, module } = example.listing.dataset;
   const send = (source, heard) =>
-    python.run({ source, place: example.name, group: example.group, module, visit }, heard);
+    python.run({ source, place: example.name, group: example.group, module }, heard);
   if (before && !done.has(example)) await send(decodeURIComponent(before), quietly);
   await send(text, hear);
   done.add(example);
 }
 
-/** Prepare a page that the theme has opened, and stop what the last page was running. */
-function open() {
-  const listings = [...document.querySelectorAll(".runs")];
-  waiting.clear();
-  python.stop();
-  visit += 1;
-  done.clear();
-  examples = listings.map((listing, number) => new Example(listing, number + 1));
-}
-
-window.document$.subscribe(open);
+const listings = [...document.querySelectorAll(".runs")];
+const examples = listings.map((listing, number) => new Example(listing, number + 1)); // in order

@@ -151,9 +151,7 @@ class WatchItBreak extends HTMLElement {
     [this.stage, this.text, this.says] = [".stage", ".text", ".summary"].map(part);
     this.results = new Map(); // by what was asked
     this.known = new Set(); // the schemes whose weights have come
-    this.end = new AbortController();
-    const on = (target, type, act) =>
-      target.addEventListener(type, act, { signal: this.end.signal, capture: target === window });
+    const on = (target, type, act) => target.addEventListener(type, act);
     on(part(".start"), "click", () => this.start());
     on(part(".bench"), "input", ({ target }) => this.turn(target));
     on(part(".read"), "click", () => this.take(part("textarea").value));
@@ -164,16 +162,8 @@ class WatchItBreak extends HTMLElement {
     }
     on(window, "popstate", () => this.read());
     on(window, "click", (event) => this.follow(event));
-    this.watcher = new ResizeObserver(() => this.paint());
-    this.watcher.observe(this.stage);
+    new ResizeObserver(() => this.paint()).observe(this.stage);
     this.read();
-  }
-
-  disconnectedCallback() {
-    this.end.abort();
-    this.watcher.disconnect();
-    this.worker?.terminate();
-    clearTimeout(this.later);
   }
 
   /** Read the state from the address. */
@@ -194,7 +184,7 @@ class WatchItBreak extends HTMLElement {
       const isPlain = own === value || (name === "rule" && own === this.state.scheme);
       if (!isPlain) address.searchParams.set(`watch.${name}`, own);
     }
-    history.replaceState(history.state, "", address);
+    history.replaceState(null, "", address);
   }
 
   /** Show a view that is linked from this page. */
@@ -203,7 +193,6 @@ class WatchItBreak extends HTMLElement {
     if (link?.pathname !== location.pathname || !link.search.includes("watch.")) return;
     if (link.hash || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    event.stopPropagation(); // the theme would reload the page
     history.pushState(null, "", link.href);
     this.read();
     if (!this.bytes) this.start();

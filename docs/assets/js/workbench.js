@@ -178,14 +178,9 @@ function given(path, places) {
 
 class Workbench extends HTMLElement {
   connectedCallback() {
-    if (!this.field) this.build();
+    this.build();
     this.listen();
-    if (!this.found) this.start();
-  }
-
-  disconnectedCallback() {
-    this.end.abort();
-    this.watch.disconnect();
+    this.start();
   }
 
   build() {
@@ -212,9 +207,7 @@ class Workbench extends HTMLElement {
 
   listen() {
     const one = (selector) => this.querySelector(selector);
-    this.end = new AbortController();
-    const { signal } = this.end;
-    const on = (target, type, act) => target.addEventListener(type, act, { signal });
+    const on = (target, type, act) => target.addEventListener(type, act);
     on(this.model, "change", () => this.pick(this.model.value));
     on(this.field, "input", () => this.show());
     on(this.field, "scroll", () => this.follow());
@@ -224,8 +217,7 @@ class Workbench extends HTMLElement {
     on(one("[data-of=length]"), "input", ({ target }) => this.ask(BigInt(STOPS[target.value])));
     on(one("[data-of=trained]"), "input", ({ target }) => this.train(STOPS[target.value]));
     on(document, "paste", (event) => this.paste(event));
-    this.watch = new ResizeObserver(() => this.paint());
-    this.watch.observe(this.stage);
+    new ResizeObserver(() => this.paint()).observe(this.stage);
   }
 
   /** Show what the address asks for: workbench.model and workbench.length. */

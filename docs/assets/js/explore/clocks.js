@@ -110,7 +110,7 @@ function drawClocks(state, wide, high) {
 }
 
 /** Add a button that moves the position on, a step each second, while the clocks are in view. */
-function addPlay(element, signal) {
+function addPlay(element) {
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const button = document.createElement("button");
   let [frame, since, swept] = [0, 0, 1];
@@ -149,13 +149,8 @@ function addPlay(element, signal) {
   button.textContent = "Play";
   button.addEventListener("click", () => (frame ? stop() : start()));
   element.querySelector(".knob label").after(button);
-  const seen = new IntersectionObserver(([{ isIntersecting }]) => isIntersecting || stop());
-  seen.observe(element.stage);
-  document.addEventListener("visibilitychange", stop, { signal });
-  signal.addEventListener("abort", () => {
-    seen.disconnect();
-    stop();
-  });
+  new IntersectionObserver(([{ isIntersecting }]) => isIntersecting || stop()).observe(element.stage);
+  document.addEventListener("visibilitychange", stop);
 }
 
 explorer("clocks", {
