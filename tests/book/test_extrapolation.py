@@ -211,6 +211,14 @@ def test_only_alibi_stays_flat_and_shaw_nearly_does() -> None:
     assert (perplexities("shaw")[-1] > 1.05 * perplexities("shaw")[0]).all()
 
 
+def test_with_positions_the_first_seven_differ_by_less_than_a_tenth_at_the_trained_length() -> None:
+    """With every seed; beyond it, at twice the length, by more than ten times."""
+    found = np.array([perplexities(name) for name in AS_TRAINED if name != "none"])
+    times = found.max(axis=0) / found.min(axis=0)
+    assert times[0].max() < 1.1
+    assert times[1].min() > 10
+
+
 def test_added_rows_do_worse_than_byte_counts_at_twice_the_length() -> None:
     """A model of order zero knows only how often each byte occurs in the training text."""
     counted = texts.read()[TOPICS]["byte_counts"]
