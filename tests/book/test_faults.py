@@ -28,7 +28,7 @@ from scripts.book.settings import accepted, sections, settings, strays
 from scripts.book.tables import BoundTable, Cell, bound_tables, named_columns
 from scripts.book.text import corrected, line_of, spans
 from scripts.book.units import UNITS
-from scripts.demos import planted_faults
+from scripts.examples import planted_faults
 from tests.selection import slow_except
 
 CHAPTER = "chapters/by-hand.md"
