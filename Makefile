@@ -72,7 +72,7 @@ prove: python  ## check the proofs with Coq or Rocq (a minute or two); needs no 
 
 pdf: assets  ## make the book as one PDF and as an EPUB, in build/paper/ (two minutes)
 	@$(IN_VENV) -m scripts.setup.browser
-	@$(IN_VENV) -m scripts.paper
+	@$(IN_VENV) -m scripts.site.paper
 
 mutations: setup  ## change the package, a thing at a time, and count what no test notices (half an hour)
 	$(IN_VENV) -m mutmut run

@@ -36,7 +36,7 @@ CHAPTER = "chapters/by-hand.md"
 BROKEN = slow_except([CHAPTER], pages.paths())
 BY_HAND = "docs/chapters/by-hand.md"
 SAMPLE = 200  # digits of each page that are changed, where it has so many
-SPECIMEN = (ROOT / "scripts" / "demos" / "specimen.md").read_text("utf-8")
+SPECIMEN = (ROOT / "scripts" / "examples" / "specimen.md").read_text("utf-8")
 ACCEPTED = settings(SPECIMEN)
 
 
