@@ -65,7 +65,7 @@ matrix: setup  ## ask other libraries the test vectors, one at a time (an hour o
 	@$(IN_VENV) -m scripts.matrix
 
 lighthouse: setup  ## weigh and score the site (a few minutes) and update docs/trust/how-built.md
-	$(IN_VENV) -m scripts.lighthouse
+	$(IN_VENV) -m scripts.site.lighthouse
 
 prove: python  ## check the proofs with Coq or Rocq (a minute or two); needs no packages of Python
 	@$(PYTHON) -m scripts.proofs $(if $(RECORD),--record)

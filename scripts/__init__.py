@@ -9,8 +9,7 @@
     examples/    programs that pages show: a museum of bugs, a sequence in several processes
     figures/     the figures, a script each, and the picture that links to the book show
     pyodide/     the Python that runs inside a page
-    site/        the built site: `make site`, `make serve` and, as one PDF and an e-book, `make pdf`
-    lighthouse/  `make lighthouse`: what the site weighs, and how it scores
+    site/        `make site`, `make serve`, `make pdf`, and `make lighthouse`, which scores the site
     vectors/     `make vectors`: cases that any implementation can be tested against
     matrix/      `make matrix`: other libraries, asked these vectors
 

@@ -25,7 +25,6 @@ FLOORS = (
     "scripts.figures",
     "scripts.pyodide",
     "scripts.site",
-    "scripts.lighthouse",
     "scripts.vectors",
     "scripts.matrix",
 )
