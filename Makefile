@@ -65,14 +65,14 @@ matrix: setup  ## ask other libraries the test vectors, one at a time (an hour o
 	@$(IN_VENV) -m scripts.matrix
 
 lighthouse: setup  ## weigh and score the site (a few minutes) and update docs/trust/how-built.md
-	$(IN_VENV) -m scripts.lighthouse
+	$(IN_VENV) -m scripts.site.lighthouse
 
 prove: python  ## check the proofs with Coq or Rocq (a minute or two); needs no packages of Python
 	@$(PYTHON) -m scripts.proofs $(if $(RECORD),--record)
 
 pdf: assets  ## make the book as one PDF and as an EPUB, in build/paper/ (two minutes)
 	@$(IN_VENV) -m scripts.setup.browser
-	@$(IN_VENV) -m scripts.paper
+	@$(IN_VENV) -m scripts.site.paper
 
 mutations: setup  ## change the package, a thing at a time, and count what no test notices (half an hour)
 	$(IN_VENV) -m mutmut run

@@ -6,14 +6,10 @@
     book/        the page language: how pages are written, checked and updated
     measure/     `make measure`: schemes trained and evaluated
     bench/       `make bench`: how fast, as ratios
-    museum/      bugs of real projects, made again by small programs
-    parallel/    one sequence shared by several processes
+    examples/    programs that pages show: a museum of bugs, a sequence in several processes
     figures/     the figures, a script each, and the picture that links to the book show
     pyodide/     the Python that runs inside a page
-    site/        the built site: `make site` and `make serve`
-    paper/       `make pdf`: the book as one PDF and as an e-book
-    lighthouse/  `make lighthouse`: what the site weighs, and how it scores
-    demos/       small programs that pages show
+    site/        `make site`, `make serve`, `make pdf`, and `make lighthouse`, which scores the site
     vectors/     `make vectors`: cases that any implementation can be tested against
     matrix/      `make matrix`: other libraries, asked these vectors
 

@@ -31,13 +31,11 @@ README.md explains each form to those who write pages.
     models_page.py  makes the page of models from it
     configurations.py   reads docs/data/configurations.yml, rotary settings as published
     configurations_page.py  makes the page of configurations from it
-    matrix.py       reads docs/data/matrix/, other libraries and how they answer the vectors
-    matrix_page.py  makes *Who computes what* and the pages of libraries from it
     glossary.py     marks terms at their first use, from docs/data/glossary.yml
     glossary_page.py    makes the page of terms from it
     practise_pages.py   makes the pages of *Practise* from scripts/practise/exercises/
     names_page.py   makes the page of the texts' names and ours
-    page_names.py   the names that pages can use for the models
+    expression_globals.py   names that pages can use for the models
     sourcemap.py    makes the map of sources from docs/data/sources/
     changed.py      the pages whose sources changed, for `make quick`
     links_and_anchors.py   the links and anchors of a page, and duplicate anchors
@@ -47,5 +45,5 @@ README.md explains each form to those who write pages.
 Everything that affects how a page is rendered is a Python-Markdown extension.
 
 Imports: posenc, practise, proofs. Other rooms list the names that they add to pages in their
-`page_names.py`.
+`expression_globals.py`, and keep the templates and schemas of their own pages.
 """

@@ -27,7 +27,7 @@ SHOWN = re.compile(r"^ *(?::::|--src--) ([\w.]+)", re.M)
 NAMED = {
     "bench.json": "scripts.bench",
     "facts.yml": "fact(",
-    "lighthouse.json": "scripts.lighthouse",
+    "lighthouse.json": "scripts.site.lighthouse",
     "measure": "measurement(",
 }
 TEST = "tests/book/test_made_pages.py::test_a_made_page_has_no_problem"

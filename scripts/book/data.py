@@ -1,6 +1,6 @@
 """Reads the book's data, docs/data/, and front matter, and rejects what it does not know.
 
-What pages are made from has a JSON Schema in `schemas/`.
+What pages are made from has a JSON Schema in the `schemas/` of its room.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import Any
 import yaml
 from jsonschema import Draft202012Validator
 
+from scripts import ROOT
 from scripts.book.text import FRONT
 
-SCHEMAS = Path(__file__).parent / "schemas"
+SCHEMAS = {path.stem: path for path in ROOT.glob("scripts/*/schemas/*.json")}
 
 # The loader written in C, if available, is ten times faster.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -58,8 +59,7 @@ def validate(found: Any, schema: str, name: str) -> None:
 @cache
 def validator(schema: str) -> Draft202012Validator:
     """Return what compares data with a schema."""
-    text = (SCHEMAS / f"{schema}.json").read_text("utf-8")
-    return Draft202012Validator(json.loads(text))
+    return Draft202012Validator(json.loads(SCHEMAS[schema].read_text("utf-8")))
 
 
 def front_matter(text: str) -> dict[str, Any]:

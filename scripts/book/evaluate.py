@@ -54,9 +54,9 @@ def names() -> dict[str, Any]:
 
 
 def names_of_rooms() -> dict[str, Any]:
-    """Return the names that other rooms of `scripts/` add, `NAMES` in their `page_names.py`."""
-    rooms = sorted(path.parent.name for path in ROOT.glob("scripts/*/page_names.py"))
-    modules = [import_module(f"scripts.{room}.page_names") for room in rooms]
+    """Return the names that rooms of `scripts/` add, `NAMES` in `expression_globals.py`."""
+    rooms = sorted(path.parent.name for path in ROOT.glob("scripts/*/expression_globals.py"))
+    modules = [import_module(f"scripts.{room}.expression_globals") for room in rooms]
     return {name: value for module in modules for name, value in module.NAMES.items()}
 
 

@@ -1,8 +1,8 @@
 """The pages of the book, by their paths under docs/: those written, and those made from data.
 
-A written page is a file of docs/. A made page is in no file: `MADE` names the module of this room
-whose `page(path)` returns its text, and the data that it is made from. The site, its copies and the
-tests ask for the text of either here.
+A written page is a file of docs/. A made page is in no file: `MADE` names the module of
+`scripts/` whose `page(path)` returns its text, and the data that it is made from. The site, its
+copies and the tests ask for the text of either here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Made:
     """How a page is made.
 
     Attributes:
-        module: the module of this room that makes it.
+        module: the module of `scripts/` that makes it.
         data: what it is made from, relative to the checkout.
         reads: a pattern of the written pages whose titles or headings it shows, if any.
     """
@@ -41,12 +41,12 @@ class Made:
 
 
 ALL = "**/*.md"
-MATRIX = Made("matrix_page", ("docs/data/matrix",))
-PRACTISE = Made("practise_pages", ("scripts/practise/exercises",), reads=ALL)
+MATRIX = Made("matrix.pages", ("docs/data/matrix",))
+PRACTISE = Made("book.practise_pages", ("scripts/practise/exercises",), reads=ALL)
 
 MADE = {
     "long-context/configurations.md": Made(
-        "configurations_page", ("docs/data/configurations.yml",)
+        "book.configurations_page", ("docs/data/configurations.yml",)
     ),
     "practise/biases.md": PRACTISE,
     "practise/bugs.md": PRACTISE,
@@ -55,16 +55,16 @@ MADE = {
     "practise/masks.md": PRACTISE,
     "practise/rotation.md": PRACTISE,
     "practise/sines.md": PRACTISE,
-    "reference/glossary.md": Made("glossary_page", ("docs/data/glossary.yml",), reads=ALL),
-    "reference/models.md": Made("models_page", ("docs/data/models.yml",)),
-    "reference/names.md": Made("names_page", ("docs/data/names.yml", "docs/data/facts.yml")),
+    "reference/glossary.md": Made("book.glossary_page", ("docs/data/glossary.yml",), reads=ALL),
+    "reference/models.md": Made("book.models_page", ("docs/data/models.yml",)),
+    "reference/names.md": Made("book.names_page", ("docs/data/names.yml", "docs/data/facts.yml")),
     "trust/claims.md": Made(
-        "ledger", ("docs/data/claims", "docs/data/facts.yml", "docs/data/measure"), reads=ALL
+        "book.ledger", ("docs/data/claims", "docs/data/facts.yml", "docs/data/measure"), reads=ALL
     ),
     "trust/formal-statements.md": Made(
-        "formal_page", ("docs/proofs", "docs/data/proofs.json"), reads="chapters/prove-it.md"
+        "book.formal_page", ("docs/proofs", "docs/data/proofs.json"), reads="chapters/prove-it.md"
     ),
-    "trust/sources.md": Made("sourcemap", ("docs/data/sources",), reads=ALL),
+    "trust/sources.md": Made("book.sourcemap", ("docs/data/sources",), reads=ALL),
     "vectors/libraries/other.md": MATRIX,
     "vectors/libraries/torch.md": MATRIX,
     "vectors/libraries/training.md": MATRIX,
@@ -111,7 +111,7 @@ def made(path: str) -> str:
 
 @lru_cache(maxsize=64)
 def _made(path: str, changed: tuple[int, ...]) -> str:
-    found: str = import_module(f"scripts.book.{MADE[path].module}").page(path)
+    found: str = import_module(f"scripts.{MADE[path].module}").page(path)
     return found
 
 

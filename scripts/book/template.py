@@ -1,4 +1,4 @@
-"""Fills the templates of the pages that are made from data, `templates/`.
+"""Fills the templates of the pages that are made from data, the `templates/` of each room.
 
 A template is Jinja with other marks, since the page language has braces: `<< value >>`,
 `<% for one in all %>` and `<# a comment #>`.
@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-FOLDER = Path(__file__).parent / "templates"
+from scripts import ROOT
+
+FOLDERS = sorted(ROOT.glob("scripts/*/templates"))
 
 
 def filled(name: str, **values: Any) -> str:
@@ -29,7 +30,7 @@ def filled(name: str, **values: Any) -> str:
 def environment() -> Environment:
     """Return what reads templates, with the filters that all can use."""
     found = Environment(
-        loader=FileSystemLoader(FOLDER),
+        loader=FileSystemLoader(FOLDERS),
         undefined=StrictUndefined,
         variable_start_string="<<",
         variable_end_string=">>",

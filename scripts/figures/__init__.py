@@ -18,7 +18,7 @@ data, so that one caption fits them.
 
 `python -m scripts.figures` draws all figures; with `--check` it compares them instead.
 
-Imports: posenc, book, measure, museum, parallel.
+Imports: posenc, book, measure, examples.
 """
 
 from pathlib import Path

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
+from scripts.examples.museum import axes as programs
+from scripts.examples.museum import effects
 from scripts.figures._parts import heat, heat_scale, panel
 from scripts.figures.style import Ink
-from scripts.museum import axes as programs
-from scripts.museum import effects
 
 SIZE = (640, 300)
 PHONE = (340, 560)

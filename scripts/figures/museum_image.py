@@ -5,9 +5,9 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from posenc import apply_rope
+from scripts.examples.museum import effects
 from scripts.figures._parts import heat, heat_scale, panel
 from scripts.figures.style import Ink
-from scripts.museum import effects
 
 SIZE = (640, 300)
 PHONE = (340, 560)

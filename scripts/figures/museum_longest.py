@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
+from scripts.examples.museum import effects
 from scripts.figures._parts import panel
 from scripts.figures.style import Ink
-from scripts.museum import effects
 
 SIZE = (640, 280)
 PHONE = (340, 280)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
+from scripts.examples.museum import effects, scaling
 from scripts.figures._slowed import PHONE as PHONE
 from scripts.figures._slowed import SIZE as SIZE
 from scripts.figures._slowed import pairs_panel, slowed_scale
 from scripts.figures._unseen import DASHES
 from scripts.figures.style import Ink
-from scripts.museum import effects, scaling
 
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:

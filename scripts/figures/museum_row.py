@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from scripts.examples.museum import biases, effects
 from scripts.figures._parts import panel
 from scripts.figures.style import Ink
-from scripts.museum import biases, effects
 
 SIZE = (640, 250)
 PHONE = (340, 250)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from posenc import apply_rope
+from scripts.examples.museum import effects, layouts
 from scripts.figures._parts import panel
 from scripts.figures.style import Ink
-from scripts.museum import effects, layouts
 
 SIZE = (640, 264)
 PHONE = (340, 264)

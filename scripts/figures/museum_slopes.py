@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from posenc import alibi_slopes
+from scripts.examples.museum import biases
 from scripts.figures._parts import panel
 from scripts.figures.style import Ink
-from scripts.museum import biases
 
 SIZE = (640, 300)
 PHONE = (340, 300)

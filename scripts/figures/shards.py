@@ -7,9 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
+from scripts.examples.parallel.shards import ORDERS, keys_seen, shards
 from scripts.figures._parts import panel, write
 from scripts.figures.style import Ink
-from scripts.parallel.shards import ORDERS, keys_seen, shards
 
 SIZE = (890, 348)
 PHONE = (340, 972)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts import ROOT
-from scripts.book.matrix import ADAPTERS, FOLDER, Library, libraries, result
+from scripts.matrix.record import ADAPTERS, FOLDER, Library, libraries, result
 from scripts.matrix.trial import SECONDS, AdapterError, tried
 
 ENVIRONMENTS = ROOT / "build" / "matrix"

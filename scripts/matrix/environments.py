@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from scripts import ROOT
-from scripts.book.matrix import ADAPTERS, Library
+from scripts.matrix.record import ADAPTERS, Library
 
 CONSTRAINTS = ROOT / "constraints.txt"
 LONGEST = 1800  # seconds for a step of the installation

@@ -15,10 +15,10 @@ from typing import Any
 from posenc.vectors import Report
 from posenc.vectors import run as ask
 from posenc.vectors.report import joined
-from scripts.book.matrix import Library, digest, normal, result
 from scripts.matrix.adapters.lines import BROKEN
 from scripts.matrix.counts import suites_of
 from scripts.matrix.environments import InstallError, anonymous, environment
+from scripts.matrix.record import Library, digest, normal, result
 from scripts.setup.machine import machine
 
 SECONDS = 120.0  # for an answer; the first waits for the library to be imported

@@ -25,7 +25,7 @@ scripts.measure --help`.
     weights.py        `make weights`: the models of seed 0 again, for a page
     weight_files.py   the format of those weights
     resized.py        one of those models with its table made longer, for a page
-    page_names.py     the names that pages can use
+    expression_globals.py  the names that pages can use
 
 Imports: posenc, setup.
 """

@@ -7,7 +7,7 @@
     record.py      what the checker said last, in docs/data/proofs.json
     install.py     installs the checker, or says how
     summary.py     counts, for pages
-    page_names.py  the name of these counts in pages
+    expression_globals.py   the name of these counts in pages
     run.py         all of it, one step after another
 
 `Admitted`, `Axiom`, `Parameter` and the like are refused: what a theorem rests on is a premise with

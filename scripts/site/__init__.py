@@ -30,6 +30,8 @@
     security_policy.py       the Content-Security-Policy, as `_headers`
     serve.py                 `make serve`: serves what is built, rebuilds what has changed
     host.py                  a static host for tests and `make lighthouse`
+    lighthouse/              `make lighthouse`: what the site weighs, and how it scores
+    paper/                   `make pdf`: the book as one PDF and as an e-book
     theme/                   templates that override mkdocs-material's
 
 Imports: posenc, setup, practise, book, figures, pyodide.

@@ -90,13 +90,12 @@ def made(page: str) -> str:
         ("docs/data/bench.json", {"docs/how-to/how-fast.md"}),
         ("docs/data/lighthouse.json", {"docs/trust/how-built.md"}),
         (
-            "scripts/demos/small_model.py",
+            "scripts/measure/training.py",
             {
-                "docs/how-to/diagnose.md",
-                "docs/how-to/extend-a-context.md",
-                "docs/how-to/padding-and-caches.md",
-                "docs/trust/how-checked.md",
-                "docs/vectors/index.md",
+                "docs/beyond/which-extrapolates.md",
+                "docs/explore/watch.md",
+                "docs/how-to/choose-a-scheme.md",
+                "docs/how-to/resize-a-table.md",
             },
         ),
         ("posenc/nn/t5.py", {"docs/reference/t5.md"}),

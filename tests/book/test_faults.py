@@ -28,7 +28,7 @@ from scripts.book.settings import accepted, sections, settings, strays
 from scripts.book.tables import BoundTable, Cell, bound_tables, named_columns
 from scripts.book.text import corrected, line_of, spans
 from scripts.book.units import UNITS
-from scripts.demos import planted_faults
+from scripts.examples import planted_faults
 from tests.selection import slow_except
 
 CHAPTER = "chapters/by-hand.md"
@@ -36,7 +36,7 @@ CHAPTER = "chapters/by-hand.md"
 BROKEN = slow_except([CHAPTER], pages.paths())
 BY_HAND = "docs/chapters/by-hand.md"
 SAMPLE = 200  # digits of each page that are changed, where it has so many
-SPECIMEN = (ROOT / "scripts" / "demos" / "specimen.md").read_text("utf-8")
+SPECIMEN = (ROOT / "scripts" / "examples" / "specimen.md").read_text("utf-8")
 ACCEPTED = settings(SPECIMEN)
 
 

@@ -297,7 +297,7 @@ def test_every_model_is_linked_once_even_without_positions() -> None:
     for found in models():
         assert page.count(f"(#{models_page.anchor(found)})") == 1
         assert page.count(f"{{ #{models_page.anchor(found)} }}") == 1
-    assert import_module("scripts.book.page_names").NAMES["models"].model is model
+    assert import_module("scripts.book.expression_globals").NAMES["models"].model is model
 
 
 def test_chapter_5_links_to_the_page() -> None:

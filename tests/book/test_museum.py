@@ -21,8 +21,8 @@ import yaml
 from posenc.vectors import Report, check
 from scripts import DOCS
 from scripts.book.embed import embedded_symbols, source
-from scripts.museum import FACTS, STATES, WINGS, Exhibit, effects, exhibits, precision
-from scripts.museum.caches import BaseNotInTheKey
+from scripts.examples.museum import FACTS, STATES, WINGS, Exhibit, effects, exhibits, precision
+from scripts.examples.museum.caches import BaseNotInTheKey
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -99,7 +99,7 @@ def test_a_program_is_short_and_says_what_it_does(exhibit: Exhibit) -> None:
 
 def symbol(exhibit: Exhibit) -> str:
     """Return the name under which a page embeds the program."""
-    return f"scripts.museum.{exhibit.wing}.{exhibit.program}"
+    return f"scripts.examples.museum.{exhibit.wing}.{exhibit.program}"
 
 
 # Facts

@@ -13,10 +13,10 @@ from playwright.sync_api import Browser, Page
 
 from scripts import ROOT
 from scripts.book.evaluate import corrections
-from scripts.lighthouse import report
-from scripts.lighthouse.audit import Score, audit, faults, grades
-from scripts.lighthouse.weigh import KINDS, Weight, by_kind, opened, weighed
 from scripts.site.host import hosted
+from scripts.site.lighthouse import report
+from scripts.site.lighthouse.audit import Score, audit, faults, grades
+from scripts.site.lighthouse.weigh import KINDS, Weight, by_kind, opened, weighed
 from tests.site.served import Site
 
 CHAPTER = "chapters/by-hand/"

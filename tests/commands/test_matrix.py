@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from posenc.vectors import Report, load, run
-from scripts.book.matrix import ADAPTERS, libraries
 from scripts.matrix import trial
 from scripts.matrix.__main__ import main
 from scripts.matrix.adapters import lines
 from scripts.matrix.counts import counts, grouped, ranges
 from scripts.matrix.environments import anonymous, reason
+from scripts.matrix.record import ADAPTERS, libraries
 
 SOUND = """\
 from lines import Unsupported, answer_lines, library

@@ -12,10 +12,10 @@ import pypdfium2
 import pytest
 from playwright.sync_api import Browser
 
-from scripts.paper import check
-from scripts.paper.__main__ import make, parts
 from scripts.site import downloads
 from scripts.site.downloads import EPUB, PDF
+from scripts.site.paper import check
+from scripts.site.paper.__main__ import make, parts
 from tests.site.served import Site, paths
 
 pytestmark = pytest.mark.slow

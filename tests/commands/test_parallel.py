@@ -11,10 +11,10 @@ import pytest
 import torch
 
 from posenc.nn import attention
-from scripts.parallel.processes import ORDERS, TOLD, errors, run_ranks, told
-from scripts.parallel.ring import SCHEMES, combined
-from scripts.parallel.shards import ORDERS as ALL_ORDERS
-from scripts.parallel.shards import keys_seen, shards, slowest_over_mean
+from scripts.examples.parallel.processes import ORDERS, TOLD, errors, run_ranks, told
+from scripts.examples.parallel.ring import SCHEMES, combined
+from scripts.examples.parallel.shards import ORDERS as ALL_ORDERS
+from scripts.examples.parallel.shards import keys_seen, shards, slowest_over_mean
 
 RANKS = (2, 4)
 ROUNDING = 1e-13

@@ -16,7 +16,7 @@ from posenc import (
     yarn_frequencies,
     yarn_temperature,
 )
-from scripts.demos.longer import with_yarn
+from scripts.examples.longer import with_yarn
 
 D, LENGTH = 128, 4096
 # transformers computes in float32: a power of the base amplifies its rounding by |ln ω|, here 9.

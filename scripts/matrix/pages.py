@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from posenc.vectors import suites
-from scripts.book import matrix
 from scripts.book.evaluate import computed
-from scripts.book.matrix import GROUPS, WAYLESS, Answers, Difference, Library
 from scripts.book.template import filled
+from scripts.matrix import record
+from scripts.matrix.record import GROUPS, WAYLESS, Answers, Difference, Library
 
 PAGE = "vectors/who-computes-what.md"
 NOTHING = "*—*{ .none }"
@@ -53,24 +53,24 @@ def page(path: str) -> str:
     if path == PAGE:
         return computed(filled("who-computes-what", rows=rows(), defined=DEFINED))
     group = Path(path).stem
-    own = [library for library in matrix.answered() if library.group == group]
+    own = [library for library in record.answered() if library.group == group]
     return computed(filled("libraries", group=GROUPS[group], libraries=own, **WORDS))
 
 
 def rows() -> list[dict[str, str]]:
     """Return the cells of the table by their headings, one row a library and way."""
-    return [row for library in matrix.answered() for row in rows_of(library)]
+    return [row for library in record.answered() for row in rows_of(library)]
 
 
 def rows_of(library: Library) -> Iterator[dict[str, str]]:
     """Yield the rows of a library in the table."""
-    found = matrix.result(library)
+    found = record.result(library)
     name = f"[{library.title}]({address(library)})"
     if "ways" not in found:
         said = f"{name} could not be {STEPS[found['failed']['step']]}"
         yield {"library": said, **dict.fromkeys(suites(), NOTHING)}
         return
-    by = matrix.answers(library)
+    by = record.answers(library)
     for way in library.ways:
         said = f"{name} {version(library, found)}" + (f", {way}" if way else "")
         cells = {suite: cell(by.get((way, suite)), library) for suite in suites()}
@@ -79,7 +79,7 @@ def rows_of(library: Library) -> Iterator[dict[str, str]]:
 
 def version(library: Library, found: dict[str, Any]) -> str:
     """Return the version of a library, without what follows a plus."""
-    said: str = found["versions"][matrix.normal(library.version)]
+    said: str = found["versions"][record.normal(library.version)]
     return said.partition("+")[0]
 
 
@@ -118,14 +118,14 @@ def contracts(found: dict[str, Any]) -> str:
 
 def of(library: Library) -> list[dict[str, str]]:
     """Return the cells of a library's own table, one row a suite and way."""
-    by = matrix.answers(library)
+    by = record.answers(library)
     pairs = [(way, suite) for way in library.ways for suite in suites() if (way, suite) in by]
     return [counted(by[pair]) for pair in pairs]
 
 
 def of_name(name: str) -> list[dict[str, str]]:
     """Return the cells of the table of the library with this name."""
-    return of(matrix.library(name))
+    return of(record.library(name))
 
 
 def counted(answers: Answers) -> dict[str, str]:
@@ -150,7 +150,7 @@ def said(answers: Answers) -> str:
     counts = answers.counts
     parts = [f"{answers.passed} of {counts['asked']} passed"]
     parts += [f"{n} by “{how}”" for how, n in counts.get("acceptable", {}).items()]
-    parts += [f"{counts[kind]['count']} {kind}" for kind in matrix.WRONG if kind in counts]
+    parts += [f"{counts[kind]['count']} {kind}" for kind in record.WRONG if kind in counts]
     return ", ".join(parts)
 
 
@@ -177,7 +177,7 @@ def bad_input(answers: Answers) -> str:
 def seen(library: Library) -> list[tuple[int, int, Difference]]:
     """Return the differences that explain an answer: number, how many it explains, and itself."""
     counted = [
-        (number, matrix.explained(library.name, number), one)
+        (number, record.explained(library.name, number), one)
         for number, one in enumerate(library.differences)
     ]
     return [found for found in counted if found[1]]
@@ -217,7 +217,7 @@ WORDS: dict[str, Any] = {
     "first_said": first_said,
     "kinds": KINDS,
     "links": links,
-    "matrix": matrix,
+    "matrix": record,
     "of": of,
     "packages": packages,
     "seen": seen,

@@ -9,6 +9,4 @@
     epub.css      the styles of the e-book
 
 The site offers both for download if they are there when it is built (scripts/site/downloads.py).
-
-Imports: setup, site.
 """

@@ -1,4 +1,4 @@
-"""A decoder that is told where each token stands, and what comes out if it is told wrong.
+"""A decoder that takes the position of each token, and its logits if the positions are wrong.
 
 Each of `padding`, `packing`, `steps` and `drafts` reads one sequence in a batch, in a packed row,
 in pieces or behind a rejected draft, and returns how far its logits are from those of the sequence

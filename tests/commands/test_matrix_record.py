@@ -10,28 +10,28 @@ from typing import Any
 import pytest
 
 from posenc.vectors import load
-from scripts.book import matrix, matrix_page
-from scripts.book.matrix import KINDS, Answers, Difference, Library
+from scripts.matrix import pages, record
+from scripts.matrix.record import KINDS, Answers, Difference, Library
 
-LIBRARIES = {found.name: found for found in matrix.libraries()}
-ANSWERED = {found.name: found for found in matrix.answered() if "ways" in matrix.result(found)}
+LIBRARIES = {found.name: found for found in record.libraries()}
+ANSWERED = {found.name: found for found in record.answered() if "ways" in record.result(found)}
 ENOUGH = 18
 
 
 def test_enough_libraries_have_answers() -> None:
-    assert matrix.asked() == len(ANSWERED) >= ENOUGH
+    assert record.asked() == len(ANSWERED) >= ENOUGH
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_every_result_is_of_today(name: str) -> None:
-    found = matrix.result(LIBRARIES[name])
+    found = record.result(LIBRARIES[name])
     assert found["digests"] == LIBRARIES[name].digests()
     assert found["library"] == name
 
 
 @pytest.mark.parametrize("name", ANSWERED)
 def test_what_was_asked_is_what_is_described(name: str) -> None:
-    library, by = LIBRARIES[name], matrix.answers(LIBRARIES[name])
+    library, by = LIBRARIES[name], record.answers(LIBRARIES[name])
     assert {suite for _, suite in by} == set(library.asked)
     assert {way for way, _ in by} == set(library.ways)
     for answers in by.values():
@@ -44,37 +44,37 @@ def test_what_was_asked_is_what_is_described(name: str) -> None:
 @pytest.mark.parametrize("name", ANSWERED)
 def test_every_difference_is_seen_and_has_a_program(name: str) -> None:
     library = LIBRARIES[name]
-    shown = matrix.result(library)["programs"]
+    shown = record.result(library)["programs"]
     for number, one in enumerate(library.differences):
-        assert matrix.explained(name, number), one.what
+        assert record.explained(name, number), one.what
         assert one.program or one.kind != "fault", one.what
     for path in library.programs:
-        assert shown[path.name]["digest"] == matrix.digest(path.read_bytes())
+        assert shown[path.name]["digest"] == record.digest(path.read_bytes())
         assert shown[path.name]["output"]
         assert path.name.startswith(f"{name}_")
 
 
 def test_no_adapter_program_or_result_is_left_over() -> None:
-    adapters = {path.stem for path in matrix.ADAPTERS.glob("*.py")} - {"lines"}
+    adapters = {path.stem for path in record.ADAPTERS.glob("*.py")} - {"lines"}
     assert adapters == set(LIBRARIES)
-    assert {path.stem for path in (matrix.FOLDER / "results").iterdir()} == set(LIBRARIES)
+    assert {path.stem for path in (record.FOLDER / "results").iterdir()} == set(LIBRARIES)
     programs = {path for library in LIBRARIES.values() for path in library.programs}
-    assert {*(matrix.FOLDER / "programs").iterdir()} == programs
+    assert {*(record.FOLDER / "programs").iterdir()} == programs
 
 
 def changing(monkeypatch: pytest.MonkeyPatch, name: str, change: Any) -> None:
     """Change the result of a library as it is read."""
-    found = copy.deepcopy(matrix.result(LIBRARIES[name]))
+    found = copy.deepcopy(record.result(LIBRARIES[name]))
     change(found["ways"])
-    read = matrix.result
-    monkeypatch.setattr(matrix, "result", lambda of: found if of.name == name else read(of))
+    read = record.result
+    monkeypatch.setattr(record, "result", lambda of: found if of.name == name else read(of))
 
 
 @pytest.mark.parametrize("name", ANSWERED)
 def test_a_changed_count_is_noticed(name: str) -> None:
-    for answers in matrix.answers(LIBRARIES[name]).values():
+    for answers in record.answers(LIBRARIES[name]).values():
         for change in changes(dict(answers.counts)):
-            assert list(matrix.miscounted(change)), (answers.way, answers.suite, change)
+            assert list(record.miscounted(change)), (answers.way, answers.suite, change)
 
 
 def test_a_miscounted_result_stops_the_build(tmp_path: Path) -> None:
@@ -83,34 +83,34 @@ def test_a_miscounted_result_stops_the_build(tmp_path: Path) -> None:
     torn.result.parent.mkdir()
     text = library.result.read_text("utf-8")
     torn.result.write_text(text, "utf-8")
-    assert matrix.result(torn) == matrix.result(library)
+    assert record.result(torn) == record.result(library)
     torn.result.write_text(text.replace('"passed": 57', '"passed": 58'), "utf-8")
     with pytest.raises(ValueError, match="rotation: 73 were asked, and 74 are counted"):
-        matrix.result(torn)
+        record.result(torn)
 
 
 def test_a_changed_verdict_changes_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     def change(ways: Any) -> None:
         del ways[""]["suites"]["sequences"]["failed"]
 
-    before = matrix_page.page(matrix_page.PAGE)
+    before = pages.page(pages.PAGE)
     changing(monkeypatch, "x-transformers", change)
-    assert matrix_page.page(matrix_page.PAGE) != before
+    assert pages.page(pages.PAGE) != before
 
 
 @pytest.mark.parametrize("name", ANSWERED)
 def test_every_count_is_in_a_cell(name: str) -> None:
-    for answers in matrix.answers(LIBRARIES[name]).values():
-        row = matrix_page.counted(answers)
+    for answers in record.answers(LIBRARIES[name]).values():
+        row = pages.counted(answers)
         for change in [*changes(dict(answers.counts)), *further(dict(answers.counts))]:
             other = replace(answers, counts=change)
-            assert matrix_page.counted(other) != row, (answers.way, answers.suite, change)
+            assert pages.counted(other) != row, (answers.way, answers.suite, change)
 
 
 def changes(counts: dict[str, Any]) -> list[dict[str, Any]]:
     """Return counts with one number changed, each in turn."""
     found = [counts | {key: counts.get(key, 0) + 1} for key in ("asked", "passed")]
-    for kind in matrix.WRONG:
+    for kind in record.WRONG:
         if kind in counts:
             found.append(counts | {kind: counts[kind] | {"count": counts[kind]["count"] + 1}})
     for how, number in counts.get("acceptable", {}).items():
@@ -169,8 +169,8 @@ def test_a_library_that_could_not_be_installed_stays_on_the_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     failed = {"failed": {"step": "install", "said": "no wheel"}}
-    monkeypatch.setattr(matrix, "result", lambda of: failed)
+    monkeypatch.setattr(record, "result", lambda of: failed)
     library = LIBRARIES["x-transformers"]
-    (row,) = matrix_page.rows_of(library)
+    (row,) = pages.rows_of(library)
     assert row["library"].endswith("could not be installed")
-    assert "could not be installed: `no wheel`" in matrix_page.section(library)
+    assert "could not be installed: `no wheel`" in pages.section(library)

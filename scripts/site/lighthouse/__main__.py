@@ -1,8 +1,8 @@
 """Weigh and score the site, and write the results.
 
-python -m scripts.lighthouse              measure and write the data file and the page
-python -m scripts.lighthouse --dry        run once per page and print, without writing
-python -m scripts.lighthouse --site DIR   use a site that is already built
+python -m scripts.site.lighthouse              measure and write the data file and the page
+python -m scripts.site.lighthouse --dry        run once per page and print, without writing
+python -m scripts.site.lighthouse --site DIR   use a site that is already built
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ import tempfile
 from pathlib import Path
 
 from scripts import ROOT
-from scripts.lighthouse import report
-from scripts.lighthouse.audit import score
-from scripts.lighthouse.first_run import first_result
-from scripts.lighthouse.weigh import weigh
 from scripts.pyodide import runtime
 from scripts.setup import browser
 from scripts.site.host import hosted
+from scripts.site.lighthouse import report
+from scripts.site.lighthouse.audit import score
+from scripts.site.lighthouse.first_run import first_result
+from scripts.site.lighthouse.weigh import weigh
 
 RUNS = 3  # per page; the median counts
 
 
 def main() -> None:
     """Print the tables, and write them unless asked not to."""
-    parser = argparse.ArgumentParser(prog="python -m scripts.lighthouse", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m scripts.site.lighthouse", description=__doc__)
     parser.add_argument("--dry", action="store_true", help="run once per page and write nothing")
     parser.add_argument("--site", type=Path, help="use this built site instead of building one")
     asked = parser.parse_args()

@@ -1,7 +1,7 @@
 """Make the book to take along: one PDF and one EPUB, in build/paper/.
 
-python -m scripts.paper                build the site, then both
-python -m scripts.paper --site DIR     use a site that is already built
+python -m scripts.site.paper                build the site, then both
+python -m scripts.site.paper --site DIR     use a site that is already built
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from urllib.parse import urlsplit
 from mkdocs.config import load_config
 
 from scripts import ROOT
-from scripts.paper import check, epub, pdf
-from scripts.paper.epub import Part
 from scripts.setup import browser
 from scripts.site.downloads import AUTHOR, EPUB, FOLDER, PDF
 from scripts.site.host import hosted
 from scripts.site.markdown_copies import LOOPBACK, contents
+from scripts.site.paper import check, epub, pdf
+from scripts.site.paper.epub import Part
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -35,7 +35,7 @@ HERE = Path(__file__).parent
 
 def main() -> None:
     """Make both, and say where they are."""
-    parser = argparse.ArgumentParser(prog="python -m scripts.paper", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m scripts.site.paper", description=__doc__)
     parser.add_argument("--site", type=Path, help="use this built site instead of building one")
     site = parser.parse_args().site
     if site and not (site / "index.html").is_file():

@@ -1,7 +1,7 @@
 """Processes that share one sequence, compared with one process that has all of it.
 
-`python -m scripts.parallel.processes 4` starts 4 processes, which talk to each other over the
-loopback interface, and prints how far their output is from that of attention to the whole
+`python -m scripts.examples.parallel.processes 4` starts 4 processes, which talk to each other over
+the loopback interface, and prints how far their output is from that of attention to the whole
 sequence.
 """
 
@@ -25,8 +25,8 @@ from torch import Tensor
 from torch.multiprocessing.spawn import start_processes
 
 from posenc.nn import attention, relative_positions
-from scripts.parallel.ring import HEADS, SCHEMES, D, Layer
-from scripts.parallel.shards import shards
+from scripts.examples.parallel.ring import HEADS, SCHEMES, D, Layer
+from scripts.examples.parallel.shards import shards
 
 LENGTH = 64
 ORDERS = ("contiguous", "zigzag")

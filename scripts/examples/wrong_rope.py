@@ -1,6 +1,6 @@
 """An implementation of rotary positions with a mistake, as a program that answers test vectors.
 
-python -m posenc vectors run -- python -m scripts.demos.wrong_rope
+python -m posenc vectors run -- python -m scripts.examples.wrong_rope
 """
 
 import json

@@ -5,8 +5,8 @@ from __future__ import annotations
 import statistics
 from pathlib import Path
 
-from scripts.lighthouse.weigh import opened
 from scripts.site.host import hosted
+from scripts.site.lighthouse.weigh import opened
 
 CHAPTER = "chapters/by-hand/"  # its first example needs only numpy
 WAIT = """() => new Promise((done, fail) => {

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from scripts import DATA, DOCS, ROOT
-from scripts.lighthouse.audit import Score
-from scripts.lighthouse.weigh import KINDS, Weight
+from scripts.site.lighthouse.audit import Score
+from scripts.site.lighthouse.weigh import KINDS, Weight
 
 RESULTS = DATA / "lighthouse.json"
 PAGE = DOCS / "trust" / "how-built.md"

@@ -21,7 +21,7 @@ from posenc import (
     sinusoidal_encoding,
     yarn_frequencies,
 )
-from scripts.museum import axes, caches, layouts, scaling
+from scripts.examples.museum import axes, caches, layouts, scaling
 
 Array = NDArray[np.floating]
 Program = Callable[..., Any]

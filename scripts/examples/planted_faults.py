@@ -1,6 +1,6 @@
 """Break a small page in ten ways and print the errors that the check reports.
 
-Run as `python -m scripts.demos.planted_faults`. The page is `specimen.md`, next to this file; no
+Run as `python -m scripts.examples.planted_faults`. The page is `specimen.md`, next to this file; no
 file is changed.
 """
 

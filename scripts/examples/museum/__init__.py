@@ -11,8 +11,6 @@
 `docs/data/museum.yml` has the facts about each exhibit, which the pages of `docs/museum/` show and
 `tests/book/test_museum.py` compares. A program takes the input of a case of its suite, as
 `posenc.vectors.check` hands it over.
-
-Imports: posenc.
 """
 
 from __future__ import annotations
@@ -88,7 +86,7 @@ class Exhibit:
     def function(self) -> Callable[..., Any]:
         """The program."""
         found: Callable[..., Any] = getattr(
-            import_module(f"scripts.museum.{self.wing}"), self.program
+            import_module(f"scripts.examples.museum.{self.wing}"), self.program
         )
         return found
 

@@ -1,4 +1,4 @@
-"""The decoder that is told positions: right ones change nothing, and each wrong way shows."""
+"""The decoder with explicit positions: right ones change nothing, and each wrong way shows."""
 
 from __future__ import annotations
 
@@ -8,43 +8,52 @@ import pytest
 import torch
 
 from posenc.nn import Cache, GPTModel
-from scripts.demos import told
+from scripts.examples.explicit_positions import (
+    SCHEMES,
+    TEXT,
+    WAYS,
+    alone,
+    drafts,
+    packing,
+    padding,
+    steps,
+)
 
 SEEN = 1e-3
 ROUNDING = 1e-13
 RELATIVE = ("rope", "alibi", "t5")
 
 RIGHT = [
-    (told.padding, "counted"),
-    (told.packing, "restart"),
-    (told.steps, "on"),
-    (told.drafts, "rolled back"),
-    (told.drafts, "rejected hidden"),
+    (padding, "counted"),
+    (packing, "restart"),
+    (steps, "on"),
+    (drafts, "rolled back"),
+    (drafts, "rejected hidden"),
 ]
 # Positions that are wrong, and alike for all tokens of a sequence.
-SHIFTED = [(told.padding, "edge"), (told.packing, "run on")]
+SHIFTED = [(padding, "edge"), (packing, "run on")]
 WRONG = [
-    (told.padding, "counted, then slot"),
-    (told.padding, "edge, then counted"),
-    (told.padding, "padding seen"),
-    (told.packing, "documents seen"),
-    (told.steps, "from 0"),
-    (told.steps, "one too high"),
-    (told.steps, "slots"),
-    (told.steps, "empty slots seen"),
-    (told.drafts, "cache kept"),
-    (told.drafts, "position kept"),
-    (told.drafts, "both kept"),
-    (told.drafts, "draft one too high"),
+    (padding, "counted, then slot"),
+    (padding, "edge, then counted"),
+    (padding, "padding seen"),
+    (packing, "documents seen"),
+    (steps, "from 0"),
+    (steps, "one too high"),
+    (steps, "slots"),
+    (steps, "empty slots seen"),
+    (drafts, "cache kept"),
+    (drafts, "position kept"),
+    (drafts, "both kept"),
+    (drafts, "draft one too high"),
 ]
 
 
-@pytest.mark.parametrize("scheme", told.SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_right_positions_and_masks_give_the_sequence_alone(scheme: str) -> None:
     assert max(case(scheme, way) for case, way in RIGHT) < ROUNDING
 
 
-@pytest.mark.parametrize("scheme", told.SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_each_wrong_way_changes_the_logits_of_every_scheme(scheme: str) -> None:
     assert min(case(scheme, way) for case, way in WRONG) > SEEN
 
@@ -55,16 +64,24 @@ def test_a_shift_of_a_whole_sequence_shows_with_a_learned_table_alone() -> None:
 
 
 def test_a_way_that_is_not_known_is_refused_rather_than_taken_for_the_right_one() -> None:
-    for case in (told.padding, told.packing, told.steps, told.drafts):
+    for case in (
+        padding,
+        packing,
+        steps,
+        drafts,
+    ):
         with pytest.raises(ValueError, match=r"way must be one of .*; got 'edgy'"):
             case("rope", "edgy")
     tried = {(case.__name__, way) for case, way in RIGHT + SHIFTED + WRONG}
-    assert tried == {(case, way) for case, ways in told.WAYS.items() for way in ways}
+    assert tried == {(case, way) for case, ways in WAYS.items() for way in ways}
 
 
-@pytest.mark.parametrize("scheme", told.SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_sequence_alone_does_not_depend_on_later_tokens(scheme: str) -> None:
-    whole, start = told.alone(scheme), told.alone(scheme, told.TEXT[:, :3])
+    whole, start = (
+        alone(scheme),
+        alone(scheme, TEXT[:, :3]),
+    )
     torch.testing.assert_close(whole[:, :3], start, atol=1e-12, rtol=0)
 
 
@@ -73,7 +90,7 @@ def test_a_cache_that_is_cut_back_continues_as_if_the_rest_had_not_been_read(sch
     with torch.random.fork_rng():
         torch.manual_seed(0)
         model = GPTModel(50, 64, 32, 2, 2, scheme).double().eval()
-    cache, text = Cache(), told.TEXT
+    cache, text = Cache(), TEXT
     with torch.no_grad():
         model(text[:, :5], cache=cache)
         kept = copy.copy(cache)

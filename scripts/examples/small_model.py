@@ -1,4 +1,4 @@
-"""A model to diagnose: `python -m posenc diagnose scripts.demos.small_model:model`."""
+"""A model to diagnose: `python -m posenc diagnose scripts.examples.small_model:model`."""
 
 from __future__ import annotations
 

@@ -7,6 +7,4 @@
 
 The site is built first and served like on a static host (scripts/site/host.py). Byte counts are the
 same on every machine. Performance scores are not, so each is a median, and no test requires one.
-
-Imports: setup, book, pyodide, site.
 """

@@ -1,0 +1,5 @@
+"""The names of this room that pages can use."""
+
+from scripts.matrix import pages, record
+
+NAMES = {"matrix": record, "matrix_of": pages.of_name, "matrix_table": pages.rows}
