@@ -56,7 +56,7 @@ def layer_types(model_type: str, layers: int) -> tuple[str, ...]:
         ValueError: the model type is none of these, or `layers` is below 1.
 
     Source:
-        transformers 5.23, where it is the default of `layer_types` in these configurations. One
+        transformers 5.24, where it is the default of `layer_types` in these configurations. One
         that lists its layers, or gives another period, such as `sliding_window_pattern`, overrides
         the default.
 
@@ -87,7 +87,7 @@ def rotating_layers(model_type: str, layers: int) -> tuple[bool, ...]:
         ValueError: the model type is none of those of `layer_types`, or `layers` is below 1.
 
     Source:
-        transformers 5.23. Its `no_rope_layers`, of Llama 4 and SmolLM3, has a 1 for a layer that
+        transformers 5.24. Its `no_rope_layers`, of Llama 4 and SmolLM3, has a 1 for a layer that
         rotates and a 0 for one without RoPE, whatever its name suggests.
 
     Examples:

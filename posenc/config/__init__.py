@@ -80,7 +80,7 @@ class RotaryConfig:
         OSError: see `read_config`.
 
     Source:
-        transformers 5.23, modeling_rope_utils.py and the configurations of its models.
+        transformers 5.24, modeling_rope_utils.py and the configurations of its models.
 
     Examples:
         >>> RotaryConfig({"head_dim": 64, "rope_theta": 1e6, "max_position_embeddings": 4096})
@@ -177,7 +177,7 @@ def read_config(
         OSError: the file cannot be read.
 
     Source:
-        transformers 5.23, modeling_rope_utils.py and the configurations of its models.
+        transformers 5.24, modeling_rope_utils.py and the configurations of its models.
 
     Examples:
         >>> scaling = {"rope_type": "yarn", "factor": 4.0}

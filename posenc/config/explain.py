@@ -295,7 +295,7 @@ def _settings(found: dict[str, Any]) -> list[str]:
     """Return what to set: a sentence, and the lines of JSON to copy."""
     if found["model_type"] in RULELESS:
         return _wrapped(
-            f'What helps: transformers 5.23 reads no rule for model type "{found["model_type"]}".'
+            f'What helps: transformers 5.24 reads no rule for model type "{found["model_type"]}".'
             " Feed it fewer tokens, or rotate by yarn_frequencies in code of your own."
         )
     if not found["set"]:

@@ -2,7 +2,7 @@
 
 A configuration need not name every setting. What it leaves out is in the code of the library, per
 model type, so the same missing key means 10000 for one model and 1000000 for another. These are the
-facts, as transformers 5.23 has them; tests/oracles/test_config.py asks it for each of them.
+facts, as transformers 5.24 has them; tests/oracles/test_config.py asks it for each of them.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def _base_of(reading: Reading, section: Section) -> float:
     elif given == [*_base_of_attention(reading.entries)]:
         said = f"{BASE} is in {ATTENTION}. A program that looks for it outside takes its default"
         if reading.known:
-            said += f", as transformers 5.23 does: {reading.defaults[BASE]:.15g}"
+            said += f", as transformers 5.24 does: {reading.defaults[BASE]:.15g}"
         reading.notes.append(f"{said}.")
     return base
 

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from html.parser import HTMLParser
+
+from selectolax.lexbor import LexborHTMLParser
+
+LINKS = ("href", "src", "srcset")
 
 
-class Tags(HTMLParser):
+class Tags:
     """The anchors and links of a page, in order. Tags inside scripts do not count."""
 
     def __init__(self, page: str) -> None:
-        super().__init__()
-        self.anchors: list[str] = []
-        self.links: list[str] = []
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Record the anchors and links of a tag."""
-        for name, value in attrs:
-            if name == "id" and value:
-                self.anchors.append(value)
-            elif name in ("href", "src", "srcset") and value:
-                self.links.append(value)
+        tree = LexborHTMLParser(page)
+        self.anchors = [tag.id for tag in tree.css("[id]") if tag.id]
+        self.links = [
+            value
+            for tag in tree.css("[href], [src], [srcset]")
+            for name, value in tag.attributes.items()
+            if name in LINKS and value
+        ]
 
 
 def duplicate_anchors(text: str) -> list[str]:

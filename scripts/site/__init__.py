@@ -34,5 +34,21 @@
     paper/                   `make pdf`: the book as one PDF and as an e-book
     theme/                   templates that override mkdocs-material's
 
+Why the longer ones stay, where a package does something like it:
+
+    assets, workbench     choose what to copy, cut and pass on; fontTools and json do the work
+    check                 link checkers know neither sizes nor duplicate titles; selectolax parses
+    docstring_formulas    is a list of this package's formulas with their TeX
+    embed                 is a page and a list of files; esbuild shrinks the style sheet
+    host                  http.server has no 404.html, no compression and no `_headers`
+    markdown_copies       plugins for llms.txt garble mathematics that is rendered already
+    plain_markdown        no converter knows the page language
+    notebook, practise    jupytext knows neither bound numbers nor recorded outputs; nbformat writes
+    rebuild, serve        `mkdocs serve --dirty` looks at a page's own source alone, so a changed
+                          module or drawing would not show; go once a build takes seconds
+    search_index          fills the theme's index; goes with the theme's search
+    security_policy       packages set headers on a running server; these are hashes of a built site
+    slides, strokes       slide programs want the boards written again, and none draws by strokes
+
 Imports: posenc, setup, practise, book, figures, pyodide.
 """

@@ -10,7 +10,6 @@ import html
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
@@ -62,8 +61,7 @@ def problems(site: Path) -> list[str]:
     }
     others = {name: size for name, size in files.items() if name.startswith(OTHERS)}
     ours = {name: size for name, size in files.items() if name not in others}
-    with ProcessPoolExecutor() as processes:  # the longest part of the check
-        tags = dict(zip(pages, processes.map(Tags, pages.values(), chunksize=8), strict=True))
+    tags = {page: Tags(text) for page, text in pages.items()}
     return [
         *dead_links(pages, set(files), tags),
         *shared_titles({page: text for page, text in pages.items() if page != "404.html"}),

@@ -2,136 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from html.parser import HTMLParser
 from urllib.parse import urljoin, urlsplit
-from xml.etree import ElementTree
-from xml.etree.ElementTree import Element, TreeBuilder
 
-VOID = {"br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 
-class _Builder(HTMLParser):
-    """Builds the tree; an element that is not closed ends with its parent."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tree = TreeBuilder()
-        self.open: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin an element."""
-        self.tree.start(tag, {name: value or "" for name, value in attrs})
-        if tag in VOID:
-            self.tree.end(tag)
-        else:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        """End an element, and those inside that are still open."""
-        while tag in self.open:
-            self.tree.end(self.open[-1])
-            if self.open.pop() == tag:
-                break
-
-    def handle_data(self, data: str) -> None:
-        """Add text."""
-        if self.open:
-            self.tree.data(data)
-
-
-def tree(html: str) -> Element:
-    """Return a fragment of HTML with one root as a tree.
-
-    Examples:
-        >>> [part.tag for part in tree("<p>One<br>two <b>three</p>").iter()]
-        ['p', 'br', 'b']
-    """
-    builder = _Builder()
-    builder.feed(html)
-    builder.close()
-    for tag in reversed(builder.open):
-        builder.tree.end(tag)
-    return builder.tree.close()
-
-
-def article(page: str) -> Element:
+def article(page: str) -> LexborNode:
     """Return the article of a built page."""
-    _, begin, rest = page.partition("<article")
-    inside, end, _ = rest.partition("</article>")
-    if not end:
+    found = LexborHTMLParser(page).css_first("article")
+    if found is None:
         raise SystemExit("a page without an article cannot be cut")
-    return tree(begin + inside + end)
+    return found
 
 
-def written(element: Element) -> str:
-    """Return an element as HTML, without the text that follows it.
+def words(element: LexborNode) -> str:
+    """Return the text of an element, without the markup of formulas, on one line.
 
     Examples:
-        >>> written(tree("<p>1 &lt; 2<br></p>"))
-        '<p>1 &lt; 2<br></p>'
+        >>> words(article("<article>1 <b>or\\n2</b><i class=katex-mathml>x</i>.</article>"))
+        '1 or 2.'
     """
-    after, element.tail = element.tail, None
-    html = ElementTree.tostring(element, encoding="unicode", method="html")
-    element.tail = after
-    return html
+    copy = element.clone()
+    remove(copy, ".katex-mathml")
+    return " ".join(copy.text().split())
 
 
-def words(element: Element) -> str:
-    """Return the text of an element, without the markup of formulas, on one line."""
-    return " ".join("".join(_texts(element)).split())
-
-
-def _texts(element: Element) -> Iterator[str]:
-    if "katex-mathml" not in classes(element):
-        yield element.text or ""
-        for child in element:
-            yield from _texts(child)
-            yield child.tail or ""
-
-
-def classes(element: Element) -> list[str]:
+def classes(element: LexborNode) -> list[str]:
     """Return the classes of an element."""
-    return element.get("class", "").split()
+    return element.attrs.sget("class").split()
 
 
-def remove(root: Element, *names: str) -> None:
-    """Remove the elements with any of these classes, and keep the text after them."""
-    for parent in list(root.iter()):
-        for child in list(parent):
-            if set(classes(child)) & set(names):
-                place = list(parent).index(child)
-                _append(parent, place, child.tail or "")
-                parent.remove(child)
+def remove(root: LexborNode, selector: str) -> None:
+    """Remove the elements inside that match a selector, and keep the text after them.
+
+    Examples:
+        >>> page = article("<article>1<b>2<i>3</i></b>4</article>")
+        >>> remove(page, "b, i")
+        >>> page.html
+        '<article>14</article>'
+    """
+    for found in root.css(selector):
+        found.decompose()
 
 
-def without_notes(root: Element) -> None:
-    """Remove the numbers of notes, which are on the page that a cut-out comes from."""
-    for element in root.iter("sup"):
-        if any("footnote-ref" in classes(inner) for inner in element):
-            element.set("class", "cited")
-    remove(root, "cited")
-
-
-def _append(parent: Element, place: int, text: str) -> None:
-    """Add text before the child at a place."""
-    if place:
-        parent[place - 1].tail = (parent[place - 1].tail or "") + text
-    else:
-        parent.text = (parent.text or "") + text
-
-
-def moved(root: Element, home: str, here: str) -> None:
-    """Adapt a cut-out to another page: no ids, and addresses that lead where they led.
+def fit(root: LexborNode, home: str, here: str) -> None:
+    """Adapt a cut-out to another page: no ids or terms, and addresses that lead where they led.
 
     Args:
+        root: The cut-out. Terms become plain words, as their explanations are not on the page.
         home: The path of the page that it comes from, as in `chapters/at-the-board/`.
         here: The path of the page that gets it, as deep.
     """
+    for term in root.css(".term"):
+        term.unwrap()
     up = "../" * here.count("/")
-    for element in root.iter():
-        element.attrib.pop("id", None)
-        for name in ("href", "src", "srcset"):
-            address = element.get(name)
-            if address and not urlsplit(address).scheme:
-                element.set(name, up + urljoin(f"/{home}", address).removeprefix("/"))
+    for element in root.css("[id], [href], [src], [srcset]"):
+        for name, value in element.attributes.items():
+            if name == "id":
+                del element.attrs[name]
+            elif name in ("href", "src", "srcset") and value and not urlsplit(value).scheme:
+                element.attrs[name] = up + urljoin(f"/{home}", value).removeprefix("/")
+
+
+def remove_notes(root: LexborNode) -> None:
+    """Remove the numbers of notes, which are on the page that a cut-out comes from."""
+    remove(root, "sup:has(> .footnote-ref)")

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from xml.etree.ElementTree import Element
 
-from scripts.site.html_tree import article, classes, moved, remove, without_notes, words, written
+from selectolax.lexbor import LexborNode
+
+from scripts.site.html_tree import article, classes, fit, remove, remove_notes, words
 from scripts.site.minify import LINK
 
 CHAPTER = "chapters/check-yourself/"
@@ -23,8 +24,9 @@ QUESTIONS = (1, 2, 3, 4, 7, 9, 11, 17)  # what the boards answer
 def page(chapter: str, numbers: Iterable[int] = QUESTIONS) -> str:
     """Return the quiz on paper, made from the chapter's built page."""
     content = article(chapter)
-    remove(content, "headerlink", "ledger", "checked")
-    there = {part.get("id"): part for part in content.iter("div") if "question" in classes(part)}
+    remove(content, ".headerlink, .ledger, .checked")
+    remove_notes(content)
+    there = {part.id: part for part in content.css("div.question")}
     wanted = {number: f"question-{number}" for number in numbers}
     if missing := [name for name in wanted.values() if name not in there]:
         raise SystemExit(f"the quiz has no {', '.join(missing)}")
@@ -40,39 +42,36 @@ def page(chapter: str, numbers: Iterable[int] = QUESTIONS) -> str:
     )
 
 
-def asked(number: int, question: Element) -> str:
+def asked(number: int, question: LexborNode) -> str:
     """Return a question with its options, and lines for a reason."""
-    fields = next(question.iter("fieldset"))
-    body = "".join(map(fitted, next(fields.iter("div"))))
-    options = "\n".join(
-        f'<li><span class="letter">{words(label[1])}</span><span>{fitted(label[2])}</span></li>'
-        for label in fields.iter("label")
-    )
+    body = "".join(map(fitted, question.css("fieldset > div > *")))
+    options = "\n".join(map(option, question.css("fieldset label")))
     return QUESTION.format(number=number, title=title(question), body=body, options=options)
 
 
-def answered(number: int, question: Element) -> str:
+def option(label: LexborNode) -> str:
+    """Return an option of a question: its letter and its text."""
+    _, letter, text = label.iter()
+    return f'<li><span class="letter">{words(letter)}</span><span>{fitted(text)}</span></li>'
+
+
+def answered(number: int, question: LexborNode) -> str:
     """Return the key of a question: the letter, and a reason for each option."""
-    reasons = [part for part in question.iter("div") if part.get("data-letter")]
-    right = next(part.get("data-letter") for part in reasons if "right" in classes(part))
-    body = "\n".join("".join(map(fitted, part)) for part in reasons)
+    reasons = question.css("div[data-letter]")
+    right = next(part.attrs["data-letter"] for part in reasons if "right" in classes(part))
+    body = "\n".join("".join(map(fitted, part.iter())) for part in reasons)
     return KEY.format(number=number, right=right, title=title(question), body=body)
 
 
-def title(question: Element) -> str:
+def title(question: LexborNode) -> str:
     """Return the subject of a question."""
-    return words(next(question.iter("legend"))).partition(": ")[2]
+    return words(question.css("legend")[0]).partition(": ")[2]
 
 
-def fitted(part: Element) -> str:
+def fitted(part: LexborNode) -> str:
     """Return a part of the chapter as HTML for the sheet."""
-    for element in part.iter():
-        if "term" in classes(element):
-            element.tag = "span"
-            element.attrib.clear()
-    without_notes(part)
-    moved(part, CHAPTER, HERE)
-    return written(part)
+    fit(part, CHAPTER, HERE)
+    return part.html or ""
 
 
 QUESTION = """\

@@ -13,18 +13,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from xml.etree.ElementTree import Element
 
-from scripts.site.html_tree import (
-    article,
-    classes,
-    moved,
-    remove,
-    tree,
-    without_notes,
-    words,
-    written,
-)
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from scripts.site.html_tree import article, classes, fit, remove, remove_notes, words
 from scripts.site.minify import LINK
 from scripts.site.strokes import drawings
 
@@ -36,7 +28,7 @@ LINES = 24  # to write on, of which the paper shows as many as fit
 
 BOARD = re.compile(r"Board (?P<number>\d+): (?P<title>.+)")
 FIGURE = re.compile(r"figures/(?P<stem>board_\w+)-light\.svg")
-UNWANTED = ("headerlink", "ledger", "checked", "score")
+UNWANTED = ".headerlink, .ledger, .checked, .score"
 SAID, WRITTEN, ASKED, EXPECTED = "Say.", "Write.", "Ask.", "A likely wrong answer:"
 
 
@@ -61,7 +53,7 @@ def page(chapter: str) -> str:
     boards = [
         read(heading, parts, drawn) for heading, parts in sections if BOARD.match(words(heading))
     ]
-    last = next(parts for heading, parts in sections if heading.get("id") == "takeaways")
+    last = next(parts for heading, parts in sections if heading.id == "takeaways")
     return PAGE.read_text(encoding="utf-8").format(
         title=TITLE,
         head="\n".join(link[0].strip() for link in LINK.finditer(chapter)),
@@ -75,24 +67,23 @@ def page(chapter: str) -> str:
     )
 
 
-def cut(content: Element) -> Iterator[tuple[Element, list[Element]]]:
+def cut(content: LexborNode) -> Iterator[tuple[LexborNode, list[LexborNode]]]:
     """Yield the sections of a chapter: each heading, and the elements below it."""
-    for part in list(content):
-        remove(part, *UNWANTED)
-    places = [place for place, part in enumerate(content) if part.tag == "h2"]
-    for begin, end in zip(places, [*places[1:], len(content)], strict=True):
-        parts = [part for part in content[begin + 1 : end] if not set(classes(part)) & {*UNWANTED}]
-        yield content[begin], parts
+    remove(content, UNWANTED)
+    parts = list(content.iter())
+    places = [place for place, part in enumerate(parts) if part.tag == "h2"]
+    for begin, end in zip(places, [*places[1:], len(parts)], strict=True):
+        yield parts[begin], parts[begin + 1 : end]
 
 
-def read(heading: Element, parts: Iterable[Element], drawn: Mapping[str, str]) -> Board:
+def read(heading: LexborNode, parts: Iterable[LexborNode], drawn: Mapping[str, str]) -> Board:
     """Return a board, from its section of the chapter and the drawings by name."""
     found = BOARD.fullmatch(words(heading))
     if found is None:
         raise SystemExit(f"{words(heading)!r} is not the heading of a board")
     title = found["title"]
     # Only the first letter changes: "RoPE" stays.
-    board = Board(int(found["number"]), title[0].upper() + title[1:], heading.get("id", ""))
+    board = Board(int(found["number"]), title[0].upper() + title[1:], heading.id or "")
     is_written = False
     for part in parts:
         if "minutes" in classes(part):
@@ -114,30 +105,30 @@ def read(heading: Element, parts: Iterable[Element], drawn: Mapping[str, str]) -
     return board
 
 
-def begins(part: Element, label: str) -> bool:
+def begins(part: LexborNode, label: str) -> bool:
     """Return whether a paragraph begins with a label, such as *Say*."""
     return part.tag == "p" and words(part).startswith(label)
 
 
-def _add_figure(board: Board, figure: Element, drawn: Mapping[str, str]) -> None:
+def _add_figure(board: Board, figure: LexborNode, drawn: Mapping[str, str]) -> None:
     """Put the drawing of a figure on the board, and its caption into the notes."""
-    image = next(figure.iter("img"))
-    found = FIGURE.search(image.get("src", ""))
+    image = figure.css("img")[0].attrs
+    found = FIGURE.search(image.sget("src"))
     if found is None:
         raise SystemExit(f"board {board.number} has a figure that is no drawing of a board")
-    drawing = tree(drawn[found["stem"]])
-    drawing.set("role", "img")
-    drawing.set("aria-label", image.get("alt", ""))
-    narrow = "".join(fitted(picture) for picture in figure.iter("picture"))
+    drawing = LexborHTMLParser(drawn[found["stem"]]).css("svg")[0]
+    drawing.attrs["role"] = "img"
+    drawing.attrs["aria-label"] = image.sget("alt")
+    narrow = "".join(map(fitted, figure.css("picture")))
     board.up.append(
-        f'<div class="item figure">{written(drawing)}<div class="narrow">{narrow}</div></div>'
+        f'<div class="item figure">{drawing.html}<div class="narrow">{narrow}</div></div>'
     )
-    board.notes.extend(fitted(part) for part in figure.iter("figcaption"))
+    board.notes.extend(map(fitted, figure.css("figcaption")))
 
 
-def _add_answer(board: Board, solution: Element) -> None:
+def _add_answer(board: Board, solution: LexborNode) -> None:
     """Put the answer on the board, up to what introduces a listing, and the rest into the notes."""
-    parts = [part for part in solution if part.tag != "summary"]
+    parts = [part for part in solution.iter() if part.tag != "summary"]
     later = [is_not_said(part) for part in parts].index(True)
     answer = "".join(map(uncited, parts[:later]))
     board.asked.append(f'<details class="item given"><summary>Answer</summary>\n{answer}</details>')
@@ -146,30 +137,26 @@ def _add_answer(board: Board, solution: Element) -> None:
         board.notes.append(f"<div{expected}>{fitted(part)}</div>")
 
 
-def is_not_said(part: Element) -> bool:
+def is_not_said(part: LexborNode) -> bool:
     """Return whether a part of an answer is a listing, its introduction, or a wrong answer."""
     return part.tag != "p" or begins(part, EXPECTED) or words(part).endswith(":")
 
 
-def fitted(part: Element) -> str:
+def fitted(part: LexborNode) -> str:
     """Return a part of the chapter as HTML for the slides."""
-    for element in part.iter():
-        if "term" in classes(element):  # its explanation is in the chapter
-            element.tag = "span"
-            element.attrib.clear()
-        if "runs" in classes(element):
-            element.set("class", "highlight")
-    moved(part, CHAPTER, HERE)
-    return written(part)
+    for listing in part.css(".runs"):
+        listing.attrs["class"] = "highlight"
+    fit(part, CHAPTER, HERE)
+    return part.html or ""
 
 
-def uncited(part: Element) -> str:
+def uncited(part: LexborNode) -> str:
     """Return a part for the board, without the numbers of notes."""
-    without_notes(part)
+    remove_notes(part)
     return fitted(part)
 
 
-def kept(parts: Iterable[Element]) -> Iterator[str]:
+def kept(parts: Iterable[LexborNode]) -> Iterator[str]:
     """Yield the sentences to take away, as far as they are a list."""
     return (uncited(part) for part in parts if part.tag in ("p", "ol"))
 

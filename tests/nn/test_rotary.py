@@ -459,7 +459,7 @@ def test_the_length_is_that_of_the_tokens_before_and_in_a_call_if_not_given() ->
 
 
 def test_the_same_sequence_has_the_same_angles_whatever_was_asked_before() -> None:
-    """Unlike in transformers 5.23, where a longer sequence leaves its frequencies behind."""
+    """Unlike in transformers 5.24, where a longer sequence leaves its frequencies behind."""
     rotary, x = RotaryEmbedding(8, frequencies=scaled), random(2, 3, 20, 8)
     first = rotary(x)
     rotary(random(2, 3, 100, 8))

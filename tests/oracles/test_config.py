@@ -239,7 +239,7 @@ def test_the_base_of_dbrx_is_read_where_transformers_takes_its_default() -> None
     assert DbrxConfig(**attention).rope_parameters["rope_theta"] == 10000
     found = read_config({"model_type": "dbrx", "d_model": 6144, "n_heads": 48, **attention})
     assert found.base == 5e5
-    assert "as transformers 5.23 does: 10000." in " ".join(found.notes)
+    assert "as transformers 5.24 does: 10000." in " ".join(found.notes)
 
 
 @pytest.mark.parametrize("layer_type", ["full_attention", "sliding_attention"])

@@ -492,7 +492,7 @@ def test_a_base_in_the_settings_of_attention_is_read_and_noted() -> None:
     config = {"d_model": 6144, "n_heads": 48, "max_seq_len": 32768, "model_type": "dbrx"}
     found = read_config(config | {"attn_config": {"rope_theta": 5e5, "clip_qkv": 8}})
     assert (found.base, found.d, found.length) == (5e5, 128, 32768)
-    assert "outside takes its default, as transformers 5.23 does: 10000." in said(found)
+    assert "outside takes its default, as transformers 5.24 does: 10000." in said(found)
     both = config | {"attn_config": {"rope_theta": 5e5}, "rope_theta": 5e5}
     assert "outside" not in said(read_config(both))
     new = {"head_dim": 64, "rotary_pct": 1.0, "attn_config": {"rope_theta": 5e5}}

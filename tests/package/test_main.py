@@ -433,7 +433,7 @@ def test_a_model_type_that_reads_no_rule_is_told_to_set_none(
     status, said, _ = configured(config, "--length", "32768")
     assert (status, "What to set" in said) == (1, False)
     assert (
-        f'What helps: transformers 5.23 reads no rule for model type "{kind}". Feed it fewer'
+        f'What helps: transformers 5.24 reads no rule for model type "{kind}". Feed it fewer'
         " tokens, or rotate by yarn_frequencies in code of your own." in " ".join(said.split())
     )
     assert printed_numbers(configured, config, "--length", "32768")["set"] is None

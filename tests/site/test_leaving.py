@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
@@ -18,6 +17,7 @@ import pytest
 import yaml
 from PIL import Image
 from playwright.sync_api import Page, Request, expect
+from selectolax.lexbor import LexborHTMLParser
 
 from scripts import ROOT
 from scripts.site.minify import minify
@@ -27,38 +27,22 @@ UNDER = "/some/book/"
 CHAPTER = "chapters/by-hand/"
 
 
-class _Named(HTMLParser):
+class _Named:
     """The metadata of a page, and every address in it."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.said: dict[str, str] = {}
-        self.addresses: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = {name: value or "" for name, value in attrs}
-        if tag == "meta" and (name := found.get("property") or found.get("name")):
-            self.said[name] = found.get("content", "")
-        if found.get("rel", "").strip() == "canonical":
-            self.said["canonical"] = found["href"]
-        elif "href" in found or "src" in found:
-            self.addresses.append(found.get("href") or found["src"])
-
-
-# Most of a page does not matter here and is skipped for speed: scripts, and tags without an address
-# or metadata.
-HELD = re.compile(r"(<script\b[^>]*>).*?(?=</script>)", re.S)
-TAG = re.compile(r"""</script>|<[a-z](?:[^<>"']|"[^"]*"|'[^']*')*>""", re.I)
-TELLING = re.compile(r"""</script>|[\s"'/](?:href|src|content)\s*=""", re.I)
+    def __init__(self, page: str) -> None:
+        tree = LexborHTMLParser(page)
+        told = [tag.attrs for tag in tree.css("meta[property], meta[name]")]
+        self.said = {one.sget("property") or one.sget("name"): one.sget("content") for one in told}
+        self.said["canonical"] = tree.css("link[rel~=canonical]")[0].attrs.sget("href")
+        found = [tag.attrs for tag in tree.css("[href]:not([rel~=canonical]), [src]")]
+        self.addresses = [one.sget("href") or one.sget("src") for one in found]
 
 
 @cache
 def named(page: Path) -> _Named:
     """Return the metadata and the addresses of a built page."""
-    parser = _Named()
-    tags = TAG.findall(HELD.sub(r"\1", page.read_text(encoding="utf-8")))
-    parser.feed("".join(tag for tag in tags if TELLING.search(tag)))
-    return parser
+    return _Named(page.read_text(encoding="utf-8"))
 
 
 # Metadata

@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 from functools import cache
-from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
 import pytest
+from selectolax.lexbor import LexborHTMLParser
 
 from scripts import ROOT
 from scripts.book import pages
@@ -172,23 +172,14 @@ def test_links_are_absolute_if_the_site_has_an_address(url: str | None, base: st
 NAV = [{"Home": "index.md"}, {"The book": [{"In": [{"By hand": "chapters/by-hand.md"}]}]}]
 
 
-class _Head(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.links: dict[str, str] = {}
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        said = dict(attrs)
-        if tag == "link" and said.get("type") in {"text/markdown", "text/plain"}:
-            self.links[(said["rel"] or "").strip()] = said["href"] or ""
-
-
 def test_page_links_its_copy_and_the_list(site: Site) -> None:
     for path in PAGES:
         page = (site.folder / markdown_copies.page(path).copy).with_suffix(".html")
-        parser = _Head()
-        parser.feed(page.read_text(encoding="utf-8").partition("</head>")[0])
-        assert (page.parent / parser.links["alternate"]).samefile(page.with_suffix(".md")), path
-        assert (page.parent / parser.links["describedby"]).samefile(
-            site.folder / markdown_copies.LIST
-        ), path
+        head = LexborHTMLParser(page.read_text(encoding="utf-8"))
+        targets = {
+            "alternate": page.with_suffix(".md"),
+            "describedby": site.folder / markdown_copies.LIST,
+        }
+        for rel, target in targets.items():
+            (link,) = head.css(f"head > link[rel~={rel}]")
+            assert (page.parent / link.attrs.sget("href")).samefile(target), path

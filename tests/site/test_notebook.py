@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import cache
-from html.parser import HTMLParser
 from itertools import zip_longest
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 from PIL import Image
+from selectolax.lexbor import LexborHTMLParser
 
 from scripts import DOCS, ROOT
 from scripts.book.figures import size
@@ -217,25 +217,12 @@ def test_notebook_is_deterministic() -> None:
     assert notebook(SMALL) == notebook(SMALL)
 
 
-class _Downloads(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[tuple[str, str]] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        said = dict(attrs)
-        if tag == "a" and "download" in said:
-            self.found.append((said["href"] or "", said["download"] or ""))
-
-
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_the_page_offers_the_notebook_for_download(site: Site, chapter: str) -> None:
     page = site.folder / chapter.removesuffix(".md") / "index.html"
-    parser = _Downloads()
-    parser.feed(page.read_text(encoding="utf-8"))
-    (address, name), *_ = parser.found
-    assert name == f"{Path(chapter).stem}.ipynb"
-    made = nbformat.read(page.parent / address, as_version=4)
+    link = LexborHTMLParser(page.read_text(encoding="utf-8")).css("a[download]")[0].attrs
+    assert link["download"] == f"{Path(chapter).stem}.ipynb"
+    made = nbformat.read(page.parent / link.sget("href"), as_version=4)
     first, *others = made_of((DOCS / chapter).read_text(encoding="utf-8")).cells
     assert made.cells[1:] == others
     assert made.cells[0].source == with_wheel_address(first.source, site.url)

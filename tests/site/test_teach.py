@@ -15,7 +15,7 @@ from scripts import DOCS
 from scripts.figures._dark import dark_colour
 from scripts.site import quiz_sheet, security_policy, slides, strokes
 from scripts.site.host import Host, hosted
-from scripts.site.html_tree import article, classes, remove, without_notes, words
+from scripts.site.html_tree import article, remove, remove_notes, words
 from tests.book.test_at_the_board import BOARD
 from tests.book.test_at_the_board import PAGE as CHAPTER
 from tests.site.served import Site
@@ -112,25 +112,22 @@ def press(page: Page, *keys: str) -> Page:
 def sections(page: str) -> dict[str, set[str]]:
     """Return the text of each paragraph, item, cell and listing of each section of the chapter."""
     content = article(page)
-    without_notes(content)
-    told = {}
-    for heading, parts in slides.cut(content):
-        for part in parts:
-            remove(part, *slides.UNWANTED)
-        inner = [one for part in parts for one in part.iter()]
-        told[heading.get("id", "")] = {
-            words(one) for one in inner if one.tag in ("p", "li", "td", "pre", "figcaption")
-        } - {""}
-    return told
+    remove_notes(content)
+    return {
+        heading.id or "": {
+            words(one) for part in parts for one in part.css("p, li, td, pre, figcaption")
+        }
+        - {""}
+        for heading, parts in slides.cut(content)
+    }
 
 
 def said_on(page: str) -> dict[str, str]:
     """Return the text of each section of the slides."""
     _, _, main = page.partition("<main")
     content = article(f"<article{main.replace('</main>', '</article>')}")
-    without_notes(content)
-    found = [part for part in content if part.tag == "section"]
-    return {part.get("id", ""): words(part) for part in found}
+    remove_notes(content)
+    return {part.id or "": words(part) for part in content.css("article > section")}
 
 
 def missing(chapter: str, deck: str) -> list[str]:
@@ -489,14 +486,13 @@ def test_the_keys_begin_on_another_sheet(sheet: Page) -> None:
 def quizzed(page: str) -> dict[int, list[str]]:
     """Return what the quiz of a built chapter says, by the number of the question."""
     content = article(page)
-    without_notes(content)
-    remove(content, "headerlink", "ledger", "checked", "reply")
-    boxes = [part for part in content.iter("div") if "question" in classes(part)]
+    remove_notes(content)
+    remove(content, ".headerlink, .ledger, .checked, .reply")
     return {
-        int(box.get("id", "").rpartition("-")[2]): [
-            words(part) for part in box.iter() if part.tag in ("p", "span") and words(part)
+        int((box.id or "").rpartition("-")[2]): [
+            text for part in box.css("p, span") if (text := words(part))
         ]
-        for box in boxes
+        for box in content.css("div.question")
     }
 
 

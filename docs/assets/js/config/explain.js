@@ -266,7 +266,7 @@ export function verdictOf(found) {
 export function remedyOf({ model_type: kind, scheme, set, set_in: place }) {
   if (RULELESS.includes(kind)) {
     const feed = "Feed it fewer tokens, or rotate by yarn_frequencies in code of your own.";
-    const says = `What helps: transformers 5.23 reads no rule for model type "${kind}". ${feed}`;
+    const says = `What helps: transformers 5.24 reads no rule for model type "${kind}". ${feed}`;
     return { says, lines: [] };
   }
   if (!set) {

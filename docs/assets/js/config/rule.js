@@ -81,7 +81,7 @@ function baseOf(reading, { entries, apart }) {
         " DeepSpeed did (PR 8345).",
     );
   } else if (isOnlyIn(baseOfAttention(outer)[0]?.[0])) {
-    const taken = known ? `, as transformers 5.23 does: ${general(defaults.get(BASE), 15)}` : "";
+    const taken = known ? `, as transformers 5.24 does: ${general(defaults.get(BASE), 15)}` : "";
     notes.push(
       `${BASE} is in ${ATTENTION}. A program that looks for it outside takes its default${taken}.`,
     );
