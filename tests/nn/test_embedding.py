@@ -312,39 +312,6 @@ def test_sequences_longer_than_max_len_are_refused_by_every_scheme(pos_type: str
         layer(IDS, positions=torch.tensor([0, 1, 2, 3, 20]))
 
 
-SIZES: tuple[tuple[Any, type[Exception]], ...] = (
-    (0, ValueError),
-    (-1, ValueError),
-    (8.0, TypeError),
-    (True, TypeError),
-    ("8", TypeError),
-    (None, TypeError),
-)
-BAD_ARGUMENTS: tuple[tuple[str, Any, type[Exception]], ...] = (
-    *((name, *bad) for name in ("vocab_size", "max_len", "d_model") for bad in SIZES),
-    ("pos_type", "rotary", ValueError),
-    ("pos_type", "Learned", ValueError),
-    ("pos_type", "", ValueError),
-    ("pos_type", None, TypeError),
-    ("pos_type", 1, TypeError),
-    ("dropout", 1.0, ValueError),
-    ("dropout", -0.1, ValueError),
-    ("dropout", float("nan"), ValueError),
-    ("dropout", "0.1", TypeError),
-    ("scale_tokens", 1, TypeError),
-    ("scale_tokens", None, TypeError),
-)
-
-
-@pytest.mark.parametrize(("argument", "value", "error"), BAD_ARGUMENTS)
-def test_bad_arguments_are_refused_by_name(
-    argument: str, value: Any, error: type[Exception]
-) -> None:
-    arguments = {"vocab_size": 100, "max_len": 20, "d_model": 8, argument: value}
-    with pytest.raises(error, match=rf"^{argument} must be .*; got "):
-        PositionalEmbedding(**arguments)
-
-
 def test_unknown_scheme_error_lists_the_known_ones() -> None:
     with pytest.raises(ValueError) as error:
         PositionalEmbedding(100, 20, 8, "rotary")
@@ -386,14 +353,6 @@ def test_bad_calls_are_refused_by_name(name: str, pos_type: str) -> None:
     given, error, argument = BAD_CALLS[name]
     with pytest.raises(error, match=rf"^{argument} must be .*; got "):
         embedding(pos_type)(**{"token_ids": IDS, **given})
-
-
-@pytest.mark.parametrize("name", BAD_CALLS)
-def test_bad_calls_of_a_learned_one_are_refused_by_name(name: str) -> None:
-    given, error, argument = BAD_CALLS[name]
-    error = TypeError if name == "NaN" else error  # no real position has a row
-    with pytest.raises(error, match=rf"^{argument} must be .*; got "):
-        embedding("learned")(**{"token_ids": IDS, **given})
 
 
 @pytest.mark.parametrize(

@@ -651,50 +651,6 @@ def test_bad_model_arguments_are_refused(
         GPTModel(**{**SIZES, **changed})
 
 
-OTHER = torch.ones(2, 7).bool()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"token_ids": [[1, 2]]}, TypeError, "token_ids must be an integer tensor; got"),
-        ({"token_ids": TEXT.double()}, TypeError, "token_ids must be an integer .*float64"),
-        ({"token_ids": TEXT.bool()}, TypeError, "token_ids must be an integer .*bool"),
-        ({"token_ids": TEXT[0]}, ValueError, r"token_ids must be of shape .*got \(8,\)"),
-        ({"token_ids": TEXT[None]}, ValueError, r"token_ids must be of shape .*got \(1, 2, 8\)"),
-        ({"token_ids": TEXT[:, :0]}, ValueError, r"token_ids must hold .*got shape \(2, 0\)"),
-        ({"token_ids": TEXT + 2}, ValueError, "token_ids must be from 0 to 10; got 11"),
-        ({"token_ids": TEXT - 2}, ValueError, "token_ids must be from 0 to 10; got -1"),
-        (
-            {"token_ids": TEXT.to("meta")},
-            ValueError,
-            "token_ids must be on the device cpu; got meta",
-        ),
-        ({"padding": TEXT}, TypeError, "padding must be a boolean tensor; got .*int64"),
-        ({"padding": OTHER}, ValueError, r"padding must be of shape \(2, 8\); got \(2, 7\)"),
-        ({"padding": TEXT > 2}, None, ""),
-        ({"padding": TEXT == 9}, ValueError, "padding must leave .*got none in row 1"),
-        ({"padding": (TEXT > 2).to("meta")}, ValueError, "padding must be on the device cpu"),
-        ({"documents": TEXT > 2}, TypeError, "documents must be an integer tensor; got .*bool"),
-        ({"documents": TEXT[:1]}, ValueError, r"documents must be of shape \(2, 8\); got \(1, 8\)"),
-        ({"documents": -TEXT}, ValueError, "documents must be from 0 .*got -9"),
-        ({"documents": TEXT.to("meta")}, ValueError, "documents must be on the device cpu"),
-        ({"documents": TEXT, "cache": Cache()}, ValueError, "documents must be .*without a cache"),
-        ({"cache": []}, TypeError, "cache must be a posenc.nn.Cache; got list"),
-        ({"return_attention": 1}, TypeError, "return_attention must be True or False; got 1"),
-    ],
-)
-def test_bad_calls_are_refused(
-    arguments: dict[str, Any], error: type[Exception] | None, message: str
-) -> None:
-    arguments = {"token_ids": TEXT, **arguments}
-    if error is None:
-        assert model()(**arguments).isfinite().all()
-        return
-    with pytest.raises(error, match=message):
-        model()(**arguments)
-
-
 @pytest.mark.parametrize(
     "other",
     [model("rope"), model("alibi"), model("rope", layers=1), model("rope", heads=2)],
@@ -937,27 +893,11 @@ def interrupted(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"new_tokens": -1}, ValueError, "new_tokens must be an integer, 0 or more; got -1"),
-        ({"new_tokens": 1.0}, TypeError, "new_tokens must be an integer, 0 or more; got 1.0"),
-        ({"temperature": -0.5}, ValueError, "temperature must be .*0 or more; got -0.5"),
-        ({"temperature": math.nan}, ValueError, "temperature must be one finite number.*nan"),
-        ({"temperature": math.inf}, ValueError, "temperature must be one finite number.*inf"),
-        ({"temperature": "hot"}, TypeError, "temperature must be one finite number"),
-        ({"temperature": [1.0]}, TypeError, r"temperature must be .*got an array of shape \(1,\)"),
-        ({"generator": 3}, TypeError, "generator must be a torch.Generator; got int"),
-        ({"token_ids": TEXT[:, :0]}, ValueError, "token_ids must hold"),
-        ({"token_ids": TEXT + 2}, ValueError, "token_ids must be from 0 to 10; got 11"),
-        ({"padding": TEXT == 9}, ValueError, "padding must leave .*got none in row 1"),
-    ],
-)
-def test_bad_generation_arguments_are_refused(
-    arguments: dict[str, Any], error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        model("none").generate(**{"token_ids": TEXT, "new_tokens": 1, **arguments})
+def test_documents_are_refused_with_a_cache_and_padding_that_leaves_nothing_by_row() -> None:
+    with pytest.raises(ValueError, match="documents must be given without a cache; got both"):
+        model()(TEXT, documents=TEXT, cache=Cache())
+    with pytest.raises(ValueError, match=r"padding must leave .*; got none in row 1"):
+        model()(TEXT, padding=TEXT == 9)
 
 
 def test_a_generator_of_another_device_is_refused() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
 
 import numpy as np
 import pytest
@@ -173,59 +172,10 @@ def test_it_exports() -> None:
 
 # What is refused
 
-BAD_POSITIONS: dict[str, tuple[Any, type[Exception]]] = {
-    "the last row by the back door": (torch.tensor([0, -1]), ValueError),
-    "just beyond the table": (torch.tensor([0, 6]), ValueError),
-    "a count beyond the table": (7, ValueError),
-    "a negative count": (-1, ValueError),
-    "reals": (torch.tensor([0.0, 1.0]), TypeError),
-    "half a position": (torch.tensor([0.5]), TypeError),
-    "a real count": (2.0, TypeError),
-    "NaN": (torch.tensor([torch.nan]), TypeError),
-    "booleans": (torch.tensor([True]), TypeError),
-    "a boolean": (True, TypeError),
-    "a list": ([0, 1], TypeError),
-    "an array": (np.arange(3), TypeError),
-    "a string": ("3", TypeError),
-    "None": (None, TypeError),
-    "another device": (torch.arange(3, device="meta"), ValueError),
-}
-
-
-@pytest.mark.parametrize("name", BAD_POSITIONS)
-def test_bad_positions_are_refused_by_name(name: str) -> None:
-    value, error = BAD_POSITIONS[name]
-    with pytest.raises(error, match=r"^positions must be .*; got "):
-        learned()(value)
-
 
 def test_too_long_sequence_error_names_both_lengths() -> None:
     with pytest.raises(ValueError, match=r"^positions must be at most max_len, 20; got 21$"):
         learned(20, 8)(21)
-
-
-BAD_SIZES: tuple[tuple[Any, type[Exception]], ...] = (
-    (0, ValueError),
-    (-1, ValueError),
-    (2.0, TypeError),
-    (True, TypeError),
-    ("2", TypeError),
-    (None, TypeError),
-)
-
-
-@pytest.mark.parametrize("argument", ["max_len", "d_model"])
-@pytest.mark.parametrize(("value", "error"), BAD_SIZES)
-def test_bad_sizes_are_refused_by_name(argument: str, value: Any, error: type[Exception]) -> None:
-    arguments = {"max_len": 6, "d_model": 4, argument: value}
-    with pytest.raises(error, match=rf"^{argument} must be an integer, 1 or more; got "):
-        LearnedPositionalEmbedding(**arguments)
-
-
-@pytest.mark.parametrize(("value", "error"), BAD_SIZES)
-def test_bad_new_lengths_are_refused_by_name(value: Any, error: type[Exception]) -> None:
-    with pytest.raises(error, match=r"^max_len must be an integer, 1 or more; got "):
-        learned().resized(value)
 
 
 # Tables of another length

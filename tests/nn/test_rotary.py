@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import io
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -363,73 +362,6 @@ def test_repr_shows_the_arguments() -> None:
 
 
 # Bad input
-
-X = torch.ones(2, 3, 5, 8)
-ANY: Any = RotaryEmbedding  # to call with what its types forbid
-
-MAKING: list[tuple[type[Exception], str, dict[str, Any]]] = [
-    *((TypeError, "d must be an even integer", {"d": d}) for d in ("8", 8.0, None, True, [8])),
-    *((ValueError, f"d must be an even integer, 2 or more; got {d}", {"d": d}) for d in (0, 7, -8)),
-    *((TypeError, "base must be a number", {"base": base}) for base in ("1", None, True, [2.0])),
-    *((ValueError, "base must be a number", {"base": base}) for base in (0, -1, 1, float("nan"))),
-    *((TypeError, "layout must be one of", {"layout": name}) for name in (None, 1, ["half"])),
-    *((ValueError, "layout must be one of", {"layout": name}) for name in ("", "HALF", "neox")),
-    *((TypeError, "rotary_d must be an even", {"rotary_d": n}) for n in ("8", 8.0, True)),
-    *((ValueError, "rotary_d must be an even", {"rotary_d": n}) for n in (0, -2, 3)),
-    (ValueError, "rotary_d must be at most 8, the width of a vector; got 10", {"rotary_d": 10}),
-    (TypeError, "frequencies must be finite", {"frequencies": "1"}),
-    (ValueError, "frequencies must be finite", {"frequencies": [1, 1, 1, float("nan")]}),
-    (ValueError, "frequencies must be of shape (4,)", {"frequencies": [1.0]}),
-    (ValueError, "frequencies must each be 0 or more", {"frequencies": [1, 1, 1, -1]}),
-    (ValueError, "base must be left out", {"frequencies": [1, 1, 1, 1], "base": 5.0}),
-]
-
-
-@pytest.mark.parametrize(("error", "message", "keywords"), MAKING)
-def test_bad_constructor_arguments_are_refused(
-    error: type[Exception], message: str, keywords: dict[str, Any]
-) -> None:
-    with pytest.raises(error, match="^" + re.escape(message)):
-        ANY(**{"d": 8, **keywords})
-
-
-TURNING: list[tuple[type[Exception], str, dict[str, Any]]] = [
-    *((TypeError, "x must be a floating tensor", {"x": x}) for x in (None, 1.0, [1.0], X.numpy())),
-    *(
-        (TypeError, "x must be a floating tensor", {"x": X.to(t)})
-        for t in (torch.int64, torch.bool)
-    ),
-    (TypeError, "x must be a floating tensor", {"x": X.to(torch.complex64)}),
-    *(
-        (ValueError, "x must be of shape (batch, heads, length, 8); got", {"x": torch.ones(shape)})
-        for shape in ((), (8,), (5, 8), (3, 5, 8), (1, 2, 3, 5, 8), (2, 3, 5, 6), (2, 3, 5, 0))
-    ),
-    *((TypeError, "offset must be an integer", {"offset": n}) for n in ("1", 1.0, None, True)),
-    *((ValueError, "offset must be an integer", {"offset": n}) for n in (-1, 2**60)),
-    (ValueError, "offset must be 0 when", {"offset": 1, "positions": torch.arange(5)}),
-    *(
-        (TypeError, "positions must be", {"positions": value})
-        for value in (5, [0, 1, 2, 3, 4], np.arange(5), torch.ones(5, dtype=torch.bool))
-    ),
-    (TypeError, "positions must be", {"positions": torch.ones(5, dtype=torch.bfloat16)}),
-    *(
-        (ValueError, "positions must be of shape", {"positions": torch.ones(shape)})
-        for shape in ((), (4,), (1, 5), (3, 5), (2, 4), (2, 1, 5), (2, 5, 1))
-    ),
-    *(
-        (ValueError, "positions must be finite", {"positions": torch.tensor([0, 1, 2, 3, value])})
-        for value in (float("nan"), float("inf"), -float("inf"), 2.0**24)
-    ),
-    (ValueError, "positions must be on", {"positions": torch.ones(5, device="meta")}),
-]
-
-
-@pytest.mark.parametrize(("error", "message", "keywords"), TURNING)
-def test_bad_call_arguments_are_refused(
-    error: type[Exception], message: str, keywords: dict[str, Any]
-) -> None:
-    with pytest.raises(error, match="^" + re.escape(message)):
-        RotaryEmbedding(8)(**{"x": X, **keywords})
 
 
 # Frequencies that depend on the length, and scaled rotations

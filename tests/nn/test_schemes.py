@@ -34,6 +34,8 @@ from posenc.nn import (
     PaTH,
     SandwichBias,
     SwinContinuousBias,
+    SwinRelativeBias,
+    T5RelativeBias,
     TransformerXLBias,
     TreeEncoding,
     TUPEBias,
@@ -112,6 +114,29 @@ def kerple(name: str) -> Scheme:
             array(m.scale), array(m.shape), relative(start, stop).numpy()
         ),
         f"KerpleBias(3, kernel='{name}')",
+    )
+
+
+def alibi(*, causal: bool) -> Scheme:
+    """Return ALiBi, with or without its mask."""
+    return Scheme(
+        lambda: ALiBi(HEADS, causal=causal),
+        lambda m, start, stop: m(relative(start, stop), dtype=torch.float64),
+        lambda m, start, stop: posenc.alibi_bias(
+            HEADS, stop - start, stop, query_offset=start, causal=causal
+        ),
+        f"ALiBi(3, causal={causal})",
+    )
+
+
+def t5(*, bidirectional: bool) -> Scheme:
+    """Return T5's bias, of its encoder or its decoder."""
+    how: dict[str, Any] = {"bidirectional": bidirectional, "max_distance": 20}
+    return Scheme(
+        lambda: loud(T5RelativeBias(HEADS, buckets=8, **how)),
+        by_relative,
+        lambda m, start, stop: posenc.t5_bias(array(m.table), relative(start, stop).numpy(), **how),
+        f"T5RelativeBias(3, bidirectional={bidirectional}, buckets=8, max_distance=20)",
     )
 
 
@@ -301,6 +326,16 @@ def inputs(name: str, module: nn.Module, start: int, stop: int) -> dict[str, Any
 
 
 SCHEMES: dict[str, Scheme] = {
+    "ALiBi": alibi(causal=True),
+    "ALiBi, symmetric": alibi(causal=False),
+    "T5, encoder": t5(bidirectional=True),
+    "T5, decoder": t5(bidirectional=False),
+    "Swin": Scheme(
+        lambda: SwinRelativeBias(HEADS, 6),
+        lambda m, start, stop: m()[:, start:stop, :stop],
+        lambda m, start, stop: posenc.swin_bias(array(m.table), 6)[:, start:stop, :stop],
+        "SwinRelativeBias(3, window=6)",
+    ),
     "KERPLE, log": kerple("log"),
     "KERPLE, power": kerple("power"),
     "Sandwich": Scheme(
@@ -370,7 +405,6 @@ SCHEMES: dict[str, Scheme] = {
 
 # Modules whose own test files ask the same of them.
 ELSEWHERE = {
-    "ALiBi",
     "GPTModel",
     "LearnedGridEmbedding",
     "LearnedPositionalEmbedding",
@@ -379,8 +413,6 @@ ELSEWHERE = {
     "RotaryEmbedding",
     "RotaryEmbeddingND",
     "SinusoidalPositionalEncoding",
-    "SwinRelativeBias",
-    "T5RelativeBias",
 }
 LEARNED = [name for name, scheme in SCHEMES.items() if list(scheme.make().parameters())]
 
@@ -419,6 +451,8 @@ INITIAL: dict[str, tuple[nn.Module, dict[str, Begun]]] = {
     "Graphormer, distances": (GraphormerBias(90, 98), {"table": NORMAL}),
     "Graphormer, degrees": (CentralityEmbedding(90, 99), {"table": NORMAL}),
     "tree": (TreeEncoding(1, 1, 9000), {"rate": (0.5, 2.0)}),
+    "T5": (T5RelativeBias(90, buckets=100), {"table": NORMAL}),
+    "Swin": (SwinRelativeBias(90, 6), {"table": NORMAL}),
     "Swin V2": (
         SwinContinuousBias(9, 2, hidden=4500),
         {"first_weight": NORMAL, "first_bias": 0.0, "second_weight": NORMAL},

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 import torch
@@ -40,28 +37,6 @@ def test_the_index_does_not_depend_on_the_dtype(dtype: torch.dtype) -> None:
     assert torch.equal(narrow(), exact().to(dtype))
 
 
-def test_the_state_dict_holds_the_table_and_restores_it() -> None:
-    bias, other = made(), SwinRelativeBias(3, 4).double()
-    assert list(bias.state_dict()) == ["table"]
-    assert not torch.equal(other.table, bias.table)
-    other.load_state_dict(bias.state_dict())
-    assert torch.equal(other(), bias())
-
-
-def test_a_module_made_on_meta_works_after_a_reset() -> None:
-    with torch.device("meta"):
-        bias = SwinRelativeBias(100, 13)
-        assert bias().is_meta
-    torch.manual_seed(0)
-    bias.to_empty(device="cpu").reset_parameters()
-    # 62 500 draws: five times the error that a standard deviation and a mean of so many have.
-    spread, mean = torch.std_mean(bias.table.detach())
-    assert abs(spread.item() - 0.02) < 3e-4
-    assert abs(mean.item()) < 4e-4
-    expected = posenc.scores.swin.swin_bias(bias.table.detach().numpy(), 13)
-    np.testing.assert_array_equal(bias().detach(), expected)
-
-
 def test_gradients_count_the_pairs_that_share_a_row() -> None:
     bias = made()
     bias().sum().backward()
@@ -86,52 +61,3 @@ def test_writing_into_a_result_does_not_change_the_next() -> None:
         first.fill_(7)
     assert torch.equal(bias(), kept)
     assert bias().stride(-1) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.no_cover  # coverage would trace the compiler too
-def test_it_compiles_into_one_graph_and_exports() -> None:
-    bias = made()
-    compiled = torch.compile(bias, fullgraph=True, backend="eager")
-    assert torch.equal(compiled(), bias())
-    assert torch.equal(torch.export.export(bias, ()).module()(), bias())
-
-
-def test_repr_shows_the_sizes() -> None:
-    assert repr(made()) == "SwinRelativeBias(3, window=4)"
-
-
-BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
-    "heads zero": (
-        lambda: SwinRelativeBias(0, 7),
-        ValueError,
-        "heads must be an integer, 1 or more; got 0",
-    ),
-    "heads text": (
-        lambda: SwinRelativeBias("3", 7),  # type: ignore[arg-type]
-        TypeError,
-        "heads must be an integer, 1 or more; got '3' (str)",
-    ),
-    "window zero": (
-        lambda: SwinRelativeBias(3, 0),
-        ValueError,
-        "window must be an integer, 1 or more; got 0",
-    ),
-    "window of two sides": (
-        lambda: SwinRelativeBias(3, (7, 7)),  # type: ignore[arg-type]
-        TypeError,
-        "window must be an integer, 1 or more; got (7, 7) (tuple)",
-    ),
-    "window NaN": (
-        lambda: SwinRelativeBias(3, float("nan")),  # type: ignore[arg-type]
-        TypeError,
-        "window must be an integer, 1 or more; got nan (float)",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_refused_by_name(case: str) -> None:
-    call, error, message = BAD[case]
-    with pytest.raises(error, match=re.escape(message)):
-        call()

@@ -460,7 +460,7 @@ BAD: dict[str, list[Row]] = {
     "max_sequence_length": MAXIMA,
     "sequence_length": LENGTHS,
     "heads": SIZES,
-    "key_heads": but_none(SIZES),
+    "key_heads": [*but_none(SIZES), *rows(ValueError, "divide the 2 heads", {"3": 3})],
     "window": SIZES,
     "rows": SIZES,
     "max_seq_len": SIZES,

@@ -611,6 +611,7 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path, text: str, says: st
 BAD: list[tuple[Config, str]] = [
     # Keys that are not read
     (PLAIN | {"rope_tehta": 1e4}, "rope_tehta must be a key that is read, such as rope_theta; got"),
+    (PLAIN | {"haed_dim": 64}, "haed_dim must be a key that is read, such as head_dim; got 64"),
     (PLAIN | {"hed_dim": 64}, "hed_dim must be a key that is read, such as head_dim; got 64"),
     (PLAIN | {"max_postion_embeddings": 4}, "max_postion_embeddings must be a key that is read"),
     (PLAIN | {"use_rope_magic": True}, "use_rope_magic must be a key that is read"),

@@ -43,6 +43,14 @@ def test_each_sequence_may_have_its_own_rows() -> None:
     np.testing.assert_array_equal(concatenate(tokens, rows)[..., 8:], rows)
 
 
+def test_a_sum_is_rounded_once() -> None:
+    """The rows stay float64 until the end: rounded before, they give other sums."""
+    tokens, rows = some(50, 8).astype(np.float32), some(50, 8, seed=1)
+    exact = (tokens + rows).astype(np.float32)
+    np.testing.assert_array_equal(add(tokens, rows), exact)
+    assert (tokens + rows.astype(np.float32) != exact).any()
+
+
 def test_a_sum_is_a_concatenation_with_equal_weights() -> None:
     """[t, p] W = t W₁ + p W₂, which is (t + p) W₁ where W₂ = W₁."""
     tokens, rows, weight = some(2, 5, 8), some(5, 8, seed=1), some(8, 3, seed=2)

@@ -428,12 +428,6 @@ def test_table_returns_its_first_rows() -> None:
         np.testing.assert_array_equal(rows, sinusoidal_encoding(length, 8))
 
 
-def test_table_refuses_one_row_more_than_it_has() -> None:
-    refusal = "sequence_length must be at most 4, the rows of this table; got 5"
-    with pytest.raises(ValueError, match=f"^{refusal}$"):
-        PositionalEncoding(4, 8).get_encoding(5)
-
-
 def test_writing_into_a_result_never_changes_the_next() -> None:
     table = PositionalEncoding(4, 8)
     rows = table.get_encoding(4)

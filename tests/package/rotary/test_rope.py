@@ -762,24 +762,6 @@ def test_the_arrangement_of_a_fused_projection_matters() -> None:
 
 X = np.ones((8, 8))
 QKV = np.ones((24, 8))
-NOT_NUMBERS: tuple[Any, ...] = (
-    "8",
-    b"8",
-    None,
-    True,
-    1j,
-    {},
-    object(),
-    [[True] * 8],
-    np.ones(8, object),
-    np.ma.ones(8),
-    np.array(["a"] * 8),
-)
-NOT_INTEGERS: tuple[Any, ...] = ("4", 4.0, [4], True, np.array([4]), float("nan"))
-NOT_FINITE = (float("nan"), float("inf"), -float("inf"))
-NOT_A_WIDTH = (-2, 0, 1, 3)
-REALS = "must be finite integers or reals; got"
-EVEN = "must be an even integer, 2 or more; got"
 
 
 class Call(Protocol):
@@ -834,31 +816,9 @@ def refused(error: type[Exception], message: str, call: Call, *args: Any, **keyw
 
 
 each_turn = pytest.mark.parametrize("call", [turned, turned_as_numbers])
-each_form = pytest.mark.parametrize("call", [turned, turned_as_numbers, matrix_of])
 each_frequency = pytest.mark.parametrize(
     "call", [turned, turned_as_numbers, matrix_of, frequencies_of]
 )
-each_width = pytest.mark.parametrize(
-    "call",
-    [turned, turned_as_numbers, matrix_of, frequencies_of, converted, projected, fused_converted],
-)
-
-
-@pytest.mark.parametrize("call", [turned, turned_as_numbers, converted, projected, fused_converted])
-def test_vectors_and_weights_must_be_finite_numbers(call: Call) -> None:
-    name = "weight" if call in (projected, fused_converted) else "x"
-    for value in NOT_NUMBERS:
-        refused(TypeError, f"{name} {REALS}", call, value)
-    for number in NOT_FINITE:
-        refused(ValueError, f"{name} {REALS} {number}", call, np.array([[1, number]] * 4))
-
-
-@pytest.mark.parametrize("call", [turned, turned_as_numbers, converted])
-def test_vectors_must_be_of_an_even_width(call: Call) -> None:
-    allowed = "x must be of shape (..., d), with d even, 2 or more; got"
-    shapes: tuple[tuple[int, ...], ...] = ((), (0,), (3, 0), (1,), (7,), (3, 7))
-    for shape in shapes:
-        refused(ValueError, f"{allowed} {shape}", call, np.ones(shape))
 
 
 @each_turn
@@ -868,96 +828,11 @@ def test_vectors_longer_than_float64_are_refused(call: Call) -> None:
         refused(TypeError, allowed, call, np.ones(8, np.longdouble))
 
 
-@each_turn
-def test_positions_must_be_finite_numbers_that_broadcast(call: Call) -> None:
-    for value in NOT_NUMBERS:
-        refused(TypeError, f"positions {REALS}", call, X, value)
-    for number in NOT_FINITE:
-        refused(ValueError, f"positions {REALS} {number}", call, X, [0, 1, number])
-    for huge in (2**53, -(2**53), 1e300):
-        refused(ValueError, "positions must be below 2**53 in size", call, X, huge)
-    shapes: tuple[tuple[int, ...], ...] = ((2,), (4,), (0,), (8, 1), (1, 8), (3, 8))
-    for shape in shapes:
-        allowed = "positions must be of a shape that broadcasts to (8,), that of x without its last"
-        refused(ValueError, f"{allowed} axis; got {shape}", call, X, np.ones(shape))
-
-
-def test_position_of_a_matrix_must_be_one_finite_number() -> None:
-    allowed = "position must be one finite number; got"
-    for value in (*NOT_NUMBERS, [1.0], np.ones(3)):
-        refused(TypeError, allowed, matrix_of, value)
-    for number in NOT_FINITE:
-        refused(ValueError, f"{allowed} {number}", matrix_of, number)
-    refused(ValueError, "position must be below 2**53 in size", matrix_of, 2**53)
-
-
-def test_width_must_be_an_even_integer() -> None:
-    for value in NOT_INTEGERS:
-        refused(TypeError, f"d {EVEN}", frequencies_of, value)
-        refused(TypeError, f"d {EVEN}", matrix_of, 1, value)
-    for number in NOT_A_WIDTH:
-        refused(ValueError, f"d {EVEN} {number}", frequencies_of, number)
-        refused(ValueError, f"d {EVEN} {number}", matrix_of, 1, number)
-
-
-@each_frequency
-def test_base_must_be_a_finite_number_other_than_one(call: Call) -> None:
-    allowed = "base must be a number from 1e-300 to 1e300, other than 1; got"
-    for value in (*NOT_NUMBERS, [8.0]):
-        refused(TypeError, allowed, call, base=value)
-    for number in (*NOT_FINITE, 0.0, -1.0, 1.0):
-        refused(ValueError, f"{allowed} {number}", call, base=number)
-
-
-@each_frequency
-def test_given_frequencies_must_be_one_per_pair_and_not_negative(call: Call) -> None:
-    for value in NOT_NUMBERS:
-        if value is not None:
-            refused(TypeError, f"frequencies {REALS}", call, frequencies=value)
-    for number in NOT_FINITE:
-        refused(ValueError, f"frequencies {REALS} {number}", call, frequencies=[1, 1, 1, number])
-    allowed = "frequencies must each be 0 or more; got -1.0"
-    refused(ValueError, allowed, call, frequencies=[1, 1, -1, 1])
-    allowed = "frequencies must be of shape (4,), one for each rotated pair; got"
-    shapes: tuple[tuple[int, ...], ...] = ((), (0,), (3,), (5,), (8,), (1, 4))
-    for shape in shapes:
-        refused(ValueError, f"{allowed} {shape}", call, frequencies=np.ones(shape))
-    allowed = "frequencies must be of shape (2,), one for each rotated pair; got (4,)"
-    refused(ValueError, allowed, call, frequencies=np.ones(4), rotary_d=4)
-
-
 @each_frequency
 def test_base_and_frequencies_cannot_both_be_given(call: Call) -> None:
     allowed = "base must be left out when frequencies are given; got 500.0"
     refused(ValueError, allowed, call, frequencies=np.ones(4), base=500.0)
     refused(TypeError, "base must be a number", call, frequencies=np.ones(4), base="500")
-
-
-@each_width
-def test_rotary_d_must_be_an_even_part_of_the_width(call: Call) -> None:
-    for value in NOT_INTEGERS:
-        refused(TypeError, f"rotary_d {EVEN}", call, rotary_d=value)
-    for number in NOT_A_WIDTH:
-        refused(ValueError, f"rotary_d {EVEN} {number}", call, rotary_d=number)
-    allowed = "rotary_d must be at most 8, the width of a vector; got 10"
-    refused(ValueError, allowed, call, rotary_d=10)
-
-
-@pytest.mark.parametrize(
-    ("call", "name"),
-    [(form, "layout") for form in (turned, turned_as_numbers, matrix_of)]
-    + [
-        (change, name)
-        for change in (converted, projected, fused_converted)
-        for name in ("source", "target")
-    ],
-)
-def test_a_layout_must_have_one_of_the_two_names(call: Call, name: str) -> None:
-    allowed = f'{name} must be one of "interleaved", "half"; got'
-    for value in (None, 1, True, ["half"], b"half"):
-        refused(TypeError, allowed, call, **{name: value})
-    for unknown in ("", "Half", "halves", "neox"):
-        refused(ValueError, f"{allowed} '{unknown}'", call, **{name: unknown})
 
 
 def test_weight_must_have_an_even_number_of_rows_for_each_head() -> None:
@@ -970,14 +845,6 @@ def test_weight_must_have_an_even_number_of_rows_for_each_head() -> None:
     refused(ValueError, f"{allowed} 8 heads; got (8,)", projected, np.ones(8), heads=8)
 
 
-def test_heads_must_be_a_count() -> None:
-    allowed = "heads must be an integer, 1 or more; got"
-    for value in (*NOT_INTEGERS, None):
-        refused(TypeError, allowed, projected, heads=value)
-    for number in (0, -1):
-        refused(ValueError, f"{allowed} {number}", projected, heads=number)
-
-
 def test_a_fused_projection_must_have_an_even_number_of_rows_for_each_head() -> None:
     allowed = (
         "weight must be of shape ((heads + 2·key_heads)·d, d_model), or have its first axis alone,"
@@ -987,22 +854,3 @@ def test_a_fused_projection_must_have_an_even_number_of_rows_for_each_head() -> 
     for shape in shapes:
         call = np.ones(shape)
         refused(ValueError, f"{allowed} {shape}", fused_converted, call, heads=4, key_heads=2)
-
-
-def test_heads_of_a_fused_projection_must_be_counts_that_divide() -> None:
-    allowed = "must be an integer, 1 or more; got"
-    for value in NOT_INTEGERS:
-        refused(TypeError, f"heads {allowed}", fused_converted, heads=value)
-        refused(TypeError, f"key_heads {allowed}", fused_converted, key_heads=value)
-    for number in (0, -1):
-        refused(ValueError, f"heads {allowed} {number}", fused_converted, heads=number)
-        refused(ValueError, f"key_heads {allowed} {number}", fused_converted, key_heads=number)
-    divide = "key_heads must divide the 4 heads; got 3"
-    refused(ValueError, divide, fused_converted, heads=4, key_heads=3)
-
-
-def test_an_arrangement_must_have_one_of_the_two_names() -> None:
-    allowed = 'arrangement must be one of "blocks", "groups"; got'
-    for value in (None, 1, True, ["blocks"]):
-        refused(TypeError, allowed, fused_converted, arrangement=value)
-    refused(ValueError, f"{allowed} 'per head'", fused_converted, arrangement="per head")

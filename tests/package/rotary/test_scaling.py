@@ -250,11 +250,6 @@ def test_fast_must_not_be_below_slow(slow: float, fast: float) -> None:
         yarn_frequencies(8, 2, 64, slow=slow, fast=fast)
 
 
-def test_ntk_refuses_a_single_pair() -> None:
-    with pytest.raises(ValueError, match="d must be an even integer, 4 or more; got 2"):
-        ntk_frequencies(2, 4)
-
-
 def test_a_base_that_grows_too_large_is_refused() -> None:
     """The base that was given is not at fault."""
     says = "factor must make a base of at most 1e300, other than 1; got 1e+90, which makes inf"

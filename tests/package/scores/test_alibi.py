@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import mpmath
 import numpy as np
@@ -294,59 +293,3 @@ def test_in_float16_the_key_form_loses_neighbours_at_4095_and_the_causal_form_do
     float32 = by_key.astype(np.float32).astype(np.float64)
     np.testing.assert_array_equal(float32, by_key)
     assert len(np.unique(by_key.astype(np.float16)[0, -100:])) == 51
-
-
-# Bad input
-
-NOT_INTEGERS: list[object] = ["3", b"3", 3.0, True, 3j, [3], np.array([3]), float("nan"), None]
-BOUNDS = [
-    (function, name, least)
-    for function, least_of in (
-        (alibi_slopes, {"heads": 1}),
-        (alibi_bias, {"heads": 1, "query_length": 0, "key_length": 0, "query_offset": 0}),
-        (alibi_key_bias, {"heads": 1, "key_length": 0}),
-    )
-    for name, least in least_of.items()
-]
-GOOD = {"heads": 2, "query_length": 3, "key_length": 3}
-
-
-def arguments(function: Any, name: str, value: object) -> dict[str, Any]:
-    """Return good arguments for a function, except for one."""
-    wanted = function.__annotations__
-    return {key: good for key, good in GOOD.items() if key in wanted} | {name: value}
-
-
-@pytest.mark.parametrize(("function", "name", "least"), BOUNDS)
-@pytest.mark.parametrize("value", NOT_INTEGERS, ids=repr)
-def test_non_integers_are_refused(function: Any, name: str, least: int, value: object) -> None:
-    if function is alibi_bias and name == "key_length" and value is None:
-        value = "None"  # the one None that means something
-    with pytest.raises(TypeError, match=f"^{name} must be an integer, {least} or more; got "):
-        function(**arguments(function, name, value))
-
-
-@pytest.mark.parametrize(("function", "name", "least"), BOUNDS)
-@pytest.mark.parametrize("below", [1, 7, 10**20])
-def test_numbers_below_the_minimum_are_refused(
-    function: Any, name: str, least: int, below: int
-) -> None:
-    value = least - below
-    refusal = f"^{name} must be an integer, {least} or more; got {value}$"
-    with pytest.raises(ValueError, match=refusal):
-        function(**arguments(function, name, value))
-
-
-@pytest.mark.parametrize("name", ["query_length", "query_offset"])
-def test_bad_lengths_are_named_when_key_length_is_derived_from_them(name: str) -> None:
-    given: dict[str, Any] = {"heads": 2, "query_length": 3}
-    with pytest.raises(TypeError, match=f"^{name} must be an integer, 0 or more; got '3'"):
-        alibi_bias(**given | {name: "3"})
-    with pytest.raises(ValueError, match=f"^{name} must be an integer, 0 or more; got -3$"):
-        alibi_bias(**given | {name: -3})
-
-
-@pytest.mark.parametrize("value", [1, 0, None, "yes", np.True_, [True], float("nan")])
-def test_causal_must_be_true_or_false(value: Any) -> None:
-    with pytest.raises(TypeError, match=r"^causal must be True or False; got "):
-        alibi_bias(2, 3, causal=value)

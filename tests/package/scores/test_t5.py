@@ -258,99 +258,20 @@ TABLE = np.zeros((32, 2))
 ZERO = np.zeros((1, 1), int)
 
 BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
-    "relative real": (lambda: t5_buckets([1.5]), TypeError, BELOW),
-    "relative boolean": (lambda: t5_buckets(True), TypeError, f"{BELOW} True (bool)"),
-    "relative NaN": (lambda: t5_buckets(np.nan), ValueError, f"{BELOW} nan"),
-    "relative huge": (lambda: t5_buckets([2**53]), ValueError, f"{BELOW} 9007199254740992"),
-    "bidirectional a number": (
-        lambda: t5_buckets([1], bidirectional=1),  # type: ignore[arg-type]
-        TypeError,
-        "bidirectional must be True or False; got 1 (int)",
-    ),
-    "bidirectional an array": (
-        lambda: t5_bias(TABLE, ZERO, bidirectional=np.array([True, False])),  # type: ignore[arg-type]
-        TypeError,
-        "bidirectional must be True or False; got array",
-    ),
-    "buckets odd": (
-        lambda: t5_buckets([1], buckets=31),
-        ValueError,
-        "buckets must be an even integer, 4 or more; got 31",
-    ),
-    "buckets without an exact one": (
-        lambda: t5_buckets([1], buckets=2),
-        ValueError,
-        "buckets must be an even integer, 4 or more; got 2",
-    ),
     "buckets too few for a decoder": (
         lambda: t5_buckets([1], bidirectional=False, buckets=1),
         ValueError,
         "buckets must be an integer, 2 or more; got 1",
-    ),
-    "buckets real": (
-        lambda: t5_bucket_starts(buckets=32.0),  # type: ignore[arg-type]
-        TypeError,
-        "buckets must be an even integer, 4 or more; got 32.0 (float)",
-    ),
-    "max_distance the exact range": (
-        lambda: t5_buckets([1], max_distance=8),
-        ValueError,
-        "max_distance must be above 8, where the exact range ends; got 8",
     ),
     "max_distance in the exact range": (
         lambda: t5_buckets([1], bidirectional=False, max_distance=15),
         ValueError,
         "max_distance must be above 16, where the exact range ends; got 15",
     ),
-    "max_distance zero": (
-        lambda: t5_bias(TABLE, ZERO, max_distance=0),
-        ValueError,
-        "max_distance must be an integer, 1 or more; got 0",
-    ),
-    "max_distance real": (
-        lambda: t5_bucket_starts(max_distance=128.0),  # type: ignore[arg-type]
-        TypeError,
-        "max_distance must be an integer, 1 or more; got 128.0 (float)",
-    ),
-    "table of one dimension": (
-        lambda: t5_bias(np.zeros(32), ZERO),
-        ValueError,
-        "table must be of shape (rows, width), 1 or more; got (32,)",
-    ),
-    "table without heads": (
-        lambda: t5_bias(np.zeros((32, 0)), ZERO),
-        ValueError,
-        "table must be of shape (rows, width), 1 or more; got (32, 0)",
-    ),
-    "table odd": (
-        lambda: t5_bias(np.zeros((31, 2)), ZERO),
-        ValueError,
-        "table must have an even number of rows, 4 or more; got 31",
-    ),
-    "table too short": (
-        lambda: t5_bias(np.zeros((2, 2)), ZERO),
-        ValueError,
-        "table must have an even number of rows, 4 or more; got 2",
-    ),
     "table too short for a decoder": (
         lambda: t5_bias(np.zeros((1, 2)), ZERO, bidirectional=False),
         ValueError,
         "table must have 2 rows or more; got 1",
-    ),
-    "table with NaN": (
-        lambda: t5_bias(np.full((32, 2), np.nan), ZERO),
-        ValueError,
-        "table must be finite integers or reals; got nan",
-    ),
-    "table of text": (
-        lambda: t5_bias([["a"]], ZERO),
-        TypeError,
-        "table must be finite integers or reals; got [['a']] (list)",
-    ),
-    "relative of a bias real": (
-        lambda: t5_bias(TABLE, [[0.5]]),
-        TypeError,
-        BELOW,
     ),
     "relative of one dimension": (
         lambda: t5_bias(TABLE, [0, 1]),
