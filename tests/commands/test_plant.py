@@ -1,4 +1,4 @@
-"""Every listed fault can still be planted. Whether tests notice it, `python -m tests.plant` says."""
+"""Every listed fault can still be planted. `python -m tests.plant` says whether tests notice it."""
 
 from __future__ import annotations
 

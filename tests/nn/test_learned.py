@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 import pytest
 import torch
@@ -87,60 +85,12 @@ def test_rows_have_the_dtype_of_the_table(dtype: torch.dtype) -> None:
     assert torch.equal(rows, before.to(dtype))
 
 
-def test_bfloat16_rows_are_looked_up_by_exact_position() -> None:
-    """Positions stay integers, so 257 does not become 256."""
-    layer = learned(1000, 64).to(torch.bfloat16)
-    rows = layer(1000).detach().float().numpy()
-    assert len(np.unique(rows, axis=0)) == 1000
-    assert torch.equal(layer(torch.tensor([257]))[0], table(layer)[257])
-
-
-def test_a_state_dict_restores_the_table() -> None:
-    first, other = learned(), LearnedPositionalEmbedding(6, 4)
-    assert list(first.state_dict()) == ["embedding.weight"]
-    assert not torch.equal(first(6), other(6))
-    other.load_state_dict(first.state_dict())
-    assert torch.equal(first(6), other(6))
-
-
-def test_a_layer_from_the_meta_device_is_initialized_by_reset_parameters() -> None:
-    with torch.device("meta"):
-        layer = LearnedPositionalEmbedding(100, 64)
-        assert layer(3).is_meta
-    assert layer(torch.arange(3, device="meta")).is_meta
-    layer.to_empty(device="cpu").reset_parameters()
-    assert table(layer).std().item() == pytest.approx(0.02, rel=0.05)
-    other = LearnedPositionalEmbedding(100, 64)
-    for drawn in (layer, other):
-        torch.manual_seed(0)
-        drawn.reset_parameters()
-    assert torch.equal(layer(100), other(100))
-
-
 def test_gradients_reach_the_rows_used_and_no_others() -> None:
     layer = learned()
     layer(torch.tensor([[1, 4, 4]])).sum().backward()
     gradient = layer.embedding.weight.grad
     assert gradient is not None
     assert gradient[:, 0].tolist() == [0, 1, 0, 0, 2, 0]
-
-
-def test_writing_into_a_result_does_not_change_the_table() -> None:
-    layer = learned()
-    before = table(layer).clone()
-    for asked in (6, torch.arange(6)):
-        with torch.no_grad():
-            layer(asked).fill_(9)
-    assert torch.equal(table(layer), before)
-
-
-def test_two_layers_never_share_a_table() -> None:
-    first, other = learned(), learned()
-    assert torch.equal(first(6), other(6))
-    before = other(6).clone()
-    with torch.no_grad():
-        first.embedding.weight.add_(1)
-    assert torch.equal(other(6), before)
 
 
 @pytest.mark.slow
@@ -156,18 +106,6 @@ def test_it_compiles_in_one_graph() -> None:
         ids = torch.arange(count).expand(2, count) + 1
         for ours, theirs in zip(compiled(count, ids), both(count, ids), strict=True):
             assert torch.equal(ours, theirs)
-
-
-@pytest.mark.slow
-@pytest.mark.no_cover  # coverage would trace the compiler too
-def test_it_exports() -> None:
-    layer = learned()
-    length = torch.export.Dim("length", min=2, max=64)
-    ids = torch.tensor([5, 0, 3])
-    program = torch.export.export(
-        layer, (torch.arange(4),), dynamic_shapes={"positions": {0: length}}
-    )
-    assert torch.equal(program.module()(ids), layer(ids))
 
 
 # What is refused
@@ -257,8 +195,3 @@ def test_a_table_with_nan_is_not_resized(value: float) -> None:
         layer.embedding.weight[2, 1] = value
     with pytest.raises(ValueError, match=r"^embedding.weight must be finite; got -?(nan|inf)$"):
         layer.resized(9)
-
-
-def test_a_deep_copy_gives_equal_rows() -> None:
-    layer = learned()
-    assert torch.equal(copy.deepcopy(layer)(6), layer(6))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import io
 from collections.abc import Callable
 from typing import Any
 
@@ -76,20 +75,6 @@ def test_given_frequencies_replace_the_base() -> None:
     np.testing.assert_array_equal(own.frequencies, frequencies(8, base=500.0))
 
 
-def test_positions_may_differ_between_sequences() -> None:
-    x, positions = random(2, 3, 5, 8), torch.tensor([[0, 1, 2, 3, 4], [-7, 100, 3, 3, 0]])
-    turned = RotaryEmbedding(8)(x, positions=positions)
-    expected = defined(x, positions[:, None].numpy())
-    torch.testing.assert_close(turned, expected, rtol=0, atol=1e-14)
-
-
-def test_offset_is_the_position_of_the_first_vector() -> None:
-    module, x = RotaryEmbedding(8), random(2, 3, 9, 8)
-    later = module(x, positions=torch.arange(30, 39))
-    torch.testing.assert_close(module(x, offset=30), later, rtol=0, atol=0)
-    torch.testing.assert_close(module(x), module(x, offset=0), rtol=0, atol=0)
-
-
 @pytest.mark.parametrize("kind", ["int64", "int32", "int16", "uint8", "float32", "float64"])
 def test_positions_may_be_of_any_integer_or_wide_real_type(kind: str) -> None:
     module, x = RotaryEmbedding(8), random(2, 3, 3, 8)
@@ -138,21 +123,6 @@ def test_angles_are_float64_for_every_dtype(dtype: torch.dtype) -> None:
     torch.testing.assert_close(turned, defined(x, 1_000_000), rtol=0, atol=atol)
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_narrow_module_tells_a_thousand_positions_apart(dtype: torch.dtype) -> None:
-    module = RotaryEmbedding(64).to(dtype)
-    x = torch.ones(1, 1, 1000, 64, dtype=dtype)
-    turned = module(x)[0, 0]
-    assert len(torch.unique(turned, dim=0)) == 1000
-    # Scores of all pairs are those of float64, up to the rounding of 2·64 numbers up to √2.
-    found = scores(turned.double(), turned.double())
-    exact = defined(x, range(1000))[0, 0]
-    atol = 2 * 64 * 2 * ROUNDING[dtype]
-    torch.testing.assert_close(found, scores(exact, exact), rtol=0, atol=atol)
-    # What it would be with positions in the module's type: 256 and 257 are one number there.
-    assert torch.tensor(257.0, dtype=torch.bfloat16) == 256
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -173,27 +143,6 @@ def test_casting_or_moving_a_module_does_not_change_its_rotations(
     expected = RotaryEmbedding(64)(x, offset=5000)
     found = change(RotaryEmbedding(64))(x, offset=5000)
     torch.testing.assert_close(found, expected, rtol=0, atol=0)
-
-
-def test_module_made_on_meta_works_once_moved() -> None:
-    x = random(2, 3, 5, 64)
-    with torch.device("meta"):
-        module = RotaryEmbedding(64)
-    found = module.to_empty(device="cpu")(x)
-    torch.testing.assert_close(found, RotaryEmbedding(64)(x), rtol=0, atol=0)
-    shape = module(x.to("meta"), positions=torch.zeros(5, device="meta")).shape
-    assert shape == x.shape
-
-
-def test_state_dict_is_empty_and_loads_into_any_base() -> None:
-    x, file = random(2, 3, 5, 64), io.BytesIO()
-    module = RotaryEmbedding(64, base=500_000.0)
-    assert list(module.parameters()) == list(module.buffers()) == []
-    torch.save(module.state_dict(), file)
-    file.seek(0)
-    loaded = RotaryEmbedding(64, base=500_000.0)
-    loaded.load_state_dict(torch.load(file))
-    torch.testing.assert_close(loaded(x), module(x), rtol=0, atol=0)
 
 
 def test_default_dtype_does_not_affect_the_angles() -> None:
@@ -311,25 +260,6 @@ def test_module_can_be_exported_for_any_length(layout: str) -> None:
 # What belongs to whom
 
 
-def test_modules_with_different_bases_share_no_tables() -> None:
-    x = random(2, 3, 5, 8)
-    first, second = RotaryEmbedding(8, base=100.0), RotaryEmbedding(8)
-    for module, base in ((first, 100.0), (second, 10000.0), (first, 100.0)):
-        expected = defined(x, range(5), base=base)
-        torch.testing.assert_close(module(x), expected, rtol=0, atol=1e-14)
-
-
-def test_returned_tensor_cannot_corrupt_the_next_call() -> None:
-    module, x, positions = RotaryEmbedding(8), random(2, 3, 5, 8), torch.zeros(5)
-    before = x.clone()
-    for _ in range(2):
-        turned = module(x, positions=positions)  # at position 0 everywhere: x itself, but new
-        torch.testing.assert_close(turned, before, rtol=0, atol=0)
-        turned.fill_(9)
-    torch.testing.assert_close(x, before, rtol=0, atol=0)
-    assert not positions.any()
-
-
 @both_layouts
 def test_gradients_of_x_are_rotated_back(layout: str) -> None:
     """A rotation is orthogonal, so the gradient is rotated to the opposite position."""
@@ -359,9 +289,6 @@ def test_repr_shows_the_arguments() -> None:
     assert repr(RotaryEmbedding(8, frequencies=[4, 3, 2, 1])) == shown
     shown = 'RotaryEmbedding(8, base=10000.0, layout="interleaved", rotary_d=8)'
     assert repr(RotaryEmbedding(8)) == shown
-
-
-# Bad input
 
 
 # Frequencies that depend on the length, and scaled rotations

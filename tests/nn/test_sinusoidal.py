@@ -94,15 +94,6 @@ def test_no_tokens_give_an_empty_result() -> None:
 # Positions
 
 
-def test_offset_shared_and_per_sequence_positions_agree() -> None:
-    layer, x = SinusoidalPositionalEncoding(8), torch.zeros(2, 4, 8)
-    moved = layer(x, offset=30)
-    for dtype in (torch.int64, torch.int32, torch.int16, torch.uint8, torch.float32):
-        ids = torch.arange(30, 34, dtype=dtype)
-        assert torch.equal(layer(x, positions=ids), moved)
-        assert torch.equal(layer(x, positions=ids.expand(2, 4)), moved)
-
-
 def test_each_sequence_has_the_positions_given_for_it() -> None:
     layer = SinusoidalPositionalEncoding(8)
     positions = torch.tensor([[0, 0, 1, 2], [3, 0, 1, 1]])  # left-padded, and two texts packed
@@ -152,30 +143,9 @@ def test_casting_or_moving_the_module_does_not_change_its_rows(move: str) -> Non
     assert torch.equal(rows(layer, 100), before)
 
 
-def test_a_layer_made_on_meta_works_once_moved() -> None:
-    with torch.device("meta"):
-        layer = SinusoidalPositionalEncoding(64)
-        assert layer(torch.zeros(2, 3, 64)).is_meta
-    layer.to_empty(device="cpu")
-    assert torch.equal(rows(layer, 9), rows(SinusoidalPositionalEncoding(64), 9))
-
-
-def test_the_layer_has_no_parameters_and_an_empty_state_dict() -> None:
-    layer = SinusoidalPositionalEncoding(64)
-    assert [*layer.parameters(), *layer.buffers()] == []
-    assert not layer.state_dict()
-
-
 def different(table: Tensor) -> int:
     """Return how many rows of a table are unlike all before them."""
     return len(np.unique(table.float().numpy(), axis=0))
-
-
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("offset", [0, 1_000_000])
-def test_a_half_precision_model_tells_1000_positions_apart(dtype: torch.dtype, offset: int) -> None:
-    layer = SinusoidalPositionalEncoding(64).to(dtype)
-    assert different(rows(layer, 1000, dtype, offset=offset)) == 1000
 
 
 def test_angles_in_bfloat16_would_tell_507_of_1000_apart() -> None:
@@ -190,33 +160,6 @@ def test_autocast_does_not_affect_the_angles() -> None:
     with torch.autocast("cpu", torch.bfloat16):
         inside = rows(layer, 100, offset=5000)
     assert torch.equal(inside, rows(layer, 100, offset=5000))
-
-
-def test_two_bases_never_share_a_table() -> None:
-    def added(base: float) -> Tensor:
-        return rows(SinusoidalPositionalEncoding(8, base=base), 9)
-
-    first, other = added(10000.0), added(500000.0)
-    assert not torch.equal(first, other)
-    assert torch.equal(added(10000.0), first)
-    torch.testing.assert_close(other, expected(9, 8, 500000.0), rtol=0, atol=LAST_PLACE)
-
-
-def test_writing_into_a_result_changes_neither_the_tokens_nor_the_next_result() -> None:
-    layer, x = SinusoidalPositionalEncoding(8), torch.zeros(1, 3, 8)
-    out = layer(x)
-    kept = out.clone()
-    out.fill_(9)
-    assert not x.any()
-    assert torch.equal(layer(x), kept)
-
-
-def test_gradients_pass_through_to_the_tokens_unchanged() -> None:
-    x = torch.zeros(1, 3, 8, requires_grad=True)
-    upstream = torch.randn(1, 3, 8, generator=torch.Generator().manual_seed(0))
-    SinusoidalPositionalEncoding(8)(x).backward(upstream)
-    assert x.grad is not None
-    assert torch.equal(x.grad, upstream)
 
 
 def test_dropout_is_active_in_training_mode_only() -> None:
@@ -255,15 +198,6 @@ def test_it_exports_for_any_length() -> None:
     program = torch.export.export(layer, (torch.zeros(1, 5, 8),), dynamic_shapes={"x": {1: length}})
     x = torch.zeros(1, 300, 8)
     assert torch.equal(program.module()(x), layer(x))
-
-
-@pytest.mark.slow
-@pytest.mark.no_cover  # coverage would trace the compiler too
-def test_it_exports_with_positions() -> None:
-    layer, x = SinusoidalPositionalEncoding(8), torch.zeros(1, 5, 8)
-    program = torch.export.export(layer, (x,), {"positions": torch.arange(5)})
-    ids = torch.tensor([7, 0, 3, 3, 100_000])
-    assert torch.equal(program.module()(x, positions=ids), layer(x, positions=ids))
 
 
 def test_repr_shows_the_arguments() -> None:

@@ -52,15 +52,6 @@ def test_the_bias_equals_the_numpy_definition(
     np.testing.assert_array_equal(bias(matrix).detach(), in_numpy(bias, matrix))
 
 
-def test_each_row_of_a_batch_has_its_own_positions() -> None:
-    bias = made()
-    relative = relative_positions(torch.tensor([[0, 1, 2], [40, 3, 7]]), torch.arange(9))
-    batched = bias(relative)
-    assert batched.shape == (2, 3, 3, 9)
-    for row, one in zip(batched, relative, strict=True):
-        assert torch.equal(row, bias(one))
-
-
 def test_positions_may_be_of_any_integer_type() -> None:
     bias, relative = made(), torch.tensor([[-128, 0, 127]])
     for dtype in (torch.int8, torch.int16, torch.int32):
@@ -97,15 +88,6 @@ def test_gradients_reach_the_buckets_in_use_and_no_other(both: bool) -> None:
     expected = np.bincount(np.ravel(used), minlength=32)
     assert bias.table.grad is not None
     np.testing.assert_array_equal(bias.table.grad, np.tile(expected[:, np.newaxis], 3))
-
-
-def test_writing_into_a_result_does_not_change_the_next() -> None:
-    bias, relative = made(), relative_positions(4)
-    with torch.no_grad():
-        first = bias(relative)
-        kept = first.clone()
-        first.fill_(7)
-    assert torch.equal(bias(relative), kept)
 
 
 def test_keys_of_a_query_are_contiguous_in_memory() -> None:
