@@ -171,11 +171,3 @@ def test_a_group_starts_with_the_names_of_its_module_alone(
     out, err = capsys.readouterr()
     assert out == "(True, '__main__')\n"
     assert err.endswith("NameError: name 'x' is not defined\n")
-
-
-def test_a_new_page_resets_numpys_print_options(capsys: pytest.CaptureFixture[str]) -> None:
-    first = "import numpy as np\nnp.set_printoptions(precision=2)\nnp.array([1 / 3])"
-    with np.printoptions():
-        assert printed(capsys, Page(), first) == "array([0.33])\n"
-        again = printed(capsys, Page(), "import numpy as np\nnp.array([1 / 3])")
-    assert again == "array([0.33333333])\n"
