@@ -6,7 +6,6 @@ import re
 from html import unescape
 from urllib.parse import unquote
 
-import numpy as np
 import pytest
 
 from scripts.book.render import render
