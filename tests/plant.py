@@ -86,7 +86,7 @@ def noticed(fault: Fault) -> bool:
     def with_fault(self: SourceFileLoader, name: str) -> CodeType | None:
         return compile(source, path, "exec") if self.path == path else get_code(self, name)
 
-    SourceFileLoader.get_code = with_fault  # type: ignore[method-assign, assignment]
+    SourceFileLoader.get_code = with_fault  # type: ignore[assignment, method-assign]
     options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--no-header"]
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):

@@ -186,25 +186,6 @@ def test_gradients_reach_the_rows_used_and_no_others(pos_type: str) -> None:
 @pytest.mark.slow
 @pytest.mark.no_cover  # coverage would trace the compiler too
 @pytest.mark.parametrize("pos_type", POSITION_TYPES)
-def test_it_compiles_in_one_graph(pos_type: str) -> None:
-    layer = embedding(pos_type)
-
-    def both(ids: Tensor, offset: int, positions: Tensor) -> tuple[Tensor, Tensor]:
-        return layer(ids, offset=offset), layer(ids, positions=positions)
-
-    torch.compiler.reset()  # every test here compiles one and the same function
-    compiled = torch.compile(both, fullgraph=True, backend="eager")
-    for length, offset in ((4, 0), (5, 3)):
-        ids, positions = IDS[:, :length], torch.arange(offset, offset + length).expand(2, length)
-        for ours, theirs in zip(
-            compiled(ids, offset, positions), both(ids, offset, positions), strict=True
-        ):
-            assert torch.equal(ours, theirs)
-
-
-@pytest.mark.slow
-@pytest.mark.no_cover  # coverage would trace the compiler too
-@pytest.mark.parametrize("pos_type", POSITION_TYPES)
 def test_it_exports_for_any_length(pos_type: str) -> None:
     layer = embedding(pos_type)
     length = torch.export.Dim("length", min=2, max=20)

@@ -85,29 +85,6 @@ def test_rows_have_the_dtype_of_the_table(dtype: torch.dtype) -> None:
     assert torch.equal(rows, before.to(dtype))
 
 
-def test_gradients_reach_the_rows_used_and_no_others() -> None:
-    layer = learned()
-    layer(torch.tensor([[1, 4, 4]])).sum().backward()
-    gradient = layer.embedding.weight.grad
-    assert gradient is not None
-    assert gradient[:, 0].tolist() == [0, 1, 0, 0, 2, 0]
-
-
-@pytest.mark.slow
-@pytest.mark.no_cover  # coverage would trace the compiler too
-def test_it_compiles_in_one_graph() -> None:
-    layer = learned(50, 8)
-
-    def both(count: int, ids: Tensor) -> tuple[Tensor, Tensor]:
-        return layer(count), layer(ids)
-
-    compiled = torch.compile(both, fullgraph=True, backend="eager")
-    for count in (3, 4, 7):
-        ids = torch.arange(count).expand(2, count) + 1
-        for ours, theirs in zip(compiled(count, ids), both(count, ids), strict=True):
-            assert torch.equal(ours, theirs)
-
-
 # What is refused
 
 

@@ -308,3 +308,17 @@ def test_nan_in_the_queries_propagates() -> None:
     q[0, 0, 1, 2] = torch.nan
     for scores in (made().scores(q, relative_positions(3)), made().shifted_scores(q, 3)):
         assert scores.isnan().any(dim=-1).tolist() == [[[False, True, False]]]
+
+
+def test_a_module_made_on_meta_works_after_a_reset() -> None:
+    with torch.device("meta"):
+        embedding = RelativePositionEmbedding(64, 500)
+        assert embedding(relative_positions(3)).is_meta
+    torch.manual_seed(0)
+    embedding.to_empty(device="cpu").reset_parameters()
+    assert embedding.table.shape == (1001, 64)
+    # 64 064 draws: five times the error that a standard deviation and a mean of so many have.
+    spread, mean = torch.std_mean(embedding.table.detach())
+    assert abs(spread.item() - 0.02) < 3e-4
+    assert abs(mean.item()) < 4e-4
+    assert embedding(relative_positions(3)).device.type == "cpu"

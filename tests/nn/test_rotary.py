@@ -212,20 +212,6 @@ def turned_arguments(length: int = 5) -> tuple[Tensor, Tensor, Tensor]:
 
 @pytest.mark.slow
 @pytest.mark.no_cover  # coverage would trace the compiler too
-@both_layouts
-def test_module_compiles_into_one_graph(layout: str) -> None:
-    module = Turned(layout)
-    compiled = torch.compile(module, fullgraph=True, backend="eager")
-    for length in (5, 7):
-        given = turned_arguments(length)
-        for x in given:  # compiled for any length, or refused
-            torch._dynamo.mark_dynamic(x, x.shape.index(length))
-        expected = module(*turned_arguments(length))
-        torch.testing.assert_close(compiled(*given), expected, rtol=0, atol=1e-13)
-
-
-@pytest.mark.slow
-@pytest.mark.no_cover  # coverage would trace the compiler too
 def test_a_new_offset_does_not_compile_a_new_graph() -> None:
     """In generation the offset grows, and only its first two values may compile."""
     graphs: list[object] = []
