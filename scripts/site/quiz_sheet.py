@@ -35,27 +35,27 @@ def page(chapter: str, numbers: Iterable[int] = QUESTIONS) -> str:
         up="../" * HERE.count("/"),
         chapter=CHAPTER,
         count=len(questions),
-        questions="\n".join(asked(number, part) for number, part in questions.items()),
-        keys="\n".join(answered(number, part) for number, part in questions.items()),
+        questions="\n".join(question_html(number, part) for number, part in questions.items()),
+        keys="\n".join(key_html(number, part) for number, part in questions.items()),
     )
 
 
-def asked(number: int, question: Element) -> str:
+def question_html(number: int, question: Element) -> str:
     """Return a question with its options, and lines for a reason."""
     fields = next(question.iter("fieldset"))
-    body = "".join(map(fitted, next(fields.iter("div"))))
+    body = "".join(map(sheet_html, next(fields.iter("div"))))
     options = "\n".join(
-        f'<li><span class="letter">{words(label[1])}</span><span>{fitted(label[2])}</span></li>'
+        f'<li><span class="letter">{words(label[1])}</span><span>{sheet_html(label[2])}</span></li>'
         for label in fields.iter("label")
     )
     return QUESTION.format(number=number, title=title(question), body=body, options=options)
 
 
-def answered(number: int, question: Element) -> str:
+def key_html(number: int, question: Element) -> str:
     """Return the key of a question: the letter, and a reason for each option."""
     reasons = [part for part in question.iter("div") if part.get("data-letter")]
     right = next(part.get("data-letter") for part in reasons if "right" in classes(part))
-    body = "\n".join("".join(map(fitted, part)) for part in reasons)
+    body = "\n".join("".join(map(sheet_html, part)) for part in reasons)
     return KEY.format(number=number, right=right, title=title(question), body=body)
 
 
@@ -64,7 +64,7 @@ def title(question: Element) -> str:
     return words(next(question.iter("legend"))).partition(": ")[2]
 
 
-def fitted(part: Element) -> str:
+def sheet_html(part: Element) -> str:
     """Return a part of the chapter as HTML for the sheet."""
     for element in part.iter():
         if "term" in classes(element):

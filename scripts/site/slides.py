@@ -55,7 +55,7 @@ class Board:
 def page(chapter: str) -> str:
     """Return the page of slides, made from the chapter's built page."""
     content = article(chapter)
-    sections = list(cut(content))
+    sections = list(chapter_sections(content))
     drawn = drawings(dict.fromkeys(FIGURE.findall(chapter)))
     boards = [
         read(heading, parts, drawn) for heading, parts in sections if BOARD.match(words(heading))
@@ -66,15 +66,15 @@ def page(chapter: str) -> str:
         head="\n".join(link[0].strip() for link in LINK.finditer(chapter)),
         up="../" * HERE.count("/"),
         chapter=CHAPTER,
-        boards="\n".join(shown(board, boards) for board in boards),
-        takeaways="\n".join(kept(last)),
+        boards="\n".join(board_section(board, boards) for board in boards),
+        takeaways="\n".join(takeaways(last)),
         hour="\n".join(map(segment, boards)),
         minutes=sum(board.minutes for board in boards),
         count=len(boards),
     )
 
 
-def cut(content: Element) -> Iterator[tuple[Element, list[Element]]]:
+def chapter_sections(content: Element) -> Iterator[tuple[Element, list[Element]]]:
     """Yield the sections of a chapter: each heading, and the elements below it."""
     for part in list(content):
         remove(part, *UNWANTED)
@@ -100,20 +100,20 @@ def read(heading: Element, parts: Iterable[Element], drawn: Mapping[str, str]) -
             _add_figure(board, part, drawn)
         elif part.tag == "details" and "solution" in classes(part):
             _add_answer(board, part)
-        elif begins(part, ASKED):
-            board.asked.append(f'<div class="item ask">{uncited(part)}</div>')
+        elif begins_with_label(part, ASKED):
+            board.asked.append(f'<div class="item ask">{without_note_numbers(part)}</div>')
         elif "arithmatex" in classes(part) or (is_written and "highlight" in classes(part)):
-            board.up.append(f'<div class="item">{fitted(part)}</div>')
+            board.up.append(f'<div class="item">{slide_html(part)}</div>')
             is_written = False
         else:
-            is_written = begins(part, WRITTEN) or (is_written and part.tag != "p")
-            board.notes.append(fitted(part))
+            is_written = begins_with_label(part, WRITTEN) or (is_written and part.tag != "p")
+            board.notes.append(slide_html(part))
     if not (board.minutes and board.up and len(board.asked) == 2 and board.notes):
         raise SystemExit(f"board {board.number} lacks its minutes, drawing, question or notes")
     return board
 
 
-def begins(part: Element, label: str) -> bool:
+def begins_with_label(part: Element, label: str) -> bool:
     """Return whether a paragraph begins with a label, such as *Say*."""
     return part.tag == "p" and words(part).startswith(label)
 
@@ -127,30 +127,30 @@ def _add_figure(board: Board, figure: Element, drawn: Mapping[str, str]) -> None
     drawing = tree(drawn[found["stem"]])
     drawing.set("role", "img")
     drawing.set("aria-label", image.get("alt", ""))
-    narrow = "".join(fitted(picture) for picture in figure.iter("picture"))
+    narrow = "".join(slide_html(picture) for picture in figure.iter("picture"))
     board.up.append(
         f'<div class="item figure">{written(drawing)}<div class="narrow">{narrow}</div></div>'
     )
-    board.notes.extend(fitted(part) for part in figure.iter("figcaption"))
+    board.notes.extend(slide_html(part) for part in figure.iter("figcaption"))
 
 
 def _add_answer(board: Board, solution: Element) -> None:
     """Put the answer on the board, up to what introduces a listing, and the rest into the notes."""
     parts = [part for part in solution if part.tag != "summary"]
-    later = [is_not_said(part) for part in parts].index(True)
-    answer = "".join(map(uncited, parts[:later]))
+    later = [is_listing_or_wrong_answer(part) for part in parts].index(True)
+    answer = "".join(map(without_note_numbers, parts[:later]))
     board.asked.append(f'<details class="item given"><summary>Answer</summary>\n{answer}</details>')
     for part in parts[later:]:
-        expected = ' class="expected"' if begins(part, EXPECTED) else ""
-        board.notes.append(f"<div{expected}>{fitted(part)}</div>")
+        expected = ' class="expected"' if begins_with_label(part, EXPECTED) else ""
+        board.notes.append(f"<div{expected}>{slide_html(part)}</div>")
 
 
-def is_not_said(part: Element) -> bool:
+def is_listing_or_wrong_answer(part: Element) -> bool:
     """Return whether a part of an answer is a listing, its introduction, or a wrong answer."""
-    return part.tag != "p" or begins(part, EXPECTED) or words(part).endswith(":")
+    return part.tag != "p" or begins_with_label(part, EXPECTED) or words(part).endswith(":")
 
 
-def fitted(part: Element) -> str:
+def slide_html(part: Element) -> str:
     """Return a part of the chapter as HTML for the slides."""
     for element in part.iter():
         if "term" in classes(element):  # its explanation is in the chapter
@@ -162,18 +162,18 @@ def fitted(part: Element) -> str:
     return written(part)
 
 
-def uncited(part: Element) -> str:
+def without_note_numbers(part: Element) -> str:
     """Return a part for the board, without the numbers of notes."""
     without_notes(part)
-    return fitted(part)
+    return slide_html(part)
 
 
-def kept(parts: Iterable[Element]) -> Iterator[str]:
+def takeaways(parts: Iterable[Element]) -> Iterator[str]:
     """Yield the sentences to take away, as far as they are a list."""
-    return (uncited(part) for part in parts if part.tag in ("p", "ol"))
+    return (without_note_numbers(part) for part in parts if part.tag in ("p", "ol"))
 
 
-def shown(board: Board, boards: list[Board]) -> str:
+def board_section(board: Board, boards: list[Board]) -> str:
     """Return the section of a board."""
     until = sum(other.minutes for other in boards if other.number <= board.number)
     return SECTION.format(

@@ -46,7 +46,7 @@ def anchors(path: Path) -> set[str]:
     return {given or slugify(heading.replace("`", ""), "-") for heading, given in headings}
 
 
-def is_there(link: str) -> bool:
+def link_target_exists(link: str) -> bool:
     """Return whether a link leads to a file or a folder, and to a heading of it if it names one."""
     address, _, anchor = link.partition("#")
     path = ROOT / unquote(address)
@@ -56,15 +56,15 @@ def is_there(link: str) -> bool:
 @pytest.mark.parametrize("name", FRONT_DOOR)
 def test_every_link_resolves(name: str) -> None:
     found = [link if not link.startswith("#") else name + link for link in links(read(name))]
-    assert [link for link in found if not is_there(link)] == []
+    assert [link for link in found if not link_target_exists(link)] == []
 
 
 def test_the_links_are_found() -> None:
     assert {"LICENSE", "docs", "docs/figures/plate-light.svg"} <= set(links(read("README.md")))
     assert "docs/data/facts.yml" in set(links(read("CONTRIBUTING.md")))
-    assert is_there("CONTRIBUTING.md#report-something-wrong")
-    assert is_there("docs/trust/how-checked.md#what-is-tied")
-    assert not is_there("CONTRIBUTING.md#gone") and not is_there("gone.md")
+    assert link_target_exists("CONTRIBUTING.md#report-something-wrong")
+    assert link_target_exists("docs/trust/how-checked.md#what-is-tied")
+    assert not link_target_exists("CONTRIBUTING.md#gone") and not link_target_exists("gone.md")
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])

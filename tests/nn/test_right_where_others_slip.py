@@ -781,7 +781,7 @@ def test_a_missing_causal_mask_is_detected(scheme: str, monkeypatch: pytest.Monk
 def test_positions_that_count_padding_or_ignore_documents_are_detected(
     scheme: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gpt, "_counted", lambda column, padding, documents: column)
+    monkeypatch.setattr(gpt, "_preceding_tokens", lambda column, padding, documents: column)
     with pytest.raises(AssertionError):
         check_padded(model(scheme), LEFT)
     with pytest.raises(AssertionError):

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from scripts.book import pages
-from scripts.book.run import runnable
+from scripts.book.run import runnable_sessions
 from scripts.book.sessions import sessions
 from scripts.book.text import spans
 from tests.site.served import Site, paths
@@ -69,7 +69,7 @@ def written(path: str) -> Example:
     ends = {span.start: span.end for span in spans(text)}
     return example(
         (typed.source, typed.printed)
-        for found in runnable(text)
+        for found in runnable_sessions(text)
         for typed in sessions(text[found.start : ends[found.start]])
     )
 

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from scripts.site import security_policy
-from scripts.site.host import Host, hosted
+from scripts.site.host import Host, serve_folder
 from tests.site.served import Site
 from tests.site.visits import DESK, PATIENCE
 
@@ -78,7 +78,7 @@ def strict(
     """Serve the built site with the policy of the book, for all paths."""
     folder = tmp_path_factory.mktemp("strict") / "site"
     shutil.copytree(site.folder, folder)
-    with hosted(folder) as host:
+    with serve_folder(folder) as host:
         for file in (path for path in folder.rglob("*") if path.suffix in {".html", ".xml"}):
             text = file.read_text("utf-8")  # instant navigation needs the site's own address
             file.write_text(text.replace(site.url, host.url), "utf-8")
@@ -237,7 +237,7 @@ def test_every_address_has_the_headers_and_only_embedded_pages_may_be_framed(sit
 
 
 def test_address_outside_all_folders_is_sent_the_headers(site: Site) -> None:
-    with hosted(site.folder) as host:
+    with serve_folder(site.folder) as host:
         host.blocks = security_policy.blocks(site.folder)
         with pytest.raises(HTTPError) as missing:
             urlopen(f"{host.url}no/such/page/")
