@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from scripts import ROOT
-from scripts.measure import again, renumbered, result_files
+from scripts.measure import reevaluate, renumbered, result_files
 from scripts.measure.corpus import BOOK, TOPICS, AnotherTextError, recorded_text
 from scripts.measure.kinds import READ
 from scripts.measure.methods import TRAINED
@@ -34,7 +34,7 @@ TASKS = {
 }
 METHODS = {
     "language": (*TRAINED, *FURTHER),
-    "again": again.METHODS,
+    "again": reevaluate.METHODS,
     "renumbered": renumbered.METHODS,
     "order": (*TRAINED, *FURTHER, ENCODER),
     "retrieval": (*TRAINED, *FURTHER),

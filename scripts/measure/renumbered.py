@@ -28,10 +28,10 @@ from torch import Tensor
 from posenc import log_scale
 from posenc.nn import GPTModel
 from posenc.nn.gpt import Places, SelfAttention
-from scripts.measure.again import with_trained_window
 from scripts.measure.corpus import Corpus
 from scripts.measure.language import evaluate
 from scripts.measure.methods import Variant, as_trained
+from scripts.measure.reevaluate import with_trained_window
 from scripts.measure.schemes import Inside, Layer
 
 METHODS = ("rope",)

@@ -78,7 +78,7 @@ READINGS = {
 RATES = ("0.001", "0.002", "0.004", "0.008")
 TRIED = dict.fromkeys(AS_TRAINED, RATES) | dict.fromkeys(FURTHER, RATES[1:])
 FURTHER_BACK = 256  # bytes, `language.APART`: after as many, the next window has the same bytes
-FAST = (4, 8, 16, 32)  # `again.FAST`
+FAST = (4, 8, 16, 32)  # `reevaluate.FAST`
 ORDER = ("none, encoder", "none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
 
 

@@ -29,12 +29,12 @@ from scripts.figures import (
 from scripts.figures.extrapolation import LINE, spread_heights
 from scripts.measure import language, result_files, texts
 from scripts.measure.__main__ import SEEDS, TASKS
-from scripts.measure.again import FAST, SLOW, limited_yarn_name
 from scripts.measure.corpus import BOOK, TOPICS, corpus
 from scripts.measure.language import APART, STRETCH
 from scripts.measure.methods import LONGROPE, VARIANTS
 from scripts.measure.probe import LENGTHS as PROBED
 from scripts.measure.probe import SETTINGS, agrees_with, probe
+from scripts.measure.reevaluate import FAST, SLOW, limited_yarn_name
 from scripts.measure.summary import (
     ALL,
     AS_TRAINED,

@@ -36,10 +36,10 @@ from posenc.nn.gpt import Places, SelfAttention
 from scripts import ROOT
 from scripts.measure import __main__ as command
 from scripts.measure import (
-    again,
     language,
     longrope,
     order,
+    reevaluate,
     renumbered,
     result_files,
     retrieval,
@@ -573,13 +573,13 @@ def test_what_is_read_at_other_distances_is_the_same_model() -> None:
         torch.testing.assert_close(variant(model, 16, 16)(ids), model(ids), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("method", again.METHODS)
+@pytest.mark.parametrize("method", reevaluate.METHODS)
 def test_what_is_read_again_is_the_same_model(method: str) -> None:
     model = small_model(method)
     first = language.evaluate_all(model, method, TEXT, 16, LENGTHS, 0, rounds=0)
-    found = again.evaluate_all(model, method, TEXT, 16, LENGTHS, 0)
+    found = reevaluate.evaluate_all(model, method, TEXT, 16, LENGTHS, 0)
     assert found[method] == first[method]
-    for name, variant in again.variants(method).items():
+    for name, variant in reevaluate.variants(method).items():
         made, ids = variant(model, 16, 16), TEXT.held_out[None, :16]
         torch.testing.assert_close(made(ids), model(ids), rtol=1e-5, atol=1e-6)
         assert list(found[name]["by_length"]) == ["16", "32"]
@@ -588,7 +588,7 @@ def test_what_is_read_again_is_the_same_model(method: str) -> None:
 def test_no_layer_attends_beyond_the_window() -> None:
     model = language.model(replace(SMALL, layers=2), "alibi", 40, 0).eval()
     ids = TEXT.held_out[None, :40]
-    _, weights = again.with_trained_window(model, 16, 40)(ids, return_attention=True)
+    _, weights = reevaluate.with_trained_window(model, 16, 40)(ids, return_attention=True)
     distance = torch.arange(40)[:, None] - torch.arange(40)
     seen = (distance >= 0) & (distance < 16)
     assert ((weights > 0) == seen).all()
@@ -599,7 +599,7 @@ def test_no_layer_attends_beyond_the_window() -> None:
 def test_sliding_predicts_each_byte_from_a_trained_length_before_it() -> None:
     model = small_model("sinusoidal")
     text = replace(TEXT, held_out=TEXT.held_out[:900])
-    found = again.sliding_loss(model, text, 16, 32)["by_length"]
+    found = reevaluate.sliding_loss(model, text, 16, 32)["by_length"]
     losses = []
     for end in range(33, 901, language.APART):  # as every length predicts the same bytes
         for place in range(end - 16, end):
@@ -612,17 +612,17 @@ def test_sliding_predicts_each_byte_from_a_trained_length_before_it() -> None:
 @pytest.mark.parametrize(
     ("name", "omega", "mscale"),
     [
-        (again.limited_yarn_name(0.5, 4), yarn_frequencies(8, 4, 16, slow=0.5, fast=4), 1),
-        (again.limited_yarn_name(2, 32), yarn_frequencies(8, 4, 16, slow=2), 1),
-        (again.limited_yarn_name(1, 8, 0), yarn_frequencies(8, 4, 16, fast=8), 0),
-        (again.released_yarn_name(2), yarn_frequencies(8, 4, 16, ramp="pairs"), 2),
+        (reevaluate.limited_yarn_name(0.5, 4), yarn_frequencies(8, 4, 16, slow=0.5, fast=4), 1),
+        (reevaluate.limited_yarn_name(2, 32), yarn_frequencies(8, 4, 16, slow=2), 1),
+        (reevaluate.limited_yarn_name(1, 8, 0), yarn_frequencies(8, 4, 16, fast=8), 0),
+        (reevaluate.released_yarn_name(2), yarn_frequencies(8, 4, 16, ramp="pairs"), 2),
     ],
 )
 def test_each_limit_and_temperature_reaches_the_model(
     name: str, omega: NDArray[np.float64], mscale: float
 ) -> None:
     model = small_model("rope")
-    made = again.variants("rope")[name](model, 16, 64)
+    made = reevaluate.variants("rope")[name](model, 16, 64)
     rope = attention_of(made).rope
     assert rope is not None
     np.testing.assert_allclose(rope.frequencies, omega)
@@ -631,7 +631,7 @@ def test_each_limit_and_temperature_reaches_the_model(
 
 
 def test_yarn_is_read_with_each_pair_of_limits() -> None:
-    names = set(again.variants("rope"))
+    names = set(reevaluate.variants("rope"))
     assert {f"rope, YaRN {a} to {b}" for a in ("0.5", "1", "2") for b in (4, 8, 16, 32)} < names
     assert {f"rope, YaRN 1 to {b}, mscale 0" for b in (4, 8, 16, 32)} < names
     assert {f"rope, YaRN as released, mscale {m}" for m in (0, 2)} < names

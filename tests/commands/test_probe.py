@@ -61,7 +61,7 @@ READINGS = [
     ("language", "rope", "scripts.measure.methods.longrope_frequencies"),
     ("language", "rope", "scripts.measure.methods.longrope_temperature"),
     ("again", "rope", "scripts.measure.methods.yarn_frequencies"),
-    ("again", "rope", "scripts.measure.again.surprise"),
+    ("again", "rope", "scripts.measure.reevaluate.surprise"),
     ("renumbered", "rope", "scripts.measure.renumbered.log_scale"),
     ("order", "none", "scripts.measure.order.cross_entropy"),
     ("retrieval", "none", "scripts.measure.retrieval.cross_entropy"),

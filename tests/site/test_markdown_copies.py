@@ -12,9 +12,9 @@ import pytest
 
 from scripts import ROOT
 from scripts.book import pages
-from scripts.book.leftovers import LEFT
 from scripts.book.numbers import bindings
 from scripts.book.sessions import sessions
+from scripts.book.unrendered import LEFT
 from scripts.site import markdown_copies
 from scripts.site.install_lines import with_embed_address, with_source_address, with_wheel_address
 from scripts.site.plain_markdown import hide_code
