@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from posenc import PositionalEncoding, read_config, similarity
-from posenc._console import Parser, one_line, printable, written
+from posenc._console import Parser, one_line, printable, status_after_flush
 from posenc.config.entries import load
-from posenc.config.explain import explained, worded
+from posenc.config.explain import explained, explanation_text
 from posenc.vectors import command as vectors
 
 HEALTHY, ILL, COULD_NOT_TELL = range(3)  # exit statuses
@@ -27,7 +27,7 @@ NEEDS_TORCH = "posenc diagnose needs PyTorch, which is not installed: pip instal
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status."""
-    return written(lambda: run(arguments))
+    return status_after_flush(lambda: run(arguments))
 
 
 def run(arguments: Sequence[str] | None) -> int:
@@ -107,7 +107,7 @@ def diagnose(place: str, **options: Any) -> int:
     from posenc import nn
 
     try:
-        made = _made(place)
+        made = _load_model(place)
         model, example = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
         report = nn.diagnose(model, example, **options)
     except (Exception, SystemExit) as error:
@@ -138,11 +138,11 @@ def config(path: str, length: int | None = None, *, as_json: bool = False) -> in
     if as_json:
         print(json.dumps({"path": path, "status": status, "layers": layers}, indent=1))
     else:
-        print("\n\n".join(worded(path, layer) for layer in layers))
+        print("\n\n".join(explanation_text(path, layer) for layer in layers))
     return status
 
 
-def _made(place: str) -> Any:
+def _load_model(place: str) -> Any:
     """Return the model at module:name, or the result of calling what is there."""
     from torch.nn import Module
 

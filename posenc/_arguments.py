@@ -75,7 +75,7 @@ def as_reals(
     """Return `value` as a float64 array of the same shape, every entry finite."""
     try:
         if isinstance(value, Sequence):
-            _refuse_disguised(value)
+            _reject_non_numbers(value)
         array = np.asarray(value)
     except (TypeError, ValueError, RuntimeError):
         raise TypeError(f"{name} must be {allowed}; got {_shown(value)}") from None
@@ -127,7 +127,7 @@ def _check_finite(
         raise ValueError(f"{name} must be {allowed}; got {given[~finite].flat[0]}")
 
 
-def _refuse_disguised(values: Sequence[object]) -> None:
+def _reject_non_numbers(values: Sequence[object]) -> None:
     """Raise `TypeError` if numpy would silently convert something in the sequence to numbers."""
     if isinstance(values, bytes | bytearray | memoryview):
         raise TypeError("bytes are not numbers")

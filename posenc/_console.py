@@ -36,7 +36,7 @@ class Parser(argparse.ArgumentParser):
         super().error(one_line(message))
 
 
-def written(command: Callable[[], int]) -> int:
+def status_after_flush(command: Callable[[], int]) -> int:
     """Return the exit status of a command once all that it prints has been written.
 
     A character that the console does not have is printed as a question mark. If the reader has

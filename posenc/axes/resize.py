@@ -98,8 +98,8 @@ def resize_weights(
             f" which puts the last of {m} at {places[-1]:.6g}"
         )
     if wide:
-        return _weighed(places, np.arange(n), width, -0.5 if cubic else None)
-    return _clamped(places, n, -0.75 if cubic else None)
+        return _kernel_weights(places, np.arange(n), width, -0.5 if cubic else None)
+    return _clamped_weights(places, n, -0.75 if cubic else None)
 
 
 def resize_grid(
@@ -148,8 +148,8 @@ def resize_grid(
     if rows.ndim < 2 or 0 in rows.shape:
         raise ValueError(f"grid must be of shape (..., d_model), 1 or more; got {rows.shape}")
     axes = rows.ndim - 1
-    shape = _one_each("sizes", sizes, axes)
-    given = [None] * axes if scales is None else _one_each("scales", scales, axes)
+    shape = _value_per_axis("sizes", sizes, axes)
+    given = [None] * axes if scales is None else _value_per_axis("scales", scales, axes)
     exact: NDArray[np.floating] = rows.astype(np.float64)
     for axis, (size, scale) in enumerate(zip(shape, given, strict=True)):
         weights = resize_weights(
@@ -164,7 +164,9 @@ def resize_grid(
     return np.ascontiguousarray(exact, rows.dtype)
 
 
-def _clamped(places: NDArray[np.floating], n: int, sharp: float | None) -> NDArray[np.float64]:
+def _clamped_weights(
+    places: NDArray[np.floating], n: int, sharp: float | None
+) -> NDArray[np.float64]:
     """Return the weights of the nearest places; what lies beyond an end is added to that end."""
     lower = np.floor(places).astype(np.int64)
     reach = (0, 1) if sharp is None else (-1, 0, 1, 2)
@@ -175,7 +177,7 @@ def _clamped(places: NDArray[np.floating], n: int, sharp: float | None) -> NDArr
     return weights
 
 
-def _weighed(
+def _kernel_weights(
     places: NDArray[np.floating], old: NDArray[np.int64], width: float, sharp: float | None
 ) -> NDArray[np.float64]:
     """Return the weights of all old places under a kernel of this width, each row over its sum."""
@@ -205,7 +207,7 @@ def _scale(value: object, usual: float, name: str = "scale") -> float:
     return scale
 
 
-def _one_each(name: str, values: object, axes: int) -> list[object]:
+def _value_per_axis(name: str, values: object, axes: int) -> list[object]:
     """Return a list of one value for each axis."""
     allowed = f"a sequence of {axes}, one for each axis of the grid but the last"
     given = as_list(name, values, allowed)

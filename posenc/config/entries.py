@@ -195,7 +195,7 @@ def nearest(key: object, known: Collection[str]) -> str:
     return get_close_matches(str(key)[:LONG], sorted(known), n=1, cutoff=0.0)[0]
 
 
-def alike(first: str, second: str, most: int) -> bool:
+def is_misspelling(first: str, second: str, most: int) -> bool:
     """Say whether so many edits at most make one word of another.
 
     The edits are counted only where they can be few, since counting takes long: an edit changes the

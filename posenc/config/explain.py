@@ -33,7 +33,7 @@ def explained(config: RotaryConfig, length: int | None = None) -> dict[str, Any]
         length: how many positions a sequence is to have; None for as many as are promised.
     """
     promised = config.length or config.trained_length
-    asked, met = length or promised, _met(config)
+    asked, met = length or promised, _trained_range(config)
     pairs = [] if config.scheme == NONE else _pairs(config, asked)
     new = sum(pair["unseen"] for pair in pairs)
     beyond = bool(asked and met and asked > met and new)
@@ -65,7 +65,7 @@ def explained(config: RotaryConfig, length: int | None = None) -> dict[str, Any]
     }
 
 
-def _met(config: RotaryConfig) -> int | None:
+def _trained_range(config: RotaryConfig) -> int | None:
     """Return the length whose angles the model has met: without a rule, that of training.
 
     With a rule, a model is taken to have been trained on what its configuration promises.
@@ -75,7 +75,7 @@ def _met(config: RotaryConfig) -> int | None:
     return config.length or config.trained_length
 
 
-def _within(config: RotaryConfig, length: int) -> int:
+def _reachable_length(config: RotaryConfig, length: int) -> int:
     """Return how far apart a query and a key can be, plus one: a window has no further keys."""
     return min(length, config._place.window or length)
 
@@ -92,7 +92,7 @@ def _pairs(config: RotaryConfig, asked: int | None) -> list[dict[str, Any]]:
         slowed = plain / now
     slow = new = np.zeros(len(now), bool)
     if trained and asked:
-        trained = _within(config, trained)
+        trained = _reachable_length(config, trained)
         slow, new = never_round(omega, trained), _unseen(config, plain, asked)
     return [
         {
@@ -124,7 +124,11 @@ def _plain_frequencies(config: RotaryConfig) -> NDArray[np.float64]:
 
 def _unseen(config: RotaryConfig, plain: NDArray[np.float64], asked: int) -> NDArray[np.bool_]:
     """Return which pairs go beyond all angles that the model has met, or those of training."""
-    now, trained, promised = config.frequencies(asked), config.trained_length, _met(config)
+    now, trained, promised = (
+        config.frequencies(asked),
+        config.trained_length,
+        _trained_range(config),
+    )
     ends = [(plain, trained), (config.frequencies(promised), promised)]
     new = np.ones(len(now), bool)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -132,8 +136,8 @@ def _unseen(config: RotaryConfig, plain: NDArray[np.float64], asked: int) -> NDA
             new &= unseen_pairs(
                 omega,
                 omega / now,
-                trained=_within(config, end),
-                length=_within(config, asked),
+                trained=_reachable_length(config, end),
+                length=_reachable_length(config, asked),
             )
     return new & (now > 0)
 
@@ -153,7 +157,7 @@ def _remedy(config: RotaryConfig, asked: int, met: int) -> dict[str, Any] | None
     if factor > LARGE and config.scheme == "dynamic":
         return None
     found: dict[str, Any] = dict.fromkeys(_lengths(entries), asked)
-    rule = _extended(config, asked, factor)
+    rule = _extended_section(config, asked, factor)
     if config.scheme == "dynamic":  # it goes by the trained length, and promises what factor says
         found = {}
     if inner:
@@ -182,9 +186,9 @@ def _factor(config: RotaryConfig, asked: int, met: int) -> float:
     """
     trained = config.trained_length or 0
     if config.scheme == "dynamic":
-        end = _within(config, trained)
+        end = _reachable_length(config, trained)
         first = int(np.sum(~never_round(_plain_frequencies(config), end)))
-        slowed = math.log(_within(config, asked) / end)
+        slowed = math.log(_reachable_length(config, asked) / end)
         power = (config.rotary_d - 2) / (2 * first) * slowed if first else math.inf
         larger = math.exp(min(power, 99)) - 1
         hundredths = 100 * larger * trained / (asked - trained)
@@ -194,7 +198,7 @@ def _factor(config: RotaryConfig, asked: int, met: int) -> float:
     return math.ceil(round(hundredths, 6)) / 100  # 2.2, not 2.21
 
 
-def _extended(config: RotaryConfig, asked: int, factor: float) -> dict[str, Any]:
+def _extended_section(config: RotaryConfig, asked: int, factor: float) -> dict[str, Any]:
     """Return the section of a rule with another factor, for so many positions."""
     section, trained = config._place.section.mapping, config.trained_length
     rule = dict(section)
@@ -212,7 +216,7 @@ def _extended(config: RotaryConfig, asked: int, factor: float) -> dict[str, Any]
 # Words
 
 
-def worded(name: str, found: dict[str, Any]) -> str:
+def explanation_text(name: str, found: dict[str, Any]) -> str:
     """Return the numbers in words, under the name of the configuration."""
     title = (
         name if found["layer_type"] is None else f'{name}, layers of type "{found["layer_type"]}"'

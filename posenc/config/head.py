@@ -93,7 +93,7 @@ def _width(reading: Reading, layer_type: str | None) -> int:
         d = int(defaults[WIDTH])
         reading.notes.append(f"{name} is not given. transformers takes {d} for this model type.")
     elif d is None:
-        d, name = _divided(reading), "hidden_size / num_attention_heads"
+        d, name = _integer_quotient(reading), "hidden_size / num_attention_heads"
     _check_width(name, d)
     if quotient is not None and quotient != d:
         reading.notes.append(
@@ -119,7 +119,7 @@ def _quotient(reading: Reading) -> float | None:
     return None if hidden is None or heads is None else float(hidden / heads)
 
 
-def _divided(reading: Reading) -> int:
+def _integer_quotient(reading: Reading) -> int:
     """Return the quotient, which must be an integer."""
     quotient = _quotient(reading)
     path = reading.entries.path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from posenc._arguments import _shown
-from posenc.config.entries import Entries, agreed, alike, nearest
+from posenc.config.entries import Entries, agreed, is_misspelling, nearest
 from posenc.config.families import BASE, LOCAL, ORIGINAL, SHARE, WIDE, WIDTH
 
 # Keys of the same meaning. Where several are given, they must agree.
@@ -78,7 +78,7 @@ def refuse_strangers(entries: Entries) -> None:
         key = str(given)
         if key in READ or key in UNRELATED:
             continue
-        near = _meant(key)
+        near = _closest_key(key)
         if near is not None:
             raise ValueError(
                 f"{entries.path(key)} must be a key that is read, such as {entries.path(near)};"
@@ -86,14 +86,14 @@ def refuse_strangers(entries: Entries) -> None:
             )
 
 
-def _meant(key: str) -> str | None:
+def _closest_key(key: str) -> str | None:
     """Return the key that is read which another was to be, or None if it is about other things."""
     word, most = key.lower(), 1 if len(key) < 10 else 2
     about = WORDS & set(re.split(r"[^a-z]+", word))
-    if not about and (len(key) <= 4 or not any(alike(word, one, most) for one in READ)):
+    if not about and (len(key) <= 4 or not any(is_misspelling(word, one, most) for one in READ)):
         return None
     near = nearest(key, READ)
-    return near if about or alike(word, near, most) else None
+    return near if about or is_misspelling(word, near, most) else None
 
 
 def type_of(entries: Entries) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from posenc._arguments import _shown
-from posenc.config.entries import Entries, agreed, alike
+from posenc.config.entries import Entries, agreed, is_misspelling
 from posenc.config.families import (
     ASKING,
     BASE,
@@ -45,7 +45,7 @@ class Reading(NamedTuple):
 def completed(reading: Reading) -> Reading:
     """Return a configuration with the rule that its model type has where none is given."""
     entries, given = reading.entries, PARAMETERS.get(reading.kind)
-    scaled = entries.within("rope_scaling").mapping and not _by_type(given or {})
+    scaled = entries.within("rope_scaling").mapping and not _has_rule_per_type(given or {})
     if given is None or entries.within("rope_parameters").mapping or scaled:
         return reading
     reading.notes.append(
@@ -55,7 +55,7 @@ def completed(reading: Reading) -> Reading:
     return reading._replace(entries=entries, completed=True)
 
 
-def _by_type(parameters: Mapping[str, Any]) -> bool:
+def _has_rule_per_type(parameters: Mapping[str, Any]) -> bool:
     """Say whether there is one rule for each type of layers, rather than one for all."""
     return any(isinstance(value, Mapping) for value in parameters.values())
 
@@ -114,14 +114,14 @@ def layers_of(reading: Reading) -> dict[str | None, Section | None]:
     """Return the settings by type of layers, None for layers that do not rotate."""
     entries, defaults = reading.entries, reading.defaults
     nested = entries.within("rope_parameters")
-    if _by_type(nested.mapping):
-        return _nested(reading, nested)
+    if _has_rule_per_type(nested.mapping):
+        return _nested_sections(reading, nested)
     if nested.given(nested.mapping) and (LOCAL in defaults or reading.kind in UNSCALED_WINDOWS):
         raise ValueError(
             f"{entries.path('rope_parameters')} must have one rule for each type of layers with"
             f" model type {_shown(reading.kind)}; got {_shown(dict(nested.mapping))}"
         )
-    main = Section(_merged(entries))
+    main = Section(_merged_entries(entries))
     local = agreed({key: entries.number(key, least=1, above=True) for key in LOCALS})
     if local is not None or LOCAL in defaults:
         rule = main.entries if reading.kind in SCALED_WINDOWS else Entries({})
@@ -135,7 +135,7 @@ def layers_of(reading: Reading) -> dict[str | None, Section | None]:
     return {"rope": main, "no_rope": None} if _has_gaps(reading) else {None: main}
 
 
-def _nested(reading: Reading, parameters: Entries) -> dict[str | None, Section | None]:
+def _nested_sections(reading: Reading, parameters: Entries) -> dict[str | None, Section | None]:
     """Return the settings by type of layers in the new spelling."""
     entries = reading.entries
     if entries.within("rope_scaling").mapping:
@@ -143,7 +143,7 @@ def _nested(reading: Reading, parameters: Entries) -> dict[str | None, Section |
             f"{entries.path('rope_scaling')} must not stand beside rope_parameters with one rule"
             f" for each type of layers; got {_shown(entries.mapping['rope_scaling'])}"
         )
-    listed = dict.fromkeys(_listed(reading)) or parameters.mapping
+    listed = dict.fromkeys(_listed_types(reading)) or parameters.mapping
     for name in parameters.mapping:
         if name not in listed:
             _refuse_slips(reading, parameters, name, listed)
@@ -166,7 +166,7 @@ def _refuse_slips(
     """Raise ValueError if a type is listed that is a slip for one with parameters."""
     allowed = ", ".join(f'"{one}"' for one in parameters.mapping)
     for one in listed:
-        if one not in TYPES and alike(one, name, 2):
+        if one not in TYPES and is_misspelling(one, name, 2):
             raise ValueError(
                 f"{reading.entries.path('layer_types')} must have types such as those in"
                 f" {parameters.place.rstrip('.')}, {allowed}; got {_shown(one)}"
@@ -188,7 +188,7 @@ def _nested_section(reading: Reading, parameters: Entries, name: str) -> Section
     return Section(Entries({**section.mapping, BASE: local}, section.place), apart=True)
 
 
-def _merged(entries: Entries) -> Entries:
+def _merged_entries(entries: Entries) -> Entries:
     """Return the entries of `rope_scaling` and `rope_parameters`, which must agree."""
     old, new = entries.within("rope_scaling"), entries.within("rope_parameters")
     for key in {*old.mapping} & {*new.mapping} - {"rope_type", "type"}:
@@ -210,7 +210,7 @@ def _has_gaps(reading: Reading) -> bool:
     return reading.kind in GAPPED
 
 
-def _listed(reading: Reading) -> list[str]:
+def _listed_types(reading: Reading) -> list[str]:
     """Return the type of each layer, or none if the configuration does not list them."""
     listed = reading.entries.mapping.get("layer_types") or []
     if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
@@ -223,7 +223,7 @@ def chosen_layers(
     reading: Reading, layers: Mapping[str | None, Section | None], asked: str | None
 ) -> str | None:
     """Return the name of the layers that are asked about."""
-    attending = {one for one in _listed(reading) if one.endswith("attention")} - {LINEAR}
+    attending = {one for one in _listed_types(reading) if one.endswith("attention")} - {LINEAR}
     names = [*layers] if None not in layers else sorted(attending)
     if asked is not None:
         if not isinstance(asked, str):

@@ -130,7 +130,7 @@ def _factor(entries: Entries) -> float:
     return entries.required_number("factor", least=1)
 
 
-def _needed(reading: Reading, length: int | None, scheme: str, *, least: int = 1) -> int:
+def _required_length(reading: Reading, length: int | None, scheme: str, *, least: int = 1) -> int:
     """Return a length that the rule cannot do without."""
     path = reading.entries.path(LENGTHS[0])
     if length is None:
@@ -166,7 +166,7 @@ def _read_linear(reading: Reading, entries: Entries, head: Head, rule: Rule) -> 
 
 
 def _read_dynamic(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
-    factor, trained = _factor(entries), _needed(reading, rule.length, "dynamic")
+    factor, trained = _factor(entries), _required_length(reading, rule.length, "dynamic")
     reading.notes.append(
         "The frequencies depend on the length of the whole sequence. transformers takes the longest"
         " it has met, and keys in its cache keep older ones (issue 25104)."
@@ -192,7 +192,7 @@ def _read_ntk(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rul
 def _read_llama3(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
     factor = _factor(entries)
     given = _original(reading, entries, rule.length)
-    original = _needed(reading, given or rule.length, "llama3")
+    original = _required_length(reading, given or rule.length, "llama3")
     _note_missing(reading, given, original)
     low = entries.required_number("low_freq_factor", least=0, above=True)
     high = entries.required_number("high_freq_factor", least=0, above=True)
@@ -218,7 +218,7 @@ def _read_yarn(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Ru
     )
     promised = promised or rule.length
     original = _original(reading, entries, promised)
-    trained = _needed(reading, original or promised, "yarn")
+    trained = _required_length(reading, original or promised, "yarn")
     _note_missing(reading, original, trained)
     left_open = "factor" in entries.mapping and "factor" not in entries  # null
     factor = promised / trained if left_open and promised else _factor(entries)
@@ -290,11 +290,11 @@ def _yarn_factors(
 
 def _read_longrope(reading: Reading, entries: Entries, head: Head, rule: Rule) -> Rule:
     original = _original(reading, entries, rule.length)
-    trained = _needed(reading, original or rule.length, "longrope", least=2)
+    trained = _required_length(reading, original or rule.length, "longrope", least=2)
     _note_missing(reading, original, trained)
     factor = entries.number("factor", least=1)
     if factor is None:
-        factor = _needed(reading, rule.length, "longrope") / trained
+        factor = _required_length(reading, rule.length, "longrope") / trained
     pairs = head.rotary_d // 2
     scales = {
         key: entries.number(key, least=0, above=True) for key in ("short_mscale", "long_mscale")

@@ -37,11 +37,13 @@ class Diagnosis:
 
     def __str__(self) -> str:
         answer = f"{self.verdict[0].upper()}{self.verdict[1:]}. {self.why}"
-        lines = [f"{MARKS[self.status]} {self.question}", *_indented(answer)]
-        return "\n".join(lines + (_indented(f"What helps: {self.remedy}") if self.remedy else []))
+        lines = [f"{MARKS[self.status]} {self.question}", *_indented_lines(answer)]
+        return "\n".join(
+            lines + (_indented_lines(f"What helps: {self.remedy}") if self.remedy else [])
+        )
 
 
-def _indented(text: str) -> list[str]:
+def _indented_lines(text: str) -> list[str]:
     """Return the text as lines to print below a question, short enough for a narrow window."""
     margin = " " * len(MARKS[ILL])
     return textwrap.wrap(text, 62, initial_indent=f"{margin} ", subsequent_indent=f"{margin} ")

@@ -53,7 +53,7 @@ def _steps(trial: Trial, tokens: Tensor, caches: Caches) -> Iterator[ScoreRun]:
     given = {name: make() for name, make in (caches or {}).items()}
     said = trial.call(tokens[:, : length - STEPS], **given)
     for place in range(length - STEPS, length):
-        given |= _returned(trial, said)
+        given |= _returned_cache(trial, said)
         if not given:
             return
         with ScoreRun(1, place + 1, ()) as step:
@@ -61,7 +61,7 @@ def _steps(trial: Trial, tokens: Tensor, caches: Caches) -> Iterator[ScoreRun]:
         yield step
 
 
-def _returned(trial: Trial, output: Any) -> dict[str, Any]:
+def _returned_cache(trial: Trial, output: Any) -> dict[str, Any]:
     """Return what a model returns under the name of one of its arguments, to be given back."""
     named = output if isinstance(output, Mapping) else getattr(output, "__dict__", {})
     taken: list[str] = []
@@ -111,8 +111,8 @@ def _offset_of_scores(trial: Trial, whole: Scores, steps: list[Scores]) -> str:
     """Return where the positions of queries begin, given the scores of the last of them."""
     length = whole.values.shape[-1]
     first = length - STEPS
-    rows = torch.stack([_since_first(one, 0)[..., :first] for one in steps])
-    expected = [_since_first(whole, place)[..., :first] for place in range(first, length)]
+    rows = torch.stack([_relative_to_first(one, 0)[..., :first] for one in steps])
+    expected = [_relative_to_first(whole, place)[..., :first] for place in range(first, length)]
     spread = float(torch.cat([rows[-1], expected[-1]]).nan_to_num().abs().max())
     size = float(whole.values.masked_fill(~whole.seen, 0).abs().max())
     if not rows.isfinite().all() or spread <= 100 * SURE * trial.epsilon() * size:
@@ -123,7 +123,7 @@ def _offset_of_scores(trial: Trial, whole: Scores, steps: list[Scores]) -> str:
     return LOST if _near(rows[0], rows[-1], far) else OTHER
 
 
-def _since_first(scores: Scores, query: int) -> Tensor:
+def _relative_to_first(scores: Scores, query: int) -> Tensor:
     """Return the scores of a query, (heads, keys), less that of the first key.
 
     What all scores of a query have in common has no effect on its attention.

@@ -13,7 +13,7 @@ from posenc._arguments import as_integer
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, CannotTellError, Diagnosis, answer
 from posenc.diagnose.ask import ask
 from posenc.diagnose.indirect import find_scores, has_window, uses_steps
-from posenc.diagnose.labels import combined
+from posenc.diagnose.labels import combined_labels
 from posenc.diagnose.length import longest_read
 from posenc.diagnose.meetings import meetings
 from posenc.diagnose.operations import LOOKUPS, Watcher, name_of, tensors_in
@@ -80,7 +80,7 @@ def _judge_collisions(trial: Trial, *, length: int) -> Diagnosis:
     met = meetings(trial, length)
     if not met:
         return _judge_without_meetings(trial, length)
-    labels = combined([meeting.labels for meeting in met])
+    labels = combined_labels([meeting.labels for meeting in met])
     where = ", ".join(dict.fromkeys(meeting.where for meeting in met))
     found = _collisions(labels, length, where)
     if found.ill and all(meeting.axes == 2 for meeting in met) and _look_like_buckets(labels):
@@ -89,9 +89,9 @@ def _judge_collisions(trial: Trial, *, length: int) -> Diagnosis:
                 "far positions share a bias, and it does not compute in float64, which would tell"
                 " rounding from purpose"
             )
-        exact = combined([meeting.labels for meeting in meetings(trial, length)])
+        exact = combined_labels([meeting.labels for meeting in meetings(trial, length)])
         if int(exact.max()) == int(labels.max()):
-            return _shared_on_purpose(found)
+            return _bucketed_answer(found)
     return found
 
 
@@ -164,7 +164,7 @@ def _look_like_buckets(labels: Tensor) -> bool:
     return len({kind for kind, _ in runs}) == len(runs) and sizes[0] == 1 and not shrinks
 
 
-def _shared_on_purpose(found: Diagnosis) -> Diagnosis:
+def _bucketed_answer(found: Diagnosis) -> Diagnosis:
     """Return the answer for positions that share a bias on purpose, as in buckets."""
     verdict = "far positions share a bias, in float64 too"
     why = f"{found.why} In float64 they do, too, as those of a bucket are meant to."
@@ -201,15 +201,15 @@ def _sees_order(trial: Trial) -> bool | None:
 
 def _judge_scores(trial: Trial, length: int, scores: list[Tensor]) -> Diagnosis:
     """Return the answer from scores in which positions are mingled with tokens."""
-    labels = combined(scores)
+    labels = combined_labels(scores)
     where = "in scores, mingled with the tokens"
     found = _collisions(labels, length, where, equal="but for its last digits")
     if not found.ill:
         return found
     if _look_like_buckets(labels) and trial.widen():
-        exact = combined(find_scores(trial, length).scores)
+        exact = combined_labels(find_scores(trial, length).scores)
         if int(exact.max()) == int(labels.max()):
-            return _shared_on_purpose(found)
+            return _bucketed_answer(found)
     raise CannotTellError(
         "positions and tokens are mingled in the scores before they meet anything else, so that"
         " those which look alike need not be"

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from posenc._arguments import _shown, as_reals
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, Diagnosis, answer
 from posenc.diagnose.ask import ask
-from posenc.diagnose.recording import by_position, compared, varies
+from posenc.diagnose.recording import by_position, paired_operations, varies
 from posenc.diagnose.trial import Example, Trial
 
 
@@ -127,7 +127,9 @@ def sums(trial: Trial) -> Iterator[tuple[Tensor, Tensor]]:
     replaced, place = tokens.clone(), trial.length // 2
     replaced[:, place] = trial.other(tokens)[:, place]
     here = torch.arange(trial.length) == place
-    for _, given, changed in compared(trial, tokens, replaced, partial(_added, trial.length)):
+    for _, given, changed in paired_operations(
+        trial, tokens, replaced, partial(_summands, trial.length)
+    ):
         rows = [by_position(x, trial.length) for x in given]
         moved = [
             (by_position(y, trial.length) != x).any(dim=1)
@@ -139,7 +141,7 @@ def sums(trial: Trial) -> Iterator[tuple[Tensor, Tensor]]:
                 yield rows[i], rows[j]
 
 
-def _added(length: int, name: str, given: list[Tensor]) -> list[Tensor]:
+def _summands(length: int, name: str, given: list[Tensor]) -> list[Tensor]:
     """Return the two arguments of an addition, if each has one row for each position."""
     rows = all(x.shape.count(length) == 1 and x.shape[-1] != length for x in given)
     return given if name == "add" and len(given) == 2 and rows else []

@@ -13,7 +13,13 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from posenc.diagnose.labels import for_visible, hidden_below, rounded_labels, rounding, visible_keys
+from posenc.diagnose.labels import (
+    hidden_below,
+    labels_of_all_keys,
+    rounded_labels,
+    rounding,
+    visible_keys,
+)
 from posenc.diagnose.operations import Watcher, name_of, tensors_in
 from posenc.diagnose.recording import Recorder, digest
 from posenc.diagnose.trial import Trial
@@ -62,7 +68,7 @@ class ScoreSearch(Recorder):  # type: ignore[no-untyped-call]
             seen, visible = visible_keys(square)
             labels = rounded_labels(visible)
             if int(labels.max()) > 0:
-                self.scores.append(for_visible(seen, labels))
+                self.scores.append(labels_of_all_keys(seen, labels))
         elif x.ndim == 3 and axes in ([0], [1]) and x.shape[1 - axes[0]] == 1:
             rows = x.movedim(axes[0], 0)
             self.rows = bool((rows - rows[:1]).abs().max() > rounding(rows))

@@ -25,7 +25,7 @@ from posenc.diagnose.answers import CannotTellError, short
 from posenc.diagnose.operations import Watcher
 
 
-def copied(model: nn.Module, *, cpu: bool) -> nn.Module:
+def evaluation_copy(model: nn.Module, *, cpu: bool) -> nn.Module:
     """Return a copy of a model in evaluation mode, on the CPU if asked for.
 
     Raises:
@@ -91,7 +91,7 @@ def undisturbed() -> Iterator[None]:
     draws, outer = RandomDraws(), _thread.draws
     _thread.draws = nullcontext() if alone else draws
     try:
-        with settled(), torch.no_grad():
+        with restored_settings(), torch.no_grad():
             yield
     finally:
         _thread.draws = outer
@@ -104,13 +104,13 @@ def undisturbed() -> Iterator[None]:
 
 
 @contextmanager
-def running() -> Iterator[None]:
+def uncompiled_run() -> Iterator[None]:
     """Run a model, or a part of one, uncompiled, and notice if it draws random numbers.
 
     Raises:
         CannotTellError: it has changed a setting of PyTorch, which is put back.
     """
-    with uncompiled, _thread.draws, settled():
+    with uncompiled, _thread.draws, restored_settings():
         yield
 
 
@@ -147,7 +147,7 @@ SETTINGS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
 
 
 @contextmanager
-def settled() -> Iterator[None]:
+def restored_settings() -> Iterator[None]:
     """Put back the settings of PyTorch, and refuse a model that has changed one.
 
     Raises:

@@ -10,7 +10,7 @@ from torch import Tensor
 HIDDEN = -1e8  # a key with such a bias, or a lower one, has weight 0 in any dtype
 
 
-def labelled(x: Tensor, length: int) -> tuple[int, Tensor]:
+def position_labels(x: Tensor, length: int) -> tuple[int, Tensor]:
     """Return how many axes of a tensor count positions, and a label for each position, (length,).
 
     With one axis, positions are equal if their rows are, to the last bit. With two, queries and
@@ -19,16 +19,16 @@ def labelled(x: Tensor, length: int) -> tuple[int, Tensor]:
     axes = [axis for axis, size in enumerate(x.shape) if size == length]
     if len(axes) == 2:
         seen, biases = visible_keys(x.movedim(axes, (0, 1)).reshape(length, length, -1))
-        return 2, for_visible(seen, _exact_labels(biases))
+        return 2, labels_of_all_keys(seen, _exact_labels(biases))
     return len(axes), _exact_labels(x.movedim(axes[0], 0))
 
 
-def combined(labels: list[Tensor]) -> Tensor:
+def combined_labels(labels: list[Tensor]) -> Tensor:
     """Return labels that are the same for two positions where all of these labels are."""
     return _kinds(torch.stack(labels, dim=1))
 
 
-def for_visible(seen: Tensor, labels: Tensor) -> Tensor:
+def labels_of_all_keys(seen: Tensor, labels: Tensor) -> Tensor:
     """Return labels for all keys, given those of the keys that are seen.
 
     All others get negative labels, no two alike.

@@ -23,7 +23,7 @@ from posenc.diagnose.answers import (
 )
 from posenc.diagnose.ask import ask
 from posenc.diagnose.isolation import undisturbed
-from posenc.diagnose.operations import hooked
+from posenc.diagnose.operations import registered_hooks
 from posenc.diagnose.rotation import PAIRS, Rotated, find_rotated, pairs
 from posenc.diagnose.trial import Example, Trial
 
@@ -134,7 +134,10 @@ def _judge_layout(trial: Trial) -> Diagnosis:
         return answer(HEALTHY, "one pair, the same in either layout", why, numbers)
     rows, reordered = _projections(trial, tokens, rotated), False
     if rows is None:
-        rows, reordered = _projections(trial, tokens, [_reordered(one) for one in rotated]), True
+        rows, reordered = (
+            _projections(trial, tokens, [_in_other_layout(one) for one in rotated]),
+            True,
+        )
     return _compare_with_weights(widest, rows, reordered=reordered)
 
 
@@ -150,7 +153,7 @@ def _compare_with_weights(rotated: Rotated, rows: Tensor | None, *, reordered: b
         return answer(HEALTHY, layout, f"{why} No projection was found to compare.", numbers)
     verdict = layout
     if reordered:
-        layout = _other(layout)
+        layout = _other_layout(layout)
         verdict = f"{layout} weights, reordered to rotate {verdict}"
         why += f" Before that they are reordered: the rows of the weights are {layout}."
     trained = _judge_rows(rows)
@@ -162,12 +165,12 @@ def _compare_with_weights(rotated: Rotated, rows: Tensor | None, *, reordered: b
     return answer(HEALTHY, verdict, f"{why} The projections' weights {said}.", numbers)
 
 
-def _other(layout: str) -> str:
+def _other_layout(layout: str) -> str:
     """Return the other layout."""
     return next(other for other in PAIRS if other != layout)
 
 
-def _reordered(rotated: Rotated) -> Rotated:
+def _in_other_layout(rotated: Rotated) -> Rotated:
     """Return the same heads with their dimensions in the order of the other layout."""
     dimensions = rotated.heads[:, : rotated.rotary_d]
     paired = torch.stack(pairs(dimensions, rotated.layout), dim=-1)
@@ -212,7 +215,7 @@ def _linear_outputs(trial: Trial, tokens: Tensor) -> list[tuple[Tensor, Tensor]]
         if weight.ndim == 2 and output.ndim == 3 and output.shape[2] == len(weight):
             seen.append((weight, output[0, 0].cpu().double()))
 
-    with hooked(part.register_forward_hook(keep) for part in trial.model.modules()):
+    with registered_hooks(part.register_forward_hook(keep) for part in trial.model.modules()):
         trial.call(tokens)
     return seen
 
@@ -237,7 +240,7 @@ def _judge_rows(rows: Tensor) -> Diagnosis:
     """Return the layout that the rows of projections, (heads, d, d_model), were trained with."""
     lengths = rows.cpu().double().norm(dim=2).clamp(min=torch.finfo(torch.float64).tiny).log()
     generator = torch.Generator().manual_seed(0)
-    shuffled = _shuffled(lengths.expand(100, -1, -1), generator)
+    shuffled = _permuted_entries(lengths.expand(100, -1, -1), generator)
     by_chance = torch.stack([square.mean() for square in _differences(shuffled)])
     within = {layout: _differences(lengths, layout).mean() for layout in PAIRS}
     z = {
@@ -265,5 +268,5 @@ def _differences(lengths: Tensor, layout: str = "interleaved") -> Tensor:
     return (first - second).square()
 
 
-def _shuffled(x: Tensor, generator: torch.Generator) -> Tensor:
+def _permuted_entries(x: Tensor, generator: torch.Generator) -> Tensor:
     return x.gather(-1, torch.rand(x.shape, generator=generator).argsort(dim=-1))

@@ -19,7 +19,7 @@ from posenc.diagnose.answers import (
 )
 from posenc.diagnose.ask import ask
 from posenc.diagnose.operations import TableReads, suppressed
-from posenc.diagnose.trial import Example, Trial, counted
+from posenc.diagnose.trial import Example, Trial, tokens_in_words
 
 LONGEST = 1024  # how many tokens are tried if the caller names no length
 SPECIAL = 2  # some tables have as many rows more than positions, for padding
@@ -78,14 +78,15 @@ def _judge_length(trial: Trial, *, asked: int | None) -> Diagnosis:
     longest, failed = longest_read(trial, aim)
     numbers: dict[str, float] = {"longest": longest, "length": aim}
     if failed is None:
-        why = f"A sequence of {counted(aim)} was read."
-        return answer(HEALTHY, f"it reads {counted(aim)}", why, numbers)
+        why = f"A sequence of {tokens_in_words(aim)} was read."
+        return answer(HEALTHY, f"it reads {tokens_in_words(aim)}", why, numbers)
     _demand_any_length(trial, longest, aim)
-    why = f"A sequence of {counted(longest)} was read; with one more it fails: {short(failed)}."
+    read = tokens_in_words(longest)
+    why = f"A sequence of {read} was read; with one more it fails: {short(failed)}."
     why += f" {_table_that_ends(trial, longest) or 'No table of that many rows was found'}."
     if asked is None:
-        return answer(HEALTHY, f"it ends at {counted(longest)}", why, numbers)
-    verdict = f"it ends at {counted(longest)}, and {asked} are asked for"
+        return answer(HEALTHY, f"it ends at {tokens_in_words(longest)}", why, numbers)
+    verdict = f"it ends at {tokens_in_words(longest)}, and {asked} are asked for"
     return answer(ILL, verdict, why, numbers, LONGER_TABLE)
 
 
@@ -132,8 +133,8 @@ def _demand_any_length(trial: Trial, longest: int, aim: int) -> None:
         longer = (longest // size + 1) * size
         if longer > longest + 1 and _error_at(trial, longer) is None:
             raise CannotTellError(
-                f"it reads {counted(longest)} and {longer}, but not {longest + 1}: not any length,"
-                " whatever its tables"
+                f"it reads {tokens_in_words(longest)} and {longer}, but not {longest + 1}: not any"
+                " length, whatever its tables"
             )
 
 

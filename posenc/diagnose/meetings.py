@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from posenc.diagnose.labels import labelled
+from posenc.diagnose.labels import position_labels
 from posenc.diagnose.recording import Recorder, fingerprint
 from posenc.diagnose.trial import Trial
 
@@ -65,7 +65,7 @@ class _Meetings(Recorder):  # type: ignore[no-untyped-call]
             return run()
         # Labelled first, since the operation may write into its arguments.
         labels = [
-            labelled(x, self.length)
+            position_labels(x, self.length)
             for x, unchanged in zip(given, same, strict=False)
             if unchanged and not (name == "mul" and _is_mask(x))
         ]
@@ -86,7 +86,7 @@ class _Meetings(Recorder):  # type: ignore[no-untyped-call]
         rows = isinstance(result, Tensor) and result.shape.count(self.length) == 1
         for axes, label in labels:
             # Of rows that are added, what counts is the sum with the tokens, after rounding.
-            kept = labelled(result, self.length)[1] if name == "add" and rows else label
+            kept = position_labels(result, self.length)[1] if name == "add" and rows else label
             if int(label.max()) > 0:
                 where = PLACES.get(name, f"in {name}") if rows and axes == 1 else BIAS
                 self.found.append(Meeting(where, axes, kept))

@@ -40,12 +40,12 @@ def name_of(func: Any) -> str:
     return str(func.overloadpacket.__name__).rstrip("_")
 
 
-def flattened(arguments: Iterable[Any]) -> list[Any]:
+def flat_arguments(arguments: Iterable[Any]) -> list[Any]:
     """Return the arguments of an operation, with those inside lists and tuples one by one."""
     found: list[Any] = []
     for x in arguments:
         if isinstance(x, list | tuple):
-            found += flattened(x)
+            found += flat_arguments(x)
         else:
             found.append(x)
     return found
@@ -53,7 +53,7 @@ def flattened(arguments: Iterable[Any]) -> list[Any]:
 
 def tensors_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:
     """Return all tensors among the arguments of an operation."""
-    return [x for x in flattened((*args, *kwargs.values())) if isinstance(x, Tensor)]
+    return [x for x in flat_arguments((*args, *kwargs.values())) if isinstance(x, Tensor)]
 
 
 class TableReads(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -76,7 +76,7 @@ class TableReads(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]
         name = name_of(func)
         if name not in LOOKUPS or not args[0].is_floating_point():
             return func(*args, **kwargs)
-        if any(self._is_ids(x) for x in flattened(args[1:])):
+        if any(self._is_ids(x) for x in flat_arguments(args[1:])):
             self._note(args[0])
             if name == "embedding" and len(args) > 2 and args[2] >= 0:
                 self.padding = args[2]
@@ -97,7 +97,7 @@ class TableReads(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 @contextmanager
-def hooked(handles: Iterable[RemovableHandle]) -> Iterator[None]:
+def registered_hooks(handles: Iterable[RemovableHandle]) -> Iterator[None]:
     """Register these hooks, and remove them at the end."""
     kept = [*handles]
     try:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from posenc.diagnose.answers import HEALTHY, ILL, UNDETERMINED, CannotTellError, Diagnosis, answer
 from posenc.diagnose.ask import ask
 from posenc.diagnose.outputs import comparable
-from posenc.diagnose.parts import Part, called_with, may_mix, mixing_parts
+from posenc.diagnose.parts import Part, first_call_arguments, may_mix, mixing_parts
 from posenc.diagnose.trial import SURE, Example, Trial
 
 # A token that attends to nothing but itself shows nothing, but of 32 sequences some have tokens
@@ -99,7 +99,7 @@ class _Runs(NamedTuple):
     noise: Tensor
     axes: list[int]  # the axes of the output that count tokens
 
-    def with_others(self, start: int, stop: int) -> Tensor:
+    def with_other_tokens(self, start: int, stop: int) -> Tensor:
         """Return the tokens, with other ones from `start` to before `stop`."""
         rows = [self.tokens[:, :start], self.other[:, start:stop], self.tokens[:, stop:]]
         return torch.cat(rows, dim=1)
@@ -107,7 +107,9 @@ class _Runs(NamedTuple):
     def change(self, tokens: Tensor, places: slice = slice(None)) -> _Change:
         """Return the clearest change of the output, at these places, when it reads `tokens`."""
         moved = self.trial.run(tokens) - self.output
-        return _clearest(_at(moved, places, self.axes), _at(self.noise, places, self.axes))
+        return _clearest(
+            _entries_at(moved, places, self.axes), _entries_at(self.noise, places, self.axes)
+        )
 
 
 def judge_order(trial: Trial) -> Diagnosis:
@@ -129,7 +131,7 @@ def judge_order(trial: Trial) -> Diagnosis:
     if not runs.axes:
         return _judge_pooled(runs)
     last = trial.length - 1
-    before = runs.change(runs.with_others(last, trial.length), slice(last))
+    before = runs.change(runs.with_other_tokens(last, trial.length), slice(last))
     return _judge_causal(runs) if before.clear <= SURE else _judge_bidirectional(runs)
 
 
@@ -155,8 +157,10 @@ def _judge_pooled(runs: _Runs) -> Diagnosis:
     length = runs.trial.length
     what = "the tokens between the first and the last permuted, outputs"
     permuted = (runs.change(runs.tokens[:, order]) for order in _orders(length, 1, 1))
-    found = _order_or_not(what, permuted, lambda: runs.change(runs.with_others(1, length - 1)))
-    return found if found.ill else _or_mask_alone(runs, found)
+    found = _order_answer(
+        what, permuted, lambda: runs.change(runs.with_other_tokens(1, length - 1))
+    )
+    return found if found.ill else _mask_alone_answer(runs, found)
 
 
 def _judge_causal(runs: _Runs) -> Diagnosis:
@@ -167,10 +171,10 @@ def _judge_causal(runs: _Runs) -> Diagnosis:
     permuted = (runs.change(runs.tokens[:, order], last) for order in _orders(length, 0, 1))
 
     def replaced() -> _Change:
-        return runs.change(runs.with_others(0, length - 1), last)
+        return runs.change(runs.with_other_tokens(0, length - 1), last)
 
-    found = _order_or_not(what, permuted, replaced, causal=1)
-    return found if found.ill else _or_mask_alone(runs, found)
+    found = _order_answer(what, permuted, replaced, causal=1)
+    return found if found.ill else _mask_alone_answer(runs, found)
 
 
 def _judge_bidirectional(runs: _Runs) -> Diagnosis:
@@ -178,17 +182,17 @@ def _judge_bidirectional(runs: _Runs) -> Diagnosis:
     length = runs.trial.length
 
     def permuted(order: Tensor) -> _Change:
-        output, noise = (_ordered(x, order, runs.axes) for x in (runs.output, runs.noise))
+        output, noise = (_permuted_output(x, order, runs.axes) for x in (runs.output, runs.noise))
         return _clearest(runs.trial.run(runs.tokens[:, order]) - output, noise)
 
     def replaced() -> _Change:
-        return runs.change(runs.with_others(1, length), slice(1))
+        return runs.change(runs.with_other_tokens(1, length), slice(1))
 
     what = "all tokens permuted, outputs"
-    return _order_or_not(what, map(permuted, _orders(length)), replaced, causal=0)
+    return _order_answer(what, map(permuted, _orders(length)), replaced, causal=0)
 
 
-def _order_or_not(
+def _order_answer(
     what: str, permuted: Iterable[_Change], replaced: Callable[[], _Change], **numbers: float
 ) -> Diagnosis:
     """Return the answer, given what changes if tokens are permuted or replaced by others."""
@@ -202,7 +206,7 @@ def _order_or_not(
     return answer(ILL, "it does not see order", why, numbers, NO_POSITIONS)
 
 
-def _or_mask_alone(runs: _Runs, found: Diagnosis) -> Diagnosis:
+def _mask_alone_answer(runs: _Runs, found: Diagnosis) -> Diagnosis:
     """Return the answer "it sees order", unless a causal mask alone is what shows order."""
     knows = _knows_positions(runs)
     if knows:
@@ -222,20 +226,20 @@ def _knows_positions(runs: _Runs) -> bool | None:
     """Return whether some part knows positions; None if no part can be run, or none can tell."""
     trial = runs.trial
     same = runs.tokens[:, :1].repeat_interleave(trial.length, dim=1)
-    equal, output = called_with(trial, same, may_mix(trial.model))
+    equal, output = first_call_arguments(trial, same, may_mix(trial.model))
     if runs.axes and _varies_along(comparable(same, output), runs.noise, runs.axes):
         return True
     tolerance = SURE * trial.epsilon()
     parts = mixing_parts(trial, runs.tokens, equal)
     order = next(_orders(trial.length, 0, 1))
-    if any(part.is_told(tolerance) or part.sees(order, tolerance) for part in parts):
+    if any(part.receives_positions(tolerance) or part.sees(order, tolerance) for part in parts):
         return True
     # That a part ignores order counts only if it reacts to other tokens far above rounding.
     if not parts or min(part.mixes for part in parts) <= SURE * tolerance:
         return None
     if not any(part.is_causal(tolerance) for part in parts):  # so no mask could show order
         return True
-    return False if runs.axes or _made_by_causal_parts(runs, same, parts) else None
+    return False if runs.axes or _is_all_causal(runs, same, parts) else None
 
 
 def _varies_along(output: Tensor, noise: Tensor, axes: list[int]) -> bool:
@@ -246,7 +250,7 @@ def _varies_along(output: Tensor, noise: Tensor, axes: list[int]) -> bool:
     )
 
 
-def _made_by_causal_parts(runs: _Runs, same: Tensor, parts: list[Part]) -> bool:
+def _is_all_causal(runs: _Runs, same: Tensor, parts: list[Part]) -> bool:
     """Say whether all parts are causal, and nothing after them knows positions.
 
     It does not if one token repeated has the same output at any length.
@@ -261,12 +265,12 @@ def _made_by_causal_parts(runs: _Runs, same: Tensor, parts: list[Part]) -> bool:
     return _clearest(shorter - trial.run(same), runs.noise).clear <= SURE
 
 
-def _at(x: Tensor, places: slice, axes: list[int]) -> Tensor:
+def _entries_at(x: Tensor, places: slice, axes: list[int]) -> Tensor:
     """Return the entries at these places along all axes that count tokens."""
     return x[tuple(places if axis in axes else slice(None) for axis in range(x.ndim))]
 
 
-def _ordered(x: Tensor, order: Tensor, axes: list[int]) -> Tensor:
+def _permuted_output(x: Tensor, order: Tensor, axes: list[int]) -> Tensor:
     """Return an output permuted along all axes that count tokens."""
     for axis in axes:
         x = x.index_select(axis, order)

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from posenc.diagnose.isolation import running
-from posenc.diagnose.operations import hooked, suppressed
+from posenc.diagnose.isolation import uncompiled_run
+from posenc.diagnose.operations import registered_hooks, suppressed
 from posenc.diagnose.outputs import first_floats
 from posenc.diagnose.trial import Trial
 
@@ -44,25 +44,25 @@ class Part:
     ) -> None:
         self.module, self.given, self.other, self.shape = module, given, other, shape
         self.same = same
-        pairs = zip(_listed(given), _listed(other), strict=False)
+        pairs = zip(_keyed_arguments(given), _keyed_arguments(other), strict=False)
         self.keys = [key for (key, x), (_, y) in pairs if self._depends(x, y)]
 
     @cached_property
     def mixes(self) -> float:
         """How far its last output moves with the tokens before it, relative to its size."""
-        changed = self._called(
+        changed = self._output_for(
             lambda key, x: torch.cat([_argument(self.other, key)[:, :-1], x[:, -1:]], dim=1)
         )
-        return 0.0 if changed is None else self._moved(changed)[-1]
+        return 0.0 if changed is None else self._output_changes(changed)[-1]
 
     def is_causal(self, tolerance: float) -> bool:
         """Say whether no output but the last depends on the last token."""
-        changed = self._called(
+        changed = self._output_for(
             lambda key, x: torch.cat([x[:, :-1], _argument(self.other, key)[:, -1:]], dim=1)
         )
-        return changed is not None and max(self._moved(changed)[:-1]) <= tolerance
+        return changed is not None and max(self._output_changes(changed)[:-1]) <= tolerance
 
-    def is_told(self, tolerance: float) -> bool:
+    def receives_positions(self, tolerance: float) -> bool:
         """Say whether its input for one token repeated differs from place to place."""
         given = (_argument(self.same, key) for key in self.keys)
         return any(
@@ -71,8 +71,8 @@ class Part:
 
     def sees(self, order: Tensor, tolerance: float) -> bool:
         """Say whether its last output changes if its input is put in this order."""
-        changed = self._called(lambda key, x: x[:, order.to(x.device)])
-        return changed is not None and self._moved(changed)[-1] > tolerance
+        changed = self._output_for(lambda key, x: x[:, order.to(x.device)])
+        return changed is not None and self._output_changes(changed)[-1] > tolerance
 
     def _depends(self, x: Any, y: Any) -> bool:
         """Say whether an argument has a row for each token, and changes with the tokens."""
@@ -80,7 +80,7 @@ class Part:
             return False
         return x.shape == y.shape and bool((x != y).any())
 
-    def _moved(self, changed: Tensor) -> list[float]:
+    def _output_changes(self, changed: Tensor) -> list[float]:
         """Return how far the output moved at each place, relative to its size."""
         output = self._output
         assert output is not None
@@ -91,11 +91,11 @@ class Part:
 
     @cached_property
     def _output(self) -> Tensor | None:
-        return self._run(*_copied(self.given))
+        return self._run(*_copied_arguments(self.given))
 
-    def _called(self, change: Callable[[Any, Tensor], Tensor]) -> Tensor | None:
+    def _output_for(self, change: Callable[[Any, Tensor], Tensor]) -> Tensor | None:
         """Return the output for changed tokens, and other arguments as they were."""
-        given = dict(_listed(self.given))
+        given = dict(_keyed_arguments(self.given))
         rest = {key: x for key, x in given.items() if key not in self.keys}
         new = {key: change(key, given[key]) for key in self.keys} | copy.deepcopy(rest)
         args, kwargs = self.given
@@ -107,7 +107,7 @@ class Part:
         The arguments must be copies: the part may write into them, into a cache above all.
         """
         try:
-            with running():
+            with uncompiled_run():
                 result = first_floats(self.module(*args, **kwargs))
         except Exception:
             return None
@@ -119,9 +119,9 @@ def mixing_parts(trial: Trial, tokens: Tensor, equal: dict[str, Arguments]) -> l
 
     `equal` has the arguments of parts for one token repeated, by name.
     """
-    given, _ = called_with(trial, tokens, equal)
+    given, _ = first_call_arguments(trial, tokens, equal)
     given = {name: called for name, called in given.items() if _has_rows(called, tokens.shape[:2])}
-    other, _ = called_with(trial, trial.other(tokens), given)
+    other, _ = first_call_arguments(trial, trial.other(tokens), given)
     parts: dict[str, Part] = {}
     for name, module in reversed([*trial.model.named_modules()]):  # inner parts first
         if name not in other:
@@ -139,7 +139,7 @@ def _contains(outer: str, inner: str) -> bool:
     return f".{inner}.".startswith(f".{outer}.".replace("..", "."))
 
 
-def called_with(
+def first_call_arguments(
     trial: Trial, tokens: Tensor, parts: Collection[str]
 ) -> tuple[dict[str, Arguments], Any]:
     """Return the arguments of each part's first call for these tokens, and the model's output."""
@@ -148,9 +148,9 @@ def called_with(
     def keep(name: str, part: nn.Module, args: Any, kwargs: Any) -> None:
         if name not in first:
             with suppressed():
-                first[name] = _copied((args, kwargs))
+                first[name] = _copied_arguments((args, kwargs))
 
-    with hooked(
+    with registered_hooks(
         part.register_forward_pre_hook(partial(keep, name), with_kwargs=True)
         for name, part in trial.model.named_modules()
         if name in parts
@@ -175,15 +175,15 @@ def _row_by_row(part: nn.Module) -> bool:
     return type(part) in ROW_BY_ROW
 
 
-def _copied(arguments: Arguments) -> Arguments:
+def _copied_arguments(arguments: Arguments) -> Arguments:
     """Return a deep copy. Plain tensors are cloned, which is faster."""
-    plain = (x for _, x in _listed(arguments) if type(x) is Tensor and not x.requires_grad)
+    plain = (x for _, x in _keyed_arguments(arguments) if type(x) is Tensor and not x.requires_grad)
     return copy.deepcopy(arguments, {id(x): x.clone() for x in plain})
 
 
 def _has_rows(arguments: Arguments, shape: torch.Size) -> bool:
     """Say whether one of the arguments has a row for each token."""
-    return any(_has_tokens(x, shape) for _, x in _listed(arguments))
+    return any(_has_tokens(x, shape) for _, x in _keyed_arguments(arguments))
 
 
 def _has_tokens(x: Any, shape: torch.Size) -> bool:
@@ -191,7 +191,7 @@ def _has_tokens(x: Any, shape: torch.Size) -> bool:
     return isinstance(x, Tensor) and x.is_floating_point() and x.ndim >= 3 and x.shape[:2] == shape
 
 
-def _listed(arguments: Arguments) -> list[tuple[Any, Any]]:
+def _keyed_arguments(arguments: Arguments) -> list[tuple[Any, Any]]:
     """Return each argument with its place or its keyword."""
     args, kwargs = arguments
     return [*enumerate(args), *kwargs.items()]

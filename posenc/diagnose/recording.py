@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from posenc.diagnose.operations import Watcher, flattened, name_of
+from posenc.diagnose.operations import Watcher, flat_arguments, name_of
 from posenc.diagnose.trial import Trial
 
 # Operations with a weight among their arguments. An axis of a weight is not one of positions, even
@@ -36,7 +36,7 @@ class Recorder(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]
     def see(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Visit the operation with those of its arguments that have rows."""
         name = name_of(func)
-        arguments = () if name in WEIGHTED else flattened((*args, *kwargs.values()))
+        arguments = () if name in WEIGHTED else flat_arguments((*args, *kwargs.values()))
         given = [x for x in arguments if _has_rows(x, self.length)]
         return self.visit(name, given, lambda: func(*args, **kwargs))
 
@@ -56,7 +56,9 @@ def _has_rows(x: object, length: int) -> bool:
     return x.layout is torch.strided and x.numel() > 0
 
 
-def recorded(trial: Trial, tokens: Tensor, select: Select) -> list[tuple[str, list[Tensor]]]:
+def recorded_operations(
+    trial: Trial, tokens: Tensor, select: Select
+) -> list[tuple[str, list[Tensor]]]:
     """Return the operations that the model runs on these tokens, with the selected arguments."""
     recorder = Recorder(tokens.shape[1], select)
     with recorder:
@@ -64,7 +66,7 @@ def recorded(trial: Trial, tokens: Tensor, select: Select) -> list[tuple[str, li
     return recorder.calls
 
 
-def compared(
+def paired_operations(
     trial: Trial, first: Tensor, second: Tensor, select: Select
 ) -> Iterator[tuple[str, list[Tensor], list[Tensor]]]:
     """Yield each operation with its arguments in a run on the first and on the second tokens.
@@ -72,7 +74,9 @@ def compared(
     Operations without selected arguments are left out.
     """
     for (name, given), (_, other) in zip(
-        recorded(trial, first, select), recorded(trial, second, select), strict=False
+        recorded_operations(trial, first, select),
+        recorded_operations(trial, second, select),
+        strict=False,
     ):
         if given and [x.shape for x in given] == [x.shape for x in other]:
             yield name, given, other

@@ -138,11 +138,11 @@ class _Heads(NamedTuple):
 
     def apart(self, query: int, key: int) -> Tensor:
         """Return by how much scores with one value of query·i − key·j differ, (heads,)."""
-        return _apart(self.scores, query, key) / self.spread
+        return _toeplitz_deviation(self.scores, query, key) / self.spread
 
     def depend_on(self, query: int, key: int) -> Tensor:
         """Say of each head whether its scores depend on query·i − key·j alone, (heads,)."""
-        return _apart(self.scores, query, key) <= self.noise
+        return _toeplitz_deviation(self.scores, query, key) <= self.noise
 
 
 def _judge(trial: Trial, *, caches: Caches) -> Diagnosis:
@@ -227,7 +227,7 @@ def _highest(values: Tensor, seen: Tensor) -> Tensor:
     return values.masked_fill(~seen, -torch.inf).amax(dim=(1, 2))
 
 
-def _apart(scores: Scores, query: int, key: int) -> Tensor:
+def _toeplitz_deviation(scores: Scores, query: int, key: int) -> Tensor:
     """Return by how much scores with one value of query·i − key·j differ at most, (heads,)."""
     places = torch.arange(scores.values.shape[-1])
     kinds = torch.unique(query * places[:, None] - key * places, return_inverse=True)[1].flatten()
@@ -282,18 +282,20 @@ def _judge_rotations(
     model: nn.Module, heads: _Heads, rotated: list[Rotated], numbers: dict[str, float]
 ) -> Diagnosis:
     """Return the answer about heads whose scores are relative, and that are rotated."""
-    if any(_is_again(*two) for two in combinations(rotated, 2)):
+    if any(_is_second_rotation(*two) for two in combinations(rotated, 2)):
         why = "Heads that are rotated already are rotated again, by the same angles."
         return answer(ILL, TWICE, why, numbers, ONCE)
-    held = _half_as_fast(model, rotated)
+    held = _halved_frequencies(model, rotated)
     if held:
         why = f"With every position they rotate by twice the frequencies in {held}."
         return answer(ILL, TWICE, why, numbers, ONCE)
-    why = f"Of one token repeated, all scores at one distance are equal, in {_counted(heads)}."
+    why = (
+        f"Of one token repeated, all scores at one distance are equal, in {_heads_in_words(heads)}."
+    )
     return answer(HEALTHY, RELATIVE, why, numbers)
 
 
-def _is_again(first: Rotated, second: Rotated) -> bool:
+def _is_second_rotation(first: Rotated, second: Rotated) -> bool:
     """Say whether the second are the heads of the first, rotated by the same angles again."""
     if first.layout != second.layout or len(first.heads) != len(second.heads):
         return False
@@ -309,9 +311,9 @@ def _is_again(first: Rotated, second: Rotated) -> bool:
     )
 
 
-def _half_as_fast(model: nn.Module, rotated: list[Rotated]) -> str:
+def _halved_frequencies(model: nn.Module, rotated: list[Rotated]) -> str:
     """Return the name of frequencies that the model holds and rotates by twice, or ""."""
-    held = [*_held(model)]
+    held = [*_held_sequences(model)]
     for one in rotated:
         step = one.angles[1].abs()  # from position 0 to 1
         if any(_fits(step, omega) for _, omega in held):
@@ -326,7 +328,7 @@ def _fits(step: Tensor, omega: Tensor) -> bool:
     return step.shape == omega.shape and torch.allclose(step, omega, rtol=1e-3, atol=1e-5)
 
 
-def _held(model: nn.Module) -> Iterator[tuple[str, Tensor]]:
+def _held_sequences(model: nn.Module) -> Iterator[tuple[str, Tensor]]:
     """Yield every sequence of numbers that a part of a model holds, with its name."""
     for name, part in model.named_modules():
         own = {**vars(part), **part._parameters, **part._buffers}
@@ -346,7 +348,9 @@ def _pair_lengths(rotated: Rotated) -> Tensor:
 def _judge_biases(heads: _Heads, numbers: dict[str, float]) -> Diagnosis:
     """Return the answer about heads whose scores are relative, and that are not rotated."""
     slopes = [_slopes(*one) for one in zip(*heads.scores, strict=True)]
-    why = f"Of one token repeated, all scores at one distance are equal, in {_counted(heads)}."
+    why = (
+        f"Of one token repeated, all scores at one distance are equal, in {_heads_in_words(heads)}."
+    )
     if not all(slopes):
         why += " They do not change evenly with the distance: which keys they favour is learned."
         return answer(HEALTHY, RELATIVE, why, numbers)
@@ -378,7 +382,7 @@ def _slopes(values: Tensor, seen: Tensor) -> list[float]:
     return found
 
 
-def _counted(heads: _Heads) -> str:
+def _heads_in_words(heads: _Heads) -> str:
     """Return in words how many heads there are."""
     count = len(heads.spread)
     return f"{count} head{'s' if count > 1 else ''}"

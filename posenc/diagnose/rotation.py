@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from posenc.diagnose.answers import CannotTellError
-from posenc.diagnose.recording import by_position, compared, varies
+from posenc.diagnose.recording import by_position, paired_operations, varies
 from posenc.diagnose.trial import SURE, Trial
 
 PAIRS = {"interleaved": "dimensions 2i and 2i + 1", "half": "dimensions i and i + d/2"}
@@ -39,8 +39,8 @@ def find_rotated(trial: Trial, tokens: Tensor, places: Tensor | None = None) -> 
     other = trial.other(tokens[:, :1]).repeat_interleave(length, dim=1)
     found: list[Rotated] = []
     unclear = False
-    select = partial(_heads_or_factors, length) if places is None else partial(_some, places)
-    for name, given, changed in compared(trial, tokens, other, select):
+    select = partial(_heads_or_factors, length) if places is None else partial(_rows_at, places)
+    for name, given, changed in paired_operations(trial, tokens, other, select):
         by_token = [not torch.equal(x, y) for x, y in zip(given, changed, strict=True)]
         for x, depends in zip(given, by_token, strict=True):
             if depends:
@@ -61,7 +61,7 @@ def _heads_or_factors(length: int, name: str, given: list[Tensor]) -> list[Tenso
     return [x for x in given if name == "mul" or _may_be_heads(x, length)]
 
 
-def _some(places: Tensor, name: str, given: list[Tensor]) -> list[Tensor]:
+def _rows_at(places: Tensor, name: str, given: list[Tensor]) -> list[Tensor]:
     """Return these positions of the arguments that may be rotated."""
     length = int(places[-1]) + 1
     heads = (x for x in given if _may_be_heads(x, length) and x.shape[-1] <= WIDEST)
@@ -152,7 +152,7 @@ def rates(trial: Trial, length: int) -> list[Tensor]:
     kept: list[Tensor] = []
     for rotated in found:
         omega = rate(rotated.angles, places)
-        if not any(_alike(omega, other) for other in kept):
+        if not any(_has_equal_lengths(omega, other) for other in kept):
             kept.append(omega)
     return kept
 
@@ -181,5 +181,5 @@ def wrapped(angles: Tensor) -> Tensor:
     return torch.remainder(angles + math.pi, 2 * math.pi) - math.pi
 
 
-def _alike(x: Tensor, y: Tensor) -> bool:
+def _has_equal_lengths(x: Tensor, y: Tensor) -> bool:
     return x.shape == y.shape and torch.allclose(x, y, rtol=1e-4, atol=0.0)

@@ -54,9 +54,9 @@ class ScoreRun(Watcher, TorchDispatchMode):  # type: ignore[no-untyped-call]
         for x in tensors_in(args, kwargs):
             self._look(x)
         if self.rows is None and name.startswith(FUSED):
-            self._keep(_fused(_named(func, args, kwargs)))
+            self._keep(_fused_scores(_named_arguments(func, args, kwargs)))
         elif self.rows is None and name in SOFTMAX:
-            self._keep(_of_softmax(args[0], args[1], self.queries, self.keys))
+            self._keep(_softmax_scores(args[0], args[1], self.queries, self.keys))
         elif "attention" in name or "encoder_layer" in name:
             self.hidden = True
         return func(*args, **kwargs)
@@ -95,7 +95,7 @@ def find_scores_of(trial: Trial, length: int) -> tuple[Tensor, ScoreRun]:
     return tokens, found
 
 
-def _of_softmax(x: Tensor, axis: int, queries: int, keys: int) -> Tensor | None:
+def _softmax_scores(x: Tensor, axis: int, queries: int, keys: int) -> Tensor | None:
     """Return the argument of a softmax along an axis as (…, queries, keys), if it is scores."""
     axis %= x.ndim
     others = [other for other, size in enumerate(x.shape) if size == queries and other != axis]
@@ -104,13 +104,13 @@ def _of_softmax(x: Tensor, axis: int, queries: int, keys: int) -> Tensor | None:
     return x.movedim((others[-1], axis), (-2, -1))
 
 
-def _named(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+def _named_arguments(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of an operation by name."""
     names = (x.name for x in func._schema.arguments)
     return dict(zip(names, args, strict=False)) | kwargs
 
 
-def _fused(given: dict[str, Any]) -> Tensor:
+def _fused_scores(given: dict[str, Any]) -> Tensor:
     """Return the scores of a fused attention, given its arguments by name."""
     q, k = given["query"].cpu().double(), given["key"].cpu().double()
     k = k.repeat_interleave(q.shape[-3] // k.shape[-3], dim=-3)  # of heads that share their keys

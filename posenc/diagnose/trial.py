@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
 from posenc.diagnose.answers import CannotTellError, ForwardError, short
-from posenc.diagnose.isolation import copied, running, tensors_of, uncompiled_of
-from posenc.diagnose.operations import TableReads, hooked, suppressed
+from posenc.diagnose.isolation import evaluation_copy, tensors_of, uncompiled_of, uncompiled_run
+from posenc.diagnose.operations import TableReads, registered_hooks, suppressed
 from posenc.diagnose.outputs import comparable, differ, real_tensors, sequence_rows, spread
 
 Example: TypeAlias = Tensor | Mapping[str, Any] | None
@@ -52,14 +52,14 @@ class Trial:
         cpu: bool = False,
         axis: int | None = None,
     ) -> None:
-        self.keyword, self.example, self._others = _parted(example)
+        self.keyword, self.example, self._others = _split_example(example)
         _check_axes(self.example)
         self._axis = axis or 1
         if self.example is not None:  # here always (batch, length, …), whatever the model reads
             self.example = self.example.movedim(self._axis, 1)
         self._generator = torch.Generator().manual_seed(0)
         self._original, self._cpu = model, cpu
-        self.model = copied(model, cpu=cpu)
+        self.model = evaluation_copy(model, cpu=cpu)
         tensors = [*tensors_of(self.model)]
         self.device = tensors[0].device if tensors else torch.device("cpu")
         self.sizes = {size for x in tensors for size in x.shape}
@@ -70,7 +70,7 @@ class Trial:
         self._opened: tuple[Tensor, Any]  # two sequences of this length, and the output for them
         failed = self._open()  # in the model's own dtype
         if not self.length:
-            raise CannotTellError(self._refused(failed))
+            raise CannotTellError(self._failure_reason(failed))
         if axis is None:
             self._check_axis()
         if exact:
@@ -139,7 +139,7 @@ class Trial:
         others = {name: self._batched(value, given) for name, value in self._others.items()}
         args, named = ((given,), {}) if self.keyword is None else ((), {self.keyword: given})
         try:
-            with running():
+            with uncompiled_run():
                 return self.model(*args, **(named | others | more))
         except CannotTellError:
             raise
@@ -168,7 +168,9 @@ class Trial:
     def demand_three_tokens(self) -> None:
         """Raise `CannotTellError` if it reads fewer: too small a size to stand for the length."""
         if self.length < 3:
-            raise CannotTellError(f"it reads {counted(self.length)} at most, too few to compare")
+            raise CannotTellError(
+                f"it reads {tokens_in_words(self.length)} at most, too few to compare"
+            )
 
     def _batched(self, value: Any, tokens: Tensor) -> Any:
         """Return a further argument for these tokens.
@@ -199,7 +201,7 @@ class Trial:
         Raises:
             CannotTellError: the output of a sequence depends on its place in the batch.
         """
-        moved = [self._nudged(tokens) - output for _ in range(NUDGES)]
+        moved = [self._perturbed_output(tokens) - output for _ in range(NUDGES)]
         epsilon = self.epsilon()
         noise = torch.stack([*moved, epsilon * output]).abs().amax(dim=(0, 1))[None]
         # Behind a ReLU an entry may be 0 for all sequences. Its rounding does not show here.
@@ -222,10 +224,10 @@ class Trial:
         except (RuntimeError, TypeError) as error:  # not every device has float64
             failed = error
         if failed is not None:
-            self.model, self.dtypes = copied(self._original, cpu=self._cpu), dtypes
+            self.model, self.dtypes = evaluation_copy(self._original, cpu=self._cpu), dtypes
         return failed is None
 
-    def _nudged(self, tokens: Tensor) -> Tensor:
+    def _perturbed_output(self, tokens: Tensor) -> Tensor:
         """Return the output under weights that are changed in their last digit, for this run."""
         epsilon = self.epsilon()
         for p in _float_parameters(self.model):
@@ -271,11 +273,11 @@ class Trial:
             tensors = (x for x in tree_leaves(output) if isinstance(x, Tensor))
             seen.update(x.dtype for x in tensors if x.is_floating_point())
 
-        with hooked(part.register_forward_hook(keep) for part in self.model.modules()):
+        with registered_hooks(part.register_forward_hook(keep) for part in self.model.modules()):
             output = self.call(tokens)
         return seen, output
 
-    def _refused(self, failed: BaseException | None) -> str:
+    def _failure_reason(self, failed: BaseException | None) -> str:
         """Return why the model could not be run at all."""
         with suppressed():
             for sequence in self.tokens(2, self._lengths()[0]):
@@ -318,12 +320,12 @@ class Trial:
             )
 
 
-def counted(tokens: int) -> str:
+def tokens_in_words(tokens: int) -> str:
     """Return a number of tokens in words."""
     return f"{tokens} token{'s' if tokens != 1 else ''}"
 
 
-def _parted(example: Example) -> tuple[str | None, Tensor | None, dict[str, Any]]:
+def _split_example(example: Example) -> tuple[str | None, Tensor | None, dict[str, Any]]:
     """Return the keyword of the tokens, the tokens, and all other arguments, by keyword."""
     if not isinstance(example, Mapping):
         return None, example, {}

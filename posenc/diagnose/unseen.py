@@ -30,9 +30,9 @@ from posenc.diagnose.indirect import find_scores
 from posenc.diagnose.labels import visible_keys
 from posenc.diagnose.meetings import BIAS, Meeting, meetings
 from posenc.diagnose.order import judge_order
-from posenc.diagnose.recording import by_position, compared, varies
+from posenc.diagnose.recording import by_position, paired_operations, varies
 from posenc.diagnose.rotation import as_rotated, places_of, rate, rates
-from posenc.diagnose.trial import Example, Trial, counted
+from posenc.diagnose.trial import Example, Trial, tokens_in_words
 from posenc.frequency import frequencies
 from posenc.rotary.scaling import yarn_temperature
 
@@ -125,17 +125,19 @@ class _Lengths(NamedTuple):
 
 def _judge(trial: Trial, *, asked: _Lengths, base: float | None) -> Diagnosis:
     if asked.length <= asked.trained:
-        why = f"{counted(asked.length)} are no more than the {asked.trained} of its training."
+        why = (
+            f"{tokens_in_words(asked.length)} are no more than the {asked.trained} of its training."
+        )
         return answer(HEALTHY, "it is no longer than in training", why, asked._asdict())
     trial.demand_three_tokens()
     short = rates(trial, trial.length)
     if short:
-        sets = _as_trained(short, _rates_at(trial, asked.length, short), base)
-        return _worst([_judge_angles(one, asked, SLOWED) for one in sets])
+        sets = _pairs_as_trained(short, _rates_at(trial, asked.length, short), base)
+        return _worst_diagnosis([_judge_angles(one, asked, SLOWED) for one in sets])
     waves = _waves(trial)
     if waves:
-        sets = _as_trained(waves, waves, base)
-        return _worst([_judge_angles(one, asked, DIVIDED) for one in sets])
+        sets = _pairs_as_trained(waves, waves, base)
+        return _worst_diagnosis([_judge_angles(one, asked, DIVIDED) for one in sets])
     return _judge_others(trial, asked)
 
 
@@ -184,7 +186,7 @@ def _waves(trial: Trial) -> list[Tensor]:
     return [rate(one.angles, places_of(len(one.angles))) for one in tables if one]
 
 
-def _as_trained(short: list[Tensor], long: list[Tensor], base: float | None) -> list[_Pairs]:
+def _pairs_as_trained(short: list[Tensor], long: list[Tensor], base: float | None) -> list[_Pairs]:
     """Return sets of pairs, given their frequencies in a short and in a long sequence."""
     if [x.shape for x in short] != [x.shape for x in long]:
         raise CannotTellError("other pairs rotate in a long sequence than in a short one")
@@ -192,14 +194,14 @@ def _as_trained(short: list[Tensor], long: list[Tensor], base: float | None) -> 
 
 
 def _pairs(short: Frequencies, long: Frequencies, base: float | None) -> _Pairs:
-    if base is None and not _alike(short, long):
+    if base is None and not _is_close(short, long):
         return _Pairs(long, short, _base_of(short), assumed=False)
     known = base or _base_of(short)
     trained = short if known is None else frequencies(2 * len(short), base=known)
-    return _Pairs(long, trained, known, assumed=base is None and not _alike(long, trained))
+    return _Pairs(long, trained, known, assumed=base is None and not _is_close(long, trained))
 
 
-def _alike(x: Frequencies, y: Frequencies) -> bool:
+def _is_close(x: Frequencies, y: Frequencies) -> bool:
     return bool(np.allclose(x, y, rtol=1e-4, atol=0))
 
 
@@ -269,14 +271,14 @@ def _judge_angles(pairs: _Pairs, asked: _Lengths, remedy: str) -> Diagnosis:
 
 def _factors(pairs: _Pairs) -> Frequencies:
     """Return by how much each pair is slower than in training."""
-    return np.array([_rounded(x) for x in pairs.trained / pairs.now])
+    return np.array([_nearest_fraction(x) for x in pairs.trained / pairs.now])
 
 
 def _has_base(pairs: _Pairs) -> bool:
     """Say whether the frequencies of training are those of the base."""
     if pairs.base is None:
         return False
-    return _alike(pairs.trained, frequencies(2 * len(pairs.trained), base=pairs.base))
+    return _is_close(pairs.trained, frequencies(2 * len(pairs.trained), base=pairs.base))
 
 
 def _frequencies(pairs: _Pairs) -> str:
@@ -284,7 +286,7 @@ def _frequencies(pairs: _Pairs) -> str:
     if pairs.base is None:
         return "Its frequencies fit no base, and are taken for those of training."
     plain = frequencies(2 * len(pairs.now), base=pairs.base)
-    factor = _rounded(float(plain[-1] / pairs.now[-1]))
+    factor = _nearest_fraction(float(plain[-1] / pairs.now[-1]))
     slower = "" if factor == 1 else f", the slowest divided by {factor:.4g}"
     before = "" if _has_base(pairs) else ", for a shorter length than that of training"
     return f"Its frequencies are those of base {pairs.base:,.10g}{slower}{before}."
@@ -297,13 +299,13 @@ def _slow(slow: NDArray[np.bool_], trained: int) -> str:
     return f"{slow.sum()} of {len(slow)} pairs complete no turn within {trained} tokens."
 
 
-def _rounded(factor: float) -> float:
+def _nearest_fraction(factor: float) -> float:
     """Return the fraction of small numbers that a measured factor stands for, if one is near."""
     near = float(Fraction(factor).limit_denominator(64))
     return near if abs(factor - near) < 2e-5 * factor else factor
 
 
-def _worst(found: list[Diagnosis]) -> Diagnosis:
+def _worst_diagnosis(found: list[Diagnosis]) -> Diagnosis:
     return max(found, key=lambda one: one.measured["unseen"])
 
 
@@ -329,7 +331,7 @@ def _judge_others(trial: Trial, asked: _Lengths) -> Diagnosis:
     length = comparable_length(trial, asked.length)
     if length <= asked.trained:
         raise CannotTellError(
-            f"no sequence of more than {counted(asked.trained)} could be compared"
+            f"no sequence of more than {tokens_in_words(asked.trained)} could be compared"
         )
     met = meetings(trial, length)
     mingled = [] if met else find_scores(trial, length).scores
@@ -370,26 +372,26 @@ def _biases_are_linear(trial: Trial) -> bool:
     tokens = trial.repeated(trial.length)
     other = trial.other(tokens[:, :1]).repeat_interleave(trial.length, dim=1)
     biases = [
-        _by_distance(x, trial.length)
-        for _, given, changed in compared(trial, tokens, other, _of_scores)
-        for x in _unchanged(given, changed)
+        _biases_by_distance(x, trial.length)
+        for _, given, changed in paired_operations(trial, tokens, other, _score_operands)
+        for x in _position_operands(given, changed)
     ]
     varying = [x for x in biases if varies(x)]
     return bool(varying) and all(_has_equal_steps(x) for x in varying)
 
 
-def _of_scores(name: str, given: list[Tensor]) -> list[Tensor]:
+def _score_operands(name: str, given: list[Tensor]) -> list[Tensor]:
     """Return the arguments of an operation that may add biases to scores."""
     return given if name in ("add", "sub", "baddbmm") or "attention" in name else []
 
 
-def _unchanged(given: list[Tensor], changed: list[Tensor]) -> list[Tensor]:
+def _position_operands(given: list[Tensor], changed: list[Tensor]) -> list[Tensor]:
     """Return those of an operation's arguments that depend on positions alone, if others do not."""
     same = [torch.equal(x, y) for x, y in zip(given, changed, strict=True)]
     return [] if all(same) else [x for x, equal in zip(given, same, strict=True) if equal]
 
 
-def _by_distance(x: Tensor, length: int) -> Tensor:
+def _biases_by_distance(x: Tensor, length: int) -> Tensor:
     """Return the biases of one query, (key, …), given those of all queries or of one."""
     axes = [axis for axis, size in enumerate(x.shape) if size == length]
     if len(axes) == 2:

@@ -312,14 +312,14 @@ def _rotations(
 ) -> NDArray[np.complexfloating]:
     """Return first·e^(−ik·angles) for k = 0 … count−1, each a product of two, rounded once."""
     few = 1 << count.bit_length() // 2
-    near = _doubled(np.ones_like(first), angles, few)
-    far = _doubled(first, few * angles, -(-count // few))
+    near = _doubled_rows(np.ones_like(first), angles, few)
+    far = _doubled_rows(first, few * angles, -(-count // few))
     rows = np.empty((len(far), few, first.size), dtype)
     np.multiply(far[:, np.newaxis], near, out=rows, casting="same_kind")
     return rows.reshape(-1, first.size)[:count]
 
 
-def _doubled(
+def _doubled_rows(
     first: NDArray[np.complex128], angles: NDArray[np.float64], count: int
 ) -> NDArray[np.complex128]:
     """Return first·e^(−ik·angles) for k = 0 … count−1, doubling the number of rows each step."""

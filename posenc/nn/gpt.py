@@ -138,7 +138,7 @@ class SelfAttention(nn.Module):
             q = self.rope(q, positions=places.positions)
             k = self.rope(k, positions=places.positions)
         if past is not None:
-            k, v = _appended(past[0], k), _appended(past[1], v)  # (B, H, K, d)
+            k, v = _append_to_cache(past[0], k), _append_to_cache(past[1], v)  # (B, H, K, d)
         if self.shaw is not None:  # q·(k + a)/√d = q·k/√d + bias
             bias = self.shaw.scores(q, places.relative) / math.sqrt(self.d)
         attended, weights = attention(q, k, v, bias=bias, mask=places.mask)
@@ -396,12 +396,12 @@ class GPTModel(nn.Module):
         mask = column <= column[past:, None]  # (T, K): keys up to the query
         positions = column
         if documents is not None:
-            document = _begins(documents).cumsum(dim=1)
+            document = _document_starts(documents).cumsum(dim=1)
             mask = mask & (document[:, past:, None] == document[:, None])
         if padding is not None:  # every token attends to itself, so no row of scores is empty
             mask = mask & padding[:, None] | (column == column[past:, None])
         if padding is not None or documents is not None:
-            positions = _counted(column, padding, documents)
+            positions = _preceding_tokens(column, padding, documents)
         relative = relative_positions(positions[..., past:], positions)
         bias = None
         if self.alibi is not None:
@@ -447,7 +447,7 @@ class GPTModel(nn.Module):
             raise TypeError(f"cache must be a posenc.nn.Cache; got {type(cache).__name__}")
         if documents is not None:
             raise ValueError("documents must be given without a cache; got both")
-        held = _held(cache)
+        held = _cached_tensors(cache)
         owner = cache.owner() if isinstance(cache.owner, ReferenceType) else cache.owner
         if held and owner is not self and not (isinstance(owner, str) and owner == _digest(self)):
             raise ValueError("cache must have been filled by this model; got another model's")
@@ -502,7 +502,7 @@ def _digest(model: GPTModel) -> str:
     return digest.hexdigest()
 
 
-def _held(cache: Cache) -> list[Tensor]:
+def _cached_tensors(cache: Cache) -> list[Tensor]:
     """Return all keys and values of a cache as a flat list; their shapes are not checked."""
     layers: object = cache.layers
     whole = isinstance(layers, list) and all(
@@ -514,21 +514,21 @@ def _held(cache: Cache) -> list[Tensor]:
     return [x for pair in cache.layers for x in pair]
 
 
-def _appended(past: Tensor, new: Tensor) -> Tensor:
+def _append_to_cache(past: Tensor, new: Tensor) -> Tensor:
     """Return cached keys or values with the new ones appended, (B, H, K, d)."""
     if past.dtype != new.dtype:
         raise TypeError(f"cache must hold {new.dtype}, like the model; got {past.dtype}")
     return torch.cat((past, new), dim=2)
 
 
-def _begins(documents: Tensor) -> Tensor:
+def _document_starts(documents: Tensor) -> Tensor:
     """Return True where a document begins, (B, K): at the start and where the number changes."""
     return torch.cat((torch.ones_like(documents[:, :1]), documents.diff(dim=1)), dim=1) != 0
 
 
-def _counted(column: Tensor, padding: Tensor | None, documents: Tensor | None) -> Tensor:
+def _preceding_tokens(column: Tensor, padding: Tensor | None, documents: Tensor | None) -> Tensor:
     """Return how many real tokens of its document precede each token, (B, K)."""
-    begins = column == 0 if documents is None else _begins(documents)
+    begins = column == 0 if documents is None else _document_starts(documents)
     real = torch.ones_like(begins) if padding is None else padding
     upto = real.cumsum(dim=1)  # real tokens in the row up to this one, inclusive
     # Real tokens in the row before the current document.

@@ -130,7 +130,7 @@ class LearnedPositionalEmbedding(nn.Module):
         table = self.embedding.weight
         check_range("embedding.weight", table.detach(), -math.inf, math.inf, "finite")
         layer.embedding.weight = nn.Parameter(
-            _resized(table.detach(), rows), requires_grad=table.requires_grad
+            _resized_table(table.detach(), rows), requires_grad=table.requires_grad
         )
         return layer.train(self.training)
 
@@ -146,7 +146,7 @@ class LearnedPositionalEmbedding(nn.Module):
         return torch.arange(length, device=device)
 
 
-def _resized(table: Tensor, rows: int) -> Tensor:
+def _resized_table(table: Tensor, rows: int) -> Tensor:
     """Return a table resized as by `posenc.resize_table`."""
     last = len(table) - 1
     # Row r is at r·last/(rows − 1) of the old table: one division, so both ends are exact.

@@ -133,7 +133,7 @@ class PaTH(nn.Module):
         exact = torch.promote_types(q.dtype, torch.float32)
         with without_autocast(q.device):
             w, beta = self._directions(x.to(exact)), self._strengths(x.to(exact))
-            taken = _taken(w, beta, k.to(exact))
+            taken = _removed_directions(w, beta, k.to(exact))
             bias = (q.to(exact) @ w.mT).tril(keys - queries) @ taken / -math.sqrt(self.d)
         seen = torch.ones(queries, keys, dtype=torch.bool, device=q.device).tril(keys - queries)
         return bias.masked_fill(~seen, -math.inf).to(q.dtype)
@@ -161,7 +161,7 @@ class PaTH(nn.Module):
         return f"{self.heads}, {self.d}, {self.d_model}, rank={self.rank}"
 
 
-def _taken(w: Tensor, beta: Tensor, k: Tensor) -> Tensor:
+def _removed_directions(w: Tensor, beta: Tensor, k: Tensor) -> Tensor:
     """Return how much of its direction each token takes away from each key before it.
 
     Entry [t, j] is c = β_t·w_t·k, of the key j as the tokens up to t − 1 have left it: without c·w

@@ -177,7 +177,9 @@ class RotaryEmbedding(nn.Module):
         cos, sin = self._tables(x, offset, positions, length)
         exact = x.to(torch.promote_types(x.dtype, torch.float32))
         rotating, passing = exact.tensor_split([self.rotary_d], dim=-1)
-        rotated = _rotate_pairs(rotating, _by_head(cos), _by_head(sin), self.layout)
+        rotated = _rotate_pairs(
+            rotating, _broadcast_over_heads(cos), _broadcast_over_heads(sin), self.layout
+        )
         return torch.cat([rotated, passing], dim=-1).to(x.dtype)
 
     def factors(
@@ -326,7 +328,7 @@ class RotaryEmbedding(nn.Module):
         on_device("factors", factors, x.device)
 
 
-def _by_head(table: Tensor) -> Tensor:
+def _broadcast_over_heads(table: Tensor) -> Tensor:
     """Return a table as `(1 or batch, 1, length, pairs)`, the same for all heads."""
     return table.unsqueeze(-3)
 

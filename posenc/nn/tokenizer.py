@@ -104,7 +104,7 @@ class ByteTokenizer:
             >>> ByteTokenizer().decode([257, 99, 97, 116, 258])
             'cat'
         """
-        return self._decode([i for i in self._checked(ids) if not BYTES <= i < FIRST_WORD])
+        return self._decode([i for i in self._checked_ids(ids) if not BYTES <= i < FIRST_WORD])
 
     def _encode(self, text: str) -> list[int]:
         """Return the ids of a text that has been checked."""
@@ -114,7 +114,7 @@ class ByteTokenizer:
         """Return the text of ids that are in the vocabulary and not special."""
         return bytes(ids).decode(errors="replace")
 
-    def _checked(self, ids: Iterable[int]) -> Iterator[int]:
+    def _checked_ids(self, ids: Iterable[int]) -> Iterator[int]:
         """Yield each id as an int, checked to be in the vocabulary."""
         allowed = f"integers from 0 to {self.vocab_size - 1}"
         try:
@@ -181,9 +181,9 @@ class WordTokenizer(ByteTokenizer):
             for before, piece, after in around
             if not (piece == " " and before in self._ids and after in self._ids)
         ]
-        return [i for piece in kept for i in self._spelled(piece)]
+        return [i for piece in kept for i in self._word_or_bytes(piece)]
 
-    def _spelled(self, piece: str) -> list[int]:
+    def _word_or_bytes(self, piece: str) -> list[int]:
         """Return the id of a known word, or the bytes of anything else."""
         return [self._ids[piece]] if piece in self._ids else list(piece.encode())
 

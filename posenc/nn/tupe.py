@@ -98,11 +98,14 @@ class TUPEBias(nn.Module):
             >>> bias(torch.tensor([7]), torch.arange(8)).shape  # decoding with a cache
             torch.Size([4, 1, 8])
         """
-        queries = self._checked("query_positions", query_positions)
+        queries = self._checked_positions("query_positions", query_positions)
         keys = queries
         if key_positions is not None:
-            keys = self._checked("key_positions", key_positions)
-        q, k = self._projected(queries, self.query_weight), self._projected(keys, self.key_weight)
+            keys = self._checked_positions("key_positions", key_positions)
+        q, k = (
+            self._projected_rows(queries, self.query_weight),
+            self._projected_rows(keys, self.key_weight),
+        )
         with without_autocast(q.device):
             bias = q @ k.mT / math.sqrt(2 * (self.d_model // self.heads))
         first_key = (keys == 0)[..., None, None, :]
@@ -114,13 +117,13 @@ class TUPEBias(nn.Module):
         """Return the text that `print` shows for the module."""
         return f"{self.heads}, {self.d_model}, max_len={self.max_len}"
 
-    def _checked(self, name: str, positions: Tensor) -> Tensor:
+    def _checked_positions(self, name: str, positions: Tensor) -> Tensor:
         """Return positions that have a row, on the table's device."""
         places = as_positions(name, positions, integer=True)
         check_range(name, places, -1, self.max_len, f"from 0 to {self.max_len - 1}")
         return on_device(name, places, self.table.device)
 
-    def _projected(self, positions: Tensor, weight: Tensor) -> Tensor:
+    def _projected_rows(self, positions: Tensor, weight: Tensor) -> Tensor:
         """Return the rows of positions times a matrix, by head: (..., heads, length, d)."""
         with without_autocast(weight.device):
             rows = self.table[positions] @ weight

@@ -219,11 +219,13 @@ def yarn_frequencies(
     if ramp == "turns":
         if not truncate:
             raise ValueError('truncate must be True when ramp is "turns"; got False')
-        return _blended(omega, factor, _by_turns(omega, trained_length, fast=fast, slow=slow))
+        return _blended_frequencies(
+            omega, factor, _by_turns(omega, trained_length, fast=fast, slow=slow)
+        )
     first, last = _ends(d, trained_length, base=float(base), fast=fast, slow=slow)
     if truncate:
         first, last = math.floor(first), math.ceil(last)
-    return _blended(omega, factor, _by_pairs(d, first, last))
+    return _blended_frequencies(omega, factor, _ramp_over_pairs(d, first, last))
 
 
 def llama3_frequencies(
@@ -275,7 +277,9 @@ def llama3_frequencies(
     factor = _as_factor(factor)
     trained_length = as_integer("trained_length", trained_length, least=1)
     low, high = _as_limits(low=low, high=high)
-    return _blended(omega, factor, _by_turns(omega, trained_length, fast=high, slow=low))
+    return _blended_frequencies(
+        omega, factor, _by_turns(omega, trained_length, fast=high, slow=low)
+    )
 
 
 def longrope_frequencies(
@@ -393,7 +397,7 @@ def _by_turns(
         return (turns - slow) / (fast - slow)
 
 
-def _blended(
+def _blended_frequencies(
     omega: NDArray[np.float64], factor: float, kept: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return frequencies between kept, at 1 or above, and interpolated, at 0 or below."""
@@ -417,7 +421,7 @@ def _ends(
     return pair(fast), pair(slow)
 
 
-def _by_pairs(d: int, first: float, last: float) -> NDArray[np.float64]:
+def _ramp_over_pairs(d: int, first: float, last: float) -> NDArray[np.float64]:
     """Return the ramp of released code, linear from one pair to another."""
     low = min(max(first, 0), d)  # all values past the last pair act alike
     # If both ends fall on the same pair, the ramp is a step, as in released code. If high falls

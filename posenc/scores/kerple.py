@@ -49,7 +49,7 @@ def kerple_log_bias(scale: ArrayLike, rate: ArrayLike, relative: ArrayLike) -> N
         >>> kerple_log_bias([1.0], [1.0], relative_positions(1, 4, query_offset=3)).round(4)
         array([[[-1.3863, -1.0986, -0.6931,  0.    ]]])
     """
-    r1, r2, distance = _checked("rate", scale, rate, relative)
+    r1, r2, distance = _checked_parameters("rate", scale, rate, relative)
     return 0.0 - r1 * np.log1p(r2 * distance)  # 0.0 and not −0.0 where the distance is 0
 
 
@@ -87,13 +87,13 @@ def kerple_power_bias(
         >>> kerple_power_bias([2.0], [0.5], relative_positions(1, 5, query_offset=4)).round(4)
         array([[[-4.    , -3.4641, -2.8284, -2.    ,  0.    ]]])
     """
-    r1, r2, distance = _checked("exponent", scale, exponent, relative)
+    r1, r2, distance = _checked_parameters("exponent", scale, exponent, relative)
     if r2.max() > 2:
         raise ValueError(f"exponent must be above 0 and up to 2; got {r2.max():g}")
     return 0.0 - r1 * distance**r2
 
 
-def _checked(
+def _checked_parameters(
     name: str, scale: ArrayLike, second: ArrayLike, relative: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return both numbers of each head, (heads, 1, 1), and the distances, (query, key)."""

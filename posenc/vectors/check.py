@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from posenc._arguments import as_choice
-from posenc.vectors.compare import CONTRACTS, SINGLE, judged
+from posenc.vectors.compare import CONTRACTS, SINGLE, judge_answer
 from posenc.vectors.report import Outcome, Report
 from posenc.vectors.suite import Case, Suite, load, suites
 
@@ -65,15 +65,15 @@ def check(
     """
     contract = as_choice("contract", contract, CONTRACTS)
     found = load(suite, folder=folder)
-    chosen = [case for case in found.cases if _has(case, choice)]
+    chosen = [case for case in found.cases if _matches_choice(case, choice)]
     if not chosen:
         raise ValueError(f"suite {suite} must have cases with {choice}; it has none")
     ask = answers_of if suite == OBJECTS else asked
     outcomes = tuple(outcome(case, function, ask, contract) for case in chosen)
-    return Report(outcomes, contract, described(found))
+    return Report(outcomes, contract, describe_suite(found))
 
 
-def described(suite: Suite) -> dict[str, str]:
+def describe_suite(suite: Suite) -> dict[str, str]:
     """Return what the bugs and conventions of a suite are."""
     return {**suite.conventions, **suite.bugs}
 
@@ -101,7 +101,7 @@ def cases(*names: str, folder: str | Path | None = None) -> Iterator[Case]:
         yield from load(name, folder=folder).cases
 
 
-def _has(case: Case, choice: dict[str, Any]) -> bool:
+def _matches_choice(case: Case, choice: dict[str, Any]) -> bool:
     """Return whether the inputs of a case are those chosen."""
     return all(key in case.input and case.input[key] == value for key, value in choice.items())
 
@@ -115,13 +115,13 @@ def outcome(
     """Return what comes of a case."""
     try:
         answer = ask(function, copy.deepcopy(dict(case.input)))
-        verdict = judged(case, answer, contract)
+        verdict = judge_answer(case, answer, contract)
     except (UnsupportedError, NotImplementedError) as error:
-        return Outcome(case, "unsupported", worded(error))
+        return Outcome(case, "unsupported", error_line(error))
     except REFUSING as error:
-        return refusal(case, worded(error))
+        return refusal(case, error_line(error))
     except Exception as error:
-        return Outcome(case, "crashed", f"{type(error).__name__}: {worded(error)}")
+        return Outcome(case, "crashed", f"{type(error).__name__}: {error_line(error)}")
     return Outcome(case, **vars(verdict))
 
 
@@ -130,7 +130,7 @@ def refusal(case: Case, why: str) -> Outcome:
     return Outcome(case, "passed" if case.expected is None else "refused", why)
 
 
-def worded(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     """Return what an error says, in one line."""
     return " ".join(str(error).split()) or type(error).__name__
 

@@ -42,7 +42,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def main(asked: argparse.Namespace) -> int:
     """Do what was asked for; return the exit status."""
-    do = {"list": listing, "show": showing, "run": running}[asked.action]
+    do = {"list": listing, "show": showing, "run": run_program}[asked.action]
     try:
         return do(asked)
     except BrokenPipeError:  # nobody reads on
@@ -80,16 +80,16 @@ def showing(asked: argparse.Namespace) -> int:
     found = [case for case in suite.cases if case.id == asked.id]
     if not found:
         raise ValueError(f"ID must be that of a case of suite {name}; got {asked.id!r}")
-    print(json.dumps(_told(found[0]), indent=1))
+    print(json.dumps(_case_json(found[0]), indent=1))
     return 0
 
 
-def _told(case: Case) -> dict[str, Any]:
+def _case_json(case: Case) -> dict[str, Any]:
     """Return a case as JSON tells it."""
     return {key: value for key, value in vars(case).items() if key != "suite"}
 
 
-def running(asked: argparse.Namespace) -> int:
+def run_program(asked: argparse.Namespace) -> int:
     """Test a program and print the report."""
     report = run(
         asked.program,

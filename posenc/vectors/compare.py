@@ -52,7 +52,7 @@ UNEXPECTED = Misfit(
 )
 
 
-def judged(case: Case, answer: Any, contract: str) -> Verdict:
+def judge_answer(case: Case, answer: Any, contract: str) -> Verdict:
     """Return what an answer to a case is under a contract."""
     answer = plain(answer)
     if case.result == "invalid":
@@ -66,10 +66,12 @@ def judged(case: Case, answer: Any, contract: str) -> Verdict:
     for name, other in case.acceptable.items():
         if misfit(other, answer, tolerance).over <= 1:
             return Verdict("acceptable", worst.error, worst.place, worst.said, (name,))
-    return Verdict("failed", worst.error, worst.place, worst.said, _alike(case, answer, contract))
+    return Verdict(
+        "failed", worst.error, worst.place, worst.said, _candidate_bugs(case, answer, contract)
+    )
 
 
-def _alike(case: Case, answer: Any, contract: str) -> tuple[str, ...]:
+def _candidate_bugs(case: Case, answer: Any, contract: str) -> tuple[str, ...]:
     """Return the bugs whose answer this may be, the nearest first."""
     loosened = contract == "float64" and SINGLE in case.tolerance
     tolerance = case.tolerance[SINGLE if loosened else contract]
@@ -97,13 +99,17 @@ def _misfits(
         return
     if isinstance(expected, Mapping):
         if not isinstance(answer, Mapping) or set(expected) - set(answer):
-            yield _other(place, f"must have {' and '.join(expected)}; got {_named(answer)}")
+            yield _structural_misfit(
+                place, f"must have {' and '.join(expected)}; got {_value_summary(answer)}"
+            )
             return
         for key, inner in expected.items():
             yield from _misfits(inner, answer[key], tolerance, f"{place}.{key}".lstrip("."))
     elif isinstance(expected, list):
         if not isinstance(answer, list) or len(answer) != len(expected):
-            yield _other(place, f"must have {len(expected)} entries; got {_named(answer)}")
+            yield _structural_misfit(
+                place, f"must have {len(expected)} entries; got {_value_summary(answer)}"
+            )
             return
         for n, (inner, other) in enumerate(zip(expected, answer, strict=True)):
             yield from _misfits(inner, other, tolerance, f"{place}[{n}]")
@@ -116,20 +122,24 @@ def _number(expected: Any, answer: Any, tolerance: Mapping[str, float], place: s
     if answer in (HIDDEN, "Infinity", "NaN"):
         answer = float(answer)
     if isinstance(answer, bool) or not isinstance(answer, int | float) or math.isnan(answer):
-        return _other(place, f"must be a number; got {_named(answer)}")
+        return _structural_misfit(place, f"must be a number; got {_value_summary(answer)}")
     if expected == HIDDEN:
-        return NONE if answer <= ENOUGH else _other(place, f"must be hidden; got {answer:.7g}")
+        return (
+            NONE
+            if answer <= ENOUGH
+            else _structural_misfit(place, f"must be hidden; got {answer:.7g}")
+        )
     error = abs(answer - expected)
     allowed = tolerance["absolute"] + tolerance["relative"] * abs(expected)
     over = error / allowed if allowed else math.inf if error else 0.0
     return Misfit(over, error, place, f"must be {expected:.7g}; got {answer:.7g}")
 
 
-def _other(place: str, said: str) -> Misfit:
+def _structural_misfit(place: str, said: str) -> Misfit:
     return Misfit(math.inf, math.inf, place, said)
 
 
-def _named(value: Any) -> str:
+def _value_summary(value: Any) -> str:
     """Return what a value is, in a few words."""
     if isinstance(value, list):
         return f"{len(value)} entries"

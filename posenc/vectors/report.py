@@ -61,38 +61,38 @@ class Report:
     remarks: tuple[str, ...] = ()
     torn: tuple[str, ...] = ()
 
-    def _of(self, status: str) -> tuple[Outcome, ...]:
+    def _outcomes_with(self, status: str) -> tuple[Outcome, ...]:
         return tuple(one for one in self.outcomes if one.status == status)
 
     @property
     def passed(self) -> tuple[Outcome, ...]:
         """The cases that were answered, or refused, as they should be."""
-        return self._of("passed")
+        return self._outcomes_with("passed")
 
     @property
     def acceptable(self) -> tuple[Outcome, ...]:
         """The cases that were answered by another convention, which `like` names."""
-        return self._of("acceptable")
+        return self._outcomes_with("acceptable")
 
     @property
     def failed(self) -> tuple[Outcome, ...]:
         """The cases that were answered wrongly."""
-        return self._of("failed")
+        return self._outcomes_with("failed")
 
     @property
     def refused(self) -> tuple[Outcome, ...]:
         """The valid cases that were refused."""
-        return self._of("refused")
+        return self._outcomes_with("refused")
 
     @property
     def unsupported(self) -> tuple[Outcome, ...]:
         """The cases that the program says it cannot answer."""
-        return self._of("unsupported")
+        return self._outcomes_with("unsupported")
 
     @property
     def crashed(self) -> tuple[Outcome, ...]:
         """The cases that ended in an error, or without an answer."""
-        return self._of("crashed")
+        return self._outcomes_with("crashed")
 
     @property
     def bugs(self) -> dict[str, int]:
@@ -114,7 +114,11 @@ class Report:
 
     def __str__(self) -> str:
         names = dict.fromkeys(one.case.suite for one in self.outcomes)
-        absent = [name for name in names if all(one.said == ABSENT for one in self._own(name))]
+        absent = [
+            name
+            for name in names
+            if all(one.said == ABSENT for one in self._outcomes_of_suite(name))
+        ]
         parts = [self._suite(name) for name in names if name not in absent]
         if absent:
             parts.append(f"Not offered: {', '.join(absent)}")
@@ -133,14 +137,14 @@ class Report:
             )
         return "\n\n".join([*parts, self._summary()])
 
-    def _own(self, suite: str) -> list[Outcome]:
+    def _outcomes_of_suite(self, suite: str) -> list[Outcome]:
         """Return the outcomes of a suite."""
         return [one for one in self.outcomes if one.case.suite == suite]
 
     def _suite(self, name: str) -> str:
         """Return the lines about a suite."""
-        own = self._own(name)
-        lines = [f"{name}: {_counted(own)}"]
+        own = self._outcomes_of_suite(name)
+        lines = [f"{name}: {_status_counts(own)}"]
         by_convention = Counter(one.like[0] for one in own if one.status == "acceptable")
         lines += [f"  acceptable: {count} by {how}" for how, count in by_convention.items()]
         reasons = Counter(one.said for one in own if one.status == "unsupported")
@@ -152,7 +156,7 @@ class Report:
             at = f" at {worst.place}" if worst.place else ""
             lines.append(f"  largest error: {worst.error:.3g} in {worst.case.id}{at}")
         for one in wrong[:SHOWN]:
-            lines.append(f"  {one.status} {one.case.id} {_where(one)}")
+            lines.append(f"  {one.status} {one.case.id} {_failure_place(one)}")
             if one.like:
                 lines.append(f"    looks like: {', '.join(one.like[:3])}")
         if len(wrong) > SHOWN:
@@ -160,7 +164,9 @@ class Report:
         return "\n".join(map(shortened, lines))
 
     def _summary(self) -> str:
-        return f"{len(self.outcomes)} cases, contract {self.contract}: {_counted(self.outcomes)}"
+        return (
+            f"{len(self.outcomes)} cases, contract {self.contract}: {_status_counts(self.outcomes)}"
+        )
 
     def as_json(self) -> str:
         """Return the report as JSON: counts, bugs, and every case that did not pass."""
@@ -172,7 +178,7 @@ class Report:
             "bugs": self.bugs,
             "remarks": list(self.remarks),
             "torn": list(self.torn),
-            "cases": [_told(one) for one in self.outcomes if one.status != "passed"],
+            "cases": [_case_remark(one) for one in self.outcomes if one.status != "passed"],
         }
         return json.dumps(told, indent=1)
 
@@ -180,7 +186,7 @@ class Report:
         """Return the report as JUnit's XML, which continuous integration reads."""
         top = ElementTree.Element("testsuites")
         for name in dict.fromkeys(one.case.suite for one in self.outcomes):
-            own = self._own(name)
+            own = self._outcomes_of_suite(name)
             counts = Counter(one.status for one in own)
             about = {
                 "name": name,
@@ -203,7 +209,7 @@ class Report:
         return ElementTree.tostring(top, encoding="unicode") + "\n"
 
 
-def joined(reports: Iterable[Report]) -> Report:
+def joined_report(reports: Iterable[Report]) -> Report:
     """Return several reports as one."""
     reports = list(reports)
     outcomes = tuple(one for report in reports for one in report.outcomes)
@@ -223,24 +229,24 @@ def _add_case(suite: ElementTree.Element, one: Outcome) -> None:
     kinds["unsupported"] = "skipped"
     if one.status in kinds:
         like = f"; looks like: {', '.join(one.like)}" if one.like else ""
-        said = f"{one.status} {_where(one)}{like}"
+        said = f"{one.status} {_failure_place(one)}{like}"
         ElementTree.SubElement(case, kinds[one.status], {"message": printable(said)})
 
 
-def _told(one: Outcome) -> dict[str, Any]:
+def _case_remark(one: Outcome) -> dict[str, Any]:
     """Return what JSON says about a case."""
     told = {"id": one.case.id, "status": one.status, "said": one.said, "place": one.place}
     error = one.error if math.isfinite(one.error) else None
     return told | {"error": error, "like": list(one.like)}
 
 
-def _where(one: Outcome) -> str:
+def _failure_place(one: Outcome) -> str:
     """Return what was wrong and where."""
     place = f"at {one.place} " if one.place else ""
     return f"{place}{one.said}"
 
 
-def _counted(outcomes: Iterable[Outcome]) -> str:
+def _status_counts(outcomes: Iterable[Outcome]) -> str:
     """Return how many cases have each status."""
     counts = Counter(one.status for one in outcomes)
     return ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from posenc._arguments import as_choice
-from posenc.vectors.check import described, refusal
-from posenc.vectors.compare import CONTRACTS, SINGLE, judged
-from posenc.vectors.report import ABSENT, LONGEST, Outcome, Report, joined, shortened
+from posenc.vectors.check import describe_suite, refusal
+from posenc.vectors.compare import CONTRACTS, SINGLE, judge_answer
+from posenc.vectors.report import ABSENT, LONGEST, Outcome, Report, joined_report, shortened
 from posenc.vectors.suite import Case, Suite, load, suites
 
 POSIX = os.name == "posix"
@@ -125,7 +125,7 @@ class Program:
 
     def _write(self, process: subprocess.Popen[str], line: str) -> None:
         """Write a line; in a thread, since a program that does not read would block it."""
-        threading.Thread(target=_put, args=(process.stdin, f"{line}\n"), daemon=True).start()
+        threading.Thread(target=_write_line, args=(process.stdin, f"{line}\n"), daemon=True).start()
 
     def _answer(
         self, process: subprocess.Popen[str], fits: Callable[[dict[str, Any]], bool], name: str
@@ -139,7 +139,7 @@ class Program:
             is_object = line.lstrip().startswith("{")
             if len(line) >= LINE and is_object:
                 raise UnreadableError(f"its answer is {TOO_LONG}: {line.strip()[:60]}")
-            found = _parsed(line)
+            found = _parsed_line(line)
             if isinstance(found, dict) and fits(found):
                 return found
             if isinstance(found, dict):
@@ -186,7 +186,7 @@ def _end(process: subprocess.Popen[str], mark: str) -> None:
     with suppress(ProcessLookupError):  # all have ended
         os.killpg(process.pid, signal.SIGKILL) if POSIX else process.kill()
     process.wait()
-    sweeps = ([*_marked(mark)] for _ in range(SWEEPS))
+    sweeps = ([*_marked_processes(mark)] for _ in range(SWEEPS))
     for marked in takewhile(bool, sweeps):  # one that is ended may have started another
         for one in marked:
             with suppress(ProcessLookupError):
@@ -197,7 +197,7 @@ def _end(process: subprocess.Popen[str], mark: str) -> None:
     closing.join(CLOSING)
 
 
-def _marked(mark: str) -> Iterator[int]:
+def _marked_processes(mark: str) -> Iterator[int]:
     """Yield the processes with a mark in their environment, which a child inherits; on Linux."""
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has ended, or is another user's
@@ -232,14 +232,14 @@ def _queue(
             break
 
 
-def _put(stream: IO[str], text: str) -> None:
+def _write_line(stream: IO[str], text: str) -> None:
     """Write to a program that may have ended."""
     with suppress(OSError, ValueError):  # how it ended is seen where its answer is read
         stream.write(text)
         stream.flush()
 
 
-def _parsed(line: str) -> Any:
+def _parsed_line(line: str) -> Any:
     """Return what a line of JSON says; None if it says nothing."""
     try:
         return json.loads(line)
@@ -299,21 +299,23 @@ def run(
         raise ValueError(f"seconds must be above 0 and at most {DAY}; got {seconds:g}")
     if megabytes is not None and not 0 < megabytes <= MOST:
         raise ValueError(f"megabytes must be from 1 to {MOST}; got {megabytes}")
-    found, torn = _loaded(folder) if suite is None else ([load(suite, folder=folder)], ())
+    found, torn = _loaded_suites(folder) if suite is None else ([load(suite, folder=folder)], ())
     program = Program(command, seconds, megabytes)
     try:
         told = program.ask({"request": "capabilities"}, lambda answer: "suites" in answer)
         contract = contract or as_choice("contract", told.get("contract", SINGLE), CONTRACTS)
-        offered = _offered(told)
+        offered = _offered_suites(told)
         reports = [_suite(program, one, offered, contract) for one in found]
     except (ProgramError, UnreadableError) as trouble:
         raise OSError(f"{command[0]}: {trouble}") from None
     finally:
         program.stop()
-    return joined([*reports, Report((), contract, {}, _counted(program.remarks), torn)])
+    return joined_report(
+        [*reports, Report((), contract, {}, _remark_counts(program.remarks), torn)]
+    )
 
 
-def _loaded(folder: str | Path | None) -> tuple[list[Suite], tuple[str, ...]]:
+def _loaded_suites(folder: str | Path | None) -> tuple[list[Suite], tuple[str, ...]]:
     """Return all suites that can be read, and what is wrong with the others."""
     found, torn = [], []
     for name in suites(folder=folder):
@@ -324,13 +326,13 @@ def _loaded(folder: str | Path | None) -> tuple[list[Suite], tuple[str, ...]]:
     return found, tuple(torn)
 
 
-def _offered(told: dict[str, Any]) -> tuple[str, ...]:
+def _offered_suites(told: dict[str, Any]) -> tuple[str, ...]:
     """Return the suites that a program offers."""
     names = told["suites"]
     return tuple(names) if isinstance(names, list) else ()
 
 
-def _counted(remarks: Counter[str]) -> tuple[str, ...]:
+def _remark_counts(remarks: Counter[str]) -> tuple[str, ...]:
     return tuple(f"{count} × {remark}" for remark, count in remarks.most_common())
 
 
@@ -347,7 +349,7 @@ def _suite(program: Program, suite: Suite, offered: tuple[str, ...], contract: s
             outcomes.append(Outcome(case, "crashed", UNTRIED))
         else:
             outcomes.append(_case(program, case, contract))
-    return Report(tuple(outcomes), contract, described(suite))
+    return Report(tuple(outcomes), contract, describe_suite(suite))
 
 
 def _case(program: Program, case: Case, contract: str) -> Outcome:
@@ -380,4 +382,4 @@ def _outcome(case: Case, told: dict[str, Any], contract: str) -> Outcome:
         return refusal(case, str(said["refused"]))
     if "unsupported" in said:
         return Outcome(case, "unsupported", str(said["unsupported"]))
-    return Outcome(case, **vars(judged(case, said["ok"], contract)))
+    return Outcome(case, **vars(judge_answer(case, said["ok"], contract)))

@@ -132,9 +132,9 @@ def load(suite: str, *, folder: str | Path | None = None) -> Suite:
     path = place / _field(INDEX, entries[suite], "file", str)
     text = path.read_bytes()
     if hashlib.sha256(text).hexdigest() != _field(INDEX, entries[suite], "sha256", str):
-        _parsed(path, text)  # torn, or of another version, says more
+        _parsed_object(path, text)  # torn, or of another version, says more
         raise ValueError(f"{path.name} must have the digest that {INDEX} has; it was changed")
-    found = _parsed(path, text)
+    found = _parsed_object(path, text)
     about = {key: _field(path.name, found, key, kind) for key, kind in HEAD.items()}
     written = _field(path.name, found, "cases", list)
     return Suite(suite, **about, cases=tuple(_case(path.name, suite, case) for case in written))
@@ -175,11 +175,11 @@ def _folder(folder: str | Path | None) -> Path:
 def _entries(folder: Path) -> dict[str, Any]:
     """Return what the index of a folder says of each suite."""
     path = folder / INDEX
-    entries: dict[str, Any] = _field(INDEX, _parsed(path, path.read_bytes()), "suites", dict)
+    entries: dict[str, Any] = _field(INDEX, _parsed_object(path, path.read_bytes()), "suites", dict)
     return entries
 
 
-def _parsed(path: Path, text: bytes) -> dict[str, Any]:
+def _parsed_object(path: Path, text: bytes) -> dict[str, Any]:
     """Return the JSON object of a file, of this version."""
     try:
         found = json.loads(text)

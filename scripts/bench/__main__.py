@@ -16,7 +16,7 @@ from typing import Any
 
 from scripts import ROOT
 from scripts.bench import report
-from scripts.bench.measure import ROUNDS, Result, measured
+from scripts.bench.measure import ROUNDS, Result, ratio_to_floor
 
 # For each group: its module, its function, and the function's arguments.
 GROUPS: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -34,14 +34,14 @@ PINNED = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 def main(arguments: list[str]) -> None:
     """Run the named groups, or all, and print their tables."""
     if arguments[:1] == ["--in-this-process"]:
-        print(json.dumps(in_this_process(arguments[1], rounds=int(arguments[2]))))
+        print(json.dumps(measure_here(arguments[1], rounds=int(arguments[2]))))
         return
     unknown = [name for name in arguments if name not in GROUPS]
     if unknown:
         sys.exit(f"no group {unknown[0]}; there are {', '.join(GROUPS)}")
     gpu = gpu_name()
     names = arguments or [name for name in GROUPS if gpu or name != "cuda"]
-    found = [in_a_process(name) for name in names]
+    found = [measure_in_new_process(name) for name in names]
     results = [Result(**result) for group in found for result in group["results"]]
     threads = ", ".join(sorted({group["threads"] for group in found}))
     made = report.report(results, threads=threads, gpu=gpu or "no GPU here, so none was measured")
@@ -51,7 +51,7 @@ def main(arguments: list[str]) -> None:
         write_page(made)
 
 
-def in_a_process(group: str, *, rounds: int = ROUNDS) -> dict[str, Any]:
+def measure_in_new_process(group: str, *, rounds: int = ROUNDS) -> dict[str, Any]:
     """Measure a group in a new process, limited to one thread from its start."""
     print(f"measuring: {group}", file=sys.stderr, flush=True)
     command = [sys.executable, "-m", "scripts.bench", "--in-this-process", group, str(rounds)]
@@ -63,12 +63,12 @@ def in_a_process(group: str, *, rounds: int = ROUNDS) -> dict[str, Any]:
     return found
 
 
-def in_this_process(group: str, *, rounds: int = ROUNDS) -> dict[str, Any]:
+def measure_here(group: str, *, rounds: int = ROUNDS) -> dict[str, Any]:
     """Measure a group in this process."""
     module, function, keywords = GROUPS[group]
     cases = getattr(importlib.import_module(f"scripts.bench.{module}"), function)
     threads = use_one_thread()
-    results = [measured(group, case, rounds=rounds) for case in cases(**keywords)]
+    results = [ratio_to_floor(group, case, rounds=rounds) for case in cases(**keywords)]
     return {"threads": threads, "results": [asdict(result) for result in results]}
 
 
@@ -111,7 +111,7 @@ def write_page(made: report.Report) -> None:
     from scripts.book.update import update
 
     page = report.PAGE.read_text(encoding="utf-8")
-    report.PAGE.write_text(report.rewritten(page, made), encoding="utf-8")
+    report.PAGE.write_text(report.page_with_results(page, made), encoding="utf-8")
     for change in update(report.PAGE):
         print(f"\n{change}", file=sys.stderr)
 

@@ -15,12 +15,12 @@ SCRIPT = "import time; t = time.perf_counter(); import {}; print(time.perf_count
 def cases() -> Iterator[Case]:
     """Yield the only case."""
 
-    def imported(name: str) -> float:
+    def import_seconds(name: str) -> float:
         command = [sys.executable, "-c", SCRIPT.format(name)]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
         return float(done.stdout)
 
     def make() -> Pair:
-        return Pair(lambda: imported("posenc"), lambda: imported("numpy"))
+        return Pair(lambda: import_seconds("posenc"), lambda: import_seconds("numpy"))
 
     yield Case("posenc", "`import posenc`", "`import numpy`", make, 1.3)

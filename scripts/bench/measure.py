@@ -65,7 +65,9 @@ class Result:
     skipped: str = ""
 
 
-def measured(group: str, case: Case, *, rounds: int = ROUNDS, patience: float = PATIENCE) -> Result:
+def ratio_to_floor(
+    group: str, case: Case, *, rounds: int = ROUNDS, patience: float = PATIENCE
+) -> Result:
     """Return a case's time as a multiple of its floor's; skip a library that is not installed."""
     about = (group, case.name, case.what, case.against, case.target)
     try:
@@ -78,7 +80,7 @@ def measured(group: str, case: Case, *, rounds: int = ROUNDS, patience: float = 
         )
     # Check the very function that is timed, since writing to the wrong place is an error too.
     error = pair.off(pair.subject()) if pair.off else None
-    times = paired(pair.subject, pair.floor, rounds=rounds, patience=patience)
+    times = paired_seconds(pair.subject, pair.floor, rounds=rounds, patience=patience)
     low, ratio, high = map(float, np.quantile(times[:, 0] / times[:, 1], [0.25, 0.5, 0.75]))
     least, floor, most = map(float, np.quantile(times[:, 1], [0.25, 0.5, 0.75]))
     return Result(
@@ -94,7 +96,7 @@ def measured(group: str, case: Case, *, rounds: int = ROUNDS, patience: float = 
     )
 
 
-def paired(
+def paired_seconds(
     subject: Work, floor: Work, *, rounds: int = ROUNDS, patience: float = PATIENCE
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
     """Return the seconds of subject and floor, one row per round; they take turns going first."""

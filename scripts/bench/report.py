@@ -121,7 +121,7 @@ def markdown(found: Report, group: str, *, error: bool = False) -> str:
     lines = ["| what | against | ratio | from | to |" + (" error |" if error else "")]
     lines.append("|---|---|--:|--:|--:|" + ("--:|" if error else ""))
     for r in found.measured(group):
-        cells = [r.what, r.against, *map(printed, (r.ratio, r.low, r.high))]
+        cells = [r.what, r.against, *map(significant_digits, (r.ratio, r.low, r.high))]
         lines.append(f"| {' | '.join(cells + [scientific(r.error or 0.0)] * error)} |")
     return "\n".join(lines)
 
@@ -130,11 +130,11 @@ def targets(found: Report) -> str:
     """Return the cases with a target as a table in Markdown."""
     lines = ["| what | against | target | ratio |", "|---|---|--:|--:|"]
     for r in found.with_target():
-        lines.append(f"| {r.what} | {r.against} | {r.target} | {printed(r.ratio)} |")
+        lines.append(f"| {r.what} | {r.against} | {r.target} | {significant_digits(r.ratio)} |")
     return "\n".join(lines)
 
 
-def printed(ratio: float) -> str:
+def significant_digits(ratio: float) -> str:
     """Return a ratio with its significant digits."""
     return f"{ratio:.{1 if ratio >= 10 else 2 if ratio >= 0.1 else 5}f}"
 
@@ -144,7 +144,7 @@ def scientific(error: float) -> str:
     return re.sub(r"e([-+])0*(\d)", lambda e: "e" + e[1].strip("+") + e[2], f"{error:.1e}")
 
 
-def rewritten(page: str, found: Report) -> str:
+def page_with_results(page: str, found: Report) -> str:
     """Return a page with its bound tables replaced by those of a report."""
     for comment in re.finditer(r"^<!-- table: bench\.(.+?) -->\n(?:\|.*\n)*", page, re.M):
         call = re.fullmatch(r'table\("(\w+)"(, error=True)?\)', comment[1])

@@ -35,7 +35,7 @@ class Vectors:
     there: tuple[Tensor, Tensor]
 
     @classmethod
-    def of(cls, shape: Shape, dtype: torch.dtype, device: str) -> Vectors:
+    def random_vectors(cls, shape: Shape, dtype: torch.dtype, device: str) -> Vectors:
         """Return random vectors."""
         generator = torch.Generator().manual_seed(0)
         q, k = (torch.randn(shape, generator=generator).to(device, dtype) for _ in range(2))
@@ -45,12 +45,12 @@ class Vectors:
         """Return a function that rotates both: as `new` tensors, `into` memory, or `in place`."""
         q, k, there = self.queries, self.keys, self.there
         into = {"new": (None, None), "into": there, "in place": (q, k)}[form]
-        return waited(lambda: (turn(q, into[0]), turn(k, into[1])), q)
+        return synchronized(lambda: (turn(q, into[0]), turn(k, into[1])), q)
 
     def copied(self) -> Work:
         """Return a function that copies both into allocated memory: the floor."""
         q, k, there = self.queries, self.keys, self.there
-        return waited(lambda: (there[0].copy_(q), there[1].copy_(k)), q)
+        return synchronized(lambda: (there[0].copy_(q), there[1].copy_(k)), q)
 
     def off(self, layout: str = "interleaved") -> Off:
         """Return a function that returns the largest error of the rotated vectors, in float64.
@@ -72,7 +72,7 @@ def furthest(found: Tensors, exact: Tensors) -> float:
     return float(torch.stack(errors).max())
 
 
-def waited(work: Work, x: Tensor) -> Work:
+def synchronized(work: Work, x: Tensor) -> Work:
     """Return a function that also waits until an asynchronous device has finished."""
     if x.device.type == "cpu":
         return work
@@ -96,7 +96,7 @@ def ours(
 ) -> Pair:
     """Return `RotaryEmbedding.turn`, the fast path; `recompute` computes the angles each time."""
     rotary = RotaryEmbedding(shape[-1], layout=layout)
-    vectors = Vectors.of(shape, dtype, device)
+    vectors = Vectors.random_vectors(shape, dtype, device)
     factors = rotary.factors(vectors.queries, offset=FIRST)
 
     def turn(x: Tensor, out: Tensor | None) -> Tensor:
@@ -105,10 +105,12 @@ def ours(
     return vectors.pair(turn, form, layout)
 
 
-def defined(shape: Shape, dtype: torch.dtype, *, device: str) -> Pair:
+def definition(shape: Shape, dtype: torch.dtype, *, device: str) -> Pair:
     """Return `RotaryEmbedding` itself, the definition."""
     rotary = RotaryEmbedding(shape[-1])
-    return Vectors.of(shape, dtype, device).pair(lambda x, _: rotary(x, offset=FIRST), "new")
+    return Vectors.random_vectors(shape, dtype, device).pair(
+        lambda x, _: rotary(x, offset=FIRST), "new"
+    )
 
 
 def llama(shape: Shape, dtype: torch.dtype, *, device: str) -> Pair:
@@ -116,12 +118,12 @@ def llama(shape: Shape, dtype: torch.dtype, *, device: str) -> Pair:
     from transformers import LlamaConfig
     from transformers.models.llama import modeling_llama as peer
 
-    vectors = Vectors.of(shape, dtype, device)
+    vectors = Vectors.random_vectors(shape, dtype, device)
     q, k = vectors.queries, vectors.keys
     config = LlamaConfig(hidden_size=2 * shape[-1], num_attention_heads=2)
     places = torch.arange(FIRST, FIRST + shape[2], device=device)[None]
     cos, sin = peer.LlamaRotaryEmbedding(config).to(device)(q, places)
-    both = waited(lambda: peer.apply_rotary_pos_emb(q, k, cos, sin), q)
+    both = synchronized(lambda: peer.apply_rotary_pos_emb(q, k, cos, sin), q)
     return Pair(both, vectors.copied(), vectors.off("half"))
 
 
@@ -136,15 +138,15 @@ def x_transformers(shape: Shape, dtype: torch.dtype, *, device: str) -> Pair:
         turned: Tensor = peer.apply_rotary_pos_emb(x, angles)
         return turned
 
-    return Vectors.of(shape, dtype, device).pair(turn, "new")
+    return Vectors.random_vectors(shape, dtype, device).pair(turn, "new")
 
 
 def cloned(shape: Shape, dtype: torch.dtype, *, device: str) -> Pair:
     """Return cloning, which allocates memory and copies."""
-    vectors = Vectors.of(shape, dtype, device)
+    vectors = Vectors.random_vectors(shape, dtype, device)
     both = vectors.queries, vectors.keys
     exact = [x.cpu().double() for x in both]
-    work = waited(lambda: (both[0].clone(), both[1].clone()), both[0])
+    work = synchronized(lambda: (both[0].clone(), both[1].clone()), both[0])
     return Pair(work, vectors.copied(), lambda found: furthest(found, exact))
 
 
@@ -171,7 +173,7 @@ def cases(
     yield our("half into", "half, float32, into `out`", long, f32, "into", layout="half")
     yield our("half bf16 into", "half, bfloat16, into `out`", long, bf16, "into", layout="half")
     yield our("half step", "half, one step, float32, new", step, f32, "new", layout="half")
-    works: dict[str, Callable[..., Pair]] = {"a clone": cloned, "the definition": defined}
+    works: dict[str, Callable[..., Pair]] = {"a clone": cloned, "the definition": definition}
     works |= {"transformers, Llama": llama, "x-transformers": x_transformers}
     for name, work in works.items():
         for which, shape, dtype in (

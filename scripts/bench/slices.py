@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from posenc import apply_rope, frequencies
 from posenc.nn import RotaryEmbedding
 from scripts.bench.__main__ import use_one_thread
-from scripts.bench.measure import Case, Pair, Work, measured
+from scripts.bench.measure import Case, Pair, Work, ratio_to_floor
 
 Array = NDArray[np.floating]
 FIRST = 1000  # position of the first vector
@@ -33,7 +33,7 @@ def main() -> None:
     use_one_thread()
     print("| what | ratio | from | to | error | memory |\n|---|--:|--:|--:|--:|--:|")
     for case in cases():
-        found = measured("slices", case)
+        found = ratio_to_floor("slices", case)
         held = memory(case.make()) if case.name.startswith("numpy") else "-"
         numbers = f"{found.ratio:.2f} | {found.low:.2f} | {found.high:.2f} | {found.error:.1e}"
         print(f"| {case.what} | {numbers} | {held} |", flush=True)
@@ -62,15 +62,15 @@ def cases(
         for dtype in (np.dtype(np.float32), np.dtype(np.float64)):
             for layout in ("interleaved", "half"):
                 what = f"`apply_rope`, {layout}, {dtype}, {shape}"
-                make = partial(in_numpy, shape, dtype, layout)
+                make = partial(numpy_pair, shape, dtype, layout)
                 yield Case(f"numpy, {what}", what, "slices", make)
     for shape in steps:
         for kind in (torch.float32, torch.bfloat16):
             what = f"`turn`, half, {str(kind).removeprefix('torch.')}, {shape}"
-            yield Case(f"torch, {what}", what, "slices", partial(in_torch, shape, kind))
+            yield Case(f"torch, {what}", what, "slices", partial(torch_pair, shape, kind))
 
 
-def in_numpy(shape: tuple[int, ...], dtype: np.dtype[np.floating], layout: str) -> Pair:
+def numpy_pair(shape: tuple[int, ...], dtype: np.dtype[np.floating], layout: str) -> Pair:
     """Return `apply_rope`, and plain slicing in the type of the vectors."""
     x = np.random.default_rng(0).standard_normal(shape).astype(dtype)
     places, d = FIRST + np.arange(shape[-2]), shape[-1]
@@ -91,7 +91,7 @@ def in_numpy(shape: tuple[int, ...], dtype: np.dtype[np.floating], layout: str) 
     return Pair(ours, partial(slices, x), lambda found: float(np.abs(found - exact).max()))
 
 
-def in_torch(shape: tuple[int, ...], dtype: torch.dtype) -> Pair:
+def torch_pair(shape: tuple[int, ...], dtype: torch.dtype) -> Pair:
     """Return `turn`, and the two lines that most models use, with cosines and sines precomputed."""
     rotary = RotaryEmbedding(shape[-1], layout="half")
     x = torch.randn(shape, generator=torch.Generator().manual_seed(0)).to(dtype)

@@ -20,7 +20,7 @@ README.md explains each form to those who write pages.
     quiz.py         !!! question "…"              options shuffled, reasons folded
     settings.py                                    numbers accepted unbound, in docs/data/settings/
     line_breaks.py                                 keeps short code and options on one line
-    leftovers.py                                   rejects a page that would show any of this as is
+    unrendered.py                                   rejects a page that would show any of this as is
     evaluate.py     runs a page and compares all of it
     check.py        hands a page to pytest, through Sybil
     update.py       `make update`: writes current results into the pages

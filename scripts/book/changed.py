@@ -58,9 +58,9 @@ def _git(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=root, capture_output=True, encoding="utf-8", check=False)
 
 
-def outdated(files: Collection[Path]) -> Iterator[str]:
+def outdated_pages(files: Collection[Path]) -> Iterator[str]:
     """Yield what pytest calls the pages of which one of these files is a source."""
-    for name in ("README.md", *(f"docs/{page}" for page in pages.written())):
+    for name in ("README.md", *(f"docs/{page}" for page in pages.written_pages())):
         text = (ROOT / name).read_text(encoding="utf-8")
         if any(is_source(file, name, text) for file in files):
             yield name
@@ -83,7 +83,7 @@ def is_source(file: Path, page: str, text: str) -> bool:
         return len(file.parts) > 2 and f"scripts.{file.parts[1]}" in text
     if path.is_relative_to(DOCS):
         return path.suffix != ".md" and path.name in text
-    return bool(module(file)) and shows(text, module(file))
+    return bool(module(file)) and page_shows(text, module(file))
 
 
 def module(path: Path) -> str:
@@ -92,7 +92,7 @@ def module(path: Path) -> str:
     return ".".join(path.with_suffix("").parts).removesuffix(".__init__") if inside else ""
 
 
-def shows(text: str, name: str) -> bool:
+def page_shows(text: str, name: str) -> bool:
     """Return whether a page documents or embeds a module, or something in it."""
     return any(f"{symbol}.".startswith(f"{name}.") for symbol in SHOWN.findall(text))
 
@@ -111,7 +111,7 @@ def main() -> None:
     except (OSError, subprocess.CalledProcessError):
         print("No page is checked: git does not say what has changed.", file=sys.stderr)
         return
-    for page in outdated(files):
+    for page in outdated_pages(files):
         print(page)
     shared = [file.as_posix() for file in files if is_shared(file)]
     if shared:

@@ -121,19 +121,19 @@ def miscited(text: str, page: str = "") -> Iterator[Stray]:
         if citation.sources and citation.work not in citation.sources:
             advice = f"follows a fact from {' and '.join(citation.sources)}: cite that instead"
             yield Stray(citation.start, citation.end, advice)
-        if page and not any(words in citation.words for words in _listed(citation, page)):
+        if page and not any(words in citation.words for words in _listed_phrases(citation, page)):
             line = f"{citation.work}: {page}#{citation.section}: [{citation.proposed}]"
             advice = f"is not listed for these words: read the work, then add to cited.yml: {line}"
             yield Stray(citation.start, citation.end, advice)
-    yield from _uncited(found, page)
+    yield from _uncited_phrases(found, page)
 
 
-def _listed(citation: Citation, page: str) -> list[str]:
+def _listed_phrases(citation: Citation, page: str) -> list[str]:
     """Return the words listed for the work of a citation in its section."""
     return cited().get(citation.work, {}).get(f"{page}#{citation.section}", [])
 
 
-def _uncited(found: list[Citation], page: str) -> Iterator[Stray]:
+def _uncited_phrases(found: list[Citation], page: str) -> Iterator[Stray]:
     """Yield the words listed in the file that no citation of their work follows."""
     for work, places in cited().items():
         for place, listed in places.items():

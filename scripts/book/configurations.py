@@ -39,7 +39,7 @@ def configurations(path: Path = FILE) -> tuple[Configuration, ...]:
     return _read(path, path.stat().st_mtime_ns)
 
 
-def published(key: str) -> dict[str, Any]:
+def published_settings(key: str) -> dict[str, Any]:
     """Return the settings of the model of a key, a new mapping."""
     return dict(next(found for found in configurations() if found.key == key).config)
 

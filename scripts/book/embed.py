@@ -47,12 +47,12 @@ def source(symbol: str, *, short: bool = False, root: Path = ROOT) -> tuple[Path
     body: list[ast.stmt] = ast.parse(text).body
     node: ast.stmt | None = None
     for name in names:
-        node = next((n for n in body if name in _defined(n)), None)
+        node = next((n for n in body if name in _defined_names(n)), None)
         if node is None:
             raise SymbolNotFoundError(f"{path.relative_to(root)} defines no {'.'.join(names)}")
         body = getattr(node, "body", [])
     assert node is not None
-    return path.relative_to(root), _cut(text.splitlines(), node, short)
+    return path.relative_to(root), _definition_source(text.splitlines(), node, short)
 
 
 def _module(symbol: str, root: Path) -> tuple[Path, list[str]]:
@@ -75,7 +75,7 @@ def _formal(path: Path, names: list[str], short: bool) -> str:
     return item.statement if short else item.text
 
 
-def _defined(node: ast.stmt) -> set[str]:
+def _defined_names(node: ast.stmt) -> set[str]:
     """Return the names that a statement defines."""
     if isinstance(node, Documented):
         return {node.name}
@@ -84,7 +84,7 @@ def _defined(node: ast.stmt) -> set[str]:
     return {target.id for target in targets if isinstance(target, ast.Name)}
 
 
-def _cut(lines: list[str], node: ast.stmt, nodoc: bool) -> str:
+def _definition_source(lines: list[str], node: ast.stmt, nodoc: bool) -> str:
     """Return the source of a definition with its decorators, with or without its docstring."""
     decorators = getattr(node, "decorator_list", [])
     first = min([node.lineno, *(d.lineno for d in decorators)]) - 1

@@ -18,7 +18,7 @@ from scripts.book.citations import fact
 from scripts.book.numbers import bindings, example_bindings
 from scripts.book.sessions import sessions
 from scripts.book.tables import bound_tables, dim_columns, pair_columns
-from scripts.book.text import Correction, corrected, line_of
+from scripts.book.text import Correction, apply_corrections, line_of
 
 
 class Checked(Protocol):
@@ -100,6 +100,6 @@ def corrections(text: str, namespace: dict[str, Any] | None = None) -> list[Corr
         ]
 
 
-def computed(text: str) -> str:
+def corrected_page(text: str) -> str:
     """Return a page with all of its corrections made."""
-    return corrected(text, corrections(text))
+    return apply_corrections(text, corrections(text))

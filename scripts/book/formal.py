@@ -11,7 +11,7 @@ from os.path import relpath
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
 
-from scripts.proofs.record import recorded
+from scripts.proofs.record import recorded_entry
 from scripts.proofs.source import theorem
 
 PROVED_BY = "Proved by machine"
@@ -28,9 +28,9 @@ def formal_fold(line: Element, page: str) -> None:
         ValueError: The line says anything else.
         ProofsError: docs/proofs/ has no theorem of a name, or nobody has checked it.
     """
-    said, names = _named(line)
+    said, names = _parsed_line(line)
     for name in names:
-        recorded(theorem(name).name)
+        recorded_entry(theorem(name).name)
     tail = line.tail
     line.clear()
     line.tag, line.attrib, line.tail = "details", {"class": "checked formal", **UNSEARCHED}, tail
@@ -43,7 +43,7 @@ def formal_fold(line: Element, page: str) -> None:
         link.tail = ", " if number < len(names) - 1 else None
 
 
-def _named(line: Element) -> tuple[str, list[str]]:
+def _parsed_line(line: Element) -> tuple[str, list[str]]:
     """Return the first words of a line and the names in it, after checking its form."""
     codes = line.findall("code")
     said = (line.text or "").strip().removesuffix(":")

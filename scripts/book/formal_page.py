@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.book import pages
-from scripts.book.evaluate import computed
+from scripts.book.evaluate import corrected_page
 from scripts.book.template import code, filled
 from scripts.proofs import checker, listed, record, source
 from scripts.proofs.source import Item
@@ -39,14 +39,14 @@ def page(path: str) -> str:
     """Return the whole page as Markdown, with its bound numbers computed."""
     known = record.load()["axioms"]
     machine = sorted(filter(checker.is_machine, known))
-    return computed(
+    return corrected_page(
         filled(
             "formal-statements",
-            numbered=listed.numbered(),
+            numbered=listed.numbered_theorems(),
             places=places(),
             bounds=listed.bounds(),
             files=files(),
-            refused=refused(),
+            refused=refused_changes(),
             definitions=definitions(),
             axioms=known,
             machine=machine,
@@ -67,12 +67,12 @@ def places() -> dict[str, tuple[str, str]]:
 
 def files() -> dict[Path, list[Item]]:
     """Return the files of the proofs, each with its theorems that prove something of the book."""
-    wanted = set(listed.named())
+    wanted = set(listed.formal_theorems_of())
     paths = [source.FOLDER / name for name in checker.project().files]
     return {path: [item for item in source.read(path) if item.name in wanted] for path in paths}
 
 
-def refused() -> dict[str, list[str]]:
+def refused_changes() -> dict[str, list[str]]:
     """Return for each theorem which changes of its statement were tried, and refused."""
     found: dict[str, list[str]] = {}
     for one in listed.mutations():
@@ -80,9 +80,9 @@ def refused() -> dict[str, list[str]]:
     return found
 
 
-def used(item: Item) -> list[Item]:
+def used_definitions(item: Item) -> list[Item]:
     """Return the definitions that a statement uses."""
-    return source.used(item, source.library())
+    return source.used_definitions(item, source.library())
 
 
 def links(names: Iterable[str], before: str = "") -> str:
@@ -92,7 +92,7 @@ def links(names: Iterable[str], before: str = "") -> str:
 
 def assumptions(item: Item) -> str:
     """Return what a theorem assumes, as links to the axioms."""
-    said = record.recorded(item.name)
+    said = record.recorded_entry(item.name)
     about = f"{said.machine} axioms about the processor’s {numbers(said.axioms)}"
     parts = [links(map(short, said.classical)), f"[{about}](#machine)" if said.machine else ""]
     return ", ".join(filter(None, parts)) or "nothing"
@@ -107,7 +107,9 @@ def numbers(axioms: Iterable[str]) -> str:
 def definitions() -> list[Item]:
     """Return the definitions that the statements use, one after another."""
     found = source.library()
-    wanted = {one.name for name in listed.named() for one in used(found[name])}
+    wanted = {
+        one.name for name in listed.formal_theorems_of() for one in used_definitions(found[name])
+    }
     return [item for item in found.values() if item.name in wanted]
 
 
@@ -143,6 +145,6 @@ HELPERS: dict[str, Any] = {
     "prose": prose,
     "short": short,
     "title": title,
-    "used": used,
+    "used": used_definitions,
     "words": words,
 }

@@ -102,7 +102,7 @@ def pattern(forms: frozenset[str]) -> re.Pattern[str]:
 def page_of(title: str) -> str:
     """Return the path under docs/ of the page whose title has this id, or "" if none has."""
     # Most texts converted, docstrings, have no title.
-    known = [*pages.written(), *pages.MADE] if title else []
+    known = [*pages.written_pages(), *pages.MADE] if title else []
     return next((page for page in known if pages.address(page) == title), "")
 
 
@@ -147,7 +147,7 @@ class _Marks:
         """Insert a link for each new term in a text, and return what stands before the first."""
         if not text or isinstance(text, AtomicString):
             return text
-        new = list(self._new(text))
+        new = list(self._first_uses(text))
         ends = [*(match.start() for match, _ in new[1:]), len(text)]
         for n, ((match, term), end) in enumerate(zip(new, ends, strict=False)):
             link = Element("a", self._attributes(term))
@@ -155,7 +155,7 @@ class _Marks:
             parent.insert(place + n, link)
         return text[: new[0][0].start()] if new else text
 
-    def _new(self, text: str) -> Iterator[tuple[re.Match[str], Term]]:
+    def _first_uses(self, text: str) -> Iterator[tuple[re.Match[str], Term]]:
         """Yield the first use of each term that the page has not used before."""
         for match in self.pattern.finditer(text):
             term = self.found[" ".join(match[0].split())]

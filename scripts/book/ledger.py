@@ -17,7 +17,7 @@ from scripts.book.formal import PROVED_BY
 from scripts.book.numbers import BINDING, PRINTED, binding, compare
 from scripts.book.sourcemap import format_lines, link, sources
 from scripts.book.template import filled
-from scripts.book.text import Correction, corrected
+from scripts.book.text import Correction, apply_corrections
 
 AS_STATED = "As stated."
 # What the templates of the page and of a claim use.
@@ -61,7 +61,7 @@ def update_numbers() -> list[str]:
         found = corrections(text)
         changes += [f"{file.name}, {correction.message(text)}" for correction in found]
         if found:
-            file.write_text(corrected(text, found), "utf-8")
+            file.write_text(apply_corrections(text, found), "utf-8")
     return changes
 
 

@@ -52,9 +52,9 @@ class _LineBreaks(Treeprocessor):
             elif element.tag == "span" and element.get("class") == "whole":
                 continue  # a part of code
             elif element.text and "arithmatex" not in element.get("class", ""):
-                element.text = _kept(element.text)
+                element.text = _with_joined_marks(element.text)
             if element.tail:
-                element.tail = _kept(element.tail)
+                element.tail = _with_joined_marks(element.tail)
         for parent in root.iter():
             for mark, following in itertools.pairwise(parent):
                 if mark.tag == following.tag == "sup" and mark.tail == " ":
@@ -71,7 +71,7 @@ def _is_sentence(item: ElementTree.Element) -> bool:
     return "".join(item.itertext()).rstrip().endswith(".")
 
 
-def _kept(text: str) -> str:
+def _with_joined_marks(text: str) -> str:
     """Return a text whose ellipses and signs do not part from what they belong to.
 
     An `AtomicString`, in which nothing is marked up later, stays one.

@@ -25,10 +25,10 @@ class Tags:
 
 def duplicate_anchors(text: str) -> list[str]:
     """Return a message for each anchor that occurs twice; links reach only the first."""
-    return repeated(Tags(text).anchors)
+    return repeated_anchors(Tags(text).anchors)
 
 
-def repeated(anchors: list[str]) -> list[str]:
+def repeated_anchors(anchors: list[str]) -> list[str]:
     """Return a message for each of these anchors that occurs twice."""
     counts = Counter(anchors)
     return [f"#{anchor} occurs {n} times" for anchor, n in counts.items() if n > 1]

@@ -57,7 +57,7 @@ def render(tex: str, *, display: bool = False) -> str:
         raise BadTeXError(f"{str(error).splitlines()[0]} in {tex!r}") from None
 
 
-def _rendered(match: re.Match[str]) -> str:
+def _rendered_formula(match: re.Match[str]) -> str:
     tex = html.unescape(match["tex"]).strip()
     if match["open"] == "[":
         formula = _searchable_once(render(tex, display=True))
@@ -95,7 +95,7 @@ def _searchable_once(formula: str) -> str:
 
 class _Mathematics(Postprocessor):
     def run(self, text: str) -> str:
-        return FORMULA.sub(_rendered, text)
+        return FORMULA.sub(_rendered_formula, text)
 
 
 class MathematicsExtension(Extension):

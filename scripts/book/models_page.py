@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from scripts.book.evaluate import computed
+from scripts.book.evaluate import corrected_page
 from scripts.book.models import Model, Source, Value, models, sources
 from scripts.book.template import filled
 
@@ -42,7 +42,7 @@ LABELS = {
 def page(path: str) -> str:
     """Return the whole page as Markdown, with its bound numbers computed."""
     found = {"rows": rows(), "numbers": NUMBERS, "models": models()}
-    return computed(filled("models", **found, **WORDS))
+    return corrected_page(filled("models", **found, **WORDS))
 
 
 def rows() -> list[dict[str, str]]:
@@ -59,10 +59,10 @@ def row(found: Model) -> dict[str, str]:
         "scheme": found["scheme"],
         "d": width(found),
         "base": base(found),
-        "trained": counted(found["trained"]),
+        "trained": grouped_digits(found["trained"]),
         "slowest turn": _if_rotary(found, None if lengths is None else round(lengths[-1])),
         "no full turn": _if_rotary(found, never, f" of {0 if lengths is None else len(lengths)}"),
-        "promised": promised(found),
+        "promised": offered_length(found),
         "layout": layout(found),
     }
 
@@ -72,7 +72,7 @@ def anchor(found: Model) -> str:
     return found.key.replace(".", "-")
 
 
-def counted(number: int | None) -> str:
+def grouped_digits(number: int | None) -> str:
     """Return a number with its thousands apart, or that it was not found."""
     return NOT_FOUND if number is None else f"{number:,}"
 
@@ -81,12 +81,12 @@ def _if_rotary(found: Model, number: int | None, after: str = "") -> str:
     """Return a number for a model that rotates, and a dash for any other."""
     if not found.is_rotary:
         return NONE
-    return counted(number) + after * (number is not None)
+    return grouped_digits(number) + after * (number is not None)
 
 
 def width(found: Model) -> str:
     """Return the width of a head, in brackets how much of it is rotated where that is not all."""
-    said = counted(found["d"])
+    said = grouped_digits(found["d"])
     return f"{said} ({found['rotary']})" if found["rotary"] else said
 
 
@@ -95,10 +95,10 @@ def base(found: Model) -> str:
     if not found.is_rotary and found["base"] is None:
         return NONE
     local = found["local_base"]
-    return counted(found["base"]) + (f" ({local:,})" if local else "")
+    return grouped_digits(found["base"]) + (f" ({local:,})" if local else "")
 
 
-def promised(found: Model) -> str:
+def offered_length(found: Model) -> str:
     """Return the longest length that is offered and its rule; a dash where no source has more."""
     said = [f"{found['promised']:,}"] if found["promised"] else []
     said += [rule(found["rule"])] if found["rule"] else []
@@ -126,11 +126,11 @@ def entry(found: Model) -> str:
     return filled("model", model=found, **WORDS)
 
 
-def by_source(found: Model) -> list[tuple[Source, list[str]]]:
+def values_by_source(found: Model) -> list[tuple[Source, list[str]]]:
     """Return the sources of a model, each with what it says."""
     said: dict[str, list[str]] = {}
     for field, value in found.values.items():
-        said.setdefault(value.source, []).append(_said(field, value))
+        said.setdefault(value.source, []).append(_value_text(field, value))
     return [(sources()[key], words) for key, words in said.items()]
 
 
@@ -139,7 +139,7 @@ def missing(found: Model) -> list[str]:
     return [LABELS[field] for field in found.missing()]
 
 
-def _said(field: str, value: Value) -> str:
+def _value_text(field: str, value: Value) -> str:
     said = value.value
     if isinstance(said, dict):
         numbers = [f"{name} {number}".lower() for name, number in said.items() if name != "kind"]
@@ -155,4 +155,4 @@ def _place(where: str) -> str:
 
 
 # What the templates of the page and of a model use.
-WORDS: dict[str, Any] = {"anchor": anchor, "by_source": by_source, "missing": missing}
+WORDS: dict[str, Any] = {"anchor": anchor, "by_source": values_by_source, "missing": missing}

@@ -9,7 +9,7 @@ from typing import Any
 
 from scripts import DATA, ROOT
 from scripts.book.data import load
-from scripts.book.evaluate import computed
+from scripts.book.evaluate import corrected_page
 from scripts.book.template import filled
 
 FILE = DATA / "names.yml"
@@ -24,13 +24,13 @@ def names(path: Path = FILE) -> dict[str, list[dict[str, Any]]]:
 
 def page(path: str) -> str:
     """Return the whole page as Markdown, with its bound numbers computed."""
-    return computed(filled("names", names=names(), line=line))
+    return corrected_page(filled("names", names=names(), line=line))
 
 
 def line(row: dict[str, Any]) -> str:
     """Return a row as a line of its table; the longest of the texts' names could widen it."""
     theirs = LONG.sub(lambda name: f"<code>{breakable(name[1])}</code>", row["theirs"])
-    ours = "<br>".join(map(linked, row["ours"])) or "none"
+    ours = "<br>".join(map(linked_name, row["ours"])) or "none"
     cells = [row["texts"], theirs, ours, row["differs"], breakable(row.get("test", ""))]
     return f"| {' | '.join(cells)} |"
 
@@ -40,7 +40,7 @@ def breakable(name: str) -> str:
     return name.replace("_", "_<wbr>")
 
 
-def linked(name: str) -> str:
+def linked_name(name: str) -> str:
     """Return a public name, linked to its documentation if it has any."""
     return f"`{name}`" if "__" in name else f"[`{name.removeprefix('posenc.')}`][{home(name)}]"
 

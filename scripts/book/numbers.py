@@ -47,7 +47,7 @@ class Binding:
     computed: str = ""
 
     @property
-    def about(self) -> str:
+    def with_unit(self) -> str:
         """Return the expression with its unit."""
         return f"{self.expression} in {self.computed}" if self.computed else self.expression
 
@@ -57,7 +57,7 @@ class Binding:
         if self.unit or self.computed:
             value = convert(_one_number(value), self.computed, self.unit.strip())
         should = as_printed(value, self.printed)
-        return compare(self.printed_start, self.printed, should, self.about)
+        return compare(self.printed_start, self.printed, should, self.with_unit)
 
 
 def bindings(text: str) -> Iterator[Binding]:
@@ -171,7 +171,7 @@ def replacement(binding: Binding, before: str) -> str:
         )
     if before.rfind("![") > before.rfind("]("):  # alternative text cannot contain markup
         return binding.printed.replace("-", "−") + binding.unit
-    title = html.escape(binding.about)
+    title = html.escape(binding.with_unit)
     # Escape Markdown characters in the attribute.
     title = re.sub(r"[\[\]\\$*_{}|`]", lambda mark: f"&#{ord(mark[0])};", title)
     return f'<span class="bound" title="{title}">{as_html(binding.printed)}</span>{binding.unit}'

@@ -75,7 +75,7 @@ MADE = {
 
 def paths() -> list[str]:
     """Return the paths of all pages."""
-    return sorted([*written(), *MADE])
+    return sorted([*written_pages(), *MADE])
 
 
 def exists(path: str) -> bool:
@@ -83,7 +83,7 @@ def exists(path: str) -> bool:
     return path in MADE or (DOCS / path).is_file()
 
 
-def written() -> list[str]:
+def written_pages() -> list[str]:
     """Return the paths of the pages that are written."""
     return sorted(file.relative_to(DOCS).as_posix() for file in DOCS.rglob("*.md"))
 
@@ -91,7 +91,7 @@ def written() -> list[str]:
 def text(path: str) -> str:
     """Return the text of a page."""
     file = DOCS / path
-    return made(path) if path in MADE else _read(file, file.stat().st_mtime_ns)
+    return made_text(path) if path in MADE else _read(file, file.stat().st_mtime_ns)
 
 
 @cache
@@ -99,18 +99,18 @@ def _read(file: Path, changed: int) -> str:
     return file.read_text(encoding="utf-8")
 
 
-def made(path: str) -> str:
+def made_text(path: str) -> str:
     """Return the text of a made page, made once as long as the pages that it reads stay the same.
 
     A change of its data takes effect when the caches are cleared, as rebuild.py does.
     """
     reads = MADE[path].reads
     files = sorted(DOCS.glob(reads)) if reads else []
-    return _made(path, tuple(file.stat().st_mtime_ns for file in files))
+    return _cached_text(path, tuple(file.stat().st_mtime_ns for file in files))
 
 
 @lru_cache(maxsize=64)
-def _made(path: str, changed: tuple[int, ...]) -> str:
+def _cached_text(path: str, changed: tuple[int, ...]) -> str:
     found: str = import_module(f"scripts.{MADE[path].module}").page(path)
     return found
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from posenc import sinusoidal_encoding
 from scripts.book import pages
-from scripts.book.evaluate import computed
+from scripts.book.evaluate import corrected_page
 from scripts.book.template import filled
 from scripts.practise.read import GROUPS, Exercise, exercises
 
@@ -80,18 +80,18 @@ def page(path: str) -> str:
     """Return the index, or the page of a group, with its bound numbers computed."""
     name = Path(path).stem
     if name == "index":
-        return computed(filled("practise", exercises=exercises(), **WORDS))
-    return computed(filled("exercises", group=name, **WORDS))
+        return corrected_page(filled("practise", exercises=exercises(), **WORDS))
+    return corrected_page(filled("exercises", group=name, **WORDS))
 
 
-def of(group: str) -> list[Exercise]:
+def exercises_in(group: str) -> list[Exercise]:
     """Return the exercises of a group."""
     return [one for one in exercises() if one.group == group]
 
 
 def cells(group: str) -> str:
     """Return the row of cells of a group: as many numbers of its row of the table as exercises."""
-    found = of(group)
+    found = exercises_in(group)
     row = sinusoidal_encoding(len(GROUPS) + 1, 2 * -(-len(found) // 2) or 2)[
         GROUPS.index(group) + 1
     ]
@@ -114,5 +114,5 @@ WORDS: dict[str, Any] = {
     "cells": cells,
     "heading": heading,
     "notebook": f'[the notebook]({NOTEBOOK}){{ download="practise.ipynb" }}',
-    "of": of,
+    "of": exercises_in,
 }

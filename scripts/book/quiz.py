@@ -126,7 +126,7 @@ def _option(item: Element, heading: str) -> Option:
 def _fieldset(name: str, title: Element, asked: list[Element], shown: list[Option]) -> Element:
     """Return the question and the options to choose from."""
     fields = Element("fieldset", {"aria-describedby": f"{name}-asks"} if asked else {})
-    fields.append(_retagged(title, "legend"))
+    fields.append(_element_with_tag(title, "legend"))
     if asked:
         SubElement(fields, "div", {"id": f"{name}-asks"}).extend(asked)
     for letter, option in zip(LETTERS, shown, strict=False):
@@ -136,7 +136,7 @@ def _fieldset(name: str, title: Element, asked: list[Element], shown: list[Optio
         SubElement(label, "input", {"type": "radio", **chosen})
         mark = SubElement(label, "b")
         mark.text, mark.tail = letter, " "
-        label.append(_retagged(option.words, "span"))
+        label.append(_element_with_tag(option.words, "span"))
     SubElement(fields, "button", {"type": "button", "class": "check"}).text = "Check"
     return fields
 
@@ -167,7 +167,7 @@ def _score(questions: int) -> Element:
     return line
 
 
-def _retagged(element: Element, tag: str) -> Element:
+def _element_with_tag(element: Element, tag: str) -> Element:
     """Return an element with the same content, another tag and no attributes."""
     other = Element(tag)
     other.text = element.text

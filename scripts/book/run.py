@@ -41,31 +41,31 @@ class Session:
     def attributes(self) -> str:
         """Return what its fence is marked with."""
         if self.needs:
-            return f'data-needs="{needed(self.needs)}"'
+            return f'data-needs="{needed_package(self.needs)}"'
         return f'.runs data-before="{quote(self.before)}"' if self.before else ".runs"
 
 
-def needed(module: str) -> str:
+def needed_package(module: str) -> str:
     """Return what a reader has to install to have a module that the browser lacks."""
     torch = module.split(".")[0] in {"torch", "posenc"} and module != "posenc.vectors"
     return "PyTorch" if torch else "a checkout of the book"
 
 
-def examined(text: str) -> Iterator[Session]:
+def examined_sessions(text: str) -> Iterator[Session]:
     """Yield the sessions of a page, in order."""
     known = dict.fromkeys([*dir(builtins), "__name__"], "")
     before = ""
     for start, statements in _fences(text):
-        lacking = [_lacking(typed, known) for typed in statements]
+        lacking = [_missing_import(typed, known) for typed in statements]
         needs = next(filter(None, lacking), "")
         yield Session(start, before, needs)
         run = [typed for typed, lacks in zip(statements, lacking, strict=True) if not lacks]
         before = before + "".join(run) if needs else ""
 
 
-def runnable(text: str) -> Iterator[Session]:
+def runnable_sessions(text: str) -> Iterator[Session]:
     """Yield the sessions of a page that run in the reader's browser, in order."""
-    return (session for session in examined(text) if not session.needs)
+    return (session for session in examined_sessions(text) if not session.needs)
 
 
 def _fences(text: str) -> Iterator[tuple[int, list[str]]]:
@@ -76,11 +76,11 @@ def _fences(text: str) -> Iterator[tuple[int, list[str]]]:
             yield span.start, [typed.source for typed in sessions(text[span.start : span.end])]
 
 
-def _lacking(statement: str, known: dict[str, str]) -> str:
+def _missing_import(statement: str, known: dict[str, str]) -> str:
     """Return a module or name that a statement lacks, and update what is known of the names."""
     table = symtable(statement, "<page>", "exec")
     defined = {name.get_name() for name in table.get_symbols() if _is_defined_by(name)}
-    modules = (module for module in _imports(statement) if not _is_there(module))
+    modules = (module for module in _imports(statement) if not _is_available(module))
     names = (known.get(name, name) for name in sorted(_used(table) - defined))
     lacking = next(filter(None, [*modules, *names]), "")
     known.update(dict.fromkeys(defined, lacking))
@@ -114,7 +114,7 @@ def _imports(statement: str) -> Iterator[str]:
                 yield f"posenc.{node.attr}"
 
 
-def _is_there(module: str) -> bool:
+def _is_available(module: str) -> bool:
     """Return whether the browser's Python has a module; parts of `posenc` need torch or files."""
     absent = f"{module}.".startswith(("posenc.diagnose.", "posenc.nn.", "posenc.vectors."))
     return module.split(".")[0] in THERE and not absent
@@ -125,7 +125,7 @@ class _Run(Preprocessor):
 
     def run(self, lines: list[str]) -> list[str]:
         text = "\n".join(lines)
-        found = list(examined(text))
+        found = list(examined_sessions(text))
         if all(session.needs for session in found):
             return lines
         for session in reversed(found):

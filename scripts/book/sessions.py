@@ -65,10 +65,10 @@ def sessions(text: str) -> Iterator[Session]:
     for span in spans(text):
         fence = FENCE.match(text, span.start, span.end) if span.kind == "fence" else None
         if fence and fence["language"] in PROMPTS:
-            yield from _typed(text, fence)
+            yield from _sessions_of_fence(text, fence)
 
 
-def _typed(text: str, fence: re.Match[str]) -> Iterator[Session]:
+def _sessions_of_fence(text: str, fence: re.Match[str]) -> Iterator[Session]:
     """Yield the sessions of one fence."""
     first, further = PROMPTS[fence["language"]]
     margin, start = fence["margin"], fence.start("body")

@@ -158,7 +158,7 @@ def accept(page: str, text: str) -> list[str]:
 
 def orphans() -> list[Path]:
     """Return the files of settings whose page does not exist."""
-    known = {_file(page) for page in pages.written()}
+    known = {_file(page) for page in pages.written_pages()}
     return sorted(path for path in FOLDER.rglob("*") if path.is_file() and path not in known)
 
 
@@ -167,7 +167,7 @@ def strays(text: str, accepted: Sequence[Setting] | None = ()) -> Iterator[Stray
 
     `accepted` is None for a made page, whose numbers need not be accepted.
     """
-    yield from _unsettled(text, accepted) if accepted is not None else ()
+    yield from _unaccepted_numbers(text, accepted) if accepted is not None else ()
     yield from _loose_units(text)
     claimed = [(session.start, session.end) for session in sessions(text)]
     claimed += [(span.start, span.end) for span in spans(text) if span.kind == "comment"]
@@ -188,7 +188,7 @@ def _differences(
     return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
 
 
-def _unsettled(text: str, accepted: Sequence[Setting]) -> Iterator[Stray]:
+def _unaccepted_numbers(text: str, accepted: Sequence[Setting]) -> Iterator[Stray]:
     """Yield the unbound numbers that are not accepted, and the accepted ones that are missing."""
     found = settings(text)
     for what, a, b, c, d in _differences(accepted, found):

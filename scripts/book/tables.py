@@ -132,13 +132,13 @@ def dim_columns(rows: Any, *dims: int, group: str = "") -> dict[str, Any]:
 
 def _heading(cell: Cell, name: str, about: str, names: dict[str, Any]) -> list[Correction]:
     """Return the correction of a heading, after replacing bindings in it by their values."""
-    says = BINDING.sub(lambda bound: _computed(binding(bound), names), cell.text)
+    says = BINDING.sub(lambda bound: _computed_text(binding(bound), names), cell.text)
     if says != name and BINDING.search(cell.text):
         raise ValueError(f"the heading is {says!r}, but the column is named {name!r}; {about}")
     return compare(cell.start, says, name, about)
 
 
-def _computed(bound: Binding, names: dict[str, Any]) -> str:
+def _computed_text(bound: Binding, names: dict[str, Any]) -> str:
     """Return the correct text of a bound number."""
     return next((c.should for c in bound.corrections("", names)), bound.printed)
 
@@ -215,7 +215,7 @@ class _ShowTables(Treeprocessor):
                 following = parent[list(parent).index(mark) + 1]
                 bound = self.found[int((mark.text or "").removeprefix(MARK))]
                 if following.tag == "table":  # has no caption, and so no figure
-                    following = _in_figure(parent, following)
+                    following = _wrap_in_figure(parent, following)
                 _show(following, bound)
                 parent.remove(mark)
         _show_unbound(root)
@@ -303,7 +303,7 @@ def _longest_word(text: str) -> int:
     return max(map(len, text.split()), default=0)
 
 
-def _in_figure(parent: ElementTree.Element, table: ElementTree.Element) -> ElementTree.Element:
+def _wrap_in_figure(parent: ElementTree.Element, table: ElementTree.Element) -> ElementTree.Element:
     """Wrap a table in a figure, and return the figure."""
     place = list(parent).index(table)
     figure = ElementTree.Element("figure")

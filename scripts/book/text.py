@@ -94,7 +94,7 @@ class Correction:
         )
 
 
-def corrected(text: str, corrections: list[Correction]) -> str:
+def apply_corrections(text: str, corrections: list[Correction]) -> str:
     """Return `text` with every correction made."""
     for correction in sorted(corrections, key=lambda c: c.start, reverse=True):
         text = text[: correction.start] + correction.should + text[correction.end :]

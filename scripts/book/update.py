@@ -15,7 +15,7 @@ from pathlib import Path
 from scripts import DOCS, ROOT
 from scripts.book import ledger, pages, settings
 from scripts.book.evaluate import corrections
-from scripts.book.text import corrected
+from scripts.book.text import apply_corrections
 
 
 def update(path: Path) -> list[str]:
@@ -26,7 +26,7 @@ def update(path: Path) -> list[str]:
     found = corrections(text)
     changes = [correction.message(text) for correction in found]
     if found:
-        path.write_text(corrected(text, found), encoding="utf-8", newline=ending)
+        path.write_text(apply_corrections(text, found), encoding="utf-8", newline=ending)
     return changes
 
 
@@ -48,7 +48,7 @@ def main() -> None:
         file.unlink()
         print(f"{os.path.relpath(file)}, removed with its page")
     named = [Path(name) for name in sys.argv[1:]]
-    for path in named or [ROOT / "README.md", *(DOCS / page for page in pages.written())]:
+    for path in named or [ROOT / "README.md", *(DOCS / page for page in pages.written_pages())]:
         name = os.path.relpath(path)
         try:
             changes = update(path) + accept(path)

@@ -108,7 +108,7 @@ def causal(slot: int, length: int) -> Tensor:
 
 
 @torch.no_grad()
-def alone(scheme: str, ids: Tensor = TEXT) -> Tensor:
+def unbatched_logits(scheme: str, ids: Tensor = TEXT) -> Tensor:
     """Return the logits of a sequence that is read by itself, in one call."""
     length = ids.shape[1]
     positions = torch.arange(length)[None]
@@ -152,7 +152,7 @@ def padding(scheme: str, way: str) -> float:
         slot = gap + n
         new = TEXT[:, n : n + 1].expand(2, 1)
         parts.append(decoder(scheme)(new, at, slot, causal(slot, 1) & live, buffer)[1:])
-    return error(torch.cat(parts, 1), alone(scheme))
+    return error(torch.cat(parts, 1), unbatched_logits(scheme))
 
 
 @torch.no_grad()
@@ -166,7 +166,7 @@ def packing(scheme: str, way: str) -> float:
     if way != "documents seen":
         mask[:, first:, :first] = False
     found = decoder(scheme)(torch.cat((LONGER, TEXT), 1), positions, 0, mask, empty())
-    return error(found[:, first:], alone(scheme))
+    return error(found[:, first:], unbatched_logits(scheme))
 
 
 @torch.no_grad()
@@ -181,7 +181,7 @@ def steps(scheme: str, way: str) -> float:
         mask = whole if way == "empty slots seen" else causal(n, 1)
         new = TEXT[:, n : n + 1]
         parts.append(decoder(scheme)(new, torch.tensor([[place]]), n, mask, buffer))
-    return error(torch.cat(parts, 1), alone(scheme))
+    return error(torch.cat(parts, 1), unbatched_logits(scheme))
 
 
 @torch.no_grad()
@@ -203,4 +203,4 @@ def drafts(scheme: str, way: str) -> float:
     if way == "rejected hidden":
         mask[..., kept:slot] = False
     parts.append(model(TEXT[:, kept:], torch.tensor([[place]]), slot, mask, buffer))
-    return error(torch.cat(parts, 1), alone(scheme))
+    return error(torch.cat(parts, 1), unbatched_logits(scheme))

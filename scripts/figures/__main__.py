@@ -13,8 +13,8 @@ from pathlib import Path
 from scripts.figures import IN_README, SCRIPTS, VARIANTS, data_file, picture_file, scripts
 from scripts.figures._check import check, orphans
 from scripts.figures._dark import dark
-from scripts.figures._plotted import as_text, plotted
-from scripts.figures._render import drawn, load, svg
+from scripts.figures._plotted import as_text, plotted_data
+from scripts.figures._render import drawn_variant, load, svg
 
 
 def main() -> int:
@@ -58,8 +58,8 @@ def _write(path: Path) -> None:
     script = load(path)
     data_file(path.stem).parent.mkdir(parents=True, exist_ok=True)
     for variant in VARIANTS:
-        with drawn(script, variant) as figure:
-            data = f"{as_text(plotted(figure))}\n"
+        with drawn_variant(script, variant) as figure:
+            data = f"{as_text(plotted_data(figure))}\n"
             data_file(path.stem).write_text(data, encoding="utf-8")
             picture_file(path.stem, variant).write_bytes(svg(figure))
     if path.stem == IN_README:

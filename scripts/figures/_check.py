@@ -25,8 +25,8 @@ from PIL import Image
 
 from scripts.figures import FIGURES, IN_README, VARIANTS, data_file, picture_file, scripts
 from scripts.figures._dark import dark
-from scripts.figures._plotted import Json, as_text, plotted
-from scripts.figures._render import drawn, load, svg
+from scripts.figures._plotted import Json, as_text, plotted_data
+from scripts.figures._render import drawn_variant, load, svg
 
 # The data is rounded to six digits, so a difference in the last one may be rounding noise between
 # processors, and is invisible.
@@ -71,7 +71,7 @@ def differences(there: Json, here: Json, place: str = "") -> Iterator[str]:
     elif isinstance(there, list) and isinstance(here, list) and len(there) == len(here):
         for index, pair in enumerate(zip(there, here, strict=True)):
             yield from differences(*pair, f"{place}[{index}]")
-    elif not _alike(there, here):
+    elif not _is_close(there, here):
         yield f"{place}: committed {_short(there)}, drawn {_short(here)}"
 
 
@@ -83,8 +83,8 @@ def _faults(path: Path, folder: Path, variants: Sequence[str]) -> Iterator[str]:
     script = load(path)
     committed = json.loads(data_file(path.stem, folder).read_text(encoding="utf-8"))
     for variant in variants:
-        with drawn(script, variant) as figure:
-            found = list(islice(differences(committed, plotted(figure)), SHOWN))
+        with drawn_variant(script, variant) as figure:
+            found = list(islice(differences(committed, plotted_data(figure)), SHOWN))
             found = found or _drawing_faults(path.stem, variant, folder, svg(figure).decode())
         yield from (f"{variant}: {difference}" for difference in found)
 
@@ -99,9 +99,9 @@ def _drawing_faults(stem: str, variant: str, folder: Path, drawing: str) -> list
         there, here = dark(file.read_text(encoding="utf-8")), dark(drawing)
     except ValueError as error:
         return [f"{file.name}: {error}"]
-    found = _drawn_otherwise(file.name, there, here)
+    found = _drawing_difference(file.name, there, here)
     if in_readme.exists() and variant == "light":
-        found += _drawn_otherwise(in_readme.name, in_readme.read_text(encoding="utf-8"), here)
+        found += _drawing_difference(in_readme.name, in_readme.read_text(encoding="utf-8"), here)
     return found
 
 
@@ -137,7 +137,7 @@ def _shape(element: Element) -> Shape | None:
     return Shape(tag, style, numbers)
 
 
-def _drawn_otherwise(name: str, there: str, here: str) -> list[str]:
+def _drawing_difference(name: str, there: str, here: str) -> list[str]:
     for number, (one, other) in enumerate(zip_longest(shapes(there), shapes(here)), 1):
         if one is None or other is None or not _look_alike(one, other):
             return [f"the data agree, but element {number} of {name} is drawn otherwise"]
@@ -151,7 +151,7 @@ def _look_alike(one: Shape, other: Shape) -> bool:
     return np.allclose(one.numbers, other.numbers, rtol=0, atol=near)
 
 
-def _alike(there: Json, here: Json) -> bool:
+def _is_close(there: Json, here: Json) -> bool:
     numbers = isinstance(there, (int, float)) and isinstance(here, (int, float))
     return isclose(there, here, rel_tol=RELATIVE, abs_tol=ABSOLUTE) if numbers else there == here
 

@@ -96,7 +96,7 @@ def query_and_key(
     """Draw one pair of both vectors, anticlockwise from the right, and the sector between them."""
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
     axes.set_axis_off()
-    axes.add_patch(Polygon(between(query, key), facecolor=ink.mark, edgecolor="none"))
+    axes.add_patch(Polygon(sector_outline(query, key), facecolor=ink.mark, edgecolor="none"))
     axes.add_patch(Circle((0, 0), 1, fill=False, edgecolor=ink.edge, linewidth=0.75))
     for name, hand, dash in (("$q$", query, "-"), ("$k$", key, (0, (3, 1.5)))):
         axes.plot([0, hand[0]], [0, hand[1]], color=ink.ink, linewidth=1.6, linestyle=dash)
@@ -105,7 +105,7 @@ def query_and_key(
         axes.annotate(name, (x, y), ha="center", va="center")
 
 
-def between(
+def sector_outline(
     query: NDArray[np.floating], key: NDArray[np.floating], *, radius: float = 0.5
 ) -> NDArray[np.floating]:
     """Return the outline of the sector between two hands, the shorter way round."""

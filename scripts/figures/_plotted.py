@@ -28,7 +28,7 @@ Json: TypeAlias = Any  # numbers, words, and lists and dictionaries of them
 DIGITS = 6
 
 
-def plotted(figure: Figure) -> Json:
+def plotted_data(figure: Figure) -> Json:
     """Return everything a figure plots, panel by panel."""
     panels = [_panel(axes) for axes in figure.axes]
     return {"panels": panels, "words": [_words(text) for text in figure.texts]}
@@ -130,12 +130,12 @@ def _clean(words: str) -> str:
 
 def _rounded(values: Any) -> Json:
     """Return numbers rounded to six significant digits, and noise around zero as zero."""
-    return _each_rounded(np.asarray(values, dtype=float).tolist())
+    return _rounded_nested(np.asarray(values, dtype=float).tolist())
 
 
-def _each_rounded(values: Any) -> Json:
+def _rounded_nested(values: Any) -> Json:
     if isinstance(values, list):
-        return [_each_rounded(value) for value in values]
+        return [_rounded_nested(value) for value in values]
     value = float(f"{values:.{DIGITS}g}")
     value = 0.0 if abs(value) < 1e-12 else value
     return int(value) if value.is_integer() else value

@@ -48,7 +48,7 @@ def load(path: Path) -> Script:
 
 
 @contextmanager
-def drawn(script: Script, variant: str) -> Iterator[Figure]:
+def drawn_variant(script: Script, variant: str) -> Iterator[Figure]:
     """Draw one variant, and keep its style in effect while the block runs."""
     narrow = variant.startswith("phone")
     width, height = script.PHONE if narrow else script.SIZE

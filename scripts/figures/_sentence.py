@@ -17,6 +17,6 @@ TOKENS = np.array([VECTORS[word] for word in WORDS])
 POSITIONS = sinusoidal_encoding(*TOKENS.shape)
 
 
-def signed(value: float) -> str:
+def signed_number(value: float) -> str:
     """Return a number as the figures print it, with two decimals and a true minus sign."""
     return f"{value:.2f}".replace("-", "−")

@@ -22,7 +22,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     axes = panel(figure, *((56, 40, 264, 200) if narrow else (66, 40, 830, 190)))
     away = np.linspace(-2, 2, 401)
     curves = {f"random, deviation {spread:g}": random(away, spread) for spread in DEVIATIONS}
-    curves[f"NeRF, {BANDS} bands"] = alike(nerf_encoding(away[:, np.newaxis], BANDS))
+    curves[f"NeRF, {BANDS} bands"] = similarity_to_middle(nerf_encoding(away[:, np.newaxis], BANDS))
     dashes = ("-", (0, (5, 2)), (0, (1.5, 1.5)))
     for (name, curve), color, dash in zip(curves.items(), ink.categorical, dashes, strict=False):
         axes.plot(away, curve, color=color, linestyle=dash, label=name)
@@ -35,10 +35,10 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
 def random(away: NDArray[np.float64], deviation: float) -> NDArray[np.float64]:
     """Return the similarity under random frequencies."""
     omega = gaussian_frequencies(FEATURES, 1, deviation=deviation, seed=0)
-    return alike(fourier_features(away[:, np.newaxis], omega))
+    return similarity_to_middle(fourier_features(away[:, np.newaxis], omega))
 
 
-def alike(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def similarity_to_middle(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the cosine similarity of each row to that in the middle."""
     middle = rows[len(rows) // 2]
     found: NDArray[np.float64] = rows @ middle / (middle @ middle)

@@ -24,7 +24,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     maps = {
         "axial": scores(axial_frequencies(WIDTH, base=BASE)),
         "mixed, turned by 45°": scores(mixed_frequencies(WIDTH, TURN, base=BASE)),
-        "mixed, as if trained": scores(trained()),
+        "mixed, as if trained": scores(trained_frequencies()),
     }
     for (title, values), place in zip(maps.items(), places, strict=True):
         axes = panel(figure, *place, edge, edge)
@@ -33,7 +33,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     heat_scale(panel(figure, places[-1][0] + edge + 10, places[-1][1], 8, edge), ink)
 
 
-def trained() -> NDArray[np.float64]:
+def trained_frequencies() -> NDArray[np.float64]:
     """Return frequencies each of which has moved on its own: every pair in its own direction."""
     omega = axial_frequencies(WIDTH, base=BASE).max(axis=0)
     directions = 2 * np.pi * np.arange(omega.size) * (np.sqrt(5) - 1) / 2  # evenly spread

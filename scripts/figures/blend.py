@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from posenc import add, concatenate
 from scripts.figures._parts import cells, panel
-from scripts.figures._sentence import POSITIONS, TOKENS, WORDS, signed
+from scripts.figures._sentence import POSITIONS, TOKENS, WORDS, signed_number
 from scripts.figures.style import Ink
 
 SIZE = (930, 484)
@@ -44,5 +44,5 @@ def _draw_grid(
 ) -> None:
     """Draw a table in numbers, the rows of the word that comes twice shaded."""
     marked = np.broadcast_to(REPEATED[:, np.newaxis], rows.shape)
-    cells(axes, ink, [[signed(value) for value in row] for row in rows], marked)
+    cells(axes, ink, [[signed_number(value) for value in row] for row in rows], marked)
     axes.set(title=title, yticklabels=names)

@@ -9,7 +9,7 @@ from matplotlib.patches import Circle, Polygon
 
 from posenc import apply_rope
 from scripts.figures._board import board, chalk, step
-from scripts.figures._parts import between
+from scripts.figures._parts import sector_outline
 from scripts.figures.board_order import WORDS
 from scripts.figures.style import Ink
 
@@ -33,7 +33,7 @@ def _dial(figure: Figure, ink: Ink, place: tuple[float, float], positions: tuple
         apply_rope(WORDS[word], position)[:2]
         for word, position in zip(("dog", "bites"), positions, strict=True)
     )
-    axes.add_patch(Polygon(between(query, key, radius=0.4), facecolor=ink.mark))
+    axes.add_patch(Polygon(sector_outline(query, key, radius=0.4), facecolor=ink.mark))
     axes.add_patch(Circle((0, 0), 1.12, fill=False, edgecolor=ink.edge, linewidth=1))
     for word, hand, dash in (("dog", query, "-"), ("bites", key, (0, (3, 1.5)))):
         axes.plot([0, hand[0]], [0, hand[1]], color=ink.ink, linewidth=1.6, linestyle=dash)

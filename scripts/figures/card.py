@@ -49,17 +49,17 @@ def typeface(face: Face, size: int) -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(unpacked, size, layout_engine=ImageFont.Layout.BASIC)
 
 
-def printed() -> Image.Image:
+def reduced_picture() -> Image.Image:
     """Return the picture reduced to 256 colours, as it is stored."""
     return card().quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
 
 
-def apart(path: Path) -> float:
+def mean_difference(path: Path) -> float:
     """Return the mean difference of a picture from the one drawn now, on a scale of 255."""
     if not path.is_file():
         return 255.0
     with Image.open(path) as picture:
-        there, here = picture.convert("RGB"), printed().convert("RGB")
+        there, here = picture.convert("RGB"), reduced_picture().convert("RGB")
     if there.size != here.size:
         return 255.0
     return float(np.abs(np.asarray(there, float) - np.asarray(here, float)).mean())
@@ -67,8 +67,8 @@ def apart(path: Path) -> float:
 
 def main() -> None:
     """Draw the picture, unless the committed one differs only by rendering noise."""
-    if apart(CARD) > 1.0:
-        printed().save(CARD, optimize=True)
+    if mean_difference(CARD) > 1.0:
+        reduced_picture().save(CARD, optimize=True)
         print("card: drawn")
 
 

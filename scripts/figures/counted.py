@@ -26,12 +26,12 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     _draw_biases(panel(figure, *second, wide, 240), ink)
 
 
-def _stops() -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+def _full_stops() -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
     return np.array([word == "." for word in WORDS])
 
 
 def _draw_counts(axes: Axes, ink: Ink) -> None:
-    rows = np.where([_stops(), np.ones(len(WORDS), bool)], SURE, -SURE)
+    rows = np.where([_full_stops(), np.ones(len(WORDS), bool)], SURE, -SURE)
     stops, words = (cope_positions(row[np.newaxis])[0] for row in rows)
     keys = np.arange(len(WORDS))
     axes.plot(keys, words, "o--", color=ink.categorical[1], markersize=4)
@@ -44,7 +44,7 @@ def _draw_counts(axes: Axes, ink: Ink) -> None:
 
 def _draw_biases(axes: Axes, ink: Ink) -> None:
     keys = np.arange(len(WORDS))
-    bias = forgetting_bias(np.where(_stops(), CLOSING, OPEN), 1)[0]
+    bias = forgetting_bias(np.where(_full_stops(), CLOSING, OPEN), 1)[0]
     straight = alibi_bias(8, 1, query_offset=len(WORDS) - 1)[0, 0]  # a slope of 1/2
     axes.plot(keys, straight, "o--", color=ink.categorical[1], markersize=4)
     axes.plot(keys, bias, "s-", color=ink.categorical[0], markersize=4)

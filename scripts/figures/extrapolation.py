@@ -93,7 +93,7 @@ def _names(
 ) -> None:
     """Write the name of each curve next to its end, or as close as the other names allow."""
     heights = tall * np.log(ends / LEAST) / np.log(MOST / LEAST)
-    for name, end, nudge in zip(names, ends, apart(heights) - heights, strict=True):
+    for name, end, nudge in zip(names, ends, spread_heights(heights) - heights, strict=True):
         leader = {"arrowstyle": "-", "color": ink.categorical[LOOKS[name][0]], "relpos": (0, 0.5)}
         axes.annotate(
             (SHOWN | FURTHER)[name].removeprefix("RoPE, "),
@@ -105,7 +105,7 @@ def _names(
         )
 
 
-def apart(heights: NDArray[np.float64], gap: float = LINE) -> NDArray[np.float64]:
+def spread_heights(heights: NDArray[np.float64], gap: float = LINE) -> NDArray[np.float64]:
     """Return heights moved as little as possible so that there is a gap between any two."""
     order = np.argsort(heights)
     placed = heights[order]

@@ -52,17 +52,17 @@ def _draw(axes: Axes, ink: Ink, fits: dict[int, float], title: str) -> None:
     axes.plot(scores, "s", color=ink.categorical[1], fillstyle="none")
     axes.plot(after, "o", color=ink.categorical[0])
     for place, score in fits.items():
-        _say(axes, place, score, f"score {score:g}")
+        _write_beside(axes, place, score, f"score {score:g}")
     for place in sorted({*fits, MARKED}):
         words = f"DAPE {after[place]:.2f}".replace("-", "−")
-        _say(axes, place, after[place], words, level=place in fits)
+        _write_beside(axes, place, after[place], words, level=place in fits)
     axes.text(5, -2.6, "KERPLE", ha="center", va="center")
     axes.set(xlim=(-0.4, FARTHEST + 0.4), ylim=(-4, 5.6), xticks=range(0, FARTHEST + 1, 4))
     axes.set_yticks(range(-4, 6, 2), ["−4", "−2", "0", "2", "4"])
     axes.set(xlabel="distance, query − key", title=title)
 
 
-def _say(axes: Axes, place: int, value: float, words: str, *, level: bool = True) -> None:
+def _write_beside(axes: Axes, place: int, value: float, words: str, *, level: bool = True) -> None:
     """Write words to the right of a point, and below it unless they are to be level."""
     nudge = (6, 0) if level else (4, -20)
     axes.annotate(words, (place, value), nudge, textcoords="offset points", va="center")

@@ -29,7 +29,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     _draw_places(panel(figure, *place), ink)
 
 
-def _counted(length: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _uniform_attention(length: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return outputs and weights where all scores are 0 and the first value alone is 1."""
     zeros = np.zeros((length, 1))
     output, weights = attention(zeros, zeros, np.eye(1, length).T, mask=causal_mask(length))
@@ -37,7 +37,7 @@ def _counted(length: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def _draw_weights(axes: Axes, beside: Axes, ink: Ink) -> None:
-    output, weights = _counted(TOKENS)
+    output, weights = _uniform_attention(TOKENS)
     words = [[_exact(weight) for weight in row] for row in weights]
     first = np.arange(TOKENS) == 0
     cells(axes, ink, words, np.broadcast_to(first, weights.shape))
@@ -55,7 +55,7 @@ def _exact(weight: float) -> str:
 
 
 def _draw_places(axes: Axes, ink: Ink) -> None:
-    output, _ = _counted(LONGER)
+    output, _ = _uniform_attention(LONGER)
     places = np.arange(1, LONGER + 1)
     axes.plot(places, output, "o", color=ink.categorical[0], markersize=4)
     axes.set(xlim=(0, LONGER + 0.8), ylim=(0, 1.06), xticks=(1, 6, 12, 18, 24))

@@ -19,7 +19,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     places = ((58, 30), (58, 308)) if narrow else ((58, 30), (342, 30))
     for title, program, place in zip(
         ("as trained", "axes exchanged"),
-        (effects.right_grid, programs.exchanged),
+        (effects.right_grid, programs.exchanged_axes),
         places,
         strict=True,
     ):

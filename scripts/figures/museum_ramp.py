@@ -16,7 +16,7 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     """Draw by how much each pair is divided, rightly and with the factor inside."""
     axes = pairs_panel(figure, narrow, 32)
     slowed_scale(axes, (1, 2, 4, 8, 16, 32), top=44)
-    for n, program in enumerate((None, scaling.inside_the_power)):
+    for n, program in enumerate((None, scaling.factor_inside_power)):
         slowed = effects.divided_by(program)
         axes.plot(slowed, color=ink.categorical[n], linestyle=DASHES[n], linewidth=1.6)
     axes.text(31, 34, "factor outside", ha="right", va="bottom")

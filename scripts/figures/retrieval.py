@@ -72,7 +72,7 @@ def _curves(axes: Axes, ink: Ink, name: str) -> None:
     for length, (color, dashes) in zip(measured.lengths("retrieval"), LOOKS, strict=True):
         found = measured.found("retrieval", name)[0]["by_distance"][str(length)]
         distances = [int(distance) for distance in found]
-        shares = np.array([measured.retrieved(name, length, far) for far in distances])
+        shares = np.array([measured.retrieval_accuracy(name, length, far) for far in distances])
         ink_of = ink.categorical[color]
         if np.ptp(shares, axis=1).any():  # otherwise a band has no height
             ends = shares.min(axis=1), shares.max(axis=1)

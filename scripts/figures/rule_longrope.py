@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from posenc import read_config
-from scripts.book.configurations import published
+from scripts.book.configurations import published_settings
 from scripts.figures._slowed import PHONE as PHONE
 from scripts.figures._slowed import SIZE as SIZE
 from scripts.figures._slowed import marks, pair_of, pairs_panel, rules, slowed_scale
@@ -15,7 +15,7 @@ from scripts.figures.style import Ink
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     """Draw the long list and the short one, and where pairs stop completing a turn."""
-    found = read_config(published("phi-3.5"))
+    found = read_config(published_settings("phi-3.5"))
     axes = pairs_panel(figure, narrow, found.d // 2)
     slowed_scale(axes, (1, 2, 4, 8, 16, 32, 64), top=90)
     rules(axes, ink, [np.array(found.settings[key]) for key in ("long", "short")])

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from posenc import read_config, wavelengths
-from scripts.book.configurations import published
+from scripts.book.configurations import published_settings
 from scripts.figures._slowed import PHONE as PHONE
 from scripts.figures._slowed import SIZE as SIZE
 from scripts.figures._slowed import pairs_panel, rules
@@ -18,7 +18,7 @@ STILL = 3e8  # where the pairs that stand still are drawn: above all wavelengths
 
 def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
     """Draw the wavelengths of a full, a proportional and a partial rotation of one head."""
-    found = read_config(published("gemma-4"), layer_type="full_attention")
+    found = read_config(published_settings("gemma-4"), layer_type="full_attention")
     assert found.base is not None
     pairs, rotated = found.d // 2, found.settings["rotary_d"] // 2
     full = wavelengths(found.d, base=found.base)

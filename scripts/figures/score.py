@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from posenc import add, concatenate
 from scripts.figures._parts import panel
-from scripts.figures._sentence import POSITIONS, TOKENS, WORDS, signed
+from scripts.figures._sentence import POSITIONS, TOKENS, WORDS, signed_number
 from scripts.figures.style import Ink
 
 SIZE = (930, 300)
@@ -41,9 +41,9 @@ def _draw_sum(axes: Axes, ink: Ink) -> None:
         _draw_bar(axes, 0, word, dimension - 0.19, ink.categorical[FIRST])
         _draw_bar(axes, word, end, dimension + 0.19, ink.categorical[SECOND])
         axes.plot([end, end], [dimension - 0.4, dimension + 0.4], color=ink.ink)
-        _say(axes, signed(end), end, dimension)
-    _say(axes, "word", TOKENS[QUERY, 0], -0.19)
-    _say(axes, "position", TOKENS[QUERY, 0], 0.19, before=True)
+        _write_at_end(axes, signed_number(end), end, dimension)
+    _write_at_end(axes, "word", TOKENS[QUERY, 0], -0.19)
+    _write_at_end(axes, "position", TOKENS[QUERY, 0], 0.19, before=True)
     axes.axvline(0, color=ink.edge, linewidth=0.75)
     axes.set(xlim=(-0.45, 2.3), ylim=(3.6, -0.6), yticks=range(4), xticks=(0, 1, 2))
     axes.set(title=f"“{WORDS[QUERY]}” at position {QUERY}", ylabel="dimension")
@@ -56,12 +56,12 @@ def _draw_terms(
     query, key = (np.stack([TOKENS[n], POSITIONS[n]]) for n in (QUERY, KEY))
     for term, value in enumerate((query @ key.T).ravel()):
         if term in left:
-            _say(axes, "does not enter", 0, term)
+            _write_at_end(axes, "does not enter", 0, term)
         else:
             _draw_bar(axes, 0, value, term, ink.categorical[SECOND if term in CROSS else FIRST])
-            _say(axes, signed(value), value, term, before=value < 0)
+            _write_at_end(axes, signed_number(value), value, term, before=value < 0)
     _draw_bar(axes, 0, score, len(TERMS), ink.ink)
-    _say(axes, signed(score), score, len(TERMS))
+    _write_at_end(axes, signed_number(score), score, len(TERMS))
     axes.axvline(0, color=ink.edge, linewidth=0.75)
     axes.set(xlim=(-2.2, 2), ylim=(4.6, -0.6), yticks=range(5), xticks=(-1, 0, 1))
     axes.set(yticklabels=(*TERMS, "score"), title=title)
@@ -75,7 +75,9 @@ def _draw_bar(axes: Axes, start: float, end: float, height: float, color: str) -
     bar.set_solid_capstyle("butt")
 
 
-def _say(axes: Axes, words: str, at: float, height: float, *, before: bool = False) -> None:
+def _write_at_end(
+    axes: Axes, words: str, at: float, height: float, *, before: bool = False
+) -> None:
     """Write words beside the end of a bar."""
     side, align = (-6, "right") if before else (6, "left")
     axes.annotate(words, (at, height), (side, 0), textcoords="offset points", va="center", ha=align)

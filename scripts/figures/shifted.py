@@ -39,7 +39,7 @@ def _distances() -> NDArray[np.int64]:
     return distances
 
 
-def _seen() -> NDArray[np.bool_]:
+def _visible_keys() -> NDArray[np.bool_]:
     """Return which keys the causal mask shows to each query."""
     return relative_positions(QUERIES, KEYS, query_offset=MEMORY) <= 0
 
@@ -49,7 +49,7 @@ def _draw_before(axes: Axes, ink: Ink) -> None:
     first = QUERIES - 1 - np.arange(QUERIES)  # the row of r that goes with key 0
     seen = np.zeros(products.shape, bool)
     for query, row in enumerate(first):
-        seen[query, row : row + KEYS] = _seen()[query]
+        seen[query, row : row + KEYS] = _visible_keys()[query]
     _draw(axes, ink, products, seen)
     left = np.repeat(first - 0.5, 2)
     tops = np.repeat(np.arange(QUERIES + 1) - 0.5, 2)[1:-1]
@@ -60,7 +60,7 @@ def _draw_before(axes: Axes, ink: Ink) -> None:
 
 def _draw_after(axes: Axes, ink: Ink) -> None:
     shifted = relative_shift(np.tile(_distances(), (QUERIES, 1))).astype(np.int64)
-    _draw(axes, ink, shifted, _seen())
+    _draw(axes, ink, shifted, _visible_keys())
     x, y = np.array([0, KEYS, KEYS, 0, 0]) - 0.5, np.array([0, 0, QUERIES, QUERIES, 0]) - 0.5
     axes.plot(x, y, color=ink.ink, linewidth=1.4, clip_on=False, zorder=3)
     axes.set(title="shifted", xlabel="key", xticks=range(KEYS))

@@ -15,7 +15,7 @@ from typing import Any
 
 from scripts import ROOT
 from scripts.matrix.record import ADAPTERS, FOLDER, Library, libraries, result
-from scripts.matrix.trial import SECONDS, AdapterError, tried
+from scripts.matrix.trial import SECONDS, AdapterError, library_result
 
 ENVIRONMENTS = ROOT / "build" / "matrix"
 
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
     missing = [library for library in asked if not holds(library)]
     print(f"{len(asked) - len(missing)} of {len(asked)} results hold", file=sys.stderr)
     try:
-        return int(not all(list(performed(missing, options))))
+        return int(not all(list(performed_libraries(missing, options))))
     except KeyboardInterrupt:
         sys.exit("stopped; results so far are kept. Run the same command to continue")
 
@@ -58,7 +58,7 @@ def holds(library: Library) -> bool:
         return False
 
 
-def performed(missing: Sequence[Library], options: argparse.Namespace) -> Iterable[bool]:
+def performed_libraries(missing: Sequence[Library], options: argparse.Namespace) -> Iterable[bool]:
     """Ask the libraries one after the other, with a bar; yield whether each was kept."""
     from tqdm import tqdm
 
@@ -75,7 +75,7 @@ def performed(missing: Sequence[Library], options: argparse.Namespace) -> Iterab
 def perform(library: Library, options: argparse.Namespace, tell: Any, say: Any) -> bool:
     """Ask a library and write its result; return whether it has one that holds."""
     try:
-        found = tried(
+        found = library_result(
             library,
             options.environments / library.name,
             tell,
@@ -88,7 +88,7 @@ def perform(library: Library, options: argparse.Namespace, tell: Any, say: Any) 
     if "failed" in found:
         step, said = found["failed"]["step"], found["failed"]["said"]
         say(f"{library.name}: could not be {STEPS[step]}: {said}")
-        if answered(library):
+        if has_answers(library):
             say(f"{library.name}: its last result is kept")
             return False
     write(library.result, found)
@@ -98,7 +98,7 @@ def perform(library: Library, options: argparse.Namespace, tell: Any, say: Any) 
 STEPS = {"install": "installed", "start": "started"}
 
 
-def answered(library: Library) -> bool:
+def has_answers(library: Library) -> bool:
     """Return whether a library has a result with answers, of whatever day."""
     try:
         return "ways" in result(library)

@@ -47,7 +47,7 @@ def counts(outcomes: Iterable[Outcome]) -> dict[str, Any]:
         "failed": _failed(by["failed"]),
         "refused": _reasons(by["refused"]),
         "crashed": _reasons(by["crashed"]),
-        "unsupported": _counted(one.said for one in real if one.status == "unsupported"),
+        "unsupported": _most_frequent(one.said for one in real if one.status == "unsupported"),
         "nonsense": _nonsense([one for one in outcomes if one.case.expected is None]),
     }
     return {key: value for key, value in found.items() if value or key == "asked"}
@@ -76,12 +76,12 @@ def _reasons(outcomes: list[Outcome]) -> dict[str, Any]:
         return {}
     return {
         "count": len(outcomes),
-        "reasons": _counted(one.said for one in outcomes),
+        "reasons": _most_frequent(one.said for one in outcomes),
         "cases": grouped(one.case.id for one in outcomes),
     }
 
 
-def _counted(said: Iterable[str]) -> dict[str, int]:
+def _most_frequent(said: Iterable[str]) -> dict[str, int]:
     """Return the most frequent reasons."""
     return dict(Counter(map(anonymous, said)).most_common(KEPT))
 

@@ -2,4 +2,4 @@
 
 from scripts.matrix import pages, record
 
-NAMES = {"matrix": record, "matrix_of": pages.of_name, "matrix_table": pages.rows}
+NAMES = {"matrix": record, "matrix_of": pages.named_library_rows, "matrix_table": pages.rows}

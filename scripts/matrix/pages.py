@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from posenc.vectors import suites
-from scripts.book.evaluate import computed
+from scripts.book.evaluate import corrected_page
 from scripts.book.template import filled
 from scripts.matrix import record
 from scripts.matrix.record import GROUPS, WAYLESS, Answers, Difference, Library
@@ -51,15 +51,15 @@ DEFINED = {
 def page(path: str) -> str:
     """Return the page with the table, or that of a group, with its bound numbers computed."""
     if path == PAGE:
-        return computed(filled("who-computes-what", rows=rows(), defined=DEFINED))
+        return corrected_page(filled("who-computes-what", rows=rows(), defined=DEFINED))
     group = Path(path).stem
-    own = [library for library in record.answered() if library.group == group]
-    return computed(filled("libraries", group=GROUPS[group], libraries=own, **WORDS))
+    own = [library for library in record.answered_libraries() if library.group == group]
+    return corrected_page(filled("libraries", group=GROUPS[group], libraries=own, **WORDS))
 
 
 def rows() -> list[dict[str, str]]:
     """Return the cells of the table by their headings, one row a library and way."""
-    return [row for library in record.answered() for row in rows_of(library)]
+    return [row for library in record.answered_libraries() for row in rows_of(library)]
 
 
 def rows_of(library: Library) -> Iterator[dict[str, str]]:
@@ -116,19 +116,19 @@ def contracts(found: dict[str, Any]) -> str:
     return f" {', '.join(said)}." if said else ""
 
 
-def of(library: Library) -> list[dict[str, str]]:
+def library_rows(library: Library) -> list[dict[str, str]]:
     """Return the cells of a library's own table, one row a suite and way."""
     by = record.answers(library)
     pairs = [(way, suite) for way in library.ways for suite in suites() if (way, suite) in by]
-    return [counted(by[pair]) for pair in pairs]
+    return [suite_row(by[pair]) for pair in pairs]
 
 
-def of_name(name: str) -> list[dict[str, str]]:
+def named_library_rows(name: str) -> list[dict[str, str]]:
     """Return the cells of the table of the library with this name."""
-    return of(record.library(name))
+    return library_rows(record.library(name))
 
 
-def counted(answers: Answers) -> dict[str, str]:
+def suite_row(answers: Answers) -> dict[str, str]:
     """Return the row of a suite and way: what was called and what came out."""
     has_ways = answers.library.ways.keys() != {WAYLESS}
     place = DEFINED[answers.suite][0].replace("../", "../../", 1)
@@ -138,14 +138,14 @@ def counted(answers: Answers) -> dict[str, str]:
         "suite": f"[{answers.suite}]({place})",
         "called": ": ".join(filter(None, called)),
         "result": f"*{answers.verdict}*{{ .verdict .{MARKS[answers.verdict]} }}",
-        "cases": said(answers),
+        "cases": counts_in_words(answers),
         "error": error(answers),
-        "not offered": not_offered(answers),
+        "not offered": missing_suites(answers),
         "bad input": bad_input(answers),
     }
 
 
-def said(answers: Answers) -> str:
+def counts_in_words(answers: Answers) -> str:
     """Return the counts of a suite in words."""
     counts = answers.counts
     parts = [f"{answers.passed} of {counts['asked']} passed"]
@@ -163,7 +163,7 @@ def error(answers: Answers) -> str:
     return f"{number} in `{failed['case']}`"
 
 
-def not_offered(answers: Answers) -> str:
+def missing_suites(answers: Answers) -> str:
     """Return what the library does not offer."""
     return "; ".join(answers.counts.get("unsupported", {})) or "—"
 
@@ -174,10 +174,10 @@ def bad_input(answers: Answers) -> str:
     return f"{told.get('refused', 0)} of {sum(told.values())} refused" if told else "—"
 
 
-def seen(library: Library) -> list[tuple[int, int, Difference]]:
+def counted_differences(library: Library) -> list[tuple[int, int, Difference]]:
     """Return the differences that explain an answer: number, how many it explains, and itself."""
     counted = [
-        (number, record.explained(library.name, number), one)
+        (number, record.explained_count(library.name, number), one)
         for number, one in enumerate(library.differences)
     ]
     return [found for found in counted if found[1]]
@@ -218,8 +218,8 @@ WORDS: dict[str, Any] = {
     "kinds": KINDS,
     "links": links,
     "matrix": record,
-    "of": of,
+    "of": library_rows,
     "packages": packages,
-    "seen": seen,
+    "seen": counted_differences,
     "steps": STEPS,
 }

@@ -193,7 +193,7 @@ def libraries(folder: Path = FOLDER, adapters: Path = ADAPTERS) -> tuple[Library
     return tuple(sorted(found, key=lambda one: (order.index(one.group), one.title.lower())))
 
 
-def answered(folder: Path = FOLDER) -> tuple[Library, ...]:
+def answered_libraries(folder: Path = FOLDER) -> tuple[Library, ...]:
     """Return the libraries that have a result, with or without answers."""
     return tuple(library for library in libraries(folder) if library.result.is_file())
 
@@ -279,14 +279,14 @@ def _read(path: Path, changed: int, folder: Path, adapters: Path) -> Library:
 def _difference(entry: Mapping[str, Any]) -> Difference:
     """Return a difference of a file."""
     return Difference(
-        suites=listed(entry["suite"]),
-        ways=listed(entry.get("way", ())),
-        cases=listed(entry.get("cases", "*")),
+        suites=as_tuple(entry["suite"]),
+        ways=as_tuple(entry.get("way", ())),
+        cases=as_tuple(entry.get("cases", "*")),
         kind=entry["kind"],
         what=entry["what"].strip(),
         program=entry.get("program", ""),
         definition=entry.get("definition", ""),
-        threads=listed(entry.get("thread", ())),
+        threads=as_tuple(entry.get("thread", ())),
         mended=str(entry.get("mended", "")),
     )
 
@@ -296,7 +296,7 @@ def normal(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
-def listed(value: str | Iterable[str]) -> tuple[str, ...]:
+def as_tuple(value: str | Iterable[str]) -> tuple[str, ...]:
     """Return one or several as several."""
     return (value,) if isinstance(value, str) else tuple(value)
 
@@ -387,33 +387,35 @@ VERDICTS = ("passes", "by convention", "limited", "differs", "not offered")
 VERDICT_OF = {"convention": "by convention", "limit": "limited", "fault": "differs"}
 
 
-def asked() -> int:
+def answered_count() -> int:
     """Return how many libraries have answers."""
-    return sum("ways" in result(library) for library in answered())
+    return sum("ways" in result(library) for library in answered_libraries())
 
 
 def total(what: str) -> int:
     """Return how many cases were asked or passed, of all libraries."""
     return sum(
-        int(one.counts.get(what, 0)) for library in answered() for one in answers(library).values()
+        int(one.counts.get(what, 0))
+        for library in answered_libraries()
+        for one in answers(library).values()
     )
 
 
-def other(kind: str) -> int:
+def unexpected_count(kind: str) -> int:
     """Return how many answers are not those expected, of a kind; "" is for those unexplained."""
-    found = [one for library in answered() for one in answers(library).values()]
+    found = [one for library in answered_libraries() for one in answers(library).values()]
     wrong = sum(one.kind(case) == kind for one in found for case in one.wrong)
     return wrong + sum(one.acceptable for one in found) * (kind == "convention")
 
 
-def explained(name: str, number: int) -> int:
+def explained_count(name: str, number: int) -> int:
     """Return how many wrong cases a difference of a library explains."""
     found = library(name)
     one = found.differences[number]
     return sum(one.explains(of.way, case) for of in answers(found).values() for case in of.wrong)
 
 
-def left(name: str, way: str, suite: str) -> int:
+def unexplained_count(name: str, way: str, suite: str) -> int:
     """Return how many wrong cases of a library nothing explains."""
     return len(answers(library(name))[way, suite].unexplained)
 

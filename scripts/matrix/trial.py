@@ -14,7 +14,7 @@ from typing import Any
 
 from posenc.vectors import Report
 from posenc.vectors import run as ask
-from posenc.vectors.report import joined
+from posenc.vectors.report import joined_report
 from scripts.matrix.adapters.lines import BROKEN
 from scripts.matrix.counts import suites_of
 from scripts.matrix.environments import InstallError, anonymous, environment
@@ -51,7 +51,7 @@ class AdapterError(Exception):
     """An adapter or a program has a mistake, so that nothing can be said about its library."""
 
 
-def tried(
+def library_result(
     library: Library, place: Path, tell: Telling, *, keep: bool = False, seconds: float = SECONDS
 ) -> dict[str, Any]:
     """Return the result of a library, with its provenance.
@@ -67,10 +67,10 @@ def tried(
         AdapterError: the adapter or a program has a mistake.
     """
     tell("installing")
-    begun, before = library.digests(), last(library)
+    begun, before = library.digests(), last_result(library)
     try:
-        with environment(library, place, keep=keep) as python, alone():
-            found = _asked(library, python, tell, seconds, before)
+        with environment(library, place, keep=keep) as python, isolated_environment():
+            found = _installed_answers(library, python, tell, seconds, before)
     except InstallError as error:
         found = {"failed": {"step": "install", "said": str(error)}}
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
@@ -79,7 +79,7 @@ def tried(
 
 
 @contextmanager
-def alone() -> Iterator[None]:
+def isolated_environment() -> Iterator[None]:
     """Keep what this Python is told by its environment from the libraries."""
     before = dict(os.environ)
     os.environ.update(QUIET)
@@ -92,7 +92,7 @@ def alone() -> Iterator[None]:
         os.environ.update(before)
 
 
-def last(library: Library) -> dict[str, Any] | None:
+def last_result(library: Library) -> dict[str, Any] | None:
     """Return the last result if it differs from one of today in the test vectors alone."""
     try:
         found = result(library)
@@ -102,13 +102,13 @@ def last(library: Library) -> dict[str, Any] | None:
     return found if others[0] == others[1] and "ways" in found else None
 
 
-def changed(library: Library, before: dict[str, Any]) -> list[str]:
+def changed_suites(library: Library, before: dict[str, Any]) -> list[str]:
     """Return the suites whose cases are others than those of a result."""
     known = before["digests"]["vectors"]
     return [suite for suite, one in library.digests()["vectors"].items() if known.get(suite) != one]
 
 
-def _asked(
+def _installed_answers(
     library: Library,
     python: Path,
     tell: Telling,
@@ -121,14 +121,14 @@ def _asked(
     """
     found: dict[str, Any] = {"versions": versions(library, python)}
     kept = before if before and before["versions"] == found["versions"] else None
-    again: list[str | None] = list(changed(library, kept)) if kept else []
+    again: list[str | None] = list(changed_suites(library, kept)) if kept else []
     suites = again or [None]  # None for all
     ways = {}
     for way in library.ways:
         tell(f"asking {way}".strip())
         command = [str(python), "-P", str(library.adapter), *(["--way", way] if way else [])]
         try:
-            report = joined(
+            report = joined_report(
                 ask(command, suite=suite, seconds=seconds, megabytes=MEGABYTES) for suite in suites
             )
         except OSError as error:

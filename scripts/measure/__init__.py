@@ -12,7 +12,7 @@ scripts.measure --help`.
     corpus.py         the texts
     texts.py          what the texts alone say of the measurement
     language.py       the first task
-    again.py          the second task
+    reevaluate.py     the second task
     renumbered.py     the third task
     order.py          the fourth task
     retrieval.py      the fifth task

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from scripts import ROOT
-from scripts.measure import again, renumbered, result_files
-from scripts.measure.corpus import BOOK, TOPICS, AnotherTextError, recorded
+from scripts.measure import reevaluate, renumbered, result_files
+from scripts.measure.corpus import BOOK, TOPICS, AnotherTextError, recorded_text
 from scripts.measure.kinds import READ
 from scripts.measure.methods import TRAINED
 from scripts.measure.order import ENCODER
@@ -34,7 +34,7 @@ TASKS = {
 }
 METHODS = {
     "language": (*TRAINED, *FURTHER),
-    "again": again.METHODS,
+    "again": reevaluate.METHODS,
     "renumbered": renumbered.METHODS,
     "order": (*TRAINED, *FURTHER, ENCODER),
     "retrieval": (*TRAINED, *FURTHER),
@@ -85,7 +85,7 @@ def perform(run: Run) -> str:
     found = tasks.result(run.task, run.method, run.seed, run.settings, run.lengths, run.device,
                          run.checkpoint, run.text)  # fmt: skip
     seconds = round(time.monotonic() - begun, 1)
-    result_files.write(run.path, result_files.stamped({**found, "seconds": seconds}))
+    result_files.write(run.path, result_files.with_provenance({**found, "seconds": seconds}))
     run.checkpoint.unlink(missing_ok=True)
     return run.name
 
@@ -248,7 +248,7 @@ def text_of(folder: Path, wanted: str | None) -> str:
     for path, facts in described:
         if "sha256" in facts:
             try:
-                text = recorded(facts)
+                text = recorded_text(facts)
             except AnotherTextError as error:
                 raise AnotherTextError(f"{path}: {error}, or another folder with --into") from None
             if wanted not in (None, text.name):

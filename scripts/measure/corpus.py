@@ -61,7 +61,7 @@ def corpus(name: str = BOOK) -> Corpus:
     return split("\n\n".join(topics[topic] for topic in sorted(topics)).encode(), TOPICS)
 
 
-def recorded(facts: Mapping[str, str]) -> Corpus:
+def recorded_text(facts: Mapping[str, str]) -> Corpus:
     """Return the text of a result, given its description.
 
     Raises:

@@ -30,7 +30,7 @@ SEARCHED = 32  # windows of the training text that decide a search
 def model(settings: Settings, method: str, longest: int, seed: int) -> GPTModel:
     """Return an untrained model; a learned table has rows for the longest window."""
     torch.manual_seed(seed)
-    return schemes.built(
+    return schemes.untrained_model(
         method,
         vocab=BYTES,
         width=settings.width,
@@ -117,7 +117,7 @@ def longrope_divisors(
     """
     d, device = model.d_model // model.heads, next(model.parameters()).device
 
-    def searched(length: int) -> longrope.Divisors:
+    def searched_loss(length: int) -> longrope.Divisors:
         settings = Settings(length=length, batch=SEARCHED)
         read = batch(text, settings, seed, length).to(device)
 
@@ -134,4 +134,4 @@ def longrope_divisors(
             rounds,
         )
 
-    return {length: searched(length) for length in lengths if length > trained}
+    return {length: searched_loss(length) for length in lengths if length > trained}

@@ -46,7 +46,7 @@ def model(settings: Settings, method: str, longest: int, seed: int) -> GPTModel:
         return Encoder(
             *(FIRST + LETTERS, longest, settings.width, settings.heads, settings.layers), "none"
         )
-    return schemes.built(
+    return schemes.untrained_model(
         method,
         vocab=FIRST + LETTERS,
         width=settings.width,

@@ -77,7 +77,7 @@ def probe(task: str, method: str) -> tuple[float, ...]:
     return tuple(round(value, DIGITS) for value in losses)
 
 
-def is_like(theirs: Sequence[float], ours: Sequence[float]) -> bool:
+def agrees_with(theirs: Sequence[float], ours: Sequence[float]) -> bool:
     """Return whether two probes agree up to rounding."""
     return len(theirs) == len(ours) and all(
         math.isclose(a, b, rel_tol=TOLERANCE) for a, b in zip(theirs, ours, strict=True)

@@ -28,10 +28,10 @@ from torch import Tensor
 from posenc import log_scale
 from posenc.nn import GPTModel
 from posenc.nn.gpt import Places, SelfAttention
-from scripts.measure.again import windowed
 from scripts.measure.corpus import Corpus
 from scripts.measure.language import evaluate
 from scripts.measure.methods import Variant, as_trained
+from scripts.measure.reevaluate import with_trained_window
 from scripts.measure.schemes import Inside, Layer
 
 METHODS = ("rope",)
@@ -68,13 +68,13 @@ class RenumberedLayer(Layer):
         return near_q, near_k, differ * (places.relative <= -self.far.window)
 
 
-def streamed(model: GPTModel, trained: int, length: int) -> GPTModel:
+def with_sinks_and_window(model: GPTModel, trained: int, length: int) -> GPTModel:
     """Return a copy that sees the first keys and a window, together as many keys as in training.
 
     Positions are those within what it sees, as in the authors' code.
     """
     far = Far(trained - SINKS, lambda at: at.clamp(max=trained - 1), lambda at: at)
-    return windowed(renumbered(model, far), trained, length, SINKS)
+    return with_trained_window(with_positions(model, far), trained, length, SINKS)
 
 
 def self_extended(model: GPTModel, trained: int, length: int) -> GPTModel:
@@ -83,7 +83,9 @@ def self_extended(model: GPTModel, trained: int, length: int) -> GPTModel:
         return model
     window, group = trained // 2, _group(trained, length)
     moved = window - window // group
-    return renumbered(model, Far(window, lambda at: at // group + moved, lambda at: at // group))
+    return with_positions(
+        model, Far(window, lambda at: at // group + moved, lambda at: at // group)
+    )
 
 
 def rerope(
@@ -94,21 +96,21 @@ def rerope(
         return model
     window, step = trained // 2, 1 / _group(trained, length) if leaky else 0.0
     far = Far(window, lambda at: step * at + (1 - step) * window, lambda at: step * at)
-    return renumbered(model, far, trained if scaled else None)
+    return with_positions(model, far, trained if scaled else None)
 
 
-def scaled(model: GPTModel, trained: int, length: int) -> GPTModel:
+def with_log_scaling(model: GPTModel, trained: int, length: int) -> GPTModel:
     """Return a copy whose queries are multiplied by log n beyond the trained length."""
-    return renumbered(model, None, trained)
+    return with_positions(model, None, trained)
 
 
 READINGS: dict[str, Variant] = {
     "rope, self-extend": self_extended,
     "rope, ReRoPE": rerope,
     "rope, leaky ReRoPE": partial(rerope, leaky=True),
-    "rope, log n": scaled,
+    "rope, log n": with_log_scaling,
     "rope, ReRoPE and log n": partial(rerope, scaled=True),
-    "rope, sinks": streamed,
+    "rope, sinks": with_sinks_and_window,
 }
 
 
@@ -128,7 +130,7 @@ def evaluate_all(
     }
 
 
-def renumbered(model: GPTModel, far: Far | None, trained: int | None = None) -> GPTModel:
+def with_positions(model: GPTModel, far: Far | None, trained: int | None = None) -> GPTModel:
     """Return a copy whose layers rotate by these positions and scale queries beyond `trained`."""
     made = copy.deepcopy(model)
     for part in made.modules():

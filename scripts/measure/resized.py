@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from posenc import resize_table
 from posenc.nn import GPTModel, LearnedPositionalEmbedding
 from scripts.measure.language import surprise
-from scripts.measure.weights import TEXT, WEIGHTS, restored
+from scripts.measure.weights import TEXT, WEIGHTS, model_from_file
 
 LONGEST, APART = 256, 32
 WAYS = ("resized", "copied", "last row repeated", "new rows")
 
 
-def lengthened(table: NDArray[np.float32], rows: int, way: str) -> NDArray[np.floating]:
+def lengthened_table(table: NDArray[np.float32], rows: int, way: str) -> NDArray[np.floating]:
     """Return a table with more rows, made from a trained one."""
     if way == "resized":
         return resize_table(table, rows)
@@ -37,21 +37,21 @@ def lengthened(table: NDArray[np.float32], rows: int, way: str) -> NDArray[np.fl
 
 
 @cache
-def trained() -> tuple[GPTModel, int]:
+def trained_model() -> tuple[GPTModel, int]:
     """Return the model with a learned table, and the length that it was trained on."""
-    model, about = restored((WEIGHTS / "learned.bin").read_bytes())
+    model, about = model_from_file((WEIGHTS / "learned.bin").read_bytes())
     return model, about["trained"]
 
 
 @cache
 def perplexity(length: int, rows: int, way: str = "resized") -> float:
     """Return the perplexity of the last bytes of texts of a length, with a table of these rows."""
-    model, known = trained()
+    model, known = trained_model()
     assert model.embedding.pos_embedding is not None
     table = model.embedding.pos_embedding.embedding.weight.detach().numpy()[:known]
     other = copy.deepcopy(model)
     other.embedding.pos_embedding = LearnedPositionalEmbedding(rows, table.shape[1])
-    new = lengthened(table, rows, way)
+    new = lengthened_table(table, rows, way)
     other.embedding.pos_embedding.embedding.weight.data = torch.tensor(new, dtype=torch.float32)
     text = torch.frombuffer(bytearray(TEXT.read_bytes()), dtype=torch.uint8).long()
     ends = torch.arange(LONGEST + 1, len(text) + 1, APART)

@@ -43,12 +43,12 @@ def code(root: Path = ROOT) -> str:
     return digest.hexdigest()[:16]
 
 
-def rounded(found: Any) -> Any:
+def rounded_numbers(found: Any) -> Any:
     """Return the same with every number rounded, in lists and dictionaries too."""
     if isinstance(found, dict):
-        return {name: rounded(value) for name, value in found.items()}
+        return {name: rounded_numbers(value) for name, value in found.items()}
     if isinstance(found, list):
-        return [rounded(value) for value in found]
+        return [rounded_numbers(value) for value in found]
     return round(found, DIGITS)
 
 
@@ -57,7 +57,7 @@ def versions() -> dict[str, str]:
     return {p: importlib.metadata.version(p).partition("+")[0] for p in ("numpy", "torch")}
 
 
-def stamped(result: dict[str, Any]) -> dict[str, Any]:
+def with_provenance(result: dict[str, Any]) -> dict[str, Any]:
     """Return a result with its provenance: code, versions, machine and date."""
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     package = importlib.metadata.version("posenc")
@@ -100,12 +100,15 @@ def read_all(folder: Path = RESULTS) -> list[dict[str, Any]]:
     return [read(path) for path in sorted(folder.glob("*.json"))]
 
 
-def outdated(results: Iterable[dict[str, Any]]) -> list[str]:
+def irreproducible_runs(results: Iterable[dict[str, Any]]) -> list[str]:
     """Return the names of runs whose probe today's code does not reproduce."""
-    from scripts.measure.probe import is_like, probe  # needs torch, which reading pages does not
+    from scripts.measure.probe import (  # needs torch, which reading pages does not
+        agrees_with,
+        probe,
+    )
 
     return sorted(
         name(r["task"], r["method"], r["seed"])
         for r in results
-        if not is_like(r["probe"], probe(r["task"], r["method"]))
+        if not agrees_with(r["probe"], probe(r["task"], r["method"]))
     )

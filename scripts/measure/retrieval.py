@@ -30,7 +30,7 @@ NEAREST = 4  # the first distance evaluated; then twice that, and so on
 def model(settings: Settings, method: str, longest: int, seed: int) -> GPTModel:
     """Return an untrained model."""
     torch.manual_seed(seed)
-    return schemes.built(
+    return schemes.untrained_model(
         method,
         vocab=FIRST + LETTERS,
         width=settings.width,
@@ -83,16 +83,16 @@ def evaluate(model: GPTModel, lengths: Sequence[int], seed: int) -> dict[str, An
 
     All methods get the same texts.
     """
-    anywhere = {str(length): right(model, length, None, seed) for length in lengths}
+    anywhere = {str(length): accuracy(model, length, None, seed) for length in lengths}
     apart = {
-        str(length): {str(far): right(model, length, far, seed) for far in distances(length)}
+        str(length): {str(far): accuracy(model, length, far, seed) for far in distances(length)}
         for length in lengths
     }
     return {"by_length": anywhere, "by_distance": apart}
 
 
 @torch.inference_mode()
-def right(model: GPTModel, length: int, distance: int | None, seed: int) -> float:
+def accuracy(model: GPTModel, length: int, distance: int | None, seed: int) -> float:
     """Return the share of texts in which the answer is the likeliest letter."""
     chance = generator(seed, NEVER_TRAINED + 1000 * length + (distance or 0))
     ids, answers = texts(TEXTS, length, chance, distance)

@@ -271,7 +271,7 @@ ROTATED = (*RENUMBERED, "rope_then_none")  # from the model with RoPE
 FURTHER = tuple(dict.fromkeys((*SHARED, *INSIDE, *ROTATED)))  # every scheme that is built here
 
 
-def built(
+def untrained_model(
     method: str, vocab: int, width: int, heads: int, layers: int, trained: int, longest: int
 ) -> GPTModel:
     """Return an untrained model with a scheme of `GPTModel` or of this module."""

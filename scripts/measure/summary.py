@@ -78,7 +78,7 @@ READINGS = {
 RATES = ("0.001", "0.002", "0.004", "0.008")
 TRIED = dict.fromkeys(AS_TRAINED, RATES) | dict.fromkeys(FURTHER, RATES[1:])
 FURTHER_BACK = 256  # bytes, `language.APART`: after as many, the next window has the same bytes
-FAST = (4, 8, 16, 32)  # `again.FAST`
+FAST = (4, 8, 16, 32)  # `reevaluate.FAST`
 ORDER = ("none, encoder", "none", "sinusoidal", "learned", "rope", "alibi", "t5", "shaw")
 
 
@@ -116,7 +116,7 @@ class Measured:
         """Return the median accuracy over the seeds."""
         return median(self.accuracies(name, length, task))
 
-    def retrieved(self, name: str, length: int, distance: int) -> list[float]:
+    def retrieval_accuracy(self, name: str, length: int, distance: int) -> list[float]:
         """Return the fraction of right answers with a key at a distance, one per seed."""
         found = self.found("retrieval", name)
         return [f["by_distance"][str(length)][str(distance)] for f in found]
@@ -203,7 +203,7 @@ class Measured:
 
     def outdated(self) -> list[str]:
         """Return the names of runs whose probe today's code does not reproduce."""
-        return result_files.outdated(self.results)
+        return result_files.irreproducible_runs(self.results)
 
     def _table(
         self, task: str, names: Iterable[str], values: Callable[[str, int], list[float]]
@@ -250,14 +250,14 @@ def best_rate(name: str) -> str:
 
 
 @cache
-def tuned() -> Measured:
+def results_at_best_rate() -> Measured:
     """Return the results of each scheme with its best rate, with three seeds or with one."""
     return read(result_files.RESULTS / "tuned")
 
 
 def tuned_seeds(name: str) -> set[int]:
     """Return the seeds that a scheme was trained with at its best rate."""
-    return {result["seed"] for result in tuned().results if result["method"] == name}
+    return {result["seed"] for result in results_at_best_rate().results if result["method"] == name}
 
 
 def tuning(names: Iterable[str] = ALL) -> dict[str, list[Any]]:
@@ -271,12 +271,12 @@ def tuning(names: Iterable[str] = ALL) -> dict[str, list[Any]]:
         row = {"scheme": (SHOWN | FURTHER)[name], "rate": float(best_rate(name))}
         for length in (measurement().lengths()[0], measurement().lengths()[-1]):
             row[f"{length} / common"] = measurement().with_seeds(seeds).perplexity(name, length)
-            row[f"{length} / own"] = tuned().perplexity(name, length)
+            row[f"{length} / own"] = results_at_best_rate().perplexity(name, length)
         found.append(row)
     return {column: [row[column] for row in found] for column in found[0]}
 
 
-def compared(ours: Measured, theirs: Measured) -> Iterator[str]:
+def pairs_of_results(ours: Measured, theirs: Measured) -> Iterator[str]:
     """Yield each result, with the other result of the same name below it."""
     others = {key: (line, text) for key, line, text in _lines(theirs)}
     for (name, variant), line, text in _lines(ours):
@@ -306,7 +306,7 @@ def _as_words(value: object) -> str:
 def main() -> None:
     """Print the results in the folders on the command line."""
     for folder in sys.argv[1:]:
-        print(*compared(read(Path(folder)), measurement()), sep="\n")
+        print(*pairs_of_results(read(Path(folder)), measurement()), sep="\n")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def result(
 ) -> dict[str, Any]:
     """Return the result of one run, trained on the text of this name, with its settings."""
     mark = stamp(settings, result_files.code(), task=task, method=method, seed=seed, text=text)
-    run = _read if task in READ else _asked
+    run = _read if task in READ else _task_result
     given = (task, method, seed, settings, lengths, device, checkpoint, mark, text)
     model, losses, found, facts = run(*given)
     return {
@@ -38,7 +38,7 @@ def result(
         "seed": seed,
         "settings": asdict(settings),
         "lengths": list(lengths),
-        "found": result_files.rounded(found),
+        "found": result_files.rounded_numbers(found),
         "losses": [round(loss, 4) for loss in losses[:: max(1, len(losses) // 50)]],
         "parameters": sum(weights.numel() for weights in model.parameters()),
         "probe": list(probe(task, method)),
@@ -69,7 +69,7 @@ def _read(
     return model, losses, found, text.facts()
 
 
-def _asked(
+def _task_result(
     task: str,
     method: str,
     seed: int,

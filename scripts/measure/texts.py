@@ -21,7 +21,7 @@ from scripts.measure.corpus import BOOK, BYTES, TOPICS, Corpus, corpus
 FILE = DATA / "measured_texts.json"
 
 
-def described(text: Corpus) -> dict[str, Any]:
+def text_statistics(text: Corpus) -> dict[str, Any]:
     """Return the perplexity of byte counts, and PoSE's distances for each seed."""
     return {
         "sha256": text.digest,
@@ -40,7 +40,7 @@ def byte_counts(text: Corpus) -> float:
 def distances(text: Corpus, seed: int) -> dict[str, int]:
     """Return in how many batches of a training PoSE shows the rarest and the longest distance."""
     settings, lengths = TASKS["language"]
-    model = schemes.built("rope_pose", BYTES, 8, 1, 1, settings.length, max(lengths))
+    model = schemes.untrained_model("rope_pose", BYTES, 8, 1, 1, settings.length, max(lengths))
     assert isinstance(model, schemes.RandomPositions)
     seen = np.zeros(max(lengths), int)
     for step in range(settings.steps):
@@ -62,6 +62,7 @@ def read() -> dict[str, Any]:
 
 if __name__ == "__main__":
     FILE.write_text(
-        json.dumps({name: described(corpus(name)) for name in (BOOK, TOPICS)}, indent=1) + "\n",
+        json.dumps({name: text_statistics(corpus(name)) for name in (BOOK, TOPICS)}, indent=1)
+        + "\n",
         encoding="utf-8",
     )

@@ -38,7 +38,7 @@ class WeightsError(Exception):
     """Bytes that are not a file of weights; the message says why."""
 
 
-def packed(about: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> bytes:
+def packed_file(about: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> bytes:
     """Return a file with a description and tensors, vectors or matrices.
 
     Raises:
@@ -46,12 +46,14 @@ def packed(about: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> bytes:
     """
     shapes = [[name, list(tensor.shape)] for name, tensor in tensors.items()]
     words = json.dumps({**about, "tensors": shapes}, separators=(",", ":"))
-    description = _filled(words.encode(), b" ")
-    payload = description + b"".join(_filled(_stored(name, x)) for name, x in tensors.items())
+    description = _padded_to_word(words.encode(), b" ")
+    payload = description + b"".join(
+        _padded_to_word(_tensor_bytes(name, x)) for name, x in tensors.items()
+    )
     return HEAD.pack(MAGIC, VERSION, len(description), zlib.crc32(payload)) + payload
 
 
-def unpacked(file: bytes) -> tuple[dict[str, Any], dict[str, Tensor]]:
+def unpacked_file(file: bytes) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """Return the description and the tensors of a file, as float32.
 
     Raises:
@@ -71,11 +73,11 @@ def unpacked(file: bytes) -> tuple[dict[str, Any], dict[str, Tensor]]:
 
 def rounded(tensor: Tensor) -> Tensor:
     """Return a tensor as a file would give it back."""
-    _, tensors = unpacked(packed({}, {"x": tensor}))
+    _, tensors = unpacked_file(packed_file({}, {"x": tensor}))
     return tensors["x"]
 
 
-def _stored(name: str, tensor: Tensor) -> bytes:
+def _tensor_bytes(name: str, tensor: Tensor) -> bytes:
     """Return the bytes of a vector or a matrix."""
     x = tensor.detach().cpu().numpy().astype(np.float32)
     if x.ndim == 1:
@@ -106,6 +108,6 @@ def _read(shape: list[int], data: bytes) -> tuple[NDArray[np.float32], int]:
     return entries * rows[:, None], 4 * shape[0] + count
 
 
-def _filled(data: bytes, by: bytes = b"\0") -> bytes:
+def _padded_to_word(data: bytes, by: bytes = b"\0") -> bytes:
     """Return data up to a multiple of four bytes."""
     return data.ljust(len(data) + -len(data) % 4, by)

@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from posenc.nn import GPTModel
 from scripts import DOCS, ROOT
 from scripts.measure import language, result_files, weight_files
-from scripts.measure.corpus import AnotherTextError, Corpus, corpus, recorded
+from scripts.measure.corpus import AnotherTextError, Corpus, corpus, recorded_text
 from scripts.measure.methods import LONGROPE, TRAINED, as_trained
 from scripts.measure.training import Settings, stamp, train
 
@@ -74,7 +74,7 @@ def checked(model: GPTModel, method: str, text: Corpus, result: dict[str, Any]) 
     """
     theirs = result["found"][method]
     trained, lengths = result["settings"]["length"], result["lengths"]
-    ours: dict[str, Any] = result_files.rounded(
+    ours: dict[str, Any] = result_files.rounded_numbers(
         language.evaluate(model, as_trained, text, trained, lengths)
     )
     for part, found in ours.items():
@@ -95,16 +95,16 @@ def rounded(model: GPTModel) -> GPTModel:
     return model
 
 
-def restored(file: bytes) -> tuple[GPTModel, dict[str, Any]]:
+def model_from_file(file: bytes) -> tuple[GPTModel, dict[str, Any]]:
     """Return the model in a file of weights, and its description."""
-    about, tensors = weight_files.unpacked(file)
+    about, tensors = weight_files.unpacked_file(file)
     longest = next((len(x) for name, x in tensors.items() if "pos_embedding" in name), 1)
     model = language.model(Settings(), about["scheme"], longest, SEED)
     model.load_state_dict(tensors)
     return model.eval(), about
 
 
-def described(method: str, settings: Settings, result: dict[str, Any]) -> dict[str, Any]:
+def tensor_description(method: str, settings: Settings, result: dict[str, Any]) -> dict[str, Any]:
     """Return the description that a page needs beside the tensors."""
     about = {
         "scheme": method,
@@ -129,7 +129,7 @@ def by_length(model: GPTModel, text: Corpus, trained: int, lengths: Sequence[int
     return losses
 
 
-def of_the_page(model: GPTModel) -> float:
+def page_text_loss(model: GPTModel) -> float:
     """Return the mean loss in the text that the page shows first."""
     read = torch.frombuffer(bytearray(TEXT.read_bytes()), dtype=torch.uint8).long()
     return round(language.surprise(model, read[None, : READ + 1]).mean().item(), 5)
@@ -146,7 +146,9 @@ def write(method: str, text: Corpus, into: Path = WEIGHTS, facts: Path = FACTS) 
     settings, lengths = Settings(**result["settings"]), result["lengths"]
     model = trained(method, text, settings, max(lengths))
     exact = checked(model, method, text, result)
-    file = weight_files.packed(described(method, settings, result), model.state_dict())
+    file = weight_files.packed_file(
+        tensor_description(method, settings, result), model.state_dict()
+    )
     small = rounded(model)
     found = language.evaluate(small, as_trained, text, settings.length, lengths)["by_length"]
     path = into / f"{method}.bin"
@@ -160,18 +162,18 @@ def write(method: str, text: Corpus, into: Path = WEIGHTS, facts: Path = FACTS) 
         "sha256": hashlib.sha256(file).hexdigest(),
         "corpus": text.digest,
         "float32": exact["by_length"],
-        "stored": result_files.rounded(found),
+        "stored": result_files.rounded_numbers(found),
         "few": by_length(small, corpus(), settings.length, lengths),
-        "page": {"float32": of_the_page(model), "stored": of_the_page(small)},
+        "page": {"float32": page_text_loss(model), "stored": page_text_loss(small)},
     }
     facts.mkdir(parents=True, exist_ok=True)
     (facts / f"{method}.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 
 
 @torch.inference_mode()
-def looked_at(method: str, byte: int, layer: int = 0, head: int = 0) -> int:
+def most_attended_byte(method: str, byte: int, layer: int = 0, head: int = 0) -> int:
     """Return which byte of the page's text has the most weight when a later one is predicted."""
-    model, _ = restored((WEIGHTS / f"{method}.bin").read_bytes())
+    model, _ = model_from_file((WEIGHTS / f"{method}.bin").read_bytes())
     read = torch.frombuffer(bytearray(TEXT.read_bytes()[:byte]), dtype=torch.uint8).long()
     _, attention = model(read[None], return_attention=True)
     return int(attention[layer, 0, head, -1].argmax())
@@ -223,7 +225,7 @@ def perform(method: str) -> None:
     name = result_files.name("language", method, SEED)
     result = result_files.read(result_files.RESULTS / f"{name}.json")
     try:
-        write(method, recorded(result["corpus"]))
+        write(method, recorded_text(result["corpus"]))
     except (AnotherTextError, DifferentError) as error:
         sys.exit(str(error))
     print(f"{WEIGHTS / method}.bin", file=sys.stderr)

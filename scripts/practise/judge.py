@@ -65,7 +65,7 @@ class Report:
     printed: str = ""
 
     @property
-    def solved(self) -> bool:
+    def is_solved(self) -> bool:
         """Return whether all sentences hold."""
         return all(holds for holds, _ in self.lines)
 
@@ -87,33 +87,33 @@ def report(exercise: Names, answer: str) -> Report:
     with contextlib.redirect_stdout(printed), _without_the_package():
         names: Names = {}
         fault = _fault(answer, names)
-        lines = ((False, fault),) if fault else judged(exercise, names)
+        lines = ((False, fault),) if fault else judge_answer(exercise, names)
     return Report(lines, printed.getvalue())
 
 
 def as_json(exercise: str, answer: str) -> str:
     """Return the report as the page reads it."""
     made = report(json.loads(exercise), answer)
-    return json.dumps({"solved": made.solved, "lines": made.lines, "printed": made.printed})
+    return json.dumps({"solved": made.is_solved, "lines": made.lines, "printed": made.printed})
 
 
-def judged(exercise: Names, names: Names) -> tuple[tuple[bool, str], ...]:
+def judge_answer(exercise: Names, names: Names) -> tuple[tuple[bool, str], ...]:
     """Return the sentences about an answer that has been run, given by the names it defines."""
     missing = [name for name in exercise["defines"] if name not in names]
     if missing:
         return ((False, f"There is no `{missing[0]}`: keep the name that the exercise gives."),)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # wrong answers overflow, and say so in their message
-        return _judged(exercise, names)
+        return _judge_checks(exercise, names)
 
 
-def _judged(exercise: Names, names: Names) -> tuple[tuple[bool, str], ...]:
+def _judge_checks(exercise: Names, names: Names) -> tuple[tuple[bool, str], ...]:
     """Return a sentence for each check."""
     checks = exercise["checks"]
     right = _outcomes(exercise["solution"], checks)
     given = [_outcome(code, names) for _, code in checks]
     near = exercise["tolerance"]
-    held = [same(a, b, near) for a, b in zip(given, right, strict=True)]
+    held = [same_outcome(a, b, near) for a, b in zip(given, right, strict=True)]
     given = [_as_mask(a, b) for a, b in zip(given, right, strict=True)]
     reasons = [] if all(held) else _reasons(exercise, given, right, held)
     return tuple(
@@ -130,11 +130,13 @@ def _reasons(
     reasons, causes = [], []
     for n, holds in enumerate(held):
         reason = next((message for message, explains in known if explains[n]), "")
-        cause = "" if holds else reason or _cause(given[n]) or described(given[n], right[n])
+        cause = (
+            "" if holds else reason or _cause(given[n]) or describe_difference(given[n], right[n])
+        )
         if holds or cause in causes:
             reasons.append("" if holds else AGAIN)
         else:
-            reasons.append(reason or described(given[n], right[n]))
+            reasons.append(reason or describe_difference(given[n], right[n]))
         causes.append(cause)
     return reasons
 
@@ -150,13 +152,15 @@ def _explanations(
     near, ranked = exercise["tolerance"], []
     for message, code in exercise["wrong"]:
         wrong = _outcomes(code, exercise["checks"])
-        equal = [same(a, b, near) for a, b in zip(wrong, given, strict=True)]
+        equal = [same_outcome(a, b, near) for a, b in zip(wrong, given, strict=True)]
         explains = [
-            same(a, b, near) and not same(a, c, near)
+            same_outcome(a, b, near) and not same_outcome(a, c, near)
             for a, b, c in zip(wrong, given, right, strict=True)
         ]
         most = 2 * sum(explains) > held.count(False)
-        explains = [it and (most or _tells(one)) for it, one in zip(explains, given, strict=True)]
+        explains = [
+            it and (most or _tells_apart(one)) for it, one in zip(explains, given, strict=True)
+        ]
         ranked.append((sum(equal), message, explains))
     ranked.sort(key=lambda one: -one[0])  # stable, so that ties keep their order
     return [(message, explains) for _, message, explains in ranked]
@@ -176,7 +180,7 @@ def _as_mask(given: Outcome, right: Outcome) -> Outcome:
     return Outcome(a.astype(bool)) if is_mask else given
 
 
-def _tells(given: Outcome) -> bool:
+def _tells_apart(given: Outcome) -> bool:
     """Return whether an outcome tells slips apart: many end in nan, or in the same one number."""
     value = given.value
     if not isinstance(value, np.ndarray):
@@ -242,14 +246,14 @@ def normal(value: Any) -> Any:
     return value
 
 
-def same(given: Outcome, right: Outcome, near: float) -> bool:
+def same_outcome(given: Outcome, right: Outcome, near: float) -> bool:
     """Return whether two outcomes are equal, numbers up to a relative difference."""
     if given.error or right.error:
-        return _told(given.error) == _told(right.error)
+        return _error_text(given.error) == _error_text(right.error)
     return _equal(given.value, right.value, near)
 
 
-def _told(error: BaseException | None) -> str:
+def _error_text(error: BaseException | None) -> str:
     return "" if error is None else f"{type(error).__name__}: {error}"
 
 
@@ -270,10 +274,10 @@ def _close(given: Any, right: Any, near: float) -> bool:
     return bool(np.allclose(given, right, rtol=near, atol=near / 100, equal_nan=True))
 
 
-def described(given: Outcome, right: Outcome) -> str:
+def describe_difference(given: Outcome, right: Outcome) -> str:
     """Return in a sentence how an outcome differs from the right one."""
     if given.error:
-        return f"{_stopped(given.error)}"
+        return f"{_stop_message(given.error)}"
     if right.error:
         return "It should be refused."
     a, b = given.value, right.value
@@ -287,12 +291,12 @@ def described(given: Outcome, right: Outcome) -> str:
         )
     if isinstance(b, tuple) and isinstance(a, tuple) and len(a) == len(b):
         return next(
-            described(Outcome(x), Outcome(y))
+            describe_difference(Outcome(x), Outcome(y))
             for x, y in zip(a, b, strict=True)
             if not _equal(x, y, 1e-9)
         )
     if not isinstance(b, np.ndarray) or not isinstance(a, np.ndarray):
-        return f"It gives {_shown(a)}, where {_shown(b)} is right."
+        return f"It gives {_short_repr(a)}, where {_short_repr(b)} is right."
     if a.shape != b.shape:
         parts = f" What comes back is a list or tuple of length {len(a)}." if given.several else ""
         return _shapes(a, b) + parts
@@ -373,16 +377,15 @@ def _first(a: Any, b: Any, differs: Any) -> str:
     if a.dtype == bool and a.ndim == 0:
         return "It is not so."
     if a.ndim == 0:
-        return f"It gives {_shown(a)}, where {_shown(b)} is right."
+        return f"It gives {_short_repr(a)}, where {_short_repr(b)} is right."
     place = tuple(int(n) for n in np.argwhere(differs)[0])
     at = ", ".join(map(str, place))
     count = f"{int(differs.sum())} of {a.size}"
-    return (
-        f"At [{at}] stands {_shown(a[place])}, where {_shown(b[place])} is right; {count} differ."
-    )
+    found, right = _short_repr(a[place]), _short_repr(b[place])
+    return f"At [{at}] stands {found}, where {right} is right; {count} differ."
 
 
-def _shown(value: Any) -> str:
+def _short_repr(value: Any) -> str:
     """Return a short text of a value."""
     if isinstance(value, np.ndarray | np.generic) and np.ndim(value) == 0:
         value = np.asarray(value).item()
@@ -392,15 +395,15 @@ def _shown(value: Any) -> str:
     return text if len(text) < 60 else f"{text[:60]}…"
 
 
-def _stopped(error: BaseException) -> str:
+def _stop_message(error: BaseException) -> str:
     """Return where and why an answer stops."""
     lines = _lines(error)
     ways = [f"line {number}, `{text}`" for number, text in lines]
     where = f" in {', and there in '.join(ways)}" if ways else ""
-    return f"It stops{where}: {_why(error)}"
+    return f"It stops{where}: {_error_sentence(error)}"
 
 
-def _why(error: BaseException) -> str:
+def _error_sentence(error: BaseException) -> str:
     """Return what an error says, in a sentence."""
     if isinstance(error, MemoryError) or any(words in str(error) for words in TOO_LARGE):
         return "there is no room for an array of that size."
@@ -437,7 +440,7 @@ def _fault(answer: str, names: Names) -> str:
         shown = f", `{text}`," if text else ""
         return f"Line {error.lineno}{shown} is not Python: {error.msg}."
     except (Exception, SystemExit) as error:
-        return _stopped(error)
+        return _stop_message(error)
     return ""
 
 

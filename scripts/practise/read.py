@@ -82,7 +82,7 @@ class Exercise:
     def data(self) -> dict[str, Any]:
         """Return what `judge` needs, as JSON can hold it."""
         return {
-            "defines": defined(self.starter),
+            "defines": defined_names(self.starter),
             "solution": self.solution,
             "checks": self.checks,
             "wrong": self.wrong,
@@ -93,7 +93,7 @@ class Exercise:
 @cache
 def exercises() -> tuple[Exercise, ...]:
     """Return all exercises, in the order of their groups and, within one, of `order`."""
-    found = [(order(path), read(path)) for path in sorted(FOLDER.glob("*.md"))]
+    found = [(order(path), read_exercise(path)) for path in sorted(FOLDER.glob("*.md"))]
     ranked = sorted(found, key=lambda pair: (GROUPS.index(pair[1].group), pair[0]))
     return tuple(exercise for _, exercise in ranked)
 
@@ -103,7 +103,7 @@ def order(path: Path) -> int:
     return int(_parts(path)[0]["order"])
 
 
-def read(path: Path) -> Exercise:
+def read_exercise(path: Path) -> Exercise:
     """Return the exercise of a file."""
     about, statement, parts = _parts(path)
     if about["group"] not in GROUPS:
@@ -119,19 +119,19 @@ def read(path: Path) -> Exercise:
         hints=tuple(_flat(hint) for hint in ITEM.split(parts["Hints"])[1:]),
         solution=solution,
         checks=tuple(_checks(path, _code(path, parts["Checks"]))),
-        wrong=tuple(_wrong(path, parts["Wrong answers"], solution)),
+        wrong=tuple(_wrong_answers(path, parts["Wrong answers"], solution)),
         torch=about.get("needs") == "torch",
         tolerance=float(about.get("tolerance", 1e-9)),
     )
 
 
-def defined(code: str) -> list[str]:
+def defined_names(code: str) -> list[str]:
     """Return the functions and classes that a program defines."""
     kinds = ast.FunctionDef, ast.ClassDef
     return [node.name for node in ast.parse(code).body if isinstance(node, kinds)]
 
 
-def edited(code: str, diff: str) -> str:
+def apply_diff(code: str, diff: str) -> str:
     """Return code with the lines `-` of a diff replaced by the lines `+` that follow them.
 
     Examples:
@@ -180,7 +180,7 @@ def _checks(path: Path, code: str) -> Iterator[tuple[str, str]]:
         yield _flat(check["says"].replace("\n# ", " ")), check["code"].strip() + "\n"
 
 
-def _wrong(path: Path, part: str, solution: str) -> Iterator[tuple[str, str]]:
+def _wrong_answers(path: Path, part: str, solution: str) -> Iterator[tuple[str, str]]:
     """Yield the message meant for each wrong answer, and the answer."""
     place = 0
     for fence in FENCE.finditer(part):
@@ -188,7 +188,7 @@ def _wrong(path: Path, part: str, solution: str) -> Iterator[tuple[str, str]]:
         if not message:
             raise ExerciseError(f"{path.name}: a wrong answer needs a message: {fence['code']!r}")
         code = fence["code"]
-        yield message, edited(solution, code) if fence["language"] == "diff" else code
+        yield message, apply_diff(solution, code) if fence["language"] == "diff" else code
         place = fence.end()
 
 

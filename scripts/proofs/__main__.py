@@ -42,7 +42,7 @@ def _checked(recording: bool) -> int:
     if not recording:
         print(f"What they assume was compared with the record, {found.comparing:.1f} s", flush=True)
     wrong += run.change(found)
-    refused = sum(found.refused().values())
+    refused = sum(found.refused_counts().values())
     print(f"{refused} of {len(found.tried)} changed statements refused, {found.changing:.1f} s")
     if recording and not wrong:
         new = run.new_record(found)

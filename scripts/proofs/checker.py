@@ -150,12 +150,12 @@ def project(folder: Path = FOLDER) -> Project:
 
 def needs(path: Path, root: str) -> set[str]:
     """Return the names of the files that a file requires."""
-    text = source.blanked(path.read_text(encoding="utf-8"), place_of(path))
+    text = source.without_comments_and_strings(path.read_text(encoding="utf-8"), place_of(path))
     required = [m["names"].split() for m in REQUIRED.finditer(text) if m["root"] == root]
     return {f"{name}.v" for names in required for name in names}
 
 
-def compiled(folder: Path = FOLDER, to: Path = BUILD, jobs: int = JOBS) -> dict[str, float]:
+def compile_folder(folder: Path = FOLDER, to: Path = BUILD, jobs: int = JOBS) -> dict[str, float]:
     """Check the files of a folder, those that others require first; return the seconds of each.
 
     What the checker writes goes to `to`, which is emptied first.
@@ -215,7 +215,7 @@ def refusal(path: Path, said: str) -> str:
     if not errors:
         return f"{place_of(path)}: {said.strip()[-2000:] or 'the checker stopped without a word'}"
     line = int(errors[-1]["line"])
-    name = source.at_line(path, line)
+    name = source.name_at_line(path, line)
     words = " ".join(said[errors[-1].end() :].removeprefix("Error:").split())[:600]
     return f"{place_of(path)}, line {line}{f', in {name}' if name else ''}: {words}"
 
@@ -230,14 +230,14 @@ def assumptions(
     def asked(part: int) -> dict[str, dict[str, str]]:
         mine = items[part::jobs]
         questions = [f"Print Assumptions {root}.{one.file.stem}.{one.name}." for one in mine]
-        said = _printed(f"part_{part}", stems, questions, to, root)
+        said = _printed_axioms(f"part_{part}", stems, questions, to, root)
         return {one.name: axioms for one, axioms in zip(mine, said, strict=True)}
 
     with ThreadPoolExecutor(jobs) as pool:
         return {name: said for part in pool.map(asked, range(jobs)) for name, said in part.items()}
 
 
-def together(
+def shared_assumptions(
     groups: Iterable[Iterable[str]], folder: Path = FOLDER, to: Path = BUILD
 ) -> list[dict[str, str]]:
     """Return what several theorems assume together, for each group of them.
@@ -252,10 +252,10 @@ def together(
         asked.append(
             f"Definition posenc_{number} := ({proofs}). Print Assumptions posenc_{number}."
         )
-    return _printed("groups", sorted(stems), asked, to, root)
+    return _printed_axioms("groups", sorted(stems), asked, to, root)
 
 
-def _printed(
+def _printed_axioms(
     name: str, stems: list[str], asked: list[str], to: Path, root: str
 ) -> list[dict[str, str]]:
     """Return the axioms that the checker prints in answer to each question."""

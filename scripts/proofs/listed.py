@@ -84,7 +84,7 @@ class Mutation:
         return f"{word}{name}{statement[:start]}{self.new}{statement[end:]}"
 
 
-def numbered(folder: Path = FOLDER) -> list[Numbered]:
+def numbered_theorems(folder: Path = FOLDER) -> list[Numbered]:
     """Return the theorems of the book, in the order of their numbers."""
     found = [
         Numbered(**_with_tuple(entry)) for entry in _entries(folder / "theorems.toml", "theorem")
@@ -111,9 +111,9 @@ def mutations(folder: Path = FOLDER) -> list[Mutation]:
     return [Mutation(**entry) for entry in _entries(folder / "mutations.toml", "mutation")]
 
 
-def named(folder: Path = FOLDER) -> list[str]:
+def formal_theorems_of(folder: Path = FOLDER) -> list[str]:
     """Return the formal theorems that prove a theorem or a bound of the book, each once."""
-    entries: list[Numbered | Bound] = [*numbered(folder), *bounds(folder)]
+    entries: list[Numbered | Bound] = [*numbered_theorems(folder), *bounds(folder)]
     return list(dict.fromkeys(name for one in entries for name in one.proved))
 
 

@@ -54,7 +54,7 @@ class Tried:
         )
 
 
-def tried(
+def try_mutations(
     mutations: Iterable[Mutation], folder: Path = FOLDER, to: Path = BUILD, jobs: int = JOBS
 ) -> list[Tried]:
     """Try changed statements of checked files, and return what came of each.
@@ -71,11 +71,11 @@ def tried(
         by_file[item.file].append((one, item))
     with ThreadPoolExecutor(jobs) as pool:
         root = checker.project(folder).root
-        found = pool.map(lambda path: _tried_in(path, by_file[path], to, root), by_file)
+        found = pool.map(lambda path: _try_file(path, by_file[path], to, root), by_file)
         return [one for several in found for one in several]
 
 
-def _tried_in(path: Path, pairs: list[tuple[Mutation, Item]], to: Path, root: str) -> list[Tried]:
+def _try_file(path: Path, pairs: list[tuple[Mutation, Item]], to: Path, root: str) -> list[Tried]:
     """Try the changed statements of one file."""
     text = with_changes(path.read_text(encoding="utf-8"), pairs)
     command = [*checker.toplevel(), "-q", "-emacs", "-R", ".", root]

@@ -55,7 +55,7 @@ def _load(path: Path, changed: int) -> dict[str, Any]:
     return found
 
 
-def recorded(name: str, path: Path = FILE) -> Recorded:
+def recorded_entry(name: str, path: Path = FILE) -> Recorded:
     """Return what the record says of a theorem.
 
     Raises:
@@ -72,7 +72,7 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
-def made(
+def new_record_of_proofs(
     seconds: float, assumed: Mapping[str, Mapping[str, str]], refused: Mapping[str, int]
 ) -> dict[str, Any]:
     """Return a new record."""
@@ -141,7 +141,7 @@ def differences(
     return messages
 
 
-def not_the_same(names: Iterable[str], path: Path = FILE) -> list[str]:
+def record_differences(names: Iterable[str], path: Path = FILE) -> list[str]:
     """Return a message for each theorem that is recorded and not among these, or the reverse."""
     names, known = set(names), set(load(path)["theorems"])
     return [
@@ -167,7 +167,7 @@ def group_differences(path: Path = FILE, folder: Path = FOLDER, to: Path = BUILD
     Theorems are asked one by one only if their group assumes something else.
     """
     found = groups(path)
-    answers = checker.together(found, folder, to)
+    answers = checker.shared_assumptions(found, folder, to)
     doubtful = [
         name
         for names, axioms in zip(found, answers, strict=True)

@@ -27,7 +27,7 @@ class Checked:
     tried: list[mutations.Tried] = field(default_factory=list)
     changing: float = 0.0  # seconds
 
-    def refused(self) -> Counter[str]:
+    def refused_counts(self) -> Counter[str]:
         """Return for each theorem how many of its changed statements were refused."""
         return Counter(one.item.name for one in self.tried if one.refused)
 
@@ -40,7 +40,7 @@ def readable(folder: Path = FOLDER) -> list[str]:
     try:
         checker.project(folder)
         found = source.library(folder)
-        names, changes = listed.named(folder), listed.mutations(folder)
+        names, changes = listed.formal_theorems_of(folder), listed.mutations(folder)
         messages = [fault for path in source.files(folder) for fault in source.faults(path)]
         for one in changes:
             if one.theorem in found:
@@ -67,15 +67,15 @@ def check(folder: Path = FOLDER, to: Path = checker.BUILD) -> Checked:
         CheckError: The checker refuses one.
     """
     begun = time.monotonic()
-    seconds = checker.compiled(folder, to)
+    seconds = checker.compile_folder(folder, to)
     return Checked(seconds, time.monotonic() - begun)
 
 
 def compare(found: Checked, folder: Path = FOLDER, to: Path = checker.BUILD) -> list[str]:
     """Compare what the theorems assume with the record; return a message for each difference."""
     begun = time.monotonic()
-    names = listed.named(folder)
-    messages = record.not_the_same(names)
+    names = listed.formal_theorems_of(folder)
+    messages = record.record_differences(names)
     messages += [] if messages else record.group_differences(folder=folder, to=to)
     found.comparing = time.monotonic() - begun
     return messages
@@ -84,12 +84,14 @@ def compare(found: Checked, folder: Path = FOLDER, to: Path = checker.BUILD) -> 
 def change(found: Checked, folder: Path = FOLDER, to: Path = checker.BUILD) -> list[str]:
     """Try the changed statements, and return a message for each that is not refused."""
     begun = time.monotonic()
-    found.tried = mutations.tried(listed.mutations(folder), folder, to)
+    found.tried = mutations.try_mutations(listed.mutations(folder), folder, to)
     found.changing = time.monotonic() - begun
     return [one.message() for one in found.tried if one.problem]
 
 
 def new_record(found: Checked) -> dict[str, Any]:
     """Return the record of what was found; asks each theorem by itself what it assumes."""
-    assumed = checker.assumptions(listed.named())
-    return record.made(found.elapsed + found.changing, assumed, found.refused())
+    assumed = checker.assumptions(listed.formal_theorems_of())
+    return record.new_record_of_proofs(
+        found.elapsed + found.changing, assumed, found.refused_counts()
+    )

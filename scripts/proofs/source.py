@@ -91,7 +91,7 @@ class Sentence:
     comment: str  # the last comment before it, if nothing but one line break stands between
 
 
-def blanked(text: str, where: str = "the text") -> str:
+def without_comments_and_strings(text: str, where: str = "the text") -> str:
     """Return a text of the same length with comments and strings replaced by spaces.
 
     Raises:
@@ -137,7 +137,7 @@ def sentences(text: str, where: str = "the text") -> Iterator[Sentence]:
     Raises:
         ProofsError: A comment, a string or the last sentence never ends.
     """
-    bare = blanked(text, where)
+    bare = without_comments_and_strings(text, where)
     place = 0
     for stop in re.finditer(r"(?<!\.)\.(?=\s|\Z)|\.\.\.(?=\s|\Z)", bare):
         first = re.compile(r"\S").search(bare, place)
@@ -181,7 +181,7 @@ def place_of(path: Path) -> str:
 
 
 def _items(path: Path, text: str, where: str) -> Iterator[Item]:
-    bare = blanked(text, where)
+    bare = without_comments_and_strings(text, where)
     sections: list[tuple[str, list[str]]] = []
     open_item: tuple[str, str, Sentence] | None = None
     for one in sentences(text, where):
@@ -272,7 +272,7 @@ def library(folder: Path = FOLDER) -> dict[str, Item]:
         for item in read(path):
             if item.word in ASSUMED:
                 continue
-            for name in (item.name, *_introduced(item)):
+            for name in (item.name, *_fields_or_constructors(item)):
                 if other := homes.get(name):
                     raise ProofsError(
                         f"{place_of(path)}, line {item.line}: {name} is also defined in"
@@ -295,9 +295,9 @@ def theorem(name: str, folder: Path = FOLDER) -> Item:
     return item
 
 
-def used(item: Item, within: dict[str, Item]) -> list[Item]:
+def used_definitions(item: Item, within: dict[str, Item]) -> list[Item]:
     """Return the definitions that a statement names, and those that these name, in order."""
-    homes = {name: one for one in within.values() for name in _introduced(one)} | within
+    homes = {name: one for one in within.values() for name in _fields_or_constructors(one)} | within
     found: dict[str, Item] = {}
     waiting = [name for words in (item.statement, *item.assumed) for name in _names(words)]
     while waiting:
@@ -308,16 +308,16 @@ def used(item: Item, within: dict[str, Item]) -> list[Item]:
     return [one for one in within.values() if one.name in found]
 
 
-def _introduced(item: Item) -> list[str]:
+def _fields_or_constructors(item: Item) -> list[str]:
     """Return the fields of a record, or the constructors of an inductive type."""
     if item.word not in ("Record", "Structure", "Inductive"):
         return []
-    return FIELD.findall(blanked(item.statement).partition(":=")[2])
+    return FIELD.findall(without_comments_and_strings(item.statement).partition(":=")[2])
 
 
 def _names(words: str) -> set[str]:
     """Return the names that some words use and do not bind themselves."""
-    bare = blanked(words)
+    bare = without_comments_and_strings(words)
     lists = [match["names"] for form in (BOUND, TYPED) for match in form.finditer(bare)]
     bound = {name for names in lists for name in _binders(names)} | {*LET.findall(bare)}
     return set(USED.findall(bare)) - bound
@@ -332,7 +332,7 @@ def _binders(words: str) -> list[str]:
 def faults(path: Path) -> list[str]:
     """Return a message for each word in a file that would let it say more than it proves."""
     text, where = path.read_text(encoding="utf-8"), place_of(path)
-    bare = blanked(text, where)
+    bare = without_comments_and_strings(text, where)
     messages = []
     for one in sentences(text, where):
         start = one.start + len(_ATTRIBUTES.match(bare[one.start : one.end])[0])  # type: ignore[index]
@@ -340,13 +340,13 @@ def faults(path: Path) -> list[str]:
         for word in [*([head] if head else []), *TACTICS.finditer(bare, one.start, one.end)]:
             line = text.count("\n", 0, word.start("word")) + 1
             messages.append(
-                f"{where}, line {line}{_within(path, word.start('word'))}:"
+                f"{where}, line {line}{_enclosing_theorem(path, word.start('word'))}:"
                 f" {' '.join(word['word'].split())} is not allowed in a proof"
             )
     return messages
 
 
-def _within(path: Path, place: int) -> str:
+def _enclosing_theorem(path: Path, place: int) -> str:
     """Return which theorem a place of a file belongs to, for a message."""
     try:
         found = [item for item in read(path) if item.start <= place <= item.end]
@@ -355,7 +355,7 @@ def _within(path: Path, place: int) -> str:
     return f", in {found[0].name}" if found else ""
 
 
-def at_line(path: Path, line: int) -> str:
+def name_at_line(path: Path, line: int) -> str:
     """Return the name of what stands at a line of a file, or an empty string."""
     try:
         return next((i.name for i in read(path) if i.line <= line <= i.last_line), "")

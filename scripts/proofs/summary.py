@@ -5,19 +5,19 @@ from __future__ import annotations
 from scripts.proofs import checker, listed, record, source
 
 
-def asked() -> int:
+def theorem_count() -> int:
     """Return the number of theorems of chapter 4."""
-    return len(listed.numbered())
+    return len(listed.numbered_theorems())
 
 
-def proved() -> int:
+def proved_count() -> int:
     """Return how many of them are proved by machine as a whole."""
-    return sum(bool(one.proved) and not one.part for one in listed.numbered())
+    return sum(bool(one.proved) and not one.part for one in listed.numbered_theorems())
 
 
-def in_part() -> int:
+def partly_proved_count() -> int:
     """Return of how many of them only a part is proved by machine."""
-    return sum(one.part for one in listed.numbered())
+    return sum(one.part for one in listed.numbered_theorems())
 
 
 def bounds() -> int:
@@ -27,7 +27,7 @@ def bounds() -> int:
 
 def formal() -> int:
     """Return the number of formal theorems behind them."""
-    return len(listed.named())
+    return len(listed.formal_theorems_of())
 
 
 def steps() -> int:

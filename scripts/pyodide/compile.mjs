@@ -19,7 +19,7 @@ python.unpackArchive(bytes(numpy), "wheel", { extractDir: "/lib/python3.12/site-
 python._module.mergeLibSymbols({ backtrace: () => 0 });
 for (const name of ["session.py", "precompile.py"])
   python.FS.writeFile(name, bytes(new URL(name, import.meta.url)));
-for (const [path, code] of python.pyimport("precompile").compiled().toJs()) {
+for (const [path, code] of python.pyimport("precompile").bytecode_of_sources().toJs()) {
   mkdirSync(join(out, dirname(path)), { recursive: true });
   writeFileSync(join(out, path), code);
 }

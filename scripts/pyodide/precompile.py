@@ -19,7 +19,7 @@ PLACES = ("/lib/python312.zip/", "/lib/python3.12/site-packages/numpy/")
 HEADER = MAGIC_NUMBER + b"\1\0\0\0" + bytes(8)  # never checked against the source
 
 
-def compiled() -> dict[str, bytes]:
+def bytecode_of_sources() -> dict[str, bytes]:
     """Return the content of the .pyc file for each source that was loaded, by the source's path."""
     for name in LOADED:
         import_module(name)

@@ -99,7 +99,10 @@ def build(folder: Path) -> None:
     wheels = [numpy(folder), posenc(folder)]
     licences(folder)
     compile_start(folder)
-    to_fetch = {"bytes": sum(map(size, packed(folder))), "interpreter": size(folder / INTERPRETER)}
+    to_fetch = {
+        "bytes": sum(map(size, large_files(folder))),
+        "interpreter": size(folder / INTERPRETER),
+    }
     (folder / "contents.json").write_text(json.dumps({"wheels": wheels} | to_fetch))
     (folder / "stamp").write_text(stamp)
 
@@ -226,7 +229,7 @@ def notice(folder: Path) -> str:
     return NOTICE.format(pyodide=package["version"], python=python, minor=minor, numpy=numpy)
 
 
-def packed(folder: Path) -> list[Path]:
+def large_files(folder: Path) -> list[Path]:
     """Return the large files, whose progress the page shows while it fetches them."""
     return [path for path in sorted(folder.iterdir()) if path.suffix in PACKED]
 

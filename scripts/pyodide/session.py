@@ -47,7 +47,7 @@ def run(source: str, names: Names, place: str) -> None:
     name = f"<{place}>"
     linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
     try:
-        statements = compiled(source, name)
+        statements = compiled_statements(source, name)
     except SyntaxError as error:
         error.text = error.text or linecache.getline(name, error.lineno or 0)
         show(error.with_traceback(None))
@@ -61,7 +61,7 @@ def run(source: str, names: Names, place: str) -> None:
     sys.stdout.flush()
 
 
-def compiled(source: str, name: str) -> list[CodeType]:
+def compiled_statements(source: str, name: str) -> list[CodeType]:
     """Return the code of each statement, compiled so that it prints its value if it has one."""
     body = ast.parse(source, name).body
     return [compile(ast.Interactive([statement]), name, "single") for statement in body]

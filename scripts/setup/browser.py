@@ -50,7 +50,7 @@ MISSING = (
 
 
 @contextmanager
-def started() -> Iterator[Browser]:
+def launched() -> Iterator[Browser]:
     """Start the browser. Playwright allows one at a time, so what tests run takes theirs."""
     from playwright.sync_api import sync_playwright  # installed with the test extra only
 

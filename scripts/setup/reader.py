@@ -43,7 +43,7 @@ def main() -> None:
         checkout = ROOT if here else clone(Path(temporary, "my büro", "posenc"))
         port = free_port()
         serve("make serve", port, checkout, log)
-        with changed(checkout / CHANGED):
+        with with_comment(checkout / CHANGED):
             serve(f"make serve, {CHANGED} changed", port, checkout, log)
         finish("make site", checkout, log)
         finish("make figures", checkout, log)
@@ -60,7 +60,7 @@ def clone(folder: Path) -> Path:
 
 
 @contextmanager
-def changed(module: Path) -> Iterator[None]:
+def with_comment(module: Path) -> Iterator[None]:
     """Add a comment to a module until the block ends."""
     text = module.read_bytes()
     module.write_bytes(text + b"# changed\n")
@@ -83,10 +83,10 @@ def serve(title: str, port: int, checkout: Path, log: Path) -> None:
             if ended or time.monotonic() - begun > TIMEOUT:
                 raise failure(title, begun, log)
             if waiting and answers(waiting[0]):
-                print(f"{title}: {waiting.pop(0)} {after(begun)}", flush=True)
+                print(f"{title}: {waiting.pop(0)} {elapsed_in_words(begun)}", flush=True)
             else:
                 time.sleep(0.2)
-        print(f"{title}: up to date {after(begun)}", flush=True)
+        print(f"{title}: up to date {elapsed_in_words(begun)}", flush=True)
 
 
 def finish(command: str, checkout: Path, log: Path) -> None:
@@ -95,10 +95,10 @@ def finish(command: str, checkout: Path, log: Path) -> None:
     with running(command, checkout, log) as process:
         if process.wait():
             raise failure(command, begun, log)
-    print(f"{command}: done {after(begun)}", flush=True)
+    print(f"{command}: done {elapsed_in_words(begun)}", flush=True)
 
 
-def after(begun: float) -> str:
+def elapsed_in_words(begun: float) -> str:
     """Return how long ago something began, in words."""
     return f"after {time.monotonic() - begun:.0f} s"
 
@@ -111,7 +111,7 @@ def read(log: Path) -> str:
 def failure(title: str, begun: float, log: Path) -> SystemExit:
     """Return the end of this script: the message shows the end of the log."""
     end = read(log).splitlines()[-LINES:]
-    said = f"{title}: FAILED {after(begun)}. The end of its log:"
+    said = f"{title}: FAILED {elapsed_in_words(begun)}. The end of its log:"
     return SystemExit("\n    ".join([said, *end]))
 
 

@@ -169,10 +169,10 @@ def fallback_rule(
 
 def write_core(face: Face) -> None:
     """Write the core file of a face, with the common characters only."""
-    cut(face.file("latin"), face.core, CORE, face.family.replace(" ", ""))
+    write_subset(face.file("latin"), face.core, CORE, face.family.replace(" ", ""))
 
 
-def cut(full: Path, name: str, extent: str, family: str) -> None:
+def write_subset(full: Path, name: str, extent: str, family: str) -> None:
     """Write a subset of a typeface under another name.
 
     Their licences reserve the names "KaTeX", "Source" and "STIX" for the unmodified fonts.
@@ -211,7 +211,7 @@ def formula_rules(fonts: Path) -> Iterator[str]:
     """Yield the @font-face rules of the small formula fonts, and write their files."""
     for (stem, style), extent in FORMULAS.items():
         name = f"book-formula-400-{style}.woff2"
-        cut(fonts / f"KaTeX_{stem}.woff2", name, extent, "BookFormula")
+        write_subset(fonts / f"KaTeX_{stem}.woff2", name, extent, "BookFormula")
         yield (
             f"@font-face{{font-family:KaTeX_{stem.partition('-')[0]};font-style:{style};"
             f"font-weight:400;font-display:block;"

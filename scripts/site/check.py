@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
-from scripts.book.links_and_anchors import Tags, repeated
+from scripts.book.links_and_anchors import Tags, repeated_anchors
 
 CANONICAL = re.compile(r'<link rel="?canonical"? href="([^"]+)"')
 TITLE = re.compile(r"<title>(.*?)</title>", re.S)
@@ -65,7 +65,11 @@ def problems(site: Path) -> list[str]:
     return [
         *dead_links(pages, set(files), tags),
         *shared_titles({page: text for page, text in pages.items() if page != "404.html"}),
-        *(f"{page}: {twice}" for page, found in tags.items() for twice in repeated(found.anchors)),
+        *(
+            f"{page}: {twice}"
+            for page, found in tags.items()
+            for twice in repeated_anchors(found.anchors)
+        ),
         *too_large(ours, BUILT),
         *too_large(others, {}, OF_OTHERS),
     ]

@@ -126,7 +126,7 @@ DISPLAYED = {
 }
 
 
-def _either(formulas: dict[str, str]) -> str:
+def _any_of(formulas: dict[str, str]) -> str:
     """Return a pattern of any of the formulas, longest first, which may be wrapped at a space."""
     longest = sorted(formulas, key=len, reverse=True)
     return "|".join(re.escape(text).replace(r"\ ", r"\s+") for text in longest)
@@ -135,7 +135,7 @@ def _either(formulas: dict[str, str]) -> str:
 DISPLAY = re.compile(rf"^ {{4}}({'|'.join(map(re.escape, DISPLAYED))})$", re.M)
 # Code, which stays, or a formula that is not part of a longer word.
 IN_SENTENCE = re.compile(
-    rf"`[^`\n]*`|^ *(?:>>>|\.\.\.) .*$|\$\$.*?\$\$|(?<!\w)({_either(IN_SENTENCES)})(?!\w)",
+    rf"`[^`\n]*`|^ *(?:>>>|\.\.\.) .*$|\$\$.*?\$\$|(?<!\w)({_any_of(IN_SENTENCES)})(?!\w)",
     re.M | re.S,
 )
 
@@ -148,10 +148,10 @@ def with_mathematics(text: str) -> str:
         It turns by $p\\,\\omega_i$, which `ω_i` names.
     """
     text = DISPLAY.sub(lambda found: f"$$\n{DISPLAYED[found[1]]}\n$$", text)
-    return IN_SENTENCE.sub(_in_sentence, text)
+    return IN_SENTENCE.sub(_inline_formula, text)
 
 
-def _in_sentence(found: re.Match[str]) -> str:
+def _inline_formula(found: re.Match[str]) -> str:
     formula = " ".join(found[1].split()) if found[1] else ""
     return f"${IN_SENTENCES[formula]}$" if formula else found[0]
 

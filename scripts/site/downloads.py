@@ -21,17 +21,17 @@ LINE = "Take the whole book along: {}."
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the files that have been made to the site."""
-    for file in made():
+    for file in made_files():
         files.append(File.generated(config, file.name, abs_src_path=str(file)))
     return files
 
 
 def on_page_markdown(markdown: str, **about: object) -> str:
     """Return a page with links to the files where it asks for them."""
-    return markdown.replace(MARK, offer(made()))
+    return markdown.replace(MARK, offer(made_files()))
 
 
-def made() -> list[Path]:
+def made_files() -> list[Path]:
     """Return the files that have been made."""
     return [FOLDER / name for name in (PDF, EPUB) if (FOLDER / name).is_file()]
 

@@ -99,7 +99,7 @@ def page(book: str, name: str, family: str) -> str:
 def sheet(assets: Path) -> str:
     """Return the style sheet of the pages, minified."""
     faces = FACE.findall((assets / "built" / "fonts.css").read_text(encoding="utf-8"))
-    parts = [face.replace("url(", "url(built/") for face in faces if needed(face)]
+    parts = [face.replace("url(", "url(built/") for face in faces if is_needed_rule(face)]
     parts += [(assets / name).read_text(encoding="utf-8") for name in SHEETS]
     command = node("--input-type=module", "--eval", MINIFY)
     given = by_system("\n".join(parts))
@@ -113,7 +113,7 @@ def sheet(assets: Path) -> str:
     return done.stdout
 
 
-def needed(face: str) -> bool:
+def is_needed_rule(face: str) -> bool:
     """Return whether a rule is for the upright sans-serif: its small file, or a fallback."""
     return '"Book Sans' in face and ("local(" in face or "book-sans-wght-normal" in face)
 

@@ -43,7 +43,7 @@ class Host:
 
 
 @contextmanager
-def hosted(folder: Path, *, port: int = 0, under: str = "/") -> Iterator[Host]:
+def serve_folder(folder: Path, *, port: int = 0, under: str = "/") -> Iterator[Host]:
     """Serve a folder while the block runs, at the root of a free port or under a path."""
     host = Host("")
     handler = partial(_Handler, host=host, under=under, directory=str(folder))
@@ -152,7 +152,7 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", default="site", type=Path)
     parser.add_argument("--port", default=8000, type=int)
     asked = parser.parse_args()
-    with hosted(asked.folder, port=asked.port) as host:
+    with serve_folder(asked.folder, port=asked.port) as host:
         host.blocks = security_policy.blocks(asked.folder)
         print(host.url, flush=True)
         while True:

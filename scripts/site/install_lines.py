@@ -23,10 +23,10 @@ WHEEL = f"assets/built/wheel/posenc-{posenc.__version__}-py3-none-any.whl"
 
 def on_page_markdown(markdown: str, *, config: MkDocsConfig, **about: object) -> str:
     """Return a page with the addresses on the site that is being built or served."""
-    return with_addresses(markdown, config)
+    return add_addresses(markdown, config)
 
 
-def with_addresses(text: str, config: MkDocsConfig) -> str:
+def add_addresses(text: str, config: MkDocsConfig) -> str:
     """Return a text with the addresses of the wheel, the source and the explorers on a site."""
     text = with_embed_address(with_wheel_address(text, config.site_url), config.site_url)
     return with_source_address(text, config.site_url, config.extra.get("source", ""))

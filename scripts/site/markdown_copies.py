@@ -23,8 +23,8 @@ from scripts import ROOT
 from scripts.book import pages
 from scripts.book.data import front_matter
 from scripts.book.embed import source
-from scripts.site.install_lines import with_addresses
-from scripts.site.plain_markdown import FIGURE, plain, prose, restored, set_aside
+from scripts.site.install_lines import add_addresses
+from scripts.site.plain_markdown import FIGURE, hide_code, plain, prose, restore_code
 
 LIST = "llms.txt"
 ABOUT = """\
@@ -66,10 +66,10 @@ def page(path: str, title: str = "") -> Page:
 def copy(path: str) -> str:
     """Return a page of docs/ as plain Markdown, with links to the other copies."""
     one = page(path)
-    marked, pieces = set_aside(plain(MARKED.sub(r"\g<fence>", _documented(pages.text(path)))))
+    marked, pieces = hide_code(plain(MARKED.sub(r"\g<fence>", _documented(pages.text(path)))))
     marked = FIGURE.sub(partial(_figure, one), marked)
     marked = BY_NAME.sub(r"\g<words>", LINK.sub(partial(_link, one), marked))
-    written = restored(prose(TAG.sub("", marked)), pieces).strip()
+    written = restore_code(prose(TAG.sub("", marked)), pieces).strip()
     return f"{TITLE.sub(partial(_head, one), written, count=1)}\n"
 
 
@@ -159,6 +159,6 @@ def write(site: Path) -> None:
         for one in below:
             file = site / one.copy
             file.parent.mkdir(parents=True, exist_ok=True)
-            text = with_addresses(copy(one.path), config)
+            text = add_addresses(copy(one.path), config)
             file.write_text(text, encoding="utf-8")
     (site / LIST).write_text(llms_txt(config), encoding="utf-8")

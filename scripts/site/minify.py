@@ -26,7 +26,7 @@ ONE_LINK = '<link rel="stylesheet" href="{address}">\n'
 def minify(site: Path) -> None:
     """Minify the book's own scripts in a built site, and let each page link one style sheet."""
     pages = {page: page.read_text(encoding="utf-8") for page in sorted(site.rglob("*.html"))}
-    sheets = dict.fromkeys(name for text in pages.values() for name in linked(text))
+    sheets = dict.fromkeys(name for text in pages.values() for name in linked_sheets(text))
     command = node(str(SCRIPT), *sheets)
     done = subprocess.run(command, cwd=site, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -35,7 +35,7 @@ def minify(site: Path) -> None:
         page.write_text(with_one_sheet(text, done.stdout.strip()), encoding="utf-8")
 
 
-def linked(page: str) -> list[str]:
+def linked_sheets(page: str) -> list[str]:
     """Return the paths in the site of the style sheets that a page links, in their order."""
     return [FOLDER + link["address"].partition(FOLDER)[2] for link in LINK.finditer(page)]
 

@@ -21,7 +21,7 @@ from scripts.book.sessions import FENCE, PROMPTS, TRACEBACK, Session, sessions
 from scripts.book.text import spans
 from scripts.site.install_lines import with_wheel_address
 from scripts.site.notebook_pictures import pictures
-from scripts.site.plain_markdown import FIGURE, plain, prose, restored, set_aside
+from scripts.site.plain_markdown import FIGURE, hide_code, plain, prose, restore_code
 
 CHAPTERS = ("chapters/build-it.md",)
 
@@ -84,9 +84,9 @@ def _cells(text: str) -> Iterator[NotebookNode]:
 
 def _words(text: str) -> Iterator[NotebookNode]:
     """Yield a cell for each heading with its text, leaving code and mathematics unchanged."""
-    marked, pieces = set_aside(text)
+    marked, pieces = hide_code(text)
     for part in HEADING.split(_prose(marked)):
-        words = restored(part, pieces).strip()
+        words = restore_code(part, pieces).strip()
         if words:
             yield v4.new_markdown_cell(words)
 
@@ -111,7 +111,7 @@ def _code(fence: str) -> Iterator[NotebookNode]:
     """Yield a cell for each output of a fence, and one for the statements after the last."""
     typed: list[str] = []
     for session in sessions(fence):
-        typed.append(_typed(session))
+        typed.append(_cell_source(session))
         if outputs := _outputs(session):
             cell = v4.new_code_cell("\n".join(typed).strip(), outputs=outputs)
             if outputs[-1].output_type == "error":  # intended, so execution continues
@@ -122,7 +122,7 @@ def _code(fence: str) -> Iterator[NotebookNode]:
         yield v4.new_code_cell("\n".join(typed).strip())
 
 
-def _typed(session: Session) -> str:
+def _cell_source(session: Session) -> str:
     """Return a statement as a cell has it, with an empty line after a definition."""
     typed = session.source.rstrip("\n")
     if session.language == "console":

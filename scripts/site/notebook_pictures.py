@@ -76,9 +76,13 @@ def draw_in_process(stems: list[str], module: str, suffix: str) -> dict[str, byt
 
 def draw(folder: Path, stem: str) -> None:
     """Draw a figure as PNG into a folder."""
-    from scripts.figures._render import drawn, load, png  # slow to import, and rarely needed
+    from scripts.figures._render import (  # slow to import, and rarely needed
+        drawn_variant,
+        load,
+        png,
+    )
 
-    with drawn(load(SCRIPTS / f"{stem}.py"), "light") as figure:
+    with drawn_variant(load(SCRIPTS / f"{stem}.py"), "light") as figure:
         (folder / f"{stem}.png").write_bytes(png(figure, LIGHT))
 
 

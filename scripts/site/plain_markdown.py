@@ -72,7 +72,7 @@ def _with_verdict(paragraph: str) -> str:
     return f"{VERDICTS[found['verdict']]} {found['words']}" if found else paragraph
 
 
-def set_aside(text: str) -> tuple[str, list[str]]:
+def hide_code(text: str) -> tuple[str, list[str]]:
     """Return a text with code and mathematics replaced by marks, and the replaced pieces."""
     pieces: list[str] = []
     marked, place = "", 0
@@ -83,7 +83,7 @@ def set_aside(text: str) -> tuple[str, list[str]]:
     return marked + text[place:], pieces
 
 
-def restored(marked: str, pieces: list[str]) -> str:
+def restore_code(marked: str, pieces: list[str]) -> str:
     """Return a text with its code and mathematics put back."""
     return re.sub("\ue000(\\d+)\ue001", lambda mark: pieces[int(mark[1])], marked)
 

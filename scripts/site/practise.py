@@ -17,7 +17,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from nbformat import NotebookNode, v4, writes
 
-from scripts.book.practise_pages import ABOUT, of
+from scripts.book.practise_pages import ABOUT, exercises_in
 from scripts.practise import judge
 from scripts.practise.read import GROUPS, Exercise, exercises
 from scripts.site.install_lines import with_wheel_address
@@ -52,8 +52,8 @@ known = json.loads({known!r})
 
 def check(name):
     \"\"\"Say of each check of an exercise whether it holds, and stop unless all do.\"\"\"
-    report = practise["Report"](practise["judged"](known[name], globals()))
-    assert report.solved, f"not yet\\n{{report}}"
+    report = practise["Report"](practise["judge_answer"](known[name], globals()))
+    assert report.is_solved, f"not yet\\n{{report}}"
     print(report)
 """
 
@@ -81,7 +81,7 @@ def notebook() -> NotebookNode:
     for group in GROUPS:
         about = ABOUT[group]
         cells.append(v4.new_markdown_cell(f"# {about.title}\n\n{about.lead}"))
-        for one in of(group):
+        for one in exercises_in(group):
             cells.extend(_cells(one))
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"  # random by default
@@ -92,15 +92,15 @@ def notebook() -> NotebookNode:
 
 def _cells(one: Exercise) -> Iterator[NotebookNode]:
     """Yield the cells of an exercise: statement, starter, check, hints and solution."""
-    yield v4.new_markdown_cell(f"## {one.title}\n\n{_plain(one.statement)}")
+    yield v4.new_markdown_cell(f"## {one.title}\n\n{_plain_text(one.statement)}")
     yield v4.new_code_cell(one.starter.rstrip("\n"), metadata={"exercise": one.name})
     yield v4.new_code_cell(f'check("{one.name}")')
-    folds = [(f"Hint {n}", _plain(hint)) for n, hint in enumerate(one.hints, 1)]
+    folds = [(f"Hint {n}", _plain_text(hint)) for n, hint in enumerate(one.hints, 1)]
     folds.append(("Solution", f"```python\n{one.solution}```"))
     yield v4.new_markdown_cell("\n\n".join(map(_fold, *zip(*folds, strict=True))))
 
 
-def _plain(text: str) -> str:
+def _plain_text(text: str) -> str:
     """Return Markdown without the page language and without links to other pages."""
     return LINK.sub(r"\g<words>", prose(plain(text))).strip()
 

@@ -37,14 +37,14 @@ def page(chapter: str, numbers: Iterable[int] = QUESTIONS) -> str:
         up="../" * HERE.count("/"),
         chapter=CHAPTER,
         count=len(questions),
-        questions="\n".join(asked(number, part) for number, part in questions.items()),
-        keys="\n".join(answered(number, part) for number, part in questions.items()),
+        questions="\n".join(question_html(number, part) for number, part in questions.items()),
+        keys="\n".join(key_html(number, part) for number, part in questions.items()),
     )
 
 
-def asked(number: int, question: LexborNode) -> str:
+def question_html(number: int, question: LexborNode) -> str:
     """Return a question with its options, and lines for a reason."""
-    body = "".join(map(fitted, question.css("fieldset > div > *")))
+    body = "".join(map(sheet_html, question.css("fieldset > div > *")))
     options = "\n".join(map(option, question.css("fieldset label")))
     return QUESTION.format(number=number, title=title(question), body=body, options=options)
 
@@ -52,14 +52,14 @@ def asked(number: int, question: LexborNode) -> str:
 def option(label: LexborNode) -> str:
     """Return an option of a question: its letter and its text."""
     _, letter, text = label.iter()
-    return f'<li><span class="letter">{words(letter)}</span><span>{fitted(text)}</span></li>'
+    return f'<li><span class="letter">{words(letter)}</span><span>{sheet_html(text)}</span></li>'
 
 
-def answered(number: int, question: LexborNode) -> str:
+def key_html(number: int, question: LexborNode) -> str:
     """Return the key of a question: the letter, and a reason for each option."""
     reasons = question.css("div[data-letter]")
     right = next(part.attrs["data-letter"] for part in reasons if "right" in classes(part))
-    body = "\n".join("".join(map(fitted, part.iter())) for part in reasons)
+    body = "\n".join("".join(map(sheet_html, part.iter())) for part in reasons)
     return KEY.format(number=number, right=right, title=title(question), body=body)
 
 
@@ -68,7 +68,7 @@ def title(question: LexborNode) -> str:
     return words(question.css("legend")[0]).partition(": ")[2]
 
 
-def fitted(part: LexborNode) -> str:
+def sheet_html(part: LexborNode) -> str:
     """Return a part of the chapter as HTML for the sheet."""
     fit(part, CHAPTER, HERE)
     return part.html or ""

@@ -28,7 +28,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.structure.files import File, get_files
 
-from scripts.book.changed import module, shows
+from scripts.book.changed import module, page_shows
 from scripts.site.made_pages import made_pages
 
 # Attributes in which autorefs stores references; it has no public interface for them.
@@ -72,13 +72,13 @@ def update(site: Path, load: Load) -> None:
     config = load(site)
     now, state = sources(config), read_state(site)
     before = state["sources"]
-    if not all(is_page_or_asset(Path(path)) for path in differing(before, now)):
+    if not all(is_page_or_asset(Path(path)) for path in differing_paths(before, now)):
         clear_caches(sys.modules)
     made = made_pages(config)
     now |= texts(made)
-    changed = differing(before, now)
+    changed = differing_paths(before, now)
     every = [*get_files(config).documentation_pages(), *made]
-    outdated = affected(every, map(Path, changed))
+    outdated = affected_pages(every, map(Path, changed))
     others = {path for path in before.keys() ^ now.keys() if path.endswith(".md")}
     if others or len(outdated) == len(every):
         build_anew(site, load, now)
@@ -94,7 +94,7 @@ def update(site: Path, load: Load) -> None:
         write_state(config, now)
 
 
-def differing(before: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
+def differing_paths(before: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
     """Return the paths whose digests differ."""
     return {path for path in {*before, *now} if before.get(path) != now.get(path)}
 
@@ -214,7 +214,7 @@ def digest(path: Path) -> str:
         return ""
 
 
-def affected(pages: Iterable[File], changed: Iterable[Path]) -> list[File]:
+def affected_pages(pages: Iterable[File], changed: Iterable[Path]) -> list[File]:
     """Return the pages that a change of these files, relative to the checkout, may affect.
 
     A page is affected by its own text. A module of the package affects the pages that document or
@@ -232,7 +232,7 @@ def is_affected(page: File, path: Path) -> bool:
     if path.is_relative_to("docs/figures") and DRAWING.search(path.name):
         return DRAWING.sub("-light.svg", path.name) in page.content_string
     name = module(path) if path.parts else ""
-    return not name or shows(page.content_string, name)
+    return not name or page_shows(page.content_string, name)
 
 
 def is_page_or_asset(path: Path) -> bool:

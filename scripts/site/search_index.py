@@ -43,14 +43,14 @@ def on_page_content(html: str, *, page: Page, **about: object) -> str:
 
 
 @event_priority(50)
-def _before_the_plugin(context: Any, /, *, page: Page, **about: object) -> None:
+def _prepare_page(context: Any, /, *, page: Page, **about: object) -> None:
     """Mark what the plugin is to skip, and withhold what it need not read."""
     context["whole"] = with_exclusions(page.content or "")
     page.content = UNREAD.sub(r"\1", context["whole"])
 
 
 @event_priority(-50)
-def _after_the_plugin(
+def _complete_entries(
     context: Any, /, *, page: Page, config: MkDocsConfig, **about: object
 ) -> None:
     """Restore a page, and complete the entries that the plugin has made of it."""
@@ -64,7 +64,7 @@ def _after_the_plugin(
             entry["text"] = with_description(entry["text"], str(page.meta["description"]))
 
 
-on_page_context = CombinedEvent(_before_the_plugin, _after_the_plugin)
+on_page_context = CombinedEvent(_prepare_page, _complete_entries)
 
 
 @event_priority(50)

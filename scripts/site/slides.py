@@ -48,7 +48,7 @@ class Board:
 def page(chapter: str) -> str:
     """Return the page of slides, made from the chapter's built page."""
     content = article(chapter)
-    sections = list(cut(content))
+    sections = list(chapter_sections(content))
     drawn = drawings(dict.fromkeys(FIGURE.findall(chapter)))
     boards = [
         read(heading, parts, drawn) for heading, parts in sections if BOARD.match(words(heading))
@@ -59,15 +59,15 @@ def page(chapter: str) -> str:
         head="\n".join(link[0].strip() for link in LINK.finditer(chapter)),
         up="../" * HERE.count("/"),
         chapter=CHAPTER,
-        boards="\n".join(shown(board, boards) for board in boards),
-        takeaways="\n".join(kept(last)),
+        boards="\n".join(board_section(board, boards) for board in boards),
+        takeaways="\n".join(takeaways(last)),
         hour="\n".join(map(segment, boards)),
         minutes=sum(board.minutes for board in boards),
         count=len(boards),
     )
 
 
-def cut(content: LexborNode) -> Iterator[tuple[LexborNode, list[LexborNode]]]:
+def chapter_sections(content: LexborNode) -> Iterator[tuple[LexborNode, list[LexborNode]]]:
     """Yield the sections of a chapter: each heading, and the elements below it."""
     remove(content, UNWANTED)
     parts = list(content.iter())
@@ -92,20 +92,20 @@ def read(heading: LexborNode, parts: Iterable[LexborNode], drawn: Mapping[str, s
             _add_figure(board, part, drawn)
         elif part.tag == "details" and "solution" in classes(part):
             _add_answer(board, part)
-        elif begins(part, ASKED):
-            board.asked.append(f'<div class="item ask">{uncited(part)}</div>')
+        elif begins_with_label(part, ASKED):
+            board.asked.append(f'<div class="item ask">{without_note_numbers(part)}</div>')
         elif "arithmatex" in classes(part) or (is_written and "highlight" in classes(part)):
-            board.up.append(f'<div class="item">{fitted(part)}</div>')
+            board.up.append(f'<div class="item">{slide_html(part)}</div>')
             is_written = False
         else:
-            is_written = begins(part, WRITTEN) or (is_written and part.tag != "p")
-            board.notes.append(fitted(part))
+            is_written = begins_with_label(part, WRITTEN) or (is_written and part.tag != "p")
+            board.notes.append(slide_html(part))
     if not (board.minutes and board.up and len(board.asked) == 2 and board.notes):
         raise SystemExit(f"board {board.number} lacks its minutes, drawing, question or notes")
     return board
 
 
-def begins(part: LexborNode, label: str) -> bool:
+def begins_with_label(part: LexborNode, label: str) -> bool:
     """Return whether a paragraph begins with a label, such as *Say*."""
     return part.tag == "p" and words(part).startswith(label)
 
@@ -119,30 +119,30 @@ def _add_figure(board: Board, figure: LexborNode, drawn: Mapping[str, str]) -> N
     drawing = LexborHTMLParser(drawn[found["stem"]]).css("svg")[0]
     drawing.attrs["role"] = "img"
     drawing.attrs["aria-label"] = image.sget("alt")
-    narrow = "".join(map(fitted, figure.css("picture")))
+    narrow = "".join(map(slide_html, figure.css("picture")))
     board.up.append(
         f'<div class="item figure">{drawing.html}<div class="narrow">{narrow}</div></div>'
     )
-    board.notes.extend(map(fitted, figure.css("figcaption")))
+    board.notes.extend(map(slide_html, figure.css("figcaption")))
 
 
 def _add_answer(board: Board, solution: LexborNode) -> None:
     """Put the answer on the board, up to what introduces a listing, and the rest into the notes."""
     parts = [part for part in solution.iter() if part.tag != "summary"]
-    later = [is_not_said(part) for part in parts].index(True)
-    answer = "".join(map(uncited, parts[:later]))
+    later = [is_listing_or_wrong_answer(part) for part in parts].index(True)
+    answer = "".join(map(without_note_numbers, parts[:later]))
     board.asked.append(f'<details class="item given"><summary>Answer</summary>\n{answer}</details>')
     for part in parts[later:]:
-        expected = ' class="expected"' if begins(part, EXPECTED) else ""
-        board.notes.append(f"<div{expected}>{fitted(part)}</div>")
+        expected = ' class="expected"' if begins_with_label(part, EXPECTED) else ""
+        board.notes.append(f"<div{expected}>{slide_html(part)}</div>")
 
 
-def is_not_said(part: LexborNode) -> bool:
+def is_listing_or_wrong_answer(part: LexborNode) -> bool:
     """Return whether a part of an answer is a listing, its introduction, or a wrong answer."""
-    return part.tag != "p" or begins(part, EXPECTED) or words(part).endswith(":")
+    return part.tag != "p" or begins_with_label(part, EXPECTED) or words(part).endswith(":")
 
 
-def fitted(part: LexborNode) -> str:
+def slide_html(part: LexborNode) -> str:
     """Return a part of the chapter as HTML for the slides."""
     for listing in part.css(".runs"):
         listing.attrs["class"] = "highlight"
@@ -150,18 +150,18 @@ def fitted(part: LexborNode) -> str:
     return part.html or ""
 
 
-def uncited(part: LexborNode) -> str:
+def without_note_numbers(part: LexborNode) -> str:
     """Return a part for the board, without the numbers of notes."""
     remove_notes(part)
-    return fitted(part)
+    return slide_html(part)
 
 
-def kept(parts: Iterable[LexborNode]) -> Iterator[str]:
+def takeaways(parts: Iterable[LexborNode]) -> Iterator[str]:
     """Yield the sentences to take away, as far as they are a list."""
-    return (uncited(part) for part in parts if part.tag in ("p", "ol"))
+    return (without_note_numbers(part) for part in parts if part.tag in ("p", "ol"))
 
 
-def shown(board: Board, boards: list[Board]) -> str:
+def board_section(board: Board, boards: list[Board]) -> str:
     """Return the section of a board."""
     until = sum(other.minutes for other in boards if other.number <= board.number)
     return SECTION.format(

@@ -41,11 +41,11 @@ def build(folder: Path) -> None:
 
 def files(root: Path) -> list[str]:
     """Return the paths of the source files, relative to the root."""
-    names = tracked(root) or list(unignored(root))
+    names = tracked_files(root) or list(unignored(root))
     return sorted(name for name in names if (root / name).is_file())
 
 
-def tracked(root: Path) -> list[str]:
+def tracked_files(root: Path) -> list[str]:
     """Return the files that git tracks: none if the root is no checkout, or without git."""
     try:
         listed = subprocess.run(

@@ -50,7 +50,7 @@ def drawings(stems: Iterable[str]) -> dict[str, str]:
     return {stem: drawing.decode() for stem, drawing in made.items()}
 
 
-def numbered(figure: Figure) -> dict[str, list[str]]:
+def number_strokes(figure: Figure) -> dict[str, list[str]]:
     """Give each stroke of a figure an id with its step and its number within that step.
 
     matplotlib writes no id on an image, so the ids of images are returned, by those of their axes.
@@ -77,12 +77,12 @@ def numbered(figure: Figure) -> dict[str, list[str]]:
     return images
 
 
-def drawn(stem: str) -> Element:
+def named_strokes(stem: str) -> Element:
     """Return a drawing as a tree without namespaces, its strokes named."""
     from scripts.figures import _render  # slow to import, and rarely needed
 
-    with _render.drawn(_render.load(SCRIPTS / f"{stem}.py"), "light") as figure:
-        images = numbered(figure)
+    with _render.drawn_variant(_render.load(SCRIPTS / f"{stem}.py"), "light") as figure:
+        images = number_strokes(figure)
         root = ElementTree.fromstring(_render.svg(figure))
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
@@ -97,7 +97,7 @@ def drawn(stem: str) -> Element:
 
 def drawing(stem: str) -> str:
     """Return a board as SVG: no colours of its own, each image for light and for dark paper."""
-    root = drawn(stem)
+    root = named_strokes(stem)
     for parent in list(root.iter()):
         for child in list(parent):
             if child.tag in ("metadata", "style"):

@@ -101,13 +101,13 @@ def literal(value: Any) -> str:
 def models() -> str:
     """Return the published configurations: the key and the name of each, and its JSON text."""
     found = [
-        {"key": one.key, "name": one.name, "text": written(one.config)}
+        {"key": one.key, "name": one.name, "text": json_text(one.config)}
         for one in configurations.configurations()
     ]
     return f"export const MODELS = {json.dumps(found)};\n"
 
 
-def written(config: dict[str, Any]) -> str:
+def json_text(config: dict[str, Any]) -> str:
     """Return a configuration as the text of a JSON file, each list of numbers in one line.
 
     Examples:

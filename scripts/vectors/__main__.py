@@ -55,11 +55,11 @@ def write(folder: Path, names: Sequence[str] = ()) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in names or SUITES:
         (folder / f"{name}_v{VERSION}.json").write_bytes(SUITES[name]().text().encode())
-    (folder / SCHEMA).write_bytes(printed(schema()).encode())
-    (folder / INDEX).write_bytes(printed(index(folder)).encode())
+    (folder / SCHEMA).write_bytes(json_text(schema()).encode())
+    (folder / INDEX).write_bytes(json_text(index(folder)).encode())
 
 
-def printed(value: Any) -> str:
+def json_text(value: Any) -> str:
     """Return indented JSON."""
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 

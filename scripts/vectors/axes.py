@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scripts.vectors.cases import Answer, Suite, Tolerance, of_angles
+from scripts.vectors.cases import Answer, Suite, Tolerance, angle_tolerance
 from scripts.vectors.exact import Row, exact, largest, leaves, vectors
 from scripts.vectors.rotation import head, omegas, rotated
 
@@ -28,7 +28,7 @@ def plane(given: Given, **other: Any) -> Any:
     return found
 
 
-def _as_one(given: Given) -> Any:
+def _rotate_by_row_only(given: Given) -> Any:
     """Rotate the whole head by the row alone."""
     d = head(given["x"])
     angles = omegas(d, given["base"])
@@ -50,7 +50,7 @@ def _whole_head(given: Given) -> Any:
     return found if given["layout"] == "half" else None
 
 
-def _moved(row: int, column: int, by: int = 0) -> Answer:
+def _add_axes(row: int, column: int, by: int = 0) -> Answer:
     """Multiply each axis, and add to both."""
     return lambda given: plane(
         given, positions=[[p[0] * row + by, p[1] * column + by] for p in given["positions"]]
@@ -62,9 +62,9 @@ PLANE: dict[str, tuple[str, Answer]] = {
         "The half of the rows is rotated by the column, and the other by the row.",
         lambda given: plane(given, first=OTHER[given["first"]]),
     ),
-    "row lost": ("The row counts as 0.", _moved(0, 1)),
-    "column lost": ("The column counts as 0.", _moved(1, 0)),
-    "one axis for the whole head": ("The whole head is rotated by the row.", _as_one),
+    "row lost": ("The row counts as 0.", _add_axes(0, 1)),
+    "column lost": ("The column counts as 0.", _add_axes(1, 0)),
+    "one axis for the whole head": ("The whole head is rotated by the row.", _rotate_by_row_only),
     "frequencies of the whole head": (
         "The exponents are those of the whole width, not of the half that an axis has.",
         lambda given: plane(
@@ -83,8 +83,8 @@ PLANE: dict[str, tuple[str, Answer]] = {
         "Dimension i is paired with i + d/2 of the whole head, across both axes.",
         _whole_head,
     ),
-    "rotates the wrong way": ("The sign of the sines is wrong.", _moved(-1, -1)),
-    "positions from one": ("Rows and columns count from 1.", _moved(1, 1, 1)),
+    "rotates the wrong way": ("The sign of the sines is wrong.", _add_axes(-1, -1)),
+    "positions from one": ("Rows and columns count from 1.", _add_axes(1, 1, 1)),
     "base ignored": ("The base is 10000, whatever was given.", lambda g: plane(g, base=10000)),
     "half of the table": (
         "Only the first half of the cosines and sines is read, which belongs to one axis.",
@@ -122,7 +122,7 @@ def _continued(given: Given) -> Any:
 
 
 def _tolerance(given: Given, answer: Any) -> Tolerance:
-    return of_angles(1.5 * largest(leaves(given["x"])), largest(leaves(given["positions"])))
+    return angle_tolerance(1.5 * largest(leaves(given["x"])), largest(leaves(given["positions"])))
 
 
 def rotation_2d_suite() -> Suite:

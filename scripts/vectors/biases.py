@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from scripts.vectors.cases import Answer, Suite, of_powers
+from scripts.vectors.cases import Answer, Suite, power_tolerance
 from scripts.vectors.exact import HIDDEN, Number, Row, bfloat16, exact
 
 Given = dict[str, Any]
@@ -29,7 +29,7 @@ def slopes(heads: int) -> Row:
     return geometric(below) + geometric(2 * below)[0::2][: heads - below]
 
 
-def above(heads: int) -> Row:
+def next_power_slopes(heads: int) -> Row:
     """Return the slopes for the next power of two."""
     return geometric(heads if heads == power_below(heads) else 2 * power_below(heads))
 
@@ -54,7 +54,7 @@ SLOPES: dict[str, tuple[str, Answer]] = {
     ),
     "first of the next power": (
         "The first slopes of the next power of two are taken.",
-        lambda given: _uneven(given, above(given["heads"])[: given["heads"]]),
+        lambda given: _uneven(given, next_power_slopes(given["heads"])[: given["heads"]]),
     ),
     "every slope of twice as many": (
         "Heads beyond the power of two take all slopes of twice as many, not every other.",
@@ -89,7 +89,7 @@ def alibi_suite() -> Suite:
         "A positive number for each head.",
         lambda given: slopes(given["heads"]),
         SLOPES,
-        tolerance=lambda given, expected: of_powers(),
+        tolerance=lambda given, expected: power_tolerance(),
     )
     for heads in (*range(1, 33), 40, 48, 52, 64, 71, 96):
         even = heads == power_below(heads)
@@ -190,7 +190,7 @@ def alibi_bias_suite() -> Suite:
                 lambda given: bias(given, distance=lambda q, k: k),
             )
         },
-        tolerance=lambda given, expected: of_powers(),
+        tolerance=lambda given, expected: power_tolerance(),
     )
     for heads in (1, 2, 3, 4, 6, 8, 12):
         for queries, keys, offset in ((1, 1, 0), (3, 3, 0), (1, 4, 3), (2, 5, 3), (2, 4, 1)):
@@ -247,24 +247,28 @@ def buckets(given: Given, **other: Any) -> Any:
     given = {**given, **other}
     begins = given.get("begins") or starts(given)
     strict = given.get("strict", False)
-    return _nested(lambda r: bucket(r, given, begins, strict), given["relative"])
+    return _map_nested(lambda r: bucket(r, given, begins, strict), given["relative"])
 
 
-def _nested(change: Any, value: Any) -> Any:
-    return [_nested(change, inner) for inner in value] if isinstance(value, list) else change(value)
+def _map_nested(change: Any, value: Any) -> Any:
+    return (
+        [_map_nested(change, inner) for inner in value]
+        if isinstance(value, list)
+        else change(value)
+    )
 
 
 def _sides(given: Given) -> Any:
     if not given["bidirectional"]:
         return None
-    return buckets(given, relative=_nested(lambda r: -r, given["relative"]))
+    return buckets(given, relative=_map_nested(lambda r: -r, given["relative"]))
 
 
 def _direction(given: Given) -> Any:
     """Look ahead instead of back, without the other side."""
     if given["bidirectional"]:
         return None
-    return buckets(given, relative=_nested(lambda r: -r, given["relative"]))
+    return buckets(given, relative=_map_nested(lambda r: -r, given["relative"]))
 
 
 def _other_direction(given: Given) -> Any:
@@ -279,7 +283,7 @@ def _not_halved(given: Given) -> Any:
     if not given["bidirectional"]:
         return None
     begins = starts(given | {"bidirectional": False})
-    return _nested(
+    return _map_nested(
         lambda r: (
             bucket(-abs(r), given | {"bidirectional": False}, begins)
             + (given["buckets"] // 2 if r > 0 else 0)
@@ -288,7 +292,7 @@ def _not_halved(given: Given) -> Any:
     )
 
 
-def _from_zero(given: Given) -> Any:
+def _query_from_zero(given: Given) -> Any:
     """Count the query of a step, whose own key is the last, from 0."""
     places = given["relative"]
     if isinstance(places[0], list) or places != list(range(1 - len(places), 1)):
@@ -336,7 +340,7 @@ T5: dict[str, tuple[str, Answer]] = {
     ),
     "query counted from 0": (
         "The one query of a step is counted from 0, so that all keys seem to stand ahead.",
-        lambda given: _from_zero(given),
+        lambda given: _query_from_zero(given),
     ),
 }
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from scripts.vectors.exact import distance, leaves, rounded, shortened
+from scripts.vectors.exact import distance, leaves, rounded_to_float64, shortened
 
 VERSION = 1
 CONTRACTS = ("float64", "float32 angle", "bfloat16 result")
@@ -17,27 +17,27 @@ Answer = Callable[[dict[str, Any]], Any]
 EXACTLY: Tolerance = {name: {"absolute": 0.0, "relative": 0.0} for name in CONTRACTS}
 
 
-def of_angles(scale: float, angle: float) -> Tolerance:
+def angle_tolerance(scale: float, angle: float) -> Tolerance:
     """Return how far numbers may be off that are sines of angles this large, times a scale.
 
     A float64 angle is off by a few of its last bits, and so is a float32 angle; a rounded result
     by a few of its own.
     """
-    single = _up(scale * (4 * angle + 16) * 2**-24)
+    single = _rounded_up(scale * (4 * angle + 16) * 2**-24)
     return {
-        "float64": {"absolute": _up(scale * (angle + 2) * 2**-50), "relative": 0.0},
+        "float64": {"absolute": _rounded_up(scale * (angle + 2) * 2**-50), "relative": 0.0},
         "float32 angle": {"absolute": single, "relative": 0.0},
-        "bfloat16 result": {"absolute": _up(single + scale * 2**-6), "relative": 0.0},
+        "bfloat16 result": {"absolute": _rounded_up(single + scale * 2**-6), "relative": 0.0},
     }
 
 
-def of_powers() -> Tolerance:
+def power_tolerance() -> Tolerance:
     """Return by which part numbers may be off that are powers, products and quotients."""
     relative = {"float64": 1e-13, "float32 angle": 4e-6, "bfloat16 result": 2**-7}
     return {name: {"absolute": 1e-300, "relative": part} for name, part in relative.items()}
 
 
-def _up(value: float) -> float:
+def _rounded_up(value: float) -> float:
     """Return two digits of a number, rounded up."""
     shown = float(f"{value:.1e}")
     return shown if shown >= value else float(f"{value * 1.05:.1e}")
@@ -99,13 +99,15 @@ class Suite:
         self, kind: str, given: dict[str, Any], *flags: str, acceptable: Iterable[str] = ()
     ) -> None:
         """Add a case, with what the bugs return where it differs, and so for conventions."""
-        expected = rounded(self.right(given))
-        tolerance = tested(expected, self.tolerance(given, expected))
-        accepted = {name: rounded(self.conventions[name][1](given)) for name in acceptable}
+        expected = rounded_to_float64(self.right(given))
+        tolerance = without_blind_contracts(expected, self.tolerance(given, expected))
+        accepted = {
+            name: rounded_to_float64(self.conventions[name][1](given)) for name in acceptable
+        }
         accepted = {
             name: one for name, one in accepted.items() if differs(expected, one, tolerance)
         }
-        wrong = {name: rounded(answer(given)) for name, (_, answer) in self.bugs.items()}
+        wrong = {name: rounded_to_float64(answer(given)) for name, (_, answer) in self.bugs.items()}
         kept = {
             name: shortened(one)
             for name, one in wrong.items()
@@ -118,11 +120,16 @@ class Suite:
 
     def refuse(self, given: dict[str, Any], *flags: str, acceptable: Iterable[str] = ()) -> None:
         """Add an input that has no answer, or none but by a convention."""
-        accepted = {name: rounded(self.conventions[name][1](given)) for name in acceptable}
+        accepted = {
+            name: rounded_to_float64(self.conventions[name][1](given)) for name in acceptable
+        }
         tolerance, result = EXACTLY, "invalid"
         if accepted:
             first = next(iter(accepted.values()))
-            tolerance, result = tested(first, self.tolerance(given, first)), "acceptable"
+            tolerance, result = (
+                without_blind_contracts(first, self.tolerance(given, first)),
+                "acceptable",
+            )
         self._put("refuse", given, None, tolerance, result, flags, accepted, {})
 
     def _put(self, kind: str, given: dict[str, Any], *rest: Any) -> None:
@@ -149,7 +156,7 @@ class Suite:
         return "{\n" + ",\n".join(lines) + ',\n"cases": [\n' + cases + "\n]}\n"
 
 
-def tested(expected: Any, tolerance: Tolerance) -> Tolerance:
+def without_blind_contracts(expected: Any, tolerance: Tolerance) -> Tolerance:
     """Return a tolerance without the contracts under which zeros would pass for this answer."""
     found = [x for x in leaves(expected) if x is not None]  # where any number will do
     sizes = [abs(x) for x in found if isinstance(x, int | float)]

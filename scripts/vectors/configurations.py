@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from scripts.vectors.cases import Answer, Suite, of_powers
+from scripts.vectors.cases import Answer, Suite, power_tolerance
 from scripts.vectors.exact import exact
 from scripts.vectors.frequencies import RULES, SHRUNK, SMALLER, temperature
 
@@ -52,13 +52,13 @@ def parameters(given: Given) -> Given:
     return found
 
 
-def right(given: Given, **other: Any) -> Given:
+def expected_answer(given: Given, **other: Any) -> Given:
     """Return the answer to an input, some arguments of which may be replaced."""
     found = parameters(given) | other
     return RULES[found["rule"]](found)
 
 
-def unread(*keys: str) -> Answer:
+def without_keys(*keys: str) -> Answer:
     """Return what a program answers that does not read these keys."""
 
     def strip(value: Any) -> Any:
@@ -68,7 +68,7 @@ def unread(*keys: str) -> Answer:
 
     def wrong(given: Given) -> Any:
         stripped = given | {"config": strip(given["config"])}
-        return right(stripped) if stripped != given else None
+        return expected_answer(stripped) if stripped != given else None
 
     return wrong
 
@@ -76,7 +76,7 @@ def unread(*keys: str) -> Answer:
 def _inner_base(given: Given) -> Any:
     """Look for the base outside of rope_parameters only."""
     inside = "rope_theta" in settings(given["config"])
-    return right(given, base=10000) if inside else None
+    return expected_answer(given, base=10000) if inside else None
 
 
 def _quotient(given: Given) -> Any:
@@ -85,33 +85,33 @@ def _quotient(given: Given) -> Any:
         return None
     width = config["hidden_size"] // config["num_attention_heads"]
     one = {key: value for key, value in config.items() if key != "head_dim"}
-    return right(given | {"config": one}) if width % 2 == 0 else None
+    return expected_answer(given | {"config": one}) if width % 2 == 0 else None
 
 
-def _changed(change: Callable[[Given, Given], Given | None], *rules: str) -> Answer:
+def _bug_of_rules(change: Callable[[Given, Given], Given | None], *rules: str) -> Answer:
     """Return a bug of some rules, which changes the arguments."""
 
     def wrong(given: Given) -> Any:
         found = parameters(given)
         other = change(found, given) if found["rule"] in rules else None
-        return None if other is None else right(given, **other)
+        return None if other is None else expected_answer(given, **other)
 
     return wrong
 
 
-def _multiplied(found: Given, given: Given) -> Given | None:
+def _multiplied_factor(found: Given, given: Given) -> Given | None:
     if found.get("attention_factor") is None:
         return None
     return {"attention_factor": exact(found["attention_factor"]) * temperature(found["factor"])}
 
 
-def _promised(found: Given, given: Given) -> Given | None:
+def _promised_length(found: Given, given: Given) -> Given | None:
     promised = given["config"].get("max_position_embeddings")
     return {"trained_length": promised} if promised else None
 
 
 BUGS: dict[str, tuple[str, Answer]] = {
-    "rope_theta ignored": ("The base is 10000, whatever is given.", unread("rope_theta")),
+    "rope_theta ignored": ("The base is 10000, whatever is given.", without_keys("rope_theta")),
     "rope_theta sought outside": (
         "A base inside rope_parameters is not found, and 10000 taken.",
         _inner_base,
@@ -122,48 +122,48 @@ BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "whole head rotated": (
         "partial_rotary_factor, rotary_pct and rotary_dim are not read.",
-        unread(*SHARES, "rotary_dim"),
+        without_keys(*SHARES, "rotary_dim"),
     ),
     "scaling ignored": (
         "The frequencies are those of the base, without any rule.",
-        _changed(lambda found, given: {"rule": "default"}, *list(RULES)[1:]),
+        _bug_of_rules(lambda found, given: {"rule": "default"}, *list(RULES)[1:]),
     ),
     "old spelling of the type": (
         "The rule is found under rope_type only, and type is not read.",
-        unread("type"),
+        without_keys("type"),
     ),
     "attention_factor as multiplier": (
         "attention_factor multiplies YaRN's own temperature.",
-        _changed(_multiplied, "yarn"),
+        _bug_of_rules(_multiplied_factor, "yarn"),
     ),
     "attention_factor ignored": (
         "attention_factor is not read.",
-        unread("attention_factor"),
+        without_keys("attention_factor"),
     ),
     "mscale ignored": (
         "mscale and mscale_all_dim are not read.",
-        unread("mscale", "mscale_all_dim"),
+        without_keys("mscale", "mscale_all_dim"),
     ),
-    "truncate ignored": ("truncate is not read.", unread("truncate")),
+    "truncate ignored": ("truncate is not read.", without_keys("truncate")),
     "limits ignored": (
         "beta_fast and beta_slow are not read.",
-        unread("beta_fast", "beta_slow"),
+        without_keys("beta_fast", "beta_slow"),
     ),
     "trained length ignored": (
         "max_position_embeddings is taken for the trained length.",
-        _changed(_promised, "yarn", "llama3", "longrope"),
+        _bug_of_rules(_promised_length, "yarn", "llama3", "longrope"),
     ),
     "short factors never used": (
         "The long divisors hold at every length.",
-        _changed(lambda found, given: {"short": found["long"]}, "longrope"),
+        _bug_of_rules(lambda found, given: {"short": found["long"]}, "longrope"),
     ),
     "long factors never used": (
         "The short divisors hold at every length.",
-        _changed(lambda found, given: {"long": found["short"]}, "longrope"),
+        _bug_of_rules(lambda found, given: {"long": found["short"]}, "longrope"),
     ),
     "switched one too early": (
         "The long divisors hold from the trained length on, that included.",
-        _changed(
+        _bug_of_rules(
             lambda found, given: (
                 {"length": found["length"] + 1}
                 if found["length"] == found["trained_length"]
@@ -174,16 +174,16 @@ BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "one table for all lengths": (
         "Dynamic NTK scales by the factor at every length.",
-        _changed(lambda found, given: {"rule": "ntk"}, "dynamic"),
+        _bug_of_rules(lambda found, given: {"rule": "ntk"}, "dynamic"),
     ),
 }
 
 
 UNREAD, INNER = "unknown keys passed over", "rope_parameters first"
 CONVENTIONS: dict[str, tuple[str, Answer]] = {
-    UNREAD: ("Keys that are not known are passed over, a misspelt one as well.", right),
-    INNER: ("Where rope_theta stands twice, that inside rope_parameters holds.", right),
-    SMALLER: (SHRUNK, right),
+    UNREAD: ("Keys that are not known are passed over, a misspelt one as well.", expected_answer),
+    INNER: ("Where rope_theta stands twice, that inside rope_parameters holds.", expected_answer),
+    SMALLER: (SHRUNK, expected_answer),
 }
 
 
@@ -194,10 +194,10 @@ def config_suite() -> Suite:
         "Configurations of models in the manner of transformers, in both spellings. length is that"
         " of the whole sequence; where it is missing it does not matter.",
         "frequencies of the pairs that rotate, and attention_factor.",
-        right,
+        expected_answer,
         BUGS,
         CONVENTIONS,
-        tolerance=lambda given, expected: of_powers(),
+        tolerance=lambda given, expected: power_tolerance(),
     )
     for hidden, heads, head in (
         (64, 4, None),
@@ -219,7 +219,7 @@ def config_suite() -> Suite:
             outer = {"model_type": kind, "hidden_size": 128, "num_attention_heads": 4}
             outer |= {"max_position_embeddings": 2048, key: share, "rope_theta": 10000}
             suite.add("partial", {"config": outer}, "partial")
-    for entries, promised, name in _scaled():
+    for entries, promised, name in _scaled_entries():
         for head, base in ((16, 10000), (32, 500000)):
             outer = {"model_type": "llama", "hidden_size": 8 * head, "num_attention_heads": 8}
             outer |= {"head_dim": head, "max_position_embeddings": promised}
@@ -238,7 +238,7 @@ def config_suite() -> Suite:
     return suite
 
 
-def _scaled() -> list[tuple[Given, int, str]]:
+def _scaled_entries() -> list[tuple[Given, int, str]]:
     """Return entries of a rule, the promised length and the name of the rule."""
     original = "original_max_position_embeddings"
     llama = {"low_freq_factor": 1.0, "high_freq_factor": 4.0}

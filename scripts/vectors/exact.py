@@ -21,12 +21,12 @@ SIGNIFICANT = 7  # digits of what a known bug returns
 exact = mp.mpf
 
 
-def rounded(value: Any) -> Any:
+def rounded_to_float64(value: Any) -> Any:
     """Return a structure with every number as the nearest float64; integers stay integers."""
     if isinstance(value, dict):
-        return {key: rounded(inner) for key, inner in value.items()}
+        return {key: rounded_to_float64(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [rounded(inner) for inner in value]
+        return [rounded_to_float64(inner) for inner in value]
     if value is None or isinstance(value, bool | int | str):
         return value
     return nearest(value)
@@ -65,10 +65,10 @@ def distance(one: Any, other: Any) -> float:
     pairs = list(zip(leaves(one), leaves(other), strict=False))
     if shape(one) != shape(other):
         return math.inf
-    return max((_apart(a, b) for a, b in pairs), default=0.0)
+    return max((_number_distance(a, b) for a, b in pairs), default=0.0)
 
 
-def _apart(a: Any, b: Any) -> float:
+def _number_distance(a: Any, b: Any) -> float:
     if a is None or a == b:  # None stands for anything
         return 0.0
     if isinstance(a, str) or isinstance(b, str) or b is None:
@@ -118,17 +118,19 @@ def entries(count: int, seed: int) -> list[float]:
     return found
 
 
-def folded(values: Sequence[Any], *lengths: int) -> Any:
+def nested_lists(values: Sequence[Any], *lengths: int) -> Any:
     """Return values as nested lists of these lengths."""
     if len(lengths) == 1:
         return list(values)
     size = len(values) // lengths[0]
-    return [folded(values[n * size : (n + 1) * size], *lengths[1:]) for n in range(lengths[0])]
+    return [
+        nested_lists(values[n * size : (n + 1) * size], *lengths[1:]) for n in range(lengths[0])
+    ]
 
 
 def vectors(seed: int, *lengths: int) -> Any:
     """Return nested lists of `entries`."""
-    return folded(entries(math.prod(lengths), seed), *lengths)
+    return nested_lists(entries(math.prod(lengths), seed), *lengths)
 
 
 def largest(values: Iterable[Number]) -> float:

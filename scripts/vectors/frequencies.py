@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from scripts.vectors.cases import Answer, Suite, of_powers
+from scripts.vectors.cases import Answer, Suite, power_tolerance
 from scripts.vectors.exact import Number, Row, bfloat16, exact, mp
 from scripts.vectors.rotation import omegas
 
 Given = dict[str, Any]
 
 
-def clipped(value: Number) -> Number:
+def clip_to_unit(value: Number) -> Number:
     """Return a number, at least 0 and at most 1."""
     return min(max(value, exact(0)), exact(1))
 
 
-def blended(frequencies: Row, kept: Row, factor: Number) -> Row:
+def blend_frequencies(frequencies: Row, kept: Row, factor: Number) -> Row:
     """Return frequencies between divided by a factor, where kept is 0, and kept, where it is 1."""
     return [w * ((1 - k) / factor + k) for w, k in zip(frequencies, kept, strict=True)]
 
@@ -86,20 +86,20 @@ def yarn_kept(g: Given) -> Row:
     fast, slow = g.get("fast", 32), g.get("slow", 1)
     if g.get("ramp", "pairs") == "turns":
         often = [g["trained_length"] * w / (2 * mp.pi) for w in omegas(g["d"], g["base"])]
-        return [clipped((r - exact(slow)) / (exact(fast) - exact(slow))) for r in often]
+        return [clip_to_unit((r - exact(slow)) / (exact(fast) - exact(slow))) for r in often]
     first, last = pair_of(g, fast), pair_of(g, slow)
     if g.get("truncate", True):
         first, last = mp.floor(first), mp.ceil(last)
     first, last = max(first, exact(0)), min(last, exact(g["d"] - 1))
     if first == last:
         last += exact("0.001")
-    return [1 - clipped((i - first) / (last - first)) for i in pairs]
+    return [1 - clip_to_unit((i - first) / (last - first)) for i in pairs]
 
 
 def yarn(g: Given) -> Given:
     """Return frequencies kept in fast pairs and divided in slow ones."""
     omega = omegas(g["d"], g["base"])
-    return answer(blended(omega, yarn_kept(g), exact(g["factor"])), yarn_factor(g))
+    return answer(blend_frequencies(omega, yarn_kept(g), exact(g["factor"])), yarn_factor(g))
 
 
 def llama3(g: Given) -> Given:
@@ -115,7 +115,7 @@ def llama3(g: Given) -> Given:
             kept.append((length / wavelength - low) / (high - low) if high > low else exact(1))
         else:
             kept.append(exact(0))
-    return answer(blended(omega, kept, exact(g["factor"])))
+    return answer(blend_frequencies(omega, kept, exact(g["factor"])))
 
 
 def longrope_factor(g: Given) -> Number:
@@ -154,18 +154,18 @@ RULES: dict[str, Callable[[Given], Given]] = {
 ALL = tuple(RULES)
 
 
-def right(g: Given) -> Given:
+def expected_answer(g: Given) -> Given:
     """Return the answer to an input."""
     return RULES[g["rule"]]({"base": 10000} | g)
 
 
-def of(rules: str | Iterable[str], wrong: Callable[[Given], Given | None]) -> Answer:
+def bug_of_rules(rules: str | Iterable[str], wrong: Callable[[Given], Given | None]) -> Answer:
     """Return a bug of some rules only."""
     names = {rules} if isinstance(rules, str) else set(rules)
     return lambda g: wrong({"base": 10000} | g) if g["rule"] in names else None
 
 
-def _instead(g: Given, frequencies: Row) -> Given:
+def _with_frequencies(g: Given, frequencies: Row) -> Given:
     """Return the right attention factor with other frequencies."""
     return answer(frequencies, RULES[g["rule"]](g)["attention_factor"])
 
@@ -182,14 +182,14 @@ def _powers(g: Given, power: Callable[[int], Number]) -> Row:
 def _reversed_ramp(g: Given) -> Given:
     kept = yarn_kept(g)
     omega = omegas(g["d"], g["base"])
-    return _instead(g, blended(omega, [1 - k for k in kept], exact(g["factor"])))
+    return _with_frequencies(g, blend_frequencies(omega, [1 - k for k in kept], exact(g["factor"])))
 
 
-def _with(**other: Any) -> Callable[[Given], Given]:
+def _with_arguments(**other: Any) -> Callable[[Given], Given]:
     return lambda g: RULES[g["rule"]](g | other)
 
 
-def _multiplied(g: Given) -> Given | None:
+def _multiplied_factor(g: Given) -> Given | None:
     if g.get("attention_factor") is None:
         return None
     return _factor(g, exact(g["attention_factor"]) * temperature(g["factor"]))
@@ -201,15 +201,17 @@ def _formula_again(g: Given) -> Given | None:
     return _factor(g, temperature(g["attention_factor"]))
 
 
-def _without(*keys: str) -> Callable[[Given], Given]:
+def _without_arguments(*keys: str) -> Callable[[Given], Given]:
     return lambda g: RULES[g["rule"]]({k: v for k, v in g.items() if k not in keys})
 
 
-def _inside_power(g: Given) -> Given:
+def _factor_inside_power(g: Given) -> Given:
     """Put the factor inside the power: (factor · base)^(−2i/d)."""
     omega, slowed = omegas(g["d"], g["base"]), omegas(g["d"], g["base"] * exact(g["factor"]))
     kept = yarn_kept(g)
-    return _instead(g, [s * (1 - k) + w * k for w, s, k in zip(omega, slowed, kept, strict=True)])
+    return _with_frequencies(
+        g, [s * (1 - k) + w * k for w, s, k in zip(omega, slowed, kept, strict=True)]
+    )
 
 
 def _without_half(g: Given) -> Given | None:
@@ -218,7 +220,7 @@ def _without_half(g: Given) -> Given | None:
         return None
     doubled = yarn_kept(g | {"d": 2 * g["d"]})[: g["d"] // 2]
     omega = omegas(g["d"], g["base"])
-    return _instead(g, blended(omega, doubled, exact(g["factor"])))
+    return _with_frequencies(g, blend_frequencies(omega, doubled, exact(g["factor"])))
 
 
 def _other_ramp(g: Given) -> Given | None:
@@ -232,7 +234,7 @@ def _steps(g: Given) -> Given:
     omega = omegas(g["d"], g["base"])
     limit = exact(g["trained_length"]) / exact(g.get("high", 4))
     kept = [exact(1) if 2 * mp.pi / w < limit else exact(0) for w in omega]
-    return _instead(g, blended(omega, kept, exact(g["factor"])))
+    return _with_frequencies(g, blend_frequencies(omega, kept, exact(g["factor"])))
 
 
 def _llama_reversed(g: Given) -> Given:
@@ -242,9 +244,9 @@ def _llama_reversed(g: Given) -> Given:
     often = [g["trained_length"] * w / (2 * mp.pi) for w in omega]
     kept = []
     for r in often:
-        ramp = (r - low) / (high - low) if high > low else clipped(r - low + 1)
-        kept.append(1 - ramp if 0 < ramp < 1 else clipped(ramp))
-    return _instead(g, blended(omega, kept, exact(g["factor"])))
+        ramp = (r - low) / (high - low) if high > low else clip_to_unit(r - low + 1)
+        kept.append(1 - ramp if 0 < ramp < 1 else clip_to_unit(ramp))
+    return _with_frequencies(g, blend_frequencies(omega, kept, exact(g["factor"])))
 
 
 def _early(g: Given) -> Given | None:
@@ -253,9 +255,9 @@ def _early(g: Given) -> Given | None:
     return longrope(g | {"length": g["length"] + 1}) if at_edge else None
 
 
-def _by_length(g: Given, which: str) -> Given:
+def _divided_by_length(g: Given, which: str) -> Given:
     omega = omegas(g["d"], g["base"])
-    return _instead(g, [w / exact(s) for w, s in zip(omega, g[which], strict=True)])
+    return _with_frequencies(g, [w / exact(s) for w, s in zip(omega, g[which], strict=True)])
 
 
 def _below(g: Given) -> Given | None:
@@ -267,11 +269,11 @@ def _below(g: Given) -> Given | None:
 BUGS: dict[str, tuple[str, Answer]] = {
     "exponent i over d": (
         "The exponent is i/d instead of 2i/d.",
-        of("default", lambda g: answer(_powers(g, lambda i: exact(-i) / g["d"]))),
+        bug_of_rules("default", lambda g: answer(_powers(g, lambda i: exact(-i) / g["d"]))),
     ),
     "half minus one": (
         "The exponent is i/(d/2 − 1) instead of 2i/d.",
-        of(
+        bug_of_rules(
             "default",
             lambda g: (
                 answer(_powers(g, lambda i: exact(-i) / (g["d"] // 2 - 1))) if g["d"] > 2 else None
@@ -280,42 +282,51 @@ BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "exponent from one": (
         "Pairs are counted from 1.",
-        of("default", lambda g: answer(_powers(g, lambda i: exact(-2 * (i + 1)) / g["d"]))),
+        bug_of_rules(
+            "default", lambda g: answer(_powers(g, lambda i: exact(-2 * (i + 1)) / g["d"]))
+        ),
     ),
     "wavelengths": (
         "The wavelength divided by 2π is returned: base^(+2i/d).",
-        of("default", lambda g: answer(_powers(g, lambda i: exact(2 * i) / g["d"]))),
+        bug_of_rules("default", lambda g: answer(_powers(g, lambda i: exact(2 * i) / g["d"]))),
     ),
-    "base ignored": ("The base is 10000, whatever was given.", of(ALL, _with(base=10000))),
+    "base ignored": (
+        "The base is 10000, whatever was given.",
+        bug_of_rules(ALL, _with_arguments(base=10000)),
+    ),
     "frequencies reversed": (
         "The slowest pair comes first.",
-        of(ALL, lambda g: _instead(g, RULES[g["rule"]](g)["frequencies"][::-1])),
+        bug_of_rules(ALL, lambda g: _with_frequencies(g, RULES[g["rule"]](g)["frequencies"][::-1])),
     ),
     "frequencies rounded to bfloat16": (
         "Frequencies are rounded to bfloat16.",
-        of(
+        bug_of_rules(
             ALL,
-            lambda g: _instead(g, [bfloat16(w) for w in RULES[g["rule"]](g)["frequencies"]]),
+            lambda g: _with_frequencies(
+                g, [bfloat16(w) for w in RULES[g["rule"]](g)["frequencies"]]
+            ),
         ),
     ),
     "scaling ignored": (
         "The frequencies are those of the base, without any rule.",
-        of(ALL[1:], default),
+        bug_of_rules(ALL[1:], default),
     ),
     "factor multiplies": (
         "Frequencies are multiplied by the factor instead of divided.",
-        of("linear", lambda g: answer([w * g["factor"] for w in omegas(g["d"], g["base"])])),
+        bug_of_rules(
+            "linear", lambda g: answer([w * g["factor"] for w in omegas(g["d"], g["base"])])
+        ),
     ),
     "base times factor": (
         "The new base is base · factor, without the exponent d/(d−2).",
-        of(
+        bug_of_rules(
             ("linear", "ntk"),
             lambda g: answer(omegas(g["d"], g["base"] * exact(g["factor"]))),
         ),
     ),
     "exponent upside down": (
         "The new base is base · factor^((d−2)/d).",
-        of(
+        bug_of_rules(
             "ntk",
             lambda g: answer(
                 omegas(g["d"], g["base"] * exact(g["factor"]) ** (exact(g["d"] - 2) / g["d"]))
@@ -324,15 +335,17 @@ BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "linear for another rule": (
         "All frequencies are divided by the factor.",
-        of(("ntk", "yarn", "llama3"), lambda g: _instead(g, linear(g)["frequencies"])),
+        bug_of_rules(
+            ("ntk", "yarn", "llama3"), lambda g: _with_frequencies(g, linear(g)["frequencies"])
+        ),
     ),
     "one table for all lengths": (
         "The rule for the factor holds at every length, also where nothing should change.",
-        of("dynamic", ntk),
+        bug_of_rules("dynamic", ntk),
     ),
     "ratio of lengths alone": (
         "The base grows with length/trained, and the factor is ignored.",
-        of(
+        bug_of_rules(
             "dynamic",
             lambda g: larger_base(
                 g["d"], g["base"], max(exact(g["length"]) / g["trained_length"], exact(1))
@@ -341,7 +354,7 @@ BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "factor times ratio": (
         "The base grows with factor · length/trained, without subtracting factor − 1.",
-        of(
+        bug_of_rules(
             "dynamic",
             lambda g: larger_base(
                 g["d"],
@@ -356,39 +369,39 @@ BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "scaled below the trained length": (
         "The base shrinks in sequences below the trained length.",
-        of("dynamic", _below),
+        bug_of_rules("dynamic", _below),
     ),
     "ramp reversed": (
         "The ramp runs the wrong way: fast pairs are divided and slow ones kept.",
-        of("yarn", _reversed_ramp),
+        bug_of_rules("yarn", _reversed_ramp),
     ),
     "truncate ignored": (
         "The ends of the ramp are rounded to whole pairs, though truncate is false.",
-        of("yarn", lambda g: yarn(g | {"truncate": True})),
+        bug_of_rules("yarn", lambda g: yarn(g | {"truncate": True})),
     ),
     "never truncated": (
         "The ends of the ramp are not rounded to whole pairs.",
-        of("yarn", lambda g: yarn(g | {"truncate": False})),
+        bug_of_rules("yarn", lambda g: yarn(g | {"truncate": False})),
     ),
     "the other ramp": (
         "The ramp is linear in the turns instead of the pairs, or the other way round.",
-        of("yarn", _other_ramp),
+        bug_of_rules("yarn", _other_ramp),
     ),
     "limits ignored": (
         "The limits are those of Llama models, whatever was given.",
-        of(("yarn", "llama3"), _without("fast", "slow", "low", "high")),
+        bug_of_rules(("yarn", "llama3"), _without_arguments("fast", "slow", "low", "high")),
     ),
     "ramp without the half": (
         "The ends of the ramp are found in dimensions instead of pairs.",
-        of("yarn", _without_half),
+        bug_of_rules("yarn", _without_half),
     ),
     "factor inside the power": (
         "Slow pairs get (factor · base)^(−2i/d) instead of base^(−2i/d) / factor.",
-        of("yarn", _inside_power),
+        bug_of_rules("yarn", _factor_inside_power),
     ),
     "ramp by the new length": (
         "Turns are counted in the extended length instead of the trained one.",
-        of(
+        bug_of_rules(
             ("yarn", "llama3"),
             lambda g: RULES[g["rule"]](
                 g | {"trained_length": int(g["trained_length"] * g["factor"])}
@@ -397,56 +410,58 @@ BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "attention_factor as multiplier": (
         "attention_factor multiplies YaRN's own temperature instead of replacing it.",
-        of("yarn", _multiplied),
+        bug_of_rules("yarn", _multiplied_factor),
     ),
     "attention_factor through the formula": (
         "The temperature is computed from attention_factor as if that were the factor.",
-        of("yarn", _formula_again),
+        bug_of_rules("yarn", _formula_again),
     ),
     "attention_factor ignored": (
         "attention_factor is not read, and the temperature is computed.",
-        of(("yarn", "longrope"), _without("attention_factor")),
+        bug_of_rules(("yarn", "longrope"), _without_arguments("attention_factor")),
     ),
     "mscale ignored": (
         "mscale and mscale_all_dim are not read.",
-        of("yarn", lambda g: _factor(g, temperature(g["factor"])) if "mscale" in g else None),
+        bug_of_rules(
+            "yarn", lambda g: _factor(g, temperature(g["factor"])) if "mscale" in g else None
+        ),
     ),
     "temperature forgotten": (
         "The attention factor is 1.",
-        of(("yarn", "longrope"), lambda g: _factor(g, 1)),
+        bug_of_rules(("yarn", "longrope"), lambda g: _factor(g, 1)),
     ),
     "temperature squared": (
         "The attention factor is that of scores, the square.",
-        of(
+        bug_of_rules(
             ("yarn", "longrope"),
             lambda g: _factor(g, RULES[g["rule"]](g)["attention_factor"] ** 2),
         ),
     ),
     "no blend": (
         "Pairs between the limits are divided in full.",
-        of("llama3", _steps),
+        bug_of_rules("llama3", _steps),
     ),
     "blend reversed": (
         "Between the limits the blend runs the wrong way.",
-        of("llama3", _llama_reversed),
+        bug_of_rules("llama3", _llama_reversed),
     ),
     "short factors never used": (
         "The long divisors hold at every length.",
-        of("longrope", lambda g: _by_length(g, "long")),
+        bug_of_rules("longrope", lambda g: _divided_by_length(g, "long")),
     ),
     "long factors never used": (
         "The short divisors hold at every length.",
-        of("longrope", lambda g: _by_length(g, "short")),
+        bug_of_rules("longrope", lambda g: _divided_by_length(g, "short")),
     ),
     "switched one too early": (
         "The long divisors hold from the trained length on, that included.",
-        of("longrope", _early),
+        bug_of_rules("longrope", _early),
     ),
     "divisors multiply": (
         "Frequencies are multiplied by the divisors.",
-        of(
+        bug_of_rules(
             "longrope",
-            lambda g: _instead(
+            lambda g: _with_frequencies(
                 g,
                 [
                     w * w / f
@@ -459,11 +474,11 @@ BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "temperature of YaRN": (
         "The attention factor is YaRN's.",
-        of("longrope", lambda g: _factor(g, temperature(g["factor"]))),
+        bug_of_rules("longrope", lambda g: _factor(g, temperature(g["factor"]))),
     ),
     "partial for proportional": (
         "All frequencies of the base are spread over the pairs that rotate.",
-        of(
+        bug_of_rules(
             "proportional",
             lambda g: answer(
                 [
@@ -475,11 +490,13 @@ BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "factor ignored": (
         "The factor of a proportional rotation is not read.",
-        of("proportional", lambda g: proportional(g | {"factor": 1})),
+        bug_of_rules("proportional", lambda g: proportional(g | {"factor": 1})),
     ),
     "table of the longest": (
         "The base is that of factor times the trained length, at every length.",
-        of("dynamic", lambda g: dynamic(g | {"length": exact(g["factor"]) * g["trained_length"]})),
+        bug_of_rules(
+            "dynamic", lambda g: dynamic(g | {"length": exact(g["factor"]) * g["trained_length"]})
+        ),
     ),
 }
 
@@ -501,7 +518,7 @@ CONVENTIONS: dict[str, tuple[str, Answer]] = {
         " for the second, transformers ignores both.",
         _deepseek,
     ),
-    SMALLER: (SHRUNK, right),
+    SMALLER: (SHRUNK, expected_answer),
 }
 
 BASES = (10000, 500000, 1e6)
@@ -516,10 +533,10 @@ def frequencies_suite() -> Suite:
         " low 1, high 4.",
         "frequencies, d/2 numbers, and attention_factor, by which queries and keys are also"
         " multiplied; 1 where the rule has none.",
-        right,
+        expected_answer,
         BUGS,
         CONVENTIONS,
-        tolerance=lambda given, expected: of_powers(),
+        tolerance=lambda given, expected: power_tolerance(),
     )
     add = suite.add
     for d in (2, 4, 6, 8, 10, 16, 32, 64):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scripts.vectors.cases import Answer, Suite, Tolerance, of_angles
+from scripts.vectors.cases import Answer, Suite, Tolerance, angle_tolerance
 from scripts.vectors.exact import exact, largest, leaves, mp, vectors
 
 Given = dict[str, Any]
@@ -14,10 +14,10 @@ def positions(given: Given) -> Any:
     """Return the position of each token; None for padding, where any will do."""
     if "lengths" in given:
         return [place for length in given["lengths"] for place in range(length)]
-    return [_asked(_counted(row), given) for row in given["mask"]]
+    return [_requested_positions(_token_positions(row), given) for row in given["mask"]]
 
 
-def _counted(row: list[int]) -> list[int | None]:
+def _token_positions(row: list[int]) -> list[int | None]:
     """Return the position of each token in a row of a mask."""
     seen, places = 0, []
     for kept in row:
@@ -26,14 +26,18 @@ def _counted(row: list[int]) -> list[int | None]:
     return places
 
 
-def _asked(places: list[Any], given: Given) -> list[Any]:
+def _requested_positions(places: list[Any], given: Given) -> list[Any]:
     """Return the last places, if only those are asked for."""
     return places[-given["queries"] :] if "queries" in given else places
 
 
-def _masked(given: Given, places: Any) -> Any:
+def _positions_of_mask(given: Given, places: Any) -> Any:
     """Return places per row of a mask, as positions() asks for them."""
-    return [_asked(places(row), given) for row in given["mask"]] if "mask" in given else None
+    return (
+        [_requested_positions(places(row), given) for row in given["mask"]]
+        if "mask" in given
+        else None
+    )
 
 
 def _shifted(given: Given, by: int) -> Any:
@@ -56,11 +60,11 @@ def _last_length(given: Given) -> Any:
     return found
 
 
-def _from_mask(given: Given) -> Any:
+def _first_padding_for_all(given: Given) -> Any:
     """Take the first row's padding for all rows."""
     if "mask" not in given or len(given["mask"]) < 2:
         return None
-    first = _asked(_counted(given["mask"][0]), given)
+    first = _requested_positions(_token_positions(given["mask"][0]), given)
     return [[0 if p is None else p for p in first]] * len(given["mask"])
 
 
@@ -74,14 +78,17 @@ def _step(given: Given) -> Any:
 POSITIONS: dict[str, tuple[str, Answer]] = {
     "padding counted": (
         "Padding before a sequence counts, so that its first token is not at 0.",
-        lambda given: _masked(given, lambda row: list(range(len(row)))),
+        lambda given: _positions_of_mask(given, lambda row: list(range(len(row)))),
     ),
     "positions from one": ("The first token is at 1.", lambda given: _shifted(given, 1)),
     "offset of two": (
         "The first token is at 2, as in the tables of OPT and BART.",
         lambda given: _shifted(given, 2),
     ),
-    "padding of the first row": ("All rows get the positions of the first.", _from_mask),
+    "padding of the first row": (
+        "All rows get the positions of the first.",
+        _first_padding_for_all,
+    ),
     "no restart": ("A packed sequence goes on where the one before it ends.", _no_restart),
     "restart one late": ("Positions restart one token after a sequence begins.", _last_length),
     "cached tokens forgotten": (
@@ -91,7 +98,7 @@ POSITIONS: dict[str, tuple[str, Answer]] = {
     "place in the cache": (
         "The last tokens get their place in the cache, padding included, one too high.",
         lambda given: (
-            _masked(given, lambda row: [n + 1 for n in range(len(row))])
+            _positions_of_mask(given, lambda row: [n + 1 for n in range(len(row))])
             if "queries" in given
             else None
         ),
@@ -155,7 +162,7 @@ def positions_suite() -> Suite:
     return suite
 
 
-def resized(given: Given, place: Any = None) -> Any:
+def interpolated_rows(given: Given, place: Any = None) -> Any:
     """Return rows interpolated at real places, which keep the first and the last by default."""
     table, rows = given["table"], given["rows"]
     last = len(table) - 1
@@ -174,18 +181,20 @@ def resized(given: Given, place: Any = None) -> Any:
 def _centres(given: Given) -> Any:
     """Align the centres of cells instead of the ends of the table."""
     scale = exact(len(given["table"])) / given["rows"]
-    return resized(given, lambda row: (row + exact("0.5")) * scale - exact("0.5"))
+    return interpolated_rows(given, lambda row: (row + exact("0.5")) * scale - exact("0.5"))
 
 
 def _nearest(given: Given) -> Any:
     last, rows = len(given["table"]) - 1, given["rows"]
     half = exact("0.5")
-    return resized(given, lambda row: mp.floor(exact(row) * last / max(rows - 1, 1) + half))
+    return interpolated_rows(
+        given, lambda row: mp.floor(exact(row) * last / max(rows - 1, 1) + half)
+    )
 
 
-def _repeated(given: Given) -> Any:
+def _repeat_last_row(given: Given) -> Any:
     """Keep the old rows and repeat the last."""
-    return resized(given, lambda row: exact(row))
+    return interpolated_rows(given, lambda row: exact(row))
 
 
 def _zeros(given: Given) -> Any:
@@ -194,24 +203,30 @@ def _zeros(given: Given) -> Any:
     return [table[row] if row < len(table) else [0] * width for row in range(given["rows"])]
 
 
-def _one_short(given: Given) -> Any:
+def _scale_by_row_counts(given: Given) -> Any:
     """Scale by the counts of rows, so that the last row is not reached."""
-    return resized(given, lambda row: exact(row) * len(given["table"]) / given["rows"])
+    return interpolated_rows(given, lambda row: exact(row) * len(given["table"]) / given["rows"])
 
 
 CENTRES = "centres aligned"
 
 RESIZE: dict[str, tuple[str, Answer]] = {
     "nearest row": ("The nearest old row is taken, not a mixture.", _nearest),
-    "last row repeated": ("Old rows stay, and the last is repeated.", _repeated),
+    "last row repeated": ("Old rows stay, and the last is repeated.", _repeat_last_row),
     "filled with zeros": ("Old rows stay, and further ones are 0.", _zeros),
-    "ends missed": ("Places are scaled by the counts of rows, and the last is missed.", _one_short),
-    "rows reversed": ("The rows come out in reverse.", lambda given: resized(given)[::-1]),
+    "ends missed": (
+        "Places are scaled by the counts of rows, and the last is missed.",
+        _scale_by_row_counts,
+    ),
+    "rows reversed": (
+        "The rows come out in reverse.",
+        lambda given: interpolated_rows(given)[::-1],
+    ),
 }
 
 
 def _tolerance(given: Given, answer: Any) -> Tolerance:
-    return of_angles(largest(leaves(given["table"])), 0)
+    return angle_tolerance(largest(leaves(given["table"])), 0)
 
 
 def resize_suite() -> Suite:
@@ -221,7 +236,7 @@ def resize_suite() -> Suite:
         "A table of learned positions with another number of rows, interpolated linearly. The first"
         " and the last row keep their values.",
         "The new rows.",
-        resized,
+        interpolated_rows,
         RESIZE,
         {
             CENTRES: (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from scripts.vectors.cases import Answer, Suite, Tolerance, of_angles
+from scripts.vectors.cases import Answer, Suite, Tolerance, angle_tolerance
 from scripts.vectors.exact import (
     Number,
     Row,
@@ -60,14 +60,14 @@ def head(x: Any) -> int:
     return head(x[0]) if isinstance(x[0], list) else len(x)
 
 
-def mapped(x: Any, positions: Any, rotate: Callable[[Row, Number], Row]) -> Any:
+def map_vectors(x: Any, positions: Any, rotate: Callable[[Row, Number], Row]) -> Any:
     """Return nested vectors rotated one by one; positions lack leading axes that they share."""
     if not isinstance(x[0], list):
         return rotate(x, positions)
     if depth(positions) < depth(x) - 1:
-        return [mapped(inner, positions, rotate) for inner in x]
+        return [map_vectors(inner, positions, rotate) for inner in x]
     places = positions * len(x) if len(positions) == 1 else positions
-    return [mapped(inner, place, rotate) for inner, place in zip(x, places, strict=True)]
+    return [map_vectors(inner, place, rotate) for inner, place in zip(x, places, strict=True)]
 
 
 def depth(value: Any) -> int:
@@ -75,9 +75,11 @@ def depth(value: Any) -> int:
     return 1 + depth(value[0]) if isinstance(value, list) else 0
 
 
-def each(change: Callable[[Number], Number], value: Any) -> Any:
+def map_nested(change: Callable[[Number], Number], value: Any) -> Any:
     """Return nested numbers, each changed."""
-    return [each(change, inner) for inner in value] if isinstance(value, list) else change(value)
+    return (
+        [map_nested(change, inner) for inner in value] if isinstance(value, list) else change(value)
+    )
 
 
 def rotation(given: Given, **other: Any) -> Any:
@@ -86,7 +88,7 @@ def rotation(given: Given, **other: Any) -> Any:
     frequencies = frequencies_of(given)
     layout = given.get("layout", "interleaved")
     angle = given.get("angle", lambda p, omega: exact(p) * omega)
-    return mapped(
+    return map_vectors(
         given["x"],
         given["positions"],
         lambda x, p: rotated(x, [angle(p, omega) for omega in frequencies], layout),
@@ -99,7 +101,7 @@ def _layout(given: Given, swapped: str) -> str | None:
     return other if given.get("layout", "interleaved") == swapped else None
 
 
-def _swapped(layout: str) -> Answer:
+def _other_layout_bug(layout: str) -> Answer:
     def wrong(given: Given) -> Any:
         other = _layout(given, layout)
         return rotation(given, layout=other) if other else None
@@ -122,10 +124,10 @@ def _exponent(power: Callable[[int, int], Number]) -> Answer:
 
 
 def _positions(change: Callable[[Number], Number]) -> Answer:
-    return lambda given: rotation(given, positions=each(change, given["positions"]))
+    return lambda given: rotation(given, positions=map_nested(change, given["positions"]))
 
 
-def _counted(given: Given) -> Any:
+def _count_from_zero(given: Given) -> Any:
     """Count every sequence from 0, wherever it starts."""
 
     def count(places: Any) -> Any:
@@ -207,7 +209,7 @@ def _cosines_halved(given: Given) -> Any:
             found[dim] = x[dim] * mp.cos(angle) + other * mp.sin(angle)
         return found
 
-    return mapped(given["x"], given["positions"], rotate)
+    return map_vectors(given["x"], given["positions"], rotate)
 
 
 def _far(given: Given) -> bool:
@@ -232,11 +234,11 @@ def _rounded_angles(rounded: Callable[[Number], Number]) -> Answer:
 ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
     "half for interleaved": (
         "Dimension i is paired with i + d/2, where pairs are neighbours.",
-        _swapped("interleaved"),
+        _other_layout_bug("interleaved"),
     ),
     "interleaved for half": (
         "Neighbours are paired, where dimension i belongs to i + d/2.",
-        _swapped("half"),
+        _other_layout_bug("half"),
     ),
     "rotates the wrong way": (
         "The sign of the sines is wrong, so that positions count backwards.",
@@ -248,7 +250,7 @@ ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "offset forgotten": (
         "Every sequence is counted from 0, wherever it starts.",
-        _counted,
+        _count_from_zero,
     ),
     "positions of the first sequence": (
         "All sequences of a batch get the positions of the first.",
@@ -297,7 +299,7 @@ ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "sign of the position lost": (
         "A negative position rotates as the positive one.",
-        lambda given: rotation(given, positions=each(abs, given["positions"])),
+        lambda given: rotation(given, positions=map_nested(abs, given["positions"])),
     ),
     "positions rounded to bfloat16": (
         "Positions are rounded to bfloat16, so that those above 256 coincide.",
@@ -321,7 +323,7 @@ ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "fractions of positions lost": (
         "Positions are cast to integers.",
-        lambda given: rotation(given, positions=each(int, given["positions"])),
+        lambda given: rotation(given, positions=map_nested(int, given["positions"])),
     ),
     "bfloat16 angles": (
         "Positions, frequencies and their products are rounded to bfloat16.",
@@ -338,7 +340,7 @@ def tolerance(given: Given, answer: Any) -> Tolerance:
     """Return the tolerance of rotated vectors: a rotation keeps the length of a pair."""
     fastest = largest(frequencies_of(given))
     angle = fastest * largest(leaves(given["positions"]))
-    return of_angles(1.5 * largest(leaves(given["x"])), angle)
+    return angle_tolerance(1.5 * largest(leaves(given["x"])), angle)
 
 
 def rotation_suite() -> Suite:
@@ -427,7 +429,7 @@ def scores(given: Given, **other: Any) -> Any:
     given = {**given, **other}
     common = {key: given[key] for key in ("layout", "base") if key in given}
 
-    def turned(side: str) -> Any:
+    def rotated_side(side: str) -> Any:
         changes = given.get(side, {})
         places = given[f"{side}_positions"]
         return rotation(common | {"x": given[f"{side}_"], "positions": places} | changes)
@@ -436,25 +438,25 @@ def scores(given: Given, **other: Any) -> Any:
         key: value for key, value in given.items() if key not in ("query", "key")
     }
     given |= {side: other.get(f"{side}_change", {}) for side in ("query", "key")}
-    queries, keys = turned("query"), turned("key")
+    queries, keys = rotated_side("query"), rotated_side("key")
     return [[sum(a * b for a, b in zip(q, k, strict=True)) for k in keys] for q in queries]
 
 
-def _both(**change: Any) -> Answer:
+def _change_both(**change: Any) -> Answer:
     return lambda given: scores(given, query_change=change, key_change=change)
 
 
-def _mixed(given: Given) -> Any:
+def _keys_in_other_layout(given: Given) -> Any:
     """Rotate the keys in the other layout."""
     other = "half" if given["layout"] == "interleaved" else "interleaved"
     return scores(given, key_change={"layout": other})
 
 
-def _moved(change: Callable[[Number], Number]) -> Answer:
+def _shifted_scores(change: Callable[[Number], Number]) -> Answer:
     return lambda given: scores(
         given,
-        query_positions=each(change, given["query_positions"]),
-        key_positions=each(change, given["key_positions"]),
+        query_positions=map_nested(change, given["query_positions"]),
+        key_positions=map_nested(change, given["key_positions"]),
     )
 
 
@@ -475,8 +477,8 @@ SCORES_BUGS: dict[str, tuple[str, Answer]] = {
         "Keys rotate against the queries, so that scores depend on the sum of positions.",
         lambda given: scores(given, key_change={"angle": _backwards}),
     ),
-    "layouts mixed": ("Queries and keys are rotated in different layouts.", _mixed),
-    "rotated twice": ("Queries and keys are rotated twice.", _moved(lambda p: 2 * p)),
+    "layouts mixed": ("Queries and keys are rotated in different layouts.", _keys_in_other_layout),
+    "rotated twice": ("Queries and keys are rotated twice.", _shifted_scores(lambda p: 2 * p)),
     "query offset forgotten": (
         "The queries are counted from 0, though keys stand before them.",
         lambda given: scores(given, query_positions=list(range(len(given["query"])))),
@@ -489,10 +491,10 @@ SCORES_BUGS: dict[str, tuple[str, Answer]] = {
         "The position of each query is one too high.",
         lambda given: scores(given, query_positions=[p + 1 for p in given["query_positions"]]),
     ),
-    "not rotated": ("Nothing is rotated.", _moved(lambda p: 0)),
+    "not rotated": ("Nothing is rotated.", _shifted_scores(lambda p: 0)),
     "divided by the root of d": (
         "Scores are divided by √d, which is asked for nowhere.",
-        lambda given: each(lambda s: s / mp.sqrt(head(given["query"])), scores(given)),
+        lambda given: map_nested(lambda s: s / mp.sqrt(head(given["query"])), scores(given)),
     ),
     "base ignored": (
         "The base is 10000, whatever was given.",
@@ -508,11 +510,11 @@ SCORES_BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "rotates the wrong way": (
         "The sign of the sines is wrong, so that positions count backwards.",
-        _both(angle=_backwards),
+        _change_both(angle=_backwards),
     ),
     "positions rounded to bfloat16": (
         "Positions are rounded to bfloat16, so that those above 256 coincide.",
-        _moved(bfloat16),
+        _shifted_scores(bfloat16),
     ),
     "transposed": (
         "Rows are keys and columns queries.",
@@ -526,7 +528,7 @@ def _score_tolerance(given: Given, answer: Any) -> Tolerance:
         max(sum(x * x for x in row) ** 0.5 for row in given[side]) for side in ("query", "key")
     ]
     places = [*given["query_positions"], *given["key_positions"]]
-    return of_angles(2 * lengths[0] * lengths[1], largest(places))
+    return angle_tolerance(2 * lengths[0] * lengths[1], largest(places))
 
 
 def scores_suite() -> Suite:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scripts.vectors.cases import Answer, Suite, Tolerance, of_angles, of_powers
+from scripts.vectors.cases import Answer, Suite, Tolerance, angle_tolerance, power_tolerance
 from scripts.vectors.exact import Row, bfloat16, exact, largest, leaves, vectors
 from scripts.vectors.frequencies import RULES
 from scripts.vectors.rotation import omegas, rotated
@@ -127,9 +127,11 @@ BUGS: dict[str, tuple[str, Answer]] = {
 
 def _tolerance(given: Given, answer: Any) -> Tolerance:
     if any(call["do"] == "frequencies" for call in given["calls"]):
-        return of_powers()
+        return power_tolerance()
     places = [max(call.get("positions", [20])) for call in given["calls"]]
-    return of_angles(1.5 * largest(leaves([c.get("x", []) for c in given["calls"]])), max(places))
+    return angle_tolerance(
+        1.5 * largest(leaves([c.get("x", []) for c in given["calls"]])), max(places)
+    )
 
 
 def calls(*given: tuple[int, str, Given]) -> list[Given]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from scripts.vectors.cases import Answer, Suite, Tolerance, of_angles
+from scripts.vectors.cases import Answer, Suite, Tolerance, angle_tolerance
 from scripts.vectors.exact import Number, Row, bfloat16, exact, float32, largest, leaves, mp
-from scripts.vectors.rotation import each
+from scripts.vectors.rotation import map_nested
 
 Given = dict[str, Any]
 
@@ -35,12 +35,12 @@ def table(given: Given, **other: Any) -> Any:
     return rows
 
 
-def _flipped(key: str, one: Any, other: Any) -> Answer:
+def _flipped_option(key: str, one: Any, other: Any) -> Answer:
     return lambda given: table(given, **{key: other if given[key] == one else one})
 
 
 def _positions(change: Callable[[Number], Number]) -> Answer:
-    return lambda given: table(given, positions=each(change, given["positions"]))
+    return lambda given: table(given, positions=map_nested(change, given["positions"]))
 
 
 def _other_shift(given: Given) -> Any:
@@ -66,11 +66,11 @@ def _far(given: Given) -> bool:
 BUGS: dict[str, tuple[str, Answer]] = {
     "the other order": (
         "Sines and cosines are interleaved instead of in two halves, or the other way round.",
-        _flipped("order", "interleaved", "halves"),
+        _flipped_option("order", "interleaved", "halves"),
     ),
     "sine and cosine exchanged": (
         "Cosines stand where sines belong.",
-        _flipped("first", "sine", "cosine"),
+        _flipped_option("first", "sine", "cosine"),
     ),
     "the other shift": (
         "The exponent is divided by half the width instead of half − 1, or the other way round.",
@@ -131,7 +131,7 @@ BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "scaled by the root of d": (
         "Rows are divided by √d, or tokens were meant to be multiplied by it.",
-        lambda given: each(lambda v: v / mp.sqrt(given["d_model"]), table(given)),
+        lambda given: map_nested(lambda v: v / mp.sqrt(given["d_model"]), table(given)),
     ),
 }
 
@@ -146,7 +146,7 @@ CONVENTIONS: dict[str, tuple[str, Answer]] = {
 
 
 def _tolerance(given: Given, answer: Any) -> Tolerance:
-    return of_angles(1.0, largest(leaves(given["positions"])))
+    return angle_tolerance(1.0, largest(leaves(given["positions"])))
 
 
 def sinusoidal_suite() -> Suite:

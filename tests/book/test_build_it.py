@@ -31,7 +31,7 @@ def attend(x: Array) -> Array:
     return np.asarray(output)
 
 
-def some(*shape: int, seed: int = 0) -> Array:
+def random_array(*shape: int, seed: int = 0) -> Array:
     return np.random.default_rng(seed).normal(size=shape)
 
 
@@ -60,7 +60,7 @@ def test_two_causal_layers_without_positions_know_the_order(seed: int) -> None:
 def test_attention_is_equivariant_only_without_positions(
     order: tuple[int, ...], scale: float
 ) -> None:
-    words, rows = some(4, 6), scale * sinusoidal_encoding(4, 6)
+    words, rows = random_array(4, 6), scale * sinusoidal_encoding(4, 6)
     shuffled = attend(words[list(order)] + rows)
     along = attend(words + rows)[list(order)]
     assert np.allclose(shuffled, along) == (scale == 0)
@@ -69,7 +69,7 @@ def test_attention_is_equivariant_only_without_positions(
 @pytest.mark.parametrize("order", list(permutations(range(4)))[1:])
 def test_no_model_with_a_causal_mask_is_equivariant(order: tuple[int, ...]) -> None:
     """Not even one without positions, so under a mask this says nothing about positions."""
-    words, mask = some(4, 6), causal_mask(4)
+    words, mask = random_array(4, 6), causal_mask(4)
 
     def attend_back(x: Array) -> Array:
         return attention(x, x, x, mask=mask)[0]
@@ -150,14 +150,14 @@ def test_no_factor_relates_the_two_scores() -> None:
 
 
 def test_a_sum_over_positions_forgets_the_order() -> None:
-    words, rows = some(5, 4), sinusoidal_encoding(5, 4)
+    words, rows = random_array(5, 4), sinusoidal_encoding(5, 4)
     for order in permutations(range(5)):
         shuffled = words[list(order)]
         np.testing.assert_allclose((shuffled + rows).sum(axis=0), (words + rows).sum(axis=0))
 
 
 def test_a_nonlinear_step_makes_a_sum_depend_on_order() -> None:
-    words, rows = some(5, 4), sinusoidal_encoding(5, 4)
+    words, rows = random_array(5, 4), sinusoidal_encoding(5, 4)
     for order in list(permutations(range(5)))[1:]:
         shuffled = words[list(order)]
         with_rows, without = (
@@ -169,7 +169,7 @@ def test_a_nonlinear_step_makes_a_sum_depend_on_order() -> None:
 
 
 def test_six_back_takes_the_row_of_five_ahead_without_clipping() -> None:
-    by_distance = some(11, 4)
+    by_distance = random_array(11, 4)
     np.testing.assert_array_equal(by_distance[-6 + 5], by_distance[5 + 5])
     assert shaw_index(-6, max_distance=5) == 0
     with pytest.raises(IndexError):
@@ -189,14 +189,14 @@ def test_adding_positions_leaves_differences_as_they_are(pos_type: str) -> None:
 
 @pytest.mark.parametrize("d_model", [8, 64, 512])
 def test_unscaled_rows_are_35_times_as_long_as_words(d_model: int) -> None:
-    words = 0.02 * some(4000, d_model)
+    words = 0.02 * random_array(4000, d_model)
     word = np.sqrt((words**2).sum(axis=1).mean())
     row = np.linalg.norm(sinusoidal_encoding(100, d_model), axis=1).mean()
     assert row / word == pytest.approx(np.sqrt(1 / 2) / 0.02, rel=0.02)  # 35.4, and 3.5 of a tenth
 
 
 def test_score_of_concatenations_depends_only_on_words_and_distance() -> None:
-    words = some(5, 4)
+    words = random_array(5, 4)
     here, later = sinusoidal_encoding(5, 4), sinusoidal_encoding(12, 4)[7:]
     beside, added = concatenate(words, here), add(words, here)
     beside_later, added_later = concatenate(words, later), add(words, later)
@@ -204,7 +204,7 @@ def test_score_of_concatenations_depends_only_on_words_and_distance() -> None:
     assert not np.allclose(added @ added.T, added_later @ added_later.T)
 
 
-def trained(answers: Tensor, letters: Tensor, *, attends: bool) -> float:
+def trained_accuracy(answers: Tensor, letters: Tensor, *, attends: bool) -> float:
     """Return the accuracy of one trained layer with learned rows, the best of two seeds."""
 
     def share(seed: int) -> float:
@@ -232,9 +232,9 @@ def test_adjacency_needs_attention_and_precedence_does_not() -> None:
     a, b = letters.argsort(dim=1)[:, :2].T
     first, neighbours = (a < b).double(), ((a - b).abs() == 1).double()
     assert first.mean() == neighbours.mean() == 0.5
-    assert trained(first, letters, attends=False) == 1
-    assert trained(neighbours, letters, attends=True) == 1
-    assert trained(neighbours, letters, attends=False) < 1
+    assert trained_accuracy(first, letters, attends=False) == 1
+    assert trained_accuracy(neighbours, letters, attends=True) == 1
+    assert trained_accuracy(neighbours, letters, attends=False) < 1
 
 
 def test_no_sum_over_letters_detects_adjacency() -> None:

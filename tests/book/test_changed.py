@@ -66,10 +66,10 @@ def test_without_a_remote_commits_are_not_changes(checkout: Path) -> None:
 
 def pages_of(*files: str) -> set[str]:
     """Return the pages of the book of which one of these files is a source."""
-    return {*changed.outdated([Path(file) for file in files])}
+    return {*changed.outdated_pages([Path(file) for file in files])}
 
 
-def made(page: str) -> str:
+def check_of_made_page(page: str) -> str:
     """Return what checks a page that is made from data."""
     return f"tests/book/test_made_pages.py::test_a_made_page_has_no_problem[{page}]"
 
@@ -81,11 +81,14 @@ def made(page: str) -> str:
         ("docs/index.md", {"docs/index.md"}),
         ("docs/data/settings/index.tsv", {"docs/index.md"}),
         ("docs/data/settings/chapters/by-hand.tsv", {"docs/chapters/by-hand.md"}),
-        ("docs/data/claims/001.yml", {made("trust/claims.md")}),
-        ("docs/data/sources/001.yml", {made("trust/sources.md")}),
+        ("docs/data/claims/001.yml", {check_of_made_page("trust/claims.md")}),
+        ("docs/data/sources/001.yml", {check_of_made_page("trust/sources.md")}),
         (
             "docs/proofs/rotary.v",
-            {"docs/trust/what-a-machine-proves.md", made("trust/formal-statements.md")},
+            {
+                "docs/trust/what-a-machine-proves.md",
+                check_of_made_page("trust/formal-statements.md"),
+            },
         ),
         ("docs/data/bench.json", {"docs/how-to/how-fast.md"}),
         ("docs/data/lighthouse.json", {"docs/trust/how-built.md"}),
@@ -116,7 +119,7 @@ def test_data_are_a_source_of_the_pages_that_compute_with_them() -> None:
 
 
 def test_a_figure_is_a_source_of_the_pages_that_show_it() -> None:
-    written = {page: pages.text(page) for page in pages.written()}
+    written = {page: pages.text(page) for page in pages.written_pages()}
     showing = {f"docs/{page}" for page, text in written.items() if "pendulums-light.svg" in text}
     assert pages_of("docs/figures/pendulums-light.svg") == showing != set()
 

@@ -31,7 +31,7 @@ def page(name: str) -> str:
     return (DOCS / name).read_text("utf-8")
 
 
-def bound() -> dict[str, float]:
+def expected_values() -> dict[str, float]:
     """Return the expected value of each number, by the words that follow it."""
     rows, width = sinusoidal_encoding(4, 8).shape
     assert "pair_columns(sinusoidal_encoding(4, 8))" in page("chapters/by-hand.md")
@@ -52,7 +52,7 @@ def bound() -> dict[str, float]:
 CHOSEN = ("three forms and both layouts", "chapters 1 and 4 print", "from three words")
 
 
-def wrong(changes: str) -> list[str]:
+def wrong_numbers(changes: str) -> list[str]:
     """Return the wrong numbers of the file, and the unknown ones."""
     text = " ".join(NO_STATEMENT.sub(" ", changes).split())
     for chosen in CHOSEN:
@@ -62,7 +62,7 @@ def wrong(changes: str) -> list[str]:
         name = f"chapters/{chapter['title'].lower().replace(' ', '-')}.md"
         if front_matter(page(name))["chapter"] != int(chapter["number"]):
             found.append(f"{chapter[0]} has another number")
-    text, known = CHAPTER.sub("", text), bound()
+    text, known = CHAPTER.sub("", text), expected_values()
     for number in NUMBER.finditer(text):
         after = text[number.end() + 1 :]
         should = next((known[words] for words in known if after.startswith(words)), None)
@@ -74,9 +74,11 @@ def wrong(changes: str) -> list[str]:
 
 
 def test_every_number_of_the_changelog_is_bound() -> None:
-    assert wrong(CHANGES) == []
+    assert wrong_numbers(CHANGES) == []
     text = " ".join(CHANGES.split())
-    assert [words for words in bound() if f" {words}" not in text] == []  # every binding is used
+    assert [
+        words for words in expected_values() if f" {words}" not in text
+    ] == []  # every binding is used
 
 
 @pytest.mark.parametrize(
@@ -93,11 +95,11 @@ def test_every_number_of_the_changelog_is_bound() -> None:
 )
 def test_a_wrong_number_in_the_changelog_is_found(old: str, new: str) -> None:
     assert CHANGES.count(old) == 1
-    assert len(wrong(CHANGES.replace(old, new))) == 1
+    assert len(wrong_numbers(CHANGES.replace(old, new))) == 1
 
 
 def test_quoted_numbers_are_exempt() -> None:
-    assert wrong(f"{CHANGES}- Was “{9.07} at twice the length” and `{19.6}`.\n") == []
+    assert wrong_numbers(f"{CHANGES}- Was “{9.07} at twice the length” and `{19.6}`.\n") == []
 
 
 def versions(changes: str) -> list[str]:

@@ -35,7 +35,7 @@ SCRAMBLE = [1, 0, 4, 2, 3]  # cat the mat sat on
 SENTENCES = ("The cat sat on the mat", "The mat sat on the cat", "Cat the sat mat on the")
 
 
-def read(tokens: Array) -> Array:
+def attention_output(tokens: Array) -> Array:
     """Return the output of attention with the tokens as queries, keys and values."""
     return attention(tokens, tokens, tokens)[0]
 
@@ -77,8 +77,12 @@ def test_demonstration_of_the_position_problem() -> None:
     """Without positions each word has the same output wherever it is, and so does the sum."""
     plain, scrambled = ONE_HOT, ONE_HOT[SCRAMBLE]
     np.testing.assert_array_equal(plain.sum(axis=0), scrambled.sum(axis=0))
-    np.testing.assert_allclose(read(scrambled), read(plain)[SCRAMBLE], rtol=0, atol=1e-15)
-    assert np.abs(read(scrambled) - read(plain)).max() > 0.1  # permuted, and not identical
+    np.testing.assert_allclose(
+        attention_output(scrambled), attention_output(plain)[SCRAMBLE], rtol=0, atol=1e-15
+    )
+    assert (
+        np.abs(attention_output(scrambled) - attention_output(plain)).max() > 0.1
+    )  # permuted, and not identical
 
 
 def test_demonstration_of_the_intuition_behind_sines() -> None:
@@ -123,7 +127,7 @@ def test_demonstration_of_positions_solving_the_order_problem() -> None:
     for rows, solved in ((sinusoidal_encoding(5, 6)[:, :5], True), (no_encoding(5, 5), False)):
         plain, scrambled = add(ONE_HOT, rows), add(ONE_HOT[SCRAMBLE], rows)
         np.testing.assert_allclose(plain.sum(axis=0), scrambled.sum(axis=0), rtol=0, atol=1e-14)
-        change = np.abs(read(scrambled) - read(plain)[SCRAMBLE]).max()
+        change = np.abs(attention_output(scrambled) - attention_output(plain)[SCRAMBLE]).max()
         assert (change > 0.1) == solved
         assert change > 0.1 or change < 1e-14
 

@@ -26,15 +26,15 @@ from scripts.figures import (
     retrieval,
     retrieval_further,
 )
-from scripts.figures.extrapolation import LINE, apart
+from scripts.figures.extrapolation import LINE, spread_heights
 from scripts.measure import language, result_files, texts
 from scripts.measure.__main__ import SEEDS, TASKS
-from scripts.measure.again import FAST, SLOW, limited
 from scripts.measure.corpus import BOOK, TOPICS, corpus
 from scripts.measure.language import APART, STRETCH
 from scripts.measure.methods import LONGROPE, VARIANTS
 from scripts.measure.probe import LENGTHS as PROBED
-from scripts.measure.probe import SETTINGS, is_like, probe
+from scripts.measure.probe import SETTINGS, agrees_with, probe
+from scripts.measure.reevaluate import FAST, SLOW, limited_yarn_name
 from scripts.measure.summary import (
     ALL,
     AS_TRAINED,
@@ -47,11 +47,11 @@ from scripts.measure.summary import (
     SHOWN,
     TRIED,
     best_rate,
-    compared,
     measurement,
+    pairs_of_results,
     read,
+    results_at_best_rate,
     trials,
-    tuned,
     tuned_seeds,
 )
 
@@ -116,7 +116,7 @@ def test_every_scheme_was_tried_with_another_seed_and_the_first_seven_at_the_low
         assert trial["corpus"] == MEASURED.corpus()
         # The other readings of these models are not used, and some are missing.
         trained = probe(trial["task"], trial["method"])[: SETTINGS.steps + len(PROBED)]
-        assert is_like(trial["probe"][: len(trained)], trained), trial["method"]
+        assert agrees_with(trial["probe"][: len(trained)], trained), trial["method"]
 
 
 def test_the_chosen_rate_is_near_the_best_without_positions() -> None:
@@ -154,18 +154,18 @@ KEEP = (
 
 def with_own_rate(name: str) -> tuple[Array, Array]:
     """Return perplexities with a scheme's own rate and the common one, a row per length."""
-    both = tuned(), MEASURED.with_seeds(tuned_seeds(name))
+    both = results_at_best_rate(), MEASURED.with_seeds(tuned_seeds(name))
     own, common = (np.array([each.perplexities(name, n) for n in LENGTHS]) for each in both)
     assert own.shape == common.shape
     return own, common
 
 
 def test_a_rate_of_its_own_is_the_best_of_the_trial() -> None:
-    found = tuned().results
+    found = results_at_best_rate().results
     expected = {name: set(SEEDS) if name in THRICE else {0} for name in ALL}
     assert {name: tuned_seeds(name) for name in ALL} == expected
     assert len(found) == sum(map(len, expected.values()))
-    assert tuned().outdated() == []
+    assert results_at_best_rate().outdated() == []
     for result in found:
         settings = replace(TASKS["language"][0], rate=float(best_rate(result["method"])))
         assert result["settings"] == vars(settings)
@@ -305,14 +305,17 @@ def test_what_is_read_again_is_read_by_the_same_models() -> None:
     for one, other in zip(first, again, strict=True):
         assert one["losses"] == other["losses"]
         assert one["found"]["rope"] == other["found"]["rope"]
-        llamas = [one["found"]["rope, YaRN with Llama's limits"], other["found"][limited(1, 32)]]
+        llamas = [
+            one["found"]["rope, YaRN with Llama's limits"],
+            other["found"][limited_yarn_name(1, 32)],
+        ]
         assert llamas[0] == llamas[1]
 
 
 def test_smaller_limits_are_better_with_every_seed() -> None:
     found = np.array(
         [
-            [MEASURED.perplexities(limited(slow, fast), 512, "again") for fast in FAST]
+            [MEASURED.perplexities(limited_yarn_name(slow, fast), 512, "again") for fast in FAST]
             for slow in SLOW
         ]
     )
@@ -323,7 +326,12 @@ def test_smaller_limits_are_better_with_every_seed() -> None:
 
 def test_the_temperature_changes_little() -> None:
     with_it, without = (
-        np.array([MEASURED.perplexities(limited(1, fast, mscale), 512, "again") for fast in FAST])
+        np.array(
+            [
+                MEASURED.perplexities(limited_yarn_name(1, fast, mscale), 512, "again")
+                for fast in FAST
+            ]
+        )
         for mscale in (1, 0)
     )
     assert (np.abs(without / with_it - 1) < 1 / 8).all()
@@ -467,7 +475,7 @@ def readings(name: str) -> Array:
 def test_self_extend_does_better_than_every_rule_for_the_frequencies() -> None:
     extended, leaky = readings("rope, self-extend")[1:], readings("rope, leaky ReRoPE")[1:]
     rules = [name for name in LANGUAGE if name.startswith("rope, ")]
-    again = [limited(slow, fast) for slow in SLOW for fast in FAST]
+    again = [limited_yarn_name(slow, fast) for slow in SLOW for fast in FAST]
     found = [perplexities(name)[1:] for name in rules]
     for name in again:
         read_again = [MEASURED.perplexities(name, length, "again") for length in LENGTHS[1:]]
@@ -503,9 +511,9 @@ def test_pose_shows_every_distance_and_the_longest_rarely() -> None:
 def test_what_is_recorded_of_the_texts_is_what_the_code_finds() -> None:
     found = texts.read()
     assert found[TOPICS]["sha256"] == MEASURED.corpus()["sha256"]
-    assert texts.described(corpus(BOOK)) == found[BOOK]
+    assert texts.text_statistics(corpus(BOOK)) == found[BOOK]
     if corpus(TOPICS).digest == found[TOPICS]["sha256"]:  # with Python 3.11.7
-        assert texts.described(corpus(TOPICS)) == found[TOPICS]
+        assert texts.text_statistics(corpus(TOPICS)) == found[TOPICS]
 
 
 def test_dape_lowers_the_perplexity_of_kerple_with_every_seed() -> None:
@@ -590,7 +598,7 @@ def test_five_schemes_solve_the_order_task_with_one_lucky_seed() -> None:
 # A key far back
 
 
-def retrieved(name: str, length: int) -> Array:
+def retrieval_rows(name: str, length: int) -> Array:
     """Return the share of right answers of each seed at each distance, a row per distance."""
     found = MEASURED.found("retrieval", name)
     return np.array([[*some["by_distance"][str(length)].values()] for some in found]).T
@@ -598,25 +606,25 @@ def retrieved(name: str, length: int) -> Array:
 
 def test_all_but_sinusoidal_rows_find_the_key_at_the_trained_length() -> None:
     for name in ALL:
-        assert (retrieved(name, 32).min() > 0.98) == (name != "sinusoidal"), name
+        assert (retrieval_rows(name, 32).min() > 0.98) == (name != "sinusoidal"), name
     assert max(MEASURED.accuracies("sinusoidal", 32, "retrieval")) < 0.75
 
 
 def test_six_schemes_find_the_key_at_every_distance() -> None:
     for name in ALL:
-        worst = min(retrieved(name, length).min() for length in MEASURED.lengths("retrieval"))
+        worst = min(retrieval_rows(name, length).min() for length in MEASURED.lengths("retrieval"))
         assert (worst > 0.95) == (name in FIND), name
 
 
 def test_the_forgetting_gate_and_kerples_power_form_lose_the_key_with_one_seed() -> None:
     for name, most in (("forgetting", 0.15), ("kerple_power", 0.4)):
         for length in (64, 128, 256):
-            forgets, *others = (seed for seed in retrieved(name, length).T)
+            forgets, *others = (seed for seed in retrieval_rows(name, length).T)
             assert forgets[:4].min() > 0.99, name  # 4, 8, 16 and 32
             if (name, length) != ("kerple_power", 64):
                 assert forgets[4:].max() < most, name
             assert np.min(others) > 0.85, name
-    assert retrieved("kerple_power", 64)[-1, 0] < 0.8
+    assert retrieval_rows("kerple_power", 64)[-1, 0] < 0.8
 
 
 def test_random_positions_help_rope_to_find_the_key() -> None:
@@ -632,8 +640,8 @@ def test_rope_with_pose_finds_nearly_every_key_up_to_four_times_the_length_and_m
     None
 ):
     for length in (32, 64, 128):
-        assert retrieved("rope_pose", length).min() > 0.95
-    found = retrieved("rope_pose", 256)
+        assert retrieval_rows("rope_pose", length).min() > 0.95
+    found = retrieval_rows("rope_pose", 256)
     assert found.min() == found[4, 2] > 0.75  # 64 back, with the last seed
     assert np.median(found, axis=1).min() > 0.88
     assert max(MEASURED.accuracies("rope", 256, "retrieval")) < 0.11
@@ -645,7 +653,7 @@ def test_rope_in_all_layers_but_the_last_does_much_as_rope() -> None:
     assert (np.median(found, axis=1) > 0.8 * np.median(rope, axis=1)).all()
     assert np.abs(np.median(found[0]) / np.median(rope[0]) - 1) < 0.01
     for length in (64, 128, 256):
-        ours, theirs = retrieved("rope_then_none", length), retrieved("rope", length)
+        ours, theirs = retrieval_rows("rope_then_none", length), retrieval_rows("rope", length)
         near = np.median(ours[:4], axis=1) > np.median(theirs[:4], axis=1)  # 4, 8, 16 and 32 back
         assert near.all()
         if length > 64:
@@ -667,21 +675,21 @@ GUESSED = 1 / 16 + 4 * np.sqrt(1 / 16 * 15 / 16 / 250)  # four standard deviatio
 
 
 def test_rope_misses_what_is_further_than_it_was_trained() -> None:
-    assert retrieved("rope", 64)[:-1].min() > 0.8  # 4, 8, 16 and 32
-    assert retrieved("rope", 64)[-1].max() < 0.5
-    assert retrieved("rope", 128)[-2:].max() < GUESSED
-    assert retrieved("rope", 128)[:-2].max() < 0.6
-    assert retrieved("rope", 256)[-3:].max() < GUESSED
-    assert retrieved("rope", 256).max() < 0.2
+    assert retrieval_rows("rope", 64)[:-1].min() > 0.8  # 4, 8, 16 and 32
+    assert retrieval_rows("rope", 64)[-1].max() < 0.5
+    assert retrieval_rows("rope", 128)[-2:].max() < GUESSED
+    assert retrieval_rows("rope", 128)[:-2].max() < 0.6
+    assert retrieval_rows("rope", 256)[-3:].max() < GUESSED
+    assert retrieval_rows("rope", 256).max() < 0.2
 
 
 def test_eight_schemes_find_a_key_at_the_very_beginning() -> None:
     better = ("shaw", "deberta", "transformer_xl")
     for name in ("none", "learned", "t5", "cope", "tupe", *better):
-        assert all(retrieved(name, length)[-1].min() == 1 for length in (64, 128, 256)), name
-        between = np.median(retrieved(name, 256)[:-1], axis=1)
+        assert all(retrieval_rows(name, length)[-1].min() == 1 for length in (64, 128, 256)), name
+        between = np.median(retrieval_rows(name, 256)[:-1], axis=1)
         assert between.min() > 0.2 if name in better else between.max() < 0.15, name
-    guess = np.array([retrieved(name, 256)[:-1].mean(axis=0) for name in better]) < 0.1
+    guess = np.array([retrieval_rows(name, 256)[:-1].mean(axis=0) for name in better]) < 0.1
     assert guess.tolist() == [[False] * 3, [True, False, False], [False] * 3]  # a seed of DeBERTa
     assert MEASURED.setting("steps", "retrieval") == MEASURED.setting("steps", "order")
 
@@ -690,7 +698,7 @@ def test_transformer_xl_finds_nearly_every_key_with_one_seed_only() -> None:
     found = MEASURED.accuracies("transformer_xl", 256, "retrieval")
     assert sorted(found)[-1] > 0.99
     assert sorted(found)[-2] < 0.75
-    assert retrieved("transformer_xl", 256).min(axis=0).max() > 0.95
+    assert retrieval_rows("transformer_xl", 256).min(axis=0).max() > 0.95
 
 
 # The page itself
@@ -734,7 +742,7 @@ def test_results_are_printed_above_the_committed_ones(tmp_path: Path) -> None:
     mine = {**MEASURED.of("language")[0], "seed": 99}
     result_files.write(tmp_path / "language-alibi-99.json", mine)
     result_files.write(tmp_path / "order-alibi-0.json", MEASURED.of("order")[0])
-    printed = list(compared(read(tmp_path), MEASURED))
+    printed = list(pairs_of_results(read(tmp_path), MEASURED))
     assert printed[0] == "language-alibi-99: alibi"
     assert re.fullmatch(r" +here  64: 3\.\d{3}  128: 3\.\d{3}  256: .*", printed[1])
     assert printed[2] == " committed  nothing"
@@ -746,7 +754,7 @@ def test_a_committed_result_with_another_text_is_marked(tmp_path: Path) -> None:
     result = MEASURED.of("language")[0]
     mine = {**result, "corpus": {**result["corpus"], "sha256": "another"}}
     result_files.write(tmp_path / "mine.json", mine)
-    marked = [line for line in compared(read(tmp_path), MEASURED) if "committed" in line]
+    marked = [line for line in pairs_of_results(read(tmp_path), MEASURED) if "committed" in line]
     assert marked
     assert all(line.endswith(", another text") for line in marked)
 
@@ -760,7 +768,7 @@ def test_every_further_scheme_is_drawn_once() -> None:
 
 def test_curve_labels_keep_their_distance_and_order() -> None:
     ends = np.array([3.0, 100.0, 101.0, 99.0, 40.0])
-    placed = apart(ends)
+    placed = spread_heights(ends)
     assert (np.argsort(placed) == np.argsort(ends)).all()
     assert np.diff(np.sort(placed)).min() > 0.99 * LINE
     np.testing.assert_array_equal(placed[[0, 4]], [3.0, 40.0])

@@ -26,7 +26,7 @@ from scripts.book.numbers import NUMBER, Binding, bindings, evaluate, example_bi
 from scripts.book.sessions import sessions
 from scripts.book.settings import accepted, sections, settings, strays
 from scripts.book.tables import BoundTable, Cell, bound_tables, named_columns
-from scripts.book.text import corrected, line_of, spans
+from scripts.book.text import apply_corrections, line_of, spans
 from scripts.book.units import UNITS
 from scripts.examples import planted_faults
 from tests.selection import slow_except
@@ -40,7 +40,7 @@ SPECIMEN = (ROOT / "scripts" / "examples" / "specimen.md").read_text("utf-8")
 ACCEPTED = settings(SPECIMEN)
 
 
-def printed(text: str) -> Iterator[tuple[int, int]]:
+def stated_results(text: str) -> Iterator[tuple[int, int]]:
     """Yield every stretch of a page that states a result: bound numbers, cells, outputs."""
     for binding in [*bindings(text), *example_bindings(text)]:
         yield binding.printed_start, binding.printed_start + len(binding.printed)
@@ -53,10 +53,10 @@ def printed(text: str) -> Iterator[tuple[int, int]]:
 
 def worked_digits(text: str) -> list[int]:
     """Return the places of all digits of a page that state a result."""
-    return sorted({n for a, b in printed(text) for n in range(a, b) if text[n].isdigit()})
+    return sorted({n for a, b in stated_results(text) for n in range(a, b) if text[n].isdigit()})
 
 
-def sampled(page: str, places: list[Any]) -> list[Any]:
+def sampled_places(page: str, places: list[Any]) -> list[Any]:
     """Return all places of chapter 1, and of another page 200 or more, spread evenly."""
     return places if page == CHAPTER else places[:: max(1, len(places) // SAMPLE)]
 
@@ -69,19 +69,19 @@ def with_digits_changed(text: str) -> str:
 
 
 @cache  # running a page is slow
-def mended(page: str) -> tuple[str, dict[str, Any]]:
+def repaired_page(page: str) -> tuple[str, dict[str, Any]]:
     """Return an updated page of which every digit was changed, and the names it defines."""
     text = pages.text(page)
     broken = with_digits_changed(text)
     said = {session.start: session.printed for session in sessions(text)}
     known: dict[str, Any] = {}
     with pytest.MonkeyPatch.context() as patch:
-        for run in not_run(text):
+        for run in skippable_functions(text):
             patch.setattr(f"scripts.book.sessions.{run}", lambda typed, *_: said[typed.start])
-        return corrected(broken, corrections(broken, known)), known
+        return apply_corrections(broken, corrections(broken, known)), known
 
 
-def not_run(text: str) -> Iterator[str]:
+def skippable_functions(text: str) -> Iterator[str]:
     """Yield the functions that need not run the sessions of a page: its own output is used instead.
 
     The page's own check runs and compares them. Here a session is run only for the names that it
@@ -130,10 +130,10 @@ def test_every_changed_digit_is_noticed(path: str, monkeypatch: pytest.MonkeyPat
     """Change each digit of each result, one at a time, and have it checked."""
     text = pages.text(path)
     digits, stretches = worked_digits(text), pieces(text)
-    _, known = mended(path)
+    _, known = repaired_page(path)
     evaluate_once(monkeypatch)  # from here on no name changes
     unnoticed = []
-    for place in sampled(path, digits):
+    for place in sampled_places(path, digits):
         start, end = next(s for s in stretches if s[0] <= place < s[1])
         if not is_noticed(text[start:end], place - start, known):
             unnoticed.append(place)
@@ -158,7 +158,7 @@ def is_noticed(piece: str, place: int, known: dict[str, Any]) -> bool:
     return any(correction.start <= place < correction.end for correction in found)
 
 
-def swapped(head: list[Cell], text: str, one: int, other: int) -> str:
+def swapped_headings(head: list[Cell], text: str, one: int, other: int) -> str:
     """Return a page in which two headings of a table have changed places."""
     first, last = head[one], head[other]
     ends = first.start + len(first.text), last.start + len(last.text)
@@ -169,13 +169,13 @@ def swapped(head: list[Cell], text: str, one: int, other: int) -> str:
 @pytest.mark.parametrize("path", BROKEN)
 def test_two_swapped_headings_are_noticed(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Swap each heading of each bound table with the next one that its expression computes."""
-    text, (_, known) = pages.text(path), mended(path)
+    text, (_, known) = pages.text(path), repaired_page(path)
     evaluate_once(monkeypatch)
     for n, table in enumerate(bound_tables(text)):
         names, _ = named_columns(numbers.evaluate(table.expression, known))
         assert names, f"{table.expression} names no columns"
         for place in range(len(table.head) - len(names), len(table.head) - 1):
-            broken = swapped(table.head, text, place, place + 1)
+            broken = swapped_headings(table.head, text, place, place + 1)
             again = [*bound_tables(broken)][n]
             if "{{" in broken[table.head[place].start :].partition("\n")[0]:
                 with pytest.raises(ValueError, match="column is named"):
@@ -187,7 +187,7 @@ def test_two_swapped_headings_are_noticed(path: str, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("path", BROKEN)
 def test_a_number_in_another_unit_is_noticed(path: str) -> None:
     """Give each number with a unit every other unit of its kind: each must be reported."""
-    text, (_, known) = pages.text(path), mended(path)
+    text, (_, known) = pages.text(path), repaired_page(path)
     for bound in (b for b in bindings(text) if b.unit):
         kind, size = UNITS[bound.unit.strip().removesuffix("s")]
         for unit, (other, its_size) in UNITS.items():
@@ -196,7 +196,7 @@ def test_a_number_in_another_unit_is_noticed(path: str) -> None:
                 assert exchanged.corrections(text, known), f"{bound.printed}{bound.unit}: {unit}"
 
 
-def in_plain_sight(text: str) -> Iterator[tuple[int, str]]:
+def visible_digits(text: str) -> Iterator[tuple[int, str]]:
     """Yield the digits that a reader sees, and the numbers they are in, found line by line.
 
     This is independent of the book's parsers. It goes through the lines, and skips front matter,
@@ -232,7 +232,7 @@ def numerals(line: str, place: int) -> Iterator[tuple[int, str]]:
                 yield place + n, match[0].strip(",.")
 
 
-@pytest.mark.parametrize("path", slow_except([CHAPTER], pages.written()))
+@pytest.mark.parametrize("path", slow_except([CHAPTER], pages.written_pages()))
 def test_no_digit_is_overlooked(path: str) -> None:
     """Every digit that a reader sees is a checked result or an accepted setting.
 
@@ -244,7 +244,7 @@ def test_no_digit_is_overlooked(path: str) -> None:
     own = {s: [setting for setting in listed if setting.section == s.name] for s in stretches}
     assert not [s for s in stretches if list(strays(text[s.start : s.end], own[s]))]
     overlooked = []
-    for place, number in sampled(path, list(in_plain_sight(text))):
+    for place, number in sampled_places(path, list(visible_digits(text))):
         if place not in checked:
             section = next(s for s in stretches if s.start <= place < s.end)
             broken = with_digit_changed(text, place)[section.start : section.end]
@@ -258,7 +258,7 @@ def test_update_mends_every_changed_digit(path: str) -> None:
     """Change every digit of every result at once: an update gives the page back as it was."""
     text = pages.text(path)
     assert with_digits_changed(text) != text or not worked_digits(text)
-    assert mended(path)[0] == text
+    assert repaired_page(path)[0] == text
 
 
 @pytest.mark.parametrize("fault", planted_faults.FAULTS)
@@ -346,7 +346,7 @@ None.
 """
 
 
-def built(place: Path, page: str) -> Result:
+def build_one_page(place: Path, page: str) -> Result:
     """Build a book of this one page with mkdocs' command, in this process."""
     config = {
         "INHERIT": str(ROOT / "mkdocs.yml"),
@@ -377,14 +377,14 @@ def _no_traces(monkeypatch: pytest.MonkeyPatch) -> None:
 def stops_the_build(place: Path, old: str, new: str, *says: str) -> None:
     """Break the page; the build must stop and name the page and the reason."""
     assert SMALL.count(old) == 1
-    done = built(place, SMALL.replace(old, new))
+    done = build_one_page(place, SMALL.replace(old, new))
     assert done.exit_code != 0
     for said in ("page.md", *says):
         assert said in f"{done.output}{done.exception!r}"
 
 
 def test_a_page_without_a_fault_is_built(tmp_path: Path) -> None:
-    done = built(tmp_path, SMALL)
+    done = build_one_page(tmp_path, SMALL)
     assert done.exit_code == 0, done.output
     assert (tmp_path / "site" / "page" / "index.html").is_file()
 

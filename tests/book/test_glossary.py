@@ -31,7 +31,7 @@ def rendered(page: str) -> str:
     return render(pages.text(page))
 
 
-def marked(html: str) -> list[str]:
+def marked_terms(html: str) -> list[str]:
     return MARK.findall(html)
 
 
@@ -68,7 +68,7 @@ class Prose(HTMLParser):
             self.pieces.append((data, bool(tags & {*self.TOLD})))
 
 
-def unexplained(html: str) -> list[str]:
+def unexplained_terms(html: str) -> list[str]:
     """Return the terms whose first use in a page is no link, no definition and not marked."""
     seen: set[str] = set()
     found = []
@@ -123,15 +123,15 @@ def test_a_term_is_used(name: str) -> None:
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_first_use_of_a_term_in_a_chapter_is_explained_or_marked(path: Path) -> None:
     html = rendered(path.relative_to(DOCS).as_posix())
-    assert unexplained(html) == []
-    assert 1 <= len(marked(html)) == len({word.casefold() for word in marked(html)})
+    assert unexplained_terms(html) == []
+    assert 1 <= len(marked_terms(html)) == len({word.casefold() for word in marked_terms(html)})
 
 
 def test_an_unmarked_term_is_found() -> None:
     html = rendered("chapters/by-hand.md")
-    third = FORMS[marked(html)[2]]
+    third = FORMS[marked_terms(html)[2]]
     assert third is not None
-    assert unexplained(MARK.sub(r"\1", html, count=3))[2:] == [third.name]
+    assert unexplained_terms(MARK.sub(r"\1", html, count=3))[2:] == [third.name]
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_an_unmarked_term_is_found() -> None:
 )
 def test_only_the_first_use_in_prose_is_marked(text: str, words: list[str]) -> None:
     html = render(ON_A_PAGE.format(text))
-    assert marked(html) == words
+    assert marked_terms(html) == words
 
 
 def test_a_mark_leads_to_the_entry_and_adds_no_text() -> None:
@@ -178,12 +178,12 @@ def test_the_home_page_reaches_the_entries_too() -> None:
 def test_ledger_map_sheet_and_glossary_have_no_marks(page: str) -> None:
     title = pages.address(page) if page else "no-page-has-this"
     assert glossary.page_of(title) == page
-    assert marked(render(f"# Title {{ #{title} }}\n\nA softmax.\n")) == []
+    assert marked_terms(render(f"# Title {{ #{title} }}\n\nA softmax.\n")) == []
 
 
 def test_copies_of_a_page_have_no_marks() -> None:
     page = "chapters/by-hand.md"
-    assert marked(rendered(page))
+    assert marked_terms(rendered(page))
     assert glossary.PAGE.removesuffix(".md") not in markdown_copies.copy(page)
 
 

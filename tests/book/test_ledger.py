@@ -20,7 +20,7 @@ from scripts.book.claims import LEDGER, VERDICTS, Claim, claims
 from scripts.book.data import load
 from scripts.book.render import render
 from scripts.book.settings import Setting, strays
-from scripts.book.text import corrected
+from scripts.book.text import apply_corrections
 from tests.site.served import Site
 
 CLAIMS = {"S0": 67, "S1": 73, "S2": 27, "S3": 38, "S4": 54}
@@ -35,7 +35,7 @@ SAYS_SO = re.compile(
 )
 
 
-def of(source: str) -> list[Claim]:
+def claims_of(source: str) -> list[Claim]:
     """Return the claims of a source, or fail if its file is missing."""
     found = [claim for claim in claims() if claim.source == source]
     assert found, f"docs/data/claims/ has no file for {source}"
@@ -58,31 +58,33 @@ def faults(claim: Claim) -> list[str]:
         != claim.right.startswith(ledger.AS_STATED.rstrip(".")),
         "no place": not PLACE.fullmatch(claim.at),
         "neither a test nor a reason": not claim.tests and not SAYS_SO.search(claim.evidence),
-        "a test that is not there, once": any(standing()[test] != 1 for test in claim.tests),
-        "a test that may be skipped": any(test in skipped() for test in claim.tests),
+        "a test that is not there, once": any(tests_by_name()[test] != 1 for test in claim.tests),
+        "a test that may be skipped": any(test in skipped_tests() for test in claim.tests),
         "a claim that is not there": not set(CLAIM.findall(claim.evidence + claim.right))
         <= {other.id for other in claims()},
-        f"unbound numbers, {unsettled(claim)}": bool(unsettled(claim)),
-        "calls claims alike that it does not name as like": not said_alike(claim)
+        f"unbound numbers, {unbound_numbers(claim)}": bool(unbound_numbers(claim)),
+        "calls claims alike that it does not name as like": not claims_called_alike(claim)
         <= set(claim.like),
-        f"another verdict than {judged_otherwise(claim)}": bool(judged_otherwise(claim)),
+        f"another verdict than {claims_with_other_verdict(claim)}": bool(
+            claims_with_other_verdict(claim)
+        ),
     }
     return [f"{claim.id}: {what}" for what, is_so in wrong.items() if is_so]
 
 
-def said_alike(claim: Claim) -> set[str]:
+def claims_called_alike(claim: Claim) -> set[str]:
     """Return the claims that an entry's words call alike."""
     said = [found[0] for found in ALIKE.finditer(claim.evidence)]
     return set(CLAIM.findall(" ".join(said)))
 
 
-def judged_otherwise(claim: Claim) -> list[str]:
+def claims_with_other_verdict(claim: Claim) -> list[str]:
     """Return the claims named as alike that are missing or have another verdict."""
     verdicts = {other.id: other.verdict for other in claims()} | {claim.id: "itself"}
     return [other for other in claim.like if verdicts.get(other) != claim.verdict]
 
 
-def unsettled(claim: Claim) -> list[str]:
+def unbound_numbers(claim: Claim) -> list[str]:
     """Return what is wrong with an entry's unbound numbers, as if it were a page."""
     page = f"{claim.evidence}\n\n{claim.right}\n"
     listed = [Setting("top", number) for number in claim.settings.split()]
@@ -90,7 +92,7 @@ def unsettled(claim: Claim) -> list[str]:
 
 
 @cache
-def standing() -> Counter[str]:
+def tests_by_name() -> Counter[str]:
     """Return how many times there is a test of each name."""
     return Counter(evidence.tests())
 
@@ -107,7 +109,7 @@ def marks(folder: Path = ROOT / "tests") -> dict[str, list[str]]:
 
 
 @cache
-def skipped() -> set[str]:
+def skipped_tests() -> set[str]:
     """Return the tests that are marked to be skipped or to fail, always or at times."""
     return {
         test
@@ -119,7 +121,7 @@ def skipped() -> set[str]:
 Verdict = tuple[str, str, str]  # a test, a claim, and the verdict of the one on the other
 
 
-def marked() -> set[Verdict]:
+def marked_verdicts() -> set[Verdict]:
     """Return the verdicts that the tests in tests/claims/ are marked to prove."""
     mark = re.compile(r"pytest\.mark\.claim\('(C\d-\d\d)', '([\w-]+)'\)")
     return {
@@ -138,13 +140,13 @@ def cited(found: list[Claim]) -> set[Verdict]:
 
 @pytest.mark.parametrize("source", CLAIMS)
 def test_no_claim_is_missing(source: str) -> None:
-    found = [claim.id for claim in of(source)]
+    found = [claim.id for claim in claims_of(source)]
     assert found == [f"C{source[1]}-{n:02d}" for n in range(1, CLAIMS[source] + 1)]
 
 
 @pytest.mark.parametrize("source", CLAIMS)
 def test_every_entry_is_complete(source: str) -> None:
-    assert [fault for claim in of(source) for fault in faults(claim)] == []
+    assert [fault for claim in claims_of(source) for fault in faults(claim)] == []
 
 
 def test_a_test_named_after_a_claim_is_cited_by_it() -> None:
@@ -157,30 +159,39 @@ def test_a_test_named_after_a_claim_is_cited_by_it() -> None:
 
 def test_claim_tests_are_marked_with_the_verdict_they_prove() -> None:
     """Changing a verdict means changing its tests, so somebody reviews what they assert."""
-    assert marked() == cited(claims())
-    assert {test for test, *_ in marked()} == set(marks(ROOT / "tests" / "claims"))
-    first, *others = of("S0")[1:]
+    assert marked_verdicts() == cited(claims())
+    assert {test for test, *_ in marked_verdicts()} == set(marks(ROOT / "tests" / "claims"))
+    first, *others = claims_of("S0")[1:]
     planted = replace(first, verdict="false")
-    assert cited([planted, *others]) - marked() == {(first.tests[0], "C0-02", "false")}
+    assert cited([planted, *others]) - marked_verdicts() == {(first.tests[0], "C0-02", "false")}
 
 
 def test_claims_said_to_be_alike_share_a_verdict() -> None:
     like = [claim for claim in claims() if claim.like]
     assert sum(len(claim.like) for claim in like) > 40
-    assert {claim.id: judged_otherwise(claim) for claim in like if judged_otherwise(claim)} == {}
-    assert all(said_alike(claim) <= set(claim.like) for claim in claims())
+    assert {
+        claim.id: claims_with_other_verdict(claim)
+        for claim in like
+        if claims_with_other_verdict(claim)
+    } == {}
+    assert all(claims_called_alike(claim) <= set(claim.like) for claim in claims())
     essential = next(claim for claim in like if claim.id == "C2-24")
     assert essential.like == ["C1-04", "C2-05"]
-    assert judged_otherwise(replace(essential, verdict="false")) == ["C1-04", "C2-05"]
-    assert judged_otherwise(replace(essential, like=["C2-24", "C9-99"])) == ["C2-24", "C9-99"]
-    assert said_alike(replace(essential, evidence="As C1-33: so. C1-04 is judged alike.")) == {
+    assert claims_with_other_verdict(replace(essential, verdict="false")) == ["C1-04", "C2-05"]
+    assert claims_with_other_verdict(replace(essential, like=["C2-24", "C9-99"])) == [
+        "C2-24",
+        "C9-99",
+    ]
+    assert claims_called_alike(
+        replace(essential, evidence="As C1-33: so. C1-04 is judged alike.")
+    ) == {
         "C1-33",
         "C1-04",
     }
 
 
 def test_a_planted_fault_is_noticed() -> None:
-    entry = of("S0")[7].__dict__
+    entry = claims_of("S0")[7].__dict__
     assert faults(Claim(**entry)) == []
     for planted in (
         {"lines": "ninety"},
@@ -262,7 +273,7 @@ def test_counts_match_the_entries() -> None:
 
 
 def test_an_entry_shows_every_field() -> None:
-    claim = of("S0")[7]
+    claim = claims_of("S0")[7]
     html = render(ledger.entry(claim))
     for shown in (
         '<article class="claim" data-source="s0" data-verdict="false">',
@@ -277,7 +288,7 @@ def test_an_entry_shows_every_field() -> None:
     assert "judged like" not in html
     alike = render(ledger.entry(replace(claim, like=["C0-34", "C1-62"])))
     assert '; judged like <a href="#c0-34">C0-34</a>, <a href="#c1-62">C1-62</a>' in alike
-    stated = render(ledger.entry(of("S0")[8]))
+    stated = render(ledger.entry(claims_of("S0")[8]))
     assert 'class="right"' in html
     assert 'class="right"' not in stated
 
@@ -289,11 +300,11 @@ def test_update_mends_a_changed_digit_of_the_data() -> None:
     assert broken != text
     [correction] = ledger.corrections(broken)
     assert (correction.says, correction.should) == ("6,283.3", "6,283.2")
-    assert corrected(broken, [correction]) == text
+    assert apply_corrections(broken, [correction]) == text
 
 
 def test_a_wrong_number_of_a_claim_is_a_problem_of_the_page() -> None:
-    claim = of("S0")[7]
+    claim = claims_of("S0")[7]
     assert problems(ledger.entry(claim), None) == []
     wrong = replace(claim, evidence=claim.evidence.replace("{{ 6,283.2 =", "{{ 6,283.3 ="))
     assert wrong != claim
@@ -302,7 +313,7 @@ def test_a_wrong_number_of_a_claim_is_a_problem_of_the_page() -> None:
 
 
 @cache
-def built(site: Site, page: str) -> str:
+def built_html(site: Site, page: str) -> str:
     return (site.folder / page.removesuffix(".md") / "index.html").read_text("utf-8")
 
 
@@ -312,13 +323,15 @@ def test_the_ledger_and_the_book_link_to_each_other(source: str, site: Site) -> 
 
     The fold at the end of the section lists the claim too.
     """
-    for claim in of(source):
-        entry = built(site, LEDGER).split(f'<h3 id="{claim.id.lower()}"')[1].split("</article>")[0]
+    for claim in claims_of(source):
+        entry = (
+            built_html(site, LEDGER).split(f'<h3 id="{claim.id.lower()}"')[1].split("</article>")[0]
+        )
         assert f'href="../../{claim.page.removesuffix(".md")}/#{claim.anchor}"' in entry, claim.id
         for test in claim.tests:
             assert "Checked by" in entry
             assert test in entry.replace("<wbr />", "").replace("<wbr>", ""), test
-        page = built(site, claim.page)
+        page = built_html(site, claim.page)
         assert page.count(f'id="{claim.anchor}"') == 1, claim.at
         verdict, link = VERDICTS[claim.verdict], f'href="../../trust/claims/#{claim.id.lower()}"'
         mark = f'aria-label="Ledger, claim {claim.id}: {verdict}" data-search-exclude="" {link}>'
@@ -336,7 +349,7 @@ def test_no_mark_separates_a_sentence_from_its_formula(site: Site) -> None:
         r"\s*</(?:p|li)>\s*(?:</[ou]l>\s*)?<div class=\"arithmatex"
     )
     for page in {claim.page for claim in claims()}:
-        for sentence in marked.findall(built(site, page)):
+        for sentence in marked.findall(built_html(site, page)):
             assert re.search(r"[.?”]\W*$", sentence), (page, sentence)
     planted = (
         '<p>It is<span class="ledger"><a><small>L</small></a></span></p>\n<div class="arithmatex'
@@ -346,7 +359,7 @@ def test_no_mark_separates_a_sentence_from_its_formula(site: Site) -> None:
 
 def test_search_and_markdown_copies_omit_marks_and_folds(site: Site) -> None:
     marked = "chapters/by-hand"
-    assert "From the ledger" in built(site, f"{marked}.md")
+    assert "From the ledger" in built_html(site, f"{marked}.md")
     copies = [*site.folder.rglob("*.md"), site.folder / "search" / "search_index.json"]
     assert len(copies) > len(CLAIMS)
     for path in copies:
@@ -393,15 +406,15 @@ MARK = (
 def test_a_mark_is_at_the_end_of_a_sentence_of_its_place(
     text: str, shown_as: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(book_claims, "claims_on_page", lambda title: {"here": [of("S0")[7]]})
+    monkeypatch.setattr(book_claims, "claims_on_page", lambda title: {"here": [claims_of("S0")[7]]})
     html = render(f"# A title\n\n{text}\n")
     assert shown_as in html
     assert html.count(MARK) == 1
 
 
 def test_places_with_one_end_share_their_marks_and_a_fold(monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second, *_ = of("S0")
-    places = {"one": [first], "two": [second], "three": [of("S0")[7]]}
+    first, second, *_ = claims_of("S0")
+    places = {"one": [first], "two": [second], "three": [claims_of("S0")[7]]}
     monkeypatch.setattr(book_claims, "claims_on_page", lambda title: places)
     text = (
         "A is\n{ #one }\n\n$$x$$\n\nand:\n{ #two }\n\n- B.\n\n## C\n\n### D\n\nE.\n{ #three }\n\nF."
@@ -466,7 +479,7 @@ def test_page_title_ids_are_unique() -> None:
 # The filter
 
 
-def shown(page: Page) -> int:
+def visible_claims(page: Page) -> int:
     return page.locator("article.claim:visible").count()
 
 
@@ -478,9 +491,9 @@ def test_the_filter_shows_the_chosen_claims_and_keeps_the_choice_in_the_address(
     expect(page.locator("output")).to_have_text(f"{every} of {every} claims")
     page.get_by_label("S0", exact=True).check()
     page.get_by_label("false", exact=True).check()
-    false = sum(claim.verdict == "false" for claim in of("S0"))
+    false = sum(claim.verdict == "false" for claim in claims_of("S0"))
     expect(page.locator("output")).to_have_text(f"{false} of {every} claims")
-    assert shown(page) == false
+    assert visible_claims(page) == false
     assert page.url == f"{site.url}trust/claims/?source=s0&verdict=false"
     page.reload()
     expect(page.locator("output")).to_have_text(f"{false} of {every} claims")
@@ -500,7 +513,7 @@ def test_the_filter_works_by_keyboard_and_announces_its_result(page: Page) -> No
     page.goto("trust/claims/")
     page.locator("[name=source]").first.focus()
     page.keyboard.press("Space")
-    expect(page.locator("output")).to_have_text(f"{len(of('S0'))} of {len(claims())} claims")
+    expect(page.locator("output")).to_have_text(f"{len(claims_of('S0'))} of {len(claims())} claims")
     assert page.locator("output").get_attribute("aria-live") == "polite"
 
 
@@ -510,4 +523,4 @@ def test_without_scripts_every_claim_is_shown_and_the_filter_is_hidden(
     with browser.new_context(java_script_enabled=False) as window, window.new_page() as page:
         page.goto(f"{site.url}trust/claims/?source=s0")
         expect(page.locator("#ledger-filter")).to_be_hidden()
-        assert shown(page) == len(claims())
+        assert visible_claims(page) == len(claims())

@@ -33,7 +33,7 @@ def test_a_schema_of_data_is_valid(schema: str) -> None:
 
 def test_no_made_page_is_in_a_file() -> None:
     assert [page for page in pages.MADE if (DOCS / page).exists()] == []
-    assert set(pages.paths()) == {*pages.written(), *pages.MADE}
+    assert set(pages.paths()) == {*pages.written_pages(), *pages.MADE}
 
 
 @pytest.mark.parametrize("path", pages.MADE)

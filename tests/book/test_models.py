@@ -82,10 +82,10 @@ def test_values_from_configuration_classes_agree_with_them(which: str) -> None:
     value = found.values[field]
     config = CONFIG_MAPPING[found.type]()
     assert type(config).__name__ == value.where.partition(":")[0]
-    assert agrees(field, value.value, config), (field, value)
+    assert agrees_with_config(field, value.value, config), (field, value)
 
 
-def agrees(field: str, value: Any, config: Any) -> bool:
+def agrees_with_config(field: str, value: Any, config: Any) -> bool:
     """Return whether a value is that of a configuration, for the fields that it has."""
     numbers = rope_of(config)
     if field == "d":
@@ -151,8 +151,8 @@ def test_a_wrong_value_disagrees_with_its_configuration() -> None:
         ("hy3", "base", 10000),
     ):
         config = CONFIG_MAPPING[BY_KEY[key].type]()
-        assert agrees(field, BY_KEY[key][field], config)
-        assert not agrees(field, wrong, config), (key, field)
+        assert agrees_with_config(field, BY_KEY[key][field], config)
+        assert not agrees_with_config(field, wrong, config), (key, field)
 
 
 @cache

@@ -41,7 +41,7 @@ def posenc_for(suite: str) -> Callable[..., Any]:
     return found
 
 
-def answered(exhibit: Exhibit, program: Callable[..., Any]) -> Report:
+def program_report(exhibit: Exhibit, program: Callable[..., Any]) -> Report:
     """Return how a program answers the suite of an exhibit."""
     BaseNotInTheKey.tables.clear()
     return check(program, exhibit.suite, **exhibit.choice)
@@ -49,7 +49,7 @@ def answered(exhibit: Exhibit, program: Callable[..., Any]) -> Report:
 
 def faults(exhibit: Exhibit, program: Callable[..., Any]) -> list[str]:
     """Return what keeps a program from being the one of this exhibit."""
-    report = answered(exhibit, program)
+    report = program_report(exhibit, program)
     like = {one.case.id: one.like for one in report.failed}
     found = []
     if exhibit.case not in like:
@@ -68,7 +68,7 @@ def test_a_program_fails_its_vector_and_is_named(exhibit: Exhibit) -> None:
 
 @each
 def test_posenc_passes_the_vectors_of_an_exhibit(exhibit: Exhibit) -> None:
-    report = answered(exhibit, posenc_for(exhibit.suite))
+    report = program_report(exhibit, posenc_for(exhibit.suite))
     assert report.failed + report.crashed + report.refused == ()
     assert exhibit.case in {one.case.id for one in report.passed}
 

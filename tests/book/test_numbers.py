@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.book.evaluate import PageError, corrections
-from scripts.book.leftovers import LeftoverError
 from scripts.book.numbers import as_html, as_printed, bindings
 from scripts.book.render import render
 from scripts.book.settings import strays
+from scripts.book.unrendered import LeftoverError
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_a_chapter_says_what_to_skip_of_its_sections(path: Path) -> None:
         assert {*way.get("skip", [way.get("begin")])} <= {*headings}
 
 
-@pytest.mark.parametrize("path", pages.written())
+@pytest.mark.parametrize("path", pages.written_pages())
 def test_an_example_reports_its_own_column(path: str) -> None:
     """By itself, Sybil counts the column of a line's second example from the start of the page."""
     document = check.sybil().parse(DOCS / path)

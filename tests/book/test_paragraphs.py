@@ -43,13 +43,13 @@ def shingles(paragraph: str) -> Shingles:
     return frozenset(tuple(words[n : n + SHINGLE]) for n in range(len(words) - SHINGLE + 1))
 
 
-def near(one: Shingles, other: Shingles) -> bool:
+def are_near_copies(one: Shingles, other: Shingles) -> bool:
     """Return whether two paragraphs share enough runs of words to count as copies."""
     both = len(one & other)
     return both > NEAR * len(one | other) or both > 2 * NEAR * min(len(one), len(other))
 
 
-def shared(book: dict[str, str]) -> list[tuple[str, str, str]]:
+def shared_paragraphs(book: dict[str, str]) -> list[tuple[str, str, str]]:
     """Return the paragraphs that two pages share, with the pages' names.
 
     Two are compared only where they have a shingle in common.
@@ -67,30 +67,33 @@ def shared(book: dict[str, str]) -> list[tuple[str, str, str]]:
     return [
         (a, b, texts[a][n][0])
         for (a, n), (b, m) in sorted(pairs)
-        if a != b and near(texts[a][n][1], texts[b][m][1])
+        if a != b and are_near_copies(texts[a][n][1], texts[b][m][1])
     ]
 
 
-def written() -> dict[str, str]:
+def written_pages() -> dict[str, str]:
     """Return the pages that are written by hand, by their names."""
-    return {page: pages.text(page) for page in pages.written()}
+    return {page: pages.text(page) for page in pages.written_pages()}
 
 
 def test_no_two_pages_share_a_paragraph() -> None:
-    assert shared(written()) == []
+    assert shared_paragraphs(written_pages()) == []
 
 
 def test_copied_and_nearly_copied_paragraphs_are_found() -> None:
-    book = written()
+    book = written_pages()
     planted = next(p for p in paragraphs(book["chapters/by-hand.md"]) if "minute hand" in p)
     nearly = planted.replace("moves visibly", "is seen to move").replace("Think", "You may think")
     for copy in (planted, nearly):
         broken = {**book, "chapters/prove-it.md": f"{book['chapters/prove-it.md']}\n\n{copy}\n"}
-        assert ("chapters/by-hand.md", "chapters/prove-it.md", planted) in shared(broken)
+        assert ("chapters/by-hand.md", "chapters/prove-it.md", planted) in shared_paragraphs(broken)
 
 
 def test_common_terms_and_short_paragraphs_are_not_copies() -> None:
     one = "The shortest wavelength is six positions at every width, and the longest grows with it."
     other = "Of all wavelengths the longest belongs to the last pair, which hardly turns."
-    assert shared({"a.md": one, "b.md": other}) == []
-    assert shared({"a.md": "Attention reads a bag.", "b.md": "Attention reads a bag."}) == []
+    assert shared_paragraphs({"a.md": one, "b.md": other}) == []
+    assert (
+        shared_paragraphs({"a.md": "Attention reads a bag.", "b.md": "Attention reads a bag."})
+        == []
+    )

@@ -275,7 +275,7 @@ def test_rows_span_the_whole_space(width: int) -> None:
     np.testing.assert_allclose(found, shift_matrix(3, width), atol=1e-9)
 
 
-def doubled(digits: int, omega: Array, off: float = 0.0) -> NDArray[np.complex128]:
+def doubled_rows(digits: int, omega: Array, off: float = 0.0) -> NDArray[np.complex128]:
     """Return 2**digits rows made from one row by rotations, all off by a factor."""
     pairs = np.full((1, omega.size), 1j)
     for n in range(digits):
@@ -289,9 +289,9 @@ def test_doubling_builds_a_table_with_one_rotation_for_each_binary_digit() -> No
     exact = sinusoidal_encoding(2**digits, 64).view(np.complex128)
     # Angles up to 2**16 are rounded, and the two parts of each rotation and each product.
     rounded = (2.0**digits + 4 * digits) * 2.0**-53
-    assert np.abs(doubled(digits, omega) - exact).max() < 2 * rounded
+    assert np.abs(doubled_rows(digits, omega) - exact).max() < 2 * rounded
     # The row that takes every rotation reaches the bound of the theorem.
-    error = np.abs(doubled(digits, omega, off=1e-3) - exact).max(1)
+    error = np.abs(doubled_rows(digits, omega, off=1e-3) - exact).max(1)
     assert error.argmax() == 2**digits - 1
     assert error.max() == pytest.approx((1 + 1e-3) ** digits - 1, rel=1e-6)
 

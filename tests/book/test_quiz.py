@@ -113,7 +113,7 @@ BOX = """\
 """
 
 
-def shown(text: str) -> ElementTree.Element:
+def rendered_quiz(text: str) -> ElementTree.Element:
     return ElementTree.fromstring(
         f"<article>{render(text)}</article>".replace("search-exclude", "x=''")
     )
@@ -125,7 +125,7 @@ def words(element: ElementTree.Element | None) -> str:
 
 
 def test_a_question_is_a_group_of_radio_buttons() -> None:
-    article = shown(BOX)
+    article = rendered_quiz(BOX)
     question = article.find("div[@id='question-3']")
     assert question is not None
     assert words(question.find("fieldset/legend")) == "Question 3: Why add?"
@@ -142,7 +142,7 @@ def test_a_question_is_a_group_of_radio_buttons() -> None:
 
 
 def test_folded_reasons_start_with_the_right_one_and_cite_the_evidence() -> None:
-    details = shown(BOX).find("div/details")
+    details = rendered_quiz(BOX).find("div/details")
     assert details is not None
     right, wrong = details.findall("div")
     assert re.match(r"[AB] is right\. Both are", words(right))
@@ -153,10 +153,10 @@ def test_folded_reasons_start_with_the_right_one_and_cite_the_evidence() -> None
 
 def test_the_score_follows_only_the_last_question() -> None:
     two = BOX + "\n" + BOX.replace("Question 3", "Question 4") + "\nThe end.\n"
-    kinds = [child.get("class") for child in shown(two)]
+    kinds = [child.get("class") for child in rendered_quiz(two)]
     assert kinds == ["question", "question", "score", None]
-    assert words(shown(two).find("p/span")) == "None of 2 questions answered yet."
-    assert shown("No question.\n").find("p[@class='score']") is None
+    assert words(rendered_quiz(two).find("p/span")) == "None of 2 questions answered yet."
+    assert rendered_quiz("No question.\n").find("p[@class='score']") is None
 
 
 def test_the_order_of_options_depends_only_on_the_question() -> None:
@@ -222,12 +222,12 @@ def test_the_right_answer_is_not_the_longest() -> None:
 # The questions of the source.
 
 
-def drawn(*shape: int, seed: int = 0) -> Array:
+def drawn_numbers(*shape: int, seed: int = 0) -> Array:
     """Return numbers that stand for words and weights, the same in every test."""
     return np.random.default_rng(seed).normal(size=shape)
 
 
-WORDS = drawn(3, 16)  # cat, sat, mat
+WORDS = drawn_numbers(3, 16)  # cat, sat, mat
 ORDERS = [2, 1, 0]
 ROWS = sinusoidal_encoding(3, 16)
 
@@ -238,13 +238,13 @@ def attended(x: Array, mask: NDArray[np.bool_] | None = None) -> Array:
     return np.asarray(output)
 
 
-def same(x: object, y: object) -> bool:
+def is_close(x: object, y: object) -> bool:
     return bool(np.allclose(x, y, rtol=0, atol=1e-9))  # type: ignore[arg-type]
 
 
 def test_question_1_shuffled_tokens_give_shuffled_outputs() -> None:
     straight, shuffled = attended(WORDS), attended(WORDS[ORDERS])
-    assert same(straight.mean(axis=0), shuffled.mean(axis=0))
+    assert is_close(straight.mean(axis=0), shuffled.mean(axis=0))
     one_by_one = [attention(word[None], WORDS, WORDS)[0][0] for word in WORDS]
     _, bare = attention(WORDS, WORDS, WORDS)
     _, placed = attention(WORDS + ROWS, WORDS + ROWS, WORDS)
@@ -252,45 +252,47 @@ def test_question_1_shuffled_tokens_give_shuffled_outputs() -> None:
     judge(
         1,
         {
-            "Its attention is equivariant": same(shuffled, straight[ORDERS])
-            and not same(shuffled, straight),
-            "For speed": not same(straight, one_by_one),  # read at once it would be another output
+            "Its attention is equivariant": is_close(shuffled, straight[ORDERS])
+            and not is_close(shuffled, straight),
+            "For speed": not is_close(
+                straight, one_by_one
+            ),  # read at once it would be another output
             "For memory": placed.size < bare.size,
-            "It need not": not same(*drawn(9, 16)[text][[0, 2]]),
+            "It need not": not is_close(*drawn_numbers(9, 16)[text][[0, 2]]),
         },
     )
 
 
 def test_question_2_only_the_formula_is_bounded_repeatable_and_tells_places_apart() -> None:
-    def usable(rows: Array, again: Array) -> bool:
+    def is_distinguishable(rows: Array, again: Array) -> bool:
         squares = np.sum(rows**2, axis=-1)
         gaps = squares[:, None] + squares - 2 * rows @ rows.T + 9 * np.eye(len(rows))
-        return same(rows, again) and np.abs(rows).max() <= 1 and gaps.min() > 0.01
+        return is_close(rows, again) and np.abs(rows).max() <= 1 and gaps.min() > 0.01
 
     d, n = 32, 1024
     p, i = np.arange(n)[:, None], np.arange(d // 2)
     formula = np.empty((n, d))
     formula[:, 2 * i] = np.sin(p / 10000 ** (2 * i / d))
     formula[:, 2 * i + 1] = np.cos(p / 10000 ** (2 * i / d))
-    assert same(formula, sinusoidal_encoding(n, d))
+    assert is_close(formula, sinusoidal_encoding(n, d))
     counted, sine = counting_encoding(n, d), np.sin(p) * np.ones(d)
     draws = np.random.default_rng(0).uniform(-1, 1, size=(2, n, d))
     judge(
         2,
         {
-            r"$\sin(p/10000^{2i/d})$": usable(formula, formula),
-            "the position itself": usable(counted, counted),
-            "the sine of the position": usable(sine, sine),
-            "$d$ random numbers": usable(*draws),
+            r"$\sin(p/10000^{2i/d})$": is_distinguishable(formula, formula),
+            "the position itself": is_distinguishable(counted, counted),
+            "the sine of the position": is_distinguishable(sine, sine),
+            "$d$ random numbers": is_distinguishable(*draws),
         },
     )
 
 
 def test_question_3_addition_keeps_the_width_and_the_token() -> None:
     both = concatenate(WORDS, ROWS)
-    halves = drawn(2, 16, 5, seed=1)
-    assert same(both @ np.concatenate(halves), WORDS @ halves[0] + ROWS @ halves[1])
-    assert same(both @ np.concatenate([halves[0]] * 2), add(WORDS, ROWS) @ halves[0])
+    halves = drawn_numbers(2, 16, 5, seed=1)
+    assert is_close(both @ np.concatenate(halves), WORDS @ halves[0] + ROWS @ halves[1])
+    assert is_close(both @ np.concatenate([halves[0]] * 2), add(WORDS, ROWS) @ halves[0])
 
     def keeps_the_token(bring: Callable[[Array], Array]) -> bool:
         return not np.any(bring(WORDS)[0] == bring(WORDS + 1)[0])
@@ -329,15 +331,15 @@ def test_question_4_the_formula_has_no_parameters_and_no_last_row() -> None:
 def test_question_5_without_positions_each_word_gets_one_vector() -> None:
     bare, bare_shuffled = attended(WORDS), attended(WORDS[ORDERS])
     placed, placed_shuffled = attended(WORDS + ROWS), attended(WORDS[ORDERS] + ROWS)
-    told_apart = not same(np.sort(bare, axis=0), np.sort(bare_shuffled, axis=0))
+    told_apart = not is_close(np.sort(bare, axis=0), np.sort(bare_shuffled, axis=0))
     layer = torch.nn.TransformerEncoderLayer(64, 4, 4 * 64)
     weights = sum(part.numel() for part in layer.parameters() if part.dim() == 2)
     assert weights == 12 * 64 * 64  # multiplications for a token, for one addition an entry
     judge(
         5,
         {
-            "for each word the same vector": same(bare_shuffled, bare[ORDERS]),
-            "the same as with positions": same(placed_shuffled, placed[ORDERS]),
+            "for each word the same vector": is_close(bare_shuffled, bare[ORDERS]),
+            "the same as with positions": is_close(placed_shuffled, placed[ORDERS]),
             "something better": told_apart,  # which word came first
             "something like it": weights < 10 * 64,
         },
@@ -346,7 +348,7 @@ def test_question_5_without_positions_each_word_gets_one_vector() -> None:
 
 def test_question_6_one_rotation_maps_every_row_to_the_row_k_later() -> None:
     step = shift_matrix(10, 64)
-    assert same(step @ step.T, np.eye(64))
+    assert is_close(step @ step.T, np.eye(64))
     places = np.array([0, 7, 7000])
     here, there = sinusoidal_encoding(places, 64), sinusoidal_encoding(places + 10, 64)
     products = np.sum(here * there, axis=-1)
@@ -354,17 +356,17 @@ def test_question_6_one_rotation_maps_every_row_to_the_row_k_later() -> None:
     judge(
         6,
         {
-            "It can learn to look for it": same(here @ step.T, there),
-            "Nothing: what two rows have in common": not same(products, products[0])
-            or same(products, np.sum(here * nowhere_else, axis=-1)),
-            "Only the two absolute places": not same(here @ step.T, there),
+            "It can learn to look for it": is_close(here @ step.T, there),
+            "Nothing: what two rows have in common": not is_close(products, products[0])
+            or is_close(products, np.sum(here * nowhere_else, axis=-1)),
+            "Only the two absolute places": not is_close(here @ step.T, there),
             "Whether it is zero": np.ptp(similarity(np.arange(1, 101), 512)) < 0.1,
         },
     )
 
 
 def test_question_7_only_relative_scores_survive_a_shift_of_the_sequence() -> None:
-    query, key = drawn(2, 16, 16, seed=1)
+    query, key = drawn_numbers(2, 16, 16, seed=1)
 
     def added(first: int) -> Array:
         x = WORDS + sinusoidal_encoding(np.arange(first, first + 3), 16)
@@ -375,9 +377,12 @@ def test_question_7_only_relative_scores_survive_a_shift_of_the_sequence() -> No
         return np.asarray(apply_rope(WORDS @ query, p) @ apply_rope(WORDS @ key, p).T)
 
     places = relative_positions(13, 13)
-    for bias in (alibi_bias(2, 13, causal=False), t5_bias(drawn(32, 2), places)):
-        assert same(bias[:, :3, :3], bias[:, 10:, 10:])
-    relative_stays, absolute_moves = same(turned(0), turned(10)), not same(added(0), added(10))
+    for bias in (alibi_bias(2, 13, causal=False), t5_bias(drawn_numbers(32, 2), places)):
+        assert is_close(bias[:, :3, :3], bias[:, 10:, 10:])
+    relative_stays, absolute_moves = (
+        is_close(turned(0), turned(10)),
+        not is_close(added(0), added(10)),
+    )
     equal, first = WORDS[[0, 0, 0]], [0, 0, 0]
     q = apply_rope(equal, np.arange(3))
     by_scores, by_rows = np.asarray(attention(q, q, equal)[0]), attended(equal + ROWS)
@@ -387,10 +392,10 @@ def test_question_7_only_relative_scores_survive_a_shift_of_the_sequence() -> No
             "Absolute ones belong to a token alone": relative_stays and absolute_moves,
             "The name": not absolute_moves,
             # "Always better" includes this: to score a shifted sequence alike, …
-            "Absolute ones are always better": same(added(0), added(10)),
+            "Absolute ones are always better": is_close(added(0), added(10)),
             # … and this: to tell the positions of equal words apart.
-            "Relative ones are always better": not same(by_scores, by_scores[first])
-            or same(by_rows, by_rows[first]),
+            "Relative ones are always better": not is_close(by_scores, by_scores[first])
+            or is_close(by_rows, by_rows[first]),
         },
     )
 
@@ -409,12 +414,13 @@ def test_question_8_angles_once_then_sines_and_cosines_then_the_sum() -> None:
     torch.manual_seed(0)
     layer = torch.nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, batch_first=True).double()
     x = torch.tensor(WORDS)[None]
-    brings_positions = not same(layer(x[:, ORDERS]).detach(), layer(x)[:, ORDERS].detach())
+    brings_positions = not is_close(layer(x[:, ORDERS]).detach(), layer(x)[:, ORDERS].detach())
     judge(
         8,
         {
-            "Compute the angle": same(table, sinusoidal_encoding(64, 64)) and by_distance(table),
-            "Fill a table": by_distance(drawn(64, 64)),
+            "Compute the angle": is_close(table, sinusoidal_encoding(64, 64))
+            and by_distance(table),
+            "Fill a table": by_distance(drawn_numbers(64, 64)),
             "Write each position's number": by_distance(counting_encoding(64, 64)[1:]),
             "Not at all": brings_positions,
         },
@@ -424,7 +430,7 @@ def test_question_8_angles_once_then_sines_and_cosines_then_the_sum() -> None:
 def test_question_9_fast_and_slow_pairs_do_what_neither_does_alone() -> None:
     distances = np.arange(1, 512)
 
-    def tells(omega: Array) -> bool:
+    def tells_neighbours_apart(omega: Array) -> bool:
         """Return whether neighbours differ visibly, and no far rows are as similar."""
         alike = np.cos(np.multiply.outer(distances, omega)).mean(axis=-1)
         return bool(alike[0] < 0.999 and alike[1:].max() < alike[0])
@@ -441,9 +447,10 @@ def test_question_9_fast_and_slow_pairs_do_what_neither_does_alone() -> None:
     judge(
         9,
         {
-            "Fast ones tell neighbours apart": tells(ladder) and tells(ladder[::8]),
-            "It need not: as many copies": tells(ladder[[0] * 256]),
-            "It need not: one is enough": tells(ladder[[-1]]),
+            "Fast ones tell neighbours apart": tells_neighbours_apart(ladder)
+            and tells_neighbours_apart(ladder[::8]),
+            "It need not: as many copies": tells_neighbours_apart(ladder[[0] * 256]),
+            "It need not: one is enough": tells_neighbours_apart(ladder[[-1]]),
             "So that they differ at all": np.mean(draws < 2 * ladder[-1]) > 0.5,
         },
     )
@@ -462,16 +469,16 @@ def test_question_11_rows_go_on_bounded_and_distinct() -> None:
             "Each has a row": bounded and distinct and nearest.max() < alike[0],
             "From 512 on there is none": not np.isfinite(new).all(),
             "All is well": nearest.min() > alike[0],
-            "From 512 on the rows repeat": same(met, new[:512]) or alike.max() > 0.999,
+            "From 512 on the rows repeat": is_close(met, new[:512]) or alike.max() > 0.999,
         },
     )
 
 
 def test_question_12_a_shuffle_tells_whether_positions_arrive() -> None:
-    random_rows = drawn(3, 16, seed=1)
+    random_rows = drawn_numbers(3, 16, seed=1)
 
     def shuffled_along(rows: Array) -> bool:
-        return same(attended(WORDS[ORDERS] + rows), attended(WORDS + rows)[ORDERS])
+        return is_close(attended(WORDS[ORDERS] + rows), attended(WORDS + rows)[ORDERS])
 
     def loss(rows: Array) -> float:
         """Return the error of the best linear guess of which words there were, after pooling."""
@@ -516,26 +523,26 @@ def test_question_13_the_doubled_exponent_squares_the_base() -> None:
     judge(
         13,
         {
-            "Of one with the base 100,000,000": same(angles, 9 * frequencies(512, base=1e8)),
-            "Of the usual one, with the base": same(angles, 9 * frequencies(512)),
-            "Of one with the base 100.": same(angles, 9 * frequencies(512, base=100)),
-            "Of the usual one, but 1024 wide": same(angles, 9 * frequencies(1024)[:256]),
+            "Of one with the base 100,000,000": is_close(angles, 9 * frequencies(512, base=1e8)),
+            "Of the usual one, with the base": is_close(angles, 9 * frequencies(512)),
+            "Of one with the base 100.": is_close(angles, 9 * frequencies(512, base=100)),
+            "Of the usual one, but 1024 wide": is_close(angles, 9 * frequencies(1024)[:256]),
         },
     )
 
 
 def test_question_14_the_wrong_layout_passes_all_tests_but_the_scores() -> None:
-    query, key = drawn(2, 64)
+    query, key = drawn_numbers(2, 64)
 
     def score(p: int, q: int, layout: str) -> float:
         turned = apply_rope(query, p, layout=layout), apply_rope(key, q, layout=layout)
-        assert same(np.linalg.norm(turned[0]), np.linalg.norm(query))
+        assert is_close(np.linalg.norm(turned[0]), np.linalg.norm(query))
         return float(turned[0] @ turned[1])
 
-    by_distance = same(score(9, 4, "half"), score(109, 104, "half"))
-    right = same(score(9, 4, "half"), score(9, 4, "interleaved"))
-    assert same(score(9, 9, "half"), score(9, 9, "interleaved"))
-    weight = drawn(64, 16)
+    by_distance = is_close(score(9, 4, "half"), score(109, 104, "half"))
+    right = is_close(score(9, 4, "half"), score(9, 4, "interleaved"))
+    assert is_close(score(9, 9, "half"), score(9, 9, "interleaved"))
+    weight = drawn_numbers(64, 16)
     other = convert_projection(weight, heads=1, source="interleaved", target="half")
     judge(
         14,
@@ -559,7 +566,7 @@ def test_question_15_in_bfloat16_position_257_is_256() -> None:
 
 def test_question_16_the_factor_brings_tokens_to_the_length_of_rows() -> None:
     d = 512
-    tokens = drawn(64, d) / math.sqrt(d)
+    tokens = drawn_numbers(64, d) / math.sqrt(d)
     rows = sinusoidal_encoding(64, d)
 
     def length(x: Array) -> float:
@@ -593,7 +600,7 @@ def test_question_17_a_causal_mask_tells_order_from_the_second_layer_on() -> Non
         first, second = WORDS, WORDS[swapped]
         for _ in range(layers):
             first, second = attended(first, mask), attended(second, mask)
-        return not same(first[2], second[2])
+        return not is_close(first[2], second[2])
 
     causal = causal_mask(3, 3)
     judge(
@@ -623,7 +630,7 @@ def test_question_18_padding_on_the_left_shifts_absolute_rows_only() -> None:
             }
             return np.asarray(attention(q, q, x, bias=biases.get(scheme), mask=mask)[0])
 
-        return not same(read(alone), read(padded))
+        return not is_close(read(alone), read(padded))
 
     assert not changes("alibi of keys")
     judge(
@@ -638,15 +645,15 @@ def test_question_18_padding_on_the_left_shifts_absolute_rows_only() -> None:
 
 
 def test_question_19_a_query_rotated_as_position_0_sees_its_past_as_future() -> None:
-    query = drawn(16)
-    keys = drawn(10, 16, seed=1)
+    query = drawn_numbers(16)
+    keys = drawn_numbers(10, 16, seed=1)
     got = apply_rope(keys, np.arange(10)) @ apply_rope(query, 0)
 
     def fits(relative: NDArray[np.intp]) -> bool:
-        return same(got, apply_rope(keys, relative) @ query)
+        return is_close(got, apply_rope(keys, relative) @ query)
 
     past = np.arange(-10, 0)
-    assert not same(got, apply_rope(keys, np.arange(10)) @ apply_rope(query, 10))
+    assert not is_close(got, apply_rope(keys, np.arange(10)) @ apply_rope(query, 10))
     judge(
         19,
         {
@@ -665,10 +672,10 @@ def test_question_20_twelve_heads_take_eight_slopes_and_four_of_sixteen() -> Non
     judge(
         20,
         {
-            r"$2^{-1}, 2^{-2}, \dots, 2^{-8}$": same(slopes, [*of_eight, *of_sixteen[:8:2]]),
-            "$2^{-8/12}": same(np.sort(slopes)[::-1], 2.0 ** (-8 * k / 12)),
-            "$2^{-0.5}": same(np.sort(slopes)[::-1], of_sixteen[:12]),
-            r"$2^{-1}, 2^{-2}, \dots, 2^{-12}$": same(np.sort(slopes)[::-1], 2.0**-k),
+            r"$2^{-1}, 2^{-2}, \dots, 2^{-8}$": is_close(slopes, [*of_eight, *of_sixteen[:8:2]]),
+            "$2^{-8/12}": is_close(np.sort(slopes)[::-1], 2.0 ** (-8 * k / 12)),
+            "$2^{-0.5}": is_close(np.sort(slopes)[::-1], of_sixteen[:12]),
+            r"$2^{-1}, 2^{-2}, \dots, 2^{-12}$": is_close(np.sort(slopes)[::-1], 2.0**-k),
         },
     )
 
@@ -704,13 +711,13 @@ def test_question_23_a_stretched_table_brings_all_rows_closer() -> None:
         return float(np.linalg.norm(np.diff(rows[:100], axis=0), axis=-1).mean())
 
     share = 99 * 511 / 1023 - 49
-    assert same(new[99], (1 - share) * old[49] + share * old[50])
+    assert is_close(new[99], (1 - share) * old[49] + share * old[50])
     assert not np.any(np.all(np.isclose(new[1:100, None], old[:100], rtol=0), axis=-1))
     judge(
         23,
         {
             "Its tokens seem to stand half": abs(steps(new) / steps(old) - 0.5) < 0.01,
-            "Nothing": same(new[:100], old[:100]),
+            "Nothing": is_close(new[:100], old[:100]),
             "Its tokens seem to stand twice": abs(steps(new) / steps(old) - 2) < 0.01,
             "Its positions become louder": np.linalg.norm(new, axis=-1).max()
             > np.linalg.norm(old, axis=-1).max() + 1e-9,
@@ -721,8 +728,8 @@ def test_question_23_a_stretched_table_brings_all_rows_closer() -> None:
 def test_question_24_the_key_projection_is_converted_by_its_own_heads() -> None:
     """Heads of 16 dimensions here, 32 and 8 of them as in the question."""
     d = 16
-    x = drawn(2, 24)
-    query, key = drawn(32 * d, 24, seed=1), drawn(8 * d, 24, seed=2)
+    x = drawn_numbers(2, 24)
+    query, key = drawn_numbers(32 * d, 24, seed=1), drawn_numbers(8 * d, 24, seed=2)
 
     def converted(weight: Array, heads: int) -> Array:
         return convert_projection(weight, heads=heads, source="half", target="interleaved")
@@ -737,6 +744,6 @@ def test_question_24_the_key_projection_is_converted_by_its_own_heads() -> None:
 
     def fits(heads: int | None) -> bool:
         keys = key if heads is None else converted(key, heads)
-        return same(scores(turned, keys, "interleaved"), wanted)
+        return is_close(scores(turned, keys, "interleaved"), wanted)
 
     judge(24, {"8": fits(8), "32": fits(32), "1": fits(1), "none": fits(None)})

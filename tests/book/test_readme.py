@@ -48,7 +48,7 @@ def anchors(path: Path) -> set[str]:
     return {given or slugify(heading.replace("`", ""), "-") for heading, given in headings}
 
 
-def is_there(link: str, folder: Path = ROOT) -> bool:
+def link_target_exists(link: str, folder: Path = ROOT) -> bool:
     """Return whether a link leads to a file or a folder, and to a heading of it if it names one."""
     address, _, anchor = link.partition("#")
     path = folder / unquote(address)
@@ -59,15 +59,15 @@ def is_there(link: str, folder: Path = ROOT) -> bool:
 def test_every_link_resolves(name: str) -> None:
     file = ROOT / name
     found = [link if not link.startswith("#") else file.name + link for link in links(read(name))]
-    assert [link for link in found if not is_there(link, file.parent)] == []
+    assert [link for link in found if not link_target_exists(link, file.parent)] == []
 
 
 def test_the_links_are_found() -> None:
     assert {"LICENSE", "docs", "docs/figures/plate-light.svg"} <= set(links(read("README.md")))
     assert "../../docs/data/facts.yml" in set(links(read(LANGUAGE)))
-    assert is_there("CONTRIBUTING.md#report-something-wrong")
-    assert is_there("docs/trust/how-checked.md#what-is-tied")
-    assert not is_there("CONTRIBUTING.md#gone") and not is_there("gone.md")
+    assert link_target_exists("CONTRIBUTING.md#report-something-wrong")
+    assert link_target_exists("docs/trust/how-checked.md#what-is-tied")
+    assert not link_target_exists("CONTRIBUTING.md#gone") and not link_target_exists("gone.md")
 
 
 @pytest.mark.parametrize(("name", "most"), [("CONTRIBUTING.md", 150), ("ARCHITECTURE.md", 80)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scripts.measure.resized import WAYS, lengthened, perplexity
+from scripts.measure.resized import WAYS, lengthened_table, perplexity
 
 TRAINED = 64
 
@@ -13,7 +13,7 @@ TRAINED = 64
 @pytest.mark.parametrize("way", WAYS)
 def test_a_lengthened_table_has_the_rows_that_were_asked_for(way: str) -> None:
     table = np.arange(12, dtype=np.float32).reshape(4, 3)
-    new = lengthened(table, 10, way)
+    new = lengthened_table(table, 10, way)
     assert new.shape == (10, 3)
     kept = new[[0, -1]] if way == "resized" else new[:4]
     np.testing.assert_array_equal(kept, table[[0, -1]] if way == "resized" else table)

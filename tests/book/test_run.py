@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import pytest
 
 from scripts.book.render import render
-from scripts.book.run import runnable
+from scripts.book.run import runnable_sessions
 from scripts.pyodide.session import Page
 
 
@@ -22,11 +22,11 @@ def page(*sessions: str) -> str:
     return "\n".join(f"Words.\n\n```pycon\n{prompt}```\n" for prompt in prompts)
 
 
-def which(*sessions: str) -> list[int]:
+def runnable_numbers(*sessions: str) -> list[int]:
     """Return the numbers of the sessions that run, of a page of them."""
     text = page(*sessions)
     starts = [place for place in range(len(text)) if text.startswith("```pycon", place)]
-    return [starts.index(found.start) for found in runnable(text)]
+    return [starts.index(found.start) for found in runnable_sessions(text)]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def which(*sessions: str) -> list[int]:
     ],
 )
 def test_sessions_that_need_more_than_numpy_do_not_run(statement: str) -> None:
-    assert which("1", statement, "2") == [0, 2]
+    assert runnable_numbers("1", statement, "2") == [0, 2]
 
 
 @pytest.mark.parametrize(
@@ -82,27 +82,33 @@ def test_nothing_is_said_on_a_page_without_buttons() -> None:
     ],
 )
 def test_sessions_that_need_only_numpy_run(statement: str) -> None:
-    assert which(statement) == [0]
+    assert runnable_numbers(statement) == [0]
 
 
 def test_names_from_torch_are_missing_until_redefined() -> None:
-    assert which("x = 1", "import torch\nx = torch.ones(2)", "x", "x = 2", "x") == [0, 3, 4]
+    assert runnable_numbers("x = 1", "import torch\nx = torch.ones(2)", "x", "x = 2", "x") == [
+        0,
+        3,
+        4,
+    ]
 
 
 def test_a_function_that_uses_a_missing_name_is_missing() -> None:
     define = "def f():\n    return [torch.ones(n) for n in range(3)]"
-    assert which("import torch", define, "f()", "g = lambda: f()", "g()") == []
+    assert runnable_numbers("import torch", define, "f()", "g = lambda: f()", "g()") == []
 
 
 def test_functions_and_comprehensions_have_their_own_scope() -> None:
-    assert which("import torch\nx = torch.ones(1)", "sum(x for x in [1])", "def f(x):\n    x") == [
+    assert runnable_numbers(
+        "import torch\nx = torch.ones(1)", "sum(x for x in [1])", "def f(x):\n    x"
+    ) == [
         1,
         2,
     ]
 
 
 def test_runnable_lines_of_a_mixed_session_precede_the_next() -> None:
-    first, second, third = runnable(
+    first, second, third = runnable_sessions(
         page("1", "import torch\nimport numpy as np\nt = torch.ones(1)\nz = 0", "np.ones(1)", "z")
     )
     assert first.before == third.before == ""

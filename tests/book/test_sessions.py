@@ -7,7 +7,7 @@ import pytest
 from scripts.book.evaluate import PageError, corrections
 from scripts.book.sessions import sessions
 from scripts.book.settings import strays
-from scripts.book.text import corrected
+from scripts.book.text import apply_corrections
 
 PYTHON = """
 ```pycon
@@ -44,13 +44,13 @@ $ python -c "print(1)"  # and one more
 """
 
 
-def mended(text: str) -> str:
-    return corrected(text, corrections(text))
+def repaired_page(text: str) -> str:
+    return apply_corrections(text, corrections(text))
 
 
 @pytest.mark.parametrize("text", [PYTHON, SHELL])
 def test_a_correct_session_is_unchanged(text: str) -> None:
-    assert mended(text) == text
+    assert repaired_page(text) == text
 
 
 @pytest.mark.parametrize(
@@ -67,22 +67,22 @@ def test_a_correct_session_is_unchanged(text: str) -> None:
 )
 def test_wrong_output_is_corrected_in_one_pass(text: str, right: str, wrong: str) -> None:
     assert text.count(right) == 1
-    assert mended(text.replace(right, wrong)) == text
-    assert mended(mended(text.replace(right, wrong))) == text
+    assert repaired_page(text.replace(right, wrong)) == text
+    assert repaired_page(repaired_page(text.replace(right, wrong))) == text
 
 
 @pytest.mark.parametrize(("fence", "margin"), [("```", "    "), ("~~~", ""), ("````", "  ")])
 def test_a_session_in_any_fence_keeps_its_indentation(fence: str, margin: str) -> None:
     lines = [f"{fence}pycon", ">>> print('a\\n\\nb')", "a", "", "b", fence]
     page = "".join(f"{margin}{line}".rstrip() + "\n" for line in lines)
-    assert mended(page) == page
-    assert mended(page.replace("b\n", "c\n")) == page
+    assert repaired_page(page) == page
+    assert repaired_page(page.replace("b\n", "c\n")) == page
 
 
 def test_output_without_a_final_newline_leaves_the_fence_intact() -> None:
     page = '```pycon\n>>> print("a", end="")\na\n```\n'
-    assert mended(page) == page
-    assert mended(page.replace("\na\n", "\nb\n")) == page
+    assert repaired_page(page) == page
+    assert repaired_page(page.replace("\na\n", "\nb\n")) == page
 
 
 @pytest.mark.parametrize(
@@ -103,11 +103,11 @@ def test_an_unexpected_failure_is_an_error_with_its_line(page: str, says: str) -
 
 def test_a_command_may_fail_where_the_page_shows_its_exit_status() -> None:
     page = "```console\n$ python -c 'print(7); raise SystemExit(3)'\n7\n[exit status 3]\n```\n"
-    assert mended(page) == page
-    assert mended(page.replace("status 3]", "status 0]")) == page
-    assert mended(page.replace("7\n[", "8\n[")) == page
+    assert repaired_page(page) == page
+    assert repaired_page(page.replace("status 3]", "status 0]")) == page
+    assert repaired_page(page.replace("7\n[", "8\n[")) == page
     well = page.replace("; raise SystemExit(3)", "")
-    assert mended(well) == well.replace("status 3]", "status 0]")
+    assert repaired_page(well) == well.replace("status 3]", "status 0]")
 
 
 @pytest.mark.parametrize("page", ["```pycon\n1\n```\n", "```console\n1\n$ python -V\n```\n"])

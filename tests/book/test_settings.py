@@ -12,12 +12,12 @@ from scripts.book.settings import Setting, accept, accepted, orphans, sections, 
 ADVICE = "or accept it as a setting with `make update` and check `git diff`"
 
 
-def listed(numbers: str, section: str = "top") -> list[Setting]:
+def as_settings(numbers: str, section: str = "top") -> list[Setting]:
     return [Setting(section, number) for number in numbers.split()]
 
 
-def found(text: str, numbers: str = "") -> list[str]:
-    return [text[stray.start : stray.end] for stray in strays(text, listed(numbers))]
+def unchecked_items(text: str, numbers: str = "") -> list[str]:
+    return [text[stray.start : stray.end] for stray in strays(text, as_settings(numbers))]
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_an_unbound_number_is_found(text: str, numbers: str, expected: list[str]) -> None:
-    assert found(text, numbers) == expected
+    assert unchecked_items(text, numbers) == expected
 
 
 @pytest.mark.parametrize(
@@ -63,11 +63,11 @@ def test_an_unbound_number_is_found(text: str, numbers: str, expected: list[str]
     ],
 )
 def test_bound_numbers_code_and_addresses_need_no_setting(text: str) -> None:
-    assert found(text) == []
+    assert unchecked_items(text) == []
 
 
 def test_accepted_numbers_are_not_reported() -> None:
-    assert found("Width 8, half is 0.5.", "8 0.5") == []
+    assert unchecked_items("Width 8, half is 0.5.", "8 0.5") == []
 
 
 def test_the_message_names_both_remedies() -> None:
@@ -80,7 +80,9 @@ def test_the_message_names_both_remedies() -> None:
 
 def test_a_missing_setting_is_reported_where_it_was() -> None:
     text = "---\ntitle: A\n---\n\nWidth 8.\n"
-    [stray] = strays(text, [*listed("8"), Setting("top", "9", "of 9"), Setting("top", "1", "a 1")])
+    [stray] = strays(
+        text, [*as_settings("8"), Setting("top", "9", "of 9"), Setting("top", "1", "a 1")]
+    )
     assert stray.message(text).startswith(
         "line 5: settings are missing from here on, 9 in top: of 9; 1 in top: a 1: put them back,"
     )
@@ -88,8 +90,8 @@ def test_a_missing_setting_is_reported_where_it_was() -> None:
 
 @pytest.mark.parametrize("changed", ["# A { #b }\n3\n", "# A { #a }\n## B { #b }\n3\n"])
 def test_a_setting_belongs_to_its_section(changed: str) -> None:
-    assert list(strays("# A { #a }\n3\n", listed("3", "a"))) == []
-    assert list(strays(changed, listed("3", "a")))
+    assert list(strays("# A { #a }\n3\n", as_settings("3", "a"))) == []
+    assert list(strays(changed, as_settings("3", "a")))
 
 
 def test_a_section_is_named_by_its_id_or_else_its_words() -> None:
@@ -179,5 +181,5 @@ def test_settings_in_front_matter_are_an_error() -> None:
     text = "---\nsettings:\n  top: 8\n---\n\nWidth 8.\n"
     with pytest.raises(ValueError, match="settings belong in docs/data/settings/"):
         front_matter(text)
-    [problem] = problems(text, listed("8"))
+    [problem] = problems(text, as_settings("8"))
     assert "settings belong in docs/data/settings/, where `make update` lists them" in problem

@@ -30,7 +30,7 @@ CHAPTERS = {
 LEAST_NOTICED = 0.95  # of the wrong places tried for the items of a source
 
 
-def the(name: str) -> Source:
+def source_named(name: str) -> Source:
     """Return a source, or fail if its file is missing."""
     found = sources()
     assert name in found, f"docs/data/sources/ has no file for {name}"
@@ -47,7 +47,7 @@ def places(page: Path) -> Places:
     return Places(page)
 
 
-def built(site: Site, page: str) -> Places:
+def built_places(site: Site, page: str) -> Places:
     return places(site.folder / page.removesuffix(".md") / "index.html")
 
 
@@ -56,25 +56,25 @@ def anchors(items: list[Item], page: str) -> frozenset[str]:
     return frozenset(item.anchor for item in items if item.page == page)
 
 
-def said(site: Site, at: Item, items: list[Item]) -> str:
+def item_text(site: Site, at: Item, items: list[Item]) -> str:
     """Return the text at the place of an item, up to the next place of its source."""
-    return built(site, at.page).said(at.anchor, anchors(items, at.page)).lower()
+    return built_places(site, at.page).said(at.anchor, anchors(items, at.page)).lower()
 
 
-def lacks(text: str, item: Item) -> list[str]:
+def missing_terms(text: str, item: Item) -> list[str]:
     """Return the terms of an item that a text lacks."""
     return [term for term in item.terms if term.lower() not in text]
 
 
-def dead(site: Site, items: list[Item]) -> list[str]:
+def dead_items(site: Site, items: list[Item]) -> list[str]:
     """Return the items whose address is missing from its page or repeated, with the address."""
-    counts = [(item, built(site, item.page).ids.count(item.anchor)) for item in items]
+    counts = [(item, built_places(site, item.page).ids.count(item.anchor)) for item in items]
     return [f"{i.id}: {i.at} is there {times} times" for i, times in counts if times != 1]
 
 
-def untreated(site: Site, items: list[Item]) -> list[str]:
+def untreated_items(site: Site, items: list[Item]) -> list[str]:
     """Return the items that their place does not cover, with the place and the missing terms."""
-    found = [(item, lacks(said(site, item, items), item)) for item in items]
+    found = [(item, missing_terms(item_text(site, item, items), item)) for item in items]
     return [f"{item.id}: {item.at} does not say {words}" for item, words in found if words]
 
 
@@ -84,7 +84,7 @@ def test_the_map_covers_the_five_sources() -> None:
 
 @pytest.mark.parametrize("name", ITEMS)
 def test_no_item_is_missing(name: str) -> None:
-    items = the(name).items
+    items = source_named(name).items
     assert not missing(name, items)
     assert [item.id for item in items] == sorted({item.id for item in items})
     assert len(items) == ITEMS[name][0]
@@ -92,7 +92,7 @@ def test_no_item_is_missing(name: str) -> None:
 
 @pytest.mark.parametrize("name", ITEMS)
 def test_items_follow_the_order_of_their_source(name: str) -> None:
-    spans = [item.span for item in the(name).items]
+    spans = [item.span for item in source_named(name).items]
     assert all(first <= last for first, last in spans)
     assert all(before[1] < after[0] for before, after in pairwise(spans))
     assert spans[0][0] >= 1
@@ -101,7 +101,7 @@ def test_items_follow_the_order_of_their_source(name: str) -> None:
 
 @pytest.mark.parametrize("name", ITEMS)
 def test_every_item_has_a_kind_a_description_and_terms(name: str) -> None:
-    for item in the(name).items:
+    for item in source_named(name).items:
         assert item.kind, item
         assert item.what, item
         assert 1 <= len(item.terms) <= 5, item
@@ -109,20 +109,20 @@ def test_every_item_has_a_kind_a_description_and_terms(name: str) -> None:
 
 @pytest.mark.parametrize("name", ITEMS)
 def test_every_item_has_an_address_that_exists(name: str, site: Site) -> None:
-    assert not dead(site, the(name).items)
+    assert not dead_items(site, source_named(name).items)
 
 
 @pytest.mark.parametrize("name", ITEMS)
 def test_every_place_treats_its_item(name: str, site: Site) -> None:
-    assert not untreated(site, the(name).items)
+    assert not untreated_items(site, source_named(name).items)
 
 
 @pytest.mark.parametrize("name", ITEMS)
 def test_places_come_in_the_order_of_the_source(name: str, site: Site) -> None:
     """On the source's own page no item is in an earlier section than the item before it."""
-    source = the(name)
+    source = source_named(name)
     own = [item for item in source.items if item.page == source.page]
-    sections = [built(site, source.page).section(item.anchor) for item in own]
+    sections = [built_places(site, source.page).section(item.anchor) for item in own]
     pairs = zip(pairwise(own), pairwise(sections), strict=True)
     back = [f"{b.id}: {b.at} stands above {a.at}, {a.id}" for (a, b), (x, y) in pairs if y < x]
     assert not back
@@ -131,30 +131,30 @@ def test_places_come_in_the_order_of_the_source(name: str, site: Site) -> None:
 @pytest.mark.parametrize("name", ITEMS)
 def test_a_wrong_place_is_noticed(name: str, site: Site) -> None:
     """Give each item every other place of its page in turn: its words are hardly ever there."""
-    items, unnoticed, wrong = the(name).items, 0, 0
-    texts = {(item.page, item.anchor): said(site, item, items) for item in items}
+    items, unnoticed, wrong = source_named(name).items, 0, 0
+    texts = {(item.page, item.anchor): item_text(site, item, items) for item in items}
     for item in items:
         own = (item.page, item.anchor)
         others = [text for at, text in texts.items() if at[0] == item.page and at != own]
         wrong += len(others)
-        unnoticed += sum(not lacks(text, item) for text in others)
+        unnoticed += sum(not missing_terms(text, item) for text in others)
     assert unnoticed <= (1 - LEAST_NOTICED) * wrong, f"{unnoticed} of {wrong} wrong places pass"
 
 
 def test_a_planted_fault_is_noticed(site: Site) -> None:
-    first, second, *rest = the("S0").items
+    first, second, *rest = source_named("S0").items
     assert missing("S0", [first, *rest]) == {"S0-02"}
     gone = replace(second, at=f"{second.page}#gone")
     there = f"S0-02: {second.page}#gone is there 0 times"
-    assert dead(site, [first, gone, *rest]) == [there]
+    assert dead_items(site, [first, gone, *rest]) == [there]
     with pytest.raises(LookupError, match="by-hand has no address #gone"):
-        untreated(site, [first, gone, *rest])
+        untreated_items(site, [first, gone, *rest])
     elsewhere = replace(second, at=f"{second.page}#rope")
-    [complaint] = untreated(site, [first, elsewhere, *rest])
+    [complaint] = untreated_items(site, [first, elsewhere, *rest])
     assert complaint.startswith(f"S0-02: {second.page}#rope does not say ['")
     misread = replace(second, terms=[*second.terms, "carburettor"])
     there = f"S0-02: {second.at} does not say ['carburettor']"
-    assert untreated(site, [first, misread, *rest]) == [there]
+    assert untreated_items(site, [first, misread, *rest]) == [there]
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_chapter_pages_have_the_number_shown_in_the_menu() -> None:
 @pytest.mark.parametrize("name", ITEMS)
 def test_the_page_links_to_every_place(name: str, site: Site) -> None:
     page = (site.folder / "trust" / "sources" / "index.html").read_text("utf-8")
-    for item in the(name).items:
+    for item in source_named(name).items:
         row = page.split(f">{item.id}<")[1].split("</tr>")[0]
         assert f'href="../../{item.page.removesuffix(".md")}/#{item.anchor}"' in row, item.id
         assert sourcemap.format_lines(item.lines) in row

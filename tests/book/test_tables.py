@@ -9,7 +9,7 @@ from posenc import sinusoidal_encoding
 from scripts.book.evaluate import names
 from scripts.book.render import render
 from scripts.book.tables import bound_tables, dim_columns, named_columns, pair_columns
-from scripts.book.text import corrected
+from scripts.book.text import apply_corrections
 
 TABLE = """
 <!-- tinted table: np.c_[0:2, sinusoidal_encoding(2, 2)] -->
@@ -113,7 +113,7 @@ def test_a_dict_of_columns_reads_as_a_list_of_rows() -> None:
 def test_an_update_corrects_a_heading() -> None:
     swapped = WAVES.replace("| shortest | longest |", "| longest | shortest |")
     found = [c for t in bound_tables(swapped) for c in t.corrections(swapped, names())]
-    assert corrected(swapped, found) == WAVES
+    assert apply_corrections(swapped, found) == WAVES
 
 
 def test_a_column_of_words_is_compared_word_for_word() -> None:

@@ -22,7 +22,15 @@ from posenc import alibi_bias, attention
 from posenc.nn import RotaryEmbedding
 from scripts.bench import __main__ as command
 from scripts.bench import bias, importing, measure, report, rotary, slices, table
-from scripts.bench.measure import FEWEST, Case, Pair, Result, measured, paired, seconds
+from scripts.bench.measure import (
+    FEWEST,
+    Case,
+    Pair,
+    Result,
+    paired_seconds,
+    ratio_to_floor,
+    seconds,
+)
 from scripts.book.evaluate import corrections
 from scripts.setup.machine import machine
 
@@ -56,7 +64,7 @@ def result(group: str = "table", name: str = "new", **about: object) -> Result:
     return replace(found, **{"error": 1.3e-7, "rounds": 7, **about})  # type: ignore[arg-type]
 
 
-def said(*results: Result) -> report.Report:
+def report_of(*results: Result) -> report.Report:
     """Return a report of these results."""
     return report.report(results, threads="one thread", gpu="none")
 
@@ -70,7 +78,7 @@ def test_ratio_is_the_median_of_the_rounds_ratios() -> None:
     # The first call only determines how often a sample repeats the work.
     times, floors = iter([9.0, *subject]), iter([9.0, *floor])
     steps = Pair(lambda: next(times), lambda: next(floors))
-    found = measured("g", Case("n", "w", "a", lambda: steps, 1.5), rounds=8)
+    found = ratio_to_floor("g", Case("n", "w", "a", lambda: steps, 1.5), rounds=8)
     ratios = np.quantile(np.divide(subject, floor), [0.25, 0.5, 0.75])
     assert (found.low, found.ratio, found.high) == tuple(ratios)
     # Not ratios of medians: noise that slows both has to cancel within a round.
@@ -88,14 +96,14 @@ def test_the_first_to_run_alternates_each_round() -> None:
         calls.append(name)
         return 1.0
 
-    times = paired(lambda: note("s"), lambda: note("f"), rounds=4)
+    times = paired_seconds(lambda: note("s"), lambda: note("f"), rounds=4)
     assert times.shape == (4, 2)
     assert "".join(calls[2:]) == "fssffssf"
 
 
 def test_a_slow_case_stops_after_the_fewest_rounds() -> None:
-    assert len(paired(lambda: 1.0, lambda: 1.0, rounds=50, patience=0.0)) == FEWEST
-    assert len(paired(lambda: 1.0, lambda: 1.0, rounds=3, patience=0.0)) == 3
+    assert len(paired_seconds(lambda: 1.0, lambda: 1.0, rounds=50, patience=0.0)) == FEWEST
+    assert len(paired_seconds(lambda: 1.0, lambda: 1.0, rounds=3, patience=0.0)) == 3
 
 
 def test_quick_work_is_repeated_within_a_round() -> None:
@@ -104,7 +112,7 @@ def test_quick_work_is_repeated_within_a_round() -> None:
     def count(which: int) -> None:
         calls[which] += 1
 
-    paired(partial(count, 0), partial(count, 1), rounds=1)
+    paired_seconds(partial(count, 0), partial(count, 1), rounds=1)
     assert min(calls) > 10
     before = calls[0]
     assert seconds(partial(count, 0), 5) > 0
@@ -114,20 +122,20 @@ def test_quick_work_is_repeated_within_a_round() -> None:
 def test_the_spread_of_the_floor_is_reported() -> None:
     floors = iter([1.0, *(1.0, 2.0, 3.0, 4.0, 5.0)])
     made = Pair(lambda: 1.0, lambda: next(floors))
-    found = measured("g", Case("n", "w", "a", lambda: made), rounds=5)
+    found = ratio_to_floor("g", Case("n", "w", "a", lambda: made), rounds=5)
     assert found.floor_spread == (4 - 2) / 3
-    assert said(found).noise() == "g 67%, noisy"
-    assert said(measured("g", case(1.0, 1.0))).noise() == "g 0%"
+    assert report_of(found).noise() == "g 67%, noisy"
+    assert report_of(ratio_to_floor("g", case(1.0, 1.0))).noise() == "g 0%"
 
 
 def test_the_noisiest_floor_decides_whether_a_group_is_noisy() -> None:
     """One noisy floor among many quiet ones can still make its ratio wrong."""
     quiet = [result(name=f"case {i}", floor_spread=0.03) for i in range(9)]
     worst = result(floor_spread=0.22)
-    found = said(*quiet[:5], worst, *quiet[5:], result("bias", floor_spread=0.1))
+    found = report_of(*quiet[:5], worst, *quiet[5:], result("bias", floor_spread=0.1))
     skipped = result("bias", "gone", floor_spread=0.9, skipped="not here")
     assert found.spreads() == {"table": 0.22, "bias": 0.1}
-    assert said(*found.results, skipped).noise() == "table 22%, noisy; bias 10%"
+    assert report_of(*found.results, skipped).noise() == "table 22%, noisy; bias 10%"
 
 
 def test_slices_and_their_floors_compute_the_same() -> None:
@@ -154,10 +162,10 @@ def test_missing_library_is_skipped_and_reported(
         cases = [c for c in TINY[group]() if re.match(rf"{theirs}\b", c.what)]
         assert cases
         for missing in cases:
-            found = measured(group, missing, rounds=1)
+            found = ratio_to_floor(group, missing, rounds=1)
             assert found.skipped == f"{library} is not installed"
-            assert said(found).skipped() == [f"{missing.what}: {library} is not installed"]
-            assert said(found).measured(group) == []
+            assert report_of(found).skipped() == [f"{missing.what}: {library} is not installed"]
+            assert report_of(found).measured(group) == []
 
 
 def test_changed_library_is_skipped_and_reported() -> None:
@@ -166,7 +174,7 @@ def test_changed_library_is_skipped_and_reported() -> None:
 
         return Pair(no_such_name, no_such_name)
 
-    found = measured("table", Case("library", "a library", "floor", make))
+    found = ratio_to_floor("table", Case("library", "a library", "floor", make))
     assert found.skipped == "numpy has changed"
 
 
@@ -177,7 +185,7 @@ def test_changed_library_is_skipped_and_reported() -> None:
 def test_every_case_measures_what_it_says(group: str) -> None:
     names = []
     for made in TINY[group]():
-        found = measured(group, made, rounds=1)
+        found = ratio_to_floor(group, made, rounds=1)
         names.append(found.name)
         assert found.skipped == ""
         assert 0 < found.low <= found.ratio <= found.high
@@ -187,29 +195,29 @@ def test_every_case_measures_what_it_says(group: str) -> None:
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.usefixtures("untimed")
+@pytest.mark.usefixtures("without_timing")
 @pytest.mark.parametrize("group", command.WITH_ERROR[:-1])
 def test_ours_is_exact_in_every_group(group: str) -> None:
     for made in TINY[group]():
         if made.target is not None:
-            error = measured(group, made, rounds=1).error
+            error = ratio_to_floor(group, made, rounds=1).error
             assert error is not None
             assert error < (0.02 if "bfloat16" in made.what else 1e-6)
 
 
 @pytest.fixture
-def untimed(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_timing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Skip the timing: only errors count."""
-    monkeypatch.setattr(measure, "paired", lambda *_, **__: np.ones((1, 2)))
+    monkeypatch.setattr(measure, "paired_seconds", lambda *_, **__: np.ones((1, 2)))
 
 
 def errors(group: str) -> dict[str, float]:
     """Return the error of each tiny case of a group."""
-    found = [measured(group, made, rounds=1) for made in TINY[group]()]
+    found = [ratio_to_floor(group, made, rounds=1) for made in TINY[group]()]
     return {r.name: r.error for r in found if r.error is not None}
 
 
-@pytest.mark.usefixtures("untimed")
+@pytest.mark.usefixtures("without_timing")
 def test_a_wrong_rotation_is_detected_in_every_form(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it makes a new tensor, writes into an existing one, or rotates in place."""
     turn = RotaryEmbedding.turn
@@ -274,7 +282,7 @@ def test_nan_in_a_result_is_a_nan_error() -> None:
         (bias, "scaled_dot_product_attention", "attention", ["matrix"]),
     ],
 )
-@pytest.mark.usefixtures("untimed")
+@pytest.mark.usefixtures("without_timing")
 def test_a_wrong_fast_path_is_detected(
     monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, group: str, cases: list[str]
 ) -> None:
@@ -317,7 +325,7 @@ def test_committed_results_cover_todays_cases() -> None:
 
 def test_the_page_has_a_row_for_every_result() -> None:
     page, found = report.PAGE.read_text(encoding="utf-8"), report.read()
-    assert report.rewritten(page, found) == page
+    assert report.page_with_results(page, found) == page
     for group in TINY:
         assert f'bench.table("{group}"' in page
 
@@ -326,7 +334,7 @@ def test_the_page_has_a_row_for_every_result() -> None:
 
 
 def test_a_report_reads_back_as_it_was_written(tmp_path: Path) -> None:
-    found = said(result(), result(name="other", target=1.5), result("bias", skipped="gone"))
+    found = report_of(result(), result(name="other", target=1.5), result("bias", skipped="gone"))
     report.write(found, tmp_path / "bench.json")
     assert report.read(tmp_path / "bench.json") == found
     assert found["table: other"].target == 1.5
@@ -337,7 +345,7 @@ def test_a_report_reads_back_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_missed_targets_are_listed() -> None:
-    found = said(
+    found = report_of(
         result(name="fast", target=1.25),
         result(name="slow", target=1.0),
         result(name="free"),
@@ -347,7 +355,7 @@ def test_missed_targets_are_listed() -> None:
 
 
 def test_targets_within_the_noise_are_listed() -> None:
-    found = said(
+    found = report_of(
         *(result(name=f"{target}", target=target) for target in (1.19, 1.2, 1.25, 1.5, 1.51)),
         result(name="gone", target=1.25, skipped="not here"),
     )
@@ -366,15 +374,15 @@ def test_machine_is_described_on_any_system(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_package_that_is_not_installed_has_no_version(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "PACKAGES", ("numpy", "no-such-package"))
-    assert said().versions.keys() == {"python", "numpy"}
-    assert said().noise() == ""
+    assert report_of().versions.keys() == {"python", "numpy"}
+    assert report_of().noise() == ""
 
 
 @pytest.mark.parametrize(
     ("ratio", "shown"), [(12.345, "12.3"), (1.234, "1.23"), (0.5, "0.50"), (0.00123, "0.00123")]
 )
 def test_ratio_is_shown_with_meaningful_digits(ratio: float, shown: str) -> None:
-    assert report.printed(ratio) == shown
+    assert report.significant_digits(ratio) == shown
 
 
 @pytest.mark.parametrize(
@@ -411,18 +419,18 @@ The end.
 
 
 def test_rows_of_the_page_are_replaced_by_the_results(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = said(
+    found = report_of(
         result(target=1.5),
         result("bias", "seen", ratio=0.00123, low=0.001, high=0.002),
         result("bias", "gone", skipped="not here"),
     )
-    page = report.rewritten(PAGE, found)
+    page = report.page_with_results(PAGE, found)
     assert "an old case" not in page
     assert "gone" not in page
     assert "| new what | floor | 1.25 | 1.20 | 1.50 | 1.3e-7 |" in page
     assert "| seen what | floor | 0.00123 | 0.00100 | 0.00200 |" in page
     assert page.endswith("\n\nThe end.\n")
-    assert report.rewritten(page, found) == page
+    assert report.page_with_results(page, found) == page
     # And the check finds the same numbers.
     monkeypatch.setattr("builtins.given", found, raising=False)
     assert corrections(page) == []
@@ -434,12 +442,12 @@ def test_rows_of_the_page_are_replaced_by_the_results(monkeypatch: pytest.Monkey
 
 
 @pytest.fixture
-def tiny(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def tiny_group(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Measure one tiny group in this process, and write elsewhere."""
     monkeypatch.setattr(
         command, "GROUPS", {"table": ("table", "cases", {"length": 9, "d_model": 4})}
     )
-    monkeypatch.setattr(command, "in_a_process", partial(command.in_this_process, rounds=1))
+    monkeypatch.setattr(command, "measure_in_new_process", partial(command.measure_here, rounds=1))
     monkeypatch.setattr(report, "PAGE", tmp_path / "page.md")
     monkeypatch.setattr(report, "write", partial(report.write, path=tmp_path / "bench.json"))
     read = report.read
@@ -447,7 +455,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_command_writes_file_and_page(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_writes_file_and_page(tiny_group: Path, capsys: pytest.CaptureFixture[str]) -> None:
     session = "```pycon\n>>> from scripts.bench import report\n>>> bench = report.read()\n```\n\n"
     page = PAGE.replace("```pycon\n>>> bench = given\n```\n\n", session)
     page = page[: page.index('<!-- table: bench.table("bias")')]
@@ -459,12 +467,15 @@ def test_command_writes_file_and_page(tiny: Path, capsys: pytest.CaptureFixture[
     rows = report.PAGE.read_text(encoding="utf-8")
     assert "`sinusoidal_table`, new" in rows
     assert corrections(rows) == []
-    assert json.loads((tiny / "bench.json").read_text(encoding="utf-8"))["threads"] == "one thread"
+    assert (
+        json.loads((tiny_group / "bench.json").read_text(encoding="utf-8"))["threads"]
+        == "one thread"
+    )
 
 
-def test_command_with_a_name_writes_nothing(tiny: Path) -> None:
+def test_command_with_a_name_writes_nothing(tiny_group: Path) -> None:
     command.main(["table"])
-    assert list(tiny.iterdir()) == []
+    assert list(tiny_group.iterdir()) == []
 
 
 def test_an_unknown_group_lists_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
@@ -475,12 +486,12 @@ def test_an_unknown_group_lists_the_known_ones(capsys: pytest.CaptureFixture[str
 def test_command_shows_skipped_cases_and_missed_targets(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    command.show(said(result(target=1.0), result(name="gone", skipped="not here")), ["table"])
+    command.show(report_of(result(target=1.0), result(name="gone", skipped="not here")), ["table"])
     printed = capsys.readouterr().out
     assert "skipped: gone what: not here" in printed
     assert "missed its target: new what" in printed
     assert "between its quartiles" not in printed
-    command.show(said(result(target=1.3, floor_spread=0.5)), ["table"])
+    command.show(report_of(result(target=1.3, floor_spread=0.5)), ["table"])
     printed = capsys.readouterr().out
     assert "target within the noise: new what" in printed
     assert "interquartile range of the noisiest floor in each group: table 50%, noisy" in printed
@@ -507,12 +518,12 @@ def test_graphics_card_is_named_where_there_is_one(monkeypatch: pytest.MonkeyPat
 def test_asynchronous_devices_are_synchronized(monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[int] = []
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: waits.append(1))
-    assert rotary.waited(lambda: "done", torch.empty(1, device="meta"))() == "done"
+    assert rotary.synchronized(lambda: "done", torch.empty(1, device="meta"))() == "done"
     assert waits == [1]
 
 
 @pytest.mark.slow
 def test_groups_are_measured_in_their_own_process() -> None:
-    found = command.in_a_process("import", rounds=1)
+    found = command.measure_in_new_process("import", rounds=1)
     assert found["threads"] == "one thread"
     assert [r["name"] for r in found["results"]] == ["posenc"]

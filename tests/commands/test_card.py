@@ -13,7 +13,7 @@ from scripts.figures import card
 
 
 def test_the_committed_picture_is_what_the_script_draws() -> None:
-    assert card.apart(card.CARD) <= 1.0
+    assert card.mean_difference(card.CARD) <= 1.0
 
 
 def test_the_card_has_the_standard_size_and_is_small() -> None:
@@ -32,11 +32,11 @@ def test_a_different_card_is_detected_and_redrawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = tmp_path / "card.png"
-    assert card.apart(other) == 255
+    assert card.mean_difference(other) == 255
     Image.new("RGB", (10, 10)).save(other)
-    assert card.apart(other) == 255
+    assert card.mean_difference(other) == 255
     monkeypatch.setattr(card, "LEAD", "By hand")
-    assert card.apart(card.CARD) > 1
+    assert card.mean_difference(card.CARD) > 1
     monkeypatch.setattr(card, "CARD", other)
     card.main()
     card.main()

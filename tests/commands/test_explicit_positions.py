@@ -12,11 +12,11 @@ from scripts.examples.explicit_positions import (
     SCHEMES,
     TEXT,
     WAYS,
-    alone,
     drafts,
     packing,
     padding,
     steps,
+    unbatched_logits,
 )
 
 SEEN = 1e-3
@@ -79,8 +79,8 @@ def test_a_way_that_is_not_known_is_refused_rather_than_taken_for_the_right_one(
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_sequence_alone_does_not_depend_on_later_tokens(scheme: str) -> None:
     whole, start = (
-        alone(scheme),
-        alone(scheme, TEXT[:, :3]),
+        unbatched_logits(scheme),
+        unbatched_logits(scheme, TEXT[:, :3]),
     )
     torch.testing.assert_close(whole[:, :3], start, atol=1e-12, rtol=0)
 

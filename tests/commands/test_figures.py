@@ -32,8 +32,8 @@ from scripts.figures import FIGURES, SCRIPTS, VARIANTS, picture_file, scripts
 from scripts.figures import __main__ as command
 from scripts.figures._check import check, differences, files, orphans, shapes
 from scripts.figures._dark import COLOUR, PIXELS, dark, dark_colour
-from scripts.figures._plotted import as_text, plotted
-from scripts.figures._render import Script, drawn, load, svg
+from scripts.figures._plotted import as_text, plotted_data
+from scripts.figures._render import Script, drawn_variant, load, svg
 from scripts.figures.style import DARK, LIGHT, ramp
 from scripts.site import dark_figures
 
@@ -79,7 +79,7 @@ def test_drawings_contain_no_metadata(stem: str) -> None:
 
 
 def test_drawing_is_deterministic() -> None:
-    first, second = (printed(load(WAVES), "light") for _ in range(2))
+    first, second = (drawing_svg(load(WAVES), "light") for _ in range(2))
     assert first == second
 
 
@@ -134,7 +134,7 @@ def test_a_drawing_without_a_script_is_reported(tmp_path: Path) -> None:
     [
         ("plate", "light", 'height="192pt"', 'height="193pt"'),
         ("plate", "dark", 'height="192pt"', 'height="193pt"'),
-        ("plate", "light", PIXELS, lambda png: encoded(np.flipud(decoded(png[0])))),
+        ("plate", "light", PIXELS, lambda png: encoded_bitmap(np.flipud(decoded_bitmap(png[0])))),
         ("waves", "light", f"stroke: {LIGHT.categorical[0]}", f"stroke: {LIGHT.categorical[3]}"),
         ("waves", "light", "stroke-width: 0.75", "stroke-width: 1.5"),
         ("waves", "light", r'<use [^>]*style="[^>]*/>', ""),
@@ -162,7 +162,7 @@ def test_what_another_machine_draws_otherwise_is_no_fault(tmp_path: Path) -> Non
         (r'(<path id="[\w-]+-[0-9a-f]+" d="M )(\d+)', r"\1 1\2"),
         (r"\b(m|p|image)([0-9a-f]{10})\b", r"\1f\2"),
         (r"(translate\(\d+\.?\d* )(\d+)", r"\1 1\2"),
-        (PIXELS, lambda png: encoded(decoded(png[0]), compress_level=0)),
+        (PIXELS, lambda png: encoded_bitmap(decoded_bitmap(png[0]), compress_level=0)),
     ]
     for written, other in changes:
         text, count = re.subn(written, other, text)
@@ -193,7 +193,7 @@ def test_dark_drawing_differs_in_nothing_but_its_colours(stem: str) -> None:
     for variant in VARIANTS:
         light = picture_file(stem, variant).read_text(encoding="utf-8")
         made = dark(light)
-        assert uncoloured(light) == uncoloured(made)
+        assert without_colours(light) == without_colours(made)
         both = zip(COLOUR.findall(light), COLOUR.findall(made), strict=True)
         assert all(dark_colour(one) == other != one for one, other in both)
 
@@ -201,7 +201,7 @@ def test_dark_drawing_differs_in_nothing_but_its_colours(stem: str) -> None:
 def test_dark_bitmap_is_what_the_ramp_gives_for_dark_pages() -> None:
     (image,) = PIXELS.findall(dark(picture_file("plate", "light").read_text(encoding="utf-8")))
     sines = sinusoidal_encoding(200, 128)[:, 0::2].T
-    assert np.abs(decoded(image)[..., :3] - ramp(sines, DARK).astype(int)).max() <= 3
+    assert np.abs(decoded_bitmap(image)[..., :3] - ramp(sines, DARK).astype(int)).max() <= 3
 
 
 def test_dark_drawings_are_written_with_the_site_and_after_each_change(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_a_plot_whose_data_cannot_be_read_is_an_error() -> None:
     figure = Figure()
     figure.add_subplot().scatter([0, 1], [0, 1])
     with pytest.raises(TypeError, match=r"cannot read the data of"):
-        plotted(figure)
+        plotted_data(figure)
 
 
 def test_data_are_written_one_flat_list_per_line() -> None:
@@ -265,7 +265,7 @@ def test_data_are_written_one_flat_list_per_line() -> None:
 def test_noise_around_zero_is_written_as_zero() -> None:
     figure = Figure()
     figure.add_subplot().plot([0, 1], [np.sin(np.pi), 2 / 3])
-    assert plotted(figure)["panels"][0]["lines"] == [{"x": [0, 1], "y": [0, 0.666667]}]
+    assert plotted_data(figure)["panels"][0]["lines"] == [{"x": [0, 1], "y": [0, 0.666667]}]
 
 
 def test_the_palette_needs_no_matplotlib() -> None:
@@ -387,28 +387,28 @@ def images() -> list[tuple[str, str]]:
     return [(m["alt"] or m["html_alt"] or "", m["path"] or m["html_path"]) for m in found]
 
 
-def uncoloured(drawing: str) -> list[object]:
+def without_colours(drawing: str) -> list[object]:
     """Return the elements of a drawing without their colours, and without the pixels of bitmaps."""
     found = shapes(COLOUR.sub("", drawing))
     return [one[:2] if one.tag == "image" else one for one in found]
 
 
-def decoded(png: str) -> NDArray[np.uint8]:
+def decoded_bitmap(png: str) -> NDArray[np.uint8]:
     """Return the pixels of a bitmap."""
     with Image.open(io.BytesIO(b64decode(png))) as image:
         return np.asarray(image)
 
 
-def encoded(pixels: NDArray[np.uint8], **how: int) -> str:
+def encoded_bitmap(pixels: NDArray[np.uint8], **how: int) -> str:
     """Return pixels as a bitmap for an SVG."""
     file = io.BytesIO()
     Image.fromarray(np.ascontiguousarray(pixels)).save(file, "png", **how)
     return b64encode(file.getvalue()).decode()
 
 
-def printed(script: Script, variant: str) -> bytes:
+def drawing_svg(script: Script, variant: str) -> bytes:
     """Return one drawing of a figure as SVG."""
-    with drawn(script, variant) as figure:
+    with drawn_variant(script, variant) as figure:
         return svg(figure)
 
 

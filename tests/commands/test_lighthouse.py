@@ -13,10 +13,10 @@ from playwright.sync_api import Browser, Page
 
 from scripts import ROOT
 from scripts.book.evaluate import corrections
-from scripts.site.host import hosted
+from scripts.site.host import serve_folder
 from scripts.site.lighthouse import report
 from scripts.site.lighthouse.audit import Score, audit, faults, grades
-from scripts.site.lighthouse.weigh import KINDS, Weight, by_kind, opened, weighed
+from scripts.site.lighthouse.weigh import KINDS, Weight, by_kind, opened, page_weight
 from tests.site.served import Site
 
 CHAPTER = "chapters/by-hand/"
@@ -29,9 +29,9 @@ FLOOR = 95
 @pytest.fixture(scope="module")
 def read(site: Site, browser: Browser) -> Iterator[tuple[Weight, Page]]:
     """Open the chapter on a phone, and scroll to its end once it is laid out."""
-    with hosted(site.folder) as host, opened(host, CHAPTER, browser) as page:
+    with serve_folder(site.folder) as host, opened(host, CHAPTER, browser) as page:
         page.wait_for_function(LAID_OUT)
-        yield weighed(host, CHAPTER, page), page
+        yield page_weight(host, CHAPTER, page), page
 
 
 def test_a_first_chapter_opens_under_its_limit(read: tuple[Weight, Page]) -> None:
@@ -48,7 +48,7 @@ def test_a_page_scores_well_in_accessibility_best_practices_and_seo(
 ) -> None:
     """One small page; axe-core runs on every page in tests/site/test_every_page.py."""
     del browser  # without one this is skipped; Lighthouse starts its own
-    with hosted(site.folder) as host:
+    with serve_folder(site.folder) as host:
         found = audit(host.url + "explore/", ["accessibility", "best-practices", "seo"])
     assert min(grades(found).values()) >= FLOOR, faults(found)
     assert len(grades(found)) == 3
@@ -59,7 +59,7 @@ def test_a_page_scores_well_in_accessibility_best_practices_and_seo(
 
 def test_the_page_prints_what_was_measured() -> None:
     page, found = report.PAGE.read_text(encoding="utf-8"), report.read()
-    assert report.rewritten(page, found) == page
+    assert report.page_with_results(page, found) == page
     for name in report.HEADS:
         assert f'site.table("{name}")' in page
 
@@ -76,7 +76,7 @@ def test_committed_results_cover_todays_pages_with_the_pinned_tools() -> None:
 # Reporting
 
 
-def said() -> report.Report:
+def example_report() -> report.Report:
     weight = Weight(CHAPTER, dict.fromkeys(KINDS, 2000), 15_500)
     score = Score(CHAPTER, 97, 100, 99, 100, 0.002, 1.44, 3, ("heading-order",))
     part = report.Part("figures", 2, 1_500_000)
@@ -94,25 +94,25 @@ def said() -> report.Report:
 
 
 def test_a_report_reads_back_as_it_was_written(tmp_path: Path) -> None:
-    report.write(said(), tmp_path / "lighthouse.json")
-    assert report.read(tmp_path / "lighthouse.json") == said()
+    report.write(example_report(), tmp_path / "lighthouse.json")
+    assert report.read(tmp_path / "lighthouse.json") == example_report()
 
 
 def test_missed_goals_are_listed() -> None:
-    assert said().missed_goals() == [
+    assert example_report().missed_goals() == [
         "chapter 1: performance 97, not 98",
         "chapter 1: best practices 99, not 100",
     ]
-    moved = replace(said().scores[0], performance=98, best_practices=100, shift=0.02)
-    heavy = replace(said().weights[0], opened={"HTML": 250_000})
-    assert replace(said(), scores=(moved,), weights=(heavy,)).missed_goals() == [
+    moved = replace(example_report().scores[0], performance=98, best_practices=100, shift=0.02)
+    heavy = replace(example_report().weights[0], opened={"HTML": 250_000})
+    assert replace(example_report(), scores=(moved,), weights=(heavy,)).missed_goals() == [
         "chapter 1: moves by 0.020",
         "chapter 1: 250 KB",
     ]
 
 
 def test_tables_hold_the_numbers_of_a_report() -> None:
-    found = said()
+    found = example_report()
     assert found.weight("chapter 1").total == 12_000
     for name, expected in {
         "weights": [[2, 2, 2, 2, 2, 2, 12, 15.5]],
@@ -129,12 +129,12 @@ def test_rows_of_the_page_are_replaced_by_the_results(monkeypatch: pytest.Monkey
     for name, head in report.HEADS.items():
         rule = "|".join(["---", *["--:"] * head.count("|")])
         page += f'<!-- table: site.table("{name}") -->\n| {head} |\n|{rule}|\n| old | 1 |\n\n'
-    made = report.rewritten(page, said())
+    made = report.page_with_results(page, example_report())
     assert "| old" not in made
     assert "| chapter 1 | 97 | 100 | 99 | 100 | 0.002 | 1.4 |" in made
     assert "| `numpy-….whl` | 1600 |" in made
-    assert report.rewritten(made, said()) == made
-    monkeypatch.setattr("builtins.given", said(), raising=False)
+    assert report.page_with_results(made, example_report()) == made
+    monkeypatch.setattr("builtins.given", example_report(), raising=False)
     assert corrections(made) == []
     assert [one.should for one in corrections(made.replace("0.002", "0.003"))] == ["0.002"]
 
@@ -187,7 +187,7 @@ def test_deferred_layout_does_not_shift_the_page(read: tuple[Weight, Page]) -> N
 
 
 def test_a_link_to_a_heading_lands_there_without_layout_shift(site: Site, browser: Browser) -> None:
-    with hosted(site.folder) as host, opened(host, f"{CHAPTER}#pictures", browser) as page:
+    with serve_folder(site.folder) as host, opened(host, f"{CHAPTER}#pictures", browser) as page:
         assert page.evaluate(LAID_OUT)
         top = page.locator("#pictures").evaluate("place => place.getBoundingClientRect().top")
         assert 0 <= top < 100

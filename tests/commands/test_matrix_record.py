@@ -14,12 +14,14 @@ from scripts.matrix import pages, record
 from scripts.matrix.record import KINDS, Answers, Difference, Library
 
 LIBRARIES = {found.name: found for found in record.libraries()}
-ANSWERED = {found.name: found for found in record.answered() if "ways" in record.result(found)}
+ANSWERED = {
+    found.name: found for found in record.answered_libraries() if "ways" in record.result(found)
+}
 ENOUGH = 18
 
 
 def test_enough_libraries_have_answers() -> None:
-    assert record.asked() == len(ANSWERED) >= ENOUGH
+    assert record.answered_count() == len(ANSWERED) >= ENOUGH
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
@@ -46,7 +48,7 @@ def test_every_difference_is_seen_and_has_a_program(name: str) -> None:
     library = LIBRARIES[name]
     shown = record.result(library)["programs"]
     for number, one in enumerate(library.differences):
-        assert record.explained(name, number), one.what
+        assert record.explained_count(name, number), one.what
         assert one.program or one.kind != "fault", one.what
     for path in library.programs:
         assert shown[path.name]["digest"] == record.digest(path.read_bytes())
@@ -62,7 +64,7 @@ def test_no_adapter_program_or_result_is_left_over() -> None:
     assert {*(record.FOLDER / "programs").iterdir()} == programs
 
 
-def changing(monkeypatch: pytest.MonkeyPatch, name: str, change: Any) -> None:
+def change_result(monkeypatch: pytest.MonkeyPatch, name: str, change: Any) -> None:
     """Change the result of a library as it is read."""
     found = copy.deepcopy(record.result(LIBRARIES[name]))
     change(found["ways"])
@@ -94,17 +96,17 @@ def test_a_changed_verdict_changes_the_page(monkeypatch: pytest.MonkeyPatch) -> 
         del ways[""]["suites"]["sequences"]["failed"]
 
     before = pages.page(pages.PAGE)
-    changing(monkeypatch, "x-transformers", change)
+    change_result(monkeypatch, "x-transformers", change)
     assert pages.page(pages.PAGE) != before
 
 
 @pytest.mark.parametrize("name", ANSWERED)
 def test_every_count_is_in_a_cell(name: str) -> None:
     for answers in record.answers(LIBRARIES[name]).values():
-        row = pages.counted(answers)
-        for change in [*changes(dict(answers.counts)), *further(dict(answers.counts))]:
+        row = pages.suite_row(answers)
+        for change in [*changes(dict(answers.counts)), *further_counts(dict(answers.counts))]:
             other = replace(answers, counts=change)
-            assert pages.counted(other) != row, (answers.way, answers.suite, change)
+            assert pages.suite_row(other) != row, (answers.way, answers.suite, change)
 
 
 def changes(counts: dict[str, Any]) -> list[dict[str, Any]]:
@@ -121,7 +123,7 @@ def changes(counts: dict[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def further(counts: dict[str, Any]) -> list[dict[str, Any]]:
+def further_counts(counts: dict[str, Any]) -> list[dict[str, Any]]:
     """Return counts with a number changed that nothing else in them depends on."""
     if not counts.get("failed", {}).get("error"):
         return []

@@ -36,10 +36,10 @@ from posenc.nn.gpt import Places, SelfAttention
 from scripts import ROOT
 from scripts.measure import __main__ as command
 from scripts.measure import (
-    again,
     language,
     longrope,
     order,
+    reevaluate,
     renumbered,
     result_files,
     retrieval,
@@ -76,9 +76,9 @@ def rows_of(model: GPTModel) -> torch.Tensor:
     return model.embedding.pos_embedding.embedding.weight
 
 
-def a_result(into: Path, method: str = "rope", task: str = "language") -> dict[str, Any]:
+def one_result(into: Path, method: str = "rope", task: str = "language") -> dict[str, Any]:
     found = tasks.result(task, method, 0, SMALL, LENGTHS, "cpu", into / "checkpoint.pt")
-    return result_files.stamped({**found, "seconds": 1.0})
+    return result_files.with_provenance({**found, "seconds": 1.0})
 
 
 # Data
@@ -445,7 +445,7 @@ def test_a_further_scheme_is_causal_and_sees_the_order_of_two_earlier_tokens(met
     assert (model(swapped)[:, -1] - model(ids)[:, -1]).abs().max() > 1e-7
 
 
-def silenced(model: GPTModel) -> GPTModel:
+def with_zero_queries(model: GPTModel) -> GPTModel:
     """Return the model with queries and keys of zeros, so that only a bias is left."""
     projection = attention_of(model).query_key_value
     with torch.no_grad():
@@ -455,7 +455,7 @@ def silenced(model: GPTModel) -> GPTModel:
 
 
 def test_kerple_reaches_the_attention_weights() -> None:
-    model = silenced(further_model("kerple"))
+    model = with_zero_queries(further_model("kerple"))
     assert isinstance(model, Shared)
     with torch.no_grad():
         model.bias.get_parameter("scale").fill_(2.0)
@@ -548,7 +548,7 @@ def test_terms_beside_content_share_the_division(method: str, share: int) -> Non
 
 
 def test_fire_takes_positions_so_its_bias_shrinks_with_the_text() -> None:
-    model = silenced(further_model("fire"))
+    model = with_zero_queries(further_model("fire"))
     assert isinstance(model, Shared)
     with torch.no_grad():
         model.bias.get_parameter("factor").fill_(1 / 512)  # of a threshold of 1
@@ -573,13 +573,13 @@ def test_what_is_read_at_other_distances_is_the_same_model() -> None:
         torch.testing.assert_close(variant(model, 16, 16)(ids), model(ids), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("method", again.METHODS)
+@pytest.mark.parametrize("method", reevaluate.METHODS)
 def test_what_is_read_again_is_the_same_model(method: str) -> None:
     model = small_model(method)
     first = language.evaluate_all(model, method, TEXT, 16, LENGTHS, 0, rounds=0)
-    found = again.evaluate_all(model, method, TEXT, 16, LENGTHS, 0)
+    found = reevaluate.evaluate_all(model, method, TEXT, 16, LENGTHS, 0)
     assert found[method] == first[method]
-    for name, variant in again.variants(method).items():
+    for name, variant in reevaluate.variants(method).items():
         made, ids = variant(model, 16, 16), TEXT.held_out[None, :16]
         torch.testing.assert_close(made(ids), model(ids), rtol=1e-5, atol=1e-6)
         assert list(found[name]["by_length"]) == ["16", "32"]
@@ -588,7 +588,7 @@ def test_what_is_read_again_is_the_same_model(method: str) -> None:
 def test_no_layer_attends_beyond_the_window() -> None:
     model = language.model(replace(SMALL, layers=2), "alibi", 40, 0).eval()
     ids = TEXT.held_out[None, :40]
-    _, weights = again.windowed(model, 16, 40)(ids, return_attention=True)
+    _, weights = reevaluate.with_trained_window(model, 16, 40)(ids, return_attention=True)
     distance = torch.arange(40)[:, None] - torch.arange(40)
     seen = (distance >= 0) & (distance < 16)
     assert ((weights > 0) == seen).all()
@@ -599,7 +599,7 @@ def test_no_layer_attends_beyond_the_window() -> None:
 def test_sliding_predicts_each_byte_from_a_trained_length_before_it() -> None:
     model = small_model("sinusoidal")
     text = replace(TEXT, held_out=TEXT.held_out[:900])
-    found = again.slid(model, text, 16, 32)["by_length"]
+    found = reevaluate.sliding_loss(model, text, 16, 32)["by_length"]
     losses = []
     for end in range(33, 901, language.APART):  # as every length predicts the same bytes
         for place in range(end - 16, end):
@@ -612,17 +612,17 @@ def test_sliding_predicts_each_byte_from_a_trained_length_before_it() -> None:
 @pytest.mark.parametrize(
     ("name", "omega", "mscale"),
     [
-        (again.limited(0.5, 4), yarn_frequencies(8, 4, 16, slow=0.5, fast=4), 1),
-        (again.limited(2, 32), yarn_frequencies(8, 4, 16, slow=2), 1),
-        (again.limited(1, 8, 0), yarn_frequencies(8, 4, 16, fast=8), 0),
-        (again.released(2), yarn_frequencies(8, 4, 16, ramp="pairs"), 2),
+        (reevaluate.limited_yarn_name(0.5, 4), yarn_frequencies(8, 4, 16, slow=0.5, fast=4), 1),
+        (reevaluate.limited_yarn_name(2, 32), yarn_frequencies(8, 4, 16, slow=2), 1),
+        (reevaluate.limited_yarn_name(1, 8, 0), yarn_frequencies(8, 4, 16, fast=8), 0),
+        (reevaluate.released_yarn_name(2), yarn_frequencies(8, 4, 16, ramp="pairs"), 2),
     ],
 )
 def test_each_limit_and_temperature_reaches_the_model(
     name: str, omega: NDArray[np.float64], mscale: float
 ) -> None:
     model = small_model("rope")
-    made = again.variants("rope")[name](model, 16, 64)
+    made = reevaluate.variants("rope")[name](model, 16, 64)
     rope = attention_of(made).rope
     assert rope is not None
     np.testing.assert_allclose(rope.frequencies, omega)
@@ -631,7 +631,7 @@ def test_each_limit_and_temperature_reaches_the_model(
 
 
 def test_yarn_is_read_with_each_pair_of_limits() -> None:
-    names = set(again.variants("rope"))
+    names = set(reevaluate.variants("rope"))
     assert {f"rope, YaRN {a} to {b}" for a in ("0.5", "1", "2") for b in (4, 8, 16, 32)} < names
     assert {f"rope, YaRN 1 to {b}, mscale 0" for b in (4, 8, 16, 32)} < names
     assert {f"rope, YaRN as released, mscale {m}" for m in (0, 2)} < names
@@ -730,7 +730,7 @@ def test_training_is_as_the_page_says(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.slow
 def test_a_result_records_how_it_was_made(tmp_path: Path) -> None:
-    found = a_result(tmp_path)
+    found = one_result(tmp_path)
     assert set(found) == result_files.KEYS
     assert found["settings"] == asdict(SMALL)
     assert found["corpus"]["sha256"] == TEXT.digest
@@ -745,7 +745,7 @@ def test_a_result_records_how_it_was_made(tmp_path: Path) -> None:
 
 
 def test_damaged_and_foreign_result_files_are_named(tmp_path: Path) -> None:
-    path, whole = tmp_path / "language-rope-0.json", a_result(tmp_path)
+    path, whole = tmp_path / "language-rope-0.json", one_result(tmp_path)
     texts = {
         "is damaged": json.dumps(whole)[:-30],
         "has format 0": json.dumps({**whole, "format": 0}),
@@ -779,9 +779,11 @@ def test_a_full_disk_keeps_the_existing_result(
 
 
 def test_runs_whose_code_has_changed_are_named(tmp_path: Path) -> None:
-    now = a_result(tmp_path)
-    assert result_files.outdated([now]) == []
-    assert result_files.outdated([now, {**now, "seed": 2, "probe": [0.0]}]) == ["language-rope-2"]
+    now = one_result(tmp_path)
+    assert result_files.irreproducible_runs([now]) == []
+    assert result_files.irreproducible_runs([now, {**now, "seed": 2, "probe": [0.0]}]) == [
+        "language-rope-2"
+    ]
 
 
 # The command
@@ -794,23 +796,27 @@ OPTIONS = [
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> Path:
+def results_folder(tmp_path: Path) -> Path:
     return tmp_path / "results"
 
 
-def test_only_missing_results_are_computed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    measure = [*OPTIONS, "--into", str(here)]
+def test_only_missing_results_are_computed(
+    results_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measure = [*OPTIONS, "--into", str(results_folder)]
     command.main(measure)
     assert "0 of 12 results exist" in capsys.readouterr().err
-    made = {path.name: path.stat().st_mtime_ns for path in here.glob("*.json")}
+    made = {path.name: path.stat().st_mtime_ns for path in results_folder.glob("*.json")}
     assert len(made) == 12
-    text = (here / "order-none-1.json").read_text("utf-8")
-    (here / "order-none-1.json").unlink()
+    text = (results_folder / "order-none-1.json").read_text("utf-8")
+    (results_folder / "order-none-1.json").unlink()
     command.main(measure)
     assert "11 of 12 results exist" in capsys.readouterr().err
-    again = {path.name: path.stat().st_mtime_ns for path in here.glob("*.json")}
+    again = {path.name: path.stat().st_mtime_ns for path in results_folder.glob("*.json")}
     assert {name for name in made if again[name] != made[name]} == {"order-none-1.json"}
-    apart = [json.loads(t) for t in (text, (here / "order-none-1.json").read_text("utf-8"))]
+    apart = [
+        json.loads(t) for t in (text, (results_folder / "order-none-1.json").read_text("utf-8"))
+    ]
     assert all({**r, "seconds": 0} == {**apart[0], "seconds": 0} for r in apart)
 
 
@@ -829,18 +835,18 @@ def test_invalid_options_are_reported(options: list[str], said: str) -> None:
         command.main(options)
 
 
-def test_a_damaged_result_stops_the_command_and_is_kept(here: Path) -> None:
-    here.mkdir()
-    (here / "language-alibi-0.json").write_text("{", "utf-8")
+def test_a_damaged_result_stops_the_command_and_is_kept(results_folder: Path) -> None:
+    results_folder.mkdir()
+    (results_folder / "language-alibi-0.json").write_text("{", "utf-8")
     with pytest.raises(SystemExit, match=r"language-alibi-0\.json is damaged; delete it"):
-        command.main([*OPTIONS, "--into", str(here)])
-    assert [path.name for path in here.iterdir()] == ["language-alibi-0.json"]
+        command.main([*OPTIONS, "--into", str(results_folder)])
+    assert [path.name for path in results_folder.iterdir()] == ["language-alibi-0.json"]
 
 
-def test_a_result_with_other_settings_is_rejected(here: Path, tmp_path: Path) -> None:
-    result_files.write(here / "language-alibi-0.json", a_result(tmp_path, "alibi"))
+def test_a_result_with_other_settings_is_rejected(results_folder: Path, tmp_path: Path) -> None:
+    result_files.write(results_folder / "language-alibi-0.json", one_result(tmp_path, "alibi"))
     with pytest.raises(SystemExit, match="has other settings; delete it, or name another folder"):
-        command.main([*OPTIONS, "--into", str(here)])
+        command.main([*OPTIONS, "--into", str(results_folder)])
 
 
 @pytest.mark.parametrize(
@@ -855,22 +861,22 @@ def test_a_result_with_other_settings_is_rejected(here: Path, tmp_path: Path) ->
     ],
 )
 def test_texts_are_not_mixed_in_a_folder(
-    facts: dict[str, Any], message: str, here: Path, tmp_path: Path
+    facts: dict[str, Any], message: str, results_folder: Path, tmp_path: Path
 ) -> None:
     result_files.write(
-        here / "language-shaw-0.json", a_result(tmp_path, "shaw") | {"corpus": facts}
+        results_folder / "language-shaw-0.json", one_result(tmp_path, "shaw") | {"corpus": facts}
     )
     with pytest.raises(SystemExit, match=message):
-        command.main([*OPTIONS, "--text", "book", "--into", str(here)])
-    assert len([*here.iterdir()]) == 1
+        command.main([*OPTIONS, "--text", "book", "--into", str(results_folder)])
+    assert len([*results_folder.iterdir()]) == 1
 
 
-def test_results_go_on_with_the_text_of_their_folder(here: Path, tmp_path: Path) -> None:
+def test_results_go_on_with_the_text_of_their_folder(results_folder: Path, tmp_path: Path) -> None:
     facts = corpus(TOPICS).facts()
     result_files.write(
-        here / "language-shaw-0.json", a_result(tmp_path, "shaw") | {"corpus": facts}
+        results_folder / "language-shaw-0.json", one_result(tmp_path, "shaw") | {"corpus": facts}
     )
-    assert command.text_of(here, None) == TOPICS
+    assert command.text_of(results_folder, None) == TOPICS
     assert command.text_of(tmp_path / "new", None) == BOOK
     assert command.text_of(tmp_path / "new", TOPICS) == TOPICS
 
@@ -880,7 +886,7 @@ def test_the_text_of_the_book_never_changes() -> None:
 
 
 def test_a_full_disk_is_reported_and_finished_results_are_kept(
-    here: Path, monkeypatch: pytest.MonkeyPatch
+    results_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write = result_files.write
     written: list[Path] = []
@@ -893,14 +899,14 @@ def test_a_full_disk_is_reported_and_finished_results_are_kept(
 
     monkeypatch.setattr(result_files, "write", full_after_one)
     with pytest.raises(SystemExit, match=r"No space left.*finished results are kept"):
-        command.main([*OPTIONS, "--into", str(here)])
-    assert [*here.iterdir()] == written
+        command.main([*OPTIONS, "--into", str(results_folder)])
+    assert [*results_folder.iterdir()] == written
 
 
-def test_two_folders_share_no_checkpoint(here: Path, tmp_path: Path) -> None:
+def test_two_folders_share_no_checkpoint(results_folder: Path, tmp_path: Path) -> None:
     kept = {
         run.checkpoint
-        for into in (here, tmp_path / "other", result_files.RESULTS)
+        for into in (results_folder, tmp_path / "other", result_files.RESULTS)
         for run in command.runs(command.parser().parse_args(["--into", str(into)]))
     }
     assert len(kept) == 3 * sum(map(len, command.METHODS.values())) * len(command.SEEDS)
@@ -912,18 +918,18 @@ CLUSTERS = {"dask": "distributed", "ray": "ray"}
 
 @pytest.mark.parametrize("scheduler", CLUSTERS)
 def test_missing_scheduler_is_named(
-    scheduler: str, here: Path, monkeypatch: pytest.MonkeyPatch
+    scheduler: str, results_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def absent(name: str) -> None:
         raise ImportError(f"No module named {name!r}")
 
     monkeypatch.setattr(importlib, "import_module", absent)
     with pytest.raises(SystemExit, match=rf"{scheduler} is not installed: .*\.\[cluster\]"):
-        command.main([*OPTIONS, "--into", str(here), "--scheduler", scheduler])
+        command.main([*OPTIONS, "--into", str(results_folder), "--scheduler", scheduler])
 
 
 def test_an_import_error_in_a_run_is_not_blamed_on_the_scheduler(
-    here: Path, monkeypatch: pytest.MonkeyPatch
+    results_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     distributed = MagicMock()
     client = distributed.Client.return_value.__enter__.return_value
@@ -933,11 +939,11 @@ def test_an_import_error_in_a_run_is_not_blamed_on_the_scheduler(
     distributed.as_completed.return_value = [future]
     monkeypatch.setattr(importlib, "import_module", lambda name: distributed)
     with pytest.raises(ImportError, match="torch"):
-        command.main([*OPTIONS, "--into", str(here), "--scheduler", "dask"])
+        command.main([*OPTIONS, "--into", str(results_folder), "--scheduler", "dask"])
 
 
 def test_a_dask_worker_with_two_threads_is_rejected(
-    here: Path, monkeypatch: pytest.MonkeyPatch
+    results_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two threads would share one generator, which would change the results."""
     distributed = MagicMock()
@@ -945,7 +951,9 @@ def test_a_dask_worker_with_two_threads_is_rejected(
     client.nthreads.return_value = {"tcp://one:1": 1, "tcp://other:1": 2}
     monkeypatch.setattr(importlib, "import_module", lambda name: distributed)
     with pytest.raises(SystemExit, match="must have one thread: dask worker --nthreads 1"):
-        command.main([*OPTIONS, "--into", str(here), "--scheduler", "dask", "--address", "one:0"])
+        command.main(
+            [*OPTIONS, "--into", str(results_folder), "--scheduler", "dask", "--address", "one:0"]
+        )
     client.map.assert_not_called()
 
 
@@ -959,7 +967,7 @@ WORKERS = {"dask": "spawn_main|^dask", "ray": "ray::perform"}
 PATIENCE = 600  # seconds, on a busy machine
 
 
-def computed(process: psutil.Process, name: str) -> float:
+def cpu_seconds(process: psutil.Process, name: str) -> float:
     """Return the CPU seconds of a process with this name, or 0 if it has ended."""
     try:
         called = re.search(name, " ".join(process.cmdline()))
@@ -971,7 +979,7 @@ def computed(process: psutil.Process, name: str) -> float:
 def workers(pid: int, scheduler: str) -> list[psutil.Process]:
     """Return the processes of a scheduler that have computed anything, the busiest last."""
     found = {
-        child: computed(child, WORKERS[scheduler])
+        child: cpu_seconds(child, WORKERS[scheduler])
         for child in psutil.Process(pid).children(recursive=True)
     }
     return sorted((child for child, seconds in found.items() if seconds), key=found.__getitem__)
@@ -980,7 +988,7 @@ def workers(pid: int, scheduler: str) -> list[psutil.Process]:
 @pytest.mark.slow
 @pytest.mark.parametrize("scheduler", CLUSTERS)
 def test_a_cluster_that_loses_a_worker_gives_the_default_results(
-    scheduler: str, here: Path, tmp_path: Path
+    scheduler: str, results_folder: Path, tmp_path: Path
 ) -> None:
     if not importlib.util.find_spec(CLUSTERS[scheduler]):
         give_up(f"{scheduler} is not installed; pip install '.[cluster]'")
@@ -988,13 +996,13 @@ def test_a_cluster_that_loses_a_worker_gives_the_default_results(
     # Long enough that the second worker begins before the first has ended both runs.
     longer = [*TINY, "--steps", "1500"]
     command.main([*longer, "--workers", "1", "--into", str(default)])
-    measure = [sys.executable, "-m", "scripts.measure", *longer, "--into", str(here)]
+    measure = [sys.executable, "-m", "scripts.measure", *longer, "--into", str(results_folder)]
     measure += ["--scheduler", scheduler, "--workers", "2"]
     options: Any = {"cwd": ROOT, "text": True, "env": {**os.environ, "HOME": str(tmp_path)}}
 
     with Popen(measure, stderr=PIPE, **options) as process:
         begun = time.monotonic()
-        while not [*here.glob("unfinished/*.pt")]:  # until a run is under way
+        while not [*results_folder.glob("unfinished/*.pt")]:  # until a run is under way
             assert process.poll() is None, process.communicate()
             assert time.monotonic() - begun < PATIENCE
             time.sleep(0.01)
@@ -1007,6 +1015,6 @@ def test_a_cluster_that_loses_a_worker_gives_the_default_results(
     assert process.returncode == 0, said
     assert "100%" in said
     assert "still alive" not in said  # what Dask says of a process that it kills at the end
-    (both, theirs) = (result_files.read_all(folder) for folder in (default, here))
+    (both, theirs) = (result_files.read_all(folder) for folder in (default, results_folder))
     assert len(both) == 2
     assert [{**r, "seconds": 0} for r in theirs] == [{**r, "seconds": 0} for r in both]

@@ -152,7 +152,7 @@ def test_every_scheme_has_a_definition_here_but_those_of_other_positions() -> No
     assert set(FURTHER) - set(DEFINITIONS) == set(ROTATED)
 
 
-def shaken(method: str) -> GPTModel:
+def with_shifted_parameters(method: str) -> GPTModel:
     """Return a model in float64 whose parameters are all away from their initial values."""
     model = language.model(SETTINGS, method, LONGEST, 0).double().eval()
     with torch.no_grad():
@@ -164,7 +164,7 @@ def shaken(method: str) -> GPTModel:
 
 @pytest.mark.parametrize("method", DEFINITIONS)
 def test_each_layer_weighs_keys_by_the_definition_of_its_scheme(method: str) -> None:
-    model, read = shaken(method), []
+    model, read = with_shifted_parameters(method), []
     layers = [part for part in model.modules() if isinstance(part, SelfAttention)]
     assert len(layers) == 2
     for layer in layers:
@@ -223,7 +223,7 @@ DISTANCES = {
 @pytest.mark.parametrize("name", READINGS)
 def test_a_renumbered_model_rotates_by_the_distances_of_the_definition(name: str) -> None:
     """By definition each pair is rotated by its own distance; the model rotates twice instead."""
-    model, read = READINGS[name](shaken("rope"), SETTINGS.length, LENGTH), []
+    model, read = READINGS[name](with_shifted_parameters("rope"), SETTINGS.length, LENGTH), []
     layers = [part for part in model.modules() if isinstance(part, SelfAttention)]
     for layer in layers:
         layer.register_forward_pre_hook(lambda _, given: read.append(given[0]))
@@ -250,7 +250,7 @@ def test_a_renumbered_model_rotates_by_the_distances_of_the_definition(name: str
 def test_no_reading_but_log_n_alone_has_a_longer_distance_than_training(
     name: str, length: int
 ) -> None:
-    made, at = READINGS[name](shaken("rope"), 64, length), torch.arange(length)
+    made, at = READINGS[name](with_shifted_parameters("rope"), 64, length), torch.arange(length)
     layer = next(part for part in made.modules() if isinstance(part, RenumberedLayer))
     apart = (at[:, None] - at).double()
     if layer.far is not None:

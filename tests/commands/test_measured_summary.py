@@ -44,14 +44,14 @@ def results(task: str, names: tuple[str, ...], lengths: list[int]) -> list[dict[
     ]
 
 
-def of(task: str, names: tuple[str, ...], lengths: list[int]) -> Measured:
+def results_of_task(task: str, names: tuple[str, ...], lengths: list[int]) -> Measured:
     """Return made-up results of one task."""
     return Measured(tuple(results(task, names, lengths)))
 
 
 @pytest.mark.parametrize("names", [LANGUAGE, tuple(FURTHER)])
 def test_a_table_has_the_median_and_the_spread_of_each_length(names: tuple[str, ...]) -> None:
-    found = of("language", names, LENGTHS).language(names)
+    found = results_of_task("language", names, LENGTHS).language(names)
     assert [*found] == [f"{n} / {what}" for n in LENGTHS for what in ("median", "spread")]
     for length in LENGTHS:
         expected = 1000 * np.arange(len(names)) + length + 2
@@ -74,19 +74,19 @@ def test_the_table_of_retrieval_has_medians_and_the_spread_at_the_longest() -> N
 def test_other_distances_have_a_table_of_their_own_task() -> None:
     names = ("rope", *READINGS)
     assert tuple(summary.READINGS) == names
-    found = of("renumbered", names, LENGTHS).renumbered()
+    found = results_of_task("renumbered", names, LENGTHS).renumbered()
     for length in LENGTHS:
         np.testing.assert_allclose(found[f"{length} / median"], 1000 * np.arange(7) + length + 2)
         np.testing.assert_allclose(found[f"{length} / spread"], 10)
 
 
 def test_retrieved_takes_the_length_first_and_then_the_distance() -> None:
-    measured = of("retrieval", ALL, [4, 8])
-    assert measured.retrieved(ALL[1], 8, 4) == [1008 + 2 + added for added in SEEDS]
+    measured = results_of_task("retrieval", ALL, [4, 8])
+    assert measured.retrieval_accuracy(ALL[1], 8, 4) == [1008 + 2 + added for added in SEEDS]
 
 
 def test_windows_compare_the_same_bytes_256_further_on() -> None:
-    found = of("language", AS_TRAINED, LENGTHS).windows()
+    found = results_of_task("language", AS_TRAINED, LENGTHS).windows()
     numbers = 1000 * np.arange(len(AS_TRAINED)) + 2
     np.testing.assert_allclose(found["few"], numbers + 4)  # the fourth stretch of 16 ends at 64
     np.testing.assert_allclose(found["many"], numbers + 20)  # and the twentieth at 320
@@ -119,11 +119,14 @@ def test_trials_are_read_by_scheme_and_rate_and_the_best_is_chosen(
 
 def test_tuning_compares_both_rates_over_the_same_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     some = ("alibi", "t5", "fire")
-    common, own = of("language", ("x", *some), LENGTHS), of("language", some, LENGTHS)
+    common, own = (
+        results_of_task("language", ("x", *some), LENGTHS),
+        results_of_task("language", some, LENGTHS),
+    )
     once = [r for r in own.results if r["method"] != "fire" or r["seed"] == 1]
     tried = {"alibi": {"0.002": 1, "0.004": 2}, "t5": {"0.002": 2, "0.008": 1}, "fire": {"0.1": 3}}
     monkeypatch.setattr(summary, "measurement", lambda: common)
-    monkeypatch.setattr(summary, "tuned", lambda: Measured(tuple(once)))
+    monkeypatch.setattr(summary, "results_at_best_rate", lambda: Measured(tuple(once)))
     monkeypatch.setattr(summary, "trials", lambda: tried)
     found = summary.tuning(some)
     assert found.pop("scheme") == ["ALiBi", "T5", "FIRE"]
@@ -137,7 +140,7 @@ def test_tuning_compares_both_rates_over_the_same_seeds(monkeypatch: pytest.Monk
 
 
 def test_a_result_of_one_name_holds_one_value_for_each_seed() -> None:
-    made = of("language", AS_TRAINED, LENGTHS)
+    made = results_of_task("language", AS_TRAINED, LENGTHS)
     assert made.seeds() == len(SEEDS)
     json.dumps(made.results)  # as in a file
     assert made.perplexities("rope", 128) == pytest.approx([3128, 3138, 3130])

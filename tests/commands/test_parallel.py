@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from posenc.nn import attention
-from scripts.examples.parallel.processes import ORDERS, TOLD, errors, run_ranks, told
-from scripts.examples.parallel.ring import SCHEMES, combined
+from scripts.examples.parallel.processes import ORDERS, TOLD, errors, positions_per_rank, run_ranks
+from scripts.examples.parallel.ring import SCHEMES, combined_attention
 from scripts.examples.parallel.shards import ORDERS as ALL_ORDERS
 from scripts.examples.parallel.shards import keys_seen, shards, slowest_over_mean
 
@@ -62,7 +62,7 @@ def test_bad_orders_and_lengths_are_refused() -> None:
     with pytest.raises(ValueError, match="length must be a multiple of 8, 2·ranks; got 0"):
         shards("zigzag", 0, 4)
     with pytest.raises(ValueError, match=r"way must be one of 'right', .*; got 'wrong'"):
-        told("wrong", "zigzag", 16, 4)
+        positions_per_rank("wrong", "zigzag", 16, 4)
     with pytest.raises(ValueError, match=r"order must be one of contiguous, .* got 'random'"):
         shards("random", 16, 4)
 
@@ -77,7 +77,7 @@ def test_parts_combine_in_any_order_even_if_a_query_sees_no_key_of_one() -> None
     v = torch.randn(2, 9, 3, generator=generator, dtype=torch.float64)
     for order in ([0, 1, 2], [0, 2, 1]):
         parts = [(scores[..., 3 * n : 3 * n + 3], v[:, 3 * n : 3 * n + 3]) for n in order]
-        torch.testing.assert_close(combined(parts), scores.softmax(-1) @ v)
+        torch.testing.assert_close(combined_attention(parts), scores.softmax(-1) @ v)
 
 
 # --- Real processes -------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def test_a_bias_must_know_where_the_keys_of_others_stand() -> None:
 def test_one_part_alone_is_the_attention_of_the_package() -> None:
     q = torch.randn(2, 4, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     output, _ = attention(q, q, q)
-    torch.testing.assert_close(combined([(q @ q.mT / math.sqrt(8), q)]), output)
+    torch.testing.assert_close(combined_attention([(q @ q.mT / math.sqrt(8), q)]), output)
 
 
 def test_ranks_that_take_too_long_are_ended(tmp_path: object) -> None:

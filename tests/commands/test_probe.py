@@ -18,7 +18,7 @@ from torch.utils._pytree import tree_leaves
 from scripts import ROOT
 from scripts.measure import result_files
 from scripts.measure.__main__ import METHODS
-from scripts.measure.probe import TOLERANCE, is_like, probe
+from scripts.measure.probe import TOLERANCE, agrees_with, probe
 
 ANSWER = (5.0, 0.25)
 PAIRS = [(task, method) for task, methods in METHODS.items() for method in methods]
@@ -61,7 +61,7 @@ READINGS = [
     ("language", "rope", "scripts.measure.methods.longrope_frequencies"),
     ("language", "rope", "scripts.measure.methods.longrope_temperature"),
     ("again", "rope", "scripts.measure.methods.yarn_frequencies"),
-    ("again", "rope", "scripts.measure.again.surprise"),
+    ("again", "rope", "scripts.measure.reevaluate.surprise"),
     ("renumbered", "rope", "scripts.measure.renumbered.log_scale"),
     ("order", "none", "scripts.measure.order.cross_entropy"),
     ("retrieval", "none", "scripts.measure.retrieval.cross_entropy"),
@@ -83,18 +83,18 @@ def larger(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *given, **named: 1.01 * function(*given, **named)
 
 
-def shows(task: str, method: str, name: str, monkeypatch: pytest.MonkeyPatch) -> bool:
+def probe_notices(task: str, method: str, name: str, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Return whether a probe notices one percent more of a function."""
     sound = probe(task, method)
     monkeypatch.setattr(name, larger(resolve_name(name)))
-    return not is_like(sound, probe.__wrapped__(task, method))
+    return not agrees_with(sound, probe.__wrapped__(task, method))
 
 
 @pytest.mark.parametrize("method", [method for task, method in PAIRS if task == "language"])
 def test_a_fault_of_one_percent_shows_in_the_probe(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert shows("language", method, FAULTS[method], monkeypatch)
+    assert probe_notices("language", method, FAULTS[method], monkeypatch)
 
 
 @pytest.mark.slow
@@ -104,7 +104,7 @@ def test_a_fault_of_one_percent_shows_in_the_probe(
 def test_faults_in_other_tasks_show_in_their_probes(
     task: str, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert shows(task, method, FAULTS[method], monkeypatch)
+    assert probe_notices(task, method, FAULTS[method], monkeypatch)
 
 
 @pytest.mark.slow
@@ -112,7 +112,7 @@ def test_faults_in_other_tasks_show_in_their_probes(
 def test_a_fault_in_a_reading_of_the_trained_model_shows_in_its_probe(
     task: str, method: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert shows(task, method, name, monkeypatch)
+    assert probe_notices(task, method, name, monkeypatch)
 
 
 @pytest.mark.slow
@@ -143,7 +143,7 @@ def test_a_probe_computes_in_float64_alone(method: str) -> None:
 
 
 def test_order_is_probed_with_and_without_its_mask() -> None:
-    assert not is_like(probe("order", "none"), probe("order", "none, encoder"))
+    assert not agrees_with(probe("order", "none"), probe("order", "none, encoder"))
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_order_is_probed_with_and_without_its_mask() -> None:
     ],
 )
 def test_answers_are_alike_up_to_rounding(theirs: tuple[float, ...], alike: bool) -> None:
-    assert is_like(theirs, ANSWER) is alike
+    assert agrees_with(theirs, ANSWER) is alike
 
 
 def test_any_edit_of_the_code_changes_its_digest(tmp_path: Any) -> None:

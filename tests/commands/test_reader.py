@@ -116,7 +116,7 @@ def test_reader_knows_what_the_server_says() -> None:
 def test_reader_restores_the_module_that_it_changes(tmp_path: Path) -> None:
     module = tmp_path / "module.py"
     module.write_bytes(b"one = 1\r\n")
-    with pytest.raises(SystemExit), reader.changed(module):
+    with pytest.raises(SystemExit), reader.with_comment(module):
         assert module.read_bytes() == b"one = 1\r\n# changed\n"
         raise SystemExit
     assert module.read_bytes() == b"one = 1\r\n"

@@ -224,7 +224,7 @@ ERROR: ResolutionImpossible: for help visit https://pip.pypa.io/
 REFUSED = "ERROR: connection refused"
 
 
-def told(root: Path) -> list[str]:
+def recorded_arguments(root: Path) -> list[str]:
     """Return the recorded arguments of a `ready` checkout's Python, except `pip --version`."""
     said = (root / ".venv" / "told").read_text(encoding="utf-8").splitlines()
     return [line for line in said if line != "-m pip --version"]
@@ -245,7 +245,7 @@ def test_a_second_setup_does_nothing(ready: Path) -> None:
 def test_the_test_extra_is_added_without_running_npm(ready: Path) -> None:
     done = run_setup(ready, "test")
     assert done.stdout == "Installing the Python packages for docs and test\n"
-    [command] = told(ready)
+    [command] = recorded_arguments(ready)
     assert command.endswith("--editable .[docs,test]")
     assert extras_of(ready) == ["docs", "test"]
 

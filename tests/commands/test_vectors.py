@@ -19,8 +19,8 @@ from posenc.vectors import run, suites
 from scripts import ROOT
 from scripts.setup.node import node
 from scripts.vectors import exact
-from scripts.vectors.__main__ import FOLDER, SUITES, index, printed, write
-from scripts.vectors.cases import differs, of_angles
+from scripts.vectors.__main__ import FOLDER, SUITES, index, json_text, write
+from scripts.vectors.cases import angle_tolerance, differs
 from scripts.vectors.schema import schema
 from tests.selection import give_up, slow_except
 
@@ -47,8 +47,8 @@ def test_a_file_is_what_the_generator_writes(suite: str) -> None:
 
 
 def test_the_index_and_the_schema_are_what_the_generator_writes() -> None:
-    assert printed(index(FOLDER)) == (FOLDER / "index.json").read_text("utf-8")
-    assert printed(schema()) == (FOLDER / "schema_v1.json").read_text("utf-8")
+    assert json_text(index(FOLDER)) == (FOLDER / "index.json").read_text("utf-8")
+    assert json_text(schema()) == (FOLDER / "schema_v1.json").read_text("utf-8")
 
 
 def test_one_suite_can_be_written_alone(tmp_path: Path) -> None:
@@ -122,13 +122,13 @@ def test_numbers_have_fifty_digits_and_are_rounded_once() -> None:
     third = exact.exact(1) / 3
     assert exact.mp.nstr(third, 50) == "0." + "3" * 50
     assert exact.nearest(third) == 1 / 3
-    assert exact.rounded({"a": [third, 2, None, "-Infinity", True]}) == {
+    assert exact.rounded_to_float64({"a": [third, 2, None, "-Infinity", True]}) == {
         "a": [1 / 3, 2, None, "-Infinity", True]
     }
 
 
 def test_a_bug_that_cannot_be_told_from_the_truth_is_left_out() -> None:
-    tolerance = of_angles(1.0, 1.0)
+    tolerance = angle_tolerance(1.0, 1.0)
     assert not differs([1.0, 2.0], [1.0, 2.0 + 1e-15], tolerance)
     assert not differs([1.0, None], [1.0, 7.0], tolerance)
     assert differs([1.0, 2.0], [1.0, 2.001], tolerance)

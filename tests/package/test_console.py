@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from posenc.__main__ import main
-from posenc._console import FAILED, UNREAD, written
+from posenc._console import FAILED, UNREAD, status_after_flush
 
 # Standard output is replaced in the tests themselves, since pytest captures it anew for each.
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no such pipes")
@@ -31,7 +31,7 @@ def test_a_command_without_a_reader_ends_without_a_word(
 ) -> None:
     with os.fdopen(pipe_without_reader(), "w", encoding="utf-8") as unread:
         monkeypatch.setattr("sys.stdout", unread)
-        assert written(greet) == UNREAD
+        assert status_after_flush(greet) == UNREAD
     assert capfd.readouterr() == ("", "")
 
 
@@ -51,5 +51,5 @@ def test_a_full_disk_is_named(
 ) -> None:
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         monkeypatch.setattr("sys.stdout", full)
-        assert written(greet) == FAILED
+        assert status_after_flush(greet) == FAILED
     assert "No space left on device" in capfd.readouterr().err

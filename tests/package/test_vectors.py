@@ -26,8 +26,8 @@ from posenc.__main__ import main
 from posenc.vectors import Case, Report, UnsupportedError, check, load, run, suites
 from posenc.vectors import runner as running
 from posenc.vectors import suite as files
-from posenc.vectors.compare import judged, misfit
-from posenc.vectors.report import joined
+from posenc.vectors.compare import judge_answer, misfit
+from posenc.vectors.report import joined_report
 from posenc.vectors.runner import STRAY, Program
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -93,18 +93,18 @@ def test_zeros_pass_where_the_answer_is_zeros_alone() -> None:
     for case in vectors.cases():
         answer = zeros(case.expected)
         for contract in vectors.CONTRACTS:
-            if judged(case, answer, contract).status == "passed":
+            if judge_answer(case, answer, contract).status == "passed":
                 assert misfit(case.expected, answer, {"absolute": 0.0, "relative": 0.0}).error == 0
 
 
 def test_a_case_that_a_contract_cannot_test_is_left_out() -> None:
     case = next(case for case in vectors.cases("scores") if len(case.tolerance) == 1)
-    verdict = judged(case, case.expected, "bfloat16 result")
+    verdict = judge_answer(case, case.expected, "bfloat16 result")
     assert (verdict.status, verdict.said) == (
         "unsupported",
         "bfloat16 result is too loose to test it",
     )
-    assert judged(case, zeros(case.expected), "float64").status == "failed"
+    assert judge_answer(case, zeros(case.expected), "float64").status == "failed"
 
 
 def test_a_suite_and_a_case_are_shown_by_their_names() -> None:
@@ -219,13 +219,13 @@ def test_every_example_prints_what_it_says(module: ModuleType) -> None:
     ],
 )
 def test_an_answer_is_judged(answer: Any, status: str, like: tuple[str, ...]) -> None:
-    verdict = judged(CASE, answer, "float32 angle")
+    verdict = judge_answer(CASE, answer, "float32 angle")
     assert (verdict.status, verdict.like) == (status, like)
 
 
 def test_the_contract_says_how_exact() -> None:
     answer = [1.0, 2.0, -4.001]
-    found = [judged(CASE, answer, contract).status for contract in vectors.CONTRACTS]
+    found = [judge_answer(CASE, answer, contract).status for contract in vectors.CONTRACTS]
     assert found == ["failed", "failed", "passed"]
 
 
@@ -246,7 +246,7 @@ def test_the_contract_says_how_exact() -> None:
     ],
 )
 def test_the_worst_place_is_named(answer: Any, place: str, said: str) -> None:
-    verdict = judged(CASE, answer, "float32 angle")
+    verdict = judge_answer(CASE, answer, "float32 angle")
     assert (verdict.status, verdict.place, verdict.said) == ("failed", place, said)
 
 
@@ -462,7 +462,7 @@ def test_a_bug_is_described_as_in_the_suite_where_it_was_seen() -> None:
     said = load("alibi").bugs["plain geometric"]
     assert said != load("alibi_bias").bugs["plain geometric"]
     for order in ([wrong, right], [right, wrong]):
-        assert joined(order).described["plain geometric"] == said
+        assert joined_report(order).described["plain geometric"] == said
 
 
 # Programs.

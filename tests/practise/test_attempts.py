@@ -181,4 +181,4 @@ def test_another_right_way_to_find_the_nearest_row_passes() -> None:
             best, where = distance, p
     return where
 """
-    assert report(one.data, one.starter.replace("    return 0\n", loop)).solved
+    assert report(one.data, one.starter.replace("    return 0\n", loop)).is_solved

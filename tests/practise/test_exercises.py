@@ -11,7 +11,15 @@ import pytest
 
 from scripts.book import pages
 from scripts.practise.judge import AGAIN, Report, report
-from scripts.practise.read import FOLDER, GROUPS, Exercise, ExerciseError, edited, exercises, read
+from scripts.practise.read import (
+    FOLDER,
+    GROUPS,
+    Exercise,
+    ExerciseError,
+    apply_diff,
+    exercises,
+    read_exercise,
+)
 from scripts.site.markdown_copies import copy
 
 ALL = exercises()
@@ -27,13 +35,13 @@ def crosses(found: Report) -> list[str]:
 @each
 def test_the_solution_passes(one: Exercise) -> None:
     found = report(one.data, one.solution)
-    assert found.solved, found
+    assert found.is_solved, found
     assert [says for _, says in found.lines] == [says for says, _ in one.checks]
 
 
 @each
 def test_the_starter_fails(one: Exercise) -> None:
-    assert not report(one.data, one.starter).solved
+    assert not report(one.data, one.starter).is_solved
 
 
 @pytest.mark.parametrize(
@@ -110,11 +118,11 @@ def test_the_markdown_copy_of_a_page_has_nothing_but_text() -> None:
 
 
 def test_a_diff_that_does_not_fit_is_refused() -> None:
-    assert edited("a\nb\n", "-a\n+c\n+d\n") == "c\nd\nb\n"
+    assert apply_diff("a\nb\n", "-a\n+c\n+d\n") == "c\nd\nb\n"
     with pytest.raises(ExerciseError, match="must have these lines once"):
-        edited("a\na\n", "-a\n")
+        apply_diff("a\na\n", "-a\n")
     with pytest.raises(ExerciseError, match="other than"):
-        edited("a\n", " a\n")
+        apply_diff("a\n", " a\n")
 
 
 def test_a_file_without_a_part_is_refused(tmp_path: Path) -> None:
@@ -122,4 +130,4 @@ def test_a_file_without_a_part_is_refused(tmp_path: Path) -> None:
     for broken in (text.replace("## Hints", "## Hint"), text.replace("---\n", "", 1)):
         (tmp_path / "broken.md").write_text(broken, "utf-8")
         with pytest.raises(ExerciseError, match=r"broken\.md"):
-            read(tmp_path / "broken.md")
+            read_exercise(tmp_path / "broken.md")

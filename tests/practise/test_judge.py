@@ -159,7 +159,7 @@ def test_an_answer_that_is_not_python_gets_one_sentence() -> None:
 
 def test_what_an_answer_prints_is_kept_up_to_a_limit() -> None:
     found = report(EXERCISE, "print('ha' * 99999)\ndef twice(x):\n    print(1)\n    return 2 * x\n")
-    assert found.solved
+    assert found.is_solved
     assert found.printed == "ha" * (MOST // 2)
 
 
@@ -179,9 +179,9 @@ def test_page_and_tests_are_told_the_same() -> None:
 
 @pytest.mark.parametrize("value", ["x * 2", "x + x", "list(2 * x)", "tuple((2 * x).tolist())"])
 def test_another_way_to_write_it_passes(value: str) -> None:
-    assert report(EXERCISE, f"def twice(x):\n    return {value}\n").solved
+    assert report(EXERCISE, f"def twice(x):\n    return {value}\n").is_solved
 
 
 def test_numbers_in_late_digits_are_told_from_equal_ones() -> None:
-    assert not report(EXERCISE, "def twice(x):\n    return 2 * x * (1 + 1e-7)\n").solved
-    assert report(EXERCISE, "def twice(x):\n    return 2 * x * (1 + 1e-12)\n").solved
+    assert not report(EXERCISE, "def twice(x):\n    return 2 * x * (1 + 1e-7)\n").is_solved
+    assert report(EXERCISE, "def twice(x):\n    return 2 * x * (1 + 1e-12)\n").is_solved

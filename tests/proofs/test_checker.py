@@ -31,13 +31,13 @@ def test_all_proofs_hold_and_assume_what_is_recorded(built: Path) -> None:
 
 def test_the_record_is_of_the_files_that_there_are() -> None:
     assert record.changed_files() == []
-    assert set(record.load()["theorems"]) == set(listed.named())
+    assert set(record.load()["theorems"]) == set(listed.formal_theorems_of())
 
 
 @needs_checker
 def test_a_good_file_is_accepted(folder: Write, tmp_path: Path) -> None:
     there, to = folder(), tmp_path / "out"
-    assert set(checker.compiled(there, to)) == {"small.v"}
+    assert set(checker.compile_folder(there, to)) == {"small.v"}
     assert {path.suffix for path in there.iterdir()} == {".v", ".toml", ""}  # nothing beside them
     assumed = checker.assumptions(NAMES, there, to)
     assert assumed == {"more_is_more": {}, "one_less_is_less": {}}
@@ -62,14 +62,14 @@ def test_a_refusal_names_file_line_and_theorem(
 ) -> None:
     there = folder(SMALL.replace(old, new, 1))
     with pytest.raises(CheckError) as refused:
-        checker.compiled(there, tmp_path / "out")
+        checker.compile_folder(there, tmp_path / "out")
     assert str(refused.value).startswith(f"docs/proofs/small.v, {message}")
 
 
 @needs_checker
 def test_files_are_checked_after_those_that_they_require(folder: Write, tmp_path: Path) -> None:
     first = "From Small Require Import small.\nTheorem again : 1 = 1.\nProof. split. Qed.\n"
-    seconds = checker.compiled(folder(afore=first), tmp_path / "out")
+    seconds = checker.compile_folder(folder(afore=first), tmp_path / "out")
     assert set(seconds) == {"small.v", "afore.v"}
 
 
@@ -85,7 +85,7 @@ def test_an_axiom_of_our_own_is_found(folder: Write, tmp_path: Path, planted: st
     """It is found by what the checker prints, even if the reading of the files misses it."""
     small = SMALL.replace("(** One more. *)", planted).replace("unfold more. lia", "apply easy")
     there, to = folder(small), tmp_path / "out"
-    checker.compiled(there, to)
+    checker.compile_folder(there, to)
     assumed = checker.assumptions(["more_is_more"], there, to)
     (problem,) = record.differences(assumed, written(tmp_path, assumed), there)
     assert problem.startswith("docs/proofs/small.v, line 11: more_is_more rests on small.easy")
@@ -94,7 +94,7 @@ def test_an_axiom_of_our_own_is_found(folder: Write, tmp_path: Path, planted: st
 @needs_checker
 def test_other_assumptions_are_noticed(folder: Write, tmp_path: Path) -> None:
     there, to = folder(), tmp_path / "out"
-    checker.compiled(there, to)
+    checker.compile_folder(there, to)
     assumed = checker.assumptions(NAMES, there, to)
     path = written(tmp_path, assumed)
     assert (
@@ -104,7 +104,7 @@ def test_other_assumptions_are_noticed(folder: Write, tmp_path: Path) -> None:
     classic = "From Coq Require Import Classical.\n"
     used = "destruct (classic (x = 0)); unfold more; lia"
     there = folder(SMALL.replace("Open Scope", f"{classic}Open Scope", 1).replace("lia", used, 1))
-    checker.compiled(there, to)
+    checker.compile_folder(there, to)
     (problem,) = record.differences(checker.assumptions(NAMES, there, to), path, there)
     assert record.group_differences(path, there, to) == [problem]
     assert problem.startswith("docs/proofs/small.v, line 11: more_is_more assumes")
@@ -116,7 +116,7 @@ def test_a_theorem_without_a_record_and_a_record_without_a_theorem_are_noticed(
     tmp_path: Path,
 ) -> None:
     path = written(tmp_path, {"one_less_is_less": {}})
-    unknown, left_over = record.not_the_same(["more_is_more"], path)
+    unknown, left_over = record.record_differences(["more_is_more"], path)
     assert "docs/data/proofs.json does not list more_is_more" in unknown
     assert "lists one_less_is_less, which proves nothing" in left_over
 

@@ -16,7 +16,7 @@ from scripts.book.embed import SymbolNotFoundError, source
 from scripts.book.render import render
 from scripts.proofs import checker, listed, mutations, record
 from scripts.proofs.listed import Mutation
-from scripts.proofs.source import FOLDER, ProofsError, blanked, theorem
+from scripts.proofs.source import FOLDER, ProofsError, theorem, without_comments_and_strings
 
 PAGE = DOCS / "trust" / "what-a-machine-proves.md"
 LINE = "Proved by machine: `rope_relative`\n{ .checked }\n"
@@ -56,7 +56,7 @@ def test_a_fold_keeps_its_links_where_the_statements_cannot_be_fetched(page: Pag
 
 
 def test_several_theorems_are_counted() -> None:
-    names = list(listed.named())[:3]
+    names = list(listed.formal_theorems_of())[:3]
     line = f"Proved by machine: {', '.join(f'`{name}`' for name in names)}\n{{ .checked }}\n"
     html = render(line)
     assert "<summary>Proved by machine: 3 theorems</summary>" in html
@@ -107,7 +107,7 @@ def test_a_listing_is_the_theorem_with_or_without_its_proof() -> None:
 def test_every_theorem_of_chapter_4_names_its_proofs() -> None:
     text = (DOCS / "chapters" / "prove-it.md").read_text("utf-8")
     boxes = re.split(r"^!!! theorem \"Theorem ", text, flags=re.M)[1:]
-    for one in listed.numbered():
+    for one in listed.numbered_theorems():
         (box,) = (box for box in boxes if box.startswith(f"{one.number} "))
         box = re.split(r"^(?=\S)", box.partition("\n")[2], maxsplit=1, flags=re.M)[0]
         line = re.search(rf"({formal.PROVED_BY}[^:]*): ([^{{]*)", box)
@@ -133,7 +133,7 @@ def test_comments_become_prose() -> None:
 def test_tests_and_proofs_are_told_apart() -> None:
     with pytest.raises(ValueError, match="and name a test, or do neither"):
         render("Checked by `rope_relative`\n{ .checked }\n")
-    assert not any(name in listed.named() for name in evidence.tests())
+    assert not any(name in listed.formal_theorems_of() for name in evidence.tests())
 
 
 @pytest.mark.slow
@@ -143,7 +143,7 @@ def test_the_page_shows_what_the_checker_prints(built: Path) -> None:
     section = text[text.index("{ #line-by-line }") : text.index("{ #one-letter }")]
     shown = re.findall(r"^`([^`\n]+\.)` .*?\n\n(?:```text\n(.*?)\n```)?", section, re.M | re.S)
     item = theorem("rope_relative")
-    proof = " ".join(blanked(item.text[len(item.statement) :]).split())
+    proof = " ".join(without_comments_and_strings(item.text[len(item.statement) :]).split())
     assert proof == f"Proof. {' '.join(step for step, _ in shown)} Qed."
     assert [goal for _, goal in shown] == goals(item.statement, [step for step, _ in shown], built)
 
@@ -175,6 +175,6 @@ def goals(statement: str, steps: list[str], built: Path) -> list[str]:
 def test_the_page_shows_how_one_letter_is_refused(built: Path) -> None:
     text = PAGE.read_text("utf-8")
     shown = re.search(r"```text\n(.*?)\n```", text[text.index("{ #one-letter }") :], re.S)
-    (tried,) = mutations.tried([Mutation("rope_relative", "n' - m", "m - n'")], to=built)
+    (tried,) = mutations.try_mutations([Mutation("rope_relative", "n' - m", "m - n'")], to=built)
     assert shown
     assert tried.refused == shown[1]

@@ -14,7 +14,7 @@ ENOUGH_THEOREMS, ENOUGH_BOUNDS = 16, 3
 
 
 def test_every_theorem_of_chapter_4_is_listed_and_enough_are_proved() -> None:
-    found = listed.numbered()
+    found = listed.numbered_theorems()
     assert [one.number for one in found] == list(formal_page.places())
     assert sum(bool(one.proved) for one in found) >= ENOUGH_THEOREMS
     assert len(listed.bounds()) >= ENOUGH_BOUNDS

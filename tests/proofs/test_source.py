@@ -31,7 +31,7 @@ def test_definitions_that_a_statement_uses_are_found_through_others(folder: Writ
         "(** One more is", f"{others}(** 1"
     )
     found = source.library(folder(small))
-    used = source.used(found["more_is_more"], found)
+    used = source.used_definitions(found["more_is_more"], found)
     assert [item.name for item in used] == ["more", "twice"]  # and not x, which forall binds
 
 
@@ -39,13 +39,13 @@ def test_fields_of_a_record_count_as_uses_of_the_record(folder: Write) -> None:
     record = "Record box := { width : nat; height : nat }.\n"
     stated = "Theorem of_box : forall b, width b = width b.\nProof. auto. Qed.\n"
     found = source.library(folder(SMALL + record + stated))
-    assert [item.name for item in source.used(found["of_box"], found)] == ["box"]
+    assert [item.name for item in source.used_definitions(found["of_box"], found)] == ["box"]
 
 
 def test_what_let_binds_is_no_use(folder: Write) -> None:
     stated = "Theorem by_let : let more := 1 in more = 1.\nProof. auto. Qed.\n"
     found = source.library(folder(SMALL + stated))
-    assert source.used(found["by_let"], found) == []
+    assert source.used_definitions(found["by_let"], found) == []
 
 
 def test_two_homes_of_a_name_are_reported(folder: Write) -> None:

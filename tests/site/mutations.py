@@ -8,7 +8,7 @@ from typing import Any
 
 from posenc.config import families, keys
 from scripts.book.configurations import configurations
-from scripts.site.workbench import written
+from scripts.site.workbench import json_text
 
 KEYS = sorted({*keys.READ, *keys.UNRELATED, *keys.SCALING, *keys.COMMON})
 KINDS = sorted({*families.INTERLEAVED, *families.HALF, *families.CHOOSING, *families.SAME})
@@ -34,7 +34,7 @@ def mutated(seed: int) -> tuple[str, int | None]:
     config = copy.deepcopy(chance.choice(configurations()).config)
     for _ in range(chance.choice([1, 1, 2, 3])):
         _mutate(chance, config)
-    text = written(config)
+    text = json_text(config)
     if chance.random() < 0.15:
         text = _broken(chance, text)
     return text, chance.choice(LENGTHS)

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from scripts import ROOT
 from scripts.book import pages
-from scripts.site.host import hosted
+from scripts.site.host import serve_folder
 from tests.linked_environment import linked_environment
 
 
@@ -40,7 +40,7 @@ def served(folder: Path, *, under: str = "/") -> Iterator[str]:
 
     The folder may still be empty: the site is built for the address that it is served at.
     """
-    with hosted(folder, under=under) as host:
+    with serve_folder(folder, under=under) as host:
         yield host.url
 
 

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Frame, Page, expect
 
 from scripts.site import embed, security_policy
-from scripts.site.host import Host, hosted
+from scripts.site.host import Host, serve_folder
 from tests.site.explorers import EXPLORERS
 from tests.site.served import Site
 from tests.site.visits import PHONE, SETTLE, fresh_page, violations
@@ -30,7 +30,7 @@ PAPER = "getComputedStyle(document.documentElement).backgroundColor"
 @pytest.fixture(scope="module")
 def book(site: Site) -> Iterator[Host]:
     """Serve the built site with the headers of its `_headers` file."""
-    with hosted(site.folder) as host:
+    with serve_folder(site.folder) as host:
         host.blocks = security_policy.blocks(site.folder)
         assert host.blocks
         yield host
@@ -40,7 +40,7 @@ def book(site: Site) -> Iterator[Host]:
 def other(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
     """Serve a folder at another origin, for pages with frames."""
     folder = tmp_path_factory.mktemp("other")
-    with hosted(folder) as host:
+    with serve_folder(folder) as host:
         yield folder, host.url
 
 

@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from scripts.site.host import hosted
+from scripts.site.host import serve_folder
 
 PAGE = "<p>A page.</p>" * 50
 
@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_text_is_compressed_and_counted_compressed(folder: Path) -> None:
-    with hosted(folder) as host:
+    with serve_folder(folder) as host:
         asked = Request(f"{host.url}a/", headers={"Accept-Encoding": "gzip, br"})
         with urlopen(asked) as answer:
             sent = answer.read()
@@ -41,7 +41,7 @@ def test_text_is_compressed_and_counted_compressed(folder: Path) -> None:
 
 
 def test_compressed_formats_and_plain_requests_are_not_compressed(folder: Path) -> None:
-    with hosted(folder) as host:
+    with serve_folder(folder) as host:
         asked = Request(f"{host.url}a/face.woff2", headers={"Accept-Encoding": "gzip"})
         for request in (asked, f"{host.url}a/"):
             with urlopen(request) as answer:
@@ -51,7 +51,7 @@ def test_compressed_formats_and_plain_requests_are_not_compressed(folder: Path) 
 
 def test_a_changed_file_is_served_at_once(folder: Path) -> None:
     page = folder / "a" / "index.html"
-    with hosted(folder) as host:
+    with serve_folder(folder) as host:
         asked = Request(f"{host.url}a/?x=1", headers={"Accept-Encoding": "gzip"})
         for words in ("one", "another"):
             page.write_text(words, encoding="utf-8")
@@ -61,14 +61,14 @@ def test_a_changed_file_is_served_at_once(folder: Path) -> None:
 
 @pytest.mark.parametrize("path", ["none/", "a/none.css", "../conftest.py", "%2e%2e/conftest.py"])
 def test_a_wrong_address_gets_the_404_page(folder: Path, path: str) -> None:
-    with hosted(folder) as host, pytest.raises(HTTPError) as failed:
+    with serve_folder(folder) as host, pytest.raises(HTTPError) as failed:
         urlopen(host.url + path)
     with failed.value as answer:
         assert (answer.code, answer.read()) == (404, b"Nothing")
 
 
 def test_host_under_a_path_serves_nothing_outside_it(folder: Path) -> None:
-    with hosted(folder, under="/some/book/") as host:
+    with serve_folder(folder, under="/some/book/") as host:
         with urlopen(f"{host.url}a") as answer:  # redirected to the folder
             assert answer.url == f"{host.url}a/"
             assert answer.read().decode() == PAGE
@@ -79,7 +79,7 @@ def test_host_under_a_path_serves_nothing_outside_it(folder: Path) -> None:
 
 def test_folder_without_a_404_page_gets_a_default(folder: Path) -> None:
     (folder / "404.html").unlink()
-    with hosted(folder) as host, pytest.raises(HTTPError, match="404") as failed:
+    with serve_folder(folder) as host, pytest.raises(HTTPError, match="404") as failed:
         urlopen(f"{host.url}none")
     with failed.value as answer:
         assert b"Not found" in answer.read()
@@ -88,7 +88,7 @@ def test_folder_without_a_404_page_gets_a_default(folder: Path) -> None:
 def test_connection_reset_by_a_browser_prints_nothing(
     folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with hosted(folder) as host:
+    with serve_folder(folder) as host:
         for asked in (b"", b"GET /a/face.woff2 HTTP/1.1\r\n"):
             reset(host.url, asked)
         with urlopen(f"{host.url}a/") as answer:  # the next request is answered
@@ -103,7 +103,7 @@ def test_an_error_of_the_host_itself_is_still_printed(
         raise ValueError("a fault of the host")
 
     monkeypatch.setattr("scripts.site.host.compressed", broken)
-    with hosted(folder) as host, pytest.raises(RemoteDisconnected):
+    with serve_folder(folder) as host, pytest.raises(RemoteDisconnected):
         urlopen(Request(f"{host.url}a/", headers={"Accept-Encoding": "gzip"}))
     assert "ValueError: a fault of the host" in capfd.readouterr().err
 

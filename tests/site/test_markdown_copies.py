@@ -12,12 +12,12 @@ from selectolax.lexbor import LexborHTMLParser
 
 from scripts import ROOT
 from scripts.book import pages
-from scripts.book.leftovers import LEFT
 from scripts.book.numbers import bindings
 from scripts.book.sessions import sessions
+from scripts.book.unrendered import LEFT
 from scripts.site import markdown_copies
 from scripts.site.install_lines import with_embed_address, with_source_address, with_wheel_address
-from scripts.site.plain_markdown import set_aside
+from scripts.site.plain_markdown import hide_code
 from tests.site.served import Site
 
 PAGES = pages.paths()
@@ -60,7 +60,7 @@ copied = cache(markdown_copies.copy)
 
 def test_copies_contain_no_page_language() -> None:
     left = re.compile(rf"{LEFT.pattern}|\{{ #|\]\[|^:::|^--src--|</?div", LEFT.flags | re.M)
-    found = {path: left.search(set_aside(copied(path))[0]) for path in PAGES}
+    found = {path: left.search(hide_code(copied(path))[0]) for path in PAGES}
     assert {path: match for path, match in found.items() if match} == {}
 
 
@@ -89,7 +89,7 @@ def test_links_of_a_copy_resolve(site: Site) -> None:
         for completed in (with_wheel_address, with_embed_address, with_source_address):
             complete = completed(complete, site.url)
         assert made == complete, path
-        for target in re.findall(r"!?\[[^\[\]]+\]\(([^)\s]+)\)", set_aside(made)[0]):
+        for target in re.findall(r"!?\[[^\[\]]+\]\(([^)\s]+)\)", hide_code(made)[0]):
             parts = urlsplit(target)
             if not parts.scheme and parts.path:
                 place = posixpath.join(posixpath.dirname(copy), parts.path)

@@ -21,8 +21,8 @@ from selectolax.lexbor import LexborHTMLParser
 
 from scripts import DOCS, ROOT
 from scripts.book.figures import size
-from scripts.book.leftovers import LEFT
 from scripts.book.sessions import TRACEBACK, sessions
+from scripts.book.unrendered import LEFT
 from scripts.figures import picture_file
 from scripts.figures._sentence import VECTORS, WORDS
 from scripts.site.install_lines import with_wheel_address

@@ -301,7 +301,7 @@ def written(site: Path) -> dict[str, int]:
 def test_module_outdates_the_pages_that_document_or_embed_it(
     changed: str, expected: set[str]
 ) -> None:
-    found = rebuild.affected(sources(), [Path(changed)])
+    found = rebuild.affected_pages(sources(), [Path(changed)])
     assert {page.src_uri for page in found} == expected
 
 
@@ -310,11 +310,11 @@ def test_watched_folder_outside_the_checkout_outdates_every_page(tmp_path: Path)
     (tmp_path / "posenc").mkdir()
     (tmp_path / "posenc" / "t5.py").touch()
     (changed,) = (Path(path) for path in rebuild.sources(config) if path.startswith(".."))
-    assert len(rebuild.affected(sources(), [changed])) == len(sources())
+    assert len(rebuild.affected_pages(sources(), [changed])) == len(sources())
 
 
 def test_drawing_outdates_the_pages_that_name_it() -> None:
-    found = rebuild.affected(sources(), [Path("docs/figures/waves-phone-light.svg")])
+    found = rebuild.affected_pages(sources(), [Path("docs/figures/waves-phone-light.svg")])
     named = {page.src_uri for page in sources() if "waves-light.svg" in page.content_string}
     assert {page.src_uri for page in found} == named
     assert 0 < len(named) < len(sources())
@@ -339,7 +339,9 @@ def test_files_of_settings_and_of_editors_are_not_watched(tmp_path: Path) -> Non
 
 
 def test_script_outdates_every_page() -> None:
-    found = rebuild.affected(sources(), [Path("posenc/scores/t5.py"), Path("scripts/book/run.py")])
+    found = rebuild.affected_pages(
+        sources(), [Path("posenc/scores/t5.py"), Path("scripts/book/run.py")]
+    )
     assert len(found) == len(sources())
 
 
@@ -479,4 +481,4 @@ def test_server_goes_on_until_code_that_fails_is_corrected(
 
 def sources() -> list[File]:
     """Return the sources of all pages, as mkdocs knows them."""
-    return [File(path, str(DOCS), "site", True) for path in pages.written()]
+    return [File(path, str(DOCS), "site", True) for path in pages.written_pages()]

@@ -13,10 +13,10 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from scripts.book import pages
-from scripts.book.run import runnable
+from scripts.book.run import runnable_sessions
 from scripts.book.sessions import sessions
 from scripts.book.text import spans
-from scripts.site.host import hosted
+from scripts.site.host import serve_folder
 from tests.site.served import Site, paths
 from tests.site.visits import DESK, PHONE, TOO_WIDE, UNFOLD, fresh_page, violations
 
@@ -63,7 +63,7 @@ def written(path: str) -> Example:
     ends = {span.start: span.end for span in spans(text)}
     return example(
         (typed.source, typed.printed)
-        for found in runnable(text)
+        for found in runnable_sessions(text)
         for typed in sessions(text[found.start : ends[found.start]])
     )
 
@@ -302,7 +302,7 @@ def test_a_second_page_starts_python_from_the_cache_of_the_browser(
 ) -> None:
     """It starts before it is asked for, so that the reader does not wait again."""
     with (
-        hosted(site.folder) as host,
+        serve_folder(site.folder) as host,
         fresh_page(browser, browser_context_args | {"base_url": host.url}) as page,
     ):
         go(page, CHAPTER)

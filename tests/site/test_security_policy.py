@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from scripts.site import security_policy
-from scripts.site.host import Host, hosted
+from scripts.site.host import Host, serve_folder
 from tests.site.served import Site
 from tests.site.visits import DESK, PATIENCE
 
@@ -72,7 +72,7 @@ def strict(
     """Serve the built site with the policy of the book, for all paths."""
     folder = tmp_path_factory.mktemp("strict") / "site"
     shutil.copytree(site.folder, folder)
-    with hosted(folder) as host:
+    with serve_folder(folder) as host:
         host.headers |= security_policy.headers(security_policy.blocks(folder), "/")
         assert HASH.search(host.headers[security_policy.NAME])
         host.headers[security_policy.NAME] += "; report-uri /refused"  # from workers too
@@ -241,7 +241,7 @@ def test_every_address_has_the_headers_and_only_embedded_pages_may_be_framed(sit
 
 
 def test_address_outside_all_folders_is_sent_the_headers(site: Site) -> None:
-    with hosted(site.folder) as host:
+    with serve_folder(site.folder) as host:
         host.blocks = security_policy.blocks(site.folder)
         with pytest.raises(HTTPError) as missing:
             urlopen(f"{host.url}no/such/page/")

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 from scripts import DOCS
 from scripts.figures._dark import dark_colour
 from scripts.site import quiz_sheet, security_policy, slides, strokes
-from scripts.site.host import Host, hosted
+from scripts.site.host import Host, serve_folder
 from scripts.site.html_tree import article, remove, remove_notes, words
 from tests.book.test_at_the_board import BOARD
 from tests.book.test_at_the_board import PAGE as CHAPTER
@@ -55,7 +55,7 @@ SWIPE = """([from, to]) => {
 @pytest.fixture(scope="module")
 def book(site: Site) -> Iterator[Host]:
     """Serve the built site with the headers of its `_headers` file."""
-    with hosted(site.folder) as host:
+    with serve_folder(site.folder) as host:
         host.blocks = security_policy.blocks(site.folder)
         assert host.blocks
         yield host
@@ -118,7 +118,7 @@ def sections(page: str) -> dict[str, set[str]]:
             words(one) for part in parts for one in part.css("p, li, td, pre, figcaption")
         }
         - {""}
-        for heading, parts in slides.cut(content)
+        for heading, parts in slides.chapter_sections(content)
     }
 
 

@@ -100,7 +100,9 @@ def found(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path,
 
 @pytest.fixture(scope="module")
 def models() -> dict[str, tuple[GPTModel, dict[str, Any]]]:
-    return {n: weights.restored((weights.WEIGHTS / f"{n}.bin").read_bytes()) for n in TRAINED}
+    return {
+        n: weights.model_from_file((weights.WEIGHTS / f"{n}.bin").read_bytes()) for n in TRAINED
+    }
 
 
 @torch.inference_mode()
@@ -188,7 +190,7 @@ def test_the_weights_give_the_measured_numbers(method: str) -> None:
     assert len(file) == facts["bytes"] < 1_000_000
     result = result_files.read(result_files.RESULTS / f"language-{method}-0.json")
     assert facts["float32"] == result["found"][method]["by_length"]
-    about, tensors = weight_files.unpacked(file)
+    about, tensors = weight_files.unpacked_file(file)
     assert sum(tensor.numel() for tensor in tensors.values()) == result["parameters"]
     assert about["trained"] == result["settings"]["length"]
     if method == "rope":
@@ -201,7 +203,7 @@ def test_rounding_costs_what_the_page_says(
 ) -> None:
     """Evaluated again in the text of the page, and in some of the held-out text."""
     facts, (model, about) = weights.read()[method], models[method]
-    assert weights.of_the_page(model) == pytest.approx(facts["page"]["stored"], abs=1e-4)
+    assert weights.page_text_loss(model) == pytest.approx(facts["page"]["stored"], abs=1e-4)
     for kind in ("64", "512"):
         change = math.exp(facts["stored"][kind] - facts["float32"][kind])
         assert change == pytest.approx(1, abs=0.01)
@@ -240,15 +242,15 @@ def test_every_model_is_trained_with_the_rounding_of_its_result(
 def test_a_matrix_is_stored_to_half_a_step_of_its_row_and_a_vector_exactly() -> None:
     matrix = torch.randn(5, 7) * torch.tensor([1e-3, 1.0, 50.0, 0.0, 1e-30])[:, None]
     vector = torch.randn(3)
-    about, tensors = weight_files.unpacked(
-        weight_files.packed({"scheme": "α"}, {"m": matrix, "v": vector})
+    about, tensors = weight_files.unpacked_file(
+        weight_files.packed_file({"scheme": "α"}, {"m": matrix, "v": vector})
     )
     assert about == {"scheme": "α", "tensors": [["m", [5, 7]], ["v", [3]]]}
     assert torch.equal(tensors["v"], vector)
     step = matrix.abs().amax(dim=1, keepdim=True) / 127
     assert ((tensors["m"] - matrix).abs() <= 0.5001 * step).all()
     with pytest.raises(ValueError, match="x must be a vector or a matrix"):
-        weight_files.packed({}, {"x": torch.zeros(1, 1, 1)})
+        weight_files.packed_file({}, {"x": torch.zeros(1, 1, 1)})
 
 
 # What a damaged file is called, in Python and in the page.
@@ -286,4 +288,4 @@ def test_weights_that_are_torn_are_a_sentence(folder: Path) -> None:
         assert wanted in said
         assert said.endswith("Reload the page to fetch them again.")
         with pytest.raises(weight_files.WeightsError, match=wanted):
-            weight_files.unpacked(file)
+            weight_files.unpacked_file(file)

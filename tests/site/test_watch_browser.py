@@ -63,7 +63,7 @@ def slide(page: Page, name: str, value: int) -> None:
 
 @cache
 def model(scheme: str) -> GPTModel:
-    return weights.restored((weights.WEIGHTS / f"{scheme}.bin").read_bytes())[0]
+    return weights.model_from_file((weights.WEIGHTS / f"{scheme}.bin").read_bytes())[0]
 
 
 @cache

@@ -25,7 +25,7 @@ from posenc import (
 from posenc.config.entries import edits
 from posenc.config.keys import READ
 from scripts.book.configurations import Configuration, configurations
-from scripts.site.workbench import MODULES, constants, scripts, written
+from scripts.site.workbench import MODULES, constants, json_text, scripts
 from tests.oracles.test_published import FAULTS, config_of, planted
 from tests.site.config_script import Answer, Script, assert_same, commanded, copied, running
 from tests.site.mutations import mutated
@@ -100,7 +100,7 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("one", ALL, ids=lambda one: one.key)
 def test_the_script_answers_what_the_command_answers(one: Configuration, script: Script) -> None:
-    text = written(one.config)
+    text = json_text(one.config)
     for length in LENGTHS:
         theirs = commanded(text, length)
         assert theirs.error is None
@@ -111,7 +111,7 @@ def test_the_script_answers_what_the_command_answers(one: Configuration, script:
 def test_a_planted_fault_has_the_words_of_the_command(
     key: str, place: str, value: Any, named: str, script: Script
 ) -> None:
-    text = written(planted(config_of(key), place, value))
+    text = json_text(planted(config_of(key), place, value))
     mine, theirs = script(text), commanded(text)
     assert named in str(theirs.error)
     assert mine == theirs
@@ -138,7 +138,7 @@ def test_broken_json_has_the_words_of_the_command(text: str, script: Script) -> 
 
 @pytest.mark.parametrize("length", [0, -1, 2**53, 2**53 + 1, 10**59, 10**70])
 def test_a_length_out_of_range_has_the_words_of_the_command(length: int, script: Script) -> None:
-    text = written(ALL[0].config)
+    text = json_text(ALL[0].config)
     assert_same(script(text, length), commanded(text, length))
 
 
@@ -236,7 +236,7 @@ def test_rules_shown_beside_are_those_of_the_package(key: str, script: Script) -
     trained, base, length = config.trained_length, config.base, 200_000
     assert trained is not None and base is not None
     plain = frequencies(config.rotary_d, base=base)
-    found = {one["name"]: one for one in script.beside(written(config_of(key)), length)}
+    found = {one["name"]: one for one in script.beside(json_text(config_of(key)), length)}
     assert list(found) == ["as configured", *RULES]
     for name, rule in RULES.items():
         now = rule(config.rotary_d, length / trained, trained, base)
@@ -315,9 +315,9 @@ def test_a_fault_planted_in_the_script_is_found(
     text = (folder / name).read_text("utf-8")
     assert text.count(right) == 1
     (folder / name).write_text(text.replace(right, wrong), "utf-8")
-    asked = [(written(one.config), length) for one in ALL for length in (*LENGTHS, 8192)]
+    asked = [(json_text(one.config), length) for one in ALL for length in (*LENGTHS, 8192)]
     asked += [(text, None) for text in BROKEN]
-    asked += [(written(planted(config_of(key), at, value)), None) for key, at, value, _ in FAULTS]
+    asked += [(json_text(planted(config_of(key), at, value)), None) for key, at, value, _ in FAULTS]
     asked += [(text, None) for text in OTHERS]
     with running(folder) as script:
         assert any(differ(script, *one) for one in asked)

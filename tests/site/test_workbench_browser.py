@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from posenc import read_config
 from scripts.book.configurations import Configuration, configurations
-from scripts.site.workbench import written
+from scripts.site.workbench import json_text
 from tests.oracles.test_published import FAULTS, GONE, config_of, planted
 from tests.site.config_script import Answer, commanded
 from tests.site.served import Site
@@ -92,7 +92,7 @@ def assert_says(page: Page, theirs: Answer) -> None:
 def test_workbench_says_what_the_command_says_of_every_model(
     one: Configuration, bench: Page
 ) -> None:
-    text = written(one.config)
+    text = json_text(one.config)
     bench.get_by_label("model", exact=True).select_option(one.key)
     assert bench.get_by_label("config.json", exact=True).input_value() == text
     assert_says(bench, commanded(text))
@@ -106,7 +106,7 @@ def test_workbench_says_what_the_command_says_of_every_model(
 def test_a_fault_has_the_words_of_the_command_under_the_field(
     key: str, place: str, value: Any, named: str, bench: Page
 ) -> None:
-    text = written(planted(config_of(key), place, value))
+    text = json_text(planted(config_of(key), place, value))
     type_in(bench, text)
     error = commanded(text).error
     assert error is not None
@@ -128,13 +128,13 @@ def test_a_fault_has_the_words_of_the_command_under_the_field(
 def test_what_is_not_json_has_the_words_of_the_command(text: str, bench: Page) -> None:
     type_in(bench, text)
     expect(bench.locator("#wb-error")).to_have_text(str(commanded(text).error))
-    type_in(bench, written(ALL[0].config))
+    type_in(bench, json_text(ALL[0].config))
     expect(bench.locator("#wb-error")).to_be_empty()
     expect(printout(bench)).not_to_be_empty()
 
 
 def test_a_wrong_length_has_the_words_of_the_command_under_its_field(bench: Page) -> None:
-    text = written(ALL[0].config)
+    text = json_text(ALL[0].config)
     for length in (0, -3, 2**53 + 1):
         type_in(bench, text, length)
         expect(bench.locator("#wb-length-error")).to_have_text(str(commanded(text, length).error))
@@ -147,7 +147,7 @@ def test_a_wrong_length_has_the_words_of_the_command_under_its_field(bench: Page
 
 def test_a_configuration_that_is_pasted_is_read(bench: Page) -> None:
     """Anywhere on the page, and in the field if that has a model that was picked."""
-    text = written(config_of("llama-3.1"))
+    text = json_text(config_of("llama-3.1"))
     for place in ("article", "#wb-text"):
         bench.get_by_label("model", exact=True).select_option("gpt-j")
         bench.evaluate(PASTE, [place, text])
@@ -159,7 +159,7 @@ def test_a_configuration_that_is_pasted_is_read(bench: Page) -> None:
 def test_sliders_and_fields_move_both_lengths(bench: Page) -> None:
     bench.get_by_label("model", exact=True).select_option("olmo-2")
     bench.get_by_role("slider", name="length asked about").fill("20")
-    text = written(config_of("olmo-2"))
+    text = json_text(config_of("olmo-2"))
     assert_says(bench, commanded(text, 2**18))
     bench.get_by_role("slider", name="trained length").fill("6")
     text = text.replace('4096,\n  "model_type', '2048,\n  "model_type')
@@ -175,7 +175,7 @@ def test_what_to_set_can_be_copied(bench: Page) -> None:
     bench.get_by_role("button", name="2 times").click()
     bench.get_by_role("button", name="Copy what to set").click()
     copied = json.loads("{" + bench.evaluate("navigator.clipboard.readText()") + "}")
-    words = commanded(written(config_of("llama-3.1")), 262144).numbers
+    words = commanded(json_text(config_of("llama-3.1")), 262144).numbers
     assert words is not None
     assert copied == json.loads(words)["layers"][0]["set"]
 
@@ -185,7 +185,7 @@ def test_the_numbers_to_set_are_three_clicks_and_a_paste_from_home(page: Page) -
     page.goto("")
     page.get_by_role("link", name="What does my configuration do?").first.click()
     expect(printout(page)).not_to_be_empty()
-    text = written(config_of("mixtral"))
+    text = json_text(config_of("mixtral"))
     page.evaluate(PASTE, ["article", text])
     page.get_by_role("button", name="2 times").click()
     page.get_by_role("button", name="Copy what to set").click()
@@ -201,7 +201,7 @@ def test_the_numbers_to_set_are_three_clicks_and_a_paste_from_home(page: Page) -
 def test_the_address_picks_a_model_and_a_length(bench: Page) -> None:
     bench.goto(f"{PATH}?workbench.model=gemma-3-1b&workbench.length=100000")
     expect(printout(bench)).not_to_be_empty()
-    assert_says(bench, commanded(written(config_of("gemma-3-1b")), 100_000))
+    assert_says(bench, commanded(json_text(config_of("gemma-3-1b")), 100_000))
     bench.get_by_label("layers in the picture").select_option("sliding_attention")
     assert "66 of 128" in str(
         bench.get_by_role("img", name="Pair 0 makes").get_attribute("aria-label")
@@ -261,7 +261,7 @@ def test_workbench_is_light_and_sends_nothing(site: Site, page: Page) -> None:
     assert "assets/js/workbench.js" in sizes
     assert sum(sizes.values()) < LIGHT
     asked.clear()
-    type_in(page, written(config_of("qwen3")), 100_000)
+    type_in(page, json_text(config_of("qwen3")), 100_000)
     expect(printout(page)).to_contain_text("100,000 asked about")
     assert asked == []
     assert page.url == f"{site.url}{PATH}"

@@ -93,12 +93,12 @@ class Exhibit:
     @property
     def dated_in_words(self) -> str:
         """The first date in the thread, as a page prints it."""
-        return in_words(self.dated)
+        return date_in_words(self.dated)
 
     @property
     def state_in_words(self) -> str:
         """What became of it, as a page prints it."""
-        return f"fixed on {in_words(self.fixed)}" if self.fixed else self.state
+        return f"fixed on {date_in_words(self.fixed)}" if self.fixed else self.state
 
     @property
     def row(self) -> dict[str, str]:
@@ -113,7 +113,7 @@ class Exhibit:
         }
 
 
-def said(exhibit: str, name: str) -> float:
+def reported_number(exhibit: str, name: str) -> float:
     """Return a number that the thread of an exhibit has."""
     return next(one for one in exhibits() if one.id == exhibit).said[name]
 
@@ -124,7 +124,7 @@ def properties() -> list[dict[str, str | int]]:
     return [{"a test asks": said, "exhibits": counts[name]} for name, said in PROPERTIES.items()]
 
 
-def in_words(day: date) -> str:
+def date_in_words(day: date) -> str:
     """Return a date as pages print it."""
     return f"{day.day} {day:%B %Y}"
 

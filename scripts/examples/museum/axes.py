@@ -7,7 +7,7 @@ import numpy as np
 from posenc import apply_rope, frequencies
 
 
-def exchanged(x: Any, positions: Any, first: str, layout: str, base: float) -> Any:
+def exchanged_axes(x: Any, positions: Any, first: str, layout: str, base: float) -> Any:
     """Return patches whose first half turns by the axis that belongs to the second."""
     halves = np.split(np.array(x, float), 2, axis=-1)
     row, column = np.transpose(positions)

@@ -30,7 +30,7 @@ def wrong_sign(
     return np.where(keys > queries, -np.inf, bias) if causal else bias
 
 
-def over_the_queries(
+def bias_by_query_length(
     heads: int, query_length: int, key_length: int, causal: bool, query_offset: int = 0
 ) -> Any:
     """Return a bias that is as long as the queries, and is spread over the keys."""

@@ -32,7 +32,7 @@ def whole_pairs(
     return {"frequencies": omega, "attention_factor": 0.1 * np.log(factor) + 1}
 
 
-def inside_the_power(
+def factor_inside_power(
     rule: str, d: int, factor: float, trained_length: int, base: float, **limits: Any
 ) -> Any:
     """Return YaRN whose slow pairs have the factor inside of the power."""

@@ -41,7 +41,7 @@ TOLD = {
 SECONDS = 120  # after which all is ended; a run takes a few
 
 
-def told(way: str, order: str, length: int, ranks: int) -> NDArray[np.int64]:
+def positions_per_rank(way: str, order: str, length: int, ranks: int) -> NDArray[np.int64]:
     """Return the positions that each rank is told for its tokens, `(ranks, length / ranks)`."""
     if way not in TOLD:
         raise ValueError(f"way must be one of {', '.join(map(repr, TOLD))}; got {way!r}")
@@ -68,14 +68,14 @@ def errors(ranks: int, length: int = LENGTH) -> dict[str, NDArray[np.float64]]:
             ]
         )
         for scheme in SCHEMES
-        for whole in [of_the_whole(scheme, length)]
+        for whole in [unsharded_output(scheme, length)]
     }
 
 
 @torch.no_grad()
-def of_the_whole(scheme: str, length: int) -> Tensor:
+def unsharded_output(scheme: str, length: int) -> Tensor:
     """Return the output for a sequence in one piece, by the package's attention."""
-    x, layer = prepared(scheme, length)
+    x, layer = tokens_and_layer(scheme, length)
     if layer.added is not None:
         x = layer.added(x[None])[0]
     q, k, v = layer.project(x).view(length, 3, HEADS, D).permute(1, 2, 0, 3)
@@ -133,11 +133,13 @@ def work(rank: int, ranks: int, length: int, folder: str) -> None:
     dist.init_process_group("gloo", meeting, limit, world_size=ranks, rank=rank)
     found = {}
     for scheme in SCHEMES:
-        x, layer = prepared(scheme, length)
+        x, layer = tokens_and_layer(scheme, length)
         for order in ORDERS:
             index = torch.from_numpy(shards(order, length, ranks)[rank].copy())
             for way in TOLD:
-                positions = torch.from_numpy(told(way, order, length, ranks)[rank].copy())
+                positions = torch.from_numpy(
+                    positions_per_rank(way, order, length, ranks)[rank].copy()
+                )
                 found[scheme, order, way] = layer(
                     x[index], index, positions, local_bias=way == "local bias"
                 )
@@ -145,7 +147,7 @@ def work(rank: int, ranks: int, length: int, folder: str) -> None:
     dist.destroy_process_group()
 
 
-def prepared(scheme: str, length: int) -> tuple[Tensor, Layer]:
+def tokens_and_layer(scheme: str, length: int) -> tuple[Tensor, Layer]:
     """Return tokens and a layer, the same in every process, in float64."""
     with torch.random.fork_rng():
         torch.manual_seed(0)

@@ -61,12 +61,12 @@ class Layer(nn.Module):
         keys = Keys(k, v, places, positions)
         parts = []
         for step in range(dist.get_world_size()):
-            keys = Keys(*map(passed_on, keys)) if step else keys
+            keys = Keys(*map(ring_shift, keys)) if step else keys
             there = positions if local_bias else keys.positions
             scores = q @ keys.k.mT / math.sqrt(D) + self.bias(relative_positions(positions, there))
             hidden = relative_positions(places, keys.places) > 0
             parts.append((scores.masked_fill(hidden, -math.inf), keys.v))
-        return combined(parts).transpose(0, 1).reshape(x.shape)
+        return combined_attention(parts).transpose(0, 1).reshape(x.shape)
 
     def bias(self, relative: Tensor) -> Tensor | float:
         """Return what the scheme adds to scores, from key − query, (heads, query, key)."""
@@ -78,7 +78,7 @@ class Layer(nn.Module):
         return bias
 
 
-def passed_on(x: Tensor) -> Tensor:
+def ring_shift(x: Tensor) -> Tensor:
     """Send a tensor to the next rank of the ring and return that of the one before."""
     rank, ranks = dist.get_rank(), dist.get_world_size()
     received = torch.empty_like(x, memory_format=torch.contiguous_format)
@@ -89,7 +89,7 @@ def passed_on(x: Tensor) -> Tensor:
     return received
 
 
-def combined(parts: list[tuple[Tensor, Tensor]]) -> Tensor:
+def combined_attention(parts: list[tuple[Tensor, Tensor]]) -> Tensor:
     """Return the attention over all keys from the scores and values of each part of them.
 
     In the first part each query must see a key. What is kept is a sum over keys, so each part may

@@ -17,7 +17,7 @@ from pathlib import Path
 from scripts import ROOT
 from scripts.pyodide import runtime
 from scripts.setup import browser
-from scripts.site.host import hosted
+from scripts.site.host import serve_folder
 from scripts.site.lighthouse import report
 from scripts.site.lighthouse.audit import score
 from scripts.site.lighthouse.first_run import first_result
@@ -46,7 +46,7 @@ def main() -> None:
 
 def measure(site: Path, *, build: bool, runs: int) -> report.Report:
     """Return the weights and scores of a site."""
-    with hosted(site) as host:
+    with serve_folder(site) as host:
         if build:
             command = [sys.executable, "-m", "scripts.site.build", "--site-dir", str(site)]
             subprocess.run(command, cwd=ROOT, env=os.environ | {"SITE_URL": host.url}, check=True)
@@ -86,7 +86,7 @@ def write_page(results: report.Report) -> None:
     from scripts.book.update import update
 
     page = report.PAGE.read_text(encoding="utf-8")
-    report.PAGE.write_text(report.rewritten(page, results), encoding="utf-8")
+    report.PAGE.write_text(report.page_with_results(page, results), encoding="utf-8")
     for change in update(report.PAGE):
         print(f"\n{change}", file=sys.stderr)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from pathlib import Path
 
-from scripts.site.host import hosted
+from scripts.site.host import serve_folder
 from scripts.site.lighthouse.weigh import opened
 
 CHAPTER = "chapters/by-hand/"  # its first example needs only numpy
@@ -24,7 +24,7 @@ WAIT = """() => new Promise((done, fail) => {
 
 def first_result(folder: Path, *, runs: int) -> float:
     """Return the median time in seconds from the click to Python's output, over several runs."""
-    with hosted(folder) as host:
+    with serve_folder(folder) as host:
         waits = []
         for _ in range(runs):
             with opened(host, CHAPTER) as page:

@@ -172,7 +172,7 @@ def markdown(found: Report, name: str) -> str:
     return "\n".join(lines)
 
 
-def rewritten(page: str, found: Report) -> str:
+def page_with_results(page: str, found: Report) -> str:
     """Return a page with its bound tables replaced by those of a report."""
 
     def table(comment: re.Match[str]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from scripts.setup import browser
-from scripts.site.host import Host, hosted
+from scripts.site.host import Host, serve_folder
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -45,13 +45,13 @@ class Weight:
 
 def weigh(folder: Path, paths: list[str], within: Browser | None = None) -> Iterator[Weight]:
     """Yield the weights of pages of a built site, each opened with an empty cache."""
-    with hosted(folder) as host:
+    with serve_folder(folder) as host:
         for path in paths:
             with opened(host, path, within) as page:
-                yield weighed(host, path, page)
+                yield page_weight(host, path, page)
 
 
-def weighed(host: Host, path: str, page: Page) -> Weight:
+def page_weight(host: Host, path: str, page: Page) -> Weight:
     """Return the weight of an opened page, after scrolling it to its end."""
     first = by_kind(host.sent)
     page.evaluate(TO_THE_END)
@@ -62,7 +62,7 @@ def weighed(host: Host, path: str, page: Page) -> Weight:
 @contextmanager
 def opened(host: Host, path: str, within: Browser | None = None) -> Iterator[Page]:
     """Open a page on an emulated phone, and wait until it has no pending requests."""
-    own = nullcontext(within) if within else browser.started()
+    own = nullcontext(within) if within else browser.launched()
     with own as chromium, chromium.new_page(**PHONE) as page:  # type: ignore[arg-type]
         host.sent.clear()
         page.goto(host.url + path, wait_until="networkidle")

@@ -22,7 +22,7 @@ from mkdocs.config import load_config
 from scripts import ROOT
 from scripts.setup import browser
 from scripts.site.downloads import AUTHOR, EPUB, FOLDER, PDF
-from scripts.site.host import hosted
+from scripts.site.host import serve_folder
 from scripts.site.markdown_copies import LOOPBACK, contents
 from scripts.site.paper import check, epub, pdf
 from scripts.site.paper.epub import Part
@@ -86,9 +86,9 @@ def _config() -> Any:
 @contextmanager
 def opened(site: Path, within: Browser | None = None) -> Iterator[Page]:
     """Open the first page of a site, as it is before any script runs."""
-    own = nullcontext(within) if within else browser.started()
+    own = nullcontext(within) if within else browser.launched()
     with (
-        hosted(site) as host,
+        serve_folder(site) as host,
         own as chromium,
         chromium.new_page(color_scheme="light", bypass_csp=True) as page,
     ):

@@ -46,7 +46,7 @@ class Windowed(GPTModel):
         return places._replace(mask=places.mask & seen)
 
 
-def windowed(model: GPTModel, trained: int, length: int, sinks: int = 0) -> GPTModel:
+def with_trained_window(model: GPTModel, trained: int, length: int, sinks: int = 0) -> GPTModel:
     """Return a copy in which no layer attends to more keys than in training, sinks among them."""
     made = copy.deepcopy(model)
     made.__class__ = Windowed  # which has the same parameters
@@ -55,12 +55,12 @@ def windowed(model: GPTModel, trained: int, length: int, sinks: int = 0) -> GPTM
     return made
 
 
-def limited(slow: float, fast: float, mscale: float = 1.0) -> str:
+def limited_yarn_name(slow: float, fast: float, mscale: float = 1.0) -> str:
     """Return the name of YaRN with these limits, such as "rope, YaRN 1 to 32, mscale 0"."""
     return f"rope, YaRN {slow:g} to {fast:g}{'' if mscale == 1 else f', mscale {mscale:g}'}"
 
 
-def released(mscale: float) -> str:
+def released_yarn_name(mscale: float) -> str:
     """Return the name of YaRN as released with another temperature."""
     return f"rope, YaRN as released, mscale {mscale:g}"
 
@@ -68,16 +68,18 @@ def released(mscale: float) -> str:
 def variants(method: str) -> dict[str, Variant]:
     """Return how the model of a method is read, by name; a sliding window comes beside these."""
     found: dict[str, Variant] = {method: as_trained}
-    found[f"{method}, window"] = windowed
+    found[f"{method}, window"] = with_trained_window
     if method == "rope":
         found |= {
-            limited(slow, fast): partial(rope_yarn, slow=slow, fast=fast)
+            limited_yarn_name(slow, fast): partial(rope_yarn, slow=slow, fast=fast)
             for slow in SLOW
             for fast in FAST
         }
-        found |= {limited(1, fast, 0): partial(rope_yarn, fast=fast, mscale=0) for fast in FAST}
         found |= {
-            released(mscale): partial(rope_yarn, ramp="pairs", mscale=mscale)
+            limited_yarn_name(1, fast, 0): partial(rope_yarn, fast=fast, mscale=0) for fast in FAST
+        }
+        found |= {
+            released_yarn_name(mscale): partial(rope_yarn, ramp="pairs", mscale=mscale)
             for mscale in TEMPERATURES
         }
     return found
@@ -97,11 +99,11 @@ def evaluate_all(
         name: evaluate(model, variant, text, trained, lengths)
         for name, variant in variants(method).items()
     }
-    found[f"{method}, sliding"] = slid(model, text, trained, max(lengths))
+    found[f"{method}, sliding"] = sliding_loss(model, text, trained, max(lengths))
     return found
 
 
-def slid(model: GPTModel, text: Corpus, trained: int, longest: int) -> dict[str, Any]:
+def sliding_loss(model: GPTModel, text: Corpus, trained: int, longest: int) -> dict[str, Any]:
     """Return the loss over the last bytes if each is predicted from the `trained` bytes before it.
 
     What lies further back is not read, so the loss at twice the length is that at any longer one.

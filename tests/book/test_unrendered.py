@@ -2,8 +2,8 @@
 
 import pytest
 
-from scripts.book.leftovers import LeftoverError
 from scripts.book.render import render
+from scripts.book.unrendered import LeftoverError
 
 
 @pytest.mark.parametrize(
