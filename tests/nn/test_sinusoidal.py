@@ -204,3 +204,17 @@ def test_repr_shows_the_arguments() -> None:
     shown = repr(SinusoidalPositionalEncoding(8, max_len=5))
     assert "d_model=8, max_len=5" in shown
     assert "Dropout(p=0.0" in shown
+
+
+def test_the_layer_has_no_parameters_and_an_empty_state_dict() -> None:
+    layer = SinusoidalPositionalEncoding(64)
+    assert [*layer.parameters(), *layer.buffers()] == []
+    assert not layer.state_dict()
+
+
+def test_gradients_pass_through_to_the_tokens_unchanged() -> None:
+    x = torch.zeros(1, 3, 8, requires_grad=True)
+    upstream = torch.randn(1, 3, 8, generator=torch.Generator().manual_seed(0))
+    SinusoidalPositionalEncoding(8)(x).backward(upstream)
+    assert x.grad is not None
+    assert torch.equal(x.grad, upstream)
