@@ -115,3 +115,12 @@ def test_in_bfloat16_the_key_form_loses_neighbours_at_4095_and_the_causal_form_d
 def test_repr_shows_the_arguments() -> None:
     assert repr(ALiBi(12, causal=False)) == "ALiBi(12, causal=False)"
     assert ALiBi(12).slopes == tuple(alibi_slopes(12).tolist())
+
+
+def test_nothing_is_learned_and_nothing_is_stored() -> None:
+    alibi = ALiBi(8)
+    assert list(alibi.parameters()) == []
+    assert list(alibi.buffers()) == []
+    assert alibi.state_dict() == {}
+    assert not alibi(relative(3)).requires_grad
+    assert alibi.load_state_dict({}).missing_keys == []

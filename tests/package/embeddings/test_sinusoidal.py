@@ -436,6 +436,12 @@ def test_writing_into_a_result_never_changes_the_next() -> None:
     np.testing.assert_array_equal(table.get_encoding(4), sinusoidal_encoding(4, 8))
 
 
+def test_table_refuses_one_row_more_than_it_has() -> None:
+    refusal = "sequence_length must be at most 4, the rows of this table; got 5"
+    with pytest.raises(ValueError, match=f"^{refusal}$"):
+        PositionalEncoding(4, 8).get_encoding(5)
+
+
 def test_table_itself_cannot_be_written_into() -> None:
     table = PositionalEncoding(4, 8)
     with pytest.raises(ValueError, match="read-only"):

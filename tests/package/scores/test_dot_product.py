@@ -420,3 +420,12 @@ def test_a_causal_mask_has_no_negative_sizes(name: str, value: int) -> None:
     given: dict[str, Any] = {"query_length": 3} | {name: value}
     with pytest.raises(ValueError, match=f"^{name} must be an integer, 0 or more.*; got {value}$"):
         causal_mask(**given)
+
+
+def test_a_bias_of_integers_too_large_and_a_mask_of_ragged_or_masked_rows_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^bias must be finite numbers or -inf; got 1000"):
+        attention(**GOOD, bias=10**400)
+    masked = np.ma.masked_array([True, False, True], [False, True, False])
+    for mask in (masked, [masked, masked], [[True], [True, False]]):
+        with pytest.raises(TypeError, match=r"^mask must be booleans"):
+            attention(**GOOD, mask=mask)  # type: ignore[arg-type]
