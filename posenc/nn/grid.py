@@ -76,7 +76,7 @@ class LearnedGridEmbedding(nn.Module):
             >>> bool((layer()[4] == layer.table[1, 1]).all())
             True
         """
-        return self.table.flatten(0, -2)
+        return self.table.flatten(0, -2).clone()
 
     def resized(
         self,

@@ -20,6 +20,13 @@ def made(*sizes: int) -> LearnedGridEmbedding:
     return layer
 
 
+def test_writing_into_the_rows_does_not_change_the_table() -> None:
+    layer = made(2, 3)
+    before = layer.table.detach().clone()
+    layer().detach().fill_(9)
+    assert torch.equal(layer.table, before)
+
+
 @pytest.mark.parametrize("sizes", [(4,), (2, 3), (2, 3, 4)])
 def test_rows_come_in_the_order_of_the_places(sizes: tuple[int, ...]) -> None:
     layer = made(*sizes)

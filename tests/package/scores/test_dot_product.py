@@ -428,4 +428,4 @@ def test_a_bias_of_integers_too_large_and_a_mask_of_ragged_or_masked_rows_are_re
     masked = np.ma.masked_array([True, False, True], [False, True, False])
     for mask in (masked, [masked, masked], [[True], [True, False]]):
         with pytest.raises(TypeError, match=r"^mask must be booleans"):
-            attention(**GOOD, mask=mask)  # type: ignore[arg-type]
+            attention(**GOOD, mask=mask)
