@@ -58,7 +58,7 @@ def faults(claim: Claim) -> list[str]:
         != claim.right.startswith(ledger.AS_STATED.rstrip(".")),
         "no place": not PLACE.fullmatch(claim.at),
         "neither a test nor a reason": not claim.tests and not SAYS_SO.search(claim.evidence),
-        "a test that is not there, once": any(tests_by_name()[test] != 1 for test in claim.tests),
+        "a test that is not there, once": any(count_of_tests()[test] != 1 for test in claim.tests),
         "a test that may be skipped": any(test in skipped_tests() for test in claim.tests),
         "a claim that is not there": not set(CLAIM.findall(claim.evidence + claim.right))
         <= {other.id for other in claims()},
@@ -92,7 +92,7 @@ def unbound_numbers(claim: Claim) -> list[str]:
 
 
 @cache
-def tests_by_name() -> Counter[str]:
+def count_of_tests() -> Counter[str]:
     """Return how many times there is a test of each name."""
     return Counter(evidence.tests())
 
