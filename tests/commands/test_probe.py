@@ -73,8 +73,9 @@ CAPABILITIES = {
 }.get(torch.backends.cpu.get_cpu_capability(), ("default",))
 VERDICTS = """
 import torch
-from scripts.measure.summary import measurement, tuned
-print(torch.backends.cpu.get_cpu_capability(), measurement().outdated() + tuned().outdated())
+from scripts.measure.summary import measurement, results_at_best_rate
+outdated = measurement().outdated() + results_at_best_rate().outdated()
+print(torch.backends.cpu.get_cpu_capability(), outdated)
 """
 
 
