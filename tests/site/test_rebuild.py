@@ -250,9 +250,7 @@ def test_only_the_pages_that_show_an_edited_docstring_are_made_again(
 ) -> None:
     site = served_by_mkdocs(book)
     before = written(site)
-    edit(
-        book / "posenc" / "frequency.py", "Return the frequency", "Return, edited, the frequency"
-    )
+    edit(book / "posenc" / "frequency.py", "Return the frequency", "Return, edited, the frequency")
     wait_for("Return, edited, the frequency", lambda: read("reference/frequencies/"))
     changed = {path for path, when in written(site).items() if before[path] != when}
     assert changed == {"reference/frequencies/index.html"}
