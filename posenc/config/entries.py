@@ -36,8 +36,11 @@ def load(config: object) -> Mapping[str, Any]:
     except UnicodeDecodeError:
         message = f"config must be a file of JSON; got {path.name}, which is not UTF-8"
         raise ValueError(message) from None
-    except (json.JSONDecodeError, RecursionError) as error:
+    except json.JSONDecodeError as error:
         raise ValueError(f"config must be a file of JSON; got {path.name}: {error}") from None
+    except RecursionError:  # each Python has a depth and words of its own
+        message = f"config must be a file of JSON; got {path.name}: too many brackets are nested"
+        raise ValueError(message) from None
     if not isinstance(found, dict):
         raise ValueError(f"config must be a JSON object; got {_shown(found)}")
     return found

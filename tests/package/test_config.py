@@ -588,7 +588,10 @@ def test_a_configuration_may_be_a_file_or_a_folder(tmp_path: Path) -> None:
         ("\n", "config must be a file of JSON; got config.json, which is empty"),
         ("\xff", "config must be a file of JSON; got config.json, which is not UTF-8"),
         ("\xff\xfe\0{", "config must be a file of JSON; got config.json, which is not UTF-8"),
-        ("[" * 100_000, "config must be a file of JSON; got config.json: maximum recursion"),
+        (
+            "[" * 100_000,
+            "config must be a file of JSON; got config.json: too many brackets are nested",
+        ),
         ("[1, 2]", "config must be a JSON object; got [1, 2] (list)"),
         ("null", "config must be a JSON object; got None"),
         (

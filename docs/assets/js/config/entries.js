@@ -23,7 +23,7 @@ function parsed(text, name) {
   try {
     return loads(text);
   } catch (error) {
-    const isSyntax = error.at !== undefined || /^maximum recursion/.test(error.message);
+    const isSyntax = error.at !== undefined || error.isNested;
     if (isSyntax) error.message = `config must be a file of JSON; got ${name}: ${error.message}`;
     throw error;
   }

@@ -57,8 +57,7 @@ class Reader {
     if (first === "{" || first === "[") {
       const kind = first === "{" ? "object" : "array";
       if (depth > DEPTH) {
-        const where = `while decoding a JSON ${kind} from a unicode string`;
-        throw new Refusal(`maximum recursion depth exceeded ${where}`);
+        throw Object.assign(new Refusal("too many brackets are nested"), { isNested: true });
       }
       return this[kind](at, path, depth);
     }
