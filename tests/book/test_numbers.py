@@ -115,6 +115,11 @@ def test_a_binding_in_a_heading_is_an_error() -> None:
 # Units
 
 
+def test_a_number_that_differs_in_its_last_digit_is_corrected() -> None:
+    [third] = corrections("{{ 0.3334 = 1 / 3 }}")
+    assert third.should == "0.3333"
+
+
 def test_a_value_is_converted_to_the_printed_unit() -> None:
     assert corrections("{{ 57.3 degrees = 1 in radians }}") == []
     assert corrections("{{ 57.3° = 1 in radians }} and {{ 0.16 turns = 1 in radian }}") == []
