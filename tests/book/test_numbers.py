@@ -9,6 +9,7 @@ from scripts.book.evaluate import PageError, corrections
 from scripts.book.numbers import as_html, as_printed, bindings
 from scripts.book.render import render
 from scripts.book.settings import strays
+from scripts.book.text import apply_corrections
 from scripts.book.unrendered import LeftoverError
 
 
@@ -113,6 +114,11 @@ def test_a_binding_in_a_heading_is_an_error() -> None:
 
 
 # Units
+
+
+def test_a_correction_of_another_length_leaves_the_next_in_its_place() -> None:
+    text = "{{ 9 = 10 }} and {{ 8 = 7 }}"
+    assert apply_corrections(text, corrections(text)) == "{{ 10 = 10 }} and {{ 7 = 7 }}"
 
 
 def test_a_number_that_differs_in_its_last_digit_is_corrected() -> None:

@@ -128,7 +128,8 @@ def test_a_session_begins_with_a_prompt(page: str) -> None:
     ],
 )
 def test_a_session_that_nothing_runs_is_reported(page: str) -> None:
-    assert any("nothing runs it" in stray.advice for stray in strays(page))
+    run = "```pycon\n>>> 1 + 1\n2\n```\n\n"
+    assert any("nothing runs it" in stray.advice for stray in strays(run + page))
 
 
 def test_all_sessions_of_a_page_share_their_names() -> None:

@@ -23,7 +23,13 @@ def test_unknown_page_language_stops_the_build(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["`--src-- x` and `{{ 1 }}`", "```text\n{{ 1 }} $\n```", "$x$ and [text] {x}"]
+    "text",
+    [
+        "`--src-- x` and `{{ 1 }}`",
+        "```text\n{{ 1 }} $\n```",
+        "$x$ and [text] {x}",
+        "<pre>/// a drawing of letters: {.</pre>",
+    ],
 )
 def test_code_and_literal_brackets_are_allowed(text: str) -> None:
     assert render(text)
