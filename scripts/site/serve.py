@@ -14,7 +14,7 @@ import re
 import socket
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
@@ -85,17 +85,23 @@ def serve(port: int) -> None:
         server.shutdown()
 
 
+def report(build: Callable[[], None]) -> None:
+    """Build, and say how it went. Were an error raised, mkdocs would answer no more requests."""
+    try:
+        build()
+        print("The book is up to date.", flush=True)
+    except Exception:
+        traceback.print_exc()
+        print("The book stays as it was last built until this is mended.", file=sys.stderr)
+
+
 class Server(LiveReloadServer):
     """Serves what is built already while it is brought up to date, and then what is edited."""
 
     def _build_loop(self) -> None:
         """Build what has changed since the last start, then, whenever a file changes, again."""
-        try:
-            self.builder()
-            print("The book is up to date.", flush=True)
-        except Exception:
-            traceback.print_exc()
-            print("The book stays as it was last built until this is mended.", file=sys.stderr)
+        self.builder = partial(report, self.builder)
+        self.builder()
         with self._epoch_cond:  # browsers that have loaded an older page reload it
             self._wanted_epoch += 1
             self._visible_epoch = self._wanted_epoch

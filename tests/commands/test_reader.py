@@ -108,7 +108,7 @@ def test_reader_fails_when_the_book_cannot_be_built(
 
 
 def test_reader_knows_what_the_server_says() -> None:
-    code = inspect.getsource(serve.Server)
+    code = inspect.getsource(serve.report)
     assert f'"{reader.UP_TO_DATE}"' in code
     assert f'"{reader.NOT_BUILT} ' in code
 

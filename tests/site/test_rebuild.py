@@ -151,8 +151,11 @@ def test_later_start_serves_the_last_build_and_rebuilds_what_has_changed(
         assert "Four positions" in wait_for("positions", lambda: get(chapter))
         wait_for("stays as it was last built", log.read_text)
         assert "Four positions" in get(chapter)
+        edit(source, "Five", "5")  # while it is served, and still broken
+        wait_for("stays as", lambda: log.read_text().partition("stays as")[2])
+        assert "Four positions" in get(chapter)
 
-    edit(source, r"$\nothing$ ", "")
+    edit(source, r"5 $\nothing$ ", "Five ")
     before = written(site)
     with serving(book, activated, port) as (get, log):
         wait_for("up to date", log.read_text)
