@@ -14,7 +14,7 @@ PACKAGE := tests/package tests/nn tests/diagnose
 PARALLEL := --numprocesses auto --dist worksteal
 
 # The tests' dependencies, torch among them, are installed only for the targets that need them.
-TESTING := test quick update bench measure weights vectors matrix lighthouse lint format types checks quick_checks
+TESTING := test quick update bench measure weights vectors matrix lint format types checks quick_checks
 EXTRAS := $(if $(filter $(TESTING),$(MAKECMDGOALS)),test)
 EXTRAS += $(if $(filter test-all rest mutations pdf,$(MAKECMDGOALS)),test test-all)
 
@@ -64,7 +64,7 @@ vectors: setup  ## write the test vectors into docs/vectors/ (half a minute)
 matrix: setup  ## ask other libraries the test vectors, one at a time (an hour or more); resumes
 	@$(IN_VENV) -m scripts.matrix
 
-lighthouse: setup  ## weigh and score the site (a few minutes) and update docs/trust/how-built.md
+lighthouse: setup  ## score the site (a few minutes) and update docs/trust/how-built.md
 	$(IN_VENV) -m scripts.site.lighthouse
 
 prove: python  ## check the proofs with Coq or Rocq (a minute or two); needs no packages of Python

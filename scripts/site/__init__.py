@@ -30,7 +30,7 @@
     security_policy.py       the Content-Security-Policy, as `_headers`
     serve.py                 `make serve`: serves what is built, rebuilds what has changed
     host.py                  a static host for tests and `make lighthouse`
-    lighthouse/              `make lighthouse`: what the site weighs, and how it scores
+    lighthouse.py            `make lighthouse`: how five kinds of page score
     paper/                   `make pdf`: the book as one PDF and as an e-book
     theme/                   templates that override mkdocs-material's
 
