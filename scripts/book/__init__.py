@@ -6,7 +6,7 @@ README.md explains each form to those who write pages.
     units.py        {{ 57° = 1 in radians }}       with its unit
     tables.py       <!-- table: expression -->     a table bound to an array
     sessions.py     ```pycon and ```console        Python and shell sessions, output compared
-    embed.py        --src-- posenc.a.b             code, cut from its file by name
+    source_listings.py  --src-- posenc.a.b         code, cut from its file by name
     mathematics.py  $…$ and $$…$$                  set by KaTeX while the site is built
     figures.py      ![…](….svg)                    light and dark, wide and phone
     citations.py    [^key] and [@key]              from docs/data/references.yml
@@ -26,7 +26,7 @@ README.md explains each form to those who write pages.
     update.py       `make update`: writes current results into the pages
     pages.py        the pages, written in docs/ or made from data by the modules below
     template.py     fills their templates, templates/
-    ledger.py       makes the ledger from docs/data/claims/
+    ledger_page.py  makes the ledger from docs/data/claims/
     models.py       reads docs/data/models.yml, well-known models and their positions
     models_page.py  makes the page of models from it
     configurations.py   reads docs/data/configurations.yml, rotary settings as published
@@ -36,7 +36,7 @@ README.md explains each form to those who write pages.
     practise_pages.py   makes the pages of *Practise* from scripts/practise/exercises/
     names_page.py   makes the page of the texts' names and ours
     expression_globals.py   names that pages can use for the models
-    sourcemap.py    makes the map of sources from docs/data/sources/
+    sourcemap_page.py   makes the map of sources from docs/data/sources/
     changed.py      the pages whose sources changed, for `make quick`
     links_and_anchors.py   the links and anchors of a page, and duplicate anchors
     text.py         tells prose from code and formulas

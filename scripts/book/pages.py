@@ -59,12 +59,14 @@ MADE = {
     "reference/models.md": Made("book.models_page", ("docs/data/models.yml",)),
     "reference/names.md": Made("book.names_page", ("docs/data/names.yml", "docs/data/facts.yml")),
     "trust/claims.md": Made(
-        "book.ledger", ("docs/data/claims", "docs/data/facts.yml", "docs/data/measure"), reads=ALL
+        "book.ledger_page",
+        ("docs/data/claims", "docs/data/facts.yml", "docs/data/measure"),
+        reads=ALL,
     ),
     "trust/formal-statements.md": Made(
         "book.formal_page", ("docs/proofs", "docs/data/proofs.json"), reads="chapters/prove-it.md"
     ),
-    "trust/sources.md": Made("book.sourcemap", ("docs/data/sources",), reads=ALL),
+    "trust/sources.md": Made("book.sourcemap_page", ("docs/data/sources",), reads=ALL),
     "vectors/libraries/other.md": MATRIX,
     "vectors/libraries/torch.md": MATRIX,
     "vectors/libraries/training.md": MATRIX,

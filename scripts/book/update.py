@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from scripts import DOCS, ROOT
-from scripts.book import ledger, pages, settings
+from scripts.book import ledger_page, pages, settings
 from scripts.book.evaluate import corrections
 from scripts.book.text import apply_corrections
 
@@ -42,7 +42,7 @@ def main() -> None:
     """Update the data, then the pages named on the command line, or all pages."""
     if find_spec("torch") is None:
         sys.exit("Pages need torch: pip install -c constraints.txt -e '.[docs,test]'")
-    for change in ledger.update_numbers():
+    for change in ledger_page.update_numbers():
         print(f"docs/data/claims/{change}")
     for file in settings.orphans():
         file.unlink()

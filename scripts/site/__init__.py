@@ -23,7 +23,7 @@
     progress.py              says how far a build is                          (mkdocs calls it)
     rebuild.py               rebuilds only the pages that a change affects    (mkdocs calls it)
     minify.py, minify.mjs    one style sheet, short scripts: esbuild and PurgeCSS
-    embed.py                 each explorer alone, for a frame in another page
+    framed_explorers.py      each explorer alone, for a frame in another page
     markdown_copies.py       each page as Markdown, and llms.txt, which lists them
     plain_markdown.py        converts the page language to plain Markdown, for both kinds of copies
     check.py                 finds dead links, duplicate titles, oversized files
@@ -39,7 +39,7 @@ Why the longer ones stay, where a package does something like it:
     assets, workbench     choose what to copy, cut and pass on; fontTools and json do the work
     check                 link checkers know neither sizes nor duplicate titles; selectolax parses
     docstring_formulas    is a list of this package's formulas with their TeX
-    embed                 is a page and a list of files; esbuild shrinks the style sheet
+    framed_explorers      is a page and a list of files; esbuild shrinks the style sheet
     host                  http.server has no 404.html, no compression and no `_headers`
     markdown_copies       plugins for llms.txt garble mathematics that is rendered already
     plain_markdown        no converter knows the page language

@@ -1,8 +1,9 @@
 """Build the whole site: `python -m scripts.site.build --site-dir site`, which is `make site`.
 
 mkdocs builds the pages in strict mode. Then the style sheets are joined and all is minified
-(minify.py), the explorers to embed (embed.py) and the Markdown copies (markdown_copies.py) are
-written, the site is checked (check.py), and the security headers are written (security_policy.py).
+(minify.py), the explorers to embed (framed_explorers.py) and the Markdown copies
+(markdown_copies.py) are written, the site is checked (check.py), and the security headers are
+written (security_policy.py).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from click import Abort, ClickException
 from mkdocs.__main__ import cli
 
 from scripts import ROOT
-from scripts.site import check, embed, markdown_copies, security_policy
+from scripts.site import check, framed_explorers, markdown_copies, security_policy
 from scripts.site.minify import minify
 
 
@@ -37,7 +38,7 @@ def build(folder: Path) -> None:
 def finish(folder: Path) -> None:
     """Complete and check a site that mkdocs has built."""
     minify(folder)
-    embed.write(folder)
+    framed_explorers.write(folder)
     markdown_copies.write(folder)
     if found := check.problems(folder):
         sys.exit("\n".join(["The site was built, but has errors:", *found]))

@@ -6,7 +6,7 @@ wheel's full address on the site. So nobody installs a package of the same name 
 A link to `posenc.tar.gz` leads to the archive of the source that the site serves. If whoever
 publishes the site sets SOURCE_URL, as `source` in mkdocs.yml, a link to that address follows.
 
-An `iframe` of a page `embed/…` (embed.py) gets the page's full address.
+An `iframe` of a page `embed/…` (framed_explorers.py) gets the page's full address.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from mkdocs.config import load_config
 from scripts import ROOT
 from scripts.book import pages
 from scripts.book.data import front_matter
-from scripts.book.embed import source
+from scripts.book.source_listings import source
 from scripts.site.install_lines import add_addresses
 from scripts.site.plain_markdown import FIGURE, hide_code, plain, prose, restore_code
 

@@ -11,8 +11,8 @@ import re
 import textwrap
 
 from scripts.book.citations import NOTE, WHOLE, reference, references
-from scripts.book.embed import LANGUAGES, LINE, source
 from scripts.book.numbers import as_html, as_tex, bindings
+from scripts.book.source_listings import LANGUAGES, LINE, source
 from scripts.book.text import FRONT, spans
 
 BLOCK = re.compile(

@@ -23,7 +23,7 @@ from mkdocs.structure.pages import Page
 from scripts import DATA
 from scripts.book.data import load
 from scripts.book.line_breaks import JOINED
-from scripts.book.sourcemap import MAP, sources
+from scripts.book.sourcemap_page import MAP, sources
 
 FILE = DATA / "search.yml"
 LEFT_OUT = re.compile(

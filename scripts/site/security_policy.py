@@ -3,10 +3,10 @@
 Inline scripts are allowed by their hashes, so no other inline script can run. The build prints the
 header, with two others, and writes them to the site's `_headers`, a file that several hosts read.
 
-The pages of embed.py may be framed by any site, all others by this one only. A host that finds two
-policies for a path sends both, and a browser obeys both. So one block of `_headers` has for all
-paths, also those where nothing is, what all have in common. Each folder but that of embed.py has a
-second policy, which says who may frame its pages, and nothing else.
+Any site may frame the pages of framed_explorers.py; only this one may frame the others. A host that
+finds two policies for a path sends both, and a browser obeys both. So one block of `_headers`
+covers all paths, also those where nothing is, with what all have in common, and each folder except
+that of framed_explorers.py has a second policy, which only says who may frame its pages.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.site import embed
+from scripts.site import framed_explorers
 
 NAME = "Content-Security-Policy"
 HEADERS = "_headers"
@@ -96,7 +96,11 @@ def paths(site: Path) -> list[str]:
     """Return the paths of what only this site may frame: pages beside the home page, folders."""
     pages = [f"/{page.name}" for page in sorted(site.glob("*.html"))]
     folders = [f"/{folder.name}/*" for folder in sorted(site.iterdir()) if folder.is_dir()]
-    return ["/", *pages, *(folder for folder in folders if folder != f"/{embed.FOLDER}/*")]
+    return [
+        "/",
+        *pages,
+        *(folder for folder in folders if folder != f"/{framed_explorers.FOLDER}/*"),
+    ]
 
 
 def blocks(site: Path) -> list[Block]:

@@ -15,7 +15,7 @@ from posenc import sinusoidal_encoding
 from scripts import DOCS, ROOT
 from scripts.book.claims import claims
 from scripts.book.data import front_matter
-from scripts.book.sourcemap import sources
+from scripts.book.sourcemap_page import sources
 from scripts.measure.summary import measurement
 
 CHANGES = (ROOT / "CHANGELOG.md").read_text("utf-8")

@@ -20,7 +20,7 @@ import yaml
 
 from posenc.vectors import Report, check
 from scripts import DOCS
-from scripts.book.embed import embedded_symbols, source
+from scripts.book.source_listings import embedded_symbols, source
 from scripts.examples.museum import FACTS, STATES, WINGS, Exhibit, effects, exhibits, precision
 from scripts.examples.museum.caches import BaseNotInTheKey
 

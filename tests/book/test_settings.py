@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.book import ledger, pages, settings, update
+from scripts.book import ledger_page, pages, settings, update
 from scripts.book.check import problems
 from scripts.book.data import front_matter
 from scripts.book.settings import Setting, accept, accepted, orphans, sections, strays
@@ -27,7 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(settings, "FOLDER", tmp_path / "data" / "settings")
     monkeypatch.setattr(update, "DOCS", tmp_path)
     monkeypatch.setattr(update, "ROOT", tmp_path)
-    monkeypatch.setattr(ledger, "update_numbers", list)
+    monkeypatch.setattr(ledger_page, "update_numbers", list)
     (tmp_path / "README.md").touch()
     return tmp_path / "data" / "settings"
 

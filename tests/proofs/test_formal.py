@@ -12,8 +12,8 @@ from playwright.sync_api import Page, expect
 from scripts import DOCS
 from scripts.book import evidence, formal, formal_page
 from scripts.book.check import problems
-from scripts.book.embed import SymbolNotFoundError, source
 from scripts.book.render import render
+from scripts.book.source_listings import SymbolNotFoundError, source
 from scripts.proofs import checker, listed, mutations, record
 from scripts.proofs.listed import Mutation
 from scripts.proofs.source import FOLDER, ProofsError, theorem, without_comments_and_strings

@@ -16,7 +16,7 @@ from scripts import ROOT
 from scripts.figures.style import DARK, LIGHT, PALETTE, Ink, ramp
 from scripts.figures.typefaces import FACES, Face
 from scripts.pyodide import runtime
-from scripts.site import assets, embed
+from scripts.site import assets, framed_explorers
 
 CSS = ROOT / "docs" / "assets" / "css"
 # Whatever text may stand on, and what a sign that is no text may stand on, by WCAG 2.2.
@@ -148,7 +148,7 @@ def test_text_and_signs_contrast_with_the_page(scheme: int) -> None:
 
 
 def test_pages_have_every_colour_in_light_and_dark(built: Path) -> None:
-    light, dark = (built / "palette.css").read_text(encoding="utf-8").split(embed.DARK)
+    light, dark = (built / "palette.css").read_text(encoding="utf-8").split(framed_explorers.DARK)
     shades = [dict(re.findall(r"--([\w-]+): (#\w+);", part)) for part in (light, dark)]
     assert {name: tuple(shade[name] for shade in shades) for name in shades[0]} == PALETTE
 

@@ -14,7 +14,7 @@ from mkdocs.config import load_config
 from playwright.sync_api import Browser, Page
 
 from scripts import ROOT
-from scripts.site import embed
+from scripts.site import framed_explorers
 from scripts.site.minify import ONE_LINK, minify
 from tests.site.served import Site
 from tests.site.visits import SCHEME, SETTLE, TOGGLE, UNFOLD
@@ -27,7 +27,7 @@ LINK = re.compile(r'<link[^>]+rel="stylesheet"[^>]*href="([^"$]+)"')
 
 def test_all_pages_link_the_same_single_sheet(site: Site) -> None:
     named = set()
-    alone = site.folder / embed.FOLDER  # these have a smaller one
+    alone = site.folder / framed_explorers.FOLDER  # these have a smaller one
     for page in (page for page in site.folder.rglob("*.html") if alone not in page.parents):
         (address,) = LINK.findall(page.read_text(encoding="utf-8"))
         named.add(address.rpartition("/")[2])

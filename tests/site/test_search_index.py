@@ -14,7 +14,7 @@ from scripts import DOCS
 from scripts.book.claims import claims
 from scripts.book.data import load
 from scripts.book.render import render
-from scripts.book.sourcemap import sources
+from scripts.book.sourcemap_page import sources
 from scripts.site.search_index import FILE, with_exclusions
 from tests.site.served import Site
 

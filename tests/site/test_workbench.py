@@ -28,7 +28,7 @@ from scripts.book.configurations import Configuration, configurations
 from scripts.site.workbench import MODULES, constants, json_text, scripts
 from tests.oracles.test_published import FAULTS, config_of, planted
 from tests.site.config_script import Answer, Script, assert_same, commanded, copied, running
-from tests.site.mutations import mutated
+from tests.site.random_configurations import mutated
 
 ALL = configurations()
 LENGTHS = (None, 1, 2048, 8193, 131072, 1_000_000, 2**53)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from scripts import DOCS
-from scripts.book.embed import SymbolNotFoundError, embedded_symbols, source
 from scripts.book.render import render
+from scripts.book.source_listings import SymbolNotFoundError, embedded_symbols, source
 
 
 @pytest.fixture

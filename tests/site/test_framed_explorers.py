@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Frame, Page, expect
 
-from scripts.site import embed, security_policy
+from scripts.site import framed_explorers, security_policy
 from scripts.site.host import Host, serve_folder
 from tests.site.explorers import EXPLORERS
 from tests.site.served import Site
@@ -121,7 +121,7 @@ def test_explorer_and_all_it_loads_are_small(name: str, book: Host, tab: Page) -
     loaded: dict[str, int] = dict(tab.evaluate(LOADED))
     assert all(url.startswith(book.url) for url in loaded)
     assert f"{book.url}assets/js/explore/base.js" in loaded
-    assert 20_000 < sum(loaded.values()) <= embed.LARGEST, loaded
+    assert 20_000 < sum(loaded.values()) <= framed_explorers.LARGEST, loaded
 
 
 def test_state_in_the_address_is_shown(book: Host, tab: Page) -> None:
@@ -179,4 +179,4 @@ def test_embedded_pages_are_in_no_list_and_name_the_page_of_the_book(site: Site)
 
 def test_a_page_without_its_explorer_stops_the_build() -> None:
     with pytest.raises(SystemExit, match="has no <explore-t5> to embed"):
-        embed.page("<p>Nothing.</p>", "t5", "bias")
+        framed_explorers.page("<p>Nothing.</p>", "t5", "bias")

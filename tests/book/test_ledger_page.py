@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from scripts import DATA, ROOT
 from scripts.book import claims as book_claims
-from scripts.book import evidence, ledger, pages
+from scripts.book import evidence, ledger_page, pages
 from scripts.book.check import problems
 from scripts.book.claims import LEDGER, VERDICTS, Claim, claims
 from scripts.book.data import load
@@ -55,7 +55,7 @@ def faults(claim: Claim) -> list[str]:
         "no evidence": not claim.evidence.strip(),
         "does not say what is right": not claim.right.strip(),
         "right as stated is what is true, and nothing else": (claim.verdict == "true")
-        != claim.right.startswith(ledger.AS_STATED.rstrip(".")),
+        != claim.right.startswith(ledger_page.AS_STATED.rstrip(".")),
         "no place": not PLACE.fullmatch(claim.at),
         "neither a test nor a reason": not claim.tests and not SAYS_SO.search(claim.evidence),
         "a test that is not there, once": any(count_of_tests()[test] != 1 for test in claim.tests),
@@ -266,7 +266,7 @@ def test_duplicate_entries_in_data_are_rejected(name: str, tmp_path: Path) -> No
 
 def test_counts_match_the_entries() -> None:
     tally = Counter((claim.source, claim.verdict) for claim in claims())
-    *rows, every = ledger.counts(claims())
+    *rows, every = ledger_page.counts(claims())
     for (source, number), row in zip(CLAIMS.items(), rows, strict=True):
         assert [*row.values()][1:] == [*(tally[source, v] for v in VERDICTS), number]
     assert every["claims"] == sum(CLAIMS.values())
@@ -274,7 +274,7 @@ def test_counts_match_the_entries() -> None:
 
 def test_an_entry_shows_every_field() -> None:
     claim = claims_of("S0")[7]
-    html = render(ledger.entry(claim))
+    html = render(ledger_page.entry(claim))
     for shown in (
         '<article class="claim" data-source="s0" data-verdict="false">',
         '<h3 id="c0-08">',
@@ -286,29 +286,29 @@ def test_an_entry_shows_every_field() -> None:
     ):
         assert shown in html, shown
     assert "judged like" not in html
-    alike = render(ledger.entry(replace(claim, like=["C0-34", "C1-62"])))
+    alike = render(ledger_page.entry(replace(claim, like=["C0-34", "C1-62"])))
     assert '; judged like <a href="#c0-34">C0-34</a>, <a href="#c1-62">C1-62</a>' in alike
-    stated = render(ledger.entry(claims_of("S0")[8]))
+    stated = render(ledger_page.entry(claims_of("S0")[8]))
     assert 'class="right"' in html
     assert 'class="right"' not in stated
 
 
 def test_update_mends_a_changed_digit_of_the_data() -> None:
     text = (DATA / "claims" / "000.yml").read_text("utf-8")
-    assert ledger.corrections(text) == []
+    assert ledger_page.corrections(text) == []
     broken = text.replace("{{ 6,283.2 =", "{{ 6,283.3 =")
     assert broken != text
-    [correction] = ledger.corrections(broken)
+    [correction] = ledger_page.corrections(broken)
     assert (correction.says, correction.should) == ("6,283.3", "6,283.2")
     assert apply_corrections(broken, [correction]) == text
 
 
 def test_a_wrong_number_of_a_claim_is_a_problem_of_the_page() -> None:
     claim = claims_of("S0")[7]
-    assert problems(ledger.entry(claim), None) == []
+    assert problems(ledger_page.entry(claim), None) == []
     wrong = replace(claim, evidence=claim.evidence.replace("{{ 6,283.2 =", "{{ 6,283.3 ="))
     assert wrong != claim
-    [problem] = problems(ledger.entry(wrong), None)
+    [problem] = problems(ledger_page.entry(wrong), None)
     assert "the page says '6,283.3'\n  the package says '6,283.2'" in problem
 
 

@@ -15,7 +15,7 @@ from scripts.book.data import compose
 from scripts.book.evaluate import names as book_names
 from scripts.book.formal import PROVED_BY
 from scripts.book.numbers import BINDING, PRINTED, binding, compare
-from scripts.book.sourcemap import format_lines, link, sources
+from scripts.book.sourcemap_page import format_lines, link, sources
 from scripts.book.template import filled
 from scripts.book.text import Correction, apply_corrections
 

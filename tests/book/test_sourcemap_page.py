@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from scripts import DOCS, ROOT
-from scripts.book import sourcemap
-from scripts.book.sourcemap import Item, Source, sources
+from scripts.book import sourcemap_page
+from scripts.book.sourcemap_page import Item, Source, sources
 from scripts.book.text import FRONT
 from tests.site.served import Site
 from tests.site.treated import Places
@@ -196,4 +196,4 @@ def test_the_page_links_to_every_place(name: str, site: Site) -> None:
     for item in source_named(name).items:
         row = page.split(f">{item.id}<")[1].split("</tr>")[0]
         assert f'href="../../{item.page.removesuffix(".md")}/#{item.anchor}"' in row, item.id
-        assert sourcemap.format_lines(item.lines) in row
+        assert sourcemap_page.format_lines(item.lines) in row
