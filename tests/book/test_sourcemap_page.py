@@ -15,8 +15,8 @@ from scripts import DOCS, ROOT
 from scripts.book import sourcemap_page
 from scripts.book.sourcemap_page import Item, Source, sources
 from scripts.book.text import FRONT
+from tests.site.anchored_text import Places
 from tests.site.served import Site
-from tests.site.treated import Places
 
 # How many items each of the five texts has, and on how many lines they stand.
 ITEMS = {"S0": (94, 513), "S1": (88, 1066), "S2": (29, 116), "S3": (63, 201), "S4": (70, 441)}
@@ -58,7 +58,7 @@ def anchors(items: list[Item], page: str) -> frozenset[str]:
 
 def item_text(site: Site, at: Item, items: list[Item]) -> str:
     """Return the text at the place of an item, up to the next place of its source."""
-    return built_places(site, at.page).said(at.anchor, anchors(items, at.page)).lower()
+    return built_places(site, at.page).text_at(at.anchor, anchors(items, at.page)).lower()
 
 
 def missing_terms(text: str, item: Item) -> list[str]:

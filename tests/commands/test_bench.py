@@ -59,13 +59,11 @@ def case(subject: float, floor: float, **about: object) -> Case:
 
 
 def result(group: str = "table", name: str = "new", **about: object) -> Result:
-    """Return a result."""
     found = Result(group, name, f"{name} what", "floor", None, ratio=1.25, low=1.2, high=1.5)
     return replace(found, **{"error": 1.3e-7, "rounds": 7, **about})  # type: ignore[arg-type]
 
 
 def report_of(*results: Result) -> report.Report:
-    """Return a report of these results."""
     return report.report(results, threads="one thread", gpu="none")
 
 
@@ -315,19 +313,14 @@ def test_biases_are_compared_piece_by_piece(monkeypatch: pytest.MonkeyPatch, len
     np.testing.assert_allclose(bias.exact_attention(q, k, v, defined), expected, rtol=0, atol=1e-14)
 
 
-def test_committed_results_cover_todays_cases() -> None:
-    found = report.read()
-    for group, cases in TINY.items():
-        today = [(c.name, c.what, c.against, c.target) for c in cases()]
-        then = [(r.name, r.what, r.against, r.target) for r in found.results if r.group == group]
-        assert then == today, f"{group}: run make bench"
-
-
-def test_the_page_has_a_row_for_every_result() -> None:
+@pytest.mark.parametrize("group", TINY)
+def test_committed_results_cover_todays_cases(group: str) -> None:
     page, found = report.PAGE.read_text(encoding="utf-8"), report.read()
+    today = [(c.name, c.what, c.against, c.target) for c in TINY[group]()]
+    then = [(r.name, r.what, r.against, r.target) for r in found.results if r.group == group]
+    assert then == today, "run make bench"
+    assert f'bench.table("{group}"' in page
     assert report.page_with_results(page, found) == page
-    for group in TINY:
-        assert f'bench.table("{group}"' in page
 
 
 # Reporting
@@ -379,17 +372,19 @@ def test_package_that_is_not_installed_has_no_version(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(
-    ("ratio", "shown"), [(12.345, "12.3"), (1.234, "1.23"), (0.5, "0.50"), (0.00123, "0.00123")]
+    ("form", "number", "text"),
+    [
+        (report.significant_digits, 12.345, "12.3"),
+        (report.significant_digits, 0.5, "0.50"),
+        (report.scientific, 0.0, "0.0e0"),
+        (report.scientific, 0.014, "1.4e-2"),
+        (report.scientific, 2e-12, "2.0e-12"),
+    ],
 )
-def test_ratio_is_shown_with_meaningful_digits(ratio: float, shown: str) -> None:
-    assert report.significant_digits(ratio) == shown
-
-
-@pytest.mark.parametrize(
-    ("error", "shown"), [(1.3e-7, "1.3e-7"), (0.0, "0.0e0"), (0.014, "1.4e-2"), (2e-12, "2.0e-12")]
-)
-def test_error_is_shown_as_pages_show_it(error: float, shown: str) -> None:
-    assert report.scientific(error) == shown
+def test_numbers_have_the_digits_of_the_page(
+    form: Callable[[float], str], number: float, text: str
+) -> None:
+    assert form(number) == text
 
 
 PAGE = """# A page
@@ -467,10 +462,7 @@ def test_command_writes_file_and_page(tiny_group: Path, capsys: pytest.CaptureFi
     rows = report.PAGE.read_text(encoding="utf-8")
     assert "`sinusoidal_table`, new" in rows
     assert corrections(rows) == []
-    assert (
-        json.loads((tiny_group / "bench.json").read_text(encoding="utf-8"))["threads"]
-        == "one thread"
-    )
+    assert json.loads((tiny_group / "bench.json").read_text("utf-8"))["threads"] == "one thread"
 
 
 def test_command_with_a_name_writes_nothing(tiny_group: Path) -> None:
@@ -507,12 +499,13 @@ def test_threads_that_cannot_be_pinned_are_reported(monkeypatch: pytest.MonkeyPa
     assert command.gpu_name() == ""
 
 
-def test_graphics_card_is_named_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+@pytest.mark.parametrize(("available", "name"), [(True, "a card"), (False, "")])
+def test_graphics_card_is_named_where_there_is_one(
+    available: bool, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: available)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "a card")
-    assert command.gpu_name() == "a card"
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert command.gpu_name() == ""
+    assert command.gpu_name() == name
 
 
 def test_asynchronous_devices_are_synchronized(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,6 +45,5 @@ def test_a_different_card_is_detected_and_redrawn(
 
 
 def size(path: Path) -> tuple[int, int]:
-    """Return the width and height of a picture."""
     with Image.open(path) as picture:
         return picture.size

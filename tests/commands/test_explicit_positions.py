@@ -64,12 +64,7 @@ def test_a_shift_of_a_whole_sequence_shows_with_a_learned_table_alone() -> None:
 
 
 def test_a_way_that_is_not_known_is_refused_rather_than_taken_for_the_right_one() -> None:
-    for case in (
-        padding,
-        packing,
-        steps,
-        drafts,
-    ):
+    for case in (padding, packing, steps, drafts):
         with pytest.raises(ValueError, match=r"way must be one of .*; got 'edgy'"):
             case("rope", "edgy")
     tried = {(case.__name__, way) for case, way in RIGHT + SHIFTED + WRONG}
@@ -78,10 +73,7 @@ def test_a_way_that_is_not_known_is_refused_rather_than_taken_for_the_right_one(
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_sequence_alone_does_not_depend_on_later_tokens(scheme: str) -> None:
-    whole, start = (
-        unbatched_logits(scheme),
-        unbatched_logits(scheme, TEXT[:, :3]),
-    )
+    whole, start = unbatched_logits(scheme), unbatched_logits(scheme, TEXT[:, :3])
     torch.testing.assert_close(whole[:, :3], start, atol=1e-12, rtol=0)
 
 

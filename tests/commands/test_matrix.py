@@ -72,17 +72,14 @@ class Bench:
         (self.folder / "libraries" / f"{name}.yml").write_text(text, "utf-8")
 
     def run(self, *names: str, seconds: str = "20") -> int:
-        """Run the command."""
         places = ["--folder", self.folder, "--adapters", self.adapters]
         places += ["--environments", self.place / "environments", "--seconds", seconds]
         return main([*names, *map(str, places)])
 
     def path(self, name: str) -> Path:
-        """Return the file of a result."""
         return self.folder / "results" / f"{name}.json"
 
     def result(self, name: str) -> Any:
-        """Return a result."""
         return json.loads(self.path(name).read_text("utf-8"))
 
     def swin(self, name: str) -> Any:
@@ -91,7 +88,6 @@ class Bench:
 
 
 def wheel(place: Path, name: str, source: str) -> None:
-    """Write a wheel of one module."""
     about = f"{name}-1.0.dist-info"
     files = {
         f"{name}.py": source,

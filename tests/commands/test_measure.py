@@ -31,7 +31,7 @@ from posenc import (
     ntk_frequencies,
     yarn_frequencies,
 )
-from posenc.nn import GPTModel
+from posenc.nn import GPTModel, RotaryEmbedding
 from posenc.nn.gpt import Places, SelfAttention
 from scripts import ROOT
 from scripts.measure import __main__ as command
@@ -54,7 +54,7 @@ from scripts.measure.methods import (
     as_trained,
     rope_longrope,
 )
-from scripts.measure.schemes import FURTHER, ROTATED, RandomPositions, Shared
+from scripts.measure.schemes import FURTHER, ROTATED, RandomPositions
 from scripts.measure.training import Settings, generator, train
 from tests.selection import give_up
 
@@ -69,6 +69,12 @@ def small_model(method: str, seed: int = 0) -> GPTModel:
 
 def attention_of(model: GPTModel) -> SelfAttention:
     return next(part for part in model.modules() if isinstance(part, SelfAttention))
+
+
+def rope_of(model: GPTModel) -> RotaryEmbedding:
+    rope = attention_of(model).rope
+    assert isinstance(rope, RotaryEmbedding)
+    return rope
 
 
 def rows_of(model: GPTModel) -> torch.Tensor:
@@ -134,28 +140,6 @@ def test_a_model_of_zeros_has_the_entropy_of_256_equal_bytes() -> None:
 # Variants
 
 
-def test_alibi_bias_reaches_the_attention_weights() -> None:
-    """With zero queries only the bias is left, so weights fall by a constant factor."""
-    model = small_model("alibi")
-    ids = TEXT.held_out[None, :10]
-    projection = attention_of(model).query_key_value
-    with torch.no_grad():
-        projection.weight[:16] = 0
-        projection.bias[:16] = 0
-    _, weights = model(ids, return_attention=True)
-    last = weights[0, 0, :, -1].log()
-    slopes = torch.tensor([2.0**-4, 2.0**-8])
-    torch.testing.assert_close(last.diff(dim=-1), slopes[:, None].expand(2, 9), rtol=1e-3, atol=0)
-
-
-@pytest.mark.parametrize("method", TRAINED)
-def test_every_variant_equals_the_model_at_the_training_length(method: str) -> None:
-    model, ids = small_model(method), TEXT.held_out[None, :16]
-    for variant in VARIANTS[method].values():
-        made = variant(model, 16, 16)
-        torch.testing.assert_close(made(ids), model(ids), rtol=1e-5, atol=1e-6)
-
-
 @pytest.mark.parametrize("name", [*VARIANTS["rope"]][1:])
 def test_variants_differ_beyond_the_training_length_and_leave_the_model_unchanged(
     name: str,
@@ -167,55 +151,60 @@ def test_variants_differ_beyond_the_training_length_and_leave_the_model_unchange
     assert torch.equal(model(ids), before)
 
 
-def test_interpolation_halves_positions_at_twice_the_length() -> None:
-    model, ids = small_model("rope"), TEXT.held_out[None, :31]
-    made = VARIANTS["rope"]["rope, interpolated"](model, 16, 32)
-    layer, halves = attention_of(model).rope, attention_of(made).rope
-    assert layer is not None
-    assert halves is not None
-    x = torch.randn(1, 2, 31, 8, generator=generator(0, 0))
-    at = torch.arange(31) / 2
-    torch.testing.assert_close(halves(x), layer(x, positions=at))
-    assert made(ids).shape == model(ids).shape
+VARIANTS_OF = {
+    method: VARIANTS[method] | reevaluate.variants(method)
+    if method in reevaluate.METHODS
+    else VARIANTS[method]
+    for method in TRAINED
+}
+VARIANTS_OF["rope"] |= renumbered.READINGS
+
+
+@pytest.mark.parametrize(
+    ("method", "name"), [(method, name) for method in TRAINED for name in VARIANTS_OF[method]]
+)
+def test_every_variant_equals_the_model_at_the_training_length(method: str, name: str) -> None:
+    model, ids = small_model(method), TEXT.held_out[None, :16]
+    changed = VARIANTS_OF[method][name](model, 16, 16)
+    torch.testing.assert_close(changed(ids), model(ids), rtol=1e-5, atol=1e-6)
 
 
 TURNS = 16 / (2 * math.pi)  # of the fastest pair within 16 positions
 
 
 @pytest.mark.parametrize(
-    ("name", "omega"),
+    ("name", "omega", "mscale"),
     [
-        ("interpolated", interpolated_frequencies(8, 4)),
-        ("NTK-aware", ntk_frequencies(8, 4)),
-        ("dynamic NTK", dynamic_frequencies(8, 64, factor=4, trained_length=16)),
-        ("Llama 3's rule", llama3_frequencies(8, factor=4, trained_length=16)),
-        ("Llama 3's rule with fitted limits", yarn_frequencies(8, 4, 16, fast=TURNS)),
-        ("YaRN with fitted limits", yarn_frequencies(8, 4, 16, fast=TURNS)),
-        ("YaRN with Llama's limits", yarn_frequencies(8, 4, 16)),
-        ("YaRN as released", yarn_frequencies(8, 4, 16, ramp="pairs")),
-        ("YaRN without truncation", yarn_frequencies(8, 4, 16, ramp="pairs", truncate=False)),
+        ("rope, interpolated", interpolated_frequencies(8, 4), 0),
+        ("rope, NTK-aware", ntk_frequencies(8, 4), 0),
+        ("rope, dynamic NTK", dynamic_frequencies(8, 64, factor=4, trained_length=16), 0),
+        ("rope, Llama 3's rule", llama3_frequencies(8, factor=4, trained_length=16), 0),
+        ("rope, Llama 3's rule with fitted limits", yarn_frequencies(8, 4, 16, fast=TURNS), 0),
+        ("rope, YaRN with fitted limits", yarn_frequencies(8, 4, 16, fast=TURNS), 1),
+        ("rope, YaRN with Llama's limits", yarn_frequencies(8, 4, 16), 1),
+        ("rope, YaRN as released", yarn_frequencies(8, 4, 16, ramp="pairs"), 1),
+        (
+            "rope, YaRN without truncation",
+            yarn_frequencies(8, 4, 16, ramp="pairs", truncate=False),
+            1,
+        ),
+        (reevaluate.limited_yarn_name(0.5, 4), yarn_frequencies(8, 4, 16, slow=0.5, fast=4), 1),
+        (reevaluate.limited_yarn_name(2, 32), yarn_frequencies(8, 4, 16, slow=2), 1),
+        (reevaluate.limited_yarn_name(1, 8, 0), yarn_frequencies(8, 4, 16, fast=8), 0),
+        (reevaluate.released_yarn_name(2), yarn_frequencies(8, 4, 16, ramp="pairs"), 2),
     ],
 )
 def test_each_rule_sets_its_frequencies_and_only_yarn_sharpens_by_its_squared_temperature(
-    name: str, omega: NDArray[np.float64]
+    name: str, omega: NDArray[np.float64], mscale: float
 ) -> None:
     model = small_model("rope")
-    made = VARIANTS["rope"][f"rope, {name}"](model, 16, 64)
-    rope = attention_of(made).rope
-    assert rope is not None
-    np.testing.assert_allclose(rope.frequencies, omega)
-    plain, sharp = (attention_of(m).query_key_value for m in (model, made))
-    factor = 0.1 * math.log(4) + 1 if "YaRN" in name else 1  # of queries and of keys
+    changed = VARIANTS_OF["rope"][name](model, 16, 64)
+    np.testing.assert_allclose(rope_of(changed).frequencies, omega)
+    plain, sharp = (attention_of(m).query_key_value for m in (model, changed))
+    factor = 0.1 * mscale * math.log(4) + 1
     torch.testing.assert_close(sharp.weight[:32], factor * plain.weight[:32])
     torch.testing.assert_close(sharp.bias[:32], factor * plain.bias[:32])
     assert torch.equal(sharp.weight[32:], plain.weight[32:])
-
-
-def test_dynamic_ntk_multiplies_the_base_by_more_than_the_ratio_of_lengths() -> None:
-    rope = attention_of(VARIANTS["rope"]["rope, dynamic NTK"](small_model("rope"), 16, 64)).rope
-    assert rope is not None
-    times = 4**2 - 4 + 1  # for a factor of 4 at 4 times the length
-    np.testing.assert_allclose(rope.frequencies[-1] * times, 10000 ** (-6 / 8))
 
 
 def test_interpolated_rows_are_the_trained_ones_stretched() -> None:
@@ -234,9 +223,7 @@ def test_longrope_divides_pair_by_pair_and_sharpens_beyond_the_trained_length() 
     divisors = {64: (1.0, 1.5, 2.0, 4.5)}
     short, long = (rope_longrope(model, 16, length, divisors) for length in (16, 64))
     assert torch.equal(short(ids), model(ids))
-    rope = attention_of(long).rope
-    assert rope is not None
-    np.testing.assert_allclose(rope.frequencies, 10.0 ** -np.arange(4) / divisors[64])
+    np.testing.assert_allclose(rope_of(long).frequencies, 10.0 ** -np.arange(4) / divisors[64])
     plain, sharp = (attention_of(m).query_key_value.weight for m in (model, long))
     factor = math.sqrt(1 + math.log(4) / math.log(16))
     torch.testing.assert_close(sharp[:32], factor * plain[:32])
@@ -387,6 +374,24 @@ def rope_then_none() -> tuple[GPTModel, GPTModel]:
     return ours, theirs
 
 
+# The parameters of a further scheme, where it has any.
+ADDED = {
+    "kerple": "bias.scale bias.shape",
+    "kerple_power": "bias.scale bias.shape",
+    "transformer_xl": "bias.content_bias bias.position_bias bias.weight",
+    "deberta": "bias.position_q bias.position_k",
+    "tupe": "bias.table bias.query_weight bias.key_weight bias.from_first bias.to_first",
+    "path": "path.first_weight path.second_weight path.kernel path.strength_weight"
+    " path.strength_bias",
+    "dape": "kerple.scale kerple.shape dape.first_weight dape.first_bias dape.second_weight"
+    " dape.second_bias",
+    "fire": "bias.rate bias.factor bias.first_weight bias.first_bias bias.second_weight"
+    " bias.second_bias",
+    "forgetting": "gate.weight gate.shift",
+    "cope": "cope.table",
+}
+
+
 @pytest.mark.parametrize("method", FURTHER)
 def test_a_further_scheme_is_a_known_model_and_its_own_parameters(
     method: str,
@@ -395,38 +400,7 @@ def test_a_further_scheme_is_a_known_model_and_its_own_parameters(
     ours, theirs = model.state_dict(), plain.state_dict()
     assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
     added = {name.partition("attention.")[2] or name for name in ours if name not in theirs}
-    assert (
-        added
-        == {
-            "kerple": {"bias.scale", "bias.shape"},
-            "kerple_power": {"bias.scale", "bias.shape"},
-            "sandwich": set(),
-            "transformer_xl": {"bias.content_bias", "bias.position_bias", "bias.weight"},
-            "deberta": {"bias.position_q", "bias.position_k"},
-            "tupe": {
-                *("bias.table", "bias.query_weight", "bias.key_weight"),
-                *("bias.from_first", "bias.to_first"),
-            },
-            "path": {
-                *("path.first_weight", "path.second_weight", "path.kernel"),
-                *("path.strength_weight", "path.strength_bias"),
-            },
-            "dape": {
-                *("kerple.scale", "kerple.shape", "dape.first_weight", "dape.first_bias"),
-                *("dape.second_weight", "dape.second_bias"),
-            },
-            "rope_random": set(),
-            "rope_pose": set(),
-            "rope_then_none": set(),
-            "fire": {
-                *("bias.rate", "bias.factor", "bias.first_weight", "bias.first_bias"),
-                *("bias.second_weight", "bias.second_bias"),
-            },
-            "xpos": set(),
-            "forgetting": {"gate.weight", "gate.shift"},
-            "cope": {"cope.table"},
-        }[method]
-    )
+    assert added == {*ADDED.get(method, "").split()}
 
 
 @pytest.mark.parametrize("method", [name for name in FURTHER if name != "rope_then_none"])
@@ -443,26 +417,6 @@ def test_a_further_scheme_is_causal_and_sees_the_order_of_two_earlier_tokens(met
     plain.load_state_dict(model.state_dict(), strict=False)
     assert torch.allclose(plain(swapped)[:, -1], plain(ids)[:, -1], rtol=0, atol=1e-9)
     assert (model(swapped)[:, -1] - model(ids)[:, -1]).abs().max() > 1e-7
-
-
-def with_zero_queries(model: GPTModel) -> GPTModel:
-    """Return the model with queries and keys of zeros, so that only a bias is left."""
-    projection = attention_of(model).query_key_value
-    with torch.no_grad():
-        projection.weight[:32] = 0
-        projection.bias[:32] = 0
-    return model
-
-
-def test_kerple_reaches_the_attention_weights() -> None:
-    model = with_zero_queries(further_model("kerple"))
-    assert isinstance(model, Shared)
-    with torch.no_grad():
-        model.bias.get_parameter("scale").fill_(2.0)
-        model.bias.get_parameter("shape").fill_(1.0)
-    _, weights = model(TEXT.held_out[None, :10], return_attention=True)
-    expected = torch.arange(10, 0, -1.0) ** -2.0  # exp(−2·log(1 + distance))
-    torch.testing.assert_close(weights[0, 0, 1, -1], expected / expected.sum())
 
 
 def test_random_positions_reach_the_rotation_and_repeat_with_the_text() -> None:
@@ -529,37 +483,6 @@ def test_rope_then_none_rotates_in_all_layers_but_the_last() -> None:
     torch.testing.assert_close(model(text)[:, :9], model(text[:, :9]))
 
 
-@pytest.mark.parametrize(("method", "share"), [("deberta", 3), ("tupe", 2)])
-def test_terms_beside_content_share_the_division(method: str, share: int) -> None:
-    """Scores of content are divided by the root of as many times d as there are terms."""
-    model, plain = further_model(method), small_model("none")
-    content = plain.state_dict()
-    with torch.no_grad():
-        for name, weights in model.named_parameters():
-            if name not in content:
-                weights.zero_()
-        for each in (model, plain):
-            attention_of(each).query_key_value.weight.mul_(8)
-        attention_of(plain).query_key_value.weight[:16] /= math.sqrt(share)
-    text = TEXT.held_out[None, :10]
-    _, ours = model(text, return_attention=True)
-    _, theirs = plain(text, return_attention=True)
-    torch.testing.assert_close(ours[0], theirs[0])
-
-
-def test_fire_takes_positions_so_its_bias_shrinks_with_the_text() -> None:
-    model = with_zero_queries(further_model("fire"))
-    assert isinstance(model, Shared)
-    with torch.no_grad():
-        model.bias.get_parameter("factor").fill_(1 / 512)  # of a threshold of 1
-        for name, value in (("first_weight", 1.0), ("first_bias", 0.0), ("second_weight", -1.0)):
-            model.bias.get_parameter(name).fill_(value)
-    _, weights = model(TEXT.held_out[None, :20], return_attention=True)
-    for query in (5, 19):  # from itself to the first key the share goes from 0 to 1
-        ratio = weights[0, 0, 0, query, query] / weights[0, 0, 0, query, 0]
-        torch.testing.assert_close(ratio.log(), torch.tensor(32.0))
-
-
 # Read again
 
 
@@ -568,9 +491,6 @@ def test_what_is_read_at_other_distances_is_the_same_model() -> None:
     found = renumbered.evaluate_all(model, "rope", TEXT, 16, LENGTHS, 0)
     assert found["rope"] == language.evaluate(model, as_trained, TEXT, 16, LENGTHS)
     assert list(found) == ["rope", *renumbered.READINGS]
-    ids = TEXT.held_out[None, :16]
-    for variant in renumbered.READINGS.values():
-        torch.testing.assert_close(variant(model, 16, 16)(ids), model(ids), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("method", reevaluate.METHODS)
@@ -579,9 +499,7 @@ def test_what_is_read_again_is_the_same_model(method: str) -> None:
     first = language.evaluate_all(model, method, TEXT, 16, LENGTHS, 0, rounds=0)
     found = reevaluate.evaluate_all(model, method, TEXT, 16, LENGTHS, 0)
     assert found[method] == first[method]
-    for name, variant in reevaluate.variants(method).items():
-        made, ids = variant(model, 16, 16), TEXT.held_out[None, :16]
-        torch.testing.assert_close(made(ids), model(ids), rtol=1e-5, atol=1e-6)
+    for name in reevaluate.variants(method):
         assert list(found[name]["by_length"]) == ["16", "32"]
 
 
@@ -607,27 +525,6 @@ def test_sliding_predicts_each_byte_from_a_trained_length_before_it() -> None:
             losses.append(-logits.log_softmax(-1)[text.held_out[place]].item())
     assert len(losses) == 16 * 4
     assert found == {"32": pytest.approx(np.mean(losses), abs=2e-5)}
-
-
-@pytest.mark.parametrize(
-    ("name", "omega", "mscale"),
-    [
-        (reevaluate.limited_yarn_name(0.5, 4), yarn_frequencies(8, 4, 16, slow=0.5, fast=4), 1),
-        (reevaluate.limited_yarn_name(2, 32), yarn_frequencies(8, 4, 16, slow=2), 1),
-        (reevaluate.limited_yarn_name(1, 8, 0), yarn_frequencies(8, 4, 16, fast=8), 0),
-        (reevaluate.released_yarn_name(2), yarn_frequencies(8, 4, 16, ramp="pairs"), 2),
-    ],
-)
-def test_each_limit_and_temperature_reaches_the_model(
-    name: str, omega: NDArray[np.float64], mscale: float
-) -> None:
-    model = small_model("rope")
-    made = reevaluate.variants("rope")[name](model, 16, 64)
-    rope = attention_of(made).rope
-    assert rope is not None
-    np.testing.assert_allclose(rope.frequencies, omega)
-    plain, sharp = (attention_of(m).query_key_value.weight for m in (model, made))
-    torch.testing.assert_close(sharp[:32], (0.1 * mscale * math.log(4) + 1) * plain[:32])
 
 
 def test_yarn_is_read_with_each_pair_of_limits() -> None:
@@ -928,28 +825,31 @@ def test_missing_scheduler_is_named(
         command.main([*OPTIONS, "--into", str(results_folder), "--scheduler", scheduler])
 
 
-def test_an_import_error_in_a_run_is_not_blamed_on_the_scheduler(
-    results_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def distributed(monkeypatch: pytest.MonkeyPatch) -> MagicMock:
+    """Put a mock in place of Dask's library."""
     distributed = MagicMock()
-    client = distributed.Client.return_value.__enter__.return_value
-    client.nthreads.return_value = {}
+    monkeypatch.setattr(importlib, "import_module", lambda name: distributed)
+    return distributed
+
+
+def test_an_import_error_in_a_run_is_not_blamed_on_the_scheduler(
+    results_folder: Path, distributed: MagicMock
+) -> None:
+    distributed.Client.return_value.__enter__.return_value.nthreads.return_value = {}
     future = MagicMock()
     future.result.side_effect = ImportError("No module named 'torch'")
     distributed.as_completed.return_value = [future]
-    monkeypatch.setattr(importlib, "import_module", lambda name: distributed)
     with pytest.raises(ImportError, match="torch"):
         command.main([*OPTIONS, "--into", str(results_folder), "--scheduler", "dask"])
 
 
 def test_a_dask_worker_with_two_threads_is_rejected(
-    results_folder: Path, monkeypatch: pytest.MonkeyPatch
+    results_folder: Path, distributed: MagicMock
 ) -> None:
     """Two threads would share one generator, which would change the results."""
-    distributed = MagicMock()
     client = distributed.Client.return_value.__enter__.return_value
     client.nthreads.return_value = {"tcp://one:1": 1, "tcp://other:1": 2}
-    monkeypatch.setattr(importlib, "import_module", lambda name: distributed)
     with pytest.raises(SystemExit, match="must have one thread: dask worker --nthreads 1"):
         command.main(
             [*OPTIONS, "--into", str(results_folder), "--scheduler", "dask", "--address", "one:0"]

@@ -64,7 +64,6 @@ def by_kerple(kernel: str) -> Definition:
 
 
 def by_fire(p: dict[str, Array], _: SelfAttention, x: Tensor, q: Array, k: Array) -> Array:
-    """Return FIRE's scores."""
     threshold = 512 * float(p["bias.factor"])
     shares = posenc.fire_shares(LENGTH, rate=float(p["bias.rate"]), threshold=threshold)
     return dot(q, k) + posenc.fire_bias(shares, **network(p, "bias"))
@@ -79,14 +78,12 @@ def by_tupe(p: dict[str, Array], _: SelfAttention, x: Tensor, q: Array, k: Array
 
 
 def by_xpos(p: dict[str, Array], _: SelfAttention, x: Tensor, q: Array, k: Array) -> Array:
-    """Return xPos's scores."""
     return dot(posenc.apply_xpos(q, PLACES, role="query"), posenc.apply_xpos(k, PLACES, role="key"))
 
 
 def by_transformer_xl(
     p: dict[str, Array], _: SelfAttention, x: Tensor, q: Array, k: Array
 ) -> Array:
-    """Return Transformer-XL's scores."""
     rows = posenc.transformer_xl_rows(LENGTH, LENGTH, SETTINGS.width) @ p["bias.weight"]
     return posenc.transformer_xl_scores(
         q,
@@ -105,7 +102,6 @@ def by_deberta(p: dict[str, Array], _: SelfAttention, x: Tensor, q: Array, k: Ar
 
 
 def by_forgetting(p: dict[str, Array], _: SelfAttention, x: Tensor, q: Array, k: Array) -> Array:
-    """Return the scores with the forgetting gate."""
     gates = x.numpy()[0] @ p["gate.weight"].T + p["gate.shift"]
     return dot(q, k) + posenc.forgetting_bias(-np.log1p(np.exp(-gates)).T)
 
@@ -132,6 +128,7 @@ def by_dape(p: dict[str, Array], _: SelfAttention, x: Tensor, q: Array, k: Array
 
 
 DEFINITIONS: dict[str, Definition] = {
+    "alibi": lambda p, _, x, q, k: dot(q, k) + posenc.alibi_bias(HEADS, LENGTH),
     "kerple": by_kerple("log"),
     "kerple_power": by_kerple("power"),
     "fire": by_fire,

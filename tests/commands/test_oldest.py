@@ -12,7 +12,7 @@ from scripts.setup import oldest
 
 
 @pytest.fixture
-def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], Any]]:
+def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], Any]]:
     """Use a folder of our own; return each command that would have been run, with PYTHONPATH."""
     commands: list[tuple[list[str], Any]] = []
 
@@ -27,10 +27,10 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[st
 
 
 def test_the_tests_run_with_the_oldest_numpy_which_is_installed_once(
-    asked: list[tuple[list[str], Any]],
+    commands: list[tuple[list[str], Any]],
 ) -> None:
     assert oldest.main() == oldest.main() == 0
-    (install, _), *tests = asked
+    (install, _), *tests = commands
     assert install[-3:] == ["--target", str(oldest.FOLDER), "numpy==2.0.0"]
     assert len(tests) == 2
     for command, path in tests:
@@ -42,7 +42,7 @@ def test_the_tests_run_with_the_oldest_numpy_which_is_installed_once(
 def test_without_that_numpy_it_is_an_error_in_ci_only(
     ci: str,
     status: int,
-    asked: list[tuple[list[str], Any]],
+    commands: list[tuple[list[str], Any]],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -54,7 +54,7 @@ def test_without_that_numpy_it_is_an_error_in_ci_only(
 
 
 def test_failed_tests_are_the_status(
-    asked: list[tuple[list[str], Any]], monkeypatch: pytest.MonkeyPatch
+    commands: list[tuple[list[str], Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     oldest.main()
     monkeypatch.setattr("subprocess.run", lambda *given, **_: CompletedProcess(given, returncode=1))

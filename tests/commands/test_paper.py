@@ -28,7 +28,7 @@ TITLES = ["One sheet of formulas", "All explorers", "RoPE: both rotate, the scor
 
 
 @pytest.fixture(scope="module")
-def made(
+def paper(
     site: Site, browser: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, list[str]]:
     """Return the folder of a PDF and an EPUB of three pages, and what is wrong with them."""
@@ -36,48 +36,47 @@ def made(
     return folder, make(site.folder, SOME, folder, browser)
 
 
-def test_both_are_sound(made: tuple[Path, list[str]]) -> None:
-    assert made[1] == []
+def test_both_are_sound(paper: tuple[Path, list[str]]) -> None:
+    assert paper[1] == []
 
 
 def test_the_whole_book_has_every_page() -> None:
     assert sorted(path for _, pages in parts() for path, _ in pages) == sorted(paths())
 
 
-def test_outline_has_the_headings_below_each_title(made: tuple[Path, list[str]]) -> None:
-    with pikepdf.open(made[0] / PDF) as document, document.open_outline() as outline:
+def test_outline_has_the_headings_below_each_title(paper: tuple[Path, list[str]]) -> None:
+    with pikepdf.open(paper[0] / PDF) as document, document.open_outline() as outline:
         assert [entry.title for entry in outline.root] == TITLES
         assert [entry.title for entry in outline.root[0].children][:1] == ["Conventions"]
 
 
-def text_of(folder: Path) -> list[str]:
-    """Return the text of each page of the PDF."""
+def page_texts(folder: Path) -> list[str]:
     with pypdfium2.PdfDocument(folder / PDF) as document:
         return [page.get_textpage().get_text_bounded() for page in document]
 
 
-def test_pages_are_numbered_and_mathematics_is_text(made: tuple[Path, list[str]]) -> None:
-    pages = text_of(made[0])
+def test_pages_are_numbered_and_mathematics_is_text(paper: tuple[Path, list[str]]) -> None:
+    pages = page_texts(paper[0])
     assert [text.split()[-1] for text in pages] == [str(n + 1) for n in range(len(pages))]
     assert {"ω", "λ", "θ"} <= set(pages[0])
 
 
-def test_figures_are_drawn_with_lines(made: tuple[Path, list[str]]) -> None:
-    with pypdfium2.PdfDocument(made[0] / PDF) as document:
+def test_figures_are_drawn_with_lines(paper: tuple[Path, list[str]]) -> None:
+    with pypdfium2.PdfDocument(paper[0] / PDF) as document:
         kinds = [one.type for one in document[2].get_objects(max_depth=8)]
     assert kinds.count(pypdfium2.raw.FPDF_PAGEOBJ_PATH) > 30
     assert pypdfium2.raw.FPDF_PAGEOBJ_IMAGE not in kinds
 
 
-def test_a_link_between_pages_leads_to_its_place(made: tuple[Path, list[str]]) -> None:
-    with pikepdf.open(made[0] / PDF) as document:
+def test_a_link_between_pages_leads_to_its_place(paper: tuple[Path, list[str]]) -> None:
+    with pikepdf.open(paper[0] / PDF) as document:
         page = document.pages[1]
         targets = [str(note.get("/Dest", "")) for note in page.Annots]
     assert "/explore.rope" in targets
 
 
-def test_an_e_book_has_mathml_and_pictures(made: tuple[Path, list[str]]) -> None:
-    with zipfile.ZipFile(made[0] / EPUB) as archive:
+def test_an_e_book_has_mathml_and_pictures(paper: tuple[Path, list[str]]) -> None:
+    with zipfile.ZipFile(paper[0] / EPUB) as archive:
         sheet = archive.read("book/chapters.formula-sheet.xhtml").decode()
         names = archive.namelist()
     assert sheet.count("<math") > 20
@@ -93,7 +92,6 @@ def strip_a_font(document: pikepdf.Pdf) -> None:
 
 
 def add_a_blank_page(document: pikepdf.Pdf) -> None:
-    """Put an empty page at the end."""
     document.add_blank_page()
 
 
@@ -104,7 +102,6 @@ def forget_a_place(document: pikepdf.Pdf) -> None:
 
 
 def rename_a_title(document: pikepdf.Pdf) -> None:
-    """Change the first title of the outline."""
     with document.open_outline() as outline:
         outline.root[0].title = "Another"
 
@@ -121,17 +118,17 @@ def rename_a_title(document: pikepdf.Pdf) -> None:
 def test_a_spoilt_pdf_is_noticed(
     spoil: Callable[[pikepdf.Pdf], None],
     said: str,
-    made: tuple[Path, list[str]],
+    paper: tuple[Path, list[str]],
     tmp_path: Path,
 ) -> None:
-    with pikepdf.open(made[0] / PDF) as document:
+    with pikepdf.open(paper[0] / PDF) as document:
         spoil(document)
         document.save(tmp_path / PDF)
     assert said in "\n".join(check.pdf_problems(tmp_path / PDF, TITLES))
 
 
-def test_a_spoilt_e_book_is_noticed(made: tuple[Path, list[str]], tmp_path: Path) -> None:
-    with zipfile.ZipFile(made[0] / EPUB) as whole, zipfile.ZipFile(tmp_path / EPUB, "w") as other:
+def test_a_spoilt_e_book_is_noticed(paper: tuple[Path, list[str]], tmp_path: Path) -> None:
+    with zipfile.ZipFile(paper[0] / EPUB) as whole, zipfile.ZipFile(tmp_path / EPUB, "w") as other:
         for name in whole.namelist():
             other.writestr(name, whole.read(name).replace(b"explore.rope.xhtml", b"gone.xhtml"))
     assert any("gone.xhtml" in found for found in check.epub_problems(tmp_path / EPUB))

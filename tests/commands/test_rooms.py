@@ -36,7 +36,6 @@ DECLARED = re.compile(r"^Imports: (.+?)\.(?:\s|$)", re.M)
 
 
 def room_of(module: str) -> str:
-    """Return the room of a module."""
     first, *inner = module.split(".")
     return f"{first}.{inner[0]}" if first == "scripts" and inner else first
 

@@ -35,18 +35,17 @@ def bare_checkout(folder: Path) -> Path:
     root = folder / "büro" / "bare checkout"
     (root / "scripts" / "setup").mkdir(parents=True)
     shutil.copy(SETUP, root / "scripts" / "setup")
-    for name in module_of(root).SOURCES:
+    for name in setup_script(root).SOURCES:
         shutil.copy(ROOT / name, root)
     return root
 
 
 @pytest.fixture
 def bare(tmp_path: Path) -> Path:
-    """Return a bare checkout."""
     return bare_checkout(tmp_path)
 
 
-def module_of(root: Path) -> Any:
+def setup_script(root: Path) -> Any:
     """Return a checkout's own setup as a module, so that it works in that checkout."""
     spec = importlib.util.spec_from_file_location(
         "setup_of_a_copy", root / "scripts" / "setup" / "environment.py"
@@ -69,7 +68,7 @@ def run_setup(root: Path, *extras: str, **environment: str) -> subprocess.Comple
     )
 
 
-def ask_for(root: Path, version: str) -> None:
+def require_python(root: Path, version: str) -> None:
     """Make a checkout require a Python that does not exist yet."""
     script = root / "scripts" / "setup" / "environment.py"
     text = script.read_text(encoding="utf-8")
@@ -78,7 +77,6 @@ def ask_for(root: Path, version: str) -> None:
 
 
 def program(path: Path, script: str) -> None:
-    """Write a small shell script."""
     path.parent.mkdir(exist_ok=True)
     path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     path.chmod(0o755)
@@ -89,7 +87,7 @@ def test_the_setup_script_parses_in_python_3_6() -> None:
 
 
 def test_an_old_python_gets_instructions(bare: Path) -> None:
-    ask_for(bare, "(3, 99)")
+    require_python(bare, "(3, 99)")
     done = run_setup(bare)
     assert done.returncode == 1
     assert "Python 3.99 or newer is needed" in done.stderr
@@ -98,7 +96,7 @@ def test_an_old_python_gets_instructions(bare: Path) -> None:
 
 
 def test_a_newer_python_on_the_path_takes_over(bare: Path) -> None:
-    ask_for(bare, "(3, 99)")
+    require_python(bare, "(3, 99)")
     program(bare / "bin" / "python3.14", 'test "$1" = -c && echo 3.99 || echo "$0 runs $*"')
     done = run_setup(bare, "test")
     assert done.returncode == 0
@@ -166,7 +164,7 @@ def test_a_missing_venv_module_names_the_package_to_install(bare: Path) -> None:
 def offline(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     """Return a checkout whose first setup was interrupted, and a second one without a network."""
     root = bare_checkout(tmp_path_factory.mktemp("offline"))
-    module_of(root).write_mark("unfinished")
+    setup_script(root).write_mark("unfinished")
     (root / ".venv" / "left-over").touch()
     return root, run_setup(root)
 
@@ -189,7 +187,7 @@ def test_an_interrupted_environment_is_rebuilt(offline: tuple[Path, Any]) -> Non
 
 
 def test_an_environment_made_without_a_network_is_kept(offline: tuple[Path, Any]) -> None:
-    module = module_of(offline[0])
+    module = setup_script(offline[0])
     assert module.read_mark() == [module.foundation(), "unfinished"]
     assert not module.is_ready([])
 
@@ -204,7 +202,7 @@ def ready(bare: Path) -> Path:
     (bare / "node_modules" / ".package-lock.json").touch()
     (bare / ".venv").mkdir()
     program(bare / ".venv" / "bin" / "python", PRETENDER)
-    module = module_of(bare)
+    module = setup_script(bare)
     module.write_mark(module.foundation(), module.digest(), "docs")
     return bare
 
@@ -230,9 +228,9 @@ def recorded_arguments(root: Path) -> list[str]:
     return [line for line in said if line != "-m pip --version"]
 
 
-def extras_of(root: Path) -> list[str]:
+def installed_extras(root: Path) -> list[str]:
     """Return the installed extras, by the mark of an up-to-date checkout."""
-    module = module_of(root)
+    module = setup_script(root)
     assert module.is_up_to_date()
     return list(module.read_mark()[2:])
 
@@ -247,14 +245,14 @@ def test_the_test_extra_is_added_without_running_npm(ready: Path) -> None:
     assert done.stdout == "Installing the Python packages for docs and test\n"
     [command] = recorded_arguments(ready)
     assert command.endswith("--editable .[docs,test]")
-    assert extras_of(ready) == ["docs", "test"]
+    assert installed_extras(ready) == ["docs", "test"]
 
 
 def test_test_extra_includes_docs_extra(ready: Path) -> None:
     run_setup(ready, "test")
     done = run_setup(ready)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert extras_of(ready) == ["docs", "test"]
+    assert installed_extras(ready) == ["docs", "test"]
 
 
 def test_changed_requirements_keep_the_extras(ready: Path) -> None:
@@ -263,14 +261,14 @@ def test_changed_requirements_keep_the_extras(ready: Path) -> None:
     done = run_setup(ready)
     assert "for docs and test" in done.stdout
     assert "Installing the mathematics" in done.stdout
-    assert extras_of(ready) == ["docs", "test"]
+    assert installed_extras(ready) == ["docs", "test"]
 
 
 def test_a_failed_test_extra_leaves_the_docs_extra_usable(ready: Path) -> None:
     done = run_setup(ready, "test", PIP_FAILS=REFUSED)
     assert done.returncode == 1
     assert "no package index could be reached" in done.stderr
-    assert extras_of(ready) == ["docs"]
+    assert installed_extras(ready) == ["docs"]
     assert run_setup(ready).returncode == 0
 
 
@@ -278,22 +276,32 @@ def test_a_failed_update_is_retried(ready: Path) -> None:
     run_setup(ready, "test")
     change(ready / "constraints.txt")
     assert run_setup(ready, PIP_FAILS=REFUSED).returncode == 1
-    assert not module_of(ready).is_ready(["docs"])
+    assert not setup_script(ready).is_ready(["docs"])
     assert "for docs and test" in run_setup(ready).stdout
 
 
-def test_an_unreachable_index_is_not_reported_as_a_conflict(ready: Path) -> None:
-    done = run_setup(ready, "test", PIP_FAILS=CONFLICT)
-    said = "NewConnectionError(Failed to establish a new connection: [Errno 111] Connection refused"
-    assert "no package index could be reached" in done.stderr
-    assert f"\n    {said}): /simple/numpy/\n" in done.stderr
-    assert "onflict" not in done.stderr and "Resolution" not in done.stderr
+UNREACHABLE = (
+    "no package index could be reached",
+    "\n    NewConnectionError(Failed to establish a new connection: [Errno 111] Connection refused"
+    "): /simple/numpy/\n",
+)
+CONFLICTING = ("because these package versions have conflicting dependencies",)
 
 
-def test_a_real_conflict_is_reported(ready: Path) -> None:
-    done = run_setup(ready, "test", PIP_FAILS=CONFLICT.partition("\n")[2])
-    assert "because these package versions have conflicting dependencies" in done.stderr
-    assert "no package index" not in done.stderr
+@pytest.mark.parametrize(
+    ("pip_prints", "reported", "not_reported"),
+    [
+        (CONFLICT, UNREACHABLE, ("onflict", "Resolution")),
+        (CONFLICT.partition("\n")[2], CONFLICTING, ("no package index",)),
+    ],
+    ids=["unreachable index", "conflict"],
+)
+def test_an_unreachable_index_is_told_from_a_conflict(
+    pip_prints: str, reported: tuple[str, ...], not_reported: tuple[str, ...], ready: Path
+) -> None:
+    error = run_setup(ready, "test", PIP_FAILS=pip_prints).stderr
+    assert all(words in error for words in reported)
+    assert not any(words in error for words in not_reported)
 
 
 READ_ONLY = "You may not write to {}: copy the checkout to a folder of your own"
@@ -311,7 +319,7 @@ def test_a_read_only_checkout_is_reported_in_a_sentence(
     (bare / ".venv").mkdir()
     refuse_writing(bare / locked, monkeypatch)
     monkeypatch.setattr(sys, "argv", ["environment.py"])
-    assert module_of(bare).main() == 1
+    assert setup_script(bare).main() == 1
     said = capsys.readouterr().err.strip()
     assert said.startswith(READ_ONLY.format(bare / locked))
     assert "\n" not in said
@@ -327,7 +335,7 @@ def test_a_read_only_checkout_that_is_set_up_runs_no_command(
     run_setup(ready, "test")
     refuse_writing(ready, monkeypatch)
     monkeypatch.setattr(sys, "argv", ["environment.py", *extras])
-    assert module_of(ready).main() == 1
+    assert setup_script(ready).main() == 1
     assert READ_ONLY.format(ready) in capsys.readouterr().err
 
 
@@ -351,7 +359,7 @@ def test_control_c_ends_the_installation_with_a_sentence(ready: Path) -> None:
         130,
         "\nInterrupted. Run the same command to continue.\n",
     )
-    assert module_of(ready).read_mark() == ["unfinished"]  # so that the next one begins anew
+    assert setup_script(ready).read_mark() == ["unfinished"]  # so that the next one begins anew
 
 
 def test_an_unknown_extra_is_rejected(ready: Path) -> None:
@@ -367,19 +375,20 @@ def change(path: Path) -> None:
         file.write("\n")
 
 
-@pytest.mark.parametrize("name", module_of(ROOT).SOURCES)
+@pytest.mark.parametrize("name", setup_script(ROOT).SOURCES)
 def test_changed_requirements_are_noticed(ready: Path, name: str) -> None:
     change(ready / name)
-    assert not module_of(ready).is_ready([])
+    assert not setup_script(ready).is_ready([])
 
 
-def test_a_moved_checkout_is_noticed(ready: Path, tmp_path: Path) -> None:
-    assert not module_of(ready.rename(tmp_path / "elsewhere")).is_ready([])
-
-
-def test_a_missing_node_modules_is_noticed(ready: Path) -> None:
+def test_a_moved_checkout_and_a_missing_node_modules_are_noticed(
+    ready: Path, tmp_path: Path
+) -> None:
+    assert setup_script(ready).is_ready([])
+    assert not setup_script(ready.rename(tmp_path / "elsewhere")).is_ready([])
+    (tmp_path / "elsewhere").rename(ready)
     shutil.rmtree(ready / "node_modules")
-    assert not module_of(ready).is_ready([])
+    assert not setup_script(ready).is_ready([])
 
 
 def serve(port: str) -> subprocess.CompletedProcess[str]:

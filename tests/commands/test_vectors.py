@@ -28,8 +28,7 @@ ADAPTERS = FOLDER / "adapters"
 QUICK = ("swin", "shaw", "positions", "resize", "t5")
 
 
-def read(name: str) -> Any:
-    """Return the JSON of a file."""
+def read_json(name: str) -> Any:
     return json.loads((FOLDER / name).read_text("utf-8"))
 
 
@@ -67,7 +66,6 @@ def test_the_files_are_of_sensible_size() -> None:
 
 
 def validator() -> Any:
-    """Return the validator of a file."""
     kind = jsonschema.validators.validator_for(schema())
     kind.check_schema(schema())
     return kind(schema())
@@ -75,7 +73,7 @@ def validator() -> Any:
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_every_file_is_valid_by_its_schema(suite: str) -> None:
-    found = read(f"{suite}_v1.json")
+    found = read_json(f"{suite}_v1.json")
     if suite not in QUICK:  # the others have more of the same
         found["cases"] = found["cases"][::9]
     assert list(validator().iter_errors(found)) == []
@@ -86,7 +84,7 @@ def test_every_file_is_valid_by_its_schema(suite: str) -> None:
     [(), ("cases", 0), ("cases", 0, "input"), ("cases", 0, "tolerance"), ("conventions",)],
 )
 def test_an_unknown_field_is_not_valid(place: tuple[Any, ...]) -> None:
-    found = read("t5_v1.json")
+    found = read_json("t5_v1.json")
     found["cases"] = found["cases"][:1]
     inner = found
     for key in place:
@@ -96,7 +94,7 @@ def test_an_unknown_field_is_not_valid(place: tuple[Any, ...]) -> None:
 
 
 def test_an_input_of_another_suite_is_not_valid() -> None:
-    found = read("swin_v1.json")
+    found = read_json("swin_v1.json")
     found["cases"][0]["input"] = {"heads": 3}
     assert list(validator().iter_errors(found)) != []
 

@@ -12,7 +12,7 @@ from scripts.setup import vision
 
 
 @pytest.fixture
-def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """Use a folder of our own, and return the commands that would have been run."""
     commands: list[list[str]] = []
 
@@ -27,30 +27,30 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 def test_both_are_installed_once_with_the_versions_of_the_constraints(
-    asked: list[list[str]],
+    commands: list[list[str]],
 ) -> None:
     assert [pin.partition("==")[0] for pin in vision.pins()] == list(vision.PACKAGES)
     assert vision.main() == vision.main() == 0
-    (command,) = asked
+    (command,) = commands
     assert command[0] == sys.executable
     assert command[-4:] == ["--target", str(vision.FOLDER), *vision.pins()]
     assert "--no-deps" in command
 
 
 def test_another_version_is_installed_over_the_old_one(
-    asked: list[list[str]], monkeypatch: pytest.MonkeyPatch
+    commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vision.main()
     monkeypatch.setattr(vision, "pins", lambda: ["timm==2", "torchvision==1"])
     vision.main()
-    assert [command[-2:] for command in asked][1:] == [["timm==2", "torchvision==1"]]
+    assert [command[-2:] for command in commands][1:] == [["timm==2", "torchvision==1"]]
 
 
 @pytest.mark.parametrize(("ci", "status"), [("true", 1), ("", 0)])
 def test_without_a_network_it_is_an_error_in_ci_only(
     ci: str,
     status: int,
-    asked: list[list[str]],
+    commands: list[list[str]],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -22,14 +22,12 @@ PACKAGE_TESTS = ("tests/package", "tests/nn", "tests/diagnose")
 
 
 def jobs(name: str) -> dict[str, Any]:
-    """Return the jobs of a workflow."""
     text = (ROOT / ".github" / "workflows" / name).read_text(encoding="utf-8")
     found: dict[str, Any] = yaml.safe_load(text)["jobs"]
     return found
 
 
 def commands(job: dict[str, Any]) -> list[str]:
-    """Return the commands of a job."""
     return [step["run"].strip() for step in job["steps"] if "run" in step]
 
 

@@ -60,7 +60,7 @@ class Answer(NamedTuple):
     numbers: str | None
 
 
-def copied(folder: Path) -> Path:
+def copy_scripts(folder: Path) -> Path:
     """Copy the scripts of the workbench to a folder, with those that are made."""
     shutil.copytree(SCRIPTS / "config", folder / "config")
     shutil.copy(SCRIPTS / "positions.js", folder)
@@ -78,21 +78,21 @@ class Script:
 
     def __call__(self, text: str, length: int | None = None) -> Answer:
         """Return what the script answers about the text of a configuration."""
-        return Answer(*self._asked("answer", text, None if length is None else str(length)))
+        return Answer(*self._send("answer", text, None if length is None else str(length)))
 
     def beside(self, text: str, length: int) -> Any:
         """Return the rules that are shown beside a configuration."""
-        return self._asked("beside", text, str(length))
+        return self._send("beside", text, str(length))
 
     def call(self, file: str, name: str, calls: list[Any]) -> Any:
         """Call a function of a file with each list of arguments."""
-        return self._asked("call", file, name, calls)
+        return self._send("call", file, name, calls)
 
     def tables(self) -> Any:
         """Return the tables that are made, with lists for maps and sets."""
-        return self._asked("tables")
+        return self._send("tables")
 
-    def _asked(self, *task: Any) -> Any:
+    def _send(self, *task: Any) -> Any:
         assert self.running.stdin is not None and self.running.stdout is not None
         print(json.dumps(task), file=self.running.stdin, flush=True)
         line = self.running.stdout.readline()
@@ -101,8 +101,7 @@ class Script:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[Script]:
-    """Run the scripts of a folder."""
+def running_script(folder: Path) -> Iterator[Script]:
     code = ANSWER.format(folder=folder.as_uri())
     with subprocess.Popen(
         node("--no-warnings", "--input-type=module", "-e", code),
@@ -113,7 +112,7 @@ def running(folder: Path) -> Iterator[Script]:
         yield Script(process)
 
 
-def commanded(text: str, length: int | None = None) -> Answer:
+def command_answer(text: str, length: int | None = None) -> Answer:
     """Return what the command answers about a file in the current folder with this text."""
     Path(NAME).write_text(text, encoding="utf-8")
     status, said, error = _printed(length, as_json=False)

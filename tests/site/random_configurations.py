@@ -28,19 +28,19 @@ VALUES: list[Any] = [
 BROKEN = '{}[],:"\\x\x01é\U0001f600'  # what may stand where it should not
 
 
-def mutated(seed: int) -> tuple[str, int | None]:
+def random_configuration(seed: int) -> tuple[str, int | None]:
     """Return the text of a published configuration with up to three faults, and a length."""
     chance = random.Random(seed)
     config = copy.deepcopy(chance.choice(configurations()).config)
     for _ in range(chance.choice([1, 1, 2, 3])):
-        _mutate(chance, config)
+        _change_entry(chance, config)
     text = json_text(config)
     if chance.random() < 0.15:
-        text = _broken(chance, text)
+        text = _broken_text(chance, text)
     return text, chance.choice(LENGTHS)
 
 
-def _mutate(chance: random.Random, config: dict[str, Any]) -> None:
+def _change_entry(chance: random.Random, config: dict[str, Any]) -> None:
     """Drop, rename, replace or add an entry, in the configuration or in a part of it."""
     part = chance.choice([config, *_parts(config)])
     key = chance.choice([*part, "rope_theta"])
@@ -56,7 +56,7 @@ def _mutate(chance: random.Random, config: dict[str, Any]) -> None:
         case 4:
             part["model_type"] = chance.choice(KINDS)
         case _:
-            part[key] = _altered(chance, part.get(key))
+            part[key] = _changed_value(chance, part.get(key))
 
 
 def _parts(config: dict[str, Any]) -> list[dict[str, Any]]:
@@ -72,7 +72,7 @@ def _misspelt(chance: random.Random, word: str) -> str:
     return head + chance.choice(slips)
 
 
-def _altered(chance: random.Random, value: Any) -> Any:
+def _changed_value(chance: random.Random, value: Any) -> Any:
     """Return another value of the same type."""
     if isinstance(value, str):
         return _misspelt(chance, value)
@@ -83,7 +83,7 @@ def _altered(chance: random.Random, value: Any) -> Any:
     return value
 
 
-def _broken(chance: random.Random, text: str) -> str:
+def _broken_text(chance: random.Random, text: str) -> str:
     """Return a text that is cut, or has a character too many or too few."""
     at = chance.randrange(len(text))
     return chance.choice(

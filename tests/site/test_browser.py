@@ -129,20 +129,17 @@ WIDEN = """async () => {
 
 @pytest.fixture
 def reader(page: Page, site: Site) -> Visit:
-    """Return a reader with an empty page."""
     return Visit(page, site)
 
 
 @pytest.fixture
 def home(reader: Visit) -> Visit:
-    """Return a reader who has opened the home page."""
     reader.open("")
     return reader
 
 
 @pytest.fixture
 def chapter(reader: Visit) -> Visit:
-    """Return a reader who has opened a short chapter."""
     reader.page.goto(CHAPTER)
     return reader
 

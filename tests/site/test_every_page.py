@@ -119,14 +119,14 @@ SPECIMENS = (
 )
 
 
-def named(path: str) -> str:
+def page_id(path: str) -> str:
     """Return a name for the home page, too."""
     return path or "home"
 
 
-every_page = pytest.mark.parametrize("visit", PAGES, indirect=True, ids=named, scope="module")
+every_page = pytest.mark.parametrize("visit", PAGES, indirect=True, ids=page_id, scope="module")
 every_look = pytest.mark.parametrize(
-    "visit", slow_except(SPECIMENS, PAGES), indirect=True, ids=named, scope="module"
+    "visit", slow_except(SPECIMENS, PAGES), indirect=True, ids=page_id, scope="module"
 )
 
 
@@ -233,7 +233,7 @@ def test_axe_finds_nothing_in_other_looks(size: ViewportSize, scheme: str, unfol
     assert violations(unfolded.page) == []
 
 
-@pytest.mark.parametrize("path", slow_except(SPECIMENS[:-1], paths()), ids=named)
+@pytest.mark.parametrize("path", slow_except(SPECIMENS[:-1], paths()), ids=page_id)
 def test_page_fits_a_phone_and_shows_its_formulas_without_scripts(
     path: str, page_without_scripts: Page
 ) -> None:

@@ -79,7 +79,6 @@ def all_modules() -> quickjs.Context:
 
 
 def in_quickjs(name: str, calls: Calls) -> Any:
-    """Run a function in QuickJS."""
     return parsed(all_modules().eval(f"each({name}, {json.dumps(calls)})"))
 
 
@@ -201,24 +200,13 @@ def test_alibi_biases_equal_the_package(run: Run, causal: bool) -> None:
 @pytest.mark.parametrize("bidirectional", [True, False])
 def test_t5_buckets_equal_the_package(run: Run, bidirectional: bool) -> None:
     relative = [*range(-300, 301), 10**6, -(10**6)]
-    for buckets, furthest in [
-        (32, 128),
-        (4, 3),
-        (6, 100),
-        (8, 5),
-        (64, 1000),
-        (34, 129),
-        (12, 10**6),
-    ]:
+    sizes = [(32, 128), (4, 3), (6, 100), (8, 5), (64, 1000), (34, 129), (12, 10**6)]
+    for buckets, furthest in sizes:
         [starts] = run("bucketStarts", [(bidirectional, buckets, furthest)])
         mine = run("bucket", [(r, starts, bidirectional) for r in relative])
-        said: dict[str, Any] = {
-            "bidirectional": bidirectional,
-            "buckets": buckets,
-            "max_distance": furthest,
-        }
-        assert starts == t5_bucket_starts(**said).tolist()
-        assert mine == t5_buckets(relative, **said).tolist()
+        own: Any = {"bidirectional": bidirectional, "buckets": buckets, "max_distance": furthest}
+        assert starts == t5_bucket_starts(**own).tolist()
+        assert mine == t5_buckets(relative, **own).tolist()
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -340,7 +328,7 @@ CONTROLS = """{
 }"""
 
 
-def asked(**address: str) -> tuple[dict[str, Any], str]:
+def parsed_address(**address: str) -> tuple[dict[str, Any], str]:
     """Return the state that an address sets, and the complaint about the address."""
     name = f"((said) => asked({CONTROLS}, (key) => said[key] ?? null))"
     [answer] = in_quickjs(name, [(address,)])
@@ -349,17 +337,17 @@ def asked(**address: str) -> tuple[dict[str, Any], str]:
 
 def test_an_address_sets_the_state() -> None:
     start = {"width": 64, "row": 40, "layout": "half"}
-    assert asked() == (start, "")
-    assert asked(width="128", row="127") == (start | {"width": 128, "row": 127}, "")
-    assert asked(layout="interleaved") == (start | {"layout": "interleaved"}, "")
+    assert parsed_address() == (start, "")
+    assert parsed_address(width="128", row="127") == (start | {"width": 128, "row": 127}, "")
+    assert parsed_address(layout="interleaved") == (start | {"layout": "interleaved"}, "")
 
 
 def test_value_is_limited_by_the_value_it_depends_on() -> None:
-    assert asked(width="8") == ({"width": 8, "row": 7, "layout": "half"}, "")
+    assert parsed_address(width="8") == ({"width": 8, "row": 7, "layout": "half"}, "")
 
 
 def test_a_malformed_address_falls_back_and_says_so() -> None:
-    state, trouble = asked(width="7", row="64", layout="both")
+    state, trouble = parsed_address(width="7", row="64", layout="both")
     assert state == {"width": 64, "row": 40, "layout": "half"}
     assert trouble == (
         "In the address, width must be an even number from 2 to 512; got 7. Showing 64."

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.site.explorers import EXPLORERS, field, follow, row_read, slider, status
-from tests.site.visits import PHONE, SETTLE, TOGGLE, fresh_page
+from tests.site.visits import SETTLE, TOGGLE, TOUCH, fresh_page, requested
 
 # Labels of a picture that reach beyond its edge.
 CUT_OFF = """all => all.filter(text => {
@@ -77,15 +77,13 @@ END_OF_WAITING = """figure => {
 
 @pytest.fixture(scope="module", params=EXPLORERS)
 def name(request: pytest.FixtureRequest) -> str:
-    """Return the name of an explorer."""
     return str(request.param)
 
 
 @pytest.fixture(scope="module")
 def phone(name: str, browser: Browser, browser_context_args: dict[str, Any]) -> Iterator[Page]:
     """Open the explorer on a phone, once for all the tests that follow."""
-    phone = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
-    with fresh_page(browser, browser_context_args | phone) as page:
+    with fresh_page(browser, browser_context_args | TOUCH) as page:
         page.goto(f"explore/{name}/")
         expect(status(page, name)).not_to_be_empty()
         yield page
@@ -127,8 +125,8 @@ def test_scrolling_with_a_finger_changes_nothing(name: str, phone: Page) -> None
 def test_no_label_is_cut_off_at_extreme_settings(name: str, phone: Page) -> None:
     for view in EXTREMES[name]:
         follow(phone, f"?{name}.{view}")
-        asked = view.replace(f"{name}.", "").split("&")
-        for control, value in (pair.split("=") for pair in asked):
+        for setting in view.replace(f"{name}.", "").split("&"):
+            control, value = setting.split("=")
             expect(phone.locator(f"#{name}-{control}")).to_have_value(value)
         expect(status(phone, name)).not_to_contain_text("must be")
         assert phone.locator(f"explore-{name} text").evaluate_all(CUT_OFF) == [], view
@@ -168,15 +166,13 @@ def test_explorer_shows_its_figure_if_its_script_fails_to_load(page: Page) -> No
     expect(page.locator("explore-heatmap .stage")).to_have_count(0)
 
 
-def test_page_without_explorers_loads_no_explorer_script(page: Page) -> None:
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto("trust/how-checked/")  # when it has loaded, its scripts have run
-    page.evaluate(SETTLE)
-    assert not [url for url in asked if "/js/explore/" in url]
+def test_page_without_explorers_and_examples_loads_none_of_their_scripts(page: Page) -> None:
+    urls = requested(page)
+    page.goto("trust/how-checked/", wait_until="networkidle")
+    assert not [url for url in urls if re.search(r"/js/(explore/|run\.js|python\.js)", url)]
     page.goto("explore/waves/")
     expect(status(page, "waves")).not_to_be_empty()
-    own = [url.rpartition("/")[2] for url in asked if "/js/explore/" in url]
+    own = [url.rpartition("/")[2] for url in urls if "/js/explore/" in url]
     assert sorted(own) == ["base.js", "sinusoidal.js"]
 
 
@@ -204,21 +200,14 @@ def test_view_is_in_the_address_and_survives_a_reload_and_navigation(page: Page)
 
 def test_a_malformed_address_falls_back_and_says_so(page: Page) -> None:
     page.goto("explore/heatmap/?heatmap.width=7&heatmap.row=64&heatmap.base=<b>&heatmap.x=1")
-    for said in [
-        "width must be an even number",
-        "got 7. Showing 64.",
-        "got 64. Showing 7.",
-        "got <b>",
-    ]:
-        expect(status(page, "heatmap")).to_contain_text(said)
+    for part in ("width must be an even number", "got 7. Showing 64.", "Showing 7.", "got <b>"):
+        expect(status(page, "heatmap")).to_contain_text(part)
     expect(status(page, "heatmap")).to_contain_text("Row 7, dimensions 0 to 63: 0.657")
     slider(page, "row").press("ArrowRight")
     expect(status(page, "heatmap")).to_have_text(row_read(8, 64))
 
 
-def test_explorers_of_one_page_have_separate_settings_in_the_address(
-    page: Page,
-) -> None:
+def test_explorers_of_one_page_have_separate_settings_in_the_address(page: Page) -> None:
     """Links within the page keep the settings too."""
     page.goto("chapters/by-hand/?similarity.width=16&shift.width=4&heatmap.row=9")
     widths = {"similarity": 16, "shift": 4, "heatmap": 64}

@@ -28,7 +28,6 @@ def printed(page: Page) -> bytes:
 
 
 def pages(pdf: bytes) -> int:
-    """Return how many pages a PDF has."""
     return len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Frame, Page, expect
 
-from scripts.site import framed_explorers, security_policy
+from scripts.site import framed_explorers
 from scripts.site.host import Host, serve_folder
 from tests.site.explorers import EXPLORERS
 from tests.site.served import Site
@@ -28,16 +28,7 @@ PAPER = "getComputedStyle(document.documentElement).backgroundColor"
 
 
 @pytest.fixture(scope="module")
-def book(site: Site) -> Iterator[Host]:
-    """Serve the built site with the headers of its `_headers` file."""
-    with serve_folder(site.folder) as host:
-        host.blocks = security_policy.blocks(site.folder)
-        assert host.blocks
-        yield host
-
-
-@pytest.fixture(scope="module")
-def other(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+def other_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
     """Serve a folder at another origin, for pages with frames."""
     folder = tmp_path_factory.mktemp("other")
     with serve_folder(folder) as host:
@@ -46,25 +37,24 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]
 
 @pytest.fixture(scope="module")
 def tab(browser: Browser, browser_context_args: dict[str, Any]) -> Iterator[Page]:
-    """Return a page that the tests share."""
     with fresh_page(browser, browser_context_args | {"viewport": PHONE}) as page:
         yield page
 
 
 @pytest.fixture(scope="module")
-def _console(tab: Page) -> list[str]:
+def all_console(tab: Page) -> list[str]:
     """Return all that the console of the shared page says, and every error in it."""
-    said: list[str] = []
-    tab.on("console", lambda message: said.append(message.text))
-    tab.on("pageerror", lambda error: said.append(str(error)))
-    return said
+    console: list[str] = []
+    tab.on("console", lambda message: console.append(message.text))
+    tab.on("pageerror", lambda error: console.append(str(error)))
+    return console
 
 
 @pytest.fixture
-def said(_console: list[str]) -> list[str]:
+def console(all_console: list[str]) -> list[str]:
     """Return what the console says during one test."""
-    _console.clear()
-    return _console
+    all_console.clear()
+    return all_console
 
 
 def line(site: Site, name: str) -> str:
@@ -74,9 +64,9 @@ def line(site: Site, name: str) -> str:
     return str(found)
 
 
-def show(tab: Page, other: tuple[Path, str], name: str, lines: str) -> None:
+def show(tab: Page, other_host: tuple[Path, str], name: str, lines: str) -> None:
     """Open a page of the other origin, by a name of its own, that holds these lines."""
-    folder, url = other
+    folder, url = other_host
     (folder / f"{name}.html").write_text(
         '<!doctype html><html lang="en"><link rel="icon" href="data:,">'
         f'<title>Notes</title><body style="margin: 0">{lines}</body></html>',
@@ -93,12 +83,12 @@ def inside(tab: Page) -> Frame:
 
 @pytest.mark.parametrize("name", EXPLORERS)
 def test_explorer_stands_whole_in_a_page_of_another_site(
-    name: str, site: Site, book: Host, other: tuple[Path, str], tab: Page, said: list[str]
+    name: str, site: Site, book: Host, other_host: tuple[Path, str], tab: Page, console: list[str]
 ) -> None:
     """The line is the one on the explorer's page, here for the host that sends the policy."""
     copied = line(site, name).replace(site.url, book.url)
     assert copied.startswith(f'<iframe src="{book.url}embed/{name}/"')
-    show(tab, other, name, copied)
+    show(tab, other_host, name, copied)
     frame = inside(tab)
     expect(frame.locator("[role=status]")).not_to_be_empty()
     assert frame.title() == dict(NAMED.findall(copied))["title"]
@@ -112,7 +102,7 @@ def test_explorer_stands_whole_in_a_page_of_another_site(
     slider.focus()
     slider.press("ArrowLeft")
     expect(field).not_to_have_value(before)
-    assert said == []
+    assert console == []
 
 
 @pytest.mark.parametrize("name", EXPLORERS)
@@ -135,9 +125,9 @@ def test_state_in_the_address_is_shown(book: Host, tab: Page) -> None:
 
 
 def test_other_pages_of_the_book_cannot_be_framed(
-    book: Host, other: tuple[Path, str], tab: Page
+    book: Host, other_host: tuple[Path, str], tab: Page
 ) -> None:
-    show(tab, other, "refused", f'<iframe src="{book.url}explore/rope/"></iframe>')
+    show(tab, other_host, "refused", f'<iframe src="{book.url}explore/rope/"></iframe>')
     assert inside(tab).url.startswith("chrome-error:")
 
 

@@ -31,16 +31,18 @@ def lines(text: str) -> set[str]:
     return {found["what"] for found in LINE.finditer(text)}
 
 
-def told(site: Site) -> set[str]:
+def installation_targets(site: Site) -> set[str]:
     """Return what the pages, their copies, the notebooks and the README say to install."""
-    pages = [html.unescape(re.sub(r"<[^<>]+>", "", text)) for text in read(site, "*.html")]
-    cells = [cell["source"] for text in read(site, "*.ipynb") for cell in json.loads(text)["cells"]]
+    pages = [html.unescape(re.sub(r"<[^<>]+>", "", text)) for text in texts(site, "*.html")]
+    cells = [
+        cell["source"] for text in texts(site, "*.ipynb") for cell in json.loads(text)["cells"]
+    ]
     sources = ["".join(source) for source in cells]
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    return set().union(*map(lines, [*pages, *read(site, "*.md"), *sources, readme]))
+    return set().union(*map(lines, [*pages, *texts(site, "*.md"), *sources, readme]))
 
 
-def read(site: Site, kind: str) -> list[str]:
+def texts(site: Site, kind: str) -> list[str]:
     """Return the texts of the files of one kind in a site."""
     return [path.read_text(encoding="utf-8") for path in site.folder.rglob(kind)]
 
@@ -53,12 +55,12 @@ def wheels(site: Site) -> list[str]:
 
 
 def test_no_line_asks_an_index_for_the_package(site: Site) -> None:
-    assert told(site) == {*HERE, *wheels(site)}
+    assert installation_targets(site) == {*HERE, *wheels(site)}
     assert lines("`pip install posenc` or\npip install 'posenc[nn]'") == {"posenc", "'posenc[nn]'"}
 
 
 @pytest.fixture(scope="module")
-def others(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def other_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with all packages installed here except posenc."""
     folder = tmp_path_factory.mktemp("others")
     for path in Path(sysconfig.get_path("purelib")).iterdir():
@@ -68,7 +70,7 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def variables(others: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def variables(other_packages: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Make an environment that has numpy and PyTorch, as if from an index, and not the package.
 
     No index can be asked from it: what is not there already has to come from the line itself.

@@ -22,27 +22,29 @@ from selectolax.lexbor import LexborHTMLParser
 from scripts import ROOT
 from scripts.site.minify import minify
 from tests.site.served import Site, paths, served
+from tests.site.visits import requested
 
 UNDER = "/some/book/"
 CHAPTER = "chapters/by-hand/"
 
 
-class _Named:
+class PageMetadata:
     """The metadata of a page, and every address in it."""
 
     def __init__(self, page: str) -> None:
         tree = LexborHTMLParser(page)
         told = [tag.attrs for tag in tree.css("meta[property], meta[name]")]
-        self.said = {one.sget("property") or one.sget("name"): one.sget("content") for one in told}
-        self.said["canonical"] = tree.css("link[rel~=canonical]")[0].attrs.sget("href")
+        self.metadata = {
+            one.sget("property") or one.sget("name"): one.sget("content") for one in told
+        }
+        self.metadata["canonical"] = tree.css("link[rel~=canonical]")[0].attrs.sget("href")
         found = [tag.attrs for tag in tree.css("[href]:not([rel~=canonical]), [src]")]
         self.addresses = [one.sget("href") or one.sget("src") for one in found]
 
 
 @cache
-def named(page: Path) -> _Named:
-    """Return the metadata and the addresses of a built page."""
-    return _Named(page.read_text(encoding="utf-8"))
+def page_metadata(page: Path) -> PageMetadata:
+    return PageMetadata(page.read_text(encoding="utf-8"))
 
 
 # Metadata
@@ -50,7 +52,7 @@ def named(page: Path) -> _Named:
 
 def test_page_has_canonical_address_and_preview_card(site: Site) -> None:
     for path in paths():
-        said = named(site.folder / path / "index.html").said
+        said = page_metadata(site.folder / path / "index.html").metadata
         assert said["canonical"] == said["og:url"] == site.url + path
         assert said["og:description"] == said["description"], path
         assert said["og:title"], path
@@ -63,7 +65,7 @@ def test_page_has_canonical_address_and_preview_card(site: Site) -> None:
 
 
 def test_titles_and_descriptions_are_unique(site: Site) -> None:
-    said = [named(site.folder / path / "index.html").said for path in paths()]
+    said = [page_metadata(site.folder / path / "index.html").metadata for path in paths()]
     for what in ("og:title", "og:description"):
         found = [one[what] for one in said]
         assert len(set(found)) == len(found), what
@@ -81,7 +83,7 @@ def test_sitemap_lists_every_page_at_the_site_url(site: Site) -> None:
 def test_links_between_pages_are_relative_and_lead_to_files(site: Site) -> None:
     for path in paths():
         page = site.folder / path / "index.html"
-        for address in set(named(page).addresses):
+        for address in set(page_metadata(page).addresses):
             parts = urlsplit(address)
             said = f"{path or 'home'}: {address}"
             assert not address.startswith("/"), f"{said} is another place in a sub-folder"
@@ -121,13 +123,12 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 def test_links_stay_in_the_sub_folder(small: Site, page: Page) -> None:
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    urls = requested(page)
     page.goto(small.url)
     page.locator(".tabs").get_by_role("link", name="By hand").click()
     expect(page).to_have_url(small.url + CHAPTER)
     expect(page.locator("h1")).to_contain_text("By hand")
-    assert [url for url in asked if not url.startswith((small.url, "data:", "blob:"))] == []
+    assert [url for url in urls if not url.startswith((small.url, "data:", "blob:"))] == []
 
 
 def test_search_works_in_a_sub_folder(small: Site, page: Page) -> None:
@@ -176,10 +177,9 @@ def test_a_site_built_for_one_address_works_at_another(site: Site, small: Site, 
 
 def test_the_search_index_is_fetched_only_when_needed(site: Site, page: Page) -> None:
     index = f"{site.url}search/search_index.json"
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    urls = requested(page)
     page.goto(site.url, wait_until="networkidle")
-    assert index not in asked
+    assert index not in urls
     assert page.workers == []
     with page.expect_worker(), page.expect_request(index):
         page.locator(".md-search__input").focus()

@@ -105,7 +105,7 @@ LOOKS_OTHERWISE = """async sheets => {
 
 
 @pytest.fixture(scope="module")
-def many(site: Site) -> list[str]:
+def original_sheets(site: Site) -> list[str]:
     """Return the sheets that the builder links, in order."""
     theme = [next(site.folder.glob(f"assets/stylesheets/{name}.*.css")) for name in THEME]
     names = [sheet.relative_to(site.folder).as_posix() for sheet in theme]
@@ -116,20 +116,18 @@ def many(site: Site) -> list[str]:
 THEME = ("main", "palette")
 
 
-def looks_otherwise(page: Page, many: list[str]) -> list[str]:
+def looks_otherwise(page: Page, original_sheets: list[str]) -> list[str]:
     """Return the elements that render differently without the one sheet, once settled."""
-    first: list[str] = page.evaluate(LOOKS_OTHERWISE, many)
-    return first and page.evaluate(LOOKS_OTHERWISE, many)
+    first: list[str] = page.evaluate(LOOKS_OTHERWISE, original_sheets)
+    return first and page.evaluate(LOOKS_OTHERWISE, original_sheets)
 
 
 def answer(page: Page) -> None:
-    """Show a verdict and a score."""
     page.locator(".question input").first.check()
     page.locator(".question .check").first.click()
 
 
 def search(page: Page) -> None:
-    """Show search results."""
     page.locator(".md-search__input").fill("rotary")
     page.locator(".md-search-result__item").first.wait_for()
 
@@ -145,20 +143,22 @@ def search(page: Page) -> None:
     ids=["search", "quiz", "explorer", "reference"],
 )
 def test_one_sheet_renders_like_the_many(
-    path: str, act: Callable[[Page], None] | None, many: list[str], page: Page
+    path: str, act: Callable[[Page], None] | None, original_sheets: list[str], page: Page
 ) -> None:
     page.goto(path)
     page.evaluate(UNFOLD)
     if act:
         act(page)
-    assert looks_otherwise(page, many) == []
+    assert looks_otherwise(page, original_sheets) == []
     page.evaluate(f"{SCHEME} = 'slate'")  # with results shown, there is no switch
-    assert looks_otherwise(page, many) == []
+    assert looks_otherwise(page, original_sheets) == []
     page.emulate_media(media="print")
-    assert looks_otherwise(page, many) == []
+    assert looks_otherwise(page, original_sheets) == []
 
 
-def test_a_rule_missing_from_the_one_sheet_is_detected(many: list[str], page: Page) -> None:
+def test_a_rule_missing_from_the_one_sheet_is_detected(
+    original_sheets: list[str], page: Page
+) -> None:
     page.goto("")
     search(page)
     page.evaluate("""() => {
@@ -166,7 +166,7 @@ def test_a_rule_missing_from_the_one_sheet_is_detected(many: list[str], page: Pa
         const rules = [...sheet.cssRules].map(rule => rule.selectorText);
         sheet.deleteRule(rules.indexOf(".md-search-result__icon"));
     }""")
-    found = looks_otherwise(page, many)
+    found = looks_otherwise(page, original_sheets)
     assert found
     assert any("md-search-result__icon" in part for part in found)
 
@@ -267,7 +267,6 @@ def write(site: Path, ours: str = OURS) -> None:
 
 
 def sheet(site: Path) -> Path:
-    """Return the one sheet of a site."""
     (found,) = (site / "assets").glob("book.*.css")
     return found
 
@@ -301,7 +300,7 @@ def test_a_missing_sheet_stops_the_build(tmp_path: Path) -> None:
         minify(tmp_path)
 
 
-def said(code: str) -> str:
+def script_output(code: str) -> str:
     """Return the output of the script."""
     context = quickjs.Context()
     context.eval(f"const element = null; {code}")
@@ -314,6 +313,6 @@ def test_minified_scripts_have_no_comments_and_behave_the_same(tmp_path: Path) -
     script = tmp_path / "assets" / "js" / "explore" / "says.js"
     minify(tmp_path)
     code = script.read_text(encoding="utf-8")
-    assert said(code) == said(SAYS)
+    assert script_output(code) == script_output(SAYS)
     assert "Why" not in code and "how" not in code
     assert len(code) < len(SAYS)

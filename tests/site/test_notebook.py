@@ -79,7 +79,7 @@ WRONG = """
 """
 
 
-made_of = cache(notebook)  # slow for a whole page, and never modified
+cached_notebook = cache(notebook)  # slow for a whole page, and never modified
 
 
 @pytest.fixture(autouse=True)
@@ -94,7 +94,7 @@ def _own_jupyter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("source", PAGES, ids=STEMS)
 def test_the_notebook_runs_top_to_bottom_and_prints_what_the_page_prints(source: Path) -> None:
-    made = made_of(source.read_text(encoding="utf-8"))
+    made = cached_notebook(source.read_text(encoding="utf-8"))
     nbformat.validate(made)
     kernel = client(made)
     kernel.execute()
@@ -122,7 +122,7 @@ def test_changed_output_and_failing_cell_are_noticed() -> None:
 @pytest.mark.parametrize("source", READ, ids=lambda path: path.stem)
 def test_notebook_code_is_that_of_the_sessions(source: Path) -> None:
     text = source.read_text(encoding="utf-8")
-    cells = code(made_of(text))
+    cells = code(cached_notebook(text))
     typed = "\n".join(session.source for session in sessions(text))
     assert lines("\n".join(cell.source for cell in cells)) == lines(typed)
     said = "\n".join(session.printed for session in sessions(text))
@@ -131,7 +131,7 @@ def test_notebook_code_is_that_of_the_sessions(source: Path) -> None:
 
 @pytest.mark.parametrize("source", READ, ids=lambda path: path.stem)
 def test_notebook_contains_no_page_language_and_no_relative_link(source: Path) -> None:
-    made = made_of(source.read_text(encoding="utf-8"))
+    made = cached_notebook(source.read_text(encoding="utf-8"))
     for cell in made.cells:
         if cell.cell_type == "markdown":
             prose = re.sub(r"(?s)```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$", "", cell.source)
@@ -144,7 +144,7 @@ def test_every_figure_of_the_page_is_in_the_notebook(source: Path) -> None:
     text = source.read_text(encoding="utf-8")
     attached = {
         name: bundle["image/png"]
-        for cell in made_of(text).cells
+        for cell in cached_notebook(text).cells
         for name, bundle in cell.get("attachments", {}).items()
     }
     stems = re.findall(r"\.\./figures/([\w-]+)-light\.svg", text)
@@ -223,7 +223,7 @@ def test_the_page_offers_the_notebook_for_download(site: Site, chapter: str) -> 
     link = LexborHTMLParser(page.read_text(encoding="utf-8")).css("a[download]")[0].attrs
     assert link["download"] == f"{Path(chapter).stem}.ipynb"
     made = nbformat.read(page.parent / link.sget("href"), as_version=4)
-    first, *others = made_of((DOCS / chapter).read_text(encoding="utf-8")).cells
+    first, *others = cached_notebook((DOCS / chapter).read_text(encoding="utf-8")).cells
     assert made.cells[1:] == others
     assert made.cells[0].source == with_wheel_address(first.source, site.url)
 
@@ -244,7 +244,6 @@ def differences(there: NotebookNode, here: NotebookNode) -> Iterator[str]:
 
 
 def code(made: NotebookNode) -> list[NotebookNode]:
-    """Return the code cells."""
     return [cell for cell in made.cells if cell.cell_type == "code"]
 
 

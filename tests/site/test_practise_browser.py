@@ -23,19 +23,19 @@ DENIED = """Object.defineProperty(window, "localStorage", {
 
 
 @pytest.fixture(scope="module")
-def asked() -> list[str]:
+def urls() -> list[str]:
     """Return the addresses that the shared page has requested so far."""
     return []
 
 
 @pytest.fixture(scope="module")
 def reader(
-    browser: Browser, browser_context_args: dict[str, Any], asked: list[str]
+    browser: Browser, browser_context_args: dict[str, Any], urls: list[str]
 ) -> Iterator[Page]:
     """Open the first group, with a clock that tests can set forward."""
     with fresh_page(browser, browser_context_args) as page:
         page.clock.install()
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("request", lambda request: urls.append(request.url))
         page.goto(SINES)
         expect(button(page, "Check")).to_be_visible()
         yield page
@@ -53,7 +53,7 @@ def status(page: Page) -> Locator:
     return exercise(page).locator(".run [role=status]")
 
 
-def checked(page: Page, answer: str, says: str) -> list[str]:
+def check_answer(page: Page, answer: str, says: str) -> list[str]:
     """Check an answer, wait for the verdict, and return the sentences about it."""
     exercise(page).locator("textarea").fill(answer)
     button(page, "Check").click()
@@ -62,20 +62,20 @@ def checked(page: Page, answer: str, says: str) -> list[str]:
 
 
 def test_answer_is_checked_told_why_it_is_wrong_and_kept(
-    reader: Page, site: Site, asked: list[str]
+    reader: Page, site: Site, urls: list[str]
 ) -> None:
     """Nothing is fetched for it before it is checked."""
     late = [f"{site.url}assets/practise/", f"{site.url}assets/built/python/"]
-    assert not [url for url in asked if url.startswith(tuple(late))]
-    told = checked(reader, SWAPPED, "Not yet.")
-    assert told[0].startswith("Wrong: Position 0 has angles of zero")
-    assert "Sine and cosine have changed places" in told[0]
-    assert len(told) == len(ROW.checks)
-    told = checked(reader, f"print('here')\n{ROW.solution}", "Solved.")
-    assert told == [f"Right: {says}" for says, _ in ROW.checks]
+    assert not [url for url in urls if url.startswith(tuple(late))]
+    sentences = check_answer(reader, SWAPPED, "Not yet.")
+    assert sentences[0].startswith("Wrong: Position 0 has angles of zero")
+    assert "Sine and cosine have changed places" in sentences[0]
+    assert len(sentences) == len(ROW.checks)
+    sentences = check_answer(reader, f"print('here')\n{ROW.solution}", "Solved.")
+    assert sentences == [f"Right: {says}" for says, _ in ROW.checks]
     expect(exercise(reader).locator(".result pre")).to_have_text("here\n")
-    assert [url for url in asked if url.startswith(late[0])]
-    assert all(url.startswith((site.url, "data:", "blob:")) for url in asked)
+    assert [url for url in urls if url.startswith(late[0])]
+    assert all(url.startswith((site.url, "data:", "blob:")) for url in urls)
 
 
 @pytest.mark.parametrize(
@@ -89,12 +89,12 @@ def test_answer_is_checked_told_why_it_is_wrong_and_kept(
     ],
 )
 def test_answer_that_cannot_run_gets_one_sentence(reader: Page, answer: str, words: str) -> None:
-    (told,) = checked(reader, answer, "Not yet.")
-    assert words in told
+    (sentences,) = check_answer(reader, answer, "Not yet.")
+    assert words in sentences
 
 
 def test_axe_finds_nothing_in_a_checked_exercise_and_it_fits_a_phone(reader: Page) -> None:
-    checked(reader, f"print('long' * 99)\n{SWAPPED}", "Not yet.")
+    check_answer(reader, f"print('long' * 99)\n{SWAPPED}", "Not yet.")
     before = reader.viewport_size
     assert before
     reader.evaluate(UNFOLD)
@@ -115,7 +115,7 @@ def test_endless_loop_is_stopped_by_hand_or_by_the_clock(reader: Page) -> None:
     expect(status(reader)).to_have_text("Checking.")
     reader.clock.fast_forward(20_000)
     expect(status(reader)).to_contain_text("Stopped after 20 seconds")
-    assert len(checked(reader, ROW.solution, "Solved.")) == len(ROW.checks)
+    assert len(check_answer(reader, ROW.solution, "Solved.")) == len(ROW.checks)
 
 
 def test_progress_and_answers_survive_a_reload_and_can_be_forgotten(reader: Page) -> None:
@@ -174,8 +174,8 @@ def test_page_works_where_storage_is_denied(page: Page) -> None:
     page.goto(SINES)
     exercise(page).locator("textarea").fill("row = 1")
     exercise(page, "buffer").get_by_role("button", name="I have solved it").click()
-    told = exercise(page, "buffer").get_by_role("status")
-    expect(told).to_have_text(re.compile("^Solved. This browser lets the page keep nothing"))
+    sentences = exercise(page, "buffer").get_by_role("status")
+    expect(sentences).to_have_text(re.compile("^Solved. This browser lets the page keep nothing"))
     expect(page.locator(".cells .done")).to_have_count(1)
     assert [stack for stack in errors if "practise" in stack] == []  # the theme's are its own
 

@@ -36,12 +36,12 @@ def verdict(page: Page, number: int) -> Locator:
     return question(page, number).get_by_role("status")
 
 
-def right(number: int) -> str:
+def right_letter(number: int) -> str:
     return questions()[number].letter
 
 
-def wrong(number: int) -> str:
-    return "A" if right(number) != "A" else "B"
+def wrong_letter(number: int) -> str:
+    return "A" if right_letter(number) != "A" else "B"
 
 
 def answer(page: Page, number: int, letter: str) -> None:
@@ -66,8 +66,8 @@ def test_tab_goes_through_a_question_to_the_next(quiz: Page) -> None:
 
 def test_the_whole_quiz_is_answered_by_keyboard(quiz: Page) -> None:
     for done, number in enumerate(QUESTIONS, start=1):
-        answer(quiz, number, right(number))
-        said = f"{right(number)} is right\\..*So far: {done} of {done} right"
+        answer(quiz, number, right_letter(number))
+        said = f"{right_letter(number)} is right\\..*So far: {done} of {done} right"
         expect(verdict(quiz, number)).to_have_text(re.compile(said, re.S))
     expect(quiz.locator(".score")).to_contain_text("24 of 24 right at the first try.")
 
@@ -83,17 +83,17 @@ def test_reply_leaves_out_the_marks_of_the_ledger(quiz: Page) -> None:
 
 
 def test_wrong_answer_is_explained_and_counts_after_correction(quiz: Page) -> None:
-    answer(quiz, 3, wrong(3))
-    expect(verdict(quiz, 3)).to_contain_text(f"{wrong(3)} is wrong.")
+    answer(quiz, 3, wrong_letter(3))
+    expect(verdict(quiz, 3)).to_contain_text(f"{wrong_letter(3)} is wrong.")
     expect(verdict(quiz, 3)).to_contain_text("0 of 1 right at the first try")
-    answer(quiz, 3, right(3))
-    expect(verdict(quiz, 3)).to_contain_text(f"{right(3)} is right.")
-    answer(quiz, 4, right(4))
+    answer(quiz, 3, right_letter(3))
+    expect(verdict(quiz, 3)).to_contain_text(f"{right_letter(3)} is right.")
+    answer(quiz, 4, right_letter(4))
     expect(quiz.locator(".score")).to_contain_text("1 of 2 right at the first try, 22 to go.")
 
 
 def test_verdict_disappears_when_another_answer_is_chosen(quiz: Page) -> None:
-    answer(quiz, 3, wrong(3))
+    answer(quiz, 3, wrong_letter(3))
     expect(verdict(quiz, 3)).not_to_be_empty()
     quiz.keyboard.press("ArrowDown")
     expect(verdict(quiz, 3)).to_be_empty()
@@ -103,7 +103,7 @@ def test_verdict_disappears_when_another_answer_is_chosen(quiz: Page) -> None:
 def test_every_option_has_its_own_verdict(quiz: Page) -> None:
     for letter in "ABCD":
         answer(quiz, 17, letter)
-        kind = "right" if letter == right(17) else "wrong"
+        kind = "right" if letter == right_letter(17) else "wrong"
         expect(verdict(quiz, 17).locator(f".{kind}")).to_contain_text(f"{letter} is {kind}.")
     shown = (
         question(quiz, 17)
@@ -127,8 +127,8 @@ def test_question_is_a_group_named_by_its_title(quiz: Page) -> None:
 
 
 def test_start_again_clears_all_and_focuses_the_first_question(quiz: Page) -> None:
-    answer(quiz, 1, right(1))
-    answer(quiz, 24, wrong(24))
+    answer(quiz, 1, right_letter(1))
+    answer(quiz, 24, wrong_letter(24))
     quiz.get_by_role("button", name="Start again").press("Enter")
     expect(quiz.locator(".question input:checked")).to_have_count(0)
     expect(verdict(quiz, 1)).to_be_empty()
@@ -140,25 +140,25 @@ def test_start_again_clears_all_and_focuses_the_first_question(quiz: Page) -> No
 
 def test_answers_survive_navigation_and_a_reload(quiz: Page) -> None:
     """Restored verdicts are live regions too, so screen readers announce changes."""
-    answer(quiz, 5, wrong(5))
-    answer(quiz, 6, right(6))
+    answer(quiz, 5, wrong_letter(5))
+    answer(quiz, 6, right_letter(6))
     quiz.locator(".md-header .md-logo").click()
     expect(quiz.locator(".question")).to_have_count(0)
     quiz.go_back()
-    expect(verdict(quiz, 5)).to_contain_text(f"{wrong(5)} is wrong.")
+    expect(verdict(quiz, 5)).to_contain_text(f"{wrong_letter(5)} is wrong.")
     expect(quiz.locator(".score")).to_contain_text("1 of 2 right")
-    answer(quiz, 7, right(7))
+    answer(quiz, 7, right_letter(7))
     expect(quiz.locator(".score")).to_contain_text("2 of 3 right")
     quiz.reload()
-    expect(verdict(quiz, 5)).to_contain_text(f"{wrong(5)} is wrong.")
-    expect(verdict(quiz, 6)).to_contain_text(f"{right(6)} is right.")
+    expect(verdict(quiz, 5)).to_contain_text(f"{wrong_letter(5)} is wrong.")
+    expect(verdict(quiz, 6)).to_contain_text(f"{right_letter(6)} is right.")
     expect(quiz.locator(".score")).to_contain_text("2 of 3 right")
     for number in (5, 6):
         expect(verdict(quiz, number)).to_have_attribute("aria-live", "polite")
 
 
 def test_verdict_duplicates_no_id(quiz: Page) -> None:
-    answer(quiz, 10, right(10))  # it has citations, whose notes link back to it
+    answer(quiz, 10, right_letter(10))  # it has citations, whose notes link back to it
     twice = quiz.evaluate(
         "[...document.querySelectorAll('[id]')].map(part => part.id)"
         ".filter((id, n, all) => all.indexOf(id) !== n)"
@@ -182,12 +182,12 @@ def test_answers_unfold_without_scripts(page_without_scripts: Page) -> None:
     expect(page_without_scripts.locator(".score")).to_be_hidden()
     expect(asked.locator(".reasons .right")).to_be_hidden()
     asked.locator("summary").click()
-    expect(asked.locator(".reasons .right")).to_contain_text(f"{right(8)} is right.")
+    expect(asked.locator(".reasons .right")).to_contain_text(f"{right_letter(8)} is right.")
     expect(asked.locator(".reasons .wrong:visible")).to_have_count(3)
 
 
 def test_print_shows_questions_and_reasons_and_no_buttons(quiz: Page) -> None:
-    answer(quiz, 1, right(1))
+    answer(quiz, 1, right_letter(1))
     quiz.emulate_media(media="print")
     quiz.evaluate("dispatchEvent(new Event('beforeprint'))")
     expect(quiz.locator(".reasons .right:visible")).to_have_count(24)
@@ -197,15 +197,15 @@ def test_print_shows_questions_and_reasons_and_no_buttons(quiz: Page) -> None:
 
 def test_the_quiz_works_without_a_network(quiz: Page) -> None:
     quiz.context.set_offline(True)
-    answer(quiz, 2, wrong(2))
-    expect(verdict(quiz, 2)).to_contain_text(f"{wrong(2)} is wrong.")
+    answer(quiz, 2, wrong_letter(2))
+    expect(verdict(quiz, 2)).to_contain_text(f"{wrong_letter(2)} is wrong.")
     expect(quiz.locator(".score")).to_contain_text("0 of 1 right at the first try")
 
 
 def test_axe_finds_nothing_in_an_answered_quiz_and_it_fits(quiz: Page, site: Site) -> None:
     visit = Visit(quiz, site)
     for number in (1, 2, 10, 13):
-        answer(quiz, number, wrong(number))
+        answer(quiz, number, wrong_letter(number))
     visit.unfold()
     for scheme, size in (("light", DESK), ("dark", PHONE)):
         visit.resize(size)

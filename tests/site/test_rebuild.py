@@ -112,14 +112,18 @@ def test_mkdocs_build_works_as_it_is_typed(book: Path, activated: dict[str, str]
 
 
 @contextmanager
-def serving(book: Path, environment: dict[str, str], port: int) -> Iterator[tuple[Read, Path]]:
-    """Run what `make serve` runs; yield a function that fetches a page, and the log."""
-    command = ["python", "-u", "-m", "scripts.site.serve", f"--port={port}"]
-    log = book / "tmp" / "log-of-serve"
-    with log.open("w") as said:
-        server = subprocess.Popen(command, cwd=book, env=environment, stdout=said, stderr=said)
+def serving(
+    book: Path, environment: dict[str, str], port: int, *command: str
+) -> Iterator[tuple[Read, Path]]:
+    """Run `make serve`, or another command; yield a function that fetches a page, and the log."""
+    make_serve = ("python", "-u", "-m", "scripts.site.serve", f"--port={port}")
+    log = book / "tmp" / "log"
+    with log.open("w") as output:
+        server = subprocess.Popen(
+            command or make_serve, cwd=book, env=environment, stdout=output, stderr=output
+        )
 
-    def get(path: str) -> str:
+    def fetch(path: str) -> str:
         try:
             with urlopen(f"http://127.0.0.1:{port}/{path}", timeout=60) as answer:
                 return str(answer.read().decode())
@@ -128,7 +132,7 @@ def serving(book: Path, environment: dict[str, str], port: int) -> Iterator[tupl
             return ""
 
     try:
-        yield get, log
+        yield fetch, log
     finally:
         server.terminate()
         server.wait()
@@ -141,80 +145,65 @@ def test_later_start_serves_the_last_build_and_rebuilds_what_has_changed(
     port, chapter = free_port(), "chapters/build-it/"
     source, sheet = book / "docs/chapters/build-it.md", book / "docs" / SHEET
     site = book / "build" / "served" / str(port)
-    with serving(book, activated, port) as (get, log):
-        wait_for("Four positions", lambda: get(chapter))
+    with serving(book, activated, port) as (fetch, log):
+        wait_for("Four positions", lambda: fetch(chapter))
         wait_for("up to date", log.read_text)
         assert re.search(r"Building the book: (\d+) of \1 pages", log.read_text())
 
     edit(source, "Four positions", r"Five $\nothing$ positions")  # cannot be built
-    with serving(book, activated, port) as (get, log):
-        assert "Four positions" in wait_for("positions", lambda: get(chapter))
+    with serving(book, activated, port) as (fetch, log):
+        assert "Four positions" in wait_for("positions", lambda: fetch(chapter))
         wait_for("stays as it was last built", log.read_text)
-        assert "Four positions" in get(chapter)
+        assert "Four positions" in fetch(chapter)
         edit(source, "Five", "5")  # while it is served, and still broken
         wait_for("stays as", lambda: log.read_text().partition("stays as")[2])
-        assert "Four positions" in get(chapter)
+        assert "Four positions" in fetch(chapter)
 
     edit(source, r"5 $\nothing$ ", "Five ")
-    before = written(site)
-    with serving(book, activated, port) as (get, log):
+    before = page_times(site)
+    with serving(book, activated, port) as (fetch, log):
         wait_for("up to date", log.read_text)
-        assert "Five positions" in get(chapter)
-        changed = {path for path, when in written(site).items() if before.get(path) != when}
+        assert "Five positions" in fetch(chapter)
+        changed = {path for path, when in page_times(site).items() if before.get(path) != when}
         assert changed == {"chapters/build-it/index.html"}
-        places = locations(get)
+        places = locations(fetch)
         assert len(places) == len(set(places))
         assert {"chapters/formula-sheet/", "reference/combine/", chapter} <= set(places)
 
         edit(book / "scripts" / "site" / "progress.py", '"""Says', '"""Tells')
         wait_for("starts again", log.read_text)
-        before = written(site)
+        before = page_times(site)
         wait_for("nothing is older", lambda: "" if is_older(site, before) else "nothing is older")
 
     text = sheet.read_text("utf-8")
     sheet.unlink()
-    with serving(book, activated, port) as (get, log):
+    with serving(book, activated, port) as (fetch, log):
         wait_for("up to date", log.read_text)
-        assert not get("chapters/formula-sheet/")
-        assert not any(place.startswith("chapters/formula-sheet/") for place in locations(get))
+        assert not fetch("chapters/formula-sheet/")
+        assert not any(place.startswith("chapters/formula-sheet/") for place in locations(fetch))
     sheet.write_text(text, "utf-8")
     edit(source, "Five", "Four")
 
 
 def is_older(site: Path, before: dict[str, int]) -> bool:
     """Return whether any page of a site is as old as it was before."""
-    now = written(site)
+    now = page_times(site)
     return not now or any(before.get(path) == when for path, when in now.items())
 
 
-def locations(get: Read) -> list[str]:
+def locations(fetch: Read) -> list[str]:
     """Return the places that the search finds."""
-    return [entry["location"] for entry in json.loads(get("search/search_index.json"))["docs"]]
+    return [entry["location"] for entry in json.loads(fetch("search/search_index.json"))["docs"]]
 
 
 @pytest.fixture(scope="module")
-def read(book: Path, activated: dict[str, str]) -> Iterator[Read]:
-    """Serve the copy until the tests end, and return a function that fetches a page."""
+def fetch(book: Path, activated: dict[str, str]) -> Iterator[Read]:
+    """Serve the copy with mkdocs until the tests end, and return what fetches a page."""
     port = free_port()
-    command = ["mkdocs", "serve", "--dev-addr", f"127.0.0.1:{port}"]
-    log = book / "tmp" / "log"
-    with log.open("w") as said:
-        server = subprocess.Popen(command, cwd=book, env=activated, stdout=said, stderr=said)
-
-    def get(path: str) -> str:
-        try:
-            with urlopen(f"http://127.0.0.1:{port}/{path}", timeout=60) as answer:
-                return str(answer.read().decode())
-        except URLError:
-            assert server.poll() is None, log.read_text()
-            return ""
-
-    try:
-        wait_for("Four positions", lambda: get("chapters/build-it/"))
-        yield get
-    finally:
-        server.terminate()
-        server.wait()
+    command = ("mkdocs", "serve", "--dev-addr", f"127.0.0.1:{port}")
+    with serving(book, activated, port, *command) as (fetch, _):
+        wait_for("Four positions", lambda: fetch("chapters/build-it/"))
+        yield fetch
 
 
 def wait_for(words: str, page: Callable[[], str]) -> str:
@@ -238,41 +227,40 @@ PAGES = {SHEET: "chapters/formula-sheet/", "reference/index.md": "reference/"}
 @pytest.mark.slow
 @pytest.mark.parametrize("source", PAGES)
 def test_edited_page_keeps_its_links_and_the_search_index(
-    source: str, book: Path, read: Read
+    source: str, book: Path, fetch: Read
 ) -> None:
     edit(book / "docs" / source, "\n# ", f"\n# Edited {len(source)}, ")
-    page = wait_for(f"Edited {len(source)}, ", lambda: read(PAGES[source]))
+    page = wait_for(f"Edited {len(source)}, ", lambda: fetch(PAGES[source]))
     assert 'combine/#posenc.embeddings.combine.add"' in page
-    places = {entry["location"] for entry in json.loads(read("search/search_index.json"))["docs"]}
-    assert {"reference/", "chapters/build-it/", "reference/combine/"} <= places
+    assert {"reference/", "chapters/build-it/", "reference/combine/"} <= {*locations(fetch)}
 
 
 @pytest.mark.slow
 def test_only_the_pages_that_show_an_edited_docstring_are_made_again(
-    book: Path, read: Read
+    book: Path, fetch: Read
 ) -> None:
     site = served_by_mkdocs(book)
-    before = written(site)
+    before = page_times(site)
     edit(book / "posenc" / "frequency.py", "Return the frequency", "Return, edited, the frequency")
-    wait_for("Return, edited, the frequency", lambda: read("reference/frequencies/"))
-    changed = {path for path, when in written(site).items() if before[path] != when}
+    wait_for("Return, edited, the frequency", lambda: fetch("reference/frequencies/"))
+    changed = {path for path, when in page_times(site).items() if before[path] != when}
     assert changed == {"reference/frequencies/index.html"}
 
 
 @pytest.mark.slow
-def test_all_pages_are_made_again_when_the_data_changes(book: Path, read: Read) -> None:
+def test_all_pages_are_made_again_when_the_data_changes(book: Path, fetch: Read) -> None:
     site = served_by_mkdocs(book)
-    before = written(site)
+    before = page_times(site)
     edit(book / "docs" / "data" / "references.yml", "\n", "\n# edited\n")
-    wait_for("edited", lambda: "edited" if before != written(site) else "")
-    read("chapters/build-it/")  # answered after the build
-    assert all(when != before[path] for path, when in written(site).items())
+    wait_for("edited", lambda: "edited" if before != page_times(site) else "")
+    fetch("chapters/build-it/")  # answered after the build
+    assert all(when != before[path] for path, when in page_times(site).items())
 
 
 @pytest.mark.slow
-def test_a_made_page_shows_its_edited_data(book: Path, read: Read) -> None:
+def test_a_made_page_shows_its_edited_data(book: Path, fetch: Read) -> None:
     edit(book / "docs" / "data" / "models.yml", "name: Transformer-XL", "name: Edited-XL")
-    assert "Edited-XL" in wait_for("Edited-XL", lambda: read("reference/models/"))
+    assert "Edited-XL" in wait_for("Edited-XL", lambda: fetch("reference/models/"))
 
 
 def served_by_mkdocs(book: Path) -> Path:
@@ -281,7 +269,7 @@ def served_by_mkdocs(book: Path) -> Path:
     return site
 
 
-def written(site: Path) -> dict[str, int]:
+def page_times(site: Path) -> dict[str, int]:
     """Return the modification time of each page of a served site."""
     found = {}
     for page in site.rglob("*.html"):

@@ -18,7 +18,7 @@ from scripts.book.sessions import sessions
 from scripts.book.text import spans
 from scripts.site.host import serve_folder
 from tests.site.served import Site, paths
-from tests.site.visits import DESK, PHONE, TOO_WIDE, UNFOLD, fresh_page, violations
+from tests.site.visits import DESK, PHONE, TOO_WIDE, UNFOLD, fresh_page, requested, violations
 
 CHAPTER = "chapters/by-hand/"
 ELSEWHERE = "reference/baselines/"
@@ -52,12 +52,11 @@ OTHERS = {"function": b"\2\x0b\1\3env\3new\0\0", "library": b"\2\x0b\1\3new\3new
 
 
 def source(path: str) -> str:
-    """Return the Markdown of a page."""
     index = f"{path}index.md"
     return pages.text(index if pages.exists(index) else f"{path.rstrip('/')}.md")
 
 
-def written(path: str) -> Example:
+def page_examples(path: str) -> Example:
     """Return the runnable examples of a page's own sessions."""
     text = source(path)
     ends = {span.start: span.end for span in spans(text)}
@@ -68,7 +67,7 @@ def written(path: str) -> Example:
     )
 
 
-def documented(name: str, module: str) -> Example:
+def docstring_examples(name: str, module: str) -> Example:
     """Return the examples of a docstring, found by doctest."""
     tests = doctest.DocTestFinder().find(import_module(module))
     (found,) = [test for test in tests if test.name == name]
@@ -82,11 +81,10 @@ def example(statements: Iterable[Example]) -> Example:
 
 
 def lines(text: str) -> str:
-    """Return a text without its empty lines."""
     return "\n".join(line for line in text.split("\n") if line.strip())
 
 
-def bare(printed: str) -> str:
+def without_frames(printed: str) -> str:
     """Return output without the frames of tracebacks, which pages omit."""
     return re.sub(r"^(Traceback .*\n)(?: .*\n)+", r"\1", lines(printed), flags=re.M)
 
@@ -94,7 +92,7 @@ def bare(printed: str) -> str:
 def has_examples(path: str) -> bool:
     """Return whether a page has a runnable example, its own or from a numpy module."""
     documents = re.search(r"^::: posenc\.(?!nn|vectors)", source(path), re.M)
-    return any(written(path)) or documents is not None
+    return any(page_examples(path)) or documents is not None
 
 
 RUNNABLE = [path for path in paths() if has_examples(path)]
@@ -164,10 +162,10 @@ def test_every_example_prints_what_the_page_records(path: str, reader: Page) -> 
         own = [one for one in shown if one["group"] == group]
         recorded = example((one["typed"], one["recorded"]) for one in own)
         printed = example((one["typed"], one["printed"]) for one in own)
-        assert recorded == (documented(group, module) if group else written(path))
-        assert bare(printed[1]) == bare(recorded[1])
+        assert recorded == (docstring_examples(group, module) if group else page_examples(path))
+        assert without_frames(printed[1]) == without_frames(recorded[1])
     assert {one["said"] for one in shown} == {"Done: the output is as recorded."}
-    assert "" in {one["group"] for one in shown} or not any(written(path))
+    assert "" in {one["group"] for one in shown} or not any(page_examples(path))
 
 
 def test_a_changed_example_prints_the_changed_result(chapter: Page) -> None:
@@ -272,27 +270,23 @@ def test_a_loop_is_stopped_and_the_page_stays_usable(chapter: Page) -> None:
 
 
 def test_nothing_is_fetched_before_it_is_asked_for(page: Page, site: Site) -> None:
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    urls = requested(page)
     page.goto(ELSEWHERE, wait_until="networkidle")
     expect(page.locator(".run").first).to_be_visible()
-    assert not [
-        url for url in asked if "/built/python/" in url or url.endswith("js/python_worker.js")
-    ]
+    assert not [url for url in urls if "/built/python/" in url or "js/python_worker.js" in url]
 
 
 def test_python_is_fetched_from_this_host_alone_with_progress(page: Page, site: Site) -> None:
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    urls = requested(page)
     go(page, CHAPTER)
     page.evaluate(LISTEN)
     begin_a_loop(page, 2)
     button(page, 2, "Stop").click()
     run(page, 1)
-    assert all(url.startswith((site.url, "data:", "blob:")) for url in asked)
-    assert len([url for url in asked if url.endswith(".whl")]) >= 2
+    assert all(url.startswith((site.url, "data:", "blob:")) for url in urls)
+    assert len([url for url in urls if url.endswith(".whl")]) >= 2
     # When Python is restarted after a stop, the interpreter is not fetched again.
-    assert len([url for url in asked if url.endswith(".wasm.gzip")]) == 1
+    assert len([url for url in urls if url.endswith(".wasm.gzip")]) == 1
     said = page.evaluate("said")
     assert said.index("Fetching Python, once: 9 of 9 MB.") < said.index("Starting Python.")
 
@@ -316,10 +310,10 @@ def test_a_second_page_starts_python_from_the_cache_of_the_browser(
 
 
 def test_page_says_that_python_could_not_be_fetched(page: Page) -> None:
-    asked: list[str] = []
+    urls: list[str] = []
 
     def refuse(route: Route) -> None:
-        asked.append(route.request.url)
+        urls.append(route.request.url)
         route.abort()
 
     page.route("**/*.whl", refuse)
@@ -328,24 +322,23 @@ def test_page_says_that_python_could_not_be_fetched(page: Page) -> None:
         button(page, 0, "Run").click()
         expect(status(page, 0)).to_contain_text("could not be fetched")
         expect(button(page, 0, "Run")).to_have_attribute("aria-disabled", "false")
-        assert len(asked) >= times
+        assert len(urls) >= times
 
 
 @pytest.mark.parametrize("lacking", OTHERS)
 def test_page_says_that_the_interpreter_does_not_match(lacking: str, page: Page) -> None:
     """As happens while a new version of the site is uploaded."""
-
-    given: list[str] = []
+    urls: list[str] = []
 
     def another(route: Route) -> None:
-        given.append(route.request.url)
+        urls.append(route.request.url)
         route.fulfill(body=gzip.compress(BEGUN + OTHERS[lacking]))
 
     page.route("**/*.wasm.gzip", another)
     page.goto(ELSEWHERE)
     button(page, 0, "Run").click()
     expect(status(page, 0)).to_contain_text("could not be fetched")
-    assert given
+    assert urls
 
 
 def test_page_says_that_the_browser_cannot_run_python(page: Page) -> None:
@@ -353,13 +346,6 @@ def test_page_says_that_the_browser_cannot_run_python(page: Page) -> None:
     page.goto(ELSEWHERE)
     button(page, 0, "Run").click()
     expect(status(page, 0)).to_contain_text("This browser cannot run Python in a page.")
-
-
-def test_page_without_examples_fetches_no_run_script(page: Page) -> None:
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto("trust/how-checked/", wait_until="networkidle")
-    assert not [url for url in asked if url.endswith(("/run.js", "/python.js"))]
 
 
 def test_without_scripts_there_is_no_button_and_no_room_for_one(page_without_scripts: Page) -> None:

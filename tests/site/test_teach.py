@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from io import BytesIO
 from itertools import accumulate
 from typing import Any
@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from scripts import DOCS
 from scripts.figures._dark import dark_colour
-from scripts.site import quiz_sheet, security_policy, slides, strokes
-from scripts.site.host import Host, serve_folder
+from scripts.site import quiz_sheet, slides, strokes
+from scripts.site.host import Host
 from scripts.site.html_tree import article, remove, remove_notes, words
 from tests.book.test_at_the_board import BOARD
 from tests.book.test_at_the_board import PAGE as CHAPTER
@@ -53,35 +53,24 @@ SWIPE = """([from, to]) => {
 
 
 @pytest.fixture(scope="module")
-def book(site: Site) -> Iterator[Host]:
-    """Serve the built site with the headers of its `_headers` file."""
-    with serve_folder(site.folder) as host:
-        host.blocks = security_policy.blocks(site.folder)
-        assert host.blocks
-        yield host
-
-
-@pytest.fixture(scope="module")
 def chapter(site: Site) -> str:
-    """Return the built page of *At the board*."""
     return (site.folder / slides.CHAPTER / "index.html").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
 def deck(site: Site) -> str:
-    """Return the built page of slides."""
     return (site.folder / slides.HERE / "index.html").read_text("utf-8")
 
 
 @pytest.fixture
 def tab(browser: Browser, browser_context_args: dict[str, Any]) -> Iterator[Page]:
     """Return a page as wide as a projector's, in which nothing may go wrong."""
-    said: list[str] = []
+    messages: list[str] = []
     with fresh_page(browser, browser_context_args | {"viewport": PROJECTOR}) as page:
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("console", lambda message: messages.append(message.text))
+        page.on("pageerror", lambda error: messages.append(str(error)))
         yield page
-    assert said == []
+    assert messages == []
 
 
 @pytest.fixture
@@ -100,7 +89,6 @@ def at(page: Page) -> int | str:
 
 
 def press(page: Page, *keys: str) -> Page:
-    """Press keys."""
     for key in keys:
         page.keyboard.press(key)
     return page
@@ -122,7 +110,7 @@ def sections(page: str) -> dict[str, set[str]]:
     }
 
 
-def said_on(page: str) -> dict[str, str]:
+def slide_texts(page: str) -> dict[str, str]:
     """Return the text of each section of the slides."""
     _, _, main = page.partition("<main")
     content = article(f"<article{main.replace('</main>', '</article>')}")
@@ -130,25 +118,25 @@ def said_on(page: str) -> dict[str, str]:
     return {part.id or "": words(part) for part in content.css("article > section")}
 
 
-def missing(chapter: str, deck: str) -> list[str]:
+def missing_sentences(chapter: str, deck: str) -> list[str]:
     """Return what the boards of the chapter say and the slides do not."""
     boards = {place: int(n) for n, _, place, _ in BOARD.findall(CHAPTER)}
-    told, said = sections(chapter), said_on(deck)
+    chapter_texts, said = sections(chapter), slide_texts(deck)
     return [
         text
         for place, number in boards.items()
-        for text in told[place]
+        for text in chapter_texts[place]
         if text not in said[f"board-{number}"]
     ]
 
 
 def test_a_slide_has_all_that_its_board_says(chapter: str, deck: str) -> None:
     assert sum(map(len, sections(chapter).values())) > 150
-    assert missing(chapter, deck) == []
+    assert missing_sentences(chapter, deck) == []
 
 
 def test_a_sentence_that_a_slide_lacks_is_found(chapter: str, deck: str) -> None:
-    assert len(missing(chapter, deck.replace("Only a whole turn", ""))) == 1
+    assert len(missing_sentences(chapter, deck.replace("Only a whole turn", ""))) == 1
 
 
 @pytest.mark.parametrize(
@@ -161,7 +149,7 @@ def test_a_sentence_that_a_slide_lacks_is_found(chapter: str, deck: str) -> None
 )
 def test_a_changed_board_changes_its_slide(old: str, new: str, place: str, chapter: str) -> None:
     assert chapter.count(old) == 1
-    said = said_on(slides.page(chapter.replace(old, new)))
+    said = slide_texts(slides.page(chapter.replace(old, new)))
     assert new in said[place]
     assert old not in said[place]
 
@@ -169,7 +157,7 @@ def test_a_changed_board_changes_its_slide(old: str, new: str, place: str, chapt
 def test_boards_have_the_titles_and_minutes_of_the_chapter(chapter: str, deck: str) -> None:
     assert slides.page(chapter).count("<section") == deck.count("<section") == 10
     for number, title, place, minutes in BOARD.findall(CHAPTER):
-        said = said_on(deck)[f"board-{number}"]
+        said = slide_texts(deck)[f"board-{number}"]
         assert title[1:] in said
         assert f"{minutes} minutes, until minute" in said
         assert f'href="../../{slides.CHAPTER}#{place}"' in deck
@@ -396,7 +384,7 @@ def test_strokes_draw_themselves_unless_motion_is_to_be_reduced(tab: Page, book:
     assert press(tab, "ArrowRight").evaluate(MOVING) > 15
 
 
-def pdf_of(page: Page) -> list[str]:
+def printed_sheets(page: Page) -> list[str]:
     """Print a page, and return the text of each sheet; all must be A4."""
     import pypdfium2  # which only `make test-all` installs
 
@@ -406,7 +394,7 @@ def pdf_of(page: Page) -> list[str]:
         return [sheet.get_textpage().get_text_bounded() for sheet in document]
 
 
-def wreck(page: Page) -> None:
+def make_boards_too_high(page: Page) -> None:
     """Make the boards higher than a sheet."""
     page.evaluate("""() => {
         for (const board of document.querySelectorAll(".board")) board.style.minHeight = "300mm";
@@ -417,7 +405,7 @@ def wreck(page: Page) -> None:
 @pytest.mark.slow
 def test_handout_is_a_page_for_each_board(before: str, projected: Page) -> None:
     press(projected, *before)
-    sheets = pdf_of(projected)
+    sheets = printed_sheets(projected)
     assert len(sheets) == len(NINE)
     for number, sheet in zip(NINE, sheets, strict=True):
         assert sheet.startswith(f"Board {number} of 9")
@@ -426,8 +414,8 @@ def test_handout_is_a_page_for_each_board(before: str, projected: Page) -> None:
         assert "Say." not in sheet
     assert "sin" in sheets[2]
     assert "np.stack" in sheets[7]
-    wreck(projected)
-    assert len(pdf_of(projected)) > len(NINE)
+    make_boards_too_high(projected)
+    assert len(printed_sheets(projected)) > len(NINE)
 
 
 def test_all_strokes_are_on_the_paper(projected: Page) -> None:
@@ -454,7 +442,7 @@ def test_without_scripts_all_boards_stand_one_under_another(
     assert [box["y"] for box in tops if box] == sorted(box["y"] for box in tops if box)
     page.set_viewport_size(PHONE)
     assert page.evaluate(TOO_WIDE) == []
-    assert len(pdf_of(page)) == len(NINE)
+    assert len(printed_sheets(page)) == len(NINE)
 
 
 # --- The quiz on paper ---
@@ -462,7 +450,6 @@ def test_without_scripts_all_boards_stand_one_under_another(
 
 @pytest.fixture
 def sheet(tab: Page, book: Host) -> Page:
-    """Open the quiz on paper."""
     tab.goto(f"{book.url}{quiz_sheet.HERE}")
     return tab
 
@@ -470,7 +457,7 @@ def sheet(tab: Page, book: Host) -> Page:
 @pytest.mark.slow
 def test_the_keys_begin_on_another_sheet(sheet: Page) -> None:
     """The questions take the two sides of one sheet."""
-    pages = pdf_of(sheet)
+    pages = printed_sheets(sheet)
     keys = [text.startswith("Keys") for text in pages]
     assert keys == [False, False, True]
     keyed = [len(re.findall(r"[A-D] is right\.", text)) for text in pages]
@@ -478,12 +465,12 @@ def test_the_keys_begin_on_another_sheet(sheet: Page) -> None:
     assert sum(keyed) == len(quiz_sheet.QUESTIONS)
     assert [text.count("Because") for text in pages[:2]] == [4, 4]
     sheet.locator("section[aria-labelledby=q17]").evaluate("one => one.hidden = true")
-    assert pdf_of(sheet)[2].startswith("Keys")
+    assert printed_sheets(sheet)[2].startswith("Keys")
     sheet.evaluate("document.querySelector('.paper-keys').style.breakBefore = 'auto'")
-    assert "Keys" in pdf_of(sheet)[1]
+    assert "Keys" in printed_sheets(sheet)[1]
 
 
-def quizzed(page: str) -> dict[int, list[str]]:
+def quiz_texts(page: str) -> dict[int, list[str]]:
     """Return what the quiz of a built chapter says, by the number of the question."""
     content = article(page)
     remove_notes(content)
@@ -498,7 +485,7 @@ def quizzed(page: str) -> dict[int, list[str]]:
 
 def test_the_sheet_says_what_the_quiz_says(site: Site, sheet: Page) -> None:
     page = (site.folder / quiz_sheet.CHAPTER / "index.html").read_text("utf-8")
-    quiz = quizzed(page)
+    quiz = quiz_texts(page)
     assert len(quiz) == 24
     made = (site.folder / quiz_sheet.HERE / "index.html").read_text("utf-8")
     _, _, main = made.partition("<main")
@@ -526,50 +513,26 @@ def test_a_question_that_is_gone_stops_the_build(site: Site) -> None:
 # --- Both pages ---
 
 
-def nothing(page: Page) -> None:
-    """Leave the page as it is."""
-
-
-def with_notes(page: Page) -> None:
-    """Open the notes at the end of a board."""
-    press(page, "5", "ArrowLeft", "n")
-
-
-def with_keys(page: Page) -> None:
-    """Open the list of keys."""
-    press(page, "?")
-
-
-def at_the_end(page: Page) -> None:
-    """Show the last slide."""
-    press(page, "End")
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [PHONE, LAPTOP], ids=["phone", "laptop"])
 @pytest.mark.parametrize(
-    ("path", "prepare"),
+    ("path", "keys"),
     [
-        (slides.HERE, nothing),
-        (slides.HERE, with_notes),
-        (slides.HERE, with_keys),
-        (slides.HERE, at_the_end),
-        (quiz_sheet.HERE, nothing),
+        (slides.HERE, ""),
+        (slides.HERE, "5 ArrowLeft n"),
+        (slides.HERE, "?"),
+        (slides.HERE, "End"),
+        (quiz_sheet.HERE, ""),
     ],
     ids=["slides", "notes", "keys", "end", "quiz"],
 )
 def test_axe_finds_nothing(
-    path: str,
-    prepare: Callable[[Page], None],
-    size: ViewportSize,
-    scheme: Any,
-    tab: Page,
-    book: Host,
+    path: str, keys: str, size: ViewportSize, scheme: Any, tab: Page, book: Host
 ) -> None:
     tab.set_viewport_size(size)
     tab.emulate_media(color_scheme=scheme)
     tab.goto(book.url + path)
-    prepare(tab)
+    press(tab, *keys.split())
     assert violations(tab) == []
     assert tab.evaluate(TOO_WIDE) == []
 

@@ -15,7 +15,7 @@ from scripts import DOCS
 from scripts.book.data import front_matter
 from scripts.book.glossary import terms
 from tests.site.served import Site, paths
-from tests.site.visits import DESK, LAPTOP, PHONE, TABLET, TOO_WIDE, fresh_page, violations
+from tests.site.visits import DESK, LAPTOP, PHONE, TABLET, TOO_WIDE, TOUCH, fresh_page, violations
 
 PAGE = "beyond/which-extrapolates/"  # a short page with many terms
 MARK = re.compile(r'<a [^<>]*class="?term"?[^<>]*>([^<]*)</a>')
@@ -82,8 +82,7 @@ def test_focus_shows_the_sentences_and_escape_hides_them(page: Page) -> None:
 def test_a_tap_on_a_phone_follows_the_link(
     browser: Browser, browser_context_args: dict[str, Any], site: Site
 ) -> None:
-    phone = browser_context_args | {"has_touch": True, "is_mobile": True, "viewport": PHONE}
-    with fresh_page(browser, phone) as page:
+    with fresh_page(browser, browser_context_args | TOUCH) as page:
         page.goto(site.url + PAGE)
         name = first(page).get_attribute("href").partition("#")[2]
         first(page).tap()

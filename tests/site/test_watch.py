@@ -23,7 +23,7 @@ from scripts.measure.corpus import corpus
 from scripts.measure.methods import LONGROPE, TRAINED, VARIANTS, rope_longrope
 from scripts.measure.training import Settings
 from scripts.setup.node import node
-from tests.site.config_script import SCRIPTS, copied
+from tests.site.config_script import SCRIPTS, copy_scripts
 
 KINDS = ("logits", "attention")
 LENGTHS = (16, 64, 128, 512)
@@ -75,7 +75,7 @@ RUN = """
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the scripts of the page, as the site has them."""
     folder = tmp_path_factory.mktemp("scripts")
-    copied(folder)
+    copy_scripts(folder)
     shutil.copytree(SCRIPTS / "watch", folder / "watch")
     return folder
 
@@ -106,7 +106,9 @@ def models() -> dict[str, tuple[GPTModel, dict[str, Any]]]:
 
 
 @torch.inference_mode()
-def theirs(model: GPTModel, length: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def pytorch_answers(
+    model: GPTModel, length: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return PyTorch's logits, (T, 256), and the last query's weights, (layers, heads, T)."""
     ids = torch.tensor(list(weights.TEXT.read_bytes()[:length]))
     logits, attention = model(ids[None], return_attention=True)
@@ -131,7 +133,7 @@ def test_logits_equal_those_of_pytorch(
     for n, (scheme, rule, length) in enumerate(CASES):
         if scheme != method:
             continue
-        logits, attention = theirs(rescaled(model, about, rule, length), length)
+        logits, attention = pytorch_answers(rescaled(model, about, rule, length), length)
         ours = [np.fromfile(found[0] / f"{n}.{kind}", np.float32) for kind in KINDS]
         assert np.abs(ours[0].reshape(logits.shape) - logits).max() < 1e-3, (rule, length)
         assert np.abs(ours[1].reshape(attention.shape) - attention).max() < 1e-3, (rule, length)
@@ -147,7 +149,11 @@ def test_every_rule_changes_what_is_read_beyond_the_trained_length(
         if length == 512
     }
     for rule, logits in last.items():
-        same = [other for other, theirs in last.items() if np.abs(logits - theirs).max() < 0.01]
+        same = [
+            other
+            for other, pytorch_answers in last.items()
+            if np.abs(logits - pytorch_answers).max() < 0.01
+        ]
         assert same == [rule]
 
 

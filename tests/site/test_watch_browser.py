@@ -16,7 +16,7 @@ from posenc.nn import GPTModel
 from scripts.measure import language, weights
 from scripts.measure.methods import VARIANTS
 from tests.site.test_explore_browser import CUT_OFF
-from tests.site.visits import PHONE, SETTLE, TOGGLE, fresh_page, violations
+from tests.site.visits import SETTLE, TOGGLE, TOUCH, fresh_page, violations
 
 PATH = "explore/watch/"
 START = "Watch it break"
@@ -30,26 +30,26 @@ TINTS = "all => all.map(cell => Number(cell.style.getPropertyValue('--v')))"
 
 
 @pytest.fixture(scope="module")
-def asked() -> list[str]:
+def urls() -> list[str]:
     """Return the addresses that the shared page has requested so far."""
     return []
 
 
 @pytest.fixture(scope="module")
 def watch(
-    browser: Browser, browser_context_args: dict[str, Any], site: object, asked: list[str]
+    browser: Browser, browser_context_args: dict[str, Any], site: object, urls: list[str]
 ) -> Iterator[Page]:
     """Open the page, which the tests of this module share, and start the first model."""
     with fresh_page(browser, browser_context_args) as page:
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("request", lambda request: urls.append(request.url))
         page.goto(PATH, wait_until="networkidle")
-        assert not [url for url in asked if url.endswith((".bin", "watch_worker.js"))]
+        assert not [url for url in urls if url.endswith((".bin", "watch_worker.js"))]
         page.get_by_role("button", name=START).click()
-        expect(says(page)).to_contain_text("sinusoidal on 256 bytes")
+        expect(summary(page)).to_contain_text("sinusoidal on 256 bytes")
         yield page
 
 
-def says(page: Page) -> Locator:
+def summary(page: Page) -> Locator:
     return page.locator(".watch .summary")
 
 
@@ -81,26 +81,26 @@ def perplexities(scheme: str, length: int, rule: str = "") -> str:
     return f"perplexity {near:.1f} in the first 64, {far:.1f} beyond."
 
 
-def test_the_page_says_what_pytorch_says_of_every_length(watch: Page, asked: list[str]) -> None:
+def test_the_page_says_what_pytorch_says_of_every_length(watch: Page, urls: list[str]) -> None:
     choose(watch, "ALiBi")
     for length in (512, 128):
         slide(watch, "length in bytes", length)
         said = f"ALiBi on {length} bytes: {perplexities('alibi', length)}"
-        expect(says(watch)).to_have_text(said)
+        expect(summary(watch)).to_have_text(said)
     tints = watch.locator(".watch .text span").evaluate_all(TINTS)
     expected = (surprise("alibi", 128) / 8).clamp(max=1).tolist()
     assert tints[1:128] == pytest.approx(expected, abs=2e-3)
     assert set(tints[128:]) == {0}
-    assert len([url for url in asked if url.endswith("alibi.bin")]) == 1
+    assert len([url for url in urls if url.endswith("alibi.bin")]) == 1
 
 
 def test_a_rule_rescales_the_model_that_runs(watch: Page) -> None:
     choose(watch, "RoPE")
     slide(watch, "length in bytes", 256)
-    expect(says(watch)).to_have_text(f"RoPE on 256 bytes: {perplexities('rope', 256)}")
+    expect(summary(watch)).to_have_text(f"RoPE on 256 bytes: {perplexities('rope', 256)}")
     watch.get_by_label("after training").select_option("YaRN as released")
     found = perplexities("rope", 256, "rope, YaRN as released")
-    expect(says(watch)).to_have_text(f"RoPE, YaRN as released on 256 bytes: {found}")
+    expect(summary(watch)).to_have_text(f"RoPE, YaRN as released on 256 bytes: {found}")
     expect(watch).to_have_url(re.compile(r"watch\.rule=rope%2C\+YaRN\+as\+released"))
     choose(watch, "ALiBi")
     expect(watch.get_by_label("after training")).to_be_disabled()
@@ -148,13 +148,13 @@ def test_a_text_that_is_too_short_or_too_long_is_a_sentence(
     expect(watch.locator("#watch-error")).to_contain_text(error)
     watch.get_by_role("button", name="Back to the page’s text").click()
     expect(watch.locator("#watch-error")).to_be_empty()
-    expect(says(watch)).to_contain_text("perplexity")
+    expect(summary(watch)).to_contain_text("perplexity")
 
 
 def test_a_text_of_ones_own_is_read(watch: Page) -> None:
     choose(watch, "ALiBi")
     enter(watch, "Ab 語\n\u05d0<b>")
-    expect(says(watch)).to_have_text(
+    expect(summary(watch)).to_have_text(
         re.compile(r"ALiBi on 12 bytes: perplexity [\d.]+\. The models were trained on 64\.")
     )
     cells = watch.locator(".watch .text span").all_text_contents()
@@ -184,23 +184,22 @@ def test_weights_that_do_not_arrive_are_a_sentence(scheme: str, watch: Page) -> 
     watch.context.route(file, fail)
     try:
         choose(watch, scheme)
-        expect(says(watch)).to_contain_text(error)
+        expect(summary(watch)).to_contain_text(error)
     finally:
         watch.context.unroute(file)
     choose(watch, "ALiBi")
-    expect(says(watch)).to_contain_text("ALiBi on")
+    expect(summary(watch)).to_contain_text("ALiBi on")
     choose(watch, scheme)
-    expect(says(watch)).to_contain_text(f"{scheme} on")
+    expect(summary(watch)).to_contain_text(f"{scheme} on")
 
 
 def test_it_fits_a_phone_and_axe_finds_nothing_in_either_colours(
     browser: Browser, browser_context_args: dict[str, Any]
 ) -> None:
-    phone = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
-    with fresh_page(browser, browser_context_args | phone) as page:
+    with fresh_page(browser, browser_context_args | TOUCH) as page:
         page.goto(f"{PATH}?watch.scheme=alibi&watch.length=512&watch.byte=511")
         page.get_by_role("button", name=START).tap()
-        expect(says(page)).to_have_text(f"ALiBi on 512 bytes: {perplexities('alibi', 512)}")
+        expect(summary(page)).to_have_text(f"ALiBi on 512 bytes: {perplexities('alibi', 512)}")
         page.evaluate(SETTLE)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
         assert page.locator(".watch .stage text").evaluate_all(CUT_OFF) == []
@@ -213,14 +212,14 @@ def test_it_fits_a_phone_and_axe_finds_nothing_in_either_colours(
 def test_a_wrong_address_is_told_and_the_rest_is_shown(page: Page) -> None:
     page.goto(f"{PATH}?watch.length=9000&watch.scheme=alibi")
     page.get_by_role("button", name=START).click()
-    expect(says(page)).to_contain_text("length must be a whole number from 16 to 512; got 9000.")
-    expect(says(page)).to_contain_text("ALiBi on 256 bytes")
+    expect(summary(page)).to_contain_text("length must be a whole number from 16 to 512; got 9000.")
+    expect(summary(page)).to_contain_text("ALiBi on 256 bytes")
 
 
 def test_a_link_of_the_page_starts_the_view_that_it_names(page: Page) -> None:
     page.goto(PATH)
     page.get_by_role("link", name="ALiBi, 512 bytes").click()
-    expect(says(page)).to_contain_text("ALiBi on 512 bytes")
+    expect(summary(page)).to_contain_text("ALiBi on 512 bytes")
 
 
 def test_without_scripts_the_measured_curves_stand_there(page_without_scripts: Page) -> None:

@@ -27,8 +27,17 @@ from posenc.config.keys import READ
 from scripts.book.configurations import Configuration, configurations
 from scripts.site.workbench import MODULES, constants, json_text, scripts
 from tests.oracles.test_published import FAULTS, config_of, planted
-from tests.site.config_script import Answer, Script, assert_same, commanded, copied, running
-from tests.site.random_configurations import mutated
+from tests.site.config_script import (
+    Answer,
+    Script,
+    assert_same,
+    command_answer,
+    copy_scripts,
+    running_script,
+)
+from tests.site.random_configurations import random_configuration
+
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 ALL = configurations()
 LENGTHS = (None, 1, 2048, 8193, 131072, 1_000_000, 2**53)
@@ -36,35 +45,10 @@ SEEDS, AT_ONCE = 800, 100
 # With their end in a trailing comma, later Pythons have words of their own.
 TRAILING = [] if sys.version_info >= (3, 13) else ['{"a": 1,}', '{"a": [1, ]}']
 BROKEN = [
-    *("", " \n", "\ufeff", "{", "[", '{"a"', '{"a":', '{"a":1', '{"a":1 "b":2}', "[1", "[1 2]"),
-    *(
-        "nul",
-        "NaN",
-        "Infinity",
-        "-Infinity",
-        "-",
-        "01",
-        "1.",
-        ".5",
-        "1e5",
-        "1e400",
-        "-0",
-        "4",
-        '"x"',
-    ),
-    *(
-        '"',
-        '"\\',
-        '"\\x"',
-        '"\\u12"',
-        '"\\u12g4"',
-        '"\\ud800"',
-        '"\n"',
-        '"\t"',
-        "[]",
-        "null",
-        "{}x",
-    ),
+    *("", " \n", "\ufeff", '{"a":1 "b":2}', "[1 2]", '"\n"', '"\t"', "[]", "null", "{}x"),
+    *("{", "[", '{"a"', '{"a":', '{"a":1', "[1", "nul", "NaN", "Infinity", "-Infinity", "-", "01"),
+    *("1.", ".5", "1e5", "1e400", "-0", "4", '"x"', '"', '"\\', '"\\x"', '"\\u12"', '"\\u12g4"'),
+    '"\\ud800"',
     *("\ufeff{}", "{}", '{"a":1}\n}', "\xa0{}", "{\n\n  'a': 1}", '{"é😀": x}', "[" * 100_000),
     *('{"rope_theta": 1, "rope_theta": 2}', '{"a": NaN, "a": NaN}', '{"a": [NaN], "a": [NaN]}'),
     *('{"a": 1, "a": 1.0, "a": true}', '{"a": {"b": 1}, "a": {"b": 2}}', "{" + '"a":{' * 40),
@@ -84,15 +68,8 @@ BROKEN = [
 
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Script]:
-    """Return the script, running."""
-    with running(copied(tmp_path_factory.mktemp("script"))) as script:
+    with running_script(copy_scripts(tmp_path_factory.mktemp("script"))) as script:
         yield script
-
-
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the command read config.json from the current folder."""
-    monkeypatch.chdir(tmp_path)
 
 
 # What it answers
@@ -102,7 +79,7 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_script_answers_what_the_command_answers(one: Configuration, script: Script) -> None:
     text = json_text(one.config)
     for length in LENGTHS:
-        theirs = commanded(text, length)
+        theirs = command_answer(text, length)
         assert theirs.error is None
         assert_same(script(text, length), theirs)
 
@@ -112,7 +89,7 @@ def test_a_planted_fault_has_the_words_of_the_command(
     key: str, place: str, value: Any, named: str, script: Script
 ) -> None:
     text = json_text(planted(config_of(key), place, value))
-    mine, theirs = script(text), commanded(text)
+    mine, theirs = script(text), command_answer(text)
     assert named in str(theirs.error)
     assert mine == theirs
 
@@ -122,8 +99,8 @@ def test_a_planted_fault_has_the_words_of_the_command(
 def test_mutated_configurations_are_answered_alike(start: int, script: Script) -> None:
     read = 0
     for seed in range(start, start + AT_ONCE):
-        text, length = mutated(seed)
-        theirs = commanded(text, length)
+        text, length = random_configuration(seed)
+        theirs = command_answer(text, length)
         read += theirs.error is None
         assert_same(script(text, length), theirs)
     assert AT_ONCE / 10 < read < AT_ONCE * 9 / 10
@@ -131,7 +108,7 @@ def test_mutated_configurations_are_answered_alike(start: int, script: Script) -
 
 @pytest.mark.parametrize("text", BROKEN, ids=lambda text: f"{text[:12]!r}, {len(text)}")
 def test_broken_json_has_the_words_of_the_command(text: str, script: Script) -> None:
-    mine, theirs = script(text), commanded(text)
+    mine, theirs = script(text), command_answer(text)
     assert theirs.error
     assert mine == theirs
 
@@ -139,7 +116,7 @@ def test_broken_json_has_the_words_of_the_command(text: str, script: Script) -> 
 @pytest.mark.parametrize("length", [0, -1, 2**53, 2**53 + 1, 10**59, 10**70])
 def test_a_length_out_of_range_has_the_words_of_the_command(length: int, script: Script) -> None:
     text = json_text(ALL[0].config)
-    assert_same(script(text, length), commanded(text, length))
+    assert_same(script(text, length), command_answer(text, length))
 
 
 @pytest.mark.parametrize("planted", ["\x1b[2J", "\x85", "\u202e", "\n", "\ud800"])
@@ -149,7 +126,7 @@ def test_what_would_steer_a_terminal_has_the_escapes_of_the_command(
     names = ("full_attention", f"{planted}attention")
     parameters = {name: {"rope_type": "default", "rope_theta": 1e4} for name in names}
     text = json.dumps({"head_dim": 8, "layer_types": names, "rope_parameters": parameters})
-    theirs = commanded(text)
+    theirs = command_answer(text)
     assert theirs.words is not None
     assert_same(script(text), theirs)
 
@@ -158,10 +135,10 @@ def test_unrelated_keys_are_passed_over(script: Script) -> None:
     """Words of the letters of a key that is read, and megabytes, are no slips for it."""
     keys = ["x" * 10**6, *(f"unrelated_{n}" for n in range(1000)), "ateht_epor", "rope", "d_headim"]
     text = json.dumps({"head_dim": 8, "rope_theta": 1e4} | dict.fromkeys(keys[:-2], 1))
-    assert_same(script(text), commanded(text))
+    assert_same(script(text), command_answer(text))
     for key in keys[-2:]:
         text = json.dumps({"head_dim": 8, "rope_theta": 1e4, key: 1})
-        assert_same(script(text), commanded(text))
+        assert_same(script(text), command_answer(text))
 
 
 # Its parts, against those of Python
@@ -180,20 +157,9 @@ def test_numbers_are_printed_as_python_prints_them(script: Script, precision: in
 
 def test_lines_are_broken_as_python_breaks_them(script: Script) -> None:
     texts = [note for one in ALL for layers in one.layers() for note in layers.notes]
-    texts += [
-        "a-b " * 40,
-        "x" * 200,
-        "well-known-words-that-go-on " * 9,
-        "a -- b--c " * 20,
-        " x",
-        "",
-    ]
-    texts += [
-        "é" * 50 + "-" + "ü" * 60 + " 😀" * 30,
-        "1-2-3 " * 30,
-        "M-RoPE mlx-lm " * 12,
-        "-" * 99,
-    ]
+    texts += ["a-b " * 40, "x" * 200, "well-known-words-that-go-on " * 9, "a -- b--c " * 20]
+    texts += [" x", "", "1-2-3 " * 30, "M-RoPE mlx-lm " * 12, "-" * 99]
+    texts += ["é" * 50 + "-" + "ü" * 60 + " 😀" * 30]
     for width in (20, 88):
         mine = script.call("wrap.js", "wrap", [(text, width, "  - ", "    ") for text in texts])
         theirs = [
@@ -208,9 +174,9 @@ def test_the_nearest_key_is_the_one_that_difflib_finds(script: Script) -> None:
     letters = list("abcdefghijklmnopqrstuvwxyz_é")
     words = ["".join(chance.choice(letters, size)) for size in chance.integers(1, 40, 60)]
     words += [key[1:] + key[:1] for key in READ] + ["", "rope_" * 60, "Rope_Theta"]
-    known = sorted(READ)
-    mine = script.call("nearest.js", "nearest", [(word, known) for word in words])
-    assert mine == [difflib.get_close_matches(word, known, 1, 0.0)[0] for word in words]
+    cached_answer = sorted(READ)
+    mine = script.call("nearest.js", "nearest", [(word, cached_answer) for word in words])
+    assert mine == [difflib.get_close_matches(word, cached_answer, 1, 0.0)[0] for word in words]
     mine = script.call("nearest.js", "edits", [(word, "rope_theta") for word in words])
     assert mine == [edits(word, "rope_theta") for word in words]
 
@@ -311,7 +277,7 @@ PLANTED = [
 def test_a_fault_planted_in_the_script_is_found(
     name: str, right: str, wrong: str, tmp_path: Path
 ) -> None:
-    folder = copied(tmp_path)
+    folder = copy_scripts(tmp_path)
     text = (folder / name).read_text("utf-8")
     assert text.count(right) == 1
     (folder / name).write_text(text.replace(right, wrong), "utf-8")
@@ -319,20 +285,20 @@ def test_a_fault_planted_in_the_script_is_found(
     asked += [(text, None) for text in BROKEN]
     asked += [(json_text(planted(config_of(key), at, value)), None) for key, at, value, _ in FAULTS]
     asked += [(text, None) for text in OTHERS]
-    with running(folder) as script:
+    with running_script(folder) as script:
         assert any(differ(script, *one) for one in asked)
 
 
 @cache
-def known(text: str, length: int | None) -> Answer:
+def cached_answer(text: str, length: int | None) -> Answer:
     """Return what the command answers, found once."""
-    return commanded(text, length)
+    return command_answer(text, length)
 
 
 def differ(script: Script, text: str, length: int | None) -> bool:
     """Return whether the script and the command differ about a configuration."""
     try:
-        assert_same(script(text, length), known(text, length))
+        assert_same(script(text, length), cached_answer(text, length))
     except AssertionError:
         return True
     return False

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,12 +14,14 @@ from posenc import read_config
 from scripts.book.configurations import Configuration, configurations
 from scripts.site.workbench import json_text
 from tests.oracles.test_published import FAULTS, GONE, config_of, planted
-from tests.site.config_script import Answer, commanded
+from tests.site.config_script import Answer, command_answer
 from tests.site.served import Site
 from tests.site.test_explore_browser import CUT_OFF
-from tests.site.visits import PHONE, SETTLE, fresh_page, violations
+from tests.site.visits import PHONE, SETTLE, fresh_page, requested, violations
 
 PATH = "long-context/workbench/"
+pytestmark = pytest.mark.usefixtures("own_folder")
+
 ALL = configurations()
 WITHIN = 100  # milliseconds in which a keystroke is answered
 LIGHT = 100_000  # bytes beyond those of any page
@@ -57,12 +58,6 @@ def bench(browser: Browser, browser_context_args: dict[str, Any], site: object) 
         yield page
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the command read config.json from the current folder."""
-    monkeypatch.chdir(tmp_path)
-
-
 def printout(page: Page) -> Locator:
     return page.locator(".findings details code")
 
@@ -95,10 +90,10 @@ def test_workbench_says_what_the_command_says_of_every_model(
     text = json_text(one.config)
     bench.get_by_label("model", exact=True).select_option(one.key)
     assert bench.get_by_label("config.json", exact=True).input_value() == text
-    assert_says(bench, commanded(text))
+    assert_says(bench, command_answer(text))
     length = 2 * (read_config(one.config).length or 2048)
     bench.get_by_role("button", name="2 times").click()
-    assert_says(bench, commanded(text, length))
+    assert_says(bench, command_answer(text, length))
 
 
 @pytest.mark.slow
@@ -108,7 +103,7 @@ def test_a_fault_has_the_words_of_the_command_under_the_field(
 ) -> None:
     text = json_text(planted(config_of(key), place, value))
     type_in(bench, text)
-    error = commanded(text).error
+    error = command_answer(text).error
     assert error is not None
     field = bench.get_by_label("config.json", exact=True)
     expect(bench.locator("#wb-error")).to_have_text(error)
@@ -127,7 +122,7 @@ def test_a_fault_has_the_words_of_the_command_under_the_field(
 @pytest.mark.parametrize("text", ["", "{", '{"rope_theta": 1e4,', '{"a": 01}', "[1]", "not JSON"])
 def test_what_is_not_json_has_the_words_of_the_command(text: str, bench: Page) -> None:
     type_in(bench, text)
-    expect(bench.locator("#wb-error")).to_have_text(str(commanded(text).error))
+    expect(bench.locator("#wb-error")).to_have_text(str(command_answer(text).error))
     type_in(bench, json_text(ALL[0].config))
     expect(bench.locator("#wb-error")).to_be_empty()
     expect(printout(bench)).not_to_be_empty()
@@ -137,7 +132,9 @@ def test_a_wrong_length_has_the_words_of_the_command_under_its_field(bench: Page
     text = json_text(ALL[0].config)
     for length in (0, -3, 2**53 + 1):
         type_in(bench, text, length)
-        expect(bench.locator("#wb-length-error")).to_have_text(str(commanded(text, length).error))
+        expect(bench.locator("#wb-length-error")).to_have_text(
+            str(command_answer(text, length).error)
+        )
         expect(bench.locator("#wb-error")).to_be_empty()
     bench.get_by_role("textbox", name="length asked about").fill("many")
     expect(bench.locator("#wb-length-error")).to_have_text(
@@ -152,7 +149,7 @@ def test_a_configuration_that_is_pasted_is_read(bench: Page) -> None:
         bench.get_by_label("model", exact=True).select_option("gpt-j")
         bench.evaluate(PASTE, [place, text])
         assert bench.get_by_label("config.json", exact=True).input_value() == text
-        assert_says(bench, commanded(text))
+        assert_says(bench, command_answer(text))
         expect(bench.get_by_label("model", exact=True)).to_have_value("")
 
 
@@ -160,13 +157,13 @@ def test_sliders_and_fields_move_both_lengths(bench: Page) -> None:
     bench.get_by_label("model", exact=True).select_option("olmo-2")
     bench.get_by_role("slider", name="length asked about").fill("20")
     text = json_text(config_of("olmo-2"))
-    assert_says(bench, commanded(text, 2**18))
+    assert_says(bench, command_answer(text, 2**18))
     bench.get_by_role("slider", name="trained length").fill("6")
     text = text.replace('4096,\n  "model_type', '2048,\n  "model_type')
     assert bench.get_by_label("config.json", exact=True).input_value() == text
-    assert_says(bench, commanded(text, 2**18))
+    assert_says(bench, command_answer(text, 2**18))
     bench.get_by_role("textbox", name="trained length").fill("3000")
-    assert_says(bench, commanded(text.replace("2048", "3000"), 2**18))
+    assert_says(bench, command_answer(text.replace("2048", "3000"), 2**18))
 
 
 def test_what_to_set_can_be_copied(bench: Page) -> None:
@@ -175,7 +172,7 @@ def test_what_to_set_can_be_copied(bench: Page) -> None:
     bench.get_by_role("button", name="2 times").click()
     bench.get_by_role("button", name="Copy what to set").click()
     copied = json.loads("{" + bench.evaluate("navigator.clipboard.readText()") + "}")
-    words = commanded(json_text(config_of("llama-3.1")), 262144).numbers
+    words = command_answer(json_text(config_of("llama-3.1")), 262144).numbers
     assert words is not None
     assert copied == json.loads(words)["layers"][0]["set"]
 
@@ -189,7 +186,7 @@ def test_the_numbers_to_set_are_three_clicks_and_a_paste_from_home(page: Page) -
     page.evaluate(PASTE, ["article", text])
     page.get_by_role("button", name="2 times").click()
     page.get_by_role("button", name="Copy what to set").click()
-    words = commanded(text, 65536).words
+    words = command_answer(text, 65536).words
     assert words is not None
     said = [line.removeprefix("  ") for line in words.splitlines()]
     assert page.evaluate("navigator.clipboard.readText()").splitlines()[0].strip() in map(
@@ -201,7 +198,7 @@ def test_the_numbers_to_set_are_three_clicks_and_a_paste_from_home(page: Page) -
 def test_the_address_picks_a_model_and_a_length(bench: Page) -> None:
     bench.goto(f"{PATH}?workbench.model=gemma-3-1b&workbench.length=100000")
     expect(printout(bench)).not_to_be_empty()
-    assert_says(bench, commanded(json_text(config_of("gemma-3-1b")), 100_000))
+    assert_says(bench, command_answer(json_text(config_of("gemma-3-1b")), 100_000))
     bench.get_by_label("layers in the picture").select_option("sliding_attention")
     assert "66 of 128" in str(
         bench.get_by_role("img", name="Pair 0 makes").get_attribute("aria-label")
@@ -222,7 +219,7 @@ def test_a_head_as_wide_as_the_command_reads_is_drawn(bench: Page) -> None:
     type_in(bench, text)
     expect(bench.locator(".stage svg")).to_have_attribute("aria-label", re.compile("pair 32767 "))
     assert failed == []
-    assert_says(bench, commanded(text))
+    assert_says(bench, command_answer(text))
 
 
 def test_of_many_types_of_layers_some_are_described_and_all_printed(bench: Page) -> None:
@@ -240,7 +237,7 @@ def test_of_many_types_of_layers_some_are_described_and_all_printed(bench: Page)
     expect(printout(bench)).to_have_count(0)
     type_in(bench, text)
     bench.locator(".findings summary").click()
-    theirs = commanded(text)
+    theirs = command_answer(text)
     assert theirs.words is not None
     expect(printout(bench)).not_to_be_empty()
     assert printout(bench).text_content() == theirs.words
@@ -249,21 +246,21 @@ def test_of_many_types_of_layers_some_are_described_and_all_printed(bench: Page)
 
 def test_workbench_is_light_and_sends_nothing(site: Site, page: Page) -> None:
     """Its weight is that of all files, not compressed, that other pages do not need."""
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url.removeprefix(site.url)))
+    urls = requested(page)
     page.goto("reference/config/")
     page.evaluate(SETTLE)
-    before = {*asked, PATH}
+    before = {*urls, f"{site.url}{PATH}"}
     page.goto(PATH)
     expect(printout(page)).not_to_be_empty()
-    sizes = {name: (site.folder / name).stat().st_size for name in {*asked} - before}
+    names = {url.removeprefix(site.url) for url in {*urls} - before}
+    sizes = {name: (site.folder / name).stat().st_size for name in names}
     print(f"\n{sizes}")
     assert "assets/js/workbench.js" in sizes
     assert sum(sizes.values()) < LIGHT
-    asked.clear()
+    urls.clear()
     type_in(page, json_text(config_of("qwen3")), 100_000)
     expect(printout(page)).to_contain_text("100,000 asked about")
-    assert asked == []
+    assert urls == []
     assert page.url == f"{site.url}{PATH}"
 
 

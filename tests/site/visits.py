@@ -24,6 +24,7 @@ from tests.site.served import Site
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 PHONE = ViewportSize(width=360, height=780)
 TABLET = ViewportSize(width=768, height=1024)
+TOUCH = {"viewport": PHONE, "has_touch": True, "is_mobile": True}  # of a browser context
 LAPTOP = ViewportSize(width=1280, height=800)
 DESK = ViewportSize(width=1440, height=900)
 NOWHERE = "no/such/page/"  # answered with the page for wrong addresses
@@ -185,6 +186,13 @@ def fresh_page(browser: Browser, context: Mapping[str, Any]) -> Iterator[Page]:
         yield opened.new_page()
 
 
+def requested(page: Page) -> list[str]:
+    """Return a list that gets the address of each request from here on."""
+    urls: list[str] = []
+    page.on("request", lambda request: urls.append(request.url))
+    return urls
+
+
 def violations(page: Page, *, only: str | None = None) -> list[str]:
     """Return what axe-core finds in the whole page: the rule, and each place where it is broken.
 
@@ -201,5 +209,4 @@ def violations(page: Page, *, only: str | None = None) -> list[str]:
 
 @cache
 def axe_core() -> str:
-    """Return axe-core's source code."""
     return AXE.read_text("utf-8")

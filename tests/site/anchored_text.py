@@ -46,7 +46,7 @@ class Places:
         self.cuts, self.texts = reader.cuts, reader.texts
         self.ids = [name for name, _ in self.cuts if name]
 
-    def said(self, anchor: str, others: Collection[str]) -> str:
+    def text_at(self, anchor: str, others: Collection[str]) -> str:
         """Return the text from an anchor to the next heading or the next of `others`."""
         start = self.place(anchor)
         end = start + 1
