@@ -81,7 +81,7 @@ def variables(other_packages: Path, tmp_path_factory: pytest.TempPathFactory) ->
     (packages,) = folder.glob("lib/python*/site-packages")
     for old in packages.glob("setuptools*"):  # Python 3.11 brings one that an index would replace
         shutil.rmtree(old)
-    (packages / "others.pth").write_text(f"{others}\n", encoding="utf-8")
+    (packages / "others.pth").write_text(f"{other_packages}\n", encoding="utf-8")
     clean = {name: v for name, v in os.environ.items() if not name.startswith(("PIP_", "PYTHON"))}
     path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
     settings = {"PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull, "NO_PROXY": "127.0.0.1"}
