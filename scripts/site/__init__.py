@@ -2,7 +2,7 @@
 
     build.py                 builds the site and checks it, in the order below
     assets.py                typefaces, formulas, icons: docs/assets/built/   (mkdocs calls it)
-    made_pages.py            the pages that are made from data                (mkdocs calls it)
+    generated_pages.py       the pages that are made from data                (mkdocs calls it)
     notebook.py              a chapter as a notebook                          (mkdocs calls it)
     notebook_pictures.py     and its figures as PNG
     dark_figures.py          the dark drawings of the figures                 (mkdocs calls it)

@@ -126,7 +126,7 @@ DISPLAYED = {
 }
 
 
-def _any_of(formulas: dict[str, str]) -> str:
+def _alternatives(formulas: dict[str, str]) -> str:
     """Return a pattern of any of the formulas, longest first, which may be wrapped at a space."""
     longest = sorted(formulas, key=len, reverse=True)
     return "|".join(re.escape(text).replace(r"\ ", r"\s+") for text in longest)
@@ -135,7 +135,7 @@ def _any_of(formulas: dict[str, str]) -> str:
 DISPLAY = re.compile(rf"^ {{4}}({'|'.join(map(re.escape, DISPLAYED))})$", re.M)
 # Code, which stays, or a formula that is not part of a longer word.
 IN_SENTENCE = re.compile(
-    rf"`[^`\n]*`|^ *(?:>>>|\.\.\.) .*$|\$\$.*?\$\$|(?<!\w)({_any_of(IN_SENTENCES)})(?!\w)",
+    rf"`[^`\n]*`|^ *(?:>>>|\.\.\.) .*$|\$\$.*?\$\$|(?<!\w)({_alternatives(IN_SENTENCES)})(?!\w)",
     re.M | re.S,
 )
 

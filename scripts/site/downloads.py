@@ -21,18 +21,18 @@ LINE = "Take the whole book along: {}."
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the files that have been made to the site."""
-    for file in made_files():
+    for file in existing_files():
         files.append(File.generated(config, file.name, abs_src_path=str(file)))
     return files
 
 
 def on_page_markdown(markdown: str, **about: object) -> str:
     """Return a page with links to the files where it asks for them."""
-    return markdown.replace(MARK, offer(made_files()))
+    return markdown.replace(MARK, offer(existing_files()))
 
 
-def made_files() -> list[Path]:
-    """Return the files that have been made."""
+def existing_files() -> list[Path]:
+    """Return the files of the book that exist."""
     return [FOLDER / name for name in (PDF, EPUB) if (FOLDER / name).is_file()]
 
 

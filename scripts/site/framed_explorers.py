@@ -102,9 +102,9 @@ def sheet(assets: Path) -> str:
     parts = [face.replace("url(", "url(built/") for face in faces if is_needed_rule(face)]
     parts += [(assets / name).read_text(encoding="utf-8") for name in SHEETS]
     command = node("--input-type=module", "--eval", MINIFY)
-    given = by_system("\n".join(parts))
+    style = by_system("\n".join(parts))
     done = subprocess.run(
-        command, cwd=ROOT, input=given, capture_output=True, text=True, check=False
+        command, cwd=ROOT, input=style, capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise SystemExit(

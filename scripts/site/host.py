@@ -79,11 +79,11 @@ class _Handler(SimpleHTTPRequestHandler):
     disable_nagle_algorithm = True  # otherwise a file waits 40 ms for the header's acknowledgement
     extensions_map = SimpleHTTPRequestHandler.extensions_map | KINDS
 
-    def __init__(self, *given: object, host: Host, under: str, directory: str) -> None:
+    def __init__(self, *arguments: object, host: Host, under: str, directory: str) -> None:
         self.host, self.under = host, under
-        super().__init__(*given, directory=directory)  # type: ignore[arg-type]
+        super().__init__(*arguments, directory=directory)  # type: ignore[arg-type]
 
-    def log_message(self, format: str, *given: object) -> None:
+    def log_message(self, format: str, *arguments: object) -> None:
         pass
 
     def end_headers(self) -> None:
@@ -151,9 +151,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m scripts.site.host", description=__doc__)
     parser.add_argument("folder", nargs="?", default="site", type=Path)
     parser.add_argument("--port", default=8000, type=int)
-    asked = parser.parse_args()
-    with serve_folder(asked.folder, port=asked.port) as host:
-        host.blocks = security_policy.blocks(asked.folder)
+    options = parser.parse_args()
+    with serve_folder(options.folder, port=options.port) as host:
+        host.blocks = security_policy.blocks(options.folder)
         print(host.url, flush=True)
         while True:
             time.sleep(3600)

@@ -29,7 +29,7 @@ from mkdocs.livereload import LiveReloadServer
 from mkdocs.structure.files import File, get_files
 
 from scripts.book.changed import module, page_shows
-from scripts.site.made_pages import made_pages
+from scripts.site.generated_pages import generated_pages
 
 # Attributes in which autorefs stores references; it has no public interface for them.
 MAPS = ("_primary_url_map", "_secondary_url_map", "_title_map", "_abs_url_map")
@@ -56,7 +56,7 @@ def on_serve(
 ) -> LiveReloadServer:
     """Make `mkdocs serve` rebuild only the pages that the last edits affect."""
     site = Path(config.site_dir)
-    write_state(config, sources(config) | texts(made_pages(config)))
+    write_state(config, sources(config) | texts(generated_pages(config)))
 
     def load(folder: Path) -> MkDocsConfig:
         again = load_config(config.config_file_path, site_dir=str(folder), strict=False)
@@ -74,7 +74,7 @@ def update(site: Path, load: Load) -> None:
     before = state["sources"]
     if not all(is_page_or_asset(Path(path)) for path in differing_paths(before, now)):
         clear_caches(sys.modules)
-    made = made_pages(config)
+    made = generated_pages(config)
     now |= texts(made)
     changed = differing_paths(before, now)
     every = [*get_files(config).documentation_pages(), *made]

@@ -74,7 +74,7 @@ def hashed(code: str) -> str:
 
 def write(site: Path) -> str:
     """Write the headers of a built site to its `_headers`, and return those of the book."""
-    everywhere = policy(read(file) for file in sorted(site.rglob("*.html")))
+    everywhere = policy(page_text(file) for file in sorted(site.rglob("*.html")))
     by_path = {path: {NAME: FRAMED} for path in paths(site)}
     by_path["/*"] = {NAME: everywhere} | OTHERS
     blocks = [f"{path}\n{_lines(headers, '  ')}\n" for path, headers in by_path.items()]
@@ -87,7 +87,7 @@ def _lines(headers: dict[str, str], indent: str = "") -> str:
     return "\n".join(f"{indent}{name}: {value}" for name, value in headers.items())
 
 
-def read(file: Path) -> str:
+def page_text(file: Path) -> str:
     """Return the text of a page."""
     return file.read_text(encoding="utf-8")
 
@@ -96,18 +96,15 @@ def paths(site: Path) -> list[str]:
     """Return the paths of what only this site may frame: pages beside the home page, folders."""
     pages = [f"/{page.name}" for page in sorted(site.glob("*.html"))]
     folders = [f"/{folder.name}/*" for folder in sorted(site.iterdir()) if folder.is_dir()]
-    return [
-        "/",
-        *pages,
-        *(folder for folder in folders if folder != f"/{framed_explorers.FOLDER}/*"),
-    ]
+    framed = f"/{framed_explorers.FOLDER}/*"
+    return ["/", *pages, *(folder for folder in folders if folder != framed)]
 
 
 def blocks(site: Path) -> list[Block]:
     """Return the blocks of a site's `_headers`, or none if the file does not exist."""
     file = site / HEADERS
     found: list[Block] = []
-    for line in read(file).splitlines() if file.is_file() else []:
+    for line in page_text(file).splitlines() if file.is_file() else []:
         if line.startswith("/"):
             found.append(Block(line, {}))
         elif line.strip():

@@ -51,7 +51,9 @@ def page(chapter: str) -> str:
     sections = list(chapter_sections(content))
     drawn = drawings(dict.fromkeys(FIGURE.findall(chapter)))
     boards = [
-        read(heading, parts, drawn) for heading, parts in sections if BOARD.match(words(heading))
+        read_board(heading, parts, drawn)
+        for heading, parts in sections
+        if BOARD.match(words(heading))
     ]
     last = next(parts for heading, parts in sections if heading.id == "takeaways")
     return PAGE.read_text(encoding="utf-8").format(
@@ -76,7 +78,7 @@ def chapter_sections(content: LexborNode) -> Iterator[tuple[LexborNode, list[Lex
         yield parts[begin], parts[begin + 1 : end]
 
 
-def read(heading: LexborNode, parts: Iterable[LexborNode], drawn: Mapping[str, str]) -> Board:
+def read_board(heading: LexborNode, parts: Iterable[LexborNode], drawn: Mapping[str, str]) -> Board:
     """Return a board, from its section of the chapter and the drawings by name."""
     found = BOARD.fullmatch(words(heading))
     if found is None:

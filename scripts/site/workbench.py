@@ -67,7 +67,7 @@ def scripts() -> dict[str, str]:
 def tables() -> str:
     """Return the constants of the Python modules, an object for each module."""
     return "".join(
-        f"export const {module} = {literal_of(constants(names))};\n"
+        f"export const {module} = {javascript_literal(constants(names))};\n"
         for module, names in MODULES.items()
     )
 
@@ -77,7 +77,7 @@ def constants(names: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in names.items() if name.isupper() and name[0] != "_"}
 
 
-def literal_of(names: dict[str, Any]) -> str:
+def javascript_literal(names: dict[str, Any]) -> str:
     """Return an object of JavaScript with these properties."""
     return "{ " + ", ".join(f"{name}: {literal(value)}" for name, value in names.items()) + " }"
 

@@ -14,7 +14,7 @@ from scripts import DOCS, ROOT
 from scripts.book import glossary_page, pages
 from scripts.book.check import problems
 from scripts.book.data import SCHEMAS, validator
-from scripts.site import made_pages
+from scripts.site import generated_pages
 from scripts.site.rebuild import outdate
 
 CONFIG = load_config(str(ROOT / "mkdocs.yml"), hooks=[], plugins=[])
@@ -75,7 +75,7 @@ def test_a_made_page_is_made_again_after_a_change_of_a_page_that_it_reads(
 
 
 def test_the_site_has_every_made_page() -> None:
-    files = made_pages.on_files(Files([]), config=CONFIG)
+    files = generated_pages.on_files(Files([]), config=CONFIG)
     assert {file.src_uri: file.content_string for file in files} == {
         page: pages.text(page) for page in pages.MADE
     }
@@ -83,7 +83,7 @@ def test_the_site_has_every_made_page() -> None:
 
 def test_a_made_page_is_built_again_once_it_is_outdated(tmp_path: Path) -> None:
     config = load_config(str(ROOT / "mkdocs.yml"), hooks=[], plugins=[], site_dir=str(tmp_path))
-    page = next(iter(made_pages.made_pages(config)))
+    page = next(iter(generated_pages.generated_pages(config)))
     assert page.is_modified()
     built = Path(page.abs_dest_path)
     built.parent.mkdir(parents=True)

@@ -40,6 +40,7 @@ def index(window):
         for a, b in cells
     ]
 """
+MISTAKE = "first: no result, since its adapter has a mistake"
 PROGRAM = "import {package}\nprint({package}.index(1))\n"
 
 
@@ -186,18 +187,26 @@ def test_only_suites_with_other_cases_are_asked_again(
 
 
 @pytest.mark.slow
-def test_a_library_that_cannot_be_installed_is_named_and_the_run_goes_on(
-    bench: Bench, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("pin", "source", "step", "reason"),
+    [
+        ("==9.9", INDEX, "install", "first==9.9"),
+        ("==1.0", "import nothing_of_this_name", "start", "nothing_of_this_name"),
+    ],
+)
+def test_a_library_that_cannot_be_installed_or_imported_is_named_and_the_run_goes_on(
+    bench: Bench, capsys: pytest.CaptureFixture[str], pin: str, source: str, step: str, reason: str
 ) -> None:
-    bench.add("first")
+    bench.add("first", source=source)
     bench.add("second")
-    bench.describe("first", "==9.9")
+    bench.describe("first", pin)
     assert bench.run() == 0
     failed = bench.result("first")["failed"]
-    assert failed["step"] == "install"
-    assert "first==9.9" in failed["said"]
+    assert failed["step"] == step
+    assert reason in failed["said"]
     assert str(bench.place) not in failed["said"]
-    assert "first: could not be installed" in capsys.readouterr().out
+    output = capsys.readouterr().out
+    assert ("first: could not be installed" in output) == (step == "install")
     assert bench.swin("second")["passed"] > 0
 
 
@@ -237,41 +246,32 @@ def test_an_adapter_that_dies_or_hangs_loses_its_case_alone(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "mistake",
+    ("file", "old", "new", "complaint"),
     [
-        ("    with library():\n", "    {}['nothing']\n    with library():\n"),
-        (".index(window)", ".index(window, 1)"),  # not a refusal, though raised in the call
+        ("adapter", "    with library():\n", "    {}['nothing']\n    with library():\n", MISTAKE),
+        # Not a refusal, though raised in the call.
+        ("adapter", ".index(window)", ".index(window, 1)", MISTAKE),
+        ("program", "print(", "raise SystemExit(4)\nprint(", "first.py ended with status 4"),
     ],
 )
-def test_a_mistake_of_an_adapter_is_no_result(
-    bench: Bench, capsys: pytest.CaptureFixture[str], mistake: tuple[str, str]
-) -> None:
-    old, new = mistake
-    bench.add("first", adapter=SOUND.replace(old, new.replace("{}", "{{}}")))
-    bench.add("second")
-    assert bench.run() == 1
-    assert not bench.path("first").exists()
-    assert "first: no result, since its adapter has a mistake" in capsys.readouterr().out
-    assert bench.path("second").is_file()
-
-
-@pytest.mark.slow
-def test_a_program_that_fails_is_no_result(
-    bench: Bench, capsys: pytest.CaptureFixture[str]
+def test_a_mistake_of_an_adapter_or_a_program_is_no_result(
+    bench: Bench,
+    capsys: pytest.CaptureFixture[str],
+    file: str,
+    old: str,
+    new: str,
+    complaint: str,
 ) -> None:
     bench.add("first")
-    (bench.folder / "programs" / "first.py").write_text("raise SystemExit(4)", "utf-8")
+    bench.add("second")
+    folder = bench.adapters if file == "adapter" else bench.folder / "programs"
+    text = (folder / "first.py").read_text("utf-8")
+    assert old in text
+    (folder / "first.py").write_text(text.replace(old, new), "utf-8")
     assert bench.run() == 1
-    assert "first.py ended with status 4" in capsys.readouterr().out
-
-
-@pytest.mark.slow
-def test_a_library_that_cannot_be_imported_is_recorded(bench: Bench) -> None:
-    bench.add("first", source="import nothing_of_this_name")
-    assert bench.run() == 0
-    failed = bench.result("first")["failed"]
-    assert failed["step"] == "start"
-    assert "nothing_of_this_name" in failed["said"]
+    assert not bench.path("first").exists()
+    assert complaint in capsys.readouterr().out
+    assert bench.path("second").is_file()
 
 
 @pytest.mark.slow

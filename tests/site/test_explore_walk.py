@@ -173,24 +173,10 @@ def test_clocks_are_a_row_of_the_table(row: int, width: int, base: int, page: Pa
     expect(page.get_by_role("img", name=alt, exact=True)).to_be_visible()
 
 
-def test_clocks_are_turned_by_keys(page: Page) -> None:
-    reach(page, "clocks")
-    expect(status(page, "clocks")).to_have_text(clocks_say(7, 16))
-    slider(page, "position").press("ArrowRight")
-    expect(status(page, "clocks")).to_have_text(clocks_say(8, 16))
-    slider(page, "position").press("End")
-    expect(status(page, "clocks")).to_have_text(clocks_say(2**16, 16))
-    slider(page, "position").press("Home")
-    expect(status(page, "clocks")).to_have_text(clocks_say(0, 16))
-    slider(page, "width").press("ArrowLeft")
-    slider(page, "base").press("ArrowRight")
-    expect(status(page, "clocks")).to_have_text(clocks_say(0, 14, 100_000))
-    expect(field(page, "key − query")).to_have_count(0)  # a row has no key
-
-
 @pytest.mark.parametrize(("width", "base"), [(16, 10000), (6, 100)])
 def test_clocks_keep_the_score_while_both_move(width: int, base: int, page: Page) -> None:
     reach(page, "clocks")
+    expect(field(page, "key − query")).to_have_count(0)  # a row has no key
     page.get_by_label("show").select_option("score")
     field(page, "width").fill(str(width))
     field(page, "base").fill(str(base))
@@ -289,35 +275,6 @@ def test_cells_of_the_clocks_are_those_of_the_table_in_chapter_1(page: Page) -> 
     assert np.ptp(colours, axis=0).max() > 20
 
 
-def test_heatmap_is_set_by_keys_and_agrees_with_the_package(page: Page) -> None:
-    reach(page, "heatmap")
-    expect(status(page, "heatmap")).to_have_text(row_read(7, 64))
-    slider(page, "row").press("ArrowRight")
-    expect(field(page, "row")).to_have_value("8")
-    expect(slider(page, "row")).to_have_attribute("aria-valuetext", "8")
-    expect(status(page, "heatmap")).to_have_text(row_read(8, 64))
-    slider(page, "width").press("ArrowLeft")
-    expect(status(page, "heatmap")).to_have_text(row_read(8, 32))
-    field(page, "width").fill("8")
-    expect(slider(page, "width")).to_have_attribute("aria-valuetext", "8")
-    expect(status(page, "heatmap")).to_have_text(row_read(8, 8))
-    field(page, "positions").fill("5")  # row 8 no longer exists
-    expect(status(page, "heatmap")).to_have_text(row_read(4, 8))
-
-
-def test_waves_agree_with_the_package(page: Page) -> None:
-    reach(page, "waves")
-    follow(page, "?waves.width=16&waves.pair=3&waves.position=44")
-    turns = wavelengths(16)[3:7]
-    shown = ", ".join(printed(turn, 1 if turn < 1000 else 0) for turn in turns.tolist())
-    expect(status(page, "waves")).to_have_text(
-        f"Pair 3, 4, 5, 6: one turn, shaded, takes {shown} positions;"
-        f" position 44 is {printed_all(44 / turns)} turns on."
-    )
-    field(page, "width").fill("4")  # two pairs, so pair 3 no longer exists
-    expect(status(page, "waves")).to_contain_text("Pair 0, 1: one turn")
-
-
 def test_similarity_agrees_with_the_package_and_marks_rises(page: Page) -> None:
     reach(page, "similarity")
     follow(page, "?similarity.width=128&similarity.distance=12")
@@ -335,17 +292,6 @@ def test_similarity_agrees_with_the_package_and_marks_rises(page: Page) -> None:
     expect(status(page, "similarity")).to_have_text(
         f"1 apart: similarity {printed(float(similarity(1, 128, base=1e6)))}."
         " It rises, hatched, on 0 of 2 steps."
-    )
-
-
-def test_shift_rotates_every_pair_by_its_own_angle(page: Page) -> None:
-    reach(page, "shift")
-    follow(page, "?shift.position=1000&shift.offset=-3")
-    before, after = sinusoidal_encoding([1000, 997], 8)
-    expect(status(page, "shift")).to_have_text(
-        f"A shift by −3 turns pair 0, 1, 2, 3 by {printed_all(-3 * frequencies(8))} radians"
-        f" from any row: pair 0 from ({printed_all(before[:2])}) in row 1000"
-        f" to ({printed_all(after[:2])}) in row 997."
     )
 
 
@@ -379,23 +325,6 @@ def rope_says(width: int, query: int, relative: int, base: float) -> str:
     )
 
 
-def test_rope_keeps_the_score_while_both_move(page: Page) -> None:
-    reach(page, "rope")
-    expect(status(page, "rope")).to_have_text(rope_says(4, 4, 2, 100))
-    for _ in range(3):
-        slider(page, "query position").press("ArrowRight")
-    expect(status(page, "rope")).to_have_text(rope_says(4, 7, 2, 100))
-    field(page, "key − query").fill("-9")
-    field(page, "width").fill("8")
-    field(page, "base").fill("10000")
-    expect(status(page, "rope")).to_have_text(rope_says(8, 7, -9, 10000))
-    expect(page).to_have_url(
-        re.compile("rope.width=8&rope.base=10000&rope.query=7&rope.relative=-9")
-    )
-    shares = page.locator("explore-rope text").all_text_contents()[1::2]
-    assert shares == [printed(share) for share in pair_shares(8, 7, -9).tolist()]
-
-
 def layouts_say(width: int, pair: int, relative: int) -> str:
     right, wrong = (score(width, 0, relative, layout=name) for name in ("interleaved", "half"))
     return (
@@ -404,17 +333,6 @@ def layouts_say(width: int, pair: int, relative: int) -> str:
         f" vectors score {printed(right)}; turned by halves {printed(wrong)},"
         f" or {printed(right)} if converted first."
     )
-
-
-def test_layouts_show_both_pairs_and_both_scores(page: Page) -> None:
-    reach(page, "layouts")
-    expect(status(page, "layouts")).to_have_text(layouts_say(8, 1, 4))
-    slider(page, "pair").press("End")
-    field(page, "key − query").fill("-6")
-    expect(status(page, "layouts")).to_have_text(layouts_say(8, 3, -6))
-    field(page, "width").fill("2")
-    expect(status(page, "layouts")).to_have_text(layouts_say(2, 0, -6))
-    assert score(2, 0, -6) == score(2, 0, -6, layout="half")
 
 
 def alibi_says(heads: int, head: int, distance: int) -> str:
@@ -426,23 +344,7 @@ def alibi_says(heads: int, head: int, distance: int) -> str:
     )
 
 
-def test_alibi_has_a_line_and_a_slope_for_each_head(page: Page) -> None:
-    reach(page, "alibi")
-    expect(status(page, "alibi")).to_have_text(alibi_says(8, 3, 16))
-    slider(page, "head").press("ArrowRight")
-    expect(status(page, "alibi")).to_have_text(alibi_says(8, 4, 16))
-    field(page, "heads").fill("3")  # so there is no head 4
-    expect(status(page, "alibi")).to_have_text(alibi_says(3, 3, 16))
-    expect(page.locator("explore-alibi svg path.dots")).to_have_count(3)
-    lines = page.locator("explore-alibi svg path:not(.dots)").evaluate_all(BOLD)
-    assert lines == [False, False, True]
-    field(page, "heads").fill("12")
-    field(page, "head").fill("11")
-    field(page, "farthest").fill("5")
-    expect(status(page, "alibi")).to_have_text(alibi_says(12, 11, 5))
-
-
-def t5_says(relative: int, *, bidirectional: bool, buckets: int, end: int) -> str:
+def t5_says(relative: int, bidirectional: bool, buckets: int, end: int) -> str:
     sizes: Any = {"bidirectional": bidirectional, "buckets": buckets, "max_distance": end}
     starts = t5_bucket_starts(**sizes)
     all_ = np.asarray(t5_buckets(SHOWN, **sizes))
@@ -453,21 +355,6 @@ def t5_says(relative: int, *, bidirectional: bool, buckets: int, end: int) -> st
         f" {signed(held[0])} to {signed(held[-1])}. Distances below {starts.size // 2} have a"
         f" bucket each, the last begins at {starts[-1]}."
     )
-
-
-def test_t5_shows_which_relative_positions_share_a_bucket(page: Page) -> None:
-    reach(page, "t5")
-    encoder = t5_says(-9, bidirectional=True, buckets=32, end=128)
-    expect(status(page, "t5")).to_have_text(encoder)
-    field(page, "key − query").fill("300")
-    expect(status(page, "t5")).to_have_text(t5_says(300, bidirectional=True, buckets=32, end=128))
-    page.get_by_label("model").select_option("decoder")
-    field(page, "max distance").fill("100")
-    expect(status(page, "t5")).to_have_text(t5_says(300, bidirectional=False, buckets=32, end=100))
-    field(page, "key − query").fill("-20")
-    field(page, "max distance").fill("5")  # too close for 32 buckets: 8 are left
-    expect(field(page, "buckets")).to_have_value("8")
-    expect(status(page, "t5")).to_have_text(t5_says(-20, bidirectional=False, buckets=8, end=5))
 
 
 def test_slider_of_relative_positions_reaches_all_its_stops(page: Page) -> None:
@@ -505,31 +392,128 @@ def base_says(
     )
 
 
-def test_base_shows_which_pairs_never_turn_and_what_each_rule_does(page: Page) -> None:
-    reach(page, "base")
-    expect(status(page, "base")).to_have_text(base_says(128, 10000, 4096, 8, 50))
-    slider(page, "base").press("ArrowRight")
-    expect(status(page, "base")).to_have_text(base_says(128, 100_000, 4096, 8, 50))
-    field(page, "base").fill("500000")
-    field(page, "trained on").fill("300")
-    field(page, "times as long").fill("2.5")
-    field(page, "pair").fill("20")
-    expect(status(page, "base")).to_have_text(base_says(128, 500_000, 300, 2.5, 20))
-    field(page, "width").fill("4")  # two pairs
-    expect(status(page, "base")).to_have_text(base_says(4, 500_000, 300, 2.5, 1))
+def waves_say(width: int, first: int, position: int) -> str:
+    turns = wavelengths(width)[first : first + 4]
+    pairs = ", ".join(str(first + n) for n in range(len(turns)))
+    shown = ", ".join(printed(turn, 1 if turn < 1000 else 0) for turn in turns.tolist())
+    return (
+        f"Pair {pairs}: one turn, shaded, takes {shown} positions;"
+        f" position {position} is {printed_all(position / turns)} turns on."
+    )
 
 
-def test_limits_of_yarn_can_be_set_for_a_short_text(page: Page) -> None:
-    reach(page, "base")
-    follow(page, "?base.width=32&base.trained=64&base.pair=2&base.fast=10.19")
-    fitted = base_says(32, 10000, 64, 8, 2, fast=10.19)
-    expect(status(page, "base")).to_have_text(fitted)
-    assert fitted != base_says(32, 10000, 64, 8, 2)
-    field(page, "YaRN’s α").fill("2.5")
-    limits = {"fast": 10.19, "slow": 2.5}
-    expect(status(page, "base")).to_have_text(base_says(32, 10000, 64, 8, 2, **limits))
-    field(page, "YaRN’s α").fill("10")
-    expect(status(page, "base")).to_have_text("YaRN’s α must be a number from 0 to 9.69; got 10.")
+def shift_says(position: int, offset: int) -> str:
+    before, after = sinusoidal_encoding([position, position + offset], 8)
+    return (
+        f"A shift by {signed(offset)} turns pair 0, 1, 2, 3 by"
+        f" {printed_all(offset * frequencies(8))} radians from any row:"
+        f" pair 0 from ({printed_all(before[:2])}) in row {position}"
+        f" to ({printed_all(after[:2])}) in row {position + offset}."
+    )
+
+
+FITTED = {"fast": 10.19}
+# From the first visit on, what is typed into a field, which key its slider gets or what is chosen,
+# and what the explorer says then.
+STEPS: dict[str, list[tuple[dict[str, Any], str | re.Pattern[str]]]] = {
+    "clocks": [
+        ({}, clocks_say(7, 16)),
+        ({"position": "ArrowRight"}, clocks_say(8, 16)),
+        ({"position": "End"}, clocks_say(2**16, 16)),
+        ({"position": "Home"}, clocks_say(0, 16)),
+        ({"width": "ArrowLeft", "base": "ArrowRight"}, clocks_say(0, 14, 100_000)),
+    ],
+    "heatmap": [
+        ({}, row_read(7, 64)),
+        ({"row": "ArrowRight"}, row_read(8, 64)),
+        ({"width": "ArrowLeft"}, row_read(8, 32)),
+        ({"width": 8}, row_read(8, 8)),
+        ({"positions": 5}, row_read(4, 8)),  # row 8 no longer exists
+    ],
+    "waves": [
+        ({"width": 16, "pair": 3, "position": 44}, waves_say(16, 3, 44)),
+        ({"width": 4}, waves_say(4, 0, 44)),  # two pairs, so pair 3 no longer exists
+    ],
+    "shift": [({"position": 1000, "offset": -3}, shift_says(1000, -3))],
+    "rope": [
+        ({}, rope_says(4, 4, 2, 100)),
+        ({"query position": "ArrowRight"}, rope_says(4, 5, 2, 100)),
+        ({"key − query": -9, "width": 8, "base": 10000}, rope_says(8, 5, -9, 10000)),
+    ],
+    "layouts": [
+        ({}, layouts_say(8, 1, 4)),
+        ({"pair": "End", "key − query": -6}, layouts_say(8, 3, -6)),
+        ({"width": 2}, layouts_say(2, 0, -6)),
+    ],
+    "alibi": [
+        ({}, alibi_says(8, 3, 16)),
+        ({"head": "ArrowRight"}, alibi_says(8, 4, 16)),
+        ({"heads": 3}, alibi_says(3, 3, 16)),  # so there is no head 4
+        ({"heads": 12, "head": 11, "farthest": 5}, alibi_says(12, 11, 5)),
+    ],
+    "t5": [
+        ({}, t5_says(-9, True, 32, 128)),
+        ({"key − query": 300}, t5_says(300, True, 32, 128)),
+        ({"model": "decoder", "max distance": 100}, t5_says(300, False, 32, 100)),
+        # Too close for 32 buckets: 8 are left.
+        ({"key − query": -20, "max distance": 5}, t5_says(-20, False, 8, 5)),
+    ],
+    "base": [
+        ({}, base_says(128, 10000, 4096, 8, 50)),
+        ({"base": "ArrowRight"}, base_says(128, 100_000, 4096, 8, 50)),
+        (
+            {"base": 500_000, "trained on": 300, "times as long": 2.5, "pair": 20},
+            base_says(128, 500_000, 300, 2.5, 20),
+        ),
+        ({"width": 4}, base_says(4, 500_000, 300, 2.5, 1)),  # two pairs
+        (
+            {"width": 32, "base": 10000, "trained on": 64, "times as long": 8, "pair": 2}
+            | {"YaRN’s β": 10.19},
+            base_says(32, 10000, 64, 8, 2, **FITTED),
+        ),
+        ({"YaRN’s α": 2.5}, base_says(32, 10000, 64, 8, 2, **FITTED, slow=2.5)),
+        ({"YaRN’s α": 10}, "YaRN’s α must be a number from 0 to 9.69; got 10."),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_explorer_says_what_the_package_computes_at_each_step(name: str, page: Page) -> None:
+    reach(page, name)
+    for settings, sentence in STEPS[name]:
+        for control, value in settings.items():
+            if control == "model":
+                page.get_by_label(control).select_option(value)
+            elif isinstance(value, str):
+                slider(page, control).press(value)
+            else:
+                field(page, control).fill(str(value))
+        expect(status(page, name)).to_have_text(sentence)
+
+
+def test_field_and_slider_show_the_same_number(page: Page) -> None:
+    reach(page, "heatmap")
+    slider(page, "row").press("ArrowRight")
+    expect(field(page, "row")).to_have_value("8")
+    expect(slider(page, "row")).to_have_attribute("aria-valuetext", "8")
+    field(page, "width").fill("8")
+    expect(slider(page, "width")).to_have_attribute("aria-valuetext", "8")
+
+
+def test_rope_shows_the_share_of_each_pair(page: Page) -> None:
+    reach(page, "rope")
+    follow(page, "?rope.width=8&rope.base=10000&rope.query=7&rope.relative=-9")
+    expect(status(page, "rope")).to_have_text(rope_says(8, 7, -9, 10000))
+    shares = page.locator("explore-rope text").all_text_contents()[1::2]
+    assert shares == [printed(share) for share in pair_shares(8, 7, -9).tolist()]
+
+
+def test_alibi_has_a_line_for_each_head_and_the_chosen_one_is_bold(page: Page) -> None:
+    reach(page, "alibi")
+    field(page, "heads").fill("3")
+    expect(page.locator("explore-alibi svg path.dots")).to_have_count(3)
+    lines = page.locator("explore-alibi svg path:not(.dots)").evaluate_all(BOLD)
+    assert lines == [False, False, True]
 
 
 @pytest.mark.parametrize(("name", "control", "typed", "reason"), IMPOSSIBLE)

@@ -29,7 +29,7 @@ from scripts.book import citations, pages
 from scripts.figures import _render
 from scripts.setup.environment import INSTALL
 from scripts.site import rebuild, serve
-from scripts.site.made_pages import made_pages
+from scripts.site.generated_pages import generated_pages
 from scripts.site.serve import free_port
 
 Read = Callable[[str], str]
@@ -351,7 +351,7 @@ def test_change_of_more_than_pages_and_assets_clears_the_caches(
     config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path))
     rebuild.store(tmp_path, rebuild.UNBUILT | {"sources": {changed: "before"}})
     monkeypatch.setattr(rebuild, "sources", lambda config: {changed: "now"})
-    monkeypatch.setattr(rebuild, "made_pages", lambda config: [])
+    monkeypatch.setattr(rebuild, "generated_pages", lambda config: [])
     steps: list[str] = []
     for name in ("clear_caches", "build_anew", "build_again", "write_state"):
         monkeypatch.setattr(rebuild, name, lambda *_, name=name: steps.append(name))
@@ -364,7 +364,7 @@ def test_a_made_page_is_built_again_if_its_text_has_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path))
-    known = rebuild.texts(made_pages(config)) | {"docs/trust/sources.md": "another"}
+    known = rebuild.texts(generated_pages(config)) | {"docs/trust/sources.md": "another"}
     rebuild.store(tmp_path, rebuild.UNBUILT | {"sources": known})
     built: list[File] = []
     monkeypatch.setattr(rebuild, "sources", lambda config: {})

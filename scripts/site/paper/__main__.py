@@ -71,7 +71,7 @@ def make(site: Path, parts: list[Part], folder: Path, within: Browser | None = N
     about = epub.Book(config["site_name"], AUTHOR, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
     folder.mkdir(parents=True, exist_ok=True)
     with opened(site, within) as page:
-        chapters, pictures = epub.read(page, parts, published)
+        chapters, pictures = epub.read_chapters(page, parts, published)
         drawn = {name: (site / path).read_bytes() for name, path in pictures.items()}
         epub.write(folder / EPUB, about, chapters, drawn)
         titles = pdf.gather(page, [path for _, pages in parts for path, _ in pages], published)

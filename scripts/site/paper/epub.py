@@ -78,7 +78,7 @@ class Chapter:
         return " ".join(name for name, tag in used.items() if tag in self.body)
 
 
-def read(
+def read_chapters(
     page: Page, parts: list[Part], site: str
 ) -> tuple[list[tuple[str, list[Chapter]]], dict[str, str]]:
     """Return the chapters of each part, and the path of each picture by its name.

@@ -10,7 +10,7 @@ from mkdocs.structure.files import File, Files
 from scripts.book import pages
 
 
-class MadePage(File):
+class GeneratedPage(File):
     """A page without a file, which is built again once rebuild.py has outdated what was built.
 
     `File.generated` counts as modified at every build.
@@ -28,12 +28,12 @@ class MadePage(File):
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Add the made pages."""
-    for page in made_pages(config):
+    """Add the generated pages."""
+    for page in generated_pages(config):
         files.append(page)
     return files
 
 
-def made_pages(config: MkDocsConfig) -> list[File]:
-    """Return the made pages."""
-    return [MadePage(path, config) for path in pages.MADE]
+def generated_pages(config: MkDocsConfig) -> list[File]:
+    """Return the generated pages."""
+    return [GeneratedPage(path, config) for path in pages.MADE]
