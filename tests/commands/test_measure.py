@@ -708,40 +708,43 @@ def test_invalid_options_are_reported(options: list[str], said: str) -> None:
         command.main(options)
 
 
-def test_a_damaged_result_stops_the_command_and_is_kept(results_folder: Path) -> None:
-    results_folder.mkdir()
-    (results_folder / "language-alibi-0.json").write_text("{", "utf-8")
-    with pytest.raises(SystemExit, match=r"language-alibi-0\.json is damaged; delete it"):
-        command.main([*OPTIONS, "--into", str(results_folder)])
-    assert [path.name for path in results_folder.iterdir()] == ["language-alibi-0.json"]
-
-
-def test_a_result_with_other_settings_is_rejected(results_folder: Path, tmp_path: Path) -> None:
-    result_files.write(results_folder / "language-alibi-0.json", one_result(tmp_path, "alibi"))
-    with pytest.raises(SystemExit, match="has other settings; delete it, or name another folder"):
-        command.main([*OPTIONS, "--into", str(results_folder)])
+OTHER_TOPICS = {"text": TOPICS, "python": "3.11.2", "sha256": "another"}
 
 
 @pytest.mark.parametrize(
-    ("facts", "message"),
+    ("changes", "method", "message"),
     [
+        ({"format": 0}, "alibi", r"language-shaw-0\.json has format 0, not 1; delete it"),
+        ({"settings": {}}, "shaw", "has other settings; delete it, or name another folder"),
         (
-            {"text": TOPICS, "python": "3.11.2", "sha256": "another"},
+            {"corpus": OTHER_TOPICS},
+            "alibi",
             r"shaw-0.json: .*topics of Python 3\.11\.2, .*use Python 3\.11\.2, or .*--into",
         ),
-        ({"text": BOOK, "sha256": "another"}, r"shaw-0.json: the text is the book, but .*--into"),
-        (corpus(TOPICS).facts(), f"was trained on {TOPICS}, not on book; .*--into"),
+        (
+            {"corpus": {"text": BOOK, "sha256": "another"}},
+            "alibi",
+            r"shaw-0.json: the text is the book, but .*--into",
+        ),
+        (
+            {"corpus": corpus(TOPICS).facts()},
+            "alibi",
+            f"was trained on {TOPICS}, not on book; .*--into",
+        ),
     ],
+    ids=["damaged", "other settings", "other topics", "another book", "another text"],
 )
-def test_texts_are_not_mixed_in_a_folder(
-    facts: dict[str, Any], message: str, results_folder: Path, tmp_path: Path
+def test_a_result_that_does_not_fit_stops_the_command_and_is_kept(
+    changes: dict[str, Any], method: str, message: str, results_folder: Path, tmp_path: Path
 ) -> None:
-    result_files.write(
-        results_folder / "language-shaw-0.json", one_result(tmp_path, "shaw") | {"corpus": facts}
-    )
+    path = results_folder / "language-shaw-0.json"
+    result_files.write(path, one_result(tmp_path, "shaw") | changes)
+    before = path.read_bytes()
+    options = ["--methods", method, "--text", "book", "--into", str(results_folder)]
     with pytest.raises(SystemExit, match=message):
-        command.main([*OPTIONS, "--text", "book", "--into", str(results_folder)])
-    assert len([*results_folder.iterdir()]) == 1
+        command.main([*OPTIONS, *options])
+    assert [*results_folder.iterdir()] == [path]
+    assert path.read_bytes() == before
 
 
 def test_results_go_on_with_the_text_of_their_folder(results_folder: Path, tmp_path: Path) -> None:

@@ -427,20 +427,21 @@ def test_a_reserved_port_is_not_reported_as_in_use(monkeypatch: pytest.MonkeyPat
     assert server.problem_with_port("80").startswith("Port 80 is reserved")
 
 
-def test_a_browser_that_does_not_start_is_skipped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("statuses", "found"),
+    [
+        ({"chromium": 1, "google-chrome": 0}, "google-chrome"),
+        ({"chromium": 0, "chromium-headless-shell": 0}, "chromium-headless-shell"),
+    ],
+    ids=["one that starts", "the headless shell"],
+)
+def test_first_browser_that_starts_is_taken_and_the_headless_shell_is_preferred(
+    statuses: dict[str, int], found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program(tmp_path / "chromium", "exit 1")
-    program(tmp_path / "google-chrome", "exit 0")
+    for name, status in statuses.items():
+        program(tmp_path / name, f"exit {status}")
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert browser.find() == str(tmp_path / "google-chrome")
-
-
-def test_headless_shell_is_preferred(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("chromium", "chromium-headless-shell"):
-        program(tmp_path / name, "exit 0")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert browser.find() == str(tmp_path / "chromium-headless-shell")
+    assert browser.find() == str(tmp_path / found)
 
 
 def test_playwrights_browser_is_found_without_playwrights_node(
