@@ -187,6 +187,8 @@ def test_each_rule_sets_its_frequencies_and_only_yarn_sharpens_by_its_squared_te
     name: str, omega: NDArray[np.float64], mscale: float
 ) -> None:
     model, ids = small_model("rope"), TEXT.held_out[None, :64]
+    with torch.no_grad():
+        attention_of(model).query_key_value.bias.fill_(0.1)
     before = model(ids)
     changed = VARIANTS_OF["rope"][name](model, 16, 64)
     assert not torch.allclose(changed(ids), before, atol=1e-5)

@@ -431,7 +431,7 @@ STEPS: dict[str, list[tuple[dict[str, Any], str | re.Pattern[str]]]] = {
         ({"positions": 5}, row_read(4, 8)),  # row 8 no longer exists
     ],
     "waves": [
-        ({"width": 16, "pair": 3, "position": 44}, waves_say(16, 3, 44)),
+        ({"width": 16, "first pair": 3, "position": 44}, waves_say(16, 3, 44)),
         ({"width": 4}, waves_say(4, 0, 44)),  # two pairs, so pair 3 no longer exists
     ],
     "shift": [({"position": 1000, "offset": -3}, shift_says(1000, -3))],
@@ -573,8 +573,12 @@ def test_explorer_state_survives_fast_navigation(page: Page) -> None:
 
 def test_explorer_hidden_and_shown_again_logs_nothing(page: Page) -> None:
     reach(page, "similarity")
-    messages: list[ConsoleMessage] = []
-    page.on("console", messages.append)
+    messages: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        messages.append(message.text)
+
+    page.on("console", note)
     picture = page.locator("explore-similarity svg")
     expect(picture).to_be_visible()
     for display in ("none", ""):
@@ -583,7 +587,7 @@ def test_explorer_hidden_and_shown_again_logs_nothing(page: Page) -> None:
         )
         page.evaluate("new Promise(done => setTimeout(done, 50))")
     expect(picture).to_be_visible()
-    page.remove_listener("console", messages.append)
+    page.remove_listener("console", note)
     assert messages == []
 
 
