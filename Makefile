@@ -14,7 +14,7 @@ PACKAGE := tests/package tests/nn tests/diagnose
 PARALLEL := --numprocesses auto --dist worksteal
 
 # The tests' dependencies, torch among them, are installed only for the targets that need them.
-TESTING := test quick update bench measure weights vectors matrix lint format types checks quick_checks
+TESTING := test quick update bench measure weights vectors matrix lighthouse lint format types checks quick_checks
 EXTRAS := $(if $(filter $(TESTING),$(MAKECMDGOALS)),test)
 EXTRAS += $(if $(filter test-all rest mutations pdf,$(MAKECMDGOALS)),test test-all)
 
