@@ -120,31 +120,21 @@ def test_table_can_be_written_into_out_of_any_row_stride(
         assert (memory == 7).sum() == memory.size - out.size  # nothing beside them
 
 
-@pytest.mark.parametrize(("length", "between"), [(1, 0), (2, 24), (3, -24), (5, 28)])
+@pytest.mark.parametrize("between", [24, -24, 28, 0, 20, -20, 4])
 @every_dtype
-def test_adjacent_rows_are_accepted_as_out(
-    length: int, between: int, dtype: type[np.floating]
+def test_rows_of_out_may_be_adjacent_but_not_overlap(
+    between: int, dtype: type[np.floating]
 ) -> None:
     """Row strides in quarters of a number: rows are six wide, so 24 makes them adjacent."""
     step = between * np.dtype(dtype).itemsize // 4
     memory = np.full(200, 7, dtype)[100:]
-    out = as_strided(memory, (length, 6), (step, memory.itemsize))
-    expected = sinusoidal_table(length, 6, offset=3, dtype=dtype)
-    np.testing.assert_array_equal(
-        sinusoidal_table(length, 6, offset=3, dtype=dtype, out=out), expected
-    )
-
-
-@pytest.mark.parametrize(("length", "between"), [(2, 0), (2, 20), (3, -20), (3, 4)])
-@every_dtype
-def test_overlapping_rows_are_refused_as_out(
-    length: int, between: int, dtype: type[np.floating]
-) -> None:
-    step = between * np.dtype(dtype).itemsize // 4
-    memory = np.full(200, 7, dtype)[100:]
-    out = as_strided(memory, (length, 6), (step, memory.itemsize))
+    out = as_strided(memory, (3, 6), (step, memory.itemsize))
+    if abs(between) >= 24:
+        sinusoidal_table(3, 6, offset=3, dtype=dtype, out=out)
+        np.testing.assert_array_equal(out, sinusoidal_table(3, 6, offset=3, dtype=dtype))
+        return
     with pytest.raises(ValueError, match=r"out must be .* every row in one piece; got strides"):
-        sinusoidal_table(length, 6, dtype=dtype, out=out)
+        sinusoidal_table(3, 6, dtype=dtype, out=out)
     assert (memory == 7).all()
 
 
@@ -152,15 +142,6 @@ def test_rows_of_t5_have_the_defaults_of_its_bias() -> None:
     table = np.random.default_rng(0).normal(size=(32, 2))
     matrix = t5_bias(table, relative_positions(200, 200))
     np.testing.assert_array_equal(relative_view(t5_rows(table, 200, 200), 200), matrix)
-
-
-def test_tables_share_no_memory() -> None:
-    first = sinusoidal_table(100, 6)
-    before = first.copy()
-    second = sinusoidal_table(100, 6)
-    second.fill(9)
-    np.testing.assert_array_equal(first, before)
-    np.testing.assert_array_equal(sinusoidal_table(100, 6), before)
 
 
 def test_table_that_reaches_2_to_the_53_is_refused() -> None:

@@ -69,12 +69,6 @@ def test_pair_zero_turns_one_radian_per_position(width: int, base: float) -> Non
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_later_pairs_are_slower_and_with_a_base_below_one_faster(width: int) -> None:
-    assert (np.diff(frequencies(width)) < 0).all()
-    assert (np.diff(frequencies(width, base=0.5)) > 0).all()
-
-
-@pytest.mark.parametrize("width", WIDTHS)
 def test_frequencies_are_a_new_float64_array_with_one_number_per_pair(width: int) -> None:
     for clocks in (frequencies, wavelengths):
         first = clocks(width)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
-from posenc import resize_grid, resize_table, resize_weights
+from posenc import resize_grid, resize_weights
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -92,13 +92,6 @@ def test_corners_stay_only_where_they_are_aligned(n: int, m: int, kernel: str) -
     if n != m:
         middles = resize_weights(n, m, kernel=kernel)
         assert (middles[0] != aligned[0]).any() or kernel == "linear"
-
-
-def test_linear_weights_with_corners_are_those_of_resize_table() -> None:
-    table = np.random.default_rng(0).standard_normal((7, 3))
-    for rows in (1, 2, 7, 12):
-        weights = resize_weights(7, rows, kernel="linear", corners=True)
-        np.testing.assert_allclose(weights @ table, resize_table(table, rows), atol=1e-15)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "cubic"])

@@ -18,11 +18,6 @@ def test_counting_writes_the_position_into_every_dimension() -> None:
     np.testing.assert_array_equal(rows, [[0, 0, 0], [1, 1, 1], [2, 2, 2], [3, 3, 3]])
 
 
-def test_the_first_counts_of_the_chapter() -> None:
-    counted = [0, 1, 2, 3, 4, 5, 100, 1000]
-    np.testing.assert_array_equal(counting_encoding(counted, 1)[:, 0], counted)
-
-
 def test_no_encoding_is_all_zeros() -> None:
     rows = no_encoding([[0.0, 1.0], [5.0, -2.5]], 3)
     assert rows.shape == (2, 2, 3)

@@ -129,11 +129,3 @@ def test_beyond_the_depth_the_choices_next_to_the_root_are_lost(decays: list[flo
 def test_with_one_branch_a_row_counts_the_steps() -> None:
     rows = tree_encoding([[0] * n for n in range(4)], branches=1, depth=3)
     np.testing.assert_array_equal(rows, [[0, 0, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]])
-
-
-def test_dot_products_count_the_choices_that_two_nodes_share_from_the_end() -> None:
-    """Cousins with the same last steps are alike; siblings are alike in all but the last."""
-    cousins = encoded([[0, 2], [1, 2]], None)
-    siblings = encoded([[1, 0], [1, 2]], None)
-    assert (cousins[0] @ cousins[1], siblings[0] @ siblings[1]) == (1, 1)
-    assert encoded([[0, 1, 2]], None)[0] @ encoded([[1, 2]], None)[0] == 2

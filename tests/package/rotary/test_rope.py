@@ -1,6 +1,6 @@
 """What `posenc.rotary` promises, against equation 34 of the paper worked out in 50 digits.
 
-The expected vectors come from `paper_turn`, which goes through the pairs one by one with mpmath
+The expected vectors come from `paper_rotation`, which goes through the pairs one by one with mpmath
 and shares no line with the package.
 """
 
@@ -60,7 +60,7 @@ def pair_of(i: int, d: int, layout: str) -> tuple[int, int]:
     return (2 * i, 2 * i + 1) if layout == "interleaved" else (i, i + d // 2)
 
 
-def paper_turn(
+def paper_rotation(
     x: Array,
     position: float,
     *,
@@ -69,24 +69,22 @@ def paper_turn(
     rotary_d: int | None = None,
 ) -> Array:
     """Return one vector, rotated pair by pair in 50 digits and rounded at the end."""
-    turned: Array = x.astype(np.float64)
+    rotated: Array = x.astype(np.float64)
     d = rotary_d or len(x)
     with mpmath.workdps(50):
         for i in range(d // 2):
             a, b = pair_of(i, d, layout)
             angle = position * mpmath.power(base, -mpmath.mpf(2 * i) / d)
             cos, sin = mpmath.cos(angle), mpmath.sin(angle)
-            turned[a] = float(float(x[a]) * cos - float(x[b]) * sin)
-            turned[b] = float(float(x[a]) * sin + float(x[b]) * cos)
-    return turned
+            rotated[a] = float(float(x[a]) * cos - float(x[b]) * sin)
+            rotated[b] = float(float(x[a]) * sin + float(x[b]) * cos)
+    return rotated
 
 
-def paper_turns(x: Array, positions: Any, **keywords: Any) -> Array:
+def paper_rotations(x: Array, positions: Any, **keywords: Any) -> Array:
     """Return the vectors of a (length, d) array, each rotated by its position."""
-    places = np.broadcast_to(np.asarray(positions, float), len(x))
-    return np.array(
-        [paper_turn(row, float(p), **keywords) for row, p in zip(x, places, strict=True)]
-    )
+    each = np.broadcast_to(np.asarray(positions, float), len(x)).tolist()
+    return np.array([paper_rotation(row, p, **keywords) for row, p in zip(x, each, strict=True)])
 
 
 def promised_error(x: Array, positions: Any) -> Array:
@@ -109,8 +107,8 @@ def scores(q: Array, k: Array) -> Array:
 @pytest.mark.parametrize("d", [2, 4, 6, 64, 128])
 def test_every_vector_is_equation_34_of_the_paper(d: int, base: float, layout: str) -> None:
     x = random(len(POSITIONS), d)
-    turned = apply_rope(x, POSITIONS, base=base, layout=layout)
-    error = np.abs(turned - paper_turns(x, POSITIONS, base=base, layout=layout))
+    rotated = apply_rope(x, POSITIONS, base=base, layout=layout)
+    error = np.abs(rotated - paper_rotations(x, POSITIONS, base=base, layout=layout))
     assert (error <= promised_error(x, POSITIONS)).all()
 
 
@@ -118,26 +116,26 @@ def test_every_vector_is_equation_34_of_the_paper(d: int, base: float, layout: s
 @pytest.mark.parametrize("rotary_d", [2, 4, 6, 8])
 def test_partial_rotation_rotates_only_the_first_dimensions(rotary_d: int, layout: str) -> None:
     x = random(len(POSITIONS), 8)
-    turned = apply_rope(x, POSITIONS, layout=layout, rotary_d=rotary_d)
-    expected = paper_turns(x, POSITIONS, layout=layout, rotary_d=rotary_d)
-    assert (np.abs(turned - expected) <= promised_error(x, POSITIONS)).all()
-    np.testing.assert_array_equal(turned[:, rotary_d:], x[:, rotary_d:])
+    rotated = apply_rope(x, POSITIONS, layout=layout, rotary_d=rotary_d)
+    expected = paper_rotations(x, POSITIONS, layout=layout, rotary_d=rotary_d)
+    assert (np.abs(rotated - expected) <= promised_error(x, POSITIONS)).all()
+    np.testing.assert_array_equal(rotated[:, rotary_d:], x[:, rotary_d:])
     first = apply_rope(x[:, :rotary_d], POSITIONS, layout=layout)
-    np.testing.assert_array_equal(turned[:, :rotary_d], first)
+    np.testing.assert_array_equal(rotated[:, :rotary_d], first)
 
 
-def turned_whole(
+def rotated_at_once(
     x: Array, positions: Any, layout: str = "interleaved", rotary_d: int | None = None
 ) -> Array:
     """Return all vectors rotated in one operation per dimension, without pieces."""
-    turning = rotary_d or x.shape[-1]
-    angles = np.multiply.outer(np.asarray(positions, np.float64), frequencies(turning))
-    pairs = np.array([pair_of(i, turning, layout) for i in range(turning // 2)])
+    width = rotary_d or x.shape[-1]
+    angles = np.multiply.outer(np.asarray(positions, np.float64), frequencies(width))
+    pairs = np.array([pair_of(i, width, layout) for i in range(width // 2)])
     a, b = x[..., pairs[:, 0]].astype(np.float64), x[..., pairs[:, 1]].astype(np.float64)
-    turned = x.copy()
-    turned[..., pairs[:, 0]] = a * np.cos(angles) - b * np.sin(angles)
-    turned[..., pairs[:, 1]] = a * np.sin(angles) + b * np.cos(angles)
-    return turned
+    rotated = x.copy()
+    rotated[..., pairs[:, 0]] = a * np.cos(angles) - b * np.sin(angles)
+    rotated[..., pairs[:, 1]] = a * np.sin(angles) + b * np.cos(angles)
+    return rotated
 
 
 @both_layouts
@@ -148,14 +146,14 @@ def test_rotation_in_pieces_equals_rotation_at_once(
 ) -> None:
     """For any number of vectors per piece, and however the positions broadcast."""
     x = random(3, 5, 7, 8).astype(dtype)
-    places: list[Any] = [range(7), 1_000_003, np.arange(21).reshape(3, 1, 7), random(3, 5, 7) * 1e5]
-    for room, positions in product((1, 8, 30, 56, 120, 281, 9999), places):
+    broadcast = [range(7), 1_000_003, np.arange(21).reshape(3, 1, 7), random(3, 5, 7) * 1e5]
+    for room, positions in product((1, 8, 30, 56, 120, 281, 9999), broadcast):
         monkeypatch.setattr(rotary_file, "PIECE", room)
         for vectors in (x, np.asfortranarray(x)):
-            turned = apply_rope(vectors, positions, layout=layout, rotary_d=rotary_d)
-            np.testing.assert_array_equal(turned, turned_whole(x, positions, layout, rotary_d))
-            assert turned.dtype == dtype
-            assert not np.shares_memory(turned, vectors)
+            rotated = apply_rope(vectors, positions, layout=layout, rotary_d=rotary_d)
+            np.testing.assert_array_equal(rotated, rotated_at_once(x, positions, layout, rotary_d))
+            assert rotated.dtype == dtype
+            assert not np.shares_memory(rotated, vectors)
 
 
 def test_pieces_cover_each_vector_once_and_stay_below_the_limit(
@@ -193,8 +191,8 @@ def test_matrix_form_equals_elementwise_form(rotary_d: int | None, layout: str) 
     x = random(len(POSITIONS), 8)
     for row, position in zip(x, POSITIONS, strict=True):
         matrix = rope_matrix(position, 8, base=500.0, layout=layout, rotary_d=rotary_d)
-        turned = apply_rope(row, position, base=500.0, layout=layout, rotary_d=rotary_d)
-        np.testing.assert_allclose(matrix @ row, turned, rtol=0, atol=1e-14)
+        rotated = apply_rope(row, position, base=500.0, layout=layout, rotary_d=rotary_d)
+        np.testing.assert_allclose(matrix @ row, rotated, rtol=0, atol=1e-14)
         assert matrix.dtype == np.float64
 
 
@@ -203,9 +201,9 @@ def test_matrix_form_equals_elementwise_form(rotary_d: int | None, layout: str) 
 def test_complex_form_equals_elementwise_form(rotary_d: int | None, layout: str) -> None:
     x = random(2, len(POSITIONS), 8)
     keywords: dict[str, Any] = {"base": 500.0, "layout": layout, "rotary_d": rotary_d}
-    turned = apply_rope_complex(x, POSITIONS, **keywords)
-    np.testing.assert_allclose(turned, apply_rope(x, POSITIONS, **keywords), rtol=0, atol=1e-14)
-    assert turned.dtype == np.float64
+    rotated = apply_rope_complex(x, POSITIONS, **keywords)
+    np.testing.assert_allclose(rotated, apply_rope(x, POSITIONS, **keywords), rtol=0, atol=1e-14)
+    assert rotated.dtype == np.float64
 
 
 @both_layouts
@@ -230,9 +228,9 @@ def test_matrix_at_position_zero_is_the_identity_without_a_minus_zero() -> None:
 def test_matrix_is_the_shift_matrix_transposed() -> None:
     """The sinusoidal rows hold (sin, cos), a point as (y, x), so their shift rotates backwards."""
     for position in (1, 3, -2, 0.5):
-        turn = rope_matrix(position, 64)
-        np.testing.assert_array_equal(turn, shift_matrix(position, 64).T)
-        np.testing.assert_array_equal(turn, shift_matrix(-position, 64))
+        matrix = rope_matrix(position, 64)
+        np.testing.assert_array_equal(matrix, shift_matrix(position, 64).T)
+        np.testing.assert_array_equal(matrix, shift_matrix(-position, 64))
 
 
 # What follows from the definition
@@ -244,8 +242,8 @@ def test_no_vector_changes_its_length(
     seed: int, position: float, d: int, base: float, layout: str
 ) -> None:
     x = random(d, seed=seed)
-    turned = apply_rope(x, position, base=base, layout=layout)
-    assert np.linalg.norm(turned) == pytest.approx(np.linalg.norm(x), rel=1e-14)
+    rotated = apply_rope(x, position, base=base, layout=layout)
+    assert np.linalg.norm(rotated) == pytest.approx(np.linalg.norm(x), rel=1e-14)
 
 
 @quick
@@ -269,10 +267,12 @@ def test_score_is_the_query_with_the_key_rotated_by_key_minus_query(
     seed: int, m: float, n: float, d: int, base: float, layout: str
 ) -> None:
     q, k = random(2, d, seed=seed)
-    turned = apply_rope(q, m, base=base, layout=layout) @ apply_rope(k, n, base=base, layout=layout)
+    rotated = apply_rope(q, m, base=base, layout=layout) @ apply_rope(
+        k, n, base=base, layout=layout
+    )
     size = float(np.linalg.norm(q) * np.linalg.norm(k))
     relative = q @ apply_rope(k, n - m, base=base, layout=layout)
-    assert turned == pytest.approx(relative, abs=5e-11 * (1 + size))
+    assert rotated == pytest.approx(relative, abs=5e-11 * (1 + size))
 
 
 def test_score_depends_on_the_sign_of_the_offset() -> None:
@@ -324,9 +324,9 @@ def test_result_is_new_and_arguments_are_unchanged() -> None:
     x, positions, own = random(3, 8), np.arange(3.0), np.ones(4)
     before = x.copy()
     for form in (apply_rope, apply_rope_complex):
-        turned = form(x, positions, frequencies=own, layout="half")
-        expected = turned.copy()
-        turned[:] = 9
+        rotated = form(x, positions, frequencies=own, layout="half")
+        expected = rotated.copy()
+        rotated[:] = 9
         np.testing.assert_array_equal(x, before)
         np.testing.assert_array_equal(positions, [0, 1, 2])
         np.testing.assert_array_equal(own, 1)

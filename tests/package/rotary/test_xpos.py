@@ -47,11 +47,6 @@ def test_a_score_is_the_formulas_in_50_digits(
     assert found == pytest.approx(exact(m, n, layout, scale_base), rel=1e-9, abs=1e-11)
 
 
-def test_a_score_depends_on_the_difference_alone() -> None:
-    for shift in (1, 512, -3000):
-        assert score(70 + shift, 3 + shift) == pytest.approx(score(70, 3), rel=1e-10)
-
-
 def test_the_decay_rises_from_pair_to_pair_and_stays_below_one() -> None:
     decay = xpos_decay(128)
     assert decay.shape == (64,)

@@ -23,12 +23,6 @@ def test_the_row_of_a_pair_is_the_papers_delta(k: int) -> None:
             assert deberta_index(j - i, max_distance=k) == delta
 
 
-def test_one_side_is_a_row_shorter() -> None:
-    """Keys k − 1 behind share the last row with all behind them; k ahead have the first."""
-    index = np.asarray(deberta_index(np.arange(-4, 5), max_distance=3))
-    assert index.tolist() == [5, 5, 5, 4, 3, 2, 1, 0, 0]
-
-
 def exact_bucket(distance: int, buckets: int, end: int) -> int:
     """Return the bucket of a distance by the authors' rule, in 50 digits."""
     middle = buckets // 2
@@ -51,10 +45,6 @@ def test_buckets_are_the_authors_in_exact_arithmetic(buckets: int, end: int) -> 
         deberta_buckets(np.negative(distances), buckets=buckets, max_distance=end)
     )
     np.testing.assert_array_equal(mirrored, -found)
-
-
-def test_the_last_bucket_begins_at_max_distance() -> None:
-    assert deberta_buckets([511, 512, 10**9]).tolist() == [255, 256, 256]
 
 
 def scores_by_loops(

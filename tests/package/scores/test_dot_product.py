@@ -143,6 +143,10 @@ def test_scores_of_any_size_overflow_no_exponential(size: float) -> None:
     np.testing.assert_allclose(weights[:1], expected[:, 3:], rtol=0, atol=SUMMED)
 
 
+def test_a_large_score_of_one_query_leaves_the_weights_of_others() -> None:
+    assert_equals_the_paper(np.array([[1e4], [1.0]]), np.array([[1.0], [0.0]]), np.eye(2))
+
+
 def test_with_scores_at_the_ends_of_float64_the_larger_takes_all() -> None:
     _, weights = attention([[0.0]], [[0.0], [0.0]], np.eye(2), bias=[1.7e308, -1.7e308])
     np.testing.assert_array_equal(weights, [[1, 0]])

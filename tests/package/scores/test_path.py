@@ -33,12 +33,6 @@ def test_scores_are_products_of_whole_matrices() -> None:
         assert found[head, i, j] == pytest.approx(exact, abs=1e-13)
 
 
-def test_without_strength_positions_do_not_matter() -> None:
-    found = path_scores(Q, K, direction=W, strength=np.zeros((2, 7)))
-    seen = np.tril(np.ones((7, 7), bool))
-    np.testing.assert_allclose(found[:, seen], (Q @ K.swapaxes(-1, -2) / 2)[:, seen], atol=1e-14)
-
-
 def test_a_token_of_strength_one_erases_its_direction_from_all_before_it() -> None:
     """A key along w gets no score from any query at or after that token."""
     w, beta, keys = W.copy(), np.zeros((2, 7)), K.copy()
