@@ -26,8 +26,6 @@ from posenc import (
     yarn_temperature,
 )
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 Config = dict[str, Any]
 
 PLAIN: Config = {

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from posenc import frequencies, wavelengths
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 WIDTHS = (2, 4, 6, 8, 64, 100, 128, 512, 768, 1000)
 BASES = (10000.0, 500000.0, 100.0, 1.5, 0.5, 1e-4)
 

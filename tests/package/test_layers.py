@@ -7,8 +7,6 @@ import pytest
 from posenc import layer_types, rotating_layers
 from posenc.layers import RULES
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 # For models as they were published: how many layers, and which of them are open, counted from 0.
 PUBLISHED = {
     "Command R7B": ("cohere2", 32, range(3, 32, 4)),

@@ -21,8 +21,6 @@ import pytest
 from posenc import dynamic_frequencies, frequencies, read_config, similarity, sinusoidal_encoding
 from posenc.__main__ import main
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 Config = dict[str, Any]
 
 ROOT = Path(__file__).resolve().parents[2]

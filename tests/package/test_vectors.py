@@ -28,8 +28,6 @@ from posenc.vectors.compare import judge_answer, misfit
 from posenc.vectors.report import joined_report
 from posenc.vectors.runner import STRAY, Program
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "vectors"
 ADAPTER = FOLDER / "adapters" / "numpy_posenc.py"

@@ -18,8 +18,6 @@ from posenc import (
 
 Part = int | tuple[int, int, int]
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 SECTIONS = [((16, 24, 24), False), ((24, 20, 20), False), ((24, 20, 20), True), ((1, 1, 1), True)]
 quick = settings(database=None, deadline=None, derandomize=True, max_examples=60)
 

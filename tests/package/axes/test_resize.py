@@ -11,8 +11,6 @@ from numpy.typing import DTypeLike, NDArray
 
 from posenc import resize_grid, resize_weights
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 Array = NDArray[np.float64]
 sizes = st.integers(1, 20)
 kernels = st.sampled_from(["linear", "cubic"])

@@ -21,8 +21,6 @@ from posenc import (
     rotary_matrix,
 )
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 Array = NDArray[np.float64]
 LAYOUTS = ("interleaved", "half")
 RNG = np.random.default_rng(7)

@@ -19,8 +19,6 @@ from posenc import (
     sink_mask,
 )
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 Vectors = np.ndarray[tuple[int, ...], np.dtype[np.floating]]
 
 

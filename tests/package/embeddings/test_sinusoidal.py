@@ -18,8 +18,6 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from posenc import PositionalEncoding, shift_matrix, similarity, sinusoidal_encoding
 from scripts.book.citations import fact
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 Array = NDArray[np.float64]
 
 # Small and large, whole and fractional, on both sides of 0.

@@ -19,8 +19,6 @@ from posenc import (
 )
 from tests.package.example_graphs import joined, path, random_graph, ring, star
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 Array = NDArray[np.float64]
 
 

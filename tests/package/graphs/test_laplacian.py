@@ -17,8 +17,6 @@ from posenc import (
 )
 from tests.package.example_graphs import complete, joined, path, random_graph, ring, star
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 Array = NDArray[np.float64]
 
 ways = pytest.mark.parametrize("normalized", [True, False])

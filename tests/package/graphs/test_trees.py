@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from posenc import tree_choices, tree_encoding
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 Array = NDArray[np.float64]
 BRANCHES, DEPTH = 3, 4
 

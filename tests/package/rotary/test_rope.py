@@ -31,8 +31,6 @@ from posenc.rotary.rope import (
     rotary_frequencies,
 )
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 Array = NDArray[np.floating]
 
 LAYOUTS = ("interleaved", "half")

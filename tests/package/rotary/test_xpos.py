@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from posenc import apply_rope, apply_xpos, frequencies, xpos_decay
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 RANDOM = np.random.default_rng(0)
 Q, K = RANDOM.normal(size=(2, 8))
 

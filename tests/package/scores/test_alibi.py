@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from posenc.scores.alibi import alibi_bias, alibi_key_bias, alibi_slopes
 from posenc.scores.dot_product import attention, causal_mask
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 Array = NDArray[np.float64]
 
 quick = settings(database=None, deadline=None, derandomize=True, max_examples=50)

@@ -10,8 +10,6 @@ import pytest
 
 from posenc import deberta_buckets, deberta_index, disentangled_scores, relative_positions
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 RANDOM = np.random.default_rng(0)
 
 

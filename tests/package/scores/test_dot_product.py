@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from posenc.scores.dot_product import attention, causal_mask
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 Array = NDArray[np.float64]
 
 # A dot product of a few numbers around 1, then an exponential and a sum of a few: some 2**-53.

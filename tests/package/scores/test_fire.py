@@ -8,8 +8,6 @@ import pytest
 
 from posenc import alibi_bias, fire_bias, fire_shares, kerple_log_bias, relative_positions
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 
 @pytest.mark.parametrize(("rate", "threshold"), [(0.1, 512.0), (1.0, 1.0), (1e-9, 7.5), (50.0, 3)])
 def test_every_share_is_the_papers_in_50_digits(rate: float, threshold: float) -> None:

@@ -18,8 +18,6 @@ from posenc import (
     relative_positions,
 )
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 SCALES, RATES, EXPONENTS = [0.01, 1.0, 7.5], [3.0, 0.01, 0.4], [0.01, 1.0, 2.0]
 FAR = np.array([[-(10**6), -4096, -17, -1, 0, 1, 900]])
 

@@ -10,8 +10,6 @@ import pytest
 
 from posenc import path_scores
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 RANDOM = np.random.default_rng(0)
 Q, K, W = RANDOM.normal(size=(3, 2, 7, 4))
 BETA = RANDOM.uniform(0, 2, size=(2, 7))

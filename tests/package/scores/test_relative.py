@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from posenc.positions import relative_positions
 from posenc.scores.relative import relative_shift, shaw_index
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 Integers = NDArray[np.int64]
 
 lengths = st.integers(0, 12)

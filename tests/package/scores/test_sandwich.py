@@ -8,8 +8,6 @@ import pytest
 
 from posenc import relative_positions, sandwich_bias, similarity, sinusoidal_encoding
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 
 @pytest.mark.parametrize("heads", [1, 8, 12])
 @pytest.mark.parametrize("width", [2, 16, 128])

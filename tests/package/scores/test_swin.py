@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 from posenc.scores.swin import swin_bias, swin_index, swin_log_offsets
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 windows = st.integers(1, 10)
 quick = settings(database=None, deadline=None, derandomize=True, max_examples=40)
 

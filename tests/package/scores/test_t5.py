@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from posenc.positions import relative_positions
 from posenc.scores.t5 import t5_bias, t5_bucket_starts, t5_buckets
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 Integers = NDArray[np.int64]
 
 quick = settings(database=None, deadline=None, derandomize=True, max_examples=60)

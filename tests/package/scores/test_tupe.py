@@ -10,8 +10,6 @@ import pytest
 
 from posenc import tupe_bias, untied_bias
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 RANDOM = np.random.default_rng(0)
 ROWS = RANDOM.normal(size=(7, 6))
 U_Q, U_K = RANDOM.normal(size=(2, 6, 6))
