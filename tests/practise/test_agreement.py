@@ -20,7 +20,7 @@ BATCH = torch.randn(2, 3, 5, 8, generator=torch.Generator().manual_seed(0))
 STARTS = torch.tensor([[0, 1, 2, 3, 4], [7, 8, 9, 10, 11]])
 
 
-HEADS_OF_BATCH = posenc.alibi_slopes(2)[[0, 1, 1]]
+SLOPES = posenc.alibi_slopes(2)[[0, 1, 1]]
 WEIGHT = np.arange(48.0).reshape(8, 6)
 OMEGA = posenc.frequencies(128, base=5e5)
 
@@ -58,7 +58,7 @@ SAME: dict[str, tuple[str, tuple[Any, ...], Any]] = {
     ),
     "alibi-sdpa": (
         "attend",
-        (BATCH, BATCH, BATCH, torch.tensor(HEADS_OF_BATCH).float()),
+        (BATCH, BATCH, BATCH, torch.tensor(SLOPES).float()),
         posenc.attention(*[BATCH.numpy()] * 3, bias=posenc.alibi_bias(2, 5)[[0, 1, 1]])[0],
     ),
     "interpolate": (
