@@ -66,16 +66,6 @@ def test_pair_zero_turns_one_radian_per_position(width: int, base: float) -> Non
     assert frequencies(width, base=base)[0] == 1
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_frequencies_are_a_new_float64_array_with_one_number_per_pair(width: int) -> None:
-    for clocks in (frequencies, wavelengths):
-        first = clocks(width)
-        assert first.shape == (width // 2,)
-        assert first.dtype == np.float64
-        first[:] = 0
-        assert (clocks(width) > 0).all()
-
-
 @pytest.mark.parametrize("base", BASES)
 def test_a_wavelength_is_one_full_turn(base: float) -> None:
     # The quotient and the product round once each.

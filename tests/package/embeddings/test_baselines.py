@@ -40,14 +40,6 @@ def test_a_count_means_the_positions_from_zero(encoding: Any) -> None:
     assert encoding(7.0, 8).shape == (8,)
 
 
-@pytest.mark.parametrize("encoding", BASELINES)
-def test_each_call_returns_new_rows(encoding: Any) -> None:
-    positions = np.arange(3.0)
-    encoding(positions, 2)[:] = 9
-    np.testing.assert_array_equal(positions, [0, 1, 2])
-    assert encoding(positions, 2)[0, 0] == 0
-
-
 def test_counting_grows_without_bound_and_the_sinusoid_does_not() -> None:
     far = [10, 1000, 100_000]
     lengths = np.linalg.norm(counting_encoding(far, 8), axis=1)

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from posenc import frequencies, shift_matrix
 from posenc.rotary import rope as rotary_file
@@ -184,11 +184,11 @@ def test_rotating_large_arrays_needs_little_extra_memory(dtype: Any, layout: str
 
 
 @both_layouts
-@pytest.mark.parametrize("rotary_d", [None, 2, 6])
-def test_matrix_form_equals_elementwise_form(rotary_d: int | None, layout: str) -> None:
-    x = random(len(POSITIONS), 8)
+@pytest.mark.parametrize(("d", "rotary_d"), [(2, None), (8, None), (8, 2), (8, 6)])
+def test_matrix_form_equals_elementwise_form(d: int, rotary_d: int | None, layout: str) -> None:
+    x = random(len(POSITIONS), d)
     for row, position in zip(x, POSITIONS, strict=True):
-        matrix = rope_matrix(position, 8, base=500.0, layout=layout, rotary_d=rotary_d)
+        matrix = rope_matrix(position, d, base=500.0, layout=layout, rotary_d=rotary_d)
         rotated = apply_rope(row, position, base=500.0, layout=layout, rotary_d=rotary_d)
         np.testing.assert_allclose(matrix @ row, rotated, rtol=0, atol=1e-14)
         assert matrix.dtype == np.float64
@@ -301,48 +301,10 @@ def test_no_vectors_give_no_vectors() -> None:
     assert convert_layout(np.zeros((0, 8)), source="half", target="half").shape == (0, 8)
 
 
-@pytest.mark.parametrize("form", [apply_rope, apply_rope_complex])
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", ">f4", "int8"])
-def test_result_has_the_dtype_of_x_and_is_rounded_once(dtype: str, form: Any) -> None:
-    x = (8 * random(len(POSITIONS), 64)).astype(dtype)
-    rotated = form(x, POSITIONS)
-    expected = np.float64 if dtype == "int8" else np.dtype(dtype).newbyteorder("=")
-    assert rotated.dtype == expected
-    exact = form(x.astype(np.float64), POSITIONS)
-    np.testing.assert_array_equal(rotated, exact.astype(expected))
-
-
 def test_overflow_gives_infinity_and_a_warning() -> None:
     largest = np.full(2, 65504, np.float16)
     with pytest.warns(RuntimeWarning, match="overflow"):
         assert np.isinf(apply_rope(largest, 0.5)).any()
-
-
-def test_result_is_new_and_arguments_are_unchanged() -> None:
-    x, positions, own = random(3, 8), np.arange(3.0), np.ones(4)
-    before = x.copy()
-    for form in (apply_rope, apply_rope_complex):
-        rotated = form(x, positions, frequencies=own, layout="half")
-        expected = rotated.copy()
-        rotated[:] = 9
-        np.testing.assert_array_equal(x, before)
-        np.testing.assert_array_equal(positions, [0, 1, 2])
-        np.testing.assert_array_equal(own, 1)
-        again = form(x, positions, frequencies=own, layout="half")
-        np.testing.assert_array_equal(again, expected)
-    rotary_frequencies(8, frequencies=own)[:] = 9
-    np.testing.assert_array_equal(own, 1)
-    still = apply_rope(x, 0)
-    still[:] = 9
-    np.testing.assert_array_equal(x, before)
-
-
-def test_matrix_takes_a_number_of_any_kind_and_is_new() -> None:
-    matrix = rope_matrix(3, 8)
-    for three in (3.0, np.int8(3), np.float32(3), np.array(3)):
-        np.testing.assert_array_equal(rope_matrix(three, 8), matrix)  # type: ignore[arg-type]
-    matrix[:] = 0
-    assert rope_matrix(3, 8).any()
 
 
 # Own frequencies
@@ -407,20 +369,6 @@ def test_conversion_there_and_back_is_the_identity(
 def test_partial_conversion_leaves_the_rest_where_it_is() -> None:
     found = convert_layout(np.arange(8), source="interleaved", target="half", rotary_d=4)
     np.testing.assert_array_equal(found, [0, 2, 1, 3, 4, 5, 6, 7])
-
-
-@pytest.mark.parametrize("dtype", ["int64", "float16", "float32", "float64"])
-def test_conversion_keeps_the_type_and_returns_a_new_array(dtype: DTypeLike) -> None:
-    x = np.arange(16).reshape(2, 8).astype(dtype)
-    for source in LAYOUTS:
-        for found in (
-            convert_layout(x, source=source, target="half"),
-            convert_projection(x, heads=1, source=source, target="half"),
-            convert_projection(x[0], heads=2, source=source, target="half"),
-        ):
-            assert found.dtype == np.dtype(dtype)
-            found[:] = 99
-            np.testing.assert_array_equal(x.ravel(), np.arange(16))
 
 
 def test_scores_are_the_same_in_either_layout() -> None:
