@@ -749,9 +749,9 @@ BAD: list[tuple[Config, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("config", "says"), BAD, ids=range(len(BAD)))
-def test_a_fault_is_refused_by_the_name_of_its_key(config: Config, says: str) -> None:
-    with pytest.raises((TypeError, ValueError), match=re.escape(says)) as refusal:
+@pytest.mark.parametrize(("config", "message"), BAD, ids=range(len(BAD)))
+def test_a_fault_is_refused_by_the_name_of_its_key(config: Config, message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=re.escape(message)) as refusal:
         read_config(config)
     assert "; got " in str(refusal.value)
 

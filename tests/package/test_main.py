@@ -690,7 +690,9 @@ COMMANDS: tuple[list[str], ...] = (
 )
 
 
-def ran(folder: Path, command: list[str], **streams: Any) -> subprocess.CompletedProcess[str]:
+def run_in_folder(
+    folder: Path, command: list[str], **streams: Any
+) -> subprocess.CompletedProcess[str]:
     """Run a command in a folder with a configuration."""
     (folder / "config.json").write_text(json.dumps(PLAIN), encoding="utf-8")
     line = [sys.executable, "-W", "error", "-m", "posenc", *command]
@@ -705,8 +707,8 @@ def test_a_reader_that_has_gone_ends_the_command_without_a_word(
 ) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    done = ran(tmp_path, command, stdout=writing, stderr=subprocess.PIPE)
+    done = run_in_folder(tmp_path, command, stdout=writing, stderr=subprocess.PIPE)
     assert (done.returncode, done.stderr) == (141, "")
-    done = ran(tmp_path, ["config", "nowhere"], stdout=subprocess.PIPE, stderr=writing)
+    done = run_in_folder(tmp_path, ["config", "nowhere"], stdout=subprocess.PIPE, stderr=writing)
     assert (done.returncode, done.stdout) == (141, "")
     os.close(writing)

@@ -201,7 +201,7 @@ def test_the_contract_says_how_exact() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "place", "said"),
+    ("answer", "place", "message"),
     [
         ([1.0, 2.5, -4.0], "[1]", "must be 2; got 2.5"),
         ([1.0, 2.0], "", "must have 3 entries; got 2 entries"),
@@ -216,9 +216,9 @@ def test_the_contract_says_how_exact() -> None:
         ([1.0, "Infinity", -4.0], "[1]", "must be 2; got inf"),
     ],
 )
-def test_the_worst_place_is_named(answer: Any, place: str, said: str) -> None:
+def test_the_worst_place_is_named(answer: Any, place: str, message: str) -> None:
     verdict = judge_answer(CASE, answer, "float32 angle")
-    assert (verdict.status, verdict.place, verdict.said) == ("failed", place, said)
+    assert (verdict.status, verdict.place, verdict.said) == ("failed", place, message)
 
 
 def test_a_hidden_key_may_be_hidden_by_any_large_number() -> None:
@@ -304,14 +304,14 @@ def test_whatever_a_function_raises_the_run_goes_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "status", "said"),
+    ("answer", "status", "message"),
     [
         ([[0, 1, 0], [math.sin(1), math.cos(1), 0]], "acceptable", "zero appended"),
         ([[0, 0, 1], [math.sin(1), 0, math.cos(1)]], "failed", "must be refused, or answered by"),
         (None, "passed", "odd"),
     ],
 )
-def test_an_odd_width_may_be_refused_or_padded(answer: Any, status: str, said: str) -> None:
+def test_an_odd_width_may_be_refused_or_padded(answer: Any, status: str, message: str) -> None:
     def table(positions: list[float], **how: Any) -> Any:
         if answer is None:
             raise ValueError("d_model is odd")
@@ -320,7 +320,7 @@ def test_an_odd_width_may_be_refused_or_padded(answer: Any, status: str, said: s
     report = check(table, "sinusoidal", d_model=3)
     (outcome,) = report.outcomes
     assert outcome.status == status
-    assert said in str(report) + outcome.said
+    assert message in str(report) + outcome.said
 
 
 def test_a_case_without_an_expected_answer_names_a_convention_or_is_invalid() -> None:
@@ -404,10 +404,10 @@ def test_what_a_program_says_cannot_move_the_cursor() -> None:
 def test_a_bug_is_described_as_in_the_suite_where_it_was_seen() -> None:
     wrong = check(lambda heads: [2 ** (-8 * (n + 1) / heads) for n in range(heads)], "alibi")
     right = check(ANSWERS["alibi_bias"], "alibi_bias")
-    said = load("alibi").bugs["plain geometric"]
-    assert said != load("alibi_bias").bugs["plain geometric"]
+    message = load("alibi").bugs["plain geometric"]
+    assert message != load("alibi_bias").bugs["plain geometric"]
     for order in ([wrong, right], [right, wrong]):
-        assert joined_report(order).described["plain geometric"] == said
+        assert joined_report(order).described["plain geometric"] == message
 
 
 # Programs.

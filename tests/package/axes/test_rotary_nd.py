@@ -158,7 +158,7 @@ def test_a_single_vector_takes_a_single_point() -> None:
 
 
 @pytest.mark.parametrize(
-    ("points", "omega", "said"),
+    ("points", "omega", "message"),
     [
         (np.ones((4, 2)), MIXED, "must broadcast to the vectors, of shape (2, 3, 5, 8)"),
         (np.ones((7, 1, 5, 2)), MIXED, "must broadcast"),
@@ -168,10 +168,10 @@ def test_a_single_vector_takes_a_single_point() -> None:
     ],
     ids=["length", "batch", "heads", "axes", "product"],
 )
-def test_shapes_that_do_not_fit_are_refused(points: Array, omega: Array, said: str) -> None:
+def test_shapes_that_do_not_fit_are_refused(points: Array, omega: Array, message: str) -> None:
     with pytest.raises(ValueError, match="positions") as refusal:
         apply_rope_nd(HEADS, points, omega)
-    assert said in str(refusal.value)
+    assert message in str(refusal.value)
 
 
 def test_the_limit_is_on_the_angle_and_counts_all_axes() -> None:

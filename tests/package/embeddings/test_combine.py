@@ -13,7 +13,7 @@ from posenc.embeddings.combine import add, concatenate
 Array = NDArray[np.floating]
 
 
-def some(*shape: int, seed: int = 0) -> NDArray[np.float64]:
+def random(*shape: int, seed: int = 0) -> NDArray[np.float64]:
     return np.random.default_rng(seed).standard_normal(shape)
 
 
@@ -22,7 +22,7 @@ def some(*shape: int, seed: int = 0) -> NDArray[np.float64]:
 def test_rows_are_added_or_concatenated_entry_by_entry(
     tokens: tuple[int, ...], positions: str
 ) -> None:
-    x, rows = some(*tokens), some(*(tokens if positions != "once" else (5, 8)), seed=1)
+    x, rows = random(*tokens), random(*(tokens if positions != "once" else (5, 8)), seed=1)
     np.testing.assert_array_equal(add(x, rows), x + rows)
     both = concatenate(x, rows[..., :3])
     assert both.shape == (*tokens[:-1], 11)
@@ -32,7 +32,7 @@ def test_rows_are_added_or_concatenated_entry_by_entry(
 
 def test_a_sum_is_rounded_once() -> None:
     """The rows stay float64 until the end: rounded before, they give other sums."""
-    tokens, rows = some(50, 8).astype(np.float32), some(50, 8, seed=1)
+    tokens, rows = random(50, 8).astype(np.float32), random(50, 8, seed=1)
     exact = (tokens + rows).astype(np.float32)
     np.testing.assert_array_equal(add(tokens, rows), exact)
     assert (tokens + rows.astype(np.float32) != exact).any()
@@ -40,7 +40,7 @@ def test_a_sum_is_rounded_once() -> None:
 
 def test_a_sum_is_a_concatenation_with_equal_weights() -> None:
     """[t, p] W = t W₁ + p W₂, which is (t + p) W₁ where W₂ = W₁."""
-    tokens, rows, weight = some(2, 5, 8), some(5, 8, seed=1), some(8, 3, seed=2)
+    tokens, rows, weight = random(2, 5, 8), random(5, 8, seed=1), random(8, 3, seed=2)
     stacked = np.concatenate((weight, weight))
     np.testing.assert_allclose(
         concatenate(tokens, rows) @ stacked,
@@ -51,7 +51,7 @@ def test_a_sum_is_a_concatenation_with_equal_weights() -> None:
 
 
 def test_only_scores_of_sums_have_cross_terms() -> None:
-    tokens, rows = some(5, 8), some(5, 8, seed=1)
+    tokens, rows = random(5, 8), random(5, 8, seed=1)
     apart, mixed = concatenate(tokens, rows), add(tokens, rows)
     within = tokens @ tokens.T + rows @ rows.T
     across = tokens @ rows.T + rows @ tokens.T

@@ -113,7 +113,7 @@ def test_a_table_with_nan_is_refused() -> None:
 # Tables of another size
 
 
-def interpolated(table: NDArray[np.float64], rows: int) -> NDArray[np.float64]:
+def interpolate(table: NDArray[np.float64], rows: int) -> NDArray[np.float64]:
     """Return each column interpolated linearly and sampled at even steps."""
     points = np.arange(len(table))
     read = np.linspace(0, len(table) - 1, rows)
@@ -126,7 +126,7 @@ def test_a_resized_table_samples_the_old_one_at_even_steps(old: int, new: int) -
     table = np.random.default_rng(old).standard_normal((old, 3))
     # np.interp takes slopes, which costs some roundings of numbers below 4.
     np.testing.assert_allclose(
-        resize_table(table, new), interpolated(table, new), rtol=0, atol=1e-12
+        resize_table(table, new), interpolate(table, new), rtol=0, atol=1e-12
     )
 
 

@@ -22,7 +22,7 @@ from tests.package.example_graphs import joined, path, random_graph, ring, star
 Array = NDArray[np.float64]
 
 
-def searched(weights: Array, start: int) -> list[int]:
+def distances_by_search(weights: Array, start: int) -> list[int]:
     """Return the distances from one node by searching outwards, breadth first."""
     distances = {start: 0}
     queue = deque([start])
@@ -48,7 +48,7 @@ def test_distances_are_those_of_a_search(seed: int, directed: bool) -> None:
     weights = sparse(seed, directed=directed)
     found = graph_distances(weights)
     assert found.dtype == np.int64
-    np.testing.assert_array_equal(found, [searched(weights, node) for node in range(25)])
+    np.testing.assert_array_equal(found, [distances_by_search(weights, node) for node in range(25)])
     assert (found == -1).any()
     assert found.max() > 2
 

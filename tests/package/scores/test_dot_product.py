@@ -121,10 +121,10 @@ def test_a_bias_of_minus_infinity_hides_what_the_mask_would() -> None:
     hidden = np.where(mask, 0.0, -np.inf)
     biases: list[Any] = [hidden, hidden.tolist(), hidden.astype(np.float16)]
     for bias in biases:
-        for ours, theirs in zip(
+        for found, expected in zip(
             attention(q, k, v, bias=bias), attention(q, k, v, mask=mask), strict=True
         ):
-            np.testing.assert_array_equal(ours, theirs)
+            np.testing.assert_array_equal(found, expected)
     half = np.where(np.arange(4) < 2, 0.0, -np.inf)
     both = attention(q, k, v, bias=half, mask=mask)[1]
     np.testing.assert_array_equal(both > 0, mask & (np.arange(4) < 2))
