@@ -136,7 +136,8 @@ def test_other_dtypes_are_the_float64_result_cast(dtype: DTypeLike) -> None:
         sinusoidal_encoding(positions, 64, dtype=dtype),
         sinusoidal_encoding(positions, 64),
     )
-    assert (rows.dtype, exact.dtype) == (np.dtype(dtype), np.float64)
+    assert rows.dtype == np.dtype(dtype)
+    assert exact.dtype == np.float64
     np.testing.assert_array_equal(rows, exact.astype(dtype))
 
 

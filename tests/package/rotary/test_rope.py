@@ -144,7 +144,8 @@ def test_rotation_in_pieces_equals_rotation_at_once(
 ) -> None:
     """For any number of vectors per piece, and however the positions broadcast."""
     x = random(3, 5, 7, 8).astype(dtype)
-    broadcast = [range(7), 1_000_003, np.arange(21).reshape(3, 1, 7), random(3, 5, 7) * 1e5]
+    shared: list[Any] = [range(7), 1_000_003]
+    broadcast = [*shared, np.arange(21).reshape(3, 1, 7), random(3, 5, 7) * 1e5]
     for room, positions in product((1, 8, 30, 56, 120, 281, 9999), broadcast):
         monkeypatch.setattr(rotary_file, "PIECE", room)
         for vectors in (x, np.asfortranarray(x)):
