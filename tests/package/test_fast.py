@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,7 +15,6 @@ from numpy.typing import NDArray
 from posenc import (
     alibi_bias,
     alibi_rows,
-    attention,
     relative_positions,
     relative_row,
     relative_shift,
@@ -79,15 +77,6 @@ def test_float32_table_errs_by_less_than_two_ten_millionths_up_to_a_million() ->
         assert error(sinusoidal_table(8192, 1024, offset=offset), offset) <= 2e-7
 
 
-def test_table_at_a_million_is_what_fifty_digits_say() -> None:
-    table = sinusoidal_table(3, 8, offset=999_999, dtype=np.float64)
-    with mpmath.workdps(50):
-        for row, position in zip(table, (999_999, 1_000_000, 1_000_001), strict=True):
-            angles = [position / mpmath.mpf(10) ** i for i in range(4)]
-            exact = [f(angle) for angle in angles for f in (mpmath.sin, mpmath.cos)]
-            np.testing.assert_allclose(row, np.array(exact, float), rtol=0, atol=1e-9)
-
-
 @settings(max_examples=50, deadline=None)
 @given(
     st.integers(0, 300),
@@ -131,31 +120,21 @@ def test_table_can_be_written_into_out_of_any_row_stride(
         assert (memory == 7).sum() == memory.size - out.size  # nothing beside them
 
 
-@pytest.mark.parametrize(("length", "between"), [(1, 0), (2, 24), (3, -24), (5, 28)])
+@pytest.mark.parametrize("between", [24, -24, 28, 0, 20, -20, 4])
 @every_dtype
-def test_adjacent_rows_are_accepted_as_out(
-    length: int, between: int, dtype: type[np.floating]
+def test_rows_of_out_may_be_adjacent_but_not_overlap(
+    between: int, dtype: type[np.floating]
 ) -> None:
     """Row strides in quarters of a number: rows are six wide, so 24 makes them adjacent."""
     step = between * np.dtype(dtype).itemsize // 4
     memory = np.full(200, 7, dtype)[100:]
-    out = as_strided(memory, (length, 6), (step, memory.itemsize))
-    expected = sinusoidal_table(length, 6, offset=3, dtype=dtype)
-    np.testing.assert_array_equal(
-        sinusoidal_table(length, 6, offset=3, dtype=dtype, out=out), expected
-    )
-
-
-@pytest.mark.parametrize(("length", "between"), [(2, 0), (2, 20), (3, -20), (3, 4)])
-@every_dtype
-def test_overlapping_rows_are_refused_as_out(
-    length: int, between: int, dtype: type[np.floating]
-) -> None:
-    step = between * np.dtype(dtype).itemsize // 4
-    memory = np.full(200, 7, dtype)[100:]
-    out = as_strided(memory, (length, 6), (step, memory.itemsize))
+    out = as_strided(memory, (3, 6), (step, memory.itemsize))
+    if abs(between) >= 24:
+        sinusoidal_table(3, 6, offset=3, dtype=dtype, out=out)
+        np.testing.assert_array_equal(out, sinusoidal_table(3, 6, offset=3, dtype=dtype))
+        return
     with pytest.raises(ValueError, match=r"out must be .* every row in one piece; got strides"):
-        sinusoidal_table(length, 6, dtype=dtype, out=out)
+        sinusoidal_table(3, 6, dtype=dtype, out=out)
     assert (memory == 7).all()
 
 
@@ -163,15 +142,6 @@ def test_rows_of_t5_have_the_defaults_of_its_bias() -> None:
     table = np.random.default_rng(0).normal(size=(32, 2))
     matrix = t5_bias(table, relative_positions(200, 200))
     np.testing.assert_array_equal(relative_view(t5_rows(table, 200, 200), 200), matrix)
-
-
-def test_tables_share_no_memory() -> None:
-    first = sinusoidal_table(100, 6)
-    before = first.copy()
-    second = sinusoidal_table(100, 6)
-    second.fill(9)
-    np.testing.assert_array_equal(first, before)
-    np.testing.assert_array_equal(sinusoidal_table(100, 6), before)
 
 
 def test_table_that_reaches_2_to_the_53_is_refused() -> None:
@@ -234,10 +204,3 @@ def test_rows_may_have_any_strides() -> None:
     np.testing.assert_array_equal(backwards, relative_view(rows[::-1, 0].copy(), 3))
     shared = np.broadcast_to(rows[:, 0], (2, 9))
     np.testing.assert_array_equal(relative_view(shared, 3)[1], relative_view(rows[:, 0], 3))
-
-
-def test_attention_with_the_view_equals_attention_with_the_matrix() -> None:
-    q, k, v = np.random.default_rng(0).normal(size=(3, 6, 5, 4))
-    expected = attention(q, k, v, bias=alibi_bias(6, 5))
-    found = attention(q, k, v, bias=relative_view(alibi_rows(6, 5, 5), 5))
-    np.testing.assert_array_equal(found[0], expected[0])

@@ -7,8 +7,6 @@ import pytest
 from posenc import layer_types, rotating_layers
 from posenc.layers import RULES
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 # For models as they were published: how many layers, and which of them are open, counted from 0.
 PUBLISHED = {
     "Command R7B": ("cohere2", 32, range(3, 32, 4)),
@@ -48,11 +46,11 @@ def test_smollm3_attends_to_everything_in_every_layer() -> None:
 
 @pytest.mark.parametrize("model_type", RULES)
 def test_a_model_with_fewer_layers_is_the_beginning_of_one_with_more(model_type: str) -> None:
-    for asked in (layer_types, rotating_layers):
-        whole = asked(model_type, 25)
-        assert all(asked(model_type, layers) == whole[:layers] for layers in range(1, 25))
+    for function in (layer_types, rotating_layers):
+        whole = function(model_type, 25)
+        assert all(function(model_type, layers) == whole[:layers] for layers in range(1, 25))
 
 
 def test_the_documentation_names_every_model_type() -> None:
-    said = " ".join((layer_types.__doc__ or "").split())
-    assert [kind for kind in RULES if f'"{kind}"' not in said] == []
+    documentation = " ".join((layer_types.__doc__ or "").split())
+    assert [kind for kind in RULES if f'"{kind}"' not in documentation] == []

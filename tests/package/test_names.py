@@ -19,14 +19,14 @@ ROWS = [row for rows in NAMES.values() for row in rows]
 COUNTS = {"functions": 33, "methods": 11, "models": 13}
 
 
-def found(name: str) -> Any:
+def object_named(name: str) -> Any:
     """Return the object that a dotted name refers to."""
     module = next(m for m in ("posenc.nn", "posenc.__main__", "posenc") if name.startswith(f"{m}."))
     return operator.attrgetter(name.removeprefix(f"{module}."))(importlib.import_module(module))
 
 
 @cache
-def written() -> list[str]:
+def names_of_tests() -> list[str]:
     """Return the names of all tests."""
     return evidence.tests()
 
@@ -38,14 +38,14 @@ def test_the_data_have_a_row_for_every_name() -> None:
 @pytest.mark.parametrize("row", ROWS)
 def test_a_row_names_what_exists(row: dict[str, Any]) -> None:
     assert set(row) <= {"texts", "theirs", "ours", "differs", "test"}
-    assert all(callable(found(name)) for name in row["ours"])
-    assert written().count(row.get("test", "")) == ("test" in row)
+    assert all(callable(object_named(name)) for name in row["ours"])
+    assert names_of_tests().count(row.get("test", "")) == ("test" in row)
 
 
 @pytest.mark.parametrize("name", sorted({name for row in ROWS for name in row["ours"]}))
 def test_a_name_is_linked_to_what_it_stands_for(name: str) -> None:
     """The page is made without importing it."""
-    thing = found(name)
+    thing = object_named(name)
     assert names_page.home(name) == f"{thing.__module__}.{thing.__qualname__}"
 
 
@@ -75,5 +75,5 @@ def test_every_model_is_cited() -> None:
 def test_the_reference_maps_every_public_name(package: str) -> None:
     text = (DOCS / "reference" / "index.md").read_text("utf-8")
     for name in importlib.import_module(package).__all__:
-        thing = found(f"{package}.{name}")
+        thing = object_named(f"{package}.{name}")
         assert f"[`{name}`][{thing.__module__}.{thing.__qualname__}]" in text, name

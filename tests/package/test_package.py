@@ -16,8 +16,6 @@ import pytest
 
 import posenc
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 ROOT = Path(__file__).resolve().parents[2]
 SECTIONS = ("Args:", "Raises:", "Source:", "Examples:")
 

@@ -1,4 +1,4 @@
-"""What is said about answers that no exercise foresees, and what is kept of their output."""
+"""The judge explains answers that no exercise foresees, and keeps some of their output."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ EXERCISE = {
 }
 
 
-def said(body: str) -> str:
-    """Return what is said of the first check about a function with this body."""
+def message_for(body: str) -> str:
+    """Return the message on the first check of a function with this body."""
     return report(EXERCISE, f"def twice(x):\n    {body}\n").lines[0][1]
 
 
@@ -81,8 +81,8 @@ def test_wrong_answer_is_recognized_by_what_it_computes() -> None:
         ("raise SystemExit", "It stops in line 2, `raise SystemExit`: SystemExit."),
     ],
 )
-def test_what_is_wrong_is_said_in_words(body: str, words: str) -> None:
-    assert words in said(body if "np." not in body else f"import numpy as np; {body}")
+def test_a_fault_is_named_in_words(body: str, words: str) -> None:
+    assert words in message_for(body if "np." not in body else f"import numpy as np; {body}")
 
 
 def test_a_matrix_with_rows_and_columns_exchanged_is_noticed() -> None:
@@ -92,24 +92,30 @@ def test_a_matrix_with_rows_and_columns_exchanged_is_noticed() -> None:
     )
 
 
-def told(right: str, given: str, check: str = "f()") -> str:
-    """Return what is said about one function, where another is right."""
+def message_instead_of(right: str, answer: str, check: str = "f()") -> str:
+    """Return the message on the body of a function, where another is right."""
     known = {"defines": ["f"], "checks": [("It.", f"{check}\n")], "wrong": [], "tolerance": 1e-9}
     start = "import numpy as np\ndef f(n=1):\n    "
-    return report(known | {"solution": start + right}, start + given).lines[0][1]
+    return report(known | {"solution": start + right}, start + answer).lines[0][1]
 
 
 def test_numbers_for_infinity_masks_and_whole_numbers_are_recognized() -> None:
-    assert "−∞ is right" in told("return np.array([1, -np.inf])", "return np.array([1, -1e9])")
+    assert "−∞ is right" in message_instead_of(
+        "return np.array([1, -np.inf])", "return np.array([1, -1e9])"
+    )
     mask = "return np.array([True, False])"
-    assert "It gives 0 and 1, where True" in told(mask, "return np.array([1.0, 0.0])")
-    assert "True and False have changed places." in told(mask, "return np.array([0, 1])")
-    assert "It gives numbers, where" in told(mask, "return np.array([0, -np.inf])")
-    assert "whole numbers" in told("return np.array([1.5, 2.25])", "return np.array([1, 2])")
+    assert "It gives 0 and 1, where True" in message_instead_of(mask, "return np.array([1.0, 0.0])")
+    assert "True and False have changed places." in message_instead_of(
+        mask, "return np.array([0, 1])"
+    )
+    assert "It gives numbers, where" in message_instead_of(mask, "return np.array([0, -np.inf])")
+    assert "whole numbers" in message_instead_of(
+        "return np.array([1.5, 2.25])", "return np.array([1, 2])"
+    )
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("answer", "words"),
     [
         ("return 1", "It is accepted."),
         ("return 'no'", "It goes on after that"),
@@ -117,8 +123,8 @@ def test_numbers_for_infinity_masks_and_whole_numbers_are_recognized() -> None:
         ("raise TypeError", "It stops with TypeError: raise a ValueError."),
     ],
 )
-def test_what_happens_in_place_of_a_refusal_is_said(given: str, words: str) -> None:
-    assert words in told("raise ValueError", given, "refuses(lambda: f())")
+def test_what_happens_in_place_of_a_refusal_is_named(answer: str, words: str) -> None:
+    assert words in message_instead_of("raise ValueError", answer, "refuses(lambda: f())")
 
 
 def test_an_error_in_a_helper_is_shown_with_the_call() -> None:
@@ -139,9 +145,9 @@ def test_one_number_that_a_wrong_answer_shares_by_chance_explains_nothing() -> N
     """Of three checks one gives 4, as the square would: that is no square."""
     checks = [(f"{n}.", f"twice(np.array({n}))\n") for n in (4.0, 3.0, 5.0)]
     answer = "def twice(x):\n    return {4.0: 16.0, 3.0: 7.0, 5.0: 8.0}[float(x)]\n"
-    said = [says for _, says in report(EXERCISE | {"checks": checks}, answer).lines]
-    assert not any("square" in says for says in said)
-    assert "It is not so." in told("return True", "return False")
+    lines = report(EXERCISE | {"checks": checks}, answer).lines
+    assert not any("square" in message for _, message in lines)
+    assert "It is not so." in message_instead_of("return True", "return False")
 
 
 def test_an_answer_that_is_not_python_gets_one_sentence() -> None:
@@ -170,11 +176,11 @@ def test_the_package_is_back_after_a_check() -> None:
     assert again is posenc
 
 
-def test_page_and_tests_are_told_the_same() -> None:
+def test_the_page_gets_the_same_report_as_tests() -> None:
     answer = "def twice(x):\n    return x * x\n"
-    told = json.loads(as_json(json.dumps(EXERCISE), answer))
-    assert [tuple(line) for line in told["lines"]] == list(report(EXERCISE, answer).lines)
-    assert told["solved"] is False
+    data = json.loads(as_json(json.dumps(EXERCISE), answer))
+    assert [tuple(line) for line in data["lines"]] == list(report(EXERCISE, answer).lines)
+    assert data["solved"] is False
 
 
 @pytest.mark.parametrize("value", ["x * 2", "x + x", "list(2 * x)", "tuple((2 * x).tolist())"])

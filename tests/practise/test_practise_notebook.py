@@ -17,49 +17,49 @@ TORCH = [one for one in ALL if one.torch]
 
 
 @cache
-def made() -> Any:
+def notebook() -> Any:
     return practise.notebook()
 
 
 @cache
 def cells() -> dict[str, tuple[str, str]]:
     """Return the cell of each exercise, and the cell that checks it."""
-    code = [cell for cell in made().cells if cell.cell_type == "code"]
+    code = [cell for cell in notebook().cells if cell.cell_type == "code"]
     answers = [n for n, cell in enumerate(code) if "exercise" in cell.metadata]
     return {code[n].metadata["exercise"]: (code[n].source, code[n + 1].source) for n in answers}
 
 
-def ran(one: Exercise, answer: str, capsys: pytest.CaptureFixture[str]) -> str:
+def run_cells(one: Exercise, answer: str, capsys: pytest.CaptureFixture[str]) -> str:
     """Run the notebook's cells of an exercise with an answer; return what the check prints."""
     names: dict[str, Any] = {"__name__": "__main__"}
-    (setup,) = [cell for cell in made().cells if cell.metadata.get("jupyter")]
+    (setup,) = [cell for cell in notebook().cells if cell.metadata.get("jupyter")]
     for source in (setup.source, answer, cells()[one.name][1]):
         exec(compile(source, "<cell>", "exec"), names)
     return capsys.readouterr().out
 
 
 def test_notebook_is_valid_and_has_every_exercise_in_order() -> None:
-    nbformat.validate(made())
+    nbformat.validate(notebook())
     assert list(cells()) == [one.name for one in ALL]
     assert all(cells()[one.name] == (one.starter.rstrip(), f'check("{one.name}")') for one in ALL)
-    assert nbformat.writes(practise.notebook()) == nbformat.writes(made())
+    assert nbformat.writes(practise.notebook()) == nbformat.writes(notebook())
 
 
 @pytest.mark.parametrize("one", TORCH, ids=lambda one: one.name)
 def test_notebook_checks_what_the_page_checks(
     one: Exercise, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert ran(one, one.solution, capsys).count("✓") == len(one.checks)
+    assert run_cells(one, one.solution, capsys).count("✓") == len(one.checks)
     with pytest.raises(AssertionError, match="not yet"):
-        ran(one, one.starter, capsys)
+        run_cells(one, one.starter, capsys)
     for message, code in one.wrong:
-        with pytest.raises(AssertionError) as told:
-            ran(one, code, capsys)
-        assert message in str(told.value)
+        with pytest.raises(AssertionError) as error:
+            run_cells(one, code, capsys)
+        assert message in str(error.value)
 
 
 def test_notebook_has_no_page_language_and_no_relative_links() -> None:
-    words = "\n".join(cell.source for cell in made().cells if cell.cell_type == "markdown")
+    words = "\n".join(cell.source for cell in notebook().cells if cell.cell_type == "markdown")
     assert "{{" not in words
     assert "](../" not in words
     assert "](#" not in words

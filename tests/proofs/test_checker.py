@@ -17,7 +17,7 @@ NAMES = ["more_is_more", "one_less_is_less"]
 
 
 @pytest.fixture
-def afresh() -> Iterator[None]:
+def checker_looked_for_anew() -> Iterator[None]:
     """Look for the checker anew, before and after."""
     install.forget()
     yield
@@ -87,7 +87,7 @@ def test_an_axiom_of_our_own_is_found(folder: Write, tmp_path: Path, planted: st
     there, to = folder(small), tmp_path / "out"
     checker.compile_folder(there, to)
     assumed = checker.assumptions(["more_is_more"], there, to)
-    (problem,) = record.differences(assumed, written(tmp_path, assumed), there)
+    (problem,) = record.differences(assumed, write_record(tmp_path, assumed), there)
     assert problem.startswith("docs/proofs/small.v, line 11: more_is_more rests on small.easy")
 
 
@@ -96,7 +96,7 @@ def test_other_assumptions_are_noticed(folder: Write, tmp_path: Path) -> None:
     there, to = folder(), tmp_path / "out"
     checker.compile_folder(there, to)
     assumed = checker.assumptions(NAMES, there, to)
-    path = written(tmp_path, assumed)
+    path = write_record(tmp_path, assumed)
     assert (
         record.differences(assumed, path, there) == record.group_differences(path, there, to) == []
     )
@@ -115,7 +115,7 @@ def test_other_assumptions_are_noticed(folder: Write, tmp_path: Path) -> None:
 def test_a_theorem_without_a_record_and_a_record_without_a_theorem_are_noticed(
     tmp_path: Path,
 ) -> None:
-    path = written(tmp_path, {"one_less_is_less": {}})
+    path = write_record(tmp_path, {"one_less_is_less": {}})
     unknown, left_over = record.record_differences(["more_is_more"], path)
     assert "docs/data/proofs.json does not list more_is_more" in unknown
     assert "lists one_less_is_less, which proves nothing" in left_over
@@ -131,7 +131,7 @@ def test_a_changed_file_is_noticed_without_a_checker(folder: Write, tmp_path: Pa
     assert "docs/proofs/small.v is not the file that was checked last" in changed
 
 
-def written(folder: Path, assumed: dict[str, dict[str, str]]) -> Path:
+def write_record(folder: Path, assumed: dict[str, dict[str, str]]) -> Path:
     """Return a record of theorems and what they assume."""
     entries = {name: {"assumes": sorted(axioms), "refused": 2} for name, axioms in assumed.items()}
     record.write({"theorems": entries}, folder / "record.json")
@@ -148,13 +148,13 @@ def test_printed_assumptions_are_read() -> None:
     assert not checker.is_allowed("ours.add")
 
 
-@pytest.mark.usefixtures("afresh")
+@pytest.mark.usefixtures("checker_looked_for_anew")
 def test_without_a_checker_the_reason_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     assert checker.missing() == "neither coqc nor rocq is on the PATH"
 
 
-@pytest.mark.usefixtures("afresh")
+@pytest.mark.usefixtures("checker_looked_for_anew")
 def test_a_checker_without_its_libraries_is_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -172,7 +172,7 @@ def stub(folder: Path, name: str, script: str) -> None:
     (folder / name).chmod(0o755)
 
 
-@pytest.mark.usefixtures("afresh")
+@pytest.mark.usefixtures("checker_looked_for_anew")
 @pytest.mark.parametrize(
     ("root", "apt", "platform", "advice"),
     [
@@ -197,7 +197,7 @@ def test_what_cannot_be_installed_is_told(
     assert install.ensure().startswith(f"neither coqc nor rocq is on the PATH. {advice}")
 
 
-@pytest.mark.usefixtures("afresh")
+@pytest.mark.usefixtures("checker_looked_for_anew")
 def test_root_on_debian_installs_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

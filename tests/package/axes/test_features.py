@@ -16,8 +16,6 @@ from posenc import (
     timestep_embedding,
 )
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 units = st.floats(-1, 1)
 quick = settings(database=None, deadline=None, derandomize=True, max_examples=40)
 

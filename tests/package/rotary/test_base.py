@@ -9,8 +9,6 @@ import pytest
 
 from posenc import critical_dimension, extended_base, frequencies, smallest_base, wavelengths
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 # Men et al. (2024), for heads of 128: lengths in thousands, and the smallest base.
 PUBLISHED = {1: 4.3e3, 2: 1.6e4, 4: 2.7e4, 8: 8.4e4, 16: 3.1e5, 32: 6.4e5, 64: 2.1e6}
 

@@ -1,6 +1,6 @@
 """What `posenc.rotary` promises, against equation 34 of the paper worked out in 50 digits.
 
-The expected vectors come from `paper_turn`, which goes through the pairs one by one with mpmath
+The expected vectors come from `paper_rotation`, which goes through the pairs one by one with mpmath
 and shares no line with the package.
 """
 
@@ -10,16 +10,16 @@ import math
 import re
 import tracemalloc
 from itertools import product
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
-from posenc import frequencies, shift_matrix, sinusoidal_encoding
+from posenc import frequencies, shift_matrix
 from posenc.rotary import rope as rotary_file
 from posenc.rotary.rope import (
     apply_rope,
@@ -31,12 +31,10 @@ from posenc.rotary.rope import (
     rotary_frequencies,
 )
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 Array = NDArray[np.floating]
 
 LAYOUTS = ("interleaved", "half")
-POSITIONS = (0.0, 1.0, 2.0, 17.0, 4095.0, 65_536.0, -1.0, -710.0, 0.25, -12_345.678)
+POSITIONS = (0.0, 1.0, 2.0, 17.0, 4095.0, 999_999.5, -1e6, -710.0, 0.25, -12_345.678)
 
 # Sums and dot products of a few hundred numbers of about 1: some rounding errors of 2**-53 each.
 SUMMED = 1e-12
@@ -60,7 +58,7 @@ def pair_of(i: int, d: int, layout: str) -> tuple[int, int]:
     return (2 * i, 2 * i + 1) if layout == "interleaved" else (i, i + d // 2)
 
 
-def paper_turn(
+def paper_rotation(
     x: Array,
     position: float,
     *,
@@ -69,24 +67,22 @@ def paper_turn(
     rotary_d: int | None = None,
 ) -> Array:
     """Return one vector, rotated pair by pair in 50 digits and rounded at the end."""
-    turned: Array = x.astype(np.float64)
+    rotated: Array = x.astype(np.float64)
     d = rotary_d or len(x)
     with mpmath.workdps(50):
         for i in range(d // 2):
             a, b = pair_of(i, d, layout)
             angle = position * mpmath.power(base, -mpmath.mpf(2 * i) / d)
             cos, sin = mpmath.cos(angle), mpmath.sin(angle)
-            turned[a] = float(float(x[a]) * cos - float(x[b]) * sin)
-            turned[b] = float(float(x[a]) * sin + float(x[b]) * cos)
-    return turned
+            rotated[a] = float(float(x[a]) * cos - float(x[b]) * sin)
+            rotated[b] = float(float(x[a]) * sin + float(x[b]) * cos)
+    return rotated
 
 
-def paper_turns(x: Array, positions: Any, **keywords: Any) -> Array:
+def paper_rotations(x: Array, positions: Any, **keywords: Any) -> Array:
     """Return the vectors of a (length, d) array, each rotated by its position."""
-    places = np.broadcast_to(np.asarray(positions, float), len(x))
-    return np.array(
-        [paper_turn(row, float(p), **keywords) for row, p in zip(x, places, strict=True)]
-    )
+    each = np.broadcast_to(np.asarray(positions, float), len(x)).tolist()
+    return np.array([paper_rotation(row, p, **keywords) for row, p in zip(x, each, strict=True)])
 
 
 def promised_error(x: Array, positions: Any) -> Array:
@@ -109,8 +105,8 @@ def scores(q: Array, k: Array) -> Array:
 @pytest.mark.parametrize("d", [2, 4, 6, 64, 128])
 def test_every_vector_is_equation_34_of_the_paper(d: int, base: float, layout: str) -> None:
     x = random(len(POSITIONS), d)
-    turned = apply_rope(x, POSITIONS, base=base, layout=layout)
-    error = np.abs(turned - paper_turns(x, POSITIONS, base=base, layout=layout))
+    rotated = apply_rope(x, POSITIONS, base=base, layout=layout)
+    error = np.abs(rotated - paper_rotations(x, POSITIONS, base=base, layout=layout))
     assert (error <= promised_error(x, POSITIONS)).all()
 
 
@@ -118,26 +114,26 @@ def test_every_vector_is_equation_34_of_the_paper(d: int, base: float, layout: s
 @pytest.mark.parametrize("rotary_d", [2, 4, 6, 8])
 def test_partial_rotation_rotates_only_the_first_dimensions(rotary_d: int, layout: str) -> None:
     x = random(len(POSITIONS), 8)
-    turned = apply_rope(x, POSITIONS, layout=layout, rotary_d=rotary_d)
-    expected = paper_turns(x, POSITIONS, layout=layout, rotary_d=rotary_d)
-    assert (np.abs(turned - expected) <= promised_error(x, POSITIONS)).all()
-    np.testing.assert_array_equal(turned[:, rotary_d:], x[:, rotary_d:])
+    rotated = apply_rope(x, POSITIONS, layout=layout, rotary_d=rotary_d)
+    expected = paper_rotations(x, POSITIONS, layout=layout, rotary_d=rotary_d)
+    assert (np.abs(rotated - expected) <= promised_error(x, POSITIONS)).all()
+    np.testing.assert_array_equal(rotated[:, rotary_d:], x[:, rotary_d:])
     first = apply_rope(x[:, :rotary_d], POSITIONS, layout=layout)
-    np.testing.assert_array_equal(turned[:, :rotary_d], first)
+    np.testing.assert_array_equal(rotated[:, :rotary_d], first)
 
 
-def turned_whole(
+def rotated_at_once(
     x: Array, positions: Any, layout: str = "interleaved", rotary_d: int | None = None
 ) -> Array:
     """Return all vectors rotated in one operation per dimension, without pieces."""
-    turning = rotary_d or x.shape[-1]
-    angles = np.multiply.outer(np.asarray(positions, np.float64), frequencies(turning))
-    pairs = np.array([pair_of(i, turning, layout) for i in range(turning // 2)])
+    width = rotary_d or x.shape[-1]
+    angles = np.multiply.outer(np.asarray(positions, np.float64), frequencies(width))
+    pairs = np.array([pair_of(i, width, layout) for i in range(width // 2)])
     a, b = x[..., pairs[:, 0]].astype(np.float64), x[..., pairs[:, 1]].astype(np.float64)
-    turned = x.copy()
-    turned[..., pairs[:, 0]] = a * np.cos(angles) - b * np.sin(angles)
-    turned[..., pairs[:, 1]] = a * np.sin(angles) + b * np.cos(angles)
-    return turned
+    rotated = x.copy()
+    rotated[..., pairs[:, 0]] = a * np.cos(angles) - b * np.sin(angles)
+    rotated[..., pairs[:, 1]] = a * np.sin(angles) + b * np.cos(angles)
+    return rotated
 
 
 @both_layouts
@@ -148,14 +144,15 @@ def test_rotation_in_pieces_equals_rotation_at_once(
 ) -> None:
     """For any number of vectors per piece, and however the positions broadcast."""
     x = random(3, 5, 7, 8).astype(dtype)
-    places: list[Any] = [range(7), 1_000_003, np.arange(21).reshape(3, 1, 7), random(3, 5, 7) * 1e5]
-    for room, positions in product((1, 8, 30, 56, 120, 281, 9999), places):
+    shared: list[Any] = [range(7), 1_000_003]
+    broadcast = [*shared, np.arange(21).reshape(3, 1, 7), random(3, 5, 7) * 1e5]
+    for room, positions in product((1, 8, 30, 56, 120, 281, 9999), broadcast):
         monkeypatch.setattr(rotary_file, "PIECE", room)
         for vectors in (x, np.asfortranarray(x)):
-            turned = apply_rope(vectors, positions, layout=layout, rotary_d=rotary_d)
-            np.testing.assert_array_equal(turned, turned_whole(x, positions, layout, rotary_d))
-            assert turned.dtype == dtype
-            assert not np.shares_memory(turned, vectors)
+            rotated = apply_rope(vectors, positions, layout=layout, rotary_d=rotary_d)
+            np.testing.assert_array_equal(rotated, rotated_at_once(x, positions, layout, rotary_d))
+            assert rotated.dtype == dtype
+            assert not np.shares_memory(rotated, vectors)
 
 
 def test_pieces_cover_each_vector_once_and_stay_below_the_limit(
@@ -184,51 +181,17 @@ def test_rotating_large_arrays_needs_little_extra_memory(dtype: Any, layout: str
     assert x.nbytes <= most < 2.5 * x.nbytes
 
 
-def test_a_pair_rotates_from_its_first_dimension_towards_its_second() -> None:
-    """(1, 0) goes to (cos, sin) and (0, 1) to (−sin, cos): anticlockwise, for a later position."""
-    cos, sin = math.cos(1), math.sin(1)
-    np.testing.assert_allclose(apply_rope([1.0, 0.0], 1), [cos, sin], rtol=1e-15)
-    np.testing.assert_allclose(apply_rope([0.0, 1.0], 1), [-sin, cos], rtol=1e-15)
-    quarter = math.pi / 2
-    np.testing.assert_allclose(apply_rope([3.0, 4.0], quarter), [-4, 3], rtol=1e-15)
-
-
-def test_layouts_pair_neighbours_or_halves() -> None:
-    x = np.arange(1.0, 9.0)
-    for layout in LAYOUTS:
-        turned = apply_rope(x, 3, layout=layout)
-        for i in range(4):
-            pair = list(pair_of(i, 8, layout))
-            turn = 3 * frequencies(8)[i]
-            np.testing.assert_allclose(apply_rope(x[pair], turn), turned[pair], rtol=1e-14)
-
-
-@both_layouts
-def test_position_zero_changes_nothing(layout: str) -> None:
-    x = random(5, 8)
-    np.testing.assert_array_equal(apply_rope(x, 0, layout=layout), x)
-
-
-@both_layouts
-@pytest.mark.parametrize("position", [1_000_000.0, -1_000_000.0, 999_999.5])
-def test_million_th_position_is_exact(position: float, layout: str) -> None:
-    x = random(1, 128).clip(-1, 1)
-    turned = apply_rope(x, position, layout=layout)
-    expected = paper_turns(x, position, layout=layout)
-    np.testing.assert_allclose(turned, expected, rtol=0, atol=1e-9)
-
-
 # Three forms of one thing
 
 
 @both_layouts
-@pytest.mark.parametrize("rotary_d", [None, 2, 6])
-def test_matrix_form_equals_elementwise_form(rotary_d: int | None, layout: str) -> None:
-    x = random(len(POSITIONS), 8)
+@pytest.mark.parametrize(("d", "rotary_d"), [(2, None), (8, None), (8, 2), (8, 6)])
+def test_matrix_form_equals_elementwise_form(d: int, rotary_d: int | None, layout: str) -> None:
+    x = random(len(POSITIONS), d)
     for row, position in zip(x, POSITIONS, strict=True):
-        matrix = rope_matrix(position, 8, base=500.0, layout=layout, rotary_d=rotary_d)
-        turned = apply_rope(row, position, base=500.0, layout=layout, rotary_d=rotary_d)
-        np.testing.assert_allclose(matrix @ row, turned, rtol=0, atol=1e-14)
+        matrix = rope_matrix(position, d, base=500.0, layout=layout, rotary_d=rotary_d)
+        rotated = apply_rope(row, position, base=500.0, layout=layout, rotary_d=rotary_d)
+        np.testing.assert_allclose(matrix @ row, rotated, rtol=0, atol=1e-14)
         assert matrix.dtype == np.float64
 
 
@@ -237,17 +200,9 @@ def test_matrix_form_equals_elementwise_form(rotary_d: int | None, layout: str) 
 def test_complex_form_equals_elementwise_form(rotary_d: int | None, layout: str) -> None:
     x = random(2, len(POSITIONS), 8)
     keywords: dict[str, Any] = {"base": 500.0, "layout": layout, "rotary_d": rotary_d}
-    turned = apply_rope_complex(x, POSITIONS, **keywords)
-    np.testing.assert_allclose(turned, apply_rope(x, POSITIONS, **keywords), rtol=0, atol=1e-14)
-    assert turned.dtype == np.float64
-
-
-def test_complex_form_keeps_the_dtype() -> None:
-    x = random(3, 8).astype(np.float32)
-    turned = apply_rope_complex(x, range(3))
-    assert turned.dtype == np.float32
-    # Both are rounded once from float64, so at most the last digit differs.
-    np.testing.assert_allclose(turned, apply_rope(x, range(3)), rtol=2.0**-23, atol=0)
+    rotated = apply_rope_complex(x, POSITIONS, **keywords)
+    np.testing.assert_allclose(rotated, apply_rope(x, POSITIONS, **keywords), rtol=0, atol=1e-14)
+    assert rotated.dtype == np.float64
 
 
 @both_layouts
@@ -263,13 +218,6 @@ def test_matrix_is_the_papers_block_rotation(layout: str) -> None:
     assert np.count_nonzero(matrix) == 16
 
 
-def test_matrix_of_a_partial_rotation_is_the_identity_elsewhere() -> None:
-    matrix = rope_matrix(3, 8, rotary_d=4)
-    np.testing.assert_array_equal(matrix[:4, :4], rope_matrix(3, 4))
-    np.testing.assert_array_equal(matrix[4:, 4:], np.eye(4))
-    assert np.count_nonzero(matrix) == 8 + 4
-
-
 def test_matrix_at_position_zero_is_the_identity_without_a_minus_zero() -> None:
     matrix = rope_matrix(0, 8)
     np.testing.assert_array_equal(matrix, np.eye(8))
@@ -279,15 +227,9 @@ def test_matrix_at_position_zero_is_the_identity_without_a_minus_zero() -> None:
 def test_matrix_is_the_shift_matrix_transposed() -> None:
     """The sinusoidal rows hold (sin, cos), a point as (y, x), so their shift rotates backwards."""
     for position in (1, 3, -2, 0.5):
-        turn = rope_matrix(position, 64)
-        np.testing.assert_array_equal(turn, shift_matrix(position, 64).T)
-        np.testing.assert_array_equal(turn, shift_matrix(-position, 64))
-
-
-def test_sinusoidal_row_is_one_zero_rotated_with_its_pairs_swapped() -> None:
-    cos_sin = apply_rope(np.tile([1.0, 0.0], 32), 17)
-    sin_cos = sinusoidal_encoding(np.array(17), 64)
-    np.testing.assert_array_equal(cos_sin.reshape(-1, 2)[:, ::-1].ravel(), sin_cos)
+        matrix = rope_matrix(position, 64)
+        np.testing.assert_array_equal(matrix, shift_matrix(position, 64).T)
+        np.testing.assert_array_equal(matrix, shift_matrix(-position, 64))
 
 
 # What follows from the definition
@@ -299,8 +241,8 @@ def test_no_vector_changes_its_length(
     seed: int, position: float, d: int, base: float, layout: str
 ) -> None:
     x = random(d, seed=seed)
-    turned = apply_rope(x, position, base=base, layout=layout)
-    assert np.linalg.norm(turned) == pytest.approx(np.linalg.norm(x), rel=1e-14)
+    rotated = apply_rope(x, position, base=base, layout=layout)
+    assert np.linalg.norm(rotated) == pytest.approx(np.linalg.norm(x), rel=1e-14)
 
 
 @quick
@@ -324,10 +266,12 @@ def test_score_is_the_query_with_the_key_rotated_by_key_minus_query(
     seed: int, m: float, n: float, d: int, base: float, layout: str
 ) -> None:
     q, k = random(2, d, seed=seed)
-    turned = apply_rope(q, m, base=base, layout=layout) @ apply_rope(k, n, base=base, layout=layout)
+    rotated = apply_rope(q, m, base=base, layout=layout) @ apply_rope(
+        k, n, base=base, layout=layout
+    )
     size = float(np.linalg.norm(q) * np.linalg.norm(k))
     relative = q @ apply_rope(k, n - m, base=base, layout=layout)
-    assert turned == pytest.approx(relative, abs=5e-11 * (1 + size))
+    assert rotated == pytest.approx(relative, abs=5e-11 * (1 + size))
 
 
 def test_score_depends_on_the_sign_of_the_offset() -> None:
@@ -338,82 +282,17 @@ def test_score_depends_on_the_sign_of_the_offset() -> None:
     assert q @ apply_rope(q, 3) == pytest.approx(q @ apply_rope(q, -3), abs=SUMMED)
 
 
-def test_scores_of_all_positions_are_constant_along_diagonals() -> None:
-    """One query and one key at every position: a Toeplitz matrix, as relative positions are."""
-    q, k = random(2, 64)
-    table = scores(apply_rope(np.tile(q, (20, 1)), range(20)), apply_rope([k] * 20, range(20)))
-    for offset in range(-19, 20):
-        np.testing.assert_allclose(
-            np.diagonal(table, offset), q @ apply_rope(k, offset), rtol=0, atol=SUMMED
-        )
-
-
-@quick
-@given(a=steps, b=steps, d=even_widths, base=bases, layout=layouts)
-def test_rotations_add_up(a: float, b: float, d: int, base: float, layout: str) -> None:
-    one, other, both = (rope_matrix(p, d, base=base, layout=layout) for p in (a, b, a + b))
-    # Angles up to 30 000 carry 4e-16 of it each.
-    np.testing.assert_allclose(one @ other, both, rtol=0, atol=3e-11)
-    np.testing.assert_allclose(other @ one, both, rtol=0, atol=3e-11)
-    x = random(d)
-    twice = apply_rope(apply_rope(x, a, base=base, layout=layout), b, base=base, layout=layout)
-    once = apply_rope(x, a + b, base=base, layout=layout)
-    np.testing.assert_allclose(twice, once, rtol=0, atol=1e-10)
-
-
-@quick
-@given(position=steps, d=even_widths, base=bases, layout=layouts)
-def test_matrix_is_a_rotation(position: float, d: int, base: float, layout: str) -> None:
-    matrix = rope_matrix(position, d, base=base, layout=layout)
-    np.testing.assert_allclose(matrix @ matrix.T, np.eye(d), rtol=0, atol=SUMMED)
-    assert np.linalg.det(matrix) == pytest.approx(1, abs=SUMMED)
-    np.testing.assert_array_equal(matrix.T, rope_matrix(-position, d, base=base, layout=layout))
-
-
-@quick
-@given(seed=seeds, position=steps, d=even_widths, a=steps, b=steps, layout=layouts)
-def test_a_rotation_is_linear(
-    seed: int, position: float, d: int, a: float, b: float, layout: str
-) -> None:
-    x, y = random(2, d, seed=seed)
-    whole = apply_rope(a * x + b * y, position, layout=layout)
-    parts = a * apply_rope(x, position, layout=layout) + b * apply_rope(y, position, layout=layout)
-    # A few roundings of numbers up to 10 000 times those of x and y.
-    np.testing.assert_allclose(whole, parts, rtol=0, atol=1e-10)
-
-
 # Shapes, types, positions
 
 
-def test_one_axis_of_positions_serves_all_heads_and_sequences() -> None:
-    x = random(2, 3, 5, 8)
-    turned = apply_rope(x, [4, 0, 9, 1, 7])
-    for batch in range(2):
-        for head in range(3):
-            alone = apply_rope(x[batch, head], [4, 0, 9, 1, 7])
-            np.testing.assert_array_equal(turned[batch, head], alone)
-
-
-def test_positions_may_differ_between_sequences() -> None:
-    x, positions = random(2, 3, 5, 8), np.arange(10).reshape(2, 1, 5)
-    turned = apply_rope(x, positions)
-    np.testing.assert_array_equal(turned[0], apply_rope(x[0], range(5)))
-    np.testing.assert_array_equal(turned[1], apply_rope(x[1], range(5, 10)))
-
-
-def test_a_single_number_is_one_position_for_all_and_not_a_count() -> None:
+@pytest.mark.parametrize(
+    "seven",
+    [7, 7.0, np.int8(7), np.array(7), [7], *(np.full(3, 7, kind) for kind in ("u1", ">f4"))],
+)
+def test_position_may_be_a_number_of_any_type_and_is_not_a_count(seven: Any) -> None:
     x = random(3, 8)
-    for seven in (7, 7.0, np.int8(7), np.array(7), [7], [7, 7, 7]):
-        np.testing.assert_array_equal(
-            apply_rope(x, seven), np.array([apply_rope(row, 7) for row in x])
-        )
-
-
-@pytest.mark.parametrize("kind", ["i1", "u1", "i4", "u8", "f2", "f4", ">f4", ">i8"])
-def test_positions_may_be_of_any_integer_or_real_type(kind: str) -> None:
-    x = random(3, 8)
-    positions = np.array([0, 1, 100], kind)
-    np.testing.assert_array_equal(apply_rope(x, positions), apply_rope(x, [0, 1, 100]))
+    expected = np.array([apply_rope(row, 7) for row in x])
+    np.testing.assert_array_equal(apply_rope(x, seven), expected)
 
 
 def test_no_vectors_give_no_vectors() -> None:
@@ -423,77 +302,10 @@ def test_no_vectors_give_no_vectors() -> None:
     assert convert_layout(np.zeros((0, 8)), source="half", target="half").shape == (0, 8)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", ">f4"])
-def test_result_has_the_dtype_of_x_and_is_rounded_once(dtype: str) -> None:
-    x = random(len(POSITIONS), 64).astype(dtype)
-    turned = apply_rope(x, POSITIONS)
-    assert turned.dtype == np.dtype(dtype).newbyteorder("=")
-    exact = apply_rope(x.astype(np.float64), POSITIONS)
-    np.testing.assert_array_equal(turned, exact.astype(dtype))
-
-
-@pytest.mark.parametrize("x", [[1, 2, 3, 4], np.arange(1, 5, dtype=np.int8), (1.0, 2, 3, 4)])
-def test_integers_come_back_as_float64(x: Any) -> None:
-    turned = apply_rope(x, 1)
-    assert turned.dtype == np.float64
-    np.testing.assert_array_equal(turned, apply_rope([1.0, 2.0, 3.0, 4.0], 1))
-
-
-def test_float16_vectors_are_told_apart_at_positions_float16_cannot_hold() -> None:
-    x = np.ones((2, 64), np.float16)
-    assert np.float16(2048) == np.float16(2049)
-    first, second = apply_rope(x, [2048, 2049])
-    assert (first != second).any()
-
-
-def test_float32_vectors_are_rotated_by_float64_angles() -> None:
-    """At position 1 000 000 a float32 vector is right to its last digit; float32 angles are not."""
-    x = np.tile(np.array([1, 0], np.float32), 64)
-    exact = paper_turn(x, 1_000_000)
-    # One rounding to float32 of numbers below 1, and 1e-9 of the angle's error.
-    assert np.abs(apply_rope(x, np.float32(1_000_000)) - exact).max() < 2.0**-25 + 1e-9
-    divisors = np.power(np.float32(10000), np.arange(0, 128, 2, dtype=np.float32) / 128)
-    assert np.abs(np.cos(np.float32(1_000_000) / divisors) - exact[0::2]).max() > 0.01
-
-
 def test_overflow_gives_infinity_and_a_warning() -> None:
     largest = np.full(2, 65504, np.float16)
     with pytest.warns(RuntimeWarning, match="overflow"):
         assert np.isinf(apply_rope(largest, 0.5)).any()
-
-
-def test_result_is_new_and_arguments_are_unchanged() -> None:
-    x, positions, own = random(3, 8), np.arange(3.0), np.ones(4)
-    before = x.copy()
-    for form in (apply_rope, apply_rope_complex):
-        turned = form(x, positions, frequencies=own, layout="half")
-        expected = turned.copy()
-        turned[:] = 9
-        np.testing.assert_array_equal(x, before)
-        np.testing.assert_array_equal(positions, [0, 1, 2])
-        np.testing.assert_array_equal(own, 1)
-        again = form(x, positions, frequencies=own, layout="half")
-        np.testing.assert_array_equal(again, expected)
-    rotary_frequencies(8, frequencies=own)[:] = 9
-    np.testing.assert_array_equal(own, 1)
-    still = apply_rope(x, 0)
-    still[:] = 9
-    np.testing.assert_array_equal(x, before)
-
-
-def test_matrix_takes_a_number_of_any_kind_and_is_new() -> None:
-    matrix = rope_matrix(3, 8)
-    for three in (3.0, np.int8(3), np.float32(3), np.array(3)):
-        np.testing.assert_array_equal(rope_matrix(three, 8), matrix)  # type: ignore[arg-type]
-    matrix[:] = 0
-    assert rope_matrix(3, 8).any()
-
-
-def test_two_bases_give_two_rotations_in_any_order() -> None:
-    x = random(3, 8)
-    first, second = apply_rope(x, 5, base=100.0), apply_rope(x, 5)
-    assert (first != second).any()
-    np.testing.assert_array_equal(apply_rope(x, 5, base=100.0), first)
 
 
 # Own frequencies
@@ -514,20 +326,6 @@ def test_given_frequencies_replace_the_base(layout: str) -> None:
     )
 
 
-def test_slower_frequencies_equal_closer_positions() -> None:
-    """Position interpolation: a quarter of every frequency is a quarter of every position."""
-    x, positions = random(9, 8), np.arange(9)
-    slowed = apply_rope(x, positions, frequencies=frequencies(8) / 4)
-    np.testing.assert_allclose(slowed, apply_rope(x, positions / 4), rtol=0, atol=1e-14)
-
-
-def test_a_pair_of_frequency_zero_does_not_rotate() -> None:
-    x = random(3, 4)
-    turned = apply_rope(x, [5, 50, 500], frequencies=[1, 0])
-    np.testing.assert_array_equal(turned[:, 2:], x[:, 2:])
-    assert (turned[:, :2] != x[:, :2]).all()
-
-
 def test_rotary_frequencies_are_those_of_the_rotated_width() -> None:
     np.testing.assert_array_equal(rotary_frequencies(64), frequencies(64))
     np.testing.assert_array_equal(
@@ -539,13 +337,6 @@ def test_rotary_frequencies_are_those_of_the_rotated_width() -> None:
 
 
 # Layouts
-
-
-def test_interleaved_and_half_name_the_same_pairs_in_another_order() -> None:
-    names = np.array([0, 10, 1, 11, 2, 12])  # pair i is (i, 10 + i)
-    half = convert_layout(names, source="interleaved", target="half")
-    np.testing.assert_array_equal(half, [0, 1, 2, 10, 11, 12])
-    np.testing.assert_array_equal(convert_layout(half, source="half", target="interleaved"), names)
 
 
 @pytest.mark.parametrize("rotary_d", [None, 2, 4, 6, 8])
@@ -579,20 +370,6 @@ def test_conversion_there_and_back_is_the_identity(
 def test_partial_conversion_leaves_the_rest_where_it_is() -> None:
     found = convert_layout(np.arange(8), source="interleaved", target="half", rotary_d=4)
     np.testing.assert_array_equal(found, [0, 2, 1, 3, 4, 5, 6, 7])
-
-
-@pytest.mark.parametrize("dtype", ["int64", "float16", "float32", "float64"])
-def test_conversion_keeps_the_type_and_returns_a_new_array(dtype: DTypeLike) -> None:
-    x = np.arange(16).reshape(2, 8).astype(dtype)
-    for source in LAYOUTS:
-        for found in (
-            convert_layout(x, source=source, target="half"),
-            convert_projection(x, heads=1, source=source, target="half"),
-            convert_projection(x[0], heads=2, source=source, target="half"),
-        ):
-            assert found.dtype == np.dtype(dtype)
-            found[:] = 99
-            np.testing.assert_array_equal(x.ravel(), np.arange(16))
 
 
 def test_scores_are_the_same_in_either_layout() -> None:
@@ -758,99 +535,37 @@ def test_the_arrangement_of_a_fused_projection_matters() -> None:
     assert (found[0] != found[1]).any()
 
 
-# Bad input
-
-X = np.ones((8, 8))
-QKV = np.ones((24, 8))
+# Bad input: `tests/package/test_arguments.py` has the values that each argument refuses alone
 
 
-class Call(Protocol):
-    """A call of a function with some of its arguments."""
-
-    def __call__(self, *args: Any, **keywords: Any) -> object: ...
-
-
-def converted(x: Any = X, **keywords: Any) -> object:
-    """Call `convert_layout` with good defaults for other arguments."""
-    return convert_layout(x, **{"source": "half", "target": "interleaved", **keywords})
-
-
-def projected(weight: Any = X, **keywords: Any) -> object:
-    """Call `convert_projection` with good defaults: one head of 8."""
-    keywords = {"heads": 1, "source": "half", "target": "interleaved", **keywords}
-    return convert_projection(weight, **keywords)
+@pytest.mark.parametrize("form", [apply_rope, apply_rope_complex, rope_matrix, rotary_frequencies])
+def test_base_and_frequencies_cannot_both_be_given(form: Any) -> None:
+    arguments = {
+        apply_rope: (np.ones(8), 1),
+        apply_rope_complex: (np.ones(8), 1),
+        rope_matrix: (1, 8),
+        rotary_frequencies: (8,),
+    }
+    with pytest.raises(ValueError, match=r"^base must be left out when frequencies are given; got"):
+        form(*arguments[form], frequencies=np.ones(4), base=500.0)
+    with pytest.raises(TypeError, match=r"^base must be a number"):
+        form(*arguments[form], frequencies=np.ones(4), base="500")
 
 
-def fused_converted(weight: Any = QKV, **keywords: Any) -> object:
-    """Call `convert_qkv` with good defaults: one head of 8."""
-    keywords = {"heads": 1, "source": "half", "target": "interleaved", **keywords}
-    return convert_qkv(weight, **keywords)
-
-
-def turned(x: Any = X, positions: Any = 1, **keywords: Any) -> object:
-    """Call `apply_rope` with good defaults for other arguments."""
-    return apply_rope(x, positions, **keywords)
-
-
-def turned_as_numbers(x: Any = X, positions: Any = 1, **keywords: Any) -> object:
-    """Call `apply_rope_complex` with good defaults for other arguments."""
-    return apply_rope_complex(x, positions, **keywords)
-
-
-def matrix_of(position: Any = 1, d: Any = 8, **keywords: Any) -> object:
-    """Call `rope_matrix` with good defaults for other arguments."""
-    return rope_matrix(position, d, **keywords)
-
-
-def frequencies_of(d: Any = 8, **keywords: Any) -> object:
-    """Call `rotary_frequencies` with good defaults for other arguments."""
-    return rotary_frequencies(d, **keywords)
-
-
-def refused(error: type[Exception], message: str, call: Call, *args: Any, **keywords: Any) -> None:
-    """Check that a call fails with a message that begins like this."""
-    with pytest.raises(error, match="^" + re.escape(message)) as caught:
-        call(*args, **keywords)
-    assert type(caught.value) is error
-    assert len(str(caught.value)) < 250
-
-
-each_turn = pytest.mark.parametrize("call", [turned, turned_as_numbers])
-each_frequency = pytest.mark.parametrize(
-    "call", [turned, turned_as_numbers, matrix_of, frequencies_of]
+@pytest.mark.parametrize(
+    ("rows", "heads"), [((), 2), ((0, 4), 2), ((3,), 2), ((6, 4), 2), ((8, 4, 1), 2), ((8,), 8)]
 )
+def test_projection_has_an_even_number_of_rows_for_each_head(
+    rows: tuple[int, ...], heads: int
+) -> None:
+    message = f"with d even, 2 or more, and {heads} heads; got {rows}"
+    with pytest.raises(ValueError, match=f"^weight must be .*{re.escape(message)}$"):
+        convert_projection(np.ones(rows), heads=heads, source="half", target="interleaved")
 
 
-@each_turn
-def test_vectors_longer_than_float64_are_refused(call: Call) -> None:
-    if np.dtype(np.longdouble) != np.float64:  # on some machines it is the same
-        allowed = "x must be of float16, float32 or float64, or integers; got"
-        refused(TypeError, allowed, call, np.ones(8, np.longdouble))
-
-
-@each_frequency
-def test_base_and_frequencies_cannot_both_be_given(call: Call) -> None:
-    allowed = "base must be left out when frequencies are given; got 500.0"
-    refused(ValueError, allowed, call, frequencies=np.ones(4), base=500.0)
-    refused(TypeError, "base must be a number", call, frequencies=np.ones(4), base="500")
-
-
-def test_weight_must_have_an_even_number_of_rows_for_each_head() -> None:
-    allowed = (
-        "weight must be of shape (heads·d, d_model) or (heads·d,), with d even, 2 or more, and"
-    )
-    shapes: tuple[tuple[int, ...], ...] = ((), (0,), (0, 4), (3,), (5, 4), (6, 4), (8, 4, 1))
-    for shape in shapes:
-        refused(ValueError, f"{allowed} 2 heads; got {shape}", projected, np.ones(shape), heads=2)
-    refused(ValueError, f"{allowed} 8 heads; got (8,)", projected, np.ones(8), heads=8)
-
-
-def test_a_fused_projection_must_have_an_even_number_of_rows_for_each_head() -> None:
-    allowed = (
-        "weight must be of shape ((heads + 2·key_heads)·d, d_model), or have its first axis alone,"
-        " with d even, 2 or more, 4 heads and 2 key_heads; got"
-    )
-    shapes: tuple[tuple[int, ...], ...] = ((), (0,), (0, 4), (8,), (24, 4), (12, 4), (16, 4, 1))
-    for shape in shapes:
-        call = np.ones(shape)
-        refused(ValueError, f"{allowed} {shape}", fused_converted, call, heads=4, key_heads=2)
+@pytest.mark.parametrize("rows", [(), (0, 4), (8,), (24, 4), (12, 4), (16, 4, 1)])
+def test_fused_projection_has_an_even_number_of_rows_for_each_head(rows: tuple[int, ...]) -> None:
+    message = f"with d even, 2 or more, 4 heads and 2 key_heads; got {rows}"
+    change = from_to("half")
+    with pytest.raises(ValueError, match=f"^weight must be .*{re.escape(message)}$"):
+        convert_qkv(np.ones(rows), heads=4, key_heads=2, **change)

@@ -28,8 +28,6 @@ from posenc import (
 )
 from posenc.rotary.scaling import FAST, RAMPS, SLOW
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 WIDTHS = (4, 8, 64, 128)
 FACTORS = (1.0, 1.5, 4.0, 32.0)
 LENGTHS = (64, 2048, 4096)

@@ -8,8 +8,6 @@ import pytest
 
 from posenc import alibi_bias, dape_bias
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 RANDOM = np.random.default_rng(0)
 HEADS, HIDDEN = 3, 5
 SCORES = RANDOM.normal(size=(2, HEADS, 4, 6))

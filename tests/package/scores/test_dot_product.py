@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from posenc.scores.dot_product import attention, causal_mask
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 Array = NDArray[np.float64]
 
 # A dot product of a few numbers around 1, then an exponential and a sum of a few: some 2**-53.
@@ -91,15 +89,6 @@ def test_output_and_weights_follow_the_papers_formula(
     assert_equals_the_paper(q, k, v, bias=bias, mask=mask)
 
 
-def test_three_queries_worked_by_hand() -> None:
-    """Scores 0 and ln 3, the larger one from a dot product of 2 ln 3 over √4."""
-    q = [[0.0] * 4, [math.log(3), 0.0, 0.0, 0.0]]
-    k = [[0, 0, 0, 0], [2, 0, 0, 0]]
-    output, weights = attention(q, k, [[0.0], [8.0]])
-    np.testing.assert_allclose(weights, [[0.5, 0.5], [0.25, 0.75]], rtol=0, atol=SUMMED)
-    np.testing.assert_allclose(output, [[4.0], [6.0]], rtol=0, atol=10 * SUMMED)
-
-
 def test_the_bias_is_added_after_the_division_by_the_root_of_d() -> None:
     q = k = np.full((2, 16), 0.5)
     bias = [[0.0, math.log(3)], [math.log(3), 0.0]]
@@ -132,33 +121,13 @@ def test_a_bias_of_minus_infinity_hides_what_the_mask_would() -> None:
     hidden = np.where(mask, 0.0, -np.inf)
     biases: list[Any] = [hidden, hidden.tolist(), hidden.astype(np.float16)]
     for bias in biases:
-        for ours, theirs in zip(
+        for found, expected in zip(
             attention(q, k, v, bias=bias), attention(q, k, v, mask=mask), strict=True
         ):
-            np.testing.assert_array_equal(ours, theirs)
+            np.testing.assert_array_equal(found, expected)
     half = np.where(np.arange(4) < 2, 0.0, -np.inf)
     both = attention(q, k, v, bias=half, mask=mask)[1]
     np.testing.assert_array_equal(both > 0, mask & (np.arange(4) < 2))
-
-
-def test_a_hidden_key_has_weight_zero_and_its_value_is_ignored() -> None:
-    q, k, v = random(3, 4, 6)
-    output, weights = attention(q, k, v, mask=causal_mask(4))
-    assert (weights[~causal_mask(4)] == 0).all()
-    k[3], v[3] = 1e6, -1e6
-    np.testing.assert_array_equal(attention(q, k, v, mask=causal_mask(4))[0][:3], output[:3])
-
-
-def test_a_query_decoded_alone_equals_that_row_of_the_output() -> None:
-    q, k, v = random(3, 2, 7, 8)
-    output, weights = attention(q, k, v, mask=causal_mask(7))
-    for now in range(7):
-        seen = slice(now + 1)
-        alone = attention(
-            q[:, now : now + 1], k[:, seen], v[:, seen], mask=causal_mask(1, query_offset=now)
-        )
-        np.testing.assert_allclose(alone[0][:, 0], output[:, now], rtol=0, atol=SUMMED)
-        np.testing.assert_allclose(alone[1][:, 0], weights[:, now, seen], rtol=0, atol=SUMMED)
 
 
 @pytest.mark.parametrize("size", [1.0, 1e4, 1e150])
@@ -172,92 +141,43 @@ def test_scores_of_any_size_overflow_no_exponential(size: float) -> None:
     np.testing.assert_allclose(weights[:1], expected[:, 3:], rtol=0, atol=SUMMED)
 
 
+def test_a_large_score_of_one_query_leaves_the_weights_of_others() -> None:
+    assert_equals_the_paper(np.array([[1e4], [1.0]]), np.array([[1.0], [0.0]]), np.eye(2))
+
+
 def test_with_scores_at_the_ends_of_float64_the_larger_takes_all() -> None:
     _, weights = attention([[0.0]], [[0.0], [0.0]], np.eye(2), bias=[1.7e308, -1.7e308])
     np.testing.assert_array_equal(weights, [[1, 0]])
-
-
-def test_results_are_new_float64_arrays() -> None:
-    q = k = v = random(3, 4).astype(np.float32)
-    bias = np.zeros((3, 3))
-    mask = np.ones((3, 3), bool)
-    output, weights = attention(q, k, v, bias=bias, mask=mask)
-    assert output.dtype == weights.dtype == np.float64
-    kept = output.copy(), weights.copy()
-    output[:], weights[:] = 9, 9
-    again = attention(q, k, v, bias=bias, mask=mask)
-    for ours, theirs in zip(again, kept, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-    assert not bias.any()
-    assert mask.all()
 
 
 def test_any_integer_or_real_dtype_is_accepted() -> None:
     q = np.array([[1, 2], [3, 4]])
     expected = attention(q.astype(float), q.astype(float), q.astype(float))
     for kind in ("i1", "u4", "f2", "f4", ">f8"):
-        for ours, theirs in zip(attention(q.astype(kind), q.tolist(), q), expected, strict=True):
-            np.testing.assert_array_equal(ours, theirs)
+        for found, same in zip(attention(q.astype(kind), q.tolist(), q), expected, strict=True):
+            np.testing.assert_array_equal(found, same)
+            assert found.dtype == np.float64
 
 
-def test_no_queries_give_empty_results() -> None:
-    output, weights = attention(np.zeros((0, 4)), np.zeros((3, 4)), np.zeros((3, 2)))
-    assert (output.shape, weights.shape) == ((0, 2), (0, 3))
-    output, weights = attention(np.zeros((2, 0, 4)), np.zeros((2, 0, 4)), np.zeros((2, 0, 5)))
-    assert (output.shape, weights.shape) == ((2, 0, 5), (2, 0, 0))
-    output, weights = attention(
-        np.zeros((0, 4)), np.zeros((3, 4)), np.zeros((3, 2)), mask=np.zeros((0, 3), bool)
-    )
-    assert (output.shape, weights.shape) == ((0, 2), (0, 3))
-
-
-def test_empty_batches_and_values_of_width_zero_are_accepted() -> None:
-    output, weights = attention(np.zeros((0, 2, 4)), np.zeros((0, 3, 4)), np.zeros((0, 3, 5)))
-    assert (output.shape, weights.shape) == ((0, 2, 5), (0, 2, 3))
-    output, weights = attention(np.zeros((2, 4)), np.zeros((3, 4)), np.zeros((3, 0)))
-    assert (output.shape, weights.shape) == ((2, 0), (2, 3))
+@pytest.mark.parametrize(
+    ("q", "k", "v"),
+    [
+        ((0, 4), (3, 4), (3, 2)),
+        ((2, 0, 4), (2, 0, 4), (2, 0, 5)),
+        ((0, 2, 4), (0, 3, 4), (0, 3, 5)),
+        ((2, 4), (3, 4), (3, 0)),
+    ],
+    ids=["no queries", "no keys", "no batch", "no values"],
+)
+def test_empty_arrays_give_empty_results(
+    q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]
+) -> None:
+    mask = np.zeros((*q[:-1], k[-2]), bool) if q[0] == 0 else None
+    output, weights = attention(np.zeros(q), np.zeros(k), np.zeros(v), mask=mask)
+    assert (output.shape, weights.shape) == ((*q[:-1], v[-1]), (*q[:-1], k[-2]))
 
 
 # What follows from the formula
-
-
-@pytest.mark.slow
-@quick
-@given(q=matrix(st.integers(1, 5), 3), k=matrix(4, 3), v=matrix(4, 2), bias=matrix(1, 4))
-def test_weights_sum_to_one_and_the_output_stays_within_the_values(
-    q: Array, k: Array, v: Array, bias: Array
-) -> None:
-    output, weights = attention(q, k, v, bias=bias)
-    assert (weights >= 0).all()
-    np.testing.assert_allclose(weights.sum(axis=-1), 1, rtol=0, atol=SUMMED)
-    # In the convex hull: in no direction further out than the outermost value.
-    directions = np.array([[1, 0], [0, 1], [1, 1], [1, -1], [3, -2]]).T
-    reach = output @ np.concatenate([directions, -directions], axis=1)
-    outermost = (v @ np.concatenate([directions, -directions], axis=1)).max(axis=0)
-    assert (reach <= outermost + 200 * SUMMED).all()  # sums of numbers up to 150
-
-
-@quick
-@given(q=matrix(3, 2), k=matrix(4, 2), v=matrix(4, 2), shift=matrix(3, 1), bias=matrix(3, 4))
-def test_a_constant_added_to_a_row_of_scores_changes_nothing(
-    q: Array, k: Array, v: Array, shift: Array, bias: Array
-) -> None:
-    # A score of up to 1300 is rounded by 1e-13 of 1, and its exponential by as large a part.
-    for ours, theirs in zip(
-        attention(q, k, v, bias=bias + shift), attention(q, k, v, bias=bias), strict=True
-    ):
-        np.testing.assert_allclose(ours, theirs, rtol=0, atol=3e-11)
-
-
-@quick
-@given(words=matrix(st.integers(1, 6), 4), data=st.data())
-def test_reordered_tokens_give_reordered_outputs(words: Array, data: st.DataObject) -> None:
-    order = data.draw(st.permutations(range(len(words))))
-    output, weights = attention(words, words, words)
-    turned, turned_weights = attention(words[order], words[order], words[order])
-    # Scores of up to 1800, summed in another order; times values up to 30.
-    np.testing.assert_allclose(turned, output[order], rtol=0, atol=1e-10)
-    np.testing.assert_allclose(turned_weights, weights[order][:, order], rtol=0, atol=3e-12)
 
 
 @quick
@@ -268,18 +188,6 @@ def test_keys_reordered_with_their_values_change_nothing(
     np.testing.assert_allclose(
         attention(q, k[order], v[order])[0], attention(q, k, v)[0], rtol=0, atol=1e-10
     )
-
-
-def test_a_causal_mask_ends_the_equivariance() -> None:
-    """The first token attends only to itself: dog, bites, man and man, bites, dog differ."""
-    words, order = np.eye(3), [2, 1, 0]
-    plain, turned = attention(words, words, words)[0], attention(*[words[order]] * 3)[0]
-    np.testing.assert_allclose(turned, plain[order], rtol=0, atol=SUMMED)
-    masked = attention(words, words, words, mask=causal_mask(3))[0]
-    masked_turned = attention(*[words[order]] * 3, mask=causal_mask(3))[0]
-    np.testing.assert_array_equal(masked[0], words[0])
-    np.testing.assert_array_equal(masked_turned[0], words[2])
-    assert np.abs(masked_turned - masked[order]).max() > 0.4
 
 
 def test_a_bias_by_distance_ends_the_equivariance_without_any_mask() -> None:
@@ -307,24 +215,10 @@ def test_causal_mask_shows_each_query_itself_and_earlier_keys(
     assert mask.tolist() == expected
 
 
-def test_the_causal_mask_is_new_each_time() -> None:
-    causal_mask(3)[:] = True
-    assert not causal_mask(3)[0, 1]
-
-
-@quick
-@given(queries=st.integers(0, 8), offset=st.integers(0, 8))
-def test_a_mask_with_an_offset_is_the_last_rows_of_the_full_mask(queries: int, offset: int) -> None:
-    whole = causal_mask(offset + queries)
-    np.testing.assert_array_equal(causal_mask(queries, query_offset=offset), whole[offset:])
-
-
 # Bad input
 
 GOOD: dict[str, Any] = {"q": np.ones((2, 4)), "k": np.ones((3, 4)), "v": np.ones((3, 5))}
 NAN, INF = float("nan"), float("inf")
-
-NOT_INTEGERS: list[object] = ["3", 3.0, True, 1j, [3], np.array([3]), NAN, np.array(3.0)]
 
 
 SHAPES: list[tuple[dict[str, tuple[int, ...]], str]] = [
@@ -404,22 +298,6 @@ def test_scores_beyond_float64_are_refused(given: dict[str, Any]) -> None:
     refusal = "^q, k and bias must give scores that float64 can hold; got an infinity$"
     with pytest.raises(ValueError, match=refusal):
         attention(**GOOD | given)
-
-
-@pytest.mark.parametrize("name", ["query_length", "key_length", "query_offset"])
-@pytest.mark.parametrize("value", NOT_INTEGERS)
-def test_a_causal_mask_takes_integers_only(name: str, value: object) -> None:
-    given: dict[str, Any] = {"query_length": 3} | {name: value}
-    with pytest.raises(TypeError, match=f"^{name} must be an integer, 0 or more; got "):
-        causal_mask(**given)
-
-
-@pytest.mark.parametrize("name", ["query_length", "key_length", "query_offset"])
-@pytest.mark.parametrize("value", [-1, -(10**20), 2**53 + 1])
-def test_a_causal_mask_has_no_negative_sizes(name: str, value: int) -> None:
-    given: dict[str, Any] = {"query_length": 3} | {name: value}
-    with pytest.raises(ValueError, match=f"^{name} must be an integer, 0 or more.*; got {value}$"):
-        causal_mask(**given)
 
 
 def test_a_bias_of_integers_too_large_and_a_mask_of_ragged_or_masked_rows_are_refused() -> None:

@@ -9,8 +9,6 @@ import pytest
 
 from posenc import alibi_bias, alibi_slopes, forgetting_bias
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 RANDOM = np.random.default_rng(0)
 LOGS = -RANDOM.exponential(size=(3, 8))
 

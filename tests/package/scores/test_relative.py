@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -11,8 +10,6 @@ from numpy.typing import NDArray
 
 from posenc.positions import relative_positions
 from posenc.scores.relative import relative_shift, shaw_index
-
-pytestmark = pytest.mark.filterwarnings("error")
 
 Integers = NDArray[np.int64]
 
@@ -39,26 +36,11 @@ def shift_by_index(scores: NDArray[np.floating]) -> NDArray[np.floating]:
 
 
 @quick
-@given(queries=st.integers(1, 9), keys=st.integers(1, 9), offset=st.integers(0, 10**12))
+@given(queries=lengths, keys=lengths, offset=st.integers(0, 10**12))
 def test_a_relative_position_is_key_minus_query(queries: int, keys: int, offset: int) -> None:
     relative = relative_positions(queries, keys, query_offset=offset)
     assert relative.tolist() == key_minus_query(queries, keys, offset)
     assert relative.dtype == np.int64
-
-
-def test_a_key_ahead_of_the_query_has_a_positive_relative_position() -> None:
-    relative = relative_positions(6, 6)
-    assert relative[2, 5] == 3
-    assert relative[5, 2] == -3
-
-
-@quick
-@given(keys=st.integers(1, 12), data=st.data())
-@pytest.mark.slow
-def test_an_offset_gives_one_row_of_the_whole_matrix(keys: int, data: st.DataObject) -> None:
-    row = data.draw(st.integers(0, keys - 1))
-    one = relative_positions(1, keys, query_offset=row)
-    np.testing.assert_array_equal(one, relative_positions(keys, keys)[row : row + 1])
 
 
 @quick
@@ -67,11 +49,6 @@ def test_swapping_queries_and_keys_changes_the_sign(queries: int, keys: int) -> 
     np.testing.assert_array_equal(
         relative_positions(queries, keys), -relative_positions(keys, queries).T
     )
-
-
-def test_no_queries_or_no_keys_make_an_empty_matrix() -> None:
-    assert relative_positions(0, 3).shape == (0, 3)
-    assert relative_positions(3, 0).shape == (3, 0)
 
 
 # Shaw's index
@@ -107,15 +84,6 @@ def test_shaw_index_accepts_narrow_and_unsigned_integers() -> None:
     np.testing.assert_array_equal(wide, [150, 250, 300])
 
 
-def test_shaw_index_does_not_write_into_its_argument() -> None:
-    relative = np.array([-5, 0, 5])
-    index = shaw_index(relative, max_distance=1)
-    assert isinstance(index, np.ndarray)
-    index[:] = -1
-    np.testing.assert_array_equal(relative, [-5, 0, 5])
-    np.testing.assert_array_equal(shaw_index(relative, max_distance=1), [0, 1, 2])
-
-
 # The Transformer-XL shift
 
 
@@ -131,16 +99,6 @@ def test_the_shift_equals_its_definition_by_index(
     assert shifted.shape == (*leading, queries, keys)
 
 
-@quick
-@given(queries=st.integers(1, 7), keys=lengths, offset=st.integers(0, 5))
-def test_the_shift_of_relative_positions_is_their_matrix(
-    queries: int, keys: int, offset: int
-) -> None:
-    columns = np.arange(queries + keys - 1) - (queries - 1) - offset
-    shifted = relative_shift(np.tile(columns, (queries, 1)))
-    np.testing.assert_array_equal(shifted, relative_positions(queries, keys, query_offset=offset))
-
-
 def test_the_shift_avoids_a_vector_per_pair() -> None:
     # q_i · a_{clip(j−i)}: by the definition, with a gathered (5, 6, 4); by the shift, with (10, 4).
     rng = np.random.default_rng(1)
@@ -151,25 +109,3 @@ def test_the_shift_avoids_a_vector_per_pair() -> None:
     rows = table[shaw_index(np.arange(-4, 6), max_distance=3)]
     # Dot products of four numbers, added up in two orders.
     np.testing.assert_allclose(relative_shift(q @ rows.T), by_definition, rtol=0, atol=1e-14)
-
-
-def test_a_shift_without_the_prepended_column_is_detected() -> None:
-    # Without it the rows step by one column the wrong way: a plain reshape is not the shift.
-    scores = np.arange(15.0).reshape(3, 5)
-    faulty = scores.reshape(5, 3)[1:].reshape(-1)[:9].reshape(3, 3)
-    assert not np.array_equal(faulty, relative_shift(scores))
-
-
-@pytest.mark.parametrize("kind", ["f2", "f4", "f8", ">f4"])
-def test_the_shift_keeps_the_float_type(kind: str) -> None:
-    scores = np.arange(15).reshape(3, 5)
-    shifted = relative_shift(scores.astype(kind))
-    assert shifted.dtype == np.dtype(kind).newbyteorder("=")
-    np.testing.assert_array_equal(shifted, relative_shift(scores))
-    assert relative_shift(scores).dtype == np.float64
-
-
-def test_the_shift_returns_a_new_array() -> None:
-    scores = np.arange(15.0).reshape(3, 5)
-    relative_shift(scores)[:] = -1
-    np.testing.assert_array_equal(scores, np.arange(15.0).reshape(3, 5))

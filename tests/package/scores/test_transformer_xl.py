@@ -10,8 +10,6 @@ import pytest
 
 from posenc import transformer_xl_rows, transformer_xl_scores
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 RANDOM = np.random.default_rng(0)
 
 
