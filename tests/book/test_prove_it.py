@@ -155,6 +155,8 @@ def test_after_two_masked_layers_the_last_token_encodes_every_position() -> None
 # The sinusoidal rows
 
 
+@pytest.mark.claim("false", "C3-07")
+@pytest.mark.claim("true-if", "C4-52")
 @pytest.mark.parametrize("width", [64, 512, 4096])
 def test_bounded_positions_still_drown_small_tokens(width: int) -> None:
     """With tokens of deviation 0.02 the sum is the position, rotated by 1.6 degrees."""
@@ -359,6 +361,8 @@ def test_a_table_can_hold_any_rows_including_sinusoids() -> None:
     assert weight.numel() == 20 * 8
 
 
+@pytest.mark.claim("imprecise", "C3-30")
+@pytest.mark.claim("true-if", "C1-57")
 def test_rows_beyond_the_training_texts_get_no_gradient() -> None:
     table = nn.LearnedPositionalEmbedding(max_len=20, d_model=8)
     (weight,) = table.parameters()
@@ -558,6 +562,8 @@ def test_a_score_of_sums_is_four_scores() -> None:
     assert min(map(abs, terms)) > 0.01  # all four are there
 
 
+@pytest.mark.claim("true-if", "C3-33")
+@pytest.mark.claim("not-checkable", "C1-38")
 def test_a_score_of_concatenations_has_a_matrix_for_each_term() -> None:
     blocks, (x, y) = random(2, 2, 8, 8), random(2, 8, seed=1)
     p, q = sinusoidal_encoding([3, 5], 8)

@@ -365,6 +365,7 @@ def test_question_6_one_rotation_maps_every_row_to_the_row_k_later() -> None:
     )
 
 
+@pytest.mark.claim("true-if", "C4-13", "C4-44")
 def test_question_7_only_relative_scores_survive_a_shift_of_the_sequence() -> None:
     query, key = drawn_numbers(2, 16, 16, seed=1)
 
@@ -474,6 +475,8 @@ def test_question_11_rows_go_on_bounded_and_distinct() -> None:
     )
 
 
+@pytest.mark.claim("true", "C4-49")
+@pytest.mark.claim("true-if", "C1-66")
 def test_question_12_a_shuffle_tells_whether_positions_arrive() -> None:
     random_rows = drawn_numbers(3, 16, seed=1)
 
