@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from posenc import (
@@ -26,23 +25,12 @@ from posenc import (
     sinusoidal_encoding,
     wavelengths,
 )
-
-Array = NDArray[np.floating]
+from tests.arrays import cosine, self_attention
 
 WORDS = ["the", "cat", "sat", "on", "mat"]
 ONE_HOT = np.eye(len(WORDS))  # no word is the sum of others
 SCRAMBLE = [1, 0, 4, 2, 3]  # cat the mat sat on
 SENTENCES = ("The cat sat on the mat", "The mat sat on the cat", "Cat the sat mat on the")
-
-
-def attention_output(tokens: Array) -> Array:
-    """Return the output of attention with the tokens as queries, keys and values."""
-    return attention(tokens, tokens, tokens)[0]
-
-
-def cosine(a: Array, b: Array) -> float:
-    """Return the cosine of two vectors: nan, with numpy's warning, if one of them is zero."""
-    return float(np.dot(a, b) / (np.linalg.norm(a) * np.linalg.norm(b)))
 
 
 class Encoder(torch.nn.Module):
@@ -78,10 +66,10 @@ def test_demonstration_of_the_position_problem() -> None:
     plain, scrambled = ONE_HOT, ONE_HOT[SCRAMBLE]
     np.testing.assert_array_equal(plain.sum(axis=0), scrambled.sum(axis=0))
     np.testing.assert_allclose(
-        attention_output(scrambled), attention_output(plain)[SCRAMBLE], rtol=0, atol=1e-15
+        self_attention(scrambled), self_attention(plain)[SCRAMBLE], rtol=0, atol=1e-15
     )
     assert (
-        np.abs(attention_output(scrambled) - attention_output(plain)).max() > 0.1
+        np.abs(self_attention(scrambled) - self_attention(plain)).max() > 0.1
     )  # permuted, and not identical
 
 
@@ -129,7 +117,7 @@ def test_demonstration_of_positions_solving_the_order_problem() -> None:
     for rows, solved in ((sinusoidal_encoding(5, 6)[:, :5], True), (no_encoding(5, 5), False)):
         plain, scrambled = add(ONE_HOT, rows), add(ONE_HOT[SCRAMBLE], rows)
         np.testing.assert_allclose(plain.sum(axis=0), scrambled.sum(axis=0), rtol=0, atol=1e-14)
-        change = np.abs(attention_output(scrambled) - attention_output(plain)[SCRAMBLE]).max()
+        change = np.abs(self_attention(scrambled) - self_attention(plain)[SCRAMBLE]).max()
         assert (change > 0.1) == solved
         assert change > 0.1 or change < 1e-14
 

@@ -45,8 +45,7 @@ from scripts import DOCS
 from scripts.book.citations import fact
 from scripts.book.quiz import LETTERS, QuizError, order
 from scripts.book.render import render
-
-Array = NDArray[np.floating]
+from tests.arrays import Array, normal, self_attention
 
 PAGE = DOCS / "chapters" / "check-yourself.md"
 BOXES = re.compile(r'^!!! question "Question (\d+): [^"]+"\n(.*?)(?=^\S)', re.M | re.S)
@@ -222,20 +221,9 @@ def test_the_right_answer_is_not_the_longest() -> None:
 # The questions of the source.
 
 
-def drawn_numbers(*shape: int, seed: int = 0) -> Array:
-    """Return numbers that stand for words and weights, the same in every test."""
-    return np.random.default_rng(seed).normal(size=shape)
-
-
-WORDS = drawn_numbers(3, 16)  # cat, sat, mat
+WORDS = normal(3, 16)  # cat, sat, mat
 ORDERS = [2, 1, 0]
 ROWS = sinusoidal_encoding(3, 16)
-
-
-def attended(x: Array, mask: NDArray[np.bool_] | None = None) -> Array:
-    """Return the output of attention with the vectors as queries, keys and values."""
-    output, _ = attention(x, x, x, mask=mask)
-    return np.asarray(output)
 
 
 def is_close(x: object, y: object) -> bool:
@@ -243,7 +231,7 @@ def is_close(x: object, y: object) -> bool:
 
 
 def test_question_1_shuffled_tokens_give_shuffled_outputs() -> None:
-    straight, shuffled = attended(WORDS), attended(WORDS[ORDERS])
+    straight, shuffled = self_attention(WORDS), self_attention(WORDS[ORDERS])
     assert is_close(straight.mean(axis=0), shuffled.mean(axis=0))
     one_by_one = [attention(word[None], WORDS, WORDS)[0][0] for word in WORDS]
     _, bare = attention(WORDS, WORDS, WORDS)
@@ -258,7 +246,7 @@ def test_question_1_shuffled_tokens_give_shuffled_outputs() -> None:
                 straight, one_by_one
             ),  # read at once it would be another output
             "For memory": placed.size < bare.size,
-            "It need not": not is_close(*drawn_numbers(9, 16)[text][[0, 2]]),
+            "It need not": not is_close(*normal(9, 16)[text][[0, 2]]),
         },
     )
 
@@ -290,7 +278,7 @@ def test_question_2_only_the_formula_is_bounded_repeatable_and_tells_places_apar
 
 def test_question_3_addition_keeps_the_width_and_the_token() -> None:
     both = concatenate(WORDS, ROWS)
-    halves = drawn_numbers(2, 16, 5, seed=1)
+    halves = normal(2, 16, 5, seed=1)
     assert is_close(both @ np.concatenate(halves), WORDS @ halves[0] + ROWS @ halves[1])
     assert is_close(both @ np.concatenate([halves[0]] * 2), add(WORDS, ROWS) @ halves[0])
 
@@ -329,8 +317,8 @@ def test_question_4_the_formula_has_no_parameters_and_no_last_row() -> None:
 
 
 def test_question_5_without_positions_each_word_gets_one_vector() -> None:
-    bare, bare_shuffled = attended(WORDS), attended(WORDS[ORDERS])
-    placed, placed_shuffled = attended(WORDS + ROWS), attended(WORDS[ORDERS] + ROWS)
+    bare, bare_shuffled = self_attention(WORDS), self_attention(WORDS[ORDERS])
+    placed, placed_shuffled = self_attention(WORDS + ROWS), self_attention(WORDS[ORDERS] + ROWS)
     told_apart = not is_close(np.sort(bare, axis=0), np.sort(bare_shuffled, axis=0))
     layer = torch.nn.TransformerEncoderLayer(64, 4, 4 * 64)
     weights = sum(part.numel() for part in layer.parameters() if part.dim() == 2)
@@ -367,7 +355,7 @@ def test_question_6_one_rotation_maps_every_row_to_the_row_k_later() -> None:
 
 @pytest.mark.claim("true-if", "C4-13", "C4-44")
 def test_question_7_only_relative_scores_survive_a_shift_of_the_sequence() -> None:
-    query, key = drawn_numbers(2, 16, 16, seed=1)
+    query, key = normal(2, 16, 16, seed=1)
 
     def added(first: int) -> Array:
         x = WORDS + sinusoidal_encoding(np.arange(first, first + 3), 16)
@@ -378,7 +366,7 @@ def test_question_7_only_relative_scores_survive_a_shift_of_the_sequence() -> No
         return np.asarray(apply_rope(WORDS @ query, p) @ apply_rope(WORDS @ key, p).T)
 
     places = relative_positions(13, 13)
-    for bias in (alibi_bias(2, 13, causal=False), t5_bias(drawn_numbers(32, 2), places)):
+    for bias in (alibi_bias(2, 13, causal=False), t5_bias(normal(32, 2), places)):
         assert is_close(bias[:, :3, :3], bias[:, 10:, 10:])
     relative_stays, absolute_moves = (
         is_close(turned(0), turned(10)),
@@ -386,7 +374,7 @@ def test_question_7_only_relative_scores_survive_a_shift_of_the_sequence() -> No
     )
     equal, first = WORDS[[0, 0, 0]], [0, 0, 0]
     q = apply_rope(equal, np.arange(3))
-    by_scores, by_rows = np.asarray(attention(q, q, equal)[0]), attended(equal + ROWS)
+    by_scores, by_rows = np.asarray(attention(q, q, equal)[0]), self_attention(equal + ROWS)
     judge(
         7,
         {
@@ -421,7 +409,7 @@ def test_question_8_angles_once_then_sines_and_cosines_then_the_sum() -> None:
         {
             "Compute the angle": is_close(table, sinusoidal_encoding(64, 64))
             and by_distance(table),
-            "Fill a table": by_distance(drawn_numbers(64, 64)),
+            "Fill a table": by_distance(normal(64, 64)),
             "Write each position's number": by_distance(counting_encoding(64, 64)[1:]),
             "Not at all": brings_positions,
         },
@@ -478,15 +466,15 @@ def test_question_11_rows_go_on_bounded_and_distinct() -> None:
 @pytest.mark.claim("true", "C4-49")
 @pytest.mark.claim("true-if", "C1-66")
 def test_question_12_a_shuffle_tells_whether_positions_arrive() -> None:
-    random_rows = drawn_numbers(3, 16, seed=1)
+    random_rows = normal(3, 16, seed=1)
 
     def shuffled_along(rows: Array) -> bool:
-        return is_close(attended(WORDS[ORDERS] + rows), attended(WORDS + rows)[ORDERS])
+        return is_close(self_attention(WORDS[ORDERS] + rows), self_attention(WORDS + rows)[ORDERS])
 
     def loss(rows: Array) -> float:
         """Return the error of the best linear guess of which words there were, after pooling."""
         texts = np.random.default_rng(1).normal(size=(64, 3, 16))
-        pooled = np.array([attended(text + rows).mean(axis=0) for text in texts])
+        pooled = np.array([self_attention(text + rows).mean(axis=0) for text in texts])
         wanted = texts.mean(axis=1)
         fitted = pooled @ np.linalg.lstsq(pooled, wanted, rcond=None)[0]
         return float(np.mean((fitted - wanted) ** 2) / np.mean(wanted**2))
@@ -535,7 +523,7 @@ def test_question_13_the_doubled_exponent_squares_the_base() -> None:
 
 
 def test_question_14_the_wrong_layout_passes_all_tests_but_the_scores() -> None:
-    query, key = drawn_numbers(2, 64)
+    query, key = normal(2, 64)
 
     def score(p: int, q: int, layout: str) -> float:
         turned = apply_rope(query, p, layout=layout), apply_rope(key, q, layout=layout)
@@ -545,7 +533,7 @@ def test_question_14_the_wrong_layout_passes_all_tests_but_the_scores() -> None:
     by_distance = is_close(score(9, 4, "half"), score(109, 104, "half"))
     right = is_close(score(9, 4, "half"), score(9, 4, "interleaved"))
     assert is_close(score(9, 9, "half"), score(9, 9, "interleaved"))
-    weight = drawn_numbers(64, 16)
+    weight = normal(64, 16)
     other = convert_projection(weight, heads=1, source="interleaved", target="half")
     judge(
         14,
@@ -569,7 +557,7 @@ def test_question_15_in_bfloat16_position_257_is_256() -> None:
 
 def test_question_16_the_factor_brings_tokens_to_the_length_of_rows() -> None:
     d = 512
-    tokens = drawn_numbers(64, d) / math.sqrt(d)
+    tokens = normal(64, d) / math.sqrt(d)
     rows = sinusoidal_encoding(64, d)
 
     def length(x: Array) -> float:
@@ -602,7 +590,7 @@ def test_question_17_a_causal_mask_tells_order_from_the_second_layer_on() -> Non
     def told(layers: int, mask: NDArray[np.bool_] | None) -> bool:
         first, second = WORDS, WORDS[swapped]
         for _ in range(layers):
-            first, second = attended(first, mask), attended(second, mask)
+            first, second = self_attention(first, mask=mask), self_attention(second, mask=mask)
         return not is_close(first[2], second[2])
 
     causal = causal_mask(3, 3)
@@ -648,8 +636,8 @@ def test_question_18_padding_on_the_left_shifts_absolute_rows_only() -> None:
 
 
 def test_question_19_a_query_rotated_as_position_0_sees_its_past_as_future() -> None:
-    query = drawn_numbers(16)
-    keys = drawn_numbers(10, 16, seed=1)
+    query = normal(16)
+    keys = normal(10, 16, seed=1)
     got = apply_rope(keys, np.arange(10)) @ apply_rope(query, 0)
 
     def fits(relative: NDArray[np.intp]) -> bool:
@@ -731,8 +719,8 @@ def test_question_23_a_stretched_table_brings_all_rows_closer() -> None:
 def test_question_24_the_key_projection_is_converted_by_its_own_heads() -> None:
     """Heads of 16 dimensions here, 32 and 8 of them as in the question."""
     d = 16
-    x = drawn_numbers(2, 24)
-    query, key = drawn_numbers(32 * d, 24, seed=1), drawn_numbers(8 * d, 24, seed=2)
+    x = normal(2, 24)
+    query, key = normal(32 * d, 24, seed=1), normal(8 * d, 24, seed=2)
 
     def converted(weight: Array, heads: int) -> Array:
         return convert_projection(weight, heads=heads, source="half", target="interleaved")

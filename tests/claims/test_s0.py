@@ -29,8 +29,7 @@ from posenc import (
 )
 from scripts.book.citations import fact
 from scripts.measure.summary import measurement
-
-Array = NDArray[np.float64]
+from tests.arrays import Array, normal
 
 DOG, BITES, MAN = np.array(
     [
@@ -39,11 +38,6 @@ DOG, BITES, MAN = np.array(
         [0.9, 0.1, 0.6, 0.3, 0.7, 0.5, 0.4, 0.2],
     ]
 )
-
-
-def normal(*shape: int, seed: int = 0) -> Array:
-    """Return standard normals, the same at each call."""
-    return np.random.default_rng(seed).standard_normal(shape)
 
 
 @pytest.mark.claim("true-if", "C0-02")

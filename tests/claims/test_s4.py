@@ -26,16 +26,10 @@ from posenc import (
     wavelengths,
 )
 from scripts.book.citations import fact
-
-Array = NDArray[np.floating]
+from tests.arrays import Array, normal
 
 WIDTH = 512  # of the text
 EXACT = 1e-12
-
-
-def normal(*shape: int, seed: int = 0) -> NDArray[np.float64]:
-    """Return standard normals, the same at each call."""
-    return np.random.default_rng(seed).standard_normal(shape)
 
 
 def loop(length: int, d: int, factor: int) -> NDArray[np.float64]:
