@@ -21,5 +21,6 @@ def self_attention(x: Array, *, mask: NDArray[np.bool_] | None = None) -> NDArra
 
 
 def cosine(a: Array, b: Array) -> float:
-    """Return the cosine of two vectors: nan, with numpy's warning, if one of them is zero."""
-    return float(np.dot(a, b) / (np.linalg.norm(a) * np.linalg.norm(b)))
+    """Return the cosine of two arrays as vectors: nan, with numpy's warning, if one of them is zero."""
+    a, b = np.ravel(a), np.ravel(b)
+    return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))

@@ -323,7 +323,7 @@ def test_a_matrix_of_rotated_blocks_scores_by_the_signed_offset() -> None:
     assert np.linalg.matrix_rank(matrix) == 2 * 3
 
     def spread(scores: Array) -> float:
-        return max(np.ptp(scores.diagonal(lag)) for lag in range(-10, 11))
+        return max(float(np.ptp(scores.diagonal(lag))) for lag in range(-10, 11))
 
     assert spread(position_scores(matrix)) < SUMMED
     assert spread(position_scores(np.eye(8))) < SUMMED

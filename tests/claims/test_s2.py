@@ -54,8 +54,8 @@ def plus_rows(x: Tensor, table: Tensor) -> Tensor:
 
 
 @pytest.mark.claim("true-if", "C1-73")
-@pytest.mark.claim("false", "C2-01")
 @pytest.mark.claim("imprecise", "C1-01", "C1-59", "C2-03", "C2-04")
+@pytest.mark.claim("false", "C2-01")
 @pytest.mark.parametrize("order", [ORDER, [2, 1, 0]], ids=["rotated", "reversed"])
 def test_c2_01_attention_is_equivariant_and_not_invariant(order: list[int]) -> None:
     """The mean of the outputs is invariant; a causal mask ends both."""
@@ -64,19 +64,13 @@ def test_c2_01_attention_is_equivariant_and_not_invariant(order: list[int]) -> N
     np.testing.assert_allclose(after, before[order], rtol=0, atol=1e-12)
     assert np.abs(after - before).max() > 0.1  # under invariance it would be 0
     np.testing.assert_allclose(after.mean(axis=0), before.mean(axis=0), rtol=0, atol=1e-12)
-    assert (
-        np.abs(self_attention(x[order], mask=mask) - self_attention(x, mask=mask)[order]).max()
-        > 0.1
-    )
+    before, after = self_attention(x, mask=mask), self_attention(x[order], mask=mask)
+    assert np.abs(after - before[order]).max() > 0.1
 
 
 @pytest.mark.claim("false", "C2-02")
 def test_c2_02_cat_sat_mat_gives_the_same_rows_in_another_order() -> None:
-    cat, sat, mat = np.eye(3)
-    before, after = (
-        self_attention(np.stack([cat, sat, mat])),
-        self_attention(np.stack([mat, cat, sat])),
-    )
+    before, after = self_attention(np.eye(3)), self_attention(np.eye(3)[ORDER])
     assert not np.allclose(before, after, atol=0.1)
     rows = [sorted(map(tuple, output.round(12))) for output in (before, after)]
     assert rows[0] == rows[1]
@@ -117,17 +111,12 @@ def test_c2_06_rotary_and_biases_bring_order_in_without_a_row() -> None:
 
 @pytest.mark.claim("true-if", "C2-07")
 def test_c2_07_only_schemes_that_add_rows_need_unique_rows() -> None:
-    same = np.zeros((4, 8))
-    same[2:] = 1.0  # four positions, two different rows
-    x = words(4)
-    swapped = x[[1, 0, 2, 3]]
-    np.testing.assert_allclose(
-        self_attention(x + same)[[1, 0, 2, 3]], self_attention(swapped + same), atol=1e-12
-    )
-    bias = alibi_bias(8, 50, causal=False)
-    np.testing.assert_array_equal(
-        bias[:, 1:, 1:], bias[:, :-1, :-1]
-    )  # no information about absolute positions
+    x, swapped = words(4), [1, 0, 2, 3]
+    rows = np.repeat([0.0, 1.0], 2)[:, np.newaxis]  # two positions share each row
+    along, shuffled = self_attention(x + rows)[swapped], self_attention(x[swapped] + rows)
+    np.testing.assert_allclose(along, shuffled, atol=1e-12)
+    bias = alibi_bias(8, 50, causal=False)  # the same wherever the sequence starts
+    np.testing.assert_array_equal(bias[:, 1:, 1:], bias[:, :-1, :-1])
     assert t5_buckets(-91) == t5_buckets(-1000)
     assert len(np.unique(sinusoidal_encoding(1001, 8), axis=0)) == 1001
 
