@@ -21,6 +21,6 @@ def self_attention(x: Array, *, mask: NDArray[np.bool_] | None = None) -> NDArra
 
 
 def cosine(a: Array, b: Array) -> float:
-    """Return the cosine of two arrays as vectors: nan, with numpy's warning, if one of them is zero."""
+    """Return the cosine of two arrays, taken as vectors; nan with a warning if one is zero."""
     a, b = np.ravel(a), np.ravel(b)
     return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
