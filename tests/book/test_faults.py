@@ -138,10 +138,7 @@ def test_a_number_in_another_unit_is_noticed(book_page: Page) -> None:
         for unit, (other_kind, other_size) in UNITS.items():
             if kind == other_kind and size != other_size:
                 exchanged = replace(bound, unit=f" {unit}")
-                assert exchanged.corrections(book_page.text, book_page.names), (
-                    bound.expression,
-                    unit,
-                )
+                assert exchanged.corrections(book_page.text, book_page.names), exchanged
 
 
 SAMPLE = 200  # digits of each page that are changed, where it has so many
