@@ -116,12 +116,6 @@ def test_the_points_of_all_pairs_lie_on_the_unit_circle() -> None:
     assert (rows[:, 1::2] > 0.9).mean() > 0.6  # crowded at the top, not well distributed
 
 
-def test_similarities_within_twenty_positions_are_all_positive() -> None:
-    alike = np.asarray(similarity(np.arange(92), 8))
-    assert alike[:20].min() > 0.25
-    assert alike[:91].min() > 0 > alike[91]
-
-
 @pytest.mark.claim("imprecise", "C1-36")
 def test_the_made_up_row_is_not_sinusoidal() -> None:
     made_up = np.array([0.1, -0.2, 0.4, -0.1])
@@ -155,14 +149,14 @@ def test_a_sum_over_positions_forgets_the_order() -> None:
 
 def test_a_nonlinear_step_makes_a_sum_depend_on_order() -> None:
     words, rows = normal(5, 4), sinusoidal_encoding(5, 4)
+
+    def change(order: tuple[int, ...], added: Array) -> float:
+        shuffled, along = (np.maximum(x + added, 0).sum(axis=0) for x in (words[[*order]], words))
+        return float(np.abs(shuffled - along).max())
+
     for order in list(permutations(range(5)))[1:]:
-        shuffled = words[list(order)]
-        with_rows, without = (
-            np.maximum(shuffled + added, 0).sum(axis=0) - np.maximum(words + added, 0).sum(axis=0)
-            for added in (rows, np.zeros_like(rows))
-        )
-        assert np.abs(with_rows).max() > 1e-3
-        assert np.abs(without).max() < 1e-12
+        assert change(order, rows) > 1e-3
+        assert change(order, np.zeros_like(rows)) < 1e-12
 
 
 @pytest.mark.claim("true-if", "C1-44")
@@ -236,17 +230,6 @@ def test_adjacency_needs_attention_and_precedence_does_not() -> None:
     assert trained_accuracy(first, letters, attends=False) == 1
     assert trained_accuracy(neighbours, letters, attends=True) == 1
     assert trained_accuracy(neighbours, letters, attends=False) < 1
-
-
-def test_no_sum_over_letters_detects_adjacency() -> None:
-    """Two orders with a beside b and two without have each letter at the same positions."""
-    counted = [
-        sorted((letter, place) for order in pair for place, letter in enumerate(order))
-        for pair in (("abcd", "dcba"), ("acbd", "dbca"))
-    ]
-    assert counted[0] == counted[1]
-    assert all("ab" in order or "ba" in order for order in ("abcd", "dcba"))
-    assert not any("ab" in order or "ba" in order for order in ("acbd", "dbca"))
 
 
 def scores_of_dog(first: int, offset: int) -> Array:

@@ -1,8 +1,7 @@
 """The demonstrations of one of the source texts, done so that they show what they should.
 
-One test for each of its seven demonstrations, for each of its three pitfalls, and for its quick
-test; docs/data/names.yml lists them. Where the text's own version shows nothing, or the
-opposite, the test says so and uses a version that can fail.
+docs/data/names.yml lists these tests. Where the text's own version shows nothing, or the opposite,
+the test says so and uses a version that can fail.
 """
 
 from __future__ import annotations

@@ -339,11 +339,6 @@ def test_the_number_of_pairs_past_a_full_turn_is_logarithmic(width: int, length:
     assert counted == min(width // 2 - 1, math.floor(bound)) + 1
 
 
-def test_63_steps_turn_a_pair_that_63_positions_do_not() -> None:
-    second = frequencies(8)[1]  # a turn in 62.8 steps, and 63 positions have 62
-    assert 62 * second < 2 * math.pi < 63 * second
-
-
 # Learned rows
 
 

@@ -1,7 +1,6 @@
 """The quiz: how questions are shown, and that only the answer marked as right is true.
 
-The test of a question computes for every option whether it is true. The one that is true must be the
-one that the page marks.
+The test of a question computes which of its options are true: only the one that the page marks.
 """
 
 from __future__ import annotations
