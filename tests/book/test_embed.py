@@ -59,6 +59,9 @@ def test_a_function_comes_with_its_decorators_and_docstring(root: Path) -> None:
     assert source("shop.box.LIMIT", root=root)[1] == "LIMIT: int = 3"
 
 
+WIDTH = "def width(self):\n        return 2"
+
+
 @pytest.mark.parametrize(
     ("name", "code"),
     [

@@ -519,30 +519,22 @@ def test_weights_of_equal_contents_fall_geometrically(head: int) -> None:
 # Costs and places
 
 
-def test_parameter_counts_match_the_formulas() -> None:
-    length, width, heads = 512, 768, 12
-    counted = {
-        "sinusoidal": nn.SinusoidalPositionalEncoding(width),
-        "learned": nn.LearnedPositionalEmbedding(max_len=length, d_model=width),
-        "rope": nn.RotaryEmbedding(width // heads),
-        "shaw": nn.RelativePositionEmbedding(width // heads, max_distance=16),
-        "t5": nn.T5RelativeBias(heads),
-        "swin": nn.SwinRelativeBias(heads, window=7),
-        "alibi": nn.ALiBi(heads),
-    }
-    found = {
-        name: sum(parameter.numel() for parameter in module.parameters())
-        for name, module in counted.items()
-    }
-    assert found == {
-        "sinusoidal": 0,
-        "learned": length * width,
-        "rope": 0,
-        "shaw": (2 * 16 + 1) * width // heads,
-        "t5": 32 * heads,
-        "swin": (2 * 7 - 1) ** 2 * heads,
-        "alibi": 0,
-    }
+@pytest.mark.parametrize(
+    ("module", "count"),
+    [
+        (nn.SinusoidalPositionalEncoding(768), 0),
+        (nn.LearnedPositionalEmbedding(max_len=512, d_model=768), 512 * 768),
+        (nn.RotaryEmbedding(768 // 12), 0),
+        (nn.RelativePositionEmbedding(768 // 12, max_distance=16), (2 * 16 + 1) * 768 // 12),
+        (nn.T5RelativeBias(12), 32 * 12),
+        (nn.SwinRelativeBias(12, window=7), (2 * 7 - 1) ** 2 * 12),
+        (nn.ALiBi(12), 0),
+    ],
+    ids=["sinusoidal", "learned", "rope", "shaw", "t5", "swin", "alibi"],
+)
+def test_parameter_counts_match_the_formulas(module: torch.nn.Module, count: int) -> None:
+    """At width 768 with 12 heads."""
+    assert sum(parameter.numel() for parameter in module.parameters()) == count
 
 
 def test_a_score_of_sums_is_four_scores() -> None:
