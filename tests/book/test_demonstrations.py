@@ -117,9 +117,9 @@ def test_demonstration_of_positions_in_a_gpt() -> None:
         assert (logits.shape, weights.shape) == ((1, 6, 300), (1, 1, 2, 6, 6))
         rows = model.embedding(ids[0])[0]
         assert torch.equal(rows[0], rows[4]) != shown  # “the”, twice
-        told = (logits - model(swapped))[0, -1].abs().max()
-        assert (float(told) > 1e-5) == shown
-        assert float(told) > 1e-5 or float(told) < 1e-6
+        change = (logits - model(swapped))[0, -1].abs().max()
+        assert (float(change) > 1e-5) == shown
+        assert float(change) > 1e-5 or float(change) < 1e-6
 
 
 # Pitfalls

@@ -74,8 +74,8 @@ def faults(claim: Claim) -> list[str]:
 
 def claims_called_alike(claim: Claim) -> set[str]:
     """Return the claims that an entry's words call alike."""
-    said = [found[0] for found in ALIKE.finditer(claim.evidence)]
-    return set(CLAIM.findall(" ".join(said)))
+    sentences = [found[0] for found in ALIKE.finditer(claim.evidence)]
+    return set(CLAIM.findall(" ".join(sentences)))
 
 
 def claims_with_other_verdict(claim: Claim) -> list[str]:
@@ -285,7 +285,8 @@ def test_an_entry_shows_every_field() -> None:
 
 def test_a_wrong_number_of_a_claim_is_a_problem_and_update_mends_it() -> None:
     text, claim = (DATA / "claims" / "000.yml").read_text("utf-8"), claims_of("S0")[7]
-    assert ledger.corrections(text) == problems(ledger.entry(claim), None) == []
+    assert ledger.corrections(text) == []
+    assert problems(ledger.entry(claim), None) == []
     right, wrong = "{{ 6,283.2 =", "{{ 6,283.3 ="
     assert right in claim.evidence
     broken = text.replace(right, wrong)
@@ -422,20 +423,20 @@ def test_a_mark_says_its_verdict_on_focus_and_leads_to_the_ledger(
         page.set_viewport_size({"width": width, "height": 800})
         page.goto(f"{site.url}chapters/by-hand/")
         mark = page.get_by_role("link", name="Ledger, claim C0-08: false", exact=True)
-        said = mark.locator("small")
-        expect(said).to_be_hidden()
+        verdict = mark.locator("small")
+        expect(verdict).to_be_hidden()
         mark.hover()
-        expect(said).to_be_visible()
-        box = said.bounding_box()
+        expect(verdict).to_be_visible()
+        box = verdict.bounding_box()
         assert box is not None
         assert box["x"] >= 0 and box["x"] + box["width"] <= width
         page.mouse.move(0, 0)
-        expect(said).to_be_hidden()
+        expect(verdict).to_be_hidden()
         mark.focus()
         page.keyboard.press("Shift+Tab")
         page.keyboard.press("Tab")
-        expect(said).to_have_text("Ledger C0-08: false")
-        expect(said).to_be_visible()
+        expect(verdict).to_have_text("Ledger C0-08: false")
+        expect(verdict).to_be_visible()
         page.keyboard.press("Enter")
         expect(page).to_have_url(f"{site.url}trust/claims/#c0-08")
 

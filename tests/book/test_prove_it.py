@@ -582,5 +582,5 @@ def test_equal_tokens_stay_equal_if_values_carry_no_position(causal: bool) -> No
         np.testing.assert_allclose(out, out[:1].repeat(9, 0), atol=SUMMED)
         short = deep(token, rotated=False, bias=None)
         np.testing.assert_allclose(out[:1], short, atol=SUMMED)
-    told = deep(token + sinusoidal_encoding(9, 8), rotated=False, bias=None)
-    assert np.ptp(told, axis=0).max() > 0.1
+    placed = deep(token + sinusoidal_encoding(9, 8), rotated=False, bias=None)
+    assert np.ptp(placed, axis=0).max() > 0.1

@@ -193,11 +193,11 @@ def test_a_malformed_question_is_an_error(text: str, complaint: str) -> None:
 
 def test_there_are_twenty_four_questions_with_four_options_each() -> None:
     assert list(questions()) == list(QUESTIONS)
-    assert all(len(set(asked.options)) == 4 for asked in questions().values())
+    assert all(len(set(entry.options)) == 4 for entry in questions().values())
 
 
 def test_the_right_answer_has_no_favourite_letter() -> None:
-    letters = "".join(asked.letter for asked in questions().values())
+    letters = "".join(entry.letter for entry in questions().values())
     for half in (letters[:12], letters[12:]):
         assert all(2 <= half.count(letter) <= 4 for letter in "ABCD"), half
     assert max(len(list(run)) for _, run in groupby(letters)) <= 2, letters
@@ -210,8 +210,8 @@ def test_the_right_answer_is_not_the_longest() -> None:
         return len(re.sub(r"\\\w+|[${}]", "", option))  # of a formula, what is seen
 
     ranks = [
-        sorted(asked.options, key=length).index(asked.options[asked.right])
-        for asked in questions().values()
+        sorted(entry.options, key=length).index(entry.options[entry.right])
+        for entry in questions().values()
     ]
     assert all(3 <= ranks.count(rank) <= 10 for rank in range(4)), ranks
 
@@ -550,7 +550,7 @@ def test_question_16_the_factor_brings_tokens_to_the_length_of_rows() -> Truth:
 def test_question_17_a_causal_mask_tells_order_from_the_second_layer_on() -> Truth:
     swapped = [1, 0, 2]
 
-    def told(layers: int, mask: NDArray[np.bool_] | None) -> bool:
+    def sees_order(layers: int, mask: NDArray[np.bool_] | None) -> bool:
         first, second = WORDS, WORDS[swapped]
         for _ in range(layers):
             first, second = self_attention(first, mask=mask), self_attention(second, mask=mask)
@@ -558,10 +558,10 @@ def test_question_17_a_causal_mask_tells_order_from_the_second_layer_on() -> Tru
 
     causal = causal_mask(3, 3)
     return {
-        "Not in one layer": not told(1, causal) and told(2, causal),
-        "Not in any number of layers": not any(told(n, causal) for n in range(1, 5)),
-        "In one layer already": told(1, causal),
-        "Only when the mask is taken away": any(told(n, None) for n in range(1, 5)),
+        "Not in one layer": not sees_order(1, causal) and sees_order(2, causal),
+        "Not in any number of layers": not any(sees_order(n, causal) for n in range(1, 5)),
+        "In one layer already": sees_order(1, causal),
+        "Only when the mask is taken away": any(sees_order(n, None) for n in range(1, 5)),
     }
 
 

@@ -271,9 +271,13 @@ def test_c1_31_learned_rows_are_level_in_print_and_ahead_in_the_model_measured_h
     assert 0.99 < bleu < 1
     _, learned, sinusoidal, _ = fact("haviv-pile")  # perplexities: less is better
     assert 1 < learned / sinusoidal < 1.01
-    ours, theirs = (measurement().perplexities(name, 64) for name in ("learned", "sinusoidal"))
-    assert max(ours) < min(theirs)  # every seed
-    assert np.median(theirs) - np.median(ours) > 2 * max(np.ptp(ours), np.ptp(theirs))
+    learned_here, sinusoidal_here = (
+        measurement().perplexities(name, 64) for name in ("learned", "sinusoidal")
+    )
+    assert max(learned_here) < min(sinusoidal_here)  # every seed
+    assert np.median(sinusoidal_here) - np.median(learned_here) > 2 * max(
+        np.ptp(learned_here), np.ptp(sinusoidal_here)
+    )
 
 
 @pytest.mark.claim("true-if", "C1-66")

@@ -26,7 +26,7 @@ from posenc import (
     wavelengths,
 )
 from scripts.book.citations import fact
-from tests.arrays import Array, normal
+from tests.arrays import Array, normal, self_attention
 
 WIDTH = 512  # of the text
 EXACT = 1e-12
@@ -70,23 +70,20 @@ def bags(outputs: Array) -> int:
 @pytest.mark.claim("true-if", "C4-01")
 def test_c4_01_only_without_a_mask_are_all_positions_alike() -> None:
     x = texts()
-    assert len(x) == 360
-    free, _ = attention(x, x, x)
-    masked, _ = attention(x, x, x, mask=causal_mask(6))
-    assert bags(free) == 1
-    assert bags(masked) == 360
+    masked = self_attention(x, mask=causal_mask(6))
+    assert len(x) == bags(masked) == 360
+    assert bags(self_attention(x)) == 1
     assert kinds(masked[:, -1]) == 5  # the last word's: which word it is, nothing of the order
 
 
 @pytest.mark.claim("imprecise", "C4-03")
 def test_c4_03_the_bag_is_identical_and_the_list_is_not() -> None:
-    mat = normal(6, 8)
-    cat = mat[[0, 5, 2, 3, 4, 1]]  # the two nouns have changed places
-    said, turned = (attention(x, x, x)[0] for x in (mat, cat))
-    np.testing.assert_allclose(turned, said[[0, 5, 2, 3, 4, 1]], rtol=0, atol=EXACT)
-    assert np.abs(turned - said).max() > 0.1
+    mat, nouns_swapped = normal(6, 8), [0, 5, 2, 3, 4, 1]
+    before, after = self_attention(mat), self_attention(mat[nouns_swapped])
+    np.testing.assert_allclose(after, before[nouns_swapped], rtol=0, atol=EXACT)
+    assert np.abs(after - before).max() > 0.1
     placed = texts() + sinusoidal_encoding(6, 8)
-    assert bags(attention(placed, placed, placed)[0]) == 360
+    assert bags(self_attention(placed)) == 360
 
 
 @pytest.mark.claim("true", "C1-30", "C4-04")
@@ -124,8 +121,7 @@ def test_c4_07_a_convolution_is_parallel_and_sees_order() -> None:
     padded, sequence = np.pad(text, 1), [2, 0, 1]
     sums = [padded[i : i + 3] @ kernel[::-1] for i in sequence]
     np.testing.assert_array_equal(sums, there[sequence])
-    x = text[:, np.newaxis]
-    there, back = attention(x, x, x)[0], attention(x[::-1], x[::-1], x[::-1])[0]
+    there, back = self_attention(text[:, np.newaxis]), self_attention(text[::-1, np.newaxis])
     np.testing.assert_allclose(there, back[::-1], rtol=1e-14)
 
 
@@ -253,12 +249,11 @@ def test_c4_20_the_first_angles_of_positions_1_and_2_are_1_and_2() -> None:
     angles = np.arctan2(rows[:, 0::2], rows[:, 1::2])
     np.testing.assert_allclose(angles[1, :2], [1, 0.964662], rtol=0, atol=5e-7)
     np.testing.assert_allclose(angles[2, :2], [2, 1.929323], rtol=0, atol=5e-7)
-    np.testing.assert_array_equal(
-        rows[1, :6].round(4), [0.8415, 0.5403, 0.8219, 0.5697, 0.8020, 0.5974]
-    )
-    np.testing.assert_array_equal(
-        rows[2, :6].round(4), [0.9093, -0.4161, 0.9364, -0.3509, 0.9581, -0.2863]
-    )
+    printed = [
+        [0.8415, 0.5403, 0.8219, 0.5697, 0.8020, 0.5974],
+        [0.9093, -0.4161, 0.9364, -0.3509, 0.9581, -0.2863],
+    ]
+    np.testing.assert_array_equal(rows[1:, :6].round(4), printed)
     assert abs(rows[1, 0] - math.sin(0.001)) > 0.8
     assert angles[1, -1] == pytest.approx(0.0001, abs=5e-6)  # there, and nowhere before
 
@@ -308,13 +303,10 @@ def test_c4_23_the_commented_rows_are_printed_by_neither_loop() -> None:
     widths = range(4, 8193, 2)
     assert not [d for d in widths if round(math.sin(10000 ** (-2 / d)), 3) == 0.002]
     assert [d for d in widths if round(math.sin(10000 ** (-4 / d)), 3) == 0.002] == [6]
-    beginnings = loop(3, WIDTH, 1)[1:, :4].round(3), loop(3, WIDTH, 2)[1:, :4].round(3)
-    np.testing.assert_array_equal(
-        beginnings[0], [[0.841, 0.540, 0.822, 0.570], [0.909, -0.416, 0.936, -0.351]]
-    )
-    np.testing.assert_array_equal(
-        beginnings[1], [[0.841, 0.540, 0.802, 0.597], [0.909, -0.416, 0.958, -0.286]]
-    )
+    for factor, second in ((1, [0.822, 0.570, 0.936, -0.351]), (2, [0.802, 0.597, 0.958, -0.286])):
+        rows = loop(3, WIDTH, factor)[1:, :4].round(3)
+        np.testing.assert_array_equal(rows[:, :2], [[0.841, 0.540], [0.909, -0.416]])
+        np.testing.assert_array_equal(rows[:, 2:].ravel(), second)
 
 
 # Learned rows
