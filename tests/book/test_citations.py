@@ -156,6 +156,15 @@ def test_every_exchanged_citation_is_noticed() -> None:
         assert list(miscited(broken, CHAPTER)), f"{citation.work} for {citation.words!r}"
 
 
+def test_an_added_and_a_removed_citation_are_noticed() -> None:
+    text = pages.text(CHAPTER)
+    first, *_ = citations(text)
+    head, tail = text[: first.start], text[first.end :]
+    other = next(work for work in references() if work != first.work)
+    assert list(miscited(f"{head}[^{other}]{text[first.start :]}", CHAPTER))
+    assert list(miscited(head + tail, CHAPTER))
+
+
 def test_two_swapped_citations_are_noticed() -> None:
     """Swap each citation with the next one, unless both are for the same words."""
     text = pages.text(CHAPTER)
