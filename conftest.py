@@ -40,9 +40,9 @@ collect_page = page_collector()
 class Skipped(pytest.File):
     """A file that cannot be checked here."""
 
-    def __init__(self, *, needs: str, **given: Any) -> None:
+    def __init__(self, *, needs: str, **arguments: Any) -> None:
         """Keep the reason."""
-        super().__init__(**given)
+        super().__init__(**arguments)
         self.needs = needs
 
     def collect(self) -> NoReturn:

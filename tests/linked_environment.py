@@ -58,7 +58,7 @@ def installed(name: str) -> Distribution:
 def needs(found: Distribution, extras: set[str]) -> Iterator[str]:
     """Yield what a distribution with these extras requires here."""
     for need in map(Requirement, found.requires or ()):
-        asked = [{"extra": extra} for extra in extras or [""]]
-        if need.marker is None or any(map(need.marker.evaluate, asked)):
+        environments = [{"extra": extra} for extra in extras or [""]]
+        if need.marker is None or any(map(need.marker.evaluate, environments)):
             need.marker = None
             yield str(need)

@@ -88,11 +88,11 @@ def noticed(fault: Fault) -> bool:
 
     SourceFileLoader.get_code = with_fault  # type: ignore[assignment, method-assign]
     options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--no-header"]
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         status = pytest.main([*options, *fault.tests.split()])
     if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        raise RuntimeError(f"{fault.name}: the tests do not run: {said.getvalue()[-2000:]}")
+        raise RuntimeError(f"{fault.name}: the tests do not run: {output.getvalue()[-2000:]}")
     return status == pytest.ExitCode.TESTS_FAILED
 
 
@@ -115,14 +115,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Plant faults, and see them noticed.")
     parser.add_argument("words", nargs="*", metavar="WORD")
     parser.add_argument("--sample", type=int, metavar="N")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     chosen = [
         fault
         for fault in faults()
-        if not asked.words or any(word in fault.name for word in asked.words)
+        if not options.words or any(word in fault.name for word in options.words)
     ]
-    if asked.sample is not None:
-        chosen = random.Random(last_commit()).sample(chosen, min(asked.sample, len(chosen)))
+    if options.sample is not None:
+        chosen = random.Random(last_commit()).sample(chosen, min(options.sample, len(chosen)))
     left = survivors(chosen)
     print(f"{len(chosen) - len(left)} of {len(chosen)} faults were noticed")
     return int(bool(left))

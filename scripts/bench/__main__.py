@@ -44,11 +44,13 @@ def main(arguments: list[str]) -> None:
     found = [measure_in_new_process(name) for name in names]
     results = [Result(**result) for group in found for result in group["results"]]
     threads = ", ".join(sorted({group["threads"] for group in found}))
-    made = report.report(results, threads=threads, gpu=gpu or "no GPU here, so none was measured")
-    show(made, names)
+    measured = report.report(
+        results, threads=threads, gpu=gpu or "no GPU here, so none was measured"
+    )
+    show(measured, names)
     if not arguments:
-        report.write(made)
-        write_page(made)
+        report.write(measured)
+        write_page(measured)
 
 
 def measure_in_new_process(group: str, *, rounds: int = ROUNDS) -> dict[str, Any]:
@@ -92,26 +94,26 @@ def gpu_name() -> str:
     return torch.cuda.get_device_name() if torch.cuda.is_available() else ""
 
 
-def show(made: report.Report, names: list[str]) -> None:
+def show(measured: report.Report, names: list[str]) -> None:
     """Print the results, what was skipped, and which targets were missed."""
-    print(f"{made.machine}; {made.threads}\n{made.gpu}")
-    print(f"interquartile range of the noisiest floor in each group: {made.noise()}")
+    print(f"{measured.machine}; {measured.threads}\n{measured.gpu}")
+    print(f"interquartile range of the noisiest floor in each group: {measured.noise()}")
     for name in names:
-        print(f"\n{name}\n\n{report.markdown(made, name, error=name in WITH_ERROR)}")
-    for line in made.skipped():
+        print(f"\n{name}\n\n{report.markdown(measured, name, error=name in WITH_ERROR)}")
+    for line in measured.skipped():
         print(f"\nskipped: {line}")
-    for line in made.missed_targets():
+    for line in measured.missed_targets():
         print(f"\nmissed its target: {line}")
-    for line in made.undecided_targets():
+    for line in measured.undecided_targets():
         print(f"\ntarget within the noise: {line}")
 
 
-def write_page(made: report.Report) -> None:
+def write_page(measured: report.Report) -> None:
     """Write the tables into the page, then update the numbers that depend on them."""
     from scripts.book.update import update
 
     page = report.PAGE.read_text(encoding="utf-8")
-    report.PAGE.write_text(report.page_with_results(page, made), encoding="utf-8")
+    report.PAGE.write_text(report.page_with_results(page, measured), encoding="utf-8")
     for change in update(report.PAGE):
         print(f"\n{change}", file=sys.stderr)
 

@@ -64,8 +64,8 @@ def outdated_pages(files: Collection[Path]) -> Iterator[str]:
         text = (ROOT / name).read_text(encoding="utf-8")
         if any(is_source(file, name, text) for file in files):
             yield name
-    for page, made in pages.MADE.items():
-        if any(made.rests_on(file) for file in files):
+    for page, entry in pages.MADE.items():
+        if any(entry.rests_on(file) for file in files):
             yield f"{TEST}[{page}]"
 
 
@@ -115,8 +115,8 @@ def main() -> None:
         print(page)
     shared = [file.as_posix() for file in files if is_shared(file)]
     if shared:
-        said = "Other pages may rest on these changes; `make test` checks them:"
-        print(said, *shared, sep="\n  ", file=sys.stderr)
+        advice = "Other pages may rest on these changes; `make test` checks them:"
+        print(advice, *shared, sep="\n  ", file=sys.stderr)
 
 
 if __name__ == "__main__":

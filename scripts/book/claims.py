@@ -86,10 +86,10 @@ def _claims_in(path: Path, changed: int) -> list[Claim]:
 def claims_on_page(title: str) -> dict[str, list[Claim]]:
     """Return the claims discussed on the page with this title id, by anchor."""
     discussing = filter(pages.exists, {claim.page for claim in claims()})
-    mine = {page for page in discussing if pages.address(page) == title}
+    matching = {page for page in discussing if pages.address(page) == title}
     found: dict[str, list[Claim]] = {}
     for claim in claims():
-        if claim.page in mine:
+        if claim.page in matching:
             found.setdefault(claim.anchor, []).append(claim)
     return found
 

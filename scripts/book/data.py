@@ -52,8 +52,8 @@ def validate(found: Any, schema: str, name: str) -> None:
     """Raise an error that names each place of some data where they are not as their schema says."""
     errors = sorted(validator(schema).iter_errors(found), key=lambda error: [*map(str, error.path)])
     if errors:
-        said = (f"{'/'.join(map(str, error.path))}: {error.message}" for error in errors)
-        raise ValueError(f"{name}: {'; '.join(said)}")
+        messages = (f"{'/'.join(map(str, error.path))}: {error.message}" for error in errors)
+        raise ValueError(f"{name}: {'; '.join(messages)}")
 
 
 @cache
@@ -78,12 +78,12 @@ def compose(text: str) -> yaml.Node | None:
 
 
 def check_fields(
-    where: str, entry: dict[str, Any], needed: Collection[str], optional: Collection[str] = ()
+    where: str, entry: dict[str, Any], required: Collection[str], optional: Collection[str] = ()
 ) -> None:
     """Raise an error if an entry lacks a field or has an unknown one."""
-    for field in needed:
+    for field in required:
         if field not in entry:
             raise ValueError(f"{where} has no field {field!r}")
     for field in entry:
-        if field not in {*needed, *optional}:
+        if field not in {*required, *optional}:
             raise ValueError(f"{where} has an unknown field {field!r}")

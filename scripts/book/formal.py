@@ -28,13 +28,13 @@ def formal_fold(line: Element, page: str) -> None:
         ValueError: The line says anything else.
         ProofsError: docs/proofs/ has no theorem of a name, or nobody has checked it.
     """
-    said, names = _parsed_line(line)
+    label, names = _parsed_line(line)
     for name in names:
         recorded_entry(theorem(name).name)
     tail = line.tail
     line.clear()
     line.tag, line.attrib, line.tail = "details", {"class": "checked formal", **UNSEARCHED}, tail
-    _summary(line, said, names)
+    _summary(line, label, names)
     inside = SubElement(line, "p", {"class": "names"})
     for number, name in enumerate(names):
         address = f"{relpath(PAGE, Path(page).parent)}#{name}" if page else f"#{name}"
@@ -46,7 +46,7 @@ def formal_fold(line: Element, page: str) -> None:
 def _parsed_line(line: Element) -> tuple[str, list[str]]:
     """Return the first words of a line and the names in it, after checking its form."""
     codes = line.findall("code")
-    said = (line.text or "").strip().removesuffix(":")
+    label = (line.text or "").strip().removesuffix(":")
     after = [(code.tail or "").strip() for code in codes]
     if (
         not codes
@@ -57,15 +57,15 @@ def _parsed_line(line: Element) -> tuple[str, list[str]]:
         raise ValueError(
             f"{words!r} must be '{PROVED_BY}:' or '{IN_PART}:' and names, with commas, and no more"
         )
-    return said, ["".join(code.itertext()) for code in codes]
+    return label, ["".join(code.itertext()) for code in codes]
 
 
-def _summary(fold: Element, said: str, names: list[str]) -> None:
+def _summary(fold: Element, label: str, names: list[str]) -> None:
     summary = SubElement(fold, "summary")
     if len(names) > SHOWN:
-        summary.text = f"{said}: {len(names)} theorems"
+        summary.text = f"{label}: {len(names)} theorems"
         return
-    summary.text = f"{said}: "
+    summary.text = f"{label}: "
     for number, name in enumerate(names):
         code = SubElement(summary, "code")
         code.text, code.tail = name, ", " if number < len(names) - 1 else None

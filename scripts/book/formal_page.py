@@ -67,9 +67,9 @@ def places() -> dict[str, tuple[str, str]]:
 
 def files() -> dict[Path, list[Item]]:
     """Return the files of the proofs, each with its theorems that prove something of the book."""
-    wanted = set(listed.formal_theorems_of())
+    theorems = set(listed.formal_theorems_of())
     paths = [source.FOLDER / name for name in checker.project().files]
-    return {path: [item for item in source.read(path) if item.name in wanted] for path in paths}
+    return {path: [item for item in source.read(path) if item.name in theorems] for path in paths}
 
 
 def refused_changes() -> dict[str, list[str]]:
@@ -92,9 +92,9 @@ def links(names: Iterable[str], before: str = "") -> str:
 
 def assumptions(item: Item) -> str:
     """Return what a theorem assumes, as links to the axioms."""
-    said = record.recorded_entry(item.name)
-    about = f"{said.machine} axioms about the processor’s {numbers(said.axioms)}"
-    parts = [links(map(short, said.classical)), f"[{about}](#machine)" if said.machine else ""]
+    entry = record.recorded_entry(item.name)
+    about = f"{entry.machine} axioms about the processor’s {numbers(entry.axioms)}"
+    parts = [links(map(short, entry.classical)), f"[{about}](#machine)" if entry.machine else ""]
     return ", ".join(filter(None, parts)) or "nothing"
 
 

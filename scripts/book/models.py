@@ -84,8 +84,8 @@ class Model:
         """Return the fields that every model of its kind has and no source named here."""
         rotary = ["base", "layout", "hf_layout"] if self.is_rotary else []
         both = [name for name in ("layout", "hf_layout") if name in self.values]
-        wanted = ["d", "trained", *(name for name in rotary if not (both and "layout" in name))]
-        return [name for name in wanted if name not in self.values]
+        fields = ["d", "trained", *(name for name in rotary if not (both and "layout" in name))]
+        return [name for name in fields if name not in self.values]
 
     def wavelengths(self) -> np.ndarray[Any, np.dtype[np.float64]] | None:
         """Return the wavelength of each rotated pair in tokens, None if d or base is not known.

@@ -86,8 +86,8 @@ def _if_rotary(found: Model, number: int | None, after: str = "") -> str:
 
 def width(found: Model) -> str:
     """Return the width of a head, in brackets how much of it is rotated where that is not all."""
-    said = grouped_digits(found["d"])
-    return f"{said} ({found['rotary']})" if found["rotary"] else said
+    words = grouped_digits(found["d"])
+    return f"{words} ({found['rotary']})" if found["rotary"] else words
 
 
 def base(found: Model) -> str:
@@ -100,10 +100,10 @@ def base(found: Model) -> str:
 
 def offered_length(found: Model) -> str:
     """Return the longest length that is offered and its rule; a dash where no source has more."""
-    said = [f"{found['promised']:,}"] if found["promised"] else []
-    said += [rule(found["rule"])] if found["rule"] else []
-    said += [found["besides"]] if found["besides"] else []
-    return ", ".join(said) or NONE
+    parts = [f"{found['promised']:,}"] if found["promised"] else []
+    parts += [rule(found["rule"])] if found["rule"] else []
+    parts += [found["besides"]] if found["besides"] else []
+    return ", ".join(parts) or NONE
 
 
 def rule(numbers: Mapping[str, Any]) -> str:
@@ -116,9 +116,9 @@ def layout(found: Model) -> str:
     """Return the authors' layout, in brackets that of Transformers where it is not the same."""
     if not found.is_rotary:
         return NONE
-    theirs, here = found["layout"], found["hf_layout"]
-    other = f"({here})" if here and here != theirs else ""
-    return " ".join(filter(None, [theirs, other])) or NOT_FOUND
+    authors, here = found["layout"], found["hf_layout"]
+    other = f"({here})" if here and here != authors else ""
+    return " ".join(filter(None, [authors, other])) or NOT_FOUND
 
 
 def entry(found: Model) -> str:
@@ -128,10 +128,10 @@ def entry(found: Model) -> str:
 
 def values_by_source(found: Model) -> list[tuple[Source, list[str]]]:
     """Return the sources of a model, each with what it says."""
-    said: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     for field, value in found.values.items():
-        said.setdefault(value.source, []).append(_value_text(field, value))
-    return [(sources()[key], words) for key, words in said.items()]
+        texts.setdefault(value.source, []).append(_value_text(field, value))
+    return [(sources()[key], words) for key, words in texts.items()]
 
 
 def missing(found: Model) -> list[str]:
@@ -140,13 +140,13 @@ def missing(found: Model) -> list[str]:
 
 
 def _value_text(field: str, value: Value) -> str:
-    said = value.value
-    if isinstance(said, dict):
-        numbers = [f"{name} {number}".lower() for name, number in said.items() if name != "kind"]
-        said = ", ".join([RULE_NAMES[said["kind"]], *numbers]).replace("_", " ")
-    elif isinstance(said, int) and field != "year":
-        said = f"{said:,}"
-    return f"{LABELS[field]} {said} ({_place(value.where)})"
+    text = value.value
+    if isinstance(text, dict):
+        numbers = [f"{name} {number}".lower() for name, number in text.items() if name != "kind"]
+        text = ", ".join([RULE_NAMES[text["kind"]], *numbers]).replace("_", " ")
+    elif isinstance(text, int) and field != "year":
+        text = f"{text:,}"
+    return f"{LABELS[field]} {text} ({_place(value.where)})"
 
 
 def _place(where: str) -> str:

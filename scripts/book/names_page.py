@@ -29,9 +29,9 @@ def page(path: str) -> str:
 
 def line(row: dict[str, Any]) -> str:
     """Return a row as a line of its table; the longest of the texts' names could widen it."""
-    theirs = LONG.sub(lambda name: f"<code>{breakable(name[1])}</code>", row["theirs"])
+    source_name = LONG.sub(lambda name: f"<code>{breakable(name[1])}</code>", row["theirs"])
     ours = "<br>".join(map(linked_name, row["ours"])) or "none"
-    cells = [row["texts"], theirs, ours, row["differs"], breakable(row.get("test", ""))]
+    cells = [row["texts"], source_name, ours, row["differs"], breakable(row.get("test", ""))]
     return f"| {' | '.join(cells)} |"
 
 

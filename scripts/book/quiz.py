@@ -123,12 +123,12 @@ def _option(item: Element, heading: str) -> Option:
     return Option(found["mark"] == "x", words, reasons)
 
 
-def _fieldset(name: str, title: Element, asked: list[Element], shown: list[Option]) -> Element:
+def _fieldset(name: str, title: Element, question: list[Element], shown: list[Option]) -> Element:
     """Return the question and the options to choose from."""
-    fields = Element("fieldset", {"aria-describedby": f"{name}-asks"} if asked else {})
+    fields = Element("fieldset", {"aria-describedby": f"{name}-asks"} if question else {})
     fields.append(_element_with_tag(title, "legend"))
-    if asked:
-        SubElement(fields, "div", {"id": f"{name}-asks"}).extend(asked)
+    if question:
+        SubElement(fields, "div", {"id": f"{name}-asks"}).extend(question)
     for letter, option in zip(LETTERS, shown, strict=False):
         label = SubElement(fields, "label")
         # A browser that restores a choice would not restore the verdict on it.

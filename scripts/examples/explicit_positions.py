@@ -90,10 +90,10 @@ def decoder(scheme: str) -> Decoder:
     """Return the decoder of a scheme, in float64, with weights drawn from a seed."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        made = Decoder(scheme).double()
-        for parameter in made.parameters():
+        model = Decoder(scheme).double()
+        for parameter in model.parameters():
             nn.init.normal_(parameter, std=1.0 if parameter.shape[0] < 100 else 0.25)
-    return made
+    return model
 
 
 def empty(batch: int = 1) -> Buffer:

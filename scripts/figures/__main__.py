@@ -22,15 +22,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m scripts.figures", description=__doc__)
     parser.add_argument("figure", nargs="*", help="a figure's name, such as waves (default: all)")
     parser.add_argument("--check", action="store_true", help="compare with the committed files")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     known = {path.stem: path for path in scripts()}
-    unknown = [stem for stem in asked.figure if stem not in known]
+    unknown = [stem for stem in options.figure if stem not in known]
     if unknown:
         parser.error(f"no {', '.join(unknown)} in {SCRIPTS.name}/; there are {', '.join(known)}")
-    paths = [known[stem] for stem in asked.figure or known]
-    if asked.check:
-        return _report(paths, whole=not asked.figure)
-    return _draw(paths, named=bool(asked.figure))
+    paths = [known[stem] for stem in options.figure or known]
+    if options.check:
+        return _report(paths, whole=not options.figure)
+    return _draw(paths, named=bool(options.figure))
 
 
 def _report(paths: list[Path], *, whole: bool) -> int:

@@ -55,8 +55,8 @@ def _dark_pixels(png: str) -> str:
         pixels = np.array(image.convert("RGBA"))
     opaque = pixels[..., 3] > 0
     found, places = np.unique(pixels[opaque], axis=0, return_inverse=True)
-    made = [[*bytes.fromhex(dark_colour(f"#{one[:3].tobytes().hex()}")[1:])] for one in found]
-    pixels[opaque, :3] = np.array(made, np.uint8).reshape(-1, 3)[places.ravel()]
+    colours = [[*bytes.fromhex(dark_colour(f"#{one[:3].tobytes().hex()}")[1:])] for one in found]
+    pixels[opaque, :3] = np.array(colours, np.uint8).reshape(-1, 3)[places.ravel()]
     file = BytesIO()
     Image.fromarray(pixels).save(file, "png")
     return b64encode(file.getvalue()).decode()

@@ -66,8 +66,8 @@ def _draw_kernels(axes: Axes, ink: Ink) -> None:
         "antialiased": {"kernel": "cubic", "antialias": True},
     }
     dashes = ("-", (0, (5, 2)), (0, (1.5, 1.5)))
-    for (name, how), color, dash in zip(ways.items(), ink.categorical, dashes, strict=False):
-        weights = resize_weights(size, STEPS * size, **how)[:, FAR]  # type: ignore[arg-type]
+    for (name, mode), color, dash in zip(ways.items(), ink.categorical, dashes, strict=False):
+        weights = resize_weights(size, STEPS * size, **mode)[:, FAR]  # type: ignore[arg-type]
         axes.plot(away[near], weights[near], color=color, linestyle=dash, label=name)
     axes.axhline(0, color=ink.rule, linewidth=0.75, zorder=0)
     axes.set(title="weight of an old place", xlabel="distance", xlim=(-3, 3))

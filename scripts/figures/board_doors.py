@@ -28,10 +28,10 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
         if station:
             arrow(axes, ink, (station - 0.2, 0.85), (station + 0.05, 0.85))
     step(axes, 0)
-    for door, (what, who) in enumerate(DOORS):
+    for door, (what, reader) in enumerate(DOORS):
         middle = door + 0.425
         arrow(axes, ink, (middle, 2.5), (middle, 1.55), color=ink.categorical[0])
         box(axes, ink, door + 0.02, 2.5, door + 0.83, 3.4, fill=ink.mark)
         chalk(axes, what, middle, 2.95, size=size, strong=True)
-        chalk(axes, who, middle, 4.15, size=size, color=ink.ink_2)
+        chalk(axes, reader, middle, 4.15, size=size, color=ink.ink_2)
         step(axes, door + 1)

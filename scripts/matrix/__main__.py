@@ -24,11 +24,11 @@ def main(arguments: Sequence[str]) -> int:
     """Ask the libraries named, or all, that have no result; return the exit status."""
     options = parser().parse_args(arguments)
     try:
-        asked = list(chosen(libraries(options.folder, options.adapters), options.names))
+        selected = list(chosen(libraries(options.folder, options.adapters), options.names))
     except ValueError as error:
         sys.exit(f"make matrix: {error}")
-    missing = [library for library in asked if not holds(library)]
-    print(f"{len(asked) - len(missing)} of {len(asked)} results hold", file=sys.stderr)
+    missing = [library for library in selected if not holds(library)]
+    print(f"{len(selected) - len(missing)} of {len(selected)} results hold", file=sys.stderr)
     try:
         return int(not all(list(performed_libraries(missing, options))))
     except KeyboardInterrupt:
@@ -67,7 +67,7 @@ def performed_libraries(missing: Sequence[Library], options: argparse.Namespace)
             yield perform(
                 library,
                 options,
-                lambda now, of=library.name: bar.set_postfix_str(f"{of}: {now}"),
+                lambda now, name=library.name: bar.set_postfix_str(f"{name}: {now}"),
                 bar.write,
             )
 
@@ -86,8 +86,8 @@ def perform(library: Library, options: argparse.Namespace, tell: Any, say: Any) 
         say(f"{library.name}: no result, since its adapter has a mistake: {error}")
         return False
     if "failed" in found:
-        step, said = found["failed"]["step"], found["failed"]["said"]
-        say(f"{library.name}: could not be {STEPS[step]}: {said}")
+        step, message = found["failed"]["step"], found["failed"]["said"]
+        say(f"{library.name}: could not be {STEPS[step]}: {message}")
         if has_answers(library):
             say(f"{library.name}: its last result is kept")
             return False

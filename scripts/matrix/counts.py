@@ -81,9 +81,9 @@ def _reasons(outcomes: list[Outcome]) -> dict[str, Any]:
     }
 
 
-def _most_frequent(said: Iterable[str]) -> dict[str, int]:
+def _most_frequent(messages: Iterable[str]) -> dict[str, int]:
     """Return the most frequent reasons."""
-    return dict(Counter(map(anonymous, said)).most_common(KEPT))
+    return dict(Counter(map(anonymous, messages)).most_common(KEPT))
 
 
 def _nonsense(outcomes: list[Outcome]) -> dict[str, Any]:

@@ -89,14 +89,14 @@ def _perform(command: Sequence[str]) -> None:
         raise InstallError(reason(done.stdout + done.stderr))
 
 
-def reason(said: str) -> str:
+def reason(output: str) -> str:
     """Return the first error of what an installer said, without addresses and places."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line for line in lines if re.match(r"(error|npm err(or)?!?)\b", line, re.I)]
     return anonymous((errors or lines or ["the installer said nothing"])[0])
 
 
-def anonymous(said: str) -> str:
+def anonymous(output: str) -> str:
     """Return a text without what only this machine has: addresses and folders."""
-    said = PLACE.sub(lambda found: f"…/{Path(found[0]).name}", ADDRESS.sub("…", said))
-    return said if len(said) <= WORDS else f"{said[: WORDS - 1]}…"
+    output = PLACE.sub(lambda found: f"…/{Path(found[0]).name}", ADDRESS.sub("…", output))
+    return output if len(output) <= WORDS else f"{output[: WORDS - 1]}…"

@@ -67,20 +67,20 @@ def rows_of(library: Library) -> Iterator[dict[str, str]]:
     found = record.result(library)
     name = f"[{library.title}]({address(library)})"
     if "ways" not in found:
-        said = f"{name} could not be {STEPS[found['failed']['step']]}"
-        yield {"library": said, **dict.fromkeys(suites(), NOTHING)}
+        heading = f"{name} could not be {STEPS[found['failed']['step']]}"
+        yield {"library": heading, **dict.fromkeys(suites(), NOTHING)}
         return
     by = record.answers(library)
     for way in library.ways:
-        said = f"{name} {version(library, found)}" + (f", {way}" if way else "")
+        heading = f"{name} {version(library, found)}" + (f", {way}" if way else "")
         cells = {suite: cell(by.get((way, suite)), library) for suite in suites()}
-        yield {"library": said, **cells}
+        yield {"library": heading, **cells}
 
 
 def version(library: Library, found: dict[str, Any]) -> str:
     """Return the version of a library, without what follows a plus."""
-    said: str = found["versions"][record.normal(library.version)]
-    return said.partition("+")[0]
+    printed: str = found["versions"][record.normal(library.version)]
+    return printed.partition("+")[0]
 
 
 def address(library: Library) -> str:
@@ -110,10 +110,10 @@ def contracts(found: dict[str, Any]) -> str:
     """Return which ways were asked for another contract than the usual one."""
     others = {way: one["contract"] for way, one in found["ways"].items()}
     others = {way: one for way, one in others.items() if one != "float32 angle"}
-    said = [
+    lines = [
         f"{way}: contract *{one}*" if way else f"Contract *{one}*" for way, one in others.items()
     ]
-    return f" {', '.join(said)}." if said else ""
+    return f" {', '.join(lines)}." if lines else ""
 
 
 def library_rows(library: Library) -> list[dict[str, str]]:
@@ -149,7 +149,7 @@ def counts_in_words(answers: Answers) -> str:
     """Return the counts of a suite in words."""
     counts = answers.counts
     parts = [f"{answers.passed} of {counts['asked']} passed"]
-    parts += [f"{n} by “{how}”" for how, n in counts.get("acceptable", {}).items()]
+    parts += [f"{n} by “{outcome}”" for outcome, n in counts.get("acceptable", {}).items()]
     parts += [f"{counts[kind]['count']} {kind}" for kind in record.WRONG if kind in counts]
     return ", ".join(parts)
 
@@ -170,8 +170,8 @@ def missing_suites(answers: Answers) -> str:
 
 def bad_input(answers: Answers) -> str:
     """Return how many of the inputs without an answer were refused."""
-    told = {key: n for key, n in answers.counts.get("nonsense", {}).items() if key != "cases"}
-    return f"{told.get('refused', 0)} of {sum(told.values())} refused" if told else "—"
+    counts = {key: n for key, n in answers.counts.get("nonsense", {}).items() if key != "cases"}
+    return f"{counts.get('refused', 0)} of {sum(counts.values())} refused" if counts else "—"
 
 
 def counted_differences(library: Library) -> list[tuple[int, int, Difference]]:

@@ -150,10 +150,10 @@ class Library:
 
     def digests(self) -> dict[str, Any]:
         """Return digests of all that its result depends on."""
-        how = [self.install, self.alone, self.free, self.npm, self.version, sorted(self.ways)]
+        settings = [self.install, self.alone, self.free, self.npm, self.version, sorted(self.ways)]
         return {
             "adapter": digest(self.adapter.read_bytes(), (ADAPTERS / "lines.py").read_bytes()),
-            "install": digest(json.dumps(how).encode()),
+            "install": digest(json.dumps(settings).encode()),
             "programs": digest(*(path.read_bytes() for path in self.programs)),
             "vectors": {suite: questions(suite) for suite in sorted(self.asked)},
         }
@@ -412,7 +412,11 @@ def explained_count(name: str, number: int) -> int:
     """Return how many wrong cases a difference of a library explains."""
     found = library(name)
     one = found.differences[number]
-    return sum(one.explains(of.way, case) for of in answers(found).values() for case in of.wrong)
+    return sum(
+        one.explains(answer.way, case)
+        for answer in answers(found).values()
+        for case in answer.wrong
+    )
 
 
 def unexplained_count(name: str, way: str, suite: str) -> int:

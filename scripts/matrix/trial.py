@@ -67,15 +67,15 @@ def library_result(
         AdapterError: the adapter or a program has a mistake.
     """
     tell("installing")
-    begun, before = library.digests(), last_result(library)
+    digests, before = library.digests(), last_result(library)
     try:
         with environment(library, place, keep=keep) as python, isolated_environment():
             found = _installed_answers(library, python, tell, seconds, before)
     except InstallError as error:
         found = {"failed": {"step": "install", "said": str(error)}}
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    made = {"python": platform.python_version(), "machine": machine(), "date": today}
-    return {"library": library.name, **made, "digests": begun, **found}
+    circumstances = {"python": platform.python_version(), "machine": machine(), "date": today}
+    return {"library": library.name, **circumstances, "digests": digests, **found}
 
 
 @contextmanager
@@ -134,8 +134,8 @@ def _installed_answers(
         except OSError as error:
             if f"status {BROKEN}" in str(error):
                 raise AdapterError(str(error)) from None
-            said = anonymous(str(error).partition(": ")[2])
-            return found | {"failed": {"step": "start", "said": said}}
+            message = anonymous(str(error).partition(": ")[2])
+            return found | {"failed": {"step": "start", "said": message}}
         _check(report)
         offered = {
             suite: counted for suite, counted in suites_of(report).items() if suite in library.asked
@@ -150,8 +150,8 @@ def _installed_answers(
 
 def versions(library: Library, python: Path) -> dict[str, str]:
     """Return the versions of a library and of what it computes with, the library's first."""
-    told = subprocess.run([python, "-c", VERSIONS], capture_output=True, check=True, text=True)
-    found = {normal(name): one for name, one in json.loads(told.stdout).items()}
+    done = subprocess.run([python, "-c", VERSIONS], capture_output=True, check=True, text=True)
+    found = {normal(name): one for name, one in json.loads(done.stdout).items()}
     found |= {name: one for pin in library.npm for name, _, one in [pin.rpartition("@")]}
     first = normal(library.version)
     kept = {name: found[name] for name in sorted(found) if name in BESIDE}

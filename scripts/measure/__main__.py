@@ -81,10 +81,10 @@ def perform(run: Run) -> str:
     from scripts.measure import tasks
 
     torch.set_num_threads(1)  # runs are parallel, and independent of the number of cores
-    begun = time.monotonic()
+    start = time.monotonic()
     found = tasks.result(run.task, run.method, run.seed, run.settings, run.lengths, run.device,
                          run.checkpoint, run.text)  # fmt: skip
-    seconds = round(time.monotonic() - begun, 1)
+    seconds = round(time.monotonic() - start, 1)
     result_files.write(run.path, result_files.with_provenance({**found, "seconds": seconds}))
     run.checkpoint.unlink(missing_ok=True)
     return run.name
@@ -94,14 +94,14 @@ def main(arguments: Sequence[str]) -> None:
     """Perform the missing runs among those given on the command line."""
     options = parser().parse_args(arguments)
     try:
-        asked = list(runs(options))
-        missing = [run for run in asked if not is_done(run)]
+        requested = list(runs(options))
+        missing = [run for run in requested if not is_done(run)]
         if any(run.task in READ for run in missing):  # the other tasks have no text
             text = text_of(options.into, options.text)
             missing = [replace(run, text=text) for run in missing]
     except (ValueError, result_files.UnreadableError, AnotherTextError) as error:
         sys.exit(str(error))
-    print(f"{len(asked) - len(missing)} of {len(asked)} results exist", file=sys.stderr)
+    print(f"{len(requested) - len(missing)} of {len(requested)} results exist", file=sys.stderr)
     if missing:
         perform_all(missing, options)
 
@@ -196,8 +196,8 @@ def runs(options: argparse.Namespace) -> Iterator[Run]:
     unfinished = CHECKPOINTS if ours else options.into / "unfinished"
     for task in options.tasks or TASKS:
         settings, lengths = TASKS[task]
-        given = {f.name: getattr(options, f.name) for f in fields(Settings)}
-        changed = {name: value for name, value in given.items() if value is not None}
+        values = {f.name: getattr(options, f.name) for f in fields(Settings)}
+        changed = {name: value for name, value in values.items() if value is not None}
         settings = Settings(**{**asdict(settings), **changed})
         lengths = tuple(sorted(options.lengths or lengths))
         if lengths[0] < settings.length:
@@ -227,15 +227,15 @@ def is_done(run: Run) -> bool:
     if not run.path.exists():
         return False
     found = result_files.read(run.path)
-    asked = {"settings": asdict(run.settings), "lengths": list(run.lengths)}
-    if any(found[key] != value for key, value in asked.items()):
+    requested = {"settings": asdict(run.settings), "lengths": list(run.lengths)}
+    if any(found[key] != value for key, value in requested.items()):
         raise result_files.UnreadableError(
             f"{run.path} has other settings; delete it, or name another folder with --into"
         )
     return True
 
 
-def text_of(folder: Path, wanted: str | None) -> str:
+def text_of(folder: Path, corpus_name: str | None) -> str:
     """Return the name of the text for runs whose results go to a folder: that of those it has.
 
     Raises:
@@ -251,15 +251,15 @@ def text_of(folder: Path, wanted: str | None) -> str:
                 text = recorded_text(facts)
             except AnotherTextError as error:
                 raise AnotherTextError(f"{path}: {error}, or another folder with --into") from None
-            if wanted not in (None, text.name):
+            if corpus_name not in (None, text.name):
                 raise AnotherTextError(
-                    f"{path} was trained on {text.name}, not on {wanted}; name another folder"
+                    f"{path} was trained on {text.name}, not on {corpus_name}; name another folder"
                     " with --into"
                 )
     names = {facts["text"]: path for path, facts in described if "sha256" in facts}
     if len(names) > 1:
         raise AnotherTextError(f"{' and '.join(map(str, names.values()))} have different texts")
-    return next(iter(names), wanted or BOOK)
+    return next(iter(names), corpus_name or BOOK)
 
 
 def parser() -> argparse.ArgumentParser:

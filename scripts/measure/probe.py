@@ -77,8 +77,8 @@ def probe(task: str, method: str) -> tuple[float, ...]:
     return tuple(round(value, DIGITS) for value in losses)
 
 
-def agrees_with(theirs: Sequence[float], ours: Sequence[float]) -> bool:
+def agrees_with(recorded: Sequence[float], computed: Sequence[float]) -> bool:
     """Return whether two probes agree up to rounding."""
-    return len(theirs) == len(ours) and all(
-        math.isclose(a, b, rel_tol=TOLERANCE) for a, b in zip(theirs, ours, strict=True)
+    return len(recorded) == len(computed) and all(
+        math.isclose(a, b, rel_tol=TOLERANCE) for a, b in zip(recorded, computed, strict=True)
     )

@@ -48,11 +48,11 @@ class Windowed(GPTModel):
 
 def with_trained_window(model: GPTModel, trained: int, length: int, sinks: int = 0) -> GPTModel:
     """Return a copy in which no layer attends to more keys than in training, sinks among them."""
-    made = copy.deepcopy(model)
-    made.__class__ = Windowed  # which has the same parameters
-    assert isinstance(made, Windowed)
-    made.window, made.sinks = trained - sinks, sinks
-    return made
+    changed = copy.deepcopy(model)
+    changed.__class__ = Windowed  # which has the same parameters
+    assert isinstance(changed, Windowed)
+    changed.window, changed.sinks = trained - sinks, sinks
+    return changed
 
 
 def limited_yarn_name(slow: float, fast: float, mscale: float = 1.0) -> str:

@@ -132,13 +132,13 @@ def evaluate_all(
 
 def with_positions(model: GPTModel, far: Far | None, trained: int | None = None) -> GPTModel:
     """Return a copy whose layers rotate by these positions and scale queries beyond `trained`."""
-    made = copy.deepcopy(model)
-    for part in made.modules():
+    changed = copy.deepcopy(model)
+    for part in changed.modules():
         if isinstance(part, SelfAttention):
             part.__class__ = RenumberedLayer  # which has the same parameters
             assert isinstance(part, RenumberedLayer)
             part.far, part.trained = far, trained
-    return made
+    return changed
 
 
 def _group(trained: int, length: int) -> int:

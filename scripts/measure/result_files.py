@@ -61,8 +61,8 @@ def with_provenance(result: dict[str, Any]) -> dict[str, Any]:
     """Return a result with its provenance: code, versions, machine and date."""
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     package = importlib.metadata.version("posenc")
-    made = {"code": code(), "package": package, "versions": versions(), "machine": machine()}
-    return {"format": FORMAT, **result, **made, "date": today}
+    provenance = {"code": code(), "package": package, "versions": versions(), "machine": machine()}
+    return {"format": FORMAT, **result, **provenance, "date": today}
 
 
 def write(path: Path, result: dict[str, Any]) -> None:

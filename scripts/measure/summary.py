@@ -276,10 +276,10 @@ def tuning(names: Iterable[str] = ALL) -> dict[str, list[Any]]:
     return {column: [row[column] for row in found] for column in found[0]}
 
 
-def pairs_of_results(ours: Measured, theirs: Measured) -> Iterator[str]:
+def pairs_of_results(here: Measured, committed: Measured) -> Iterator[str]:
     """Yield each result, with the other result of the same name below it."""
-    others = {key: (line, text) for key, line, text in _lines(theirs)}
-    for (name, variant), line, text in _lines(ours):
+    others = {key: (line, text) for key, line, text in _lines(committed)}
+    for (name, variant), line, text in _lines(here):
         other, its_text = others.get((name, variant), ("nothing", text))
         yield f"{name}: {variant}"
         yield f"{'here':>10}  {line}"

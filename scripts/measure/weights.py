@@ -72,16 +72,16 @@ def checked(model: GPTModel, method: str, text: Corpus, result: dict[str, Any]) 
     Raises:
         DifferentError: A number differs.
     """
-    theirs = result["found"][method]
+    recorded = result["found"][method]
     trained, lengths = result["settings"]["length"], result["lengths"]
     ours: dict[str, Any] = result_files.rounded_numbers(
         language.evaluate(model, as_trained, text, trained, lengths)
     )
     for part, found in ours.items():
-        if found != theirs[part]:
+        if found != recorded[part]:
             raise DifferentError(
                 f"the model of {method!r} gives {part} {found}, but its result file says"
-                f" {theirs[part]}; nothing was written. Another processor or another version of"
+                f" {recorded[part]}; nothing was written. Another processor or another version of"
                 " torch rounds otherwise, and training amplifies that"
             )
     return ours
@@ -135,7 +135,7 @@ def page_text_loss(model: GPTModel) -> float:
     return round(language.surprise(model, read[None, : READ + 1]).mean().item(), 5)
 
 
-def write(method: str, text: Corpus, into: Path = WEIGHTS, facts: Path = FACTS) -> None:
+def write(method: str, text: Corpus, folder: Path = WEIGHTS, facts: Path = FACTS) -> None:
     """Train a model, check it and write its weights and the facts about them.
 
     Raises:
@@ -151,10 +151,10 @@ def write(method: str, text: Corpus, into: Path = WEIGHTS, facts: Path = FACTS) 
     )
     small = rounded(model)
     found = language.evaluate(small, as_trained, text, settings.length, lengths)["by_length"]
-    path = into / f"{method}.bin"
-    into.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{method}.bin"
+    folder.mkdir(parents=True, exist_ok=True)
     path.write_bytes(file)
-    told = {
+    summary = {
         "scheme": method,
         "seed": SEED,
         "version": weight_files.VERSION,
@@ -167,7 +167,7 @@ def write(method: str, text: Corpus, into: Path = WEIGHTS, facts: Path = FACTS) 
         "page": {"float32": page_text_loss(model), "stored": page_text_loss(small)},
     }
     facts.mkdir(parents=True, exist_ok=True)
-    (facts / f"{method}.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    (facts / f"{method}.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
 
 
 @torch.inference_mode()
@@ -206,10 +206,10 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("methods", nargs="*", metavar="METHOD", help=", ".join(TRAINED))
     parser.add_argument("--here", action="store_true", help="in this process, which must round so")
     options = parser.parse_args(arguments)
-    asked = options.methods or TRAINED
-    if unknown := [method for method in asked if method not in TRAINED]:
+    methods = options.methods or TRAINED
+    if unknown := [method for method in methods if method not in TRAINED]:
         parser.error(f"no method {unknown[0]!r}; there are {', '.join(TRAINED)}")
-    for method in (method for method in asked if not is_done(method)):
+    for method in (method for method in methods if not is_done(method)):
         if options.here:
             perform(method)
         else:  # rounding is chosen when torch starts

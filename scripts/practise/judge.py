@@ -93,8 +93,10 @@ def report(exercise: Names, answer: str) -> Report:
 
 def as_json(exercise: str, answer: str) -> str:
     """Return the report as the page reads it."""
-    made = report(json.loads(exercise), answer)
-    return json.dumps({"solved": made.is_solved, "lines": made.lines, "printed": made.printed})
+    result = report(json.loads(exercise), answer)
+    return json.dumps(
+        {"solved": result.is_solved, "lines": result.lines, "printed": result.printed}
+    )
 
 
 def judge_answer(exercise: Names, names: Names) -> tuple[tuple[bool, str], ...]:
@@ -111,38 +113,38 @@ def _judge_checks(exercise: Names, names: Names) -> tuple[tuple[bool, str], ...]
     """Return a sentence for each check."""
     checks = exercise["checks"]
     right = _outcomes(exercise["solution"], checks)
-    given = [_outcome(code, names) for _, code in checks]
+    answers = [_outcome(code, names) for _, code in checks]
     near = exercise["tolerance"]
-    held = [same_outcome(a, b, near) for a, b in zip(given, right, strict=True)]
-    given = [_as_mask(a, b) for a, b in zip(given, right, strict=True)]
-    reasons = [] if all(held) else _reasons(exercise, given, right, held)
+    correct = [same_outcome(a, b, near) for a, b in zip(answers, right, strict=True)]
+    answers = [_as_mask(a, b) for a, b in zip(answers, right, strict=True)]
+    reasons = [] if all(correct) else _reasons(exercise, answers, right, correct)
     return tuple(
         (holds, says if holds else f"{says} {reason}")
-        for (says, _), holds, reason in zip(checks, held, reasons or held, strict=True)
+        for (says, _), holds, reason in zip(checks, correct, reasons or correct, strict=True)
     )
 
 
 def _reasons(
-    exercise: Names, given: list[Outcome], right: list[Outcome], held: list[bool]
+    exercise: Names, answers: list[Outcome], right: list[Outcome], correct: list[bool]
 ) -> list[str]:
     """Return why each check fails, empty for those that hold."""
-    known = _explanations(exercise, given, right, held)
+    known = _explanations(exercise, answers, right, correct)
     reasons, causes = [], []
-    for n, holds in enumerate(held):
+    for n, holds in enumerate(correct):
         reason = next((message for message, explains in known if explains[n]), "")
-        cause = (
-            "" if holds else reason or _cause(given[n]) or describe_difference(given[n], right[n])
-        )
+        cause = ""
+        if not holds:
+            cause = reason or _cause(answers[n]) or describe_difference(answers[n], right[n])
         if holds or cause in causes:
             reasons.append("" if holds else AGAIN)
         else:
-            reasons.append(reason or describe_difference(given[n], right[n]))
+            reasons.append(reason or describe_difference(answers[n], right[n]))
         causes.append(cause)
     return reasons
 
 
 def _explanations(
-    exercise: Names, given: list[Outcome], right: list[Outcome], held: list[bool]
+    exercise: Names, answers: list[Outcome], right: list[Outcome], correct: list[bool]
 ) -> list[tuple[str, list[bool]]]:
     """Return the message of each wrong answer, and whether it explains the outcome of each check.
 
@@ -152,37 +154,38 @@ def _explanations(
     near, ranked = exercise["tolerance"], []
     for message, code in exercise["wrong"]:
         wrong = _outcomes(code, exercise["checks"])
-        equal = [same_outcome(a, b, near) for a, b in zip(wrong, given, strict=True)]
+        equal = [same_outcome(a, b, near) for a, b in zip(wrong, answers, strict=True)]
         explains = [
             same_outcome(a, b, near) and not same_outcome(a, c, near)
-            for a, b, c in zip(wrong, given, right, strict=True)
+            for a, b, c in zip(wrong, answers, right, strict=True)
         ]
-        most = 2 * sum(explains) > held.count(False)
+        most = 2 * sum(explains) > correct.count(False)
         explains = [
-            it and (most or _tells_apart(one)) for it, one in zip(explains, given, strict=True)
+            explained and (most or _tells_apart(answer))
+            for explained, answer in zip(explains, answers, strict=True)
         ]
         ranked.append((sum(equal), message, explains))
     ranked.sort(key=lambda one: -one[0])  # stable, so that ties keep their order
     return [(message, explains) for _, message, explains in ranked]
 
 
-def _cause(given: Outcome) -> str:
+def _cause(answer: Outcome) -> str:
     """Return where an answer stops and with which error, or an empty string if it does not."""
-    return f"{_lines(given.error)} {type(given.error).__name__}" if given.error else ""
+    return f"{_lines(answer.error)} {type(answer.error).__name__}" if answer.error else ""
 
 
-def _as_mask(given: Outcome, right: Outcome) -> Outcome:
+def _as_mask(answer: Outcome, right: Outcome) -> Outcome:
     """Return zeros and ones as False and True, where those are right."""
-    a, b = given.value, right.value
+    a, b = answer.value, right.value
     if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and b.dtype == bool):
-        return given
+        return answer
     is_mask = a.shape == b.shape and a.dtype.kind in "iuf" and bool(np.isin(a, (0, 1)).all())
-    return Outcome(a.astype(bool)) if is_mask else given
+    return Outcome(a.astype(bool)) if is_mask else answer
 
 
-def _tells_apart(given: Outcome) -> bool:
+def _tells_apart(answer: Outcome) -> bool:
     """Return whether an outcome tells slips apart: many end in nan, or in the same one number."""
-    value = given.value
+    value = answer.value
     if not isinstance(value, np.ndarray):
         return True
     return value.size > 1 and not (value.dtype.kind == "f" and bool(np.isnan(value).all()))
@@ -246,41 +249,41 @@ def normal(value: Any) -> Any:
     return value
 
 
-def same_outcome(given: Outcome, right: Outcome, near: float) -> bool:
+def same_outcome(answer: Outcome, right: Outcome, near: float) -> bool:
     """Return whether two outcomes are equal, numbers up to a relative difference."""
-    if given.error or right.error:
-        return _error_text(given.error) == _error_text(right.error)
-    return _equal(given.value, right.value, near)
+    if answer.error or right.error:
+        return _error_text(answer.error) == _error_text(right.error)
+    return _equal(answer.value, right.value, near)
 
 
 def _error_text(error: BaseException | None) -> str:
     return "" if error is None else f"{type(error).__name__}: {error}"
 
 
-def _equal(given: Any, right: Any, near: float) -> bool:
-    if isinstance(given, tuple) and isinstance(right, tuple):
-        return len(given) == len(right) and all(map(_equal, given, right, [near] * len(right)))
-    if not (isinstance(given, np.ndarray) and isinstance(right, np.ndarray)):
-        return type(given) is type(right) and bool(given == right)
-    if given.shape != right.shape or (given.dtype == bool) != (right.dtype == bool):
+def _equal(answer: Any, right: Any, near: float) -> bool:
+    if isinstance(answer, tuple) and isinstance(right, tuple):
+        return len(answer) == len(right) and all(map(_equal, answer, right, [near] * len(right)))
+    if not (isinstance(answer, np.ndarray) and isinstance(right, np.ndarray)):
+        return type(answer) is type(right) and bool(answer == right)
+    if answer.shape != right.shape or (answer.dtype == bool) != (right.dtype == bool):
         return False
-    return _close(given, right, near)
+    return _close(answer, right, near)
 
 
-def _close(given: Any, right: Any, near: float) -> bool:
+def _close(answer: Any, right: Any, near: float) -> bool:
     """Return whether two arrays of one shape hold the same numbers."""
-    if "O" in (given.dtype.kind, right.dtype.kind) or "U" in (given.dtype.kind, right.dtype.kind):
-        return bool(np.array_equal(given, right))
-    return bool(np.allclose(given, right, rtol=near, atol=near / 100, equal_nan=True))
+    if "O" in (answer.dtype.kind, right.dtype.kind) or "U" in (answer.dtype.kind, right.dtype.kind):
+        return bool(np.array_equal(answer, right))
+    return bool(np.allclose(answer, right, rtol=near, atol=near / 100, equal_nan=True))
 
 
-def describe_difference(given: Outcome, right: Outcome) -> str:
+def describe_difference(answer: Outcome, right: Outcome) -> str:
     """Return in a sentence how an outcome differs from the right one."""
-    if given.error:
-        return f"{_stop_message(given.error)}"
+    if answer.error:
+        return f"{_stop_message(answer.error)}"
     if right.error:
         return "It should be refused."
-    a, b = given.value, right.value
+    a, b = answer.value, right.value
     if isinstance(b, str) and b == REFUSED:
         return str(a)
     if a is None or a is ...:
@@ -298,26 +301,26 @@ def describe_difference(given: Outcome, right: Outcome) -> str:
     if not isinstance(b, np.ndarray) or not isinstance(a, np.ndarray):
         return f"It gives {_short_repr(a)}, where {_short_repr(b)} is right."
     if a.shape != b.shape:
-        parts = f" What comes back is a list or tuple of length {len(a)}." if given.several else ""
+        parts = f" What comes back is a list or tuple of length {len(a)}." if answer.several else ""
         return _shapes(a, b) + parts
     if _equal(a, b, 1e-9):
         return "It gives 0 and 1, where True and False are right: compare, or use `dtype=bool`."
     if (a.dtype == bool) != (b.dtype == bool):
-        wanted, got = (
+        expected, actual = (
             ("True and False", "numbers") if b.dtype == bool else ("numbers", "True and False")
         )
-        return f"It gives {got}, where {wanted} are right."
+        return f"It gives {actual}, where {expected} are right."
     return _numbers(a, b)
 
 
 def _shapes(a: Any, b: Any) -> str:
     """Return how the shapes of two arrays differ."""
-    said = f"The shape is {a.shape}, where {b.shape} is right"
+    sentence = f"The shape is {a.shape}, where {b.shape} is right"
     if a.ndim == 2 and a.T.shape == b.shape and _close(a.T, b, 1e-6):
-        return f"{said}: rows and columns have changed places."
+        return f"{sentence}: rows and columns have changed places."
     if a.size == b.size and _close(a.reshape(b.shape), b, 1e-6):
-        return f"{said}; the numbers are right, and only the shape is not."
-    return f"{said}."
+        return f"{sentence}; the numbers are right, and only the shape is not."
+    return f"{sentence}."
 
 
 def _numbers(a: Any, b: Any) -> str:
@@ -414,8 +417,8 @@ def _error_sentence(error: BaseException) -> str:
             return f"`{PACKAGE}` stays out of it: here you write the function yourself."
         return f"there is no `{error.name}` here, only numpy and Python's own library."
     words = str(error).rstrip(". ").split("\n")[0]
-    said = f"{type(error).__name__}: {words}." if words else f"{type(error).__name__}."
-    return said + next((f" {hint}" for sign, hint in HINTS.items() if sign in words), "")
+    sentence = f"{type(error).__name__}: {words}." if words else f"{type(error).__name__}."
+    return sentence + next((f" {hint}" for sign, hint in HINTS.items() if sign in words), "")
 
 
 def _lines(error: BaseException) -> list[tuple[int, str]]:
@@ -447,11 +450,11 @@ def _fault(answer: str, names: Names) -> str:
 @contextlib.contextmanager
 def _without_the_package() -> Any:
     """Keep the package from being imported while an answer runs."""
-    mine = [name for name in sys.modules if name.split(".")[0] == PACKAGE]
-    taken = {name: sys.modules.pop(name) for name in mine}
+    names = [name for name in sys.modules if name.split(".")[0] == PACKAGE]
+    modules = {name: sys.modules.pop(name) for name in names}
     sys.modules[PACKAGE] = None  # type: ignore[assignment]
     try:
         yield
     finally:
         del sys.modules[PACKAGE]
-        sys.modules.update(taken)
+        sys.modules.update(modules)

@@ -20,13 +20,13 @@ def main() -> int:
     """Check everything; return 1 if anything is wrong."""
     parser = argparse.ArgumentParser(prog="make prove", description=__doc__.partition("\n")[0])
     parser.add_argument("--record", action="store_true", help="write docs/data/proofs.json")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     if wrong := run.readable():
         return _fail(wrong)
     if missing := install.ensure():
         return _fail([f"Nothing was checked: {missing}"])
     try:
-        return _checked(asked.record)
+        return _checked(options.record)
     except ProofsError as error:
         return _fail([str(error)])
 

@@ -109,9 +109,9 @@ def has_library(name: str) -> bool:
 def version() -> str:
     """Return the checker's name and version, such as `Coq 8.16.1`."""
     command = [*compiler(), "--version"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    found = re.search(r"The (\w+) .*version (\S+)", said)
-    return f"{found[1]} {found[2]}" if found else said.splitlines()[0]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    found = re.search(r"The (\w+) .*version (\S+)", output)
+    return f"{found[1]} {found[2]}" if found else output.splitlines()[0]
 
 
 @dataclass(frozen=True)
@@ -141,9 +141,9 @@ def project(folder: Path = FOLDER) -> Project:
             if name in listed
             else f"{PROJECT} does not list {name}"
         )
-    if taken := {name.removesuffix(".v") for name in listed} & ACCEPTED:
+    if reserved := {name.removesuffix(".v") for name in listed} & ACCEPTED:
         raise ProofsError(
-            f"docs/proofs/{min(taken)}.v has the name of a library whose axioms are accepted"
+            f"docs/proofs/{min(reserved)}.v has the name of a library whose axioms are accepted"
         )
     return Project(root, listed)
 
@@ -196,7 +196,7 @@ def compile_one(path: Path, to: Path, root: str) -> float:
     Raises:
         CheckError: The checker refuses it.
     """
-    begun = time.monotonic()
+    start = time.monotonic()
     command = [*compiler(), "-q", "-R", ".", root, path.name]
     try:
         done = subprocess.run(
@@ -206,17 +206,17 @@ def compile_one(path: Path, to: Path, root: str) -> float:
         raise CheckError(f"{place_of(path)}: not checked within {SLOWEST:.0f} seconds") from error
     if done.returncode:
         raise CheckError(refusal(path, done.stdout + done.stderr))
-    return time.monotonic() - begun
+    return time.monotonic() - start
 
 
-def refusal(path: Path, said: str) -> str:
+def refusal(path: Path, output: str) -> str:
     """Return why the checker refused a file: file, line, theorem and the checker's words."""
-    errors = [m for m in PLACE.finditer(said) if said[m.end() :].startswith("Error")]
+    errors = [m for m in PLACE.finditer(output) if output[m.end() :].startswith("Error")]
     if not errors:
-        return f"{place_of(path)}: {said.strip()[-2000:] or 'the checker stopped without a word'}"
+        return f"{place_of(path)}: {output.strip()[-2000:] or 'the checker stopped without a word'}"
     line = int(errors[-1]["line"])
     name = source.name_at_line(path, line)
-    words = " ".join(said[errors[-1].end() :].removeprefix("Error:").split())[:600]
+    words = " ".join(output[errors[-1].end() :].removeprefix("Error:").split())[:600]
     return f"{place_of(path)}, line {line}{f', in {name}' if name else ''}: {words}"
 
 
@@ -227,14 +227,18 @@ def assumptions(
     items = [source.theorem(name, folder) for name in names]
     root, stems = project(folder).root, sorted({item.file.stem for item in items})
 
-    def asked(part: int) -> dict[str, dict[str, str]]:
-        mine = items[part::jobs]
-        questions = [f"Print Assumptions {root}.{one.file.stem}.{one.name}." for one in mine]
-        said = _printed_axioms(f"part_{part}", stems, questions, to, root)
-        return {one.name: axioms for one, axioms in zip(mine, said, strict=True)}
+    def assumptions_of_part(part: int) -> dict[str, dict[str, str]]:
+        part_items = items[part::jobs]
+        questions = [f"Print Assumptions {root}.{one.file.stem}.{one.name}." for one in part_items]
+        printed = _printed_axioms(f"part_{part}", stems, questions, to, root)
+        return {one.name: axioms for one, axioms in zip(part_items, printed, strict=True)}
 
     with ThreadPoolExecutor(jobs) as pool:
-        return {name: said for part in pool.map(asked, range(jobs)) for name, said in part.items()}
+        return {
+            name: said
+            for part in pool.map(assumptions_of_part, range(jobs))
+            for name, said in part.items()
+        }
 
 
 def shared_assumptions(
@@ -244,31 +248,31 @@ def shared_assumptions(
 
     The checker goes through a library once for each question, so this takes a fraction of the time.
     """
-    root, stems, asked = project(folder).root, set(), []
+    root, stems, questions = project(folder).root, set(), []
     for number, names in enumerate(groups):
         items = [source.theorem(name, folder) for name in names]
         stems |= {item.file.stem for item in items}
         proofs = ", ".join(f"@{root}.{item.file.stem}.{item.name}" for item in items)
-        asked.append(
+        questions.append(
             f"Definition posenc_{number} := ({proofs}). Print Assumptions posenc_{number}."
         )
-    return _printed_axioms("groups", sorted(stems), asked, to, root)
+    return _printed_axioms("groups", sorted(stems), questions, to, root)
 
 
 def _printed_axioms(
-    name: str, stems: list[str], asked: list[str], to: Path, root: str
+    name: str, stems: list[str], questions: list[str], to: Path, root: str
 ) -> list[dict[str, str]]:
     """Return the axioms that the checker prints in answer to each question."""
     lines = ["Set Printing Width 78.", f"From {root} Require {' '.join(stems)}."]
     mark = 'Goal True. idtac "posenc: next". Abort.'
-    lines += [line for question in asked for line in (mark, question)]
+    lines += [line for question in questions for line in (mark, question)]
     path = to / f"posenc_assumed_{name}.v"
     path.write_text("\n".join([*lines, ""]), encoding="utf-8")
     command = [*compiler(), "-q", "-R", ".", root, path.name]
     done = subprocess.run(command, cwd=to, capture_output=True, text=True, check=False)
     if done.returncode:
         raise CheckError(f"Print Assumptions: {(done.stdout + done.stderr).strip()[-2000:]}")
-    return [axioms(said) for said in done.stdout.split("posenc: next\n")[1:]]
+    return [axioms(printed) for printed in done.stdout.split("posenc: next\n")[1:]]
 
 
 def axioms(printed: str) -> dict[str, str]:

@@ -73,8 +73,8 @@ class Mutation:
             ProofsError: `old` is not in the statement exactly once, or equals `new`.
         """
         word, name, statement = statement.partition(self.theorem)
-        sought = re.compile(r"\s+".join(map(re.escape, self.old.split())))
-        places = list(sought.finditer(statement))
+        pattern = re.compile(r"\s+".join(map(re.escape, self.old.split())))
+        places = list(pattern.finditer(statement))
         about = f"mutations.toml: {self.theorem}: {self.old!r}"
         if len(places) != 1:
             raise ProofsError(f"{about} is in the statement {len(places)} times; it must be once")
@@ -129,11 +129,11 @@ def _entries(path: Path, kind: str) -> list[dict[str, Any]]:
         raise ProofsError(f"{path.name}: {error}") from error
     if unknown := set(found) - set(FIELDS):
         raise ProofsError(f"{path.name} has an unknown table {min(unknown)!r}")
-    needed, optional = FIELDS[kind]
+    required, optional = FIELDS[kind]
     for entry in found.get(kind, []):
         about = f"{path.name}: [[{kind}]] {entry}"
-        if missing := needed - set(entry):
+        if missing := required - set(entry):
             raise ProofsError(f"{about} has no field {min(missing)!r}")
-        if more := set(entry) - needed - optional:
+        if more := set(entry) - required - optional:
             raise ProofsError(f"{about} has an unknown field {min(more)!r}")
     return found.get(kind, [])

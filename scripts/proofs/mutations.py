@@ -80,7 +80,7 @@ def _try_file(path: Path, pairs: list[tuple[Mutation, Item]], to: Path, root: st
     text = with_changes(path.read_text(encoding="utf-8"), pairs)
     command = [*checker.toplevel(), "-q", "-emacs", "-R", ".", root]
     try:
-        said = subprocess.run(
+        output = subprocess.run(
             command,
             cwd=to,
             input=text,
@@ -94,7 +94,7 @@ def _try_file(path: Path, pairs: list[tuple[Mutation, Item]], to: Path, root: st
         raise CheckError(
             f"{place_of(path)}: its changed statements took more than {SLOWEST:.0f} seconds"
         ) from error
-    return list(_results(path, said, pairs))
+    return list(_results(path, output, pairs))
 
 
 def with_changes(text: str, pairs: list[tuple[Mutation, Item]]) -> str:
@@ -118,15 +118,15 @@ def with_changes(text: str, pairs: list[tuple[Mutation, Item]]) -> str:
     return f"{text}\nFail Check posenc_done_0.\nQuit.\n"
 
 
-def _results(path: Path, said: str, pairs: list[tuple[Mutation, Item]]) -> Iterable[Tried]:
+def _results(path: Path, output: str, pairs: list[tuple[Mutation, Item]]) -> Iterable[Tried]:
     """Yield what came of each changed statement, from the output of the toplevel."""
-    marks = {(mark["kind"], int(mark["number"])): mark for mark in MARK.finditer(said)}
+    marks = {(mark["kind"], int(mark["number"])): mark for mark in MARK.finditer(output)}
     if ("done", 0) not in marks:
-        raise CheckError(f"{place_of(path)}: the toplevel stopped: {said.strip()[-600:]}")
+        raise CheckError(f"{place_of(path)}: the toplevel stopped: {output.strip()[-600:]}")
     for number, (mutation, item) in enumerate(pairs):
         begin, stated, end = (marks[kind, number] for kind in ("begin", "stated", "end"))
-        wrong = _first_error(said[begin.end() : stated.start()])
-        refused = _first_error(said[stated.end() : end.start()])
+        wrong = _first_error(output[begin.end() : stated.start()])
+        refused = _first_error(output[stated.end() : end.start()])
         if wrong:
             yield Tried(mutation, item, problem=f"the changed statement has no meaning: {wrong}")
         elif not refused:
@@ -137,6 +137,6 @@ def _results(path: Path, said: str, pairs: list[tuple[Mutation, Item]]) -> Itera
             yield Tried(mutation, item, refused=refused)
 
 
-def _first_error(said: str) -> str:
-    error = FAILED.search(said)
+def _first_error(output: str) -> str:
+    error = FAILED.search(output)
     return " ".join(error["words"].split())[:200] or "an error" if error else ""

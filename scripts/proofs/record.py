@@ -175,8 +175,8 @@ def group_differences(path: Path = FILE, folder: Path = FOLDER, to: Path = BUILD
         or not all(map(checker.is_allowed, axioms))
         for name in names
     ]
-    asked = checker.assumptions(doubtful, folder, to) if doubtful else {}
-    return differences(asked, path, folder)
+    assumptions = checker.assumptions(doubtful, folder, to) if doubtful else {}
+    return differences(assumptions, path, folder)
 
 
 def kinds(axioms: Any) -> set[str]:

@@ -66,26 +66,26 @@ def check(folder: Path = FOLDER, to: Path = checker.BUILD) -> Checked:
     Raises:
         CheckError: The checker refuses one.
     """
-    begun = time.monotonic()
+    start = time.monotonic()
     seconds = checker.compile_folder(folder, to)
-    return Checked(seconds, time.monotonic() - begun)
+    return Checked(seconds, time.monotonic() - start)
 
 
 def compare(found: Checked, folder: Path = FOLDER, to: Path = checker.BUILD) -> list[str]:
     """Compare what the theorems assume with the record; return a message for each difference."""
-    begun = time.monotonic()
+    start = time.monotonic()
     names = listed.formal_theorems_of(folder)
     messages = record.record_differences(names)
     messages += [] if messages else record.group_differences(folder=folder, to=to)
-    found.comparing = time.monotonic() - begun
+    found.comparing = time.monotonic() - start
     return messages
 
 
 def change(found: Checked, folder: Path = FOLDER, to: Path = checker.BUILD) -> list[str]:
     """Try the changed statements, and return a message for each that is not refused."""
-    begun = time.monotonic()
+    start = time.monotonic()
     found.tried = mutations.try_mutations(listed.mutations(folder), folder, to)
-    found.changing = time.monotonic() - begun
+    found.changing = time.monotonic() - start
     return [one.message() for one in found.tried if one.problem]
 
 

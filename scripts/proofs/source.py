@@ -98,11 +98,11 @@ def without_comments_and_strings(text: str, where: str = "the text") -> str:
         ProofsError: A comment or a string never ends.
     """
     out = list(text)
-    depth, begun, place = 0, 0, 0
+    depth, start, place = 0, 0, 0
     while place < len(text):
         two = text[place : place + 2]
         if two == "(*":
-            begun = begun if depth else place
+            start = start if depth else place
             depth += 1
             _blank(out, place, place + 2)
             place += 2
@@ -122,7 +122,7 @@ def without_comments_and_strings(text: str, where: str = "the text") -> str:
                 _blank(out, place, place + 1)
             place += 1
     if depth:
-        line = text.count("\n", 0, begun) + 1
+        line = text.count("\n", 0, start) + 1
         raise ProofsError(f"{where}, line {line}: the comment that begins here never ends")
     return "".join(out)
 
@@ -190,8 +190,8 @@ def _items(path: Path, text: str, where: str) -> Iterator[Item]:
         word, name = (head["word"], head["name"] or "") if head else ("", "")
         if open_item:
             if word in ENDS or _is_term(words):
-                begun = open_item
-                yield _item(path, text, begun, one.end, sections)
+                opening = open_item
+                yield _item(path, text, opening, one.end, sections)
                 open_item = None
             elif word in (*STATED, "Section", "End"):
                 line = text.count("\n", 0, open_item[2].start) + 1
@@ -233,11 +233,11 @@ def _is_term(words: str) -> bool:
 def _item(
     path: Path,
     text: str,
-    begun: tuple[str, str, Sentence],
+    opening: tuple[str, str, Sentence],
     end: int,
     sections: list[tuple[str, list[str]]],
 ) -> Item:
-    word, name, first = begun
+    word, name, first = opening
     return Item(
         file=path,
         word=word,

@@ -145,13 +145,13 @@ def numpy(folder: Path) -> str:
     version = package.name.split("-")[1]
     name = f"numpy-{version}-{TAG}.whl"
     with (
-        tarfile.open(package) as given,
+        tarfile.open(package) as archive,
         zipfile.ZipFile(folder / name, "w") as wheel,
     ):
-        for member in given:
+        for member in archive:
             inside = member.name.removeprefix(SITE_PACKAGES)
             if member.isfile() and inside != member.name and not LEFT_OUT.search(f"/{inside}"):
-                file = given.extractfile(member)
+                file = archive.extractfile(member)
                 assert file is not None
                 wheel.writestr(zipfile.ZipInfo(inside), file.read())
     return name
@@ -160,13 +160,13 @@ def numpy(folder: Path) -> str:
 def compile_start(folder: Path) -> None:
     """Start Python as a page does, and replace the sources it loads by their bytecode."""
     (wheel,) = folder.glob("numpy-*.whl")
-    with tempfile.TemporaryDirectory() as made:
-        command = node(str(COMPILE), str(wheel), made)
+    with tempfile.TemporaryDirectory() as temporary:
+        command = node(str(COMPILE), str(wheel), temporary)
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise SystemExit(f"compiling the modules for the browser failed:\n{done.stderr}")
         for archive, place in PLACES.items():
-            repack(next(folder.glob(archive)), Path(made, "lib", place))
+            repack(next(folder.glob(archive)), Path(temporary, "lib", place))
 
 
 def repack(archive: Path, compiled: Path) -> None:
@@ -174,8 +174,8 @@ def repack(archive: Path, compiled: Path) -> None:
 
     Bytecode contains the names and line numbers of its source, so tracebacks still show them.
     """
-    given = io.BytesIO(archive.read_bytes())
-    with zipfile.ZipFile(given) as before, zipfile.ZipFile(archive, "w") as after:
+    original = io.BytesIO(archive.read_bytes())
+    with zipfile.ZipFile(original) as before, zipfile.ZipFile(archive, "w") as after:
         for name in before.namelist():
             code = compiled / name
             if code.is_file():
@@ -236,8 +236,8 @@ def large_files(folder: Path) -> list[Path]:
 
 def size(path: Path) -> int:
     """Return the bytes of a file over the wire, from a server that compresses text."""
-    given = path.read_bytes()
-    return len(given) if path.suffix in PACKED else len(gzip.compress(given, mtime=0))
+    content = path.read_bytes()
+    return len(content) if path.suffix in PACKED else len(gzip.compress(content, mtime=0))
 
 
 def sizes(folder: Path) -> dict[str, int]:

@@ -67,11 +67,11 @@ def main() -> int:
     parser.add_argument(
         "--run", metavar="COMMAND", help="run this instead of the README's commands"
     )
-    asked = parser.parse_args()
+    options = parser.parse_args()
     if missing := missing_requirement():
         sys.exit(missing)
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    passed = [try_out(suite, asked.folder.resolve(), asked.run) for suite in asked.suites]
+    options.folder.mkdir(parents=True, exist_ok=True)
+    passed = [try_out(suite, options.folder.resolve(), options.run) for suite in options.suites]
     return 0 if all(passed) else 1
 
 
@@ -157,17 +157,17 @@ def copy_checkout(machine: Path) -> str:
 
 def report(command: str, log: Path, machine: Path) -> bool:
     """Run a command in a machine, print the result, and return whether it passed."""
-    begun = time.monotonic()
+    start = time.monotonic()
     with log.open("wb") as output:
         status, _ = run_inside(machine, command, output)
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     shown = [line for line in lines if SHOWN.search(line)]
-    return say(command, begun, "" if status else "\n    ".join(shown or ["done"]), log)
+    return say(command, start, "" if status else "\n    ".join(shown or ["done"]), log)
 
 
-def say(command: str, begun: float, result: str, log: Path) -> bool:
+def say(command: str, start: float, result: str, log: Path) -> bool:
     """Print the result of a command, and the end of its log if it failed."""
-    print(f"  {command}: {'passed' if result else 'FAILED'} after {time.monotonic() - begun:.0f} s")
+    print(f"  {command}: {'passed' if result else 'FAILED'} after {time.monotonic() - start:.0f} s")
     print(f"    {result or f'the end of {log}:'}", flush=True)
     if not result:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()

@@ -75,32 +75,32 @@ def serve(title: str, port: int, checkout: Path, log: Path) -> None:
 
     It prints how long each took.
     """
-    begun = time.monotonic()
+    start = time.monotonic()
     with running(f"make serve PORT={port}", checkout, log) as process:
         waiting = [f"http://127.0.0.1:{port}/{page}" for page in PAGES]
         while waiting or UP_TO_DATE not in read(log):
             ended = process.poll() is not None or NOT_BUILT in read(log)
-            if ended or time.monotonic() - begun > TIMEOUT:
-                raise failure(title, begun, log)
+            if ended or time.monotonic() - start > TIMEOUT:
+                raise failure(title, start, log)
             if waiting and answers(waiting[0]):
-                print(f"{title}: {waiting.pop(0)} {elapsed_in_words(begun)}", flush=True)
+                print(f"{title}: {waiting.pop(0)} {elapsed_in_words(start)}", flush=True)
             else:
                 time.sleep(0.2)
-        print(f"{title}: up to date {elapsed_in_words(begun)}", flush=True)
+        print(f"{title}: up to date {elapsed_in_words(start)}", flush=True)
 
 
 def finish(command: str, checkout: Path, log: Path) -> None:
     """Run a command to its end, and print how long that took."""
-    begun = time.monotonic()
+    start = time.monotonic()
     with running(command, checkout, log) as process:
         if process.wait():
-            raise failure(command, begun, log)
-    print(f"{command}: done {elapsed_in_words(begun)}", flush=True)
+            raise failure(command, start, log)
+    print(f"{command}: done {elapsed_in_words(start)}", flush=True)
 
 
-def elapsed_in_words(begun: float) -> str:
+def elapsed_in_words(start: float) -> str:
     """Return how long ago something began, in words."""
-    return f"after {time.monotonic() - begun:.0f} s"
+    return f"after {time.monotonic() - start:.0f} s"
 
 
 def read(log: Path) -> str:
@@ -108,11 +108,11 @@ def read(log: Path) -> str:
     return log.read_text(encoding="utf-8", errors="replace")
 
 
-def failure(title: str, begun: float, log: Path) -> SystemExit:
+def failure(title: str, start: float, log: Path) -> SystemExit:
     """Return the end of this script: the message shows the end of the log."""
     end = read(log).splitlines()[-LINES:]
-    said = f"{title}: FAILED {elapsed_in_words(begun)}. The end of its log:"
-    return SystemExit("\n    ".join([said, *end]))
+    title_line = f"{title}: FAILED {elapsed_in_words(start)}. The end of its log:"
+    return SystemExit("\n    ".join([title_line, *end]))
 
 
 @contextmanager

@@ -22,15 +22,15 @@ PACKAGES = ("timm", "torchvision")
 
 def main() -> int:
     """Install what is missing; return the exit status."""
-    mark, asked = FOLDER / "pins", "\n".join(pins())
-    if mark.exists() and mark.read_text("utf-8") == asked:
+    mark, pinned = FOLDER / "pins", "\n".join(pins())
+    if mark.exists() and mark.read_text("utf-8") == pinned:
         return 0
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     options = ["--no-deps", "--upgrade", "--target", str(FOLDER)]
     if subprocess.run([*pip, *options, *pins()], check=False).returncode:
         print("timm and torchvision were not installed; their tests are skipped", file=sys.stderr)
         return int(os.environ.get("CI") == "true")
-    mark.write_text(asked, "utf-8")
+    mark.write_text(pinned, "utf-8")
     return 0
 
 

@@ -8,76 +8,76 @@ from scripts.vectors.cases import Answer, Suite, Tolerance, angle_tolerance
 from scripts.vectors.exact import Row, exact, largest, leaves, vectors
 from scripts.vectors.rotation import head, omegas, rotated
 
-Given = dict[str, Any]
+Inputs = dict[str, Any]
 OTHER = {"row": "column", "column": "row", "interleaved": "half", "half": "interleaved"}
 
 
-def plane(given: Given, **other: Any) -> Any:
+def plane(inputs: Inputs, **other: Any) -> Any:
     """Return vectors whose first half is rotated by one axis and whose second by the other."""
-    given = {**given, **other}
-    half = head(given["x"]) // 2
-    frequencies = given.get("frequencies") or omegas(half, given["base"])
-    order = (0, 1) if given["first"] == "row" else (1, 0)
+    inputs = {**inputs, **other}
+    half = head(inputs["x"]) // 2
+    frequencies = inputs.get("frequencies") or omegas(half, inputs["base"])
+    order = (0, 1) if inputs["first"] == "row" else (1, 0)
     found = []
-    for x, place in zip(given["x"], given["positions"], strict=True):
+    for x, place in zip(inputs["x"], inputs["positions"], strict=True):
         parts = []
         for part, axis in zip((x[:half], x[half:]), order, strict=True):
             angles = [exact(place[axis]) * omega for omega in frequencies]
-            parts += rotated(part, angles, given["layout"])
+            parts += rotated(part, angles, inputs["layout"])
         found.append(parts)
     return found
 
 
-def _rotate_by_row_only(given: Given) -> Any:
+def _rotate_by_row_only(inputs: Inputs) -> Any:
     """Rotate the whole head by the row alone."""
-    d = head(given["x"])
-    angles = omegas(d, given["base"])
+    d = head(inputs["x"])
+    angles = omegas(d, inputs["base"])
     return [
-        rotated(x, [exact(place[0]) * w for w in angles], given["layout"])
-        for x, place in zip(given["x"], given["positions"], strict=True)
+        rotated(x, [exact(place[0]) * w for w in angles], inputs["layout"])
+        for x, place in zip(inputs["x"], inputs["positions"], strict=True)
     ]
 
 
-def _whole_head(given: Given) -> Any:
+def _whole_head(inputs: Inputs) -> Any:
     """Lay the pairs of both axes over the whole head."""
-    d = head(given["x"])
-    frequencies = omegas(d // 2, given["base"])
-    order = (0, 1) if given["first"] == "row" else (1, 0)
+    d = head(inputs["x"])
+    frequencies = omegas(d // 2, inputs["base"])
+    order = (0, 1) if inputs["first"] == "row" else (1, 0)
     found = []
-    for x, place in zip(given["x"], given["positions"], strict=True):
+    for x, place in zip(inputs["x"], inputs["positions"], strict=True):
         angles = [exact(place[axis]) * w for axis in order for w in frequencies]
         found.append(rotated(x, angles, "half"))
-    return found if given["layout"] == "half" else None
+    return found if inputs["layout"] == "half" else None
 
 
 def _add_axes(row: int, column: int, by: int = 0) -> Answer:
     """Multiply each axis, and add to both."""
-    return lambda given: plane(
-        given, positions=[[p[0] * row + by, p[1] * column + by] for p in given["positions"]]
+    return lambda inputs: plane(
+        inputs, positions=[[p[0] * row + by, p[1] * column + by] for p in inputs["positions"]]
     )
 
 
 PLANE: dict[str, tuple[str, Answer]] = {
     "axes exchanged": (
         "The half of the rows is rotated by the column, and the other by the row.",
-        lambda given: plane(given, first=OTHER[given["first"]]),
+        lambda inputs: plane(inputs, first=OTHER[inputs["first"]]),
     ),
     "row lost": ("The row counts as 0.", _add_axes(0, 1)),
     "column lost": ("The column counts as 0.", _add_axes(1, 0)),
     "one axis for the whole head": ("The whole head is rotated by the row.", _rotate_by_row_only),
     "frequencies of the whole head": (
         "The exponents are those of the whole width, not of the half that an axis has.",
-        lambda given: plane(
-            given, frequencies=omegas(head(given["x"]), given["base"])[: head(given["x"]) // 4]
+        lambda inputs: plane(
+            inputs, frequencies=omegas(head(inputs["x"]), inputs["base"])[: head(inputs["x"]) // 4]
         ),
     ),
     "every second frequency": (
         "The second half goes on with the frequencies where the first half ends.",
-        lambda given: _continued(given),
+        lambda inputs: _continued(inputs),
     ),
     "the other layout": (
         "Neighbours are paired instead of halves, or the other way round.",
-        lambda given: plane(given, layout=OTHER[given["layout"]]),
+        lambda inputs: plane(inputs, layout=OTHER[inputs["layout"]]),
     ),
     "halves of the whole head": (
         "Dimension i is paired with i + d/2 of the whole head, across both axes.",
@@ -88,41 +88,41 @@ PLANE: dict[str, tuple[str, Answer]] = {
     "base ignored": ("The base is 10000, whatever was given.", lambda g: plane(g, base=10000)),
     "half of the table": (
         "Only the first half of the cosines and sines is read, which belongs to one axis.",
-        lambda given: _half_of_table(given),
+        lambda inputs: _half_of_table(inputs),
     ),
 }
 
 
-def _half_of_table(given: Given) -> Any:
+def _half_of_table(inputs: Inputs) -> Any:
     """Rotate the whole head by the first axis, whose frequencies are repeated."""
-    if given["layout"] != "half":
+    if inputs["layout"] != "half":
         return None
-    axis = 0 if given["first"] == "row" else 1
-    frequencies = 2 * omegas(head(given["x"]) // 2, given["base"])
+    axis = 0 if inputs["first"] == "row" else 1
+    frequencies = 2 * omegas(head(inputs["x"]) // 2, inputs["base"])
     return [
         rotated(x, [exact(place[axis]) * w for w in frequencies], "half")
-        for x, place in zip(given["x"], given["positions"], strict=True)
+        for x, place in zip(inputs["x"], inputs["positions"], strict=True)
     ]
 
 
-def _continued(given: Given) -> Any:
-    d, half = head(given["x"]), head(given["x"]) // 2
-    frequencies = omegas(d, given["base"])
-    order = (0, 1) if given["first"] == "row" else (1, 0)
+def _continued(inputs: Inputs) -> Any:
+    d, half = head(inputs["x"]), head(inputs["x"]) // 2
+    frequencies = omegas(d, inputs["base"])
+    order = (0, 1) if inputs["first"] == "row" else (1, 0)
     found = []
-    for x, place in zip(given["x"], given["positions"], strict=True):
+    for x, place in zip(inputs["x"], inputs["positions"], strict=True):
         one = rotated(
-            x[:half], [exact(place[order[0]]) * w for w in frequencies[: d // 4]], given["layout"]
+            x[:half], [exact(place[order[0]]) * w for w in frequencies[: d // 4]], inputs["layout"]
         )
         two = rotated(
-            x[half:], [exact(place[order[1]]) * w for w in frequencies[d // 4 :]], given["layout"]
+            x[half:], [exact(place[order[1]]) * w for w in frequencies[d // 4 :]], inputs["layout"]
         )
         found.append(one + two)
     return found
 
 
-def _tolerance(given: Given, answer: Any) -> Tolerance:
-    return angle_tolerance(1.5 * largest(leaves(given["x"])), largest(leaves(given["positions"])))
+def _tolerance(inputs: Inputs, answer: Any) -> Tolerance:
+    return angle_tolerance(1.5 * largest(leaves(inputs["x"])), largest(leaves(inputs["positions"])))
 
 
 def rotation_2d_suite() -> Suite:
@@ -144,13 +144,13 @@ def rotation_2d_suite() -> Suite:
                 for base in (10000, 100):
                     for places in ([[0, 0], [0, 1], [1, 0]], [[2, 5], [13, 7]]):
                         seed += 1
-                        given = {"x": vectors(seed, len(places), d), "positions": places}
-                        given |= {"first": first, "layout": layout, "base": base}
-                        suite.add("grid", given, "base" if base != 10000 else "grid")
+                        inputs = {"x": vectors(seed, len(places), d), "positions": places}
+                        inputs |= {"first": first, "layout": layout, "base": base}
+                        suite.add("grid", inputs, "base" if base != 10000 else "grid")
             seed += 1
-            given = {"x": vectors(seed, 2, 8), "positions": [[0.5, 1.25], [63, 31]]}
-            given |= {"first": first, "layout": layout, "base": 10000}
-            suite.add("real", given, "real positions")
+            inputs = {"x": vectors(seed, 2, 8), "positions": [[0.5, 1.25], [63, 31]]}
+            inputs |= {"first": first, "layout": layout, "base": 10000}
+            suite.add("real", inputs, "real positions")
     plain = {"x": vectors(1, 1, 8), "positions": [[0, 1]], "first": "row"}
     plain |= {"layout": "half", "base": 10000}
     suite.refuse(plain | {"x": vectors(1, 1, 6)}, "width")
@@ -175,38 +175,38 @@ def turns(sections: list[int]) -> list[int]:
     return axes
 
 
-def mrope(given: Given, **other: Any) -> Any:
+def mrope(inputs: Inputs, **other: Any) -> Any:
     """Return vectors each of whose pairs is rotated by one of several positions."""
-    given = {**given, **other}
-    d = head(given["x"])
-    owners = turns if given["interleaved_sections"] else blocks
-    axes = given.get("axes") or owners(given["sections"])
-    frequencies = given.get("frequencies") or omegas(d, given["base"])
+    inputs = {**inputs, **other}
+    d = head(inputs["x"])
+    owners = turns if inputs["interleaved_sections"] else blocks
+    axes = inputs.get("axes") or owners(inputs["sections"])
+    frequencies = inputs.get("frequencies") or omegas(d, inputs["base"])
     found = []
-    for n, x in enumerate(given["x"]):
-        places = [given["positions"][axis][n] for axis in axes]
+    for n, x in enumerate(inputs["x"]):
+        places = [inputs["positions"][axis][n] for axis in axes]
         angles: Row = [exact(p) * w for p, w in zip(places, frequencies, strict=True)]
-        found.append(rotated(x, angles, given["layout"]))
+        found.append(rotated(x, angles, inputs["layout"]))
     return found
 
 
-def _restarting(given: Given) -> Any:
+def _restarting(inputs: Inputs) -> Any:
     """Begin with the fastest frequency in each section."""
-    if given["interleaved_sections"]:
+    if inputs["interleaved_sections"]:
         return None
-    base, d = given["base"], head(given["x"])
-    fresh = [w for pairs in given["sections"] for w in omegas(d, base)[:pairs]]
-    return mrope(given, frequencies=fresh)
+    base, d = inputs["base"], head(inputs["x"])
+    fresh = [w for pairs in inputs["sections"] for w in omegas(d, base)[:pairs]]
+    return mrope(inputs, frequencies=fresh)
 
 
 def _axes(order: tuple[int, ...]) -> Answer:
-    return lambda given: mrope(given, positions=[given["positions"][axis] for axis in order])
+    return lambda inputs: mrope(inputs, positions=[inputs["positions"][axis] for axis in order])
 
 
 MROPE: dict[str, tuple[str, Answer]] = {
     "sections for turns": (
         "Each axis has a block of pairs, where axes take turns, or the other way round.",
-        lambda given: mrope(given, interleaved_sections=not given["interleaved_sections"]),
+        lambda inputs: mrope(inputs, interleaved_sections=not inputs["interleaved_sections"]),
     ),
     "the first axis for all": ("All pairs are rotated by the first axis.", _axes((0, 0, 0))),
     "height and width exchanged": ("The last two axes are exchanged.", _axes((0, 2, 1))),
@@ -214,27 +214,27 @@ MROPE: dict[str, tuple[str, Answer]] = {
     "sections restart": ("Each section begins with the fastest frequency.", _restarting),
     "plain turns": (
         "Pair i belongs to axis i mod 3, whatever the sections.",
-        lambda given: mrope(given, axes=[i % 3 for i in range(sum(given["sections"]))]),
+        lambda inputs: mrope(inputs, axes=[i % 3 for i in range(sum(inputs["sections"]))]),
     ),
     "the other layout": (
         "Neighbours are paired instead of halves, or the other way round.",
-        lambda given: mrope(given, layout=OTHER[given["layout"]]),
+        lambda inputs: mrope(inputs, layout=OTHER[inputs["layout"]]),
     ),
     "rotates the wrong way": (
         "The sign of the sines is wrong.",
-        lambda given: mrope(given, positions=[[-p for p in row] for row in given["positions"]]),
+        lambda inputs: mrope(inputs, positions=[[-p for p in row] for row in inputs["positions"]]),
     ),
     "base ignored": ("The base is 10000, whatever was given.", lambda g: mrope(g, base=10000)),
     "frequencies reversed": (
         "The slowest pair comes first.",
-        lambda given: mrope(given, frequencies=omegas(head(given["x"]), given["base"])[::-1]),
+        lambda inputs: mrope(inputs, frequencies=omegas(head(inputs["x"]), inputs["base"])[::-1]),
     ),
     "height lost": (
         "The height counts as 0.",
-        lambda given: mrope(
-            given,
+        lambda inputs: mrope(
+            inputs,
             positions=[
-                row if axis != 1 else [0] * len(row) for axis, row in enumerate(given["positions"])
+                row if axis != 1 else [0] * len(row) for axis, row in enumerate(inputs["positions"])
             ],
         ),
     ),
@@ -265,13 +265,13 @@ def mrope_suite() -> Suite:
             for base in (10000, 1e6):
                 for place in places:
                     seed += 1
-                    given = {"x": vectors(seed, len(place[0]), 2 * sum(sections))}
-                    given |= {"positions": place, "sections": sections, "layout": layout}
+                    inputs = {"x": vectors(seed, len(place[0]), 2 * sum(sections))}
+                    inputs |= {"positions": place, "sections": sections, "layout": layout}
                     for turn in (False, True):
                         if turn and (sections[0] < max(sections) or layout != "half"):
                             continue
                         flag = "turns" if turn else "blocks"
-                        one = given | {"interleaved_sections": turn, "base": base}
+                        one = inputs | {"interleaved_sections": turn, "base": base}
                         suite.add(flag, one, flag, "image" if place is not places[0] else "text")
     plain = {"x": vectors(1, 1, 8), "positions": [[0], [1], [2]], "sections": [2, 1, 1]}
     plain |= {"layout": "half", "interleaved_sections": False, "base": 10000}

@@ -8,7 +8,7 @@ from typing import Any
 from scripts.vectors.cases import Answer, Suite, power_tolerance
 from scripts.vectors.exact import HIDDEN, Number, Row, bfloat16, exact
 
-Given = dict[str, Any]
+Inputs = dict[str, Any]
 
 
 def geometric(heads: int) -> Row:
@@ -34,45 +34,47 @@ def next_power_slopes(heads: int) -> Row:
     return geometric(heads if heads == power_below(heads) else 2 * power_below(heads))
 
 
-def _uneven(given: Given, found: Row) -> Row | None:
-    return found if given["heads"] != power_below(given["heads"]) else None
+def _uneven(inputs: Inputs, found: Row) -> Row | None:
+    return found if inputs["heads"] != power_below(inputs["heads"]) else None
 
 
 SLOPES: dict[str, tuple[str, Answer]] = {
     "plain geometric": (
         "2^(−8(h+1)/heads) for every count of heads, not only for powers of two.",
-        lambda given: geometric(given["heads"]),
+        lambda inputs: geometric(inputs["heads"]),
     ),
     "exponent from zero": (
         "The exponent is 8h/n instead of 8(h+1)/n, so that the first slope is 1.",
-        lambda given: [exact(2) ** (exact(-8 * h) / given["heads"]) for h in range(given["heads"])],
+        lambda inputs: [
+            exact(2) ** (exact(-8 * h) / inputs["heads"]) for h in range(inputs["heads"])
+        ],
     ),
     "slopes reversed": ("The gentlest head comes first.", lambda g: slopes(g["heads"])[::-1]),
     "slopes in another order": (
         "All slopes are sorted, so that heads beyond the power of two are not last.",
-        lambda given: sorted(slopes(given["heads"]), reverse=True),
+        lambda inputs: sorted(slopes(inputs["heads"]), reverse=True),
     ),
     "first of the next power": (
         "The first slopes of the next power of two are taken.",
-        lambda given: _uneven(given, next_power_slopes(given["heads"])[: given["heads"]]),
+        lambda inputs: _uneven(inputs, next_power_slopes(inputs["heads"])[: inputs["heads"]]),
     ),
     "every slope of twice as many": (
         "Heads beyond the power of two take all slopes of twice as many, not every other.",
-        lambda given: _uneven(
-            given,
-            geometric(power_below(given["heads"]))
-            + geometric(2 * power_below(given["heads"]))[
-                : given["heads"] - power_below(given["heads"])
+        lambda inputs: _uneven(
+            inputs,
+            geometric(power_below(inputs["heads"]))
+            + geometric(2 * power_below(inputs["heads"]))[
+                : inputs["heads"] - power_below(inputs["heads"])
             ],
         ),
     ),
     "slopes rounded to bfloat16": (
         "Slopes are rounded to bfloat16.",
-        lambda given: [bfloat16(slope) for slope in slopes(given["heads"])],
+        lambda inputs: [bfloat16(slope) for slope in slopes(inputs["heads"])],
     ),
     "halving": (
         "2^(−(h+1)), as for 8 heads, whatever their number.",
-        lambda given: [exact(2) ** -(h + 1) for h in range(given["heads"])],
+        lambda inputs: [exact(2) ** -(h + 1) for h in range(inputs["heads"])],
     ),
     "negative": (
         "The sign of the bias is in the slopes.",
@@ -87,9 +89,9 @@ def alibi_suite() -> Suite:
         "alibi",
         "The slope of each head of ALiBi.",
         "A positive number for each head.",
-        lambda given: slopes(given["heads"]),
+        lambda inputs: slopes(inputs["heads"]),
         SLOPES,
-        tolerance=lambda given, expected: power_tolerance(),
+        tolerance=lambda inputs, expected: power_tolerance(),
     )
     for heads in (*range(1, 33), 40, 48, 52, 64, 71, 96):
         even = heads == power_below(heads)
@@ -101,19 +103,19 @@ def alibi_suite() -> Suite:
     return suite
 
 
-def bias(given: Given, **other: Any) -> Any:
+def bias(inputs: Inputs, **other: Any) -> Any:
     """Return the bias of each head, query and key, parts of which may be computed otherwise."""
-    given = {"query_offset": 0, "causal": True} | given | other
-    distance = given.get("distance", lambda query, key: -abs(key - query))
-    steep = given.get("slopes") or slopes(given["heads"])
+    inputs = {"query_offset": 0, "causal": True} | inputs | other
+    distance = inputs.get("distance", lambda query, key: -abs(key - query))
+    steep = inputs.get("slopes") or slopes(inputs["heads"])
 
     def entry(slope: Number, query: int, key: int) -> Any:
-        hidden = given["causal"] and key > query
+        hidden = inputs["causal"] and key > query
         return HIDDEN if hidden else slope * distance(query, key)
 
-    first = given["query_offset"]
-    queries = range(first, first + given["query_length"])
-    keys = range(given["key_length"])
+    first = inputs["query_offset"]
+    queries = range(first, first + inputs["query_length"])
+    keys = range(inputs["key_length"])
     return [[[entry(slope, q, k) for k in keys] for q in queries] for slope in steep]
 
 
@@ -122,38 +124,38 @@ KEYS_ALONE = "bias by the key alone"
 BIASES: dict[str, tuple[str, Answer]] = {
     "sign of the bias": (
         "Far keys are favoured instead of near ones.",
-        lambda given: bias(given, distance=lambda q, k: abs(k - q)),
+        lambda inputs: bias(inputs, distance=lambda q, k: abs(k - q)),
     ),
     "one too far": (
         "The distance is one too large, so that the own position is lowered, too.",
-        lambda given: bias(given, distance=lambda q, k: -abs(k - q) - 1),
+        lambda inputs: bias(inputs, distance=lambda q, k: -abs(k - q) - 1),
     ),
     "offset forgotten": (
         "Queries are counted from 0, though keys stand before them.",
-        lambda given: bias(given, query_offset=0) if given.get("query_offset") else None,
+        lambda inputs: bias(inputs, query_offset=0) if inputs.get("query_offset") else None,
     ),
     "queries at the end": (
         "Queries are taken for the last of the keys, though others follow them.",
-        lambda given: bias(given, query_offset=given["key_length"] - given["query_length"]),
+        lambda inputs: bias(inputs, query_offset=inputs["key_length"] - inputs["query_length"]),
     ),
     "plain geometric": (
         "The slopes are 2^(−8(h+1)/heads) for every count of heads.",
-        lambda given: bias(given, slopes=geometric(given["heads"])),
+        lambda inputs: bias(inputs, slopes=geometric(inputs["heads"])),
     ),
     "exponent from zero": (
         "The exponent of the slopes is 8h/n, so that the first slope is 1.",
-        lambda given: bias(
-            given,
-            slopes=[exact(2) ** (exact(-8 * h) / given["heads"]) for h in range(given["heads"])],
+        lambda inputs: bias(
+            inputs,
+            slopes=[exact(2) ** (exact(-8 * h) / inputs["heads"]) for h in range(inputs["heads"])],
         ),
     ),
     "slopes reversed": (
         "The gentlest head comes first.",
-        lambda given: bias(given, slopes=slopes(given["heads"])[::-1]),
+        lambda inputs: bias(inputs, slopes=slopes(inputs["heads"])[::-1]),
     ),
     "not hidden": (
         "Later keys are not hidden, though the bias is causal.",
-        lambda given: bias(given, causal=False),
+        lambda inputs: bias(inputs, causal=False),
     ),
     "hidden": (
         "Later keys are hidden, though the bias is not causal.",
@@ -161,15 +163,17 @@ BIASES: dict[str, tuple[str, Answer]] = {
     ),
     "later keys favoured": (
         "The bias is slope · (key − query) without the absolute value.",
-        lambda given: bias(given, distance=lambda q, k: k - q),
+        lambda inputs: bias(inputs, distance=lambda q, k: k - q),
     ),
     "one slope for all": (
         "All heads have the first slope.",
-        lambda given: bias(given, slopes=[slopes(given["heads"])[0]] * given["heads"]),
+        lambda inputs: bias(inputs, slopes=[slopes(inputs["heads"])[0]] * inputs["heads"]),
     ),
     "built over the queries": (
         "The bias is built over the queries, so that a single one has 0 for all keys.",
-        lambda given: bias(given, distance=lambda q, k: 0) if given["query_length"] == 1 else None,
+        lambda inputs: (
+            bias(inputs, distance=lambda q, k: 0) if inputs["query_length"] == 1 else None
+        ),
     ),
 }
 
@@ -187,20 +191,20 @@ def alibi_bias_suite() -> Suite:
             KEYS_ALONE: (
                 "slope · key instead of slope · (key − query), as in BLOOM. Under a causal mask the"
                 " weights are the same; in few bits they are not.",
-                lambda given: bias(given, distance=lambda q, k: k),
+                lambda inputs: bias(inputs, distance=lambda q, k: k),
             )
         },
-        tolerance=lambda given, expected: power_tolerance(),
+        tolerance=lambda inputs, expected: power_tolerance(),
     )
     for heads in (1, 2, 3, 4, 6, 8, 12):
         for queries, keys, offset in ((1, 1, 0), (3, 3, 0), (1, 4, 3), (2, 5, 3), (2, 4, 1)):
-            given = {"heads": heads, "query_length": queries, "key_length": keys}
-            given |= {"query_offset": offset}
+            inputs = {"heads": heads, "query_length": queries, "key_length": keys}
+            inputs |= {"query_offset": offset}
             flags = ("offset", "cache") if offset else ("square",)
-            causal = given | {"causal": True}
+            causal = inputs | {"causal": True}
             suite.add("causal", causal, *flags, acceptable=[KEYS_ALONE])
             if heads < 8:
-                suite.add("symmetric", given | {"causal": False}, *flags)
+                suite.add("symmetric", inputs | {"causal": False}, *flags)
     plain = {"heads": 2, "query_length": 2, "key_length": 2, "causal": True}
     suite.refuse(plain | {"heads": 0}, "heads")
     suite.refuse(plain | {"query_length": -1}, "length")
@@ -216,10 +220,10 @@ def start(step: int, first: int, end: int, steps: int) -> int:
     return next(n for n in range(max(near - 1, first), end + 1) if n**steps >= bound)
 
 
-def starts(given: Given) -> list[int]:
+def starts(inputs: Inputs) -> list[int]:
     """Return the distance at which each bucket of one side begins."""
-    side = given["buckets"] // (2 if given["bidirectional"] else 1)
-    return list(_starts(side, given["max_distance"]))
+    side = inputs["buckets"] // (2 if inputs["bidirectional"] else 1)
+    return list(_starts(side, inputs["max_distance"]))
 
 
 @lru_cache
@@ -229,9 +233,9 @@ def _starts(side: int, end: int) -> tuple[int, ...]:
     return (*range(small), *(start(s, small, end, side - small) for s in growing))
 
 
-def bucket(relative: int, given: Given, begins: list[int], strict: bool = False) -> int:
+def bucket(relative: int, inputs: Inputs, begins: list[int], strict: bool = False) -> int:
     """Return the bucket of a relative position; strict, a bucket begins after its start."""
-    both = given["bidirectional"]
+    both = inputs["bidirectional"]
     distance = abs(relative) if both else max(-relative, 0)
     small = len(begins) // 2
     inside = [
@@ -242,12 +246,12 @@ def bucket(relative: int, given: Given, begins: list[int], strict: bool = False)
     return max(inside) + (len(begins) if both and relative > 0 else 0)
 
 
-def buckets(given: Given, **other: Any) -> Any:
+def buckets(inputs: Inputs, **other: Any) -> Any:
     """Return the bucket of each relative position, parts of which may be computed otherwise."""
-    given = {**given, **other}
-    begins = given.get("begins") or starts(given)
-    strict = given.get("strict", False)
-    return _map_nested(lambda r: bucket(r, given, begins, strict), given["relative"])
+    inputs = {**inputs, **other}
+    begins = inputs.get("begins") or starts(inputs)
+    strict = inputs.get("strict", False)
+    return _map_nested(lambda r: bucket(r, inputs, begins, strict), inputs["relative"])
 
 
 def _map_nested(change: Any, value: Any) -> Any:
@@ -258,46 +262,46 @@ def _map_nested(change: Any, value: Any) -> Any:
     )
 
 
-def _sides(given: Given) -> Any:
-    if not given["bidirectional"]:
+def _sides(inputs: Inputs) -> Any:
+    if not inputs["bidirectional"]:
         return None
-    return buckets(given, relative=_map_nested(lambda r: -r, given["relative"]))
+    return buckets(inputs, relative=_map_nested(lambda r: -r, inputs["relative"]))
 
 
-def _direction(given: Given) -> Any:
+def _direction(inputs: Inputs) -> Any:
     """Look ahead instead of back, without the other side."""
-    if given["bidirectional"]:
+    if inputs["bidirectional"]:
         return None
-    return buckets(given, relative=_map_nested(lambda r: -r, given["relative"]))
+    return buckets(inputs, relative=_map_nested(lambda r: -r, inputs["relative"]))
 
 
-def _other_direction(given: Given) -> Any:
+def _other_direction(inputs: Inputs) -> Any:
     """Take the rule of the other kind of attention."""
-    if given["buckets"] % 2 or given["buckets"] < 4:
+    if inputs["buckets"] % 2 or inputs["buckets"] < 4:
         return None
-    return buckets(given, bidirectional=not given["bidirectional"])
+    return buckets(inputs, bidirectional=not inputs["bidirectional"])
 
 
-def _not_halved(given: Given) -> Any:
+def _not_halved(inputs: Inputs) -> Any:
     """Use all buckets on both sides."""
-    if not given["bidirectional"]:
+    if not inputs["bidirectional"]:
         return None
-    begins = starts(given | {"bidirectional": False})
+    begins = starts(inputs | {"bidirectional": False})
     return _map_nested(
         lambda r: (
-            bucket(-abs(r), given | {"bidirectional": False}, begins)
-            + (given["buckets"] // 2 if r > 0 else 0)
+            bucket(-abs(r), inputs | {"bidirectional": False}, begins)
+            + (inputs["buckets"] // 2 if r > 0 else 0)
         ),
-        given["relative"],
+        inputs["relative"],
     )
 
 
-def _query_from_zero(given: Given) -> Any:
+def _query_from_zero(inputs: Inputs) -> Any:
     """Count the query of a step, whose own key is the last, from 0."""
-    places = given["relative"]
+    places = inputs["relative"]
     if isinstance(places[0], list) or places != list(range(1 - len(places), 1)):
         return None
-    return buckets(given, relative=[r - places[0] for r in places])
+    return buckets(inputs, relative=[r - places[0] for r in places])
 
 
 BELOW, ODD = "logarithms rounded down", "odd bucket unused"
@@ -315,32 +319,33 @@ T5: dict[str, tuple[str, Answer]] = {
     "buckets not halved": ("Both sides use all buckets.", _not_halved),
     "boundary off by one": (
         "Every bucket of the growing range begins one distance too late.",
-        lambda given: buckets(
-            given, begins=[s + (n > len(starts(given)) // 2) for n, s in enumerate(starts(given))]
+        lambda inputs: buckets(
+            inputs,
+            begins=[s + (n > len(starts(inputs)) // 2) for n, s in enumerate(starts(inputs))],
         ),
     ),
     "max_distance ignored": (
         "The last bucket begins as for a max_distance of 128.",
-        lambda given: (
-            buckets(given, max_distance=128)
-            if given["buckets"] // (4 if given["bidirectional"] else 2) < 128
+        lambda inputs: (
+            buckets(inputs, max_distance=128)
+            if inputs["buckets"] // (4 if inputs["bidirectional"] else 2) < 128
             else None
         ),
     ),
     "linear range one short": (
         "The last bucket that holds one distance belongs to the growing range.",
-        lambda given: buckets(
-            given,
-            begins=[s - (n >= len(starts(given)) // 2 > 1) for n, s in enumerate(starts(given))],
+        lambda inputs: buckets(
+            inputs,
+            begins=[s - (n >= len(starts(inputs)) // 2 > 1) for n, s in enumerate(starts(inputs))],
         ),
     ),
     "never the last bucket": (
         "Far distances get the last bucket but one.",
-        lambda given: buckets(given, begins=[*starts(given)[:-1], 10**9]),
+        lambda inputs: buckets(inputs, begins=[*starts(inputs)[:-1], 10**9]),
     ),
     "query counted from 0": (
         "The one query of a step is counted from 0, so that all keys seem to stand ahead.",
-        lambda given: _query_from_zero(given),
+        lambda inputs: _query_from_zero(inputs),
     ),
 }
 
@@ -358,7 +363,7 @@ def t5_suite() -> Suite:
                 "Where a logarithm should be a whole number, rounding leaves it below, and the"
                 " distance gets the bucket before, as float arithmetic may, where the quotient"
                 " comes out just below.",
-                lambda given: buckets(given, strict=True),
+                lambda inputs: buckets(inputs, strict=True),
             ),
             ODD: (
                 "Of an odd number of buckets for both directions, the last is never used.",
@@ -369,34 +374,34 @@ def t5_suite() -> Suite:
     kinds = [(32, 128), (16, 64), (64, 256), (32, 500), (8, 20), (320, 800), (12, 50), (4, 16)]
     for both in (True, False):
         for count, end in kinds:
-            given = {"bidirectional": both, "buckets": count, "max_distance": end}
-            begins = starts(given)
+            inputs = {"bidirectional": both, "buckets": count, "max_distance": end}
+            begins = starts(inputs)
             small, edges = len(begins) // 2, []
             for step in range(1, len(begins) - small):
                 at = begins[small + step]
                 if at ** (len(begins) - small) == end**step * small ** (len(begins) - small - step):
                     edges.append(at)
             near = list(range(-small - 1, small + 2))[:40]
-            suite.add("near", given | {"relative": near}, "near")
+            suite.add("near", inputs | {"relative": near}, "near")
             inner = [b for b in begins[small + 1 :] if b not in edges][:6]
             for at in inner:
                 around = [-at - 1, -at, 1 - at, at - 1, at, at + 1]
                 around = [r for r in around if abs(r) not in edges]
-                suite.add("boundary", given | {"relative": around}, "boundary")
+                suite.add("boundary", inputs | {"relative": around}, "boundary")
             for at in edges[:3]:
                 for sign in (-1, 1):
-                    one = given | {"relative": [sign * at]}
+                    one = inputs | {"relative": [sign * at]}
                     suite.add("whole", one, "boundary", "whole logarithm", acceptable=[BELOW])
             far = [-end - 1, -end, -10 * end, end + 1, 10**6, -(10**6)]
-            suite.add("far", given | {"relative": far}, "far")
+            suite.add("far", inputs | {"relative": far}, "far")
     square = [[k - q for k in range(5)] for q in range(5)]
     for both in (True, False):
-        given = {"bidirectional": both, "buckets": 8, "max_distance": 16}
-        suite.add("matrix", {"relative": square} | given, "shape")
+        inputs = {"bidirectional": both, "buckets": 8, "max_distance": 16}
+        suite.add("matrix", {"relative": square} | inputs, "shape")
     for both in (True, False):
         for count, end in kinds[:4]:
             for length in (2, 7, 40):
-                last: Given = {"relative": list(range(1 - length, 1)), "bidirectional": both}
+                last: Inputs = {"relative": list(range(1 - length, 1)), "bidirectional": both}
                 suite.add("step", last | {"buckets": count, "max_distance": end}, "cache")
     plain = {"relative": [0, 1], "bidirectional": True, "buckets": 32, "max_distance": 128}
     suite.refuse(plain | {"buckets": 31}, "odd", acceptable=[ODD])

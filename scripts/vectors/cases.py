@@ -92,22 +92,24 @@ class Suite:
     right: Answer
     bugs: dict[str, tuple[str, Answer]]
     conventions: dict[str, tuple[str, Answer]] = field(default_factory=dict)
-    tolerance: Callable[[dict[str, Any], Any], Tolerance] = lambda given, answer: EXACTLY
+    tolerance: Callable[[dict[str, Any], Any], Tolerance] = lambda inputs, answer: EXACTLY
     cases: list[Case] = field(default_factory=list)
 
     def add(
-        self, kind: str, given: dict[str, Any], *flags: str, acceptable: Iterable[str] = ()
+        self, kind: str, inputs: dict[str, Any], *flags: str, acceptable: Iterable[str] = ()
     ) -> None:
         """Add a case, with what the bugs return where it differs, and so for conventions."""
-        expected = rounded_to_float64(self.right(given))
-        tolerance = without_blind_contracts(expected, self.tolerance(given, expected))
+        expected = rounded_to_float64(self.right(inputs))
+        tolerance = without_blind_contracts(expected, self.tolerance(inputs, expected))
         accepted = {
-            name: rounded_to_float64(self.conventions[name][1](given)) for name in acceptable
+            name: rounded_to_float64(self.conventions[name][1](inputs)) for name in acceptable
         }
         accepted = {
             name: one for name, one in accepted.items() if differs(expected, one, tolerance)
         }
-        wrong = {name: rounded_to_float64(answer(given)) for name, (_, answer) in self.bugs.items()}
+        wrong = {
+            name: rounded_to_float64(answer(inputs)) for name, (_, answer) in self.bugs.items()
+        }
         kept = {
             name: shortened(one)
             for name, one in wrong.items()
@@ -116,27 +118,27 @@ class Suite:
             and all(differs(other, one, tolerance) for other in accepted.values())
         }
         result = "acceptable" if accepted else "valid"
-        self._put(kind, given, expected, tolerance, result, flags, accepted, kept)
+        self._put(kind, inputs, expected, tolerance, result, flags, accepted, kept)
 
-    def refuse(self, given: dict[str, Any], *flags: str, acceptable: Iterable[str] = ()) -> None:
+    def refuse(self, inputs: dict[str, Any], *flags: str, acceptable: Iterable[str] = ()) -> None:
         """Add an input that has no answer, or none but by a convention."""
         accepted = {
-            name: rounded_to_float64(self.conventions[name][1](given)) for name in acceptable
+            name: rounded_to_float64(self.conventions[name][1](inputs)) for name in acceptable
         }
         tolerance, result = EXACTLY, "invalid"
         if accepted:
             first = next(iter(accepted.values()))
             tolerance, result = (
-                without_blind_contracts(first, self.tolerance(given, first)),
+                without_blind_contracts(first, self.tolerance(inputs, first)),
                 "acceptable",
             )
-        self._put("refuse", given, None, tolerance, result, flags, accepted, {})
+        self._put("refuse", inputs, None, tolerance, result, flags, accepted, {})
 
-    def _put(self, kind: str, given: dict[str, Any], *rest: Any) -> None:
+    def _put(self, kind: str, inputs: dict[str, Any], *rest: Any) -> None:
         expected, tolerance, result, flags, accepted, kept = rest
         number = 1 + sum(case.id.startswith(f"{self.name}/{kind}-") for case in self.cases)
         name = f"{self.name}/{kind}-{number:03}"
-        self.cases.append(Case(name, given, expected, tolerance, result, flags, accepted, kept))
+        self.cases.append(Case(name, inputs, expected, tolerance, result, flags, accepted, kept))
 
     def text(self) -> str:
         """Return the file of the suite: a JSON object with one case on a line."""
@@ -145,8 +147,10 @@ class Suite:
             "suite": self.name,
             "about": self.about,
             "answer": self.answer,
-            "conventions": {name: said for name, (said, _) in self.conventions.items()},
-            "bugs": {name: said for name, (said, _) in self.bugs.items()},
+            "conventions": {
+                name: description for name, (description, _) in self.conventions.items()
+            },
+            "bugs": {name: description for name, (description, _) in self.bugs.items()},
         }
         lines = [
             f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"

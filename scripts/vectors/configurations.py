@@ -9,20 +9,20 @@ from scripts.vectors.cases import Answer, Suite, power_tolerance
 from scripts.vectors.exact import exact
 from scripts.vectors.frequencies import RULES, SHRUNK, SMALLER, temperature
 
-Given = dict[str, Any]
+Inputs = dict[str, Any]
 SHARES = ("partial_rotary_factor", "rotary_pct")
 YARN = {"beta_fast": "fast", "beta_slow": "slow"}
 LLAMA = {"low_freq_factor": "low", "high_freq_factor": "high"}
 
 
-def settings(config: Given) -> Given:
+def settings(config: Inputs) -> Inputs:
     """Return the entries of the rule, in either spelling."""
     return config.get("rope_parameters") or config.get("rope_scaling") or {}
 
 
-def parameters(given: Given) -> Given:
+def parameters(inputs: Inputs) -> Inputs:
     """Return the arguments of suite frequencies that a configuration amounts to."""
-    config = given["config"]
+    config = inputs["config"]
     entries = settings(config)
     head = config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
     rule = entries.get("rope_type", entries.get("type", "default"))
@@ -32,12 +32,12 @@ def parameters(given: Given) -> Given:
         "original_max_position_embeddings",
         config.get("original_max_position_embeddings", promised),
     )
-    found: Given = {
+    found: Inputs = {
         "rule": rule,
         "d": config.get("rotary_dim") or int(head * share),
         "base": entries.get("rope_theta", config.get("rope_theta", 10000)),
         "trained_length": trained,
-        "length": given.get("length") or 1,
+        "length": inputs.get("length") or 1,
     }
     found |= {
         key: entries[key] for key in ("factor", "truncate", "attention_factor") if key in entries
@@ -52,9 +52,9 @@ def parameters(given: Given) -> Given:
     return found
 
 
-def expected_answer(given: Given, **other: Any) -> Given:
+def expected_answer(inputs: Inputs, **other: Any) -> Inputs:
     """Return the answer to an input, some arguments of which may be replaced."""
-    found = parameters(given) | other
+    found = parameters(inputs) | other
     return RULES[found["rule"]](found)
 
 
@@ -66,47 +66,47 @@ def without_keys(*keys: str) -> Answer:
             return value
         return {key: strip(inner) for key, inner in value.items() if key not in keys}
 
-    def wrong(given: Given) -> Any:
-        stripped = given | {"config": strip(given["config"])}
-        return expected_answer(stripped) if stripped != given else None
+    def wrong(inputs: Inputs) -> Any:
+        stripped = inputs | {"config": strip(inputs["config"])}
+        return expected_answer(stripped) if stripped != inputs else None
 
     return wrong
 
 
-def _inner_base(given: Given) -> Any:
+def _inner_base(inputs: Inputs) -> Any:
     """Look for the base outside of rope_parameters only."""
-    inside = "rope_theta" in settings(given["config"])
-    return expected_answer(given, base=10000) if inside else None
+    inside = "rope_theta" in settings(inputs["config"])
+    return expected_answer(inputs, base=10000) if inside else None
 
 
-def _quotient(given: Given) -> Any:
-    config = given["config"]
+def _quotient(inputs: Inputs) -> Any:
+    config = inputs["config"]
     if "head_dim" not in config or "hidden_size" not in config:
         return None
     width = config["hidden_size"] // config["num_attention_heads"]
     one = {key: value for key, value in config.items() if key != "head_dim"}
-    return expected_answer(given | {"config": one}) if width % 2 == 0 else None
+    return expected_answer(inputs | {"config": one}) if width % 2 == 0 else None
 
 
-def _bug_of_rules(change: Callable[[Given, Given], Given | None], *rules: str) -> Answer:
+def _bug_of_rules(change: Callable[[Inputs, Inputs], Inputs | None], *rules: str) -> Answer:
     """Return a bug of some rules, which changes the arguments."""
 
-    def wrong(given: Given) -> Any:
-        found = parameters(given)
-        other = change(found, given) if found["rule"] in rules else None
-        return None if other is None else expected_answer(given, **other)
+    def wrong(inputs: Inputs) -> Any:
+        found = parameters(inputs)
+        other = change(found, inputs) if found["rule"] in rules else None
+        return None if other is None else expected_answer(inputs, **other)
 
     return wrong
 
 
-def _multiplied_factor(found: Given, given: Given) -> Given | None:
+def _multiplied_factor(found: Inputs, inputs: Inputs) -> Inputs | None:
     if found.get("attention_factor") is None:
         return None
     return {"attention_factor": exact(found["attention_factor"]) * temperature(found["factor"])}
 
 
-def _promised_length(found: Given, given: Given) -> Given | None:
-    promised = given["config"].get("max_position_embeddings")
+def _promised_length(found: Inputs, inputs: Inputs) -> Inputs | None:
+    promised = inputs["config"].get("max_position_embeddings")
     return {"trained_length": promised} if promised else None
 
 
@@ -126,7 +126,7 @@ BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "scaling ignored": (
         "The frequencies are those of the base, without any rule.",
-        _bug_of_rules(lambda found, given: {"rule": "default"}, *list(RULES)[1:]),
+        _bug_of_rules(lambda found, inputs: {"rule": "default"}, *list(RULES)[1:]),
     ),
     "old spelling of the type": (
         "The rule is found under rope_type only, and type is not read.",
@@ -155,16 +155,16 @@ BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "short factors never used": (
         "The long divisors hold at every length.",
-        _bug_of_rules(lambda found, given: {"short": found["long"]}, "longrope"),
+        _bug_of_rules(lambda found, inputs: {"short": found["long"]}, "longrope"),
     ),
     "long factors never used": (
         "The short divisors hold at every length.",
-        _bug_of_rules(lambda found, given: {"long": found["short"]}, "longrope"),
+        _bug_of_rules(lambda found, inputs: {"long": found["short"]}, "longrope"),
     ),
     "switched one too early": (
         "The long divisors hold from the trained length on, that included.",
         _bug_of_rules(
-            lambda found, given: (
+            lambda found, inputs: (
                 {"length": found["length"] + 1}
                 if found["length"] == found["trained_length"]
                 else None
@@ -174,7 +174,7 @@ BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "one table for all lengths": (
         "Dynamic NTK scales by the factor at every length.",
-        _bug_of_rules(lambda found, given: {"rule": "ntk"}, "dynamic"),
+        _bug_of_rules(lambda found, inputs: {"rule": "ntk"}, "dynamic"),
     ),
 }
 
@@ -197,7 +197,7 @@ def config_suite() -> Suite:
         expected_answer,
         BUGS,
         CONVENTIONS,
-        tolerance=lambda given, expected: power_tolerance(),
+        tolerance=lambda inputs, expected: power_tolerance(),
     )
     for hidden, heads, head in (
         (64, 4, None),
@@ -208,7 +208,7 @@ def config_suite() -> Suite:
     ):
         for base in (10000, 500000, 1e6):
             for promised in (2048, 32768):
-                outer: Given = {"model_type": "llama", "hidden_size": hidden}
+                outer: Inputs = {"model_type": "llama", "hidden_size": hidden}
                 outer |= {"num_attention_heads": heads, "max_position_embeddings": promised}
                 outer |= {"head_dim": head} if head else {}
                 suite.add("plain", {"config": outer | {"rope_theta": base}}, "old spelling")
@@ -229,16 +229,16 @@ def config_suite() -> Suite:
                 here["long_factor"] = [1 + i / 2 for i in range(head // 2)]
             lengths = _lengths(entries, promised)
             for length in lengths:
-                asked = {"length": length} if length else {}
+                options = {"length": length} if length else {}
                 old = outer | {"rope_theta": base, "rope_scaling": {"type": name} | here}
                 new = outer | {"rope_parameters": {"rope_type": name, "rope_theta": base} | here}
-                suite.add(name, {"config": old} | asked, "old spelling")
-                suite.add(name, {"config": new} | asked, "new spelling")
+                suite.add(name, {"config": old} | options, "old spelling")
+                suite.add(name, {"config": new} | options, "new spelling")
     _add_refused(suite)
     return suite
 
 
-def _scaled_entries() -> list[tuple[Given, int, str]]:
+def _scaled_entries() -> list[tuple[Inputs, int, str]]:
     """Return entries of a rule, the promised length and the name of the rule."""
     original = "original_max_position_embeddings"
     llama = {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
@@ -261,14 +261,14 @@ def _scaled_entries() -> list[tuple[Given, int, str]]:
     ]
 
 
-def _lengths(entries: Given, promised: int) -> tuple[int | None, ...]:
+def _lengths(entries: Inputs, promised: int) -> tuple[int | None, ...]:
     if "short_factor" in entries:
         return (4096, 4097)
     return (promised, 3 * promised) if entries == {"factor": 4.0} else (None,)
 
 
 def _add_refused(suite: Suite) -> None:
-    plain: Given = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4}
+    plain: Inputs = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4}
     plain |= {"max_position_embeddings": 2048}
     based = plain | {"rope_theta": 10000}
     for wrong in (

@@ -9,7 +9,7 @@ from scripts.vectors.cases import Answer, Suite, power_tolerance
 from scripts.vectors.exact import Number, Row, bfloat16, exact, mp
 from scripts.vectors.rotation import omegas
 
-Given = dict[str, Any]
+Inputs = dict[str, Any]
 
 
 def clip_to_unit(value: Number) -> Number:
@@ -22,44 +22,44 @@ def blend_frequencies(frequencies: Row, kept: Row, factor: Number) -> Row:
     return [w * ((1 - k) / factor + k) for w, k in zip(frequencies, kept, strict=True)]
 
 
-def answer(frequencies: Row, factor: Number = 1) -> Given:
+def answer(frequencies: Row, factor: Number = 1) -> Inputs:
     """Return an answer of the suite."""
     return {"frequencies": frequencies, "attention_factor": exact(factor)}
 
 
-def default(g: Given) -> Given:
+def default(g: Inputs) -> Inputs:
     """Return base^(−2i/d)."""
     return answer(omegas(g["d"], g["base"]))
 
 
-def linear(g: Given) -> Given:
+def linear(g: Inputs) -> Inputs:
     """Return every frequency divided by the factor."""
     return answer([w / exact(g["factor"]) for w in omegas(g["d"], g["base"])])
 
 
-def larger_base(d: int, base: Number, factor: Number) -> Given:
+def larger_base(d: int, base: Number, factor: Number) -> Inputs:
     """Return the frequencies of base · factor^(d/(d−2))."""
     return answer(omegas(d, exact(base) * exact(factor) ** (exact(d) / (d - 2))))
 
 
-def ntk(g: Given) -> Given:
+def ntk(g: Inputs) -> Inputs:
     """Return the frequencies of a larger base."""
     return larger_base(g["d"], g["base"], g["factor"])
 
 
-def stretch(g: Given, length: Number) -> Number:
+def stretch(g: Inputs, length: Number) -> Number:
     """Return by how much dynamic NTK stretches a sequence of this length."""
     trained = exact(g["trained_length"])
     return exact(g["factor"]) * length / trained - (exact(g["factor"]) - 1)
 
 
-def dynamic(g: Given) -> Given:
+def dynamic(g: Inputs) -> Inputs:
     """Return those of a base that grows with the length beyond the trained one."""
     length = max(g["length"], g["trained_length"])
     return larger_base(g["d"], g["base"], stretch(g, length))
 
 
-def pair_of(g: Given, turns: Number) -> Number:
+def pair_of(g: Inputs, turns: Number) -> Number:
     """Return the pair that makes so many turns in training, as a real number."""
     ratio = exact(g["trained_length"]) / (2 * mp.pi * exact(turns))
     return g["d"] * mp.log(ratio) / (2 * mp.log(exact(g["base"])))
@@ -70,7 +70,7 @@ def temperature(factor: Number, mscale: Number = 1) -> Number:
     return 1 + exact(mscale) * mp.log(exact(factor)) / 10
 
 
-def yarn_factor(g: Given) -> Number:
+def yarn_factor(g: Inputs) -> Number:
     """Return the attention factor of YaRN, as transformers computes it."""
     if g.get("attention_factor") is not None:
         return exact(g["attention_factor"])
@@ -80,7 +80,7 @@ def yarn_factor(g: Given) -> Number:
     return temperature(g["factor"])
 
 
-def yarn_kept(g: Given) -> Row:
+def yarn_kept(g: Inputs) -> Row:
     """Return how much of each frequency is kept."""
     pairs = range(g["d"] // 2)
     fast, slow = g.get("fast", 32), g.get("slow", 1)
@@ -96,13 +96,13 @@ def yarn_kept(g: Given) -> Row:
     return [1 - clip_to_unit((i - first) / (last - first)) for i in pairs]
 
 
-def yarn(g: Given) -> Given:
+def yarn(g: Inputs) -> Inputs:
     """Return frequencies kept in fast pairs and divided in slow ones."""
     omega = omegas(g["d"], g["base"])
     return answer(blend_frequencies(omega, yarn_kept(g), exact(g["factor"])), yarn_factor(g))
 
 
-def llama3(g: Given) -> Given:
+def llama3(g: Inputs) -> Inputs:
     """Return frequencies kept, divided or blended, by wavelength."""
     omega, length = omegas(g["d"], g["base"]), exact(g["trained_length"])
     low, high = exact(g.get("low", 1)), exact(g.get("high", 4))
@@ -118,14 +118,14 @@ def llama3(g: Given) -> Given:
     return answer(blend_frequencies(omega, kept, exact(g["factor"])))
 
 
-def longrope_factor(g: Given) -> Number:
+def longrope_factor(g: Inputs) -> Number:
     """Return the attention factor of LongRoPE."""
     if g.get("attention_factor") is not None:
         return exact(g["attention_factor"])
     return mp.sqrt(1 + mp.log(exact(g["factor"])) / mp.log(exact(g["trained_length"])))
 
 
-def longrope(g: Given) -> Given:
+def longrope(g: Inputs) -> Inputs:
     """Return frequencies divided pair by pair."""
     divisors = g["long"] if g["length"] > g["trained_length"] else g["short"]
     omega = omegas(g["d"], g["base"])
@@ -133,7 +133,7 @@ def longrope(g: Given) -> Given:
     return answer(divided, longrope_factor(g))
 
 
-def proportional(g: Given) -> Given:
+def proportional(g: Inputs) -> Inputs:
     """Return the fastest frequencies, and 0 for the others."""
     turning, factor = g["rotary_d"] // 2, exact(g.get("factor", 1))
     return answer(
@@ -141,7 +141,7 @@ def proportional(g: Given) -> Given:
     )
 
 
-RULES: dict[str, Callable[[Given], Given]] = {
+RULES: dict[str, Callable[[Inputs], Inputs]] = {
     "default": default,
     "linear": linear,
     "ntk": ntk,
@@ -154,58 +154,58 @@ RULES: dict[str, Callable[[Given], Given]] = {
 ALL = tuple(RULES)
 
 
-def expected_answer(g: Given) -> Given:
+def expected_answer(g: Inputs) -> Inputs:
     """Return the answer to an input."""
     return RULES[g["rule"]]({"base": 10000} | g)
 
 
-def bug_of_rules(rules: str | Iterable[str], wrong: Callable[[Given], Given | None]) -> Answer:
+def bug_of_rules(rules: str | Iterable[str], wrong: Callable[[Inputs], Inputs | None]) -> Answer:
     """Return a bug of some rules only."""
     names = {rules} if isinstance(rules, str) else set(rules)
     return lambda g: wrong({"base": 10000} | g) if g["rule"] in names else None
 
 
-def _with_frequencies(g: Given, frequencies: Row) -> Given:
+def _with_frequencies(g: Inputs, frequencies: Row) -> Inputs:
     """Return the right attention factor with other frequencies."""
     return answer(frequencies, RULES[g["rule"]](g)["attention_factor"])
 
 
-def _factor(g: Given, factor: Number) -> Given:
+def _factor(g: Inputs, factor: Number) -> Inputs:
     """Return the right frequencies with another attention factor."""
     return answer(RULES[g["rule"]](g)["frequencies"], factor)
 
 
-def _powers(g: Given, power: Callable[[int], Number]) -> Row:
+def _powers(g: Inputs, power: Callable[[int], Number]) -> Row:
     return [exact(g["base"]) ** power(i) for i in range(g["d"] // 2)]
 
 
-def _reversed_ramp(g: Given) -> Given:
+def _reversed_ramp(g: Inputs) -> Inputs:
     kept = yarn_kept(g)
     omega = omegas(g["d"], g["base"])
     return _with_frequencies(g, blend_frequencies(omega, [1 - k for k in kept], exact(g["factor"])))
 
 
-def _with_arguments(**other: Any) -> Callable[[Given], Given]:
+def _with_arguments(**other: Any) -> Callable[[Inputs], Inputs]:
     return lambda g: RULES[g["rule"]](g | other)
 
 
-def _multiplied_factor(g: Given) -> Given | None:
+def _multiplied_factor(g: Inputs) -> Inputs | None:
     if g.get("attention_factor") is None:
         return None
     return _factor(g, exact(g["attention_factor"]) * temperature(g["factor"]))
 
 
-def _formula_again(g: Given) -> Given | None:
+def _formula_again(g: Inputs) -> Inputs | None:
     if g.get("attention_factor") is None:
         return None
     return _factor(g, temperature(g["attention_factor"]))
 
 
-def _without_arguments(*keys: str) -> Callable[[Given], Given]:
+def _without_arguments(*keys: str) -> Callable[[Inputs], Inputs]:
     return lambda g: RULES[g["rule"]]({k: v for k, v in g.items() if k not in keys})
 
 
-def _factor_inside_power(g: Given) -> Given:
+def _factor_inside_power(g: Inputs) -> Inputs:
     """Put the factor inside the power: (factor · base)^(−2i/d)."""
     omega, slowed = omegas(g["d"], g["base"]), omegas(g["d"], g["base"] * exact(g["factor"]))
     kept = yarn_kept(g)
@@ -214,7 +214,7 @@ def _factor_inside_power(g: Given) -> Given:
     )
 
 
-def _without_half(g: Given) -> Given | None:
+def _without_half(g: Inputs) -> Inputs | None:
     """Find the ends of the ramp in dimensions instead of pairs."""
     if g.get("ramp", "pairs") != "pairs":
         return None
@@ -223,13 +223,13 @@ def _without_half(g: Given) -> Given | None:
     return _with_frequencies(g, blend_frequencies(omega, doubled, exact(g["factor"])))
 
 
-def _other_ramp(g: Given) -> Given | None:
+def _other_ramp(g: Inputs) -> Inputs | None:
     if g.get("ramp", "pairs") == "pairs":
         return yarn(g | {"ramp": "turns"})
     return yarn(g | {"ramp": "pairs"})
 
 
-def _steps(g: Given) -> Given:
+def _steps(g: Inputs) -> Inputs:
     """Leave out the blend: pairs between the limits are divided like the slow ones."""
     omega = omegas(g["d"], g["base"])
     limit = exact(g["trained_length"]) / exact(g.get("high", 4))
@@ -237,7 +237,7 @@ def _steps(g: Given) -> Given:
     return _with_frequencies(g, blend_frequencies(omega, kept, exact(g["factor"])))
 
 
-def _llama_reversed(g: Given) -> Given:
+def _llama_reversed(g: Inputs) -> Inputs:
     """Blend the wrong way round between the limits."""
     omega = omegas(g["d"], g["base"])
     low, high = exact(g.get("low", 1)), exact(g.get("high", 4))
@@ -249,18 +249,18 @@ def _llama_reversed(g: Given) -> Given:
     return _with_frequencies(g, blend_frequencies(omega, kept, exact(g["factor"])))
 
 
-def _early(g: Given) -> Given | None:
+def _early(g: Inputs) -> Inputs | None:
     """Take the long divisors at exactly the trained length."""
     at_edge = g["length"] == g["trained_length"]
     return longrope(g | {"length": g["length"] + 1}) if at_edge else None
 
 
-def _divided_by_length(g: Given, which: str) -> Given:
+def _divided_by_length(g: Inputs, which: str) -> Inputs:
     omega = omegas(g["d"], g["base"])
     return _with_frequencies(g, [w / exact(s) for w, s in zip(omega, g[which], strict=True)])
 
 
-def _below(g: Given) -> Given | None:
+def _below(g: Inputs) -> Inputs | None:
     """Scale below the trained length, too."""
     often = stretch(g, g["length"])
     return larger_base(g["d"], g["base"], often) if often > 0 else None
@@ -503,7 +503,7 @@ BUGS: dict[str, tuple[str, Answer]] = {
 DEEPSEEK = "mscale alone counts"
 
 
-def _deepseek(g: Given) -> Given | None:
+def _deepseek(g: Inputs) -> Inputs | None:
     """Return the attention factor of DeepSeek's code, with 1 for mscale and 0 for the other."""
     g = {"base": 10000} | g
     top = temperature(g["factor"], g.get("mscale", 1))
@@ -536,7 +536,7 @@ def frequencies_suite() -> Suite:
         expected_answer,
         BUGS,
         CONVENTIONS,
-        tolerance=lambda given, expected: power_tolerance(),
+        tolerance=lambda inputs, expected: power_tolerance(),
     )
     add = suite.add
     for d in (2, 4, 6, 8, 10, 16, 32, 64):
@@ -546,23 +546,23 @@ def frequencies_suite() -> Suite:
     for d in (4, 8, 16):
         for factor in (1, 2, 4, 8.5):
             for base in (10000, 500000):
-                given = {"d": d, "factor": factor, "base": base}
-                add("linear", {"rule": "linear"} | given)
-                add("ntk", {"rule": "ntk"} | given)
+                inputs = {"d": d, "factor": factor, "base": base}
+                add("linear", {"rule": "linear"} | inputs)
+                add("ntk", {"rule": "ntk"} | inputs)
     for d in (4, 8, 16):
         for trained, factor in ((2048, 2), (4096, 1), (8192, 4.5)):
             for length in (1, trained - 1, trained, trained + 1, 2 * trained, 5 * trained + 7):
-                given = {"d": d, "length": length, "factor": factor, "trained_length": trained}
+                inputs = {"d": d, "length": length, "factor": factor, "trained_length": trained}
                 edge = ("edge",) if abs(length - trained) < 2 else ()
-                add("dynamic", {"rule": "dynamic", "base": 10000} | given, "length", *edge)
+                add("dynamic", {"rule": "dynamic", "base": 10000} | inputs, "length", *edge)
     _add_yarn(suite)
     _add_llama3(suite)
     _add_longrope(suite)
     for d, turning in ((8, 2), (8, 4), (8, 8), (16, 4), (16, 12), (32, 8)):
         for factor in (1, 4):
             for base in (10000, 1e6):
-                given = {"d": d, "rotary_d": turning, "factor": factor, "base": base}
-                add("proportional", {"rule": "proportional"} | given, "partial")
+                inputs = {"d": d, "rotary_d": turning, "factor": factor, "base": base}
+                add("proportional", {"rule": "proportional"} | inputs, "partial")
     _add_refused(suite)
     return suite
 
@@ -571,45 +571,45 @@ def _add_yarn(suite: Suite) -> None:
     for d in (8, 16, 32):
         for factor, trained in ((2, 512), (4, 4096), (16, 2048), (40, 4096)):
             for base in (10000, 500000):
-                given = {"rule": "yarn", "d": d, "factor": factor, "trained_length": trained}
-                suite.add("yarn", given | {"base": base, "ramp": "pairs"})
+                inputs = {"rule": "yarn", "d": d, "factor": factor, "trained_length": trained}
+                suite.add("yarn", inputs | {"base": base, "ramp": "pairs"})
                 untruncated = {"ramp": "pairs", "truncate": False}
-                suite.add("yarn", given | {"base": base} | untruncated, "truncate")
+                suite.add("yarn", inputs | {"base": base} | untruncated, "truncate")
     for d in (8, 16):
         for factor, trained in ((4, 256), (8, 4096), (32, 1024)):
-            given = {"rule": "yarn", "d": d, "factor": factor, "trained_length": trained}
-            suite.add("yarn", given | {"base": 10000, "ramp": "turns"}, "ramp by turns")
+            inputs = {"rule": "yarn", "d": d, "factor": factor, "trained_length": trained}
+            suite.add("yarn", inputs | {"base": 10000, "ramp": "turns"}, "ramp by turns")
     for d in (16, 32):
         for fast, slow in ((8, 1), (4, 0.5), (64, 2), (32, 4)):
-            limits: Given = {"rule": "yarn", "d": d, "factor": 8, "trained_length": 4096}
+            limits: Inputs = {"rule": "yarn", "d": d, "factor": 8, "trained_length": 4096}
             limits |= {"base": 10000, "fast": fast, "slow": slow, "ramp": "pairs"}
             suite.add("yarn", limits, "limits")
             suite.add("yarn", limits | {"truncate": False}, "limits", "truncate")
-    given = {"rule": "yarn", "d": 16, "trained_length": 4096, "base": 10000, "ramp": "pairs"}
+    inputs = {"rule": "yarn", "d": 16, "trained_length": 4096, "base": 10000, "ramp": "pairs"}
     for factor in (4, 40):
         for scale, other in ((1, 1), (0.707, 1), (1, 0.707), (0.707, 0.707), (2, 1)):
             scales = {"factor": factor, "mscale": scale, "mscale_all_dim": other}
-            suite.add("yarn-mscale", given | scales, "attention factor")
+            suite.add("yarn-mscale", inputs | scales, "attention factor")
         for scale in (0.5, 1, 1.5):
             one = {"factor": factor, "mscale": scale}
-            suite.add("yarn-mscale", given | one, "attention factor", acceptable=[DEEPSEEK])
+            suite.add("yarn-mscale", inputs | one, "attention factor", acceptable=[DEEPSEEK])
             one = {"factor": factor, "mscale_all_dim": scale}
-            suite.add("yarn-mscale", given | one, "attention factor", acceptable=[DEEPSEEK])
+            suite.add("yarn-mscale", inputs | one, "attention factor", acceptable=[DEEPSEEK])
         for attention in (1, 1.25, 0.5):
             fixed = {"factor": factor, "attention_factor": attention}
-            suite.add("yarn-factor", given | fixed, "attention factor")
+            suite.add("yarn-factor", inputs | fixed, "attention factor")
 
 
 def _add_llama3(suite: Suite) -> None:
     for d in (8, 16, 32):
         for factor, trained, base in ((8, 8192, 500000), (32, 8192, 500000), (4, 512, 10000)):
-            given = {"rule": "llama3", "d": d, "factor": factor, "trained_length": trained}
-            suite.add("llama3", given | {"base": base, "low": 1, "high": 4})
-            suite.add("llama3", given | {"base": base, "low": 2, "high": 8}, "limits")
-            suite.add("llama3", given | {"base": base, "low": 1, "high": 32}, "limits")
+            inputs = {"rule": "llama3", "d": d, "factor": factor, "trained_length": trained}
+            suite.add("llama3", inputs | {"base": base, "low": 1, "high": 4})
+            suite.add("llama3", inputs | {"base": base, "low": 2, "high": 8}, "limits")
+            suite.add("llama3", inputs | {"base": base, "low": 1, "high": 32}, "limits")
     for d in (8, 16):
-        given = {"rule": "llama3", "d": d, "factor": 16, "trained_length": 8192, "base": 500000}
-        suite.add("llama3", given | {"low": 1, "high": 1}, "limits", "edge")
+        inputs = {"rule": "llama3", "d": d, "factor": 16, "trained_length": 8192, "base": 500000}
+        suite.add("llama3", inputs | {"low": 1, "high": 1}, "limits", "edge")
 
 
 def _add_longrope(suite: Suite) -> None:
@@ -618,41 +618,41 @@ def _add_longrope(suite: Suite) -> None:
         long = [1 + i * i / 2 for i in range(d // 2)]
         for trained, factor in ((4096, 32), (2048, 2), (8192, 4)):
             for length in (1, trained, trained + 1, 3 * trained):
-                given = {"rule": "longrope", "d": d, "length": length, "short": short}
-                given |= {"long": long, "trained_length": trained, "factor": factor}
+                inputs = {"rule": "longrope", "d": d, "length": length, "short": short}
+                inputs |= {"long": long, "trained_length": trained, "factor": factor}
                 edge = ("edge",) if trained <= length <= trained + 1 else ()
-                suite.add("longrope", given | {"base": 10000}, "length", *edge)
+                suite.add("longrope", inputs | {"base": 10000}, "length", *edge)
         for attention in (1, 1.25):
-            fixed = given | {"attention_factor": attention, "base": 10000}
+            fixed = inputs | {"attention_factor": attention, "base": 10000}
             suite.add("longrope-factor", fixed, "attention factor")
 
 
 def _add_refused(suite: Suite) -> None:
-    plain: Given = {"rule": "default", "d": 8, "base": 10000}
+    plain: Inputs = {"rule": "default", "d": 8, "base": 10000}
     for d in (0, -2, 3, 7):
         suite.refuse(plain | {"d": d}, "width")
     for base in (0, -10000):
         suite.refuse(plain | {"base": base}, "base")
-    scaled: Given = plain | {"rule": "linear"}
+    scaled: Inputs = plain | {"rule": "linear"}
     for factor in (0, -2, 0.5):
         accepted = [SMALLER] if factor > 0 else []
         suite.refuse(scaled | {"factor": factor}, "factor", acceptable=accepted)
         suite.refuse(scaled | {"rule": "ntk", "factor": factor}, "factor", acceptable=accepted)
     suite.refuse(plain | {"rule": "ntk", "d": 2, "factor": 2}, "width")
-    trained: Given = plain | {"factor": 2, "trained_length": 0}
+    trained: Inputs = plain | {"factor": 2, "trained_length": 0}
     suite.refuse(trained | {"rule": "yarn", "ramp": "pairs"}, "length")
     suite.refuse(trained | {"rule": "llama3", "low": 1, "high": 4}, "length")
     suite.refuse(trained | {"rule": "dynamic", "length": 5}, "length")
     suite.refuse(trained | {"rule": "dynamic", "length": 0, "trained_length": 16}, "length")
-    limits: Given = plain | {"factor": 2, "trained_length": 64}
+    limits: Inputs = plain | {"factor": 2, "trained_length": 64}
     suite.refuse(limits | {"rule": "yarn", "fast": 1, "slow": 32, "ramp": "pairs"}, "limits")
     suite.refuse(limits | {"rule": "llama3", "low": 4, "high": 1}, "limits")
     divisors = {"short": [1, 1, 1, 1], "long": [2, 2, 2, 2]}
-    given = plain | {"rule": "longrope", "length": 9, "trained_length": 8, "factor": 2} | divisors
-    suite.refuse(given | {"short": [1, 1, 1]}, "shape")
-    suite.refuse(given | {"long": [2] * 5}, "shape")
-    suite.refuse(given | {"long": [2, 2, 2, 0]}, "divisors")
-    suite.refuse(given | {"short": [1, 1, 1, -1]}, "divisors")
+    inputs = plain | {"rule": "longrope", "length": 9, "trained_length": 8, "factor": 2} | divisors
+    suite.refuse(inputs | {"short": [1, 1, 1]}, "shape")
+    suite.refuse(inputs | {"long": [2] * 5}, "shape")
+    suite.refuse(inputs | {"long": [2, 2, 2, 0]}, "divisors")
+    suite.refuse(inputs | {"short": [1, 1, 1, -1]}, "divisors")
     suite.refuse(plain | {"rule": "proportional", "rotary_d": 10}, "partial")
     suite.refuse(plain | {"rule": "proportional", "rotary_d": 3}, "partial")
     suite.refuse(plain | {"rule": "other", "factor": 2}, "unknown rule")

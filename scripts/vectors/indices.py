@@ -6,12 +6,12 @@ from typing import Any
 
 from scripts.vectors.cases import Answer, Suite
 
-Given = dict[str, Any]
+Inputs = dict[str, Any]
 
 
-def window(given: Given, *, order: int = 1, wide: int = -1, moved: bool = True) -> Any:
+def window(inputs: Inputs, *, order: int = 1, wide: int = -1, moved: bool = True) -> Any:
     """Return the index of each pair of patches; order −1 takes key − query."""
-    side = given["window"]
+    side = inputs["window"]
     patches = [divmod(n, side) for n in range(side**2)]
     shift = side - 1 if moved else 0
     factor = 2 * side + wide
@@ -24,9 +24,9 @@ def window(given: Given, *, order: int = 1, wide: int = -1, moved: bool = True) 
     ]
 
 
-def _columns_first(given: Given) -> Any:
+def _columns_first(inputs: Inputs) -> Any:
     """Exchange rows and columns."""
-    side = given["window"]
+    side = inputs["window"]
     patches = [divmod(n, side) for n in range(side**2)]
     return [
         [(c - oc + side - 1) * (2 * side - 1) + r - o + side - 1 for o, oc in patches]
@@ -37,24 +37,24 @@ def _columns_first(given: Given) -> Any:
 SWIN: dict[str, tuple[str, Answer]] = {
     "key minus query": (
         "The index numbers the relative positions in reverse.",
-        lambda given: window(given, order=-1),
+        lambda inputs: window(inputs, order=-1),
     ),
     "columns first": ("Rows and columns are exchanged.", _columns_first),
     "factor of 2M": (
         "Rows of the table are numbered 2M apart instead of 2M − 1.",
-        lambda given: window(given, wide=0),
+        lambda inputs: window(inputs, wide=0),
     ),
     "not shifted": (
         "The index is not shifted to begin at 0.",
-        lambda given: window(given, moved=False),
+        lambda inputs: window(inputs, moved=False),
     ),
     "factor of M": (
         "Rows of the table are numbered M apart.",
-        lambda given: window(given, wide=-given["window"]),
+        lambda inputs: window(inputs, wide=-inputs["window"]),
     ),
     "from one": (
         "The index begins at 1.",
-        lambda given: [[n + 1 for n in row] for row in window(given)],
+        lambda inputs: [[n + 1 for n in row] for row in window(inputs)],
     ),
 }
 
@@ -77,44 +77,50 @@ def swin_suite() -> Suite:
 
 
 def shaw(
-    given: Given, *, order: int = 1, shift: int | None = None, furthest: int | None = None
+    inputs: Inputs, *, order: int = 1, shift: int | None = None, furthest: int | None = None
 ) -> Any:
     """Return the clipped relative position of each pair, shifted to begin at 0."""
-    limit = given["max_distance"] if furthest is None else furthest
-    shift = given["max_distance"] if shift is None else shift
+    limit = inputs["max_distance"] if furthest is None else furthest
+    shift = inputs["max_distance"] if shift is None else shift
 
     def index(query: int, key: int) -> int:
         return min(max(order * (key - query), -limit), limit) + shift
 
-    return [[index(q, k) for k in range(given["key_length"])] for q in range(given["query_length"])]
+    return [
+        [index(q, k) for k in range(inputs["key_length"])] for q in range(inputs["query_length"])
+    ]
 
 
 SHAW: dict[str, tuple[str, Answer]] = {
-    "query minus key": ("The sign is wrong.", lambda given: shaw(given, order=-1)),
-    "not shifted": ("The index is not shifted to begin at 0.", lambda given: shaw(given, shift=0)),
-    "not clipped": ("Far positions are not clipped.", lambda given: shaw(given, furthest=10**6)),
+    "query minus key": ("The sign is wrong.", lambda inputs: shaw(inputs, order=-1)),
+    "not shifted": (
+        "The index is not shifted to begin at 0.",
+        lambda inputs: shaw(inputs, shift=0),
+    ),
+    "not clipped": ("Far positions are not clipped.", lambda inputs: shaw(inputs, furthest=10**6)),
     "clipped one too early": (
         "Positions are clipped at max_distance − 1.",
-        lambda given: shaw(given, furthest=max(given["max_distance"] - 1, 0)),
+        lambda inputs: shaw(inputs, furthest=max(inputs["max_distance"] - 1, 0)),
     ),
     "from one": (
         "The index begins at 1.",
-        lambda given: shaw(given, shift=given["max_distance"] + 1),
+        lambda inputs: shaw(inputs, shift=inputs["max_distance"] + 1),
     ),
     "queries at the end": (
         "Queries are taken for the last of the keys, though both begin at 0.",
-        lambda given: [
+        lambda inputs: [
             [
                 min(
                     max(
-                        k - q - given["key_length"] + given["query_length"], -given["max_distance"]
+                        k - q - inputs["key_length"] + inputs["query_length"],
+                        -inputs["max_distance"],
                     ),
-                    given["max_distance"],
+                    inputs["max_distance"],
                 )
-                + given["max_distance"]
-                for k in range(given["key_length"])
+                + inputs["max_distance"]
+                for k in range(inputs["key_length"])
             ]
-            for q in range(given["query_length"])
+            for q in range(inputs["query_length"])
         ],
     ),
 }
@@ -132,8 +138,8 @@ def shaw_suite() -> Suite:
     )
     for queries, keys in ((1, 1), (2, 2), (3, 3), (4, 4), (6, 6), (1, 5), (5, 1), (2, 6), (6, 3)):
         for furthest in (0, 1, 2, 3, 8):
-            given = {"query_length": queries, "key_length": keys, "max_distance": furthest}
-            suite.add("clip", given, "square" if queries == keys else "rectangular")
+            inputs = {"query_length": queries, "key_length": keys, "max_distance": furthest}
+            suite.add("clip", inputs, "square" if queries == keys else "rectangular")
     plain = {"query_length": 2, "key_length": 2, "max_distance": 1}
     suite.refuse(plain | {"max_distance": -1}, "max_distance")
     suite.refuse(plain | {"query_length": -1}, "length")

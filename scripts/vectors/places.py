@@ -7,14 +7,14 @@ from typing import Any
 from scripts.vectors.cases import Answer, Suite, Tolerance, angle_tolerance
 from scripts.vectors.exact import exact, largest, leaves, mp, vectors
 
-Given = dict[str, Any]
+Inputs = dict[str, Any]
 
 
-def positions(given: Given) -> Any:
+def positions(inputs: Inputs) -> Any:
     """Return the position of each token; None for padding, where any will do."""
-    if "lengths" in given:
-        return [place for length in given["lengths"] for place in range(length)]
-    return [_requested_positions(_token_positions(row), given) for row in given["mask"]]
+    if "lengths" in inputs:
+        return [place for length in inputs["lengths"] for place in range(length)]
+    return [_requested_positions(_token_positions(row), inputs) for row in inputs["mask"]]
 
 
 def _token_positions(row: list[int]) -> list[int | None]:
@@ -26,64 +26,64 @@ def _token_positions(row: list[int]) -> list[int | None]:
     return places
 
 
-def _requested_positions(places: list[Any], given: Given) -> list[Any]:
+def _requested_positions(places: list[Any], inputs: Inputs) -> list[Any]:
     """Return the last places, if only those are asked for."""
-    return places[-given["queries"] :] if "queries" in given else places
+    return places[-inputs["queries"] :] if "queries" in inputs else places
 
 
-def _positions_of_mask(given: Given, places: Any) -> Any:
+def _positions_of_mask(inputs: Inputs, places: Any) -> Any:
     """Return places per row of a mask, as positions() asks for them."""
     return (
-        [_requested_positions(places(row), given) for row in given["mask"]]
-        if "mask" in given
+        [_requested_positions(places(row), inputs) for row in inputs["mask"]]
+        if "mask" in inputs
         else None
     )
 
 
-def _shifted(given: Given, by: int) -> Any:
-    if "lengths" in given:
-        return [place + by for place in positions(given)]
-    return [[None if p is None else p + by for p in row] for row in positions(given)]
+def _shifted(inputs: Inputs, by: int) -> Any:
+    if "lengths" in inputs:
+        return [place + by for place in positions(inputs)]
+    return [[None if p is None else p + by for p in row] for row in positions(inputs)]
 
 
-def _no_restart(given: Given) -> Any:
-    return list(range(sum(given["lengths"]))) if "lengths" in given else None
+def _no_restart(inputs: Inputs) -> Any:
+    return list(range(sum(inputs["lengths"]))) if "lengths" in inputs else None
 
 
-def _last_length(given: Given) -> Any:
+def _last_length(inputs: Inputs) -> Any:
     """Restart one token late."""
-    if "lengths" not in given:
+    if "lengths" not in inputs:
         return None
     found: list[int] = []
-    for length in given["lengths"]:
+    for length in inputs["lengths"]:
         found.extend([found[-1] + 1 if found else 0, *range(length - 1)] if length else [])
     return found
 
 
-def _first_padding_for_all(given: Given) -> Any:
+def _first_padding_for_all(inputs: Inputs) -> Any:
     """Take the first row's padding for all rows."""
-    if "mask" not in given or len(given["mask"]) < 2:
+    if "mask" not in inputs or len(inputs["mask"]) < 2:
         return None
-    first = _requested_positions(_token_positions(given["mask"][0]), given)
-    return [[0 if p is None else p for p in first]] * len(given["mask"])
+    first = _requested_positions(_token_positions(inputs["mask"][0]), inputs)
+    return [[0 if p is None else p for p in first]] * len(inputs["mask"])
 
 
-def _step(given: Given) -> Any:
+def _step(inputs: Inputs) -> Any:
     """Count the tokens of a step from 0."""
-    if "queries" not in given:
+    if "queries" not in inputs:
         return None
-    return [list(range(given["queries"]))] * len(given["mask"])
+    return [list(range(inputs["queries"]))] * len(inputs["mask"])
 
 
 POSITIONS: dict[str, tuple[str, Answer]] = {
     "padding counted": (
         "Padding before a sequence counts, so that its first token is not at 0.",
-        lambda given: _positions_of_mask(given, lambda row: list(range(len(row)))),
+        lambda inputs: _positions_of_mask(inputs, lambda row: list(range(len(row)))),
     ),
-    "positions from one": ("The first token is at 1.", lambda given: _shifted(given, 1)),
+    "positions from one": ("The first token is at 1.", lambda inputs: _shifted(inputs, 1)),
     "offset of two": (
         "The first token is at 2, as in the tables of OPT and BART.",
-        lambda given: _shifted(given, 2),
+        lambda inputs: _shifted(inputs, 2),
     ),
     "padding of the first row": (
         "All rows get the positions of the first.",
@@ -97,9 +97,9 @@ POSITIONS: dict[str, tuple[str, Answer]] = {
     ),
     "place in the cache": (
         "The last tokens get their place in the cache, padding included, one too high.",
-        lambda given: (
-            _positions_of_mask(given, lambda row: [n + 1 for n in range(len(row))])
-            if "queries" in given
+        lambda inputs: (
+            _positions_of_mask(inputs, lambda row: [n + 1 for n in range(len(row))])
+            if "queries" in inputs
             else None
         ),
     ),
@@ -162,9 +162,9 @@ def positions_suite() -> Suite:
     return suite
 
 
-def interpolated_rows(given: Given, place: Any = None) -> Any:
+def interpolated_rows(inputs: Inputs, place: Any = None) -> Any:
     """Return rows interpolated at real places, which keep the first and the last by default."""
-    table, rows = given["table"], given["rows"]
+    table, rows = inputs["table"], inputs["rows"]
     last = len(table) - 1
     found = []
     for row in range(rows):
@@ -178,34 +178,34 @@ def interpolated_rows(given: Given, place: Any = None) -> Any:
     return found
 
 
-def _centres(given: Given) -> Any:
+def _centres(inputs: Inputs) -> Any:
     """Align the centres of cells instead of the ends of the table."""
-    scale = exact(len(given["table"])) / given["rows"]
-    return interpolated_rows(given, lambda row: (row + exact("0.5")) * scale - exact("0.5"))
+    scale = exact(len(inputs["table"])) / inputs["rows"]
+    return interpolated_rows(inputs, lambda row: (row + exact("0.5")) * scale - exact("0.5"))
 
 
-def _nearest(given: Given) -> Any:
-    last, rows = len(given["table"]) - 1, given["rows"]
+def _nearest(inputs: Inputs) -> Any:
+    last, rows = len(inputs["table"]) - 1, inputs["rows"]
     half = exact("0.5")
     return interpolated_rows(
-        given, lambda row: mp.floor(exact(row) * last / max(rows - 1, 1) + half)
+        inputs, lambda row: mp.floor(exact(row) * last / max(rows - 1, 1) + half)
     )
 
 
-def _repeat_last_row(given: Given) -> Any:
+def _repeat_last_row(inputs: Inputs) -> Any:
     """Keep the old rows and repeat the last."""
-    return interpolated_rows(given, lambda row: exact(row))
+    return interpolated_rows(inputs, lambda row: exact(row))
 
 
-def _zeros(given: Given) -> Any:
+def _zeros(inputs: Inputs) -> Any:
     """Keep the old rows and add zeros."""
-    table, width = given["table"], len(given["table"][0])
-    return [table[row] if row < len(table) else [0] * width for row in range(given["rows"])]
+    table, width = inputs["table"], len(inputs["table"][0])
+    return [table[row] if row < len(table) else [0] * width for row in range(inputs["rows"])]
 
 
-def _scale_by_row_counts(given: Given) -> Any:
+def _scale_by_row_counts(inputs: Inputs) -> Any:
     """Scale by the counts of rows, so that the last row is not reached."""
-    return interpolated_rows(given, lambda row: exact(row) * len(given["table"]) / given["rows"])
+    return interpolated_rows(inputs, lambda row: exact(row) * len(inputs["table"]) / inputs["rows"])
 
 
 CENTRES = "centres aligned"
@@ -220,13 +220,13 @@ RESIZE: dict[str, tuple[str, Answer]] = {
     ),
     "rows reversed": (
         "The rows come out in reverse.",
-        lambda given: interpolated_rows(given)[::-1],
+        lambda inputs: interpolated_rows(inputs)[::-1],
     ),
 }
 
 
-def _tolerance(given: Given, answer: Any) -> Tolerance:
-    return angle_tolerance(largest(leaves(given["table"])), 0)
+def _tolerance(inputs: Inputs, answer: Any) -> Tolerance:
+    return angle_tolerance(largest(leaves(inputs["table"])), 0)
 
 
 def resize_suite() -> Suite:
@@ -251,9 +251,9 @@ def resize_suite() -> Suite:
     for old in (1, 2, 3, 5, 7):
         for rows in (1, 2, 3, 4, 6, 9, 13):
             seed += 1
-            given = {"table": vectors(seed, old, 2), "rows": rows}
+            inputs = {"table": vectors(seed, old, 2), "rows": rows}
             kind = "longer" if rows > old else "shorter" if rows < old else "same"
-            suite.add(kind, given, kind, acceptable=[CENTRES])
+            suite.add(kind, inputs, kind, acceptable=[CENTRES])
     for old, rows in ((4, 8), (8, 4), (3, 12), (6, 5)):
         seed += 1
         line = [[float(n), 10.0 - n / 4] for n in range(old)]

@@ -19,7 +19,7 @@ from scripts.vectors.exact import (
     vectors,
 )
 
-Given = dict[str, Any]
+Inputs = dict[str, Any]
 
 
 def omegas(d: int, base: Number = 10000) -> Row:
@@ -43,16 +43,16 @@ def rotated(x: Row, angles: Row, layout: str) -> Row:
     return found
 
 
-def frequencies_of(given: Given) -> Row:
+def frequencies_of(inputs: Inputs) -> Row:
     """Return the frequencies that an input gives, or those of its base."""
-    if "frequencies" in given:
-        return [exact(omega) for omega in given["frequencies"]]
-    return omegas(width(given), given.get("base", 10000))
+    if "frequencies" in inputs:
+        return [exact(omega) for omega in inputs["frequencies"]]
+    return omegas(width(inputs), inputs.get("base", 10000))
 
 
-def width(given: Given) -> int:
+def width(inputs: Inputs) -> int:
     """Return how many dimensions are rotated."""
-    return given.get("rotary_d") or head(given["x"])
+    return inputs.get("rotary_d") or head(inputs["x"])
 
 
 def head(x: Any) -> int:
@@ -82,29 +82,29 @@ def map_nested(change: Callable[[Number], Number], value: Any) -> Any:
     )
 
 
-def rotation(given: Given, **other: Any) -> Any:
+def rotation(inputs: Inputs, **other: Any) -> Any:
     """Return the answer to an input, parts of which may be replaced."""
-    given = {**given, **other}
-    frequencies = frequencies_of(given)
-    layout = given.get("layout", "interleaved")
-    angle = given.get("angle", lambda p, omega: exact(p) * omega)
+    inputs = {**inputs, **other}
+    frequencies = frequencies_of(inputs)
+    layout = inputs.get("layout", "interleaved")
+    angle = inputs.get("angle", lambda p, omega: exact(p) * omega)
     return map_vectors(
-        given["x"],
-        given["positions"],
+        inputs["x"],
+        inputs["positions"],
         lambda x, p: rotated(x, [angle(p, omega) for omega in frequencies], layout),
     )
 
 
-def _layout(given: Given, swapped: str) -> str | None:
+def _layout(inputs: Inputs, swapped: str) -> str | None:
     """Return the other layout, if the input has this one."""
     other = {"interleaved": "half", "half": "interleaved"}[swapped]
-    return other if given.get("layout", "interleaved") == swapped else None
+    return other if inputs.get("layout", "interleaved") == swapped else None
 
 
 def _other_layout_bug(layout: str) -> Answer:
-    def wrong(given: Given) -> Any:
-        other = _layout(given, layout)
-        return rotation(given, layout=other) if other else None
+    def wrong(inputs: Inputs) -> Any:
+        other = _layout(inputs, layout)
+        return rotation(inputs, layout=other) if other else None
 
     return wrong
 
@@ -112,22 +112,22 @@ def _other_layout_bug(layout: str) -> Answer:
 def _exponent(power: Callable[[int, int], Number]) -> Answer:
     """Return a bug of the exponent of pair i in a width d."""
 
-    def wrong(given: Given) -> Any:
-        if "frequencies" in given or width(given) < 4:
+    def wrong(inputs: Inputs) -> Any:
+        if "frequencies" in inputs or width(inputs) < 4:
             return None
-        d = width(given)
-        base = exact(given.get("base", 10000))
+        d = width(inputs)
+        base = exact(inputs.get("base", 10000))
         frequencies = [base ** power(i, d) for i in range(d // 2)]
-        return rotation(given, frequencies=frequencies)
+        return rotation(inputs, frequencies=frequencies)
 
     return wrong
 
 
 def _positions(change: Callable[[Number], Number]) -> Answer:
-    return lambda given: rotation(given, positions=map_nested(change, given["positions"]))
+    return lambda inputs: rotation(inputs, positions=map_nested(change, inputs["positions"]))
 
 
-def _count_from_zero(given: Given) -> Any:
+def _count_from_zero(inputs: Inputs) -> Any:
     """Count every sequence from 0, wherever it starts."""
 
     def count(places: Any) -> Any:
@@ -135,41 +135,41 @@ def _count_from_zero(given: Given) -> Any:
             return [count(inner) for inner in places]
         return list(range(len(places)))
 
-    if not isinstance(given["positions"], list) or depth(given["x"]) == 1:
+    if not isinstance(inputs["positions"], list) or depth(inputs["x"]) == 1:
         return None
-    return rotation(given, positions=count(given["positions"]))
+    return rotation(inputs, positions=count(inputs["positions"]))
 
 
-def _first_for_all(given: Given) -> Any:
+def _first_for_all(inputs: Inputs) -> Any:
     """Give every sequence the positions of the first."""
-    places = given["positions"]
+    places = inputs["positions"]
     if depth(places) < 2 or len(places) < 2:
         return None
-    return rotation(given, positions=[places[0]] * len(places))
+    return rotation(inputs, positions=[places[0]] * len(places))
 
 
-def _whole_head(given: Given) -> Any:
+def _whole_head(inputs: Inputs) -> Any:
     """Rotate the whole head."""
-    d = head(given["x"])
-    if given.get("rotary_d", d) == d or "frequencies" in given:
+    d = head(inputs["x"])
+    if inputs.get("rotary_d", d) == d or "frequencies" in inputs:
         return None
-    return rotation(given, rotary_d=d)
+    return rotation(inputs, rotary_d=d)
 
 
-def _frequencies_of_head(given: Given) -> Any:
+def _frequencies_of_head(inputs: Inputs) -> Any:
     """Give the rotated part the first frequencies of the whole head."""
-    d, part = head(given["x"]), width(given)
-    if part == d or "frequencies" in given:
+    d, part = head(inputs["x"]), width(inputs)
+    if part == d or "frequencies" in inputs:
         return None
-    return rotation(given, frequencies=omegas(d, given.get("base", 10000))[: part // 2])
+    return rotation(inputs, frequencies=omegas(d, inputs.get("base", 10000))[: part // 2])
 
 
-def _last_dimensions(given: Given) -> Any:
+def _last_dimensions(inputs: Inputs) -> Any:
     """Rotate the last dimensions."""
-    d, part = head(given["x"]), width(given)
+    d, part = head(inputs["x"]), width(inputs)
     if part == d:
         return None
-    moved = rotation(given | {"x": _vectors(lambda x: x[d - part :] + x[: d - part], given["x"])})
+    moved = rotation(inputs | {"x": _vectors(lambda x: x[d - part :] + x[: d - part], inputs["x"])})
     return _vectors(lambda x: x[part:] + x[:part], moved)
 
 
@@ -180,25 +180,25 @@ def _vectors(change: Callable[[Row], Row], x: Any) -> Any:
     return change(x)
 
 
-def _base_ignored(given: Given) -> Any:
-    if "frequencies" in given:
-        return rotation({key: value for key, value in given.items() if key != "frequencies"})
-    return rotation(given, base=10000)
+def _base_ignored(inputs: Inputs) -> Any:
+    if "frequencies" in inputs:
+        return rotation({key: value for key, value in inputs.items() if key != "frequencies"})
+    return rotation(inputs, base=10000)
 
 
-def _not_put_back(given: Given) -> Any:
+def _not_put_back(inputs: Inputs) -> Any:
     """Leave the result of an interleaved rotation in the order of the other layout."""
-    if given.get("layout", "interleaved") != "interleaved":
+    if inputs.get("layout", "interleaved") != "interleaved":
         return None
-    part = width(given)
-    return _vectors(lambda x: x[0:part:2] + x[1:part:2] + x[part:], rotation(given))
+    part = width(inputs)
+    return _vectors(lambda x: x[0:part:2] + x[1:part:2] + x[part:], rotation(inputs))
 
 
-def _cosines_halved(given: Given) -> Any:
+def _cosines_halved(inputs: Inputs) -> Any:
     """Repeat cosines and sines in the half layout, and pair neighbours."""
-    if given.get("layout", "interleaved") != "interleaved":
+    if inputs.get("layout", "interleaved") != "interleaved":
         return None
-    frequencies = frequencies_of(given)
+    frequencies = frequencies_of(inputs)
     count = len(frequencies)
 
     def rotate(x: Row, p: Number) -> Row:
@@ -209,11 +209,11 @@ def _cosines_halved(given: Given) -> Any:
             found[dim] = x[dim] * mp.cos(angle) + other * mp.sin(angle)
         return found
 
-    return map_vectors(given["x"], given["positions"], rotate)
+    return map_vectors(inputs["x"], inputs["positions"], rotate)
 
 
-def _far(given: Given) -> bool:
-    return largest(leaves(given["positions"])) > 256
+def _far(inputs: Inputs) -> bool:
+    return largest(leaves(inputs["positions"])) > 256
 
 
 def _rounded_angles(rounded: Callable[[Number], Number]) -> Answer:
@@ -222,9 +222,9 @@ def _rounded_angles(rounded: Callable[[Number], Number]) -> Answer:
     def angle(p: Number, omega: Number) -> Number:
         return rounded(rounded(exact(p)) * rounded(omega))
 
-    def wrong(given: Given) -> Any:
+    def wrong(inputs: Inputs) -> Any:
         try:
-            return rotation(given, angle=angle)
+            return rotation(inputs, angle=angle)
         except OverflowError:
             return None
 
@@ -242,7 +242,7 @@ ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "rotates the wrong way": (
         "The sign of the sines is wrong, so that positions count backwards.",
-        lambda given: rotation(given, angle=lambda p, omega: -exact(p) * omega),
+        lambda inputs: rotation(inputs, angle=lambda p, omega: -exact(p) * omega),
     ),
     "positions from one": (
         "The first position counts as 1 instead of 0.",
@@ -266,7 +266,7 @@ ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "frequencies reversed": (
         "The slowest pair comes first.",
-        lambda given: rotation(given, frequencies=frequencies_of(given)[::-1]),
+        lambda inputs: rotation(inputs, frequencies=frequencies_of(inputs)[::-1]),
     ),
     "base ignored": (
         "The base is 10000, or the frequencies those of base 10000, whatever was given.",
@@ -283,11 +283,11 @@ ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "rotated twice": (
         "The rotation is applied twice.",
-        lambda given: rotation(given, angle=lambda p, omega: 2 * exact(p) * omega),
+        lambda inputs: rotation(inputs, angle=lambda p, omega: 2 * exact(p) * omega),
     ),
     "sine and cosine exchanged": (
         "The table of sines is used for cosines, and the other way round.",
-        lambda given: rotation(given, angle=lambda p, omega: mp.pi / 2 - exact(p) * omega),
+        lambda inputs: rotation(inputs, angle=lambda p, omega: mp.pi / 2 - exact(p) * omega),
     ),
     "result not put back": (
         "The result of an interleaved rotation stays in the order of the half layout.",
@@ -299,31 +299,31 @@ ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "sign of the position lost": (
         "A negative position rotates as the positive one.",
-        lambda given: rotation(given, positions=map_nested(abs, given["positions"])),
+        lambda inputs: rotation(inputs, positions=map_nested(abs, inputs["positions"])),
     ),
     "positions rounded to bfloat16": (
         "Positions are rounded to bfloat16, so that those above 256 coincide.",
-        lambda given: _positions(bfloat16)(given) if _far(given) else None,
+        lambda inputs: _positions(bfloat16)(inputs) if _far(inputs) else None,
     ),
     "frequencies rounded to bfloat16": (
         "Frequencies are rounded to bfloat16 before angles are computed.",
-        lambda given: rotation(given, frequencies=[bfloat16(w) for w in frequencies_of(given)]),
+        lambda inputs: rotation(inputs, frequencies=[bfloat16(w) for w in frequencies_of(inputs)]),
     ),
     "float32 angles": (
         "Angles are products in float32, off by radians far from the start.",
-        lambda given: (
+        lambda inputs: (
             rotation(
-                given,
-                frequencies=[float32(omega) for omega in frequencies_of(given)],
+                inputs,
+                frequencies=[float32(omega) for omega in frequencies_of(inputs)],
                 angle=lambda p, omega: float32(float32(p) * omega),
             )
-            if _far(given)
+            if _far(inputs)
             else None
         ),
     ),
     "fractions of positions lost": (
         "Positions are cast to integers.",
-        lambda given: rotation(given, positions=map_nested(int, given["positions"])),
+        lambda inputs: rotation(inputs, positions=map_nested(int, inputs["positions"])),
     ),
     "bfloat16 angles": (
         "Positions, frequencies and their products are rounded to bfloat16.",
@@ -336,11 +336,11 @@ ROTATION_BUGS: dict[str, tuple[str, Answer]] = {
 }
 
 
-def tolerance(given: Given, answer: Any) -> Tolerance:
+def tolerance(inputs: Inputs, answer: Any) -> Tolerance:
     """Return the tolerance of rotated vectors: a rotation keeps the length of a pair."""
-    fastest = largest(frequencies_of(given))
-    angle = fastest * largest(leaves(given["positions"]))
-    return angle_tolerance(1.5 * largest(leaves(given["x"])), angle)
+    fastest = largest(frequencies_of(inputs))
+    angle = fastest * largest(leaves(inputs["positions"]))
+    return angle_tolerance(1.5 * largest(leaves(inputs["x"])), angle)
 
 
 def rotation_suite() -> Suite:
@@ -361,53 +361,53 @@ def rotation_suite() -> Suite:
         for d in (2, 4, 6, 8, 16):
             for base in (10000, 500000, 100, 1e6):
                 seed += 1
-                given = {"x": vectors(seed, 3, d), "positions": [0, 1, 2], "layout": layout}
-                suite.add("near", given | {"base": base}, "base" if base != 10000 else "default")
+                inputs = {"x": vectors(seed, 3, d), "positions": [0, 1, 2], "layout": layout}
+                suite.add("near", inputs | {"base": base}, "base" if base != 10000 else "default")
         for d in (4, 8):
             for start in (1, 5, 100, 511, 2048, 4095):
                 seed += 1
-                given = {"x": vectors(seed, 3, d), "positions": [start, start + 1, start + 2]}
-                suite.add("offset", given | {"layout": layout, "base": 10000}, "offset")
+                inputs = {"x": vectors(seed, 3, d), "positions": [start, start + 1, start + 2]}
+                suite.add("offset", inputs | {"layout": layout, "base": 10000}, "offset")
         for start in (8191, 32768, 65537, 131071, 999_999, 2_000_003):
             for base in (10000, 500000):
                 seed += 1
-                given = {"x": vectors(seed, 2, 8), "positions": [start, start + 1]}
-                suite.add("far", given | {"layout": layout, "base": base}, "far", "offset")
+                inputs = {"x": vectors(seed, 2, 8), "positions": [start, start + 1]}
+                suite.add("far", inputs | {"layout": layout, "base": base}, "far", "offset")
         for d, part in ((8, 4), (8, 2), (8, 6), (16, 4), (16, 8), (12, 6)):
             for start in (0, 1000):
                 seed += 1
-                given = {"x": vectors(seed, 2, d), "positions": [start + 1, start + 3]}
-                given |= {"layout": layout, "base": 10000, "rotary_d": part}
-                suite.add("partial", given, "partial")
+                inputs = {"x": vectors(seed, 2, d), "positions": [start + 1, start + 3]}
+                inputs |= {"layout": layout, "base": 10000, "rotary_d": part}
+                suite.add("partial", inputs, "partial")
         for rows in ([[0, 1], [7, 8]], [[3, 4], [0, 1]], [[0, 0], [0, 5]], [[100, 101], [2, 3]]):
             for d in (4, 8):
                 seed += 1
-                given = {"x": vectors(seed, 2, 2, d), "positions": rows, "layout": layout}
-                suite.add("batch", given | {"base": 10000}, "per sequence")
+                inputs = {"x": vectors(seed, 2, 2, d), "positions": rows, "layout": layout}
+                suite.add("batch", inputs | {"base": 10000}, "per sequence")
         for d in (4, 8):
             seed += 1
-            given = {"x": vectors(seed, 2, 2, 2, d), "positions": [6, 9], "layout": layout}
-            suite.add("heads", given | {"base": 10000}, "heads")
+            inputs = {"x": vectors(seed, 2, 2, 2, d), "positions": [6, 9], "layout": layout}
+            suite.add("heads", inputs | {"base": 10000}, "heads")
         for d in (4, 8, 16):
             for factor in (2, 8):
                 seed += 1
                 scaled = [10000.0 ** (-2 * i / d) / factor for i in range(d // 2)]
-                given = {"x": vectors(seed, 2, d), "positions": [3, 700], "layout": layout}
-                suite.add("given", given | {"frequencies": scaled}, "frequencies")
+                inputs = {"x": vectors(seed, 2, d), "positions": [3, 700], "layout": layout}
+                suite.add("given", inputs | {"frequencies": scaled}, "frequencies")
         seed += 1
-        given = {"x": vectors(seed, 2, 8), "positions": [3, 9], "layout": layout}
-        suite.add("still", given | {"frequencies": [1.0, 0.1, 0, 0]}, "frequencies", "zero")
+        inputs = {"x": vectors(seed, 2, 8), "positions": [3, 9], "layout": layout}
+        suite.add("still", inputs | {"frequencies": [1.0, 0.1, 0, 0]}, "frequencies", "zero")
         for places in ([-1, -2], [-5, 3], [-1000, -1]):
             seed += 1
-            given = {"x": vectors(seed, 2, 4), "positions": places, "layout": layout}
-            suite.add("negative", given | {"base": 10000}, "negative")
+            inputs = {"x": vectors(seed, 2, 4), "positions": places, "layout": layout}
+            suite.add("negative", inputs | {"base": 10000}, "negative")
         for reals in ([0.5, 1.5], [0.25, 100.75], [2.125, 3.5]):
             seed += 1
-            given = {"x": vectors(seed, 2, 4), "positions": reals, "layout": layout}
-            suite.add("real", given | {"base": 10000}, "real positions")
+            inputs = {"x": vectors(seed, 2, 4), "positions": reals, "layout": layout}
+            suite.add("real", inputs | {"base": 10000}, "real positions")
         seed += 1
-        given = {"x": vectors(seed, 1, 4), "positions": [0], "layout": layout, "base": 10000}
-        suite.add("start", given, "default")
+        inputs = {"x": vectors(seed, 1, 4), "positions": [0], "layout": layout, "base": 10000}
+        suite.add("start", inputs, "default")
     x = vectors(seed, 2, 4)
     plain = {"x": x, "positions": [0, 1], "layout": "half", "base": 10000}
     suite.refuse(plain | {"x": vectors(1, 2, 3)}, "odd width")
@@ -418,45 +418,45 @@ def rotation_suite() -> Suite:
     suite.refuse(plain | {"positions": [0, 1, 2]}, "shape")
     suite.refuse(plain | {"base": 0}, "base")
     suite.refuse(plain | {"base": -10000}, "base")
-    given = {"x": x, "positions": [0, 1], "layout": "half"}
-    suite.refuse(given | {"frequencies": [1, 0.1, 0.01]}, "shape")
-    suite.refuse(given | {"frequencies": [1]}, "shape")
+    inputs = {"x": x, "positions": [0, 1], "layout": "half"}
+    suite.refuse(inputs | {"frequencies": [1, 0.1, 0.01]}, "shape")
+    suite.refuse(inputs | {"frequencies": [1]}, "shape")
     return suite
 
 
-def scores(given: Given, **other: Any) -> Any:
+def scores(inputs: Inputs, **other: Any) -> Any:
     """Return the scores of rotated queries and keys, parts of which may be replaced."""
-    given = {**given, **other}
-    common = {key: given[key] for key in ("layout", "base") if key in given}
+    inputs = {**inputs, **other}
+    common = {key: inputs[key] for key in ("layout", "base") if key in inputs}
 
     def rotated_side(side: str) -> Any:
-        changes = given.get(side, {})
-        places = given[f"{side}_positions"]
-        return rotation(common | {"x": given[f"{side}_"], "positions": places} | changes)
+        changes = inputs.get(side, {})
+        places = inputs[f"{side}_positions"]
+        return rotation(common | {"x": inputs[f"{side}_"], "positions": places} | changes)
 
-    given = {"query_": given["query"], "key_": given["key"]} | {
-        key: value for key, value in given.items() if key not in ("query", "key")
+    inputs = {"query_": inputs["query"], "key_": inputs["key"]} | {
+        key: value for key, value in inputs.items() if key not in ("query", "key")
     }
-    given |= {side: other.get(f"{side}_change", {}) for side in ("query", "key")}
+    inputs |= {side: other.get(f"{side}_change", {}) for side in ("query", "key")}
     queries, keys = rotated_side("query"), rotated_side("key")
     return [[sum(a * b for a, b in zip(q, k, strict=True)) for k in keys] for q in queries]
 
 
 def _change_both(**change: Any) -> Answer:
-    return lambda given: scores(given, query_change=change, key_change=change)
+    return lambda inputs: scores(inputs, query_change=change, key_change=change)
 
 
-def _keys_in_other_layout(given: Given) -> Any:
+def _keys_in_other_layout(inputs: Inputs) -> Any:
     """Rotate the keys in the other layout."""
-    other = "half" if given["layout"] == "interleaved" else "interleaved"
-    return scores(given, key_change={"layout": other})
+    other = "half" if inputs["layout"] == "interleaved" else "interleaved"
+    return scores(inputs, key_change={"layout": other})
 
 
 def _shifted_scores(change: Callable[[Number], Number]) -> Answer:
-    return lambda given: scores(
-        given,
-        query_positions=map_nested(change, given["query_positions"]),
-        key_positions=map_nested(change, given["key_positions"]),
+    return lambda inputs: scores(
+        inputs,
+        query_positions=map_nested(change, inputs["query_positions"]),
+        key_positions=map_nested(change, inputs["key_positions"]),
     )
 
 
@@ -467,46 +467,46 @@ def _backwards(p: Number, omega: Number) -> Number:
 SCORES_BUGS: dict[str, tuple[str, Answer]] = {
     "keys alone rotated": (
         "Queries are not rotated.",
-        lambda given: scores(given, query_positions=[0] * len(given["query"])),
+        lambda inputs: scores(inputs, query_positions=[0] * len(inputs["query"])),
     ),
     "queries alone rotated": (
         "Keys are not rotated.",
-        lambda given: scores(given, key_positions=[0] * len(given["key"])),
+        lambda inputs: scores(inputs, key_positions=[0] * len(inputs["key"])),
     ),
     "keys rotated the wrong way": (
         "Keys rotate against the queries, so that scores depend on the sum of positions.",
-        lambda given: scores(given, key_change={"angle": _backwards}),
+        lambda inputs: scores(inputs, key_change={"angle": _backwards}),
     ),
     "layouts mixed": ("Queries and keys are rotated in different layouts.", _keys_in_other_layout),
     "rotated twice": ("Queries and keys are rotated twice.", _shifted_scores(lambda p: 2 * p)),
     "query offset forgotten": (
         "The queries are counted from 0, though keys stand before them.",
-        lambda given: scores(given, query_positions=list(range(len(given["query"])))),
+        lambda inputs: scores(inputs, query_positions=list(range(len(inputs["query"])))),
     ),
     "key offset forgotten": (
         "The keys are counted from 0, though they begin later.",
-        lambda given: scores(given, key_positions=list(range(len(given["key"])))),
+        lambda inputs: scores(inputs, key_positions=list(range(len(inputs["key"])))),
     ),
     "query one too high": (
         "The position of each query is one too high.",
-        lambda given: scores(given, query_positions=[p + 1 for p in given["query_positions"]]),
+        lambda inputs: scores(inputs, query_positions=[p + 1 for p in inputs["query_positions"]]),
     ),
     "not rotated": ("Nothing is rotated.", _shifted_scores(lambda p: 0)),
     "divided by the root of d": (
         "Scores are divided by √d, which is asked for nowhere.",
-        lambda given: map_nested(lambda s: s / mp.sqrt(head(given["query"])), scores(given)),
+        lambda inputs: map_nested(lambda s: s / mp.sqrt(head(inputs["query"])), scores(inputs)),
     ),
     "base ignored": (
         "The base is 10000, whatever was given.",
-        lambda given: scores(given, base=10000),
+        lambda inputs: scores(inputs, base=10000),
     ),
     "half for interleaved": (
         "Dimension i is paired with i + d/2, where pairs are neighbours.",
-        lambda given: scores(given, layout="half") if given["layout"] == "interleaved" else None,
+        lambda inputs: scores(inputs, layout="half") if inputs["layout"] == "interleaved" else None,
     ),
     "interleaved for half": (
         "Neighbours are paired, where dimension i belongs to i + d/2.",
-        lambda given: scores(given, layout="interleaved") if given["layout"] == "half" else None,
+        lambda inputs: scores(inputs, layout="interleaved") if inputs["layout"] == "half" else None,
     ),
     "rotates the wrong way": (
         "The sign of the sines is wrong, so that positions count backwards.",
@@ -518,16 +518,16 @@ SCORES_BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "transposed": (
         "Rows are keys and columns queries.",
-        lambda given: [list(row) for row in zip(*scores(given), strict=True)],
+        lambda inputs: [list(row) for row in zip(*scores(inputs), strict=True)],
     ),
 }
 
 
-def _score_tolerance(given: Given, answer: Any) -> Tolerance:
+def _score_tolerance(inputs: Inputs, answer: Any) -> Tolerance:
     lengths = [
-        max(sum(x * x for x in row) ** 0.5 for row in given[side]) for side in ("query", "key")
+        max(sum(x * x for x in row) ** 0.5 for row in inputs[side]) for side in ("query", "key")
     ]
-    places = [*given["query_positions"], *given["key_positions"]]
+    places = [*inputs["query_positions"], *inputs["key_positions"]]
     return angle_tolerance(2 * lengths[0] * lengths[1], largest(places))
 
 
@@ -548,7 +548,7 @@ def scores_suite() -> Suite:
             for queries, keys in (([0, 1], [0, 1, 2]), ([5], [3, 4, 5]), ([2], [9])):
                 seed += 1
                 for shift in (0, 1, 37, 4000):
-                    given = {
+                    inputs = {
                         "query": vectors(seed, len(queries), d),
                         "key": vectors(seed + 500, len(keys), d),
                         "query_positions": [p + shift for p in queries],
@@ -556,11 +556,11 @@ def scores_suite() -> Suite:
                         "layout": layout,
                         "base": 500000 if seed % 3 == 0 else 10000,
                     }
-                    suite.add("shift", given, "relative", *(["offset"] if shift else []))
+                    suite.add("shift", inputs, "relative", *(["offset"] if shift else []))
         for start in (1, 10, 300):
             for d in (4, 8):
                 seed += 1
-                given = {
+                inputs = {
                     "query": vectors(seed, 1, d),
                     "key": vectors(seed + 500, 3, d),
                     "query_positions": [start + 2],
@@ -568,10 +568,10 @@ def scores_suite() -> Suite:
                     "layout": layout,
                     "base": 10000,
                 }
-                suite.add("cached", given, "offset", "cache")
+                suite.add("cached", inputs, "offset", "cache")
         for start in (100_000, 1_000_000):
             seed += 1
-            given = {
+            inputs = {
                 "query": vectors(seed, 1, 8),
                 "key": vectors(seed + 500, 2, 8),
                 "query_positions": [start + 64],
@@ -579,7 +579,7 @@ def scores_suite() -> Suite:
                 "layout": layout,
                 "base": 10000,
             }
-            suite.add("far", given, "far")
+            suite.add("far", inputs, "far")
     plain = {
         "query": vectors(1, 1, 4),
         "key": vectors(2, 1, 4),

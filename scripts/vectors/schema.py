@@ -162,9 +162,9 @@ def schema() -> dict[str, Any]:
     inputs = [
         {
             "if": {"properties": {"suite": {"const": suite}}},
-            "then": {"properties": {"cases": {"items": {"properties": {"input": given}}}}},
+            "then": {"properties": {"cases": {"items": {"properties": {"input": fields}}}}},
         }
-        for suite, given in INPUTS.items()
+        for suite, fields in INPUTS.items()
     ]
     numbers = {"type": "array", "items": {"anyOf": [NUMBER, kind("null"), NUMBERS]}}
     answer = {

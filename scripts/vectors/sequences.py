@@ -9,39 +9,39 @@ from scripts.vectors.exact import Row, bfloat16, exact, largest, leaves, vectors
 from scripts.vectors.frequencies import RULES
 from scripts.vectors.rotation import omegas, rotated
 
-Given = dict[str, Any]
+Inputs = dict[str, Any]
 
 
 class Machine:
     """Objects that answer calls in order, rightly or with one fault of their state."""
 
-    def __init__(self, objects: list[Given], fault: str = "") -> None:
+    def __init__(self, objects: list[Inputs], fault: str = "") -> None:
         self.objects, self.fault = objects, fault
-        self.made: dict[int, Given] = {}
+        self.made: dict[int, Inputs] = {}
         self.tables: dict[Any, Row] = {}  # shared by all objects
 
-    def answer(self, call: Given) -> Any:
+    def answer(self, call: Inputs) -> Any:
         """Return the answer to a call; the object is made when it is first called."""
         one = self.made.setdefault(
             call["object"], {"offset": 0, "lengths": [], "rounded": False, "rows": 0, "tables": {}}
         )
         settings = self.objects[call["object"]]
-        given = {key: value for key, value in call.items() if key not in ("object", "do")}
-        return getattr(self, "_" + call["do"])(one, settings, **given)
+        inputs = {key: value for key, value in call.items() if key not in ("object", "do")}
+        return getattr(self, "_" + call["do"])(one, settings, **inputs)
 
-    def _base(self, settings: Given) -> Any:
+    def _base(self, settings: Inputs) -> Any:
         if self.fault == "cache without base":
             return self.tables.setdefault(settings["d"], [settings["base"]])[0]
         if self.fault == "the newest base for all":
             return self.objects[max(self.made)]["base"]
         return settings["base"]
 
-    def _layout(self, settings: Given) -> str:
+    def _layout(self, settings: Inputs) -> str:
         if self.fault == "cache without layout":
             return str(self.tables.setdefault("layout", [settings["layout"]])[0])
         return str(settings["layout"])
 
-    def _frequencies(self, one: Given, settings: Given, length: int) -> Row:
+    def _frequencies(self, one: Inputs, settings: Inputs, length: int) -> Row:
         one["lengths"].append(length)
         if self.fault == "the longest so far":
             length = max(one["lengths"])
@@ -50,7 +50,7 @@ class Machine:
         found: Row = RULES[settings["rule"]](settings | {"length": length})["frequencies"]
         return found
 
-    def _rotate(self, one: Given, settings: Given, x: Any, positions: list[int]) -> Any:
+    def _rotate(self, one: Inputs, settings: Inputs, x: Any, positions: list[int]) -> Any:
         if self.fault == "table of the first call":
             one["rows"] = one["rows"] or max(positions) + 1
             positions = [min(p, one["rows"] - 1) for p in positions]
@@ -69,7 +69,7 @@ class Machine:
             for row, p in zip(x, positions, strict=True)
         ]
 
-    def _extend(self, one: Given, settings: Given, x: Any) -> Any:
+    def _extend(self, one: Inputs, settings: Inputs, x: Any) -> Any:
         start = one["offset"]
         if self.fault == "offset lost between calls":
             start = 0
@@ -80,24 +80,24 @@ class Machine:
             one["offset"] = one["offset"] - len(x) + 1
         return self._rotate(one, settings, x, list(range(start, start + len(x))))
 
-    def _restart(self, one: Given, settings: Given) -> None:
+    def _restart(self, one: Inputs, settings: Inputs) -> None:
         if self.fault != "restart forgotten":
             one["offset"] = 0
 
-    def _cast(self, one: Given, settings: Given, dtype: str) -> None:
+    def _cast(self, one: Inputs, settings: Inputs, dtype: str) -> None:
         if self.fault == "frequencies rounded by the cast":
             one["rounded"] = one["rounded"] or dtype == "bfloat16"
 
 
-def answers(given: Given, fault: str = "") -> Any:
+def answers(inputs: Inputs, fault: str = "") -> Any:
     """Return the answers to all calls."""
-    machine = Machine(given["objects"], fault)
-    return [machine.answer(call) for call in given["calls"]]
+    machine = Machine(inputs["objects"], fault)
+    return [machine.answer(call) for call in inputs["calls"]]
 
 
 def faulty(name: str) -> Answer:
     """Return the answers with a fault."""
-    return lambda given: answers(given, name)
+    return lambda inputs: answers(inputs, name)
 
 
 DESCRIBED = {
@@ -121,22 +121,22 @@ DESCRIBED = {
     ),
 }
 BUGS: dict[str, tuple[str, Answer]] = {
-    name: (said, faulty(name)) for name, said in DESCRIBED.items()
+    name: (description, faulty(name)) for name, description in DESCRIBED.items()
 }
 
 
-def _tolerance(given: Given, answer: Any) -> Tolerance:
-    if any(call["do"] == "frequencies" for call in given["calls"]):
+def _tolerance(inputs: Inputs, answer: Any) -> Tolerance:
+    if any(call["do"] == "frequencies" for call in inputs["calls"]):
         return power_tolerance()
-    places = [max(call.get("positions", [20])) for call in given["calls"]]
+    places = [max(call.get("positions", [20])) for call in inputs["calls"]]
     return angle_tolerance(
-        1.5 * largest(leaves([c.get("x", []) for c in given["calls"]])), max(places)
+        1.5 * largest(leaves([c.get("x", []) for c in inputs["calls"]])), max(places)
     )
 
 
-def calls(*given: tuple[int, str, Given]) -> list[Given]:
+def calls(*inputs: tuple[int, str, Inputs]) -> list[Inputs]:
     """Return calls, each to an object."""
-    return [{"object": n, "do": do} | arguments for n, do, arguments in given]
+    return [{"object": n, "do": do} | arguments for n, do, arguments in inputs]
 
 
 def sequences_suite() -> Suite:
@@ -169,7 +169,7 @@ def sequences_suite() -> Suite:
                     suite.add("restart", {"objects": [plain], "calls": calls(*again)}, "restart")
                 for lengths in ((4, 40, 4), (2, 5000), (5000, 2)):
                     seed += 1
-                    asked = [
+                    requests = [
                         (
                             0,
                             "rotate",
@@ -177,7 +177,7 @@ def sequences_suite() -> Suite:
                         )
                         for length in lengths
                     ]
-                    suite.add("lengths", {"objects": [plain], "calls": calls(*asked)}, "length")
+                    suite.add("lengths", {"objects": [plain], "calls": calls(*requests)}, "length")
                 seed += 1
                 ask = {"x": vectors(seed, 2, d), "positions": [3, 700]}
                 for dtypes in (
@@ -186,29 +186,29 @@ def sequences_suite() -> Suite:
                     ("float32", "bfloat16", "float32"),
                 ):
                     cast = [(0, "cast", {"dtype": dtype}) for dtype in dtypes]
-                    made = calls((0, "rotate", ask), *cast, (0, "rotate", ask))
-                    suite.add("cast", {"objects": [plain], "calls": made}, "cast")
-                    suite.add("cast", {"objects": [plain], "calls": made[1:]}, "cast")
+                    sequence = calls((0, "rotate", ask), *cast, (0, "rotate", ask))
+                    suite.add("cast", {"objects": [plain], "calls": sequence}, "cast")
+                    suite.add("cast", {"objects": [plain], "calls": sequence[1:]}, "cast")
             for bases in ((10000, 500000), (500000, 10000), (100, 1e6)):
                 seed += 1
                 ask = {"x": vectors(seed, 2, d), "positions": [1, 17]}
                 pair = [{"d": d, "base": base, "layout": layout} for base in bases]
                 for order in ((0, 1), (0, 1, 0), (1, 0, 1)):
-                    made = calls(*[(n, "rotate", ask) for n in order])
-                    suite.add("bases", {"objects": pair, "calls": made}, "base")
+                    sequence = calls(*[(n, "rotate", ask) for n in order])
+                    suite.add("bases", {"objects": pair, "calls": sequence}, "base")
         for base in (10000, 500000):
             seed += 1
             ask = {"x": vectors(seed, 2, 4), "positions": [1, 17]}
             other = "half" if layout == "interleaved" else "interleaved"
             pair = [{"d": 4, "base": base, "layout": name} for name in (layout, other)]
-            made = calls((0, "rotate", ask), (1, "rotate", ask), (0, "rotate", ask))
-            suite.add("layouts", {"objects": pair, "calls": made}, "layout")
+            sequence = calls((0, "rotate", ask), (1, "rotate", ask), (0, "rotate", ask))
+            suite.add("layouts", {"objects": pair, "calls": sequence}, "layout")
     for d in (4, 8):
         for factor, trained in ((2, 64), (4, 128)):
-            one: Given = {"rule": "dynamic", "d": d, "base": 10000, "factor": factor}
+            one: Inputs = {"rule": "dynamic", "d": d, "base": 10000, "factor": factor}
             one |= {"trained_length": trained}
             short = [1 + i / 8 for i in range(d // 2)]
-            two: Given = {
+            two: Inputs = {
                 "rule": "longrope",
                 "d": d,
                 "base": 10000,
@@ -223,7 +223,7 @@ def sequences_suite() -> Suite:
                     (3 * trained, 5 * trained, 10),
                     (1, trained, trained + 1, trained),
                 ):
-                    asked = [(0, "frequencies", {"length": length}) for length in several]
+                    requests = [(0, "frequencies", {"length": length}) for length in several]
                     name = "dynamic" if settings is one else "longrope"
-                    suite.add(name, {"objects": [settings], "calls": calls(*asked)}, "length")
+                    suite.add(name, {"objects": [settings], "calls": calls(*requests)}, "length")
     return suite

@@ -9,26 +9,26 @@ from scripts.vectors.cases import Answer, Suite, Tolerance, angle_tolerance
 from scripts.vectors.exact import Number, Row, bfloat16, exact, float32, largest, leaves, mp
 from scripts.vectors.rotation import map_nested
 
-Given = dict[str, Any]
+Inputs = dict[str, Any]
 
 
-def powers(given: Given) -> Row:
+def powers(inputs: Inputs) -> Row:
     """Return the frequency of each pair."""
-    half = given["d_model"] // 2
-    return [exact(given["base"]) ** (exact(-i) / (half - given["shift"])) for i in range(half)]
+    half = inputs["d_model"] // 2
+    return [exact(inputs["base"]) ** (exact(-i) / (half - inputs["shift"])) for i in range(half)]
 
 
-def table(given: Given, **other: Any) -> Any:
+def table(inputs: Inputs, **other: Any) -> Any:
     """Return a row for each position, parts of which may be computed otherwise."""
-    given = {**given, **other}
-    frequencies = given.get("frequencies") or powers(given)
-    angle = given.get("angle", lambda p, omega: exact(p) * omega)
-    first, second = (mp.sin, mp.cos) if given["first"] == "sine" else (mp.cos, mp.sin)
+    inputs = {**inputs, **other}
+    frequencies = inputs.get("frequencies") or powers(inputs)
+    angle = inputs.get("angle", lambda p, omega: exact(p) * omega)
+    first, second = (mp.sin, mp.cos) if inputs["first"] == "sine" else (mp.cos, mp.sin)
     rows = []
-    for p in given["positions"]:
+    for p in inputs["positions"]:
         angles = [angle(p, omega) for omega in frequencies]
         one, two = [first(a) for a in angles], [second(a) for a in angles]
-        if given["order"] == "halves":
+        if inputs["order"] == "halves":
             rows.append(one + two)
         else:
             rows.append([value for pair in zip(one, two, strict=True) for value in pair])
@@ -36,31 +36,31 @@ def table(given: Given, **other: Any) -> Any:
 
 
 def _flipped_option(key: str, one: Any, other: Any) -> Answer:
-    return lambda given: table(given, **{key: other if given[key] == one else one})
+    return lambda inputs: table(inputs, **{key: other if inputs[key] == one else one})
 
 
 def _positions(change: Callable[[Number], Number]) -> Answer:
-    return lambda given: table(given, positions=map_nested(change, given["positions"]))
+    return lambda inputs: table(inputs, positions=map_nested(change, inputs["positions"]))
 
 
-def _other_shift(given: Given) -> Any:
-    return table(given, shift=1 - given["shift"]) if given["d_model"] > 2 else None
+def _other_shift(inputs: Inputs) -> Any:
+    return table(inputs, shift=1 - inputs["shift"]) if inputs["d_model"] > 2 else None
 
 
-def _each_dimension(given: Given) -> Any:
+def _each_dimension(inputs: Inputs) -> Any:
     """Give each dimension an exponent of its own, j/d instead of 2i/d."""
-    if given["order"] != "interleaved" or given["shift"]:
+    if inputs["order"] != "interleaved" or inputs["shift"]:
         return None
-    d, rows = given["d_model"], []
-    waves = (mp.sin, mp.cos) if given["first"] == "sine" else (mp.cos, mp.sin)
-    for p in given["positions"]:
-        angles = [exact(p) * exact(given["base"]) ** (exact(-2 * j) / d) for j in range(d)]
+    d, rows = inputs["d_model"], []
+    waves = (mp.sin, mp.cos) if inputs["first"] == "sine" else (mp.cos, mp.sin)
+    for p in inputs["positions"]:
+        angles = [exact(p) * exact(inputs["base"]) ** (exact(-2 * j) / d) for j in range(d)]
         rows.append([waves[j % 2](angle) for j, angle in enumerate(angles)])
     return rows
 
 
-def _far(given: Given) -> bool:
-    return largest(leaves(given["positions"])) > 256
+def _far(inputs: Inputs) -> bool:
+    return largest(leaves(inputs["positions"])) > 256
 
 
 BUGS: dict[str, tuple[str, Answer]] = {
@@ -82,14 +82,14 @@ BUGS: dict[str, tuple[str, Answer]] = {
     ),
     "exponent i over d": (
         "The exponent is i/d instead of 2i/d.",
-        lambda given: (
+        lambda inputs: (
             None
-            if given["shift"]
+            if inputs["shift"]
             else table(
-                given,
+                inputs,
                 frequencies=[
-                    exact(given["base"]) ** (exact(-i) / given["d_model"])
-                    for i in range(given["d_model"] // 2)
+                    exact(inputs["base"]) ** (exact(-i) / inputs["d_model"])
+                    for i in range(inputs["d_model"] // 2)
                 ],
             )
         ),
@@ -97,12 +97,12 @@ BUGS: dict[str, tuple[str, Answer]] = {
     "positions from one": ("The first position counts as 1.", _positions(lambda p: p + 1)),
     "rows for positions": (
         "Rows 0, 1, 2, … are returned, whatever the positions.",
-        lambda given: table(given, positions=list(range(len(given["positions"])))),
+        lambda inputs: table(inputs, positions=list(range(len(inputs["positions"])))),
     ),
     "base ignored": ("The base is 10000, whatever was given.", lambda g: table(g, base=10000)),
     "frequencies reversed": (
         "The slowest pair comes first.",
-        lambda given: table(given, frequencies=powers(given)[::-1]),
+        lambda inputs: table(inputs, frequencies=powers(inputs)[::-1]),
     ),
     "sign of the position lost": (
         "A negative position gives the row of the positive one.",
@@ -111,27 +111,27 @@ BUGS: dict[str, tuple[str, Answer]] = {
     "fractions of positions lost": ("Positions are cast to integers.", _positions(int)),
     "positions rounded to bfloat16": (
         "Positions are rounded to bfloat16, so that those above 256 coincide.",
-        lambda given: _positions(bfloat16)(given) if _far(given) else None,
+        lambda inputs: _positions(bfloat16)(inputs) if _far(inputs) else None,
     ),
     "frequencies rounded to bfloat16": (
         "Frequencies are rounded to bfloat16 before angles are computed.",
-        lambda given: table(given, frequencies=[bfloat16(w) for w in powers(given)]),
+        lambda inputs: table(inputs, frequencies=[bfloat16(w) for w in powers(inputs)]),
     ),
     "float32 angles": (
         "Angles are products in float32, off by radians far from the start.",
-        lambda given: (
+        lambda inputs: (
             table(
-                given,
-                frequencies=[float32(w) for w in powers(given)],
+                inputs,
+                frequencies=[float32(w) for w in powers(inputs)],
                 angle=lambda p, w: float32(float32(p) * w),
             )
-            if _far(given)
+            if _far(inputs)
             else None
         ),
     ),
     "scaled by the root of d": (
         "Rows are divided by √d, or tokens were meant to be multiplied by it.",
-        lambda given: map_nested(lambda v: v / mp.sqrt(given["d_model"]), table(given)),
+        lambda inputs: map_nested(lambda v: v / mp.sqrt(inputs["d_model"]), table(inputs)),
     ),
 }
 
@@ -140,13 +140,13 @@ PADDED = "zero appended"
 CONVENTIONS: dict[str, tuple[str, Answer]] = {
     PADDED: (
         "A table of odd width is that of the even width below, with a zero at the end of each row.",
-        lambda given: [[*row, 0] for row in table(given | {"d_model": given["d_model"] - 1})],
+        lambda inputs: [[*row, 0] for row in table(inputs | {"d_model": inputs["d_model"] - 1})],
     )
 }
 
 
-def _tolerance(given: Given, answer: Any) -> Tolerance:
-    return angle_tolerance(1.0, largest(leaves(given["positions"])))
+def _tolerance(inputs: Inputs, answer: Any) -> Tolerance:
+    return angle_tolerance(1.0, largest(leaves(inputs["positions"])))
 
 
 def sinusoidal_suite() -> Suite:
@@ -170,19 +170,19 @@ def sinusoidal_suite() -> Suite:
                 flag = "timestep" if order == "halves" and first == "cosine" else "table"
                 for d in (4, 8, 16):
                     for places in ([0, 1, 2], [7, 100], [511, 4095]):
-                        given: Given = {"positions": places, "d_model": d, "base": 10000} | names
-                        suite.add("near", given, flag)
+                        inputs: Inputs = {"positions": places, "d_model": d, "base": 10000} | names
+                        suite.add("near", inputs, flag)
                 for places in ([65537, 131071], [999_999], [1_000_003]):
-                    given = {"positions": places, "d_model": 8, "base": 10000} | names
-                    suite.add("far", given, flag, "far")
+                    inputs = {"positions": places, "d_model": 8, "base": 10000} | names
+                    suite.add("far", inputs, flag, "far")
                 for base in (100, 500000):
                     for places in ([1, 3], [2000]):
-                        given = {"positions": places, "d_model": 6, "base": base} | names
-                        suite.add("base", given, flag, "base")
+                        inputs = {"positions": places, "d_model": 6, "base": base} | names
+                        suite.add("base", inputs, flag, "base")
                 for reals in ([0.5, 999.25], [0.001, 0.125], [-1, -50.5]):
-                    given = {"positions": reals, "d_model": 8, "base": 10000} | names
+                    inputs = {"positions": reals, "d_model": 8, "base": 10000} | names
                     flags = ("negative",) if min(reals) < 0 else ("real positions",)
-                    suite.add("real", given, flag, *flags)
+                    suite.add("real", inputs, flag, *flags)
     plain = {"positions": [0, 1], "order": "halves", "first": "sine", "shift": 0, "base": 10000}
     suite.refuse(plain | {"d_model": 0}, "width")
     suite.refuse(plain | {"d_model": 3}, "width", acceptable=[PADDED])

@@ -148,10 +148,10 @@ def test_changed_pages_are_printed_and_shared_files_reported(
     files = {Path("docs/index.md"), Path("README.md"), Path("docs/gone.md"), Path("mkdocs.yml")}
     monkeypatch.setattr(changed, "changed", lambda: files)
     changed.main()
-    said = capsys.readouterr()
-    assert said.out.splitlines() == ["README.md", "docs/index.md"]
-    assert said.err.splitlines()[1:] == ["  mkdocs.yml"]
-    assert "make test" in said.err
+    printed = capsys.readouterr()
+    assert printed.out.splitlines() == ["README.md", "docs/index.md"]
+    assert printed.err.splitlines()[1:] == ["  mkdocs.yml"]
+    assert "make test" in printed.err
 
 
 def test_outside_git_no_page_is_printed_and_stderr_says_why(
@@ -166,6 +166,6 @@ def test_outside_git_no_page_is_printed_and_stderr_says_why(
 
     monkeypatch.setattr(changed, "changed", fail)
     changed.main()
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert "git does not say" in said.err
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "git does not say" in printed.err

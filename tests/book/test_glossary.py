@@ -1,7 +1,6 @@
 """The book's terms are explained, and each chapter marks a term where it first uses it."""
 
 import re
-from collections.abc import Iterator
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -41,7 +40,7 @@ class Prose(HTMLParser):
     PROSE = ("p", "li", "dd")
     ASIDE = ("pre", "code", "sup", "math", "table", "figure", "details", "fieldset")
     CLASSES = ("arithmatex", "footnote", "question", "wrong", "checked", "ledger", "way")
-    TOLD = ("a", "em", "strong")
+    EXPLAINED = ("a", "em", "strong")
     VOID = ("br", "wbr", "img", "input", "source", "hr", "path")
 
     def __init__(self, html: str) -> None:
@@ -65,29 +64,26 @@ class Prose(HTMLParser):
         tags = {tag for tag, _ in self.open}
         aside = any(aside for _, aside in self.open)
         if not aside and tags & {*self.PROSE} and not re.search(r"h\d", " ".join(tags)):
-            self.pieces.append((data, bool(tags & {*self.TOLD})))
+            self.pieces.append((data, bool(tags & {*self.EXPLAINED})))
 
 
 def unexplained_terms(html: str) -> list[str]:
     """Return the terms whose first use in a page is no link, no definition and not marked."""
     seen: set[str] = set()
     found = []
-    for text, is_told in Prose(html).pieces:
+    for text, is_explained in Prose(html).pieces:
         for match in pattern(frozenset(FORMS)).finditer(text):
             term = FORMS[" ".join(match[0].split())]
             if term is not None and term.name not in seen:
                 seen.add(term.name)
-                found += [] if is_told else [term.name]
+                found += [] if is_explained else [term.name]
     return found
 
 
-def test_terms_are_sorted_and_about_sixty() -> None:
+def test_terms_are_sorted_and_share_no_form() -> None:
     assert list(TERMS) == sorted(TERMS, key=str.casefold)
     assert 60 <= len(TERMS) <= 75
     assert len({term.anchor for term in terms()}) == len(TERMS)
-
-
-def test_no_form_belongs_to_two_terms() -> None:
     forms = [form for term in terms() for form in (*term.words, *term.unless)]
     assert len(forms) == len(set(forms))
 
@@ -188,11 +184,8 @@ def test_copies_of_a_page_have_no_marks() -> None:
 
 
 def test_the_page_is_made_from_the_data() -> None:
-    assert [*entries(glossary_page.page())] == list(TERMS)
-
-
-def entries(text: str) -> Iterator[str]:
-    yield from re.findall(r"^(\S.*?) \{ #[\w-]+ \}\n:   ", text, re.M)
+    entry = re.compile(r"^(\S.*?) \{ #[\w-]+ \}\n:   ", re.M)
+    assert entry.findall(glossary_page.page()) == list(TERMS)
 
 
 @pytest.mark.parametrize(

@@ -74,8 +74,8 @@ def faults(claim: Claim) -> list[str]:
 
 def claims_called_alike(claim: Claim) -> set[str]:
     """Return the claims that an entry's words call alike."""
-    said = [found[0] for found in ALIKE.finditer(claim.evidence)]
-    return set(CLAIM.findall(" ".join(said)))
+    sentences = [found[0] for found in ALIKE.finditer(claim.evidence)]
+    return set(CLAIM.findall(" ".join(sentences)))
 
 
 def claims_with_other_verdict(claim: Claim) -> list[str]:
@@ -98,11 +98,11 @@ def count_of_tests() -> Counter[str]:
 
 
 @cache
-def marks(folder: Path = ROOT / "tests") -> dict[str, list[str]]:
-    """Return the decorators of all tests in a folder, as they are written, by test."""
+def marks() -> dict[str, list[str]]:
+    """Return the decorators of all tests, as they are written, by test."""
     return {
         test.name: [ast.unparse(mark) for mark in test.decorator_list]
-        for path in sorted(folder.rglob("test_*.py"))
+        for path in sorted((ROOT / "tests").rglob("test_*.py"))
         for test in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(test, ast.FunctionDef) and test.name.startswith("test_")
     }
@@ -121,21 +121,22 @@ def skipped_tests() -> set[str]:
 Verdict = tuple[str, str, str]  # a test, a claim, and the verdict of the one on the other
 
 
+@cache
 def marked_verdicts() -> set[Verdict]:
-    """Return the verdicts that the tests in tests/claims/ are marked to prove."""
-    mark = re.compile(r"pytest\.mark\.claim\('(C\d-\d\d)', '([\w-]+)'\)")
-    return {
-        (test, found[1], found[2])
-        for test, written in marks(ROOT / "tests" / "claims").items()
-        for found in map(mark.fullmatch, written)
-        if found
-    }
+    """Return the verdicts that tests are marked to prove: `claim(verdict, id, …)`."""
+    found = [
+        (test, *ast.literal_eval(mark.removeprefix("pytest.mark.claim")))
+        for test, written in marks().items()
+        for mark in written
+        if mark.startswith("pytest.mark.claim")
+    ]
+    return {(test, claim, verdict) for test, verdict, *ids in found for claim in ids}
 
 
 def cited(found: list[Claim]) -> set[Verdict]:
-    """Return the verdicts for which claims cite the tests in tests/claims/."""
-    own = marks(ROOT / "tests" / "claims")
-    return {(test, c.id, c.verdict) for c in found for test in c.tests if test in own}
+    """Return the verdicts for which claims cite marked tests."""
+    marked = {test for test, *_ in marked_verdicts()}
+    return {(test, c.id, c.verdict) for c in found for test in c.tests if test in marked}
 
 
 @pytest.mark.parametrize("source", CLAIMS)
@@ -160,34 +161,24 @@ def test_a_test_named_after_a_claim_is_cited_by_it() -> None:
 def test_claim_tests_are_marked_with_the_verdict_they_prove() -> None:
     """Changing a verdict means changing its tests, so somebody reviews what they assert."""
     assert marked_verdicts() == cited(claims())
-    assert {test for test, *_ in marked_verdicts()} == set(marks(ROOT / "tests" / "claims"))
+    files = (ROOT / "tests" / "claims").glob("test_*.py")
+    own = [test for file in files for test in evidence.DEFINED.findall(file.read_text("utf-8"))]
+    assert {*own} <= {test for test, *_ in marked_verdicts()}
     first, *others = claims_of("S0")[1:]
     planted = replace(first, verdict="false")
     assert cited([planted, *others]) - marked_verdicts() == {(first.tests[0], "C0-02", "false")}
 
 
 def test_claims_said_to_be_alike_share_a_verdict() -> None:
-    like = [claim for claim in claims() if claim.like]
-    assert sum(len(claim.like) for claim in like) > 40
-    assert {
-        claim.id: claims_with_other_verdict(claim)
-        for claim in like
-        if claims_with_other_verdict(claim)
-    } == {}
-    assert all(claims_called_alike(claim) <= set(claim.like) for claim in claims())
-    essential = next(claim for claim in like if claim.id == "C2-24")
+    """That those in the book do, test_every_entry_is_complete checks."""
+    assert sum(len(claim.like) for claim in claims()) > 40
+    essential = next(claim for claim in claims() if claim.id == "C2-24")
     assert essential.like == ["C1-04", "C2-05"]
     assert claims_with_other_verdict(replace(essential, verdict="false")) == ["C1-04", "C2-05"]
-    assert claims_with_other_verdict(replace(essential, like=["C2-24", "C9-99"])) == [
-        "C2-24",
-        "C9-99",
-    ]
-    assert claims_called_alike(
-        replace(essential, evidence="As C1-33: so. C1-04 is judged alike.")
-    ) == {
-        "C1-33",
-        "C1-04",
-    }
+    unknown = ["C2-24", "C9-99"]
+    assert claims_with_other_verdict(replace(essential, like=unknown)) == unknown
+    alike = replace(essential, evidence="As C1-33: so. C1-04 is judged alike.")
+    assert claims_called_alike(alike) == {"C1-33", "C1-04"}
 
 
 def test_a_planted_fault_is_noticed() -> None:
@@ -273,9 +264,9 @@ def test_counts_match_the_entries() -> None:
 
 
 def test_an_entry_shows_every_field() -> None:
-    claim = claims_of("S0")[7]
+    claim, as_stated = claims_of("S0")[7:9]
     html = render(ledger_page.entry(claim))
-    for shown in (
+    fields = (
         '<article class="claim" data-source="s0" data-verdict="false">',
         '<h3 id="c0-08">',
         '<span class="verdict false">false</span>',
@@ -283,32 +274,25 @@ def test_an_entry_shows_every_field() -> None:
         "line 99",
         "chapters/by-hand.md#table-1-1",
         '<p class="checked">Checked by',
-    ):
-        assert shown in html, shown
+        'class="right"',
+    )
+    assert [field for field in fields if field not in html] == []
     assert "judged like" not in html
+    assert 'class="right"' not in render(ledger_page.entry(as_stated))
     alike = render(ledger_page.entry(replace(claim, like=["C0-34", "C1-62"])))
     assert '; judged like <a href="#c0-34">C0-34</a>, <a href="#c1-62">C1-62</a>' in alike
-    stated = render(ledger_page.entry(claims_of("S0")[8]))
-    assert 'class="right"' in html
-    assert 'class="right"' not in stated
 
 
-def test_update_mends_a_changed_digit_of_the_data() -> None:
-    text = (DATA / "claims" / "000.yml").read_text("utf-8")
+def test_a_wrong_number_of_a_claim_is_a_problem_and_update_mends_it() -> None:
+    text, claim = (DATA / "claims" / "000.yml").read_text("utf-8"), claims_of("S0")[7]
     assert ledger_page.corrections(text) == []
-    broken = text.replace("{{ 6,283.2 =", "{{ 6,283.3 =")
-    assert broken != text
-    [correction] = ledger_page.corrections(broken)
-    assert (correction.says, correction.should) == ("6,283.3", "6,283.2")
-    assert apply_corrections(broken, [correction]) == text
-
-
-def test_a_wrong_number_of_a_claim_is_a_problem_of_the_page() -> None:
-    claim = claims_of("S0")[7]
     assert problems(ledger_page.entry(claim), None) == []
-    wrong = replace(claim, evidence=claim.evidence.replace("{{ 6,283.2 =", "{{ 6,283.3 ="))
-    assert wrong != claim
-    [problem] = problems(ledger_page.entry(wrong), None)
+    right, wrong = "{{ 6,283.2 =", "{{ 6,283.3 ="
+    assert right in claim.evidence
+    broken = text.replace(right, wrong)
+    assert apply_corrections(broken, ledger_page.corrections(broken)) == text
+    entry = ledger_page.entry(replace(claim, evidence=claim.evidence.replace(right, wrong)))
+    [problem] = problems(entry, None)
     assert "the page says '6,283.3'\n  the package says '6,283.2'" in problem
 
 
@@ -324,9 +308,8 @@ def test_the_ledger_and_the_book_link_to_each_other(source: str, site: Site) -> 
     The fold at the end of the section lists the claim too.
     """
     for claim in claims_of(source):
-        entry = (
-            built_html(site, LEDGER).split(f'<h3 id="{claim.id.lower()}"')[1].split("</article>")[0]
-        )
+        shown = built_html(site, LEDGER).split(f'<h3 id="{claim.id.lower()}"')[1]
+        entry = shown.split("</article>")[0]
         assert f'href="../../{claim.page.removesuffix(".md")}/#{claim.anchor}"' in entry, claim.id
         for test in claim.tests:
             assert "Checked by" in entry
@@ -351,10 +334,8 @@ def test_no_mark_separates_a_sentence_from_its_formula(site: Site) -> None:
     for page in {claim.page for claim in claims()}:
         for sentence in marked.findall(built_html(site, page)):
             assert re.search(r"[.?”]\W*$", sentence), (page, sentence)
-    planted = (
-        '<p>It is<span class="ledger"><a><small>L</small></a></span></p>\n<div class="arithmatex'
-    )
-    assert marked.findall(planted) == ["It is"]
+    mark = '<span class="ledger"><a><small>L</small></a></span>'
+    assert marked.findall(f'<p>It is{mark}</p>\n<div class="arithmatex') == ["It is"]
 
 
 def test_search_and_markdown_copies_omit_marks_and_folds(site: Site) -> None:
@@ -390,17 +371,8 @@ MARK = (
         ("So:\n{ #here }\n\n## B", f'<p id="here">So:{MARK}</p>'),
     ],
     ids=[
-        "paragraph",
-        "evidence",
-        "section",
-        "correction",
-        "note",
-        "next section",
-        "list",
-        "formula",
-        "finished sentence",
-        "listing",
-        "introduces nothing",
+        *("paragraph", "evidence", "section", "correction", "note", "next section", "list"),
+        *("formula", "finished sentence", "listing", "introduces nothing"),
     ],
 )
 def test_a_mark_is_at_the_end_of_a_sentence_of_its_place(
@@ -451,20 +423,20 @@ def test_a_mark_says_its_verdict_on_focus_and_leads_to_the_ledger(
         page.set_viewport_size({"width": width, "height": 800})
         page.goto(f"{site.url}chapters/by-hand/")
         mark = page.get_by_role("link", name="Ledger, claim C0-08: false", exact=True)
-        said = mark.locator("small")
-        expect(said).to_be_hidden()
+        verdict = mark.locator("small")
+        expect(verdict).to_be_hidden()
         mark.hover()
-        expect(said).to_be_visible()
-        box = said.bounding_box()
+        expect(verdict).to_be_visible()
+        box = verdict.bounding_box()
         assert box is not None
         assert box["x"] >= 0 and box["x"] + box["width"] <= width
         page.mouse.move(0, 0)
-        expect(said).to_be_hidden()
+        expect(verdict).to_be_hidden()
         mark.focus()
         page.keyboard.press("Shift+Tab")
         page.keyboard.press("Tab")
-        expect(said).to_have_text("Ledger C0-08: false")
-        expect(said).to_be_visible()
+        expect(verdict).to_have_text("Ledger C0-08: false")
+        expect(verdict).to_be_visible()
         page.keyboard.press("Enter")
         expect(page).to_have_url(f"{site.url}trust/claims/#c0-08")
 
@@ -503,18 +475,15 @@ def test_the_filter_shows_the_chosen_claims_and_keeps_the_choice_in_the_address(
     assert page.url == f"{site.url}trust/claims/"
 
 
-def test_a_source_with_nothing_to_show_hides_its_heading(page: Page) -> None:
-    page.goto("trust/claims/?source=s1")
-    expect(page.locator("#s1")).to_be_visible()
-    expect(page.locator("#s0")).to_be_hidden()
-
-
-def test_the_filter_works_by_keyboard_and_announces_its_result(page: Page) -> None:
+def test_the_filter_works_by_keyboard_and_hides_sources_without_claims(page: Page) -> None:
     page.goto("trust/claims/")
     page.locator("[name=source]").first.focus()
     page.keyboard.press("Space")
-    expect(page.locator("output")).to_have_text(f"{len(claims_of('S0'))} of {len(claims())} claims")
-    assert page.locator("output").get_attribute("aria-live") == "polite"
+    output = page.locator("output")
+    expect(output).to_have_text(f"{len(claims_of('S0'))} of {len(claims())} claims")
+    assert output.get_attribute("aria-live") == "polite"
+    expect(page.locator("#s0")).to_be_visible()
+    expect(page.locator("#s1")).to_be_hidden()
 
 
 def test_without_scripts_every_claim_is_shown_and_the_filter_is_hidden(

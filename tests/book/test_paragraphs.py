@@ -56,7 +56,7 @@ def shared_paragraphs(book: dict[str, str]) -> list[tuple[str, str, str]]:
     """
     found: dict[tuple[str, ...], list[tuple[str, int]]] = defaultdict(list)
     texts = {
-        name: [(said, runs) for said in paragraphs(text) if (runs := shingles(said))]
+        name: [(paragraph, runs) for paragraph in paragraphs(text) if (runs := shingles(paragraph))]
         for name, text in book.items()
     }
     for name, known in texts.items():

@@ -1,7 +1,6 @@
 """The quiz: how questions are shown, and that only the answer marked as right is true.
 
-The test of a question computes for every option, named by its first words, whether it is true. The
-one that is true must be the one that the page marks.
+The test of a question computes which of its options are true: only the one that the page marks.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, wraps
 from itertools import groupby
 from xml.etree import ElementTree
 
@@ -21,7 +20,6 @@ from numpy.typing import NDArray
 
 from posenc import (
     LearnedPositionalEmbedding,
-    add,
     alibi_bias,
     alibi_key_bias,
     alibi_slopes,
@@ -45,8 +43,7 @@ from scripts import DOCS
 from scripts.book.citations import fact
 from scripts.book.quiz import LETTERS, QuizError, order
 from scripts.book.render import render
-
-Array = NDArray[np.floating]
+from tests.arrays import Array, normal, self_attention
 
 PAGE = DOCS / "chapters" / "check-yourself.md"
 BOXES = re.compile(r'^!!! question "Question (\d+): [^"]+"\n(.*?)(?=^\S)', re.M | re.S)
@@ -81,15 +78,26 @@ def questions() -> dict[int, Question]:
     return found
 
 
-def judge(number: int, holds: dict[str, bool | np.bool_]) -> None:
-    """Compare the truth of each option with the page's mark."""
-    asked = questions()[number]
-    said = [
-        [bool(value) for words, value in holds.items() if option.startswith(words)]
-        for option in asked.options
-    ]
-    assert len(holds) == len(asked.options) == sum(map(len, said)), "an option is judged once"
-    assert said == [[n == asked.right] for n in range(len(said))]
+Truth = dict[str, bool | np.bool_]  # of each option, by its first words
+
+
+def question(number: int) -> Callable[[Callable[[], Truth]], Callable[[], None]]:
+    """Turn a function that computes which options are true into a test of the page's mark."""
+
+    def test_of(compute: Callable[[], Truth]) -> Callable[[], None]:
+        @wraps(compute)
+        def test() -> None:
+            options, truth = questions()[number].options, compute()
+            found = [
+                [bool(true) for words, true in truth.items() if option.startswith(words)]
+                for option in options
+            ]
+            assert len(truth) == len(options) == sum(map(len, found)), "each option has one value"
+            assert found == [[n == questions()[number].right] for n in range(len(options))]
+
+        return test
+
+    return test_of
 
 
 # How questions are shown.
@@ -125,20 +133,15 @@ def words(element: ElementTree.Element | None) -> str:
 
 
 def test_a_question_is_a_group_of_radio_buttons() -> None:
-    article = rendered_quiz(BOX)
-    question = article.find("div[@id='question-3']")
-    assert question is not None
-    assert words(question.find("fieldset/legend")) == "Question 3: Why add?"
-    asks = question.find("fieldset").get("aria-describedby")  # type: ignore[union-attr]
-    assert words(question.find(f"fieldset/div[@id='{asks}']")) == "What does the sum keep?"
-    labels = question.findall("fieldset/label")
+    box = rendered_quiz(BOX).find("div[@id='question-3']/fieldset")
+    assert box is not None
+    assert words(box.find("legend")) == "Question 3: Why add?"
+    assert words(box.find(f"div[@id='{box.get('aria-describedby')}']")) == "What does the sum keep?"
+    labels = box.findall("label")
     assert sorted(words(label)[2:] for label in labels) == ["The length.", "The width, always."]
     assert [words(label)[0] for label in labels] == ["A", "B"]
-    radios = [label.find("input") for label in labels]
-    assert [(r.get("name"), r.get("value")) for r in radios if r is not None] == [
-        ("question-3", "A"),
-        ("question-3", "B"),
-    ]
+    radios = [(radio.get("name"), radio.get("value")) for radio in box.iterfind("label/input")]
+    assert radios == [("question-3", "A"), ("question-3", "B")]
 
 
 def test_folded_reasons_start_with_the_right_one_and_cite_the_evidence() -> None:
@@ -164,31 +167,25 @@ def test_the_order_of_options_depends_only_on_the_question() -> None:
     assert letters == [[3, 1, 2, 0], [3, 1, 2, 0], [0, 2, 1, 3], [1, 2, 3, 0]]
 
 
+REASON = "        Lengths do not add.\n"
+
+
 @pytest.mark.parametrize(
-    ("old", "new", "complaint"),
+    ("text", "complaint"),
     [
-        ("Question 3: Why add?", "Why add?", "needs a number and a subject"),
-        ("- [x]", "- [ ]", "exactly one option must be"),
-        ("- [ ]", "- [x]", "exactly one option must be"),
-        ("- [ ]", "-", "option"),
-        ("        Lengths do not add.\n", "", "option"),
-        ("    - [ ] The length.\n\n        Lengths do not add.\n", "", "needs 2 to"),
+        (BOX.replace("Question 3: Why add?", "Why add?"), "needs a number and a subject"),
+        (BOX.replace("- [x]", "- [ ]"), "exactly one option must be"),
+        (BOX.replace("- [ ]", "- [x]"), "exactly one option must be"),
+        (BOX.replace("- [ ]", "-"), "option"),
+        (BOX.replace(REASON, ""), "option"),
+        (BOX.replace(f"    - [ ] The length.\n\n{REASON}", ""), "needs 2 to"),
+        ('!!! question "Question 3: Why add?"\n\n    Why?\n', "no list of options"),
+        (f"{BOX}\n{BOX}", "the same number"),
     ],
 )
-def test_a_malformed_question_is_an_error(old: str, new: str, complaint: str) -> None:
-    assert old in BOX
+def test_a_malformed_question_is_an_error(text: str, complaint: str) -> None:
     with pytest.raises(QuizError, match=complaint):
-        render(BOX.replace(old, new))
-
-
-def test_a_box_without_options_is_an_error() -> None:
-    with pytest.raises(QuizError, match="no list of options"):
-        render('!!! question "Question 3: Why add?"\n\n    Why?\n')
-
-
-def test_two_questions_with_one_number_are_an_error() -> None:
-    with pytest.raises(QuizError, match="the same number"):
-        render(BOX + "\n" + BOX)
+        render(text)
 
 
 # What the chapter's questions look like together.
@@ -196,11 +193,11 @@ def test_two_questions_with_one_number_are_an_error() -> None:
 
 def test_there_are_twenty_four_questions_with_four_options_each() -> None:
     assert list(questions()) == list(QUESTIONS)
-    assert all(len(set(asked.options)) == 4 for asked in questions().values())
+    assert all(len(set(entry.options)) == 4 for entry in questions().values())
 
 
 def test_the_right_answer_has_no_favourite_letter() -> None:
-    letters = "".join(asked.letter for asked in questions().values())
+    letters = "".join(entry.letter for entry in questions().values())
     for half in (letters[:12], letters[12:]):
         assert all(2 <= half.count(letter) <= 4 for letter in "ABCD"), half
     assert max(len(list(run)) for _, run in groupby(letters)) <= 2, letters
@@ -213,8 +210,8 @@ def test_the_right_answer_is_not_the_longest() -> None:
         return len(re.sub(r"\\\w+|[${}]", "", option))  # of a formula, what is seen
 
     ranks = [
-        sorted(asked.options, key=length).index(asked.options[asked.right])
-        for asked in questions().values()
+        sorted(entry.options, key=length).index(entry.options[entry.right])
+        for entry in questions().values()
     ]
     assert all(3 <= ranks.count(rank) <= 10 for rank in range(4)), ranks
 
@@ -222,48 +219,34 @@ def test_the_right_answer_is_not_the_longest() -> None:
 # The questions of the source.
 
 
-def drawn_numbers(*shape: int, seed: int = 0) -> Array:
-    """Return numbers that stand for words and weights, the same in every test."""
-    return np.random.default_rng(seed).normal(size=shape)
-
-
-WORDS = drawn_numbers(3, 16)  # cat, sat, mat
+WORDS = normal(3, 16)  # cat, sat, mat
 ORDERS = [2, 1, 0]
 ROWS = sinusoidal_encoding(3, 16)
-
-
-def attended(x: Array, mask: NDArray[np.bool_] | None = None) -> Array:
-    """Return the output of attention with the vectors as queries, keys and values."""
-    output, _ = attention(x, x, x, mask=mask)
-    return np.asarray(output)
 
 
 def is_close(x: object, y: object) -> bool:
     return bool(np.allclose(x, y, rtol=0, atol=1e-9))  # type: ignore[arg-type]
 
 
-def test_question_1_shuffled_tokens_give_shuffled_outputs() -> None:
-    straight, shuffled = attended(WORDS), attended(WORDS[ORDERS])
+@question(1)
+def test_question_1_shuffled_tokens_give_shuffled_outputs() -> Truth:
+    straight, shuffled = self_attention(WORDS), self_attention(WORDS[ORDERS])
     assert is_close(straight.mean(axis=0), shuffled.mean(axis=0))
     one_by_one = [attention(word[None], WORDS, WORDS)[0][0] for word in WORDS]
     _, bare = attention(WORDS, WORDS, WORDS)
     _, placed = attention(WORDS + ROWS, WORDS + ROWS, WORDS)
     text = [4, 7, 4]  # one word first and last
-    judge(
-        1,
-        {
-            "Its attention is equivariant": is_close(shuffled, straight[ORDERS])
-            and not is_close(shuffled, straight),
-            "For speed": not is_close(
-                straight, one_by_one
-            ),  # read at once it would be another output
-            "For memory": placed.size < bare.size,
-            "It need not": not is_close(*drawn_numbers(9, 16)[text][[0, 2]]),
-        },
-    )
+    return {
+        "Its attention is equivariant": is_close(shuffled, straight[ORDERS])
+        and not is_close(shuffled, straight),
+        "For speed": not is_close(straight, one_by_one),  # read at once it would be another output
+        "For memory": placed.size < bare.size,
+        "It need not": not is_close(*normal(9, 16)[text][[0, 2]]),
+    }
 
 
-def test_question_2_only_the_formula_is_bounded_repeatable_and_tells_places_apart() -> None:
+@question(2)
+def test_question_2_only_the_formula_is_bounded_repeatable_and_tells_places_apart() -> Truth:
     def is_distinguishable(rows: Array, again: Array) -> bool:
         squares = np.sum(rows**2, axis=-1)
         gaps = squares[:, None] + squares - 2 * rows @ rows.T + 9 * np.eye(len(rows))
@@ -277,39 +260,31 @@ def test_question_2_only_the_formula_is_bounded_repeatable_and_tells_places_apar
     assert is_close(formula, sinusoidal_encoding(n, d))
     counted, sine = counting_encoding(n, d), np.sin(p) * np.ones(d)
     draws = np.random.default_rng(0).uniform(-1, 1, size=(2, n, d))
-    judge(
-        2,
-        {
-            r"$\sin(p/10000^{2i/d})$": is_distinguishable(formula, formula),
-            "the position itself": is_distinguishable(counted, counted),
-            "the sine of the position": is_distinguishable(sine, sine),
-            "$d$ random numbers": is_distinguishable(*draws),
-        },
-    )
+    return {
+        r"$\sin(p/10000^{2i/d})$": is_distinguishable(formula, formula),
+        "the position itself": is_distinguishable(counted, counted),
+        "the sine of the position": is_distinguishable(sine, sine),
+        "$d$ random numbers": is_distinguishable(*draws),
+    }
 
 
-def test_question_3_addition_keeps_the_width_and_the_token() -> None:
+@question(3)
+def test_question_3_addition_keeps_the_width_and_the_token() -> Truth:
     both = concatenate(WORDS, ROWS)
-    halves = drawn_numbers(2, 16, 5, seed=1)
-    assert is_close(both @ np.concatenate(halves), WORDS @ halves[0] + ROWS @ halves[1])
-    assert is_close(both @ np.concatenate([halves[0]] * 2), add(WORDS, ROWS) @ halves[0])
 
     def keeps_the_token(bring: Callable[[Array], Array]) -> bool:
         return not np.any(bring(WORDS)[0] == bring(WORDS + 1)[0])
 
-    judge(
-        3,
-        {
-            "It adds them": (WORDS + ROWS).shape == WORDS.shape
-            and keeps_the_token(lambda x: x + ROWS),
-            "It concatenates them": both.shape == WORDS.shape,
-            "It multiplies them": keeps_the_token(lambda x: x * ROWS),
-            "It hands on the position's row alone": keeps_the_token(lambda x: 0 * x + ROWS),
-        },
-    )
+    return {
+        "It adds them": (WORDS + ROWS).shape == WORDS.shape and keeps_the_token(lambda x: x + ROWS),
+        "It concatenates them": both.shape == WORDS.shape,
+        "It multiplies them": keeps_the_token(lambda x: x * ROWS),
+        "It hands on the position's row alone": keeps_the_token(lambda x: 0 * x + ROWS),
+    }
 
 
-def test_question_4_the_formula_has_no_parameters_and_no_last_row() -> None:
+@question(4)
+def test_question_4_the_formula_has_no_parameters_and_no_last_row() -> Truth:
     learned = LearnedPositionalEmbedding(512, 128, seed=0)
     with pytest.raises((IndexError, ValueError), match="512"):
         learned.get_embeddings(513)
@@ -317,56 +292,51 @@ def test_question_4_the_formula_has_no_parameters_and_no_last_row() -> None:
     no_end = np.isfinite(sinusoidal_encoding([512, 10**6], 128)).all()
     # Perplexities of one comparison, lower is better: "always better" must hold there too.
     sines, trained = (fact(f"base-perplexity-{kind}") for kind in ("sinusoidal", "learned"))
-    judge(
-        4,
-        {
-            "They need no training and never end": ends and no_end,
-            "They are always better": sines < trained,
-            "Nothing: a learned table is always better": trained < sines,
-            "Nothing: trained to the end": not ends,
-        },
-    )
+    return {
+        "They need no training and never end": ends and no_end,
+        "They are always better": sines < trained,
+        "Nothing: a learned table is always better": trained < sines,
+        "Nothing: trained to the end": not ends,
+    }
 
 
-def test_question_5_without_positions_each_word_gets_one_vector() -> None:
-    bare, bare_shuffled = attended(WORDS), attended(WORDS[ORDERS])
-    placed, placed_shuffled = attended(WORDS + ROWS), attended(WORDS[ORDERS] + ROWS)
+@question(5)
+def test_question_5_without_positions_each_word_gets_one_vector() -> Truth:
+    bare, bare_shuffled = self_attention(WORDS), self_attention(WORDS[ORDERS])
+    placed, placed_shuffled = self_attention(WORDS + ROWS), self_attention(WORDS[ORDERS] + ROWS)
     told_apart = not is_close(np.sort(bare, axis=0), np.sort(bare_shuffled, axis=0))
     layer = torch.nn.TransformerEncoderLayer(64, 4, 4 * 64)
     weights = sum(part.numel() for part in layer.parameters() if part.dim() == 2)
     assert weights == 12 * 64 * 64  # multiplications for a token, for one addition an entry
-    judge(
-        5,
-        {
-            "for each word the same vector": is_close(bare_shuffled, bare[ORDERS]),
-            "the same as with positions": is_close(placed_shuffled, placed[ORDERS]),
-            "something better": told_apart,  # which word came first
-            "something like it": weights < 10 * 64,
-        },
-    )
+    return {
+        "for each word the same vector": is_close(bare_shuffled, bare[ORDERS]),
+        "the same as with positions": is_close(placed_shuffled, placed[ORDERS]),
+        "something better": told_apart,  # which word came first
+        "something like it": weights < 10 * 64,
+    }
 
 
-def test_question_6_one_rotation_maps_every_row_to_the_row_k_later() -> None:
+@question(6)
+def test_question_6_one_rotation_maps_every_row_to_the_row_k_later() -> Truth:
     step = shift_matrix(10, 64)
     assert is_close(step @ step.T, np.eye(64))
     places = np.array([0, 7, 7000])
     here, there = sinusoidal_encoding(places, 64), sinusoidal_encoding(places + 10, 64)
     products = np.sum(here * there, axis=-1)
     nowhere_else = sinusoidal_encoding(places + 11, 64)
-    judge(
-        6,
-        {
-            "It can learn to look for it": is_close(here @ step.T, there),
-            "Nothing: what two rows have in common": not is_close(products, products[0])
-            or is_close(products, np.sum(here * nowhere_else, axis=-1)),
-            "Only the two absolute places": not is_close(here @ step.T, there),
-            "Whether it is zero": np.ptp(similarity(np.arange(1, 101), 512)) < 0.1,
-        },
-    )
+    return {
+        "It can learn to look for it": is_close(here @ step.T, there),
+        "Nothing: what two rows have in common": not is_close(products, products[0])
+        or is_close(products, np.sum(here * nowhere_else, axis=-1)),
+        "Only the two absolute places": not is_close(here @ step.T, there),
+        "Whether it is zero": np.ptp(similarity(np.arange(1, 101), 512)) < 0.1,
+    }
 
 
-def test_question_7_only_relative_scores_survive_a_shift_of_the_sequence() -> None:
-    query, key = drawn_numbers(2, 16, 16, seed=1)
+@pytest.mark.claim("true-if", "C4-13", "C4-44")
+@question(7)
+def test_question_7_only_relative_scores_survive_a_shift_of_the_sequence() -> Truth:
+    query, key = normal(2, 16, 16, seed=1)
 
     def added(first: int) -> Array:
         x = WORDS + sinusoidal_encoding(np.arange(first, first + 3), 16)
@@ -377,30 +347,26 @@ def test_question_7_only_relative_scores_survive_a_shift_of_the_sequence() -> No
         return np.asarray(apply_rope(WORDS @ query, p) @ apply_rope(WORDS @ key, p).T)
 
     places = relative_positions(13, 13)
-    for bias in (alibi_bias(2, 13, causal=False), t5_bias(drawn_numbers(32, 2), places)):
+    for bias in (alibi_bias(2, 13, causal=False), t5_bias(normal(32, 2), places)):
         assert is_close(bias[:, :3, :3], bias[:, 10:, 10:])
-    relative_stays, absolute_moves = (
-        is_close(turned(0), turned(10)),
-        not is_close(added(0), added(10)),
-    )
+    relative_stays = is_close(turned(0), turned(10))
+    absolute_moves = not is_close(added(0), added(10))
     equal, first = WORDS[[0, 0, 0]], [0, 0, 0]
     q = apply_rope(equal, np.arange(3))
-    by_scores, by_rows = np.asarray(attention(q, q, equal)[0]), attended(equal + ROWS)
-    judge(
-        7,
-        {
-            "Absolute ones belong to a token alone": relative_stays and absolute_moves,
-            "The name": not absolute_moves,
-            # "Always better" includes this: to score a shifted sequence alike, …
-            "Absolute ones are always better": is_close(added(0), added(10)),
-            # … and this: to tell the positions of equal words apart.
-            "Relative ones are always better": not is_close(by_scores, by_scores[first])
-            or is_close(by_rows, by_rows[first]),
-        },
-    )
+    by_scores, by_rows = np.asarray(attention(q, q, equal)[0]), self_attention(equal + ROWS)
+    return {
+        "Absolute ones belong to a token alone": relative_stays and absolute_moves,
+        "The name": not absolute_moves,
+        # "Always better" includes this: to score a shifted sequence alike, …
+        "Absolute ones are always better": is_close(added(0), added(10)),
+        # … and this: to tell the positions of equal words apart.
+        "Relative ones are always better": not is_close(by_scores, by_scores[first])
+        or is_close(by_rows, by_rows[first]),
+    }
 
 
-def test_question_8_angles_once_then_sines_and_cosines_then_the_sum() -> None:
+@question(8)
+def test_question_8_angles_once_then_sines_and_cosines_then_the_sum() -> Truth:
     def by_distance(rows: Array) -> bool:
         """Return whether neighbours are equally similar everywhere, and more than far rows."""
         unit = rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-9)
@@ -415,19 +381,16 @@ def test_question_8_angles_once_then_sines_and_cosines_then_the_sum() -> None:
     layer = torch.nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, batch_first=True).double()
     x = torch.tensor(WORDS)[None]
     brings_positions = not is_close(layer(x[:, ORDERS]).detach(), layer(x)[:, ORDERS].detach())
-    judge(
-        8,
-        {
-            "Compute the angle": is_close(table, sinusoidal_encoding(64, 64))
-            and by_distance(table),
-            "Fill a table": by_distance(drawn_numbers(64, 64)),
-            "Write each position's number": by_distance(counting_encoding(64, 64)[1:]),
-            "Not at all": brings_positions,
-        },
-    )
+    return {
+        "Compute the angle": is_close(table, sinusoidal_encoding(64, 64)) and by_distance(table),
+        "Fill a table": by_distance(normal(64, 64)),
+        "Write each position's number": by_distance(counting_encoding(64, 64)[1:]),
+        "Not at all": brings_positions,
+    }
 
 
-def test_question_9_fast_and_slow_pairs_do_what_neither_does_alone() -> None:
+@question(9)
+def test_question_9_fast_and_slow_pairs_do_what_neither_does_alone() -> Truth:
     distances = np.arange(1, 512)
 
     def tells_neighbours_apart(omega: Array) -> bool:
@@ -444,61 +407,56 @@ def test_question_9_fast_and_slow_pairs_do_what_neither_does_alone() -> None:
     chance = -np.expm1(256 * np.log1p(-2 * np.pi / turn))
     np.testing.assert_allclose(chance * turn, 2 * np.pi * 256, rtol=2e-3)
     assert median < 2 * np.pi / ladder[-1] / 20  # what steps of equal ratio reach
-    judge(
-        9,
-        {
-            "Fast ones tell neighbours apart": tells_neighbours_apart(ladder)
-            and tells_neighbours_apart(ladder[::8]),
-            "It need not: as many copies": tells_neighbours_apart(ladder[[0] * 256]),
-            "It need not: one is enough": tells_neighbours_apart(ladder[[-1]]),
-            "So that they differ at all": np.mean(draws < 2 * ladder[-1]) > 0.5,
-        },
-    )
+    return {
+        "Fast ones tell neighbours apart": tells_neighbours_apart(ladder)
+        and tells_neighbours_apart(ladder[::8]),
+        "It need not: as many copies": tells_neighbours_apart(ladder[[0] * 256]),
+        "It need not: one is enough": tells_neighbours_apart(ladder[[-1]]),
+        "So that they differ at all": np.mean(draws < 2 * ladder[-1]) > 0.5,
+    }
 
 
-def test_question_11_rows_go_on_bounded_and_distinct() -> None:
+@question(11)
+def test_question_11_rows_go_on_bounded_and_distinct() -> Truth:
     rows = sinusoidal_encoding(4096, 512)
     alike = np.asarray(similarity(np.arange(1, 4096), 512))
     bounded, distinct = np.abs(rows).max() <= 1, alike.argmax() == 0 and alike[0] < 0.98
     met, new = rows[:512], rows[512:]
     # If all were well, each would be as near to a known row as that row's neighbours are.
     nearest = np.array([np.max(met @ row) / 256 for row in new[512::64]])
-    judge(
-        11,
-        {
-            "Each has a row": bounded and distinct and nearest.max() < alike[0],
-            "From 512 on there is none": not np.isfinite(new).all(),
-            "All is well": nearest.min() > alike[0],
-            "From 512 on the rows repeat": is_close(met, new[:512]) or alike.max() > 0.999,
-        },
-    )
+    return {
+        "Each has a row": bounded and distinct and nearest.max() < alike[0],
+        "From 512 on there is none": not np.isfinite(new).all(),
+        "All is well": nearest.min() > alike[0],
+        "From 512 on the rows repeat": is_close(met, new[:512]) or alike.max() > 0.999,
+    }
 
 
-def test_question_12_a_shuffle_tells_whether_positions_arrive() -> None:
-    random_rows = drawn_numbers(3, 16, seed=1)
+@pytest.mark.claim("true", "C4-49")
+@pytest.mark.claim("true-if", "C1-66")
+@question(12)
+def test_question_12_a_shuffle_tells_whether_positions_arrive() -> Truth:
+    random_rows = normal(3, 16, seed=1)
 
     def shuffled_along(rows: Array) -> bool:
-        return is_close(attended(WORDS[ORDERS] + rows), attended(WORDS + rows)[ORDERS])
+        return is_close(self_attention(WORDS[ORDERS] + rows), self_attention(WORDS + rows)[ORDERS])
 
     def loss(rows: Array) -> float:
         """Return the error of the best linear guess of which words there were, after pooling."""
         texts = np.random.default_rng(1).normal(size=(64, 3, 16))
-        pooled = np.array([attended(text + rows).mean(axis=0) for text in texts])
+        pooled = np.array([self_attention(text + rows).mean(axis=0) for text in texts])
         wanted = texts.mean(axis=1)
         fitted = pooled @ np.linalg.lstsq(pooled, wanted, rcond=None)[0]
         return float(np.mean((fitted - wanted) ** 2) / np.mean(wanted**2))
 
     none = np.zeros((3, 16))
-    judge(
-        12,
-        {
-            "Shuffle its tokens": shuffled_along(none) and not shuffled_along(ROWS),
-            "Nothing: train on": loss(none) > 0.9,  # does not fall without positions
-            # Wrong rows would not make it worse; but neither do the right ones.
-            "Take its positions out": loss(none) > 1.1 * loss(ROWS),
-            "Put fixed random rows in their place": shuffled_along(random_rows),
-        },
-    )
+    return {
+        "Shuffle its tokens": shuffled_along(none) and not shuffled_along(ROWS),
+        "Nothing: train on": loss(none) > 0.9,  # does not fall without positions
+        # Wrong rows would not make it worse; but neither do the right ones.
+        "Take its positions out": loss(none) > 1.1 * loss(ROWS),
+        "Put fixed random rows in their place": shuffled_along(random_rows),
+    }
 
 
 @torch.no_grad()
@@ -518,21 +476,20 @@ def test_question_12_with_dropout_on_a_shuffle_tells_nothing() -> None:
 # Our own questions.
 
 
-def test_question_13_the_doubled_exponent_squares_the_base() -> None:
+@question(13)
+def test_question_13_the_doubled_exponent_squares_the_base() -> Truth:
     angles = 9 / 1e4 ** (2 * np.arange(0, 512, 2) / 512)
-    judge(
-        13,
-        {
-            "Of one with the base 100,000,000": is_close(angles, 9 * frequencies(512, base=1e8)),
-            "Of the usual one, with the base": is_close(angles, 9 * frequencies(512)),
-            "Of one with the base 100.": is_close(angles, 9 * frequencies(512, base=100)),
-            "Of the usual one, but 1024 wide": is_close(angles, 9 * frequencies(1024)[:256]),
-        },
-    )
+    return {
+        "Of one with the base 100,000,000": is_close(angles, 9 * frequencies(512, base=1e8)),
+        "Of the usual one, with the base": is_close(angles, 9 * frequencies(512)),
+        "Of one with the base 100.": is_close(angles, 9 * frequencies(512, base=100)),
+        "Of the usual one, but 1024 wide": is_close(angles, 9 * frequencies(1024)[:256]),
+    }
 
 
-def test_question_14_the_wrong_layout_passes_all_tests_but_the_scores() -> None:
-    query, key = drawn_numbers(2, 64)
+@question(14)
+def test_question_14_the_wrong_layout_passes_all_tests_but_the_scores() -> Truth:
+    query, key = normal(2, 64)
 
     def score(p: int, q: int, layout: str) -> float:
         turned = apply_rope(query, p, layout=layout), apply_rope(key, q, layout=layout)
@@ -542,31 +499,30 @@ def test_question_14_the_wrong_layout_passes_all_tests_but_the_scores() -> None:
     by_distance = is_close(score(9, 4, "half"), score(109, 104, "half"))
     right = is_close(score(9, 4, "half"), score(9, 4, "interleaved"))
     assert is_close(score(9, 9, "half"), score(9, 9, "interleaved"))
-    weight = drawn_numbers(64, 16)
+    weight = normal(64, 16)
     other = convert_projection(weight, heads=1, source="interleaved", target="half")
-    judge(
-        14,
-        {
-            "No error": by_distance and not right,
-            "Loading fails": other.shape != weight.shape,
-            "Nothing": right,
-            "Scores that depend on both positions": not by_distance,
-        },
-    )
+    return {
+        "No error": by_distance and not right,
+        "Loading fails": other.shape != weight.shape,
+        "Nothing": right,
+        "Scores that depend on both positions": not by_distance,
+    }
 
 
-def test_question_15_in_bfloat16_position_257_is_256() -> None:
+@question(15)
+def test_question_15_in_bfloat16_position_257_is_256() -> Truth:
     counted = torch.arange(70000).to(torch.bfloat16)
     first = 1 + int(torch.nonzero(counted[1:] == counted[:-1])[0])
     halves = torch.arange(4096).to(torch.float16)
     assert 1 + int(torch.nonzero(halves[1:] == halves[:-1])[0]) == 2049
     numbers = {str(n): first == n for n in (257, 2049)} | {"65,537": first == 65537}
-    judge(15, {**numbers, "none that a text has": first > 65537})
+    return {**numbers, "none that a text has": first > 65537}
 
 
-def test_question_16_the_factor_brings_tokens_to_the_length_of_rows() -> None:
+@question(16)
+def test_question_16_the_factor_brings_tokens_to_the_length_of_rows() -> Truth:
     d = 512
-    tokens = drawn_numbers(64, d) / math.sqrt(d)
+    tokens = normal(64, d) / math.sqrt(d)
     rows = sinusoidal_encoding(64, d)
 
     def length(x: Array) -> float:
@@ -580,41 +536,37 @@ def test_question_16_the_factor_brings_tokens_to_the_length_of_rows() -> None:
     bare, scaled = tokens, tokens * math.sqrt(d)
     assert abs(length(scaled) - 22.6) < 0.1
     largest = np.abs(scaled @ scaled.T).max()
-    judge(
-        16,
-        {
-            "Without it tokens would be too short": round(length(bare)) == 1
-            and round(length(rows)) == 16
-            and 0.5 < length(rows) / length(scaled) < 2,
-            "Without it scores would be too large": np.abs(bare @ bare.T).max() > largest,
-            "Without it positions would be lost": length(bare) > length(rows),
-            "Nothing that the layer normalisation": abs(ratio(bare) / ratio(scaled) - 1) < 0.1,
-        },
-    )
+    return {
+        "Without it tokens would be too short": round(length(bare)) == 1
+        and round(length(rows)) == 16
+        and 0.5 < length(rows) / length(scaled) < 2,
+        "Without it scores would be too large": np.abs(bare @ bare.T).max() > largest,
+        "Without it positions would be lost": length(bare) > length(rows),
+        "Nothing that the layer normalisation": abs(ratio(bare) / ratio(scaled) - 1) < 0.1,
+    }
 
 
-def test_question_17_a_causal_mask_tells_order_from_the_second_layer_on() -> None:
+@question(17)
+def test_question_17_a_causal_mask_tells_order_from_the_second_layer_on() -> Truth:
     swapped = [1, 0, 2]
 
-    def told(layers: int, mask: NDArray[np.bool_] | None) -> bool:
+    def sees_order(layers: int, mask: NDArray[np.bool_] | None) -> bool:
         first, second = WORDS, WORDS[swapped]
         for _ in range(layers):
-            first, second = attended(first, mask), attended(second, mask)
+            first, second = self_attention(first, mask=mask), self_attention(second, mask=mask)
         return not is_close(first[2], second[2])
 
     causal = causal_mask(3, 3)
-    judge(
-        17,
-        {
-            "Not in one layer": not told(1, causal) and told(2, causal),
-            "Not in any number of layers": not any(told(n, causal) for n in range(1, 5)),
-            "In one layer already": told(1, causal),
-            "Only when the mask is taken away": any(told(n, None) for n in range(1, 5)),
-        },
-    )
+    return {
+        "Not in one layer": not sees_order(1, causal) and sees_order(2, causal),
+        "Not in any number of layers": not any(sees_order(n, causal) for n in range(1, 5)),
+        "In one layer already": sees_order(1, causal),
+        "Only when the mask is taken away": any(sees_order(n, None) for n in range(1, 5)),
+    }
 
 
-def test_question_18_padding_on_the_left_shifts_absolute_rows_only() -> None:
+@question(18)
+def test_question_18_padding_on_the_left_shifts_absolute_rows_only() -> Truth:
     alone, padded = np.arange(3), np.arange(5)[2:]
     mask = causal_mask(3, 3)
 
@@ -633,20 +585,18 @@ def test_question_18_padding_on_the_left_shifts_absolute_rows_only() -> None:
         return not is_close(read(alone), read(padded))
 
     assert not changes("alibi of keys")
-    judge(
-        18,
-        {
-            "those that add rows": changes("rows"),
-            "all of them": changes("rope") and changes("t5"),
-            "none of them": not changes("rows"),
-            "those with ALiBi": changes("alibi"),
-        },
-    )
+    return {
+        "those that add rows": changes("rows"),
+        "all of them": changes("rope") and changes("t5"),
+        "none of them": not changes("rows"),
+        "those with ALiBi": changes("alibi"),
+    }
 
 
-def test_question_19_a_query_rotated_as_position_0_sees_its_past_as_future() -> None:
-    query = drawn_numbers(16)
-    keys = drawn_numbers(10, 16, seed=1)
+@question(19)
+def test_question_19_a_query_rotated_as_position_0_sees_its_past_as_future() -> Truth:
+    query = normal(16)
+    keys = normal(10, 16, seed=1)
     got = apply_rope(keys, np.arange(10)) @ apply_rope(query, 0)
 
     def fits(relative: NDArray[np.intp]) -> bool:
@@ -654,56 +604,51 @@ def test_question_19_a_query_rotated_as_position_0_sees_its_past_as_future() -> 
 
     past = np.arange(-10, 0)
     assert not is_close(got, apply_rope(keys, np.arange(10)) @ apply_rope(query, 10))
-    judge(
-        19,
-        {
-            "0 to 9": fits(np.arange(10)),
-            "−10 to −1": fits(past),
-            "10 to 1": fits(-past),
-            "none": got.shape != (10,),
-        },
-    )
+    return {
+        "0 to 9": fits(np.arange(10)),
+        "−10 to −1": fits(past),
+        "10 to 1": fits(-past),
+        "none": got.shape != (10,),
+    }
 
 
-def test_question_20_twelve_heads_take_eight_slopes_and_four_of_sixteen() -> None:
+@question(20)
+def test_question_20_twelve_heads_take_eight_slopes_and_four_of_sixteen() -> Truth:
     slopes = alibi_slopes(12)
     of_eight, of_sixteen = 2.0 ** -np.arange(1, 9), 2.0 ** (-np.arange(1, 17) / 2)
     k = np.arange(1, 13)
-    judge(
-        20,
-        {
-            r"$2^{-1}, 2^{-2}, \dots, 2^{-8}$": is_close(slopes, [*of_eight, *of_sixteen[:8:2]]),
-            "$2^{-8/12}": is_close(np.sort(slopes)[::-1], 2.0 ** (-8 * k / 12)),
-            "$2^{-0.5}": is_close(np.sort(slopes)[::-1], of_sixteen[:12]),
-            r"$2^{-1}, 2^{-2}, \dots, 2^{-12}$": is_close(np.sort(slopes)[::-1], 2.0**-k),
-        },
-    )
+    return {
+        r"$2^{-1}, 2^{-2}, \dots, 2^{-8}$": is_close(slopes, [*of_eight, *of_sixteen[:8:2]]),
+        "$2^{-8/12}": is_close(np.sort(slopes)[::-1], 2.0 ** (-8 * k / 12)),
+        "$2^{-0.5}": is_close(np.sort(slopes)[::-1], of_sixteen[:12]),
+        r"$2^{-1}, 2^{-2}, \dots, 2^{-12}$": is_close(np.sort(slopes)[::-1], 2.0**-k),
+    }
 
 
-def test_question_21_the_last_bucket_begins_before_max_distance() -> None:
+@question(21)
+def test_question_21_the_last_bucket_begins_before_max_distance() -> Truth:
     buckets = t5_buckets(-np.arange(1000), bidirectional=False)
     first = int(np.argmax(buckets == buckets.max()))
     assert t5_bucket_starts()[-1] == 91
-    judge(21, {str(n): first == n for n in (113, 128, 91, 32)})
+    return {str(n): first == n for n in (113, 128, 91, 32)}
 
 
-def test_question_22_with_the_sign_reversed_all_keys_share_bucket_0() -> None:
+@question(22)
+def test_question_22_with_the_sign_reversed_all_keys_share_bucket_0() -> Truth:
     relative = relative_positions(200, 200)
     behind = relative < 0
     right = np.asarray(t5_buckets(relative[behind], bidirectional=False))
     reversed_ = np.asarray(t5_buckets(-relative[behind], bidirectional=False))
-    judge(
-        22,
-        {
-            "Nothing of their distance": np.all(reversed_ == 0) and len(set(right)) == 31,
-            "All that it knew": np.array_equal(reversed_, right),
-            "All of it, reversed": np.array_equal(reversed_, right.max() - right),
-            "It does not run": np.any(reversed_ < 0),
-        },
-    )
+    return {
+        "Nothing of their distance": np.all(reversed_ == 0) and len(set(right)) == 31,
+        "All that it knew": np.array_equal(reversed_, right),
+        "All of it, reversed": np.array_equal(reversed_, right.max() - right),
+        "It does not run": np.any(reversed_ < 0),
+    }
 
 
-def test_question_23_a_stretched_table_brings_all_rows_closer() -> None:
+@question(23)
+def test_question_23_a_stretched_table_brings_all_rows_closer() -> Truth:
     old: Array = sinusoidal_encoding(512, 16)
     new = resize_table(old, 1024)
 
@@ -713,23 +658,21 @@ def test_question_23_a_stretched_table_brings_all_rows_closer() -> None:
     share = 99 * 511 / 1023 - 49
     assert is_close(new[99], (1 - share) * old[49] + share * old[50])
     assert not np.any(np.all(np.isclose(new[1:100, None], old[:100], rtol=0), axis=-1))
-    judge(
-        23,
-        {
-            "Its tokens seem to stand half": abs(steps(new) / steps(old) - 0.5) < 0.01,
-            "Nothing": is_close(new[:100], old[:100]),
-            "Its tokens seem to stand twice": abs(steps(new) / steps(old) - 2) < 0.01,
-            "Its positions become louder": np.linalg.norm(new, axis=-1).max()
-            > np.linalg.norm(old, axis=-1).max() + 1e-9,
-        },
-    )
+    return {
+        "Its tokens seem to stand half": abs(steps(new) / steps(old) - 0.5) < 0.01,
+        "Nothing": is_close(new[:100], old[:100]),
+        "Its tokens seem to stand twice": abs(steps(new) / steps(old) - 2) < 0.01,
+        "Its positions become louder": np.linalg.norm(new, axis=-1).max()
+        > np.linalg.norm(old, axis=-1).max() + 1e-9,
+    }
 
 
-def test_question_24_the_key_projection_is_converted_by_its_own_heads() -> None:
+@question(24)
+def test_question_24_the_key_projection_is_converted_by_its_own_heads() -> Truth:
     """Heads of 16 dimensions here, 32 and 8 of them as in the question."""
     d = 16
-    x = drawn_numbers(2, 24)
-    query, key = drawn_numbers(32 * d, 24, seed=1), drawn_numbers(8 * d, 24, seed=2)
+    x = normal(2, 24)
+    query, key = normal(32 * d, 24, seed=1), normal(8 * d, 24, seed=2)
 
     def converted(weight: Array, heads: int) -> Array:
         return convert_projection(weight, heads=heads, source="half", target="interleaved")
@@ -746,4 +689,4 @@ def test_question_24_the_key_projection_is_converted_by_its_own_heads() -> None:
         keys = key if heads is None else converted(key, heads)
         return is_close(scores(turned, keys, "interleaved"), wanted)
 
-    judge(24, {"8": fits(8), "32": fits(32), "1": fits(1), "none": fits(None)})
+    return {"8": fits(8), "32": fits(32), "1": fits(1), "none": fits(None)}

@@ -45,7 +45,7 @@ def links(text: str) -> Iterator[str]:
 def anchors(path: Path) -> set[str]:
     """Return the names of a page's headings, given or as a forge makes them."""
     headings = HEADING.findall(path.read_text(encoding="utf-8"))
-    return {given or slugify(heading.replace("`", ""), "-") for heading, given in headings}
+    return {anchor or slugify(heading.replace("`", ""), "-") for heading, anchor in headings}
 
 
 def link_target_exists(link: str, folder: Path = ROOT) -> bool:
@@ -99,8 +99,8 @@ def test_every_make_command_is_a_target(name: str) -> None:
 def test_every_make_command_is_listed_by_make_help() -> None:
     """Parts of other commands are named in a second line of `.PHONY`, and are not listed."""
     phony = re.findall(r"^\.PHONY: (.+)$", read("Makefile"), re.MULTILINE)[0]
-    told = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert re.findall(r"^  make (\S+)", told.stdout, re.MULTILINE) == phony.split()
+    done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert re.findall(r"^  make (\S+)", done.stdout, re.MULTILINE) == phony.split()
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])

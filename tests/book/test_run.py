@@ -30,24 +30,31 @@ def runnable_numbers(*sessions: str) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    "statement",
+    ("statement", "runs"),
     [
-        "import torch",
-        "import numpy as np, torch.nn",
-        "from torch import nn",
-        "import posenc.nn",
-        "import posenc.diagnose",
-        "from posenc import frequencies, nn",
-        "from posenc.nn import RotaryEmbedding",
-        "import matplotlib.pyplot as plt",
-        "from scripts import assets",
-        "import posenc\nlayer = posenc.nn.ALiBi(2)",
-        "np.pi  # which nothing above has imported",
-        "def layer():\n    import torch",
+        ("import numpy as np", True),
+        ("import numpy.linalg, posenc", True),
+        ("from posenc import frequencies", True),
+        ("from posenc.rotary.rope import apply_rope", True),
+        ("from itertools import product", True),
+        ("nn = 1\nnn.real", True),
+        ("import posenc\nposenc.frequencies(8)", True),
+        ("import torch", False),
+        ("import numpy as np, torch.nn", False),
+        ("from torch import nn", False),
+        ("import posenc.nn", False),
+        ("import posenc.diagnose", False),
+        ("from posenc import frequencies, nn", False),
+        ("from posenc.nn import RotaryEmbedding", False),
+        ("import matplotlib.pyplot as plt", False),
+        ("from scripts import assets", False),
+        ("import posenc\nlayer = posenc.nn.ALiBi(2)", False),
+        ("np.pi  # which nothing above has imported", False),
+        ("def layer():\n    import torch", False),
     ],
 )
-def test_sessions_that_need_more_than_numpy_do_not_run(statement: str) -> None:
-    assert runnable_numbers("1", statement, "2") == [0, 2]
+def test_sessions_that_need_only_numpy_run(statement: str, runs: bool) -> None:
+    assert runnable_numbers("1", statement, "2") == ([0, 1, 2] if runs else [0, 2])
 
 
 @pytest.mark.parametrize(
@@ -65,46 +72,22 @@ def test_a_session_without_a_button_says_what_it_needs(statement: str, needs: st
     assert f'data-needs="{needs}"' in html
 
 
-def test_nothing_is_said_on_a_page_without_buttons() -> None:
+def test_a_page_without_buttons_names_no_needs() -> None:
     assert "data-needs" not in render(page("import torch"))
 
 
 @pytest.mark.parametrize(
-    "statement",
+    ("sessions", "runnable"),
     [
-        "import numpy as np",
-        "import numpy.linalg, posenc",
-        "from posenc import frequencies",
-        "from posenc.rotary.rope import apply_rope",
-        "from itertools import product",
-        "nn = 1\nnn.real",
-        "import posenc\nposenc.frequencies(8)",
+        (["x = 1", "import torch\nx = torch.ones(2)", "x", "x = 2", "x"], [0, 3, 4]),
+        (["import torch", "def f():\n    return [torch.ones(n) for n in range(3)]", "f()"], []),
+        (["import torch", "def f():\n    torch", "g = lambda: f()", "g()"], []),
+        (["import torch\nx = torch.ones(1)", "sum(x for x in [1])", "def f(x):\n    x"], [1, 2]),
     ],
+    ids=["until redefined", "in a function", "through a function", "own scope"],
 )
-def test_sessions_that_need_only_numpy_run(statement: str) -> None:
-    assert runnable_numbers(statement) == [0]
-
-
-def test_names_from_torch_are_missing_until_redefined() -> None:
-    assert runnable_numbers("x = 1", "import torch\nx = torch.ones(2)", "x", "x = 2", "x") == [
-        0,
-        3,
-        4,
-    ]
-
-
-def test_a_function_that_uses_a_missing_name_is_missing() -> None:
-    define = "def f():\n    return [torch.ones(n) for n in range(3)]"
-    assert runnable_numbers("import torch", define, "f()", "g = lambda: f()", "g()") == []
-
-
-def test_functions_and_comprehensions_have_their_own_scope() -> None:
-    assert runnable_numbers(
-        "import torch\nx = torch.ones(1)", "sum(x for x in [1])", "def f(x):\n    x"
-    ) == [
-        1,
-        2,
-    ]
+def test_names_from_torch_are_missing(sessions: list[str], runnable: list[int]) -> None:
+    assert runnable_numbers(*sessions) == runnable
 
 
 def test_runnable_lines_of_a_mixed_session_precede_the_next() -> None:
@@ -144,8 +127,8 @@ def test_a_traceback_omits_our_frames_and_the_rest_runs(
 ) -> None:
     page = Page()
     page.run("def f(x):\n    return 1 / x", "example 1")
-    said = printed(capsys, page, "3\nf(0)\n4", "example 2")
-    assert re.sub(r"^ *[~^]+\n", "", said, flags=re.M) == (
+    shown = printed(capsys, page, "3\nf(0)\n4", "example 2")
+    assert re.sub(r"^ *[~^]+\n", "", shown, flags=re.M) == (
         "3\n4\nTraceback (most recent call last):\n"
         '  File "<example 2>", line 2, in <module>\n    f(0)\n'
         '  File "<example 1>", line 2, in f\n    return 1 / x\n'
@@ -157,9 +140,9 @@ def test_a_traceback_omits_our_frames_and_the_rest_runs(
 def test_code_with_a_syntax_error_does_not_run(
     capsys: pytest.CaptureFixture[str], source: str
 ) -> None:
-    said = printed(capsys, Page(), source, "example 3")
-    assert said.startswith('  File "<example 3>", line 2\n    ')
-    assert "SyntaxError: " in said
+    shown = printed(capsys, Page(), source, "example 3")
+    assert shown.startswith('  File "<example 3>", line 2\n    ')
+    assert "SyntaxError: " in shown
 
 
 def test_system_exit_is_shown_as_an_error(capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,29 +56,26 @@ def test_a_function_comes_with_its_decorators_and_docstring(root: Path) -> None:
     assert path == Path("shop/box.py")
     assert code.startswith('@functools.cache\ndef counted(n):\n    """Return n.')
     assert code.endswith("return n")
-
-
-def test_the_docstring_can_be_left_out(root: Path) -> None:
-    _, code = source("shop.box.counted", root=root, short=True)
-    assert code == "@functools.cache\ndef counted(n):\n    return n"
-    _, code = source("shop.box.Box", root=root, short=True)
-    assert code.startswith("class Box:\n    size = 1\n\n    def open(self):\n        # Not far.")
-
-
-def test_only_the_docstring_is_left_out(root: Path) -> None:
-    _, code = source("shop.box.Lid", root=root, short=True)
-    assert code == (
-        "class Lid:\n    # How wide.\n    @property\n    def width(self):\n        return 2"
-    )
-    assert source("shop.box.close", root=root, short=True)[1] == 'async def close(): "Close it."'
-
-
-def test_methods_and_constants_can_be_embedded(root: Path) -> None:
-    assert (
-        source("shop.box.Box.open", root=root, short=True)[1]
-        == "def open(self):\n    # Not far.\n    return self.size"
-    )
     assert source("shop.box.LIMIT", root=root)[1] == "LIMIT: int = 3"
+
+
+WIDTH = "def width(self):\n        return 2"
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("counted", "@functools.cache\ndef counted(n):\n    return n"),
+        ("Box.open", "def open(self):\n    # Not far.\n    return self.size"),
+        (
+            "Lid",
+            "class Lid:\n    # How wide.\n    @property\n    def width(self):\n        return 2",
+        ),
+        ("close", 'async def close(): "Close it."'),
+    ],
+)
+def test_the_docstring_can_be_left_out(name: str, code: str, root: Path) -> None:
+    assert source(f"shop.box.{name}", root=root, short=True)[1] == code
 
 
 @pytest.mark.parametrize("symbol", ["shop.box.gone", "shop.box.Box.gone", "gone.box.Box", "box"])

@@ -38,54 +38,43 @@ def test_a_wrong_cell_is_named_by_its_line() -> None:
     assert message.endswith("[1, 2]")
 
 
-def test_row_labels_are_not_compared() -> None:
-    text = TABLE.replace("np.c_[0:2, sinusoidal_encoding(2, 2)]", "sinusoidal_encoding(2, 2)")
-    assert corrections(text.replace("| 0 |", "| zero |").replace("| 1 |", "| one |")) == []
-
-
-def test_a_number_in_a_column_that_nothing_computes_is_an_error() -> None:
-    text = TABLE.replace("np.c_[0:2, sinusoidal_encoding(2, 2)]", "sinusoidal_encoding(2, 2)")
-    with pytest.raises(ValueError, match="0 is a number in a column without an expression"):
-        corrections(text)
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        "| 1 | 9.999 | 0.841 | 0.540 |",
-        "| 1 | 0.841 |",
-        r"| 1 | 0.841 \| | 0.540 | 7 |",
-        "| 1 | 0.841 | 0.540 |\n2 | 0.1 | 0.2",
-    ],
-)
-def test_a_row_that_markdown_would_misread_is_an_error(row: str) -> None:
-    with pytest.raises(ValueError, match=r"different numbers of cells|needs an empty line"):
-        corrections(TABLE.replace("| 1 | 0.841 | 0.540 |", row))
-
-
-def test_a_cell_that_is_not_a_number_is_an_error() -> None:
-    with pytest.raises(ValueError, match="'about a half' is not a number"):
-        corrections(TABLE.replace("0.540", "about a half"))
-
-
 def test_a_placeholder_cell_is_filled_in() -> None:
     [message] = corrections(TABLE.replace("0.540", "…"))
     assert "says '…'\n  the package says '0.540'" in message
 
 
+UNLABELLED = TABLE.replace("np.c_[0:2, sinusoidal_encoding(2, 2)]", "sinusoidal_encoding(2, 2)")
+
+
+def test_row_labels_are_not_compared() -> None:
+    assert corrections(UNLABELLED.replace("| 0 |", "| zero |").replace("| 1 |", "| one |")) == []
+
+
+ROW = "| 1 | 0.841 | 0.540 |\n"
+CELLS, SHAPE = r"different numbers of cells|needs an empty line", "rows of 3 cells"
+
+
 @pytest.mark.parametrize(
-    "rows", ["", "| 0 | 0.000 | 1.000 |\n| 1 | 0.841 | 0.540 |\n| 2 | 0 | 0 |\n"]
+    ("text", "complaint"),
+    [
+        (UNLABELLED, "0 is a number in a column without an expression"),
+        (TABLE.replace("0.540", "about a half"), "'about a half' is not a number"),
+        (TABLE.replace(ROW, "| 1 | 9.999 | 0.841 | 0.540 |\n"), CELLS),
+        (TABLE.replace(ROW, "| 1 | 0.841 |\n"), CELLS),
+        (TABLE.replace(ROW, "| 1 | 0.841 \\| | 0.540 | 7 |\n"), CELLS),
+        (TABLE.replace(ROW, f"{ROW}2 | 0.1 | 0.2\n"), CELLS),
+        (TABLE.replace(ROW, ""), SHAPE),
+        (TABLE.replace(ROW, f"{ROW}| 2 | 0 | 0 |\n"), SHAPE),
+        ("<!-- table: np.eye(2) -->\n\nNo table here.\n", "no table"),
+    ],
+    ids=[
+        *("uncomputed column", "words", "four cells", "two cells", "escaped bar", "outer bars"),
+        *("one row", "three rows", "no table"),
+    ],
 )
-def test_a_table_of_the_wrong_shape_is_an_error(rows: str) -> None:
-    body = "| 0 | 0.000 | 1.000 |\n| 1 | 0.841 | 0.540 |\n"
-    text = TABLE.replace(body, rows or body.splitlines(keepends=True)[0])
-    with pytest.raises(ValueError, match="rows of 3 cells"):
+def test_a_malformed_table_is_an_error(text: str, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
         corrections(text)
-
-
-def test_a_comment_without_a_table_is_an_error() -> None:
-    with pytest.raises(ValueError, match="no table"):
-        list(bound_tables("<!-- table: np.eye(2) -->\n\nNo table here.\n"))
 
 
 WAVES = """
@@ -103,17 +92,13 @@ def test_a_named_column_must_match_its_heading() -> None:
     first, second = corrections(swapped)
     assert first.startswith("line 3: the page says 'longest'\n  the package says 'shortest'\n")
     assert "says 'shortest'\n  the package says 'longest'\n" in second
+    found = [c for t in bound_tables(swapped) for c in t.corrections(swapped, names())]
+    assert apply_corrections(swapped, found) == WAVES
 
 
 def test_a_dict_of_columns_reads_as_a_list_of_rows() -> None:
     columns = '{"width": [4, 8], "shortest": [6.28, 6.28], "longest": [628.3, 6283.2]}'
     assert corrections(re.sub("table: .* -->", f"table: {columns} -->", WAVES)) == []
-
-
-def test_an_update_corrects_a_heading() -> None:
-    swapped = WAVES.replace("| shortest | longest |", "| longest | shortest |")
-    found = [c for t in bound_tables(swapped) for c in t.corrections(swapped, names())]
-    assert apply_corrections(swapped, found) == WAVES
 
 
 def test_a_column_of_words_is_compared_word_for_word() -> None:
@@ -142,143 +127,82 @@ def test_columns_of_a_sinusoidal_table_are_named_by_pair_and_by_dimension() -> N
     np.testing.assert_array_equal(dim_columns(rows, 5, group="a")["a / dim 5"], rows[:, 5])
 
 
-def test_a_table_shows_groups_tints_and_its_expression() -> None:
-    html = render(TABLE)
-    assert '<figure class="table" id="table-1-1">' in html
-    assert '<th class="group" colspan="2" scope="colgroup">pair 0</th>' in html
-    assert '<td class="num pos" style="--v:0.841">0.841</td>' in html
-    assert html.count('scope="row"') == 2
-    assert "compared to the last printed digit" in html
-    assert "bound-table-" not in html
-
-
-def test_a_row_heading_spans_the_empty_cells_below_it() -> None:
-    html = render(
-        "<!-- table: [[1], [2], [3]] -->\n| x | y |\n|--|--|\n| a | 1 |\n|  | 2 |\n| b | 3 |\n"
-    )
-    assert '<th class="whole" rowspan="2" scope="row">a</th>' in html
-    assert '<th class="whole" scope="row">b</th>' in html
-    assert html.count("<td") == 3
-
-
-PLAIN = "| name | share |\n|------|------:|\n| a    | small |\n"
-
-
-def test_a_plain_table_scrolls_in_a_box_of_its_own() -> None:
-    assert '<div class="scroll"><table class="plain">' in render(PLAIN)
-    html = render(PLAIN + "\n/// table-caption | < 1.2 #table-1-2\nNames.\n///\n")
-    assert '<figure class="table" id="table-1-2">' in html
-    assert html.count('<div class="scroll">') == 1
-
-
-def test_a_bound_table_is_in_one_box() -> None:
-    html = render(TABLE)
-    assert html.count('<div class="scroll">') == html.count("<table") == 1
-    assert "plain" not in html
-
-
-def test_the_quotes_of_an_expression_stay_straight() -> None:
-    table = "| x |\n|---|\n| 1 |\n\n/// table-caption\nWords.\n///\n"
-    html = render(f'<!-- table: np.array([[len("a")]]) -->\n{table}')
-    assert '<code>np.array([[len("a")]])</code>' in html
-
-
-def test_a_plain_table_keeps_the_class_of_its_figure() -> None:
-    table = "| x |\n|---|\n| a |\n\n/// table-caption\n    attrs: {class: names}\nWords.\n///\n"
-    assert '<figure class="table names"' in render(table)
-
-
-def test_a_long_expression_is_folded() -> None:
-    short, long = ("+".join(["1"] * count) for count in (3, 50))
-    table = "| x |\n|--|\n| 1 |\n"
-    html = render(f"<!-- table: [[{short}]] -->\n{table}".replace("1 |", "3 |"))
-    assert "<details" not in html
-    html = render(f"<!-- table: [[{long}]] -->\n{table}".replace("1 |", "50 |"))
-    assert f'<p class="names"><code>[[{long}]]</code></p></details>' in html
-
-
-WORDY = "| a | $b$ | c |\n|---|---|---|\n| 1 | 2 | x |\n"
-
-
-def test_cells_of_a_table_of_words_have_their_headings() -> None:
-    html = render(WORDY)
-    assert 'class="plain rows"' in html
-    assert html.count("data-label") == 2
-    assert '<td data-label="b">2</td><td data-label="c">x</td>' in html.replace("\n", "")
-
-
-@pytest.mark.parametrize("align", ["|---|--:|---|", "|---|---|--:|"])
-def test_a_table_of_numbers_keeps_its_columns(align: str) -> None:
-    html = render(WORDY.replace("|---|---|---|", align))
-    assert 'class="plain"' in html
-    assert "data-label" not in html
-
-
-def test_a_bound_table_with_sentences_has_labels_too() -> None:
-    said = "word " * 20
-    table = f"| a | b | c |\n|---|---|--:|\n| x | {said}| 1 |\n"
-    assert 'class="worked rows"' in render(f"<!-- table: [[1]] -->\n{table}")
-    assert 'class="worked"' in render(f"<!-- table: [[1]] -->\n{table.replace(said, 'y')}")
-
-
-def test_cells_that_speak_for_themselves_have_no_labels() -> None:
-    caption = "\n/// table-caption\n    attrs: {class: names}\n\nWords.\n///\n"
-    html = render(WORDY + caption)
-    assert 'class="plain rows"' in html
-    assert "data-label" not in html
+# How tables are shown
 
 
 def many_numbers(name: str, heading: str, number: str, columns: int) -> str:
-    """Return a table of one row, whose columns but the first have this heading and number."""
+    """Return a bound table of one row, whose columns but the first share a heading and a number."""
     rows = [
         ["what", *[heading] * columns],
         ["---", *["--:"] * columns],
         [name, *[number] * columns],
     ]
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    return "<!-- table: [] -->\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
-def test_in_a_wide_table_of_numbers_names_go_above_them() -> None:
-    html = render("<!-- table: [] -->\n" + many_numbers("RoPE", "1 / median", "0.12", 8))
-    assert '<table class="worked over" style="--columns: 8">' in html
-    assert "data-label" not in html
-    assert 'style="grid-column: 1 / span 8">1</th>' in html
-    assert html.count('style="grid-column: 5">median</th>') == 1
-
-
-def test_a_name_that_is_a_number_has_its_heading() -> None:
-    html = render("<!-- table: [] -->\n" + many_numbers("7", "median", "0.123", 8))
-    assert '<th class="whole" data-label="what" scope="row">7</th>' in html
-
-
-def test_rows_of_many_long_numbers_become_blocks_of_facts() -> None:
-    row = "| x |" + "not said by anyone | — |" * 4 + "\n"
-    html = render("<!-- table: [] -->\n" + many_numbers("RoPE", "a", "1,000,000", 8) + row)
-    assert '<table class="worked rows facts">' in html
-    assert html.count('data-label="a"') == 16
-    assert html.count('class="nothing"') == 4
-    assert html.count('class="long"') == 4
-    assert html.count('class="long num"') == 4
-    assert html.count('class="num"') == 4
+PLAIN = "| name | share |\n|------|------:|\n| a    | small |\n"
+SPANS = "<!-- table: [[1], [2], [3]] -->\n| x | y |\n|--|--|\n| a | 1 |\n|  | 2 |\n| b | 3 |\n"
+WORDY = "| a | $b$ | c |\n|---|---|---|\n| 1 | 2 | x |\n"
+CAPTION = "\n/// table-caption\n    attrs: {class: names}\n\nWords.\n///\n"
+ONE = "<!-- table: [[1]] -->\n| a | b |\n|---|--:|\n"
+SENTENCES = "<!-- table: [[1]] -->\n| a | b | c |\n|---|---|--:|\n"
+WIDE = many_numbers("RoPE", "1 / median", "0.12", 8)
+FACTS = many_numbers("RoPE", "a", "1,000,000", 8) + "| x |" + "not said by anyone | — |" * 4 + "\n"
+QUOTED = '<!-- table: np.array([[len("a")]]) -->\n| x |\n|---|\n| 1 |\n'
 
 
 @pytest.mark.parametrize(
-    ("name", "number", "columns"), [("RoPE", "0.1", 8), ("words", "0.123456", 4)]
+    ("text", "shown", "times"),
+    [
+        (TABLE, '<figure class="table" id="table-1-1">', 1),
+        (TABLE, '<th class="group" colspan="2" scope="colgroup">pair 0</th>', 1),
+        (TABLE, '<td class="num pos" style="--v:0.841">0.841</td>', 1),
+        (TABLE, 'scope="row"', 2),
+        (TABLE, "compared to the last printed digit", 1),
+        (TABLE, "bound-table-", 0),
+        (TABLE, '<div class="scroll">', 1),
+        (TABLE, "<table", 1),
+        (TABLE, "plain", 0),
+        (SPANS, '<th class="whole" rowspan="2" scope="row">a</th>', 1),
+        (SPANS, '<th class="whole" scope="row">b</th>', 1),
+        (SPANS, "<td", 3),
+        (PLAIN, '<div class="scroll"><table class="plain">', 1),
+        (f"{PLAIN}{CAPTION}", '<figure class="table names"', 1),
+        (f"{PLAIN}{CAPTION}", '<div class="scroll">', 1),
+        (QUOTED + CAPTION, '<code>np.array([[len("a")]])</code>', 1),  # straight quotes
+        (f"<!-- table: [[{'+'.join('111')}]] -->\n| x |\n|--|\n| 3 |\n", "<details", 0),
+        (
+            f"<!-- table: [[{'+'.join('1' * 50)}]] -->\n| x |\n|--|\n| 50 |\n",
+            "</code></p></details>",
+            1,
+        ),
+        (WORDY, 'class="plain rows"', 1),
+        (WORDY, '<td data-label="b">2</td>\n<td data-label="c">x</td>', 1),
+        (WORDY, "data-label", 2),
+        (WORDY + CAPTION, 'class="plain rows"', 1),
+        (WORDY + CAPTION, "data-label", 0),  # these cells speak for themselves
+        (WORDY.replace("|---|---|---|", "|---|--:|---|"), "data-label", 0),
+        (WORDY.replace("|---|---|---|", "|---|---|--:|"), 'class="plain"', 1),
+        (f"{SENTENCES}| x | {'word ' * 20}| 1 |\n", 'class="worked rows"', 1),
+        (f"{SENTENCES}| x | y | 1 |\n", 'class="worked"', 1),
+        (WIDE, '<table class="worked over" style="--columns: 8">', 1),  # names above numbers
+        (WIDE, "data-label", 0),
+        (WIDE, 'style="grid-column: 1 / span 8">1</th>', 1),
+        (WIDE, 'style="grid-column: 5">median</th>', 1),
+        (WIDE.replace("RoPE", "7"), '<th class="whole" data-label="what" scope="row">7</th>', 1),
+        (FACTS, '<table class="worked rows facts">', 1),  # too long for a line each
+        (FACTS, 'data-label="a"', 16),
+        (FACTS, 'class="nothing"', 4),
+        (FACTS, 'class="long"', 4),
+        (FACTS, 'class="long num"', 4),
+        (FACTS, 'class="num"', 4),
+        (many_numbers("RoPE", "a", "0.1", 8), '<table class="worked">', 1),  # fits a phone
+        (many_numbers("words", "a", "0.123456", 4), '<table class="worked">', 1),
+        (f"{ONE}| `x_y` | 1 |\n", "x_<wbr />y", 1),
+        (f"{ONE}| CachedYarnRotaryEmbedding | 1 |\n", ">CachedYarn<wbr />RotaryEmbedding</th>", 1),
+        (f"{ONE}| apply_rotary_pos_emb_with | 1 |\n", ">apply_<wbr />rotary_<wbr />pos_", 1),
+        (f"{ONE}| RotaryEmbedding | 1 |\n", ">RotaryEmbedding</th>", 1),
+    ],
 )
-def test_a_table_that_fits_a_phone_is_left_as_it_is(name: str, number: str, columns: int) -> None:
-    html = render("<!-- table: [] -->\n" + many_numbers(name, "a", number, columns))
-    assert '<table class="worked">' in html
-
-
-def test_code_in_a_row_heading_may_break_after_underscores() -> None:
-    html = render("<!-- table: [[1]] -->\n| a | b |\n|---|--:|\n| `x_y` | 1 |\n")
-    assert "x_<wbr />y" in html
-
-
-def test_a_long_name_of_a_row_may_break_between_its_words() -> None:
-    table = "<!-- table: [[1]] -->\n| a | b |\n|---|--:|\n| name | 1 |\n"
-    html = render(table.replace("name", "CachedYarnRotaryEmbedding"))
-    assert ">CachedYarn<wbr />RotaryEmbedding</th>" in html
-    html = render(table.replace("name", "apply_rotary_pos_emb_with_cos"))
-    assert ">apply_<wbr />rotary_<wbr />pos_" in html
-    assert ">RotaryEmbedding</th>" in render(table.replace("name", "RotaryEmbedding"))
+def test_a_table_is_shown_with(text: str, shown: str, times: int) -> None:
+    assert render(text).count(shown) == times

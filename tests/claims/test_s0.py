@@ -29,8 +29,7 @@ from posenc import (
 )
 from scripts.book.citations import fact
 from scripts.measure.summary import measurement
-
-Array = NDArray[np.float64]
+from tests.arrays import Array, normal
 
 DOG, BITES, MAN = np.array(
     [
@@ -41,19 +40,14 @@ DOG, BITES, MAN = np.array(
 )
 
 
-def normal(*shape: int, seed: int = 0) -> Array:
-    """Return standard normals, the same at each call."""
-    return np.random.default_rng(seed).standard_normal(shape)
-
-
-@pytest.mark.claim("C0-02", "true-if")
+@pytest.mark.claim("true-if", "C0-02")
 def test_c0_02_the_sentences_hold_the_same_words_once_case_is_folded() -> None:
     one, other = "Dog bites man", "Man bites dog"
     assert sorted(one.split()) != sorted(other.split())
     assert sorted(one.lower().split()) == sorted(other.lower().split())
 
 
-@pytest.mark.claim("C0-03", "true")
+@pytest.mark.claim("true", "C0-03")
 def test_c0_03_a_recurrence_knows_the_order_of_what_it_read() -> None:
     def last_state(words: list[Array]) -> Array:
         state = np.zeros(8)
@@ -64,19 +58,7 @@ def test_c0_03_a_recurrence_knows_the_order_of_what_it_read() -> None:
     assert np.abs(last_state([DOG, BITES, MAN]) - last_state([MAN, BITES, DOG])).max() > 0.1
 
 
-@pytest.mark.claim("C0-04", "true-if")
-def test_c0_04_a_position_outweighs_a_word_that_is_not_scaled() -> None:
-    """As lengths: √(d/2) of the position, σ√d of the word; the paper multiplies by √d."""
-    width = 512
-    position = np.linalg.norm(sinusoidal_encoding(np.array(7), width))
-    words = normal(10_000, width)
-    small = np.linalg.norm(fact("bert-init-std") * words, axis=1).mean()
-    assert position / small == pytest.approx(math.sqrt(1 / 2) / fact("bert-init-std"), rel=0.01)
-    scaled = np.linalg.norm(words / math.sqrt(width) * math.sqrt(width), axis=1).mean()
-    assert position / scaled == pytest.approx(math.sqrt(1 / 2), rel=0.01)
-
-
-@pytest.mark.claim("C0-05", "imprecise")
+@pytest.mark.claim("imprecise", "C0-05")
 def test_c0_05_two_hands_of_a_wall_clock_repeat_and_two_pairs_do_not() -> None:
     minutes = np.arange(2 * 12 * 60)
     hands = np.stack([minutes % 60, minutes % 720])
@@ -84,17 +66,18 @@ def test_c0_05_two_hands_of_a_wall_clock_repeat_and_two_pairs_do_not() -> None:
     assert len(np.unique(sinusoidal_encoding(2 * 12 * 60, 4).round(9), axis=0)) == 2 * 12 * 60
 
 
-@pytest.mark.claim("C0-07", "imprecise")
+@pytest.mark.claim("imprecise", "C0-07", "C1-13", "C3-05")
 def test_c0_07_the_index_counts_pairs_and_read_as_a_dimension_doubles_the_exponent() -> None:
-    width = 8
-    assert len(frequencies(width)) == width // 2  # 0 … d/2−1 are too few to count dimensions
-    dimension = np.arange(0, width, 2)
-    misread = 10000.0 ** (-2 * dimension / width)
-    np.testing.assert_allclose(misread, frequencies(width) ** 2)
-    assert (misread[1:] < frequencies(width)[1:]).all()
+    pairs, dimensions = np.arange(4), np.arange(0, 8, 2)
+    row = sinusoidal_encoding(np.array(1), 8)
+    np.testing.assert_allclose(row[0::2], np.sin(10000.0 ** (-2 * pairs / 8)), atol=1e-15)
+    np.testing.assert_allclose(row[1::2], np.cos(10000.0 ** (-2 * pairs / 8)), atol=1e-15)
+    misread = 10000.0 ** (-2 * dimensions / 8)
+    np.testing.assert_allclose(misread, frequencies(8) ** 2)
+    assert (np.sin(misread)[1:] < row[0::2][1:] / 9).all()  # every later pair too slow
 
 
-@pytest.mark.claim("C0-10", "true")
+@pytest.mark.claim("true", "C0-10", "C1-15", "C1-26")
 def test_c0_10_the_sixteen_angles() -> None:
     printed = [
         [0.0, 0.0, 0.0, 0.0],
@@ -105,7 +88,7 @@ def test_c0_10_the_sixteen_angles() -> None:
     np.testing.assert_allclose(np.outer(range(4), frequencies(8)), printed, rtol=1e-15)
 
 
-@pytest.mark.claim("C0-12", "imprecise")
+@pytest.mark.claim("imprecise", "C0-12")
 def test_c0_12_rows_written_as_comments_are_an_empty_list() -> None:
     rows = "\n".join(
         f"  # pos {p}: {row.tolist()}" for p, row in enumerate(sinusoidal_encoding(4, 8))
@@ -113,14 +96,14 @@ def test_c0_12_rows_written_as_comments_are_an_empty_list() -> None:
     assert ast.literal_eval(f"[\n{rows}\n]") == []
 
 
-@pytest.mark.claim("C0-13", "true")
+@pytest.mark.claim("true", "C0-13")
 def test_c0_13_the_twelve_sums() -> None:
     sums = np.array([DOG, BITES, MAN]) + sinusoidal_encoding(3, 8)
     printed = [[0.5, 1.3, 0.8, 1.1], [1.041, 1.24, 0.5, 1.895], [1.809, -0.316, 0.799, 1.28]]
     np.testing.assert_array_equal(sums[:, :4].round(3), printed)
 
 
-@pytest.mark.claim("C0-15", "false")
+@pytest.mark.claim("false", "C0-15")
 def test_c0_15_the_fourth_entry_of_position_one_rounds_to_one() -> None:
     printed = np.array(
         [
@@ -135,34 +118,7 @@ def test_c0_15_the_fourth_entry_of_position_one_rounds_to_one() -> None:
     assert math.floor(100 * math.cos(0.1)) / 100 == printed[1, 3]  # cut off, not rounded
 
 
-@pytest.mark.claim("C0-16", "true")
-def test_c0_16_at_position_zero_every_cosine_is_one() -> None:
-    for width in (2, 8, 512):
-        row = sinusoidal_encoding(1, width)[0]
-        assert (row[1::2] == 1).all()
-        assert (row[0::2] == 0).all()
-
-
-@pytest.mark.claim("C0-17", "true-if")
-def test_c0_17_rows_are_unique_until_positions_are_rounded() -> None:
-    for width in (2, 4, 8, 64):
-        rows = sinusoidal_encoding(2**16, width, dtype=np.float32)
-        words = np.ascontiguousarray(rows[:, : min(width, 8)]).view(f"V{4 * min(width, 8)}")
-        assert len(set(words.ravel().tolist())) == 2**16
-    narrow = torch.arange(5000).bfloat16()
-    assert narrow[256] == narrow[257]
-    assert len(set(narrow[:512].tolist())) == 385
-    assert len(set(narrow.tolist())) == 797
-
-
-@pytest.mark.claim("C0-17", "true-if")
-def test_c0_17_a_table_of_one_pair_repeats_in_sixteen_bits() -> None:
-    table = torch.tensor(sinusoidal_encoding(1000, 2))
-    assert torch.equal(table[1].bfloat16(), table[711].bfloat16())
-    assert torch.equal(table[2].half(), table[712].half())
-
-
-@pytest.mark.claim("C0-19", "imprecise")
+@pytest.mark.claim("imprecise", "C0-19")
 def test_c0_19_the_identity_without_frequencies_is_pair_zeros_alone() -> None:
     """A step of k rotates pair i by ω_i·k; only pair 0 rotates by k, as in the printed identity."""
     start, step = 4, 3
@@ -173,7 +129,7 @@ def test_c0_19_the_identity_without_frequencies_is_pair_zeros_alone() -> None:
     assert (np.abs(turned - there[:, 0])[1:] > 0.03).all()
 
 
-@pytest.mark.claim("C0-20", "true-if")
+@pytest.mark.claim("true-if", "C0-20")
 def test_c0_20_learned_projections_need_not_keep_the_relative_part() -> None:
     rows = sinusoidal_encoding(400, 64)
     query, key = normal(2, 64, 64) / 8
@@ -183,14 +139,14 @@ def test_c0_20_learned_projections_need_not_keep_the_relative_part() -> None:
     assert projected.std() > 1
 
 
-@pytest.mark.claim("C0-21", "imprecise")
+@pytest.mark.claim("imprecise", "C0-21")
 def test_c0_21_learned_entries_start_small_and_counters_grow() -> None:
     table = posenc.LearnedPositionalEmbedding(512, 64, seed=0).position_embeddings
     assert np.abs(table).max() < 0.12  # six deviations of 0.02
     assert np.abs(sinusoidal_encoding(512, 64)).max() <= 1 < np.arange(512).max()
 
 
-@pytest.mark.claim("C0-23", "false")
+@pytest.mark.claim("false", "C0-23")
 def test_c0_23_a_fixed_table_lets_the_gradient_through_as_any_constant_would() -> None:
     """The word gets the gradient of the sum, with the table, with noise and with nothing."""
     upstream = torch.tensor(normal(5, 8))
@@ -202,18 +158,7 @@ def test_c0_23_a_fixed_table_lets_the_gradient_through_as_any_constant_would() -
     assert not [*posenc.nn.SinusoidalPositionalEncoding(8).parameters()]
 
 
-@pytest.mark.claim("C0-25", "imprecise")
-def test_c0_25_the_formula_reaches_position_1000_and_a_table_of_512_does_not() -> None:
-    assert sinusoidal_encoding(np.array(1000), 128).shape == (128,)
-    table = PositionalEncoding(512, 128)
-    with pytest.raises(ValueError, match="at most 512"):
-        table.get_encoding(1001)
-    with pytest.raises(IndexError):
-        _ = table.encoding_table[1000]
-
-
-@pytest.mark.claim("C0-27", "false")
-@pytest.mark.claim("C0-28", "false")
+@pytest.mark.claim("false", "C0-27", "C0-28")
 def test_c0_27_the_array_holds_even_dimensions_and_then_frequencies() -> None:
     width = 8
     even = np.arange(0, width, 2)
@@ -231,7 +176,7 @@ def worst(values: NDArray[np.floating], width: int) -> float:
         return max(float(abs(mpmath.mpf(value) / right - 1)) for value, right in pairs)
 
 
-@pytest.mark.claim("C0-29", "false")
+@pytest.mark.claim("false", "C0-29")
 def test_c0_29_the_detour_over_the_logarithm_costs_a_digit_and_saves_nothing() -> None:
     """At 512: ten times the error and more in float64, and three times and more in float32.
 
@@ -249,29 +194,35 @@ def test_c0_29_the_detour_over_the_logarithm_costs_a_digit_and_saves_nothing() -
         assert 0.9e-4 < found.min() < found.max() <= 1
 
 
-@pytest.mark.claim("C0-30", "true-if")
+@pytest.mark.claim("true", "C1-19")
+@pytest.mark.claim("true-if", "C0-30")
 def test_c0_30_an_odd_width_has_a_cosine_too_many() -> None:
     table, angles = np.zeros((10, 7)), np.zeros((10, 4))
     with pytest.raises(ValueError, match="broadcast"):
         table[:, 1::2] = np.cos(angles)
-    with pytest.raises(ValueError, match="even"):
-        PositionalEncoding(10, 7)
+    for refuses in (PositionalEncoding, sinusoidal_encoding):
+        with pytest.raises(ValueError, match="even"):
+            refuses(10, 7)
     assert PositionalEncoding(10, 8).get_encoding(10).shape == (10, 8)
 
 
-@pytest.mark.claim("C0-31", "true")
+@pytest.mark.claim("imprecise", "C0-25")
+@pytest.mark.claim("true", "C0-31")
 def test_c0_31_lengths_beyond_the_table_or_below_zero_are_rejected() -> None:
     table = PositionalEncoding(512, 8)
-    for length in (513, -1):
+    for length in (513, 1001, -1):
         with pytest.raises(ValueError, match=f"got {length}"):
             table.get_encoding(length)
+    with pytest.raises(IndexError):
+        _ = table.encoding_table[1000]
+    assert sinusoidal_encoding(np.array(1000), 8).shape == (8,)
     rows = np.zeros((512, 8))
     assert len(rows[:-1]) == 511  # what an unchecked slice returns
     assert np.shares_memory(rows[:3], rows)  # and it is the table itself
     assert not np.shares_memory(table.get_encoding(3), table.encoding_table)
 
 
-@pytest.mark.claim("C0-32", "true")
+@pytest.mark.claim("true", "C0-32")
 def test_c0_32_the_shapes_of_the_usage_example() -> None:
     ids = np.array([[42, 156, 89]])
     tokens = (normal(1000, 128) * 0.02)[ids]
@@ -281,7 +232,7 @@ def test_c0_32_the_shapes_of_the_usage_example() -> None:
     assert rows.shape == (3, 128)
 
 
-@pytest.mark.claim("C0-33", "false")
+@pytest.mark.claim("false", "C0-33")
 def test_c0_33_dimension_zero_starts_at_zero_and_has_not_completed_a_period_at_five() -> None:
     first = sinusoidal_encoding(np.linspace(0, 5, 501), 128)[:, 0]
     assert first[0] == 0
@@ -289,29 +240,28 @@ def test_c0_33_dimension_zero_starts_at_zero_and_has_not_completed_a_period_at_f
     assert 5 / wavelengths(128)[0] == pytest.approx(0.796, abs=5e-4)
 
 
-@pytest.mark.claim("C0-34", "false")
-def test_c0_34_dimension_126_turns_once_in_54410_positions() -> None:
-    slowest = wavelengths(128)[126 // 2]
-    assert slowest == pytest.approx(54410.143, abs=5e-4)
-    assert slowest / (10000 * 2 * math.pi) == pytest.approx(0.866, abs=5e-4)
-
-
-@pytest.mark.claim("C0-40", "true")
-@pytest.mark.claim("C0-41", "true")
-def test_c0_40_dimension_zero_turns_once_in_six_positions_and_510_of_512_in_sixty_thousand() -> (
-    None
-):
-    assert wavelengths(512)[0] == pytest.approx(6.283, abs=5e-4)
-    divisor = 1 / frequencies(512)[510 // 2]
-    assert divisor == pytest.approx(9646.616, abs=5e-4)
-    assert 1 / divisor == pytest.approx(1.0366e-4, abs=5e-9)
-    assert wavelengths(512)[510 // 2] == pytest.approx(60611.477, abs=5e-4)
+@pytest.mark.claim("true", "C0-40", "C0-41")
+@pytest.mark.claim("false", "C0-34", "C4-14")
+@pytest.mark.parametrize(
+    ("width", "dimension", "wavelength"),
+    [
+        (128, 126, 54_410.143),  # and not 20,000π
+        (512, 0, 6.283),
+        (512, 254, 606.115),  # 254 and 255 are the slowest only at half the width
+        (512, 510, 60_611.477),
+        (256, 254, 58_469.566),
+    ],
+)
+def test_c0_34_wavelengths_of_the_named_dimensions(
+    width: int, dimension: int, wavelength: float
+) -> None:
+    assert wavelengths(width)[dimension // 2] == pytest.approx(wavelength, abs=5e-4)
 
 
 PRINTED = np.array(fact("printed-similarity"))
 
 
-@pytest.mark.claim("C0-42", "false")
+@pytest.mark.claim("false", "C0-42")
 def test_c0_42_even_bases_below_one_do_not_reproduce_the_printed_row() -> None:
     def misses(width: int, base: float) -> float:
         return float(np.abs(similarity(range(8), width, base=base) - PRINTED).max())
@@ -321,22 +271,12 @@ def test_c0_42_even_bases_below_one_do_not_reproduce_the_printed_row() -> None:
     assert 0.1 < misses(10, 2.65e-6) < 0.14  # so the base above is no minimum
 
 
-@pytest.mark.claim("C0-43", "imprecise")
+@pytest.mark.claim("imprecise", "C0-43")
 def test_c0_43_the_share_of_pairs_of_distances_in_the_wrong_order() -> None:
     near, far = np.triu_indices(511, k=1)
     for width, share in {8: 0.393, 128: 0.164, 512: 0.064}.items():
         found = np.asarray(similarity(np.arange(1, 512), width))
         assert (found[near] < found[far]).mean() == pytest.approx(share, abs=5e-4)
-
-
-@pytest.mark.claim("C0-45", "true")
-@pytest.mark.claim("C0-55", "imprecise")
-def test_c0_45_a_learned_table_has_no_row_beyond_its_last() -> None:
-    table = posenc.LearnedPositionalEmbedding(512, 8, seed=0)
-    with pytest.raises(IndexError):
-        _ = table.position_embeddings[512]
-    with pytest.raises(ValueError, match="512"):
-        table.forward(np.zeros((1, 513, 8)))
 
 
 def halves_swapped(x: Array) -> Array:
@@ -350,7 +290,7 @@ def neighbours_swapped(x: Array) -> Array:
     return np.stack([-x[..., 1::2], x[..., 0::2]], axis=-1).reshape(x.shape)
 
 
-@pytest.mark.claim("C0-47", "true-if")
+@pytest.mark.claim("true-if", "C0-47")
 def test_c0_47_cosines_must_be_laid_out_as_the_rotation_pairs() -> None:
     x, position = normal(64), 100
     angles = position * frequencies(64)
@@ -371,26 +311,21 @@ def perplexities(scheme: str) -> Array:
     return np.array([measurement().perplexities(scheme, length) for length in (64, 128, 256, 512)])
 
 
-@pytest.mark.claim("C0-24", "false")
-@pytest.mark.claim("C0-54", "false")
-@pytest.mark.claim("C4-05", "false")
-@pytest.mark.claim("C4-18", "false")
-@pytest.mark.claim("C4-36", "false")
+@pytest.mark.claim("false", "C0-24", "C0-54", "C4-05", "C4-18", "C4-36")
 def test_c0_24_at_twice_its_length_a_sinusoidal_model_is_lost() -> None:
     found = perplexities("sinusoidal")
     assert (found[0] < perplexities("none")[0]).all()  # it had learned to use its rows
     assert (found[1:] > 5 * found[0]).all()
 
 
-@pytest.mark.claim("C0-48", "false")
-@pytest.mark.claim("C0-56", "false")
+@pytest.mark.claim("false", "C0-48", "C0-56")
 def test_c0_48_beyond_its_length_a_rotary_model_gets_worse_and_worse() -> None:
     found = perplexities("rope")
     assert (np.diff(found, axis=0) > 0.3 * found[:-1]).all()
+    assert np.count_nonzero(wavelengths(128) > 4096) == 18  # of 64 pairs have not turned once
 
 
-@pytest.mark.claim("C0-52", "true-if")
-@pytest.mark.claim("C0-57", "true-if")
+@pytest.mark.claim("true-if", "C0-52", "C0-57")
 def test_c0_52_alibi_keeps_its_perplexity_but_not_its_sense_of_order() -> None:
     found = perplexities("alibi")
     assert (found[1:] < found[0]).all()
@@ -401,13 +336,7 @@ def test_c0_52_alibi_keeps_its_perplexity_but_not_its_sense_of_order() -> None:
     assert measurement().accuracy("alibi", 128) < 0.55
 
 
-@pytest.mark.claim("C0-48", "false")
-@pytest.mark.claim("C0-56", "false")
-def test_c0_48_in_4096_positions_18_of_64_pairs_have_not_turned_once() -> None:
-    assert np.count_nonzero(wavelengths(128) > 4096) == 18
-
-
-@pytest.mark.claim("C0-51", "true-if")
+@pytest.mark.claim("true-if", "C0-51")
 def test_c0_51_the_printed_penalty_is_not_python_and_the_papers_is_causal() -> None:
     with pytest.raises(SyntaxError):
         ast.parse("bias = -m * |p - q|")
@@ -419,13 +348,13 @@ def test_c0_51_the_printed_penalty_is_not_python_and_the_papers_is_causal() -> N
     np.testing.assert_allclose(both[0, 4], -0.5 * np.abs(4 - np.arange(5)))
 
 
-@pytest.mark.claim("C0-59", "false")
+@pytest.mark.claim("false", "C0-59", "C1-71")
 def test_c0_59_the_named_module_is_missing_and_posenc_runs() -> None:
     assert importlib.util.find_spec("src") is None
     assert importlib.util.find_spec("posenc.__main__") is not None
 
 
-@pytest.mark.claim("C0-60", "true-if")
+@pytest.mark.claim("true-if", "C0-60")
 def test_c0_60_the_three_printed_similarities_fall_and_others_rise() -> None:
     printed = similarity([1, 5, 9], 128)
     np.testing.assert_array_equal(printed.round(3), [0.970, 0.737, 0.689])
@@ -433,27 +362,22 @@ def test_c0_60_the_three_printed_similarities_fall_and_others_rise() -> None:
     assert similarity(12, 128) > similarity(11, 128)
 
 
-@pytest.mark.claim("C0-65", "true")
-@pytest.mark.claim("C2-21", "true")
+@pytest.mark.claim("true", "C0-65", "C2-21")
 def test_c0_65_a_table_learns_what_its_task_asks_of_it() -> None:
     """Rows of 8 positions, read by one fixed vector, trained to separate two halves of them."""
-    tasks = {"odd": torch.arange(8) % 2, "late": torch.arange(8) // 4}
-    rows = {}
-    for task, wanted in tasks.items():
+    for halves in (torch.arange(8) % 2, torch.arange(8) // 4):
         torch.manual_seed(0)
         table = posenc.nn.LearnedPositionalEmbedding(max_len=8, d_model=4)
         trainer = torch.optim.SGD(table.parameters(), lr=0.1)
         for _ in range(50):
             trainer.zero_grad()
-            (table(8).sum(dim=-1) - (2 * wanted - 1)).square().sum().backward()
+            (table(8).sum(dim=-1) - (2 * halves - 1)).square().sum().backward()
             trainer.step()
-        rows[task] = table(8).detach().sum(dim=-1) > 0
-        assert torch.equal(rows[task], wanted.bool())
-    assert not torch.equal(rows["odd"], rows["late"])
+        assert torch.equal(table(8).sum(dim=-1) > 0, halves.bool())
     assert not list(posenc.nn.SinusoidalPositionalEncoding(4).parameters())  # nothing to train
 
 
-@pytest.mark.claim("C0-66", "true-if")
+@pytest.mark.claim("true-if", "C0-66")
 def test_c0_66_reading_at_once_is_reading_word_by_word() -> None:
     x = normal(6, 8)
     at_once = attention(x, x, x, mask=np.tri(6, dtype=bool))[0]

@@ -46,17 +46,17 @@ def cosine(one: Any, other: Any) -> float:
 def mixed_cosine(d: int = 64, position: int = 10) -> float:
     """Return the cosine of a vector rotated rightly and one whose result was not put back."""
     x = vectors(1, d)
-    theirs = layouts.not_put_back(x, [position], **NEIGHBOURS)
-    return cosine(theirs[0], apply_rope(x, [position], **NEIGHBOURS)[0])
+    faulty = layouts.not_put_back(x, [position], **NEIGHBOURS)
+    return cosine(faulty[0], apply_rope(x, [position], **NEIGHBOURS)[0])
 
 
 def same_order_error(d: int = 64) -> float:
     """Return by how much scores change if neither queries nor keys are put back."""
     places = np.arange(100)
     x = vectors(100, d)
-    theirs = layouts.not_put_back(x, places, **NEIGHBOURS)
+    faulty = layouts.not_put_back(x, places, **NEIGHBOURS)
     ours = apply_rope(x, places, **NEIGHBOURS)
-    return float(np.abs(theirs @ theirs.T - ours @ ours.T).max())
+    return float(np.abs(faulty @ faulty.T - ours @ ours.T).max())
 
 
 def shift_scores(program: Program, d: int = 8, distance: int = 3, shifts: int = 64) -> Array:
@@ -70,10 +70,10 @@ def shift_scores(program: Program, d: int = 8, distance: int = 3, shifts: int = 
 
 def timestep_cosine(program: Program, time: float, d: int = 256) -> float:
     """Return the cosine of the embedding of a timestep and what a program makes of it."""
-    given: dict[str, Any] = {"positions": [time], "d_model": d, "base": 10000.0}
-    given |= {"order": "halves", "first": "cosine", "shift": 0}
+    inputs: dict[str, Any] = {"positions": [time], "d_model": d, "base": 10000.0}
+    inputs |= {"order": "halves", "first": "cosine", "shift": 0}
     waves = sinusoidal_encoding([time], d).reshape(-1, 2)
-    return cosine(program(**given)[0], waves[:, ::-1].T.ravel())
+    return cosine(program(**inputs)[0], waves[:, ::-1].T.ravel())
 
 
 def nearest_timestep(time: float, d: int = 256) -> int:
@@ -81,8 +81,8 @@ def nearest_timestep(time: float, d: int = 256) -> int:
     steps = np.arange(1000)
     waves = sinusoidal_encoding(steps, d).reshape(1000, -1, 2)[..., ::-1]
     table = waves.swapaxes(1, 2).reshape(1000, d)
-    given: dict[str, Any] = {"d_model": d, "base": 10000.0, "order": "halves"}
-    flipped = layouts.flipped(positions=[time], first="cosine", shift=0, **given)[0]
+    inputs: dict[str, Any] = {"d_model": d, "base": 10000.0, "order": "halves"}
+    flipped = layouts.flipped(positions=[time], first="cosine", shift=0, **inputs)[0]
     return int((table @ flipped).argmax())
 
 
@@ -168,8 +168,8 @@ def scale_of(program: Program | None, factor: float) -> float:
     own = 0.1 * np.log(factor) + 1
     if program is None:
         return float(own)
-    given: dict[str, Any] = {"rule": "yarn", "d": 16, "trained_length": 4096, "base": 10000.0}
-    answer = program(factor=factor, attention_factor=own, **given)
+    inputs: dict[str, Any] = {"rule": "yarn", "d": 16, "trained_length": 4096, "base": 10000.0}
+    answer = program(factor=factor, attention_factor=own, **inputs)
     return float(answer["attention_factor"])
 
 
@@ -187,34 +187,34 @@ def ramp_ends(d: int = 64, base: float = 150000.0, trained: int = 4096) -> tuple
 
 def ramp_error(position: int) -> float:
     """Return the largest error of an angle where the ends of the ramp were rounded."""
-    given: dict[str, Any] = {"d": 64, "factor": 32.0, "trained_length": 4096, "base": 150000.0}
-    wrong = scaling.whole_pairs("yarn", ramp="pairs", truncate=False, **given)["frequencies"]
-    right = yarn_frequencies(ramp="pairs", truncate=False, **given)
+    inputs: dict[str, Any] = {"d": 64, "factor": 32.0, "trained_length": 4096, "base": 150000.0}
+    wrong = scaling.whole_pairs("yarn", ramp="pairs", truncate=False, **inputs)["frequencies"]
+    right = yarn_frequencies(ramp="pairs", truncate=False, **inputs)
     return float((position * np.abs(wrong - right)).max())
 
 
 def divided_by(program: Program | None, factor: float = 32.0, d: int = 64) -> Array:
     """Return by how much YaRN divides each frequency."""
-    given: dict[str, Any] = {"d": d, "factor": factor, "trained_length": 4096, "base": 150000.0}
+    inputs: dict[str, Any] = {"d": d, "factor": factor, "trained_length": 4096, "base": 150000.0}
     if program is None:
-        scaled = yarn_frequencies(ramp="pairs", truncate=False, **given)
+        scaled = yarn_frequencies(ramp="pairs", truncate=False, **inputs)
     else:
-        scaled = program("yarn", ramp="pairs", truncate=False, **given)["frequencies"]
+        scaled = program("yarn", ramp="pairs", truncate=False, **inputs)["frequencies"]
     return np.asarray(frequencies(d, base=150000.0) / scaled)
 
 
 def constant_base(factor: float, d: int = 64) -> float:
     """Return by how much the base grows for a text of one token."""
-    given: dict[str, Any] = {"d": d, "length": 1, "factor": factor, "trained_length": 2048}
-    omega = scaling.constant("dynamic", base=1000.0, **given)["frequencies"]
+    inputs: dict[str, Any] = {"d": d, "length": 1, "factor": factor, "trained_length": 2048}
+    omega = scaling.constant("dynamic", base=1000.0, **inputs)["frequencies"]
     return float((omega[-1] ** (-d / (d - 2))) / 1000)
 
 
 def switch_angle(length: int, d: int = 96) -> float:
     """Return the angle of the slowest pair at the last position, with the right divisors = 1."""
-    given: dict[str, Any] = {"trained_length": 4096, "factor": 32.0, "d": d, "base": 10000.0}
+    inputs: dict[str, Any] = {"trained_length": 4096, "factor": 32.0, "d": d, "base": 10000.0}
     lists: dict[str, Any] = {"short": np.ones(d // 2), "long": np.geomspace(1, 64, d // 2)}
-    omega = scaling.one_too_early("longrope", length=length, **lists, **given)["frequencies"]
+    omega = scaling.one_too_early("longrope", length=length, **lists, **inputs)["frequencies"]
     return float((length - 1) * omega[-1])
 
 
@@ -257,10 +257,10 @@ def step_weights(program: Program, keys: int = 64, heads: int = 8, head: int = 0
     return np.asarray(weights / weights.sum())
 
 
-def right_bias(**given: Any) -> Array:
+def right_bias(**inputs: Any) -> Array:
     """Return ALiBi's bias, with arguments as the vectors name them."""
-    heads, queries, keys = (given.pop(name) for name in ("heads", "query_length", "key_length"))
-    return np.asarray(alibi_bias(heads, queries, keys, **given))
+    heads, queries, keys = (inputs.pop(name) for name in ("heads", "query_length", "key_length"))
+    return np.asarray(alibi_bias(heads, queries, keys, **inputs))
 
 
 def step_buckets(program: Program, keys: int) -> int:
@@ -304,8 +304,8 @@ def short_text(distances: Any, before: int = 1, d: int = 128) -> Array:
 
 def right_text(distance: float, length: int, d: int = 128) -> float:
     """Return the same, as it should be."""
-    given: dict[str, Any] = {"base": 10000.0, "factor": 4.0, "trained_length": 4096}
-    return likeness(dynamic_frequencies(d, length, **given), distance)
+    inputs: dict[str, Any] = {"base": 10000.0, "factor": 4.0, "trained_length": 4096}
+    return likeness(dynamic_frequencies(d, length, **inputs), distance)
 
 
 def shifted_row(padding: int, d: int = 768) -> float:
@@ -338,8 +338,8 @@ def grid(rows: int, columns: int) -> NDArray[np.int_]:
 def grid_scores(program: Program, side: int = 16, d: int = 16) -> Array:
     """Return the score of the patch in the middle with each patch, all of the same content."""
     x = np.tile(vectors(1, d, seed=3), (side * side, 1))
-    given: dict[str, Any] = {"first": "row", "layout": "half", "base": 100.0}
-    turned = program(x, grid(side, side).tolist(), **given)
+    inputs: dict[str, Any] = {"first": "row", "layout": "half", "base": 100.0}
+    turned = program(x, grid(side, side).tolist(), **inputs)
     middle = (side // 2) * side + side // 2
     return np.asarray((turned @ turned[middle]).reshape(side, side))
 
@@ -371,9 +371,9 @@ def other_axes(sections: list[int]) -> int:
 def text_error(sections: list[int]) -> float:
     """Return by how much blocks change the scores of a text, whose axes are all the same."""
     x, places = vectors(50, 2 * sum(sections)), np.tile(np.arange(50), (3, 1))
-    given: dict[str, Any] = {"layout": "half", "base": 1e6}
-    wrong = axes.blocks_for_turns(x, places, sections, interleaved_sections=True, **given)
-    right = apply_rope(x, np.arange(50), **given)
+    inputs: dict[str, Any] = {"layout": "half", "base": 1e6}
+    wrong = axes.blocks_for_turns(x, places, sections, interleaved_sections=True, **inputs)
+    right = apply_rope(x, np.arange(50), **inputs)
     return float(np.abs(wrong - right).max())
 
 

@@ -57,12 +57,12 @@ def constant(
 
 
 def one_too_early(
-    rule: str, length: int, trained_length: int, factor: float, short: Any, long: Any, **given: Any
+    rule: str, length: int, trained_length: int, factor: float, short: Any, long: Any, **inputs: Any
 ) -> Any:
     """Return LongRoPE that takes the long divisors at exactly the trained length."""
-    unsupported(rule, "longrope", given)
+    unsupported(rule, "longrope", inputs)
     divisors = short if length < trained_length else long  # <=
-    omega = frequencies(given["d"], base=given["base"]) / np.array(divisors)
+    omega = frequencies(inputs["d"], base=inputs["base"]) / np.array(divisors)
     scale = longrope_temperature(factor, trained_length)
     return {"frequencies": omega, "attention_factor": scale}
 
@@ -76,8 +76,8 @@ def ten_thousand(config: Any, length: int | None = None) -> Any:
     return {"frequencies": omega, "attention_factor": 1.0}
 
 
-def unsupported(rule: str, ours: str, given: Any) -> None:
+def unsupported(rule: str, ours: str, inputs: Any) -> None:
     """Raise NotImplementedError unless an exhibit has this rule, with these settings."""
-    others = {"mscale", "mscale_all_dim", "rope_scaling", "attention_factor"} & set(given)
-    if rule != ours or others or given.get("ramp") == "turns":
-        raise NotImplementedError(f"{rule} with {', '.join(given)}")
+    others = {"mscale", "mscale_all_dim", "rope_scaling", "attention_factor"} & set(inputs)
+    if rule != ours or others or inputs.get("ramp") == "turns":
+        raise NotImplementedError(f"{rule} with {', '.join(inputs)}")

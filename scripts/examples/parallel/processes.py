@@ -101,7 +101,7 @@ def outputs(
     return found
 
 
-def run_ranks(ranks: int, given: tuple[object, ...], seconds: float) -> None:
+def run_ranks(ranks: int, arguments: tuple[object, ...], seconds: float) -> None:
     """Run `work` in a process for each rank, and end them all if one fails or time is up.
 
     The processes are forked by a server that has imported torch once, since importing it takes
@@ -109,7 +109,7 @@ def run_ranks(ranks: int, given: tuple[object, ...], seconds: float) -> None:
     """
     multiprocessing.set_forkserver_preload(["posenc.nn"])
     running = start_processes(  # type: ignore[no-untyped-call]
-        work, given, nprocs=ranks, join=False, daemon=True, start_method="forkserver"
+        work, arguments, nprocs=ranks, join=False, daemon=True, start_method="forkserver"
     )
     until = time.monotonic() + seconds
     try:

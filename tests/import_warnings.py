@@ -17,7 +17,7 @@ from typing import Any
 from scripts import ROOT as ROOT
 
 
-class Theirs(PathFinder):
+class QuietFinder(PathFinder):
     """Finds modules from outside this checkout, and loads them without warnings."""
 
     @classmethod
@@ -26,14 +26,14 @@ class Theirs(PathFinder):
     ) -> ModuleSpec | None:
         """Return the spec of a module from outside, or None to leave it to other finders."""
         spec = super().find_spec(fullname, path, target)
-        if spec is None or spec.loader is None or is_ours(spec.origin):
+        if spec is None or spec.loader is None or is_in_checkout(spec.origin):
             return None
         loader: Any = spec.loader
         loader.exec_module = quiet(loader.exec_module)
         return spec
 
 
-def is_ours(origin: str | None) -> bool:
+def is_in_checkout(origin: str | None) -> bool:
     """Return whether a file belongs to this checkout and not to a `.venv` inside it."""
     path = Path(origin or "")
     return path.is_relative_to(ROOT) and "site-packages" not in path.parts
@@ -42,15 +42,15 @@ def is_ours(origin: str | None) -> bool:
 def quiet(load: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
     """Return a loader that ignores the warnings of its module."""
 
-    def loading(module: ModuleType) -> None:
+    def load_quietly(module: ModuleType) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             load(module)
 
-    return loading
+    return load_quietly
 
 
-def listen() -> None:
+def silence_import_warnings() -> None:
     """Install the finder."""
-    if Theirs not in sys.meta_path:
-        sys.meta_path.insert(sys.meta_path.index(PathFinder), Theirs)
+    if QuietFinder not in sys.meta_path:
+        sys.meta_path.insert(sys.meta_path.index(PathFinder), QuietFinder)
