@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import torch
 from torch import Tensor
@@ -97,14 +95,3 @@ def test_insufficient_remedy_is_not_offered() -> None:
     assert "are not enough" in found.remedy
     scaled = nn.drowned_tokens(nn.PositionalEmbedding(VOCAB, 64, 16, "sinusoidal"))
     assert "not enough" not in scaled.remedy
-
-
-@pytest.mark.parametrize(
-    ("limit", "error", "got"),
-    [(0, ValueError, "got 0"), ([10.0], TypeError, r"got \[10\.0\] \(list\)")],
-)
-def test_limit_that_is_no_number_above_zero_is_refused(
-    limit: Any, error: type[Exception], got: str
-) -> None:
-    with pytest.raises(error, match=f"limit must be a number above 0; {got}"):
-        nn.drowned_tokens(Reader(), limit=limit)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import torch
 from torch import Tensor
@@ -201,20 +199,3 @@ def test_similar_rows_tell_a_layout_only_if_one_pairing_explains_them() -> None:
     assert (found.verdict, 1 < found.measured["apart"] < 2) == ("half", True)
     same = torch.ones(64, 5)
     assert nn.trained_layout(same, heads=4).verdict == "cannot tell"
-
-
-@pytest.mark.parametrize(
-    ("weight", "error", "got"),
-    [
-        ([[1.0]], TypeError, r"got \[\[1\.0\]\] \(list\)"),
-        (torch.ones(4, 4).to_sparse(), TypeError, "dense; got one of torch.sparse_coo"),
-        (torch.ones(6, 4), ValueError, r"2·heads = 4 rows; got shape \(6, 4\) on cpu"),
-        (torch.full((4, 4), torch.inf), ValueError, "weight must be finite; got inf"),
-    ],
-    ids=["list", "sparse", "rows", "infinite"],
-)
-def test_weight_that_is_no_projection_is_refused(
-    weight: Any, error: type[Exception], got: str
-) -> None:
-    with pytest.raises(error, match=got):
-        nn.trained_layout(weight, heads=2)

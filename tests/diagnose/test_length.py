@@ -10,7 +10,7 @@ from torch import Tensor
 
 from posenc import nn
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, UNDETERMINED
-from tests.diagnose.models import VOCAB, Model, Reader, Said, Table
+from tests.diagnose.models import VOCAB, Composed, Model, Reader, Table
 from tests.diagnose.random_models import Chance, statuses
 
 
@@ -113,7 +113,7 @@ def test_length_that_must_be_a_multiple_is_not_a_table() -> None:
         return x.view(len(x), -1, 8, 16).flatten(1, 2)
 
     ids = torch.arange(16)[None]
-    found = nn.longest_input(Said(Reader(Table(64, 16)), by_eights), ids, length=50)
+    found = nn.longest_input(Composed(Reader(Table(64, 16)), by_eights), ids, length=50)
     assert found.status == UNDETERMINED
     assert "not any length, whatever its tables" in found.why
 

@@ -22,12 +22,12 @@ from posenc import (
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, UNDETERMINED, Diagnosis
 from tests.diagnose.models import (
     VOCAB,
-    Attending,
-    Mingled,
+    AttentionLayer,
     Model,
     Reader,
+    RelativeKeys,
     Rotary,
-    Stepping,
+    StepByStep,
     Table,
     sines,
 )
@@ -365,7 +365,10 @@ def test_a_bias_for_each_distance_is_trained_as_far_as_training_reached() -> Non
     class Biased(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.tokens, self.attend = torch.nn.Embedding(VOCAB, D), Attending(D, 2, None, True)
+            self.tokens, self.attend = (
+                torch.nn.Embedding(VOCAB, D),
+                AttentionLayer(D, 2, None, True),
+            )
             self.bias = torch.nn.Parameter(torch.randn(300))
 
         def forward(self, ids: Tensor) -> Tensor:
@@ -380,9 +383,9 @@ def test_a_bias_for_each_distance_is_trained_as_far_as_training_reached() -> Non
 
 
 def test_clipped_distances_are_met_and_others_in_scores_undetermined() -> None:
-    clipped = asked(Mingled(lambda away: away.clamp(-16, 16) + 16))
+    clipped = asked(RelativeKeys(lambda away: away.clamp(-16, 16) + 16))
     assert (clipped.status, clipped.verdict) == (HEALTHY, "all biases were met in training")
-    found = asked(Mingled(lambda away: away + 600))
+    found = asked(RelativeKeys(lambda away: away + 600))
     assert found.status == UNDETERMINED
     assert "mingled with tokens" in found.why
 
@@ -393,6 +396,6 @@ def test_without_positions_nothing_is_new_and_nothing_promised() -> None:
 
 
 def test_order_that_enters_in_a_loop_is_undetermined() -> None:
-    found = nn.unseen_positions(Stepping(lost=False, added=True), trained=20, length=30)
+    found = nn.unseen_positions(StepByStep(lost=False, added=True), trained=20, length=30)
     assert found.status == UNDETERMINED
     assert "order reaches the model" in found.why
