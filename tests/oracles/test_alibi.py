@@ -124,22 +124,6 @@ def test_all_four_list_the_slopes_in_the_order_of_the_authors() -> None:
     np.testing.assert_allclose(-x_transformers(6, 1, 2)[:, 0, 0], slopes, rtol=ROUNDED)
 
 
-def test_mpt_slopes_differ_only_if_alibi_bias_max_does() -> None:
-    """`alibi_bias_max`, 8 by default, is the 8 of 2^(−8k/n)."""
-    np.testing.assert_allclose(
-        mpt(4, alibi_bias_max=16)[:, 0, -2], -(alibi_slopes(4) ** 2), rtol=ROUNDED
-    )
-
-
-def test_bloom_slopes_drift_with_the_head_and_ours_do_not() -> None:
-    """Powers of a root rounded to float32: the last of 32 slopes has a relative error of 5e-7."""
-    drift = np.abs(bloom(32)[:, 0, 1] / alibi_slopes(32) - 1)
-    assert 5 * 2.0**-24 < drift.max() < RAISED
-    assert alibi_slopes(32)[-1] == 1 / 256 != bloom(32)[-1, 0, 1]
-    rounded = np.asarray(alibi_slopes(32), np.float32) / alibi_slopes(32) - 1
-    assert np.abs(rounded).max() < 2.0**-24
-
-
 def test_bloom_counts_positions_from_the_first_real_token() -> None:
     """With left padding: there by a running sum over the mask, here by relative positions."""
     padded = bloom(6, [0, 0, 0, 1, 1, 1, 1])

@@ -20,7 +20,7 @@ from posenc import (
     laplacian_eigenvectors,
     random_walk_encoding,
 )
-from tests.oracles.test_axes import theirs
+from tests.oracles.libraries import library
 from tests.package.example_graphs import (
     complete,
     joined,
@@ -54,9 +54,9 @@ every = pytest.mark.parametrize("name", GRAPHS)
 
 def asked(of: str, weights: Array, number: int, **how: object) -> Array:
     """Return what a transform of PyTorch Geometric adds to a graph."""
-    transform = theirs("torch_geometric.transforms", of)(number, attr_name="found", **how)
+    transform = library("torch_geometric.transforms", of)(number, attr_name="found", **how)
     row, column = np.nonzero(weights)
-    data = theirs("torch_geometric.data", "Data")(
+    data = library("torch_geometric.data", "Data")(
         edge_index=torch.tensor(np.stack([row, column])),
         edge_weight=torch.tensor(weights[row, column], dtype=torch.float32),
         num_nodes=len(weights),
@@ -70,7 +70,7 @@ def of_pyg(weights: Array, k: int, *, undirected: bool = True) -> Array:
 
 
 def networkx(name: str) -> Any:
-    return theirs("networkx", name)
+    return library("networkx", name)
 
 
 def projections(values: Array, vectors: Array) -> Array:
@@ -126,10 +126,10 @@ def test_large_graphs_which_pytorch_geometric_solves_otherwise_agree_too(undirec
 @pytest.mark.parametrize("normalized", [True, False])
 def test_eigenvectors_are_those_of_scipy(name: str, normalized: bool) -> None:
     laplacian = graph_laplacian(GRAPHS[name], normalized=normalized)
-    scaled = theirs("scipy.sparse.csgraph", "laplacian")(GRAPHS[name], normed=normalized)
+    scaled = library("scipy.sparse.csgraph", "laplacian")(GRAPHS[name], normed=normalized)
     lonely = GRAPHS[name].sum(axis=1) == 0
     np.testing.assert_allclose(laplacian[~lonely], scaled[~lonely], rtol=0, atol=1e-15)
-    values, vectors = theirs("scipy.linalg", "eigh")(laplacian, driver="ev")
+    values, vectors = library("scipy.linalg", "eigh")(laplacian, driver="ev")
     zeros = int((values < 1e-9).sum())
     ours = laplacian_eigenvectors(GRAPHS[name], len(values) - zeros, normalized=normalized)
     np.testing.assert_allclose(ours[0], values[zeros:], rtol=0, atol=1e-12)
@@ -139,7 +139,7 @@ def test_eigenvectors_are_those_of_scipy(name: str, normalized: bool) -> None:
 
 def test_the_cosines_of_a_path_are_the_dct_of_scipy() -> None:
     vectors = laplacian_eigenvectors(path(9), 8, normalized=False)[1]
-    cosines = theirs("scipy.fft", "dct")(np.eye(9), type=2, norm="ortho", axis=0).T[:, 1:]
+    cosines = library("scipy.fft", "dct")(np.eye(9), type=2, norm="ortho", axis=0).T[:, 1:]
     signs = np.sign((vectors * cosines).sum(axis=0))
     np.testing.assert_allclose(vectors, cosines * signs, rtol=0, atol=1e-12)
 
@@ -233,14 +233,14 @@ def test_distances_are_those_of_networkx_and_scipy(name: str) -> None:
     expected = [[lengths[i].get(j, -1) for j in graph] for i in graph]
     found = graph_distances(GRAPHS[name])
     np.testing.assert_array_equal(found, expected)
-    scaled = theirs("scipy.sparse.csgraph", "shortest_path")(GRAPHS[name], unweighted=True)
+    scaled = library("scipy.sparse.csgraph", "shortest_path")(GRAPHS[name], unweighted=True)
     np.testing.assert_array_equal(found, np.where(np.isinf(scaled), -1, scaled))
 
 
 def test_distances_along_directed_edges_are_those_of_scipy() -> None:
     random = np.random.default_rng(0)
     weights = random.random((20, 20)) < 0.08
-    scaled = theirs("scipy.sparse.csgraph", "shortest_path")(weights, unweighted=True)
+    scaled = library("scipy.sparse.csgraph", "shortest_path")(weights, unweighted=True)
     found = graph_distances(weights.astype(float))
     np.testing.assert_array_equal(found, np.where(np.isinf(scaled), -1, scaled))
     assert (found != found.T).any()

@@ -39,7 +39,9 @@ def read_all(config: Config) -> list[RotaryConfig]:
     return [read_config(config, layer_type=one) for one in types]
 
 
-def theirs(config: Config, ours: RotaryConfig, length: int) -> tuple[NDArray[np.float64], float]:
+def transformers_frequencies(
+    config: Config, ours: RotaryConfig, length: int
+) -> tuple[NDArray[np.float64], float]:
     """Return the frequencies and the factor that transformers computes for these layers."""
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
@@ -72,7 +74,7 @@ def test_published_configurations_are_read_as_transformers_reads_them(key: str) 
     config = config_of(key)
     for ours in read_all(config):
         for length in (1, (ours.trained_length or 1) + 1, ours.length or 1):
-            found, factor = theirs(config, ours, length)
+            found, factor = transformers_frequencies(config, ours, length)
             np.testing.assert_allclose(ours.frequencies(length), found, rtol=2e-5)
             assert ours.attention_factor == pytest.approx(factor, rel=1e-14)
 

@@ -13,7 +13,7 @@ from torch.nn.functional import interpolate
 
 from posenc import resize_grid, resize_weights
 from posenc.nn import LearnedGridEmbedding
-from tests.oracles.test_axes import of_transformers, theirs
+from tests.oracles.libraries import in_transformers, library
 
 Array = NDArray[Any]
 SIZES = [(4, 8), (8, 4), (7, 5), (3, 1), (1, 6), (37, 16)]
@@ -90,8 +90,8 @@ def test_a_tenth_of_a_patch_kept_dinov2_from_missing_the_size() -> None:
 def test_image_models_of_transformers_resize_by_cubics_and_by_size(
     model: str, config: str, antialias: bool
 ) -> None:
-    made = theirs("transformers", f"{config}Config")(image_size=28, patch_size=4, hidden_size=8)
-    peer = of_transformers(model, f"{config}Embeddings")(made)
+    made = library("transformers", f"{config}Config")(image_size=28, patch_size=4, hidden_size=8)
+    peer = in_transformers(model, f"{config}Embeddings")(made)
     torch.nn.init.normal_(peer.position_embeddings, generator=torch.Generator().manual_seed(0))
     tokens = torch.zeros(1, 5 * 9 + 1, 8)
     expected = peer.interpolate_pos_encoding(tokens, 20, 36)[0, 1:].detach()
@@ -103,7 +103,7 @@ def test_image_models_of_transformers_resize_by_cubics_and_by_size(
 
 
 def test_siglip2_resizes_by_a_widened_hat() -> None:
-    embeddings = of_transformers("siglip2", "Siglip2VisionEmbeddings")
+    embeddings = in_transformers("siglip2", "Siglip2VisionEmbeddings")
     grid = drawn(7, 7, 4).astype(np.float32)
     expected: Tensor = embeddings.resize_positional_embeddings(
         torch.from_numpy(grid), torch.tensor([[5, 3]]), 20
@@ -117,15 +117,15 @@ def test_siglip2_resizes_by_a_widened_hat() -> None:
 
 
 def test_qwen3_vl_resizes_linearly_and_keeps_the_corners() -> None:
-    taps = theirs("transformers.vision_utils", "get_vision_interpolation_indices_and_weights")
+    taps = library("transformers.vision_utils", "get_vision_interpolation_indices_and_weights")
     indices, weights = taps(torch.tensor([[1, 5, 9]]), 7, mode="bilinear", align_corners=True)
     grid = drawn(7, 7)
     expected = (grid.reshape(49, 3)[indices] * weights[..., None].double().numpy()).sum(axis=1)
     found = resize_grid(grid, (5, 9), kernel="linear", corners=True).reshape(45, 3)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
-    config = theirs("transformers.models.qwen3_vl.configuration_qwen3_vl", "Qwen3VLVisionConfig")()
+    config = library("transformers.models.qwen3_vl.configuration_qwen3_vl", "Qwen3VLVisionConfig")()
     with torch.device("meta"):
-        peer = of_transformers("qwen3_vl", "Qwen3VLVisionModel")(config)
+        peer = in_transformers("qwen3_vl", "Qwen3VLVisionModel")(config)
     assert (peer.interpolation_mode, peer.interpolation_align_corners) == ("bilinear", True)
 
 
