@@ -200,14 +200,14 @@ class StepByStep(nn.Module):
     def forward(self, ids: Tensor) -> Tensor:
         x = self.table(ids)
         for _ in range(2):
-            seen: list[Tensor] = []
+            tokens: list[Tensor] = []
             out = []
             for step in range(ids.shape[1]):
                 place, token = 0 if self.lost else step, x[:, step : step + 1]
                 row = self.rows.weight[place]
                 token = token + row if self.added else self.rotated(token, place)
-                seen.append(token)
-                past = torch.cat(seen, dim=1)
+                tokens.append(token)
+                past = torch.cat(tokens, dim=1)
                 out.append(token + torch.softmax(token @ past.mT / 4, dim=-1) @ past)
             x = torch.cat(out, dim=1)
         output: Tensor = x

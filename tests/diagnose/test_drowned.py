@@ -70,10 +70,10 @@ def test_worst_of_several_sums_is_judged() -> None:
     class Branches(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.level, self.loud = Reader(Table(64, 16)), Reader(sines(16), deviation=0.02)
+            self.level, self.drowned = Reader(Table(64, 16)), Reader(sines(16), deviation=0.02)
 
         def forward(self, ids: Tensor) -> Tensor:
-            out: Tensor = self.level(ids) + self.loud(ids) + self.level(ids)
+            out: Tensor = self.level(ids) + self.drowned(ids) + self.level(ids)
             return out
 
     found = nn.drowned_tokens(Branches())

@@ -32,7 +32,7 @@ def test_modules_that_work_row_by_row_are_not_tried() -> None:
         "along": torch.nn.Conv1d(8, 8, 3),
         "one of two": torch.nn.Sequential(torch.nn.GELU(), Mixing(8, 8)),
     }
-    tried["hooked"].register_forward_hook(lambda part, given, out: running_sum(out))
+    tried["hooked"].register_forward_hook(lambda part, arguments, out: running_sum(out))
     tried["replaced"].forward = running_sum
     alone = {"linear": linear, "norm": norm, "both": torch.nn.Sequential(linear, torch.nn.ReLU())}
     assert may_mix(torch.nn.ModuleDict(tried | alone)) == ["", *list(tried), "one of two.1"]

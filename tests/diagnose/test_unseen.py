@@ -238,11 +238,11 @@ class Dynamic(torch.nn.Module):
 
     def __init__(self, short: torch.nn.Module, long: torch.nn.Module) -> None:
         super().__init__()
-        self.short, self.long, self.kept = short, long, False
+        self.short, self.long, self.long_seen = short, long, False
 
     def forward(self, x: Tensor) -> Tensor:
-        if not self.kept and x.shape[2] > TRAINED:
-            self.kept = True
+        if not self.long_seen and x.shape[2] > TRAINED:
+            self.long_seen = True
             for _ in range(200):  # more operations than follow
                 torch.ones(3).neg()
         rotated: Tensor = (self.short if x.shape[2] <= TRAINED else self.long)(x)

@@ -54,8 +54,10 @@ def assert_equals_numpy(q: Tensor, k: Tensor, v: Tensor, **more: Tensor) -> None
     """Compare output and weights with the numpy definition on the same numbers."""
     found = attention(q, k, v, **more)
     numbers = [x.double().numpy() for x in (q, k, v)]
-    kept = {name: x.double().numpy() if name == "bias" else x.numpy() for name, x in more.items()}
-    for ours, expected in zip(found, attention_in_numpy(*numbers, **kept), strict=True):
+    options = {
+        name: x.double().numpy() if name == "bias" else x.numpy() for name, x in more.items()
+    }
+    for ours, expected in zip(found, attention_in_numpy(*numbers, **options), strict=True):
         assert ours.dtype == q.dtype
         np.testing.assert_allclose(ours.double(), expected, rtol=0, atol=CLOSE[q.dtype])
 

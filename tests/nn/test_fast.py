@@ -54,9 +54,9 @@ def test_fast_rotation_equals_the_definition(
     module = RotaryEmbedding(8, base=500.0, layout=layout, rotary_d=rotary_d)
     positions = range(4090, 4090 + shape[2])
     exact = rotated_in_numpy(x, positions, base=500.0, layout=layout, rotary_d=rotary_d)
-    for turned in (module.turn(x, module.factors(x, offset=4090)), module(x, offset=4090)):
-        assert (turned.dtype, turned.shape) == (x.dtype, x.shape)
-        assert close(turned, exact)
+    for rotated in (module.turn(x, module.factors(x, offset=4090)), module(x, offset=4090)):
+        assert (rotated.dtype, rotated.shape) == (x.dtype, x.shape)
+        assert close(rotated, exact)
 
 
 @both_layouts
@@ -129,10 +129,10 @@ def test_rotation_accepts_any_strides(dtype: torch.dtype, layout: str) -> None:
 def test_a_vector_expanded_over_heads_is_rotated_and_not_modified(layout: str) -> None:
     one = random(2, 1, 5, 8, dtype=torch.float32)
     x, module = one.expand(2, 3, 5, 8), RotaryEmbedding(8, layout=layout)
-    turned = module.turn(x, module.factors(x))
-    torch.testing.assert_close(turned, module(x.contiguous()))
-    turned[0, 0] += 1  # each head has its own
-    torch.testing.assert_close(turned[0, 1], module(x)[0, 1])
+    rotated = module.turn(x, module.factors(x))
+    torch.testing.assert_close(rotated, module(x.contiguous()))
+    rotated[0, 0] += 1  # each head has its own
+    torch.testing.assert_close(rotated[0, 1], module(x)[0, 1])
     with pytest.raises(ValueError, match=r"^out must not have entries that share memory"):
         module.turn(x, module.factors(x), out=x)
 
@@ -151,9 +151,9 @@ def test_rotation_by_tiles_equals_rotation_at_once(
     monkeypatch.setattr(rotary_file, "STEP", 0)
     for size in (1, 8, 9, 24, 56, 57, 120, 280, 281, 600, 10_000):
         monkeypatch.setattr(rotary_file, "TILE", size)
-        turned = module.turn(x, factors)
-        assert close(turned, exact), size
-        assert torch.equal(turned[..., rotary_d or 8 :], x[..., rotary_d or 8 :])
+        rotated = module.turn(x, factors)
+        assert close(rotated, exact), size
+        assert torch.equal(rotated[..., rotary_d or 8 :], x[..., rotary_d or 8 :])
         assert close(module.turn(x.mT.contiguous().mT, factors), exact), size
 
 
@@ -168,8 +168,8 @@ def test_a_decoding_step_takes_few_operations(
     module = RotaryEmbedding(8, layout=layout, rotary_d=rotary_d)
     factors = module.factors(x, offset=7)
     with torch.no_grad(), Operations() as counted:
-        turned = module.turn(x, factors)
-    assert close(turned, rotated_in_numpy(x, [7], layout=layout, rotary_d=rotary_d))
+        rotated = module.turn(x, factors)
+    assert close(rotated, rotated_in_numpy(x, [7], layout=layout, rotary_d=rotary_d))
     if layout == "half":
         more = 2 * (dtype is torch.bfloat16) + 2 * (rotary_d is not None)
         assert len(counted.names) <= 8 + more, counted.names
@@ -223,10 +223,10 @@ def test_large_results_have_the_strides_of_the_input(dtype: torch.dtype, layout:
         exact = module(heads.double(), offset=3)
         assert (heads.nbytes >= rotary_file.LARGE) is (length == 1100)
         for x in (heads, heads.contiguous()):
-            turned = module.turn(x, module.factors(x, offset=3))
-            assert turned.stride() == torch.empty_like(x).stride()
-            assert close(turned, exact)
-            assert torch.equal(pickle.loads(pickle.dumps(turned)), turned)
+            rotated = module.turn(x, module.factors(x, offset=3))
+            assert rotated.stride() == torch.empty_like(x).stride()
+            assert close(rotated, exact)
+            assert torch.equal(pickle.loads(pickle.dumps(rotated)), rotated)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts pages as Linux hands them out")
@@ -311,8 +311,8 @@ def test_queries_and_keys_of_one_projection_share_no_memory(qkv: Any, layout: st
     module = RotaryEmbedding(8, layout=layout)
     values = random(*q.shape, dtype=q.dtype)
     q.copy_(values)
-    turned = module.turn(q, module.factors(q), out=k)
-    torch.testing.assert_close(turned, module(values))
+    rotated = module.turn(q, module.factors(q), out=k)
+    torch.testing.assert_close(rotated, module(values))
     assert torch.equal(q, values)
 
 
@@ -352,10 +352,10 @@ def test_overlapping_strides_are_detected(
 @both_layouts
 def test_gradients_of_the_fast_path_are_rotated_back(layout: str) -> None:
     module = RotaryEmbedding(8, layout=layout, rotary_d=6)
-    x, arriving = random(2, 3, 5, 8).requires_grad_(), random(2, 3, 5, 8, seed=1)
-    expected = module(arriving, positions=-torch.arange(7, 12))
-    for turned in (module.turn(x, module.factors(x, offset=7)), module(x, offset=7)):
-        (found,) = torch.autograd.grad(turned, x, arriving)
+    x, upstream = random(2, 3, 5, 8).requires_grad_(), random(2, 3, 5, 8, seed=1)
+    expected = module(upstream, positions=-torch.arange(7, 12))
+    for rotated in (module.turn(x, module.factors(x, offset=7)), module(x, offset=7)):
+        (found,) = torch.autograd.grad(rotated, x, upstream)
         torch.testing.assert_close(found, expected, rtol=0, atol=1e-14)
     small = random(2, 2, 2, 8).requires_grad_()  # each number is changed in turn
     assert torch.autograd.gradcheck(module, small)
@@ -404,23 +404,23 @@ def test_forward_mode_tangents_are_rotated(which: str, dtype: torch.dtype, layou
     module = RotaryEmbedding(8, layout=layout, rotary_d=6)
     x, dx = random(2, 3, 5, 8, dtype=dtype), random(2, 3, 5, 8, seed=1, dtype=dtype)
     factors = module.factors(x, offset=7)
-    towards = module.factors(x, offset=90)
-    by_x, by_factors = module.turn(dx, factors).double(), module.turn(x, towards).double()
+    factor_tangents = module.factors(x, offset=90)
+    by_x, by_factors = module.turn(dx, factors).double(), module.turn(x, factor_tangents).double()
     by_factors[..., 6:] = 0  # nothing is rotated there
     expected = torch.zeros_like(by_x)
     with forward_ad.dual_level(), torch.set_grad_enabled(which != "x in no_grad"):
-        vectors, turning = x, factors
+        vectors, tangent_factors = x, factors
         if which != "factors":
             vectors = x.clone().requires_grad_() if which == "x and its gradient" else x
             vectors = forward_ad.make_dual(vectors, dx)  # type: ignore[no-untyped-call]
             expected = expected + by_x
         if which in ("factors", "both"):
-            turning = forward_ad.make_dual(factors, towards)  # type: ignore[no-untyped-call]
+            tangent_factors = forward_ad.make_dual(factors, factor_tangents)  # type: ignore[no-untyped-call]
             expected = expected + by_factors
-        turned = forward_ad.unpack_dual(module.turn(vectors, turning))  # type: ignore[no-untyped-call]
-        assert turned.tangent is not None
-        assert close(turned.primal, rotated_in_numpy(x, range(7, 12), layout=layout, rotary_d=6))
-        error = (turned.tangent.double() - expected).abs().max()
+        rotated = forward_ad.unpack_dual(module.turn(vectors, tangent_factors))  # type: ignore[no-untyped-call]
+        assert rotated.tangent is not None
+        assert close(rotated.primal, rotated_in_numpy(x, range(7, 12), layout=layout, rotary_d=6))
+        error = (rotated.tangent.double() - expected).abs().max()
         assert error <= 64 * ROUNDING[dtype]
 
 
@@ -445,17 +445,17 @@ def test_derivatives_in_every_mode_equal_finite_differences(
 @every_dtype
 def test_gradients_reach_the_factors(dtype: torch.dtype, layout: str) -> None:
     """In a learned rotation, every batch, head and vector adds to the gradient of the factors."""
-    module, arriving = RotaryEmbedding(8, layout=layout), random(2, 3, 5, 8, seed=1, dtype=dtype)
+    module, upstream = RotaryEmbedding(8, layout=layout), random(2, 3, 5, 8, seed=1, dtype=dtype)
     x = random(2, 3, 5, 8, dtype=dtype)
     found = []
     for vectors in (x, x.clone().requires_grad_()):
         factors = module.factors(x).requires_grad_()
-        module.turn(vectors, factors).backward(arriving)  # type: ignore[no-untyped-call]
+        module.turn(vectors, factors).backward(upstream)  # type: ignore[no-untyped-call]
         assert factors.grad is not None
         found.append(factors.grad)
     halves = [
         convert_layout(y.double().numpy(), source=layout, target="interleaved")
-        for y in (x, arriving)
+        for y in (x, upstream)
     ]
     numbers, gradients = (y[..., ::2] + 1j * y[..., 1::2] for y in halves)
     exact = torch.from_numpy((numbers.conj() * gradients).sum((0, 1)))
@@ -466,9 +466,9 @@ def test_gradients_reach_the_factors(dtype: torch.dtype, layout: str) -> None:
 @both_layouts
 def test_a_batch_of_gradients_is_rotated_back(layout: str) -> None:
     module, x = RotaryEmbedding(8, layout=layout, rotary_d=6), random(2, 3, 5, 8).requires_grad_()
-    turned, arriving = module.turn(x, module.factors(x)), random(4, 2, 3, 5, 8, seed=1)
-    (found,) = torch.autograd.grad(turned, x, arriving, is_grads_batched=True)
-    expected = module(arriving.flatten(0, 1), positions=-torch.arange(5)).reshape(arriving.shape)
+    rotated, upstream = module.turn(x, module.factors(x)), random(4, 2, 3, 5, 8, seed=1)
+    (found,) = torch.autograd.grad(rotated, x, upstream, is_grads_batched=True)
+    expected = module(upstream.flatten(0, 1), positions=-torch.arange(5)).reshape(upstream.shape)
     torch.testing.assert_close(found, expected)
 
 

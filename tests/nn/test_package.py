@@ -106,10 +106,10 @@ def test_every_attribute_is_documented_and_there(name: str) -> None:
     documented = {line.strip().partition(":")[0] for line in lines}
     thing = EXAMPLES[name]
     assert documented - set(dir(thing)) == set()
-    kept = {key for key in vars(thing) if not key.startswith("_")} - {"training"}
+    attributes = {key for key in vars(thing) if not key.startswith("_")} - {"training"}
     if isinstance(thing, torch.nn.Module):
-        kept |= {*thing._parameters, *thing._modules}
-    assert kept - documented == set()
+        attributes |= {*thing._parameters, *thing._modules}
+    assert attributes - documented == set()
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -31,8 +31,8 @@ def test_given_frequencies_replace_the_base() -> None:
 
 def test_positions_may_lie_between_integers() -> None:
     x, positions = random(1, 1, 2, 8), torch.tensor([0.25, -3.5])
-    turned = RotaryEmbedding(8)(x, positions=positions)
-    torch.testing.assert_close(turned, rotated_in_numpy(x, positions.numpy()), rtol=0, atol=1e-14)
+    rotated = RotaryEmbedding(8)(x, positions=positions)
+    torch.testing.assert_close(rotated, rotated_in_numpy(x, positions.numpy()), rtol=0, atol=1e-14)
 
 
 def test_layouts_differ_only_in_the_order_of_dimensions() -> None:
@@ -160,8 +160,8 @@ def test_frequencies_may_be_a_function_of_the_length(length: int, layout: str) -
     x = random(2, 3, 3, 8, dtype=torch.float64)
     expected = RotaryEmbedding(8, frequencies=dynamic(length), layout=layout)(x, offset=0)
     torch.testing.assert_close(rotary(x, length=length), expected, rtol=0, atol=0)
-    turned = rotary.turn(x, rotary.factors(x, length=length))
-    torch.testing.assert_close(turned, expected, rtol=0, atol=1e-15)
+    rotated = rotary.turn(x, rotary.factors(x, length=length))
+    torch.testing.assert_close(rotated, expected, rtol=0, atol=1e-15)
 
 
 def test_the_length_is_that_of_the_tokens_before_and_in_a_call_if_not_given() -> None:

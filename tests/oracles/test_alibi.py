@@ -165,17 +165,17 @@ def falcon_weights(kind: str, heads: int, d: int, length: int) -> Array:
         attn_implementation=kind,
     )
     model = FalconModel(config).eval()
-    attention, seen = model.h[0].self_attention, dict[str, torch.Tensor]()
+    attention, activations = model.h[0].self_attention, dict[str, torch.Tensor]()
     projection = attention.query_key_value  # (heads, 3, d) outputs: query, key, value of each head
     rows = projection.weight.data.view(heads, 3, d, heads * d)
     rows[:, :2] = 0
     torch.nn.init.normal_(rows[:, 2])
-    projection.register_forward_hook(lambda _, __, made: seen.update(made=made))
-    attention.dense.register_forward_pre_hook(lambda _, got: seen.update(got=got[0]))
+    projection.register_forward_hook(lambda _, __, qkv: activations.update(qkv=qkv))
+    attention.dense.register_forward_pre_hook(lambda _, mixed: activations.update(mixed=mixed[0]))
     with torch.no_grad():
         model(torch.arange(length)[None])
-    values = np.asarray(seen["made"][0].view(length, heads, 3, d)[:, :, 2], np.float64)
-    mixed = np.asarray(seen["got"][0].view(length, heads, d), np.float64)
+    values = np.asarray(activations["qkv"][0].view(length, heads, 3, d)[:, :, 2], np.float64)
+    mixed = np.asarray(activations["mixed"][0].view(length, heads, d), np.float64)
     # weights @ values = mixed, with no more keys than a value has dimensions.
     return mixed.swapaxes(0, 1) @ np.linalg.pinv(values.swapaxes(0, 1))
 

@@ -7,6 +7,7 @@ tensor, so that none of them passes for want of a difference.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,8 +43,8 @@ def test_detr_puts_rows_first_counts_from_one_and_alternates(size: tuple[int, in
 
 @pytest.mark.parametrize("size", SIZES)
 def test_detr_as_released_stretches_every_image_to_one_turn(size: tuple[int, int]) -> None:
-    made = in_transformers("detr", "DetrSinePositionEmbedding")
-    rows = made(8, normalize=True)(torch.Size([1, 3, *size]), "cpu", torch.float32)
+    embedding = in_transformers("detr", "DetrSinePositionEmbedding")(8, normalize=True)
+    rows = embedding(torch.Size([1, 3, *size]), "cpu", torch.float32)
     points = (grid_positions(size) + 1) * 2 * np.pi / (np.array(size) + 1e-6)
     assert_same(sinusoidal_encoding_nd(points, 16), rows[0].flatten(1).T)
     assert points.max() == pytest.approx(2 * np.pi, abs=1e-5)
@@ -55,8 +56,8 @@ def test_detr_does_not_count_what_a_mask_hides() -> None:
     module = in_transformers("detr", "DetrSinePositionEmbedding")(8)
     rows = module(torch.Size([1, 3, 4, 6]), "cpu", torch.float32, mask)[0].flatten(1).T
     points = np.minimum(grid_positions((4, 6)) + 1, (3, 4))
-    kept = mask.flatten().bool().numpy()
-    assert_same(sinusoidal_encoding_nd(points, 16)[kept], rows[kept])
+    visible = mask.flatten().bool().numpy()
+    assert_same(sinusoidal_encoding_nd(points, 16)[visible], rows[visible])
 
 
 def test_mae_puts_columns_first_with_all_sines_of_an_axis_before_its_cosines() -> None:
@@ -73,15 +74,15 @@ def test_mae_puts_columns_first_with_all_sines_of_an_axis_before_its_cosines() -
 
 
 def test_omdet_turbo_lists_places_column_by_column() -> None:
-    made = in_transformers(
+    build = in_transformers(
         "omdet_turbo", "OmDetTurboHybridEncoder"
     ).build_2d_sincos_position_embedding
     for height, width in SIZES:
-        rows = made(width, height, 16)[0]
+        rows = build(width, height, 16)[0]
         points = grid_positions((width, height))  # the column runs slowest
         assert_same(sinusoidal_encoding_nd(points, 16, order="halves"), rows)
     # For patches that come row by row, a square then has rows first.
-    square = made(4, 4, 16)[0]
+    square = build(4, 4, 16)[0]
     by_rows = grid_positions((4, 4))
     assert_same(sinusoidal_encoding_nd(by_rows, 16, order="halves"), square)
     assert_other(sinusoidal_encoding_nd(by_rows[:, ::-1], 16, order="halves"), square)
@@ -92,9 +93,9 @@ def test_omdet_turbo_lists_places_column_by_column() -> None:
 def test_diffusers_has_maes_order_and_scales_positions_to_a_base_size(
     size: tuple[int, int],
 ) -> None:
-    made = library("diffusers.models.embeddings", "get_2d_sincos_pos_embed")
+    create = library("diffusers.models.embeddings", "get_2d_sincos_pos_embed")
     for base_size, scale in ((16, 1.0), (8, 2.0)):
-        rows = made(16, size, base_size=base_size, interpolation_scale=scale, output_type="pt")
+        rows = create(16, size, base_size=base_size, interpolation_scale=scale, output_type="pt")
         points = grid_positions(size) * base_size / np.array(size) / scale
         assert_same(sinusoidal_encoding_nd(points[:, ::-1], 16, order="halves"), rows)
 
@@ -230,9 +231,9 @@ def test_mrope_is_that_of_three_generations(model: str, sections: list[int]) -> 
     peer = in_transformers(model, named)(config)
     positions = mrope_positions([3, (1, 4, 6), 2, (3, 2, 2), 2])
     x = np.random.default_rng(4).standard_normal((1, 2, len(positions), 128)).astype(np.float32)
-    given = torch.from_numpy(x)
-    cos, sin = peer(given, torch.from_numpy(positions).T[:, None])
-    expected = in_transformers(model, "apply_rotary_pos_emb")(given, given, cos, sin)[0]
+    heads = torch.from_numpy(x)
+    cos, sin = peer(heads, torch.from_numpy(positions).T[:, None])
+    expected = in_transformers(model, "apply_rotary_pos_emb")(heads, heads, cos, sin)[0]
     omega = mrope_frequencies(128, sections, base=1e6, interleaved=interleaved)
     assert_same(apply_rope_nd(x, positions, omega, layout="half"), expected, atol=1e-5)
     if sections == [24, 20, 20]:
@@ -258,29 +259,33 @@ def test_a_frame_of_a_model_covers_two_pictures_by_default(model: str) -> None:
     pictures = torch.rand(6, 3, size, size)  # one patch of each picture
     other = pictures.clone()
     other[3] += 1
-    made, changed = (
+    embedded, changed = (
         embed(each.reshape(3, 2, 3, size, size).swapaxes(1, 2).flatten(1))
         for each in (pictures, other)
     )
-    assert len(made) == 3
-    assert (made != changed).any(dim=1).tolist() == [False, True, False]
+    assert len(embedded) == 3
+    assert (embedded != changed).any(dim=1).tolist() == [False, True, False]
 
 
 MERGE = 2
 Part = int | tuple[int, int, int]
 
 
+def model_without_weights(model: str) -> Any:
+    """Return a model of transformers that can compute positions and nothing else."""
+    name = {"qwen2_vl": "Qwen2VL", "qwen2_5_vl": "Qwen2_5_VL", "qwen3_vl": "Qwen3VL"}[model]
+    peer = object.__new__(in_transformers(model, f"{name}Model"))
+    torch.nn.Module.__init__(peer)
+    peer.config = library("transformers", f"{name}Config")()
+    peer.config.vision_config.spatial_merge_size = MERGE
+    return peer
+
+
 def rope_index(
     model: str, parts: list[Part], seconds: list[float] | None = None
 ) -> tuple[Array, int]:
     """Return the positions that a model assigns, (length, 3), and its delta."""
-    name = {"qwen2_vl": "Qwen2VL", "qwen2_5_vl": "Qwen2_5_VL", "qwen3_vl": "Qwen3VL"}[model]
-    config = library("transformers", f"{name}Config")()
-    config.vision_config.spatial_merge_size = MERGE
-    with torch.device("meta"):  # only its positions are asked for, so it needs no weights
-        peer = object.__new__(in_transformers(model, f"{name}Model"))
-    torch.nn.Module.__init__(peer)
-    peer.config = config
+    peer = model_without_weights(model)
     kinds: list[int] = []
     images: list[list[int]] = []
     videos: list[list[int]] = []
@@ -343,12 +348,7 @@ def test_videos_of_qwen2_vl_have_frames_one_apart() -> None:
 def test_videos_of_qwen3_vl_are_images_with_a_text_of_their_time_before_each() -> None:
     parts: list[Part] = [3, (1, 2, 3), 4, (1, 2, 3), 2]
     kinds = [0] * 3 + [2] * 6 + [0] * 4 + [2] * 6 + [0] * 2
-    config = library("transformers", "Qwen3VLConfig")()
-    config.vision_config.spatial_merge_size = MERGE
-    peer = object.__new__(in_transformers("qwen3_vl", "Qwen3VLModel"))
-    torch.nn.Module.__init__(peer)
-    peer.config = config
-    positions, _ = peer.get_rope_index(
+    positions, _ = model_without_weights("qwen3_vl").get_rope_index(
         torch.zeros(1, len(kinds), dtype=torch.long),
         mm_token_type_ids=torch.tensor([kinds]),
         video_grid_thw=torch.tensor([[2, 2 * MERGE, 3 * MERGE]]),

@@ -46,8 +46,10 @@ def test_the_scores_of_x_transformers_are_those_of_xpos() -> None:
     rotated_q, rotated_k = x_transformers_vectors(q, k)
     xpos = XPos(D).double()
     ours = xpos(q.double(), role="query") @ xpos(k.double(), role="key").mT
-    seen = torch.ones(LENGTH, LENGTH).tril().bool()
-    np.testing.assert_allclose((rotated_q @ rotated_k.mT)[..., seen], ours[..., seen], atol=1e-4)
+    visible = torch.ones(LENGTH, LENGTH).tril().bool()
+    np.testing.assert_allclose(
+        (rotated_q @ rotated_k.mT)[..., visible], ours[..., visible], atol=1e-4
+    )
 
 
 @pytest.mark.parametrize("step", [1, 2])
@@ -89,9 +91,9 @@ def test_data_dependent_alibi_of_x_transformers_is_the_forgetting_gate() -> None
     linear = peer.to_forget_gates[0]
     ours.weight.copy_(linear.weight)
     ours.shift.copy_(linear.bias)
-    seen = torch.ones(9, 9).tril().bool()
-    torch.testing.assert_close(peer(x)[..., seen], ours(x)[..., seen], atol=1e-6, rtol=1e-5)
-    assert (peer(x)[..., ~seen] > 0).all()  # ahead it grows, and a mask hides it
+    visible = torch.ones(9, 9).tril().bool()
+    torch.testing.assert_close(peer(x)[..., visible], ours(x)[..., visible], atol=1e-6, rtol=1e-5)
+    assert (peer(x)[..., ~visible] > 0).all()  # ahead it grows, and a mask hides it
 
 
 # By content: PaTH, against the reference of flash-linear-attention
@@ -113,8 +115,8 @@ def path_inputs(module: PaTH, x: torch.Tensor) -> dict[str, torch.Tensor]:
     heads, d = module.heads, module.d
     convolution = torch.nn.Conv1d(heads * d, heads * d, 3, padding=2, groups=heads * d, bias=False)
     convolution.weight.copy_(module.kernel[:, None])
-    made = x @ module.first_weight.mT @ module.second_weight.mT
-    mixed = torch.nn.functional.silu(convolution(made.mT)[..., : x.shape[1]].mT)
+    directions = x @ module.first_weight.mT @ module.second_weight.mT
+    mixed = torch.nn.functional.silu(convolution(directions.mT)[..., : x.shape[1]].mT)
     strength = torch.nn.Linear(module.d_model, heads)
     strength.weight.copy_(module.strength_weight)
     strength.bias.copy_(module.strength_bias)
@@ -145,8 +147,8 @@ def test_the_definition_of_path_is_that_of_flash_linear_attention() -> None:
     torch.manual_seed(0)
     q, k, w, v = torch.randn(4, 1, 2, 70, 8)
     beta = 2 * torch.rand(1, 2, 70)
-    given = {"q": q, "k": k, "v": v, "w": torch.nn.functional.normalize(w, dim=-1), "beta": beta}
-    first = {name: some.transpose(1, 2) for name, some in given.items()}
+    inputs = {"q": q, "k": k, "v": v, "w": torch.nn.functional.normalize(w, dim=-1), "beta": beta}
+    first = {name: some.transpose(1, 2) for name, some in inputs.items()}
     naive = of_fla("ops/path_attn/naive.py").naive_path_attn
     expected = naive(**first, g=torch.zeros(1, 70, 2), scale=8**-0.5)
     scores = torch.from_numpy(path_scores(q, k, direction=w, strength=beta))

@@ -420,9 +420,9 @@ def test_the_layout_is_that_of_the_models_code(kind: str) -> None:
     place = config_class(kind).__module__.replace("configuration_", "modeling_")
     module = importlib.import_module(place)
     source = inspect.getsource(module)
-    turned = [getattr(module, name, None) for name in ("rotate_half", "rotate_every_two")]
+    rotated = [getattr(module, name, None) for name in ("rotate_half", "rotate_every_two")]
     found = {
-        float(one(torch.arange(1.0, 9.0)[None, None, None]).flatten()[0]) for one in turned if one
+        float(one(torch.arange(1.0, 9.0)[None, None, None]).flatten()[0]) for one in rotated if one
     }
     layouts = {{-5.0: "half", -2.0: "interleaved"}[one] for one in found}
     if "apply_rotary_pos_emb_interleave(" in source:

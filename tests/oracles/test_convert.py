@@ -59,13 +59,13 @@ def rotating_neighbours(name: str) -> Iterator[None]:
     def rotate(q: Tensor, k: Tensor, cos: Tensor, sin: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
         width = cos.shape[-1]
         cos, sin = (x[..., : width // 2].repeat_interleave(2, -1)[:, None] for x in (cos, sin))
-        turned = [
+        rotated = [
             torch.cat(
                 (x[..., :width] * cos + neighbours(x[..., :width]) * sin, x[..., width:]), dim=-1
             )
             for x in (q, k)
         ]
-        return turned[0], turned[1]
+        return rotated[0], rotated[1]
 
     original = module.apply_rotary_pos_emb
     module.apply_rotary_pos_emb = rotate

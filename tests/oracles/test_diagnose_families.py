@@ -304,16 +304,6 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], Known]] = {
     "SmolLM3": ("SmolLM3Model", GROUPED | {"no_rope_layers": [1, 0]}, TURNED_HALF),
 }
 
-OURS = {
-    "sinusoidal": GROWING_SINES,  # its tokens are scaled by √d_model
-    "learned": LEARNED,
-    "rope": TURNED_PAIRS,
-    "alibi": BIASES,
-    "t5": SHARED_BIASES,
-    "shaw": BIASES,
-    "none": NOWHERE,
-}
-
 
 @pytest.fixture(autouse=True)
 def at_rest() -> Iterator[None]:
@@ -341,12 +331,6 @@ def test_a_family_of_transformers_gets_the_diagnosis_of_its_definition(family: s
     kind: Any = getattr(transformers, name)
     model = kind(kind.config_class(**settings))
     check(getattr(model, part) if part else model, known)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", OURS)
-def test_a_gpt_of_ours_gets_the_diagnosis_of_its_definition(scheme: str) -> None:
-    check(nn.GPTModel(100, 64, 32, heads=2, layers=2, pos_type=scheme), OURS[scheme])
 
 
 def test_channels_first_inputs_are_not_judged_without_an_axis() -> None:

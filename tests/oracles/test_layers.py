@@ -121,17 +121,17 @@ def test_a_configuration_that_lists_its_layers_overrides_the_default(model_type:
     assert config.layer_types == listed != list(layer_types(model_type, 12))
 
 
-def shown(name: str, window: int, module: str = "masking_utils") -> NDArray[np.bool_]:
+def transformers_mask(name: str, window: int, module: str = "masking_utils") -> NDArray[np.bool_]:
     """Return the mask of transformers for 40 tokens, by one of its functions of two places."""
-    seen = getattr(importlib.import_module(f"transformers.{module}"), name)(window)
+    visible = getattr(importlib.import_module(f"transformers.{module}"), name)(window)
     places = torch.arange(40)
-    mask: NDArray[np.bool_] = seen(0, 0, places[:, None], places).numpy()
+    mask: NDArray[np.bool_] = visible(0, 0, places[:, None], places).numpy()
     return mask
 
 
 @pytest.mark.parametrize("window", [1, 2, 7, 40])
 def test_a_window_of_transformers_counts_the_querys_own_key(window: int) -> None:
-    expected = shown("sliding_window_causal_mask_function", window)
+    expected = transformers_mask("sliding_window_causal_mask_function", window)
     np.testing.assert_array_equal(sink_mask(40, window=window, sinks=0), expected)
 
 
@@ -139,10 +139,12 @@ def test_a_window_of_transformers_counts_the_querys_own_key(window: int) -> None
 def test_without_a_causal_mask_gemma_3_leaves_out_the_ends_of_the_general_window(
     window: int,
 ) -> None:
-    general = shown("sliding_window_bidirectional_mask_function", window)
+    general = transformers_mask("sliding_window_bidirectional_mask_function", window)
     np.testing.assert_array_equal(np.abs(relative_positions(40, 40)) <= window, general)
     assert general.sum(axis=1).max() == 2 * window + 1
-    own = shown("_bidirectional_window_overlay", window, "models.gemma3.modeling_gemma3")
+    own = transformers_mask(
+        "_bidirectional_window_overlay", window, "models.gemma3.modeling_gemma3"
+    )
     np.testing.assert_array_equal(np.abs(relative_positions(40, 40)) < window, own)
     config = AutoConfig.for_model(
         "gemma3_text", sliding_window=512, use_bidirectional_attention=True
@@ -173,5 +175,5 @@ def test_modernbert_and_gemma_3_see_half_of_their_window_either_way(
     with torch.no_grad():
         found = model(torch.arange(10, 50)[None], output_attentions=True).attentions
     assert (found[0] > 0).all()
-    seen = np.abs(relative_positions(40, 40)) <= window // 2
-    np.testing.assert_array_equal((found[1] > 0).numpy(), np.broadcast_to(seen, (1, 2, 40, 40)))
+    visible = np.abs(relative_positions(40, 40)) <= window // 2
+    np.testing.assert_array_equal((found[1] > 0).numpy(), np.broadcast_to(visible, (1, 2, 40, 40)))

@@ -151,10 +151,10 @@ def test_mlx_lm_takes_its_own_attention_factor_where_one_is_given(
 ) -> None:
     config = setting("yarn", 0)
     scaling = {key: one for key, one in config["rope_scaling"].items() if key[0] != "m"}
-    given = config | {"rope_scaling": scaling | {"attention_factor": 0.5}}
-    ours = read_config(given)
+    changed = config | {"rope_scaling": scaling | {"attention_factor": 0.5}}
+    ours = read_config(changed)
     assert ours.attention_factor == 0.5
-    assert mlx_frequencies(given)[1] == pytest.approx(yarn_temperature(ours.factor), rel=1e-6)
+    assert mlx_frequencies(changed)[1] == pytest.approx(yarn_temperature(ours.factor), rel=1e-6)
     assert "mlx-lm 0.32.2 does not read it" in " ".join(ours.notes)
 
 

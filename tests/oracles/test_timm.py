@@ -46,9 +46,9 @@ def operators() -> Iterator[Any]:
 def test_timm_has_sines_of_both_axes_before_all_cosines_or_axis_by_axis(
     size: tuple[int, int], reverse: bool, alternate: bool
 ) -> None:
-    made = library("timm.layers.pos_embed_sincos", "build_sincos2d_pos_embed")
+    build = library("timm.layers.pos_embed_sincos", "build_sincos2d_pos_embed")
     # Its grid runs over the reversed sizes, so its rows come column by column.
-    rows = made(size, 16, reverse_coord=reverse, interleave_sin_cos=alternate)
+    rows = build(size, 16, reverse_coord=reverse, interleave_sin_cos=alternate)
     points = grid_positions(size[::-1] if reverse else size)
     if alternate:  # the sines of an axis, then its cosines: what `order` calls halves
         assert_same(sinusoidal_encoding_nd(points, 16, order="halves"), rows)
@@ -104,9 +104,9 @@ def test_timms_mixed_rope_is_ours_with_its_frequencies(indexing: str) -> None:
 
 def test_timms_mixed_rope_starts_from_a_rotated_plane() -> None:
     torch.manual_seed(0)
-    made = library("timm.layers.pos_embed_sincos", "init_random_2d_freqs")(16, 1, 3)[:, 0]
-    angles = torch.atan2(made[1, :, 0], made[0, :, 0]).double().numpy()
-    assert_same(mixed_frequencies(16, angles), made.movedim(0, 1), atol=1e-6)
+    omega = library("timm.layers.pos_embed_sincos", "init_random_2d_freqs")(16, 1, 3)[:, 0]
+    angles = torch.atan2(omega[1, :, 0], omega[0, :, 0]).double().numpy()
+    assert_same(mixed_frequencies(16, angles), omega.movedim(0, 1), atol=1e-6)
     assert len({*angles.round(3).tolist()}) == 3
 
 
