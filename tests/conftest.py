@@ -15,10 +15,10 @@ from playwright.sync_api import Browser, BrowserContext, Page
 from xdist.workermanage import WorkerController
 
 from scripts.setup import browser
+from tests.import_warnings import silence_import_warnings
 from tests.selection import give_up
 from tests.site.served import Site, build, served
 from tests.site.visits import DESK, PATIENCE, SHIFTS, fresh_page
-from tests.theirs import listen
 
 # Switches off what the browser does by itself, and what differs between systems.
 QUIET = [
@@ -47,7 +47,7 @@ APART = {"browser", "checker_installed"}
 
 SITE = pytest.StashKey[Site]()
 
-listen()
+silence_import_warnings()
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by markers

@@ -12,11 +12,11 @@ import torch
 
 from posenc import nn
 
-TORCH_METHODS = ("extra_repr", "reset_parameters")  # conventions of torch, documented there
+OF_TORCH = ("extra_repr", "reset_parameters")  # conventions of torch, documented there
 
 
-# An instance of every public class.
-EXAMPLES: dict[str, object] = {
+# One of every public class; what is missing here fails.
+MADE: dict[str, object] = {
     "ALiBi": nn.ALiBi(2),
     "ByteTokenizer": nn.ByteTokenizer(),
     "Cache": nn.Cache(),
@@ -70,9 +70,9 @@ def arguments(name: str) -> list[inspect.Parameter]:
     return [argument for argument in parameters if argument.name != "self"]
 
 
-def required_sections(name: str) -> Iterator[str]:
+def wanted(name: str) -> Iterator[str]:
     """Yield the sections that a docstring needs."""
-    if name.endswith(TORCH_METHODS):
+    if name.endswith(OF_TORCH):
         return
     yield "Examples:"
     yield "Attributes:" if inspect.isclass(PUBLIC[name]) else "Returns:"
@@ -86,8 +86,8 @@ def required_sections(name: str) -> Iterator[str]:
 def test_every_public_name_says_what_it_promises(name: str) -> None:
     text = inspect.getdoc(PUBLIC[name]) or ""
     assert text.splitlines()[0].endswith(".")
-    assert [section for section in required_sections(name) if f"\n{section}\n" not in text] == []
-    assert (">>> " in text) or name.endswith(TORCH_METHODS)
+    assert [section for section in wanted(name) if f"\n{section}\n" not in text] == []
+    assert (">>> " in text) or name.endswith(OF_TORCH)
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -104,12 +104,12 @@ def test_every_attribute_is_documented_and_there(name: str) -> None:
     section = text.split("\nAttributes:\n")[1].split("\n\n")[0]
     lines = [line for line in section.splitlines() if line[4:5].strip()]  # skip continuation lines
     documented = {line.strip().partition(":")[0] for line in lines}
-    thing = EXAMPLES[name]
+    thing = MADE[name]
     assert documented - set(dir(thing)) == set()
-    attributes = {key for key in vars(thing) if not key.startswith("_")} - {"training"}
+    kept = {key for key in vars(thing) if not key.startswith("_")} - {"training"}
     if isinstance(thing, torch.nn.Module):
-        attributes |= {*thing._parameters, *thing._modules}
-    assert attributes - documented == set()
+        kept |= {*thing._parameters, *thing._modules}
+    assert kept - documented == set()
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import theirs
+from tests import import_warnings
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -36,13 +36,15 @@ def test_library_warning_in_a_call_is_an_error(library: str) -> None:
 def test_own_warning_on_import_is_an_error(
     library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(theirs, "ROOT", tmp_path)
+    monkeypatch.setattr(import_warnings, "ROOT", tmp_path)
     with pytest.raises(DeprecationWarning, match="soon gone"):
         importlib.import_module(library)
 
 
 def test_packages_installed_inside_the_checkout_are_not_ours() -> None:
-    assert theirs.is_ours(str(theirs.ROOT / "posenc" / "rotary.py"))
-    assert not theirs.is_ours(str(theirs.ROOT / ".venv/lib/python3.14/site-packages/torch/jit.py"))
-    assert not theirs.is_ours("/usr/lib/python3.14/ast.py")
-    assert not theirs.is_ours(None)  # a package without a file of its own
+    assert import_warnings.is_ours(str(import_warnings.ROOT / "posenc" / "rotary.py"))
+    assert not import_warnings.is_ours(
+        str(import_warnings.ROOT / ".venv/lib/python3.14/site-packages/torch/jit.py")
+    )
+    assert not import_warnings.is_ours("/usr/lib/python3.14/ast.py")
+    assert not import_warnings.is_ours(None)  # a package without a file of its own

@@ -17,7 +17,7 @@ from typing import Any
 from scripts import ROOT as ROOT
 
 
-class Theirs(PathFinder):
+class SilentFinder(PathFinder):
     """Finds modules from outside this checkout, and loads them without warnings."""
 
     @classmethod
@@ -50,7 +50,7 @@ def quiet(load: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
     return loading
 
 
-def listen() -> None:
+def silence_import_warnings() -> None:
     """Install the finder."""
-    if Theirs not in sys.meta_path:
-        sys.meta_path.insert(sys.meta_path.index(PathFinder), Theirs)
+    if SilentFinder not in sys.meta_path:
+        sys.meta_path.insert(sys.meta_path.index(PathFinder), SilentFinder)
