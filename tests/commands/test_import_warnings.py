@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests import import_warnings
+from tests.import_warnings import ROOT, is_ours
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -42,9 +43,7 @@ def test_own_warning_on_import_is_an_error(
 
 
 def test_packages_installed_inside_the_checkout_are_not_ours() -> None:
-    assert import_warnings.is_ours(str(import_warnings.ROOT / "posenc" / "rotary.py"))
-    assert not import_warnings.is_ours(
-        str(import_warnings.ROOT / ".venv/lib/python3.14/site-packages/torch/jit.py")
-    )
-    assert not import_warnings.is_ours("/usr/lib/python3.14/ast.py")
-    assert not import_warnings.is_ours(None)  # a package without a file of its own
+    assert is_ours(str(ROOT / "posenc" / "rotary.py"))
+    assert not is_ours(str(ROOT / ".venv/lib/python3.14/site-packages/torch/jit.py"))
+    assert not is_ours("/usr/lib/python3.14/ast.py")
+    assert not is_ours(None)  # a package without a file of its own
