@@ -168,8 +168,9 @@ def reason_undetermined(report: Any) -> str:
     assert report.status == UNDETERMINED
     assert not report.ill
     assert {diagnosis.status for diagnosis in report.diagnoses} == {UNDETERMINED}
-    (why,) = {diagnosis.why for diagnosis in report.diagnoses}
-    return why
+    reasons = {str(diagnosis.why) for diagnosis in report.diagnoses}
+    assert len(reasons) == 1
+    return reasons.pop()
 
 
 class RelativeKeys(nn.Module):
