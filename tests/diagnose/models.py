@@ -19,7 +19,7 @@ Maker = Callable[[], Model]
 VOCAB = 40
 
 
-class Attending(nn.Module):
+class AttentionLayer(nn.Module):
     """One layer of attention, with what may be done to queries and keys, or to the scores."""
 
     def __init__(self, d_model: int, heads: int, rotary: nn.Module | None, causal: bool) -> None:
@@ -37,8 +37,8 @@ class Attending(nn.Module):
         if self.rotary is not None:
             q, k = self.rotary(q), self.rotary(k)
         mask = torch.ones(x.shape[1], x.shape[1], device=x.device).tril() > 0
-        taken, _ = pnn.attention(q, k, v, bias=bias, mask=mask if self.causal else None)
-        mixed: Tensor = self.out(taken.transpose(1, 2).flatten(2))
+        attended, _ = pnn.attention(q, k, v, bias=bias, mask=mask if self.causal else None)
+        mixed: Tensor = self.out(attended.transpose(1, 2).flatten(2))
         return mixed
 
 
@@ -62,7 +62,8 @@ class Reader(nn.Module):
         nn.init.normal_(self.tokens.weight, std=deviation)
         self.rows = rows
         self.layers = nn.ModuleList(
-            Attending(d_model, heads, rotary() if rotary else None, causal) for _ in range(layers)
+            AttentionLayer(d_model, heads, rotary() if rotary else None, causal)
+            for _ in range(layers)
         )
         self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(layers))
         self.pool = pool
@@ -112,8 +113,8 @@ class Rotary(nn.Module):
             first, second = x.chunk(2, dim=-1)
             return x * cos + torch.cat([-second, first], dim=-1) * sin
         pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
-        turned = pairs * torch.complex(cos.float(), sin.float())
-        return torch.view_as_real(turned).flatten(-2).to(x.dtype)
+        rotated = pairs * torch.complex(cos.float(), sin.float())
+        return torch.view_as_real(rotated).flatten(-2).to(x.dtype)
 
 
 class TorchEncoder(nn.Module):
@@ -132,35 +133,47 @@ class TorchEncoder(nn.Module):
         if self.places is not None:
             x = x + self.places(torch.arange(ids.shape[1], device=ids.device))
         mask = nn.Transformer.generate_square_subsequent_mask(ids.shape[1], dtype=x.dtype)
-        read: Tensor = self.encoder(x, mask=mask.to(x.device) if self.causal else None)
-        return read
+        output: Tensor = self.encoder(x, mask=mask.to(x.device) if self.causal else None)
+        return output
 
 
-class Said(nn.Module):
-    """A model and what is made of its output."""
+class Composed(nn.Module):
+    """A model, or token ids where it is the identity, and what a function makes of its output."""
 
-    def __init__(self, inner: Model, say: Callable[[Tensor], Any]) -> None:
+    def __init__(self, inner: Model, function: Callable[[Any], Any]) -> None:
         super().__init__()
-        self.inner, self.say = inner, say
+        self.inner, self.function = inner, function
 
     def forward(self, ids: Tensor) -> Any:
-        return self.say(self.inner(ids))
+        return self.function(self.inner(ids))
 
 
-def beside(constant: float) -> Callable[[Tensor], Tensor]:
+def from_ids(function: Callable[[Tensor], Any]) -> Model:
+    """Return a model without weights."""
+    return Composed(nn.Identity(), function)
+
+
+def from_tokens(function: Callable[[Tensor], Any], d_model: int = 16) -> Model:
+    """Return a model that applies a function to the rows of its tokens, (batch, length, d)."""
+    return Composed(nn.Embedding(VOCAB, d_model), function)
+
+
+def with_constant_column(constant: float) -> Callable[[Tensor], Tensor]:
     """Return what adds a column that never changes."""
     return lambda x: torch.cat([x, torch.full_like(x[..., :1], constant)], dim=-1)
 
 
-def only(report: Any) -> set[str]:
-    """Return why nothing was told, the same for each question."""
+def reason_undetermined(report: Any) -> str:
+    """Return why no question could be answered, the same for each."""
     assert report.status == UNDETERMINED
     assert not report.ill
     assert {diagnosis.status for diagnosis in report.diagnoses} == {UNDETERMINED}
-    return {diagnosis.why for diagnosis in report.diagnoses}
+    reasons = {str(diagnosis.why) for diagnosis in report.diagnoses}
+    assert len(reasons) == 1
+    return reasons.pop()
 
 
-class Mingled(nn.Module):
+class RelativeKeys(nn.Module):
     """Attention whose queries meet a table of relative positions, as in XLNet and DeBERTa."""
 
     def __init__(self, kinds: Callable[[Tensor], Tensor]) -> None:
@@ -177,32 +190,31 @@ class Mingled(nn.Module):
         return out
 
 
-class Stepping(nn.Module):
+class StepByStep(nn.Module):
     """A model that decodes inside its forward, token by token, and may lose its offset."""
 
     def __init__(self, *, lost: bool, added: bool) -> None:
         super().__init__()
         self.table, self.lost, self.added = nn.Embedding(VOCAB, 16), lost, added
         self.rows = nn.Embedding(64, 16)
-        self.turn = pnn.RotaryEmbedding(16)
 
     def forward(self, ids: Tensor) -> Tensor:
         x = self.table(ids)
         for _ in range(2):
-            seen: list[Tensor] = []
+            tokens: list[Tensor] = []
             out = []
             for step in range(ids.shape[1]):
                 place, token = 0 if self.lost else step, x[:, step : step + 1]
                 row = self.rows.weight[place]
-                token = token + row if self.added else self.turned(token, place)
-                seen.append(token)
-                past = torch.cat(seen, dim=1)
+                token = token + row if self.added else self.rotated(token, place)
+                tokens.append(token)
+                past = torch.cat(tokens, dim=1)
                 out.append(token + torch.softmax(token @ past.mT / 4, dim=-1) @ past)
             x = torch.cat(out, dim=1)
-        read: Tensor = x
-        return read
+        output: Tensor = x
+        return output
 
-    def turned(self, x: Tensor, place: int) -> Tensor:
+    def rotated(self, x: Tensor, place: int) -> Tensor:
         angles = place / 10.0 ** torch.arange(8, dtype=torch.float64)
         cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
         first, second = x.chunk(2, dim=-1)

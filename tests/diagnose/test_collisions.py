@@ -10,7 +10,7 @@ from torch import Tensor
 
 from posenc import nn
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, UNDETERMINED
-from tests.diagnose.models import VOCAB, Mingled, Model, Reader, Rotary, Table, sines
+from tests.diagnose.models import VOCAB, Model, Reader, RelativeKeys, Rotary, Table, sines
 from tests.diagnose.random_models import Chance, statuses
 
 NARROW = (torch.float32, torch.bfloat16, torch.float16)
@@ -179,7 +179,7 @@ def test_buckets_shared_on_purpose_do_not_collide() -> None:
 
 
 def test_answer_says_whether_last_digits_were_compared() -> None:
-    found = nn.colliding_positions(Mingled(lambda d: d.clamp(-8, 8) + 8), length=40)
+    found = nn.colliding_positions(RelativeKeys(lambda d: d.clamp(-8, 8) + 8), length=40)
     assert "equal an earlier one but for its last digits" in found.why
     rows = nn.PositionalEmbedding(VOCAB, 512, 16, pos_type="counting").bfloat16()
     assert "equal an earlier one to the last bit" in nn.colliding_positions(rows).why

@@ -19,7 +19,18 @@ from torch import Tensor
 from posenc import nn
 from posenc.diagnose.answers import ABSENT, HEALTHY, UNDETERMINED
 from posenc.diagnose.isolation import SETTINGS, uncompiled
-from tests.diagnose.models import VOCAB, Maker, Reader, Table, only, sines
+from tests.diagnose.models import (
+    VOCAB,
+    Composed,
+    Maker,
+    Model,
+    Reader,
+    Table,
+    from_ids,
+    from_tokens,
+    reason_undetermined,
+    sines,
+)
 
 
 class Remembering(torch.nn.Module):
@@ -41,21 +52,29 @@ class Remembering(torch.nn.Module):
         return logits + 0 * float(random.random() + np.random.rand() + torch.rand(()))
 
 
-def states() -> tuple[str, str, Tensor]:
+def random_states() -> tuple[str, str, list[int]]:
     """Return the states of Python's generator, NumPy's and PyTorch's."""
-    return str(random.getstate()), str(np.random.get_state()), torch.get_rng_state()
+    states = str(random.getstate()), str(np.random.get_state())
+    return *states, torch.get_rng_state().tolist()
+
+
+def draw() -> tuple[float, float, float]:
+    return random.random(), float(np.random.rand()), float(torch.rand(()))
+
+
+def seed_all() -> None:
+    random.seed(0), np.random.seed(0), torch.manual_seed(0)
 
 
 def test_diagnosis_leaves_everything_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "_current_frames", lambda: {1: None})  # but for threads of the tests
+    monkeypatch.setattr(sys, "_current_frames", lambda: {1: None})  # as if in a single thread
     model = Remembering()
     before = copy.deepcopy(model.state_dict())
     modes = [part.training for part in model.modules()]
-    drawn = states()
+    states = random_states()
     report = nn.diagnose(model, length=50)
     assert [one.ill for one in report.diagnoses] == [False, False, False, True, False, False]
-    assert states()[:2] == drawn[:2]
-    assert torch.equal(states()[2], drawn[2])
+    assert random_states() == states
     assert [part.training for part in model.modules()] == modes
     assert model.cache == {}
     assert all(p.grad is None and p.requires_grad for p in model.parameters())
@@ -64,12 +83,8 @@ def test_diagnosis_leaves_everything_as_it_was(monkeypatch: pytest.MonkeyPatch) 
         assert torch.equal(value, before[name]), name
 
 
-def draw() -> tuple[float, float, float]:
-    return random.random(), float(np.random.rand()), float(torch.rand(()))
-
-
-class Resting(torch.nn.Module):
-    """Calls what may draw, but does not: attention and a part for training, both at rest."""
+class DrawsNothing(torch.nn.Module):
+    """Calls attention, and layers that draw in training mode; its generator is its own."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,17 +99,19 @@ class Resting(torch.nn.Module):
         return result
 
 
-@pytest.mark.parametrize("make", [Resting, lambda: nn.GPTModel(VOCAB, 40, 16, 2, 2, dropout=0.5)])
-def test_random_numbers_of_another_thread_are_not_drawn_twice(make: Maker) -> None:
+@pytest.mark.parametrize(
+    "create", [DrawsNothing, lambda: nn.GPTModel(VOCAB, 40, 16, 2, 2, dropout=0.5)]
+)
+def test_random_numbers_of_another_thread_are_not_drawn_twice(create: Maker) -> None:
     """Each time the diagnosed model is run, a thread that is no part of it draws."""
     with ThreadPoolExecutor(1) as other:
         other.submit(int).result()
-        model, drawn = make(), []
+        model, drawn = create(), []
         model.register_forward_pre_hook(lambda *_: drawn.append(other.submit(draw).result()))
-        random.seed(0), np.random.seed(0), torch.manual_seed(0)
+        seed_all()
         nn.diagnose(model)
         drawn += [other.submit(draw).result() for _ in range(20)]
-    random.seed(0), np.random.seed(0), torch.manual_seed(0)
+    seed_all()
     assert len(drawn) > 50
     assert drawn == [draw() for _ in drawn]
 
@@ -103,35 +120,26 @@ def test_random_numbers_of_another_thread_are_not_drawn_twice(make: Maker) -> No
 def test_generators_are_restored_while_other_threads_run(
     generator: torch.Generator | None,
 ) -> None:
-    class Drawing(Resting):
-        def forward(self, ids: Tensor) -> Tensor:
-            return super().forward(ids) + 0 * torch.rand((), generator=generator)
-
+    model = Composed(DrawsNothing(), lambda x: x + 0 * torch.rand((), generator=generator))
     with ThreadPoolExecutor(1) as other:
         other.submit(int).result()
-        model, drawn = Drawing(), states()
+        before = torch.get_rng_state()
         nn.diagnose(model)
-    assert torch.equal(states()[2], drawn[2])
+    assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_embedding_with_max_norm_is_not_renormalised() -> None:
-    class Renormed(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.table = torch.nn.Embedding(VOCAB, 8, max_norm=0.1)
+    table = torch.nn.Embedding(VOCAB, 8, max_norm=0.1)
+    before = table.weight.detach().clone()
+    assert nn.sees_order(table).status == UNDETERMINED  # nothing is mixed
+    assert torch.equal(table.weight, before)
 
-        def forward(self, ids: Tensor) -> Tensor:
-            rows: Tensor = self.table(ids)
-            return rows
 
-    model = Renormed()
-    before = model.table.weight.detach().clone()
-    assert nn.sees_order(model).status == UNDETERMINED  # nothing is mixed
-    assert torch.equal(model.table.weight, before)
+HEALTHY_WITHOUT_SCORES = [*[HEALTHY] * 4, ABSENT, ABSENT]
 
 
 def test_every_forward_runs_to_its_end() -> None:
-    """No run is ended before its time, not even where what was looked for has been found."""
+    """No run is aborted, not even when the answer is already known."""
 
     class Busy(Reader):
         busy = False
@@ -146,74 +154,97 @@ def test_every_forward_runs_to_its_end() -> None:
 
     model = Busy(sines(16))
     report = nn.diagnose(model)
-    assert [d.status for d in report.diagnoses] == [*[HEALTHY] * 4, ABSENT, ABSENT], str(report)
+    assert [d.status for d in report.diagnoses] == HEALTHY_WITHOUT_SCORES, str(report)
     assert not model.busy
 
 
-def test_model_on_the_meta_device_is_undetermined() -> None:
-    with torch.device("meta"):
-        model = nn.GPTModel(VOCAB, 40, 16, heads=2, layers=1)
-    (why,) = only(nn.diagnose(model))
-    assert "meta device" in why
-
-
-def test_lazy_weights_are_undetermined() -> None:
-    report = nn.diagnose(torch.nn.Sequential(torch.nn.Embedding(9, 4), torch.nn.LazyLinear(4)))
-    (why,) = only(report)
-    assert "run it once" in why
-    assert report.subject.startswith("Sequential: 36 weights")
-
-
-def test_model_that_cannot_be_copied_is_undetermined() -> None:
+def uncopyable() -> Model:
     model = nn.GPTModel(VOCAB, 40, 16, heads=2, layers=1)
     model.lock = (line for line in "a generator")  # type: ignore[assignment]
-    (why,) = only(nn.diagnose(model))
-    assert "cannot be copied" in why
+    return model
+
+
+def on_meta() -> Model:
+    with torch.device("meta"):
+        return nn.GPTModel(VOCAB, 40, 16, heads=2, layers=1)
+
+
+def scripted_part() -> Model:
+    part = torch.jit.script(torch.nn.Linear(4, 4))
+    return torch.nn.Sequential(torch.nn.Embedding(9, 4), part)
+
+
+def traced() -> Model:
+    trace: Any = torch.jit.trace  # has no types
+    model: Model = trace(running_sum(), torch.zeros(1, 13).long())
+    return model
+
+
+SCRIPT = "a ScriptModule, whose operations cannot be watched"
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+@pytest.mark.parametrize(
+    ("create", "why"),
+    [
+        (on_meta, "meta device"),
+        (uncopyable, "cannot be copied"),
+        (scripted_part, f"because its part 1 is {SCRIPT}"),
+        (traced, f"because it is {SCRIPT}"),
+        (
+            lambda: from_ids(lambda ids: sys.exit("done")),
+            "its forward fails on token ids (batch, length): SystemExit: done",
+        ),
+        (
+            lambda: torch.nn.Sequential(torch.nn.Embedding(9, 4), torch.nn.LazyLinear(4)),
+            "run it once",
+        ),
+    ],
+)
+def test_a_model_that_cannot_be_copied_watched_or_run_is_undetermined(
+    create: Maker, why: str
+) -> None:
+    report = nn.diagnose(create())
+    assert why in reason_undetermined(report)
+    assert why != "run it once" or report.subject.startswith("Sequential: 36 weights")
 
 
 def test_model_whose_train_returns_nothing_is_diagnosed() -> None:
-    class Silent(Reader):
+    class ReturnsNothing(Reader):
         def train(self, mode: bool = True) -> None:  # type: ignore[override]
             super().train(mode)
 
-    assert nn.diagnose(Silent(Table(64, 16))).status == HEALTHY
+    assert nn.diagnose(ReturnsNothing(Table(64, 16))).status == HEALTHY
 
 
-@pytest.mark.slow
-@pytest.mark.no_cover  # coverage would trace the compiler too
-def test_compiled_model_is_diagnosed_like_the_original() -> None:
-    model = torch.compile(Reader(sines(16)), backend="eager")
-    assert isinstance(model, torch.nn.Module)
-    assert [d.status for d in nn.diagnose(model).diagnoses] == [*[HEALTHY] * 4, ABSENT, ABSENT]
+class CountingBackend:
+    """A compiler that compiles nothing, and keeps its graphs."""
 
+    def __init__(self) -> None:
+        self.graphs: list[torch.fx.GraphModule] = []
 
-@pytest.mark.slow
-@pytest.mark.no_cover  # coverage would trace the compiler too
-def test_compiled_part_runs_uncompiled() -> None:
-    compiled = []
-
-    def backend(graph: torch.fx.GraphModule, inputs: list[Tensor]) -> Callable[..., Any]:
-        compiled.append(graph)
+    def __call__(self, graph: torch.fx.GraphModule, inputs: list[Tensor]) -> Callable[..., Any]:
+        self.graphs.append(graph)
         return graph
 
-    inner = torch.compile(Reader(sines(16)), backend=backend)
-    assert isinstance(inner, torch.nn.Module)
-    model = torch.nn.Sequential(inner)
+
+@pytest.mark.slow
+@pytest.mark.no_cover  # coverage would trace the compiler too
+@pytest.mark.parametrize("whole", [True, False], ids=["the model", "a part"])
+def test_a_compiled_model_runs_uncompiled(whole: bool) -> None:
+    backend = CountingBackend()
+    compiled: Any = torch.compile(Reader(sines(16)), backend=backend)
+    model = compiled if whole else torch.nn.Sequential(compiled)
     report = nn.diagnose(model, torch.arange(9)[None])
-    assert [d.status for d in report.diagnoses] == [*[HEALTHY] * 4, ABSENT, ABSENT]
-    assert not compiled
+    assert [d.status for d in report.diagnoses] == HEALTHY_WITHOUT_SCORES
+    assert not backend.graphs
     model(torch.arange(9)[None])
-    assert compiled  # afterwards as before
+    assert backend.graphs  # afterwards as before
 
 
 def test_compiler_is_restored_after_the_last_of_two_diagnoses() -> None:
-    """As of two threads, the first of which ends first."""
-    compiled = []
-
-    def backend(graph: torch.fx.GraphModule, inputs: list[Tensor]) -> Callable[..., Any]:
-        compiled.append(graph)
-        return graph
-
+    """The first of two threads may end first."""
+    backend = CountingBackend()
     twice = torch.compile(lambda x: 2 * x, backend=backend)
     twice(torch.ones(1))
     with ExitStack() as first, ExitStack() as second:
@@ -221,42 +252,32 @@ def test_compiler_is_restored_after_the_last_of_two_diagnoses() -> None:
         second.enter_context(uncompiled)
         first.close()
         twice(torch.ones(2, 2))
-        assert len(compiled) == 1
+        assert len(backend.graphs) == 1
     twice(torch.ones(3, 3, 3))
-    assert len(compiled) == 2
+    assert len(backend.graphs) == 2
 
 
-class Sum(torch.nn.Module):
-    """Sees in each token the sum of those up to it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.table = torch.nn.Embedding(9, 4)
-
-    def forward(self, ids: Tensor) -> Tensor:
-        summed: Tensor = self.table(ids).cumsum(dim=1)
-        return summed
+def running_sum() -> Model:
+    """Return a model that returns for each token the sum of the rows up to it."""
+    return from_tokens(lambda x: x.cumsum(dim=1), 4)
 
 
-KEPT: list[object] = []  # contexts that models have entered, which are in force while they live
+ENTERED: list[object] = []  # contexts that stay in force while they live
 
 
-class Setting(Sum):
-    """Changes a setting of PyTorch whenever it runs."""
+def changing(change: Callable[[], object], *, fails: bool = False) -> Model:
+    """Return a model that changes a setting of PyTorch whenever it runs."""
 
-    def __init__(self, change: Callable[[], object], **how: bool) -> None:
-        super().__init__()
-        self.change, self.how = change, how
-
-    def forward(self, ids: Tensor) -> Tensor:
-        KEPT.append(self.change())
-        if self.how.get("fails"):
+    def forward(x: Tensor) -> Tensor:
+        ENTERED.append(change())
+        if fails:
             raise ValueError("no luck")
-        return super().forward(ids)
+        return x.cumsum(dim=1)
+
+    return from_tokens(forward, 4)
 
 
 def entered(context: AbstractContextManager[Any]) -> object:
-    """Return a context that has been entered."""
     context.__enter__()
     return context
 
@@ -276,15 +297,16 @@ CHANGES: dict[str, Callable[[], object]] = {
 
 @pytest.mark.filterwarnings("ignore")  # some settings warn of what they cost
 @pytest.mark.parametrize("fails", [False, True])
-@pytest.mark.parametrize("told", CHANGES)
-def test_a_model_that_changes_settings_is_named_and_they_are_put_back(
-    told: str, fails: bool
-) -> None:
+@pytest.mark.parametrize("setting", CHANGES)
+def test_changed_settings_are_reported_and_restored(setting: str, fails: bool) -> None:
     before = {name: read() for name, (read, _) in SETTINGS.items()}
-    report = nn.diagnose(Setting(CHANGES[told], fails=fails))
+    why = reason_undetermined(nn.diagnose(changing(CHANGES[setting], fails=fails)))
     assert {name: read() for name, (read, _) in SETTINGS.items()} == before
-    (why,) = only(report)
-    assert ("no luck" if fails else f"its forward changes PyTorch's settings: {told}") in why
+    assert ("no luck" if fails else f"its forward changes PyTorch's settings: {setting}") in why
+
+
+def verdicts(model: Model) -> list[str]:
+    return [diagnosis.verdict for diagnosis in nn.diagnose(model).diagnoses]
 
 
 def test_a_model_that_puts_its_settings_back_is_diagnosed() -> None:
@@ -292,31 +314,7 @@ def test_a_model_that_puts_its_settings_back_is_diagnosed() -> None:
         torch.set_default_dtype(torch.float64)
         torch.set_default_dtype(torch.float32)
 
-    found, plain = nn.diagnose(Setting(change)), nn.diagnose(Sum())
-    assert [one.verdict for one in found.diagnoses] == [one.verdict for one in plain.diagnoses]
-
-
-def scripted() -> torch.nn.Module:
-    part = torch.jit.script(torch.nn.Linear(4, 4))
-    return torch.nn.Sequential(torch.nn.Embedding(9, 4), part)
-
-
-def traced() -> torch.nn.Module:
-    trace: Any = torch.jit.trace  # has no types
-    model: torch.nn.Module = trace(Sum(), torch.zeros(1, 13).long())
-    return model
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
-@pytest.mark.parametrize(("make", "told"), [(scripted, "its part 1 is"), (traced, "it is")])
-def test_script_module_is_undetermined(make: Callable[[], torch.nn.Module], told: str) -> None:
-    (why,) = only(nn.diagnose(make()))
-    assert f"because {told} a ScriptModule, whose operations cannot be watched" in why
-
-
-def test_model_that_exits_is_undetermined() -> None:
-    (why,) = only(nn.diagnose(Setting(lambda: sys.exit("done"))))
-    assert "its forward fails on token ids (batch, length): SystemExit: done" in why
+    assert verdicts(changing(change)) == verdicts(running_sum())
 
 
 def test_model_in_data_parallel_is_diagnosed_like_the_original(
@@ -325,5 +323,4 @@ def test_model_in_data_parallel_is_diagnosed_like_the_original(
     # On a machine with a GPU the model would have to be there.
     module = import_module("torch.nn.parallel.data_parallel")
     monkeypatch.setattr(module, "_get_available_device_type", lambda: None)
-    wrapped, plain = nn.diagnose(torch.nn.DataParallel(Sum())), nn.diagnose(Sum())
-    assert [one.verdict for one in wrapped.diagnoses] == [one.verdict for one in plain.diagnoses]
+    assert verdicts(torch.nn.DataParallel(running_sum())) == verdicts(running_sum())

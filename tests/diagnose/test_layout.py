@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import torch
 from torch import Tensor
@@ -14,7 +12,7 @@ from tests.diagnose.models import Model, Reader, Rotary, Table
 from tests.diagnose.random_models import HUNDRED, Chance, statuses, verdicts
 
 
-def turning(chance: Chance, layout: str) -> Model:
+def rotary_model(chance: Chance, layout: str) -> Model:
     """Return a model with rotary heads, whole or in part, of a form that people write."""
     form = chance.form() | {"d_model": chance.choice([16, 32])}
     d, dtype = form["d_model"] // form["heads"], chance.choice([torch.float32, torch.bfloat16])
@@ -27,19 +25,19 @@ def turning(chance: Chance, layout: str) -> Model:
     )
 
 
-def unturned(chance: Chance) -> Model:
+def without_rotation(chance: Chance) -> Model:
     return chance.gpt("none", "counting", "sinusoidal", "learned", "alibi", "t5", "shaw")
 
 
 @pytest.mark.parametrize("layout", ["interleaved", "half"])
 @pytest.mark.slow
 def test_rotary_models_have_the_layout_they_were_given(layout: str) -> None:
-    assert verdicts(lambda chance: turning(chance, layout), nn.rope_layout) == {layout}
+    assert verdicts(lambda chance: rotary_model(chance, layout), nn.rope_layout) == {layout}
 
 
 @pytest.mark.slow
 def test_models_without_rotation_have_no_layout() -> None:
-    assert statuses(unturned, nn.rope_layout) == {ABSENT}
+    assert statuses(without_rotation, nn.rope_layout) == {ABSENT}
 
 
 def test_one_pair_is_the_same_in_either_layout() -> None:
@@ -54,7 +52,7 @@ def test_layouts_that_differ_between_layers_are_undetermined() -> None:
 
 
 def test_layout_is_undetermined_if_positions_are_added_before_rotation() -> None:
-    """Several kinds at once: a query changes from place to place before it is turned."""
+    """Several kinds at once: a query changes from place to place before it is rotated."""
     d = 16
     model = Reader(Table(64, d), d_model=d, heads=1, rotary=lambda: nn.RotaryEmbedding(d))
     report = nn.diagnose(model)
@@ -75,8 +73,8 @@ def test_rotation_is_found_unless_one_factor_also_shortens_the_heads(at_once: bo
             if at_once:
                 cos, sin = cos * fade, sin * fade
             first, second = x.chunk(2, dim=-1)
-            turned = x * cos + torch.cat([-second, first], dim=-1) * sin
-            return turned if at_once else turned * fade
+            rotated = x * cos + torch.cat([-second, first], dim=-1) * sin
+            return rotated if at_once else rotated * fade
 
     found = nn.rope_layout(Reader(rotary=Fading))
     assert found.status == (UNDETERMINED if at_once else HEALTHY)
@@ -93,7 +91,7 @@ def test_added_positions_of_any_size_are_no_rotation(deviation: float) -> None:
 
 
 class Reordering(torch.nn.Module):
-    """Heads of one layout that are put in the order of the other, and turned so."""
+    """Heads of one layout that are put in the order of the other, and rotated so."""
 
     def __init__(self, layout: str) -> None:
         super().__init__()
@@ -106,14 +104,14 @@ class Reordering(torch.nn.Module):
             x = torch.stack([first, second], dim=-1).flatten(-2)
         else:
             x = torch.cat([first, second], dim=-1)
-        turned: Tensor = self.turn(x)
-        return turned
+        rotated: Tensor = self.turn(x)
+        return rotated
 
 
-@pytest.mark.parametrize(("turned", "weights"), [("half", "interleaved"), ("interleaved", "half")])
-def test_heads_reordered_before_rotation_have_both_layouts(turned: str, weights: str) -> None:
-    found = nn.rope_layout(Reader(rotary=lambda: Reordering(turned)))
-    assert found.verdict == f"{weights} weights, reordered to rotate {turned}"
+@pytest.mark.parametrize(("code", "weights"), [("half", "interleaved"), ("interleaved", "half")])
+def test_heads_reordered_before_rotation_have_both_layouts(code: str, weights: str) -> None:
+    found = nn.rope_layout(Reader(rotary=lambda: Reordering(code)))
+    assert found.verdict == f"{weights} weights, reordered to rotate {code}"
     assert f"the rows of the weights are {weights}" in found.why
 
 
@@ -124,8 +122,8 @@ def test_heads_normalised_before_rotation_hide_their_projections() -> None:
             self.turn = nn.RotaryEmbedding(8)
 
         def forward(self, x: Tensor) -> Tensor:
-            turned: Tensor = self.turn(x / x.norm(dim=-1, keepdim=True))
-            return turned
+            rotated: Tensor = self.turn(x / x.norm(dim=-1, keepdim=True))
+            return rotated
 
     found = nn.rope_layout(torch.nn.Sequential(Reader(rotary=Normed), torch.nn.Linear(16, 2)))
     assert found.verdict == "interleaved"
@@ -145,7 +143,7 @@ def trained(layout: str) -> nn.GPTModel:
     """Return a small GPT that has begun to learn to repeat what it read three tokens before."""
     torch.manual_seed(0)
     model = nn.GPTModel(32, 64, 64, heads=2, layers=2, pos_type="rope")
-    turned_by(model, layout)
+    with_layout(model, layout)
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3, weight_decay=0.1, fused=True)
     for _ in range(60):
         ids = torch.randint(0, 32, (16, 24))
@@ -157,7 +155,7 @@ def trained(layout: str) -> nn.GPTModel:
     return model
 
 
-def turned_by(model: nn.GPTModel, layout: str) -> nn.GPTModel:
+def with_layout(model: nn.GPTModel, layout: str) -> nn.GPTModel:
     """Return the same weights under code of this layout."""
     for block in model.blocks:
         block.attention.rope = nn.RotaryEmbedding(32, layout=layout)  # type: ignore[union-attr]
@@ -182,7 +180,7 @@ def test_trained_weights_tell_their_layout_whatever_the_code_applies(
     agreed = nn.rope_layout(model)
     assert (agreed.verdict, agreed.status) == (layout, HEALTHY)
     assert "weights agree" in agreed.why
-    mixed = nn.rope_layout(turned_by(model, other))
+    mixed = nn.rope_layout(with_layout(model, other))
     assert mixed.ill
     assert mixed.verdict == f"the code rotates {other}, the weights were trained with {layout}"
 
@@ -201,20 +199,3 @@ def test_similar_rows_tell_a_layout_only_if_one_pairing_explains_them() -> None:
     assert (found.verdict, 1 < found.measured["apart"] < 2) == ("half", True)
     same = torch.ones(64, 5)
     assert nn.trained_layout(same, heads=4).verdict == "cannot tell"
-
-
-@pytest.mark.parametrize(
-    ("weight", "error", "got"),
-    [
-        ([[1.0]], TypeError, r"got \[\[1\.0\]\] \(list\)"),
-        (torch.ones(4, 4).to_sparse(), TypeError, "dense; got one of torch.sparse_coo"),
-        (torch.ones(6, 4), ValueError, r"2·heads = 4 rows; got shape \(6, 4\) on cpu"),
-        (torch.full((4, 4), torch.inf), ValueError, "weight must be finite; got inf"),
-    ],
-    ids=["list", "sparse", "rows", "infinite"],
-)
-def test_weight_that_is_no_projection_is_refused(
-    weight: Any, error: type[Exception], got: str
-) -> None:
-    with pytest.raises(error, match=got):
-        nn.trained_layout(weight, heads=2)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from posenc import nn
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, UNDETERMINED
-from tests.diagnose.models import VOCAB, Model, Reader, Said, Table
+from tests.diagnose.models import VOCAB, Composed, Model, Reader, Table
 from tests.diagnose.random_models import Chance, statuses
 
 
@@ -24,7 +24,7 @@ def ending(chance: Chance, least: int, most: int) -> Model:
     )
 
 
-class Told(torch.nn.Module):
+class WithPositions(torch.nn.Module):
     """A model whose caller counts the positions, and masks."""
 
     def __init__(self) -> None:
@@ -100,12 +100,12 @@ def test_argument_as_long_as_the_example_is_not_a_table(texts: int | None) -> No
     positions = torch.arange(10) if texts is None else torch.arange(10).expand(texts, 10)
     ids = torch.arange(10).expand(texts or 1, 10)
     example = {"ids": ids, "positions": positions, "mask": torch.ones(1, 10)}
-    report = nn.diagnose(Told(), example, length=40)
+    report = nn.diagnose(WithPositions(), example, length=40)
     assert [d.status for d in report.diagnoses] == [*[HEALTHY] * 3, UNDETERMINED, ABSENT, ABSENT]
     assert "positions, mask has 10 columns" in report.diagnoses[3].why
     assert "give an example of 40" in report.diagnoses[3].why
-    assert nn.longest_input(Told(), example, length=10).verdict == "it reads 10 tokens"
-    assert nn.longest_input(Told(), example, length=4).status == UNDETERMINED
+    assert nn.longest_input(WithPositions(), example, length=10).verdict == "it reads 10 tokens"
+    assert nn.longest_input(WithPositions(), example, length=4).status == UNDETERMINED
 
 
 def test_length_that_must_be_a_multiple_is_not_a_table() -> None:
@@ -113,7 +113,7 @@ def test_length_that_must_be_a_multiple_is_not_a_table() -> None:
         return x.view(len(x), -1, 8, 16).flatten(1, 2)
 
     ids = torch.arange(16)[None]
-    found = nn.longest_input(Said(Reader(Table(64, 16)), by_eights), ids, length=50)
+    found = nn.longest_input(Composed(Reader(Table(64, 16)), by_eights), ids, length=50)
     assert found.status == UNDETERMINED
     assert "not any length, whatever its tables" in found.why
 

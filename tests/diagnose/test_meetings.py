@@ -7,11 +7,11 @@ from torch import Tensor
 
 from posenc import nn
 from posenc.diagnose.answers import HEALTHY, UNDETERMINED
-from tests.diagnose.models import VOCAB, Mingled, Reader, sines
+from tests.diagnose.models import VOCAB, Model, Reader, RelativeKeys, from_tokens, sines
 
 
-class Hiding(Mingled):
-    """Mingled positions that the first token does not see, as in Funnel, and others pooled or not.
+class Hiding(RelativeKeys):
+    """Relative keys that the first token does not see, as in Funnel, with or without pooling.
 
     Of the pairs of tokens that are pooled one is left, so that no output belongs to a token.
     """
@@ -31,17 +31,15 @@ class Hiding(Mingled):
 
 
 def test_concatenated_positions_collide_in_bfloat16_alone() -> None:
-    class Beside(torch.nn.Module):
-        def __init__(self, dtype: torch.dtype) -> None:
-            super().__init__()
-            self.table, self.dtype = torch.nn.Embedding(VOCAB, 8), dtype
+    def concatenating(dtype: torch.dtype) -> Model:
+        def concatenate(x: Tensor) -> Tensor:
+            rows = sines(8, dtype)(torch.arange(x.shape[1])).expand(len(x), -1, -1)
+            return torch.cat([x, rows.to(x.dtype)], dim=-1)
 
-        def forward(self, ids: Tensor) -> Tensor:
-            places = sines(8, self.dtype)(torch.arange(ids.shape[1])).expand(len(ids), -1, -1)
-            return torch.cat([self.table(ids), places.to(self.table.weight.dtype)], dim=-1)
+        return from_tokens(concatenate, 8)
 
-    assert nn.colliding_positions(Beside(torch.float32)).status == HEALTHY
-    found = nn.colliding_positions(Beside(torch.bfloat16))
+    assert nn.colliding_positions(concatenating(torch.float32)).status == HEALTHY
+    found = nn.colliding_positions(concatenating(torch.bfloat16))
     assert found.ill
     assert (found.measured["first"], found.measured["second"]) == (256, 257)
     assert "beside tokens" in found.why
@@ -65,6 +63,6 @@ def test_mask_of_zeros_and_ones_is_not_taken_for_positions() -> None:
     assert nn.colliding_positions(Hiding(pooled=False), length=40).verdict == "all positions differ"
 
 
-def test_mingled_positions_are_undetermined_if_order_is() -> None:
+def test_relative_keys_are_undetermined_if_order_is() -> None:
     found = nn.colliding_positions(Hiding(pooled=True), length=40)
     assert (found.status, "mingled with tokens" in found.why) == (UNDETERMINED, True)

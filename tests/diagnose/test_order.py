@@ -12,15 +12,16 @@ from posenc import nn
 from posenc.diagnose.answers import HEALTHY, UNDETERMINED
 from tests.diagnose.models import (
     VOCAB,
-    Attending,
+    AttentionLayer,
+    Composed,
     Model,
     Reader,
-    Said,
-    Stepping,
+    StepByStep,
     Table,
     TorchEncoder,
-    beside,
+    from_tokens,
     sines,
+    with_constant_column,
 )
 from tests.diagnose.random_models import HUNDRED, Chance, verdicts
 
@@ -87,21 +88,27 @@ def test_vocabulary_of_one_token_is_undetermined() -> None:
     assert "the same one" in nn.sees_order(model, torch.full((1, 9), 7)).why
 
 
+def check_verdicts(output: Callable[[Tensor], Tensor]) -> None:
+    """Diagnose models with positions, without, and without but for a mask, behind a function."""
+    for model, verdict in (
+        (Reader(Table(64, 16)), "it sees order"),
+        (Reader(), "it does not see order"),
+        (Reader(causal=True), "only through the causal mask"),
+    ):
+        assert nn.sees_order(Composed(model, output)).verdict == verdict
+
+
 @pytest.mark.parametrize("constant", [1e6, torch.finfo(torch.float32).min], ids=["large", "masked"])
 def test_constant_column_hides_nothing(constant: float) -> None:
-    say = beside(constant)
-    assert nn.sees_order(Said(Reader(Table(64, 16)), say)).verdict == "it sees order"
-    assert nn.sees_order(Said(Reader(), say)).verdict == "it does not see order"
-    deep = Said(Reader(causal=True), say)
-    assert nn.sees_order(deep).verdict == "only through the causal mask"
+    check_verdicts(with_constant_column(constant))
 
 
 def test_order_is_undetermined_if_no_token_sees_another() -> None:
     model = nn.GPTModel(VOCAB, 64, 16, heads=2, layers=2, pos_type="rope")
     for block in model.blocks:
         torch.nn.init.zeros_(block.attention.out.weight)  # type: ignore[arg-type, union-attr]
-    for one in (model, nn.PositionalEmbedding(VOCAB, 64, 16)):
-        found = nn.sees_order(one)
+    for unmixed in (model, nn.PositionalEmbedding(VOCAB, 64, 16)):
+        found = nn.sees_order(unmixed)
         assert found.status == UNDETERMINED
         assert "no token's output depends on another token" in found.why
 
@@ -109,8 +116,8 @@ def test_order_is_undetermined_if_no_token_sees_another() -> None:
 @pytest.mark.parametrize(
     "model",
     [
-        Said(Reader(Table(64, 16)), lambda x: x * 0),
-        Said(Reader(Table(64, 16)), torch.ones_like),
+        Composed(Reader(Table(64, 16)), lambda x: x * 0),
+        Composed(Reader(Table(64, 16)), torch.ones_like),
         Reader(sines(16), deviation=0),
     ],
     ids=["times 0", "constant", "rows of 0"],
@@ -121,18 +128,10 @@ def test_output_that_ignores_tokens_is_undetermined(model: Model) -> None:
     assert "does not depend on the tokens" in found.why
 
 
-class Narrow(torch.nn.Module):
-    """A model that computes in bfloat16, and in nothing else."""
-
-    def __init__(self, inner: Model) -> None:
-        super().__init__()
-        self.inner = inner.bfloat16()
-
-    def forward(self, ids: Tensor) -> Tensor:
-        out: Tensor = self.inner(ids)
-        if out.dtype != torch.bfloat16:
-            raise TypeError("bfloat16 alone")
-        return out
+def bfloat16_alone(x: Tensor) -> Tensor:
+    if x.dtype != torch.bfloat16:
+        raise TypeError("bfloat16 alone")
+    return x
 
 
 @pytest.mark.parametrize(
@@ -144,7 +143,8 @@ class Narrow(torch.nn.Module):
 def test_nothing_hidden_by_rounding_is_called_ill(scheme: str) -> None:
     for seed in range(5):
         torch.manual_seed(seed)
-        model = Narrow(nn.GPTModel(VOCAB, 64, 32, heads=2, layers=2, pos_type=scheme))
+        gpt = nn.GPTModel(VOCAB, 64, 32, heads=2, layers=2, pos_type=scheme).bfloat16()
+        model = Composed(gpt, bfloat16_alone)
         for found in (nn.sees_order(model), nn.colliding_positions(model)):
             assert not found.ill, found
     assert scheme != "t5" or "does not compute in float64" in found.why
@@ -154,17 +154,11 @@ def test_nothing_hidden_by_rounding_is_called_ill(scheme: str) -> None:
 def test_change_of_a_few_digits_is_rounding() -> None:
     """Four of float32's: more than the noise, and less than ten times as much."""
 
-    class Slight(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.table = torch.nn.Embedding(VOCAB, 8)
+    def slightly_longer_mean(x: Tensor) -> Tensor:
+        rising = (x[:, 1, :1] < x[:, 2, :1]).to(x.dtype)
+        return x.mean(dim=1) * (1 + 5e-7 * rising)
 
-        def forward(self, ids: Tensor) -> Tensor:
-            rising = (ids[:, 1] < ids[:, 2]).to(self.table.weight.dtype)[:, None]
-            mean: Tensor = self.table(ids).mean(dim=1) * (1 + 5e-7 * rising)
-            return mean
-
-    found = nn.sees_order(Slight())
+    found = nn.sees_order(from_tokens(slightly_longer_mean, 8))
     assert found.verdict == "it does not see order"
     assert found.measured["change"] > 1.5 * found.measured["noise"]
 
@@ -180,21 +174,18 @@ def test_positions_symmetric_from_both_ends_are_seen() -> None:
 
 
 @pytest.mark.parametrize(
-    "say",
+    "output",
     [lambda x: x.mT, lambda x: x @ x.mT, lambda x: x.flatten(0, 1)],
     ids=["width first", "arcs", "all texts in one"],
 )
 def test_order_is_judged_along_every_axis_that_counts_tokens(
-    say: Callable[[Tensor], Tensor],
+    output: Callable[[Tensor], Tensor],
 ) -> None:
-    assert nn.sees_order(Said(Reader(), say)).verdict == "it does not see order"
-    assert nn.sees_order(Said(Reader(Table(64, 16)), say)).verdict == "it sees order"
-    masked = Said(Reader(causal=True), say)
-    assert nn.sees_order(masked).verdict == "only through the causal mask"
+    check_verdicts(output)
 
 
 @pytest.mark.parametrize(
-    ("say", "why"),
+    ("output", "why"),
     [
         (lambda x: torch.cat([x[:, :1], x], dim=1), "no row for each token"),
         (lambda x: x.flatten(1), "no row for each token"),
@@ -204,9 +195,9 @@ def test_order_is_judged_along_every_axis_that_counts_tokens(
     ids=["one more", "in one row", "one text", "sometimes"],
 )
 def test_output_without_a_row_for_each_token_is_undetermined(
-    say: Callable[[Tensor], Tensor], why: str
+    output: Callable[[Tensor], Tensor], why: str
 ) -> None:
-    found = nn.sees_order(Said(Reader(), say))
+    found = nn.sees_order(Composed(Reader(), output))
     assert found.status == UNDETERMINED
     assert why in found.why
 
@@ -225,9 +216,9 @@ def test_mask_is_told_from_positions_in_a_causal_model_with_one_output() -> None
 
 @pytest.mark.parametrize("layer", [0, 1])
 def test_one_layer_with_positions_is_enough(layer: int) -> None:
-    turns: list[Model] = [torch.nn.Identity(), torch.nn.Identity()]
-    turns[layer] = nn.RotaryEmbedding(8)
-    found = nn.sees_order(Reader(causal=True, rotary=iter(turns).__next__))
+    rotations: list[Model] = [torch.nn.Identity(), torch.nn.Identity()]
+    rotations[layer] = nn.RotaryEmbedding(8)
+    found = nn.sees_order(Reader(causal=True, rotary=iter(rotations).__next__))
     assert (found.verdict, "No part shows" in found.why) == ("it sees order", False)
 
 
@@ -238,16 +229,16 @@ def test_order_known_to_the_head_alone_is_not_called_the_mask(causal: bool) -> N
     def weighted(x: Tensor) -> Tensor:
         return (x * weights[: x.shape[1], None].to(x.dtype)).sum(dim=1)
 
-    def nine(x: Tensor) -> Tensor:
+    def weighted_nine(x: Tensor) -> Tensor:
         if x.shape[1] != 9:
             raise ValueError("nine tokens")
         return weighted(x)
 
-    def averaged(x: Tensor) -> Tensor:
+    def average(x: Tensor) -> Tensor:
         return weighted(x) / weights[: x.shape[1]].sum()
 
-    for say in (weighted, nine) if causal else (weighted, nine, averaged):
-        found = nn.sees_order(Said(Reader(causal=causal), say), torch.arange(9)[None])
+    for head in (weighted, weighted_nine) if causal else (weighted, weighted_nine, average):
+        found = nn.sees_order(Composed(Reader(causal=causal), head), torch.arange(9)[None])
         assert found.verdict == "it sees order"
         assert ("No part shows" in found.why) == causal  # without a mask it was no mask
         assert found.status == (UNDETERMINED if causal else HEALTHY)
@@ -256,15 +247,15 @@ def test_order_known_to_the_head_alone_is_not_called_the_mask(causal: bool) -> N
 def test_order_from_one_causal_layer_of_two_is_undetermined() -> None:
     model = Reader(causal=True, pool="last")
     layer = model.layers[1]
-    assert isinstance(layer, Attending)
+    assert isinstance(layer, AttentionLayer)
     layer.causal = False
     found = nn.sees_order(model)
     assert (found.verdict, found.status) == ("it sees order", UNDETERMINED)
 
 
-@pytest.mark.parametrize("added", [False, True], ids=["turned", "added"])
+@pytest.mark.parametrize("added", [False, True], ids=["rotated", "added"])
 def test_lost_cache_offset_is_not_healthy(added: bool) -> None:
-    found = nn.sees_order(Stepping(lost=True, added=added))
+    found = nn.sees_order(StepByStep(lost=True, added=added))
     assert (found.status, "No part shows" in found.why) == (UNDETERMINED, True)
     assert str(found).startswith("[  ? ]")
 

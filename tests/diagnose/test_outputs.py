@@ -13,7 +13,7 @@ from torch import Tensor
 
 from posenc import nn
 from posenc.diagnose.answers import UNDETERMINED
-from tests.diagnose.models import Reader, Said, Table
+from tests.diagnose.models import Composed, Reader, Table, from_ids
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Output:
 
 
 @pytest.mark.parametrize(
-    "say",
+    "output",
     [
         lambda x: (x.mean(), x),
         lambda x: {"loss": x.mean(), "logits": x},
@@ -33,9 +33,9 @@ class Output:
     ],
     ids=["tuple", "mapping", "dataclass", "object", "list"],
 )
-def test_output_is_found_behind_a_loss_and_in_any_container(say: Callable[..., Any]) -> None:
-    assert nn.sees_order(Said(Reader(Table(64, 16)), say)).verdict == "it sees order"
-    assert nn.sees_order(Said(Reader(), say)).verdict == "it does not see order"
+def test_output_is_found_behind_a_loss_and_in_any_container(output: Callable[..., Any]) -> None:
+    assert nn.sees_order(Composed(Reader(Table(64, 16)), output)).verdict == "it sees order"
+    assert nn.sees_order(Composed(Reader(), output)).verdict == "it does not see order"
 
 
 @pytest.mark.parametrize(
@@ -50,18 +50,11 @@ def test_output_is_found_behind_a_loss_and_in_any_container(say: Callable[..., A
     ids=["integers", "scalar", "infinite", "random", "length first"],
 )
 def test_uninformative_output_is_undetermined(output: Callable[[Tensor], Any], why: str) -> None:
-    class Says(torch.nn.Module):
-        def forward(self, ids: Tensor) -> Any:
-            return output(ids)
-
-    found = nn.sees_order(Says())
+    found = nn.sees_order(from_ids(output))
     assert found.status == UNDETERMINED
     assert why in found.why
 
 
 def test_output_on_the_meta_device_is_undetermined() -> None:
-    class Elsewhere(torch.nn.Module):
-        def forward(self, ids: Tensor) -> Tensor:
-            return torch.zeros(*ids.shape, 4, device="meta")
-
-    assert "meta device" in nn.sees_order(Elsewhere()).why
+    model = from_ids(lambda ids: torch.zeros(*ids.shape, 4, device="meta"))
+    assert "meta device" in nn.sees_order(model).why

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from posenc import nn
 from posenc.diagnose.parts import may_mix
-from tests.diagnose.models import VOCAB, Model, Reader
+from tests.diagnose.models import Model, Reader, from_tokens
 
 
 def test_modules_that_work_row_by_row_are_not_tried() -> None:
@@ -19,7 +19,7 @@ def test_modules_that_work_row_by_row_are_not_tried() -> None:
         def forward(self, x: Tensor) -> Tensor:
             return super().forward(x).cumsum(dim=1)
 
-    def own(x: Tensor) -> Tensor:
+    def running_sum(x: Tensor) -> Tensor:
         return x.cumsum(dim=1)
 
     linear, norm = torch.nn.Linear(8, 8), torch.nn.LayerNorm(8)
@@ -32,46 +32,41 @@ def test_modules_that_work_row_by_row_are_not_tried() -> None:
         "along": torch.nn.Conv1d(8, 8, 3),
         "one of two": torch.nn.Sequential(torch.nn.GELU(), Mixing(8, 8)),
     }
-    tried["hooked"].register_forward_hook(lambda part, given, out: own(out))
-    tried["replaced"].forward = own
+    tried["hooked"].register_forward_hook(lambda part, arguments, out: running_sum(out))
+    tried["replaced"].forward = running_sum
     alone = {"linear": linear, "norm": norm, "both": torch.nn.Sequential(linear, torch.nn.ReLU())}
     assert may_mix(torch.nn.ModuleDict(tried | alone)) == ["", *list(tried), "one of two.1"]
 
 
 def test_part_that_cannot_run_alone_shows_nothing() -> None:
-    class Bound(Reader):
+    class Enclosing(Reader):
+        running = False
+
         def forward(self, ids: Tensor) -> Tensor:
-            for layer in self.layers:
-                layer.awake = True  # type: ignore[assignment]
+            Enclosing.running = True
             out = super().forward(ids)
-            for layer in self.layers:
-                layer.awake = False  # type: ignore[assignment]
+            Enclosing.running = False
             return out
 
-    def awake(layer: Model, given: Any) -> None:
-        if not layer.awake:
-            raise RuntimeError("asleep")
+    def refuse_alone(layer: Model, arguments: Any) -> None:
+        if not Enclosing.running:
+            raise RuntimeError("the model is not running")
 
-    model = Bound(causal=True)
+    model = Enclosing(causal=True)
     for layer in model.layers:
-        layer.register_forward_pre_hook(awake)
+        layer.register_forward_pre_hook(refuse_alone)
     assert "No part shows" in nn.sees_order(model).why
 
 
 def test_causal_model_in_a_single_part_does_not_show_what_tells_it_order() -> None:
-    class Whole(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.table = torch.nn.Embedding(VOCAB, 8)
+    def two_causal_layers(x: Tensor) -> Tensor:
+        mask = torch.ones(x.shape[1], x.shape[1]).tril() > 0
+        for _ in range(2):
+            scores = (x @ x.mT / 8).masked_fill(~mask, -torch.inf)
+            x = x + torch.softmax(scores, dim=-1) @ x
+        return x
 
-        def forward(self, ids: Tensor) -> Tensor:
-            x: Tensor = self.table(ids)
-            mask = torch.ones(ids.shape[1], ids.shape[1]).tril() > 0
-            for _ in range(2):
-                x = x + torch.softmax((x @ x.mT / 8).masked_fill(~mask, -torch.inf), dim=-1) @ x
-            return x
-
-    found = nn.sees_order(Whole())
+    found = nn.sees_order(from_tokens(two_causal_layers, 8))
     assert found.verdict == "it sees order"
     assert "No part shows" in found.why
 

@@ -9,7 +9,7 @@ from posenc.diagnose.recording import Recorder, digest
 
 
 def recorded(length: int, x: Tensor) -> list[tuple[str, list[Tensor]]]:
-    with Recorder(length, lambda name, given: given) as recorder:
+    with Recorder(length, lambda name, arguments: arguments) as recorder:
         x.mul_(2)
         torch.ones(length + 1).add(1)
         torch.nn.functional.linear(x, torch.ones(length, length))
@@ -19,14 +19,16 @@ def recorded(length: int, x: Tensor) -> list[tuple[str, list[Tensor]]]:
 
 def test_arguments_are_kept_as_they_were_before_an_operation_writes_into_them() -> None:
     x = torch.ones(5)
-    ((given,),) = [given for name, given in recorded(5, x) if name == "mul"]
-    assert torch.equal(given, torch.ones(5))
+    ((arguments,),) = [arguments for name, arguments in recorded(5, x) if name == "mul"]
+    assert torch.equal(arguments, torch.ones(5))
     assert torch.equal(x, torch.full((5,), 2.0))
 
 
 def test_arguments_without_rows_and_those_of_operations_with_weights_are_not_kept() -> None:
-    kept = {name: given for name, given in recorded(5, torch.ones(2, 5)) if given}
-    assert set(kept) & {"add", "linear", "mm", "addmm"} == set()
+    recorded_arguments = {
+        name: arguments for name, arguments in recorded(5, torch.ones(2, 5)) if arguments
+    }
+    assert set(recorded_arguments) & {"add", "linear", "mm", "addmm"} == set()
 
 
 def test_digest_tells_shapes_and_values_apart() -> None:

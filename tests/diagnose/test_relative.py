@@ -14,7 +14,17 @@ from torch.nn import functional
 from posenc import nn
 from posenc.diagnose.answers import ABSENT, HEALTHY, ILL, UNDETERMINED
 from posenc.diagnose.scores import ScoreRun
-from tests.diagnose.models import VOCAB, Model, Reader, Stepping, Table, TorchEncoder, sines
+from tests.diagnose.models import (
+    VOCAB,
+    Composed,
+    Model,
+    Reader,
+    StepByStep,
+    Table,
+    TorchEncoder,
+    from_tokens,
+    sines,
+)
 from tests.diagnose.random_models import HUNDRED, Chance, verdicts
 
 RELATIVE = "scores depend on key − query alone"
@@ -24,7 +34,7 @@ SLOPES = torch.tensor([0.5, 0.1])[:, None, None]
 
 Counts: TypeAlias = Callable[[int, int], Tensor]
 
-# By how often its position a query is rotated, and a key: the verdict.
+# How often queries are rotated by their positions, and keys by theirs: the verdict.
 TIMES = {
     (1, 1): RELATIVE,
     (0, 1): "keys alone are rotated",
@@ -37,7 +47,7 @@ TIMES = {
 }
 
 
-def turned(x: Tensor, places: Tensor, times: int, layout: str = "half") -> Tensor:
+def rotated(x: Tensor, places: Tensor, times: int, layout: str = "half") -> Tensor:
     """Return heads, (…, length, d), rotated `times` times by their positions."""
     omega = 10000 ** -(torch.arange(0, x.shape[-1], 2) / x.shape[-1])
     angles = places[:, None] * math.copysign(1, times) * omega
@@ -54,7 +64,7 @@ def turned(x: Tensor, places: Tensor, times: int, layout: str = "half") -> Tenso
 
 
 class Decoder(torch.nn.Module):
-    """A causal decoder that returns its keys and values, to be given back with the next tokens.
+    """A causal decoder that returns its keys and values, and takes them with the next tokens.
 
     Args:
         times: how often queries are rotated by their positions, and keys by theirs.
@@ -62,10 +72,11 @@ class Decoder(torch.nn.Module):
         heads: how many heads there are.
         layers: how many layers.
         fused: whether PyTorch's fused attention computes the scores.
-        counts: returns the positions of new tokens, given how many are cached, and are new.
+        counts: returns the positions of new tokens from the numbers of cached and of new tokens.
         rows: whether rows of positions are added to tokens.
-        bias: returns that of the scores, (heads, queries, keys), given both kinds of positions.
-        scales: for each layer, returns factors of the queries, given their positions.
+        bias: returns the bias of scores, (heads, queries, keys), from positions of both.
+        scales: for each layer, instead of a rotation, a function from positions of queries to
+            factors of queries.
         window: how many keys a query sees.
     """
 
@@ -95,23 +106,23 @@ class Decoder(torch.nn.Module):
         places = self.counts(cached, ids.shape[1])
         if self.rows is not None:
             x = x + self.rows(places)
-        kept = []
+        present = []
         for number, layer in enumerate(self.layers):
             heads = (*x.shape[:2], self.heads, -1)
             q, k, v = (part.view(heads).transpose(1, 2) for part in layer(x).chunk(3, dim=-1))
             scale = self.scales[number]
             if scale is None:
-                q = turned(q, places, self.times[0], self.layout)
-                k = turned(k, places, self.times[1], self.layout)
+                q = rotated(q, places, self.times[0], self.layout)
+                k = rotated(k, places, self.times[1], self.layout)
             else:
                 q = q * scale(places)[:, None].to(q.dtype)
             if past:
                 k, v = (torch.cat(pair, dim=2) for pair in zip(past[number], (k, v), strict=True))
-            kept.append((k, v))
-            x = x + self.attended(q, k, v, places).transpose(1, 2).flatten(2)
-        return {"out": x, "past": kept}
+            present.append((k, v))
+            x = x + self.attention(q, k, v, places).transpose(1, 2).flatten(2)
+        return {"out": x, "past": present}
 
-    def attended(self, q: Tensor, k: Tensor, v: Tensor, places: Tensor) -> Tensor:
+    def attention(self, q: Tensor, k: Tensor, v: Tensor, places: Tensor) -> Tensor:
         keys = torch.arange(k.shape[2])
         queries = keys[k.shape[2] - q.shape[2] :, None]
         mask = (keys <= queries) & (keys > queries - self.window)
@@ -123,22 +134,20 @@ class Decoder(torch.nn.Module):
         return torch.softmax(scores, dim=-1) @ v
 
 
-@pytest.mark.parametrize("fused", [False, True], ids=["softmax", "fused"])
+@pytest.mark.parametrize(
+    "form",
+    [{}, {"fused": True}, {"layout": "interleaved", "heads": 1}],
+    ids=["softmax", "fused", "interleaved, one head"],
+)
 @pytest.mark.parametrize("times", TIMES, ids=str)
-def test_what_is_rotated_is_told_from_the_scores(times: tuple[int, int], fused: bool) -> None:
-    found = nn.relative_scores(Decoder(times, fused=fused))
+def test_what_is_rotated_is_told_from_the_scores(
+    times: tuple[int, int], form: dict[str, Any]
+) -> None:
+    found = nn.relative_scores(Decoder(times, **form))
     assert found.verdict == TIMES[times], str(found)
     assert found.status == (HEALTHY if times == (1, 1) else ILL)
     assert found.ill == bool(found.remedy)
     assert found.measured["cached"] == (times[1] != 0)  # all cached keys are alike otherwise
-
-
-@pytest.mark.parametrize("times", TIMES, ids=str)
-def test_neither_layout_nor_the_number_of_heads_hides_what_is_rotated(
-    times: tuple[int, int],
-) -> None:
-    found = nn.relative_scores(Decoder(times, layout="interleaved", heads=1))
-    assert found.verdict == TIMES[times], str(found)
 
 
 class Uneven(nn.RotaryEmbedding):
@@ -191,10 +200,10 @@ def test_every_scheme_of_the_package_is_healthy_or_absolute(scheme: str) -> None
 
 @pytest.mark.slow
 def test_a_hundred_relative_models_are_healthy() -> None:
-    def made(chance: Chance) -> Model:
+    def relative(chance: Chance) -> Model:
         return chance.one(chance.rotary, lambda: chance.gpt("rope", "alibi", "t5", "shaw"))
 
-    assert verdicts(made, nn.relative_scores) == {RELATIVE}
+    assert verdicts(relative, nn.relative_scores) == {RELATIVE}
 
 
 @pytest.mark.slow
@@ -221,29 +230,21 @@ def test_layers_may_rotate_in_different_layouts_and_beside_no_positions() -> Non
 
 
 def test_rotation_by_twice_the_frequencies_that_the_model_holds_is_told() -> None:
-    class Doubled(torch.nn.Module):
-        def __init__(self) -> None:
+    class Rotation(torch.nn.Module):
+        def __init__(self, factor: int) -> None:
             super().__init__()
-            self.inv_freq: Tensor
-            self.register_buffer("inv_freq", 10.0 ** -torch.arange(4))
+            self.factor, self.inv_freq = factor, torch.nn.Buffer(10.0 ** -torch.arange(4))
 
         def forward(self, x: Tensor) -> Tensor:
-            return turned_by(x, 2 * self.inv_freq)
+            omega = self.factor * self.inv_freq
+            angles = (torch.arange(x.shape[2])[:, None] * omega).repeat(1, 2)
+            first, second = x.chunk(2, dim=-1)
+            return x * angles.cos() + torch.cat([-second, first], dim=-1) * angles.sin()
 
-    class Kept(Doubled):
-        def forward(self, x: Tensor) -> Tensor:
-            return turned_by(x, self.inv_freq)
-
-    found = nn.relative_scores(Reader(rotary=Doubled))
+    found = nn.relative_scores(Reader(rotary=lambda: Rotation(2)))
     assert found.verdict == "queries and keys are rotated twice"
     assert "by twice the frequencies in layers.0.rotary.inv_freq." in found.why
-    assert nn.relative_scores(Reader(rotary=Kept)).status == HEALTHY
-
-
-def turned_by(x: Tensor, omega: Tensor) -> Tensor:
-    angles = (torch.arange(x.shape[2])[:, None] * omega).repeat(1, 2)
-    first, second = x.chunk(2, dim=-1)
-    return x * angles.cos() + torch.cat([-second, first], dim=-1) * angles.sin()
+    assert nn.relative_scores(Reader(rotary=lambda: Rotation(1))).status == HEALTHY
 
 
 # Biases
@@ -279,23 +280,20 @@ def test_biases_of_the_wrong_sign_favour_far_keys(bias: Biases) -> None:
     assert (found.measured["near"], found.measured["heads"]) == (0, 4)
 
 
-class Encoder(torch.nn.Module):
-    """One layer that looks both ways, with a bias of its scores."""
+def encoder(bias: Biases) -> Model:
+    """Return a model of one layer that looks both ways, with a bias of its scores."""
 
-    def __init__(self, bias: Biases) -> None:
-        super().__init__()
-        self.tokens, self.bias = torch.nn.Embedding(VOCAB, 16), bias
+    def attention(x: Tensor) -> Tensor:
+        x, places = x[:, None], torch.arange(x.shape[1])
+        scores = x @ x.mT / 4 + bias(places[:, None], places).to(x.dtype)
+        return (torch.softmax(scores, dim=-1) @ x).mean(dim=1)
 
-    def forward(self, ids: Tensor) -> Tensor:
-        x, places = self.tokens(ids)[:, None], torch.arange(ids.shape[1])
-        scores = x @ x.mT / 4 + self.bias(places[:, None], places).to(x.dtype)
-        read: Tensor = torch.softmax(scores, dim=-1) @ x
-        return read.mean(dim=1)
+    return from_tokens(attention)
 
 
 def test_a_distance_without_its_absolute_value_favours_far_keys_on_one_side() -> None:
-    assert nn.relative_scores(Encoder(alibi)).measured["near"] == 2
-    found = nn.relative_scores(Encoder(lambda query, key: SLOPES * (key - query)))
+    assert nn.relative_scores(encoder(alibi)).measured["near"] == 2
+    found = nn.relative_scores(encoder(lambda query, key: SLOPES * (key - query)))
     assert found.verdict == "far keys are favoured"
 
 
@@ -308,14 +306,14 @@ def test_heads_that_disagree_about_near_keys_are_undetermined() -> None:
 
 def test_of_biases_that_are_learned_nothing_is_said_about_near_keys() -> None:
     learned = torch.randn(2, 100)
-    found = nn.relative_scores(Encoder(lambda query, key: learned[:, key - query + 50]))
+    found = nn.relative_scores(encoder(lambda query, key: learned[:, key - query + 50]))
     assert (found.status, "near" in found.measured) == (HEALTHY, False)
     assert "which keys they favour is learned" in found.why
 
 
 def test_a_bias_for_each_pair_of_positions_is_undetermined() -> None:
     learned = torch.randn(2, 64, 64)
-    found = nn.relative_scores(Encoder(lambda query, key: learned[:, query, key]))
+    found = nn.relative_scores(encoder(lambda query, key: learned[:, query, key]))
     assert found.status == UNDETERMINED
     assert "not as by any mistake that is known here" in found.why
 
@@ -323,29 +321,25 @@ def test_a_bias_for_each_pair_of_positions_is_undetermined() -> None:
 # With a cache
 
 
-def from_0(past: int, new: int) -> Tensor:
-    return torch.arange(new)
-
-
-FORGETFUL: dict[str, Callable[[Counts], Model]] = {
-    "rotary": lambda counts: Decoder(counts=counts),
-    "rotary, fused": lambda counts: Decoder(counts=counts, fused=True),
-    "biases": lambda counts: Decoder((0, 0), bias=alibi, counts=counts),
-    "rows": lambda counts: Decoder((0, 0), rows=True, counts=counts),
-}
-
-
-@pytest.mark.parametrize("kind", FORGETFUL)
-def test_an_offset_that_is_lost_between_cached_tokens_is_told(kind: str) -> None:
-    found = nn.relative_scores(FORGETFUL[kind](from_0))
+@pytest.mark.parametrize(
+    "form",
+    [
+        {},
+        {"fused": True},
+        {"times": (0, 0), "bias": alibi},
+        {"times": (0, 0), "rows": True},
+    ],
+    ids=["rotary", "rotary, fused", "biases", "rows"],
+)
+def test_an_offset_that_is_lost_between_cached_tokens_is_told(form: dict[str, Any]) -> None:
+    found = nn.relative_scores(Decoder(counts=lambda past, new: torch.arange(new), **form))
     assert (found.verdict, found.status) == (LOST, ILL), str(found)
     assert "offset=cache.length" in found.remedy
-    kept = FORGETFUL[kind](lambda past, new: torch.arange(past, past + new))
-    assert not nn.relative_scores(kept).ill
+    assert not nn.relative_scores(Decoder(**form)).ill
 
 
 @pytest.mark.parametrize("scheme", ["rope", "alibi"])
-def test_a_cache_of_ones_own_is_made_for_the_model(scheme: str) -> None:
+def test_a_cache_of_another_class_can_be_given(scheme: str) -> None:
     class FromZero(nn.RotaryEmbedding):
         def forward(self, x: Tensor, **positions: Any) -> Tensor:
             return super().forward(x)
@@ -381,35 +375,31 @@ def test_a_cache_that_the_model_does_not_take_is_undetermined() -> None:
     assert "unexpected keyword argument 'memory'" in found.why
 
 
-class Refusing(Decoder):
-    """A decoder that returns its keys and values, but reads no token after them."""
-
+class RefusesCache(Decoder):
     def forward(self, ids: Tensor, past: Any = None) -> dict[str, Any]:
         if past is not None:
             raise NotImplementedError("a cache")
         return super().forward(ids)
 
 
-class Rereading(Decoder):
-    """A decoder that is given its keys and values, and does not use them."""
-
+class IgnoresCache(Decoder):
     def forward(self, ids: Tensor, past: Any = None) -> dict[str, Any]:
         return super().forward(ids)
 
 
 @pytest.mark.parametrize(
-    "make",
+    "create",
     [
-        Refusing,
-        Rereading,
+        RefusesCache,
+        IgnoresCache,
         lambda: Decoder(window=4),
         lambda: Reader(Table(3, 16)),
         lambda: Reader(Table(64, 16)),
     ],
     ids=["fails", "not used", "first key hidden", "three tokens", "none"],
 )
-def test_a_cache_that_shows_nothing_is_not_counted(make: Callable[[], Model]) -> None:
-    found = nn.relative_scores(make())
+def test_a_cache_that_shows_nothing_is_not_counted(create: Callable[[], Model]) -> None:
+    found = nn.relative_scores(create())
     assert not found.ill
     assert found.measured.get("cached", 0) == 0
 
@@ -438,87 +428,84 @@ CANNOT: dict[str, tuple[Callable[[], Model], str]] = {
     "rotated and added": (lambda: Decoder(rows=True), "before there are scores"),
     "hidden": (lambda: TorchEncoder(positions=False), "or one that hides them"),
     "no attention": (lambda: torch.nn.Embedding(VOCAB, 8), "it has no attention"),
-    "one by one": (lambda: Stepping(lost=True, added=False), "it has no attention"),
+    "one by one": (lambda: StepByStep(lost=True, added=False), "it has no attention"),
     "hardly": (
         lambda: Decoder((0, 0), bias=lambda *places: 1e-6 * alibi(*places)),
         "hardly more than rounding",
+    ),
+    "one head, scaled": (lambda: Decoder((1, 0), heads=1, layers=1), ""),
+    "rotated and added, by a Reader": (
+        lambda: Reader(sines(16), rotary=lambda: nn.RotaryEmbedding(8)),
+        "",
     ),
 }
 
 
 @pytest.mark.parametrize("kind", CANNOT)
 def test_what_cannot_be_told_is_never_healthy(kind: str) -> None:
-    make, why = CANNOT[kind]
-    found = nn.relative_scores(make())
+    create, why = CANNOT[kind]
+    found = nn.relative_scores(create())
     assert found.status == UNDETERMINED, str(found)
     assert why in found.why
 
 
-def test_queries_of_one_head_may_be_scaled() -> None:
-    found = nn.relative_scores(Decoder((1, 0), heads=1, layers=1))
-    assert found.status == UNDETERMINED
-
-
-class Two(torch.nn.Module):
-    """A layer whose scores are seen, and another one."""
-
-    def __init__(self, times: tuple[int, int], other: Model) -> None:
-        super().__init__()
-        self.first, self.other = Decoder(times, layers=1), other
-
-    def forward(self, ids: Tensor) -> Tensor:
-        read: Tensor = self.other(self.first(ids)["out"])
-        return read
-
-
-class Counting(torch.nn.Module):
-    def forward(self, x: Tensor) -> Tensor:
-        places: Tensor = torch.arange(x.shape[1], device=x.device)[:, None].to(x.dtype)
-        return (x + places).clone()
-
-
-@pytest.mark.parametrize("other", ["hidden", "rows"])
-def test_one_layer_alone_is_not_healthy_but_may_be_ill(other: str) -> None:
-    def made(*times: int) -> Model:
-        layer = torch.nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
-        return Two(times, layer if other == "hidden" else Counting())  # type: ignore[arg-type]
-
-    found = nn.relative_scores(made(1, 1))
-    assert found.status == UNDETERMINED
-    assert ("hides its scores" if other == "hidden" else "after the first scores") in found.why
-    assert nn.relative_scores(made(0, 1)).verdict == "keys alone are rotated"
-
-
-def test_rows_beside_rotations_are_undetermined_though_the_model_is_absolute_without() -> None:
+def test_added_rows_alone_are_absolute() -> None:
     assert nn.relative_scores(Reader(sines(16))).verdict == "its positions are absolute"
-    both = Reader(sines(16), rotary=lambda: nn.RotaryEmbedding(8))
-    assert nn.relative_scores(both).status == UNDETERMINED
+
+
+def with_counts(x: Tensor) -> Tensor:
+    """Return rows to each of which its position was added."""
+    return (x + torch.arange(x.shape[1])[:, None].to(x.dtype)).clone()
+
+
+@pytest.mark.parametrize(
+    ("second", "why"),
+    [
+        (torch.nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), "hides its scores"),
+        (Composed(torch.nn.Identity(), with_counts), "after the first scores"),
+    ],
+)
+def test_one_layer_alone_is_not_healthy_but_may_be_ill(second: Model, why: str) -> None:
+    def with_second(*times: int) -> Model:
+        first = Composed(Decoder((times[0], times[1]), layers=1), lambda outputs: outputs["out"])
+        return torch.nn.Sequential(first, second)
+
+    found = nn.relative_scores(with_second(1, 1))
+    assert found.status == UNDETERMINED
+    assert why in found.why
+    assert nn.relative_scores(with_second(0, 1)).verdict == "keys alone are rotated"
 
 
 # The scores
 
 
-@pytest.mark.parametrize("kind", ["plain", "causal", "mask", "bias", "scaled", "shared"])
-def test_scores_of_fused_attention_are_those_of_its_definition(kind: str) -> None:
+CAUSAL = torch.ones(5, 5).tril() > 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"is_causal": True},
+        {"attn_mask": CAUSAL},
+        {"attn_mask": SLOPES[0] * torch.arange(25).view(5, 5).double()},
+        {"scale": 0.3},
+        {"enable_gqa": True},
+    ],
+    ids=["plain", "causal", "mask", "bias", "scaled", "shared"],
+)
+def test_scores_of_fused_attention_are_those_of_its_definition(options: dict[str, Any]) -> None:
     q, k = torch.randn(1, 2, 5, 8).double(), torch.randn(1, 2, 5, 8).double()
-    seen = torch.ones(5, 5).tril() > 0
-    bias = torch.randn(5, 5).double()
-    given: dict[str, dict[str, Any]] = {
-        "plain": {},
-        "causal": {"is_causal": True},
-        "mask": {"attn_mask": seen},
-        "bias": {"attn_mask": bias},
-        "scaled": {"scale": 0.3},
-        "shared": {"enable_gqa": True},
-    }
-    k = k[:, :1] if kind == "shared" else k
+    k = k[:, :1] if "enable_gqa" in options else k
     with ScoreRun(5, 5, ()) as run:
-        functional.scaled_dot_product_attention(q, k, k, **given[kind])
-    expected = (q @ k.mT)[0] * (0.3 if kind == "scaled" else 8**-0.5)
-    expected = expected + bias if kind == "bias" else expected
+        functional.scaled_dot_product_attention(q, k, k, **options)
+    expected = (q @ k.mT)[0] * options.get("scale", 8**-0.5)
+    mask = options.get("attn_mask", CAUSAL if "is_causal" in options else None)
+    visible = torch.ones(5, 5).bool() if mask is None or mask.is_floating_point() else mask
+    if mask is not None and mask.is_floating_point():
+        expected = expected + mask
     (found,) = run.found
-    hides = kind in ("causal", "mask")
-    assert torch.equal(found.seen, (seen if hides else seen | True).expand(2, 5, 5))
+    assert torch.equal(found.seen, visible.expand(2, 5, 5))
     assert torch.allclose(found.values[found.seen], expected[found.seen])
 
 
@@ -529,4 +516,4 @@ def test_keys_without_weight_are_not_seen_however_they_are_hidden(hidden: float)
         torch.softmax(x.mT, dim=1)  # keys first
         torch.softmax(x[..., :4], dim=-1)  # these are no scores of five keys
     (found,) = run.found
-    assert torch.equal(found.seen[0], torch.ones(5, 5).tril() > 0)
+    assert torch.equal(found.seen[0], CAUSAL)

@@ -55,11 +55,11 @@ def test_the_trained_length_is_a_seventh_question() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "missing"),
+    ("options", "missing"),
     [({"trained": 40}, "length"), ({"base": 10000, "length": 80}, "trained")],
     ids=["length", "trained"],
 )
-def test_what_the_last_question_needs_must_be_given(given: dict[str, Any], missing: str) -> None:
+def test_what_the_last_question_needs_must_be_given(options: dict[str, Any], missing: str) -> None:
     model = nn.GPTModel(VOCAB, 40, 16, heads=2, layers=1, pos_type="rope")
     with pytest.raises(ValueError, match=f"{missing} must be given where"):
-        nn.diagnose(model, **given)
+        nn.diagnose(model, **options)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import torch
 from torch import Tensor
@@ -11,7 +9,17 @@ from torch import Tensor
 from posenc import nn
 from posenc.diagnose.answers import HEALTHY
 from posenc.diagnose.trial import Trial
-from tests.diagnose.models import VOCAB, Model, Reader, Said, Table, beside, only, sines
+from tests.diagnose.models import (
+    Composed,
+    Model,
+    Reader,
+    Table,
+    from_ids,
+    from_tokens,
+    reason_undetermined,
+    sines,
+    with_constant_column,
+)
 
 
 def test_ids_are_drawn_beyond_special_tokens_and_at_most_1024() -> None:
@@ -26,34 +34,20 @@ def test_ids_are_drawn_beyond_special_tokens_and_at_most_1024() -> None:
 
 
 def test_model_of_one_length_is_diagnosed_at_that_length() -> None:
-    class Fixed(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.inner, self.out = Reader(sines(16)), torch.nn.Linear(9 * 16, 9)
-
-        def forward(self, ids: Tensor) -> Tensor:
-            out: Tensor = self.out(self.inner(ids).flatten(1))
-            return out
-
+    model = torch.nn.Sequential(Reader(sines(16)), torch.nn.Flatten(1), torch.nn.Linear(9 * 16, 9))
     ids = torch.arange(9)[None]
-    assert nn.sees_order(Fixed(), ids).verdict == "it sees order"
-    assert nn.longest_input(Fixed(), ids, length=4).ill
-    assert nn.longest_input(Fixed(), ids).measured["longest"] == 9
+    assert nn.sees_order(model, ids).verdict == "it sees order"
+    assert nn.longest_input(model, ids, length=4).ill
+    assert nn.longest_input(model, ids).measured["longest"] == 9
 
 
 def test_model_that_refuses_float64_runs_in_its_own_dtype() -> None:
-    class Single(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.inner = Reader(causal=True, layers=1)
+    def float32_alone(x: Tensor) -> Tensor:
+        if x.dtype != torch.float32:
+            raise TypeError("float32 alone")
+        return x
 
-        def forward(self, ids: Tensor) -> Tensor:
-            out: Tensor = self.inner(ids)
-            if out.dtype != torch.float32:
-                raise TypeError("float32 alone")
-            return out
-
-    found = nn.sees_order(Single())
+    found = nn.sees_order(Composed(Reader(causal=True, layers=1), float32_alone))
     assert found.ill
     assert found.measured["change"] < 10 * found.measured["noise"] < 1e-4
 
@@ -73,14 +67,14 @@ def test_weights_are_restored_after_noise_is_measured() -> None:
     tokens = trial.tokens(4, 13)
     with torch.no_grad():
         assert float(trial.noise(tokens, trial.run(tokens)).max()) > 0
-    for p, was in zip(trial.model.parameters(), model.parameters(), strict=True):
-        assert p.dtype == torch.float64
-        assert torch.equal(p, was.double())
+    for copied, original in zip(trial.model.parameters(), model.parameters(), strict=True):
+        assert copied.dtype == torch.float64
+        assert torch.equal(copied, original.double())
 
 
 def test_entry_that_is_always_zero_has_noise() -> None:
     """Behind a ReLU no changed digit is seen; one of its sums in another order may be."""
-    trial = Trial(Said(Reader(), beside(0)), None)
+    trial = Trial(Composed(Reader(), with_constant_column(0)), None)
     tokens = trial.tokens(4, 13)
     with torch.no_grad():
         noise = trial.noise(tokens, trial.run(tokens))[..., -1]
@@ -88,63 +82,58 @@ def test_entry_that_is_always_zero_has_noise() -> None:
 
 
 def test_failing_forward_is_undetermined() -> None:
-    class Failing(torch.nn.Module):
-        def forward(self, ids: Tensor) -> Tensor:
-            raise KeyError("nothing\nworks")
+    def fail(ids: Tensor) -> Tensor:
+        raise KeyError("nothing\nworks")
 
-    (why,) = only(nn.diagnose(Failing()))
+    why = reason_undetermined(nn.diagnose(from_ids(fail)))
     assert "KeyError: 'nothing\\nworks'" in why
-    (why,) = only(nn.diagnose(Failing(), torch.ones(2, 3)))
+    why = reason_undetermined(nn.diagnose(from_ids(fail), torch.ones(2, 3)))
     assert "an input of torch.float32 like the example, (2, 3)" in why
 
 
 def test_model_without_batches_is_undetermined() -> None:
-    (why,) = only(nn.diagnose(Said(torch.nn.Embedding(VOCAB, 4), lambda x: x.view(1, 13, 4))))
+    model = from_tokens(lambda x: x.view(1, 13, 16))
+    why = reason_undetermined(nn.diagnose(model))
     assert "it reads one sequence at a time, not a batch" in why
 
 
 def test_random_or_stateful_model_is_undetermined() -> None:
-    class Dropping(Reader):
-        def forward(self, ids: Tensor) -> Tensor:
-            return torch.nn.functional.dropout(super().forward(ids), 0.1, training=True)
+    outputs: list[Tensor] = []
 
-    class Going(Reader):
-        start = 0
+    def dropout(x: Tensor) -> Tensor:
+        return torch.nn.functional.dropout(x, 0.1, training=True)
 
-        def forward(self, ids: Tensor) -> Tensor:
-            self.start += ids.shape[1]
-            return super().forward(ids) + sines(16)(self.start + torch.arange(ids.shape[1]))
+    def later_positions(x: Tensor) -> Tensor:
+        outputs.append(x)
+        return x + sines(16)(20 * len(outputs) + torch.arange(x.shape[1])).to(x.dtype)
 
-    class Growing(Reader):
-        def forward(self, ids: Tensor) -> Any:
-            self.kept = [*getattr(self, "kept", []), super().forward(ids)]
-            return tuple(self.kept)
+    def more_outputs(x: Tensor) -> tuple[Tensor, ...]:
+        outputs.append(x)
+        return tuple(outputs)
 
-    class Widening(Growing):
-        def forward(self, ids: Tensor) -> Any:
-            return torch.cat([super().forward(ids)[-1]] * len(self.kept), dim=-1)
+    def wider_output(x: Tensor) -> Tensor:
+        outputs.append(x)
+        return torch.cat([x] * len(outputs), dim=-1)
 
-    for model in (Dropping(), Going(), Growing(), Widening()):
-        (why,) = only(nn.diagnose(model))
+    for function in (dropout, later_positions, more_outputs, wider_output):
+        outputs.clear()
+        why = reason_undetermined(nn.diagnose(Composed(Reader(), function)))
         assert "the same sequence gives another output when it is run again" in why
 
 
 def test_random_output_written_in_place_is_noticed() -> None:
-    class Written(Reader):
-        out = torch.empty(0, 0)
+    buffers: dict[torch.Size, Tensor] = {}
 
-        def forward(self, ids: Tensor) -> Tensor:
-            if self.out.shape[:2] != ids.shape:
-                self.out = super().forward(ids)
-            return self.out.copy_(torch.rand_like(self.out))
+    def write_in_place(x: Tensor) -> Tensor:
+        return buffers.setdefault(x.shape, x).copy_(torch.rand_like(x))
 
-    assert "again" in nn.sees_order(Written()).why
+    assert "again" in nn.sees_order(Composed(Reader(), write_in_place)).why
 
 
 def test_channels_first_example_needs_an_axis() -> None:
     model = torch.nn.Conv1d(8, 8, 3, padding=1)
     sound = torch.randn(2, 8, 20)
-    (why,) = only(nn.diagnose(model, sound))
+    why = reason_undetermined(nn.diagnose(model, sound))
     assert "reads 8 along axis 1 of the example and no other size" in why
     assert "axis=1, or axis=2, which is 20 long" in why
     assert nn.sees_order(model, sound, axis=2).verdict == "it sees order"
@@ -158,18 +147,18 @@ def test_axis_is_not_demanded_if_the_length_is_clear() -> None:
     example = {"src": torch.randn(1, 17, 8), "src_key_padding_mask": torch.zeros(1, 17) > 0}
     assert nn.sees_order(encoder, example).verdict == "it does not see order"
 
-    class Exactly(torch.nn.Module):
-        def forward(self, x: Tensor) -> Tensor:
-            if x.shape[1] not in (9, 10):
-                raise ValueError("9 or 10 rows")
-            return x.cumsum(dim=1).cumsum(dim=1)
+    def nine_or_ten_rows(x: Tensor) -> Tensor:
+        if x.shape[1] not in (9, 10):
+            raise ValueError("9 or 10 rows")
+        return x.cumsum(dim=1).cumsum(dim=1)
 
-    assert nn.sees_order(Exactly(), torch.randn(1, 9, 8)).verdict == "it sees order"
+    found = nn.sees_order(from_ids(nine_or_ten_rows), torch.randn(1, 9, 8))
+    assert found.verdict == "it sees order"
 
 
 def test_example_with_too_many_axes_is_undetermined() -> None:
     image = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 4, 4), torch.nn.Flatten(2))
-    (why,) = only(nn.diagnose(image, torch.randn(2, 3, 8, 8)))
+    why = reason_undetermined(nn.diagnose(image, torch.randn(2, 3, 8, 8)))
     assert "no axis is known to be the length" in why
-    (why,) = only(nn.diagnose(Reader(), torch.ones(1, 3, 4, dtype=torch.long)))
+    why = reason_undetermined(nn.diagnose(Reader(), torch.ones(1, 3, 4, dtype=torch.long)))
     assert "(batch, length), and of one of shape (1, 3, 4)" in why

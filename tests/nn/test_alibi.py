@@ -14,8 +14,6 @@ from posenc.scores.alibi import alibi_bias, alibi_key_bias, alibi_slopes
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
-
 
 def relative(queries: int, keys: int | None = None, offset: int = 0) -> Tensor:
     """Return key − query, with queries at offset, offset + 1, …"""
@@ -23,35 +21,21 @@ def relative(queries: int, keys: int | None = None, offset: int = 0) -> Tensor:
     return torch.arange(offset + queries if keys is None else keys) - query[:, None]
 
 
-def paper_bias(heads: int, relative: Tensor, *, causal: bool) -> Tensor:
-    """Return −m·|key − query| entry by entry, in float64, and −∞ ahead where causal."""
-    bias = torch.empty(heads, *relative.shape, dtype=torch.float64)
-    for place in np.ndindex(*bias.shape):
-        slope, far = float(alibi_slopes(heads)[place[0]]), int(relative[place[1:]])
-        bias[place] = -math.inf if causal and far > 0 else -(slope * abs(far))
-    return bias
-
-
-# The bias
-
-
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize(
     ("queries", "keys", "offset"), [(5, 5, 0), (1, 9, 8), (3, 2, 4), (2, 6, 1)]
 )
-@pytest.mark.parametrize("heads", [1, 6, 8])
+@pytest.mark.parametrize("heads", [1, 8, 12])  # slopes of 12 heads are no powers of two
 def test_bias_equals_the_numpy_bias(
     heads: int, queries: int, keys: int, offset: int, causal: bool
 ) -> None:
-    far = relative(queries, keys, offset)
     expected = alibi_bias(heads, queries, keys, query_offset=offset, causal=causal)
-    bias = ALiBi(heads, causal=causal)(far, dtype=torch.float64)
+    bias = ALiBi(heads, causal=causal)(relative(queries, keys, offset), dtype=torch.float64)
     np.testing.assert_array_equal(bias, expected)
-    assert torch.equal(bias, paper_bias(heads, far, causal=causal))
 
 
 @pytest.mark.parametrize("causal", [True, False])
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_another_dtype_is_the_float64_bias_rounded_once(dtype: torch.dtype, causal: bool) -> None:
     far = relative(3, 4000, 3990)
     alibi = ALiBi(12, causal=causal)
@@ -62,16 +46,6 @@ def test_another_dtype_is_the_float64_bias_rounded_once(dtype: torch.dtype, caus
 
 def test_default_dtype_is_float32() -> None:
     assert ALiBi(2)(relative(3)).dtype == torch.float32
-
-
-def test_float32_arithmetic_would_change_one_entry_in_fourteen() -> None:
-    """The reason for float64: slopes that are not powers of two."""
-    far = relative(512)
-    exact = ALiBi(12, causal=False)(far)
-    slopes = torch.tensor(alibi_slopes(12), dtype=torch.float32)
-    narrow = slopes[:, None, None] * -far.abs()
-    assert (narrow != exact).float().mean() == pytest.approx(1 / 14, abs=0.005)
-    torch.testing.assert_close(narrow, exact, rtol=2**-23, atol=0)
 
 
 @pytest.mark.parametrize("kind", [torch.int32, torch.int16, torch.int8])
@@ -85,17 +59,6 @@ def test_no_entry_is_minus_zero() -> None:
     own = ALiBi(6)(relative(4)).diagonal(dim1=-2, dim2=-1)
     assert (own == 0).all()
     assert not own.signbit().any()
-
-
-# Narrow types, and how it is shown
-
-
-def test_in_bfloat16_the_first_256_distances_differ_and_further_ones_keep_their_order() -> None:
-    """bfloat16 has 8 significant bits: with a slope 2^−k, distances up to 256 are exact."""
-    bias = ALiBi(8)(relative(1, offset=999), dtype=torch.bfloat16)[:, 0].flip(-1)
-    for head in bias:
-        assert len(head[:257].unique()) == 257
-        assert (head.diff() <= 0).all()
 
 
 def test_in_bfloat16_the_key_form_loses_neighbours_at_4095_and_the_causal_form_does_not() -> None:
@@ -112,15 +75,5 @@ def test_in_bfloat16_the_key_form_loses_neighbours_at_4095_and_the_causal_form_d
     assert exact.item() == pytest.approx(1 - math.exp(-0.5), abs=1e-12)
 
 
-def test_repr_shows_the_arguments() -> None:
-    assert repr(ALiBi(12, causal=False)) == "ALiBi(12, causal=False)"
+def test_slopes_are_those_of_the_numpy_function() -> None:
     assert ALiBi(12).slopes == tuple(alibi_slopes(12).tolist())
-
-
-def test_nothing_is_learned_and_nothing_is_stored() -> None:
-    alibi = ALiBi(8)
-    assert list(alibi.parameters()) == []
-    assert list(alibi.buffers()) == []
-    assert alibi.state_dict() == {}
-    assert not alibi(relative(3)).requires_grad
-    assert alibi.load_state_dict({}).missing_keys == []

@@ -24,7 +24,7 @@ def seeded() -> Iterator[None]:
         yield
 
 
-def drawn(length: int) -> tuple[Tensor, Tensor, Tensor]:
+def random_inputs(length: int) -> tuple[Tensor, Tensor, Tensor]:
     """Return queries, keys and tokens."""
     q, k = torch.randn(2, 2, HEADS, length, D)
     return q, k, torch.randn(2, length, WIDTH)
@@ -42,7 +42,7 @@ def path_with(strength: float) -> PaTH:
 
 
 def test_path_without_strength_adds_a_mask_and_nothing_else() -> None:
-    found = path_with(strength=-1e4)(*drawn(5))
+    found = path_with(strength=-1e4)(*random_inputs(5))
     mask = torch.zeros(5, 5).masked_fill(torch.ones(5, 5).triu(1).bool(), -math.inf)
     assert torch.equal(found, mask.expand(2, HEADS, 5, 5))
 
@@ -50,7 +50,7 @@ def test_path_without_strength_adds_a_mask_and_nothing_else() -> None:
 def test_hundreds_of_equal_reflections_undo_each_other_in_pairs() -> None:
     """Rounding would grow with the distance if the triangular system were badly conditioned."""
     path = path_with(strength=1e4)  # β = 2
-    q, k, x = (some[:, ..., :1, :].expand_as(some) for some in drawn(LENGTH))
+    q, k, x = (x[:, ..., :1, :].expand_as(x) for x in random_inputs(LENGTH))
     path.kernel[:, :2] = 0  # so that the first tokens, too, have the direction of all others
     last = path(q, k, x)[..., -1, :].flip(-1)  # by distance
     torch.testing.assert_close(last[..., ::2], torch.zeros_like(last[..., ::2]), atol=1e-4, rtol=0)
@@ -61,16 +61,16 @@ def test_hundreds_of_equal_reflections_undo_each_other_in_pairs() -> None:
 
 @pytest.mark.parametrize("query", [1, 2, 6])
 def test_a_matrix_is_made_from_a_token_and_the_two_before_it(query: int) -> None:
-    q, k, x = drawn(8)
+    q, k, x = random_inputs(8)
     x.requires_grad_()
-    of_neighbours = PaTH(HEADS, D, WIDTH)(q, k, x)[:, :, query, query - 1]
-    (reached,) = torch.autograd.grad(of_neighbours.sum(), x)
-    tokens = reached.abs().amax(dim=(0, 2)).nonzero().flatten().tolist()
+    score = PaTH(HEADS, D, WIDTH)(q, k, x)[:, :, query, query - 1]
+    (gradient,) = torch.autograd.grad(score.sum(), x)
+    tokens = gradient.abs().amax(dim=(0, 2)).nonzero().flatten().tolist()
     assert tokens == list(range(max(0, query - 2), query + 1))
 
 
 def test_a_token_without_a_direction_has_no_effect_and_finite_gradients() -> None:
-    q, k, _ = drawn(4)
+    q, k, _ = random_inputs(4)
     path, x = PaTH(HEADS, D, WIDTH), torch.zeros(2, 4, WIDTH, requires_grad=True)
     found = path(q, k, x)
     assert (found.tril() == 0).all()
@@ -82,18 +82,18 @@ def test_a_token_without_a_direction_has_no_effect_and_finite_gradients() -> Non
 
 def test_a_very_short_direction_counts_as_much_as_any_other() -> None:
     """SiLU is nearly linear close to 0, so that shorter vectors make the same directions."""
-    q, k, x = drawn(6)
+    q, k, x = random_inputs(6)
     path = path_with(strength=0.0)  # β = 1
     torch.testing.assert_close(path(q, k, x * 1e-4), path(q, k, x * 1e-8), atol=1e-3, rtol=0)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_path_computes_narrow_queries_in_float32(dtype: torch.dtype) -> None:
-    path, given = PaTH(HEADS, D, WIDTH), [some.to(dtype) for some in drawn(30)]
-    found, exact = path(*given), path(*(some.float() for some in given))
+    path, narrow = PaTH(HEADS, D, WIDTH), [x.to(dtype) for x in random_inputs(30)]
+    found, exact = path(*narrow), path(*(x.float() for x in narrow))
     assert found.dtype is dtype
     assert torch.equal(found, exact.to(dtype))
-    q, k, x = given
+    q, k, x = narrow
     assert path(q, k.double(), x.double()).dtype is dtype
     assert path(q.double(), k, x).dtype is torch.float64
 
@@ -109,9 +109,9 @@ def test_dape_takes_one_bias_for_all_texts_or_one_for_each() -> None:
 
 
 def test_dape_refuses_a_bias_that_hides_keys() -> None:
-    hiding = ALiBi(HEADS)(relative_positions(3))
+    masking = ALiBi(HEADS)(relative_positions(3))
     with pytest.raises(ValueError, match=r"^bias must be finite .* of torch.float32; got -inf$"):
-        DAPEBias(HEADS)(torch.zeros(1, HEADS, 3, 3), hiding)
+        DAPEBias(HEADS)(torch.zeros(1, HEADS, 3, 3), masking)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
@@ -153,7 +153,7 @@ def conv(width: int) -> nn.Conv1d:
     return nn.Conv1d(width, width, 3, groups=width, bias=False)
 
 
-MADE_BY_TORCH: dict[str, tuple[Callable[[], Tensor], Callable[[], Tensor]]] = {
+SAME_SPREAD: dict[str, tuple[Callable[[], Tensor], Callable[[], Tensor]]] = {
     "PaTH, first_weight": (
         lambda: PaTH(50, 20, 900).first_weight,
         lambda: nn.Linear(900, 32).weight,
@@ -181,9 +181,9 @@ MADE_BY_TORCH: dict[str, tuple[Callable[[], Tensor], Callable[[], Tensor]]] = {
 }
 
 
-@pytest.mark.parametrize("name", MADE_BY_TORCH)
+@pytest.mark.parametrize("name", SAME_SPREAD)
 def test_initial_values_are_spread_as_those_of_torchs_layers(name: str) -> None:
-    ours, theirs = (make().detach() for make in MADE_BY_TORCH[name])
-    assert ours.std().item() == pytest.approx(theirs.std().item(), rel=0.03)
-    assert ours.abs().max().item() == pytest.approx(theirs.abs().max().item(), rel=0.01)
+    ours, torchs = (create().detach() for create in SAME_SPREAD[name])
+    assert ours.std().item() == pytest.approx(torchs.std().item(), rel=0.03)
+    assert ours.abs().max().item() == pytest.approx(torchs.abs().max().item(), rel=0.01)
     assert ours.mean().abs() < 0.05 * ours.std()

@@ -18,7 +18,7 @@ from torch.autograd import forward_ad
 from torch.profiler import ProfilerActivity, profile
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from posenc import apply_rope, convert_layout, convert_projection, relative_view
+from posenc import convert_layout, convert_projection, relative_view
 from posenc.nn import (
     ALiBi,
     RotaryEmbedding,
@@ -31,43 +31,14 @@ from posenc.nn import (
     reversed_view,
 )
 from posenc.nn import rotary as rotary_file
-
-LAYOUTS = ("interleaved", "half")
-DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
-
-# Half the distance between neighbouring numbers from 1 to 2: what one rounding can do to 1.
-ROUNDING = {
-    torch.float64: 2.0**-53,
-    torch.float32: 2.0**-24,
-    torch.bfloat16: 2.0**-9,
-    torch.float16: 2.0**-12,
-}
-
-both_layouts = pytest.mark.parametrize("layout", LAYOUTS)
-every_dtype = pytest.mark.parametrize("dtype", DTYPES)
-
-
-def random(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:
-    """Return numbers of about 1."""
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
-
-
-def close(found: Tensor, exact: Tensor) -> bool:
-    """Return whether a rotated tensor equals the float64 one, up to the precision of its dtype.
-
-    Two products and a sum of numbers below 8, with factors that were rounded once, in float64 or
-    float32, and then one rounding to the dtype.
-    """
-    steps = 8 * 4 * ROUNDING[torch.promote_types(found.dtype, torch.float32)]
-    error = (found.double() - exact).abs()
-    return bool((error <= steps + 2 * ROUNDING[found.dtype] * exact.abs()).all())
-
-
-def defined(x: Tensor, positions: Any, **keywords: Any) -> Tensor:
-    """Return the result of the numpy definition for the same numbers, in float64."""
-    return torch.from_numpy(apply_rope(x.detach().double().numpy(), positions, **keywords))
-
+from tests.nn.rotations import (
+    ROUNDING,
+    both_layouts,
+    close,
+    every_dtype,
+    random,
+    rotated_in_numpy,
+)
 
 # Rotary: the definition
 
@@ -81,11 +52,11 @@ def test_fast_rotation_equals_the_definition(
 ) -> None:
     x = random(*shape, dtype=dtype)
     module = RotaryEmbedding(8, base=500.0, layout=layout, rotary_d=rotary_d)
-    turned = module.turn(x, module.factors(x, offset=4090))
     positions = range(4090, 4090 + shape[2])
-    exact = defined(x, positions, base=500.0, layout=layout, rotary_d=rotary_d)
-    assert (turned.dtype, turned.shape) == (x.dtype, x.shape)
-    assert close(turned, exact)
+    exact = rotated_in_numpy(x, positions, base=500.0, layout=layout, rotary_d=rotary_d)
+    for rotated in (module.turn(x, module.factors(x, offset=4090)), module(x, offset=4090)):
+        assert (rotated.dtype, rotated.shape) == (x.dtype, x.shape)
+        assert close(rotated, exact)
 
 
 @both_layouts
@@ -95,14 +66,16 @@ def test_fast_rotation_at_position_a_million_is_as_exact_as_at_zero(
 ) -> None:
     x = random(1, 2, 9, 128, dtype=dtype)
     module = RotaryEmbedding(128, layout=layout)
-    turned = module.turn(x, module.factors(x, offset=1_000_000))
-    exact = defined(x, range(1_000_000, 1_000_009), layout=layout)
-    assert close(turned, exact)
+    exact = rotated_in_numpy(x, range(1_000_000, 1_000_009), layout=layout)
+    assert close(module.turn(x, module.factors(x, offset=1_000_000)), exact)
+    assert close(module.to(dtype)(x, offset=1_000_000), exact)
 
 
 @both_layouts
 @pytest.mark.parametrize("kind", [torch.int64, torch.float32, torch.float64])
-def test_factors_take_positions_as_the_module_does(kind: torch.dtype, layout: str) -> None:
+def test_factors_accept_the_positions_that_the_module_accepts(
+    kind: torch.dtype, layout: str
+) -> None:
     module, x = RotaryEmbedding(8, layout=layout), random(2, 3, 4, 8)
     for positions in (torch.tensor([5, 0, 9, 2]), torch.tensor([[5, 0, 9, 2], [-1, 3, 3, 70]])):
         found = module.turn(x, module.factors(x, positions=positions.to(kind)))
@@ -116,10 +89,10 @@ def test_factors_of_one_layer_serve_all_layers() -> None:
     torch.testing.assert_close(module.turn(keys, factors), module(keys, offset=3))
 
 
-# Rotary: wherever memory lies
+# Rotary: memory
 
 
-def in_memory(x: Tensor) -> dict[str, Tensor]:
+def with_strides(x: Tensor) -> dict[str, Tensor]:
     """Return tensors of these numbers with different strides."""
     wide = torch.zeros(*x.shape[:-1], x.shape[-1] + 3, dtype=x.dtype)
     apart = torch.zeros(*x.shape[:-1], 2 * x.shape[-1], dtype=x.dtype)
@@ -140,11 +113,12 @@ def in_memory(x: Tensor) -> dict[str, Tensor]:
 def test_rotation_accepts_any_strides(dtype: torch.dtype, layout: str) -> None:
     x = random(2, 3, 5, 8, dtype=dtype)
     module = RotaryEmbedding(8, layout=layout, rotary_d=6)
-    factors, exact = module.factors(x), defined(x, range(5), layout=layout, rotary_d=6)
-    for name, view in in_memory(x).items():
+    factors, exact = module.factors(x), rotated_in_numpy(x, range(5), layout=layout, rotary_d=6)
+    for name, view in with_strides(x).items():
         assert close(module.turn(view, factors), exact), name
+        assert close(module(view), exact), name
         assert torch.equal(view, x), name
-        for other, out in in_memory(torch.zeros_like(x)).items():
+        for other, out in with_strides(torch.zeros_like(x)).items():
             assert module.turn(view, factors, out=out) is out
             assert close(out, exact), (name, other)
         assert module.turn(view, factors, out=view) is view
@@ -155,28 +129,32 @@ def test_rotation_accepts_any_strides(dtype: torch.dtype, layout: str) -> None:
 def test_a_vector_expanded_over_heads_is_rotated_and_not_modified(layout: str) -> None:
     one = random(2, 1, 5, 8, dtype=torch.float32)
     x, module = one.expand(2, 3, 5, 8), RotaryEmbedding(8, layout=layout)
-    turned = module.turn(x, module.factors(x))
-    torch.testing.assert_close(turned, module(x.contiguous()))
-    turned[0, 0] += 1  # each head has its own
-    torch.testing.assert_close(turned[0, 1], module(x)[0, 1])
+    rotated = module.turn(x, module.factors(x))
+    torch.testing.assert_close(rotated, module(x.contiguous()))
+    rotated[0, 0] += 1  # each head has its own
+    torch.testing.assert_close(rotated[0, 1], module(x)[0, 1])
     with pytest.raises(ValueError, match=r"^out must not have entries that share memory"):
         module.turn(x, module.factors(x), out=x)
 
 
 @both_layouts
 @every_dtype
+@pytest.mark.parametrize("rotary_d", [None, 6])
 def test_rotation_by_tiles_equals_rotation_at_once(
-    monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, layout: str
+    monkeypatch: pytest.MonkeyPatch, rotary_d: int | None, dtype: torch.dtype, layout: str
 ) -> None:
     x = random(3, 5, 7, 8, dtype=dtype)
-    module = RotaryEmbedding(8, layout=layout)
+    module = RotaryEmbedding(8, layout=layout, rotary_d=rotary_d)
     positions = torch.arange(21).reshape(3, 7)
     factors, exact = module.factors(x, positions=positions), module(x.double(), positions=positions)
+    assert close(module.turn(x, factors), exact)
     monkeypatch.setattr(rotary_file, "STEP", 0)
-    for room in (1, 8, 9, 24, 56, 57, 120, 280, 281, 600, 10_000):
-        monkeypatch.setattr(rotary_file, "TILE", room)
-        assert close(module.turn(x, factors), exact), room
-        assert close(module.turn(x.mT.contiguous().mT, factors), exact), room
+    for size in (1, 8, 9, 24, 56, 57, 120, 280, 281, 600, 10_000):
+        monkeypatch.setattr(rotary_file, "TILE", size)
+        rotated = module.turn(x, factors)
+        assert close(rotated, exact), size
+        assert torch.equal(rotated[..., rotary_d or 8 :], x[..., rotary_d or 8 :])
+        assert close(module.turn(x.mT.contiguous().mT, factors), exact), size
 
 
 @both_layouts
@@ -190,8 +168,8 @@ def test_a_decoding_step_takes_few_operations(
     module = RotaryEmbedding(8, layout=layout, rotary_d=rotary_d)
     factors = module.factors(x, offset=7)
     with torch.no_grad(), Operations() as counted:
-        turned = module.turn(x, factors)
-    assert close(turned, defined(x, [7], layout=layout, rotary_d=rotary_d))
+        rotated = module.turn(x, factors)
+    assert close(rotated, rotated_in_numpy(x, [7], layout=layout, rotary_d=rotary_d))
     if layout == "half":
         more = 2 * (dtype is torch.bfloat16) + 2 * (rotary_d is not None)
         assert len(counted.names) <= 8 + more, counted.names
@@ -211,30 +189,14 @@ class Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return func(*args, **(kwargs or {}))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("rotary_d", [None, 6])
-def test_halves_rotated_at_once_equal_halves_rotated_by_tiles(
-    monkeypatch: pytest.MonkeyPatch, rotary_d: int | None, dtype: torch.dtype
-) -> None:
-    x = random(2, 3, 5, 8, dtype=dtype)
-    module = RotaryEmbedding(8, layout="half", rotary_d=rotary_d)
-    factors, exact = module.factors(x, offset=9), module(x.double(), offset=9)
-    at_once = module.turn(x, factors)
-    monkeypatch.setattr(rotary_file, "STEP", 0)
-    for turned in (at_once, module.turn(x, factors)):
-        assert turned.dtype is dtype
-        assert close(turned, exact)
-        assert torch.equal(turned[..., rotary_d or 8 :], x[..., rotary_d or 8 :])
-
-
 def test_tiles_cover_every_number_once_and_stay_below_the_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for shape, room in product([(3, 5, 7, 8), (1, 1, 1, 2), (2, 3, 0, 8)], [8, 20, 56, 100, 9999]):
-        monkeypatch.setattr(rotary_file, "TILE", room)
+    for shape, size in product([(3, 5, 7, 8), (1, 1, 1, 2), (2, 3, 0, 8)], [8, 20, 56, 100, 9999]):
+        monkeypatch.setattr(rotary_file, "TILE", size)
         x = torch.zeros(shape)
         for tile in rotary_file._tiles(x):
-            assert 0 < x[tile].numel() <= max(room, shape[-1])
+            assert 0 < x[tile].numel() <= max(size, shape[-1])
             x[tile] += 1
         assert (x == 1).all()
 
@@ -245,6 +207,7 @@ def test_no_vectors_give_no_vectors(layout: str) -> None:
     for shape in ((2, 3, 0, 8), (0, 3, 5, 8), (2, 0, 5, 8)):
         for dtype in (torch.float32, torch.bfloat16):
             x = torch.zeros(shape, dtype=dtype)
+            assert module(x).shape == shape
             assert module.turn(x, module.factors(x)).shape == shape
             assert module.turn(x, module.factors(x), out=x).shape == shape
 
@@ -260,10 +223,10 @@ def test_large_results_have_the_strides_of_the_input(dtype: torch.dtype, layout:
         exact = module(heads.double(), offset=3)
         assert (heads.nbytes >= rotary_file.LARGE) is (length == 1100)
         for x in (heads, heads.contiguous()):
-            turned = module.turn(x, module.factors(x, offset=3))
-            assert turned.stride() == torch.empty_like(x).stride()
-            assert close(turned, exact)
-            assert torch.equal(pickle.loads(pickle.dumps(turned)), turned)
+            rotated = module.turn(x, module.factors(x, offset=3))
+            assert rotated.stride() == torch.empty_like(x).stride()
+            assert close(rotated, exact)
+            assert torch.equal(pickle.loads(pickle.dumps(rotated)), rotated)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts pages as Linux hands them out")
@@ -275,14 +238,12 @@ def test_rotation_into_out_maps_no_new_pages(dtype: torch.dtype) -> None:
     x = torch.ones(1, 32, 4096, 128, dtype=dtype)
     module, out = RotaryEmbedding(128), torch.ones_like(x)
     factors = module.factors(x)
-    kept: list[Tensor] = []  # or the next one may get the memory of the last
+    results: list[Tensor] = []  # kept, or the next one may get the memory of the last
 
     def pages(work: Callable[[], Tensor]) -> int:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-        kept.append(work())
-        taken = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
-        assert kept[-1].shape == x.shape
-        return taken
+        results.append(work())
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
     into = [pages(lambda: module.turn(x, factors, out=out)) for _ in range(3)]
     new = [pages(lambda: module.turn(x, factors)) for _ in range(3)]
@@ -322,44 +283,36 @@ def test_scores_do_not_change_when_a_norm_on_heads_is_converted_too(rotary_d: in
     assert not torch.allclose(without, expected)
 
 
-def test_out_that_shares_memory_with_x_is_refused() -> None:
-    module, memory = RotaryEmbedding(8), random(2, 3, 6, 8)
-    x, factors = memory[:, :, :5], module.factors(memory[:, :, :5])
-    for out in (memory[:, :, 1:], memory[:, :, :5].as_strided(x.shape, (144, 8, 24, 1))):
-        with pytest.raises(ValueError, match=r"^out must be x itself or share no memory"):
-            module.turn(x, factors, out=out)
-    before = memory.clone()
-    module.turn(x, factors, out=memory[:, :, :5])  # another view of the very same numbers
-    torch.testing.assert_close(memory[:, :, :5], module(before[:, :, :5]))
-    assert torch.equal(memory[:, :, 5:], before[:, :, 5:])
-
-
 @both_layouts
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_memory_shared_between_storages_is_detected(dtype: Any, layout: str) -> None:
+@pytest.mark.parametrize("storages", ["one", "several"])
+def test_out_that_shares_memory_with_x_is_refused(storages: str, dtype: Any, layout: str) -> None:
     """Each tensor made from an array has its own storage."""
-    memory = np.random.default_rng(0).standard_normal((2, 3, 6, 8)).astype(dtype)
-    before, module = torch.from_numpy(memory.copy()), RotaryEmbedding(8, layout=layout)
-    x, moved = torch.from_numpy(memory[:, :, :5]), torch.from_numpy(memory[:, :, 1:])
+    array = np.random.default_rng(0).standard_normal((2, 3, 6, 8)).astype(dtype)
+    memory: Any = torch.from_numpy(array) if storages == "one" else array
+    x, shifted, same = (
+        torch.as_tensor(memory[:, :, part]) for part in (slice(5), slice(1, None), slice(5))
+    )
+    before, module = torch.from_numpy(array.copy()), RotaryEmbedding(8, layout=layout)
     factors = module.factors(x)
-    assert x.untyped_storage().data_ptr() != moved.untyped_storage().data_ptr()
-    with pytest.raises(ValueError, match=r"^out must be x itself or share no memory with it"):
-        module.turn(x, factors, out=moved)
-    assert torch.equal(torch.from_numpy(memory), before)
-    module.turn(x, factors, out=torch.from_numpy(memory[:, :, :5]))  # the very same numbers
+    for out in (shifted, same.as_strided(x.shape, (144, 8, 24, 1))):
+        with pytest.raises(ValueError, match=r"^out must be x itself or share no memory with it"):
+            module.turn(x, factors, out=out)
+    assert torch.equal(torch.from_numpy(array), before)
+    module.turn(x, factors, out=same)
     torch.testing.assert_close(x, module(before[:, :, :5]))
+    assert torch.equal(torch.as_tensor(memory[:, :, 5:]), before[:, :, 5:])
 
 
 @both_layouts
-@pytest.mark.parametrize("whole", [np.zeros((2, 5, 3, 4, 8)), torch.zeros(2, 5, 3, 4, 8)])
-def test_adjacent_tensors_are_not_taken_to_share_memory(whole: Any, layout: str) -> None:
-    """Queries and keys side by side, as one projection makes them, in one storage or in two."""
-    q, k = (torch.as_tensor(whole[:, :, i]).transpose(1, 2) for i in (0, 1))
+@pytest.mark.parametrize("qkv", [np.zeros((2, 5, 3, 4, 8)), torch.zeros(2, 5, 3, 4, 8)])
+def test_queries_and_keys_of_one_projection_share_no_memory(qkv: Any, layout: str) -> None:
+    q, k = (torch.as_tensor(qkv[:, :, i]).transpose(1, 2) for i in (0, 1))
     module = RotaryEmbedding(8, layout=layout)
     values = random(*q.shape, dtype=q.dtype)
     q.copy_(values)
-    turned = module.turn(q, module.factors(q), out=k)
-    torch.testing.assert_close(turned, module(values))
+    rotated = module.turn(q, module.factors(q), out=k)
+    torch.testing.assert_close(rotated, module(values))
     assert torch.equal(q, values)
 
 
@@ -399,15 +352,14 @@ def test_overlapping_strides_are_detected(
 @both_layouts
 def test_gradients_of_the_fast_path_are_rotated_back(layout: str) -> None:
     module = RotaryEmbedding(8, layout=layout, rotary_d=6)
-    x, arriving = random(2, 3, 5, 8).requires_grad_(), random(2, 3, 5, 8, seed=1)
-    factors = module.factors(x, offset=7)
-    module.turn(x, factors).backward(arriving)  # type: ignore[no-untyped-call]
-    assert x.grad is not None
-    expected = module(arriving, positions=-torch.arange(7, 12))
-    torch.testing.assert_close(x.grad, expected, rtol=0, atol=1e-14)
+    x, upstream = random(2, 3, 5, 8).requires_grad_(), random(2, 3, 5, 8, seed=1)
+    expected = module(upstream, positions=-torch.arange(7, 12))
+    for rotated in (module.turn(x, module.factors(x, offset=7)), module(x, offset=7)):
+        (found,) = torch.autograd.grad(rotated, x, upstream)
+        torch.testing.assert_close(found, expected, rtol=0, atol=1e-14)
     small = random(2, 2, 2, 8).requires_grad_()  # each number is changed in turn
-    few = module.factors(small, offset=7)
-    turn = partial(module.turn, factors=few)
+    assert torch.autograd.gradcheck(module, small)
+    turn = partial(module.turn, factors=module.factors(small, offset=7))
     assert torch.autograd.gradcheck(turn, small)
     assert torch.autograd.gradgradcheck(turn, small)
 
@@ -419,47 +371,56 @@ def test_an_expanded_gradient_is_rotated_back() -> None:
     torch.testing.assert_close(x.grad, expected)
 
 
-def test_out_is_refused_where_gradients_are_recorded() -> None:
-    module, x = RotaryEmbedding(8), random(1, 2, 3, 8).requires_grad_()
-    with pytest.raises(ValueError, match=r"^out must be None while gradients are recorded"):
-        module.turn(x, module.factors(x), out=torch.empty_like(x))
-    with torch.no_grad():
-        out = module.turn(x, module.factors(x), out=torch.empty_like(x))
-    torch.testing.assert_close(out, module(x).detach())
-
-
 # On first use, torch sets up forward mode with a function that it has deprecated itself.
 forward_mode = pytest.mark.filterwarnings("ignore:.torch.jit.script:DeprecationWarning")
 
-FOLLOWED = ("x", "x in no_grad", "x and its gradient", "factors", "both")
+
+@forward_mode
+@both_layouts
+@pytest.mark.parametrize("which", ["x", "factors", "out"])
+@pytest.mark.parametrize("mode", ["backward", "forward"])
+def test_out_is_refused_where_gradients_are_recorded(mode: str, which: str, layout: str) -> None:
+    module, x = RotaryEmbedding(8, layout=layout), random(1, 2, 3, 8)
+    tensors = {"x": x, "factors": module.factors(x), "out": torch.empty_like(x)}
+    if mode == "backward":
+        tensors[which].requires_grad_()
+    with forward_ad.dual_level():
+        if mode == "forward":
+            tangent = torch.ones_like(tensors[which])
+            tensors[which] = forward_ad.make_dual(tensors[which], tangent)  # type: ignore[no-untyped-call]
+        with pytest.raises(ValueError, match=r"^out must (be None|not require) .*gradients"):
+            module.turn(**tensors)
+    if mode == "backward" and which != "out":
+        with torch.no_grad():
+            torch.testing.assert_close(module.turn(**tensors), module(x))
 
 
 @forward_mode
 @both_layouts
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
-@pytest.mark.parametrize("which", FOLLOWED)
+@pytest.mark.parametrize("which", ["x", "x in no_grad", "x and its gradient", "factors", "both"])
 def test_forward_mode_tangents_are_rotated(which: str, dtype: torch.dtype, layout: str) -> None:
     """Rotation is linear in `x` and in the factors, so a tangent can replace either."""
     module = RotaryEmbedding(8, layout=layout, rotary_d=6)
     x, dx = random(2, 3, 5, 8, dtype=dtype), random(2, 3, 5, 8, seed=1, dtype=dtype)
     factors = module.factors(x, offset=7)
-    towards = module.factors(x, offset=90)
-    by_x, by_factors = module.turn(dx, factors).double(), module.turn(x, towards).double()
+    factor_tangents = module.factors(x, offset=90)
+    by_x, by_factors = module.turn(dx, factors).double(), module.turn(x, factor_tangents).double()
     by_factors[..., 6:] = 0  # nothing is rotated there
     expected = torch.zeros_like(by_x)
     with forward_ad.dual_level(), torch.set_grad_enabled(which != "x in no_grad"):
-        vectors, turning = x, factors
+        vectors, tangent_factors = x, factors
         if which != "factors":
             vectors = x.clone().requires_grad_() if which == "x and its gradient" else x
             vectors = forward_ad.make_dual(vectors, dx)  # type: ignore[no-untyped-call]
             expected = expected + by_x
         if which in ("factors", "both"):
-            turning = forward_ad.make_dual(factors, towards)  # type: ignore[no-untyped-call]
+            tangent_factors = forward_ad.make_dual(factors, factor_tangents)  # type: ignore[no-untyped-call]
             expected = expected + by_factors
-        turned = forward_ad.unpack_dual(module.turn(vectors, turning))  # type: ignore[no-untyped-call]
-        assert turned.tangent is not None
-        assert close(turned.primal, defined(x, range(7, 12), layout=layout, rotary_d=6))
-        error = (turned.tangent.double() - expected).abs().max()
+        rotated = forward_ad.unpack_dual(module.turn(vectors, tangent_factors))  # type: ignore[no-untyped-call]
+        assert rotated.tangent is not None
+        assert close(rotated.primal, rotated_in_numpy(x, range(7, 12), layout=layout, rotary_d=6))
+        error = (rotated.tangent.double() - expected).abs().max()
         assert error <= 64 * ROUNDING[dtype]
 
 
@@ -474,27 +435,27 @@ def test_derivatives_in_every_mode_equal_finite_differences(
     module = RotaryEmbedding(4, layout=layout, rotary_d=rotary_d)
     x = random(2, 1, 2, 4)
     factors = module.factors(x, offset=7)
-    followed = x.clone().requires_grad_(), factors.clone().requires_grad_()
-    for given in ((followed[0], factors), (x, followed[1]), followed):
-        assert torch.autograd.gradcheck(module.turn, given, check_forward_ad=True)
-        assert torch.autograd.gradgradcheck(module.turn, given, check_fwd_over_rev=True)
+    traced = x.clone().requires_grad_(), factors.clone().requires_grad_()
+    for pair in ((traced[0], factors), (x, traced[1]), traced):
+        assert torch.autograd.gradcheck(module.turn, pair, check_forward_ad=True)
+        assert torch.autograd.gradgradcheck(module.turn, pair, check_fwd_over_rev=True)
 
 
 @both_layouts
 @every_dtype
 def test_gradients_reach_the_factors(dtype: torch.dtype, layout: str) -> None:
     """In a learned rotation, every batch, head and vector adds to the gradient of the factors."""
-    module, arriving = RotaryEmbedding(8, layout=layout), random(2, 3, 5, 8, seed=1, dtype=dtype)
+    module, upstream = RotaryEmbedding(8, layout=layout), random(2, 3, 5, 8, seed=1, dtype=dtype)
     x = random(2, 3, 5, 8, dtype=dtype)
     found = []
     for vectors in (x, x.clone().requires_grad_()):
         factors = module.factors(x).requires_grad_()
-        module.turn(vectors, factors).backward(arriving)  # type: ignore[no-untyped-call]
+        module.turn(vectors, factors).backward(upstream)  # type: ignore[no-untyped-call]
         assert factors.grad is not None
         found.append(factors.grad)
     halves = [
         convert_layout(y.double().numpy(), source=layout, target="interleaved")
-        for y in (x, arriving)
+        for y in (x, upstream)
     ]
     numbers, gradients = (y[..., ::2] + 1j * y[..., 1::2] for y in halves)
     exact = torch.from_numpy((numbers.conj() * gradients).sum((0, 1)))
@@ -505,59 +466,28 @@ def test_gradients_reach_the_factors(dtype: torch.dtype, layout: str) -> None:
 @both_layouts
 def test_a_batch_of_gradients_is_rotated_back(layout: str) -> None:
     module, x = RotaryEmbedding(8, layout=layout, rotary_d=6), random(2, 3, 5, 8).requires_grad_()
-    turned, arriving = module.turn(x, module.factors(x)), random(4, 2, 3, 5, 8, seed=1)
-    (found,) = torch.autograd.grad(turned, x, arriving, is_grads_batched=True)
-    expected = module(arriving.flatten(0, 1), positions=-torch.arange(5)).reshape(arriving.shape)
+    rotated, upstream = module.turn(x, module.factors(x)), random(4, 2, 3, 5, 8, seed=1)
+    (found,) = torch.autograd.grad(rotated, x, upstream, is_grads_batched=True)
+    expected = module(upstream.flatten(0, 1), positions=-torch.arange(5)).reshape(upstream.shape)
     torch.testing.assert_close(found, expected)
-
-
-@forward_mode
-@both_layouts
-@pytest.mark.parametrize("which", ["x", "factors", "out"])
-def test_out_is_refused_where_tangents_are_recorded(which: str, layout: str) -> None:
-    module, x = RotaryEmbedding(8, layout=layout), random(1, 2, 3, 8)
-    given = {"x": x, "factors": module.factors(x), "out": torch.empty_like(x)}
-    with forward_ad.dual_level():
-        tangent = torch.ones_like(given[which])
-        given[which] = forward_ad.make_dual(given[which], tangent)  # type: ignore[no-untyped-call]
-        with pytest.raises(ValueError, match=r"^out must be None while gradients are recorded"):
-            module.turn(**given)
-
-
-@both_layouts
-def test_out_is_refused_where_gradients_to_factors_are_recorded(layout: str) -> None:
-    module, x = RotaryEmbedding(8, layout=layout), random(1, 2, 3, 8)
-    factors, out = module.factors(x).requires_grad_(), torch.empty_like(x)
-    with pytest.raises(ValueError, match=r"^out must be None while gradients are recorded"):
-        module.turn(x, factors, out=out)
-    with torch.no_grad():
-        torch.testing.assert_close(module.turn(x, factors, out=out), module(x))
-
-
-class Layer(nn.Module):
-    """The two calls as a model makes them."""
-
-    def __init__(self, layout: str) -> None:
-        super().__init__()
-        self.rotary = RotaryEmbedding(8, layout=layout, rotary_d=6)
-
-    def forward(self, x: Tensor, out: Tensor) -> tuple[Tensor, Tensor]:
-        """Return x turned twice."""
-        factors = self.rotary.factors(x, offset=3)
-        return self.rotary.turn(x, factors), self.rotary.turn(x, factors, out=out)
 
 
 @pytest.mark.slow
 @pytest.mark.no_cover  # coverage would trace the compiler too
 @both_layouts
 def test_fast_path_compiles_into_one_graph(layout: str) -> None:
-    module, x = Layer(layout), random(2, 3, 5, 8)
-    compiled = torch.compile(module, fullgraph=True, backend="aot_eager")
+    rotary, x = RotaryEmbedding(8, layout=layout, rotary_d=6), random(2, 3, 5, 8)
+
+    def turn_twice(x: Tensor, out: Tensor) -> tuple[Tensor, Tensor]:
+        factors = rotary.factors(x, offset=3)
+        return rotary.turn(x, factors), rotary.turn(x, factors, out=out)
+
+    compiled = torch.compile(turn_twice, fullgraph=True, backend="aot_eager")
     out = torch.empty_like(x)
     fresh, written = compiled(x, out)
-    torch.testing.assert_close(fresh, module.rotary(x, offset=3), rtol=0, atol=1e-13)
-    torch.testing.assert_close(written, fresh, rtol=0, atol=0)
-    torch.testing.assert_close(out, fresh, rtol=0, atol=0)
+    torch.testing.assert_close(fresh, rotary(x, offset=3), rtol=0, atol=1e-13)
+    assert torch.equal(written, fresh)
+    assert torch.equal(out, fresh)
 
 
 @both_layouts
@@ -585,7 +515,7 @@ every_size = pytest.mark.parametrize(
 )
 
 
-def places(queries: int, keys: int, offset: int) -> Tensor:
+def relative(queries: int, keys: int, offset: int) -> Tensor:
     """Return the matrix of relative positions."""
     return relative_positions(torch.arange(offset, offset + queries), keys)
 
@@ -597,11 +527,9 @@ def test_reversed_view_flipped_is_the_bias(
 ) -> None:
     rows = bias(relative_row(queries, keys, query_offset=offset))[:, 0]
     view = reversed_view(rows, queries)
-    expected = bias(places(queries, keys, offset))
-    torch.testing.assert_close(view.flip(-2), expected, rtol=0, atol=0)
-    torch.testing.assert_close(
-        torch.from_numpy(relative_view(rows.numpy(), queries).copy()), expected, rtol=0, atol=0
-    )
+    expected = bias(relative(queries, keys, offset))
+    assert torch.equal(view.flip(-2), expected)
+    np.testing.assert_array_equal(relative_view(rows.numpy(), queries), expected)
     assert view.untyped_storage().data_ptr() == rows.untyped_storage().data_ptr()
 
 
@@ -615,16 +543,11 @@ def test_relative_attention_equals_attention_with_the_bias(
     k, v = random(2, 2, 6, keys, 8, seed=1, dtype=dtype)
     rows = bias(relative_row(queries, keys, query_offset=offset))[:, 0]
     found = relative_attention(q, k, v, rows)
-    expected, _ = attention(q, k, v, bias=bias(places(queries, keys, offset)))
+    expected, _ = attention(q, k, v, bias=bias(relative(queries, keys, offset)))
     assert (found.dtype, found.shape) == (q.dtype, q.shape)
     # torch rounds its weights to bfloat16 or float16 before the last product, ours does not.
-    atol = (
-        1e-12
-        if dtype is torch.float64
-        else 1e-5
-        if dtype is torch.float32
-        else 16 * (ROUNDING[dtype])
-    )
+    narrow = 16 * ROUNDING[dtype]
+    atol = {torch.float64: 1e-12, torch.float32: 1e-5}.get(dtype, narrow)
     torch.testing.assert_close(found, expected, rtol=0, atol=atol)
 
 
@@ -650,42 +573,24 @@ def test_relative_attention_never_allocates_the_matrix() -> None:
     length, alibi = 512, ALiBi(6)
     q, k, v = random(3, 1, 6, length, 8, dtype=torch.float32)
     matrix = 6 * length * length * 4
-
-    def by_rows() -> None:
-        relative_attention(q, k, v, alibi(relative_row(length, length))[:, 0])
-
-    def written() -> None:
-        attention(q, k, v, bias=alibi(relative_positions(length)))
-
-    assert most_at_once(by_rows) < matrix / 4
-    assert most_at_once(written) >= matrix  # so the measure sees what it should
+    by_rows = most_at_once(
+        lambda: relative_attention(q, k, v, alibi(relative_row(length, length))[:, 0])
+    )
+    by_matrix = most_at_once(lambda: attention(q, k, v, bias=alibi(relative_positions(length))))
+    assert by_rows < matrix / 4
+    assert by_matrix >= matrix  # so the measure sees a matrix where there is one
 
 
 def test_gradients_flow_through_rows_to_the_table() -> None:
     bias, (q, k, v) = T5RelativeBias(6).double(), random(3, 2, 6, 5, 8)
     q.requires_grad_()
-    arriving = random(2, 6, 5, 8, seed=1)
-    found = []
-    for fast in (True, False):
-        q.grad = bias.table.grad = None
-        if fast:
-            output = relative_attention(q, k, v, bias(relative_row(5, 5))[:, 0])
-        else:
-            output, _ = attention(q, k, v, bias=bias(relative_positions(5)))
-        output.backward(arriving)  # type: ignore[no-untyped-call]
-        found.append((q.grad, bias.table.grad))
-    for fast_grad, slow_grad in zip(*found, strict=True):
-        torch.testing.assert_close(fast_grad, slow_grad)
-
-
-def test_rows_that_hide_every_key_from_a_query_are_refused() -> None:
-    q = k = v = random(1, 2, 3, 8)
-    rows = torch.zeros(2, 5)
-    rows[1, 1:4] = -torch.inf  # all that query 1, the middle one, can see
-    with pytest.raises(ValueError, match=r"^rows must leave each .* for query 1 in head 1$"):
-        relative_attention(q, k, v, rows)
-    rows[1, 3] = 0
-    relative_attention(q, k, v, rows)
+    fast = relative_attention(q, k, v, bias(relative_row(5, 5))[:, 0])
+    slow, _ = attention(q, k, v, bias=bias(relative_positions(5)))
+    found, expected = (
+        torch.autograd.grad(output, [q, bias.table], random(2, 6, 5, 8, seed=1))
+        for output in (fast, slow)
+    )
+    torch.testing.assert_close(found, expected)
 
 
 @pytest.mark.parametrize("query", [0, 1, 2, 3])
@@ -694,9 +599,11 @@ def test_rows_error_names_the_query_without_visible_keys(query: int, head: int) 
     q, k = random(1, 2, 4, 8), random(1, 2, 3, 8, seed=1)
     rows = torch.zeros(2, 6)
     rows[head, 3 - query : 6 - query] = -torch.inf
-    assert reversed_view(rows, 4).flip(-2)[head, query].isinf().all()
-    with pytest.raises(ValueError, match=rf"got none for query {query} in head {head}$"):
+    message = rf"^rows must leave each .*; got none for query {query} in head {head}$"
+    with pytest.raises(ValueError, match=message):
         relative_attention(q, k, k, rows)
+    rows[head, 5 - query] = 0
+    relative_attention(q, k, k, rows)
 
 
 @pytest.mark.parametrize("shape", [(1, 2, 0, 8), (1, 2, 3, 0)])
@@ -732,8 +639,7 @@ def test_score_function_adds_the_bias(
     scores = random(6, queries, keys, dtype=torch.float32)
     head, query, key = torch.meshgrid(*map(torch.arange, scores.shape), indexing="ij")
     found = add(scores, torch.zeros_like(head), head, query, key)
-    expected = scores + bias(places(queries, keys, offset))
-    torch.testing.assert_close(found, expected, rtol=0, atol=0)
+    assert torch.equal(found, scores + bias(relative(queries, keys, offset)))
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from posenc.nn import LearnedGridEmbedding
 pytestmark = pytest.mark.filterwarnings("error")
 
 
-def made(*sizes: int) -> LearnedGridEmbedding:
+def random_layer(*sizes: int) -> LearnedGridEmbedding:
     """Return a float64 layer whose rows are large enough to tell apart."""
     layer = LearnedGridEmbedding(sizes or (4, 6), 5).double()
     nn.init.normal_(layer.table, generator=torch.Generator().manual_seed(0))
@@ -21,7 +21,7 @@ def made(*sizes: int) -> LearnedGridEmbedding:
 
 
 def test_writing_into_the_rows_does_not_change_the_table() -> None:
-    layer = made(2, 3)
+    layer = random_layer(2, 3)
     before = layer.table.detach().clone()
     layer().detach().fill_(9)
     assert torch.equal(layer.table, before)
@@ -29,7 +29,7 @@ def test_writing_into_the_rows_does_not_change_the_table() -> None:
 
 @pytest.mark.parametrize("sizes", [(4,), (2, 3), (2, 3, 4)])
 def test_rows_come_in_the_order_of_the_places(sizes: tuple[int, ...]) -> None:
-    layer = made(*sizes)
+    layer = random_layer(*sizes)
     assert layer.sizes == sizes
     for place, row in zip(grid_positions(sizes), layer(), strict=True):
         assert torch.equal(row, layer.table[tuple(place)])
@@ -40,7 +40,7 @@ def test_rows_come_in_the_order_of_the_places(sizes: tuple[int, ...]) -> None:
 def test_a_resized_layer_has_the_grid_of_the_numpy_definition(
     kernel: str, corners: bool, antialias: bool
 ) -> None:
-    layer = made()
+    layer = random_layer()
     resized = layer.resized((7, 3), kernel=kernel, corners=corners, antialias=antialias)
     expected = resize_grid(
         layer.table.detach().numpy(), (7, 3), kernel=kernel, corners=corners, antialias=antialias
@@ -51,7 +51,7 @@ def test_a_resized_layer_has_the_grid_of_the_numpy_definition(
 
 
 def test_a_resized_layer_keeps_dtype_mode_and_whether_it_trains() -> None:
-    layer = made().bfloat16().eval()
+    layer = random_layer().bfloat16().eval()
     layer.table.requires_grad_(False)
     resized = layer.resized((3, 3))
     assert resized.table.dtype == torch.bfloat16
@@ -63,7 +63,7 @@ def test_a_resized_layer_keeps_dtype_mode_and_whether_it_trains() -> None:
 
 
 def test_resizing_draws_no_random_numbers_and_leaves_the_layer_alone() -> None:
-    layer = made()
+    layer = random_layer()
     before, state = layer.table.detach().clone(), torch.get_rng_state()
     layer.resized((3, 3)).table.data.fill_(7)
     layer.resized((4, 6)).table.data.fill_(7)
@@ -72,12 +72,12 @@ def test_resizing_draws_no_random_numbers_and_leaves_the_layer_alone() -> None:
 
 
 def test_repr_shows_the_sizes() -> None:
-    assert repr(made()) == "LearnedGridEmbedding((4, 6), d_model=5)"
-    assert made().d_model == 5
+    assert repr(random_layer()) == "LearnedGridEmbedding((4, 6), d_model=5)"
+    assert random_layer().d_model == 5
 
 
 def test_a_table_with_nan_is_not_resized() -> None:
-    layer = made()
+    layer = random_layer()
     nn.init.constant_(layer.table, torch.nan)
     with pytest.raises(ValueError, match=r"^table must be finite; got nan$"):
         layer.resized((3, 3))

@@ -29,8 +29,8 @@ MATRICES: dict[str, NDArray[np.float64]] = {
 LAYOUTS = ("interleaved", "half")
 
 
-def made(name: str, **how: object) -> RotaryEmbeddingND:
-    return RotaryEmbeddingND(D, MATRICES[name], **how)  # type: ignore[arg-type]
+def rotary_embedding(name: str, **options: object) -> RotaryEmbeddingND:
+    return RotaryEmbeddingND(D, MATRICES[name], **options)  # type: ignore[arg-type]
 
 
 def vectors(length: int = 6, *, seed: int = 0) -> Tensor:
@@ -48,7 +48,7 @@ def points(name: str, length: int = 6) -> Tensor:
 @pytest.mark.parametrize("name", MATRICES)
 def test_the_module_equals_the_numpy_definition(name: str, learned: bool, layout: str) -> None:
     x, places = vectors(), points(name)
-    rotary = made(name, layout=layout, learned=learned).double()
+    rotary = rotary_embedding(name, layout=layout, learned=learned).double()
     rotary.reset_parameters()
     expected = apply_rope_nd(x.numpy(), places.numpy(), MATRICES[name], layout=layout)
     found = rotary(x, places).detach().numpy()
@@ -57,7 +57,7 @@ def test_the_module_equals_the_numpy_definition(name: str, learned: bool, layout
 
 @pytest.mark.parametrize("name", MATRICES)
 def test_each_sequence_may_have_its_own_points(name: str) -> None:
-    x, places, rotary = vectors(), points(name), made(name)
+    x, places, rotary = vectors(), points(name), rotary_embedding(name)
     both = torch.stack([places, places.flip(0)])
     rotated = rotary(x, both)
     for sequence in range(2):
@@ -72,17 +72,17 @@ def test_narrow_vectors_have_exact_angles_and_are_rounded_at_the_end(
 ) -> None:
     x = vectors().to(dtype)
     far = points("axial") + 30_000  # bfloat16 holds no integer of this size but every 128th
-    rotated = made("axial", learned=learned)(x, far)
+    rotated = rotary_embedding("axial", learned=learned)(x, far)
     assert rotated.dtype == dtype
-    exact = made("axial").to(dtype)(x.double(), far)
+    exact = rotary_embedding("axial").to(dtype)(x.double(), far)
     allowed = 4 * torch.finfo(dtype).eps if not learned else 0.02  # parameters in float32
     torch.testing.assert_close(rotated.double(), exact, rtol=allowed, atol=allowed)
-    rounded_once = made("axial", learned=learned)(x.float(), far).to(dtype)
+    rounded_once = rotary_embedding("axial", learned=learned)(x.float(), far).to(dtype)
     assert torch.equal(rotated, rounded_once)
 
 
 def test_casting_the_module_leaves_fixed_frequencies_alone() -> None:
-    rotary = made("m-rope")
+    rotary = rotary_embedding("m-rope")
     x, places = vectors(), points("m-rope")
     before = rotary(x, places)
     assert torch.equal(rotary.bfloat16().double()(x, places), before)
@@ -90,7 +90,7 @@ def test_casting_the_module_leaves_fixed_frequencies_alone() -> None:
 
 
 def test_gradients_reach_learned_frequencies_of_every_head_and_axis() -> None:
-    rotary = made("mixed", learned=True).double()
+    rotary = rotary_embedding("mixed", learned=True).double()
     x, places = vectors(), points("mixed").double()
     assert list(rotary.state_dict()) == ["omega"]
 
@@ -109,13 +109,13 @@ def test_gradients_reach_learned_frequencies_of_every_head_and_axis() -> None:
 
 def test_gradients_reach_the_vectors() -> None:
     x = vectors(3).requires_grad_()
-    assert torch.autograd.gradcheck(lambda x: made("axial")(x, points("axial", 3)), x)
+    assert torch.autograd.gradcheck(lambda x: rotary_embedding("axial")(x, points("axial", 3)), x)
 
 
 def test_a_step_with_a_cache_equals_the_whole_sequence() -> None:
     # A prompt of two words, an image of 2 by 3 patches and a word, then two new words.
     whole = torch.from_numpy(mrope_positions([2, (1, 2, 3), 3]))
-    rotary, x = made("m-rope"), vectors(len(whole))
+    rotary, x = rotary_embedding("m-rope"), vectors(len(whole))
     prompt = mrope_positions([2, (1, 2, 3), 1])
     cached = rotary(x[:, :, : len(prompt)], torch.from_numpy(prompt))
     following = int(prompt.max()) + 1
@@ -131,50 +131,41 @@ def test_a_step_with_a_cache_equals_the_whole_sequence() -> None:
 
 def test_a_module_made_on_meta_works_after_a_reset() -> None:
     with torch.device("meta"):
-        rotary = made("mixed", learned=True)
+        rotary = rotary_embedding("mixed", learned=True)
         assert rotary(vectors().float().to("meta"), points("mixed").to("meta")).is_meta
     rotary.to_empty(device="cpu").reset_parameters()
     x, places = vectors().float(), points("mixed")
-    assert torch.equal(rotary(x, places), made("mixed", learned=True)(x, places))
+    assert torch.equal(rotary(x, places), rotary_embedding("mixed", learned=True)(x, places))
     with torch.device("meta"):
-        fixed = made("axial")
-    assert torch.equal(fixed(x, points("axial")), made("axial")(x, points("axial")))
+        fixed = rotary_embedding("axial")
+    assert torch.equal(fixed(x, points("axial")), rotary_embedding("axial")(x, points("axial")))
 
 
 @pytest.mark.slow
 @pytest.mark.no_cover  # coverage would trace the compiler too
 @pytest.mark.parametrize("learned", [False, True])
 @pytest.mark.parametrize("name", MATRICES)
-def test_it_compiles_into_one_graph(name: str, learned: bool) -> None:
+def test_it_compiles_into_one_graph_and_exports_for_any_length(name: str, learned: bool) -> None:
     torch.compiler.reset()
-    rotary = made(name, learned=learned)
-    x, places = vectors().float(), points(name)
-    expected = rotary(x, places)
+    rotary = rotary_embedding(name, learned=learned)
     compiled = torch.compile(rotary, fullgraph=True, backend="eager")
-    assert torch.equal(compiled(x, places), expected)
-
-
-@pytest.mark.slow
-@pytest.mark.no_cover  # coverage would trace the compiler too
-@pytest.mark.parametrize("learned", [False, True])
-@pytest.mark.parametrize("name", MATRICES)
-def test_it_exports_for_any_length_with_equal_results(name: str, learned: bool) -> None:
-    rotary, length = made(name, learned=learned), torch.export.Dim("length", min=2, max=99)
-    given, shapes = (vectors(6).float(), points(name, 6)), ({2: length}, {0: length})
-    program = torch.export.export(rotary, given, dynamic_shapes=shapes).module()
+    length = torch.export.Dim("length", min=2, max=99)
+    example, shapes = (vectors(6).float(), points(name, 6)), ({2: length}, {0: length})
+    program = torch.export.export(rotary, example, dynamic_shapes=shapes).module()
     for size in (6, 4):
-        given = vectors(size, seed=1).float(), points(name, size) + 5
-        assert torch.equal(program(*given), rotary(*given))
+        inputs = vectors(size, seed=1).float(), points(name, size) + 5
+        assert torch.equal(compiled(*inputs), rotary(*inputs))
+        assert torch.equal(program(*inputs), rotary(*inputs))
 
 
-def test_repr_shows_what_it_is() -> None:
-    said = 'RotaryEmbeddingND(16, axes=3, layout="interleaved", learned=False)'
-    assert repr(made("m-rope")) == said
+def test_repr_shows_the_arguments() -> None:
+    shown = 'RotaryEmbeddingND(16, axes=3, layout="interleaved", learned=False)'
+    assert repr(rotary_embedding("m-rope")) == shown
 
 
 def test_frequencies_of_other_heads_or_of_another_device_are_refused() -> None:
     x, places = vectors(), points("mixed")
     with pytest.raises(ValueError, match=r"^x must be of shape \(batch, 3, length, 16\); got"):
-        made("mixed")(x[:, :2], places)
+        rotary_embedding("mixed")(x[:, :2], places)
     with pytest.raises(ValueError, match=r"^x must be on the device meta; got cpu$"):
-        made("mixed", learned=True).to("meta")(x, places)
+        rotary_embedding("mixed", learned=True).to("meta")(x, places)

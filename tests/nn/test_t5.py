@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 quick = settings(database=None, deadline=None, derandomize=True, max_examples=40)
 
 
-def made(heads: int = 3, **options: Any) -> T5RelativeBias:
+def random_bias(heads: int = 3, **options: Any) -> T5RelativeBias:
     """Return a float64 bias whose numbers are large enough to tell apart in any dtype."""
     bias = T5RelativeBias(heads, **options).double()
     nn.init.normal_(bias.table, generator=torch.Generator().manual_seed(0))
@@ -47,19 +47,19 @@ def in_numpy(bias: T5RelativeBias, relative: Tensor) -> np.ndarray[Any, Any]:
 def test_the_bias_equals_the_numpy_definition(
     side: int, end: int, both: bool, relative: list[int]
 ) -> None:
-    bias = made(bidirectional=both, buckets=2 * side if both else side, max_distance=end)
+    bias = random_bias(bidirectional=both, buckets=2 * side if both else side, max_distance=end)
     matrix = torch.tensor([relative])
     np.testing.assert_array_equal(bias(matrix).detach(), in_numpy(bias, matrix))
 
 
 def test_positions_may_be_of_any_integer_type() -> None:
-    bias, relative = made(), torch.tensor([[-128, 0, 127]])
+    bias, relative = random_bias(), torch.tensor([[-128, 0, 127]])
     for dtype in (torch.int8, torch.int16, torch.int32):
         assert torch.equal(bias(relative.to(dtype)), bias(relative))
 
 
 def test_positions_may_have_any_strides() -> None:
-    bias, relative = made(), relative_positions(40)
+    bias, relative = random_bias(), relative_positions(40)
     backwards = relative.mT
     assert not backwards.is_contiguous()
     np.testing.assert_array_equal(bias(backwards).detach(), in_numpy(bias, backwards))
@@ -81,7 +81,7 @@ def test_buckets_do_not_depend_on_the_dtype(dtype: torch.dtype) -> None:
 
 @pytest.mark.parametrize("both", [True, False])
 def test_gradients_reach_the_buckets_in_use_and_no_other(both: bool) -> None:
-    bias, relative = made(bidirectional=both), relative_positions(12, 20)
+    bias, relative = random_bias(bidirectional=both), relative_positions(12, 20)
     bias(relative).sum().backward()
     used = posenc.scores.t5.t5_buckets(relative.numpy(), bidirectional=both)
     # The gradient of a sum: how many pairs share the bucket.
@@ -93,4 +93,4 @@ def test_gradients_reach_the_buckets_in_use_and_no_other(both: bool) -> None:
 def test_keys_of_a_query_are_contiguous_in_memory() -> None:
     # As the fused attention kernels want a bias.
     for relative in (relative_positions(5), relative_positions(5).expand(2, 5, 5)):
-        assert made()(relative).stride(-1) == 1
+        assert random_bias()(relative).stride(-1) == 1

@@ -124,22 +124,6 @@ def test_all_four_list_the_slopes_in_the_order_of_the_authors() -> None:
     np.testing.assert_allclose(-x_transformers(6, 1, 2)[:, 0, 0], slopes, rtol=ROUNDED)
 
 
-def test_mpt_slopes_differ_only_if_alibi_bias_max_does() -> None:
-    """`alibi_bias_max`, 8 by default, is the 8 of 2^(−8k/n)."""
-    np.testing.assert_allclose(
-        mpt(4, alibi_bias_max=16)[:, 0, -2], -(alibi_slopes(4) ** 2), rtol=ROUNDED
-    )
-
-
-def test_bloom_slopes_drift_with_the_head_and_ours_do_not() -> None:
-    """Powers of a root rounded to float32: the last of 32 slopes has a relative error of 5e-7."""
-    drift = np.abs(bloom(32)[:, 0, 1] / alibi_slopes(32) - 1)
-    assert 5 * 2.0**-24 < drift.max() < RAISED
-    assert alibi_slopes(32)[-1] == 1 / 256 != bloom(32)[-1, 0, 1]
-    rounded = np.asarray(alibi_slopes(32), np.float32) / alibi_slopes(32) - 1
-    assert np.abs(rounded).max() < 2.0**-24
-
-
 def test_bloom_counts_positions_from_the_first_real_token() -> None:
     """With left padding: there by a running sum over the mask, here by relative positions."""
     padded = bloom(6, [0, 0, 0, 1, 1, 1, 1])
@@ -181,17 +165,17 @@ def falcon_weights(kind: str, heads: int, d: int, length: int) -> Array:
         attn_implementation=kind,
     )
     model = FalconModel(config).eval()
-    attention, seen = model.h[0].self_attention, dict[str, torch.Tensor]()
+    attention, activations = model.h[0].self_attention, dict[str, torch.Tensor]()
     projection = attention.query_key_value  # (heads, 3, d) outputs: query, key, value of each head
     rows = projection.weight.data.view(heads, 3, d, heads * d)
     rows[:, :2] = 0
     torch.nn.init.normal_(rows[:, 2])
-    projection.register_forward_hook(lambda _, __, made: seen.update(made=made))
-    attention.dense.register_forward_pre_hook(lambda _, got: seen.update(got=got[0]))
+    projection.register_forward_hook(lambda _, __, qkv: activations.update(qkv=qkv))
+    attention.dense.register_forward_pre_hook(lambda _, mixed: activations.update(mixed=mixed[0]))
     with torch.no_grad():
         model(torch.arange(length)[None])
-    values = np.asarray(seen["made"][0].view(length, heads, 3, d)[:, :, 2], np.float64)
-    mixed = np.asarray(seen["got"][0].view(length, heads, d), np.float64)
+    values = np.asarray(activations["qkv"][0].view(length, heads, 3, d)[:, :, 2], np.float64)
+    mixed = np.asarray(activations["mixed"][0].view(length, heads, d), np.float64)
     # weights @ values = mixed, with no more keys than a value has dimensions.
     return mixed.swapaxes(0, 1) @ np.linalg.pinv(values.swapaxes(0, 1))
 

@@ -6,15 +6,12 @@ tensor, so that none of them passes for want of a difference.
 
 from __future__ import annotations
 
-import importlib
 import math
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from numpy.typing import NDArray
-from torch import Tensor
 
 from posenc import (
     apply_rope_nd,
@@ -25,29 +22,9 @@ from posenc import (
     mrope_positions,
     sinusoidal_encoding_nd,
 )
-
-Array = NDArray[Any]
+from tests.oracles.libraries import Array, assert_other, assert_same, in_transformers, library
 
 SIZES = [(3, 5), (4, 4), (1, 7)]
-# Their angles are products in float32: an error of 2**-24 of the largest angle.
-CLOSE = 2e-6
-
-
-def theirs(module: str, name: str) -> Any:
-    """Return a function or class of another library."""
-    return getattr(importlib.import_module(module), name)
-
-
-def of_transformers(model: str, name: str) -> Any:
-    return theirs(f"transformers.models.{model}.modeling_{model}", name)
-
-
-def assert_same(found: Array, expected: Array | Tensor, atol: float = CLOSE) -> None:
-    np.testing.assert_allclose(found, np.asarray(expected), rtol=0, atol=atol)
-
-
-def assert_other(found: Array, expected: Array | Tensor) -> None:
-    assert np.abs(found - np.asarray(expected)).max() > 0.5
 
 
 # Sinusoids
@@ -55,7 +32,7 @@ def assert_other(found: Array, expected: Array | Tensor) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_detr_puts_rows_first_counts_from_one_and_alternates(size: tuple[int, int]) -> None:
-    module = of_transformers("detr", "DetrSinePositionEmbedding")(num_position_features=8)
+    module = in_transformers("detr", "DetrSinePositionEmbedding")(num_position_features=8)
     rows = module(torch.Size([1, 3, *size]), "cpu", torch.float32)[0].flatten(1).T
     points = grid_positions(size) + 1
     assert_same(sinusoidal_encoding_nd(points, 16), rows)
@@ -66,8 +43,8 @@ def test_detr_puts_rows_first_counts_from_one_and_alternates(size: tuple[int, in
 
 @pytest.mark.parametrize("size", SIZES)
 def test_detr_as_released_stretches_every_image_to_one_turn(size: tuple[int, int]) -> None:
-    made = of_transformers("detr", "DetrSinePositionEmbedding")
-    rows = made(8, normalize=True)(torch.Size([1, 3, *size]), "cpu", torch.float32)
+    embedding = in_transformers("detr", "DetrSinePositionEmbedding")(8, normalize=True)
+    rows = embedding(torch.Size([1, 3, *size]), "cpu", torch.float32)
     points = (grid_positions(size) + 1) * 2 * np.pi / (np.array(size) + 1e-6)
     assert_same(sinusoidal_encoding_nd(points, 16), rows[0].flatten(1).T)
     assert points.max() == pytest.approx(2 * np.pi, abs=1e-5)
@@ -76,18 +53,18 @@ def test_detr_as_released_stretches_every_image_to_one_turn(size: tuple[int, int
 def test_detr_does_not_count_what_a_mask_hides() -> None:
     mask = torch.ones(1, 4, 6)
     mask[:, 3:], mask[:, :, 4:] = 0, 0
-    module = of_transformers("detr", "DetrSinePositionEmbedding")(8)
+    module = in_transformers("detr", "DetrSinePositionEmbedding")(8)
     rows = module(torch.Size([1, 3, 4, 6]), "cpu", torch.float32, mask)[0].flatten(1).T
     points = np.minimum(grid_positions((4, 6)) + 1, (3, 4))
-    kept = mask.flatten().bool().numpy()
-    assert_same(sinusoidal_encoding_nd(points, 16)[kept], rows[kept])
+    visible = mask.flatten().bool().numpy()
+    assert_same(sinusoidal_encoding_nd(points, 16)[visible], rows[visible])
 
 
 def test_mae_puts_columns_first_with_all_sines_of_an_axis_before_its_cosines() -> None:
-    config = theirs("transformers", "ViTMAEConfig")(
+    config = library("transformers", "ViTMAEConfig")(
         image_size=20, patch_size=4, hidden_size=16, num_attention_heads=2
     )
-    embeddings = of_transformers("vit_mae", "ViTMAEEmbeddings")(config)
+    embeddings = in_transformers("vit_mae", "ViTMAEEmbeddings")(config)
     embeddings.initialize_weights()
     rows = embeddings.position_embeddings[0].detach()
     points = grid_positions((5, 5))
@@ -97,15 +74,15 @@ def test_mae_puts_columns_first_with_all_sines_of_an_axis_before_its_cosines() -
 
 
 def test_omdet_turbo_lists_places_column_by_column() -> None:
-    made = of_transformers(
+    build = in_transformers(
         "omdet_turbo", "OmDetTurboHybridEncoder"
     ).build_2d_sincos_position_embedding
     for height, width in SIZES:
-        rows = made(width, height, 16)[0]
+        rows = build(width, height, 16)[0]
         points = grid_positions((width, height))  # the column runs slowest
         assert_same(sinusoidal_encoding_nd(points, 16, order="halves"), rows)
     # For patches that come row by row, a square then has rows first.
-    square = made(4, 4, 16)[0]
+    square = build(4, 4, 16)[0]
     by_rows = grid_positions((4, 4))
     assert_same(sinusoidal_encoding_nd(by_rows, 16, order="halves"), square)
     assert_other(sinusoidal_encoding_nd(by_rows[:, ::-1], 16, order="halves"), square)
@@ -116,9 +93,9 @@ def test_omdet_turbo_lists_places_column_by_column() -> None:
 def test_diffusers_has_maes_order_and_scales_positions_to_a_base_size(
     size: tuple[int, int],
 ) -> None:
-    made = theirs("diffusers.models.embeddings", "get_2d_sincos_pos_embed")
+    create = library("diffusers.models.embeddings", "get_2d_sincos_pos_embed")
     for base_size, scale in ((16, 1.0), (8, 2.0)):
-        rows = made(16, size, base_size=base_size, interpolation_scale=scale, output_type="pt")
+        rows = create(16, size, base_size=base_size, interpolation_scale=scale, output_type="pt")
         points = grid_positions(size) * base_size / np.array(size) / scale
         assert_same(sinusoidal_encoding_nd(points[:, ::-1], 16, order="halves"), rows)
 
@@ -143,12 +120,12 @@ PLACES = grid_positions((3, 5))
 
 
 def test_llama_4_counts_columns_first_from_one_and_leaves_the_class_token() -> None:
-    config = theirs("transformers", "Llama4VisionConfig")(
+    config = library("transformers", "Llama4VisionConfig")(
         hidden_size=32, num_attention_heads=2, image_size=16, patch_size=4
     )
-    peer = of_transformers("llama4", "Llama4VisionRotaryEmbedding")(config)
+    peer = in_transformers("llama4", "Llama4VisionRotaryEmbedding")(config)
     x = np.random.default_rng(2).standard_normal((1, 2, 17, 16)).astype(np.float32)
-    rotate = of_transformers("llama4", "vision_apply_rotary_emb")
+    rotate = in_transformers("llama4", "vision_apply_rotary_emb")
     by_length = torch.from_numpy(x).transpose(1, 2)
     expected = rotate(by_length, by_length, peer(by_length))[0].transpose(1, 2)
     points = np.concatenate([grid_positions((4, 4))[:, ::-1] + 1, [[0, 0]]])
@@ -167,11 +144,11 @@ def pixtral_frequencies(d: int, base: float) -> Array:
 
 
 def test_pixtral_deals_the_frequencies_of_one_head_out_to_two_axes() -> None:
-    config = theirs("transformers", "PixtralVisionConfig")(hidden_size=32, num_attention_heads=2)
-    peer = of_transformers("pixtral", "PixtralVisionRotaryEmbedding")(config)
+    config = library("transformers", "PixtralVisionConfig")(hidden_size=32, num_attention_heads=2)
+    peer = in_transformers("pixtral", "PixtralVisionRotaryEmbedding")(config)
     x = torch.from_numpy(X)
     cos, sin = peer(x, torch.from_numpy(PLACES))
-    expected = of_transformers("pixtral", "apply_rotary_pos_emb")(x, x, cos, sin, 0)[0]
+    expected = in_transformers("pixtral", "apply_rotary_pos_emb")(x, x, cos, sin, 0)[0]
     base = config.rope_parameters["rope_theta"]
     omega = pixtral_frequencies(16, base)
     assert_same(apply_rope_nd(X, PLACES, omega, layout="half"), expected)
@@ -181,13 +158,13 @@ def test_pixtral_deals_the_frequencies_of_one_head_out_to_two_axes() -> None:
 
 
 def test_qwen2_vls_vision_tower_is_axial_with_pairs_across_the_head() -> None:
-    config = theirs("transformers.models.qwen2_vl.configuration_qwen2_vl", "Qwen2VLVisionConfig")(
+    config = library("transformers.models.qwen2_vl.configuration_qwen2_vl", "Qwen2VLVisionConfig")(
         embed_dim=16, num_heads=1
     )
-    peer = of_transformers("qwen2_vl", "Qwen2VLVisionRotaryEmbedding")(config)
+    peer = in_transformers("qwen2_vl", "Qwen2VLVisionRotaryEmbedding")(config)
     heads = torch.from_numpy(X[0]).transpose(0, 1)
     cos, sin = peer(heads, torch.from_numpy(PLACES))
-    rotate = of_transformers("qwen2_vl", "apply_rotary_pos_emb_vision")
+    rotate = in_transformers("qwen2_vl", "apply_rotary_pos_emb_vision")
     expected = rotate(heads, heads, cos, sin)[0].transpose(0, 1)
     omega = axial_frequencies(16)
     assert_same(apply_rope_nd(X[0], PLACES, omega, layout="half"), expected)
@@ -195,10 +172,10 @@ def test_qwen2_vls_vision_tower_is_axial_with_pairs_across_the_head() -> None:
 
 
 def test_dinov3_measures_from_the_centre_and_in_turns_of_the_image() -> None:
-    config = theirs("transformers", "DINOv3ViTConfig")(
+    config = library("transformers", "DINOv3ViTConfig")(
         hidden_size=16, num_attention_heads=1, image_size=32, patch_size=4
     )
-    peer = of_transformers("dinov3_vit", "DINOv3ViTRopePositionEmbedding")(config).eval()
+    peer = in_transformers("dinov3_vit", "DINOv3ViTRopePositionEmbedding")(config).eval()
     cos, sin = peer(torch.zeros(1, 3, 12, 20))
     x = torch.from_numpy(X)
     expected = x * cos + torch.cat([-x[..., 8:], x[..., :8]], -1) * sin
@@ -208,18 +185,18 @@ def test_dinov3_measures_from_the_centre_and_in_turns_of_the_image() -> None:
 
 
 def test_rotary_embedding_torch_is_axial_with_neighbours() -> None:
-    module = theirs("rotary_embedding_torch", "RotaryEmbedding")(8)
+    module = library("rotary_embedding_torch", "RotaryEmbedding")(8)
     table = module.get_axial_freqs(3, 5).flatten(0, 1)
-    apply = theirs("rotary_embedding_torch", "apply_rotary_emb")
+    apply = library("rotary_embedding_torch", "apply_rotary_emb")
     expected = apply(table, torch.from_numpy(X)).detach()
     assert_same(apply_rope_nd(X, PLACES, axial_frequencies(16)), expected)
 
 
 def test_three_axes_of_rotary_embedding_torch_are_ours() -> None:
-    module = theirs("rotary_embedding_torch", "RotaryEmbedding")(8)
+    module = library("rotary_embedding_torch", "RotaryEmbedding")(8)
     table = module.get_axial_freqs(2, 3, 4).flatten(0, 2)
     x = np.random.default_rng(3).standard_normal((1, 1, 24, 24)).astype(np.float32)
-    apply = theirs("rotary_embedding_torch", "apply_rotary_emb")
+    apply = library("rotary_embedding_torch", "apply_rotary_emb")
     expected = apply(table, torch.from_numpy(x)).detach()
     points = grid_positions((2, 3, 4))
     assert_same(apply_rope_nd(x, points, axial_frequencies(24, 3)), expected)
@@ -245,18 +222,18 @@ MROPE = {
 )
 def test_mrope_is_that_of_three_generations(model: str, sections: list[int]) -> None:
     named, configured, interleaved = MROPE[model]
-    config = theirs(f"transformers.models.{model}.configuration_{model}", configured)(
+    config = library(f"transformers.models.{model}.configuration_{model}", configured)(
         hidden_size=256,
         num_attention_heads=2,
         head_dim=128,
         rope_parameters={"rope_type": "default", "rope_theta": 1e6, "mrope_section": sections},
     )
-    peer = of_transformers(model, named)(config)
+    peer = in_transformers(model, named)(config)
     positions = mrope_positions([3, (1, 4, 6), 2, (3, 2, 2), 2])
     x = np.random.default_rng(4).standard_normal((1, 2, len(positions), 128)).astype(np.float32)
-    given = torch.from_numpy(x)
-    cos, sin = peer(given, torch.from_numpy(positions).T[:, None])
-    expected = of_transformers(model, "apply_rotary_pos_emb")(given, given, cos, sin)[0]
+    heads = torch.from_numpy(x)
+    cos, sin = peer(heads, torch.from_numpy(positions).T[:, None])
+    expected = in_transformers(model, "apply_rotary_pos_emb")(heads, heads, cos, sin)[0]
     omega = mrope_frequencies(128, sections, base=1e6, interleaved=interleaved)
     assert_same(apply_rope_nd(x, positions, omega, layout="half"), expected, atol=1e-5)
     if sections == [24, 20, 20]:
@@ -275,36 +252,40 @@ TOWERS = {
 @pytest.mark.parametrize("model", TOWERS)
 def test_a_frame_of_a_model_covers_two_pictures_by_default(model: str) -> None:
     configured, named = TOWERS[model]
-    config = theirs(f"transformers.models.{model}.configuration_{model}", configured)(depth=0)
+    config = library(f"transformers.models.{model}.configuration_{model}", configured)(depth=0)
     torch.manual_seed(0)
-    embed = of_transformers(model, named)(config).patch_embed
+    embed = in_transformers(model, named)(config).patch_embed
     size = config.patch_size
     pictures = torch.rand(6, 3, size, size)  # one patch of each picture
     other = pictures.clone()
     other[3] += 1
-    made, changed = (
+    embedded, changed = (
         embed(each.reshape(3, 2, 3, size, size).swapaxes(1, 2).flatten(1))
         for each in (pictures, other)
     )
-    assert len(made) == 3
-    assert (made != changed).any(dim=1).tolist() == [False, True, False]
+    assert len(embedded) == 3
+    assert (embedded != changed).any(dim=1).tolist() == [False, True, False]
 
 
 MERGE = 2
 Part = int | tuple[int, int, int]
 
 
+def model_without_weights(model: str) -> Any:
+    """Return a model of transformers that can compute positions and nothing else."""
+    name = {"qwen2_vl": "Qwen2VL", "qwen2_5_vl": "Qwen2_5_VL", "qwen3_vl": "Qwen3VL"}[model]
+    peer = object.__new__(in_transformers(model, f"{name}Model"))
+    torch.nn.Module.__init__(peer)
+    peer.config = library("transformers", f"{name}Config")()
+    peer.config.vision_config.spatial_merge_size = MERGE
+    return peer
+
+
 def rope_index(
     model: str, parts: list[Part], seconds: list[float] | None = None
 ) -> tuple[Array, int]:
     """Return the positions that a model assigns, (length, 3), and its delta."""
-    name = {"qwen2_vl": "Qwen2VL", "qwen2_5_vl": "Qwen2_5_VL", "qwen3_vl": "Qwen3VL"}[model]
-    config = theirs("transformers", f"{name}Config")()
-    config.vision_config.spatial_merge_size = MERGE
-    with torch.device("meta"):  # only its positions are asked for, so it needs no weights
-        peer = object.__new__(of_transformers(model, f"{name}Model"))
-    torch.nn.Module.__init__(peer)
-    peer.config = config
+    peer = model_without_weights(model)
     kinds: list[int] = []
     images: list[list[int]] = []
     videos: list[list[int]] = []
@@ -340,39 +321,34 @@ TEXTS_AND_IMAGES: list[list[Part]] = [
 def test_text_and_images_have_the_positions_of_the_processors(
     model: str, parts: list[Part]
 ) -> None:
-    theirs_, delta = rope_index(model, parts)
+    expected, delta = rope_index(model, parts)
     ours = mrope_positions(parts)
-    np.testing.assert_array_equal(ours, theirs_)
+    np.testing.assert_array_equal(ours, expected)
     assert int(ours.max()) + 1 == len(ours) + delta
 
 
 @pytest.mark.parametrize("seconds", [0.5, 1.0, 2.0, 1.75])
 def test_videos_of_qwen2_5_vl_have_frames_apart_by_their_seconds(seconds: float) -> None:
     parts: list[Part] = [2, (4, 2, 3), 3, (1, 2, 2), 1, (2, 3, 3), 2]
-    theirs_, _ = rope_index("qwen2_5_vl", parts, [seconds, 3.0])
-    per_second = theirs("transformers", "Qwen2_5_VLConfig")().vision_config.tokens_per_second
+    expected, _ = rope_index("qwen2_5_vl", parts, [seconds, 3.0])
+    per_second = library("transformers", "Qwen2_5_VLConfig")().vision_config.tokens_per_second
     intervals = [per_second * seconds, 1, per_second * 3.0]
     np.testing.assert_array_equal(
-        mrope_positions(parts, intervals=intervals, after="sides"), theirs_
+        mrope_positions(parts, intervals=intervals, after="sides"), expected
     )
 
 
 def test_videos_of_qwen2_vl_have_frames_one_apart() -> None:
     parts: list[Part] = [2, (6, 2, 3), 3]
-    theirs_, _ = rope_index("qwen2_vl", parts)
-    np.testing.assert_array_equal(mrope_positions(parts, after="sides"), theirs_)
-    assert not np.array_equal(mrope_positions(parts), theirs_)
+    expected, _ = rope_index("qwen2_vl", parts)
+    np.testing.assert_array_equal(mrope_positions(parts, after="sides"), expected)
+    assert not np.array_equal(mrope_positions(parts), expected)
 
 
 def test_videos_of_qwen3_vl_are_images_with_a_text_of_their_time_before_each() -> None:
     parts: list[Part] = [3, (1, 2, 3), 4, (1, 2, 3), 2]
     kinds = [0] * 3 + [2] * 6 + [0] * 4 + [2] * 6 + [0] * 2
-    config = theirs("transformers", "Qwen3VLConfig")()
-    config.vision_config.spatial_merge_size = MERGE
-    peer = object.__new__(of_transformers("qwen3_vl", "Qwen3VLModel"))
-    torch.nn.Module.__init__(peer)
-    peer.config = config
-    positions, _ = peer.get_rope_index(
+    positions, _ = model_without_weights("qwen3_vl").get_rope_index(
         torch.zeros(1, len(kinds), dtype=torch.long),
         mm_token_type_ids=torch.tensor([kinds]),
         video_grid_thw=torch.tensor([[2, 2 * MERGE, 3 * MERGE]]),

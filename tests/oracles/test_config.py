@@ -27,21 +27,23 @@ from posenc.config.families import (
     WIDTH,
     defaults_of,
 )
+from tests.oracles.libraries import config_class
 
 SETTINGS = 200
 SCHEMES = ("linear", "dynamic", "yarn", "longrope", "llama3", "proportional")
+FACTORS = ("factor", "attention_factor", "softmax_factor")
 FAMILIES = sorted({*INTERLEAVED, *HALF, *CHOOSING})
 
 
-def drawn(scheme: str, seed: int) -> tuple[dict[str, Any], dict[str, Any], int]:
+def random_config(scheme: str, seed: int) -> tuple[dict[str, Any], dict[str, Any], int]:
     """Return the keys of a whole configuration, those of its rule, and a length to ask about."""
     random = np.random.default_rng([seed, SCHEMES.index(scheme)])
 
-    def one(*values: Any) -> Any:
+    def choice(*values: Any) -> Any:
         return values[random.integers(len(values))]
 
     d = int(random.integers(2, 17)) * 16
-    share = one(1.0, 1.0, 1.0, 0.25, 0.5, 0.75)
+    share = choice(1.0, 1.0, 1.0, 0.25, 0.5, 0.75)
     trained = int(random.integers(2048, 32769))
     factor = float(np.round(random.uniform(1, 40), int(random.integers(3))))
     config = {
@@ -63,9 +65,9 @@ def drawn(scheme: str, seed: int) -> tuple[dict[str, Any], dict[str, Any], int]:
             "beta_fast": float(random.uniform(16, 64)),
             "beta_slow": float(random.uniform(0.5, 4)),
             "truncate": bool(random.integers(2)),
-            "mscale": one(0.707, 1.0, 0, 1),
-            "mscale_all_dim": one(0.707, 1.0, 0),
-            "attention_factor": one(None, float(random.uniform(0.5, 2))),
+            "mscale": choice(0.707, 1.0, 0, 1),
+            "mscale_all_dim": choice(0.707, 1.0, 0),
+            "attention_factor": choice(None, float(random.uniform(0.5, 2))),
         }
         scaling |= {key: value for key, value in optional.items() if random.random() < 0.5}
     if scheme == "longrope":
@@ -78,10 +80,10 @@ def drawn(scheme: str, seed: int) -> tuple[dict[str, Any], dict[str, Any], int]:
     if scheme == "llama3":
         scaling["low_freq_factor"] = float(random.uniform(0.5, 2))
         scaling["high_freq_factor"] = float(random.uniform(2.5, 8))
-    return config, scaling, one(1, trained, trained + 1, 3 * trained)
+    return config, scaling, choice(1, trained, trained + 1, 3 * trained)
 
 
-def spelt(
+def with_rule(
     spelling: str, scheme: str, config: dict[str, Any], scaling: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the whole configuration in the old spelling or in the new."""
@@ -92,13 +94,15 @@ def spelt(
     return rest | {"rope_parameters": scaling | moved | {"rope_type": scheme}}
 
 
-def theirs(config: dict[str, Any], scheme: str, length: int) -> tuple[NDArray[np.float64], float]:
+def transformers_frequencies(
+    config: dict[str, Any], scheme: str, length: int
+) -> tuple[NDArray[np.float64], float]:
     """Return the frequencies and the factor that transformers computes."""
     from transformers import LlamaConfig
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
-    made = LlamaConfig(**config)
-    found, factor = ROPE_INIT_FUNCTIONS[scheme](made, device="cpu", seq_len=length)
+    peer = LlamaConfig(**config)
+    found, factor = ROPE_INIT_FUNCTIONS[scheme](peer, device="cpu", seq_len=length)
     return found.double().numpy(), factor
 
 
@@ -114,9 +118,9 @@ def test_frequencies_and_attention_factor_are_those_of_transformers(
     scheme: str, spelling: str
 ) -> None:
     for seed in range(SETTINGS):
-        config, scaling, length = drawn(scheme, seed)
-        whole = spelt(spelling, scheme, config, scaling)
-        found, factor = theirs(whole, scheme, length)
+        config, scaling, length = random_config(scheme, seed)
+        whole = with_rule(spelling, scheme, config, scaling)
+        found, factor = transformers_frequencies(whole, scheme, length)
         ours = read_config(whole)
         near = tolerance(whole, ours.factor)
         np.testing.assert_allclose(ours.frequencies(length), found, rtol=near, err_msg=str(whole))
@@ -126,13 +130,13 @@ def test_frequencies_and_attention_factor_are_those_of_transformers(
 
 def test_random_settings_reach_every_branch() -> None:
     """Both ramps, both sets of divisors, every way to an attention factor, partial rotation."""
-    yarn = [drawn("yarn", seed)[1] for seed in range(SETTINGS)]
+    yarn = [random_config("yarn", seed)[1] for seed in range(SETTINGS)]
     for key in ("beta_fast", "truncate", "mscale", "mscale_all_dim", "attention_factor"):
         assert {key in one for one in yarn} == {True, False}
     assert {one.get("truncate") for one in yarn} == {True, False, None}
     both = [one for one in yarn if one.get("mscale") and one.get("mscale_all_dim")]
     assert any(one.get("attention_factor") is None for one in both)
-    longrope = [drawn("longrope", seed) for seed in range(SETTINGS)]
+    longrope = [random_config("longrope", seed) for seed in range(SETTINGS)]
     beyond = {
         length > scaling["original_max_position_embeddings"] for _, scaling, length in longrope
     }
@@ -146,12 +150,12 @@ def test_plain_frequencies_are_those_of_a_llama(spelling: str) -> None:
     from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
     for seed in range(20):
-        config, _, _ = drawn("linear", seed)
+        config, _, _ = random_config("linear", seed)
         config.pop("partial_rotary_factor", None)
-        whole = config if spelling == "old" else spelt("new", "default", config, {})
-        theirs = LlamaRotaryEmbedding(LlamaConfig(**whole)).inv_freq.double().numpy()
+        whole = config if spelling == "old" else with_rule("new", "default", config, {})
+        expected = LlamaRotaryEmbedding(LlamaConfig(**whole)).inv_freq.double().numpy()
         np.testing.assert_allclose(
-            read_config(whole).frequencies(), theirs, rtol=tolerance(whole, 1)
+            read_config(whole).frequencies(), expected, rtol=tolerance(whole, 1)
         )
 
 
@@ -169,8 +173,8 @@ def test_equal_limits_are_those_of_transformers(base: float, length: int) -> Non
     kimi = {"factor": 16.0, "beta_fast": 1.0, "beta_slow": 1.0}
     for scheme, scaling in (("llama3", llama), ("yarn", kimi)):
         scaling["original_max_position_embeddings"] = length
-        whole = spelt("old", scheme, config, scaling)
-        found, _ = theirs(whole, scheme, 1)
+        whole = with_rule("old", scheme, config, scaling)
+        found, _ = transformers_frequencies(whole, scheme, 1)
         ours = read_config(whole)
         np.testing.assert_allclose(ours.frequencies(), found, rtol=tolerance(whole, 16))
 
@@ -180,23 +184,23 @@ def test_equal_limits_are_those_of_transformers(base: float, length: int) -> Non
 
 def test_a_limit_of_zero_is_refused_where_transformers_takes_its_default() -> None:
     """A zero counts as missing there: `beta_slow or 1`."""
-    config, scaling, length = drawn("yarn", 0)
+    config, scaling, length = random_config("yarn", 0)
     scaling |= {"beta_slow": 0, "beta_fast": 32}
-    whole = spelt("new", "yarn", config, scaling)
-    found, _ = theirs(whole, "yarn", length)
-    one = spelt("new", "yarn", config, scaling | {"beta_slow": 1})
-    np.testing.assert_array_equal(found, theirs(one, "yarn", length)[0])
+    whole = with_rule("new", "yarn", config, scaling)
+    found, _ = transformers_frequencies(whole, "yarn", length)
+    one = with_rule("new", "yarn", config, scaling | {"beta_slow": 1})
+    np.testing.assert_array_equal(found, transformers_frequencies(one, "yarn", length)[0])
     with pytest.raises(ValueError, match=r"^rope_parameters.beta_slow must be a number above 0"):
         read_config(whole)
 
 
 def test_a_misspelt_key_is_refused_where_transformers_takes_its_default() -> None:
-    config, scaling, length = drawn("yarn", 0)
+    config, scaling, length = random_config("yarn", 0)
     plain = {key: scaling[key] for key in ("factor", "original_max_position_embeddings")}
-    misspelt = spelt("new", "yarn", config, plain | {"beta_fsat": 4})
+    misspelt = with_rule("new", "yarn", config, plain | {"beta_fsat": 4})
     np.testing.assert_array_equal(
-        theirs(misspelt, "yarn", length)[0],
-        theirs(spelt("new", "yarn", config, plain), "yarn", length)[0],
+        transformers_frequencies(misspelt, "yarn", length)[0],
+        transformers_frequencies(with_rule("new", "yarn", config, plain), "yarn", length)[0],
     )
     with pytest.raises(ValueError, match=r"beta_fsat must be a key that .* reads, such as .*_fast"):
         read_config(misspelt)
@@ -212,20 +216,18 @@ def test_a_ramp_of_no_width_is_a_step_where_that_of_transformers_may_rise() -> N
         "rope_theta": 10000.0,
     }
     scaling = {"factor": 8.0, "original_max_position_embeddings": 2}
-    whole = spelt("old", "yarn", config, scaling)
+    whole = with_rule("old", "yarn", config, scaling)
     plain = read_config(config).frequencies()
-    np.testing.assert_allclose(theirs(whole, "yarn", 2)[0], plain, rtol=1e-6)
+    np.testing.assert_allclose(transformers_frequencies(whole, "yarn", 2)[0], plain, rtol=1e-6)
     ours = read_config(whole).frequencies()
     np.testing.assert_allclose(ours[1:], plain[1:] / 8, rtol=1e-15)
 
 
 @pytest.mark.parametrize("kind", ["gemma3_text", "gemma3n_text", "olmo3"])
 def test_a_rule_for_all_layers_is_refused_where_transformers_drops_it(kind: str) -> None:
-    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
-
     linear = {"rope_type": "linear", "factor": 8.0, "rope_theta": 12345.0}
-    dropped = CONFIG_MAPPING[kind](rope_parameters=dict(linear)).rope_parameters
-    plain = CONFIG_MAPPING[kind]().rope_parameters
+    dropped = config_class(kind)(rope_parameters=dict(linear)).rope_parameters
+    plain = config_class(kind)().rope_parameters
     for name in ("full_attention", "sliding_attention"):
         assert dropped[name] == plain[name]
     with pytest.raises(ValueError, match="rope_parameters must have one rule for each type"):
@@ -245,17 +247,15 @@ def test_the_base_of_dbrx_is_read_where_transformers_takes_its_default() -> None
 @pytest.mark.parametrize("layer_type", ["full_attention", "sliding_attention"])
 @pytest.mark.parametrize("kind", ["modernbert", "modernbert-decoder"])
 def test_a_rule_holds_for_all_layers_of_a_modernbert(kind: str, layer_type: str) -> None:
-    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
-
     config = {"model_type": kind, "hidden_size": 768, "num_attention_heads": 12}
     config |= {"rope_scaling": {"rope_type": "linear", "factor": 8.0}, "local_attention": 100}
-    made = CONFIG_MAPPING[kind](**config)
+    peer = config_class(kind)(**config)
     ours = read_config(config, layer_type=layer_type)
-    section = made.rope_parameters[layer_type]
+    section = peer.rope_parameters[layer_type]
     assert (ours.scheme, ours.base) == (section["rope_type"], section["rope_theta"])
     assert ours.factor == section["factor"]
     ahead = kind == "modernbert"  # its window reaches as far ahead as back, the token in the middle
-    window = made.sliding_window + ahead if layer_type == "sliding_attention" else None
+    window = peer.sliding_window + ahead if layer_type == "sliding_attention" else None
     assert ours._place.window == window
 
 
@@ -264,21 +264,21 @@ def test_dynamic_ntk_remembers_nothing_where_a_model_of_transformers_does() -> N
     from transformers import LlamaConfig
     from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
-    config, scaling, _ = drawn("dynamic", 1)
+    config, scaling, _ = random_config("dynamic", 1)
     config.pop("partial_rotary_factor", None)
     config["max_position_embeddings"] = 64
-    whole = spelt("old", "dynamic", config, scaling)
+    whole = with_rule("old", "dynamic", config, scaling)
     model, ours = LlamaRotaryEmbedding(LlamaConfig(**whole)), read_config(whole)
 
-    def asked(length: int) -> NDArray[np.float64]:
+    def model_frequencies(length: int) -> NDArray[np.float64]:
         model(torch.zeros(1), torch.arange(length)[None])
         found: NDArray[np.float64] = model.inv_freq.double().numpy().copy()
         return found
 
-    first = asked(100)
+    first = model_frequencies(100)
     np.testing.assert_allclose(first, ours.frequencies(100), rtol=1e-5)
-    asked(1000)
-    assert not np.allclose(asked(100), first, rtol=1e-3)
+    model_frequencies(1000)
+    assert not np.allclose(model_frequencies(100), first, rtol=1e-3)
     np.testing.assert_allclose(ours.frequencies(100), first, rtol=1e-5)
 
 
@@ -313,7 +313,7 @@ def test_the_softmax_factor_is_that_of_deepseeks_attention(everywhere: float) ->
     ours = read_config(config)
     assert (ours.d, ours.rotary_d, ours.layout) == (16, 16, "interleaved")
     assert ours.softmax_factor == pytest.approx(attention.scaling * 48**0.5, rel=1e-14)
-    found, factor = theirs(config | {"head_dim": 16}, "yarn", 1)
+    found, factor = transformers_frequencies(config | {"head_dim": 16}, "yarn", 1)
     np.testing.assert_allclose(ours.frequencies(), found, rtol=1e-5)
     assert ours.attention_factor == pytest.approx(factor, rel=1e-14)
 
@@ -335,8 +335,8 @@ def test_each_type_of_layers_has_the_frequencies_of_a_gemma_3(
             "full_attention": scaling | {"rope_theta": 1e6},
             "sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
         }
-    made = Gemma3RotaryEmbedding(Gemma3TextConfig(**config))
-    found = getattr(made, f"{layer_type}_inv_freq").double().numpy()
+    peer = Gemma3RotaryEmbedding(Gemma3TextConfig(**config))
+    found = getattr(peer, f"{layer_type}_inv_freq").double().numpy()
     ours = read_config(config, layer_type=layer_type)
     np.testing.assert_allclose(ours.frequencies(), found, rtol=2e-6)
 
@@ -346,35 +346,31 @@ def test_each_type_of_layers_has_the_frequencies_of_a_gemma_3(
 
 @pytest.mark.parametrize("kind", sorted({*FAMILIES} - {"roformer"}))
 def test_defaults_are_those_of_the_model_type(kind: str) -> None:
-    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
-
-    made = CONFIG_MAPPING[kind]
+    peer = config_class(kind)
     ours = defaults_of(kind) or {}
-    base = getattr(made, "default_theta", ours[BASE])
+    base = getattr(peer, "default_theta", ours[BASE])
     if isinstance(base, dict):
         assert (ours[BASE], ours[LOCAL]) == (base["global"], base["local"])
     else:
         assert ours[BASE] == base
-    width = inspect.getattr_static(made, "head_dim", None)
-    latent = hasattr(made, "qk_rope_head_dim")
+    width = inspect.getattr_static(peer, "head_dim", None)
+    latent = hasattr(peer, "qk_rope_head_dim")
     assert latent == (kind in LATENTS)
     assert ours.get(WIDTH) == (width if isinstance(width, int) and not latent else None)
-    assert (WIDE in ours) == ('"global_head_dim"' in inspect.getsource(made))
+    assert (WIDE in ours) == ('"global_head_dim"' in inspect.getsource(peer))
     if WIDE in ours:
-        assert ours[WIDE] == made().per_layer_config["full_attention"].head_dim
+        assert ours[WIDE] == peer().per_layer_config["full_attention"].head_dim
 
 
 @pytest.mark.parametrize("kind", sorted({*FAMILIES} - {"roformer"}))
 def test_the_default_share_is_that_of_the_model_type(kind: str) -> None:
-    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
-
     ours = (defaults_of(kind) or {})[SHARE]
     nested = LOCAL in DEFAULTS.get(kind, {}) or kind == "gemma4_text"
-    made = CONFIG_MAPPING[kind](**({} if nested else {"rope_parameters": {"rope_type": "default"}}))
-    found = getattr(made, "rope_parameters", None) or {}
-    if "qk_rope_head_dim" in made.to_dict():  # a vector of its own, beside the rest of the head
+    peer = config_class(kind)(**({} if nested else {"rope_parameters": {"rope_type": "default"}}))
+    found = getattr(peer, "rope_parameters", None) or {}
+    if "qk_rope_head_dim" in peer.to_dict():  # a vector of its own, beside the rest of the head
         share = found.get("partial_rotary_factor", 1.0)
-        assert (share * made.head_dim, ours) == (made.qk_rope_head_dim, 1.0)
+        assert (share * peer.head_dim, ours) == (peer.qk_rope_head_dim, 1.0)
         return
     sections = found.values() if nested else [found]
     plain = [one for one in sections if one.get("rope_type") != "proportional"]
@@ -388,9 +384,7 @@ UNEVEN = ("glm4_moe", "glm4v_moe_text")
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_the_default_configuration_of_a_model_type_is_read_in_full(kind: str) -> None:
     """None of its keys is taken for a slip, and the base is its own."""
-    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
-
-    config = CONFIG_MAPPING[kind]().to_dict()
+    config = config_class(kind)().to_dict()
     if kind in ASKING:
         with pytest.raises(ValueError, match="position_embedding_type must be"):
             read_config(config)
@@ -407,21 +401,13 @@ def test_the_default_configuration_of_a_model_type_is_read_in_full(kind: str) ->
 
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_without_rope_parameters_the_default_rule_of_a_model_type_is_read(kind: str) -> None:
-    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
-
-    whole = CONFIG_MAPPING[kind]().to_dict() | {"position_embedding_type": "rope"}
+    whole = config_class(kind)().to_dict() | {"position_embedding_type": "rope"}
     whole |= {"head_dim": 128} if kind in UNEVEN else {}
     bare = {key: value for key, value in whole.items() if key != "rope_parameters"}
     for layer_type in read_config(whole).layer_types or (None,):
-        asked, found = (read_config(one, layer_type=layer_type) for one in (whole, bare))
-        assert (found.scheme, found.base, found.rotary_d) == (
-            asked.scheme,
-            asked.base,
-            asked.rotary_d,
-        )
-        assert (found.settings, found.trained_length) == (asked.settings, asked.trained_length)
-        assert (found.factor, found.attention_factor) == (asked.factor, asked.attention_factor)
-        assert found.softmax_factor == asked.softmax_factor
+        expected, found = (read_config(one, layer_type=layer_type) for one in (whole, bare))
+        for name in ("scheme", "base", "rotary_d", "settings", "trained_length", *FACTORS):
+            assert getattr(found, name) == getattr(expected, name), name
         noted = "rope_parameters is not given" in " ".join(found.notes)
         assert noted == (kind in PARAMETERS)
 
@@ -430,14 +416,13 @@ def test_without_rope_parameters_the_default_rule_of_a_model_type_is_read(kind: 
 def test_the_layout_is_that_of_the_models_code(kind: str) -> None:
     """By what its code does to the numbers 1 to 8, or by its complex products."""
     import torch
-    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-    place = CONFIG_MAPPING[kind].__module__.replace("configuration_", "modeling_")
+    place = config_class(kind).__module__.replace("configuration_", "modeling_")
     module = importlib.import_module(place)
     source = inspect.getsource(module)
-    turned = [getattr(module, name, None) for name in ("rotate_half", "rotate_every_two")]
+    rotated = [getattr(module, name, None) for name in ("rotate_half", "rotate_every_two")]
     found = {
-        float(one(torch.arange(1.0, 9.0)[None, None, None]).flatten()[0]) for one in turned if one
+        float(one(torch.arange(1.0, 9.0)[None, None, None]).flatten()[0]) for one in rotated if one
     }
     layouts = {{-5.0: "half", -2.0: "interleaved"}[one] for one in found}
     if "apply_rotary_pos_emb_interleave(" in source:

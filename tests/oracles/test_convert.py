@@ -33,7 +33,7 @@ SIZES = {
 IDS = torch.arange(24).reshape(2, 12) % 50
 
 
-def made(name: str, **options: Any) -> torch.nn.Module:
+def random_model(name: str, **options: Any) -> torch.nn.Module:
     """Return a model of transformers in float64, with random numbers in every parameter."""
     them = importlib.import_module("transformers")
     with torch.random.fork_rng():
@@ -59,20 +59,20 @@ def rotating_neighbours(name: str) -> Iterator[None]:
     def rotate(q: Tensor, k: Tensor, cos: Tensor, sin: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
         width = cos.shape[-1]
         cos, sin = (x[..., : width // 2].repeat_interleave(2, -1)[:, None] for x in (cos, sin))
-        turned = [
+        rotated = [
             torch.cat(
                 (x[..., :width] * cos + neighbours(x[..., :width]) * sin, x[..., width:]), dim=-1
             )
             for x in (q, k)
         ]
-        return turned[0], turned[1]
+        return rotated[0], rotated[1]
 
-    theirs = module.apply_rotary_pos_emb
+    original = module.apply_rotary_pos_emb
     module.apply_rotary_pos_emb = rotate
     try:
         yield
     finally:
-        module.apply_rotary_pos_emb = theirs
+        module.apply_rotary_pos_emb = original
 
 
 def converted(
@@ -147,7 +147,7 @@ FORGOTTEN = [
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_converted_model_has_the_logits_that_it_had(family: str) -> None:
     name, options, rule = FAMILIES[family]
-    model = made(name, **options)
+    model = random_model(name, **options)
     right = logits(model)
     with rotating_neighbours(family):
         found = logits(converted(model, rule))
@@ -159,7 +159,7 @@ def test_a_converted_model_has_the_logits_that_it_had(family: str) -> None:
 @pytest.mark.parametrize(("family", "part"), FORGOTTEN)
 def test_every_part_that_is_forgotten_changes_the_logits(family: str, part: str) -> None:
     name, options, rule = FAMILIES[family]
-    model = made(name, **options)
+    model = random_model(name, **options)
     right = logits(model)
     changed = converted(model, lambda name, x: x if part in name else rule(name, x))
     with rotating_neighbours(family):

@@ -40,30 +40,34 @@ SHORT: dict[str, Any] = {**WORDS, "n_embd": 32, "n_layer": 2, "n_head": 2, "n_po
 T5: dict[str, Any] = {"vocab_size": 100, "d_model": 32, "d_kv": 16, "d_ff": 64, "num_layers": 2}
 
 
-def made(name: str) -> torch.nn.Module:
+def small_model(name: str) -> torch.nn.Module:
     """Return a small model of transformers with its default initialisation."""
-    import transformers as them
+    import transformers
 
     torch.manual_seed(0)
     models: dict[str, Any] = {
-        "GPT-2": lambda: them.GPT2LMHeadModel(them.GPT2Config(**SHORT)),
-        "BERT": lambda: them.BertModel(them.BertConfig(**SMALL)),
-        "RoBERTa": lambda: them.RobertaModel(
-            them.RobertaConfig(**SMALL | {"max_position_embeddings": 66})
+        "GPT-2": lambda: transformers.GPT2LMHeadModel(transformers.GPT2Config(**SHORT)),
+        "BERT": lambda: transformers.BertModel(transformers.BertConfig(**SMALL)),
+        "RoBERTa": lambda: transformers.RobertaModel(
+            transformers.RobertaConfig(**SMALL | {"max_position_embeddings": 66})
         ),
-        "Llama": lambda: them.LlamaForCausalLM(them.LlamaConfig(**SMALL, num_key_value_heads=1)),
-        "GPT-J": lambda: them.GPTJForCausalLM(them.GPTJConfig(**SHORT, rotary_dim=8)),
-        "NeoX": lambda: them.GPTNeoXForCausalLM(them.GPTNeoXConfig(**SMALL)),
-        "BLOOM": lambda: them.BloomForCausalLM(
-            them.BloomConfig(**WORDS, hidden_size=32, n_layer=2, n_head=2)
+        "Llama": lambda: transformers.LlamaForCausalLM(
+            transformers.LlamaConfig(**SMALL, num_key_value_heads=1)
         ),
-        "Falcon": lambda: them.FalconForCausalLM(
-            them.FalconConfig(
+        "GPT-J": lambda: transformers.GPTJForCausalLM(
+            transformers.GPTJConfig(**SHORT, rotary_dim=8)
+        ),
+        "NeoX": lambda: transformers.GPTNeoXForCausalLM(transformers.GPTNeoXConfig(**SMALL)),
+        "BLOOM": lambda: transformers.BloomForCausalLM(
+            transformers.BloomConfig(**WORDS, hidden_size=32, n_layer=2, n_head=2)
+        ),
+        "Falcon": lambda: transformers.FalconForCausalLM(
+            transformers.FalconConfig(
                 **WORDS, hidden_size=32, num_hidden_layers=2, num_attention_heads=2, alibi=True
             )
         ),
-        "T5": lambda: them.T5EncoderModel(them.T5Config(**T5, num_heads=2)),
-        "T5, both": lambda: them.T5Model(them.T5Config(**T5, num_heads=2)),
+        "T5": lambda: transformers.T5EncoderModel(transformers.T5Config(**T5, num_heads=2)),
+        "T5, both": lambda: transformers.T5Model(transformers.T5Config(**T5, num_heads=2)),
     }
     model: torch.nn.Module = models[name]()
     return model
@@ -92,7 +96,7 @@ KNOWN = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KNOWN)
 def test_a_model_of_transformers_gets_its_known_diagnosis(name: str) -> None:
-    report = nn.diagnose(made(name))
+    report = nn.diagnose(small_model(name))
     assert not report.ill, str(report)
     for diagnosis, known in zip(report.diagnoses, KNOWN[name], strict=True):
         assert known in (diagnosis.verdict, diagnosis.status), str(diagnosis)
@@ -102,7 +106,7 @@ def test_a_model_of_transformers_gets_its_known_diagnosis(name: str) -> None:
 @pytest.mark.parametrize("name", KNOWN)
 def test_only_bloom_confuses_two_positions_in_bfloat16(name: str) -> None:
     """Its biases are slopes times key positions in the model's dtype, where 256 equals 257."""
-    report = nn.diagnose(made(name).to(torch.bfloat16))
+    report = nn.diagnose(small_model(name).to(torch.bfloat16))
     assert [d.ill for d in report.diagnoses if d is not report.diagnoses[2]] == [False] * 5
     assert report.diagnoses[2].ill == (name == "BLOOM")
     if name == "BLOOM":
@@ -111,7 +115,7 @@ def test_only_bloom_confuses_two_positions_in_bfloat16(name: str) -> None:
 
 
 def test_falcon_confuses_two_positions_even_in_float32() -> None:
-    report = nn.diagnose(made("Falcon"))
+    report = nn.diagnose(small_model("Falcon"))
     assert [d.ill for d in report.diagnoses] == [False, False, True, False, False, False]
     found = report.diagnoses[2].measured
     assert (found["first"], found["second"]) == (256, 257)
@@ -126,27 +130,27 @@ def test_falcon_confuses_two_positions_even_in_float32() -> None:
     ],
 )
 def test_the_table_that_ends_is_named(name: str, table: str) -> None:
-    found = nn.longest_input(made(name), length=65)
+    found = nn.longest_input(small_model(name), length=65)
     assert found.ill
     assert table in found.why
 
 
 def test_gpt2_without_its_positions_sees_order_only_through_its_mask() -> None:
     """The planted fault: rows of zeros are no positions, but two layers have their mask."""
-    model = made("GPT-2")
+    model = small_model("GPT-2")
     torch.nn.init.zeros_(model.get_parameter("transformer.wpe.weight"))
     assert nn.sees_order(model).verdict == "only through the causal mask"
     assert nn.drowned_tokens(model).status == ABSENT
 
 
 def test_bert_without_its_positions_does_not_see_order() -> None:
-    model = made("BERT")
+    model = small_model("BERT")
     torch.nn.init.zeros_(model.get_parameter("embeddings.position_embeddings.weight"))
     assert nn.sees_order(model).verdict == "it does not see order"
 
 
 def test_t5_is_diagnosed_once_its_decoder_gets_inputs() -> None:
-    model = made("T5, both")
+    model = small_model("T5, both")
     assert {d.status for d in nn.diagnose(model).diagnoses} == {UNDETERMINED}
     ids = torch.arange(3, 60)[None]
     report = nn.diagnose(model, {"input_ids": ids, "decoder_input_ids": ids[:, :1]})
@@ -177,13 +181,13 @@ SCALED: dict[str, tuple[dict[str, Any], str, int]] = {
 
 def rotating(rope_type: str, theta: float = 10000.0, **others: Any) -> torch.nn.Module:
     """Return a small Llama whose frequencies are scaled by a rule of transformers."""
-    import transformers as them
+    import transformers
 
     torch.manual_seed(0)
     rope = {"rope_type": rope_type, "rope_theta": theta, **others}
     longer = SMALL | {"max_position_embeddings": 64 if rope_type == "dynamic" else 128}
-    config = them.LlamaConfig(**longer, rope_parameters=rope)
-    model: torch.nn.Module = them.LlamaForCausalLM(config)
+    config = transformers.LlamaConfig(**longer, rope_parameters=rope)
+    model: torch.nn.Module = transformers.LlamaForCausalLM(config)
     return model
 
 
@@ -239,7 +243,7 @@ FILES = {"Llama": "llama", "NeoX": "gpt_neox"}
 def test_a_fault_in_the_rotations_of_a_model_of_transformers_is_named(
     name: str, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = made(name)
+    model = small_model(name)
     file = importlib.import_module(f"transformers.models.{FILES[name]}.modeling_{FILES[name]}")
     planted = partial(FAULTS[fault], file.apply_rotary_pos_emb)
     monkeypatch.setattr(file, "apply_rotary_pos_emb", planted)
@@ -254,7 +258,7 @@ def test_positions_from_0_in_every_call_lose_the_offset_of_transformers(name: st
     def from_0(part: torch.nn.Module, args: Any, kwargs: Any) -> tuple[Any, Any]:
         return args, kwargs | {"position_ids": torch.arange(args[0].shape[1])[None]}
 
-    model = made(name)
+    model = small_model(name)
     assert not nn.relative_scores(model).ill
     model.register_forward_pre_hook(from_0, with_kwargs=True)
     assert nn.relative_scores(model).verdict == "the offset of cached tokens is lost"
@@ -265,4 +269,4 @@ def test_bloom_with_the_other_sign_favours_far_keys(monkeypatch: pytest.MonkeyPa
 
     right = file._get_alibi_slopes
     monkeypatch.setattr(file, "_get_alibi_slopes", lambda *given: -right(*given))
-    assert nn.relative_scores(made("BLOOM")).verdict == "far keys are favoured"
+    assert nn.relative_scores(small_model("BLOOM")).verdict == "far keys are favoured"

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from posenc import fourier_features, nerf_encoding, timestep_embedding
-from tests.oracles.test_axes import assert_other, assert_same, of_transformers, theirs
+from tests.oracles.libraries import assert_other, assert_same, in_transformers, library
 
 STEPS = [0, 1, 7, 100, 999]
 
@@ -19,8 +19,8 @@ STEPS = [0, 1, 7, 100, 999]
 @pytest.mark.parametrize("width", [8, 320])
 @pytest.mark.slow  # needs a library that only `make test-all` installs
 def test_timesteps_are_those_of_diffusers(width: int, flip: bool, shift: int) -> None:
-    made = theirs("diffusers.models.embeddings", "get_timestep_embedding")
-    expected = made(torch.tensor(STEPS), width, flip_sin_to_cos=flip, downscale_freq_shift=shift)
+    create = library("diffusers.models.embeddings", "get_timestep_embedding")
+    expected = create(torch.tensor(STEPS), width, flip_sin_to_cos=flip, downscale_freq_shift=shift)
     first = "cosine" if flip else "sine"
     # Their angles are products in float32.
     assert_same(timestep_embedding(STEPS, width, first=first, shift=shift), expected, atol=3e-4)
@@ -31,19 +31,19 @@ def test_timesteps_are_those_of_diffusers(width: int, flip: bool, shift: int) ->
 
 @pytest.mark.slow  # needs a library that only `make test-all` installs
 def test_a_scale_of_diffusers_multiplies_the_timestep() -> None:
-    made = theirs("diffusers.models.embeddings", "get_timestep_embedding")
+    create = library("diffusers.models.embeddings", "get_timestep_embedding")
     steps = torch.tensor([0.1, 0.5, 0.999])
-    expected = made(steps, 16, scale=1000.0, downscale_freq_shift=0)
+    expected = create(steps, 16, scale=1000.0, downscale_freq_shift=0)
     assert_same(timestep_embedding(1000 * steps.double().numpy(), 16), expected, atol=3e-4)
 
 
 @pytest.mark.slow  # needs a library that only `make test-all` installs
 def test_diffusers_flips_by_default_where_its_class_is_used_and_not_in_its_function() -> None:
     """Two defaults of one library: the function begins with sines, its U-Net with cosines."""
-    embeddings = theirs("diffusers.models.embeddings", "get_timestep_embedding")
+    embeddings = library("diffusers.models.embeddings", "get_timestep_embedding")
     plain = embeddings(torch.tensor(STEPS), 16)
     assert_same(timestep_embedding(STEPS, 16, shift=1), plain, atol=3e-4)
-    unet = theirs("diffusers", "UNet2DConditionModel").__init__
+    unet = library("diffusers", "UNet2DConditionModel").__init__
     defaults = inspect.signature(unet).parameters
     assert (defaults["flip_sin_to_cos"].default, defaults["freq_shift"].default) == (True, 0)
 
@@ -52,7 +52,7 @@ def test_diffusers_flips_by_default_where_its_class_is_used_and_not_in_its_funct
 @pytest.mark.slow  # needs a library that only `make test-all` installs
 def test_gaussian_fourier_projection_is_ours_of_the_logarithm(flip: bool) -> None:
     torch.manual_seed(0)
-    peer = theirs("diffusers.models.embeddings", "GaussianFourierProjection")(
+    peer = library("diffusers.models.embeddings", "GaussianFourierProjection")(
         embedding_size=8, scale=2.0, flip_sin_to_cos=flip
     )
     levels = torch.tensor([0.01, 0.5, 3.0])
@@ -63,9 +63,9 @@ def test_gaussian_fourier_projection_is_ours_of_the_logarithm(flip: bool) -> Non
 
 
 def test_sam_has_random_features_of_the_plane_with_sines_first() -> None:
-    config = theirs("transformers", "SamVisionConfig")(num_pos_feats=8)
+    config = library("transformers", "SamVisionConfig")(num_pos_feats=8)
     torch.manual_seed(0)
-    peer = of_transformers("sam", "SamPositionalEmbedding")(config)
+    peer = in_transformers("sam", "SamPositionalEmbedding")(config)
     shares = torch.rand(3, 4, 5, 2)
     torch.nn.init.normal_(peer.positional_embedding)  # its own are far larger
     omega = peer.positional_embedding.detach().double().numpy()
@@ -78,9 +78,9 @@ def test_sam_has_random_features_of_the_plane_with_sines_first() -> None:
 
 @pytest.mark.slow  # needs a library that only `make test-all` installs
 def test_shap_e_has_nerfs_bands_after_the_point_with_all_sines_before_the_cosines() -> None:
-    made = theirs("diffusers.pipelines.shap_e.renderer", "posenc_nerf")
+    create = library("diffusers.pipelines.shap_e.renderer", "posenc_nerf")
     points = torch.rand(3, 4, 3, generator=torch.Generator().manual_seed(0)) * 2 - 1
-    expected = made(points, min_deg=0, max_deg=10)
+    expected = create(points, min_deg=0, max_deg=10)
     assert_same(points.numpy(), expected[..., :3], atol=0)
     ours = nerf_encoding(points.double().numpy(), 10, unit=1.0, grouped="bands")
     by_part = ours.reshape(3, 4, 10, 2, 3).swapaxes(-3, -2).reshape(3, 4, 60)

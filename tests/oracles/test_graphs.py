@@ -20,7 +20,7 @@ from posenc import (
     laplacian_eigenvectors,
     random_walk_encoding,
 )
-from tests.oracles.test_axes import theirs
+from tests.oracles.libraries import library
 from tests.package.example_graphs import (
     complete,
     joined,
@@ -52,11 +52,11 @@ connected = pytest.mark.parametrize("name", CONNECTED)
 every = pytest.mark.parametrize("name", GRAPHS)
 
 
-def asked(of: str, weights: Array, number: int, **how: object) -> Array:
+def pyg_transform(name: str, weights: Array, number: int, **options: object) -> Array:
     """Return what a transform of PyTorch Geometric adds to a graph."""
-    transform = theirs("torch_geometric.transforms", of)(number, attr_name="found", **how)
+    transform = library("torch_geometric.transforms", name)(number, attr_name="found", **options)
     row, column = np.nonzero(weights)
-    data = theirs("torch_geometric.data", "Data")(
+    data = library("torch_geometric.data", "Data")(
         edge_index=torch.tensor(np.stack([row, column])),
         edge_weight=torch.tensor(weights[row, column], dtype=torch.float32),
         num_nodes=len(weights),
@@ -64,13 +64,13 @@ def asked(of: str, weights: Array, number: int, **how: object) -> Array:
     return np.asarray(transform(data).found, dtype=np.float64)
 
 
-def of_pyg(weights: Array, k: int, *, undirected: bool = True) -> Array:
+def pyg_eigenvectors(weights: Array, k: int, *, undirected: bool = True) -> Array:
     """Return the eigenvectors of PyTorch Geometric."""
-    return asked("AddLaplacianEigenvectorPE", weights, k, is_undirected=undirected)
+    return pyg_transform("AddLaplacianEigenvectorPE", weights, k, is_undirected=undirected)
 
 
 def networkx(name: str) -> Any:
-    return theirs("networkx", name)
+    return library("networkx", name)
 
 
 def projections(values: Array, vectors: Array) -> Array:
@@ -98,7 +98,7 @@ def test_loops_count_once_as_in_networkx_and_are_dropped_in_pytorch_geometric() 
     np.testing.assert_allclose(graph_laplacian(LOOPS), expected, rtol=0, atol=1e-15)
     without = LOOPS - np.diag(np.diagonal(LOOPS))
     values, vectors = laplacian_eigenvectors(without, 5)
-    found = of_pyg(LOOPS, 5)
+    found = pyg_eigenvectors(LOOPS, 5)
     np.testing.assert_allclose(projections(values, found), projections(values, vectors), atol=1e-5)
     other = laplacian_eigenvectors(LOOPS, 5)[1]
     assert np.abs(projections(values, other) - projections(values, found)).max() > 0.05
@@ -108,7 +108,7 @@ def test_loops_count_once_as_in_networkx_and_are_dropped_in_pytorch_geometric() 
 def test_eigenvectors_of_a_connected_graph_are_those_of_pytorch_geometric(name: str) -> None:
     most = len(GRAPHS[name]) - 1
     values, vectors = laplacian_eigenvectors(GRAPHS[name], most)
-    found = projections(values, of_pyg(GRAPHS[name], most))
+    found = projections(values, pyg_eigenvectors(GRAPHS[name], most))
     np.testing.assert_allclose(found, projections(values, vectors), rtol=0, atol=1e-5)
 
 
@@ -116,7 +116,7 @@ def test_eigenvectors_of_a_connected_graph_are_those_of_pytorch_geometric(name: 
 def test_large_graphs_which_pytorch_geometric_solves_otherwise_agree_too(undirected: bool) -> None:
     weights = random_graph(120, seed=0)
     values, vectors = laplacian_eigenvectors(weights, 5)
-    found = of_pyg(weights, 5, undirected=undirected)
+    found = pyg_eigenvectors(weights, 5, undirected=undirected)
     np.testing.assert_allclose(
         projections(values, found), projections(values, vectors), rtol=0, atol=1e-4
     )
@@ -126,10 +126,10 @@ def test_large_graphs_which_pytorch_geometric_solves_otherwise_agree_too(undirec
 @pytest.mark.parametrize("normalized", [True, False])
 def test_eigenvectors_are_those_of_scipy(name: str, normalized: bool) -> None:
     laplacian = graph_laplacian(GRAPHS[name], normalized=normalized)
-    scaled = theirs("scipy.sparse.csgraph", "laplacian")(GRAPHS[name], normed=normalized)
+    scaled = library("scipy.sparse.csgraph", "laplacian")(GRAPHS[name], normed=normalized)
     lonely = GRAPHS[name].sum(axis=1) == 0
     np.testing.assert_allclose(laplacian[~lonely], scaled[~lonely], rtol=0, atol=1e-15)
-    values, vectors = theirs("scipy.linalg", "eigh")(laplacian, driver="ev")
+    values, vectors = library("scipy.linalg", "eigh")(laplacian, driver="ev")
     zeros = int((values < 1e-9).sum())
     ours = laplacian_eigenvectors(GRAPHS[name], len(values) - zeros, normalized=normalized)
     np.testing.assert_allclose(ours[0], values[zeros:], rtol=0, atol=1e-12)
@@ -139,14 +139,14 @@ def test_eigenvectors_are_those_of_scipy(name: str, normalized: bool) -> None:
 
 def test_the_cosines_of_a_path_are_the_dct_of_scipy() -> None:
     vectors = laplacian_eigenvectors(path(9), 8, normalized=False)[1]
-    cosines = theirs("scipy.fft", "dct")(np.eye(9), type=2, norm="ortho", axis=0).T[:, 1:]
+    cosines = library("scipy.fft", "dct")(np.eye(9), type=2, norm="ortho", axis=0).T[:, 1:]
     signs = np.sign((vectors * cosines).sum(axis=0))
     np.testing.assert_allclose(vectors, cosines * signs, rtol=0, atol=1e-12)
 
 
 def test_pytorch_geometric_drops_one_eigenvector_however_many_components_there_are() -> None:
     weights = joined(path(3), ring(3))
-    found = of_pyg(weights, 2)
+    found = pyg_eigenvectors(weights, 2)
     np.testing.assert_allclose(graph_laplacian(weights) @ found[:, 0], 0, atol=1e-6)
     first = laplacian_eigenvectors(weights, 1)
     np.testing.assert_allclose(
@@ -157,7 +157,7 @@ def test_pytorch_geometric_drops_one_eigenvector_however_many_components_there_a
 def test_in_pytorch_geometric_an_isolated_node_has_an_eigenvalue_of_one() -> None:
     """So it takes a column for itself, in the middle of the spectrum."""
     weights = joined(path(4), np.zeros((1, 1)))
-    alone = np.abs(of_pyg(weights, 4)[4])
+    alone = np.abs(pyg_eigenvectors(weights, 4)[4])
     np.testing.assert_allclose(np.sort(alone), [0, 0, 0, 1], rtol=0, atol=1e-6)
     assert alone.argmax() == 1
     assert not laplacian_eigenvectors(weights, 3)[1][4].any()
@@ -166,7 +166,7 @@ def test_in_pytorch_geometric_an_isolated_node_has_an_eigenvalue_of_one() -> Non
 def test_signs_of_pytorch_geometric_are_drawn_in_every_call() -> None:
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        calls = [of_pyg(GRAPHS["random"], 4) for _ in range(20)]
+        calls = [pyg_eigenvectors(GRAPHS["random"], 4) for _ in range(20)]
     signs = np.sign([call[0] for call in calls])
     assert (np.abs(signs.sum(axis=0)) < 20).all()
     for call in calls:
@@ -176,14 +176,17 @@ def test_signs_of_pytorch_geometric_are_drawn_in_every_call() -> None:
 @pytest.mark.parametrize("weights", [ring(5), complete(5)], ids=["ring", "complete"])
 def test_by_default_pytorch_geometric_does_not_return_perpendicular_vectors(weights: Array) -> None:
     """Its solver for directed graphs, the default, takes any basis where eigenvalues are equal."""
-    default, told = of_pyg(weights, 4, undirected=False), of_pyg(weights, 4)
-    np.testing.assert_allclose(told.T @ told, np.eye(4), rtol=0, atol=1e-5)
+    default, undirected = (
+        pyg_eigenvectors(weights, 4, undirected=False),
+        pyg_eigenvectors(weights, 4),
+    )
+    np.testing.assert_allclose(undirected.T @ undirected, np.eye(4), rtol=0, atol=1e-5)
     assert np.abs(default.T @ default - np.eye(4)).max() > 0.1
 
 
 def test_pytorch_geometric_fails_without_a_reason_where_k_is_too_large() -> None:
     with pytest.raises(RuntimeError, match="The size of tensor"):
-        of_pyg(path(4), 4)
+        pyg_eigenvectors(path(4), 4)
     with pytest.raises(ValueError, match="k must be at most 3, the nodes less the components"):
         laplacian_eigenvectors(path(4), 4)
 
@@ -194,7 +197,7 @@ def test_pytorch_geometric_fails_without_a_reason_where_k_is_too_large() -> None
 @every
 def test_walks_are_those_of_pytorch_geometric(name: str) -> None:
     weights = (GRAPHS[name] > 0).astype(float)
-    found = asked("AddRandomWalkPE", weights, 9)
+    found = pyg_transform("AddRandomWalkPE", weights, 9)
     np.testing.assert_allclose(random_walk_encoding(weights, 9), found, rtol=0, atol=1e-6)
 
 
@@ -206,7 +209,7 @@ def test_in_pytorch_geometric_a_weight_counts_in_the_degree_alone_which_is_at_le
     weights = scale * random_graph(6, seed=0)
     step = (weights > 0) / np.maximum(weights.sum(axis=1, keepdims=True), 1)
     expected = [np.linalg.matrix_power(step, n).diagonal() for n in range(1, 5)]
-    found = asked("AddRandomWalkPE", weights, 4)
+    found = pyg_transform("AddRandomWalkPE", weights, 4)
     np.testing.assert_allclose(found, np.stack(expected, axis=1), rtol=1e-5, atol=1e-6)
     assert np.abs(step.sum(axis=1) - 1).max() > 0.1
     assert np.abs(found - random_walk_encoding(weights, 4)).max() > 0.1
@@ -233,14 +236,14 @@ def test_distances_are_those_of_networkx_and_scipy(name: str) -> None:
     expected = [[lengths[i].get(j, -1) for j in graph] for i in graph]
     found = graph_distances(GRAPHS[name])
     np.testing.assert_array_equal(found, expected)
-    scaled = theirs("scipy.sparse.csgraph", "shortest_path")(GRAPHS[name], unweighted=True)
+    scaled = library("scipy.sparse.csgraph", "shortest_path")(GRAPHS[name], unweighted=True)
     np.testing.assert_array_equal(found, np.where(np.isinf(scaled), -1, scaled))
 
 
 def test_distances_along_directed_edges_are_those_of_scipy() -> None:
     random = np.random.default_rng(0)
     weights = random.random((20, 20)) < 0.08
-    scaled = theirs("scipy.sparse.csgraph", "shortest_path")(weights, unweighted=True)
+    scaled = library("scipy.sparse.csgraph", "shortest_path")(weights, unweighted=True)
     found = graph_distances(weights.astype(float))
     np.testing.assert_array_equal(found, np.where(np.isinf(scaled), -1, scaled))
     assert (found != found.T).any()

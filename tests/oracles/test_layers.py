@@ -39,8 +39,8 @@ MORE: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("layers", [1, 2, 3, 6, 7, 12, 25, 48])
 @pytest.mark.parametrize("model_type", RULES)
 def test_layer_types_are_those_of_transformers(model_type: str, layers: int) -> None:
-    theirs = AutoConfig.for_model(model_type, num_hidden_layers=layers)
-    assert layer_types(model_type, layers) == tuple(theirs.layer_types)
+    config = AutoConfig.for_model(model_type, num_hidden_layers=layers)
+    assert layer_types(model_type, layers) == tuple(config.layer_types)
 
 
 @pytest.mark.parametrize("layers", [1, 4, 7, 36, 48])
@@ -48,10 +48,10 @@ def test_layer_types_are_those_of_transformers(model_type: str, layers: int) -> 
 def test_rotating_layers_are_those_with_a_one_in_no_rope_layers(
     model_type: str, layers: int
 ) -> None:
-    theirs = AutoConfig.for_model(model_type, num_hidden_layers=layers)
+    config = AutoConfig.for_model(model_type, num_hidden_layers=layers)
     assert [
         int(rotates) for rotates in rotating_layers(model_type, layers)
-    ] == theirs.no_rope_layers
+    ] == config.no_rope_layers
 
 
 # gemma3n's layers need tables of their own for every token; its attention is that of gemma3.
@@ -61,8 +61,8 @@ def test_rotating_layers_rotate_in_a_model_of_transformers(
     model_type: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     layers = 7
-    given = {**SMALL, **MORE.get(model_type, {}), "num_hidden_layers": layers}
-    model = AutoModel.from_config(AutoConfig.for_model(model_type, **given)).eval()
+    sizes = {**SMALL, **MORE.get(model_type, {}), "num_hidden_layers": layers}
+    model = AutoModel.from_config(AutoConfig.for_model(model_type, **sizes)).eval()
     rotated: set[int] = set()
     current: list[int] = []
 
@@ -73,11 +73,11 @@ def test_rotating_layers_rotate_in_a_model_of_transformers(
         layer.register_forward_pre_hook(entering(number))
     module = sys.modules[type(model).__module__]
     name = "apply_rotary_emb" if model_type == "llama4_text" else "apply_rotary_pos_emb"
-    theirs = getattr(module, name)
+    rotate = getattr(module, name)
 
-    def recording(*given: Any, **named: Any) -> Any:
+    def recording(*arguments: Any, **options: Any) -> Any:
         rotated.add(current[-1])
-        return theirs(*given, **named)
+        return rotate(*arguments, **options)
 
     monkeypatch.setattr(module, name, recording)
     model(torch.arange(1, 13)[None])
@@ -108,8 +108,8 @@ PERIODS = {
 
 @pytest.mark.parametrize("model_type", PERIODS)
 def test_a_configuration_may_give_another_period(model_type: str) -> None:
-    theirs = AutoConfig.for_model(model_type, num_hidden_layers=12, **{PERIODS[model_type]: 2})
-    found = theirs.no_rope_layers if model_type == "smollm3" else theirs.layer_types
+    config = AutoConfig.for_model(model_type, num_hidden_layers=12, **{PERIODS[model_type]: 2})
+    found = config.no_rope_layers if model_type == "smollm3" else config.layer_types
     assert [*found] == [*found[:2]] * 6
     assert found[0] != found[1]
 
@@ -117,37 +117,39 @@ def test_a_configuration_may_give_another_period(model_type: str) -> None:
 @pytest.mark.parametrize("model_type", sorted({*RULES} - {"smollm3"}))
 def test_a_configuration_that_lists_its_layers_overrides_the_default(model_type: str) -> None:
     listed = list(reversed(layer_types(model_type, 12)))
-    theirs = AutoConfig.for_model(model_type, num_hidden_layers=12, layer_types=listed)
-    assert theirs.layer_types == listed != list(layer_types(model_type, 12))
+    config = AutoConfig.for_model(model_type, num_hidden_layers=12, layer_types=listed)
+    assert config.layer_types == listed != list(layer_types(model_type, 12))
 
 
-def shown(name: str, window: int, module: str = "masking_utils") -> NDArray[np.bool_]:
+def transformers_mask(name: str, window: int, module: str = "masking_utils") -> NDArray[np.bool_]:
     """Return the mask of transformers for 40 tokens, by one of its functions of two places."""
-    seen = getattr(importlib.import_module(f"transformers.{module}"), name)(window)
+    visible = getattr(importlib.import_module(f"transformers.{module}"), name)(window)
     places = torch.arange(40)
-    mask: NDArray[np.bool_] = seen(0, 0, places[:, None], places).numpy()
+    mask: NDArray[np.bool_] = visible(0, 0, places[:, None], places).numpy()
     return mask
 
 
 @pytest.mark.parametrize("window", [1, 2, 7, 40])
 def test_a_window_of_transformers_counts_the_querys_own_key(window: int) -> None:
-    theirs = shown("sliding_window_causal_mask_function", window)
-    np.testing.assert_array_equal(sink_mask(40, window=window, sinks=0), theirs)
+    expected = transformers_mask("sliding_window_causal_mask_function", window)
+    np.testing.assert_array_equal(sink_mask(40, window=window, sinks=0), expected)
 
 
 @pytest.mark.parametrize("window", [1, 2, 7])
 def test_without_a_causal_mask_gemma_3_leaves_out_the_ends_of_the_general_window(
     window: int,
 ) -> None:
-    general = shown("sliding_window_bidirectional_mask_function", window)
+    general = transformers_mask("sliding_window_bidirectional_mask_function", window)
     np.testing.assert_array_equal(np.abs(relative_positions(40, 40)) <= window, general)
     assert general.sum(axis=1).max() == 2 * window + 1
-    own = shown("_bidirectional_window_overlay", window, "models.gemma3.modeling_gemma3")
+    own = transformers_mask(
+        "_bidirectional_window_overlay", window, "models.gemma3.modeling_gemma3"
+    )
     np.testing.assert_array_equal(np.abs(relative_positions(40, 40)) < window, own)
-    theirs = AutoConfig.for_model(
+    config = AutoConfig.for_model(
         "gemma3_text", sliding_window=512, use_bidirectional_attention=True
     )
-    assert theirs.sliding_window == 512 // 2 + 1
+    assert config.sliding_window == 512 // 2 + 1
 
 
 @pytest.mark.parametrize("window", [7, 8])
@@ -173,5 +175,5 @@ def test_modernbert_and_gemma_3_see_half_of_their_window_either_way(
     with torch.no_grad():
         found = model(torch.arange(10, 50)[None], output_attentions=True).attentions
     assert (found[0] > 0).all()
-    seen = np.abs(relative_positions(40, 40)) <= window // 2
-    np.testing.assert_array_equal((found[1] > 0).numpy(), np.broadcast_to(seen, (1, 2, 40, 40)))
+    visible = np.abs(relative_positions(40, 40)) <= window // 2
+    np.testing.assert_array_equal((found[1] > 0).numpy(), np.broadcast_to(visible, (1, 2, 40, 40)))

@@ -16,10 +16,10 @@ def test_position_0_is_row_2_of_bart_mbart_and_opt(name: str) -> None:
     family = importlib.import_module(f"transformers.models.{name.lower()}.modeling_{name.lower()}")
     peer: Any = getattr(family, f"{name}LearnedPositionalEmbedding")(6, 4)
     assert peer.weight.shape == (6 + 2, 4)
-    theirs = peer(torch.ones(1, 3, dtype=torch.long))  # ids for two of them, a mask for OPT
+    expected = peer(torch.ones(1, 3, dtype=torch.long))  # ids for two of them, a mask for OPT
     layer = LearnedPositionalEmbedding(6, 4)
     layer.embedding.load_state_dict({"weight": peer.weight[2:]})
-    torch.testing.assert_close(theirs.reshape(3, 4), layer(3), rtol=0, atol=0)
+    torch.testing.assert_close(expected.reshape(3, 4), layer(3), rtol=0, atol=0)
 
 
 def test_x_transformers_divides_its_learned_rows_by_the_root_of_the_width() -> None:
@@ -38,7 +38,7 @@ def test_vit_resizes_by_cubics_that_do_not_keep_the_corners() -> None:
     peer = ViTEmbeddings(ViTConfig(image_size=16, patch_size=4, hidden_size=8))
     torch.nn.init.normal_(peer.position_embeddings)
     wide = torch.zeros(1, 8 * 8 + 1, 8)
-    theirs = peer.interpolate_pos_encoding(wide, 32, 32)[0, 1:]
+    expected = peer.interpolate_pos_encoding(wide, 32, 32)[0, 1:]
     grid = peer.position_embeddings[:, 1:].reshape(1, 4, 4, 8).permute(0, 3, 1, 2)
     same = {
         (mode, kept)
@@ -48,7 +48,7 @@ def test_vit_resizes_by_cubics_that_do_not_keep_the_corners() -> None:
             torch.nn.functional.interpolate(grid, size=(8, 8), mode=mode, align_corners=kept)[0]
             .permute(1, 2, 0)
             .reshape(64, 8),
-            theirs,
+            expected,
             atol=1e-6,
         )
     }

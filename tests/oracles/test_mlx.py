@@ -19,12 +19,12 @@ import pytest
 from numpy.typing import NDArray
 
 from posenc import RotaryConfig, longrope_frequencies, read_config, yarn_temperature
-from tests.oracles.test_config import drawn, tolerance
+from tests.oracles.test_config import random_config, tolerance
 
 pytestmark = pytest.mark.slow  # needs a library that only `make test-all` installs
 
 Config = dict[str, Any]
-Asked = Callable[..., tuple[NDArray[np.float64], float]]
+Frequencies = Callable[..., tuple[NDArray[np.float64], float]]
 
 SETTINGS = 50
 
@@ -47,11 +47,11 @@ def rope_utils() -> ModuleType:
 
 
 @pytest.fixture(scope="module")
-def theirs(rope_utils: ModuleType) -> Asked:
+def mlx_frequencies(rope_utils: ModuleType) -> Frequencies:
     """Return a function that gives the frequencies and the attention factor of mlx-lm."""
     import mlx.core as mx
 
-    def asked(config: Config, length: int = 2) -> tuple[NDArray[np.float64], float]:
+    def frequencies(config: Config, length: int = 2) -> tuple[NDArray[np.float64], float]:
         ours = read_config(config)
         scaling = config["rope_scaling"] | {"partial_rotary_factor": _share(config)}
         promised = config["max_position_embeddings"]
@@ -62,7 +62,7 @@ def theirs(rope_utils: ModuleType) -> Asked:
         cosines, sines = np.split(rotated, 2)
         return np.arctan2(sines, cosines), float(np.median(np.hypot(sines, cosines)))
 
-    return asked
+    return frequencies
 
 
 def _share(config: Config) -> float:
@@ -72,7 +72,7 @@ def _share(config: Config) -> float:
 
 def setting(scheme: str, seed: int) -> Config:
     """Return a configuration with keys that mlx-lm reads as transformers does."""
-    config, scaling, _ = drawn(scheme, seed)
+    config, scaling, _ = random_config(scheme, seed)
     for key in ("truncate", "attention_factor"):
         scaling.pop(key, None)
     if not (scaling.get("mscale") and scaling.get("mscale_all_dim")):
@@ -96,33 +96,39 @@ def near(ours: RotaryConfig) -> float:
 
 
 @pytest.mark.parametrize("length", [2, 64, 65, 200])
-def test_mlx_lm_rotates_by_the_frequencies_of_dynamic_ntk(theirs: Asked, length: int) -> None:
+def test_mlx_lm_rotates_by_the_frequencies_of_dynamic_ntk(
+    mlx_frequencies: Frequencies, length: int
+) -> None:
     for seed in range(SETTINGS):
         config = setting("dynamic", seed)
-        assert_same(read_config(config), theirs(config, length), length)
+        assert_same(read_config(config), mlx_frequencies(config, length), length)
 
 
 @pytest.mark.parametrize("scheme", ["linear", "llama3", "yarn", "proportional"])
-def test_mlx_lm_rotates_by_the_frequencies_of_a_configuration(theirs: Asked, scheme: str) -> None:
+def test_mlx_lm_rotates_by_the_frequencies_of_a_configuration(
+    mlx_frequencies: Frequencies, scheme: str
+) -> None:
     for seed in range(SETTINGS):
         config = setting(scheme, seed)
-        assert_same(read_config(config), theirs(config), 2)
+        assert_same(read_config(config), mlx_frequencies(config), 2)
 
 
-def test_mlx_lm_rotates_by_the_long_divisors_of_longrope(theirs: Asked) -> None:
+def test_mlx_lm_rotates_by_the_long_divisors_of_longrope(mlx_frequencies: Frequencies) -> None:
     for seed in range(SETTINGS):
         config = setting("longrope", seed)
         ours = read_config(config)
-        assert_same(ours, theirs(config), (ours.trained_length or 0) + 1)
+        assert_same(ours, mlx_frequencies(config), (ours.trained_length or 0) + 1)
 
 
 # Where the two differ
 
 
-def test_mlx_lm_uses_the_long_divisors_where_the_short_ones_hold(theirs: Asked) -> None:
+def test_mlx_lm_uses_the_long_divisors_where_the_short_ones_hold(
+    mlx_frequencies: Frequencies,
+) -> None:
     config = setting("longrope", 0)
     ours = read_config(config)
-    found, _ = theirs(config)
+    found, _ = mlx_frequencies(config)
     assert (np.abs(found / ours.frequencies(2) - 1) > 0.01).any()
     long = config["rope_scaling"]["long_factor"]
     settings = {"short": long, "long": long, "trained_length": 1, "base": ours.base}
@@ -131,28 +137,30 @@ def test_mlx_lm_uses_the_long_divisors_where_the_short_ones_hold(theirs: Asked) 
     assert "mlx-lm 0.32.2 never uses the short ones" in " ".join(ours.notes)
 
 
-def test_mlx_lm_truncates_a_ramp_that_is_not_to_be_truncated(theirs: Asked) -> None:
+def test_mlx_lm_truncates_a_ramp_that_is_not_to_be_truncated(mlx_frequencies: Frequencies) -> None:
     config = setting("yarn", 0)
     exact = config | {"rope_scaling": config["rope_scaling"] | {"truncate": False}}
     ours = read_config(exact)
-    assert_same(read_config(config), theirs(exact), 2)
-    assert (np.abs(theirs(exact)[0] / ours.frequencies() - 1) > 0.001).any()
+    assert_same(read_config(config), mlx_frequencies(exact), 2)
+    assert (np.abs(mlx_frequencies(exact)[0] / ours.frequencies() - 1) > 0.001).any()
     assert "mlx-lm 0.32.2 and llama.cpp truncate it all the same" in " ".join(ours.notes)
 
 
-def test_mlx_lm_takes_its_own_attention_factor_where_one_is_given(theirs: Asked) -> None:
+def test_mlx_lm_takes_its_own_attention_factor_where_one_is_given(
+    mlx_frequencies: Frequencies,
+) -> None:
     config = setting("yarn", 0)
     scaling = {key: one for key, one in config["rope_scaling"].items() if key[0] != "m"}
-    given = config | {"rope_scaling": scaling | {"attention_factor": 0.5}}
-    ours = read_config(given)
+    changed = config | {"rope_scaling": scaling | {"attention_factor": 0.5}}
+    ours = read_config(changed)
     assert ours.attention_factor == 0.5
-    assert theirs(given)[1] == pytest.approx(yarn_temperature(ours.factor), rel=1e-6)
+    assert mlx_frequencies(changed)[1] == pytest.approx(yarn_temperature(ours.factor), rel=1e-6)
     assert "mlx-lm 0.32.2 does not read it" in " ".join(ours.notes)
 
 
 @pytest.mark.parametrize(("key", "value"), [("mscale", 0.5), ("mscale_all_dim", 0.5)])
 def test_mlx_lm_reads_one_mscale_without_the_other_as_deepseek_does(
-    theirs: Asked, key: str, value: float
+    mlx_frequencies: Frequencies, key: str, value: float
 ) -> None:
     config = setting("yarn", 0)
     scaling = {key: one for key, one in config["rope_scaling"].items() if key[0] != "m"}
@@ -161,7 +169,7 @@ def test_mlx_lm_reads_one_mscale_without_the_other_as_deepseek_does(
     both = {"mscale": 1.0, "mscale_all_dim": 0.0} | {key: value}
     expected = yarn_temperature(ours.factor, mscale=both["mscale"])
     expected /= yarn_temperature(ours.factor, mscale=both["mscale_all_dim"])
-    assert theirs(alone)[1] == pytest.approx(expected, rel=1e-6)
+    assert mlx_frequencies(alone)[1] == pytest.approx(expected, rel=1e-6)
     assert ours.attention_factor == yarn_temperature(ours.factor)
     assert "DeepSeek's code takes 1 for the first and 0 for the second" in " ".join(ours.notes)
 

@@ -53,8 +53,8 @@ def test_the_transformer_adds_the_papers_rows_to_tokens_times_the_root_of_the_wi
     # Their dimension j is our 2j, or 2j − d + 1 in the second half.
     order = torch.cat([torch.arange(0, D, 2), torch.arange(1, D, 2)])
     ours.token_embedding.weight[:, order] = peer.embed_tokens.weight
-    theirs = peer(IDS).last_hidden_state
-    torch.testing.assert_close(theirs, ours(IDS)[..., order], rtol=0, atol=1e-6)
+    expected = peer(IDS).last_hidden_state
+    torch.testing.assert_close(expected, ours(IDS)[..., order], rtol=0, atol=1e-6)
 
 
 @torch.no_grad()
@@ -132,25 +132,13 @@ def test_palms_stated_attention_is_that_of_x_transformers() -> None:
     peer = module.Attention(d_model, heads=heads, dim_head=d, one_kv_head=True, causal=True)
     x = torch.randn(1, length, d_model)
     turning = module.RotaryEmbedding(d)
-    theirs = peer(x, rotary_pos_emb=turning.forward_from_seq_len(length))
+    expected = peer(x, rotary_pos_emb=turning.forward_from_seq_len(length))
     rope = RotaryEmbedding(d)
     q = peer.to_q(x).reshape(1, length, heads, d).transpose(1, 2)
     k, v = peer.to_k(x)[:, None], peer.to_v(x)[:, None]  # one head each
     mask = torch.ones(length, length, dtype=torch.bool).tril()
     out = attention(rope(q), rope(k), v, mask=mask)[0]
     ours = peer.to_out(out.transpose(1, 2).reshape(1, length, heads * d))
-    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5)
+    torch.testing.assert_close(ours, expected, rtol=0, atol=1e-5)
     unturned = attention(q, k, v, mask=mask)[0].transpose(1, 2).reshape(1, length, heads * d)
-    assert float((peer.to_out(unturned) - theirs).abs().max()) > 0.01
-
-
-def test_a_key_shared_by_all_heads_keeps_scores_relative() -> None:
-    torch.manual_seed(0)
-    q, k = torch.randn(1, 4, 6, 16).double(), torch.randn(1, 1, 6, 16).double()
-    rope = RotaryEmbedding(16)
-    scores = rope(q) @ rope(k).mT
-    each = rope(q) @ rope(k.expand(1, 4, 6, 16)).mT  # a key for each head, all the same
-    torch.testing.assert_close(scores, each, rtol=0, atol=1e-12)
-    moved = rope(q, offset=50) @ rope(k, offset=50).mT
-    torch.testing.assert_close(scores, moved, rtol=0, atol=1e-12)
-    assert float((scores - q @ k.mT).abs().max()) > 0.1
+    assert float((peer.to_out(unturned) - expected).abs().max()) > 0.01

@@ -39,7 +39,9 @@ def read_all(config: Config) -> list[RotaryConfig]:
     return [read_config(config, layer_type=one) for one in types]
 
 
-def theirs(config: Config, ours: RotaryConfig, length: int) -> tuple[NDArray[np.float64], float]:
+def transformers_frequencies(
+    config: Config, ours: RotaryConfig, length: int
+) -> tuple[NDArray[np.float64], float]:
     """Return the frequencies and the factor that transformers computes for these layers."""
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
@@ -50,20 +52,20 @@ def theirs(config: Config, ours: RotaryConfig, length: int) -> tuple[NDArray[np.
         text.get("rope_scaling", {}).get("type") == "su"
     ):  # its first name, which this release forgot
         text["rope_scaling"]["type"] = "longrope"
-    made = CONFIG_MAPPING[ALIKE.get(kind, kind)](**text)
-    one = made.per_layer_config[ours.layer_type] if kind == "gemma4_text" else made
+    peer = CONFIG_MAPPING[ALIKE.get(kind, kind)](**text)
+    one = peer.per_layer_config[ours.layer_type] if kind == "gemma4_text" else peer
     width = getattr(one, "head_dim", None) or one.hidden_size // one.num_attention_heads
     if kind == "gptj":  # it has no base in its configuration
-        rotary = made.rotary_dim
+        rotary = peer.rotary_dim
         return 10000.0 ** (-np.arange(0, rotary, 2) / rotary), 1.0
-    section = made.rope_parameters
+    section = peer.rope_parameters
     if ours.layer_type is not None:
         section = section[ours.layer_type]
     if section["rope_type"] == "default":
         rotary = int(width * section.get("partial_rotary_factor", 1.0))
         return section["rope_theta"] ** (-np.arange(0, rotary, 2) / rotary), 1.0
     rule = ROPE_INIT_FUNCTIONS[section["rope_type"]]
-    found, factor = rule(made, device="cpu", seq_len=length, layer_type=ours.layer_type)
+    found, factor = rule(peer, device="cpu", seq_len=length, layer_type=ours.layer_type)
     return found.double().numpy(), factor
 
 
@@ -72,7 +74,7 @@ def test_published_configurations_are_read_as_transformers_reads_them(key: str) 
     config = config_of(key)
     for ours in read_all(config):
         for length in (1, (ours.trained_length or 1) + 1, ours.length or 1):
-            found, factor = theirs(config, ours, length)
+            found, factor = transformers_frequencies(config, ours, length)
             np.testing.assert_allclose(ours.frequencies(length), found, rtol=2e-5)
             assert ours.attention_factor == pytest.approx(factor, rel=1e-14)
 
@@ -87,8 +89,8 @@ def test_what_to_set_in_a_published_configuration_brings_no_new_angle(
     for before in read_all(config):
         if before.scheme == "none" or not before.length:
             continue
-        asked, trained = int(times * before.length), before.trained_length or 0
-        found = explained(before, asked)
+        length, trained = int(times * before.length), before.trained_length or 0
+        found = explained(before, length)
         if not found["set"]:
             helpless = before.scheme in ("dynamic", "longrope") or config["model_type"] in RULELESS
             assert not found["wrong"] or helpless
@@ -101,7 +103,7 @@ def test_what_to_set_in_a_published_configuration_brings_no_new_angle(
         plain = frequencies(before.rotary_d, base=before.base or 0) * trained
         promised = trained if before.scheme == "default" else before.length
         met = np.maximum(plain, before.frequencies(promised) * promised)
-        angles = after.frequencies(asked) * asked
+        angles = after.frequencies(length) * length
         assert ((angles <= met * (1 + 1e-9)) | (met >= 2 * np.pi)).all()
         assert (after.rotary_d, after.base) == (before.rotary_d, before.base)
 

@@ -47,13 +47,13 @@ def test_shaw_scores_are_those_of_wav2vec2_bert(
 ) -> None:
     q, k = torch.randn(2, 3, queries, 8), torch.randn(2, 3, keys, 8)
     # That module divides by √d at once; ours is the summand before the division.
-    theirs = relative_key(q, k) * 8**0.5
+    expected = relative_key(q, k) * 8**0.5
     # Dot products of eight float32 numbers of size 1.
     for ours in (
         embedding.scores(q, relative_positions(queries, keys)),
         embedding.shifted_scores(q, keys),
     ):
-        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5)
+        torch.testing.assert_close(ours, expected, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize(("queries", "keys"), [(6, 6), (2, 9), (9, 2), (1, 4)])
@@ -63,8 +63,8 @@ def test_the_shift_is_that_of_xlnet(queries: int, keys: int) -> None:
     scores = torch.randn(2, 3, queries, queries + keys - 1, dtype=torch.float64)
     # XLNet starts one relative position earlier, which the shift drops.
     earlier = torch.cat([torch.full_like(scores[..., :1], torch.nan), scores], dim=-1)
-    theirs = XLNetRelativeAttention.rel_shift_bnij(earlier, klen=keys)
-    assert torch.equal(torch.from_numpy(relative_shift(scores.numpy())), theirs)
+    expected = XLNetRelativeAttention.rel_shift_bnij(earlier, klen=keys)
+    assert torch.equal(torch.from_numpy(relative_shift(scores.numpy())), expected)
 
 
 def test_speecht5_counts_query_minus_key_where_shaw_counts_key_minus_query() -> None:
@@ -74,8 +74,8 @@ def test_speecht5_counts_query_minus_key_where_shaw_counts_key_minus_query() -> 
 
     peer = SpeechT5RelativePositionalEncoding(1, max_length=3)
     peer.pe_k.weight = torch.nn.Parameter(torch.arange(6.0).unsqueeze(1))
-    theirs = peer(torch.zeros(1, 9, 1)).squeeze(-1).long()
+    expected = peer(torch.zeros(1, 9, 1)).squeeze(-1).long()
     ours = torch.from_numpy(shaw_index(relative_positions(9).numpy(), max_distance=3))
-    assert torch.equal(theirs, (6 - ours).clamp(max=5))
-    assert theirs.max() == 5
+    assert torch.equal(expected, (6 - ours).clamp(max=5))
+    assert expected.max() == 5
     assert ours.max() == 6

@@ -13,13 +13,13 @@ from torch.nn.functional import interpolate
 
 from posenc import resize_grid, resize_weights
 from posenc.nn import LearnedGridEmbedding
-from tests.oracles.test_axes import of_transformers, theirs
+from tests.oracles.libraries import in_transformers, library
 
 Array = NDArray[Any]
 SIZES = [(4, 8), (8, 4), (7, 5), (3, 1), (1, 6), (37, 16)]
 
 
-def drawn(height: int, width: int, d_model: int = 3) -> Array:
+def random_grid(height: int, width: int, d_model: int = 3) -> Array:
     return np.random.default_rng(height).standard_normal((height, width, d_model))
 
 
@@ -36,7 +36,7 @@ def by_torch(grid: Array, **how: Any) -> Array:
 def test_every_way_of_pytorch_is_ours(
     n: int, m: int, kernel: str, corners: bool, antialias: bool
 ) -> None:
-    grid = drawn(n, n + 2)
+    grid = random_grid(n, n + 2)
     expected = by_torch(
         grid, size=(m, m + 1), mode=f"bi{kernel}", align_corners=corners, antialias=antialias
     )
@@ -47,7 +47,7 @@ def test_every_way_of_pytorch_is_ours(
 @pytest.mark.parametrize("antialias", [False, True])
 @pytest.mark.parametrize("kernel", ["linear", "cubic"])
 def test_a_scale_factor_moves_places_in_pytorch_as_here(kernel: str, antialias: bool) -> None:
-    grid = drawn(14, 37)
+    grid = random_grid(14, 37)
     factors = (16.1 / 14, 23.1 / 37)
     expected = by_torch(grid, scale_factor=factors, mode=f"bi{kernel}", antialias=antialias)
     assert expected.shape[:2] == (16, 23)
@@ -58,7 +58,7 @@ def test_a_scale_factor_moves_places_in_pytorch_as_here(kernel: str, antialias: 
 
 
 def test_pytorch_copies_an_axis_that_keeps_its_size_whatever_its_scale_is() -> None:
-    grid = drawn(5, 7)
+    grid = random_grid(5, 7)
     how: dict[str, Any] = {"scale_factor": (5.1 / 5, 7.1 / 7)}
     for mode, antialias in (("bilinear", False), ("bilinear", True), ("bicubic", True)):
         kept = by_torch(grid, mode=mode, antialias=antialias, **how)
@@ -73,8 +73,8 @@ def test_a_tenth_of_a_patch_kept_dinov2_from_missing_the_size() -> None:
     missed = [m for m in range(1, 130) if int(37 * (m / 37)) != m]
     assert missed == [39, 43, 78, 86, 115, 123]
     for m in (39, 40, 78):
-        plain = by_torch(drawn(37, 37, 1), scale_factor=m / 37, mode="bicubic")
-        kludge = by_torch(drawn(37, 37, 1), scale_factor=(m + 0.1) / 37, mode="bicubic")
+        plain = by_torch(random_grid(37, 37, 1), scale_factor=m / 37, mode="bicubic")
+        kludge = by_torch(random_grid(37, 37, 1), scale_factor=(m + 0.1) / 37, mode="bicubic")
         assert len(plain) == (m - 1 if m in missed else m)
         assert len(kludge) == m
 
@@ -90,8 +90,10 @@ def test_a_tenth_of_a_patch_kept_dinov2_from_missing_the_size() -> None:
 def test_image_models_of_transformers_resize_by_cubics_and_by_size(
     model: str, config: str, antialias: bool
 ) -> None:
-    made = theirs("transformers", f"{config}Config")(image_size=28, patch_size=4, hidden_size=8)
-    peer = of_transformers(model, f"{config}Embeddings")(made)
+    settings = library("transformers", f"{config}Config")(
+        image_size=28, patch_size=4, hidden_size=8
+    )
+    peer = in_transformers(model, f"{config}Embeddings")(settings)
     torch.nn.init.normal_(peer.position_embeddings, generator=torch.Generator().manual_seed(0))
     tokens = torch.zeros(1, 5 * 9 + 1, 8)
     expected = peer.interpolate_pos_encoding(tokens, 20, 36)[0, 1:].detach()
@@ -103,8 +105,8 @@ def test_image_models_of_transformers_resize_by_cubics_and_by_size(
 
 
 def test_siglip2_resizes_by_a_widened_hat() -> None:
-    embeddings = of_transformers("siglip2", "Siglip2VisionEmbeddings")
-    grid = drawn(7, 7, 4).astype(np.float32)
+    embeddings = in_transformers("siglip2", "Siglip2VisionEmbeddings")
+    grid = random_grid(7, 7, 4).astype(np.float32)
     expected: Tensor = embeddings.resize_positional_embeddings(
         torch.from_numpy(grid), torch.tensor([[5, 3]]), 20
     )[0]
@@ -117,15 +119,15 @@ def test_siglip2_resizes_by_a_widened_hat() -> None:
 
 
 def test_qwen3_vl_resizes_linearly_and_keeps_the_corners() -> None:
-    taps = theirs("transformers.vision_utils", "get_vision_interpolation_indices_and_weights")
+    taps = library("transformers.vision_utils", "get_vision_interpolation_indices_and_weights")
     indices, weights = taps(torch.tensor([[1, 5, 9]]), 7, mode="bilinear", align_corners=True)
-    grid = drawn(7, 7)
+    grid = random_grid(7, 7)
     expected = (grid.reshape(49, 3)[indices] * weights[..., None].double().numpy()).sum(axis=1)
     found = resize_grid(grid, (5, 9), kernel="linear", corners=True).reshape(45, 3)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
-    config = theirs("transformers.models.qwen3_vl.configuration_qwen3_vl", "Qwen3VLVisionConfig")()
+    config = library("transformers.models.qwen3_vl.configuration_qwen3_vl", "Qwen3VLVisionConfig")()
     with torch.device("meta"):
-        peer = of_transformers("qwen3_vl", "Qwen3VLVisionModel")(config)
+        peer = in_transformers("qwen3_vl", "Qwen3VLVisionModel")(config)
     assert (peer.interpolation_mode, peer.interpolation_align_corners) == ("bilinear", True)
 
 

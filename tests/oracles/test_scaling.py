@@ -23,7 +23,7 @@ D, LENGTH = 128, 4096
 FLOAT32 = 16 * 2.0**-24
 
 
-def theirs(
+def transformers_frequencies(
     kind: str, factor: float, base: float = 10000.0, d: int = D, length: int = LENGTH
 ) -> tuple[NDArray[np.float64], float]:
     """Return the frequencies of a one-head Llama in transformers, and its scale."""
@@ -48,7 +48,7 @@ def theirs(
 
 @pytest.mark.parametrize("factor", [1.0, 2.0, 8.0])
 def test_their_linear_scaling_is_interpolation(factor: float) -> None:
-    found, scale = theirs("linear", factor)
+    found, scale = transformers_frequencies("linear", factor)
     np.testing.assert_allclose(found, interpolated_frequencies(D, factor), rtol=FLOAT32)
     assert scale == 1
 
@@ -56,7 +56,7 @@ def test_their_linear_scaling_is_interpolation(factor: float) -> None:
 @pytest.mark.parametrize("factor", [1.0, 2.0, 4.0])
 def test_their_dynamic_scaling_is_a_larger_base_by_another_factor(factor: float) -> None:
     """Dynamic NTK enlarges the base by factor·length/trained − (factor − 1), not by the factor."""
-    found, _ = theirs("dynamic", factor)
+    found, _ = transformers_frequencies("dynamic", factor)
     np.testing.assert_allclose(
         found, ntk_frequencies(D, factor * factor - (factor - 1)), rtol=FLOAT32
     )
@@ -77,31 +77,16 @@ def test_x_transformers_rescales_the_base_by_the_same_rule(d: int, factor: float
 def test_their_yarn_is_ours_with_the_released_ramp(
     factor: float, base: float, d: int, length: int
 ) -> None:
-    found, scale = theirs("yarn", factor, base, d, length)
+    found, scale = transformers_frequencies("yarn", factor, base, d, length)
     ours = yarn_frequencies(d, factor, length, base=base, ramp="pairs")
     np.testing.assert_allclose(found, ours, rtol=FLOAT32)
     assert scale == pytest.approx(yarn_temperature(factor), rel=1e-15)
 
 
-def test_their_ramp_reverses_where_it_ends_before_it_begins_and_ours_does_not() -> None:
-    """No real model is trained on one position or has base 2; there no pair is in between."""
-    never_turned = theirs("yarn", 8.0, d=32, length=1)[0]
-    np.testing.assert_allclose(never_turned, frequencies(32), rtol=FLOAT32)
-    ours = yarn_frequencies(32, 8, 1, ramp="pairs") / frequencies(32)
-    np.testing.assert_array_equal(ours[1:], 1 / 8)
-
-    every_pair_turned = theirs("yarn", 8.0, base=2.0, d=8, length=10**6)[0]
-    np.testing.assert_allclose(
-        every_pair_turned, interpolated_frequencies(8, 8, base=2), rtol=FLOAT32
-    )
-    ours = yarn_frequencies(8, 8, 10**6, base=2, ramp="pairs")
-    np.testing.assert_array_equal(ours, frequencies(8, base=2))
-
-
 @pytest.mark.parametrize("base", [10000.0, 500000.0])
 @pytest.mark.parametrize("factor", [2.0, 8.0])
 def test_yarn_has_different_ramps_in_the_paper_and_in_the_code(factor: float, base: float) -> None:
-    found, _ = theirs("yarn", factor, base)
+    found, _ = transformers_frequencies("yarn", factor, base)
     ours = yarn_frequencies(D, factor, LENGTH, base=base)
     turns = LENGTH / wavelengths(D, base=base)
     outside = (turns >= 32) | (turns <= 1)
@@ -114,7 +99,7 @@ def test_yarn_has_different_ramps_in_the_paper_and_in_the_code(factor: float, ba
 def test_where_no_pair_turns_32_times_their_yarn_keeps_the_first_and_the_papers_none() -> None:
     """At a factor of 8, for heads 32 wide trained on 64 positions, as on a page of the book."""
     assert (64 / wavelengths(32)).max() < 32
-    slower = frequencies(32) / theirs("yarn", 8.0, d=32, length=64)[0]
+    slower = frequencies(32) / transformers_frequencies("yarn", 8.0, d=32, length=64)[0]
     np.testing.assert_allclose(slower[:6], [1, 1.21, 1.54, 2.11, 3.33, 8], atol=0.005)
     assert (frequencies(32) / yarn_frequencies(32, 8, 64)).min() > 2.5
 

@@ -83,10 +83,10 @@ def test_distilbert_interleaves_as_the_paper_does(d_model: int) -> None:
 @pytest.mark.parametrize("d_model", WIDTHS)
 def test_marian_has_the_papers_numbers_with_all_sines_before_all_cosines(d_model: int) -> None:
     rows = sinusoidal_encoding(LENGTH, d_model)
-    theirs = marian(LENGTH, d_model)
-    np.testing.assert_allclose(theirs, in_halves(rows), rtol=0, atol=FLOAT32)
+    expected = marian(LENGTH, d_model)
+    np.testing.assert_allclose(expected, in_halves(rows), rtol=0, atol=FLOAT32)
     if d_model > 2:  # at width 2 the layouts are the same
-        assert np.abs(theirs - rows).max() > 0.5
+        assert np.abs(expected - rows).max() > 0.5
 
 
 @pytest.mark.parametrize("d_model", WIDTHS)
@@ -98,10 +98,10 @@ def test_our_layer_equals_distilbert_in_float32(d_model: int) -> None:
 
 @pytest.mark.parametrize("d_model", WIDTHS)
 def test_x_transformers_has_marians_layout_with_angles_in_float32(d_model: int) -> None:
-    theirs = x_transformers(LENGTH, d_model)
+    expected = x_transformers(LENGTH, d_model)
     # Two roundings of an angle up to 600, each 2**-24 of it at most, and one of the result.
     np.testing.assert_allclose(
-        theirs,
+        expected,
         in_halves(sinusoidal_encoding(LENGTH, d_model)),
         rtol=0,
         atol=LENGTH * 2.0**-22,
@@ -119,15 +119,15 @@ def test_fairseqs_descendants_and_whisper_end_at_one_ten_thousandth_and_the_pape
     """Their ω_i is 10000^(−i/(d/2 − 1)), the paper's 10000^(−i/(d/2)): another encoding."""
     omega = 10000.0 ** (-np.arange(d_model // 2) / (d_model // 2 - 1))
     angles = np.arange(LENGTH)[:, np.newaxis] * omega
-    theirs = peer(LENGTH, d_model)
+    expected = peer(LENGTH, d_model)
     np.testing.assert_allclose(
-        theirs,
+        expected,
         np.concatenate((np.sin(angles), np.cos(angles)), axis=1),
         rtol=0,
         atol=LENGTH * 2.0**-20,  # float32 angles, from an exponential of a float32 logarithm
     )
     ours = in_halves(sinusoidal_encoding(LENGTH, d_model))
-    assert np.abs(theirs - ours).max() > 0.5
+    assert np.abs(expected - ours).max() > 0.5
 
 
 # What float32 angles cost
@@ -135,9 +135,9 @@ def test_fairseqs_descendants_and_whisper_end_at_one_ten_thousandth_and_the_pape
 
 @pytest.mark.parametrize("far", [10_000, 100_000, 1_000_000])
 def test_float32_angles_drift_with_the_position_and_float64_angles_do_not(far: int) -> None:
-    theirs = x_transformers(8, 512, offset=far)
+    expected = x_transformers(8, 512, offset=far)
     exact = in_halves(sinusoidal_encoding(np.arange(far, far + 8), 512))
-    drift = np.abs(theirs - exact).max()
+    drift = np.abs(expected - exact).max()
     assert far * 2.0**-27 < drift < far * 2.0**-22
     x = torch.zeros(1, 8, 512)
     ours = SinusoidalPositionalEncoding(512)(x, offset=far)[0].double().numpy()
@@ -148,9 +148,9 @@ def test_x_transformers_in_bfloat16_confuses_positions_that_we_tell_apart() -> N
     layer = x_transformers_layer(64).to(torch.bfloat16)
     with torch.no_grad():
         positions = torch.arange(1000).bfloat16()
-        theirs = layer(torch.zeros(1, 1000, 64), pos=positions).float().numpy()
+        expected = layer(torch.zeros(1, 1000, 64), pos=positions).float().numpy()
     ours = SinusoidalPositionalEncoding(64).bfloat16()(torch.zeros(1, 1000, 64).bfloat16())
-    assert len(np.unique(theirs, axis=0)) <= 507
+    assert len(np.unique(expected, axis=0)) <= 507
     assert len(np.unique(ours[0].float().numpy(), axis=0)) == 1000
 
 

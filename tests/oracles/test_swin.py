@@ -24,18 +24,18 @@ def transformers_bias(heads: int, window: int) -> Any:
 
 @pytest.mark.parametrize("window", range(1, 13))
 def test_the_index_is_that_of_transformers(window: int) -> None:
-    theirs = transformers_bias(1, window).relative_position_index
-    np.testing.assert_array_equal(swin_index(window).ravel(), theirs)
+    expected = transformers_bias(1, window).relative_position_index
+    np.testing.assert_array_equal(swin_index(window).ravel(), expected)
 
 
 @pytest.mark.parametrize("window", range(1, 13))
 def test_swins_bias_is_that_of_transformers_with_the_same_table(window: int) -> None:
     peer, bias = transformers_bias(3, window), SwinRelativeBias(3, window)
     bias.load_state_dict({"table": peer.relative_position_bias_table})
-    theirs = peer()[0]
-    assert torch.equal(bias(), theirs)
+    expected = peer()[0]
+    assert torch.equal(bias(), expected)
     table = peer.relative_position_bias_table.detach().numpy()
-    np.testing.assert_array_equal(swin_bias(table, window), theirs.detach())
+    np.testing.assert_array_equal(swin_bias(table, window), expected.detach())
 
 
 def test_the_table_has_another_key_in_transformers_and_the_same_rows() -> None:

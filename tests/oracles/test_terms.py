@@ -115,9 +115,9 @@ def test_buckets_of_transformers_are_ours_wherever_float32_can_tell() -> None:
     module = importlib.import_module("transformers.models.deberta_v2.modeling_deberta_v2")
     for buckets, end in ((256, 512), (32, 128), (8, 33)):
         relative = torch.arange(-end, end + 1)
-        theirs = module.make_log_bucket_position(relative, buckets, end).numpy()
+        expected = module.make_log_bucket_position(relative, buckets, end).numpy()
         ours = np.asarray(deberta_buckets(relative.numpy(), buckets=buckets, max_distance=end))
-        np.testing.assert_array_equal(np.clip(theirs, -buckets, buckets)[1:-1], ours[1:-1])
+        np.testing.assert_array_equal(np.clip(expected, -buckets, buckets)[1:-1], ours[1:-1])
 
 
 @pytest.mark.parametrize("memory", [0, 4])
@@ -159,9 +159,9 @@ def test_rows_of_xlnet_are_those_of_transformer_xl_and_one_more() -> None:
 
     module = importlib.import_module("transformers.models.xlnet.modeling_xlnet")
     model = module.XLNetModel(XLNetConfig(vocab_size=5, d_model=WIDTH, n_layer=1, n_head=HEADS))
-    theirs = model.relative_positional_encoding(LENGTH, LENGTH + 4)[:, 0]
+    expected = model.relative_positional_encoding(LENGTH, LENGTH + 4)[:, 0]
     ours = transformer_xl_rows(LENGTH, LENGTH + 4, WIDTH, query_offset=4)
-    np.testing.assert_allclose(theirs[1:].numpy(), ours, atol=1e-5)
+    np.testing.assert_allclose(expected[1:].numpy(), ours, atol=1e-5)
 
 
 @pytest.mark.parametrize(("window", "trained"), [(4, 0), (8, 0), (8, 4), (7, 12)])
@@ -177,18 +177,18 @@ def test_swin_v2s_bias_is_that_of_transformers_with_the_same_network(
     ).eval()
     ours = SwinContinuousBias(HEADS, window, trained_window=trained or None)
     first, _, last = attention.continuous_position_bias_mlp
-    for mine, theirs in (
+    for mine, expected in (
         (ours.first_weight, first.weight),
         (ours.first_bias, first.bias),
         (ours.second_weight, last.weight),
     ):
-        mine.copy_(torch.nn.init.normal_(theirs))
+        mine.copy_(torch.nn.init.normal_(expected))
     table = attention.relative_coords_table.reshape(-1, 2).numpy()
     np.testing.assert_allclose(
         table, swin_log_offsets(window, trained_window=trained or None), atol=1e-6
     )
     biases = attention.continuous_position_bias_mlp(attention.relative_coords_table)
     index = attention.relative_position_index
-    theirs = 16 * biases.view(-1, HEADS)[index].movedim(-1, 0).sigmoid()
+    expected = 16 * biases.view(-1, HEADS)[index].movedim(-1, 0).sigmoid()
     # Sixteen times a sigmoid, of a sum of 512 products in float32: processors add in other orders.
-    np.testing.assert_allclose(ours().numpy(), theirs.numpy(), atol=1e-4)
+    np.testing.assert_allclose(ours().numpy(), expected.numpy(), atol=1e-4)
