@@ -108,10 +108,10 @@ def output(module: nn.Module, positions: Tensor, dtype: torch.dtype = torch.floa
 
 def model(scheme: str, *, layers: int = LAYERS, max_len: int = 8, width: int = 8) -> GPTModel:
     """Return a float64 model whose parameters are large enough for any mistake to show."""
-    made = GPTModel(VOCABULARY, max_len, width, HEADS, layers, scheme).double().eval()
-    for parameter in made.parameters():
+    created = GPTModel(VOCABULARY, max_len, width, HEADS, layers, scheme).double().eval()
+    for parameter in created.parameters():
         nn.init.normal_(parameter, std=0.6)
-    return made
+    return created
 
 
 def rounded(module: nn.Module, dtype: torch.dtype) -> nn.Module:
@@ -350,8 +350,8 @@ def test_formula_schemes_equal_numpy_in_every_dtype_at_every_distance(
     "name", ["sinusoidal", "rope", "rope, half", "learned", "embedding, sinusoidal"]
 )
 def test_bfloat16_modules_tell_a_thousand_positions_apart(name: str) -> None:
-    said = output(MODULES[name]().to(torch.bfloat16), torch.arange(1000), torch.bfloat16)
-    assert len(np.unique(said.reshape(1000, D).float().numpy(), axis=0)) == 1000
+    rows = output(MODULES[name]().to(torch.bfloat16), torch.arange(1000), torch.bfloat16)
+    assert len(np.unique(rows.reshape(1000, D).float().numpy(), axis=0)) == 1000
 
 
 def test_alibi_in_a_bfloat16_model_tells_a_thousand_distances_apart() -> None:
@@ -431,9 +431,9 @@ def test_two_bases_never_share_a_table(name: str, keep: int) -> None:
     kind = SinusoidalPositionalEncoding if name == "sinusoidal" else RotaryEmbedding
     modules = {base: kind(D, base=base) for base in (10000.0, 500.0, 10000.5)}
     for base in (10000.0, 500.0, 10000.5, 500.0, 10000.0):
-        said = output(modules[base], places)
-        assert said.ndim == keep
-        torch.testing.assert_close(said, defined(base), atol=CLOSE, rtol=0)
+        rows = output(modules[base], places)
+        assert rows.ndim == keep
+        torch.testing.assert_close(rows, defined(base), atol=CLOSE, rtol=0)
     assert not torch.equal(output(modules[10000.0], places), output(modules[10000.5], places))
 
 
@@ -446,15 +446,15 @@ def test_a_model_made_on_meta_works_after_loading_a_state_dict(scheme: str) -> N
     original = model(scheme)
     assert set(original.state_dict()) == {key for key, _ in original.named_parameters()}
     with torch.device("meta"):
-        born = GPTModel(VOCABULARY, 8, 8, HEADS, LAYERS, scheme).double()
-        assert born(TEXT.to("meta")).shape == (2, 8, VOCABULARY)
-    revived = born.to_empty(device="cpu").eval()
-    revived.load_state_dict(original.state_dict())
-    assert torch.equal(revived(TEXT), original(TEXT))
-    for one in (revived, original):
+        on_meta = GPTModel(VOCABULARY, 8, 8, HEADS, LAYERS, scheme).double()
+        assert on_meta(TEXT.to("meta")).shape == (2, 8, VOCABULARY)
+    restored = on_meta.to_empty(device="cpu").eval()
+    restored.load_state_dict(original.state_dict())
+    assert torch.equal(restored(TEXT), original(TEXT))
+    for one in (restored, original):
         torch.manual_seed(1)
         one.reset_parameters()
-    assert torch.equal(revived(TEXT), original(TEXT))
+    assert torch.equal(restored(TEXT), original(TEXT))
 
 
 @pytest.mark.slow
