@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -18,7 +18,7 @@ import pytest
 from tests import schemes
 from tests.schemes.arrays import BAD, Row
 
-Bad = Mapping[str, list[Any]]
+Bad = Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Call:
         """Return the result for the good arguments, with others in their place."""
         return self.bound()(**{**self.good, **others})
 
-    def bad_values(self, argument: str) -> list[Any]:
+    def bad_values(self, argument: str) -> Sequence[Any]:
         """Return the values that an argument must refuse."""
         if self.package == "posenc":
             return self.bad.get(argument, BAD.get(argument, []))
@@ -118,13 +118,16 @@ class Initial:
 NORMAL = "normal, of standard deviation 0.02"
 
 
-@dataclass(frozen=True)
 class Scheme:
     """The entry of a scheme: its public names, its modules, and how their parameters begin."""
 
-    calls: list[Call]
-    variants: Mapping[str, Variant] = field(default_factory=dict)
-    initial: list[Initial] = field(default_factory=list)
+    def __init__(
+        self,
+        *calls: Call,
+        variants: Mapping[str, Variant] | None = None,
+        initial: Sequence[Initial] = (),
+    ) -> None:
+        self.calls, self.variants, self.initial = calls, variants or {}, initial
 
 
 def wings() -> Iterator[ModuleType]:

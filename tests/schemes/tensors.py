@@ -6,6 +6,8 @@ must name the argument, but may call anything allowed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -64,7 +66,7 @@ RELATIVES = integers(
 )
 TOKEN_IDS = integers(IDS, IDS - 2, IDS + 1000, IDS[0], IDS[None], IDS.to(META))
 
-TENSORS: dict[str, list[object]] = {
+TENSORS: dict[str, Sequence[object]] = {
     **dict.fromkeys(("d", "d_model", "vocab_size", "max_len"), SIZES),
     "base": without_none(BASES),
     "attention_factor": number("", 0, -1.0),
