@@ -48,7 +48,7 @@ def test_every_argument_that_takes_reals_is_given_some(name: str) -> None:
     parameters = CALLS[name].parameters
     takers = {key for key, taken in parameters.items() if "ArrayLike" in str(taken.annotation)}
     missing = takers - {*WHOLE, *INDICES.get(name, ()), *ARRAYS[name]}
-    assert not missing, f"add arrays of reals for {missing} to the call of {name}, as reals={{…}}"
+    assert not missing, f"add arrays of reals for {missing} to the call of {name}, by with_reals(…)"
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])

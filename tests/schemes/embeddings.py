@@ -74,38 +74,25 @@ def sinusoidal_rows(module: Any, start: int, stop: int) -> Any:
 
 
 SINUSOIDAL = Scheme(
-    call(posenc.sinusoidal_encoding, positions=4, d_model=8, reals={"positions": PLACES}),
+    call(posenc.sinusoidal_encoding, positions=4, d_model=8).with_reals(positions=PLACES),
     call(posenc.shift_matrix, offset=3, d_model=8),
-    call(posenc.similarity, lag=3, d_model=8, bad={"lag": LAGS}, reals={"lag": PLACES}),
-    call(
-        posenc.PositionalEncoding,
-        max_sequence_length=4,
-        embedding_dimension=8,
-        bad={"max_sequence_length": SIZES, "embedding_dimension": WIDTHS},
+    call(posenc.similarity, lag=3, d_model=8).refuses(lag=LAGS).with_reals(lag=PLACES),
+    call(posenc.PositionalEncoding, max_sequence_length=4, embedding_dimension=8).refuses(
+        max_sequence_length=SIZES, embedding_dimension=WIDTHS
     ),
-    call(
-        posenc.PositionalEncoding,
-        "get_encoding",
-        sequence_length=2,
-        bad={"sequence_length": LENGTHS},
+    call(posenc.PositionalEncoding, "get_encoding", sequence_length=2).refuses(
+        sequence_length=LENGTHS
     ),
-    call(
-        posenc.sinusoidal_table,
-        length=4,
-        d_model=8,
-        bad={
-            "length": COUNTS,
-            "dtype": [
-                *(row._replace(allowed="float32 or float64") for row in DTYPES),
-                *rows(TypeError, "float32 or float64", {"float16": np.float16}),
-            ],
-            "out": OUTS,
-        },
+    call(posenc.sinusoidal_table, length=4, d_model=8).refuses(
+        length=COUNTS,
+        dtype=[
+            *(row._replace(allowed="float32 or float64") for row in DTYPES),
+            *rows(TypeError, "float32 or float64", {"float16": np.float16}),
+        ],
+        out=OUTS,
     ),
-    call(
-        nn.SinusoidalPositionalEncoding,
-        d_model=8,
-        bad={"d_model": WIDTHS, "max_len": without_none(SIZES)},
+    call(nn.SinusoidalPositionalEncoding, d_model=8).refuses(
+        d_model=WIDTHS, max_len=without_none(SIZES)
     ),
     call(nn.SinusoidalPositionalEncoding, "forward", x=X),
     variants={
@@ -121,32 +108,20 @@ SINUSOIDAL = Scheme(
 )
 
 LEARNED = Scheme(
-    call(
-        posenc.LearnedPositionalEmbedding,
-        max_seq_len=4,
-        d_model=8,
-        seed=0,
-        bad={"max_seq_len": SIZES, "d_model": SIZES},
+    call(posenc.LearnedPositionalEmbedding, max_seq_len=4, d_model=8, seed=0).refuses(
+        max_seq_len=SIZES, d_model=SIZES
     ),
-    call(posenc.LearnedPositionalEmbedding, "get_embeddings", seq_len=2, bad={"seq_len": LENGTHS}),
-    call(
-        posenc.LearnedPositionalEmbedding,
-        "forward",
-        token_embeddings=TOKENS,
-        bad={"token_embeddings": reals((2, 7), (8,)), "positions": without_none(ROW_INDICES)},
+    call(posenc.LearnedPositionalEmbedding, "get_embeddings", seq_len=2).refuses(seq_len=LENGTHS),
+    call(posenc.LearnedPositionalEmbedding, "forward", token_embeddings=TOKENS).refuses(
+        token_embeddings=reals((2, 7), (8,)), positions=without_none(ROW_INDICES)
     ),
     call(posenc.resize_table, table=np.ones((4, 2)), rows=3),
     call(nn.LearnedPositionalEmbedding, max_len=4, d_model=8),
-    call(
-        nn.LearnedPositionalEmbedding,
-        "forward",
-        positions=3,
-        bad={
-            "positions": [
-                *(5, -1, 2.0, NAN, "3", True, None, torch.tensor([0, 4]), torch.tensor([-1])),
-                *(torch.ones(2), torch.tensor([True]), FAR_POSITIONS.to(META)),
-            ]
-        },
+    call(nn.LearnedPositionalEmbedding, "forward", positions=3).refuses(
+        positions=[
+            *(5, -1, 2.0, NAN, "3", True, None, torch.tensor([0, 4]), torch.tensor([-1])),
+            *(torch.ones(2), torch.tensor([True]), FAR_POSITIONS.to(META)),
+        ]
     ),
     call(nn.LearnedPositionalEmbedding, "resized", max_len=5),
     variants={
@@ -162,66 +137,41 @@ LEARNED = Scheme(
 
 BASELINES = Scheme(
     *(
-        call(encoding, positions=4, d_model=3, bad={"d_model": SIZES}, reals={"positions": PLACES})
+        call(encoding, positions=4, d_model=3).refuses(d_model=SIZES).with_reals(positions=PLACES)
         for encoding in (posenc.counting_encoding, posenc.no_encoding)
     )
 )
 
 COMBINE = Scheme(
     *(
-        call(combine, tokens=TOKENS, positions=TOKENS[0], bad={"positions": reals((4, 8), wrong)})
+        call(combine, tokens=TOKENS, positions=TOKENS[0]).refuses(positions=reals((4, 8), wrong))
         for combine, wrong in ((posenc.add, (3, 1)), (posenc.concatenate, (3,)))
     )
 )
 
 RENUMBER = Scheme(
-    call(
-        posenc.random_positions, length=4, longest=9, bad={"length": COUNTS, "longest": at_least(4)}
+    call(posenc.random_positions, length=4, longest=9).refuses(length=COUNTS, longest=at_least(4)),
+    call(posenc.pose_positions, length=4, longest=9).refuses(
+        length=at_least(2), longest=at_least(4), chunks=SIZES
     ),
-    call(
-        posenc.pose_positions,
-        length=4,
-        longest=9,
-        bad={"length": at_least(2), "longest": at_least(4), "chunks": SIZES},
+    call(posenc.self_extend_relative, query_length=3, key_length=3, window=2, group=2).refuses(
+        group=SIZES
     ),
-    call(
-        posenc.self_extend_relative,
-        query_length=3,
-        key_length=3,
-        window=2,
-        group=2,
-        bad={"group": SIZES},
-    ),
-    call(
-        posenc.rerope_relative,
-        query_length=3,
-        key_length=3,
-        window=2,
-        bad={"step": number("from 0 to 1", -0.5, 2)},
+    call(posenc.rerope_relative, query_length=3, key_length=3, window=2).refuses(
+        step=number("from 0 to 1", -0.5, 2)
     ),
     call(posenc.sink_mask, query_length=3, window=2),
-    call(
-        posenc.log_scale,
-        positions=4,
-        trained_length=9,
-        bad={"trained_length": at_least(2)},
-        reals={"positions": [4.5, 90.5]},
-    ),
+    call(posenc.log_scale, positions=4, trained_length=9)
+    .refuses(trained_length=at_least(2))
+    .with_reals(positions=[4.5, 90.5]),
 )
 
 EMBEDDING = Scheme(
-    call(
-        nn.PositionalEmbedding,
-        vocab_size=100,
-        max_len=20,
-        d_model=8,
-        bad={"pos_type": [*choices(""), "swin"], "scale_tokens": FLAGS},
+    call(nn.PositionalEmbedding, vocab_size=100, max_len=20, d_model=8).refuses(
+        pos_type=[*choices(""), "swin"], scale_tokens=FLAGS
     ),
-    call(
-        nn.PositionalEmbedding,
-        "forward",
-        token_ids=IDS,
-        bad={"positions": [*POSITIONS_OF_THREE, torch.tensor([0, 1, 20]), torch.ones(3)]},
+    call(nn.PositionalEmbedding, "forward", token_ids=IDS).refuses(
+        positions=[*POSITIONS_OF_THREE, torch.tensor([0, 1, 20]), torch.ones(3)]
     ),
     variants={
         "none": embedding("none", lambda m, start, stop: 0),

@@ -69,68 +69,46 @@ def tree(module: nn.TreeEncoding, start: int, stop: int) -> Tensor:
 
 
 LAPLACIAN = Scheme(
-    call(posenc.graph_laplacian, adjacency=LINE, bad={"adjacency": GRAPHS}, reals=WEIGHTED),
-    call(
-        posenc.laplacian_eigenvectors,
-        adjacency=LINE,
-        k=2,
-        bad={
-            "adjacency": [*GRAPHS, *rows(ValueError, "hang together", {"eigenvalue": WEAK})],
-            "k": [
-                *at_least(1),
-                *rows(ValueError, "at most 2", {"3 for 3 nodes in 1": 3, "9": np.int8(9)}),
-            ],
-        },
-        reals=WEIGHTED,
-    ),
+    call(posenc.graph_laplacian, adjacency=LINE).refuses(adjacency=GRAPHS).with_reals(**WEIGHTED),
+    call(posenc.laplacian_eigenvectors, adjacency=LINE, k=2)
+    .refuses(
+        adjacency=[*GRAPHS, *rows(ValueError, "hang together", {"eigenvalue": WEAK})],
+        k=[
+            *at_least(1),
+            *rows(ValueError, "at most 2", {"3 for 3 nodes in 1": 3, "9": np.int8(9)}),
+        ],
+    )
+    .with_reals(**WEIGHTED),
 )
 
 RANDOM_WALK = Scheme(
-    call(
-        posenc.random_walk_encoding,
-        adjacency=LINE,
-        steps=3,
-        bad={"adjacency": DIRECTED},
-        reals=WEIGHTED,
-    )
+    call(posenc.random_walk_encoding, adjacency=LINE, steps=3)
+    .refuses(adjacency=DIRECTED)
+    .with_reals(**WEIGHTED)
 )
 
 GRAPHORMER = Scheme(
-    call(posenc.graph_distances, adjacency=LINE, bad={"adjacency": DIRECTED}, reals=WEIGHTED),
-    call(
-        posenc.graphormer_index, distances=[0, 2, -1], max_distance=2, bad={"distances": DISTANCES}
+    call(posenc.graph_distances, adjacency=LINE).refuses(adjacency=DIRECTED).with_reals(**WEIGHTED),
+    call(posenc.graphormer_index, distances=[0, 2, -1], max_distance=2).refuses(
+        distances=DISTANCES
     ),
-    call(
-        posenc.graphormer_bias,
-        table=np.ones((4, 2)),
-        distances=[[0, 2, -1]],
-        bad={
-            "table": [*tables(), *shapes("2 rows", (1, 2))],
-            "distances": [
-                *DISTANCES,
-                *rows(ValueError, "of shape (query, key)", {"(2,)": [0, 1], "()": 1}),
-            ],
-        },
+    call(posenc.graphormer_bias, table=np.ones((4, 2)), distances=[[0, 2, -1]]).refuses(
+        table=[*tables(), *shapes("2 rows", (1, 2))],
+        distances=[
+            *DISTANCES,
+            *rows(ValueError, "of shape (query, key)", {"(2,)": [0, 1], "()": 1}),
+        ],
     ),
-    call(
-        posenc.centrality_rows,
-        table=np.ones((4, 2)),
-        degrees=[0, 7],
-        bad={"degrees": [*RELATIVE, *rows(ValueError, "0 or more", {"-1": [3, -1]})]},
+    call(posenc.centrality_rows, table=np.ones((4, 2)), degrees=[0, 7]).refuses(
+        degrees=[*RELATIVE, *rows(ValueError, "0 or more", {"-1": [3, -1]})]
     ),
-    call(nn.CentralityEmbedding, d_model=8, max_degree=4, bad={"max_degree": COUNTS}),
-    call(
-        nn.CentralityEmbedding,
-        "forward",
-        degrees=IDS,
-        bad={"degrees": integers(IDS, IDS - 2, IDS + 2**53, IDS.to(META))},
+    call(nn.CentralityEmbedding, d_model=8, max_degree=4).refuses(max_degree=COUNTS),
+    call(nn.CentralityEmbedding, "forward", degrees=IDS).refuses(
+        degrees=integers(IDS, IDS - 2, IDS + 2**53, IDS.to(META))
     ),
     call(nn.GraphormerBias, heads=2, max_distance=4),
-    call(
-        nn.GraphormerBias,
-        "forward",
-        distances=HOPS,
-        bad={"distances": [*RELATIVES, HOPS - 9, HOPS - 2, HOPS.to(META)]},
+    call(nn.GraphormerBias, "forward", distances=HOPS).refuses(
+        distances=[*RELATIVES, HOPS - 9, HOPS - 2, HOPS.to(META)]
     ),
     variants={
         "distances": Variant(
@@ -155,34 +133,23 @@ GRAPHORMER = Scheme(
 )
 
 TREES = Scheme(
-    call(posenc.tree_choices, paths=[[], [0, 1]], branches=2, depth=3, bad={"paths": PATHS}),
-    call(
-        posenc.tree_encoding,
-        paths=[[], [0, 1]],
-        branches=2,
-        depth=3,
-        bad={
-            "paths": PATHS,
-            "decays": [
-                *rows(ValueError, "between -1 and 1", {"1": [0.5, 1.0], "2": [-2]}),
-                *shapes("of shape (features,)", (), (0,), (1, 2)),
-                *rows(ValueError, REALS, {"nan": [np.nan]}),
-                *without_none(rows(TypeError, REALS, NOT_REALS)),
-            ],
-        },
-        reals={"decays": [0.5, 3.0]},
-    ),
+    call(posenc.tree_choices, paths=[[], [0, 1]], branches=2, depth=3).refuses(paths=PATHS),
+    call(posenc.tree_encoding, paths=[[], [0, 1]], branches=2, depth=3)
+    .refuses(
+        paths=PATHS,
+        decays=[
+            *rows(ValueError, "between -1 and 1", {"1": [0.5, 1.0], "2": [-2]}),
+            *shapes("of shape (features,)", (), (0,), (1, 2)),
+            *rows(ValueError, REALS, {"nan": [np.nan]}),
+            *without_none(rows(TypeError, REALS, NOT_REALS)),
+        ],
+    )
+    .with_reals(decays=[0.5, 3.0]),
     call(nn.TreeEncoding, branches=2, depth=3, features=4),
-    call(
-        nn.TreeEncoding,
-        "forward",
-        choices=CHOICES,
-        bad={
-            "choices": integers(
-                CHOICES,
-                *(CHOICES + 1, CHOICES - 1, CHOICES[:, :2], CHOICES.to(META), torch.tensor(0)),
-            )
-        },
+    call(nn.TreeEncoding, "forward", choices=CHOICES).refuses(
+        choices=integers(
+            CHOICES, *(CHOICES + 1, CHOICES - 1, CHOICES[:, :2], CHOICES.to(META), torch.tensor(0))
+        )
     ),
     variants={
         "": Variant(

@@ -45,57 +45,44 @@ TEXTS = [3, [3], [None], "words", b"words", {"words"}, {"words": 1}, ["\udfff"]]
 FREQUENCY = Scheme(call(posenc.frequencies, d=8), call(posenc.wavelengths, d=8))
 POSITIONS = Scheme(call(posenc.relative_positions, query_length=3, key_length=4))
 LAYERS = Scheme(
-    call(posenc.layer_types, model_type="llama4_text", layers=4, bad=MODEL_TYPES),
-    call(posenc.rotating_layers, model_type="smollm3", layers=4, bad=MODEL_TYPES),
+    call(posenc.layer_types, model_type="llama4_text", layers=4).refuses(**MODEL_TYPES),
+    call(posenc.rotating_layers, model_type="smollm3", layers=4).refuses(**MODEL_TYPES),
 )
 CONFIG = Scheme(
-    call(posenc.RotaryConfig, config=CONFIGURATION, bad=CONFIG_ARGUMENTS),
-    call(posenc.RotaryConfig, "frequencies", bad={"length": without_none(SIZES)}),
-    call(posenc.read_config, config=CONFIGURATION, bad=CONFIG_ARGUMENTS),
+    call(posenc.RotaryConfig, config=CONFIGURATION).refuses(**CONFIG_ARGUMENTS),
+    call(posenc.RotaryConfig, "frequencies").refuses(length=without_none(SIZES)),
+    call(posenc.read_config, config=CONFIGURATION).refuses(**CONFIG_ARGUMENTS),
 )
 
 GPT = Scheme(
-    call(
-        nn.GPTModel,
-        **nn.create_model_config("tiny"),
-        bad={"pos_type": [*choices(""), "swin"], "max_len": TENSORS["d"]},
+    call(nn.GPTModel, **nn.create_model_config("tiny")).refuses(
+        pos_type=[*choices(""), "swin"], max_len=TENSORS["d"]
     ),
-    call(
-        nn.GPTModel,
-        "forward",
-        token_ids=IDS,
-        bad={
-            "token_ids": [*TOKEN_IDS, IDS[:, :0]],
-            "padding": PADDING,
-            "documents": [1, IDS.float(), IDS[0], IDS[:, :2], IDS > 0, IDS - 5, IDS.to(META)],
-            "cache": [True, 1, [], {}, object()],
-            "return_attention": FLAGS,
-        },
+    call(nn.GPTModel, "forward", token_ids=IDS).refuses(
+        token_ids=[*TOKEN_IDS, IDS[:, :0]],
+        padding=PADDING,
+        documents=[1, IDS.float(), IDS[0], IDS[:, :2], IDS > 0, IDS - 5, IDS.to(META)],
+        cache=[True, 1, [], {}, object()],
+        return_attention=FLAGS,
     ),
-    call(
-        nn.GPTModel,
-        "generate",
-        token_ids=IDS,
-        new_tokens=1,
-        bad={
-            "token_ids": [*TOKEN_IDS, IDS[:, :0]],
-            "padding": PADDING,
-            "new_tokens": COUNTS,
-            "temperature": [None, "hot", -1.0, NAN, INFINITE, True, [1.0], 1j],
-            "generator": [7, "seed"],
-        },
+    call(nn.GPTModel, "generate", token_ids=IDS, new_tokens=1).refuses(
+        token_ids=[*TOKEN_IDS, IDS[:, :0]],
+        padding=PADDING,
+        new_tokens=COUNTS,
+        temperature=[None, "hot", -1.0, NAN, INFINITE, True, [1.0], 1j],
+        generator=[7, "seed"],
     ),
-    call(nn.create_model_config, name="tiny", bad={"name": choices("")}),
+    call(nn.create_model_config, name="tiny").refuses(name=choices("")),
 )
 
 TOKENIZER = Scheme(
     call(nn.ByteTokenizer),
-    call(nn.ByteTokenizer, "encode", text="a", bad={"text": TEXT}),
-    call(nn.ByteTokenizer, "decode", ids=[97], bad={"ids": TOKENS}),
-    call(nn.WordTokenizer, words=["a", "b"], bad={"words": WORDS}),
-    call(nn.WordTokenizer, "encode", text="a", bad={"text": TEXT}),
-    call(nn.WordTokenizer, "decode", ids=[2], bad={"ids": TOKENS}),
-    call(nn.create_tokenizer, bad={"kind": choices(""), "texts": TEXTS}),
+    call(nn.ByteTokenizer, "encode", text="a").refuses(text=TEXT),
+    call(nn.ByteTokenizer, "decode", ids=[97]).refuses(ids=TOKENS),
+    call(nn.WordTokenizer, words=["a", "b"]).refuses(words=WORDS),
+    call(nn.WordTokenizer, "encode", text="a").refuses(text=TEXT),
+    call(nn.WordTokenizer, "decode", ids=[2]).refuses(ids=TOKENS),
+    call(nn.create_tokenizer).refuses(kind=choices(""), texts=TEXTS),
 )
 
 QUESTIONS = {
@@ -107,29 +94,22 @@ QUESTIONS = {
     "limit": [None, "long", 0, -1.0, NAN, INFINITE, True, [10.0], 1j],
 }
 DIAGNOSE = Scheme(
-    call(nn.diagnose, model=MODEL, bad=QUESTIONS),
-    call(nn.sees_order, model=MODEL, bad=QUESTIONS),
-    call(nn.drowned_tokens, model=MODEL, bad=QUESTIONS),
-    call(nn.colliding_positions, model=MODEL, length=20, bad=QUESTIONS | {"length": at_least(2)}),
-    call(nn.longest_input, model=MODEL, bad=QUESTIONS),
-    call(nn.rope_layout, model=MODEL, bad=QUESTIONS),
-    call(nn.relative_scores, model=MODEL, bad=QUESTIONS),
-    call(
-        nn.trained_layout,
-        weight=ROWS,
-        heads=2,
-        bad={
-            "weight": [
-                *(None, *NO_TENSOR, ROWS.int(), ROWS + 0j, ROWS[0], ROWS[:3], ROWS[:, :0]),
-                *(ROWS * NAN, ROWS.to_sparse(), ROWS.to(META)),
-            ]
-        },
+    call(nn.diagnose, model=MODEL).refuses(**QUESTIONS),
+    call(nn.sees_order, model=MODEL).refuses(**QUESTIONS),
+    call(nn.drowned_tokens, model=MODEL).refuses(**QUESTIONS),
+    call(nn.colliding_positions, model=MODEL, length=20).refuses(
+        **(QUESTIONS | {"length": at_least(2)})
     ),
-    call(
-        nn.unseen_positions,
-        model=MODEL,
-        trained=20,
-        length=21,
-        bad=QUESTIONS | {"trained": SIZES, "length": SIZES},
+    call(nn.longest_input, model=MODEL).refuses(**QUESTIONS),
+    call(nn.rope_layout, model=MODEL).refuses(**QUESTIONS),
+    call(nn.relative_scores, model=MODEL).refuses(**QUESTIONS),
+    call(nn.trained_layout, weight=ROWS, heads=2).refuses(
+        weight=[
+            *(None, *NO_TENSOR, ROWS.int(), ROWS + 0j, ROWS[0], ROWS[:3], ROWS[:, :0]),
+            *(ROWS * NAN, ROWS.to_sparse(), ROWS.to(META)),
+        ]
+    ),
+    call(nn.unseen_positions, model=MODEL, trained=20, length=21).refuses(
+        **(QUESTIONS | {"trained": SIZES, "length": SIZES})
     ),
 )

@@ -83,55 +83,38 @@ def xpos(role: str, layout: str) -> Variant:
 
 ROPE = Scheme(
     *(
-        call(
-            rotate,
-            **ROTATION,
-            bad={"positions": ROTATED},
-            reals={"positions": PLACES, "frequencies": OMEGA},
-        )
+        call(rotate, **ROTATION)
+        .refuses(positions=ROTATED)
+        .with_reals(positions=PLACES, frequencies=OMEGA)
         for rotate in (posenc.apply_rope, posenc.apply_rope_complex)
     ),
-    call(
-        posenc.rope_matrix, position=3, d=8, bad={"position": OFFSETS}, reals={"frequencies": OMEGA}
-    ),
-    call(posenc.rotary_frequencies, d=8, reals={"frequencies": OMEGA}),
+    call(posenc.rope_matrix, position=3, d=8)
+    .refuses(position=OFFSETS)
+    .with_reals(frequencies=OMEGA),
+    call(posenc.rotary_frequencies, d=8).with_reals(frequencies=OMEGA),
     call(posenc.convert_layout, x=np.ones((2, 3, 8)), source="half", target="interleaved"),
     call(posenc.convert_projection, weight=np.ones((16, 3)), **CONVERSION),
-    call(
-        posenc.convert_qkv,
-        weight=np.ones((48, 3)),
-        **CONVERSION,
-        bad={
-            "key_heads": [*without_none(SIZES), *rows(ValueError, "divide the 2 heads", 3)],
-            "arrangement": choices('"blocks", "groups"'),
-        },
+    call(posenc.convert_qkv, weight=np.ones((48, 3)), **CONVERSION).refuses(
+        key_heads=[*without_none(SIZES), *rows(ValueError, "divide the 2 heads", 3)],
+        arrangement=choices('"blocks", "groups"'),
     ),
-    call(
-        nn.RotaryEmbedding,
-        d=8,
-        bad={
-            "d": WIDTHS,
-            "frequencies": ["fast", [1.0], [1.0, 1.0, 1.0, NAN], [1.0, 1.0, 1.0, -1.0], 1.0],
-        },
+    call(nn.RotaryEmbedding, d=8).refuses(
+        d=WIDTHS, frequencies=["fast", [1.0], [1.0, 1.0, 1.0, NAN], [1.0, 1.0, 1.0, -1.0], 1.0]
     ),
-    call(nn.RotaryEmbedding, "forward", x=QUERIES, bad={"x": activations(QUERIES)}),
-    call(nn.RotaryEmbedding, "factors", x=QUERIES, bad={"x": activations(QUERIES)}),
+    call(nn.RotaryEmbedding, "forward", x=QUERIES).refuses(x=activations(QUERIES)),
+    call(nn.RotaryEmbedding, "factors", x=QUERIES).refuses(x=activations(QUERIES)),
     call(
-        nn.RotaryEmbedding,
-        "turn",
-        x=QUERIES,
-        factors=FACTORS_OF_HEADS.to(torch.complex64),
-        bad={
-            "x": activations(QUERIES),
-            "factors": [
-                *(None, *NO_TENSOR, FACTORS_OF_HEADS.real, FACTORS_OF_HEADS[:, :3]),
-                *(FACTORS_OF_HEADS[None], FACTORS_OF_HEADS.to(META)),
-            ],
-            "out": [
-                *(*NO_TENSOR, QUERIES.double(), QUERIES[0], QUERIES.to(META), QUERIES.to_sparse()),
-                *(QUERIES[:1].expand(2, 4, 3, 8), QUERIES.clone().requires_grad_()),
-            ],
-        },
+        nn.RotaryEmbedding, "turn", x=QUERIES, factors=FACTORS_OF_HEADS.to(torch.complex64)
+    ).refuses(
+        x=activations(QUERIES),
+        factors=[
+            *(None, *NO_TENSOR, FACTORS_OF_HEADS.real, FACTORS_OF_HEADS[:, :3]),
+            *(FACTORS_OF_HEADS[None], FACTORS_OF_HEADS.to(META)),
+        ],
+        out=[
+            *(*NO_TENSOR, QUERIES.double(), QUERIES[0], QUERIES.to(META), QUERIES.to_sparse()),
+            *(QUERIES[:1].expand(2, 4, 3, 8), QUERIES.clone().requires_grad_()),
+        ],
     ),
     variants={
         "interleaved": rope(8, "interleaved"),
@@ -142,30 +125,16 @@ ROPE = Scheme(
 
 SCALING = Scheme(
     call(posenc.interpolated_frequencies, d=8, factor=4),
-    call(posenc.ntk_frequencies, d=8, factor=4, bad={"d": SEVERAL}),
-    call(
-        posenc.yarn_frequencies,
-        d=8,
-        factor=4,
-        trained_length=256,
-        ramp="pairs",
-        bad={"fast": TURNS, "slow": TURNS, "ramp": choices('"turns", "pairs"')},
+    call(posenc.ntk_frequencies, d=8, factor=4).refuses(d=SEVERAL),
+    call(posenc.yarn_frequencies, d=8, factor=4, trained_length=256, ramp="pairs").refuses(
+        fast=TURNS, slow=TURNS, ramp=choices('"turns", "pairs"')
     ),
-    call(posenc.yarn_temperature, factor=4, bad={"mscale": TURNS}),
-    call(
-        posenc.dynamic_frequencies,
-        d=8,
-        length=300,
-        factor=4,
-        trained_length=256,
-        bad={"d": SEVERAL},
+    call(posenc.yarn_temperature, factor=4).refuses(mscale=TURNS),
+    call(posenc.dynamic_frequencies, d=8, length=300, factor=4, trained_length=256).refuses(
+        d=SEVERAL
     ),
-    call(
-        posenc.llama3_frequencies,
-        d=8,
-        factor=4,
-        trained_length=256,
-        bad={"low": TURNS, "high": TURNS},
+    call(posenc.llama3_frequencies, d=8, factor=4, trained_length=256).refuses(
+        low=TURNS, high=TURNS
     ),
     call(
         posenc.longrope_frequencies,
@@ -174,57 +143,34 @@ SCALING = Scheme(
         short=np.ones(4),
         long=np.ones(4),
         trained_length=256,
-        bad={"short": DIVISORS, "long": DIVISORS},
+    ).refuses(short=DIVISORS, long=DIVISORS),
+    call(posenc.longrope_temperature, factor=4, trained_length=256).refuses(
+        trained_length=at_least(2)
     ),
-    call(
-        posenc.longrope_temperature,
-        factor=4,
-        trained_length=256,
-        bad={"trained_length": at_least(2)},
-    ),
-    call(
-        posenc.proportional_frequencies,
-        d=8,
-        rotary_d=4,
-        bad={"rotary_d": [*WIDTHS, *rows(ValueError, "at most 8, the width", 10)]},
+    call(posenc.proportional_frequencies, d=8, rotary_d=4).refuses(
+        rotary_d=[*WIDTHS, *rows(ValueError, "at most 8, the width", 10)]
     ),
 )
 
 BASE = Scheme(
-    call(
-        posenc.smallest_base,
-        d=8,
-        length=8,
-        bad={"d": SEVERAL, "length": [*SIZES, *rows(ValueError, "1 to 2**22", 2**22 + 1)]},
+    call(posenc.smallest_base, d=8, length=8).refuses(
+        d=SEVERAL, length=[*SIZES, *rows(ValueError, "1 to 2**22", 2**22 + 1)]
     ),
     call(posenc.critical_dimension, d=8, trained_length=256),
-    call(
-        posenc.extended_base,
-        d=8,
-        length=300,
-        trained_length=256,
-        bad={
-            "length": at_least(256),
-            "trained_length": [*SIZES, *rows(ValueError, "a pair completes a turn", 6)],
-        },
+    call(posenc.extended_base, d=8, length=300, trained_length=256).refuses(
+        length=at_least(256),
+        trained_length=[*SIZES, *rows(ValueError, "a pair completes a turn", 6)],
     ),
 )
 
 XPOS = Scheme(
     call(posenc.xpos_decay, d=8),
-    call(
-        posenc.apply_xpos,
-        **ROTATION,
-        role="query",
-        bad={
-            "positions": [
-                *ROTATED,
-                *rows(ValueError, "from 1e-100 to 1e100", {"2e+06": [0, 2e6, 0]}),
-            ]
-        },
-        reals={"positions": PLACES},
-    ),
-    call(nn.XPos, d=8, bad={"d": WIDTHS}),
-    call(nn.XPos, "forward", x=QUERIES, role="key", bad={"x": activations(QUERIES)}),
+    call(posenc.apply_xpos, **ROTATION, role="query")
+    .refuses(
+        positions=[*ROTATED, *rows(ValueError, "from 1e-100 to 1e100", {"2e+06": [0, 2e6, 0]})]
+    )
+    .with_reals(positions=PLACES),
+    call(nn.XPos, d=8).refuses(d=WIDTHS),
+    call(nn.XPos, "forward", x=QUERIES, role="key").refuses(x=activations(QUERIES)),
     variants={"queries": xpos("query", "interleaved"), "keys": xpos("key", "half")},
 )

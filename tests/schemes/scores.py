@@ -245,121 +245,63 @@ def tupe(module: Any, start: int, stop: int) -> Floats:
 
 
 DOT_PRODUCT = Scheme(
-    call(
-        posenc.attention,
-        q=TWO,
-        k=TWO,
-        v=TWO,
-        bad={"v": reals((2,), (3, 2)), "bias": without_none(BIASES), "mask": without_none(MASKS)},
-        reals={"bias": [[0.5, -2.0], [0.0, 1.5]]},
-    ),
+    call(posenc.attention, q=TWO, k=TWO, v=TWO)
+    .refuses(v=reals((2,), (3, 2)), bias=without_none(BIASES), mask=without_none(MASKS))
+    .with_reals(bias=[[0.5, -2.0], [0.0, 1.5]]),
     call(posenc.causal_mask, query_length=3),
-    call(
-        nn.attention,
-        q=QUERIES,
-        k=QUERIES,
-        v=QUERIES,
-        bad={
-            "q": no_activations(QUERIES, QUERIES[0, 0, 0], QUERIES.to_sparse()),
-            "v": no_activations(QUERIES, QUERIES[..., :-1, :], QUERIES[0, 0, 0]),
-            "bias": [
-                *("bias", 1.0, torch.ones(3, 3).int(), torch.ones(3, 2)),
-                torch.full((3, 3), NAN),
-            ],
-            "mask": [
-                *("mask", True, torch.ones(3, 3), torch.ones(3, 2) > 0),
-                torch.zeros(3, 3) > 0,
-            ],
-        },
+    call(nn.attention, q=QUERIES, k=QUERIES, v=QUERIES).refuses(
+        q=no_activations(QUERIES, QUERIES[0, 0, 0], QUERIES.to_sparse()),
+        v=no_activations(QUERIES, QUERIES[..., :-1, :], QUERIES[0, 0, 0]),
+        bias=[*("bias", 1.0, torch.ones(3, 3).int(), torch.ones(3, 2)), torch.full((3, 3), NAN)],
+        mask=[*("mask", True, torch.ones(3, 3), torch.ones(3, 2) > 0), torch.zeros(3, 3) > 0],
     ),
 )
 
 RELATIVE = Scheme(
     call(posenc.shaw_index, relative=[-3, 0, 3], max_distance=2),
-    call(
-        posenc.relative_shift, scores=np.ones((2, 4)), bad={"scores": reals((3,), (4, 2), (0, 5))}
-    ),
-    call(posenc.relative_row, query_length=3, key_length=4, bad=ONE_ROW),
-    call(
-        posenc.relative_view,
-        rows=np.ones((2, 6)),
-        query_length=3,
-        bad={"rows": DIAGONALS, "query_length": SIZES},
+    call(posenc.relative_shift, scores=np.ones((2, 4))).refuses(scores=reals((3,), (4, 2), (0, 5))),
+    call(posenc.relative_row, query_length=3, key_length=4).refuses(**ONE_ROW),
+    call(posenc.relative_view, rows=np.ones((2, 6)), query_length=3).refuses(
+        rows=DIAGONALS, query_length=SIZES
     ),
     call(nn.RelativePositionEmbedding, d=8, max_distance=2),
-    call(
-        nn.RelativePositionEmbedding,
-        "forward",
-        relative=KEY_MINUS_QUERY,
-        bad={"relative": RELATIVE_ELSEWHERE},
+    call(nn.RelativePositionEmbedding, "forward", relative=KEY_MINUS_QUERY).refuses(
+        relative=RELATIVE_ELSEWHERE
     ),
-    call(
-        nn.RelativePositionEmbedding,
-        "scores",
-        q=QUERIES,
-        relative=KEY_MINUS_QUERY,
-        bad={
-            "q": activations(QUERIES, QUERIES.to(META)),
-            "relative": [
-                *(*RELATIVE_ELSEWHERE, KEY_MINUS_QUERY[:2], KEY_MINUS_QUERY.expand(3, 3, 3))
-            ],
-        },
+    call(nn.RelativePositionEmbedding, "scores", q=QUERIES, relative=KEY_MINUS_QUERY).refuses(
+        q=activations(QUERIES, QUERIES.to(META)),
+        relative=[*(*RELATIVE_ELSEWHERE, KEY_MINUS_QUERY[:2], KEY_MINUS_QUERY.expand(3, 3, 3))],
     ),
-    call(
-        nn.RelativePositionEmbedding,
-        "shifted_scores",
-        q=QUERIES,
-        key_length=3,
-        bad={"q": activations(QUERIES, QUERIES.to(META)), "key_length": COUNTS},
+    call(nn.RelativePositionEmbedding, "shifted_scores", q=QUERIES, key_length=3).refuses(
+        q=activations(QUERIES, QUERIES.to(META)), key_length=COUNTS
     ),
-    call(
-        nn.relative_attention,
-        q=QUERIES,
-        k=QUERIES,
-        v=QUERIES,
-        rows=ROWS,
-        bad={
-            "q": no_activations(QUERIES, QUERIES[0, 0, 0], QUERIES.to_sparse()),
-            "k": activations(QUERIES, QUERIES.double()),
-            "v": no_activations(QUERIES, QUERIES[..., :-1, :], QUERIES.double()),
-            "rows": [
-                *(None, *NO_TENSOR, ROWS.int(), ROWS[:3], ROWS[:, :4], ROWS.to(META)),
-                *(ROWS * NAN, ROWS * INFINITE, ROWS * -INFINITE),
-            ],
-        },
+    call(nn.relative_attention, q=QUERIES, k=QUERIES, v=QUERIES, rows=ROWS).refuses(
+        q=no_activations(QUERIES, QUERIES[0, 0, 0], QUERIES.to_sparse()),
+        k=activations(QUERIES, QUERIES.double()),
+        v=no_activations(QUERIES, QUERIES[..., :-1, :], QUERIES.double()),
+        rows=[
+            *(None, *NO_TENSOR, ROWS.int(), ROWS[:3], ROWS[:, :4], ROWS.to(META)),
+            *(ROWS * NAN, ROWS * INFINITE, ROWS * -INFINITE),
+        ],
     ),
-    call(nn.relative_row, query_length=3, key_length=3, bad=ONE_ROW),
-    call(
-        nn.relative_score_mod,
-        rows=ROWS[:, :3],
-        query_length=3,
-        bad={
-            "rows": [None, *NO_TENSOR, ROWS.int(), ROWS > 0, ROWS[0], ROWS[:, :2]],
-            "query_length": [*SIZES, 7],
-        },
+    call(nn.relative_row, query_length=3, key_length=3).refuses(**ONE_ROW),
+    call(nn.relative_score_mod, rows=ROWS[:, :3], query_length=3).refuses(
+        rows=[None, *NO_TENSOR, ROWS.int(), ROWS > 0, ROWS[0], ROWS[:, :2]],
+        query_length=[*SIZES, 7],
     ),
-    call(
-        nn.reversed_view,
-        rows=ROWS,
-        query_length=3,
-        bad={
-            "rows": [*(None, *NO_TENSOR, ROWS.int(), ROWS > 0, ROWS + 0j, ROWS[:, :1], ROWS[0, 0])],
-            "query_length": [*SIZES, 8],
-        },
+    call(nn.reversed_view, rows=ROWS, query_length=3).refuses(
+        rows=[*(None, *NO_TENSOR, ROWS.int(), ROWS > 0, ROWS + 0j, ROWS[:, :1], ROWS[0, 0])],
+        query_length=[*SIZES, 8],
     ),
-    call(
-        nn.relative_positions,
-        query_positions=IDS,
-        bad={
-            "query_positions": [
-                *(None, 8.0, NAN, INFINITE, "8", True, [8], 8j, -1, torch.ones(3)),
-                *(torch.ones(1, 1, 3).long(), FAR_POSITIONS),
-            ],
-            "key_positions": [
-                *(8.0, "8", True, -1, torch.ones(3), torch.ones(1, 1, 3).long()),
-                *(FAR_POSITIONS, FAR_POSITIONS.to(META), torch.zeros(4, 3).long()),
-            ],
-        },
+    call(nn.relative_positions, query_positions=IDS).refuses(
+        query_positions=[
+            *(None, 8.0, NAN, INFINITE, "8", True, [8], 8j, -1, torch.ones(3)),
+            *(torch.ones(1, 1, 3).long(), FAR_POSITIONS),
+        ],
+        key_positions=[
+            *(8.0, "8", True, -1, torch.ones(3), torch.ones(1, 1, 3).long()),
+            *(FAR_POSITIONS, FAR_POSITIONS.to(META), torch.zeros(4, 3).long()),
+        ],
     ),
     variants={
         "": Variant(
@@ -373,24 +315,17 @@ RELATIVE = Scheme(
 )
 
 T5 = Scheme(
-    call(posenc.t5_bucket_starts, bad={"max_distance": T5_ENDS}),
-    call(posenc.t5_buckets, relative=[-3, 0, 3], bad={"max_distance": T5_ENDS}),
-    call(
-        posenc.t5_bias,
-        table=np.ones((32, 2)),
-        relative=OFFSETS_OF_KEYS,
-        bad={"table": T5_TABLES, "max_distance": T5_ENDS},
+    call(posenc.t5_bucket_starts).refuses(max_distance=T5_ENDS),
+    call(posenc.t5_buckets, relative=[-3, 0, 3]).refuses(max_distance=T5_ENDS),
+    call(posenc.t5_bias, table=np.ones((32, 2)), relative=OFFSETS_OF_KEYS).refuses(
+        table=T5_TABLES, max_distance=T5_ENDS
     ),
-    call(
-        posenc.t5_rows,
-        table=np.ones((32, 2)),
-        query_length=3,
-        key_length=3,
-        bad={"table": T5_TABLES, "max_distance": T5_ENDS, **ONE_ROW},
+    call(posenc.t5_rows, table=np.ones((32, 2)), query_length=3, key_length=3).refuses(
+        table=T5_TABLES, max_distance=T5_ENDS, **ONE_ROW
     ),
-    call(nn.T5RelativeBias, heads=2, bad={"max_distance": T5_ENDS}),
-    call(
-        nn.T5RelativeBias, "forward", relative=KEY_MINUS_QUERY, bad={"relative": RELATIVE_ELSEWHERE}
+    call(nn.T5RelativeBias, heads=2).refuses(max_distance=T5_ENDS),
+    call(nn.T5RelativeBias, "forward", relative=KEY_MINUS_QUERY).refuses(
+        relative=RELATIVE_ELSEWHERE
     ),
     variants={"encoder": t5(bidirectional=True), "decoder": t5(bidirectional=False)},
     initial=[Initial(lambda: nn.T5RelativeBias(90, buckets=100), {"table": NORMAL})],
@@ -398,7 +333,7 @@ T5 = Scheme(
 
 SWIN = Scheme(
     call(posenc.swin_index, window=2),
-    call(posenc.swin_bias, table=np.ones((9, 2)), window=2, bad={"table": tables((8, 2))}),
+    call(posenc.swin_bias, table=np.ones((9, 2)), window=2).refuses(table=tables((8, 2))),
     call(posenc.swin_log_offsets, window=2),
     call(nn.SwinRelativeBias, heads=2, window=2),
     call(nn.SwinContinuousBias, heads=2, window=2),
@@ -431,7 +366,7 @@ SWIN = Scheme(
 ALIBI = Scheme(
     call(posenc.alibi_slopes, heads=6),
     call(posenc.alibi_bias, heads=6, query_length=3),
-    call(posenc.alibi_rows, heads=6, query_length=3, key_length=3, bad=ONE_ROW),
+    call(posenc.alibi_rows, heads=6, query_length=3, key_length=3).refuses(**ONE_ROW),
     call(posenc.alibi_key_bias, heads=6, key_length=3),
     call(nn.ALiBi, heads=4),
     call(nn.ALiBi, "forward", relative=KEY_MINUS_QUERY),
@@ -440,21 +375,13 @@ ALIBI = Scheme(
 
 KERPLE = Scheme(
     call(
-        posenc.kerple_log_bias,
-        scale=[1.0, 2.0],
-        rate=[1.0, 0.5],
-        relative=OFFSETS_OF_KEYS,
-        bad={"rate": vector(2)},
-    ),
+        posenc.kerple_log_bias, scale=[1.0, 2.0], rate=[1.0, 0.5], relative=OFFSETS_OF_KEYS
+    ).refuses(rate=vector(2)),
     call(
-        posenc.kerple_power_bias,
-        scale=[1.0, 2.0],
-        exponent=[2.0, 0.5],
-        relative=OFFSETS_OF_KEYS,
-        bad={"exponent": [*vector(2), *rows(ValueError, "up to 2", {"2.5": [1.0, 2.5]})]},
-    ),
+        posenc.kerple_power_bias, scale=[1.0, 2.0], exponent=[2.0, 0.5], relative=OFFSETS_OF_KEYS
+    ).refuses(exponent=[*vector(2), *rows(ValueError, "up to 2", {"2.5": [1.0, 2.5]})]),
     call(nn.KerpleBias, heads=2),
-    call(nn.KerpleBias, "forward", relative=KEY_MINUS_QUERY, bad={"relative": RELATIVE_ELSEWHERE}),
+    call(nn.KerpleBias, "forward", relative=KEY_MINUS_QUERY).refuses(relative=RELATIVE_ELSEWHERE),
     variants={
         "log": kerple("log", posenc.kerple_log_bias),
         "power": kerple("power", posenc.kerple_power_bias),
@@ -494,13 +421,12 @@ FIRE = Scheme(
         first_bias=[0.0, 0.5],
         second_weight=[[1.0, -1.0]],
         second_bias=[0.0],
-        bad={
-            "shares": reals((3,), (1, 1, 3)),
-            "first_weight": vector(2, above=False),
-            "first_bias": vector(2, above=False),
-            "second_weight": tables(),
-            "second_bias": vector(1, above=False),
-        },
+    ).refuses(
+        shares=reals((3,), (1, 1, 3)),
+        first_weight=vector(2, above=False),
+        first_bias=vector(2, above=False),
+        second_weight=tables(),
+        second_bias=vector(1, above=False),
     ),
     call(nn.FIREBias, heads=2),
     call(nn.FIREBias, "forward", query_positions=torch.arange(3)),
@@ -530,24 +456,14 @@ FIRE = Scheme(
 )
 
 COPE = Scheme(
-    call(posenc.cope_positions, scores=np.zeros((2, 3)), bad={"scores": reals((3,), (3, 2))}),
+    call(posenc.cope_positions, scores=np.zeros((2, 3))).refuses(scores=reals((3,), (3, 2))),
     call(
-        posenc.cope_scores,
-        q=np.zeros((2, 2)),
-        scores=np.zeros((2, 3)),
-        table=np.zeros((4, 2)),
-        bad={"scores": reals((3,), (3, 2)), "table": tables((3, 5))},
-    ),
+        posenc.cope_scores, q=np.zeros((2, 2)), scores=np.zeros((2, 3)), table=np.zeros((4, 2))
+    ).refuses(scores=reals((3,), (3, 2)), table=tables((3, 5))),
     call(nn.CoPE, d=8, rows=4),
-    call(
-        nn.CoPE,
-        "forward",
-        q=QUERIES,
-        scores=SCORES,
-        bad={
-            "q": activations(QUERIES, QUERIES.to(META)),
-            "scores": no_activations(SCORES, SCORES[..., :2], SCORES.to(META), SCORES.to_sparse()),
-        },
+    call(nn.CoPE, "forward", q=QUERIES, scores=SCORES).refuses(
+        q=activations(QUERIES, QUERIES.to(META)),
+        scores=no_activations(SCORES, SCORES[..., :2], SCORES.to(META), SCORES.to_sparse()),
     ),
     variants={
         "": Variant(
@@ -563,20 +479,13 @@ COPE = Scheme(
 )
 
 FORGETTING = Scheme(
-    call(
-        posenc.forgetting_bias,
-        log_gates=[-1.0, 0.0, -2.0],
-        bad={
-            "log_gates": reals(also={"one number": -1.0, "0.5": [-1, 0.5]}),
-            "query_length": without_none(COUNTS),
-        },
+    call(posenc.forgetting_bias, log_gates=[-1.0, 0.0, -2.0]).refuses(
+        log_gates=reals(also={"one number": -1.0, "0.5": [-1, 0.5]}),
+        query_length=without_none(COUNTS),
     ),
     call(nn.ForgettingBias, d_model=8, heads=2),
-    call(
-        nn.ForgettingBias,
-        "forward",
-        x=X,
-        bad={"x": activations(X, X.to(META)), "query_length": [*without_none(COUNTS), 4]},
+    call(nn.ForgettingBias, "forward", x=X).refuses(
+        x=activations(X, X.to(META)), query_length=[*without_none(COUNTS), 4]
     ),
     variants={
         "": Variant(
@@ -595,31 +504,18 @@ FORGETTING = Scheme(
 )
 
 PATH = Scheme(
-    call(
-        posenc.path_scores,
-        q=TWO,
-        k=TWO,
-        direction=TWO,
-        strength=[0, 2],
-        bad={
-            "q": reals((2,), (2, 3)),
-            "direction": reals((2, 3), also={"one": [[1, 0], [0, 0]]}),
-            "strength": reals((3,), also={"2.5": [0, 2.5], "-1": [-1, 2.5]}),
-        },
-        reals={"strength": [0.5, 2.0]},
-    ),
+    call(posenc.path_scores, q=TWO, k=TWO, direction=TWO, strength=[0, 2])
+    .refuses(
+        q=reals((2,), (2, 3)),
+        direction=reals((2, 3), also={"one": [[1, 0], [0, 0]]}),
+        strength=reals((3,), also={"2.5": [0, 2.5], "-1": [-1, 2.5]}),
+    )
+    .with_reals(strength=[0.5, 2.0]),
     call(nn.PaTH, heads=4, d=8, d_model=8),
-    call(
-        nn.PaTH,
-        "forward",
-        q=QUERIES,
-        k=QUERIES,
-        x=X,
-        bad={
-            "q": activations(QUERIES, QUERIES.to(META)),
-            "k": activations(QUERIES, QUERIES.to(META), QUERIES[:, :, :2], QUERIES[:, :2]),
-            "x": activations(X, X.to(META), X[:, :2], X[:1]),
-        },
+    call(nn.PaTH, "forward", q=QUERIES, k=QUERIES, x=X).refuses(
+        q=activations(QUERIES, QUERIES.to(META)),
+        k=activations(QUERIES, QUERIES.to(META), QUERIES[:, :, :2], QUERIES[:, :2]),
+        x=activations(X, X.to(META), X[:, :2], X[:1]),
     ),
     variants={
         "": Variant(
@@ -640,29 +536,22 @@ DAPE = Scheme(
         first_bias=[0.0],
         second_weight=[[1.0]],
         second_bias=[0.0],
-        bad={
-            "scores": reals((2, 3), (1, 3, 3)),
-            "bias": reals((2, 3), (2, 2, 3)),
-            "first_weight": tables((1, 3)),
-            "first_bias": vector(1, above=False),
-            "second_weight": tables((1, 3), (2, 1)),
-            "second_bias": vector(1, above=False),
-        },
+    ).refuses(
+        scores=reals((2, 3), (1, 3, 3)),
+        bias=reals((2, 3), (2, 2, 3)),
+        first_weight=tables((1, 3)),
+        first_bias=vector(1, above=False),
+        second_weight=tables((1, 3), (2, 1)),
+        second_bias=vector(1, above=False),
     ),
     call(nn.DAPEBias, heads=4),
-    call(
-        nn.DAPEBias,
-        "forward",
-        scores=SCORES,
-        bias=SCORES[0],
-        bad={
-            "scores": activations(SCORES[:, :2], SCORES.to(META)),
-            "bias": activations(
-                SCORES[0],
-                *(SCORES[0].to(META), SCORES[0, :2], SCORES[:1]),
-                *(SCORES[0] * NAN, SCORES * -INFINITE),
-            ),
-        },
+    call(nn.DAPEBias, "forward", scores=SCORES, bias=SCORES[0]).refuses(
+        scores=activations(SCORES[:, :2], SCORES.to(META)),
+        bias=activations(
+            SCORES[0],
+            *(SCORES[0].to(META), SCORES[0, :2], SCORES[:1]),
+            *(SCORES[0] * NAN, SCORES * -INFINITE),
+        ),
     ),
     variants={
         "": Variant(
@@ -675,8 +564,8 @@ DAPE = Scheme(
 )
 
 DEBERTA = Scheme(
-    call(posenc.deberta_index, relative=[-3, 0, 3], max_distance=2, bad={"max_distance": SIZES}),
-    call(posenc.deberta_buckets, relative=[-300, 0, 300], bad={"max_distance": at_least(130)}),
+    call(posenc.deberta_index, relative=[-3, 0, 3], max_distance=2).refuses(max_distance=SIZES),
+    call(posenc.deberta_buckets, relative=[-300, 0, 300]).refuses(max_distance=at_least(130)),
     call(
         posenc.disentangled_scores,
         q=TWO,
@@ -684,30 +573,18 @@ DEBERTA = Scheme(
         relative=[[0, 1], [-1, 0]],
         position_q=np.ones((4, 2)),
         position_k=np.ones((4, 2)),
-        bad={
-            "relative": [*BAD["relative"], *rows(ValueError, "(2, 2)", {"(1, 3)": [[1, 2, 3]]})],
-            "position_q": reals((3, 2), (2,), (6, 2)),
-            "position_k": reals((3, 3), (2,), (7, 2)),
-        },
+    ).refuses(
+        relative=[*BAD["relative"], *rows(ValueError, "(2, 2)", {"(1, 3)": [[1, 2, 3]]})],
+        position_q=reals((3, 2), (2,), (6, 2)),
+        position_k=reals((3, 3), (2,), (7, 2)),
     ),
-    call(
-        nn.DisentangledBias,
-        heads=4,
-        d=8,
-        max_distance=16,
-        bad={"max_distance": SIZES, "longest": without_none(at_least(10))},
+    call(nn.DisentangledBias, heads=4, d=8, max_distance=16).refuses(
+        max_distance=SIZES, longest=without_none(at_least(10))
     ),
-    call(
-        nn.DisentangledBias,
-        "forward",
-        q=QUERIES,
-        k=QUERIES,
-        relative=KEY_MINUS_QUERY,
-        bad={
-            "q": activations(QUERIES, QUERIES.to(META)),
-            "k": activations(QUERIES, QUERIES[:1]),
-            "relative": [*RELATIVES, KEY_MINUS_QUERY[:, :2], KEY_MINUS_QUERY.expand(3, 3, 3)],
-        },
+    call(nn.DisentangledBias, "forward", q=QUERIES, k=QUERIES, relative=KEY_MINUS_QUERY).refuses(
+        q=activations(QUERIES, QUERIES.to(META)),
+        k=activations(QUERIES, QUERIES[:1]),
+        relative=[*RELATIVES, KEY_MINUS_QUERY[:, :2], KEY_MINUS_QUERY.expand(3, 3, 3)],
     ),
     variants={
         "each distance": disentangled(None, released=True),
@@ -727,33 +604,21 @@ TUPE = Scheme(
         query_weight=np.eye(4),
         key_weight=np.eye(4),
         heads=2,
-        bad={
-            "rows": tables((3, 5)),
-            "query_weight": tables((5, 4), (4, 6)),
-            "key_weight": tables((5, 4), (4, 6)),
-            "heads": [*SIZES, *rows(ValueError, "fit", 3)],
-        },
+    ).refuses(
+        rows=tables((3, 5)),
+        query_weight=tables((5, 4), (4, 6)),
+        key_weight=tables((5, 4), (4, 6)),
+        heads=[*SIZES, *rows(ValueError, "fit", 3)],
     ),
-    call(
-        posenc.untied_bias,
-        bias=np.zeros((1, 3, 3)),
-        from_first=[1.0],
-        to_first=[2.0],
-        bad={
-            "bias": reals((3, 3), (0, 3, 3)),
-            "from_first": vector(1, above=False),
-            "to_first": vector(1, above=False),
-        },
+    call(posenc.untied_bias, bias=np.zeros((1, 3, 3)), from_first=[1.0], to_first=[2.0]).refuses(
+        bias=reals((3, 3), (0, 3, 3)),
+        from_first=vector(1, above=False),
+        to_first=vector(1, above=False),
     ),
-    call(nn.TUPEBias, heads=4, d_model=8, max_len=9, bad={"heads": [*SIZES, 3]}),
-    call(
-        nn.TUPEBias,
-        "forward",
-        query_positions=torch.arange(3),
-        bad={
-            "query_positions": [None, *ANY_POSITIONS, torch.tensor([0, 9]), torch.ones(3)],
-            "key_positions": [*ANY_POSITIONS, torch.tensor([-1, 0]), torch.ones(3)],
-        },
+    call(nn.TUPEBias, heads=4, d_model=8, max_len=9).refuses(heads=[*SIZES, 3]),
+    call(nn.TUPEBias, "forward", query_positions=torch.arange(3)).refuses(
+        query_positions=[None, *ANY_POSITIONS, torch.tensor([0, 9]), torch.ones(3)],
+        key_positions=[*ANY_POSITIONS, torch.tensor([-1, 0]), torch.ones(3)],
     ),
     variants={
         "": Variant(
@@ -775,7 +640,7 @@ TUPE = Scheme(
 )
 
 TRANSFORMER_XL = Scheme(
-    call(posenc.transformer_xl_rows, query_length=2, key_length=3, d_model=8, bad=ONE_ROW),
+    call(posenc.transformer_xl_rows, query_length=2, key_length=3, d_model=8).refuses(**ONE_ROW),
     call(
         posenc.transformer_xl_scores,
         q=TWO,
@@ -783,13 +648,12 @@ TRANSFORMER_XL = Scheme(
         position_k=np.ones((3, 2)),
         content_bias=[0.0, 1.0],
         position_bias=[[1.0, 0.0]],
-        bad={
-            "position_k": reals((3, 3), (2,), (7, 2)),
-            "content_bias": reals((3,), (), (2, 2)),
-            "position_bias": reals((3,), (), (2, 2)),
-        },
+    ).refuses(
+        position_k=reals((3, 3), (2,), (7, 2)),
+        content_bias=reals((3,), (), (2, 2)),
+        position_bias=reals((3,), (), (2, 2)),
     ),
-    call(nn.TransformerXLBias, heads=4, d=8, d_model=32, bad={"d_model": WIDTHS}),
+    call(nn.TransformerXLBias, heads=4, d=8, d_model=32).refuses(d_model=WIDTHS),
     call(nn.TransformerXLBias, "forward", q=QUERIES, k=QUERIES),
     variants={
         "": Variant(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -18,8 +18,6 @@ import pytest
 from tests import schemes
 from tests.schemes.arrays import BAD, Row
 
-Bad = Mapping[str, Sequence[Any]]
-
 
 @dataclass(frozen=True)
 class Call:
@@ -31,9 +29,17 @@ class Call:
 
     thing: Callable[..., Any]
     method: str
-    good: dict[str, Any]
-    bad: Bad
-    reals: dict[str, Any]
+    good: Mapping[str, Any]
+    bad: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    reals: Mapping[str, Any] = field(default_factory=dict)
+
+    def refuses(self, **bad: Sequence[Any]) -> Call:
+        """Return this call with bad values for some arguments."""
+        return replace(self, bad=bad)
+
+    def with_reals(self, **reals: Any) -> Call:
+        """Return this call with arrays of reals for some arguments."""
+        return replace(self, reals=reals)
 
     @property
     def name(self) -> str:
@@ -73,17 +79,9 @@ class Call:
         return self.bad.get(argument, TENSORS.get(argument, BAD.get(argument, [])))
 
 
-def call(
-    thing: Callable[..., Any],
-    method: str = "",
-    /,
-    *,
-    bad: Bad | None = None,
-    reals: dict[str, Any] | None = None,
-    **good: Any,
-) -> Call:
+def call(thing: Callable[..., Any], method: str = "", /, **good: Any) -> Call:
     """Return a call with these good arguments."""
-    return Call(thing, method, good, bad or {}, reals or {})
+    return Call(thing, method, good)
 
 
 @dataclass(frozen=True)
@@ -199,7 +197,9 @@ def check_call_is_complete(package: str, name: str) -> None:
     assert one, f"add a call of {package}.{name} to the entry of its scheme in tests/schemes/"
     one()
     missing = [argument for argument in one.parameters if not one.bad_values(argument)]
-    assert not missing, f"add bad values of {missing} to the call of {package}.{name}, as bad={{…}}"
+    assert not missing, (
+        f"add bad values of {missing} to the call of {package}.{name}, by refuses(…)"
+    )
 
 
 def check_refusals(package: str, name: str, argument: str) -> None:
