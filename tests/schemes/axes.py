@@ -69,6 +69,21 @@ REAL_ARRAY = [
     *rows(TypeError, REALS, NOT_REALS),
 ]
 
+
+def rope_nd(*, learned: bool) -> Variant:
+    """Return RoPE in the plane, with fixed or learned frequencies."""
+    return Variant(
+        lambda: nn.RotaryEmbeddingND(D, PLANE, learned=learned),
+        lambda m, start, stop: m(vectors(start, stop), points(start, stop)),
+        lambda m, start, stop: posenc.apply_rope_nd(
+            array(vectors(start, stop)),
+            points(start, stop).numpy(),
+            PLANE if m.omega is None else array(m.omega),
+        ),
+        f'RotaryEmbeddingND(8, axes=2, layout="interleaved", learned={learned})',
+    )
+
+
 SINUSOIDAL_ND = Scheme(
     call(posenc.grid_positions, sizes=(2, 3)).refuses(
         sizes=[
@@ -112,19 +127,7 @@ ROTARY_ND = Scheme(
             *(PLACES[None].expand(3, 3, 2), PLACES.to(META), PLACES.float() + 2**24),
         ],
     ),
-    variants={
-        name: Variant(
-            lambda learned=learned: nn.RotaryEmbeddingND(D, PLANE, learned=learned),
-            lambda m, start, stop: m(vectors(start, stop), points(start, stop)),
-            lambda m, start, stop: posenc.apply_rope_nd(
-                array(vectors(start, stop)),
-                points(start, stop).numpy(),
-                PLANE if m.omega is None else array(m.omega),
-            ),
-            f'RotaryEmbeddingND(8, axes=2, layout="interleaved", learned={learned})',
-        )
-        for name, learned in (("fixed", False), ("learned", True))
-    },
+    variants={"fixed": rope_nd(learned=False), "learned": rope_nd(learned=True)},
 )
 
 RESIZE = Scheme(

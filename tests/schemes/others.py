@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import torch
 
@@ -85,7 +88,7 @@ TOKENIZER = Scheme(
     call(nn.create_tokenizer).refuses(kind=choices(""), texts=TEXTS),
 )
 
-QUESTIONS = {
+QUESTIONS: dict[str, Sequence[Any]] = {
     "model": [None, *NO_TENSOR, IDS, nn.GPTModel],
     "example": EXAMPLES,
     "cache": CACHES,

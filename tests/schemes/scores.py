@@ -195,7 +195,7 @@ def dape(module: Any, start: int, stop: int) -> Floats:
 
 def deberta(module: Any, start: int, stop: int) -> Floats:
     """Return all scores without the content's."""
-    distances = relative(start, stop).numpy()
+    distances: Any = relative(start, stop).numpy()
     if module.longest is not None:
         distances = posenc.deberta_buckets(
             distances, buckets=module.max_distance, max_distance=module.longest
