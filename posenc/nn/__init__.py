@@ -1,51 +1,7 @@
 """The schemes as PyTorch modules, and a small GPT built from them. This file is the map.
 
-Added to tokens
-  The sinusoidal encoding       `SinusoidalPositionalEncoding`         posenc/nn/sinusoidal.py
-  Learned embeddings            `LearnedPositionalEmbedding`           posenc/nn/learned.py
-  Learned rows of a grid        `LearnedGridEmbedding`                 posenc/nn/grid.py
-  Nodes by degree               `CentralityEmbedding`                  posenc/nn/graphormer.py
-  Paths in a tree               `TreeEncoding`                         posenc/nn/trees.py
-  Tokens and positions          `PositionalEmbedding`                  posenc/nn/embedding.py
-Rotating queries and keys
-  Rotary embedding              `RotaryEmbedding`                      posenc/nn/rotary.py
-  With more than one axis       `RotaryEmbeddingND`                    posenc/nn/rotary_nd.py
-  Fading rotation               `XPos`                                 posenc/nn/xpos.py
-Added to the scores
-  Relative embeddings           `RelativePositionEmbedding`,           posenc/nn/relative.py
-                                `relative_positions`, `relative_row`,
-                                `relative_attention`,
-                                `relative_score_mod`, `reversed_view`
-  T5's buckets                  `T5RelativeBias`                       posenc/nn/t5.py
-  Swin's windows                `SwinRelativeBias`,                    posenc/nn/swin.py
-                                `SwinContinuousBias`
-  Linear biases                 `ALiBi`                                posenc/nn/alibi.py
-  Powers and logarithms         `KerpleBias`                           posenc/nn/kerple.py
-  Products of sinusoids         `SandwichBias`                         posenc/nn/sandwich.py
-  By content                    `CoPE`                                 posenc/nn/cope.py
-                                `ForgettingBias`                       posenc/nn/forgetting.py
-                                `PaTH`                                 posenc/nn/path.py
-                                `DAPEBias`                             posenc/nn/dape.py
-  Content and distance apart    `DisentangledBias`                     posenc/nn/deberta.py
-                                `TransformerXLBias`                    posenc/nn/transformer_xl.py
-                                `TUPEBias`                             posenc/nn/tupe.py
-  Distances in a graph          `GraphormerBias`                       posenc/nn/graphormer.py
-  Learned curves                `FIREBias`                             posenc/nn/fire.py
-All together
-  Attention                     `attention`                            posenc/nn/attention.py
-  A small GPT                   `GPTModel`, `Cache`,                   posenc/nn/gpt.py
-                                `create_model_config`
-  Text to ids and back          `create_tokenizer`, `ByteTokenizer`,   posenc/nn/tokenizer.py
-                                `WordTokenizer`
-What is wrong with a model
-  All questions at once         `diagnose`                             posenc/diagnose/report.py
-  Does it see order?            `sees_order`                           posenc/diagnose/order.py
-  Do positions drown tokens?    `drowned_tokens`                       posenc/diagnose/drowned.py
-  Do positions collide?         `colliding_positions`                  posenc/diagnose/collisions.py
-  Is a table too short?         `longest_input`                        posenc/diagnose/length.py
-  Which layout is rotary?       `rope_layout`, `trained_layout`        posenc/diagnose/layout.py
-  Key − query alone?            `relative_scores`                      posenc/diagnose/relative.py
-  Was it trained so long?       `unseen_positions`                     posenc/diagnose/unseen.py
+Each import below names a file, under its subject, and all that is public in it. A name that is
+imported `as` itself is public, for type checkers too.
 
 Each call computes angles and biases in float64 and indices in integers. What is added is cast at
 the end; a rotation uses cosines and sines that were cast. So the sinusoids, RoPE and ALiBi need a
@@ -55,96 +11,115 @@ no buffers. Values inside tensors, such as ids, are checked in eager mode only: 
 always checked.
 """
 
-from posenc.diagnose import (
-    colliding_positions,
-    diagnose,
-    drowned_tokens,
-    longest_input,
-    relative_scores,
-    rope_layout,
-    sees_order,
-    trained_layout,
-    unseen_positions,
-)
-from posenc.nn.alibi import ALiBi
-from posenc.nn.attention import attention
-from posenc.nn.cope import CoPE
-from posenc.nn.dape import DAPEBias
-from posenc.nn.deberta import DisentangledBias
-from posenc.nn.embedding import PositionalEmbedding
-from posenc.nn.fire import FIREBias
-from posenc.nn.forgetting import ForgettingBias
-from posenc.nn.gpt import Cache, GPTModel, create_model_config
-from posenc.nn.graphormer import CentralityEmbedding, GraphormerBias
-from posenc.nn.grid import LearnedGridEmbedding
-from posenc.nn.kerple import KerpleBias
-from posenc.nn.learned import LearnedPositionalEmbedding
-from posenc.nn.path import PaTH
-from posenc.nn.relative import (
-    RelativePositionEmbedding,
-    relative_attention,
-    relative_positions,
-    relative_row,
-    relative_score_mod,
-    reversed_view,
-)
-from posenc.nn.rotary import RotaryEmbedding
-from posenc.nn.rotary_nd import RotaryEmbeddingND
-from posenc.nn.sandwich import SandwichBias
-from posenc.nn.sinusoidal import SinusoidalPositionalEncoding
-from posenc.nn.swin import SwinContinuousBias, SwinRelativeBias
-from posenc.nn.t5 import T5RelativeBias
-from posenc.nn.tokenizer import ByteTokenizer, WordTokenizer, create_tokenizer
-from posenc.nn.transformer_xl import TransformerXLBias
-from posenc.nn.trees import TreeEncoding
-from posenc.nn.tupe import TUPEBias
-from posenc.nn.xpos import XPos
+# Added to tokens
 
-__all__ = [
-    "ALiBi",
-    "ByteTokenizer",
-    "Cache",
-    "CentralityEmbedding",
-    "CoPE",
-    "DAPEBias",
-    "DisentangledBias",
-    "FIREBias",
-    "ForgettingBias",
-    "GPTModel",
-    "GraphormerBias",
-    "KerpleBias",
-    "LearnedGridEmbedding",
-    "LearnedPositionalEmbedding",
-    "PaTH",
-    "PositionalEmbedding",
-    "RelativePositionEmbedding",
-    "RotaryEmbedding",
-    "RotaryEmbeddingND",
-    "SandwichBias",
-    "SinusoidalPositionalEncoding",
-    "SwinContinuousBias",
-    "SwinRelativeBias",
-    "T5RelativeBias",
-    "TUPEBias",
-    "TransformerXLBias",
-    "TreeEncoding",
-    "WordTokenizer",
-    "XPos",
-    "attention",
-    "colliding_positions",
-    "create_model_config",
-    "create_tokenizer",
-    "diagnose",
-    "drowned_tokens",
-    "longest_input",
-    "relative_attention",
-    "relative_positions",
-    "relative_row",
-    "relative_score_mod",
-    "relative_scores",
-    "reversed_view",
-    "rope_layout",
-    "sees_order",
-    "trained_layout",
-    "unseen_positions",
-]
+# The sinusoidal encoding
+from posenc.nn.sinusoidal import SinusoidalPositionalEncoding as SinusoidalPositionalEncoding
+
+# Learned embeddings
+from posenc.nn.learned import LearnedPositionalEmbedding as LearnedPositionalEmbedding
+
+# Learned rows of a grid
+from posenc.nn.grid import LearnedGridEmbedding as LearnedGridEmbedding
+
+# Nodes by degree, distances in a graph
+from posenc.nn.graphormer import (
+    CentralityEmbedding as CentralityEmbedding,
+    GraphormerBias as GraphormerBias,
+)
+
+# Paths in a tree
+from posenc.nn.trees import TreeEncoding as TreeEncoding
+
+# Tokens and positions
+from posenc.nn.embedding import PositionalEmbedding as PositionalEmbedding
+
+# Rotating queries and keys
+
+# Rotary embedding
+from posenc.nn.rotary import RotaryEmbedding as RotaryEmbedding
+
+# With more than one axis
+from posenc.nn.rotary_nd import RotaryEmbeddingND as RotaryEmbeddingND
+
+# Fading rotation
+from posenc.nn.xpos import XPos as XPos
+
+# Added to the scores
+
+# Relative embeddings
+from posenc.nn.relative import (
+    RelativePositionEmbedding as RelativePositionEmbedding,
+    relative_attention as relative_attention,
+    relative_positions as relative_positions,
+    relative_row as relative_row,
+    relative_score_mod as relative_score_mod,
+    reversed_view as reversed_view,
+)
+
+# T5's buckets
+from posenc.nn.t5 import T5RelativeBias as T5RelativeBias
+
+# Swin's windows
+from posenc.nn.swin import (
+    SwinContinuousBias as SwinContinuousBias,
+    SwinRelativeBias as SwinRelativeBias,
+)
+
+# Linear biases
+from posenc.nn.alibi import ALiBi as ALiBi
+
+# Powers and logarithms
+from posenc.nn.kerple import KerpleBias as KerpleBias
+
+# Products of sinusoids
+from posenc.nn.sandwich import SandwichBias as SandwichBias
+
+# By content
+from posenc.nn.cope import CoPE as CoPE
+from posenc.nn.forgetting import ForgettingBias as ForgettingBias
+from posenc.nn.path import PaTH as PaTH
+from posenc.nn.dape import DAPEBias as DAPEBias
+
+# Content and distance apart
+from posenc.nn.deberta import DisentangledBias as DisentangledBias
+from posenc.nn.transformer_xl import TransformerXLBias as TransformerXLBias
+from posenc.nn.tupe import TUPEBias as TUPEBias
+
+# Learned curves
+from posenc.nn.fire import FIREBias as FIREBias
+
+# All together
+
+# Attention
+from posenc.nn.attention import attention as attention
+
+# A small GPT
+from posenc.nn.gpt import (
+    Cache as Cache,
+    GPTModel as GPTModel,
+    create_model_config as create_model_config,
+)
+
+# Text to ids and back
+from posenc.nn.tokenizer import (
+    ByteTokenizer as ByteTokenizer,
+    WordTokenizer as WordTokenizer,
+    create_tokenizer as create_tokenizer,
+)
+
+# What is wrong with a model
+
+from posenc.diagnose import (
+    colliding_positions as colliding_positions,
+    diagnose as diagnose,
+    drowned_tokens as drowned_tokens,
+    longest_input as longest_input,
+    relative_scores as relative_scores,
+    rope_layout as rope_layout,
+    sees_order as sees_order,
+    trained_layout as trained_layout,
+    unseen_positions as unseen_positions,
+)
+
+__all__ = [name for name, value in sorted(globals().items()) if callable(value)]

@@ -35,7 +35,8 @@ README.md explains each form to those who write pages.
     glossary_page.py    makes the page of terms from it
     practise_pages.py   makes the pages of *Practise* from scripts/practise/exercises/
     names_page.py   makes the page of the texts' names and ours
-    expression_globals.py   names that pages can use for the models
+    reference_map.py        the public names that each page documents
+    expression_globals.py   names that pages can use for the models and for that map
     sourcemap_page.py   makes the map of sources from docs/data/sources/
     changed.py      the pages whose sources changed, for `make quick`
     links_and_anchors.py   the links and anchors of a page, and duplicate anchors

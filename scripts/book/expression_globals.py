@@ -5,11 +5,13 @@ from scripts.book import (
     configurations_page,
     models,
     models_page,
+    reference_map,
 )
 
 NAMES = {
     "configurations": configurations,
     "configurations_table": configurations_page.rows,
+    "documented_names": reference_map.documented_names,
     "models": models,
     "models_table": models_page.rows,
 }

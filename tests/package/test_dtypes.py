@@ -2,52 +2,22 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.package.test_arguments import CALLS
+from tests.schemes.table import calls
 
 pytestmark = pytest.mark.filterwarnings("error")
 
 RAGGED = ("parts", "paths")  # lists of unequal lists, of integers
 WHOLE = ("degrees", "distances", "mask", "relative")  # arrays of integers or of truth values
-
-# Reals in place of the integers, the one number or the nothing that `CALLS` has.
-PLACES, POINTS = [0.5, 1.5, 20.5], [[0.5, 1.5], [2.5, 30.5]]
-EDGES = [[0.0, 1.0, 0.0, 3.0], [1.0, 0.0, 2.0, 0.0], [0.0, 2.0, 0.0, 1.0], [3.0, 0.0, 1.0, 0.0]]
-OMEGA = [1.0, 0.5, 0.25, 0.125]
-REALS: dict[str, dict[str, object]] = {
-    "apply_rope": {"positions": PLACES, "frequencies": OMEGA},
-    "apply_rope_complex": {"positions": PLACES, "frequencies": OMEGA},
-    "apply_rope_nd": {"positions": [*POINTS, [5.5, 0.5]]},
-    "apply_xpos": {"positions": PLACES},
-    "attention": {"bias": [[0.5, -2.0], [0.0, 1.5]]},
-    "counting_encoding": {"positions": PLACES},
-    "fourier_features": {"points": POINTS},
-    "graph_distances": {"adjacency": EDGES},
-    "graph_laplacian": {"adjacency": EDGES},
-    "laplacian_eigenvectors": {"adjacency": EDGES},
-    "log_scale": {"positions": [4.5, 90.5]},
-    "mixed_frequencies": {"angles": [0.5, 9.5]},
-    "mrope_positions": {"parts": [2, (9, 2, 3), 1], "intervals": [12.5]},
-    "nerf_encoding": {"points": POINTS},
-    "no_encoding": {"positions": PLACES},
-    "path_scores": {"strength": [0.5, 2.0]},
-    "random_walk_encoding": {"adjacency": EDGES},
-    "rope_matrix": {"frequencies": OMEGA},
-    "rotary_frequencies": {"frequencies": OMEGA},
-    "similarity": {"lag": PLACES},
-    "sinusoidal_encoding": {"positions": PLACES},
-    "sinusoidal_encoding_nd": {"positions": POINTS},
-    "timestep_embedding": {"timesteps": PLACES},
-    "tree_encoding": {"decays": [0.5, 3.0]},
-}
+INDICES = {"LearnedPositionalEmbedding.forward": {"positions"}}  # of rows
 
 Array = NDArray[np.floating]
+CALLS = calls("posenc")
 
 
 def real_arrays(arguments: Mapping[str, object]) -> dict[str, Array]:
@@ -63,24 +33,22 @@ def real_arrays(arguments: Mapping[str, object]) -> dict[str, Array]:
     return found
 
 
-GOOD = {name: {**good, **REALS.get(name, {})} for name, (_, good) in CALLS.items()}
-ARRAYS = {name: real_arrays(good) for name, good in GOOD.items()}
+ARRAYS = {name: real_arrays({**call.good, **call.reals}) for name, call in CALLS.items()}
 READERS = [name for name, arrays in ARRAYS.items() if arrays]
 
 
 def results(name: str, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
     """Return the result, or the results, of a function whose arrays are these."""
-    found = CALLS[name][0](**{**GOOD[name], **arrays})
+    found = CALLS[name](**{**CALLS[name].reals, **arrays})
     return found if isinstance(found, tuple) else (found,)
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_every_argument_that_takes_reals_is_given_some(name: str) -> None:
-    parameters = inspect.signature(CALLS[name][0]).parameters
+    parameters = CALLS[name].parameters
     takers = {key for key, taken in parameters.items() if "ArrayLike" in str(taken.annotation)}
-    if name == "LearnedPositionalEmbedding.forward":
-        takers.remove("positions")  # indices of rows
-    assert takers.difference(WHOLE) <= {*ARRAYS[name]}
+    missing = takers - {*WHOLE, *INDICES.get(name, ()), *ARRAYS[name]}
+    assert not missing, f"add arrays of reals for {missing} to the call of {name}, by with_reals(…)"
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
