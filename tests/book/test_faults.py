@@ -31,10 +31,10 @@ from scripts.book.units import UNITS
 from scripts.examples import planted_faults
 from tests.selection import slow_except
 
-CHAPTER = "chapters/by-hand.md"
-# Broken a digit at a time: chapter 1, and with `make test-all` every page.
+CHAPTER = "chapters/by-hand/four-positions.md"
+# Broken a digit at a time: a page of chapter 1, and with `make test-all` every page.
 BROKEN = slow_except([CHAPTER], pages.paths())
-BY_HAND = "docs/chapters/by-hand.md"
+BY_HAND = "docs/chapters/by-hand/four-positions.md"
 SAMPLE = 200  # digits of each page that are changed, where it has so many
 SPECIMEN = (ROOT / "scripts" / "examples" / "specimen.md").read_text("utf-8")
 ACCEPTED = settings(SPECIMEN)
@@ -57,7 +57,7 @@ def worked_digits(text: str) -> list[int]:
 
 
 def sampled_places(page: str, places: list[Any]) -> list[Any]:
-    """Return all places of chapter 1, and of another page 200 or more, spread evenly."""
+    """Return all places of a page of chapter 1, and of another page 200 or more, spread evenly."""
     return places if page == CHAPTER else places[:: max(1, len(places) // SAMPLE)]
 
 
@@ -322,9 +322,9 @@ def test_a_changed_digit_names_page_line_and_both_values(book: Path) -> None:
     page = book / BY_HAND
     edit(page, "| 1 | 0.841 |", "| 1 | 0.842 |")
     line = page.read_text("utf-8").split("| 1 | 0.842 |")[0].count("\n") + 1
-    done = run(book, "-m", "pytest", "docs/chapters/by-hand.md", "-p", "no:cacheprovider")
+    done = run(book, "-m", "pytest", BY_HAND, "-p", "no:cacheprovider")
     assert done.returncode == 1, done.stdout + done.stderr
-    assert "chapters/by-hand.md" in done.stdout
+    assert "chapters/by-hand/four-positions.md" in done.stdout
     assert f"line {line}: the page says '0.842'\n  the package says '0.841'\n" in done.stdout
     assert "1 failed" in done.stdout
 

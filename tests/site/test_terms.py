@@ -19,7 +19,7 @@ from tests.site.visits import DESK, LAPTOP, PHONE, TABLET, TOO_WIDE, fresh_page,
 
 PAGE = "beyond/which-extrapolates/"  # a short page with many terms
 MARK = re.compile(r'<a [^<>]*class="?term"?[^<>]*>([^<]*)</a>')
-CHAPTERS = sorted(path.stem for path in (DOCS / "chapters").glob("*.md"))
+CHAPTERS = sorted(path.stem for path in (DOCS / "chapters").glob("*.md"))  # of one page
 # The sentences that a term shows, or an empty string, and whether they are as wide as what they
 # stand in and no wider.
 SHOWN = """term => {
