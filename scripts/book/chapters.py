@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mkdocs.utils.yaml import yaml_load
@@ -35,6 +35,12 @@ class Chapter:
     def first(self) -> str:
         """Return the path of its first page."""
         return self.pages[0]
+
+    @property
+    def name(self) -> str:
+        """Return the name of its folder, or of its file if it has one page."""
+        path = PurePosixPath(self.first)
+        return path.parent.name if path.stem == "index" else path.stem
 
 
 def chapters() -> tuple[Chapter, ...]:

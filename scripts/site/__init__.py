@@ -12,6 +12,7 @@
     slides.py, slides.html   the boards as slides
     strokes.py               and their drawings, stroke by stroke
     quiz_sheet.py            a quiz on paper, with quiz_sheet.html
+    built_chapter.py         a chapter as one built page, however many it has
     html_tree.py             a built page as a tree, to cut parts out of
     search_index.py          what the search finds, and what comes first      (mkdocs calls it)
     docstring_formulas.py    formulas of docstrings as mathematics            (mkdocs calls it)
