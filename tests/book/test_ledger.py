@@ -26,7 +26,7 @@ from tests.site.served import Site, address
 CLAIMS = {"S0": 67, "S1": 73, "S2": 27, "S3": 38, "S4": 54}
 CLAIM = re.compile(r"\bC\d-\d+\b")
 WORDS = 12  # of a source that a quotation may have
-PLACE = re.compile(r"(chapters|reference|how-to|trust|beyond|explore)/[\w-]+\.md#[\w-]+")
+PLACE = re.compile(r"(chapters|reference|how-to|trust|beyond|explore)/[\w/-]+\.md#[\w-]+")
 # What is said to be alike: "As C1-01:", "C1-04 and C4-01 are judged alike".
 ALIKE = re.compile(r"\bAs (?:for )?(C\d-\d\d)|[^.]*\bjudged alike\b")
 # Words with which an entry without a test states that there is nothing to compute.
@@ -333,7 +333,8 @@ def test_the_ledger_and_the_book_link_to_each_other(source: str, site: Site) -> 
             assert test in entry.replace("<wbr />", "").replace("<wbr>", ""), test
         page = built_html(site, claim.page)
         assert page.count(f'id="{claim.anchor}"') == 1, claim.at
-        verdict, link = VERDICTS[claim.verdict], f'href="../../trust/claims/#{claim.id.lower()}"'
+        up = "../" * address(claim.page).count("/")
+        verdict, link = VERDICTS[claim.verdict], f'href="{up}trust/claims/#{claim.id.lower()}"'
         mark = f'aria-label="Ledger, claim {claim.id}: {verdict}" data-search-exclude="" {link}>'
         between, found, after = page.split(f'id="{claim.anchor}"')[1].partition(mark)
         assert found, f"{claim.page} does not lead to {claim.id}"
@@ -370,7 +371,7 @@ def test_search_and_markdown_copies_omit_marks_and_folds(site: Site) -> None:
 BOX = '!!! correction "Wrong"\n\n    Not so.\n    { .wrong }\n\n    So.\n    { .right }'
 MARK = (
     '<span class="ledger"><a aria-label="Ledger, claim C0-08: false" data-search-exclude=""'
-    ' href="../trust/claims.md#c0-08"><small>Ledger C0-08: false</small></a></span>'
+    ' href="../../trust/claims.md#c0-08"><small>Ledger C0-08: false</small></a></span>'
 )
 
 
