@@ -63,7 +63,7 @@ MADE = {
         "book.ledger", ("docs/data/claims", "docs/data/facts.yml", "docs/data/measure"), reads=ALL
     ),
     "trust/formal-statements.md": Made(
-        "book.formal_page", ("docs/proofs", "docs/data/proofs.json"), reads="chapters/prove-it.md"
+        "book.formal_page", ("docs/proofs", "docs/data/proofs.json"), reads="chapters/prove-it/*.md"
     ),
     "trust/sources.md": Made("book.sourcemap", ("docs/data/sources",), reads=ALL),
     "vectors/libraries/other.md": MATRIX,

@@ -120,7 +120,7 @@ def test_a_term_is_used(name: str) -> None:
     assert any(used.search(pages.text(page)) for page in others)
 
 
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.relative_to(DOCS).as_posix())
 def test_first_use_of_a_term_in_a_chapter_is_explained_or_marked(path: Path) -> None:
     html = rendered(path.relative_to(DOCS).as_posix())
     assert unexplained_terms(html) == []

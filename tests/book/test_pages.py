@@ -26,7 +26,6 @@ TOO_LONG = {
     "chapters/at-the-board.md",
     "chapters/build-it.md",
     "chapters/check-yourself.md",
-    "chapters/prove-it.md",
     "how-to/diagnose.md",
 }
 CAPTION = re.compile(

@@ -85,9 +85,9 @@ def test_copied_and_nearly_copied_paragraphs_are_found() -> None:
     planted = next(p for p in paragraphs(book["chapters/by-hand/clocks.md"]) if "minute hand" in p)
     nearly = planted.replace("moves visibly", "is seen to move").replace("Think", "You may think")
     for copy in (planted, nearly):
-        broken = {**book, "chapters/prove-it.md": f"{book['chapters/prove-it.md']}\n\n{copy}\n"}
+        broken = {**book, "chapters/prove-it/index.md": f"# Prove it\n\n{copy}\n"}
         found = shared_paragraphs(broken)
-        assert ("chapters/by-hand/clocks.md", "chapters/prove-it.md", planted) in found
+        assert ("chapters/by-hand/clocks.md", "chapters/prove-it/index.md", planted) in found
 
 
 def test_common_terms_and_short_paragraphs_are_not_copies() -> None:

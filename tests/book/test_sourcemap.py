@@ -23,7 +23,7 @@ CHAPTERS = {
     "S0": "chapters/by-hand/index.md",
     "S1": "chapters/build-it.md",
     "S2": "chapters/at-the-board.md",
-    "S3": "chapters/prove-it.md",
+    "S3": "chapters/prove-it/index.md",
     "S4": "chapters/check-yourself.md",
 }
 LEAST_NOTICED = 0.95  # of the wrong places tried for the items of a source

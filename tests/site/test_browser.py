@@ -44,7 +44,7 @@ TERMS = {
     "relative": "reference/relative/",
     "attention": "reference/attention/",
     "permutation": "chapters/build-it/",
-    "orthogonal": "chapters/prove-it/",
+    "orthogonal": "chapters/prove-it/shift/",
     "yarn": "reference/scaling/",
     "ntk": "long-context/ntk/",
     "concatenate": "reference/combine/",
