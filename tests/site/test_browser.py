@@ -9,9 +9,10 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
+from scripts.book.chapters import chapters
 from scripts.book.data import load
 from scripts.site import search_index
-from tests.site.served import Site, paths
+from tests.site.served import Site
 from tests.site.visits import (
     DESK,
     JUMP_AFTER_SCROLL,
@@ -25,7 +26,7 @@ from tests.site.visits import (
 )
 
 ARTICLE = ".md-content article"
-CHAPTERS = [path for path in paths() if path.startswith("chapters/")]
+CHAPTERS = [chapter for chapter in chapters() if chapter.first.startswith("chapters/")]
 CHAPTER = "chapters/at-the-board/"  # the shortest
 LONG = "beyond/which-extrapolates/"  # what is far below is laid out late
 # What readers type, and a page that has to be among the first five results.
