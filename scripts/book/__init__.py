@@ -24,6 +24,8 @@ README.md explains each form to those who write pages.
     evaluate.py     runs a page and compares all of it
     check.py        hands a page to pytest, through Sybil
     update.py       `make update`: writes current results into the pages
+    chapters.py     the chapters, each a page or several, in the order of the navigation
+    length.py       counts the words of a page's prose
     pages.py        the pages, written in docs/ or made from data by the modules below
     template.py     fills their templates, templates/
     ledger_page.py  makes the ledger from docs/data/claims/

@@ -3,7 +3,7 @@
 For every work the file lists the sections that cite it, and the words before each citation:
 
     devlin2019:
-      chapters/by-hand.md#learned: [BERT has 512 such rows]
+      chapters/by-hand/alternatives.md#learned: [BERT has 512 such rows]
 
 A citation whose words the file does not list is reported, and so are listed words that no citation
 of that work follows. This detects a citation that was exchanged for another. If a sentence prints a

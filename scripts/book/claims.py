@@ -83,23 +83,20 @@ def _claims_in(path: Path, changed: int) -> list[Claim]:
     return [Claim(id=name, **entry) for name, entry in load(path, "claims").items()]
 
 
-def claims_on_page(title: str) -> dict[str, list[Claim]]:
-    """Return the claims discussed on the page with this title id, by anchor."""
-    discussing = filter(pages.exists, {claim.page for claim in claims()})
-    matching = {page for page in discussing if pages.address(page) == title}
+def claims_on_page(page: str) -> dict[str, list[Claim]]:
+    """Return the claims discussed on a page, by anchor."""
     found: dict[str, list[Claim]] = {}
     for claim in claims():
-        if claim.page in matching:
+        if claim.page == page:
             found.setdefault(claim.anchor, []).append(claim)
     return found
 
 
 class _Claims(Treeprocessor):
     def run(self, root: Element) -> None:
-        title = root.find("h1")
-        if title is None:
+        if root.find("h1") is None:
             return
-        places = claims_on_page(title.get("id", ""))
+        places = claims_on_page(pages.page_of(root.find("h1")))
         parents = {child: parent for parent in root.iter() for child in parent}
         marked: dict[Element, list[Claim]] = {}
         for element in [e for e in root.iter() if e.get("id") in places]:

@@ -17,12 +17,11 @@ from xml.etree import ElementTree
 
 from markdown import Markdown
 from markdown.extensions import Extension
-from markdown.extensions.toc import slugify
 from markdown.treeprocessors import Treeprocessor
 
 from scripts import ROOT
 from scripts.book.formal import PROVED_BY, formal_fold
-from scripts.book.glossary import page_of
+from scripts.book.pages import page_of
 
 TEST = re.compile(r"\btest_\w+\b")
 # Enough for formatted code; parsing all tests would take longer than building most pages.
@@ -68,10 +67,8 @@ class _Evidence(Treeprocessor):
 
 
 def _page(root: ElementTree.Element) -> str:
-    """Return the path of the page under docs/, by its title, which may have no id yet."""
-    title = root.find("h1")
-    words = "" if title is None else "".join(title.itertext())
-    return page_of("" if title is None else title.get("id") or slugify(words, "-"))
+    """Return the path of the page under docs/, by its title."""
+    return page_of(root.find("h1"))
 
 
 def _tests_named(words: str) -> list[str]:

@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from scripts.book import pages
+from scripts.book.chapters import chapter_of
 from scripts.book.evaluate import corrected_page
 from scripts.book.template import code, filled
 from scripts.proofs import checker, listed, record, source
 from scripts.proofs.source import Item
 
-CHAPTER = "chapters/prove-it.md"
+CHAPTER = "chapters/prove-it/index.md"  # its first page
 THEOREM = re.compile(r'^!!! theorem "Theorem (?P<number>[\d.]+) \((?P<name>[^"]+)\)"$', re.M)
-HEADING = re.compile(r"^#{2,3} .*\{ #(?P<id>[\w-]+) \}$", re.M)
+HEADING = re.compile(r"^#{1,3} .*\{ #(?P<id>[\w-]+) \}$", re.M)
 TITLE = re.compile(r"\A\(\*\*\s+\*\s+(?P<words>[^\n]+?)\s*(?:\*\))?\n")
 CODE = re.compile(r"\[(?P<code>[^\[\]]+)\]")
 
@@ -56,12 +57,13 @@ def page(path: str) -> str:
 
 
 def places() -> dict[str, tuple[str, str]]:
-    """Return the name of each theorem of chapter 4, and the anchor of its section, by number."""
-    text = pages.text(CHAPTER)
+    """Return the name of each theorem of chapter 4, and the place of its section, by number."""
     found = {}
-    for match in THEOREM.finditer(text):
-        above = [heading["id"] for heading in HEADING.finditer(text, 0, match.start())]
-        found[match["number"]] = (match["name"], above[-1])
+    for path in chapter_of(CHAPTER).pages:
+        text = pages.text(path)
+        for match in THEOREM.finditer(text):
+            above = [heading["id"] for heading in HEADING.finditer(text, 0, match.start())]
+            found[match["number"]] = (match["name"], f"{path}#{above[-1]}")
     return found
 
 

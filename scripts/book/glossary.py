@@ -99,17 +99,9 @@ def pattern(forms: frozenset[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])(?:{longest})(?![\w-])".replace(r"\ ", r"\s+"))
 
 
-def page_of(title: str) -> str:
-    """Return the path under docs/ of the page whose title has this id, or "" if none has."""
-    # Most texts converted, docstrings, have no title.
-    known = [*pages.written_pages(), *pages.MADE] if title else []
-    return next((page for page in known if pages.address(page) == title), "")
-
-
 class _Glossary(Treeprocessor):
     def run(self, root: Element) -> None:
-        title = root.find("h1")
-        page = "" if title is None else page_of(title.get("id", ""))
+        page = pages.page_of(root.find("h1"))
         if page and page not in UNMARKED:
             _Marks(page, by_form(terms())).visit(root, in_prose=False)
 

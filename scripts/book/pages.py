@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
+from xml.etree.ElementTree import Element
 
 from markdown.extensions.toc import slugify
 
@@ -64,7 +65,7 @@ MADE = {
         reads=ALL,
     ),
     "trust/formal-statements.md": Made(
-        "book.formal_page", ("docs/proofs", "docs/data/proofs.json"), reads="chapters/prove-it.md"
+        "book.formal_page", ("docs/proofs", "docs/data/proofs.json"), reads="chapters/prove-it/*.md"
     ),
     "trust/sources.md": Made("book.sourcemap_page", ("docs/data/sources",), reads=ALL),
     "vectors/libraries/other.md": MATRIX,
@@ -137,3 +138,22 @@ def title_id(text: str) -> str:
     """Return the id of the title of a page with this text."""
     title = TITLE.search(text)
     return "" if title is None else title["id"] or slugify(title["words"], "-")
+
+
+def page_of(title: Element | None) -> str:
+    """Return the path of the page with this title, which may have no id yet, or "" if none has it.
+
+    Pages of different chapters may give their titles the same id; the words of the titles differ.
+    """
+    if title is None:  # most texts converted, docstrings, have no title
+        return ""
+    words = slugify("".join(title.itertext()), "-")
+    named = title.get("id") or words
+    known = [page for page in [*written_pages(), *MADE] if address(page) == named]
+    return next((page for page in known if len(known) == 1 or title_words(page) == words), "")
+
+
+def title_words(path: str) -> str:
+    """Return the words of the heading of a page, as an id made of them would have them."""
+    title = TITLE.search(text(path))
+    return "" if title is None else slugify(title["words"], "-")

@@ -35,7 +35,7 @@ DEFINED = {
     "rotation": ("../reference/rotary.md", "rotated vectors, in both layouts"),
     "rotation_2d": ("../axes/rope.md", "patches rotated by row and column"),
     "mrope": ("../axes/mrope.md", "vectors rotated by time, height and width"),
-    "scores": ("../chapters/by-hand.md#rope", "scores of rotated queries and keys"),
+    "scores": ("../chapters/by-hand/alternatives.md#rope", "scores of rotated queries and keys"),
     "sinusoidal": ("../reference/sinusoidal.md", "rows of sines and cosines, in any order"),
     "alibi": ("../reference/alibi.md", "the slope of each head"),
     "alibi_bias": ("../reference/alibi.md", "the bias of each query and key"),

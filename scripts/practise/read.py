@@ -3,7 +3,7 @@
     ---
     title: One row of the table
     group: sines
-    section: chapters/by-hand.md#formula
+    section: chapters/by-hand/clocks.md#the-formula
     ---
     What to write, in Markdown.
 

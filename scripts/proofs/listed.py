@@ -9,7 +9,7 @@ reason = "…"                why it is not formalised, where `proved` is absent
 
 [[number]]                  one for each inequality or bound that the book states
 claim = "…"
-where = "chapters/by-hand.md#similarity"
+where = "chapters/by-hand/pictures.md#similarity"
 proved = ["similarity_up_to_7"]
 
 [[mutation]]                a changed statement, whose proof must fail

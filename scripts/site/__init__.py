@@ -12,12 +12,14 @@
     slides.py, slides.html   the boards as slides
     strokes.py               and their drawings, stroke by stroke
     quiz_sheet.py            a quiz on paper, with quiz_sheet.html
+    built_chapter.py         a chapter as one built page, however many it has
     html_tree.py             a built page as a tree, to cut parts out of
     search_index.py          what the search finds, and what comes first      (mkdocs calls it)
     docstring_formulas.py    formulas of docstrings as mathematics            (mkdocs calls it)
     source_archive.py        the source of the book, to download
     wheel.py                 the package as a wheel, to install
     former_places.py         former addresses in the reference               (mkdocs calls it)
+    moved_places.py          the addresses of pages that have been split      (mkdocs calls it)
     downloads.py             the book as PDF and EPUB, to download            (mkdocs calls it)
     install_lines.py         the addresses in lines to copy                   (mkdocs calls it)
     progress.py              says how far a build is                          (mkdocs calls it)

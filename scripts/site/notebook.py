@@ -16,14 +16,14 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from nbformat import NotebookNode, v4, writes
 
-from scripts import DOCS
+from scripts.book.chapters import chapter_of, whole_text
 from scripts.book.sessions import FENCE, PROMPTS, TRACEBACK, Session, sessions
 from scripts.book.text import spans
 from scripts.site.install_lines import with_wheel_address
 from scripts.site.notebook_pictures import pictures
 from scripts.site.plain_markdown import FIGURE, hide_code, plain, prose, restore_code
 
-CHAPTERS = ("chapters/build-it.md",)
+CHAPTERS = ("chapters/build-it.md",)  # the first page of each
 
 FIRST = """\
 This notebook is a chapter of the book that comes with `posenc`: the same words and the same code,
@@ -44,16 +44,16 @@ HEADING = re.compile(r"^(?=#{1,6} )", re.M)
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the notebooks to the files of the site."""
-    for chapter in CHAPTERS:
-        path = DOCS / chapter
-        text = writes(notebook(path.read_text(encoding="utf-8")))
+    for first in CHAPTERS:
+        chapter = chapter_of(first)
+        text = writes(notebook(whole_text(chapter)))
         made = with_wheel_address(text, config.site_url)
-        files.append(File.generated(config, f"assets/built/{path.stem}.ipynb", content=made))
+        files.append(File.generated(config, f"assets/built/{chapter.name}.ipynb", content=made))
     return files
 
 
 def notebook(text: str) -> NotebookNode:
-    """Return a page as a notebook."""
+    """Return a page, or a whole chapter, as a notebook."""
     cells = [v4.new_markdown_cell(FIRST), *_cells(plain(text))]
     _attach(cells)
     for number, cell in enumerate(cells):

@@ -27,7 +27,7 @@ from scripts.book.sourcemap_page import MAP, sources
 
 FILE = DATA / "search.yml"
 LEFT_OUT = re.compile(
-    r'<(pre|details class="mkdocstrings-source"|div class="(?:footnote|source-map)"'
+    r'<(pre|details class="mkdocstrings-source"|div class="(?:footnote|source-map|places)"'
     r'|p class="(?:checked|ledger|wrong)")(?=[ >])'
 )
 UNREAD = re.compile(r"(<(pre|math)\b[^<>]* data-search-exclude\b[^<>]*>).*?(?=</\2>)", re.S)

@@ -38,7 +38,7 @@ class Board:
 
     number: int
     title: str
-    place: str  # its anchor in the chapter
+    place: str  # its address in the chapter
     minutes: int = 0
     up: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)  # the question and its answer
@@ -85,7 +85,7 @@ def read_board(heading: LexborNode, parts: Iterable[LexborNode], drawn: Mapping[
         raise SystemExit(f"{words(heading)!r} is not the heading of a board")
     title = found["title"]
     # Only the first letter changes: "RoPE" stays.
-    board = Board(int(found["number"]), title[0].upper() + title[1:], heading.id or "")
+    board = Board(int(found["number"]), title[0].upper() + title[1:], address(heading))
     is_written = False
     for part in parts:
         if "minutes" in classes(part):
@@ -105,6 +105,11 @@ def read_board(heading: LexborNode, parts: Iterable[LexborNode], drawn: Mapping[
     if not (board.minutes and board.up and len(board.asked) == 2 and board.notes):
         raise SystemExit(f"board {board.number} lacks its minutes, drawing, question or notes")
     return board
+
+
+def address(heading: LexborNode) -> str:
+    """Return the address of a heading, from that of the chapter's first page."""
+    return f"{heading.attrs.sget('data-page')}#{heading.id or ''}"
 
 
 def begins_with_label(part: LexborNode, label: str) -> bool:
@@ -203,7 +208,7 @@ data-minutes="{board.minutes}" data-until="{until}">
 <details class="notes"><summary>For the speaker</summary>
 <div class="said">
 <p class="plan"><b>{board.minutes} minutes</b>, until minute {until}. \
-<a href="{chapter}#{board.place}">This board in the chapter</a></p>
+<a href="{chapter}{board.place}">This board in the chapter</a></p>
 {notes}
 </div>
 </details>

@@ -15,6 +15,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from scripts.site import quiz_sheet, slides
+from scripts.site.built_chapter import built_chapter, chapter_at
 
 PAGES = (slides, quiz_sheet)
 
@@ -22,7 +23,8 @@ PAGES = (slides, quiz_sheet)
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Tell mkdocs of the pages, so that others may link them; they are written at the end."""
     for made in PAGES:
-        if files.get_file_from_path(f"{made.CHAPTER.removesuffix('/')}.md"):
+        chapter = chapter_at(made.CHAPTER)
+        if chapter and files.get_file_from_path(chapter.first):
             files.append(File.generated(config, f"{made.HERE}index.html", content=""))
     return files
 
@@ -31,7 +33,6 @@ def on_post_build(config: MkDocsConfig) -> None:
     """Write the pages."""
     site = Path(config.site_dir)
     for made in PAGES:
-        chapter = site / made.CHAPTER / "index.html"
-        if chapter.is_file():
-            page = made.page(chapter.read_text(encoding="utf-8"))
+        if (site / made.CHAPTER / "index.html").is_file():
+            page = made.page(built_chapter(site, made.CHAPTER))
             (site / made.HERE / "index.html").write_text(page, encoding="utf-8")

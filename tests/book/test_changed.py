@@ -80,7 +80,7 @@ def check_of_made_page(page: str) -> str:
         ("README.md", {"README.md"}),
         ("docs/index.md", {"docs/index.md"}),
         ("docs/data/settings/index.tsv", {"docs/index.md"}),
-        ("docs/data/settings/chapters/by-hand.tsv", {"docs/chapters/by-hand.md"}),
+        ("docs/data/settings/chapters/by-hand/why.tsv", {"docs/chapters/by-hand/why.md"}),
         ("docs/data/claims/001.yml", {check_of_made_page("trust/claims.md")}),
         ("docs/data/sources/001.yml", {check_of_made_page("trust/sources.md")}),
         (
@@ -102,7 +102,7 @@ def check_of_made_page(page: str) -> str:
             },
         ),
         ("posenc/nn/t5.py", {"docs/reference/t5.md"}),
-        ("posenc/frequency.py", {"docs/reference/frequencies.md", "docs/chapters/by-hand.md"}),
+        ("posenc/frequency.py", {"docs/reference/frequencies.md", "docs/chapters/by-hand/code.md"}),
         ("scripts/book/numbers.py", {"docs/long-context/longrope.md"}),
         ("tests/book/test_changed.py", set()),
         ("mkdocs.yml", set()),

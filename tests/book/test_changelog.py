@@ -13,6 +13,7 @@ import pytest
 
 from posenc import sinusoidal_encoding
 from scripts import DOCS, ROOT
+from scripts.book.chapters import chapters, whole_text
 from scripts.book.claims import claims
 from scripts.book.data import front_matter
 from scripts.book.sourcemap_page import sources
@@ -34,12 +35,13 @@ def page(name: str) -> str:
 def expected_values() -> dict[str, float]:
     """Return the expected value of each number, by the words that follow it."""
     rows, width = sinusoidal_encoding(4, 8).shape
-    assert "pair_columns(sinusoidal_encoding(4, 8))" in page("chapters/by-hand.md")
+    assert "pair_columns(sinusoidal_encoding(4, 8))" in page("chapters/by-hand/four-positions.md")
     lengths = measurement().lengths()
+    quiz = next(chapter for chapter in chapters() if chapter.title == "5 Check yourself")
     return {
         "positions and": rows,
         "dimensions,": width,
-        "questions": len(re.findall(r'^!!! question "', page("chapters/check-yourself.md"), re.M)),
+        "questions": len(re.findall(r'^!!! question "', whole_text(quiz), re.M)),
         "claims of": len(claims()),
         "texts, each with a verdict": len(sources()),
         "items": sum(len(source.items) for source in sources().values()),
@@ -59,8 +61,7 @@ def wrong_numbers(changes: str) -> list[str]:
         text = text.replace(chosen, "")
     found = []
     for chapter in CHAPTER.finditer(text):
-        name = f"chapters/{chapter['title'].lower().replace(' ', '-')}.md"
-        if front_matter(page(name))["chapter"] != int(chapter["number"]):
+        if f"{chapter['number']} {chapter['title']}" not in {one.title for one in chapters()}:
             found.append(f"{chapter[0]} has another number")
     text, known = CHAPTER.sub("", text), expected_values()
     for number in NUMBER.finditer(text):

@@ -63,7 +63,7 @@ def test_chapters_keep_twenty_to_thirty_corrections() -> None:
 
 
 def test_a_planted_fault_in_a_correction_is_noticed() -> None:
-    boxes = corrections("chapters/by-hand.md")
+    boxes = [*corrections("chapters/by-hand/index.md"), *corrections("chapters/by-hand/code.md")]
     often = next(box for box in boxes if OFTEN in box and "footnote-ref" not in box)
     once = next(box for box in boxes if ONCE in box)
     swapped = often.replace('class="wrong"', "W").replace('class="right"', 'class="wrong"')

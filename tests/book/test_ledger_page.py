@@ -21,12 +21,12 @@ from scripts.book.data import load
 from scripts.book.render import render
 from scripts.book.settings import Setting, strays
 from scripts.book.text import apply_corrections
-from tests.site.served import Site
+from tests.site.served import Site, address
 
 CLAIMS = {"S0": 67, "S1": 73, "S2": 27, "S3": 38, "S4": 54}
 CLAIM = re.compile(r"\bC\d-\d+\b")
 WORDS = 12  # of a source that a quotation may have
-PLACE = re.compile(r"(chapters|reference|how-to|trust|beyond|explore)/[\w-]+\.md#[\w-]+")
+PLACE = re.compile(r"(chapters|reference|how-to|trust|beyond|explore)/[\w/-]+\.md#[\w-]+")
 # What is said to be alike: "As C1-01:", "C1-04 and C4-01 are judged alike".
 ALIKE = re.compile(r"\bAs (?:for )?(C\d-\d\d)|[^.]*\bjudged alike\b")
 # Words with which an entry without a test states that there is nothing to compute.
@@ -212,7 +212,7 @@ C0-01:
   evidence: "It is."
   right: "As stated."
   tests: []
-  at: chapters/by-hand.md#by-hand
+  at: chapters/by-hand/index.md#by-hand
 """
 
 
@@ -272,7 +272,7 @@ def test_an_entry_shows_every_field() -> None:
         '<span class="verdict false">false</span>',
         "creates wavelengths",
         "line 99",
-        "chapters/by-hand.md#table-1-1",
+        "chapters/by-hand/clocks.md#table-1-1",
         '<p class="checked">Checked by',
         'class="right"',
     )
@@ -298,7 +298,7 @@ def test_a_wrong_number_of_a_claim_is_a_problem_and_update_mends_it() -> None:
 
 @cache
 def built_html(site: Site, page: str) -> str:
-    return (site.folder / page.removesuffix(".md") / "index.html").read_text("utf-8")
+    return (site.folder / address(page) / "index.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize("source", CLAIMS)
@@ -310,13 +310,14 @@ def test_the_ledger_and_the_book_link_to_each_other(source: str, site: Site) -> 
     for claim in claims_of(source):
         shown = built_html(site, LEDGER).split(f'<h3 id="{claim.id.lower()}"')[1]
         entry = shown.split("</article>")[0]
-        assert f'href="../../{claim.page.removesuffix(".md")}/#{claim.anchor}"' in entry, claim.id
+        assert f'href="../../{address(claim.page)}#{claim.anchor}"' in entry, claim.id
         for test in claim.tests:
             assert "Checked by" in entry
             assert test in entry.replace("<wbr />", "").replace("<wbr>", ""), test
         page = built_html(site, claim.page)
         assert page.count(f'id="{claim.anchor}"') == 1, claim.at
-        verdict, link = VERDICTS[claim.verdict], f'href="../../trust/claims/#{claim.id.lower()}"'
+        up = "../" * address(claim.page).count("/")
+        verdict, link = VERDICTS[claim.verdict], f'href="{up}trust/claims/#{claim.id.lower()}"'
         mark = f'aria-label="Ledger, claim {claim.id}: {verdict}" data-search-exclude="" {link}>'
         between, found, after = page.split(f'id="{claim.anchor}"')[1].partition(mark)
         assert found, f"{claim.page} does not lead to {claim.id}"
@@ -339,7 +340,7 @@ def test_no_mark_separates_a_sentence_from_its_formula(site: Site) -> None:
 
 
 def test_search_and_markdown_copies_omit_marks_and_folds(site: Site) -> None:
-    marked = "chapters/by-hand"
+    marked = "chapters/by-hand/clocks"
     assert "From the ledger" in built_html(site, f"{marked}.md")
     copies = [*site.folder.rglob("*.md"), site.folder / "search" / "search_index.json"]
     assert len(copies) > len(CLAIMS)
@@ -351,7 +352,7 @@ def test_search_and_markdown_copies_omit_marks_and_folds(site: Site) -> None:
 BOX = '!!! correction "Wrong"\n\n    Not so.\n    { .wrong }\n\n    So.\n    { .right }'
 MARK = (
     '<span class="ledger"><a aria-label="Ledger, claim C0-08: false" data-search-exclude=""'
-    ' href="../trust/claims.md#c0-08"><small>Ledger C0-08: false</small></a></span>'
+    ' href="../../trust/claims.md#c0-08"><small>Ledger C0-08: false</small></a></span>'
 )
 
 
@@ -405,7 +406,7 @@ def test_marks_become_folds_on_a_phone_and_neither_is_printed(
     width: int, marks: bool, page: Page
 ) -> None:
     page.set_viewport_size({"width": width, "height": 800})
-    page.goto("chapters/by-hand/")
+    page.goto("chapters/by-hand/clocks/")
     mark, fold = page.locator("span.ledger").first, page.locator("details.ledger").first
     expect(mark).to_be_visible(visible=marks)
     expect(fold).to_be_visible(visible=not marks)
@@ -421,7 +422,7 @@ def test_a_mark_says_its_verdict_on_focus_and_leads_to_the_ledger(
     """Without scripts, too."""
     with browser.new_context(java_script_enabled=False) as window, window.new_page() as page:
         page.set_viewport_size({"width": width, "height": 800})
-        page.goto(f"{site.url}chapters/by-hand/")
+        page.goto(f"{site.url}chapters/by-hand/clocks/")
         mark = page.get_by_role("link", name="Ledger, claim C0-08: false", exact=True)
         verdict = mark.locator("small")
         expect(verdict).to_be_hidden()
@@ -441,10 +442,10 @@ def test_a_mark_says_its_verdict_on_focus_and_leads_to_the_ledger(
         expect(page).to_have_url(f"{site.url}trust/claims/#c0-08")
 
 
-def test_page_title_ids_are_unique() -> None:
-    """The links to the ledger identify a page by its title's id."""
-    titles = [pages.address(page) for page in pages.paths()]
-    shared = [title for title, times in Counter(titles).items() if title and times > 1]
+def test_page_titles_are_unique() -> None:
+    """The links to the ledger identify a page by its title's id and words."""
+    titles = [(pages.address(page), pages.title_words(page)) for page in pages.paths()]
+    shared = [title for title, times in Counter(titles).items() if title[0] and times > 1]
     assert not shared
 
 

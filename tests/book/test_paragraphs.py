@@ -82,11 +82,12 @@ def test_no_two_pages_share_a_paragraph() -> None:
 
 def test_copied_and_nearly_copied_paragraphs_are_found() -> None:
     book = written_pages()
-    planted = next(p for p in paragraphs(book["chapters/by-hand.md"]) if "minute hand" in p)
+    planted = next(p for p in paragraphs(book["chapters/by-hand/clocks.md"]) if "minute hand" in p)
     nearly = planted.replace("moves visibly", "is seen to move").replace("Think", "You may think")
     for copy in (planted, nearly):
-        broken = {**book, "chapters/prove-it.md": f"{book['chapters/prove-it.md']}\n\n{copy}\n"}
-        assert ("chapters/by-hand.md", "chapters/prove-it.md", planted) in shared_paragraphs(broken)
+        broken = {**book, "chapters/prove-it/index.md": f"# Prove it\n\n{copy}\n"}
+        found = shared_paragraphs(broken)
+        assert ("chapters/by-hand/clocks.md", "chapters/prove-it/index.md", planted) in found
 
 
 def test_common_terms_and_short_paragraphs_are_not_copies() -> None:

@@ -164,6 +164,7 @@ def test_update_accepts_settings_and_says_which(
 
 def test_every_file_of_settings_has_its_page() -> None:
     assert orphans() == []
+    assert accepted("chapters/by-hand/index.md")
 
 
 def test_settings_in_front_matter_are_an_error() -> None:

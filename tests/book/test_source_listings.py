@@ -91,7 +91,7 @@ def test_a_page_shows_the_file_that_the_code_is_from() -> None:
 
 
 def test_the_first_chapter_embeds_the_code_it_describes() -> None:
-    symbols = embedded_symbols((DOCS / "chapters" / "by-hand.md").read_text("utf-8"))
+    symbols = embedded_symbols((DOCS / "chapters" / "by-hand" / "code.md").read_text("utf-8"))
     assert "posenc.embeddings.sinusoidal.PositionalEncoding" in symbols
     assert {str(source(symbol)[0]) for symbol in symbols} == {
         "posenc/frequency.py",

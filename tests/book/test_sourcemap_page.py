@@ -9,22 +9,21 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-import yaml
 
-from scripts import DOCS, ROOT
-from scripts.book import sourcemap_page
+from scripts.book import pages, sourcemap_page
+from scripts.book.chapters import chapter_of, chapters
+from scripts.book.data import front_matter
 from scripts.book.sourcemap_page import Item, Source, sources
-from scripts.book.text import FRONT
 from tests.site.anchored_text import Places
-from tests.site.served import Site
+from tests.site.served import Site, address
 
 # How many items each of the five texts has, and on how many lines they stand.
 ITEMS = {"S0": (94, 513), "S1": (88, 1066), "S2": (29, 116), "S3": (63, 201), "S4": (70, 441)}
 CHAPTERS = {
-    "S0": "chapters/by-hand.md",
+    "S0": "chapters/by-hand/index.md",
     "S1": "chapters/build-it.md",
     "S2": "chapters/at-the-board.md",
-    "S3": "chapters/prove-it.md",
+    "S3": "chapters/prove-it/index.md",
     "S4": "chapters/check-yourself.md",
 }
 LEAST_NOTICED = 0.95  # of the wrong places tried for the items of a source
@@ -48,7 +47,7 @@ def places(page: Path) -> Places:
 
 
 def built_places(site: Site, page: str) -> Places:
-    return places(site.folder / page.removesuffix(".md") / "index.html")
+    return places(site.folder / address(page) / "index.html")
 
 
 def anchors(items: list[Item], page: str) -> frozenset[str]:
@@ -109,10 +108,14 @@ def test_every_place_treats_its_item(name: str, site: Site) -> None:
 
 @pytest.mark.parametrize("name", ITEMS)
 def test_places_come_in_the_order_of_the_source(name: str, site: Site) -> None:
-    """On the source's own page no item is in an earlier section than the item before it."""
+    """In the source's own chapter no item is in an earlier section than the item before it."""
     source = source_named(name)
-    own = [item for item in source.items if item.page == source.page]
-    sections = [built_places(site, source.page).section(item.anchor) for item in own]
+    chapter = chapter_of(source.page).pages
+    own = [item for item in source.items if item.page in chapter]
+    sections = [
+        (chapter.index(item.page), built_places(site, item.page).section(item.anchor))
+        for item in own
+    ]
     pairs = zip(pairwise(own), pairwise(sections), strict=True)
     back = [f"{b.id}: {b.at} stands above {a.at}, {a.id}" for (a, b), (x, y) in pairs if y < x]
     assert not back
@@ -139,9 +142,9 @@ def test_a_planted_fault_is_noticed(site: Site) -> None:
     assert dead_items(site, [first, gone, *rest]) == [there]
     with pytest.raises(LookupError, match="by-hand has no address #gone"):
         untreated_items(site, [first, gone, *rest])
-    elsewhere = replace(second, at=f"{second.page}#rope")
+    elsewhere = replace(second, at=f"{second.page}#why-this-happens")
     [complaint] = untreated_items(site, [first, elsewhere, *rest])
-    assert complaint.startswith(f"S0-02: {second.page}#rope does not say ['")
+    assert complaint.startswith(f"S0-02: {second.page}#why-this-happens does not say ['")
     misread = replace(second, terms=[*second.terms, "carburettor"])
     there = f"S0-02: {second.at} does not say ['carburettor']"
     assert untreated_items(site, [first, misread, *rest]) == [there]
@@ -170,13 +173,15 @@ def test_missing_unknown_and_duplicate_fields_are_rejected(
 
 
 def test_chapter_pages_have_the_number_shown_in_the_menu() -> None:
-    """A page without a number there belongs to the chapter above it, or to none, which is 0."""
-    text, number, numbered = (ROOT / "mkdocs.yml").read_text("utf-8"), "0", []
-    for found, page in re.findall(r"^ +- (?:(\d) )?[^:\n]+: (chapters/\S+)$", text, re.M):
-        number = found or number
-        numbered += [page] * bool(found)
-        front = FRONT.match((DOCS / page).read_text("utf-8"))
-        assert front and yaml.safe_load(front["matter"])["chapter"] == int(number), page
+    """A chapter without a number there belongs to the one above it, or to none, which is 0."""
+    number, numbered = 0, []
+    for chapter in chapters():
+        if chapter.first.startswith("chapters/"):
+            found = re.match(r"\d(?= )", chapter.title)
+            number = int(found[0]) if found else number
+            numbered += [chapter.first] * bool(found)
+            matters = [front_matter(pages.text(page)) for page in chapter.pages]
+            assert {matter["chapter"] for matter in matters} == {number}, chapter
     assert numbered == [*CHAPTERS.values()]
 
 
@@ -185,5 +190,5 @@ def test_the_page_links_to_every_place(name: str, site: Site) -> None:
     page = (site.folder / "trust" / "sources" / "index.html").read_text("utf-8")
     for item in source_named(name).items:
         row = page.split(f">{item.id}<")[1].split("</tr>")[0]
-        assert f'href="../../{item.page.removesuffix(".md")}/#{item.anchor}"' in row, item.id
+        assert f'href="../../{address(item.page)}#{item.anchor}"' in row, item.id
         assert sourcemap_page.format_lines(item.lines) in row

@@ -59,7 +59,7 @@ reason = "It is about words."
 
 [[number]]
 claim = "one less is less"
-where = "chapters/by-hand.md#rope"
+where = "chapters/by-hand/alternatives.md#rope"
 proved = ["one_less_is_less"]
 """
 

@@ -10,7 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from scripts import DOCS
-from scripts.book import evidence, formal, formal_page
+from scripts.book import evidence, formal, formal_page, pages
+from scripts.book.chapters import chapter_of, whole_text
 from scripts.book.check import problems
 from scripts.book.render import render
 from scripts.book.source_listings import SymbolNotFoundError, source
@@ -29,14 +30,14 @@ def test_a_proved_theorem_is_named_and_linked() -> None:
 
 
 def test_the_fold_links_to_the_page_of_statements() -> None:
-    text = (DOCS / "chapters" / "prove-it.md").read_text("utf-8")
-    assert 'href="../trust/formal-statements.md#rope_relative"' in render(
+    text = pages.text("chapters/prove-it/rope.md")
+    assert 'href="../../trust/formal-statements.md#rope_relative"' in render(
         f"{re.search(r'^# .*$', text, re.M)[0]}\n\n{LINE}"  # type: ignore[index]
     )
 
 
 def test_an_opened_fold_shows_the_statement_and_what_it_assumes(page: Page) -> None:
-    page.goto("chapters/prove-it/")
+    page.goto("chapters/prove-it/rope/")
     fold = page.locator("details.formal", has_text="rope_relative").first
     fold.locator("summary").click()
     listing = fold.locator("pre", has_text="Theorem rope_relative :")
@@ -105,7 +106,7 @@ def test_a_listing_is_the_theorem_with_or_without_its_proof() -> None:
 
 
 def test_every_theorem_of_chapter_4_names_its_proofs() -> None:
-    text = (DOCS / "chapters" / "prove-it.md").read_text("utf-8")
+    text = whole_text(chapter_of("chapters/prove-it/index.md"))
     boxes = re.split(r"^!!! theorem \"Theorem ", text, flags=re.M)[1:]
     for one in listed.numbered_theorems():
         (box,) = (box for box in boxes if box.startswith(f"{one.number} "))

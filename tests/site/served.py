@@ -26,10 +26,12 @@ class Site:
 
 def paths() -> list[str]:
     """Return the path of every page of the site, found by its source."""
-    return [_path(Path(page).with_suffix("")) for page in pages.paths()]
+    return [address(page) for page in pages.paths()]
 
 
-def _path(source: Path) -> str:
+def address(page: str) -> str:
+    """Return the path in the site of a page, from its path under docs/."""
+    source = Path(page).with_suffix("")
     folder = source.parent if source.name == "index" else source
     return f"{folder}/" if folder.name else ""
 

@@ -209,8 +209,8 @@ def test_a_malformed_address_falls_back_and_says_so(page: Page) -> None:
 
 def test_explorers_of_one_page_have_separate_settings_in_the_address(page: Page) -> None:
     """Links within the page keep the settings too."""
-    page.goto("chapters/by-hand/?similarity.width=16&shift.width=4&heatmap.row=9")
-    widths = {"similarity": 16, "shift": 4, "heatmap": 64}
+    page.goto("chapters/by-hand/pictures/?similarity.width=16&heatmap.row=9")
+    widths = {"similarity": 16, "heatmap": 64}
     for name, width in widths.items():
         expect(page.locator(f"#{name}-width")).to_have_value(str(width))
     expect(status(page, "heatmap")).to_contain_text("Row 9")
@@ -220,7 +220,5 @@ def test_explorers_of_one_page_have_separate_settings_in_the_address(page: Page)
     expect(page.locator(f"[id='{place}']")).to_be_in_viewport()
     expect(status(page, "heatmap")).to_contain_text("Row 9")
     page.locator("#heatmap-width").fill("32")
-    expect(page).to_have_url(
-        re.compile(r"\?similarity.width=16&shift.width=4&heatmap.width=32&heatmap.row=9#")
-    )
+    expect(page).to_have_url(re.compile(r"\?similarity.width=16&heatmap.width=32&heatmap.row=9#"))
     expect(page.locator("#similarity-width")).to_have_value("16")

@@ -263,7 +263,7 @@ def test_clocks_begin_again_after_the_last_position(page: Page) -> None:
 
 
 def test_cells_of_the_clocks_are_those_of_the_table_in_chapter_1(page: Page) -> None:
-    page.goto("chapters/by-hand/")
+    page.goto("chapters/by-hand/clocks/")
     expect(status(page, "clocks")).not_to_be_empty()
     follow(page, "?clocks.width=8&clocks.position=3")
     expect(status(page, "clocks")).to_have_text(clocks_say(3, 8))

@@ -84,7 +84,7 @@ def test_copy_button_copies_the_typed_lines_alone(home: Page) -> None:
 
 def test_print_shows_light_pictures_and_every_solution(page: Page) -> None:
     page.emulate_media(color_scheme="dark")
-    page.goto("chapters/by-hand/")
+    page.goto("chapters/by-hand/try/")
     solutions = page.locator("article details")
     page.emulate_media(color_scheme="dark", media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")

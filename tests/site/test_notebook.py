@@ -10,6 +10,7 @@ from copy import deepcopy
 from functools import cache
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -19,7 +20,8 @@ from nbformat import NotebookNode
 from PIL import Image
 from selectolax.lexbor import LexborHTMLParser
 
-from scripts import DOCS, ROOT
+from scripts import ROOT
+from scripts.book.chapters import Chapter, chapter_of, whole_text
 from scripts.book.figures import size
 from scripts.book.sessions import TRACEBACK, sessions
 from scripts.book.unrendered import LEFT
@@ -28,11 +30,12 @@ from scripts.figures._sentence import VECTORS, WORDS
 from scripts.site.install_lines import with_wheel_address
 from scripts.site.notebook import CHAPTERS, notebook
 from scripts.site.notebook_pictures import cache_file, pictures, write_cache
-from tests.site.served import Site
+from tests.site.served import Site, address
 
-PAGES = [DOCS / chapter for chapter in CHAPTERS]
-STEMS = [page.stem for page in PAGES]
-READ = [*PAGES, DOCS / "chapters" / "by-hand.md"]  # it uses what no page with a notebook uses yet
+WHOLE = [chapter_of(first) for first in CHAPTERS]
+BY_NAME: Any = {"ids": lambda chapter: chapter.name}
+# The last uses what no chapter with a notebook uses yet.
+READ = [*WHOLE, chapter_of("chapters/by-hand/index.md")]
 SMALL = """\
 ---
 title: Small
@@ -92,9 +95,9 @@ def _own_jupyter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("source", PAGES, ids=STEMS)
-def test_the_notebook_runs_top_to_bottom_and_prints_what_the_page_prints(source: Path) -> None:
-    made = cached_notebook(source.read_text(encoding="utf-8"))
+@pytest.mark.parametrize("chapter", WHOLE, **BY_NAME)
+def test_the_notebook_runs_top_to_bottom_and_prints_what_the_page_prints(chapter: Chapter) -> None:
+    made = cached_notebook(whole_text(chapter))
     nbformat.validate(made)
     kernel = client(made)
     kernel.execute()
@@ -119,9 +122,9 @@ def test_changed_output_and_failing_cell_are_noticed() -> None:
     assert len(list(differences(notebook(changed), notebook(SMALL)))) == 2
 
 
-@pytest.mark.parametrize("source", READ, ids=lambda path: path.stem)
-def test_notebook_code_is_that_of_the_sessions(source: Path) -> None:
-    text = source.read_text(encoding="utf-8")
+@pytest.mark.parametrize("chapter", READ, **BY_NAME)
+def test_notebook_code_is_that_of_the_sessions(chapter: Chapter) -> None:
+    text = whole_text(chapter)
     cells = code(cached_notebook(text))
     typed = "\n".join(session.source for session in sessions(text))
     assert lines("\n".join(cell.source for cell in cells)) == lines(typed)
@@ -129,9 +132,9 @@ def test_notebook_code_is_that_of_the_sessions(source: Path) -> None:
     assert words("\n".join(map(output, cells))) == words(said.replace(f"{TRACEBACK}    ...\n", ""))
 
 
-@pytest.mark.parametrize("source", READ, ids=lambda path: path.stem)
-def test_notebook_contains_no_page_language_and_no_relative_link(source: Path) -> None:
-    made = cached_notebook(source.read_text(encoding="utf-8"))
+@pytest.mark.parametrize("chapter", READ, **BY_NAME)
+def test_notebook_contains_no_page_language_and_no_relative_link(chapter: Chapter) -> None:
+    made = cached_notebook(whole_text(chapter))
     for cell in made.cells:
         if cell.cell_type == "markdown":
             prose = re.sub(r"(?s)```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$", "", cell.source)
@@ -139,9 +142,9 @@ def test_notebook_contains_no_page_language_and_no_relative_link(source: Path) -
             assert not re.search(r"\]\((?!https?:|attachment:)|\]\[", prose), cell.source
 
 
-@pytest.mark.parametrize("source", PAGES, ids=STEMS)
-def test_every_figure_of_the_page_is_in_the_notebook(source: Path) -> None:
-    text = source.read_text(encoding="utf-8")
+@pytest.mark.parametrize("chapter", WHOLE, **BY_NAME)
+def test_every_figure_of_the_page_is_in_the_notebook(chapter: Chapter) -> None:
+    text = whole_text(chapter)
     attached = {
         name: bundle["image/png"]
         for cell in cached_notebook(text).cells
@@ -194,7 +197,7 @@ def test_picture_is_redrawn_when_its_sources_change(
 
 
 def test_the_figures_draw_the_sentence_of_the_page() -> None:
-    text = (DOCS / "chapters" / "build-it.md").read_text(encoding="utf-8")
+    text = whole_text(WHOLE[0])
     assert f'"{" ".join(WORDS)}"' in text
     for word, vector in VECTORS.items():
         assert f'"{word}": {list(vector)},' in text
@@ -217,13 +220,13 @@ def test_notebook_is_deterministic() -> None:
     assert notebook(SMALL) == notebook(SMALL)
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_the_page_offers_the_notebook_for_download(site: Site, chapter: str) -> None:
-    page = site.folder / chapter.removesuffix(".md") / "index.html"
+@pytest.mark.parametrize("chapter", WHOLE, **BY_NAME)
+def test_the_page_offers_the_notebook_for_download(site: Site, chapter: Chapter) -> None:
+    page = site.folder / address(chapter.first) / "index.html"
     link = LexborHTMLParser(page.read_text(encoding="utf-8")).css("a[download]")[0].attrs
-    assert link["download"] == f"{Path(chapter).stem}.ipynb"
+    assert link["download"] == f"{chapter.name}.ipynb"
     made = nbformat.read(page.parent / link.sget("href"), as_version=4)
-    first, *others = cached_notebook((DOCS / chapter).read_text(encoding="utf-8")).cells
+    first, *others = cached_notebook(whole_text(chapter)).cells
     assert made.cells[1:] == others
     assert made.cells[0].source == with_wheel_address(first.source, site.url)
 

@@ -282,7 +282,7 @@ def page_times(site: Path) -> dict[str, int]:
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
-        ("posenc/frequency.py", {"reference/frequencies.md", "chapters/by-hand.md"}),
+        ("posenc/frequency.py", {"reference/frequencies.md", "chapters/by-hand/code.md"}),
         ("posenc/nn/t5.py", {"reference/t5.md"}),
         ("posenc/scores/t5.py", {"reference/t5.md"}),
     ],

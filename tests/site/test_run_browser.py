@@ -20,7 +20,7 @@ from scripts.site.host import serve_folder
 from tests.site.served import Site, paths
 from tests.site.visits import DESK, PHONE, TOO_WIDE, UNFOLD, fresh_page, requested, violations
 
-CHAPTER = "chapters/by-hand/"
+CHAPTER = "chapters/by-hand/four-positions/"
 ELSEWHERE = "reference/baselines/"
 Example = tuple[str, str]  # what is typed, and what is printed
 
@@ -178,9 +178,9 @@ def test_a_changed_example_prints_the_changed_result(chapter: Page) -> None:
 def test_run_sees_the_names_of_the_examples_above(chapter: Page) -> None:
     """Examples above that have not run are run first, unchanged; a changed one counts once run."""
     go(chapter, CHAPTER)
-    assert run(chapter, 4, "np.__name__, hasattr(np, 'told')") == "('numpy', False)\n"
+    assert run(chapter, 3, "np.__name__, hasattr(np, 'told')") == "('numpy', False)\n"
     run(chapter, 0, "import numpy as np\nnp.told = 7")
-    assert run(chapter, 4, "np.told") == "7\n"
+    assert run(chapter, 3, "np.told") == "7\n"
 
 
 def test_an_error_is_shown_as_python_shows_it(chapter: Page) -> None:
@@ -241,7 +241,7 @@ def test_example_is_edited_and_run_by_keyboard_alone(chapter: Page) -> None:
 def test_modules_loaded_at_the_start_are_not_compiled_again(chapter: Page) -> None:
     """All but one module come as bytecode: compiling took over a third of a start."""
     run(chapter, 0)
-    assert run(chapter, 4, FROM_SOURCE) == "['session']\n"
+    assert run(chapter, 3, FROM_SOURCE) == "['session']\n"
 
 
 def begin_a_loop(page: Page, number: int) -> None:

@@ -7,6 +7,7 @@ import "./terms.js";
 const SCRIPTS = {
   "#ledger-filter": "./ledger.js",
   ".cells": "./practise.js",
+  ".places": "./moved.js",
   ".question": "./quiz.js",
   ".runs": "./run.js",
   "config-workbench": "./workbench.js",

@@ -20,7 +20,9 @@ from urllib.parse import urlsplit
 from mkdocs.config import load_config
 
 from scripts import ROOT
+from scripts.book.chapters import chapters
 from scripts.setup import browser
+from scripts.site.built_chapter import address
 from scripts.site.downloads import AUTHOR, EPUB, FOLDER, PDF
 from scripts.site.host import serve_folder
 from scripts.site.markdown_copies import LOOPBACK, contents
@@ -63,6 +65,11 @@ def parts() -> list[Part]:
     ]
 
 
+def later_pages() -> list[str]:
+    """Return the paths in the site of the pages that continue a chapter."""
+    return [address(page) for chapter in chapters() for page in chapter.pages[1:]]
+
+
 def make(site: Path, parts: list[Part], folder: Path, within: Browser | None = None) -> list[str]:
     """Make the PDF and the EPUB of parts of a built site, and return what is wrong with them."""
     config = _config()
@@ -71,10 +78,12 @@ def make(site: Path, parts: list[Part], folder: Path, within: Browser | None = N
     about = epub.Book(config["site_name"], AUTHOR, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
     folder.mkdir(parents=True, exist_ok=True)
     with opened(site, within) as page:
-        chapters, pictures = epub.read_chapters(page, parts, published)
+        later = later_pages()
+        read, pictures = epub.read_chapters(page, parts, later, published)
         drawn = {name: (site / path).read_bytes() for name, path in pictures.items()}
-        epub.write(folder / EPUB, about, chapters, drawn)
-        titles = pdf.gather(page, [path for _, pages in parts for path, _ in pages], published)
+        epub.write(folder / EPUB, about, read, drawn)
+        listed = [path for _, pages in parts for path, _ in pages]
+        titles = pdf.gather(page, listed, later, published)
         pdf.write(page, folder / PDF, title=about.title, author=about.author)
     return [*check.pdf_problems(folder / PDF, titles), *check.epub_problems(folder / EPUB)]
 

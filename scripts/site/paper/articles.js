@@ -5,7 +5,7 @@ const nameOf = path => path.replace(/\/$/, "").replaceAll("/", ".") || "contents
 
 /** Parts that are of use in a browser alone. */
 const CONTROLS =
-  "script, style, template, button, picture > source, .headerlink, .footnote-backref, .reader, .copy";
+  "script, style, template, button, picture > source, .headerlink, .footnote-backref, .reader, .copy, .places";
 
 /** Attributes that name other parts of a page. */
 const NAMING = ["aria-describedby", "aria-labelledby", "aria-controls", "for", "headers"];
@@ -13,11 +13,24 @@ const NAMING = ["aria-describedby", "aria-labelledby", "aria-controls", "for", "
 /** Folds that are open on paper: not those of source code, which the package has. */
 const TO_OPEN = "details:is(.solution, .reasons, .sources)";
 
+/** Move the headings of a page that continues a chapter one level down, below those of its first page. */
+function continueChapter(article) {
+  article.classList.add("continues");
+  for (const level of [5, 4, 3, 2, 1]) {
+    for (const heading of article.querySelectorAll(`h${level}`)) {
+      const lower = document.createElement(`h${level + 1}`);
+      for (const { name, value } of heading.attributes) lower.setAttribute(name, value);
+      lower.append(...heading.childNodes);
+      heading.replaceWith(lower);
+    }
+  }
+}
+
 /** Return the article of a page, with addresses that hold anywhere.
 
-    `pages` are the paths of all pages, `target` returns the address of a place in one of them, and
+    `pages` are the paths of all pages, `later` of those that continue a chapter, `target` returns the address of a place in one of them, and
     `site` is where the site will be published; without it, links to its other files are dropped. */
-async function articleOf(path, { pages, site, target }) {
+async function articleOf(path, { pages, later, site, target }) {
   const home = new URL(".", location.href);
   const url = new URL(path, home);
   const answer = await fetch(url);
@@ -46,22 +59,24 @@ async function articleOf(path, { pages, site, target }) {
     else link.replaceWith(...link.childNodes);
   }
   article.id = nameOf(path);
+  if (later.includes(path)) continueChapter(article);
   return article;
 }
 
-/** Show all pages in the one that is open, ready to be printed, and return their titles. */
-async function gathered({ pages, site }) {
+/** Show all pages in the one that is open, ready to be printed, and return the chapters' titles. */
+async function gathered({ pages, later, site }) {
   const articles = [];
   for (const path of pages) {
     const target = (name, place) => `#${name}${place}`;
-    articles.push(await articleOf(path, { pages, site, target }));
+    articles.push(await articleOf(path, { pages, later, site, target }));
   }
   for (const fold of articles.flatMap(one => [...one.querySelectorAll(TO_OPEN)])) fold.open = true;
   document.documentElement.classList.remove("unrolls");
   document.body.replaceChildren(...articles);
   await Promise.all([...document.images].map(picture => picture.decode()));
   await document.fonts.ready;
-  return articles.map(one => one.querySelector("h1").textContent.trim());
+  const titles = articles.map(one => one.querySelector("h1")).filter(Boolean);
+  return titles.map(title => title.textContent.trim());
 }
 
 /** Parts that an e-book cannot use: formulas drawn for a browser beside their MathML, pictures for
@@ -69,11 +84,11 @@ async function gathered({ pages, site }) {
 const FOR_BROWSERS = ".katex-html, .only-dark, [src$='#only-dark'], noscript, input, output, dialog";
 
 /** Return each page as XHTML, with the addresses of its pictures. */
-async function chapters({ pages, site }) {
+async function chapters({ pages, later, site }) {
   const target = (name, place) => `${name}.xhtml${place && `#${name}${place}`}`;
   const found = [];
   for (const path of pages) {
-    const article = await articleOf(path, { pages, site, target });
+    const article = await articleOf(path, { pages, later, site, target });
     for (const part of article.querySelectorAll(FOR_BROWSERS)) part.remove();
     for (const form of article.querySelectorAll("form")) form.replaceWith(...form.childNodes);
     for (const name of NAMING) {

@@ -8,6 +8,7 @@ import re
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
@@ -65,11 +66,15 @@ class Book:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A page of the book: its file's stem, its title in the navigation, and its body as XHTML."""
+    """A page of the book: its file's stem, its title in the navigation, and its body as XHTML.
+
+    `continues` says that the page belongs to the chapter that began before it.
+    """
 
     name: str
     title: str
     body: str
+    continues: bool = False
 
     @property
     def properties(self) -> str:
@@ -79,24 +84,30 @@ class Chapter:
 
 
 def read_chapters(
-    page: Page, parts: list[Part], site: str
+    page: Page, parts: list[Part], later: list[str], site: str
 ) -> tuple[list[tuple[str, list[Chapter]]], dict[str, str]]:
     """Return the chapters of each part, and the path of each picture by its name.
 
     Args:
         page: the first page of the site, open in a browser.
         parts: what is read.
+        later: the paths of the pages that continue a chapter.
         site: the address where the site is published, or empty.
     """
     pages = [path for _, listed in parts for path, _ in listed]
-    found = page.evaluate("about => chapters(about)", {"pages": pages, "site": site})
+    about = {"pages": pages, "later": later, "site": site}
+    found = page.evaluate("about => chapters(about)", about)
     made = dict(zip(pages, found, strict=True))
     chapters = [
-        (part, [Chapter(made[path]["name"], title, made[path]["text"]) for path, title in listed])
+        (part, [_chapter(made[path], title, path in later) for path, title in listed])
         for part, listed in parts
     ]
     pictures = [picture for one in found for picture in one["pictures"]]
     return chapters, {picture["name"]: picture["path"] for picture in pictures}
+
+
+def _chapter(made: dict[str, str], title: str, continues: bool) -> Chapter:
+    return Chapter(made["name"], title, made["text"], continues)
 
 
 def write(
@@ -130,9 +141,18 @@ def navigation(parts: list[tuple[str, list[Chapter]]]) -> str:
     lines = ['<nav epub:type="toc"><h1>Contents</h1>', "<ol>"]
     for title, chapters in parts:
         lines += [f"<li><span>{html.escape(title)}</span><ol>"]
-        lines += [f"<li>{_link(chapter)}</li>" for chapter in chapters]
+        lines += _entries(chapters)
         lines += ["</ol></li>"]
     return "\n".join([*lines, "</ol></nav>"])
+
+
+def _entries(chapters: list[Chapter]) -> Iterator[str]:
+    """Yield the entries of a part; the pages that continue a chapter are inside of its entry."""
+    for place, first in enumerate(chapters):
+        if not first.continues:
+            later = takewhile(lambda one: one.continues, chapters[place + 1 :])
+            inside = "".join(f"<li>{_link(one)}</li>" for one in later)
+            yield f"<li>{_link(first)}{f'<ol>{inside}</ol>' if inside else ''}</li>"
 
 
 def _link(chapter: Chapter) -> str:

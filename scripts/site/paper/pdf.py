@@ -16,12 +16,15 @@ FOOTER = """<div style="width: 100%; text-align: center; font: 8pt 'Source Sans 
 MINUTES = 5 * 60_000  # for a slow machine, in milliseconds
 
 
-def gather(page: Page, pages: list[str], site: str) -> list[str]:
-    """Show the articles of these pages, by path, in an open page, and return their titles.
+def gather(page: Page, pages: list[str], later: list[str], site: str) -> list[str]:
+    """Show the articles of these pages, by path, in an open page, and return the chapters' titles.
 
-    `site` is the address where the site is published, or empty.
+    `later` are the pages that continue a chapter, and `site` is the address where the site is
+    published, or empty.
     """
-    titles: list[str] = page.evaluate("about => gathered(about)", {"pages": pages, "site": site})
+    titles: list[str] = page.evaluate(
+        "about => gathered(about)", {"pages": pages, "later": later, "site": site}
+    )
     page.add_style_tag(path=HERE / "paper.css")
     return titles
 

@@ -1,0 +1,121 @@
+"""Keeps the addresses of pages that have been split; mkdocs calls this.
+
+A chapter that was one long page is a folder of pages now. At the end of its first page, which has
+the old address, stands a list of its pages, sections, tables and figures. Each link of the list has
+the anchor that the place had on the long page, and leads to the place. `docs/data/moved.yml` has
+the anchors. With scripts, `moved.js` leads on from an old address at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import PurePosixPath
+
+from mkdocs.structure.pages import Page
+
+from scripts import DATA
+from scripts.book import pages
+from scripts.book.data import front_matter, load
+from scripts.book.settings import HEADING
+from scripts.book.sourcemap import CAPTION, TITLED, sections_of
+
+FILE = DATA / "moved.yml"
+EXPLORER = re.compile(r"^/// html \| explore-(\w+)", re.M)
+MARKUP = re.compile(r"^\d+\. |[`*]")
+NUMBERED = re.compile(r"(?<=\bTable) |(?<=\bFigure) ")
+NOTES = '<div class="footnote">'
+LIST = """\
+<div class="places">
+<h2 id="pages-of-the-chapter">The pages of this chapter</h2>
+<ol>
+{items}
+</ol>
+</div>
+"""
+
+
+@dataclass
+class Place:
+    """A link of the list: its words, its anchor, and the anchors of paragraphs in its section."""
+
+    words: str
+    anchor: str
+    inside: list[str] = field(default_factory=list)
+
+
+def moved() -> dict[str, dict[str, list[str]]]:
+    """Return the anchors of each page that has been split, by the pages that have them now."""
+    return {
+        first: {
+            str(PurePosixPath(first).parent / name): (anchors or "").split()
+            for name, anchors in found.items()
+        }
+        for first, found in load(FILE).items()
+    }
+
+
+def on_page_content(html: str, *, page: Page, **about: object) -> str:
+    """Put the list of pages and places at the end of the first page of a chapter."""
+    found = moved().get(page.file.src_uri)
+    if not found:
+        return html
+    body, notes, ending = html.partition(NOTES)
+    return f"{body}{chapter_list(page.file.src_uri, found)}{notes}{ending}"
+
+
+def chapter_list(first: str, found: dict[str, list[str]]) -> str:
+    """Return the list of a chapter's pages and their places, as HTML for its first page."""
+    others = [(path, anchors) for path, anchors in found.items() if path != first]
+    return LIST.format(items="\n".join(item(path, anchors) for path, anchors in others))
+
+
+def item(path: str, anchors: list[str]) -> str:
+    """Return the entry of a page in the list."""
+    text, address = pages.text(path), f"{PurePosixPath(path).stem}/"
+    whole, *parts = places(text, anchors)
+    shown = link(address, whole, " ".join(EXPLORER.findall(text)))
+    inside = ", ".join(link(f"{address}#{part.anchor}", part) for part in parts)
+    return f"<li>{shown}<br>{inside}</li>" if inside else f"<li>{shown}</li>"
+
+
+def places(text: str, anchors: list[str]) -> list[Place]:
+    """Return the places of a page that the list names, the page itself first."""
+    names = sections_of(text)
+    headings = {heading["id"] for heading in HEADING.finditer(text)}
+    named = headings | {caption["anchor"] for caption in CAPTION.finditer(text)} | titled(text)
+    title = pages.title_id(text)
+    found = [Place(str(front_matter(text)["title"]), title if title in anchors else "")]
+    section = found[0]
+    for anchor in anchors:
+        if anchor == title:
+            continue
+        if anchor not in named:
+            section.inside.append(anchor)
+            continue
+        found.append(Place(names[anchor], anchor))
+        section = found[-1] if anchor in headings else section
+    return found
+
+
+def titled(text: str) -> set[str]:
+    """Return the anchors that boxes have from their titles, such as `question-1`."""
+    return {box["name"].lower().replace(" ", "-") for box in TITLED.finditer(text)}
+
+
+def link(address: str, place: Place, views: str = "") -> str:
+    """Return the link to a place, with its former anchor and those of paragraphs in its section."""
+    inside = "".join(f'<span id="{anchor}"></span>' for anchor in place.inside)
+    words = NUMBERED.sub("\u00a0", MARKUP.sub("", place.words)).replace("'", "’")
+    shows = f' data-views="{views}"' if views else ""
+    named = f' id="{place.anchor}"' if place.anchor else ""
+    return f'<a{named} href="{address}"{shows}>{inside}{escape(words, quote=False)}</a>'
+
+
+def former_places() -> Iterator[tuple[str, str, str]]:
+    """Yield each anchor of a page that has been split: its first page, its page now, the anchor."""
+    for first, found in moved().items():
+        for path, anchors in found.items():
+            yield from ((first, path, anchor) for anchor in anchors)
