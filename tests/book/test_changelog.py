@@ -15,7 +15,6 @@ from posenc import sinusoidal_encoding
 from scripts import DOCS, ROOT
 from scripts.book.chapters import chapters, whole_text
 from scripts.book.claims import claims
-from scripts.book.data import front_matter
 from scripts.book.sourcemap_page import sources
 from scripts.measure.summary import measurement
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import copy
-import inspect
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.package.test_arguments import CALLS
+from tests.schemes.table import calls
 
 Array = NDArray[np.generic]
+CALLS = calls("posenc")
 
 RAGGED = ("parts", "paths")  # lists of unequal lists
 # Functions whose result has the type of one argument, and that argument.
@@ -39,10 +39,10 @@ CONVERTED = {"convert_layout": "x", "convert_projection": "weight", "convert_qkv
 
 def arguments_of(name: str) -> dict[str, Any]:
     """Return good arguments, with arrays in place of lists, and a seed where chance has a part."""
-    function, good = CALLS[name]
+    good = CALLS[name].good
     lists = {key for key, value in good.items() if isinstance(value, list) and key not in RAGGED}
     arguments = {key: np.array(value) if key in lists else value for key, value in good.items()}
-    seed = {"seed": 0} if "seed" in inspect.signature(function).parameters else {}
+    seed = {"seed": 0} if "seed" in CALLS[name].parameters else {}
     return copy.deepcopy(arguments) | seed
 
 
@@ -55,7 +55,7 @@ def arrays_in(result: object) -> list[Array]:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_results_are_new_and_arguments_unchanged(name: str) -> None:
-    function, arguments = CALLS[name][0], arguments_of(name)
+    function, arguments = CALLS[name].bound(), arguments_of(name)
     first = arrays_in(function(**arguments))
     expected = copy.deepcopy(first)
     for array in first:
@@ -68,7 +68,7 @@ def test_results_are_new_and_arguments_unchanged(name: str) -> None:
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f4", "i1", "list"])
 @pytest.mark.parametrize("name", KEPT)
 def test_result_has_the_type_of_an_argument_and_is_rounded_once(name: str, dtype: str) -> None:
-    function, arguments = CALLS[name][0], arguments_of(name)
+    function, arguments = CALLS[name].bound(), arguments_of(name)
     values = np.random.default_rng(0).normal(size=np.shape(arguments[KEPT[name]])) * 9
     values = values.astype("i1" if dtype == "list" else dtype)
     arguments[KEPT[name]] = values.tolist() if dtype == "list" else values
@@ -83,7 +83,7 @@ def test_result_has_the_type_of_an_argument_and_is_rounded_once(name: str, dtype
 @pytest.mark.parametrize("dtype", ["i8", "f2", "f4", "f8"])
 @pytest.mark.parametrize("name", CONVERTED)
 def test_conversions_keep_the_type(name: str, dtype: str) -> None:
-    function, arguments = CALLS[name][0], arguments_of(name)
+    function, arguments = CALLS[name].bound(), arguments_of(name)
     arguments[CONVERTED[name]] = arguments[CONVERTED[name]].astype(dtype)
     (found,) = arrays_in(function(**arguments))
     assert found.dtype == np.dtype(dtype)
