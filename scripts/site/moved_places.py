@@ -20,7 +20,7 @@ from scripts import DATA
 from scripts.book import pages
 from scripts.book.data import front_matter, load
 from scripts.book.settings import HEADING
-from scripts.book.sourcemap import CAPTION, TITLED, sections_of
+from scripts.book.sourcemap_page import CAPTION, TITLED, sections_of
 
 FILE = DATA / "moved.yml"
 EXPLORER = re.compile(r"^/// html \| explore-(\w+)", re.M)
