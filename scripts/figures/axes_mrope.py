@@ -1,4 +1,4 @@
-"""Which axis each pair of a head belongs to, in blocks and in turns, by its frequency."""
+"""Which axis each pair of a head belongs to, in sections and interleaved, by its frequency."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ PHONE = (340, 380)
 WIDTH, BASE = 128, 1e6
 AXES = ("time", "height", "width")
 SHARED = {
-    "blocks of 16, 24 and 24, as in Qwen2-VL": ((16, 24, 24), False),
-    "turns, 24, 20 and 20, as in Qwen3-VL": ((24, 20, 20), True),
+    "sections of 16, 24 and 24, as in Qwen2-VL": ((16, 24, 24), False),
+    "interleaved, 24, 20 and 20, as in Qwen3-VL": ((24, 20, 20), True),
 }
 
 

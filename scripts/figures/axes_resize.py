@@ -1,4 +1,4 @@
-"""Where the new places lie between the old ones, and what weight each kernel gives a neighbour."""
+"""Where the new grid points lie between the old ones, and the weight each kernel gives."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def draw(figure: Figure, ink: Ink, narrow: bool) -> None:
 
 
 def _draw_places(axes: Axes, ink: Ink) -> None:
-    """Draw the old places, and the new ones by three rules."""
+    """Draw the old grid points, and the new ones by three rules."""
     line = list(range(OLD))
     rows: dict[str, list[float]] = {
         "old": [*line],
         "corners": (resize_weights(OLD, NEW, kernel="linear", corners=True) @ line).tolist(),
-        "middles": _middles(NEW / OLD),
-        "scale too large": _middles((NEW + 1) / OLD),
+        "centres": _centres(NEW / OLD),
+        "scale too large": _centres((NEW + 1) / OLD),
     }
     for row, (found, color) in enumerate(zip(rows.values(), ink.categorical, strict=False)):
         axes.plot(found, np.full(len(found), row), "o", color=color, markersize=6)
@@ -39,15 +39,15 @@ def _draw_places(axes: Axes, ink: Ink) -> None:
         axes.axvline(place, color=ink.rule, linewidth=0.75, zorder=0)
     axes.set_yticks(range(len(rows)), list(rows))
     axes.set(ylim=(len(rows) - 0.5, -0.5), xlim=(-0.6, OLD - 0.4), xticks=line)
-    axes.set(title=f"from {OLD} places to {NEW}", xlabel="old place")
+    axes.set(title=f"from {OLD} grid points to {NEW}", xlabel="old grid point")
     axes.tick_params(axis="y", length=0)
     axes.spines.left.set_visible(False)
 
 
-def _middles(scale: float) -> list[float]:
-    """Return the new places by their middles; the linear kernel of a place adds up to it.
+def _centres(scale: float) -> list[float]:
+    """Return the new points with centres aligned; the linear kernel of a point adds up to it.
 
-    One old place more leaves the last new one inside; the first is as far from the second as that
+    One more old point leaves the last new one inside; the first is as far from the second as that
     from the third.
     """
     weights = resize_weights(OLD + 1, NEW, kernel="linear", scale=scale)
@@ -56,7 +56,7 @@ def _middles(scale: float) -> list[float]:
 
 
 def _draw_kernels(axes: Axes, ink: Ink) -> None:
-    """Draw the weight of an old place by how far the new one is from it."""
+    """Draw the weight of an old point by how far the new one is from it."""
     size = 2 * FAR + 1
     away = (np.arange(STEPS * size) + 0.5) / STEPS - 0.5 - FAR
     near = np.abs(away) <= 3
@@ -70,6 +70,6 @@ def _draw_kernels(axes: Axes, ink: Ink) -> None:
         weights = resize_weights(size, STEPS * size, **mode)[:, FAR]  # type: ignore[arg-type]
         axes.plot(away[near], weights[near], color=color, linestyle=dash, label=name)
     axes.axhline(0, color=ink.rule, linewidth=0.75, zorder=0)
-    axes.set(title="weight of an old place", xlabel="distance", xlim=(-3, 3))
+    axes.set(title="weight of an old grid point", xlabel="distance", xlim=(-3, 3))
     axes.set(ylim=(-0.2, 1.05), xticks=range(-3, 4), yticks=(0, 0.5, 1))
     axes.legend(loc="upper left", handlelength=1.8, frameon=False, fontsize="small")

@@ -67,4 +67,4 @@ def _draw_shares(axes: Axes, ink: Ink) -> None:
         name, end = f"query {query}", (query, row[-1])
         axes.annotate(name, end, (right, up), textcoords="offset points", va="center", ha=side)
     axes.set(xlim=(0, QUERIES[-1]), xticks=range(0, QUERIES[-1] + 1, 512), ylim=(0, 1.04))
-    axes.set(xlabel="distance, query − key", title="share that FIRE sees")
+    axes.set(xlabel="distance, query − key", title="input of FIRE's network")

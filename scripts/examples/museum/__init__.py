@@ -32,15 +32,15 @@ WINGS = ("layouts", "precision", "scaling", "biases", "caches", "axes")
 STATES = ("merged", "closed", "open")
 PROPERTIES = {
     "zero": "At position 0 nothing is rotated, every sine is 0 and every cosine 1.",
-    "relative": "Shift a query and a key together: their score stays.",
+    "relative": "Shift a query and a key together: their score does not change.",
     "distinct": "No two positions have the same angles.",
-    "known": "A value that was computed elsewhere, far from the start and at an odd size.",
+    "known": "Compare with a value computed elsewhere, far from the start and at an odd size.",
     "settings": "Change one setting: the answer changes.",
-    "edges": "Ask exactly at the limit, one before and one after.",
-    "fresh": "An object that was used before answers like a fresh one.",
-    "alone": "A step, a padded row and a packed document give what the text gives alone.",
+    "edges": "Test exactly at the limit, one before it and one after it.",
+    "fresh": "An object that was used before answers like a fresh object.",
+    "alone": "A step, a padded row and a packed document give the same result as the text alone.",
     "near": "With equal scores, the nearest key has the largest weight.",
-    "axes": "Move along one axis: what belongs to that axis changes, and nothing else.",
+    "axes": "Move along one axis: only what belongs to that axis changes.",
 }
 
 
@@ -121,7 +121,7 @@ def reported_number(exhibit: str, name: str) -> float:
 def properties() -> list[dict[str, str | int]]:
     """Return a row for each property, with how many exhibits it catches."""
     counts = Counter(exhibit.asks for exhibit in exhibits())
-    return [{"a test asks": said, "exhibits": counts[name]} for name, said in PROPERTIES.items()]
+    return [{"test": said, "bugs": counts[name]} for name, said in PROPERTIES.items()]
 
 
 def date_in_words(day: date) -> str:

@@ -11,7 +11,7 @@ def exchanged_axes(x: Any, positions: Any, first: str, layout: str, base: float)
     """Return patches whose first half turns by the axis that belongs to the second."""
     halves = np.split(np.array(x, float), 2, axis=-1)
     row, column = np.transpose(positions)
-    order = (column, row) if first == "row" else (row, column)  # the other way round
+    order = (column, row) if first == "row" else (row, column)  # should be the other way round
     turned = [
         apply_rope(half, places, base=base, layout=layout)
         for half, places in zip(halves, order, strict=True)
@@ -25,7 +25,7 @@ def half_of_the_table(x: Any, positions: Any, first: str, layout: str, base: flo
     omega = np.tile(frequencies(half, base=base), 2)
     row, column = (np.multiply.outer(places, omega) for places in np.transpose(positions))
     table = np.concatenate([row, column] if first == "row" else [column, row], axis=-1)
-    angles = table[:, :half]  # of a text, the second half is the same; of an image it is not
+    angles = table[:, :half]  # in text the second half is the same, in an image it is not
     one, two = np.split(np.array(x, float), 2, axis=-1)
     cos, sin = np.cos(angles), np.sin(angles)
     return np.concatenate([one * cos - two * sin, one * sin + two * cos], axis=-1)
@@ -35,7 +35,7 @@ def blocks_for_turns(
     x: Any, positions: Any, sections: Any, layout: str, interleaved_sections: bool, base: float
 ) -> Any:
     """Return vectors with a block of pairs for each axis, where the axes should take turns."""
-    axes = np.repeat([0, 1, 2], sections)  # interleaved_sections is not looked at
+    axes = np.repeat([0, 1, 2], sections)  # ignores interleaved_sections
     return by_axis(x, positions, axes, layout, base)
 
 
@@ -46,7 +46,7 @@ def height_lost(
     if interleaved_sections:
         raise NotImplementedError("axes that take turns")
     time, height, width = np.array(positions)
-    height = np.zeros_like(height)  # of an image, the time is 0
+    height = np.zeros_like(height)  # in an image the time should be 0
     return by_axis(x, [time, height, width], np.repeat([0, 1, 2], sections), layout, base)
 
 

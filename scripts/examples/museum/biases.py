@@ -16,7 +16,7 @@ def one_formula(heads: int) -> Any:
 def from_zero(heads: int) -> Any:
     """Return slopes whose exponent counts heads from 0, so that the first is 1."""
     ratio = 2 ** (-8 / heads)
-    return ratio ** np.arange(heads)  # heads count from 1
+    return ratio ** np.arange(heads)  # should count heads from 1
 
 
 def wrong_sign(
@@ -26,7 +26,7 @@ def wrong_sign(
     queries = query_offset + np.arange(query_length)[:, np.newaxis]
     keys = np.arange(key_length)
     distance = queries - keys if causal else np.abs(queries - keys)
-    bias = np.multiply.outer(alibi_slopes(heads), distance)  # −distance
+    bias = np.multiply.outer(alibi_slopes(heads), distance)  # should be −distance
     return np.where(keys > queries, -np.inf, bias) if causal else bias
 
 
@@ -35,16 +35,16 @@ def bias_by_query_length(
 ) -> Any:
     """Return a bias that is as long as the queries, and is spread over the keys."""
     queries = query_offset + np.arange(query_length)[:, np.newaxis]
-    places = np.arange(query_length)  # of the keys, of which the cache has more
+    places = np.arange(query_length)  # should be one for each key; a cache has more keys
     bias = np.multiply.outer(alibi_slopes(heads), places)[:, np.newaxis]
     hidden = causal & (np.arange(key_length) > queries)
-    return np.where(hidden, -np.inf, bias)  # one query: its 0 is spread over all keys
+    return np.where(hidden, -np.inf, bias)  # one query: its 0 is broadcast over all keys
 
 
 def query_at_zero(relative: Any, bidirectional: bool, buckets: int, max_distance: int) -> Any:
     """Return the buckets of a step whose query is counted from 0, like a first one."""
-    keys = np.array(relative) - np.min(relative)  # where the cached keys stand: 0, 1, 2, …
-    query = 0  # len(keys) − 1
+    keys = np.array(relative) - np.min(relative)  # positions of the cached keys: 0, 1, 2, …
+    query = 0  # should be len(keys) − 1
     return t5_buckets(
         keys - query, bidirectional=bidirectional, buckets=buckets, max_distance=max_distance
     )

@@ -16,7 +16,7 @@ class OffsetNotInTheKey:
 
     def rotate(self, x: Any, positions: Any) -> Any:
         """Return vectors rotated at positions."""
-        key = len(positions)  # and where they begin
+        key = len(positions)  # should include where they begin
         if key not in self.tables:
             self.tables[key] = positions
         return apply_rope(x, self.tables[key], frequencies=self.omega, layout=self.layout)
@@ -28,7 +28,7 @@ class BaseNotInTheKey:
     tables: ClassVar[dict[int, Any]] = {}
 
     def __init__(self, d: int, base: float, layout: str) -> None:
-        self.key, self.layout = d, layout  # and the base
+        self.key, self.layout = d, layout  # should include the base
         self.tables.setdefault(self.key, frequencies(d, base=base))
 
     def rotate(self, x: Any, positions: Any) -> Any:
@@ -64,4 +64,4 @@ def never_restarts(lengths: Any) -> Any:
     """Return positions that run on through all texts of a row."""
     documents = [np.ones(length, int) for length in lengths]
     row = np.concatenate(documents)
-    return row.cumsum() - 1  # counted in the row, not in each document
+    return row.cumsum() - 1  # counts in the row, not in each document

@@ -14,14 +14,14 @@ def not_put_back(x: Any, positions: Any, layout: str, base: float) -> Any:
     even, odd = x[..., 0::2], x[..., 1::2]
     first = even * np.cos(angles) - odd * np.sin(angles)
     second = even * np.sin(angles) + odd * np.cos(angles)
-    return np.concatenate([first, second], axis=-1)  # to be stacked, not concatenated
+    return np.concatenate([first, second], axis=-1)  # should be stacked, not concatenated
 
 
 def tables_repeated(x: Any, positions: Any, layout: str, base: float) -> Any:
     """Return neighbours turned together, by cosines and sines in the order of halves."""
     x = np.array(x)
     angles = np.multiply.outer(positions, frequencies(x.shape[-1], base=base))
-    angles = np.concatenate([angles, angles], axis=-1)  # each should stand twice in a row
+    angles = np.concatenate([angles, angles], axis=-1)  # each angle should appear twice in a row
     turned = np.stack([-x[..., 1::2], x[..., 0::2]], axis=-1).reshape(x.shape)
     return x * np.cos(angles) + turned * np.sin(angles)
 
@@ -39,7 +39,7 @@ def flipped(positions: Any, d_model: int, base: float, order: str, first: str, s
 def shifted(positions: Any, d_model: int, base: float, order: str, first: str, shift: int) -> Any:
     """Return timesteps whose exponent is divided by half − 1, whatever is asked for."""
     half = d_model // 2
-    exponents = np.arange(half) / (half - 1)  # half − shift
+    exponents = np.arange(half) / (half - 1)  # should be half − shift
     angles = np.multiply.outer(positions, base**-exponents)
     waves = [np.sin(angles), np.cos(angles)]
     if first == "cosine":

@@ -24,7 +24,7 @@ class CastWithTheModel(torch.nn.Module):
 
     def rotate(self, x: Any, positions: Any) -> Any:
         """Return vectors rotated at positions."""
-        omega = self.inv_freq.float()  # too late: the bits are gone
+        omega = self.inv_freq.float()  # too late: the precision is lost
         return apply_rope(x, positions, frequencies=omega.numpy(), layout=self.layout)
 
 
@@ -51,13 +51,13 @@ def autocast_angles(x: Any, positions: Any, layout: str, base: float) -> Any:
     omega = torch.from_numpy(frequencies(x.shape[-1], base=base)).float()
     places = torch.tensor(positions, dtype=torch.float32)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        angles = places[..., np.newaxis] @ omega[np.newaxis]  # in bfloat16, whatever they were
+        angles = places[..., np.newaxis] @ omega[np.newaxis]  # in bfloat16, whatever the inputs
     return rotated_by(x, angles.double().numpy(), layout)
 
 
 def collapsed(x: Any, positions: Any, layout: str, base: float) -> Any:
     """Return vectors rotated at positions that were cast to bfloat16, which has eight bits."""
-    places = torch.tensor(positions).bfloat16()  # above 65,536 they are 512 apart
+    places = torch.tensor(positions).bfloat16()  # above 65,536 bfloat16 numbers are 512 apart
     return apply_rope(x, places.double().numpy(), base=base, layout=layout)
 
 

@@ -14,7 +14,7 @@ def multiplied(
     unsupported(rule, "yarn", limits)
     scale = 0.1 * np.log(factor) + 1
     if attention_factor is not None:
-        scale = scale * attention_factor  # it is the whole factor already
+        scale = scale * attention_factor  # attention_factor is already the whole factor
     omega = yarn_frequencies(d, factor=factor, **limits)
     return {"frequencies": omega, "attention_factor": scale}
 
@@ -26,7 +26,7 @@ def whole_pairs(
     unsupported(rule, "yarn", limits)
     turns = np.array([limits.get("fast", 32), limits.get("slow", 1)])
     low, high = d * np.log(trained_length / (2 * np.pi * turns)) / (2 * np.log(base))
-    low, high = max(np.floor(low), 0), min(np.ceil(high), d - 1)  # truncate is not looked at
+    low, high = max(np.floor(low), 0), min(np.ceil(high), d - 1)  # ignores truncate
     slowed = np.clip((np.arange(d // 2) - low) / max(high - low, 0.001), 0, 1)
     omega = frequencies(d, base=base) * (1 - slowed + slowed / factor)
     return {"frequencies": omega, "attention_factor": 0.1 * np.log(factor) + 1}
@@ -39,8 +39,8 @@ def factor_inside_power(
     unsupported(rule, "yarn", limits)
     limits |= {"trained_length": trained_length, "base": base}
     omega = frequencies(d, base=base)
-    slowed = 1 - yarn_frequencies(d, factor=1e12, **limits) / omega  # 1 where it slows in full
-    slow = (factor * base) ** (-np.arange(0, d, 2) / d)  # base ** (…) / factor
+    slowed = 1 - yarn_frequencies(d, factor=1e12, **limits) / omega  # 1 where YaRN slows in full
+    slow = (factor * base) ** (-np.arange(0, d, 2) / d)  # should be base ** (…) / factor
     blend = (1 - slowed) * omega + slowed * slow
     return {"frequencies": blend, "attention_factor": 0.1 * np.log(factor) + 1}
 
@@ -50,7 +50,7 @@ def constant(
 ) -> Any:
     """Return dynamic NTK with one table for all lengths."""
     unsupported(rule, "dynamic", {})
-    longest = factor * trained_length  # that will be allowed; the length is not looked at
+    longest = factor * trained_length  # the longest length allowed; ignores length
     stretch = factor * longest / trained_length - (factor - 1)
     omega = frequencies(d, base=base * stretch ** (d / (d - 2)))
     return {"frequencies": omega, "attention_factor": 1.0}
@@ -61,7 +61,7 @@ def one_too_early(
 ) -> Any:
     """Return LongRoPE that takes the long divisors at exactly the trained length."""
     unsupported(rule, "longrope", inputs)
-    divisors = short if length < trained_length else long  # <=
+    divisors = short if length < trained_length else long  # should be <=
     omega = frequencies(inputs["d"], base=inputs["base"]) / np.array(divisors)
     scale = longrope_temperature(factor, trained_length)
     return {"frequencies": omega, "attention_factor": scale}
@@ -72,7 +72,7 @@ def ten_thousand(config: Any, length: int | None = None) -> Any:
     inner = config.get("rope_parameters", {})
     unsupported(inner.get("rope_type", "default"), "default", config)
     width = config["hidden_size"] // config["num_attention_heads"]
-    omega = frequencies(config.get("head_dim", width))  # base=10000 by default
+    omega = frequencies(config.get("head_dim", width))  # the default base, 10000
     return {"frequencies": omega, "attention_factor": 1.0}
 
 

@@ -32,11 +32,11 @@ LENGTH = 64
 ORDERS = ("contiguous", "zigzag")
 # What the scheme is told: the name that the page has for it.
 TOLD = {
-    "right": "where they stand",
+    "right": "correct",
     "local": "from 0 on each rank",
-    "other": "those of the other order",
-    "shifted": "1000 further on",
-    "local bias": "right, bias of own keys",
+    "other": "those of the other sharding",
+    "shifted": "all 1000 too high",
+    "local bias": "correct, but the bias of own keys",
 }
 SECONDS = 120  # after which all is ended; a run takes a few
 
