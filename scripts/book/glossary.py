@@ -50,7 +50,7 @@ SKIPPED_CLASSES = {
 class Term:
     """A term: its forms in the text, two sentences on it, and the place that explains it.
 
-    `unless` has phrases in which a form means something else.
+    `unless` has phrases in which a form means something else, and `also` what others call it.
     """
 
     name: str
@@ -58,6 +58,7 @@ class Term:
     says: str
     at: str
     unless: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
     @property
     def anchor(self) -> str:
@@ -76,8 +77,8 @@ def _read(path: Path, changed: int) -> tuple[Term, ...]:
 
 
 def _term(name: str, entry: dict[str, Any]) -> Term:
-    words, unless = tuple(entry["words"]), tuple(entry.get("not", ()))
-    return Term(name, words, entry["says"].replace("'", "’"), entry["at"], unless)
+    words, unless, also = (tuple(entry.get(key, ())) for key in ("words", "not", "also"))
+    return Term(name, words, entry["says"].replace("'", "’"), entry["at"], unless, also)
 
 
 def by_form(found: Iterable[Term]) -> dict[str, Term | None]:

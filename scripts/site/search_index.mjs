@@ -1,0 +1,78 @@
+// search_index.mjs: read the pages of the book as JSON from the standard input, as search_index.py
+// writes them, and write the packed index of the search as JSON to the standard output.
+
+import { readFileSync } from "node:fs";
+import { FIELDS } from "../../docs/assets/js/search/engine.js";
+import { stem, telling, whole, words } from "../../docs/assets/js/search/words.js";
+
+const LONGEST_NUMBER = 6; // digits of a number that readers type; others are results
+const MOST = 9; // counts of a word in a field are cut off here
+
+const pages = JSON.parse(readFileSync(0, "utf8"));
+const vocabulary = new Map(); // how many sections have a word
+const postings = new Map(); // for each stem, by field, how often it stands in each section
+const [sections, lengths] = [[], []];
+
+/** Return the words of a text that are indexed. */
+function indexed(text) {
+  return telling(words(text)).filter((word) => !(/^\d+$/.test(word) && word.length > LONGEST_NUMBER));
+}
+
+/** Return the words of a name, and the term for it as a whole. */
+function named(name) {
+  const found = indexed(name);
+  return [...found, whole([...new Set(found.map(stem))])];
+}
+
+/** Return the words of a section by field, in the order of FIELDS. */
+function fieldsOf({ heading, sentences, cells, names }, title) {
+  const lead = title ? 5 : 1; // sentences: the description of a page, whom it is for, its first paragraph
+  return {
+    title: title ? named(title) : [],
+    heading: title ? [] : named(heading),
+    lead: indexed(sentences.slice(0, lead).join(" ")),
+    text: indexed([...sentences.slice(lead), ...cells].join(" ")),
+    names: names.flatMap(named),
+  };
+}
+
+for (const [number, page] of pages.entries()) {
+  for (const [place, section] of page.sections.entries()) {
+    const id = sections.length;
+    sections.push(place ? [number, section.anchor, section.heading] : [number]);
+    const fields = fieldsOf(section, place ? "" : page.title);
+    lengths.push(FIELDS.map((name) => fields[name].length));
+    for (const word of new Set(Object.values(fields).flat()))
+      vocabulary.set(word, (vocabulary.get(word) ?? 0) + 1);
+    FIELDS.forEach((name, field) => {
+      for (const term of fields[name].map(stem)) {
+        if (!postings.has(term)) postings.set(term, FIELDS.map(() => new Map()));
+        const counts = postings.get(term)[field];
+        counts.set(id, (counts.get(id) ?? 0) + 1);
+      }
+    });
+  }
+}
+
+/** Pack the counts of a term in a field: steps from section to section, and counts other than one. */
+function packed(counts) {
+  let before = -1;
+  const steps = [...counts].map(([id, count]) => {
+    const step = (id - before).toString(36);
+    before = id;
+    return count > 1 ? `${step}:${Math.min(count, MOST).toString(36)}` : step;
+  });
+  return steps.join(" ");
+}
+
+const sorted = [...vocabulary].sort(([one], [other]) => (one < other ? -1 : 1));
+const stems = [...new Set(sorted.map(([word]) => stem(word)))];
+console.log(
+  JSON.stringify({
+    pages: pages.map(({ path, title }) => [path, title]),
+    sections,
+    vocabulary: sorted.map(([word, count]) => (count > 1 ? `${word}*${count.toString(36)}` : word)).join(" "),
+    postings: stems.map((term) => postings.get(term).map(packed).join("|")),
+    lengths,
+  }),
+);
