@@ -19,7 +19,9 @@ FILE = DATA / "names_elsewhere.yml"
 
 def places_by_name() -> dict[str, str]:
     """Return the place of each name, sorted by name: a page's source, and perhaps an anchor."""
-    found = {name: place for place, names in load(FILE, "names_elsewhere").items() for name in names}
+    found = {
+        name: place for place, names in load(FILE, "names_elsewhere").items() for name in names
+    }
     return dict(sorted(found.items(), key=lambda item: item[0].strip("`").casefold()))
 
 

@@ -2,7 +2,8 @@
 
 A marked term is a link to its entry in reference/glossary.md, and has the entry's two
 sentences in `aria-description`, which a style sheet shows on hover and focus. Nothing else on the
-page changes: no text is added, so copies of the page and the search index stay as they are.
+page changes: no text is added, so copies of the page and what the search shows of it stay as they
+are.
 
 Only prose is marked: no headings, links, code, formulas, tables, captions, quotations or folds. A
 term that a page emphasises or links as a whole before any other use is explained there, so it is

@@ -1,8 +1,8 @@
 """Build docs/assets/built/, the assets of the site that are not committed.
 
 They are made from node_modules (typefaces, KaTeX's style sheet, the search, Python for the browser)
-or computed with posenc (the plate on the home page, the marks of the chapters, the icon). The source of the
-book and the wheel of the package are built there too.
+or computed with posenc (the plate on the home page, the marks of the chapters, the icon). The
+source of the book and the wheel of the package are built there too.
 `python -m scripts.site.assets` does nothing if they are up to date. mkdocs calls it when it starts.
 """
 

@@ -6,10 +6,11 @@ import { FIELDS } from "../../docs/assets/js/search/engine.js";
 import { stem, telling, whole, words } from "../../docs/assets/js/search/words.js";
 
 const LONGEST_NUMBER = 6; // digits of a number that readers type; others are results
-const MOST = 9; // counts of a word in a field are cut off here
+const LONGEST_NAME = 4; // words of a name that is looked for as a whole
+const MOST = 3; // counts of a word in a field are cut off here
 
 const pages = JSON.parse(readFileSync(0, "utf8"));
-const vocabulary = new Map(); // how many sections have a word
+const vocabulary = new Set();
 const postings = new Map(); // for each stem, by field, how often it stands in each section
 const [sections, lengths] = [[], []];
 
@@ -18,32 +19,34 @@ function indexed(text) {
   return telling(words(text)).filter((word) => !(/^\d+$/.test(word) && word.length > LONGEST_NUMBER));
 }
 
-/** Return the words of a name, and the term for it as a whole. */
-function named(name) {
-  const found = indexed(name);
-  return [...found, whole([...new Set(found.map(stem))])];
+/** Return the terms for some names as wholes; not for long ones, which nobody types. */
+function wholes(names) {
+  const stems = names.map((name) => [...new Set(indexed(name).map(stem))]);
+  return stems.filter(({ length }) => length && length <= LONGEST_NAME).map(whole);
 }
 
 /** Return the words of a section by field, in the order of FIELDS. */
 function fieldsOf({ heading, sentences, cells, names }, title) {
   const lead = title ? 5 : 1; // sentences: the description of a page, whom it is for, its first paragraph
   return {
-    title: title ? named(title) : [],
-    heading: title ? [] : named(heading),
+    title: title ? indexed(title) : [],
+    heading: title ? [] : indexed(heading),
     lead: indexed(sentences.slice(0, lead).join(" ")),
     text: indexed([...sentences.slice(lead), ...cells].join(" ")),
-    names: names.flatMap(named),
+    names: names.flatMap(indexed),
+    // A page is found by its title and names before the sections of others that have the same.
+    whole: title ? [...wholes([title, ...names]), ...wholes([title, ...names])] : wholes([heading, ...names]),
   };
 }
 
 for (const [number, page] of pages.entries()) {
+  page.parts = page.parts.map((begin) => begin + sections.length); // as numbers of sections
   for (const [place, section] of page.sections.entries()) {
     const id = sections.length;
     sections.push(place ? [number, section.anchor, section.heading] : [number]);
     const fields = fieldsOf(section, place ? "" : page.title);
-    lengths.push(FIELDS.map((name) => fields[name].length));
-    for (const word of new Set(Object.values(fields).flat()))
-      vocabulary.set(word, (vocabulary.get(word) ?? 0) + 1);
+    lengths.push(FIELDS.map((name) => (name === "whole" ? 1 : fields[name].length)));
+    for (const word of Object.values(fields).flat()) vocabulary.add(word);
     FIELDS.forEach((name, field) => {
       for (const term of fields[name].map(stem)) {
         if (!postings.has(term)) postings.set(term, FIELDS.map(() => new Map()));
@@ -65,13 +68,13 @@ function packed(counts) {
   return steps.join(" ");
 }
 
-const sorted = [...vocabulary].sort(([one], [other]) => (one < other ? -1 : 1));
-const stems = [...new Set(sorted.map(([word]) => stem(word)))];
+const sorted = [...vocabulary].sort();
+const stems = [...new Set(sorted.map(stem))];
 console.log(
   JSON.stringify({
-    pages: pages.map(({ path, title }) => [path, title]),
+    pages: pages.map(({ path, title, parts }) => [path, title, parts]),
     sections,
-    vocabulary: sorted.map(([word, count]) => (count > 1 ? `${word}*${count.toString(36)}` : word)).join(" "),
+    vocabulary: sorted.join(" "),
     postings: stems.map((term) => postings.get(term).map(packed).join("|")),
     lengths,
   }),

@@ -2,9 +2,9 @@
 
 A built page is cut into sections, one for each heading, each term of a list of terms and each row
 of the map of sources. search_index.mjs makes the index of all of them, by the functions with which
-the page reads a query (docs/assets/js/search/). An excerpt is a sentence, so the sentences of a
-page are kept, in a file of their own that is fetched once the page is found. Listings, evidence,
-footnotes and misprints that a correction quotes are left out.
+a page reads a query (docs/assets/js/search/). Excerpts are sentences, which lie in files of their
+own: the page fetches those of the sections that it shows. Listings, evidence, footnotes and
+misprints that a correction quotes are left out.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -29,21 +30,23 @@ from scripts.setup.node import node
 SCRIPT = Path(__file__).with_suffix(".mjs")
 FOLDER = "search"
 INDEX = "index.json"
-HOME = "home"  # the name of the file for the sentences of the home page
+HOME = "home"  # the name of the folder for the sentences of the home page
+PART = 8_000  # about how many characters of sentences a file has, of which a reader may need one
 
 LEFT_OUT = ", ".join(
     (
         *("pre", "script", "style", "svg", "button", "sup", ".katex-mathml", ".headerlink"),
-        *(".checked", ".ledger", ".wrong", ".footnote", ".filename", ".source-map"),
-        *(".mkdocstrings-source", ".doc-labels", ".tabs"),
+        *(".checked", ".ledger", ".wrong", ".footnote", ".filename", ".source-map td:not([id])"),
+        *(".mkdocstrings-source", ".doc-labels"),
     )
 )
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 PROSE = ("p", "li", "dt", "dd", "figcaption", "summary", "legend", "label")
 CELLS = ("td", "th")
 BLOCKS = ", ".join((*PROSE, *HEADINGS, "table"))
-# The end of a sentence: not after an abbreviation or an initial, and before a capital or a digit.
-END = re.compile(r"(?<=[.?!])(?<!\bal\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\b[A-Z]\.)[”’)]*\s+(?=[“‘(]*[A-Z0-9])")
+# A sentence ends before a capital or a digit, and not after an abbreviation or an initial.
+SHORT = "".join(rf"(?<!\b{short}\.)" for short in ("al", r"e\.g", r"i\.e", "cf", "[A-Z]"))
+END = re.compile(rf"(?<=[.?!]){SHORT}[”’)]*\s+(?=[“‘(]*[A-Z0-9])")
 ROW = re.compile(r"<td>(S\d-\d\d)</td>")
 ADDRESS = re.compile(r"<loc>(.*?)</loc>")
 
@@ -56,7 +59,20 @@ class Section:
     heading: str
     sentences: list[str] = field(default_factory=list)
     cells: list[str] = field(default_factory=list)  # of tables, which are found and never shown
-    names: list[str] = field(default_factory=list)  # of what the section explains, as others say
+    names: list[str] = field(default_factory=list)  # what others call what the section explains
+
+
+@dataclass
+class SearchedPage:
+    """A page: its path in the site, its title and its sections.
+
+    `parts` has the numbers of the sections that begin a file of sentences.
+    """
+
+    path: str
+    title: str
+    sections: list[Section]
+    parts: list[int]
 
 
 def on_page_content(html: str, *, page: Page, **about: object) -> str:
@@ -66,58 +82,56 @@ def on_page_content(html: str, *, page: Page, **about: object) -> str:
 
 @event_priority(-50)
 def on_post_build(*, config: MkDocsConfig) -> None:
-    """Write the index of a site whose pages have been built, now or before."""
+    """Write the index of all pages of a site, those of this build and of builds before."""
     write(Path(config.site_dir))
 
 
 def write(site: Path) -> None:
-    """Write the index of a built site, and the sentences of each page."""
-    pages = [page_in(site, path) for path in paths(site)]
+    """Write the index of a built site, and the sentences of its pages."""
+    pages = [
+        searched_page(path, (site / path / "index.html").read_text("utf-8")) for path in paths(site)
+    ]
     folder = site / FOLDER
-    folder.mkdir(exist_ok=True)
-    (folder / INDEX).write_text(packed(json.dumps(pages)), "utf-8")
     for page in pages:
-        file = folder / f"{page['path'].strip('/') or HOME}.json"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        shown = {part["anchor"]: part["sentences"] for part in page["sections"]}
-        file.write_text(json.dumps(shown, ensure_ascii=False), "utf-8")
+        place = folder / (page.path.strip("/") or HOME)
+        place.mkdir(parents=True, exist_ok=True)
+        for number, (begin, end) in enumerate(pairwise([*page.parts, len(page.sections)])):
+            shown = {part.anchor: part.sentences for part in page.sections[begin:end]}
+            file = place / f"{number}.json"
+            file.write_text(json.dumps(shown, ensure_ascii=False), "utf-8")
+    (folder / INDEX).write_text(packed(pages), "utf-8")
 
 
 def paths(site: Path) -> list[str]:
-    """Return the paths of the pages of a site, as its sitemap lists them."""
+    """Return the paths of the pages of a site, which its sitemap lists."""
     addresses = ADDRESS.findall((site / "sitemap.xml").read_text("utf-8"))
     home = min(addresses, key=len)
     return [address.removeprefix(home) for address in addresses]
 
 
-def packed(pages: str) -> str:
-    """Return the index of pages that are given as JSON."""
+def packed(pages: Iterable[SearchedPage]) -> str:
+    """Return the index of some pages."""
     command = node("--no-warnings", str(SCRIPT))
-    done = subprocess.run(command, input=pages, capture_output=True, encoding="utf-8", check=False)
+    text = json.dumps([asdict(page) for page in pages])
+    done = subprocess.run(command, input=text, capture_output=True, encoding="utf-8", check=False)
     if done.returncode:
         raise SystemExit(f"The index of the search cannot be made:\n{done.stderr}")
     return done.stdout
 
 
-def page_in(site: Path, path: str) -> dict[str, object]:
-    """Return the path, title and sections of a page of a site."""
-    return page(path, (site / path / "index.html").read_text("utf-8"))
-
-
-def page(path: str, html: str) -> dict[str, object]:
-    """Return the path, title and sections of a page. Its first section begins with its description.
+def searched_page(path: str, html: str) -> SearchedPage:
+    """Return what the search knows of a page. The first section begins with its description.
 
     Examples:
-        >>> found = page("a/", "<title>A</title><article><p>One. Two.<h2 id=b>B</h2>3</article>")
-        >>> found["title"], [part["heading"] for part in found["sections"]]
-        ('A', ['A', 'B'])
+        >>> page = "<title>A</title><article><h1>A</h1><p>One. Two.<h2 id=b>B</h2></article>"
+        >>> searched_page("a/", page).sections[1]
+        Section(anchor='b', heading='B', sentences=[], cells=[], names=[])
     """
     tree = LexborHTMLParser(html)
     article = tree.css_first("article")
     for element in article.css(LEFT_OUT):
         element.decompose()
-    heading = article.css_first("h1") or tree.css_first("title")
-    found = [Section("", text(heading))]
+    found = [Section("", text(article.css_first("h1") or tree.css_first("title")))]
     description = tree.css_first("meta[name=description]")
     if description is not None:
         found[0].sentences.append(description.attrs.sget("content"))
@@ -126,11 +140,11 @@ def page(path: str, html: str) -> dict[str, object]:
     for section in found:
         section.names = names.get(f"{path}#{section.anchor}" if section.anchor else path, [])
         section.sentences = [*dict.fromkeys(section.sentences)]
-    return {"path": path, "title": found[0].heading, "sections": [asdict(one) for one in found]}
+    return SearchedPage(path, found[0].heading, found, parts(found))
 
 
 def _read(part: LexborNode, found: list[Section]) -> None:
-    """Add the text of a part of a page to the last of the sections, and a section for each heading."""
+    """Add the text of a part of a page to the last section, and a section for each heading."""
     for child in part.iter():
         tag, anchor = child.tag or "", child.attributes.get("id") or ""
         if tag == "h1":
@@ -139,11 +153,11 @@ def _read(part: LexborNode, found: list[Section]) -> None:
             found.append(Section(anchor, text(child)))
         elif tag in CELLS:
             found[-1].cells.append(text(child))
+        elif "chapter-terms" in (child.attributes.get("class") or ""):
+            # For whom the page is; what follows is how long it takes and what it needs.
+            found[-1].sentences += [*sentences(text(child))][:1]
         elif tag in PROSE and not _has_blocks(child):
-            read = [*sentences(text(child))]
-            # Of the line that says for whom a page is, how long it takes and what it needs, the first.
-            is_for = "chapter-terms" in (child.attributes.get("class") or "")
-            found[-1].sentences += read[:1] if is_for else read
+            found[-1].sentences += sentences(text(child))
         else:
             _read(child, found)
 
@@ -171,6 +185,23 @@ def sentences(text: str) -> Iterator[str]:
         begin = end.end()
     if text[begin:]:
         yield text[begin:]
+
+
+def parts(sections: Iterable[Section]) -> list[int]:
+    """Return which sections begin a file of sentences: those that would make one too long.
+
+    Examples:
+        >>> parts([Section("", "A", ["x" * 6000]), Section("b", "B", ["x" * 6000])])
+        [0, 1]
+    """
+    begins, size = [0], 0
+    for number, section in enumerate(sections):
+        own = sum(map(len, section.sentences))
+        if size and size + own > PART:
+            begins.append(number)
+            size = 0
+        size += own
+    return begins
 
 
 def with_row_anchors(html: str) -> str:

@@ -1,12 +1,13 @@
 // The search box: opens and closes its panel, and shows what the reader's words find.
 
-import { excerpt, marked } from "./search/excerpt.js";
 import { find, unpack } from "./search/engine.js";
+import { excerpt, marked } from "./search/excerpt.js";
 
 const ROOT = new URL("../../", import.meta.url);
 const PAGES = 8; // how many pages are shown
 const SECTIONS = 3; // and of each, how many sections
 const NEAR = 0.4; // a further section is shown if its score is this share of the page's best one
+const PAUSE = 150; // milliseconds without a key after which excerpts are fetched
 
 /** Fetch a file of the search. */
 async function fetched(name) {
@@ -15,12 +16,10 @@ async function fetched(name) {
   return answer.json();
 }
 
-const texts = new Map();
+const loaded = new Map(); // the sentences of sections by anchor, for each file of them
 
-/** Return the sentences of a page by the anchors of its sections. */
-function sentencesOf(path) {
-  if (!texts.has(path)) texts.set(path, fetched(path.slice(0, -1) || "home"));
-  return texts.get(path);
+function fileOf(page, { part }) {
+  return `${page.path.slice(0, -1) || "home"}/${part}`;
 }
 
 function element(name, kind, ...content) {
@@ -30,14 +29,15 @@ function element(name, kind, ...content) {
   return made;
 }
 
-/** Return words with those that were found marked. */
+/** Return a text with the words that were found marked. */
 function withMarks(text, terms) {
   return marked(text, terms).map(([part, isFound]) => (isFound ? element("mark", "", part) : part));
 }
 
-/** Return the link to a section, which gets its excerpt when the sentences of the page have come. The
-    link also names the sentence, so that the browser shows the place of it. */
-function link(page, { anchor, heading }, isFirst, terms) {
+/** Return the link to a section. With its excerpt, the link also names the sentence, which the browser
+    then shows and marks in the page. */
+function link(page, section, isFirst, terms) {
+  const { anchor, heading } = section;
   const made = element("a");
   const address = new URL(page.path + (anchor ? `#${anchor}` : ""), ROOT);
   made.href = address;
@@ -45,21 +45,21 @@ function link(page, { anchor, heading }, isFirst, terms) {
   if (anchor) made.append(element("span", "search-heading", ...withMarks(heading, terms)));
   const shown = element("span", "search-excerpt");
   made.append(shown);
-  sentencesOf(page.path).then(
-    (sentences) => {
-      const found = excerpt(sentences[anchor] ?? [], terms);
-      shown.append(...withMarks(found.text, terms));
-      if (found.fragment) made.href = `${address}${anchor ? "" : "#"}:~:text=${found.fragment}`;
-    },
-    () => {}, // without an excerpt the link still leads to its place
-  );
-  return made;
+  const file = fileOf(page, section);
+  const fill = () => {
+    const found = excerpt(loaded.get(file)?.[anchor] ?? [], terms);
+    shown.replaceChildren(...withMarks(found.text, terms));
+    if (found.fragment) made.href = `${address}${anchor ? "" : "#"}:~:text=${found.fragment}`;
+  };
+  if (loaded.has(file)) fill();
+  return { made, file, fill };
 }
 
-function item(page, terms) {
-  const near = page.sections.filter(({ score }) => score >= NEAR * page.sections[0].score);
-  const links = near.slice(0, SECTIONS).map((section, place) => link(page, section, !place, terms));
-  return element("li", "", ...links);
+/** Return the links to a page: to its best section, and to others that are nearly as good. */
+function links(page, terms) {
+  const [best, ...others] = page.sections;
+  const near = others.filter(({ anchor, score }) => anchor && score >= NEAR * best.score);
+  return [best, ...near].slice(0, SECTIONS).map((section, place) => link(page, section, !place, terms));
 }
 
 let started;
@@ -70,10 +70,11 @@ export function start(search, button) {
 }
 
 function connected(search, button) {
-  const [field, status, list] = ["field", "status", "found"].map((name) => search.querySelector(`.search-${name}`));
-  const seen = { visibilityProperty: true };
+  const [field, panel, status, list] = ["field", "panel", "status", "found"].map((name) =>
+    search.querySelector(`.search-${name}`),
+  );
   const index = fetched("index").then(unpack);
-  const isOpen = () => search.classList.contains("is-open");
+  let pause;
 
   const open = () => {
     search.classList.add("is-open");
@@ -85,12 +86,12 @@ function connected(search, button) {
     button.ariaExpanded = "false";
   };
   const leave = () => {
+    field.focus(); // before the panel goes, lest the focus be lost
     close();
-    if (button.checkVisibility(seen)) button.focus();
-    else if (document.activeElement !== field) field.focus();
+    if (button.checkVisibility()) button.focus();
   };
 
-  /** Say how a query was read: what the book does not have, and which word is meant instead. */
+  /** Say what was found, which word is meant by one that the book does not have, or that nothing was. */
   const say = ({ pages, corrected }, query) => {
     if (corrected.length) {
       const meant = corrected.reduce((text, [typed, near]) => text.replace(new RegExp(typed, "i"), near), query);
@@ -101,24 +102,44 @@ function connected(search, button) {
     } else if (!pages.length) {
       const words = element("a", "", "words of this book");
       words.href = new URL("reference/glossary/", ROOT);
-      status.replaceChildren(`Nothing found for “${query}”. Here are the `, words, ".");
-    } else status.textContent = pages.length === 1 ? "1 page" : `${pages.length} pages`;
+      status.replaceChildren(`Nothing found for “${query}”. See the `, words, ".");
+    } else {
+      const all = pages.length === 1 ? "1 page" : `${pages.length} pages`;
+      status.textContent = pages.length > PAGES ? `The best ${PAGES} of ${all}` : all;
+    }
+  };
+
+  /** Show what a query finds: pages and headings at once, excerpts when their sentences have come. */
+  const fill = (found) => {
+    const pages = found.pages.slice(0, PAGES).map((page) => links(page, found.terms));
+    list.replaceChildren(...pages.map((all) => element("li", "", ...all.map(({ made }) => made))));
+    panel.scrollTop = 0;
+    const waiting = pages.flat().filter(({ file }) => !loaded.has(file));
+    clearTimeout(pause);
+    pause = setTimeout(() => {
+      for (const file of new Set(waiting.map(({ file }) => file))) {
+        fetched(file)
+          .then((sentences) => {
+            loaded.set(file, sentences);
+            for (const one of waiting) if (one.file === file) one.fill();
+          })
+          .catch(() => {}); // without an excerpt a link still leads to its place
+      }
+    }, PAUSE);
   };
 
   const answer = async () => {
     const query = field.value.trim();
     const ready = await index.catch(() => undefined);
     if (query !== field.value.trim()) return; // typed on since
-    if (!query) {
-      status.replaceChildren();
+    if (!query || !ready) {
+      status.textContent = query ? "The index of the search could not be loaded." : "";
       list.replaceChildren();
-    } else if (!ready) status.textContent = "The index of the search could not be loaded.";
-    else {
-      const found = find(query, ready);
-      say(found, query);
-      list.replaceChildren(...found.pages.slice(0, PAGES).map((page) => item(page, found.terms)));
-      search.querySelector(".search-panel").scrollTop = 0;
+      return;
     }
+    const found = find(query, ready);
+    say(found, query);
+    fill(found);
   };
   const show = (query) => {
     field.value = query;
@@ -130,11 +151,13 @@ function connected(search, button) {
   const move = (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step) return;
-    const stops = [field, ...list.querySelectorAll("a")];
-    const next = stops[stops.indexOf(document.activeElement) + step];
     event.preventDefault();
-    next?.focus();
+    const stops = [field, ...list.querySelectorAll("a")];
+    stops[stops.indexOf(document.activeElement) + step]?.focus();
   };
+
+  const isOutside = ({ target }) => !search.contains(target) && !button.contains(target);
+  const closeIfOutside = (event) => isOutside(event) && close();
 
   field.addEventListener("input", () => {
     open();
@@ -147,11 +170,11 @@ function connected(search, button) {
   });
   search.querySelector(".search-close").addEventListener("click", leave);
   list.addEventListener("click", ({ target }) => target.closest("a") && close());
-  addEventListener("focusin", ({ target }) => !search.contains(target) && target !== button && close());
-  addEventListener("pointerdown", ({ target }) => !search.contains(target) && target !== button && close());
+  addEventListener("focusin", closeIfOutside);
+  addEventListener("pointerdown", closeIfOutside);
   addEventListener("pageshow", ({ persisted }) => persisted && close());
   addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !isOpen()) return;
+    if (event.key !== "Escape" || !search.classList.contains("is-open")) return;
     event.preventDefault(); // a browser would empty the field
     leave();
   });

@@ -2,11 +2,12 @@
 // packed, as search/index.json, which scripts/site/search_index.mjs writes.
 
 import MiniSearch from "../../built/search/minisearch.js";
-import { stem, telling, whole, words } from "./words.js";
+import { names, stem, telling, whole } from "./words.js";
 
-/** The fields of a section, and how much a word in each weighs: the title of the page, in its first
-    section only; the heading; the first sentences; the other text; names of what the section explains. */
-const WEIGHTS = { title: 4, heading: 3, lead: 1.5, text: 1, names: 2 };
+/** The fields of a section, and how much a word in each weighs: the title of the page, for its first
+    section only; the heading; the first sentences; the other text; names of what the section explains;
+    titles, headings and names as wholes. */
+const WEIGHTS = { title: 4, heading: 3, lead: 1.5, text: 1, names: 2, whole: 3 };
 export const FIELDS = Object.keys(WEIGHTS);
 
 const BM25 = { k: 1.2, b: 0.7, d: 0 };
@@ -15,22 +16,26 @@ const OF_THE_PAGE = 0.7; // how much of the score of a page's first section its 
 
 /** Unpack an index. */
 export function unpack({ pages, sections, vocabulary, postings, lengths }) {
-  const known = new Map(); // how many sections have a word
-  for (const entry of vocabulary.split(" ")) {
-    const [word, count] = entry.split("*");
-    known.set(word, count ? parseInt(count, 36) : 1);
-  }
-  const stems = new Set([...known.keys()].map(stem));
-  const engine = MiniSearch.loadJS(unpacked([...stems], postings, lengths), {
+  const words = vocabulary.split(" ");
+  const stems = [...new Set(words.map(stem))];
+  const counts = postings.map(countsByField);
+  const engine = MiniSearch.loadJS(unpacked(stems, counts, lengths), {
     fields: FIELDS,
     tokenize: (text) => [text],
     processTerm: (term) => term,
   });
-  return { pages, sections, known, stems, engine };
+  const common = new Map(stems.map((term, place) => [term, commonness(counts[place])]));
+  const known = new Map(words.map((word) => [word, common.get(stem(word))]));
+  return { pages, sections, known, stems: new Set(stems), engine };
+}
+
+/** Return in about how many sections a term is. */
+function commonness(fields) {
+  return Object.values(fields).reduce((sum, counts) => sum + Object.keys(counts).length, 0);
 }
 
 /** Return an index in the form that MiniSearch writes. */
-function unpacked(stems, postings, lengths) {
+function unpacked(stems, counts, lengths) {
   const numbered = (list) => Object.fromEntries(list.map((value, place) => [place, value]));
   // The mean is of the sections that have the field: only first sections have a title, for example.
   const mean = (field) => {
@@ -47,7 +52,7 @@ function unpacked(stems, postings, lengths) {
     averageFieldLength: FIELDS.map((_, field) => mean(field)),
     storedFields: {},
     dirtCount: 0,
-    index: stems.map((term, place) => [term, countsByField(postings[place])]),
+    index: stems.map((term, place) => [term, counts[place]]),
   };
 }
 
@@ -88,7 +93,7 @@ export function distance(one, other, limit) {
 }
 
 /** Return the word of the book that is nearest to one that the book does not have, if one is near. Of
-    words equally near, one with the same first letter is taken, then one that more sections have. */
+    words equally near, one with the same first letter is taken, then one that is more common. */
 export function nearest(word, known) {
   const limit = word.length < 4 || /^\d+$/.test(word) ? 0 : word.length < 6 ? 1 : 2;
   let [best, least] = [undefined, Infinity];
@@ -101,24 +106,25 @@ export function nearest(word, known) {
   return best;
 }
 
-/** Read a query: return the terms to look up, whether the last may be the beginning of a word, the
-    words that were corrected, as pairs, and those that the book has nothing like. */
+/** Read a query: return the terms to look up, each with whether it may be the beginning of a word; the
+    words that were corrected, as pairs; and those that the book has nothing like. Of a name that the
+    book has, the parts are not looked up. */
 export function read(query, { known, stems }) {
-  const typed = telling(words(query));
-  const isBegun = /[\p{L}\p{N}_]$/u.test(query);
+  const has = (word) => stems.has(stem(word));
+  const typed = names(query).flatMap(([name, ...parts]) => (has(name) || !parts.length ? name : parts));
+  const last = /[\p{L}\p{N}_]$/u.test(query) ? typed.at(-1) : "";
   const [terms, corrected, unknown] = [new Map(), [], []];
-  typed.forEach((word, place) => {
-    const isLast = isBegun && place === typed.length - 1 && word.length > 1;
-    if (stems.has(stem(word))) terms.set(stem(word), isLast);
-    else if (isLast && begins(word, known)) terms.set(word, true);
-    else if (words(word).length === 1) {
+  for (const word of telling(typed)) {
+    const isBegun = word === last && word.length > 1;
+    if (has(word)) terms.set(stem(word), isBegun);
+    else if (isBegun && begins(word, known)) terms.set(word, true);
+    else {
       const near = nearest(word, known);
-      if (near) {
-        terms.set(stem(near), false);
-        corrected.push([word, near]);
-      } else unknown.push(word);
+      if (near) terms.set(stem(near), false);
+      if (near) corrected.push([word, near]);
+      else unknown.push(word);
     }
-  });
+  }
   return { terms, corrected, unknown };
 }
 
@@ -151,12 +157,14 @@ function byPage(ranked, terms, { pages, sections }) {
   const groups = new Map();
   for (const found of ranked) {
     const [page, anchor = "", heading = ""] = sections[found.id];
+    const [path, title, parts] = pages[page];
     const first = anchor ? firsts.get(page) : undefined;
     const met = new Set([...found.queryTerms, ...(first?.queryTerms ?? [])]);
-    const share = globalThis.EXP?Math.pow([...met].filter((term) => terms.has(term)).length / terms.size,globalThis.EXP):1;
+    const share = [...met].filter((term) => terms.has(term)).length / terms.size;
     const score = share * (found.score + OF_THE_PAGE * (first?.score ?? 0));
-    const group = groups.get(page) ?? { path: pages[page][0], title: pages[page][1], sections: [] };
-    group.sections.push({ anchor, heading, score });
+    const group = groups.get(page) ?? { path, title, sections: [] };
+    const part = parts.findLastIndex((begin) => begin <= found.id);
+    group.sections.push({ anchor, heading, score, part });
     groups.set(page, group);
   }
   const best = (one, other) => other.score - one.score;

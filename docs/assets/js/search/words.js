@@ -17,14 +17,20 @@ const STOPS = new Set(
   ).split(" "),
 );
 
-/** Return the words of a text in their order, in lower case and without accents. After a name of
-    several parts, such as `rope_theta` or `RotaryEmbedding`, come its parts. */
-export function words(text) {
+/** Return the words of a text in their order, in lower case and without accents, each in a list: a
+    name of several parts, such as `rope_theta` or `RotaryEmbedding`, is followed by its parts. */
+export function names(text) {
   const plain = text.replace(/(\d),(?=\d{3})/g, "$1").normalize("NFKD").replace(/\p{M}/gu, "");
-  return [...plain.matchAll(TOKEN)].flatMap(([token]) => {
-    const parts = token.split("_").flatMap((part) => part.split(CAMEL)).flatMap((part) => part.split(NUMBERED)).filter(Boolean);
+  return [...plain.matchAll(TOKEN)].map(([token]) => {
+    const split = (parts, at) => parts.flatMap((part) => part.split(at)).filter(Boolean);
+    const parts = [/_+/, CAMEL, NUMBERED].reduce(split, [token]);
     return [token, ...(parts.length > 1 ? parts : [])].map((word) => word.toLowerCase());
   });
+}
+
+/** Return the words of a text, names and their parts. */
+export function words(text) {
+  return names(text).flat();
 }
 
 /** Return those of some words that say what a text is about, or all of them if none does. */
