@@ -3,7 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import { FIELDS } from "../../docs/assets/js/search/engine.js";
-import { stem, telling, whole, words } from "../../docs/assets/js/search/words.js";
+import { names, stem, telling, whole, words } from "../../docs/assets/js/search/words.js";
 
 const LONGEST_NUMBER = 6; // digits of a number that readers type; others are results
 const LONGEST_NAME = 4; // words of a name that is looked for as a whole
@@ -19,23 +19,23 @@ function indexed(text) {
   return telling(words(text)).filter((word) => !(/^\d+$/.test(word) && word.length > LONGEST_NUMBER));
 }
 
-/** Return the terms for some names as wholes; not for long ones, which nobody types. */
-function wholes(names) {
-  const stems = names.map((name) => [...new Set(indexed(name).map(stem))]);
+/** Return the terms for some phrases as wholes; not for long ones, which nobody types. */
+function wholes(phrases) {
+  const stems = phrases.map((phrase) => [...new Set(telling(names(phrase).map(([name]) => name)).map(stem))]);
   return stems.filter(({ length }) => length && length <= LONGEST_NAME).map(whole);
 }
 
 /** Return the words of a section by field, in the order of FIELDS. */
-function fieldsOf({ heading, sentences, cells, names }, title) {
+function fieldsOf({ heading, sentences, cells, names: others }, title) {
   const lead = title ? 5 : 1; // sentences: the description of a page, whom it is for, its first paragraph
   return {
     title: title ? indexed(title) : [],
     heading: title ? [] : indexed(heading),
     lead: indexed(sentences.slice(0, lead).join(" ")),
     text: indexed([...sentences.slice(lead), ...cells].join(" ")),
-    names: names.flatMap(indexed),
-    // A page is found by its title and names before the sections of others that have the same.
-    whole: title ? [...wholes([title, ...names]), ...wholes([title, ...names])] : wholes([heading, ...names]),
+    names: others.flatMap(indexed),
+    // Twice for a page, which is found before a section of another page with the same heading.
+    whole: title ? wholes([title, title, ...others, ...others]) : wholes([heading, ...others]),
   };
 }
 

@@ -91,7 +91,7 @@ def test_questions_find_a_right_page_first_or_second(ask: Ask) -> None:
     ("typed", "meant"),
     [
         ("sinusiodal", "sinusoidal"),  # exchanged
-        ("embeding", "embedding"),  # missing
+        ("extrapolaton", "extrapolation"),  # missing
         ("rotarry", "rotary"),  # too many
         ("positonal", "positional"),
         ("wavelenght", "wavelength"),

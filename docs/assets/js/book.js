@@ -55,7 +55,7 @@ function prepareSearch(search) {
   const load = async () => (await import("./search.js")).start(search, button);
   const open = async () => (await load()).open();
   search.addEventListener("pointerover", load, { once: true });
-  field.addEventListener("focus", open);
+  field.addEventListener("focus", open, { once: true });
   button.addEventListener("click", open);
   addEventListener("keydown", (event) => {
     const isTyping = event.target.closest("input, select, textarea, [contenteditable]");

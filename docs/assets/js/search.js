@@ -152,6 +152,7 @@ function connected(search, button) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step) return;
     event.preventDefault();
+    open();
     const stops = [field, ...list.querySelectorAll("a")];
     stops[stops.indexOf(document.activeElement) + step]?.focus();
   };
@@ -159,6 +160,7 @@ function connected(search, button) {
   const isOutside = ({ target }) => !search.contains(target) && !button.contains(target);
   const closeIfOutside = (event) => isOutside(event) && close();
 
+  field.addEventListener("click", open);
   field.addEventListener("input", () => {
     open();
     answer();
