@@ -26,6 +26,7 @@ from scripts.book.elsewhere import names_by_place
 from scripts.book.line_breaks import JOINED
 from scripts.book.sourcemap import MAP
 from scripts.setup.node import node
+from scripts.site.html_tree import article, remove
 
 SCRIPT = Path(__file__).with_suffix(".mjs")
 FOLDER = "search"
@@ -127,15 +128,13 @@ def searched_page(path: str, html: str) -> SearchedPage:
         >>> searched_page("a/", page).sections[1]
         Section(anchor='b', heading='B', sentences=[], cells=[], names=[])
     """
-    tree = LexborHTMLParser(html)
-    article = tree.css_first("article")
-    for element in article.css(LEFT_OUT):
-        element.decompose()
-    found = [Section("", text(article.css_first("h1") or tree.css_first("title")))]
-    description = tree.css_first("meta[name=description]")
-    if description is not None:
+    tree, body = LexborHTMLParser(html), article(html)
+    remove(body, LEFT_OUT)
+    title = body.css_first("h1") or tree.css_first("title")
+    found = [Section("", text(title) if title else path)]
+    if description := tree.css_first("meta[name=description]"):
         found[0].sentences.append(description.attrs.sget("content"))
-    _read(article, found)
+    _read(body, found)
     names = names_by_place()
     for section in found:
         section.names = names.get(f"{path}#{section.anchor}" if section.anchor else path, [])

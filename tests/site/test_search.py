@@ -59,7 +59,7 @@ def in_node(code: str, given: object) -> Any:
 @pytest.fixture(scope="module")
 def ask(site: Site) -> Ask:
     """Return a function that asks the search some queries."""
-    return lambda *queries: in_node(ASK, [str(site.folder / FOLDER / INDEX), queries])  # type: ignore[no-any-return]
+    return lambda *queries: in_node(ASK, [str(site.folder / FOLDER / INDEX), queries])
 
 
 def is_right(path: str, rights: list[str]) -> bool:
