@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -89,8 +89,10 @@ def on_post_build(*, config: MkDocsConfig) -> None:
 
 def write(site: Path) -> None:
     """Write the index of a built site, and the sentences of its pages."""
+    names = names_by_place()
     pages = [
-        searched_page(path, (site / path / "index.html").read_text("utf-8")) for path in paths(site)
+        searched_page(path, (site / path / "index.html").read_text("utf-8"), names)
+        for path in paths(site)
     ]
     folder = site / FOLDER
     for page in pages:
@@ -120,13 +122,18 @@ def packed(pages: Iterable[SearchedPage]) -> str:
     return done.stdout
 
 
-def searched_page(path: str, html: str) -> SearchedPage:
+def searched_page(path: str, html: str, names: Mapping[str, list[str]]) -> SearchedPage:
     """Return what the search knows of a page. The first section begins with its description.
+
+    Args:
+        path: The path of the page in the site.
+        html: The built page.
+        names: What others call what a place explains, by its address in the site.
 
     Examples:
         >>> page = "<title>A</title><article><h1>A</h1><p>One. Two.<h2 id=b>B</h2></article>"
-        >>> searched_page("a/", page).sections[1]
-        Section(anchor='b', heading='B', sentences=[], cells=[], names=[])
+        >>> searched_page("a/", page, {"a/#b": ["beta"]}).sections[1]
+        Section(anchor='b', heading='B', sentences=[], cells=[], names=['beta'])
     """
     tree, body = LexborHTMLParser(html), article(html)
     remove(body, LEFT_OUT)
@@ -135,7 +142,6 @@ def searched_page(path: str, html: str) -> SearchedPage:
     if description := tree.css_first("meta[name=description]"):
         found[0].sentences.append(description.attrs.sget("content"))
     _read(body, found)
-    names = names_by_place()
     for section in found:
         section.names = names.get(f"{path}#{section.anchor}" if section.anchor else path, [])
         section.sentences = [*dict.fromkeys(section.sentences)]

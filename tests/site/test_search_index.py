@@ -82,7 +82,7 @@ def shown(site: Site, path: str) -> dict[str, list[str]]:
 
 def read(text: str) -> list[Section]:
     """Return the sections of a page that is given as Markdown."""
-    return searched_page("small/", f"<article>{render(text)}</article>").sections
+    return searched_page("small/", f"<article>{render(text)}</article>", {}).sections
 
 
 def test_listings_evidence_notes_and_misprints_are_left_out_and_all_else_is_kept() -> None:
