@@ -22,16 +22,16 @@ from tests.site.served import Site
 
 QUESTIONS: dict[str, dict[str, list[str]]] = load(Path(__file__).with_name("questions.yml"))
 MODULES = (DOCS / "assets" / "js" / "search").as_uri()
-# Answer each query of a list: the best pages, the terms, what was corrected and what is unknown.
+# Answer each query of a list: the best pages, the terms, and what was corrected.
 ASK = f"""
 import {{ readFileSync }} from "node:fs";
 import {{ find, unpack }} from "{MODULES}/engine.js";
 const [file, queries] = JSON.parse(readFileSync(0, "utf8"));
 const index = unpack(JSON.parse(readFileSync(file, "utf8")));
 const answers = queries.map((query) => {{
-    const {{ pages, terms, corrected, unknown }} = find(query, index);
+    const {{ pages, terms, corrected }} = find(query, index);
     const places = pages.slice(0, 8).map(({{ path, sections }}) => [path, sections[0].anchor]);
-    return {{ places, terms: [...terms], corrected, unknown }};
+    return {{ places, terms: [...terms], corrected }};
 }});
 console.log(JSON.stringify(answers));
 """

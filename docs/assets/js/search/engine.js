@@ -106,26 +106,25 @@ export function nearest(word, known) {
   return best;
 }
 
-/** Read a query: return the terms to look up, each with whether it may be the beginning of a word; the
-    words that were corrected, as pairs; and those that the book has nothing like. Of a name that the
-    book has, the parts are not looked up. */
+/** Read a query: return the terms to look up, each with whether it may be the beginning of a word, and
+    the words that were corrected, as pairs. Of a name that the book has, the parts are not looked up. */
 export function read(query, { known, stems }) {
   const has = (word) => stems.has(stem(word));
   const typed = names(query).flatMap(([name, ...parts]) => (has(name) || !parts.length ? name : parts));
   const last = /[\p{L}\p{N}_]$/u.test(query) ? typed.at(-1) : "";
-  const [terms, corrected, unknown] = [new Map(), [], []];
+  const [terms, corrected] = [new Map(), []];
   for (const word of telling(typed)) {
     const isBegun = word === last && word.length > 1;
     if (has(word)) terms.set(stem(word), isBegun);
     else if (isBegun && begins(word, known)) terms.set(word, true);
     else {
       const near = nearest(word, known);
-      if (near) terms.set(stem(near), false);
-      if (near) corrected.push([word, near]);
-      else unknown.push(word);
+      if (!near) continue;
+      terms.set(stem(near), false);
+      corrected.push([word, near]);
     }
   }
-  return { terms, corrected, unknown };
+  return { terms, corrected };
 }
 
 /** Return whether a word of the book begins with these letters. */
@@ -136,13 +135,13 @@ function begins(letters, known) {
 
 /** Return what a query finds, pages and in each its sections, best first, and how it was read. */
 export function find(query, index) {
-  const { terms, corrected, unknown } = read(query, index);
+  const { terms, corrected } = read(query, index);
   const queries = [...terms].map(([term, prefix]) => ({ queries: [term], prefix }));
   const ranked = index.engine.search(
     { combineWith: "OR", queries: [...queries, whole([...terms.keys()])] },
     { boost: WEIGHTS, bm25: BM25, weights: { prefix: OF_A_PREFIX, fuzzy: 0 } },
   );
-  return { pages: byPage(ranked, terms, index), terms, corrected, unknown };
+  return { pages: byPage(ranked, terms, index), terms, corrected };
 }
 
 /** Group sections by page. A section's score is its own with some of that of the page's first section,
