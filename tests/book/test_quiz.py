@@ -122,9 +122,7 @@ BOX = """\
 
 
 def rendered_quiz(text: str) -> ElementTree.Element:
-    return ElementTree.fromstring(
-        f"<article>{render(text)}</article>".replace("search-exclude", "x=''")
-    )
+    return ElementTree.fromstring(f"<article>{render(text)}</article>")
 
 
 def words(element: ElementTree.Element | None) -> str:

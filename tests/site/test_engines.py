@@ -76,10 +76,10 @@ def test_every_page_fits_a_phone(engine: Engine, site: Site) -> None:
 def test_search_explorer_quiz_and_run_work(engine: Engine, site: Site) -> None:
     engine.resize(DESK)
     engine.open(site.url)
-    engine.click(".md-search__input")
+    engine.click(".search-field")
     engine.type("alibi")
-    engine.wait("() => document.querySelector('.md-search-result__link[href*=alibi]')?.href")
-    engine.click(".md-search-result__link[href*='/alibi/']")
+    engine.wait("() => document.querySelector('.search-found a[href*=alibi]')?.href")
+    engine.click(".search-found a[href*='/alibi/']")
     engine.wait("() => /alibi/.test(location.pathname)")
 
     engine.open(f"{site.url}explore/heatmap/")

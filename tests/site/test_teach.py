@@ -544,7 +544,7 @@ def test_nothing_of_the_slides_loads_elsewhere_and_they_are_in_no_list(site: Sit
         here = f"{path.parent.relative_to(site.folder).as_posix()}/"
         loads = re.search(r"assets/(js/slides\.js|css/(slides|quiz-sheet)\.css)", path.read_text())
         assert bool(loads) == (here in made), here
-    for file in ("sitemap.xml", "search/search_index.json"):
+    for file in ("sitemap.xml", "search/index.json"):
         assert not any(f'{path}"' in (site.folder / file).read_text("utf-8") for path in made)
     (joined,) = (site.folder / "assets").glob("book.*.css")
     assert ".takeaways" not in joined.read_text("utf-8")
