@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
 from scripts.book.chapters import chapters
-from tests.site.served import Site, paths
+from tests.site.served import Site
 from tests.site.visits import (
     DESK,
     JUMP_AFTER_SCROLL,

@@ -166,7 +166,8 @@ def test_later_start_serves_the_last_build_and_rebuilds_what_has_changed(
         assert "Five positions" in fetch(chapter)
         changed = {path for path, when in page_times(site).items() if before.get(path) != when}
         assert changed == {"chapters/build-it/index.html"}
-        assert {"chapters/formula-sheet/", "reference/combine/", chapter} <= {*searched_pages(fetch)}
+        found = {*searched_pages(fetch)}
+        assert {"chapters/formula-sheet/", "reference/combine/", chapter} <= found
 
         edit(book / "scripts" / "site" / "progress.py", '"""Says', '"""Tells')
         wait_for("starts again", log.read_text)
