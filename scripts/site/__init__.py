@@ -18,7 +18,7 @@
     docstring_formulas.py    formulas of docstrings as mathematics            (mkdocs calls it)
     source_archive.py        the source of the book, to download
     wheel.py                 the package as a wheel, to install
-    former_places.py         former addresses in the reference               (mkdocs calls it)
+    former_reference_anchors.py   former addresses in the reference               (mkdocs calls it)
     moved_places.py          the addresses of pages that have been split      (mkdocs calls it)
     downloads.py             the book as PDF and EPUB, to download            (mkdocs calls it)
     install_lines.py         the addresses in lines to copy                   (mkdocs calls it)
