@@ -24,7 +24,6 @@ BY_TITLE: Any = {"ids": lambda chapter: chapter.title}
 TOO_LONG = {
     "beyond/which-extrapolates.md",
     "chapters/at-the-board.md",
-    "chapters/build-it.md",
     "chapters/check-yourself.md",
     "how-to/diagnose.md",
 }

@@ -46,7 +46,7 @@ KEPT = {
 # The one page that is made from data; others would need the pages that are missing.
 MADE = "reference/models.md"
 # A short stand-in for a page that takes long to build and is not edited.
-OTHER = "# Build it\n\nFour positions.\n"
+OTHER = "# Attention\n\nFour positions.\n"
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for page in (copy / "docs").rglob("*.md"):
         if str(page.relative_to(copy / "docs")) not in KEPT:
             page.unlink()
-    (copy / "docs" / "chapters" / "build-it.md").write_text(OTHER, "utf-8")
+    (copy / "docs" / "chapters" / "attention.md").write_text(OTHER, "utf-8")
     for name in (
         ".gitignore",
         "LICENSE",
@@ -108,7 +108,7 @@ def test_mkdocs_build_works_as_it_is_typed(book: Path, activated: dict[str, str]
         command, cwd=book, env=activated, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert "Four positions" in (book / "built" / "chapters" / "build-it" / "index.html").read_text()
+    assert "Four positions" in (book / "built" / "chapters" / "attention" / "index.html").read_text()
 
 
 @contextmanager
@@ -138,8 +138,8 @@ def serving(book: Path, environment: dict[str, str], port: int) -> Iterator[tupl
 def test_later_start_serves_the_last_build_and_rebuilds_what_has_changed(
     book: Path, activated: dict[str, str]
 ) -> None:
-    port, chapter = free_port(), "chapters/build-it/"
-    source, sheet = book / "docs/chapters/build-it.md", book / "docs" / SHEET
+    port, chapter = free_port(), "chapters/attention/"
+    source, sheet = book / "docs/chapters/attention.md", book / "docs" / SHEET
     site = book / "build" / "served" / str(port)
     with serving(book, activated, port) as (get, log):
         wait_for("Four positions", lambda: get(chapter))
@@ -161,7 +161,7 @@ def test_later_start_serves_the_last_build_and_rebuilds_what_has_changed(
         wait_for("up to date", log.read_text)
         assert "Five positions" in get(chapter)
         changed = {path for path, when in written(site).items() if before.get(path) != when}
-        assert changed == {"chapters/build-it/index.html"}
+        assert changed == {"chapters/attention/index.html"}
         places = locations(get)
         assert len(places) == len(set(places))
         assert {"chapters/formula-sheet/", "reference/combine/", chapter} <= set(places)
@@ -210,7 +210,7 @@ def read(book: Path, activated: dict[str, str]) -> Iterator[Read]:
             return ""
 
     try:
-        wait_for("Four positions", lambda: get("chapters/build-it/"))
+        wait_for("Four positions", lambda: get("chapters/attention/"))
         yield get
     finally:
         server.terminate()
@@ -244,7 +244,7 @@ def test_edited_page_keeps_its_links_and_the_search_index(
     page = wait_for(f"Edited {len(source)}, ", lambda: read(PAGES[source]))
     assert 'combine/#posenc.embeddings.combine.add"' in page
     places = {entry["location"] for entry in json.loads(read("search/search_index.json"))["docs"]}
-    assert {"reference/", "chapters/build-it/", "reference/combine/"} <= places
+    assert {"reference/", "chapters/attention/", "reference/combine/"} <= places
 
 
 @pytest.mark.slow
@@ -265,7 +265,7 @@ def test_all_pages_are_made_again_when_the_data_changes(book: Path, read: Read) 
     before = written(site)
     edit(book / "docs" / "data" / "references.yml", "\n", "\n# edited\n")
     wait_for("edited", lambda: "edited" if before != written(site) else "")
-    read("chapters/build-it/")  # answered after the build
+    read("chapters/attention/")  # answered after the build
     assert all(when != before[path] for path, when in written(site).items())
 
 
