@@ -108,7 +108,9 @@ def test_mkdocs_build_works_as_it_is_typed(book: Path, activated: dict[str, str]
         command, cwd=book, env=activated, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert "Four positions" in (book / "built" / "chapters" / "attention" / "index.html").read_text()
+    assert (
+        "Four positions" in (book / "built" / "chapters" / "attention" / "index.html").read_text()
+    )
 
 
 @contextmanager
