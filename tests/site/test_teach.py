@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 from scripts import DOCS
 from scripts.figures._dark import dark_colour
 from scripts.site import quiz_sheet, security_policy, slides, strokes
+from scripts.site.built_chapter import built_chapter
 from scripts.site.host import Host, serve_folder
 from scripts.site.html_tree import article, remove, remove_notes, words
 from tests.book.test_at_the_board import BOARD
@@ -63,8 +64,8 @@ def book(site: Site) -> Iterator[Host]:
 
 @pytest.fixture(scope="module")
 def chapter(site: Site) -> str:
-    """Return the built page of *At the board*."""
-    return (site.folder / slides.CHAPTER / "index.html").read_text("utf-8")
+    """Return the built chapter *At the board*."""
+    return built_chapter(site.folder, slides.CHAPTER)
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +155,7 @@ def test_a_sentence_that_a_slide_lacks_is_found(chapter: str, deck: str) -> None
 @pytest.mark.parametrize(
     ("old", "new", "place"),
     [
-        ("Only a whole turn shows every place.", "A planted reason.", "board-4"),
+        ("Only a whole turn shows every point.", "A planted reason.", "board-4"),
         ("None. Nothing is learned", "Planted. Nothing is learned", "board-8"),
         ("fast ones first", "planted ones first", "takeaways"),
     ],
@@ -172,7 +173,7 @@ def test_boards_have_the_titles_and_minutes_of_the_chapter(chapter: str, deck: s
         said = said_on(deck)[f"board-{number}"]
         assert title[1:] in said
         assert f"{minutes} minutes, until minute" in said
-        assert f'href="../../{slides.CHAPTER}#{place}"' in deck
+        assert re.search(rf'href="../../{slides.CHAPTER}\w+/#{place}"', deck)
     assert "of 60 min" in deck
 
 
@@ -184,7 +185,7 @@ def test_a_board_without_minutes_stops_the_build(chapter: str) -> None:
 def test_a_wrong_answer_is_for_the_speaker_alone(deck: str) -> None:
     for board in re.split("<section ", deck)[1:10]:
         up, _, notes = board.partition('<details class="notes">')
-        assert "A likely wrong answer" not in up
+        assert "A wrong answer to expect" not in up
         assert notes.count('class="expected"') == 1
 
 
