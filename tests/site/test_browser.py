@@ -23,7 +23,7 @@ from tests.site.visits import (
 
 ARTICLE = ".md-content article"
 CHAPTERS = [chapter for chapter in chapters() if chapter.first.startswith("chapters/")]
-CHAPTER = "chapters/at-the-board/"  # the shortest
+CHAPTER = "chapters/at-the-board/why/"  # short, with formulas and a section
 LONG = "beyond/which-extrapolates/"  # what is far below is laid out late
 # Whether the focused element is visible; the colour switch shows its label instead.
 STOP_IS_SEEN = """() => {

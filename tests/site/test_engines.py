@@ -102,7 +102,7 @@ def test_search_explorer_quiz_and_run_work(engine: Engine, site: Site) -> None:
 
 def test_jump_right_after_scrolling_leads_to_its_heading(engine: Engine, site: Site) -> None:
     engine.resize(PHONE)
-    engine.open(f"{site.url}chapters/at-the-board/")
+    engine.open(f"{site.url}chapters/at-the-board/why/")
     for _ in range(2):
         came, top = engine.evaluate(JUMP_AFTER_SCROLL, PERMALINK)
         assert came

@@ -34,7 +34,7 @@ KINDS = {
     "chapter": "chapters/by-hand/",
     "questions": "chapters/check-yourself/",
     "explorer": "explore/rope/",
-    "listings": "chapters/build-it/",
+    "listings": "chapters/build-it/learned/",
     "reference": "reference/rotary/",
     "exercises": "practise/rotation/",
     "ledger": "trust/claims/",
