@@ -301,8 +301,8 @@ def test_every_model_is_linked_once_even_without_positions() -> None:
 
 
 def test_chapter_5_links_to_the_page() -> None:
-    chapter = pages.text("chapters/check-yourself.md")
-    assert "[Models of today](../reference/models.md)" in chapter
+    chapter = pages.text("chapters/check-yourself/practice.md")
+    assert "[Models of today](../../reference/models.md)" in chapter
 
 
 def test_the_anchor_of_a_model_is_inside_its_fold() -> None:

@@ -24,7 +24,7 @@ CHAPTERS = {
     "S1": "chapters/build-it.md",
     "S2": "chapters/at-the-board.md",
     "S3": "chapters/prove-it/index.md",
-    "S4": "chapters/check-yourself.md",
+    "S4": "chapters/check-yourself/index.md",
 }
 LEAST_NOTICED = 0.95  # of the wrong places tried for the items of a source
 

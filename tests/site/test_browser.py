@@ -51,7 +51,7 @@ TERMS = {
     "concatenate": "reference/combine/",
     "tokenizer": "reference/tokenizer/",
     "diagnose": "how-to/diagnose/",
-    "quiz": "chapters/check-yourself/",
+    "quiz": "chapters/check-yourself/quiz/",
 }
 QUESTIONS: dict[str, str] = load(Path(__file__).with_name("questions.yml"))
 NAMES: dict[str, list[str]] = load(search_index.FILE)["names"]
@@ -398,7 +398,7 @@ def test_back_and_forward_keep_the_filter_and_the_answers(reader: Visit) -> None
     page.goto("trust/claims/?verdict=false")  # a short list, quick to lay out
     page.get_by_label("S0", exact=True).check()
     count = page.locator("output").inner_text()
-    page.goto("chapters/check-yourself/")
+    page.goto("chapters/check-yourself/quiz/")
     question = page.locator("#question-1")
     question.get_by_role("radio").first.check()
     question.get_by_role("button", name="Check").click()
