@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 from scripts import DOCS
 from scripts.figures._dark import dark_colour
 from scripts.site import quiz_sheet, security_policy, slides, strokes
+from scripts.site.built_chapter import built_chapter
 from scripts.site.host import Host, serve_folder
 from scripts.site.html_tree import article, remove, remove_notes, words
 from tests.book.test_at_the_board import BOARD
@@ -497,7 +498,7 @@ def quizzed(page: str) -> dict[int, list[str]]:
 
 
 def test_the_sheet_says_what_the_quiz_says(site: Site, sheet: Page) -> None:
-    page = (site.folder / quiz_sheet.CHAPTER / "index.html").read_text("utf-8")
+    page = built_chapter(site.folder, quiz_sheet.CHAPTER)
     quiz = quizzed(page)
     assert len(quiz) == 24
     made = (site.folder / quiz_sheet.HERE / "index.html").read_text("utf-8")
@@ -505,7 +506,7 @@ def test_the_sheet_says_what_the_quiz_says(site: Site, sheet: Page) -> None:
     said = words(article(f"<article{main.replace('</main>', '</article>')}"))
     for number in quiz_sheet.QUESTIONS:
         assert [text for text in quiz[number] if text not in said] == []
-    changed = page.replace("tokens shuffled, outputs shuffled along", "a planted option")
+    changed = page.replace("outputs are shuffled along", "a planted option")
     assert "a planted option" in quiz_sheet.page(changed)
 
 
@@ -518,7 +519,7 @@ def test_the_key_of_each_question_is_the_letter_that_the_chapter_calls_right(she
 
 
 def test_a_question_that_is_gone_stops_the_build(site: Site) -> None:
-    page = (site.folder / quiz_sheet.CHAPTER / "index.html").read_text("utf-8")
+    page = built_chapter(site.folder, quiz_sheet.CHAPTER)
     with pytest.raises(SystemExit, match="the quiz has no question-25"):
         quiz_sheet.page(page, [1, 25])
 
