@@ -25,7 +25,6 @@ TOO_LONG = {
     "beyond/which-extrapolates.md",
     "chapters/at-the-board.md",
     "chapters/build-it.md",
-    "how-to/diagnose.md",
 }
 CAPTION = re.compile(
     r"^/// (table|figure)-caption \|(?: <)? ([\d.]+) #(table|figure)-([\d-]+)$", re.M
