@@ -23,8 +23,6 @@ BY_TITLE: Any = {"ids": lambda chapter: chapter.title}
 # Pages that are not split yet. The list may only get shorter.
 TOO_LONG = {
     "beyond/which-extrapolates.md",
-    "chapters/check-yourself.md",
-    "how-to/diagnose.md",
 }
 CAPTION = re.compile(
     r"^/// (table|figure)-caption \|(?: <)? ([\d.]+) #(table|figure)-([\d-]+)$", re.M

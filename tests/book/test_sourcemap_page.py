@@ -24,7 +24,7 @@ CHAPTERS = {
     "S1": "chapters/build-it/index.md",
     "S2": "chapters/at-the-board/index.md",
     "S3": "chapters/prove-it/index.md",
-    "S4": "chapters/check-yourself.md",
+    "S4": "chapters/check-yourself/index.md",
 }
 LEAST_NOTICED = 0.95  # of the wrong places tried for the items of a source
 

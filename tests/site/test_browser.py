@@ -272,7 +272,7 @@ def test_back_and_forward_keep_the_filter_and_the_answers(reader: Visit) -> None
     page.goto("trust/claims/?verdict=false")  # a short list, quick to lay out
     page.get_by_label("S0", exact=True).check()
     count = page.locator("output").inner_text()
-    page.goto("chapters/check-yourself/")
+    page.goto("chapters/check-yourself/quiz/")
     question = page.locator("#question-1")
     question.get_by_role("radio").first.check()
     question.get_by_role("button", name="Check").click()

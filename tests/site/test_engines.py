@@ -90,7 +90,7 @@ def test_search_explorer_quiz_and_run_work(engine: Engine, site: Site) -> None:
     changed = f"(selector, before) => ({TEXT})(selector) !== before"
     engine.wait(changed, "explore-heatmap [role=status]", before)
 
-    engine.open(f"{site.url}chapters/check-yourself/")
+    engine.open(f"{site.url}chapters/check-yourself/quiz/")
     engine.click(RIGHT_ANSWER)
     engine.type(ENTER)
     engine.wait(SAYS, "#question-1 [role=status]", "A is")

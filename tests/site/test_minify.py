@@ -136,7 +136,7 @@ def search(page: Page) -> None:
     ("path", "act"),
     [
         ("", search),
-        ("chapters/check-yourself/", answer),
+        ("chapters/check-yourself/quiz/", answer),
         ("explore/rope/", None),
         ("reference/baselines/", None),
     ],

@@ -32,7 +32,7 @@ KNOWN = "http://refused.invalid/"  # an image that no page may load
 KINDS = {
     "home": "",
     "chapter": "chapters/by-hand/",
-    "questions": "chapters/check-yourself/",
+    "questions": "chapters/check-yourself/quiz/",
     "explorer": "explore/rope/",
     "listings": "chapters/build-it/learned/",
     "reference": "reference/rotary/",

@@ -485,15 +485,14 @@ def quiz_texts(page: str) -> dict[int, list[str]]:
 
 
 def test_the_sheet_says_what_the_quiz_says(site: Site, sheet: Page) -> None:
-    page = (site.folder / quiz_sheet.CHAPTER / "index.html").read_text("utf-8")
-    quiz = quiz_texts(page)
+    quiz = quiz_texts(built_chapter(site.folder, quiz_sheet.CHAPTER))
     assert len(quiz) == 24
     made = (site.folder / quiz_sheet.HERE / "index.html").read_text("utf-8")
     _, _, main = made.partition("<main")
     said = words(article(f"<article{main.replace('</main>', '</article>')}"))
     for number in quiz_sheet.QUESTIONS:
         assert [text for text in quiz[number] if text not in said] == []
-    changed = page.replace("tokens shuffled, outputs shuffled along", "a planted option")
+    changed = page.replace("outputs are shuffled along", "a planted option")
     assert "a planted option" in quiz_sheet.page(changed)
 
 
@@ -506,7 +505,7 @@ def test_the_key_of_each_question_is_the_letter_that_the_chapter_calls_right(she
 
 
 def test_a_question_that_is_gone_stops_the_build(site: Site) -> None:
-    page = (site.folder / quiz_sheet.CHAPTER / "index.html").read_text("utf-8")
+    page = built_chapter(site.folder, quiz_sheet.CHAPTER)
     with pytest.raises(SystemExit, match="the quiz has no question-25"):
         quiz_sheet.page(page, [1, 25])
 
