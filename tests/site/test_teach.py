@@ -485,7 +485,8 @@ def quiz_texts(page: str) -> dict[int, list[str]]:
 
 
 def test_the_sheet_says_what_the_quiz_says(site: Site, sheet: Page) -> None:
-    quiz = quiz_texts(built_chapter(site.folder, quiz_sheet.CHAPTER))
+    page = built_chapter(site.folder, quiz_sheet.CHAPTER)
+    quiz = quiz_texts(page)
     assert len(quiz) == 24
     made = (site.folder / quiz_sheet.HERE / "index.html").read_text("utf-8")
     _, _, main = made.partition("<main")
