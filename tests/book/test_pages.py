@@ -95,19 +95,6 @@ def test_a_page_is_short_enough_to_answer_one_question(page: str) -> None:
     assert (words > LIMIT) == (page in TOO_LONG), f"{words} words of prose"
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS, **BY_TITLE)
-def test_a_chapter_says_what_to_skip_of_its_sections(chapter: Chapter) -> None:
-    """A chapter on one page; in a folder, a reader skips pages."""
-    text = pages.text(chapter.first)
-    headings = re.findall(r"^##+ .*\{ #([\w-]+) \}$", text, re.M)
-    ways = front_matter(text).get("skip", [])
-    long = len(chapter.pages) == 1 and chapter.first != "chapters/formula-sheet.md"
-    assert bool(ways) == long
-    for way in ways:
-        assert set(way) in ({"from", "skip"}, {"from", "begin"})
-        assert {*way.get("skip", [way.get("begin")])} <= {*headings}
-
-
 @pytest.mark.parametrize("path", pages.written_pages())
 def test_an_example_reports_its_own_column(path: str) -> None:
     """By itself, Sybil counts the column of a line's second example from the start of the page."""
