@@ -1,5 +1,5 @@
 """The names of this room that pages can use."""
 
-from scripts.measure.summary import measurement
+from scripts.measure import summary
 
-NAMES = {"measurement": measurement}
+NAMES = {"measurement": summary.measurement, "summary": summary}

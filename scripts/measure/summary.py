@@ -150,7 +150,7 @@ class Measured:
         stretch = self.lengths()[-1] // self.by_position("rope").shape[1]
         few = int(self.setting("length")) // stretch - 1
         many = few + FURTHER_BACK // stretch
-        found = {name: np.median(self.by_position(name), axis=0) for name in AS_TRAINED}
+        found = {name: self.curve(name) for name in AS_TRAINED}
         return {
             "few": [float(at[few]) for at in found.values()],
             "many": [float(at[many]) for at in found.values()],
@@ -170,6 +170,11 @@ class Measured:
     def by_position(self, name: str) -> NDArray[np.float64]:
         """Return the perplexity by position in the longest text, one row per seed."""
         return np.exp([found["by_position"] for found in self.found("language", name)])
+
+    def curve(self, name: str) -> NDArray[np.float64]:
+        """Return the median perplexity by position in the longest text."""
+        found: NDArray[np.float64] = np.median(self.by_position(name), axis=0)
+        return found
 
     def lengths(self, task: str = "language") -> list[int]:
         """Return the lengths at which a task was evaluated."""

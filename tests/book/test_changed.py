@@ -95,7 +95,9 @@ def check_of_made_page(page: str) -> str:
         (
             "scripts/measure/training.py",
             {
-                "docs/beyond/which-extrapolates.md",
+                "docs/beyond/which-extrapolates/again.md",
+                "docs/beyond/which-extrapolates/method.md",
+                "docs/beyond/which-extrapolates/retrieval.md",
                 "docs/explore/watch.md",
                 "docs/how-to/choose-a-scheme.md",
                 "docs/how-to/resize-a-table.md",
@@ -114,7 +116,7 @@ def test_a_file_is_a_source_of_the_pages_that_show_or_name_it(file: str, pages: 
 
 def test_data_are_a_source_of_the_pages_that_compute_with_them() -> None:
     measured, facts = pages_of("docs/data/measure/a-run.json"), pages_of("docs/data/facts.yml")
-    assert "docs/beyond/which-extrapolates.md" in measured & facts
+    assert "docs/beyond/which-extrapolates/index.md" in measured & facts
     assert "docs/reference/alibi.md" not in measured | facts
 
 

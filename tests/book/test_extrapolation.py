@@ -17,7 +17,8 @@ import pytest
 
 from posenc import frequencies, yarn_frequencies
 from posenc.nn import RotaryEmbedding
-from scripts import DOCS
+from scripts.book import pages
+from scripts.book.chapters import chapter_of, whole_text
 from scripts.book.evaluate import corrections
 from scripts.figures import (
     extrapolation_further,
@@ -55,7 +56,7 @@ from scripts.measure.summary import (
 )
 from tests.arrays import Array
 
-PAGE = DOCS / "beyond" / "which-extrapolates.md"
+PAGES = chapter_of("beyond/which-extrapolates/index.md")
 MEASURED = measurement()
 LENGTHS = (64, 128, 256, 512)
 HOLD = ("alibi", "shaw")
@@ -655,16 +656,16 @@ def test_transformer_xl_finds_nearly_every_key_with_one_seed_only() -> None:
         ("measurement().order()", ORDER),
         ("summary.rates()", AS_TRAINED),
         ("summary.rates(summary.FURTHER)", tuple(FURTHER)),
-        ("measured.language(summary.FURTHER)", tuple(FURTHER)),
+        ("measurement().language(summary.FURTHER)", tuple(FURTHER)),
         ("summary.tuning()", ALL),
-        ("measured.order(summary.FURTHER)", tuple(FURTHER)),
-        ("measured.renumbered()", tuple(READINGS)),
+        ("measurement().order(summary.FURTHER)", tuple(FURTHER)),
+        ("measurement().renumbered()", tuple(READINGS)),
     ],
 )
 def test_table_rows_are_labelled_with_their_schemes(
     expression: str, names: tuple[str, ...]
 ) -> None:
-    page = PAGE.read_text("utf-8")
+    page = whole_text(PAGES)
     table = page.partition(f"<!-- table: {expression} -->\n")[2].partition("\n\n")[0]
     labels = re.findall(r"^\| ([^|]+?) \|", table, re.M)
     label = READINGS if "renumbered" in expression else SHOWN | FURTHER
@@ -672,7 +673,7 @@ def test_table_rows_are_labelled_with_their_schemes(
 
 
 def test_the_page_check_reports_outdated_results(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = PAGE.read_text("utf-8")
+    page = pages.text("beyond/which-extrapolates/method.md")
     assert corrections(page) == []
     monkeypatch.setattr("scripts.measure.probe.probe", lambda task, method: ())
     (change,) = corrections(page)

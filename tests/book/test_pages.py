@@ -20,10 +20,6 @@ from scripts.book.settings import accepted
 
 CHAPTERS = [chapter for chapter in chapters() if chapter.first.startswith("chapters/")]
 BY_TITLE: Any = {"ids": lambda chapter: chapter.title}
-# Pages that are not split yet. The list may only get shorter.
-TOO_LONG = {
-    "beyond/which-extrapolates.md",
-}
 CAPTION = re.compile(
     r"^/// (table|figure)-caption \|(?: <)? ([\d.]+) #(table|figure)-([\d-]+)$", re.M
 )
@@ -88,21 +84,7 @@ def test_a_chapter_of_several_pages_is_a_folder() -> None:
 
 @pytest.mark.parametrize("page", pages.written_pages())
 def test_a_page_is_short_enough_to_answer_one_question(page: str) -> None:
-    words = prose_words(pages.text(page))
-    assert (words > LIMIT) == (page in TOO_LONG), f"{words} words of prose"
-
-
-@pytest.mark.parametrize("chapter", CHAPTERS, **BY_TITLE)
-def test_a_chapter_says_what_to_skip_of_its_sections(chapter: Chapter) -> None:
-    """A chapter on one page; in a folder, a reader skips pages."""
-    text = pages.text(chapter.first)
-    headings = re.findall(r"^##+ .*\{ #([\w-]+) \}$", text, re.M)
-    ways = front_matter(text).get("skip", [])
-    long = len(chapter.pages) == 1 and chapter.first != "chapters/formula-sheet.md"
-    assert bool(ways) == long
-    for way in ways:
-        assert set(way) in ({"from", "skip"}, {"from", "begin"})
-        assert {*way.get("skip", [way.get("begin")])} <= {*headings}
+    assert prose_words(pages.text(page)) <= LIMIT
 
 
 @pytest.mark.parametrize("path", pages.written_pages())

@@ -12,7 +12,6 @@ from scripts.book.chapters import chapters
 from tests.site.served import Site
 from tests.site.visits import (
     DESK,
-    JUMP_AFTER_SCROLL,
     PERMALINK,
     PHONE,
     SETTLE,
@@ -24,7 +23,7 @@ from tests.site.visits import (
 ARTICLE = ".md-content article"
 CHAPTERS = [chapter for chapter in chapters() if chapter.first.startswith("chapters/")]
 CHAPTER = "chapters/at-the-board/why/"  # short, with formulas and a section
-LONG = "beyond/which-extrapolates/"  # what is far below is laid out late
+FORMULAS = "chapters/prove-it/shift/"  # some are wider than a phone
 # Whether the focused element is visible; the colour switch shows its label instead.
 STOP_IS_SEEN = """() => {
     const stop = document.activeElement;
@@ -57,12 +56,6 @@ STOPS_WHERE_WIDE = f"""() => {{
     const [wide, stops] = ({WIDE_AND_STOPS})();
     return String(wide) === String(stops);
 }}"""
-# Run what the page has put off until the browser is idle, which lays it out part by part.
-LAY_OUT = """() => {
-    while (waiting.length) waiting.shift()();
-    const parts = [...document.querySelectorAll(".unrolls .md-content__inner > h2 ~ *")];
-    return parts.every(part => part.style.contentVisibility === "visible");
-}"""
 # Load a font late that makes formulas wider while their boxes keep their height.
 KEEP_HEIGHT = "article div.arithmatex { block-size: 3em }"
 WIDEN = """async () => {
@@ -132,37 +125,33 @@ def test_menu_takes_the_focus_and_returns_it(chapter: Visit) -> None:
 
 
 @pytest.fixture
-def waits(page: Page) -> Page:
-    """Open a chapter on a phone whose browser never gets to lay out what is far below."""
-    page.add_init_script("waiting = []; requestIdleCallback = (lay) => waiting.push(lay)")
+def formulas(page: Page) -> Page:
+    """Open a page with many formulas on a phone."""
     page.set_viewport_size(PHONE)
-    page.goto(LONG, wait_until="networkidle")
+    page.goto(FORMULAS, wait_until="networkidle")
     return page
 
 
-def test_keyboard_reaches_every_box_before_layout(waits: Page) -> None:
-    assert violations(waits, only="scrollable-region-focusable") == []
-    waits.set_viewport_size(DESK)
-    waits.evaluate(SETTLE)
-    waits.set_viewport_size(PHONE)
-    assert violations(waits, only="scrollable-region-focusable") == []
+def test_keyboard_reaches_every_box_after_a_change_of_width(formulas: Page) -> None:
+    formulas.set_viewport_size(DESK)
+    formulas.evaluate(SETTLE)
+    formulas.set_viewport_size(PHONE)
+    assert violations(formulas, only="scrollable-region-focusable") == []
 
 
-def test_keyboard_stops_only_at_boxes_that_scroll_after_layout(waits: Page) -> None:
-    waits.wait_for_function(LAY_OUT)
-    waits.wait_for_function(STOPS_WHERE_WIDE)
-    wide, _ = waits.evaluate(WIDE_AND_STOPS)
-    assert 0 < len(wide) < waits.locator(BOXES).count()
+def test_keyboard_stops_only_at_boxes_that_scroll(formulas: Page) -> None:
+    formulas.wait_for_function(STOPS_WHERE_WIDE)
+    wide, _ = formulas.evaluate(WIDE_AND_STOPS)
+    assert 0 < len(wide) < formulas.locator(BOXES).count()
 
 
-def test_keyboard_reaches_a_formula_that_a_late_font_widens(waits: Page) -> None:
-    waits.evaluate("document.documentElement.classList.remove('unrolls')")
-    waits.add_style_tag(content=KEEP_HEIGHT)
-    waits.evaluate(SETTLE)
-    before, _ = waits.evaluate(WIDE_AND_STOPS)
-    waits.evaluate(WIDEN)
-    waits.wait_for_function(STOPS_WHERE_WIDE)
-    wide, _ = waits.evaluate(WIDE_AND_STOPS)
+def test_keyboard_reaches_a_formula_that_a_late_font_widens(formulas: Page) -> None:
+    formulas.add_style_tag(content=KEEP_HEIGHT)
+    formulas.evaluate(SETTLE)
+    before, _ = formulas.evaluate(WIDE_AND_STOPS)
+    formulas.evaluate(WIDEN)
+    formulas.wait_for_function(STOPS_WHERE_WIDE)
+    wide, _ = formulas.evaluate(WIDE_AND_STOPS)
     assert len(wide) > len(before)
 
 
@@ -195,16 +184,6 @@ def test_jump_within_a_page_keeps_the_filter_and_closes_the_menu(
         page.locator("nav.md-nav--primary a[href^='#']").first.evaluate("a => a.click()")
         expect(page.locator("#__drawer")).not_to_be_checked()
     assert reader.faults == []
-
-
-def test_jump_right_after_scrolling_leads_to_its_heading(waits: Page) -> None:
-    """What is above the heading is laid out before the jump, not during it."""
-    for _ in range(2):
-        came, top = waits.evaluate(JUMP_AFTER_SCROLL, PERMALINK)
-        assert came
-        assert 0 <= top < 100
-    waits.go_back()
-    expect(waits).to_have_url(re.compile(f"/{LONG}$"))
 
 
 # Colours

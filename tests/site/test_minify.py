@@ -206,7 +206,7 @@ def test_styles_are_computed_once_for_each_load_and_change(browser: Browser, pag
     assert page.evaluate(LIGHT_OR_DARK) == "dark"
     page.reload()
     assert page.evaluate(LIGHT_OR_DARK) == "dark"
-    one_more = "document.documentElement.classList.toggle('unrolls')"
+    one_more = "document.documentElement.classList.toggle('one-more')"
     assert styled(browser, page, lambda: page.evaluate(one_more)) < 0.2
     page.emulate_media(media="print")
     page.evaluate(SETTLE)

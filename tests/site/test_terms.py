@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import gzip
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from scripts import DOCS
-from scripts.book.data import front_matter
 from scripts.book.glossary import terms
 from tests.site.served import Site, paths
 from tests.site.visits import DESK, LAPTOP, PHONE, TABLET, TOO_WIDE, TOUCH, fresh_page, violations
 
 PAGE = "beyond/which-extrapolates/"  # a short page with many terms
 MARK = re.compile(r'<a [^<>]*class="?term"?[^<>]*>([^<]*)</a>')
-CHAPTERS = sorted(path.stem for path in (DOCS / "chapters").glob("*.md"))  # of one page
 # The sentences that a term shows, or an empty string, and whether they are as wide as what they
 # stand in and no wider.
 SHOWN = """term => {
@@ -128,12 +124,3 @@ def test_the_search_finds_no_sentences_but_those_of_the_glossary(site: Site) -> 
         if says in file.read_text("utf-8")
     ]
     assert set(files) == {"reference/glossary"}
-
-
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_the_head_of_a_chapter_links_the_sections_to_skip(name: str, site: Site) -> None:
-    ways = front_matter((DOCS / "chapters" / f"{name}.md").read_text("utf-8")).get("skip", [])
-    html = Path(site.folder, "chapters", name, "index.html").read_text("utf-8")
-    [head] = re.findall(r'<p class="?chapter-terms"?>(.*?)</p>', html, re.S)
-    named = [section for way in ways for section in way.get("skip", [way.get("begin")])]
-    assert re.findall(r'href="?#([\w-]+)', head) == named

@@ -60,10 +60,8 @@ SHIFTS = """
 """
 # After two frames, scripts have reacted to a new width or new colours.
 SETTLE = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-# Open every fold, and lay out the parts of a long page that wait until they are scrolled to: what
-# is not laid out, axe-core skips.
+# Open every fold: what is not laid out, axe-core skips.
 UNFOLD = """() => {
-    document.documentElement.classList.remove("unrolls");
     for (const part of document.querySelectorAll("article details")) part.open = true;
 }"""
 # Scroll, click a link to a place of the same page, and return whether the address is that of the

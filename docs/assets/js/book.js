@@ -105,25 +105,11 @@ function prepareFormal(fold) {
   fold.addEventListener("toggle", async () => (await import("./formal.js")).fill(fold), { once: true });
 }
 
-/** Lay out the parts whose layout the style sheet defers, in a few idle periods: each also takes time
- * for the page as a whole, so many small steps would keep the browser busy for longer. */
-function layOutDeferred() {
-  const parts = [...document.querySelectorAll(".unrolls .md-content__inner > h2 ~ *")];
-  const idle = window.requestIdleCallback ?? setTimeout;
-  const next = () => {
-    if (!document.querySelector(".unrolls")) return; // a jump has laid out everything
-    for (const part of parts.splice(0, 60)) part.style.contentVisibility = "visible";
-    if (parts.length) idle(next);
-  };
-  idle(next);
-}
-
-/** Prepare a jump within the page: lay out everything first, since the target would move otherwise,
-    and close the menu, which the theme does only if the address changes. */
-function prepareJump({ target }) {
+/** Close the menu when a link leads to the place that the address has already: the theme closes it only
+    if the address changes. */
+function closeMenu({ target }) {
   const link = target.closest?.("a[href]");
   if (!link?.hash || link.pathname !== location.pathname) return;
-  document.documentElement.classList.remove("unrolls");
   if (link.hash === location.hash) dispatchEvent(new Event("hashchange"));
 }
 
@@ -150,16 +136,11 @@ function prepareToPrint() {
 document.querySelectorAll("[data-toggle]").forEach(connect);
 document.querySelectorAll(".search").forEach(prepareSearch);
 document.querySelectorAll("details.formal").forEach(prepareFormal);
-addEventListener("click", prepareJump);
+addEventListener("click", closeMenu);
 addEventListener("pageshow", refresh);
 addEventListener("beforeprint", prepareToPrint);
-addEventListener("load", layOutDeferred);
 // A font that loads late can widen a formula without resizing its box.
 document.fonts.addEventListener("loadingdone", () => watchAll(document.body));
-// The layout of a part can be deferred again, for example when the window gets narrower.
-addEventListener("contentvisibilityautostatechange", ({ target, skipped }) => {
-  if (skipped) watchAll(target);
-});
 preparePage();
 for (const [part, script] of Object.entries(SCRIPTS)) {
   if (document.querySelector(part)) import(script);

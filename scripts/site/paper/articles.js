@@ -71,7 +71,6 @@ async function gathered({ pages, later, site }) {
     articles.push(await articleOf(path, { pages, later, site, target }));
   }
   for (const fold of articles.flatMap(one => [...one.querySelectorAll(TO_OPEN)])) fold.open = true;
-  document.documentElement.classList.remove("unrolls");
   document.body.replaceChildren(...articles);
   await Promise.all([...document.images].map(picture => picture.decode()));
   await document.fonts.ready;
