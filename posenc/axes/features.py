@@ -1,11 +1,11 @@
-"""Points in space and levels of noise as sines and cosines, for networks that take them as input.
+"""Points in space and noise levels as sines and cosines, for networks that take them as input.
 
     γ(v) = [cos(2π bᵀv), sin(2π bᵀv)]   for every frequency b
 
-Two such vectors have a dot product that depends on the difference of their points alone, so the
-choice of frequencies is the choice of a kernel: how fast points stop being alike. Random ones give
-a bell, powers of two the encoding of NeRF, and the frequencies of transformers the embedding of
-timesteps in diffusion models.
+Two such vectors have a dot product that depends only on the difference of their points, so the
+choice of frequencies is the choice of a kernel: how fast points stop being alike. Random
+frequencies give a bell, powers of two give the encoding of NeRF, and the frequencies of
+transformers give the embedding of timesteps in diffusion models.
 
 Tancik et al., "Fourier Features Let Networks Learn High Frequency Functions in Low Dimensional
 Domains" (2020); Rahimi and Recht, "Random Features for Large-Scale Kernel Machines" (2007).
@@ -82,14 +82,14 @@ def gaussian_frequencies(
     """Return random frequencies from a normal distribution, for `fourier_features`.
 
     The dot product of two points' features, divided by the number of features, is then about
-    exp(−2π²·deviation²·distance²): a bell, the narrower the larger the deviation.
+    exp(−2π²·deviation²·distance²): a bell, which is narrower if the deviation is larger.
 
     Args:
         features: how many frequencies; an integer, 1 or more.
         axes: how many coordinates a point has; an integer, 1 or more.
         deviation: their standard deviation, in turns per unit; above 0.
-        seed: an integer, 0 or more, or a `numpy.random.Generator`; None draws others each time.
-            Keep the result with the model: other frequencies are another encoding.
+        seed: an integer, 0 or more, or a `numpy.random.Generator`; None draws different ones each
+            time. Keep the result with the model: other frequencies are a different encoding.
 
     Returns:
         Shape `(axes, features)`, float64, a new array.
@@ -177,7 +177,7 @@ def timestep_embedding(
         frequency of pair i = base^(−i/(half − shift)),   half = d_model/2
 
     Args:
-        timesteps: levels of noise, any shape, integers or reals.
+        timesteps: noise levels, any shape, integers or reals.
         d_model: width of a row; an even integer, 2 or more.
         first: which half comes first, "sine" as in DDPM or "cosine" as in guided-diffusion.
         shift: what is subtracted from the half: 1 in DDPM, so that the last frequency is 1/base

@@ -1,8 +1,8 @@
 """M-RoPE: text, images and video in one sequence, each token at a time, a row and a column.
 
-The pairs of a head are shared out among three axes, and each pair keeps the frequency that it has
-in a text. A token of text has the same number on all axes, so that a text is rotated exactly as by
-RoPE, and a model trained on texts can go on from there. A patch has its own row and column.
+The pairs of a head are divided among three axes, and each pair keeps the frequency that it has for
+text. A text token has the same number on all axes, so that text is rotated exactly as by RoPE, and
+a model trained on text only can be trained further. A patch has its own row and column.
 
 Two things have to be as in training: which axis each pair belongs to, `mrope_frequencies`, and the
 numbers on the axes, `mrope_positions`. Rotate with `posenc.apply_rope_nd`.
@@ -43,7 +43,7 @@ def mrope_frequencies(
         d: width of one head; an even integer, 2 or more.
         sections: how many pairs each axis has, for time, height and width; d/2 in all.
         base: see `posenc.frequencies`.
-        interleaved: whether the axes take turns, as in Qwen3-VL; otherwise each has one block, as
+        interleaved: whether the axes take turns, as in Qwen3-VL; otherwise each has one section, as
             in Qwen2-VL. When they take turns, pair i belongs to axis i mod axes while that axis
             has pairs left, and after that to the first.
 
@@ -85,8 +85,8 @@ def mrope_positions(
     """Return the time, row and column of every token of a sequence of text, images and videos.
 
     A token of text has the next number on all three axes. The tokens of a grid, frame by frame and
-    row by row, have the number at which the grid starts plus their frame times the interval,
-    rounded down, their row and their column.
+    row by row, have the number at which the grid starts plus, on the three axes, their frame
+    times the interval, rounded down, their row, and their column.
 
     Args:
         parts: the sequence in order: an integer n for n tokens of text, and (frames, rows, columns)
@@ -94,7 +94,7 @@ def mrope_positions(
             merged.
         intervals: how far apart two frames are, a number 0 or more, or one for each grid: in
             Qwen2.5-VL the positions per second times the seconds per frame.
-        after: where a part begins that follows a grid: "largest", one after the largest number so
+        after: where a part that follows a grid begins: "largest", one after the largest number so
             far, as in the paper, or "sides", at the start of the grid plus the larger one of rows
             and columns, as transformers 5 does. The two differ for videos only.
 

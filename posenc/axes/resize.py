@@ -113,8 +113,8 @@ def resize_grid(
 ) -> NDArray[np.floating]:
     """Return a grid of rows at another resolution, each axis resized by its own matrix.
 
-    Take rows that are no places, such as that of a class token, off before and put them back
-    after.
+    Remove rows that are not places, such as that of a class token, before the call and put them
+    back after it.
 
     Args:
         grid: `(height, width, d_model)`, or any other number of axes before the last; real numbers.

@@ -5,10 +5,10 @@ is rotated by the sum
 
     θ_i(p) = Σ_a p_a·ω_{a,i}
 
-so that the scores of rotated queries and keys depend on the difference of their points alone, as
+so that the scores of rotated queries and keys depend only on the difference of their points, as
 with one axis. All schemes in use are matrices of frequencies, with a row for each axis: with one
-entry other than 0 in each column a pair belongs to one axis (axial RoPE, M-RoPE), with several it
-measures a direction between the axes (mixed RoPE).
+entry other than 0 in each column a pair belongs to one axis (axial RoPE, M-RoPE), with several a
+pair measures a direction between the axes (mixed RoPE).
 
 Heo et al., "Rotary Position Embedding for Vision Transformer" (2024), section 3.
 """

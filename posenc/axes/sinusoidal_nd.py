@@ -4,7 +4,7 @@
 
 where each PE on the right is the encoding of a sequence, `d_model/n` wide. In an image the two axes
 are row and column. Which comes first, and whether sines and cosines alternate, differs from library
-to library; no shape shows it.
+to library, and the shape does not show it.
 
 Dosovitskiy et al., "An Image Is Worth 16×16 Words" (2021), appendix D.4, compare 1-D and 2-D
 positions; Carion et al., "End-to-End Object Detection with Transformers" (2020), appendix A.4, use

@@ -2,11 +2,11 @@
 
 Configurations like those of transformers, config.json, name the settings in two spellings: old,
 `rope_scaling` beside a `rope_theta` of its own, and new, all in `rope_parameters`. Programs differ
-in what they read of them, and what a program does not read it takes a default for, silently. Here a
-key that is not read is an error.
+in which settings they read, and for a setting that it does not read, a program silently takes a
+default. Here a key that is not read is an error.
 
-A key of the whole configuration is not read, and no error, if it is not about positions: if none of
-its words is, and it is not a misspelling of a key that is read. Inside `rope_scaling` and
+A key of the whole configuration is ignored, without an error, if it is not about positions: if none
+of its words is, and it is not a misspelling of a key that is read. Inside `rope_scaling` and
 `rope_parameters` every key must be one that the rule reads.
 
 reading.py   a configuration, from its first key to the last
@@ -66,9 +66,9 @@ class RotaryConfig:
             configuration does not say.
         length: how many positions the configuration promises; None if it does not say.
         attention_factor: by how much rotated dimensions of queries and keys are scaled.
-        softmax_factor: by how much the scores are scaled beside, as in DeepSeek's models.
+        softmax_factor: by how much the scores are scaled in addition, as in DeepSeek's models.
         sections: how many pairs each axis of positions rotates, in M-RoPE; None if there is one.
-        interleaved_sections: whether the axes take turns, rather than one block each.
+        interleaved_sections: whether the axes alternate, rather than having one block each.
         layer_type: the type of layers that this is about, or None if all are alike.
         layer_types: the types that differ; empty if all are alike.
         settings: other settings of the rule, as arguments of its function in `posenc`.
@@ -130,7 +130,7 @@ class RotaryConfig:
 
         Returns:
             Shape `(rotary_d/2,)`, float64, radians per position, a new array. The result depends on
-            nothing else: not on what was asked before.
+            nothing else: not on earlier calls.
 
         Raises:
             TypeError: `length` is not an integer.
@@ -153,10 +153,10 @@ class RotaryConfig:
 def read_config(
     config: Mapping[str, Any] | str | os.PathLike[str], *, layer_type: str | None = None
 ) -> RotaryConfig:
-    """Return the rotary settings that a configuration in the manner of transformers gives a model.
+    """Return the rotary settings that a configuration in the format of transformers gives a model.
 
-    It is read as transformers reads it. Where other programs, or the authors' own, read it
-    otherwise, `notes` of the result say so.
+    The configuration is read as transformers reads it. Where other programs, or the authors' own,
+    read it differently, `notes` of the result say so.
 
     Args:
         config: the configuration as a mapping, or the path of its JSON file, or of a folder that

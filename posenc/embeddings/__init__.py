@@ -1,1 +1,1 @@
-"""Added to token embeddings: the sinusoids, learned rows, baselines, other numbers for places."""
+"""Added to token embeddings: the sinusoids, learned rows, baselines, renumbered positions."""

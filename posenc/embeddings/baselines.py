@@ -62,7 +62,7 @@ def no_encoding(positions: int | ArrayLike, d_model: int) -> NDArray[np.float64]
 
     Source:
         Haviv et al., "Transformer Language Models without Positional Encodings Still Learn
-        Positional Information" (2022), section 1: with a causal mask, models learn without it.
+        Positional Information" (2022), section 1: with a causal mask, models learn it without them.
 
     Examples:
         >>> no_encoding(2, 3)

@@ -1,11 +1,11 @@
-"""Other numbers for the same tokens: positions for training, and distances for reading further.
+"""Renumbered positions: positions for training, and distances for longer sequences.
 
     in training    random positions; PoSE, chunks with a gap between them
-    in reading     self-extend, distances in groups; ReRoPE, distances that stop growing
-    beside them    a window with attention sinks; scores scaled by log n
+    at inference   self-extend, distances in groups; ReRoPE, distances that stop growing
+    also           a window with attention sinks; scores scaled by log n
 
-None of them changes a model. In training, a short sequence gets the positions of a long one; in
-reading, a long sequence gets no distance that training has not shown.
+None of them changes a model. In training, a short sequence gets the positions of a long one; at
+inference, a long sequence gets no distance that training has not shown.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from posenc.positions import relative_positions
 def random_positions(length: int, longest: int, *, seed: int | None = None) -> NDArray[np.int64]:
     """Return positions for a training sequence, drawn from those of a longer one, in order.
 
-    Every subset of so many positions is equally likely. The order of tokens stays; their distances
-    are larger and others in each sequence, so a model cannot rely on them.
+    Every subset of this size is equally likely. The order of the tokens stays; their distances are
+    larger and differ from sequence to sequence, so a model cannot rely on them.
 
     Args:
         length: how many positions; an integer, 0 or more.
-        longest: positions are below it; an integer, `length` or more.
-        seed: of the random numbers; None for others on each call.
+        longest: all positions are below it; an integer, `length` or more.
+        seed: seeds the random numbers; None for different ones on each call.
 
     Returns:
         Shape `(length,)`, int64, increasing, from 0 to longest − 1; a new array.
@@ -61,9 +61,9 @@ def pose_positions(
 
     Args:
         length: how many positions; an integer, `chunks` or more.
-        longest: positions are below it; an integer, `length` or more.
-        chunks: how many; an integer, 1 or more.
-        seed: of the random numbers; None for others on each call.
+        longest: all positions are below it; an integer, `length` or more.
+        chunks: how many chunks; an integer, 1 or more.
+        seed: seeds the random numbers; None for different ones on each call.
 
     Returns:
         Shape `(length,)`, int64, increasing from 0 to at most longest − 1; a new array.
@@ -101,8 +101,8 @@ def self_extend_relative(
     """Return relative positions that are exact within a window and count in groups beyond it.
 
     Near keys keep their distance. Further away both positions are divided by `group` and rounded
-    down, and the query is moved so that distances go on where the window ends. A model trained on L
-    positions meets no new distance up to a length of (L − window)·group + window.
+    down, and the query is moved so that distances continue where the window ends. A model trained
+    on L positions meets no new distance up to a length of (L − window)·group + window.
 
     Args:
         query_length: how many queries; an integer, 0 or more.
@@ -142,12 +142,12 @@ def rerope_relative(
     """Return relative positions whose distance stops growing at a window, or grows by small steps.
 
     With `step` 0 all keys at the window or further are at the same distance. With a step of 1/k the
-    distance grows k times as slowly beyond it, the leaky form.
+    distance grows k times as slowly beyond the window: the leaky form.
 
     Args:
         query_length: how many queries; an integer, 0 or more.
         key_length: how many keys, at positions 0 … key_length−1; an integer, 0 or more.
-        window: from which distance on; an integer, 1 or more.
+        window: the distance from which this holds; an integer, 1 or more.
         step: by how much the distance still grows per position, from 0 to 1.
         query_offset: position of the first query; an integer, 0 or more.
 
@@ -187,14 +187,14 @@ def sink_mask(
 ) -> NDArray[np.bool_]:
     """Return a causal mask that shows each query the last keys and the first few of the sequence.
 
-    A trained decoder sends weight that it has no use for to its first tokens, the *sinks*. A window
-    without them takes away where that weight went, and outputs change for the worse.
+    A trained decoder gives its first tokens, the *sinks*, the weight that it has no use for. If a
+    window leaves them out, that weight has to go to other keys, and outputs get worse.
 
     Args:
         query_length: how many queries; an integer, 0 or more.
         key_length: how many keys, at positions 0 … key_length−1; None for as many as the last query
             can see, query_offset + query_length.
-        window: how many keys up to the query's own it sees; an integer, 1 or more.
+        window: how many keys a query sees, up to and including its own; an integer, 1 or more.
         sinks: how many of the first keys it also sees; an integer, 0 or more.
         query_offset: position of the first query; an integer, 0 or more.
 
@@ -207,8 +207,8 @@ def sink_mask(
 
     Source:
         Xiao, Tian, Chen, Han and Lewis, "Efficient Streaming Language Models with Attention Sinks"
-        (ICLR 2024, arXiv 2309.17453), with four sinks. There positions are those within
-        the cache and not those in the text.
+        (ICLR 2024, arXiv 2309.17453), with four sinks. There, positions are those in
+        the cache, not those in the text.
 
     Examples:
         >>> sink_mask(1, window=2, sinks=1, query_offset=5).astype(int)
@@ -224,10 +224,10 @@ def sink_mask(
 
 
 def log_scale(positions: ArrayLike, trained_length: int) -> NDArray[np.float64]:
-    """Return by how much to multiply the queries at each position: log n over that of training.
+    """Return the factor for the queries at each position: log n divided by log(trained_length).
 
     A query at position p sees n = p + 1 keys. Softmax over more keys is flatter: for one key to
-    keep its share, its score must lie above the others by log n more. Up to the trained length the
+    keep its weight, its score must lie above the others by log n more. Up to the trained length the
     factor is 1.
 
     Args:

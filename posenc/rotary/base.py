@@ -1,12 +1,12 @@
-"""The base as a lever: which base rotary positions need for a sequence of some length.
+"""Which base rotary positions need for sequences of a given length.
 
 A larger base slows all pairs but the first. Two theories say how large it should be:
 
     by decay   a token must prefer tokens like itself, on average, at every distance (Men)
     by turns   pairs that complete a turn within the trained length must carry the longer one (Liu)
 
-Both are about training, or fine-tuning, with that base; neither is a rule to apply to a model as it
-is, as those of `posenc.rotary.scaling` are.
+Both are about training, or fine-tuning, with that base; neither is a rule to apply to a model
+without training, as the rules of `posenc.rotary.scaling` are.
 
 Men et al., "Base of RoPE Bounds Context Length" (2024, arXiv:2405.14591); Liu et al., "Scaling Laws
 of RoPE-based Extrapolation" (2024, arXiv:2310.05209).
@@ -43,7 +43,7 @@ def smallest_base(d: int, length: int) -> float:
 
     Returns:
         A float with two significant digits, above 1: the smallest such base that satisfies the
-        bound. Larger ones need not: the set has gaps.
+        bound. Larger bases need not satisfy it: the set has gaps.
 
     Raises:
         TypeError: `d` or `length` is not an integer.
@@ -51,8 +51,8 @@ def smallest_base(d: int, length: int) -> float:
 
     Source:
         Men et al. (2024), section 4, theorem 1. Their lower bounds for heads of 128, from 4.3e3 for
-        1k to 2.1e6 for 64k positions, come out here within a tenth: which bases are tried makes the
-        difference.
+        1k to 2.1e6 for 64k positions, come out here within a tenth: the difference is in which
+        bases are tried.
 
     Examples:
         >>> smallest_base(128, 4000), smallest_base(128, 8000)
@@ -81,8 +81,8 @@ def _attracts(d: int, base: float, length: int) -> bool:
 def critical_dimension(d: int, trained_length: int, *, base: float = 10000.0) -> int:
     """Return how many dimensions belong to pairs that complete a turn within the trained length.
 
-    Those after it have not met all their angles, which Liu et al. take for the reason why a model
-    fails beyond the trained length.
+    The dimensions after these have not met all their angles. Liu et al. take this to be the reason
+    why a model fails beyond the trained length.
 
     Args:
         d: width of one head; an even integer, 2 or more.
@@ -116,18 +116,18 @@ def extended_base(d: int, length: int, *, trained_length: int, base: float = 100
 
         (length/2π)^(d/c),   c = critical_dimension(d, trained_length, base=base)
 
-    With it the first pair that completed no turn in training has the wavelength `length`.
+    With this base, the first pair that completed no turn in training has the wavelength `length`.
 
     Args:
         d: width of one head; an even integer, 2 or more.
         length: how many positions a sequence is to have; an integer, at least `trained_length`.
-        trained_length: how many positions it had in training; an integer, so many that a pair
-            completes a turn, 7 with a base above 1.
+        trained_length: how many positions it had in training; an integer large enough for a
+            pair to complete a turn, at least 7 with a base above 1.
         base: see `posenc.frequencies`; that of training.
 
     Returns:
-        A float. Since c is rounded to whole pairs, it can be somewhat below `base` if `length` is
-        hardly above `trained_length`.
+        A float. Since c is rounded to whole pairs, the result can be somewhat below `base` if
+        `length` is hardly above `trained_length`.
 
     Raises:
         TypeError: `d`, `length` or `trained_length` is not an integer, or `base` is not a number.
@@ -136,7 +136,7 @@ def extended_base(d: int, length: int, *, trained_length: int, base: float = 100
 
     Source:
         Derived here from the critical dimension of Liu et al. (2024), whose scaling laws say the
-        converse: how far a base carries.
+        converse: how long a sequence a given base supports.
 
     Examples:
         >>> round(extended_base(128, 32768, trained_length=4096))

@@ -325,11 +325,11 @@ def convert_qkv(
     target: str,
     rotary_d: int | None = None,
 ) -> NDArray[Any]:
-    """Return a fused projection with its queries and keys in another layout; values stay.
+    """Return a fused projection with its queries and keys in another layout; values do not change.
 
-    Programs put the heads of one matrix in two different orders. In "blocks" all heads of queries
-    come first, then all of keys, then all of values. In "groups" each head of keys has a group: the
-    heads of queries that share it, then itself, then its head of values.
+    Programs put the heads of one matrix in two different orders. In "blocks" all query heads come
+    first, then all key heads, then all value heads. In "groups" each key head has a group: the
+    query heads that share it, then the key head itself, then its value head.
 
     Args:
         weight: shape `((heads + 2·key_heads)·d, d_model)`, one row per output like

@@ -109,8 +109,8 @@ def dynamic_frequencies(
         f = 1 + factor · (length − L) / L   beyond the trained length L, and 1 up to it
 
     They depend on nothing but the arguments. A program that keeps the frequencies of the longest
-    sequence it has met gives the same sequence other angles later; so does one whose cache holds
-    keys rotated when the sequence was shorter.
+    sequence it has met gives the same sequence different angles later; so does one whose cache
+    holds keys rotated when the sequence was shorter.
 
     Args:
         d: width of one head; an even integer, 4 or more, since the fastest and the slowest pair
@@ -173,7 +173,7 @@ def yarn_frequencies(
     at pair 0 if none does, to 0 at the first pair that makes at most `slow` turns. If the second
     pair does not come after the first, as in no model in use, γ drops to 0 right after the first.
     Without `truncate` the ramp begins and ends where a pair would make `fast` and `slow` turns
-    exactly, between two pairs as a rule.
+    exactly, which is usually between two pairs.
 
     YaRN also sharpens attention, by `yarn_temperature`.
 
@@ -187,7 +187,7 @@ def yarn_frequencies(
         ramp: "turns", γ linear in r as in the paper, or "pairs", γ linear in i as in released
             code, which needs `slow` above 0 and `base` above 1.
         truncate: whether the ramp "pairs" begins and ends at whole pairs, as in released code. Some
-            models, such as gpt-oss, were trained without.
+            models, such as gpt-oss, were trained without truncation.
 
     Returns:
         Shape `(d/2,)`, float64, radians per position, a new array.
@@ -300,8 +300,8 @@ def longrope_frequencies(
 
     Args:
         d: width of one head; an even integer, 2 or more.
-        length: how many positions the whole sequence has; an integer, 1 or more. `short` holds up
-            to `trained_length`, that included.
+        length: how many positions the whole sequence has; an integer, 1 or more. `short` is used
+            up to and including `trained_length`.
         short: the divisor of each pair, shape `(d/2,)`, each from 1e-100 to 1e100.
         long: the same for longer sequences.
         trained_length: L, how many positions a sequence had before its context was extended; an
@@ -343,9 +343,9 @@ def proportional_frequencies(
     """Return ω_i / factor for the first rotary_d/2 pairs, and 0 for the others, which stand still.
 
     The slowest pairs of a large base hardly rotate anyway. Standing still, they carry content at
-    any distance. Partial rotation, `rotary_d` of `posenc.apply_rope`, also leaves dimensions
-    alone, but others, and spreads all frequencies of the base over the rest; here each pair that
-    rotates has the frequency it has in a full rotation.
+    any distance. Partial rotation, `rotary_d` of `posenc.apply_rope`, also leaves some
+    dimensions unrotated, but different ones, and spreads all frequencies of the base over the
+    rotated ones; here each pair that rotates has the frequency it has in a full rotation.
 
     Args:
         d: width of one head; an even integer, 2 or more.
@@ -437,12 +437,13 @@ def yarn_temperature(factor: float, *, mscale: float = 1.0) -> float:
     This scales the scores by its square, 1/t in the paper, which sharpens attention.
 
     DeepSeek's models split it in two, with `mscale` and `mscale_all_dim` in their configurations.
-    Rotated dimensions are multiplied by the quotient of the temperatures with the one and the
-    other, mostly 1, and all scores by the square of that with `mscale_all_dim`.
+    Rotated dimensions are multiplied by the temperature computed with `mscale`, divided by the one
+    computed with `mscale_all_dim`; this is mostly 1. All scores are multiplied by the square of the
+    temperature computed with `mscale_all_dim`.
 
     Args:
         factor: new length divided by trained length; from 1 to 1e100.
-        mscale: how much of the logarithm counts; from 0 to 1e100. 1 in the paper.
+        mscale: a factor on the logarithm; from 0 to 1e100. 1 in the paper.
 
     Returns:
         A float, 1 or more.

@@ -1,4 +1,4 @@
-"""xPos: rotary positions whose score also fades with the distance, faster in fast pairs.
+"""xPos: rotary positions whose score also decays with distance, faster in fast pairs.
 
     query at m:  ζ_i^(m/s)·R(m) q      key at n:  ζ_i^(−n/s)·R(n) k      ζ_i = (2i/d + γ) / (1 + γ)
 
@@ -19,11 +19,11 @@ ROLES = ("query", "key")
 
 
 def xpos_decay(d: int, *, gamma: float = 0.4) -> NDArray[np.float64]:
-    """Return ζ_i of each pair: what its part of the score keeps over `scale_base` positions.
+    """Return ζ_i of each pair: the factor on its part of the score over `scale_base` positions.
 
     Args:
         d: width of one head; an even integer, 2 or more.
-        gamma: γ, above 0; the larger, the slower all pairs fade.
+        gamma: γ, above 0; the larger γ is, the more slowly all pairs decay.
 
     Returns:
         Shape `(d/2,)`, float64, rising from γ/(1 + γ) for the fastest pair to below 1 for the
@@ -59,7 +59,7 @@ def apply_xpos(
     """Return `x` rotated as by `apply_rope`, with pair i scaled by ζ_i^(±position/scale_base).
 
     The scale grows for one of the two roles and falls for the other; only their product matters.
-    Far from position 0 either of them leaves the range of a float, so number the positions of a
+    Far from position 0 both of them leave the range of a float, so number the positions of a
     long sequence from its middle, −n/2 … n/2: moving all positions changes no score.
 
     Args:
@@ -68,7 +68,7 @@ def apply_xpos(
         role: "query" for the exponent position/scale_base, "key" for −position/scale_base.
         base: see `posenc.frequencies`.
         layout: see `posenc.apply_rope`.
-        scale_base: s, over how many positions pair i fades to ζ_i; above 0.
+        scale_base: s, the number of positions over which pair i decays to ζ_i; above 0.
         gamma: see `xpos_decay`.
 
     Returns:

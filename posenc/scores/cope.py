@@ -1,10 +1,10 @@
-"""CoPE: positions counted by content, so that a key can be two sentences back and not 37 tokens.
+"""CoPE: positions counted by content, so that a key can be two sentences back, not 37 tokens.
 
     p_ij  =  Σ σ(s_ik) over the keys k from j to i,     s the scores of query i
     score  =  s_ij + q_i·e[p_ij]
 
 Golovneva, Wang, Weston and Sukhbaatar, "Contextual Position Encoding: Learning to Count What's
-Important" (2024, arXiv 2405.18719). A count need not be whole, so e is interpolated
+Important" (2024, arXiv 2405.18719). A count need not be an integer, so e is interpolated
 between two rows of a table.
 """
 
@@ -18,19 +18,19 @@ from posenc.scores.dot_product import causal_mask
 
 
 def cope_positions(scores: ArrayLike) -> NDArray[np.float64]:
-    """Return the position of each key as its query counts it: the sum of the gates from it on.
+    """Return the position of each key as its query counts it: the sum of gates from key to query.
 
     A key's gate is the sigmoid of its score: 1 for a key that the query counts, 0 for one that it
     does not. The query's own gate counts too, so where all gates are 1 the positions are 1 for the
     query's own key, 2 for the one before, and so on.
 
     Args:
-        scores: the scores of content, shape `(..., query, key)`; the queries are the last of the
-            keys' positions, so there are no more of them than keys.
+        scores: the content scores, shape `(..., query, key)`; the queries are at the last
+            of the keys' positions, so there are no more queries than keys.
 
     Returns:
-        A new array of the shape of `scores`, float64; 0 for keys ahead of the query. From left to
-        right a row falls.
+        A new array of the shape of `scores`, float64; 0 for keys ahead of the query. Each
+        row decreases from left to right.
 
     Raises:
         TypeError: `scores` holds anything but real numbers.
@@ -66,9 +66,9 @@ def cope_scores(q: ArrayLike, scores: ArrayLike, table: ArrayLike) -> NDArray[np
 
     Args:
         q: queries, shape `(..., query, d)`.
-        scores: their scores of content, shape `(..., query, key)`; see `cope_positions`.
-        table: e, one row for each whole position from 0, shape `(rows, d)`. Positions beyond the
-            last row take the last.
+        scores: their content scores, shape `(..., query, key)`; see `cope_positions`.
+        table: e, one row for each integer position from 0, shape `(rows, d)`. Positions beyond
+            the last row use the last row.
 
     Returns:
         A new array of the shape of `scores`, float64, −inf for keys ahead of the query.

@@ -1,10 +1,10 @@
 """DAPE: a bias that a small network adjusts to the scores it is added to, across the heads.
 
-    score  =  A + B + f(A, B)     A the scores of content, B a bias such as ALiBi's or KERPLE's
+    score  =  A + B + f(A, B)     A the content scores, B a bias such as ALiBi's or KERPLE's
 
 Zheng, Gao, Shi, Huang, Li, Xiong, Ren, Ng, Jiang, Li and Li, "DAPE: Data-Adaptive Positional
-Encoding for Length Extrapolation" (NeurIPS 2024, arXiv 2405.14722), section 3.2. f reads the 2n
-numbers of a pair, two for each of n heads, and returns n.
+Encoding for Length Extrapolation" (NeurIPS 2024, arXiv 2405.14722), section 3.2. For each
+query and key, f takes 2n numbers, two for each of n heads, and returns n.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def dape_bias(
     second_weight: ArrayLike,
     second_bias: ArrayLike,
 ) -> NDArray[np.float64]:
-    """Return the bias with its adjustment: B + f(A, B), with f applied to each pair alone.
+    """Return the bias with its adjustment: B + f(A, B), with f applied to each query and key alone.
 
     Args:
         scores: A, shape `(..., heads, query, key)`, after the division by √d.

@@ -54,7 +54,7 @@ def deberta_index(relative: ArrayLike, *, max_distance: int) -> np.int64 | NDArr
 def deberta_buckets(
     relative: ArrayLike, *, buckets: int = 256, max_distance: int = 512
 ) -> np.int64 | NDArray[np.int64]:
-    """Return each relative position by its bucket, which has the sign of the position.
+    """Return the bucket of each relative position, with the sign of the position.
 
     Up to half of the buckets a distance is its own bucket. Beyond, buckets grow by a constant
     factor, such that bucket `buckets` begins at max_distance; all further distances share it. The
@@ -65,7 +65,7 @@ def deberta_buckets(
         bucket = m + ⌈(m − 1) · log(distance/m) / log((max_distance − 1)/m)⌉,   at most 2m.
 
     As in `t5_buckets`, the rule is solved for the distance in integers, since a rounded logarithm
-    puts distances where it should be whole into the wrong bucket.
+    that should be an integer puts distances into the wrong bucket.
 
     Args:
         relative: key − query, integers below 2**53 in size, of any shape.
@@ -110,7 +110,7 @@ def disentangled_scores(
 ) -> NDArray[np.float64]:
     """Return DeBERTa's scores: three of the four terms of a score of sums, each on its own.
 
-    Content to content is q·k as ever. Content to position asks whether this content looks at that
+    Content to content is q·k, as usual. Content to position asks whether this content looks at that
     distance, and position to content whether that content is looked at from this distance. The
     fourth term, about positions alone, is left out.
 
@@ -125,7 +125,7 @@ def disentangled_scores(
             rows; leading axes broadcast against those of `q`.
         position_k: K, their keys, of the same shape.
         released: False for the paper's Q[δ(j, i)] in the third term; True for Q[δ(i, j)], which the
-            authors' code takes, and so the released models.
+            authors' code uses, and so the released models.
 
     Returns:
         Shape `(..., query, key)`, float64, a new array: scores that softmax takes as they are.

@@ -1,4 +1,4 @@
-"""FIRE: a learned function of the distance, as a share of the distance a query can have.
+"""FIRE: a learned function of the distance as a share of the largest that a query can have.
 
     share  =  ψ(query − key) / ψ(max(L, query)),     ψ(x) = log(c·x + 1)
     bias   =  f(share), a small network with one output for each head
@@ -29,7 +29,7 @@ def fire_shares(
     """Return each distance as FIRE's network sees it: ψ(query − key) / ψ(max(L, query)).
 
     Up to position L all queries have the same denominator, so the share depends on the distance
-    alone. A later query has its own, and its furthest key is always at 1.
+    alone. A later query has its own denominator, and its furthest key is always at 1.
 
     Args:
         query_length: how many queries; an integer, 0 or more.
@@ -49,8 +49,8 @@ def fire_shares(
         ValueError: a length or the offset is negative, `rate` or `threshold` not above 0.
 
     Source:
-        Li et al. (2024). In the code of the paper's appendix c and a factor of L are learned, from
-        0.1 and 1, with L = 512.
+        Li et al. (2024). In the code of the paper's appendix c and a factor of L are learned,
+        starting from 0.1 and 1, with L = 512.
 
     Examples:
         >>> fire_shares(3, rate=1.0, threshold=1.0).round(4)
@@ -78,8 +78,8 @@ def fire_bias(
 ) -> NDArray[np.float64]:
     """Return the bias of each head: W₂·max(0, w₁·share + b₁) + b₂.
 
-    A network with one hidden layer is piecewise linear in the share, with a bend for each hidden
-    unit at most.
+    A network with one hidden layer is piecewise linear in the share, with at most one bend for
+    each hidden unit.
 
     Args:
         shares: what `fire_shares` returns, shape `(query, key)`.

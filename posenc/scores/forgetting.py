@@ -1,4 +1,4 @@
-"""The forgetting gate: each token decides how much of all before it the later ones still see.
+"""The forgetting gate: each token decides how much later tokens see of all before it.
 
     bias_ij  =  log f_{j+1} + … + log f_i,     f a number from 0 to 1 for each token
 

@@ -1,13 +1,13 @@
-"""KERPLE: biases that fall ever more slowly with distance, by two learned numbers for each head.
+"""KERPLE: biases that fall ever more slowly with distance, with two learned numbers for each head.
 
     logarithmic   −r₁·log(1 + r₂·|key − query|)
     power         −r₁·|key − query|^r₂,   with r₂ up to 2
 
 Chi, Fan, Ramadge and Rudnicky, "KERPLE: Kernelized Relative Positional Embedding for Length
 Extrapolation" (NeurIPS 2022, arXiv 2205.09921). Both are *conditionally positive definite* kernels.
-Plus a constant, which softmax ignores, each is an inner product of vectors, one for each position,
-unless the exponent is 2, where no constant is large enough. ALiBi is the power form with the
-exponent 1.
+With a constant added, which softmax ignores, each kernel is an inner product of vectors, one for
+each position, unless the exponent is 2, where no constant is large enough. ALiBi is the power form
+with the exponent 1.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from posenc._arguments import as_pairs, as_vector
 def kerple_log_bias(scale: ArrayLike, rate: ArrayLike, relative: ArrayLike) -> NDArray[np.float64]:
     """Return the logarithmic bias of each head: −r₁·log(1 + r₂·|key − query|).
 
-    Twice as far costs r₁·log 2 more, once distances are well above 1/r₂, wherever the key is. A
-    weight that is exp(bias) therefore falls like a power of the distance, (1 + r₂·distance)^(−r₁),
-    where ALiBi's falls exponentially.
+    Once distances are well above 1/r₂, doubling the distance costs r₁·log 2 more, wherever the key
+    is. A weight that is exp(bias) therefore falls like a power of the distance,
+    (1 + r₂·distance)^(−r₁), where ALiBi's falls exponentially.
 
     Args:
         scale: r₁ of each head, shape `(heads,)`, above 0.

@@ -1,11 +1,11 @@
-"""PaTH: between a key and a query lies a product of matrices, one made from each token.
+"""PaTH: between a key and a query is a product of matrices, one computed from each token.
 
     score_ij  =  q_i·H_i H_{i−1} … H_{j+1} k_j / √d,     H = 1 − β·w wᵀ
 
 Yang, Shen, Wen, Tan, Mishra, Ren, Panda and Kim, "PaTH Attention: Position Encoding via
-Accumulating Householder Transformations" (2025, arXiv 2505.16381). RoPE's product is of
-rotations that no token chooses; these reflect, shrink or erase one direction w of every earlier
-key.
+Accumulating Householder Transformations" (2025, arXiv 2505.16381). RoPE's product is one of
+rotations that do not depend on the tokens; each of these matrices reflects, shrinks or erases one
+direction w of every earlier key.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ def path_scores(
 ) -> NDArray[np.float64]:
     """Return PaTH's scores: every query is carried back, token by token, to each key.
 
-    Carrying a query past token t takes β times its part along w away: with β 0 nothing, with 1
-    all of it, with 2 it is reflected. Only the tokens after the key and up to the query count.
+    Carrying a query past token t removes β times its component along w: none of it if β is 0,
+    all of it if β is 1; if β is 2, the component is reflected. Only the tokens after the key and up
+    to the query count.
 
     Args:
         q: queries, shape `(..., length, d)`.

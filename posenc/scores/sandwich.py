@@ -4,7 +4,7 @@
 
 Chi, Fan, Rudnicky and Ramadge, "Dissecting Transformer Length Extrapolation via the Lens of
 Receptive Field Analysis" (ACL 2023, arXiv 2212.10356). Of the four terms that positions added to
-tokens contribute to a score, it keeps the one that is about positions alone, without the matrices.
+tokens contribute to a score, it keeps the one that depends only on positions, without the matrices.
 """
 
 from __future__ import annotations

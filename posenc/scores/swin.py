@@ -86,16 +86,16 @@ def swin_bias(table: ArrayLike, window: int) -> NDArray[np.floating]:
 
 
 def swin_log_offsets(window: int, *, trained_window: int | None = None) -> NDArray[np.float64]:
-    """Return the offset of each row of the table as Swin V2 sees it: two numbers, log-spaced.
+    """Return the offset of each row of the table as Swin V2 uses it: two log-spaced numbers.
 
     Swin V2 has no table. A small network gives each offset its bias, from Δrow and Δcolumn passed
     through sign(Δ)·log(1 + 8·|Δ|/(M − 1)) / log 8. So a model can be given a larger window: offsets
-    that it has seen keep their numbers, and further ones lie only a little beyond them.
+    that it has seen keep their numbers, and larger ones lie only a little beyond them.
 
     Args:
         window: M, patches per side; an integer, 1 or more.
-        trained_window: patches per side of the window in training, whose M − 1 divides; None for
-            the same; an integer, 2 or more.
+        trained_window: patches per side of the window in training, whose M − 1 is the divisor;
+            None if it is `window`; an integer, 2 or more.
 
     Returns:
         Shape `((2·window − 1)**2, 2)`, float64, a new array: for each row in the order of

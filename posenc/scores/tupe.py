@@ -1,10 +1,11 @@
-"""TUPE: content and position scored apart, each by matrices of its own.
+"""TUPE: content and position scored separately, each with its own matrices.
 
     score  =  (x_i W_Q)·(x_j W_K) / √(2d)  +  (p_i U_Q)·(p_j U_K) / √(2d)
 
 Ke, He and Liu, "Rethinking Positional Encoding in Language Pre-training" (ICLR 2021, arXiv
 2006.15595), section 3. The second term is the same for every input and every layer. The first token
-of a sequence, [CLS], stands for all of it and not for a place, so its scores are learned apart.
+of a sequence, [CLS], stands for the whole sequence, not for a position, so its scores are learned
+separately.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ def tupe_bias(
     """Return what the positions alone add to the scores of each head.
 
     Queries and keys of the positions are products with two matrices, cut into heads of width d.
-    With the scores of the contents divided by the root of 2d as well, the sum of both has the
-    variance of one.
+    If the content scores are divided by the root of 2d as well, the sum of both has the variance
+    of a single score divided by the root of d.
 
     Args:
         rows: one row for each position, shape `(length, d_model)`; learned, or sinusoidal.

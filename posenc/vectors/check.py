@@ -32,11 +32,11 @@ def check(
 
     The function gets the input of a case as keyword arguments and returns the answer: numbers,
     lists, arrays of any library that have `tolist`, or a mapping where the suite has one. It
-    refuses an input by ValueError or TypeError, and says that it does not offer something by
-    `UnsupportedError` or NotImplementedError. Any other exception is a crash of that case, and the
-    next is asked.
+    refuses an input by raising ValueError or TypeError, and says that it does not offer something
+    by raising `UnsupportedError` or NotImplementedError. Any other exception counts as a crash in
+    that case, and the next case is run.
 
-    For the suite "sequences", hand over a factory: called with the settings of an object as
+    For the suite "sequences", pass a factory: called with the settings of an object as
     keyword arguments, it returns an object with methods named like the calls.
 
     Args:
@@ -44,7 +44,7 @@ def check(
         suite: a name that `suites` returns.
         contract: how exact answers must be: "float64", "float32 angle" or "bfloat16 result".
         folder: where the files are; None for those of this package.
-        **choice: only cases with these inputs are asked, as in `layout="half"`.
+        **choice: only cases with these inputs are run, as in `layout="half"`.
 
     Returns:
         A `Report`; `print` it.
@@ -82,7 +82,7 @@ def cases(*names: str, folder: str | Path | None = None) -> Iterator[Case]:
     """Yield the cases of these suites, or of all, to parametrise a test.
 
     Args:
-        *names: which suites; none for all.
+        *names: names of suites; none for all.
         folder: where the files are; None for those of this package.
 
     Yields:

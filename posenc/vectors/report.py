@@ -31,8 +31,8 @@ class Outcome:
             "crashed".
         said: what was wrong, or why, in words.
         error: the largest error of an answer.
-        place: where it is.
-        like: the convention or the bugs that it looks like, the likeliest first.
+        place: where the largest error is.
+        like: the convention or the bugs that the answer looks like, the likeliest first.
     """
 
     case: Case
@@ -51,8 +51,8 @@ class Report:
         outcomes: one for each case, in order.
         contract: how exact answers had to be.
         described: known bugs and conventions, described by name.
-        remarks: what the program did beside answering.
-        torn: suites that could not be asked, with what is wrong with their files.
+        remarks: what the program did besides answering.
+        torn: suites that could not be run, with what is wrong with their files.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -98,7 +98,8 @@ class Report:
     def bugs(self) -> dict[str, int]:
         """How many failed cases look like each known bug, the likeliest bug first.
 
-        That is the one that most cases look like; of two, the one that would spoil fewer others.
+        The likeliest is the one that most cases look like; of two, the one that would spoil fewer
+        other cases.
         """
         counts = Counter(name for one in self.failed for name in one.like)
         spoilt = Counter(name for one in self.outcomes for name in one.case.bugs)

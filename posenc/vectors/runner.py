@@ -258,26 +258,27 @@ def run(
 ) -> Report:
     """Return how a program answers the cases of a suite, or of all that it offers.
 
-    The program reads a JSON object a line and answers each with one: first
+    The program reads one JSON object per line and answers each with one: first
     `{"request": "capabilities"}` with `{"suites": [...], "contract": "..."}`, then cases
     `{"id": …, "suite": …, "input": {…}}` with `{"id": …, "ok": …}`, `{"id": …, "refused": "why"}`
     or `{"id": …, "unsupported": "why"}`. A case is written when the one before it has been
     answered. A program that ends, takes too long, or answers another question is started again and
-    asked the next case; other lines that it prints are reported. An answer has at most 1 MB.
+    given the next case; other lines that it prints are reported. An answer has at most 1 MB.
 
-    In the end the program is ended, with the processes that it started: on Linux all that have kept
+    At the end the program is ended, with the processes that it started: on Linux all that have kept
     its environment, on macOS those of its group, on Windows none.
 
     Args:
         command: the program and its arguments.
         suite: a name that `suites` returns; None for all that the program offers.
-        contract: how exact answers must be; None for what the program says.
+        contract: how exact answers must be; None for the contract that the program states.
         seconds: how long an answer may take.
         megabytes: how much memory the program may use for data; None for any. Linux only.
         folder: where the files are; None for those of this package.
 
     Returns:
-        A `Report`. Of all suites, one whose file is torn is named in it, and the others are asked.
+        A `Report`. If all suites are run, one whose file is torn is named in it, and the others
+        are run.
 
     Raises:
         TypeError: `contract` is not a string.

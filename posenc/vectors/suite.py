@@ -29,11 +29,11 @@ class Case:
         id: names the case, as in "rotation/near-001".
         suite: the suite that it belongs to.
         input: the question, by name.
-        expected: the answer; null where any will do, "-Infinity" for a hidden key. None if the
-            input is to be refused.
+        expected: the answer; null where any value will do, "-Infinity" for a hidden key. None if
+            the input is to be refused.
         tolerance: for each contract, how far a number may be off: absolute + relative · |number|.
             A contract so loose that zeros would pass is left out.
-        result: "valid", "acceptable" if a convention gives another answer, or answers an input
+        result: "valid", "acceptable" if a convention gives a different answer, or answers an input
             that others refuse, or "invalid" if the input must be refused.
         flags: what the case is about.
         acceptable: the answers of other conventions, by name.
@@ -59,7 +59,7 @@ class Suite:
     """Cases about one thing.
 
     Attributes:
-        name: of the suite.
+        name: the suite's name.
         about: what is asked.
         answer: what is to be returned.
         conventions: what differs without being wrong, described by name.

@@ -598,7 +598,7 @@ def test_the_plan_names_the_questions_of_the_sheet() -> None:
 
 def test_every_part_to_leave_out_saves_the_minutes_that_the_plan_says() -> None:
     rows = {shown: minutes for minutes, _, shown in plans()["one-hour"]}
-    late = PLAN.partition("**When you are late.** ")[2]
+    late = PLAN.partition("**If you are running late.** ")[2]
     quiz, board = re.findall(r"saves (\d+) minutes.*another (\d+)", late, re.S)[0]
     assert int(quiz) == rows["[the quiz on paper](quiz-sheet/index.html)"]
     assert int(board) == rows["[Board 7](slides/index.html#board-7)"]
