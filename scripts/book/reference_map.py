@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
-import posenc
-from posenc import nn
-from scripts import DOCS
+from scripts import DOCS, ROOT
 from scripts.book.names_page import home
 
-PACKAGES = {"numpy": posenc, "torch": nn}
+PACKAGES = {"numpy": "posenc", "torch": "posenc.nn"}
 
 
 def documented_names(pages: str) -> dict[str, list[str]]:
@@ -24,9 +23,23 @@ def documented_names(pages: str) -> dict[str, list[str]]:
     ]
     columns = {}
     for column, package in PACKAGES.items():
-        homes = {name: home(f"{package.__name__}.{name}") for name in package.__all__}
+        homes = {name: home(f"{package}.{name}") for name in public_names(package)}
         columns[column] = ["<br>".join(_links(homes, documented)) for documented in modules]
     return columns
+
+
+def public_names(package: str) -> list[str]:
+    """Return the names that a package imports to offer them, `import x as x`, in order.
+
+    The package is read, not imported, since the site is also built where torch is missing.
+
+    Examples:
+        >>> public_names("posenc.nn")[:2]
+        ['ALiBi', 'ByteTokenizer']
+    """
+    tree = ast.parse(ROOT.joinpath(*package.split("."), "__init__.py").read_text("utf-8"))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    return sorted(one.name for node in imports for one in node.names if one.asname == one.name)
 
 
 def _links(homes: dict[str, str], modules: list[str]) -> list[str]:
