@@ -373,9 +373,7 @@ def test_a_made_page_is_built_again_if_its_text_has_changed(
     built: list[File] = []
     monkeypatch.setattr(rebuild, "sources", lambda config: {})
     monkeypatch.setattr(rebuild, "write_state", lambda *_: None)
-    monkeypatch.setattr(
-        rebuild, "build_again", lambda _, every, outdated, state: built.extend(outdated)
-    )
+    monkeypatch.setattr(rebuild, "build_again", lambda _, outdated: built.extend(outdated))
     rebuild.update(tmp_path, lambda folder: config)
     assert [page.src_uri for page in built] == ["trust/sources.md"]
 
