@@ -28,7 +28,7 @@ LINES = 24  # to write on, of which the paper shows as many as fit
 
 BOARD = re.compile(r"Board (?P<number>\d+): (?P<title>.+)")
 FIGURE = re.compile(r"figures/(?P<stem>board_\w+)-light\.svg")
-UNWANTED = ".headerlink, .ledger, .checked, .score"
+UNWANTED = ".headerlink, .checked, .score"
 SAID, WRITTEN, ASKED, EXPECTED = "Say.", "Write.", "Ask.", "A likely wrong answer:"
 
 
