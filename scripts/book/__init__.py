@@ -15,7 +15,7 @@ README.md explains each form to those who write pages.
     formal.py                                      folds what a machine proved under its name
     formal_page.py  makes the page of formal statements from docs/proofs/
     data.py                                        reads docs/data/, by the schemas in schemas/
-    claims.py                                      links to the ledger of claims
+    claims.py                                      folds with the ledger's claims
     run.py                                         sessions that run in the reader's browser
     quiz.py         !!! question "…"              options shuffled, reasons folded
     settings.py                                    numbers accepted unbound, in docs/data/settings/

@@ -1,11 +1,10 @@
-"""The claims of the sources, from `docs/data/claims/`, and links to them from the pages.
+"""The claims of the sources, from `docs/data/claims/`, and the folds that show them on the pages.
 
-Each entry names the place in the book that discusses its claim. There a small mark for each claim
-links to its entry in the ledger, trust/claims.md. The marks are at the end of a sentence: of
-the place's own paragraph or caption, or of the quotation in the correction that follows it. A
-paragraph that introduces a formula, a list or a listing passes them on. Each section also ends with
-a fold that lists its claims, for windows too narrow for the marks. A page is identified by the id
-of its title, which is unique.
+Each entry names the place in the book that discusses its claim. There a fold says what the source
+claims, the verdict and what proves it, and links to the entry in the ledger, trust/claims.md. The
+fold follows a sentence: the end of the place's own paragraph or caption. If a correction follows
+that quotes the claim, the fold ends the correction. A paragraph that introduces a formula, a list
+or a listing passes its folds on. A page is identified by the id of its title, which is unique.
 """
 
 from __future__ import annotations
@@ -21,13 +20,17 @@ from xml.etree.ElementTree import Element, SubElement
 from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.treeprocessors import Treeprocessor
-from markdown.util import STX
+from markdown.util import STX, AtomicString
 
 from scripts import DATA
 from scripts.book import pages
 from scripts.book.data import load
+from scripts.book.evidence import allow_breaks
+from scripts.book.formal import PAGE as FORMAL
+from scripts.book.formal import PROVED_BY
 
 LEDGER = "trust/claims.md"
+SHOWN = 2  # verdicts in the summary of a fold; more claims are counted
 HEADINGS = {"h1", "h2", "h3", "h4"}
 VERDICTS = {
     "true": "true",
@@ -97,13 +100,16 @@ class _Claims(Treeprocessor):
             return
         places = claims_on_page(pages.page_of(root.find("h1")))
         parents = {child: parent for parent in root.iter() for child in parent}
-        marked: dict[Element, list[Claim]] = {}
+        discussed: dict[Element, list[Claim]] = {}
         for element in [e for e in root.iter() if e.get("id") in places]:
             end = next(_ends(element, root, parents, set(places)))
-            marked[end] = marked.get(end, []) + places[element.get("id", "")]
-        for end, found in marked.items():
-            end.append(_marks(found))
-        _add_folds(root, marked)
+            discussed[end] = discussed.get(end, []) + places[element.get("id", "")]
+        for end, found in discussed.items():
+            fold = _fold(found)
+            self.md.treeprocessors["inline"].run(fold)  # the quotations have formulas
+            for name in fold.iter("code"):
+                allow_breaks(name)
+            _insert(fold, end, parents[end])
 
 
 def _ends(
@@ -162,48 +168,59 @@ def _stretch(blocks: list[Element], places: set[str]) -> Iterator[Element]:
         yield block
 
 
-def _marks(found: list[Claim]) -> Element:
-    """Return a mark for each claim of a place, which shows its verdict on hover and focus."""
-    marks = Element("span", {"class": "ledger"})
-    for claim in found:
-        name = f"Ledger, claim {claim.id}: {VERDICTS[claim.verdict]}"
-        link = SubElement(marks, "a", {"href": _address(claim), "aria-label": name})
-        SubElement(link, "small").text = f"Ledger {claim.id}: {VERDICTS[claim.verdict]}"
-    return marks
-
-
-def _add_folds(root: Element, marked: dict[Element, list[Claim]]) -> None:
-    """Add to the end of each section of a page the fold that lists its claims."""
-    found: list[Claim] = []
-    for block in [*root, Element("h2")]:
-        if found and (block.tag == "h2" or "footnote" in _classes(block)):
-            here = list(root).index(block) if block in root else len(root)
-            root.insert(here, _fold(found))
-            found = []
-        found = found + [claim for inner in block.iter() for claim in marked.get(inner, [])]
+def _insert(fold: Element, end: Element, parent: Element) -> None:
+    """Put a fold after its sentence: in its list item, else below its paragraph or correction."""
+    if end.tag == "li":
+        end.append(fold)
+    elif "wrong" in _classes(end):
+        parent.append(fold)
+    else:
+        parent.insert([*parent].index(end) + 1, fold)
 
 
 def _fold(found: list[Claim]) -> Element:
-    """Return a fold with links to claims and their verdicts."""
-    fold = Element("details", {"class": "ledger"})
-    claims = f"{len(found)} claim{'s' if len(found) > 1 else ''}"
-    SubElement(fold, "summary").text = f"From the ledger: {claims}"
-    listed = SubElement(fold, "ul")
-    for claim in found:
-        link = SubElement(SubElement(listed, "li"), "a", {"href": _address(claim)})
-        link.text = claim.id
-        link.tail = f" {VERDICTS[claim.verdict]}"
+    """Return a fold with the claims of a place, whose summary has their verdicts."""
+    fold = Element("details", {"class": "checked ledger"})
+    verdicts = [f"{claim.id} {VERDICTS[claim.verdict]}" for claim in found]
+    told = ", ".join(verdicts) if len(found) <= SHOWN else f"{len(found)} claims"
+    SubElement(fold, "summary").text = AtomicString(f"From the ledger: {told}")
+    fold.extend(map(_entry, found))
     fold.tail = "\n"
     return fold
 
 
-def _address(claim: Claim) -> str:
-    """Return the address of a claim's entry, from the page that discusses it."""
-    return f"{relpath(LEDGER, Path(claim.page).parent)}#{claim.id.lower()}"
+def _entry(claim: Claim) -> Element:
+    """Return what a fold says of a claim: its verdict, its words, the tests and the theorems."""
+    entry = Element("p", {"class": "names", "id": f"ledger-{claim.id.lower()}"})
+    link = SubElement(entry, "a", {"href": _address(claim, LEDGER, claim.id.lower())})
+    link.text, link.tail = AtomicString(claim.id), " "
+    verdict = SubElement(entry, "span", {"class": f"verdict {claim.verdict}"})
+    verdict.text, verdict.tail = VERDICTS[claim.verdict], f": “{claim.quote}”"
+    _add_names(entry, "Checked by", [(test, "") for test in claim.tests])
+    proofs = [(name, _address(claim, FORMAL, name)) for name in claim.proofs]
+    _add_names(entry, PROVED_BY, proofs)
+    return entry
+
+
+def _add_names(entry: Element, label: str, names: list[tuple[str, str]]) -> None:
+    """Add a line with names, each a link if it has an address."""
+    for number, (name, address) in enumerate(names):
+        if number == 0:
+            SubElement(entry, "br").tail = f"{label} "
+        parent = SubElement(entry, "a", {"href": address}) if address else entry
+        code = SubElement(parent, "code")
+        code.text = AtomicString(name)
+        last = parent if address else code
+        last.tail = ", " if number < len(names) - 1 else None
+
+
+def _address(claim: Claim, page: str, anchor: str) -> str:
+    """Return the address of a place on another page, from the page that discusses a claim."""
+    return f"{relpath(page, Path(claim.page).parent)}#{anchor}"
 
 
 class ClaimsExtension(Extension):
-    """Links each place that discusses a claim to the ledger."""
+    """Folds at each place that discusses a claim."""
 
     def extendMarkdown(self, md: Markdown) -> None:
         """Run after headings get their ids and before links are resolved."""

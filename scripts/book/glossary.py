@@ -43,7 +43,7 @@ SKIPPED = {
 }
 SKIPPED_CLASSES = {
     *("arithmatex", "footnote", "question"),
-    *("admonition-title", "checked", "ledger", "way", "wrong"),
+    *("admonition-title", "checked", "way", "wrong"),
 }
 
 

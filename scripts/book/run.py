@@ -3,7 +3,8 @@
 A `pycon` fence whose statements can all run there gets the class `runs`, and the page's script adds
 a *Run* button to it. A statement cannot run if it imports another package, such as torch, or uses a
 name that only such a statement defines. A fence with both kinds gets no button; its runnable
-statements run silently before the next fence with a button. On a page with buttons, a fence without
+statements run silently before the next fence with a button. So do those of a fence that readers do
+not see, `pycon hidden`, which is removed here. On a page with buttons, a fence without
 one says what it needs.
 """
 
@@ -22,8 +23,8 @@ from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
 
-from scripts.book.sessions import FENCE, sessions
-from scripts.book.text import spans
+from scripts.book.sessions import FENCE, is_hidden, sessions, without_hidden_sessions
+from scripts.book.text import Span, spans
 
 THERE = {*sys.stdlib_module_names, "numpy", "posenc"}
 HEAD = re.compile(r"[ ]*(?:`{3,}|~{3,})[ ]*pycon(?=[ ]*$)", re.M)
@@ -36,6 +37,7 @@ class Session:
     start: int  # of its fence
     before: str  # statements to run first, from fences without a button
     needs: str  # a module that the browser lacks, or a name from nowhere; empty if it runs there
+    is_hidden: bool
 
     @property
     def attributes(self) -> str:
@@ -55,25 +57,27 @@ def examined_sessions(text: str) -> Iterator[Session]:
     """Yield the sessions of a page, in order."""
     known = dict.fromkeys([*dir(builtins), "__name__"], "")
     before = ""
-    for start, statements in _fences(text):
+    for span, statements in _fences(text):
         lacking = [_missing_import(typed, known) for typed in statements]
         needs = next(filter(None, lacking), "")
-        yield Session(start, before, needs)
+        hidden = is_hidden(text, span)
+        yield Session(span.start, before, needs, hidden)
         run = [typed for typed, lacks in zip(statements, lacking, strict=True) if not lacks]
-        before = before + "".join(run) if needs else ""
+        before = before + "".join(run) if needs or hidden else ""
 
 
 def runnable_sessions(text: str) -> Iterator[Session]:
     """Yield the sessions of a page that run in the reader's browser, in order."""
-    return (session for session in examined_sessions(text) if not session.needs)
+    found = examined_sessions(text)
+    return (session for session in found if not (session.needs or session.is_hidden))
 
 
-def _fences(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the position and the statements of each Python session."""
+def _fences(text: str) -> Iterator[tuple[Span, list[str]]]:
+    """Yield the place and the statements of each Python session."""
     for span in spans(text):
         fence = FENCE.match(text, span.start, span.end) if span.kind == "fence" else None
         if fence and fence["language"] == "pycon":
-            yield span.start, [typed.source for typed in sessions(text[span.start : span.end])]
+            yield span, [typed.source for typed in sessions(text[span.start : span.end])]
 
 
 def _missing_import(statement: str, known: dict[str, str]) -> str:
@@ -121,17 +125,16 @@ def _is_available(module: str) -> bool:
 
 
 class _Run(Preprocessor):
-    """Marks the fences that run."""
+    """Marks the fences that run, and removes those that readers do not see."""
 
     def run(self, lines: list[str]) -> list[str]:
         text = "\n".join(lines)
         found = list(examined_sessions(text))
-        if all(session.needs for session in found):
-            return lines
-        for session in reversed(found):
-            if head := HEAD.match(text, session.start):
-                text = f"{text[: head.end()]} {{{session.attributes}}}{text[head.end() :]}"
-        return text.split("\n")
+        if not all(session.needs or session.is_hidden for session in found):
+            for session in reversed(found):
+                if head := HEAD.match(text, session.start):
+                    text = f"{text[: head.end()]} {{{session.attributes}}}{text[head.end() :]}"
+        return without_hidden_sessions(text).split("\n")
 
 
 class RunExtension(Extension):

@@ -3,7 +3,8 @@
 A `pycon` fence contains a Python session; all sessions on a page share one namespace. A `console`
 fence contains `$ python …` and its output. Every line in such a fence is input, after a prompt, or
 output; empty lines before a prompt or the end of the fence are neither. A command that is meant to
-fail shows `[exit status 1]` as the last line of its output.
+fail shows `[exit status 1]` as the last line of its output. `pycon hidden` begins a session
+that the page needs and the reader does not see.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts import ROOT
-from scripts.book.text import Correction, line_of, spans
+from scripts.book.text import Correction, Span, line_of, spans
 
 FENCE = re.compile(
     r"(?P<margin>[ ]*)(?P<ticks>`{3,}|~{3,})[ ]*(?P<language>[\w-]*)[^\n]*\n(?P<body>.*)^",
@@ -31,6 +32,7 @@ FENCE = re.compile(
 PROMPTS = {"pycon": (">>> ", "... "), "console": ("$ ", "> ")}
 TRACEBACK = "Traceback (most recent call last):\n"
 STATUS = "[exit status "
+HIDDEN = re.compile(r"[ ]*(?:`{3,}|~{3,})[ ]*pycon hidden[ ]*\n")
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,19 @@ def sessions(text: str) -> Iterator[Session]:
         fence = FENCE.match(text, span.start, span.end) if span.kind == "fence" else None
         if fence and fence["language"] in PROMPTS:
             yield from _sessions_of_fence(text, fence)
+
+
+def is_hidden(text: str, span: Span) -> bool:
+    """Return whether a part of a page is a session that readers do not see."""
+    return span.kind == "fence" and HIDDEN.match(text, span.start) is not None
+
+
+def without_hidden_sessions(text: str) -> str:
+    """Return a page without the sessions that readers do not see."""
+    for span in reversed(spans(text)):
+        if is_hidden(text, span):
+            text = text[: span.start] + text[span.end :].removeprefix("\n")
+    return text
 
 
 def _sessions_of_fence(text: str, fence: re.Match[str]) -> Iterator[Session]:

@@ -22,6 +22,7 @@ from mkdocs.config import load_config
 from scripts import ROOT
 from scripts.book import pages
 from scripts.book.data import front_matter
+from scripts.book.sessions import without_hidden_sessions
 from scripts.book.source_listings import source
 from scripts.site.install_lines import add_addresses
 from scripts.site.plain_markdown import FIGURE, hide_code, plain, prose, restore_code
@@ -66,7 +67,8 @@ def page(path: str, title: str = "") -> Page:
 def copy(path: str) -> str:
     """Return a page of docs/ as plain Markdown, with links to the other copies."""
     one = page(path)
-    marked, pieces = hide_code(plain(MARKED.sub(r"\g<fence>", _documented(pages.text(path)))))
+    text = without_hidden_sessions(pages.text(path))
+    marked, pieces = hide_code(plain(MARKED.sub(r"\g<fence>", _documented(text))))
     marked = FIGURE.sub(partial(_figure, one), marked)
     marked = BY_NAME.sub(r"\g<words>", LINK.sub(partial(_link, one), marked))
     written = restore_code(prose(TAG.sub("", marked)), pieces).strip()

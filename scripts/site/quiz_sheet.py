@@ -24,7 +24,7 @@ QUESTIONS = (1, 2, 3, 4, 7, 9, 11, 17)  # what the boards answer
 def page(chapter: str, numbers: Iterable[int] = QUESTIONS) -> str:
     """Return the quiz on paper, made from the chapter's built page."""
     content = article(chapter)
-    remove(content, ".headerlink, .ledger, .checked")
+    remove(content, ".headerlink, .checked")
     remove_notes(content)
     there = {part.id: part for part in content.css("div.question")}
     wanted = {number: f"question-{number}" for number in numbers}

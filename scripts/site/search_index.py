@@ -37,7 +37,7 @@ PART = 8_000  # about how many characters of sentences a file has, of which a re
 LEFT_OUT = ", ".join(
     (
         *("pre", "script", "style", "svg", "button", "sup", ".katex-mathml", ".headerlink"),
-        *(".checked", ".ledger", ".wrong", ".footnote", ".filename", ".source-map td:not([id])"),
+        *(".checked", ".wrong", ".footnote", ".filename", ".source-map td:not([id])"),
         *(".mkdocstrings-source", ".doc-labels"),
     )
 )

@@ -31,7 +31,7 @@ BOARD = re.compile(r"Board (?P<number>\d+): (?P<title>.+)")
 FIGURE = re.compile(r"figures/(?P<stem>board_\w+)-light\.svg")
 # What a page has around a board: its chapter, its notes, the link to the next board.
 AROUND = ".chapter-label, .footnote, .stop"
-UNWANTED = f".headerlink, .ledger, .checked, .score, {AROUND}"
+UNWANTED = f".headerlink, .checked, .score, {AROUND}"
 SAID, WRITTEN, ASKED, EXPECTED = "Say.", "Write.", "Ask.", "A wrong answer to expect:"
 
 

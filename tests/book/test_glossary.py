@@ -39,7 +39,7 @@ class Prose(HTMLParser):
 
     PROSE = ("p", "li", "dd")
     ASIDE = ("pre", "code", "sup", "math", "table", "figure", "details", "fieldset")
-    CLASSES = ("arithmatex", "footnote", "question", "wrong", "checked", "ledger", "way")
+    CLASSES = ("arithmatex", "footnote", "question", "wrong", "checked", "way")
     EXPLAINED = ("a", "em", "strong")
     VOID = ("br", "wbr", "img", "input", "source", "hr", "path")
 

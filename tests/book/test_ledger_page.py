@@ -303,10 +303,7 @@ def built_html(site: Site, page: str) -> str:
 
 @pytest.mark.parametrize("source", CLAIMS)
 def test_the_ledger_and_the_book_link_to_each_other(source: str, site: Site) -> None:
-    """From the entry to its place, and from a mark near the place to the entry.
-
-    The fold at the end of the section lists the claim too.
-    """
+    """From the entry to its place, and from a fold near the place to the entry."""
     for claim in claims_of(source):
         shown = built_html(site, LEDGER).split(f'<h3 id="{claim.id.lower()}"')[1]
         entry = shown.split("</article>")[0]
@@ -318,128 +315,107 @@ def test_the_ledger_and_the_book_link_to_each_other(source: str, site: Site) -> 
         assert page.count(f'id="{claim.anchor}"') == 1, claim.at
         up = "../" * address(claim.page).count("/")
         verdict, link = VERDICTS[claim.verdict], f'href="{up}trust/claims/#{claim.id.lower()}"'
-        mark = f'aria-label="Ledger, claim {claim.id}: {verdict}" {link}>'
-        between, found, after = page.split(f'id="{claim.anchor}"')[1].partition(mark)
+        fold = f'id="ledger-{claim.id.lower()}"><a {link}>{claim.id}</a>'
+        between, found, after = page.split(f'id="{claim.anchor}"')[1].partition(fold)
         assert found, f"{claim.page} does not lead to {claim.id}"
         assert not re.search("<h[123]", between), f"{claim.id} is far from {claim.at}"
-        section, opened, fold = after.partition('<details class="ledger"')
-        assert opened and "<h2" not in section, f"{claim.id} is in no fold of its section"
-        assert f"{link}>{claim.id}</a> {verdict}</li>" in fold.partition("</details>")[0], claim.id
+        told = after.partition("</p>")[0].replace("<wbr />", "").replace("<wbr>", "")
+        assert f">{verdict}</span>: " in told, claim.id
+        assert [name for name in claim.tests + claim.proofs if name not in told] == []
 
 
-def test_no_mark_separates_a_sentence_from_its_formula(site: Site) -> None:
-    marked = re.compile(
-        r"([^<>]*)<span class=\"ledger\">(?:<a[^>]*><small>[^<]*</small></a>)+</span>"
-        r"\s*</(?:p|li)>\s*(?:</[ou]l>\s*)?<div class=\"arithmatex"
+def test_no_fold_separates_a_sentence_from_its_formula(site: Site) -> None:
+    folded = re.compile(
+        r"([^<>]*)</(?:p|li)>\s*<details class=\"checked ledger\">(?:(?!</details>).)*</details>"
+        r"\s*(?:</li>\s*)?(?:</[ou]l>\s*)?<div class=\"arithmatex",
+        re.S,
     )
     for page in {claim.page for claim in claims()}:
-        for sentence in marked.findall(built_html(site, page)):
+        for sentence in folded.findall(built_html(site, page)):
             assert re.search(r"[.?”]\W*$", sentence), (page, sentence)
-    mark = '<span class="ledger"><a><small>L</small></a></span>'
-    assert marked.findall(f'<p>It is{mark}</p>\n<div class="arithmatex') == ["It is"]
+    fold = '<details class="checked ledger"><summary>L</summary></details>'
+    assert folded.findall(f'<p>It is</p>\n{fold}\n<div class="arithmatex') == ["It is"]
 
 
-def test_search_and_markdown_copies_omit_marks_and_folds(site: Site) -> None:
-    marked = "chapters/by-hand/clocks"
-    assert "From the ledger" in built_html(site, f"{marked}.md")
+def test_search_and_markdown_copies_omit_the_folds(site: Site) -> None:
+    page = "chapters/by-hand/clocks"
+    assert "From the ledger" in built_html(site, f"{page}.md")
     copies = [*site.folder.rglob("*.md"), *(site.folder / "search").rglob("*.json")]
     assert len(copies) > len(CLAIMS)
     for path in copies:
-        text = path.read_text("utf-8")
-        assert not re.search(r"From the ledger|Ledger,? (claim )?C\d", text), path
+        assert "From the ledger" not in path.read_text("utf-8"), path
 
 
 BOX = '!!! correction "Wrong"\n\n    Not so.\n    { .wrong }\n\n    So.\n    { .right }'
-MARK = (
-    '<span class="ledger"><a aria-label="Ledger, claim C0-08: false"'
-    ' href="../../trust/claims.md#c0-08"><small>Ledger C0-08: false</small></a></span>'
+FOLD = (
+    '<details class="checked ledger"><summary>From the ledger: C0-08 false</summary>'
+    '<p class="names" id="ledger-c0-08"><a href="../../trust/claims.md#c0-08">C0-08</a>'
 )
 
 
 @pytest.mark.parametrize(
-    ("text", "shown_as"),
+    ("text", "before", "after"),
     [
-        ("Said.\n{ #here }\n\nMore.", f'<p id="here">Said.{MARK}</p>\n<p>More.</p>'),
-        ("Said.\n{ #here }\n\n`f`\n{ .checked }", f'Said.{MARK}</p>\n<p class="checked">'),
-        ("## A { #here }\n\nB.\n\nC.\n\n## D", f"<p>B.{MARK}</p>\n<p>C.</p>"),
-        (f"Said.\n{{ #here }}\n\n{BOX}\n\nC.", f'<p class="wrong">Not so.{MARK}</p>'),
-        ('!!! aside "A"\n\n    Said.\n    { #here }\n\nMore.', f"Said.{MARK}</p>\n</div>"),
-        (f"## A {{ #here }}\n\nB.\n\n## C\n\n{BOX}", f"<p>B.{MARK}</p>"),
-        ("So:\n{ #here }\n\n- B.\n- C.\n\nMore.", f"<li>C.{MARK}</li>\n</ul>\n<p>More.</p>"),
-        ("So it is\n{ #here }\n\n$$x$$\n\nof this.", f"<p>of this.{MARK}</p>"),
-        ("So.\n{ #here }\n\n$$x$$\n\nof this.", f'<p id="here">So.{MARK}</p>'),
-        ("So:\n{ #here }\n\n    f()\n\nMore.", f"<p>More.{MARK}</p>"),
-        ("So:\n{ #here }\n\n## B", f'<p id="here">So:{MARK}</p>'),
+        ("Said.\n{ #here }\n\nMore.", '<p id="here">Said.</p>', "<p>More.</p>"),
+        ("Said.\n{ #here }\n\n`f`\n{ .checked }", "Said.</p>", '<p class="checked">'),
+        ("## A { #here }\n\nB.\n\nC.\n\n## D", "<p>B.</p>", "<p>C.</p>"),
+        (f"Said.\n{{ #here }}\n\n{BOX}\n\nC.", '<p class="right">So.</p>', "</div>\n<p>C.</p>"),
+        ('!!! aside "A"\n\n    Said.\n    { #here }\n\nMore.', "Said.</p>", "</div>\n<p>More"),
+        (f"## A {{ #here }}\n\nB.\n\n## C\n\n{BOX}", "<p>B.</p>", '<h2 id="c">'),
+        ("So:\n{ #here }\n\n- B.\n- C.\n\nMore.", "<li>C.", "</li>\n</ul>\n<p>More.</p>"),
+        ("So it is\n{ #here }\n\n$$x$$\n\nof this.", "<p>of this.</p>", ""),
+        ("So.\n{ #here }\n\n$$x$$\n\nof this.", '<p id="here">So.</p>', '<div class="arithmatex'),
+        ("So:\n{ #here }\n\n    f()\n\nMore.", "<p>More.</p>", ""),
+        ("So:\n{ #here }\n\n## B", '<p id="here">So:</p>', '<h2 id="b">'),
     ],
     ids=[
         *("paragraph", "evidence", "section", "correction", "note", "next section", "list"),
         *("formula", "finished sentence", "listing", "introduces nothing"),
     ],
 )
-def test_a_mark_is_at_the_end_of_a_sentence_of_its_place(
-    text: str, shown_as: str, monkeypatch: pytest.MonkeyPatch
+def test_a_fold_follows_a_sentence_of_its_place(
+    text: str, before: str, after: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(book_claims, "claims_on_page", lambda title: {"here": [claims_of("S0")[7]]})
     html = render(f"# A title\n\n{text}\n")
-    assert shown_as in html
-    assert html.count(MARK) == 1
+    assert html.count(FOLD) == 1
+    above, _, below = html.partition(FOLD)
+    assert above.rstrip().endswith(before)
+    assert below.partition("</details>")[2].lstrip().startswith(after)
 
 
-def test_places_with_one_end_share_their_marks_and_a_fold(monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second, *_ = claims_of("S0")
-    places = {"one": [first], "two": [second], "three": [claims_of("S0")[7]]}
-    monkeypatch.setattr(book_claims, "claims_on_page", lambda title: places)
-    text = (
-        "A is\n{ #one }\n\n$$x$$\n\nand:\n{ #two }\n\n- B.\n\n## C\n\n### D\n\nE.\n{ #three }\n\nF."
+def test_a_fold_says_the_claim_its_verdict_its_tests_and_its_theorems(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    claim = replace(
+        claims_of("S0")[7],
+        quote="turns $x$ by *one*",
+        tests=["test_page_titles_are_unique", "test_no_claim_is_missing"],
+        proofs=["rope_relative"],
     )
-    html = render(f"# A title\n\n{text}\n")
-    assert re.search(r'<li>B.<span class="ledger"><a[^>]*C0-01.*?<a[^>]*C0-02.*</span></li>', html)
-    (one, other) = re.findall(r'<details class="ledger".*?</details>(?:\n<h2 id="c">)?', html)
-    assert "From the ledger: 2 claims</summary>" in one
-    assert one.endswith('<h2 id="c">')
-    assert "From the ledger: 1 claim</summary>" in other
-    assert html.index("<p>F.</p>") < html.index(other)
+    monkeypatch.setattr(book_claims, "claims_on_page", lambda title: {"here": [claim]})
+    html = render("# A title\n\nSaid.\n{ #here }\n").replace("<wbr />", "")
+    assert '<span class="verdict false">false</span>: ' in html
+    assert "<em>one</em>”" in html
+    assert "katex" in html
+    tests = "Checked by <code>test_page_titles_are_unique</code>, <code>test_no_claim_is_missing"
+    assert tests in html
+    theorem = "../../trust/formal-statements.md#rope_relative"
+    assert f'Proved by machine <a href="{theorem}"><code>rope_relative</code></a>' in html
 
 
-@pytest.mark.parametrize(("width", "marks"), [(1280, True), (768, True), (360, False)])
-def test_marks_become_folds_on_a_phone_and_neither_is_printed(
-    width: int, marks: bool, page: Page
-) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
-    page.goto("chapters/by-hand/clocks/")
-    mark, fold = page.locator("span.ledger").first, page.locator("details.ledger").first
-    expect(mark).to_be_visible(visible=marks)
-    expect(fold).to_be_visible(visible=not marks)
-    page.emulate_media(media="print")
-    expect(mark).to_be_hidden()
-    expect(fold).to_be_hidden()
-
-
-@pytest.mark.parametrize("width", [1280, 768])
-def test_a_mark_says_its_verdict_on_focus_and_leads_to_the_ledger(
-    width: int, browser: Browser, site: Site
-) -> None:
-    """Without scripts, too."""
-    with browser.new_context(java_script_enabled=False) as window, window.new_page() as page:
-        page.set_viewport_size({"width": width, "height": 800})
-        page.goto(f"{site.url}chapters/by-hand/clocks/")
-        mark = page.get_by_role("link", name="Ledger, claim C0-08: false", exact=True)
-        verdict = mark.locator("small")
-        expect(verdict).to_be_hidden()
-        mark.hover()
-        expect(verdict).to_be_visible()
-        box = verdict.bounding_box()
-        assert box is not None
-        assert box["x"] >= 0 and box["x"] + box["width"] <= width
-        page.mouse.move(0, 0)
-        expect(verdict).to_be_hidden()
-        mark.focus()
-        page.keyboard.press("Shift+Tab")
-        page.keyboard.press("Tab")
-        expect(verdict).to_have_text("Ledger C0-08: false")
-        expect(verdict).to_be_visible()
-        page.keyboard.press("Enter")
-        expect(page).to_have_url(f"{site.url}trust/claims/#c0-08")
+def test_places_with_one_end_share_a_fold_that_counts_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second, third, *_ = claims_of("S0")
+    places = {"one": [first], "two": [second], "three": [third]}
+    text = "A is\n{ #one }\n\n$$x$$\n\nand:\n{ #two }\n\n- B.\n\n## C\n\nE.\n{ #three }"
+    monkeypatch.setattr(book_claims, "claims_on_page", lambda title: places)
+    one, other = re.findall("<summary>(.*)</summary>", render(f"# A title\n\n{text}\n"))
+    verdicts = [f"{c.id} {VERDICTS[c.verdict]}" for c in (first, second)]
+    assert one == f"From the ledger: {', '.join(verdicts)}"
+    assert third.id in other
+    places = {"one": [first, third], "two": [second]}
+    monkeypatch.setattr(book_claims, "claims_on_page", lambda title: places)
+    assert "<summary>From the ledger: 3 claims</summary>" in render(f"# A title\n\n{text}\n")
 
 
 def test_page_titles_are_unique() -> None:

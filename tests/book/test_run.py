@@ -106,6 +106,15 @@ def test_runnable_sessions_are_marked_even_inside_a_box() -> None:
     assert unquote(unescape(mark.split('data-before="')[1].split('"')[0])) == "x = 'a \"b\" & c'\n"
 
 
+def test_a_hidden_session_runs_silently_before_the_next_and_is_not_shown() -> None:
+    text = page("x = 1", "x + 1").replace("```pycon", "```pycon hidden", 1)
+    assert [found.before for found in runnable_sessions(text)] == ["x = 1\n"]
+    html = render(text)
+    assert html.count("<pre") == 1
+    assert "hidden" not in html
+    assert "x = 1" not in re.sub("<[^>]*>", "", html)
+
+
 def printed(capsys: pytest.CaptureFixture[str], page: Page, source: str, place: str = "a") -> str:
     page.run(source, place)
     out, err = capsys.readouterr()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from scripts.book.evaluate import PageError, corrections
-from scripts.book.sessions import sessions
+from scripts.book.sessions import sessions, without_hidden_sessions
 from scripts.book.settings import strays
 from scripts.book.text import apply_corrections
 
@@ -127,6 +127,14 @@ def test_a_session_begins_with_a_prompt(page: str) -> None:
 def test_a_session_that_nothing_runs_is_reported(page: str) -> None:
     run = "```pycon\n>>> 1 + 1\n2\n```\n\n"
     assert any("nothing runs it" in stray.advice for stray in strays(run + page))
+
+
+def test_a_hidden_session_is_run_and_compared() -> None:
+    page = "```pycon hidden\n>>> x = 1\n>>> x\n1\n```\n\n```pycon\n>>> x + 1\n2\n```\n"
+    assert repaired_page(page) == page
+    assert repaired_page(page.replace("\n1\n", "\n3\n")) == page
+    assert ">>> x\n" not in without_hidden_sessions(page)
+    assert ">>> x + 1\n2\n" in without_hidden_sessions(page)
 
 
 def test_all_sessions_of_a_page_share_their_names() -> None:

@@ -38,6 +38,7 @@ def test_the_fold_links_to_the_page_of_statements() -> None:
 
 def test_an_opened_fold_shows_the_statement_and_what_it_assumes(page: Page) -> None:
     page.goto("chapters/prove-it/rope/")
+    page.get_by_role("button", name="Show the evidence").click()
     fold = page.locator("details.formal", has_text="rope_relative").first
     fold.locator("summary").click()
     listing = fold.locator("pre", has_text="Theorem rope_relative :")
@@ -49,6 +50,7 @@ def test_an_opened_fold_shows_the_statement_and_what_it_assumes(page: Page) -> N
 
 def test_a_fold_keeps_its_links_where_the_statements_cannot_be_fetched(page: Page) -> None:
     page.goto("chapters/prove-it/")
+    page.get_by_role("button", name="Show the evidence").click()
     page.route("**/trust/formal-statements/", lambda route: route.abort())
     fold = page.locator("details.formal").first
     fold.locator("summary").click()

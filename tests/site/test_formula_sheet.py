@@ -59,6 +59,7 @@ def test_all_of_the_sheet_is_on_the_paper(page: Page) -> None:
 
 def test_every_formula_of_the_sheet_names_its_test_and_its_function(page: Page) -> None:
     page.goto(SHEET)
+    page.get_by_role("button", name="Show the evidence").click()
     sections = page.locator(".sheet h2").all()
     assert page.locator(".sheet .checked").count() == len(sections)
     assert page.locator(".sheet .computed").count() == len(sections) - 1
@@ -79,6 +80,7 @@ def test_every_formula_of_the_sheet_names_its_test_and_its_function(page: Page) 
 
 def test_the_printed_sheet_names_no_test(page: Page) -> None:
     page.goto(SHEET)
+    page.get_by_role("button", name="Show the evidence").click()
     page.locator(".sheet .checked > summary").first.click()
     expect(page.locator(".sheet .names:visible")).to_have_count(1)
     page.emulate_media(media="print")

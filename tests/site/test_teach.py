@@ -475,7 +475,7 @@ def quiz_texts(page: str) -> dict[int, list[str]]:
     """Return what the quiz of a built chapter says, by the number of the question."""
     content = article(page)
     remove_notes(content)
-    remove(content, ".headerlink, .ledger, .checked, .reply")
+    remove(content, ".headerlink, .checked, .reply")
     return {
         int((box.id or "").rpartition("-")[2]): [
             text for part in box.css("p, span") if (text := words(part))

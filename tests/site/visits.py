@@ -60,8 +60,9 @@ SHIFTS = """
 """
 # After two frames, scripts have reacted to a new width or new colours.
 SETTLE = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-# Open every fold: what is not laid out, axe-core skips.
+# Show the evidence and open every fold: what is not laid out, axe-core skips.
 UNFOLD = """() => {
+    document.documentElement.classList.remove("hides-evidence");
     for (const part of document.querySelectorAll("article details")) part.open = true;
 }"""
 # Scroll, click a link to a place of the same page, and return whether the address is that of the
@@ -153,7 +154,7 @@ class Visit:
         self.shift = self.page.evaluate(f"{SETTLE}.then(() => window.shift)")
 
     def unfold(self) -> None:
-        """Open every fold, and lay out the whole page."""
+        """Show the evidence, open every fold, and lay out the whole page."""
         self.page.evaluate(UNFOLD)
 
     def resize(self, size: ViewportSize) -> None:

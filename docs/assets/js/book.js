@@ -8,6 +8,7 @@ const SCRIPTS = {
   "#ledger-filter": "./ledger.js",
   ".cells": "./practise.js",
   ".places": "./moved.js",
+  "button.evidence": "./evidence.js",
   ".question": "./quiz.js",
   ".runs": "./run.js",
   "config-workbench": "./workbench.js",
@@ -124,10 +125,10 @@ function refresh({ persisted }) {
   }
 }
 
-/** Before printing, load every picture and open every solution; tests and claims stay folded. */
+/** Before printing, load every picture and open every solution; evidence stays folded. */
 function prepareToPrint() {
   for (const image of document.querySelectorAll("img[loading=lazy]")) image.loading = "eager";
-  for (const closed of document.querySelectorAll("article details:not([open], .checked, .ledger)")) {
+  for (const closed of document.querySelectorAll("article details:not([open], .checked)")) {
     closed.open = true;
     addEventListener("afterprint", () => (closed.open = false), { once: true });
   }
