@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from importlib import import_module
 
 from scripts import DOCS, ROOT
 from scripts.book.names_page import home
