@@ -21,6 +21,7 @@
     former_places.py         former addresses in the reference               (mkdocs calls it)
     moved_places.py          the addresses of pages that have been split      (mkdocs calls it)
     downloads.py             the book as PDF and EPUB, to download            (mkdocs calls it)
+    wide_listings.py         which listings are wider than the text           (mkdocs calls it)
     cite.py                  how to cite the book, from CITATION.cff          (mkdocs calls it)
     install_lines.py         the addresses in lines to copy                   (mkdocs calls it)
     progress.py              says how far a build is                          (mkdocs calls it)
