@@ -38,3 +38,11 @@ def test_reader_who_goes_back_finds_the_page_where_it_was(page: Page) -> None:
     page.reload()
     expect(page.locator("explore-rope [role=status]")).not_to_be_empty()
     assert page.evaluate("scrollY") < 200
+
+
+def test_the_explorer_of_rope_by_hand_opens_on_its_example(page: Page) -> None:
+    page.goto(ROPE)
+    says = page.locator("explore-rope [role=status]")
+    expect(says).to_contain_text("Query, solid, at 2, key, dashed, at 1: score 0.412")
+    page.goto("explore/rope/")
+    expect(says).to_contain_text("Query, solid, at 4, key, dashed, at 6")
