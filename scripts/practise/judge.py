@@ -86,6 +86,7 @@ def report(exercise: Names, answer: str) -> Report:
     printed = _Bounded()
     with contextlib.redirect_stdout(printed), _without_the_package():
         names: Names = {}
+        run(exercise.get("given", ""), names, "<given>")
         fault = _fault(answer, names)
         lines = ((False, fault),) if fault else judge_answer(exercise, names)
     return Report(lines, printed.getvalue())

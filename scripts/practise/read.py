@@ -7,6 +7,9 @@
     ---
     What to write, in Markdown.
 
+    ## Given
+    A fence of Python that runs before an answer, if the answer needs helpers. Most have none.
+
     ## Starter
     A fence of Python: what the editor shows first.
 
@@ -47,6 +50,7 @@ import yaml
 FOLDER = Path(__file__).parent / "exercises"
 # The groups in the order of their pages: the name of the page, its title, and what it is about.
 GROUPS = ("sines", "rotation", "biases", "length", "masks", "bugs")
+GIVEN = "Given"
 PARTS = ("Starter", "Hints", "Solution", "Checks", "Wrong answers")
 
 HEAD = re.compile(r"\A---\n(?P<about>.*?)^---\n(?P<body>.*)\Z", re.M | re.S)
@@ -70,6 +74,7 @@ class Exercise:
     group: str
     section: str
     statement: str
+    given: str  # what runs before an answer
     starter: str
     hints: tuple[str, ...]
     solution: str
@@ -83,9 +88,10 @@ class Exercise:
         """Return what `judge` needs, as JSON can hold it."""
         return {
             "defines": defined_names(self.starter),
-            "solution": self.solution,
+            "given": self.given,
+            "solution": self.given + self.solution,
             "checks": self.checks,
-            "wrong": self.wrong,
+            "wrong": [(message, self.given + code) for message, code in self.wrong],
             "tolerance": self.tolerance,
         }
 
@@ -115,6 +121,7 @@ def read_exercise(path: Path) -> Exercise:
         group=about["group"],
         section=about["section"],
         statement=statement,
+        given=_code(path, parts[GIVEN]) if GIVEN in parts else "",
         starter=_code(path, parts["Starter"]),
         hints=tuple(_flat(hint) for hint in ITEM.split(parts["Hints"])[1:]),
         solution=solution,
@@ -155,12 +162,12 @@ def _parts(path: Path) -> tuple[dict[str, Any], str, dict[str, str]]:
     if found is None:
         raise ExerciseError(f"{path.name} has no front matter")
     statement, *rest = PART.split(found["body"])
-    if tuple(rest[::2]) != PARTS:
+    if tuple(rest[::2]) not in (PARTS, (GIVEN, *PARTS)):
         raise ExerciseError(f"{path.name}: the parts must be {PARTS}; got {tuple(rest[::2])}")
     return (
         yaml.safe_load(found["about"]),
         statement.strip(),
-        dict(zip(PARTS, rest[1::2], strict=True)),
+        dict(zip(rest[::2], rest[1::2], strict=True)),
     )
 
 

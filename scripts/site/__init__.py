@@ -3,7 +3,7 @@
     build.py                 builds the site and checks it, in the order below
     assets.py                typefaces, formulas, icons: docs/assets/built/   (mkdocs calls it)
     generated_pages.py       the pages that are made from data                (mkdocs calls it)
-    notebook.py              a chapter as a notebook                          (mkdocs calls it)
+    notebook.py              each chapter as a notebook                       (mkdocs calls it)
     notebook_pictures.py     and its figures as PNG
     dark_figures.py          the dark drawings of the figures                 (mkdocs calls it)
     workbench.py             what the workbench takes from Python             (mkdocs calls it)
@@ -21,6 +21,8 @@
     former_reference_anchors.py   former addresses in the reference               (mkdocs calls it)
     moved_places.py          the addresses of pages that have been split      (mkdocs calls it)
     downloads.py             the book as PDF and EPUB, to download            (mkdocs calls it)
+    wide_listings.py         which listings are wider than the text           (mkdocs calls it)
+    cite.py                  how to cite the book, from CITATION.cff          (mkdocs calls it)
     install_lines.py         the addresses in lines to copy                   (mkdocs calls it)
     progress.py              says how far a build is                          (mkdocs calls it)
     rebuild.py               rebuilds only the pages that a change affects    (mkdocs calls it)

@@ -1,8 +1,13 @@
-"""A chapter as a notebook: its prose, its sessions as cells, and the outputs printed on the page.
+"""Each chapter as a notebook: its prose, its sessions as cells, and the outputs on the page.
 
-mkdocs calls `on_files` before it builds, so the notebook, `assets/built/build-it.ipynb`, always
-matches the page. Nothing is run here: the outputs are those of the page, which its check compares.
-`tests/site/test_notebook.py` runs the notebook and compares them again.
+mkdocs calls `on_files` before it builds, so a notebook, such as `assets/built/build-it.ipynb`,
+always matches its page. Nothing is run here: the outputs are those of the page, which its check
+compares. `tests/site/test_notebook.py` runs the notebooks and compares them again.
+
+The first page of a chapter links its notebook (theme/partials/content.html), and where a page says
+`<!-- notebooks -->`, it links all of them. Colab opens notebooks from a repository on GitHub alone:
+whoever publishes them there sets COLAB_URL, as `colab` in mkdocs.yml, to the address at which Colab
+opens that folder. Without it the links download the notebooks.
 """
 
 from __future__ import annotations
@@ -14,16 +19,20 @@ from collections.abc import Iterator
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 from nbformat import NotebookNode, v4, writes
 
-from scripts.book.chapters import chapter_of, whole_text
+from scripts.book import pages
+from scripts.book.chapters import Chapter, chapters, whole_text
+from scripts.book.data import front_matter
 from scripts.book.sessions import FENCE, PROMPTS, TRACEBACK, Session, sessions
 from scripts.book.text import spans
 from scripts.site.install_lines import with_wheel_address
 from scripts.site.notebook_pictures import pictures
 from scripts.site.plain_markdown import FIGURE, hide_code, plain, prose, restore_code
 
-CHAPTERS = ("chapters/build-it/index.md",)  # the first page of each
+FOLDER = "assets/built/"
+MARK = "<!-- notebooks -->"
 
 FIRST = """\
 This notebook is a chapter of the book that comes with `posenc`: the same words and the same code,
@@ -44,12 +53,68 @@ HEADING = re.compile(r"^(?=#{1,6} )", re.M)
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the notebooks to the files of the site."""
-    for first in CHAPTERS:
-        chapter = chapter_of(first)
-        text = writes(notebook(whole_text(chapter)))
-        made = with_wheel_address(text, config.site_url)
-        files.append(File.generated(config, f"assets/built/{chapter.name}.ipynb", content=made))
+    for chapter in numbered_chapters():
+        if files.get_file_from_path(chapter.first):
+            text = writes(notebook(whole_text(chapter)))
+            made = with_wheel_address(text, config.site_url)
+            files.append(File.generated(config, FOLDER + file_name(chapter), content=made))
     return files
+
+
+def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, **about: object) -> str:
+    """Return a page with links to all notebooks where it asks for them.
+
+    Add the notebook of a chapter to the metadata of its first page.
+    """
+    for chapter in numbered_chapters():
+        if page.file.src_uri == chapter.first:
+            page.meta["notebook"] = {
+                "name": file_name(chapter),
+                "colab": colab_address(chapter, config.extra.get("colab", "")),
+            }
+    return (
+        markdown.replace(MARK, offer(config.extra.get("colab", "")))
+        if MARK in markdown
+        else markdown
+    )
+
+
+def numbered_chapters() -> list[Chapter]:
+    """Return the chapters that have a number and sessions, in order."""
+    numbered = (each for each in chapters() if "chapter" in front_matter(pages.text(each.first)))
+    return [each for each in numbered if any(map(has_session, each.pages))]
+
+
+def has_session(path: str) -> bool:
+    """Return whether a page has a session."""
+    return next(iter(sessions(pages.text(path))), None) is not None
+
+
+def file_name(chapter: Chapter) -> str:
+    """Return the name of a chapter's notebook."""
+    return f"{chapter.name}.ipynb"
+
+
+def colab_address(chapter: Chapter, folder: str) -> str:
+    """Return the address at which Colab opens a chapter; none if it does not know the folder."""
+    return f"{folder.rstrip('/')}/{file_name(chapter)}" if folder else ""
+
+
+def offer(colab: str) -> str:
+    """Return a sentence that links the notebooks, and opens them in Colab if it knows them."""
+    found = numbered_chapters()
+    names = [pages.title(each.first) for each in found]
+    files = [
+        f'[{name}]({FOLDER}{file_name(each)}){{ download="{file_name(each)}" }}'
+        for name, each in zip(names, found, strict=True)
+    ]
+    sentence = f"Each chapter is also a notebook to download: {', '.join(files)}."
+    if not colab:
+        return sentence
+    opened = [
+        f"[{name}]({colab_address(each, colab)})" for name, each in zip(names, found, strict=True)
+    ]
+    return f"{sentence} To run one in Google Colab, open {', '.join(opened)}."
 
 
 def notebook(text: str) -> NotebookNode:

@@ -91,8 +91,10 @@ def notebook() -> NotebookNode:
 
 
 def _cells(one: Exercise) -> Iterator[NotebookNode]:
-    """Yield the cells of an exercise: statement, starter, check, hints and solution."""
+    """Yield the cells of an exercise: statement, helpers, starter, check, hints and solution."""
     yield v4.new_markdown_cell(f"## {one.title}\n\n{_plain_text(one.statement)}")
+    if one.given:
+        yield v4.new_code_cell(one.given.rstrip("\n"))
     yield v4.new_code_cell(one.starter.rstrip("\n"), metadata={"exercise": one.name})
     yield v4.new_code_cell(f'check("{one.name}")')
     folds = [(f"Hint {n}", _plain_text(hint)) for n, hint in enumerate(one.hints, 1)]

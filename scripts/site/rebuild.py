@@ -165,7 +165,8 @@ def sources(config: MkDocsConfig) -> dict[str, str]:
     Left out are the files of settings, because no page shows them, and `tests/`, because pages show
     only names of tests: scripts/book/evidence.py reads `tests/` to find whether a test of that name
     exists, which `make test` checks as well. For the assets that are built, their stamps stand. The
-    entry without a name is what else pages show: the address of the site, and of its source.
+    entry without a name is what else pages show: the addresses of the site, of its source and
+    of its notebooks in Colab.
     """
     root, docs = Path(config.config_file_path).parent, Path(config.docs_dir)
     places = [*map(Path, config.watch), docs, *(root / name for name in OTHERS)]
@@ -178,7 +179,9 @@ def sources(config: MkDocsConfig) -> dict[str, str]:
         for file in files
         if not TEMPORARY.search(file.name)
     }
-    about = f"{sys.version} {config.site_url} {config.extra.get('source')}"
+    about = (
+        f"{sys.version} {config.site_url} {config.extra.get('source')} {config.extra.get('colab')}"
+    )
     return {"": about} | {path: text for path, text in found.items() if text}
 
 

@@ -1,5 +1,6 @@
 """Pages number and name their parts in order, and every part that a page names exists."""
 
+import posixpath
 import re
 from collections.abc import Iterator
 from itertools import pairwise
@@ -17,6 +18,7 @@ from scripts.book.data import front_matter
 from scripts.book.evaluate import names
 from scripts.book.length import LIMIT, prose_words
 from scripts.book.settings import accepted
+from scripts.site import downloads
 
 CHAPTERS = [chapter for chapter in chapters() if chapter.first.startswith("chapters/")]
 BY_TITLE: Any = {"ids": lambda chapter: chapter.title}
@@ -124,25 +126,28 @@ def test_navigation_has_the_words_of_the_titles() -> None:
 
 
 def test_the_stops_of_the_first_chapter_lead_from_one_to_the_next() -> None:
+    """The last two are an exercise of the chapter and the quiz."""
     stops = door("New to this")
     for here, there in pairwise(stops):
         rest = pages.text(here[1]).partition(f"{{ #{here[2]} }}")[2]
         found = re.search(r"^(?:Next|Last) stop: \[.*\]\((.*)#(.*)\)\.\n\{ \.stop \}$", rest, re.M)
         assert found
         assert found[2] == there[2]
-        assert (Path(here[1]).parent / found[1]).as_posix() == there[1] or here[1] == there[1]
-    assert {stop[1] for stop in stops} <= {*chapter_of("chapters/by-hand/index.md").pages}
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(here[1]), found[1]))
+        assert target == there[1] or here[1] == there[1]
+    *_, exercise, quiz = stops
+    assert (exercise[2], quiz[2]) == ("exercises", "the-quiz")
+    assert {stop[1] for stop in stops[:-1]} <= {*chapter_of("chapters/by-hand/index.md").pages}
     assert sum(int(stop[3]) for stop in stops) == 15
 
 
-def test_the_boards_of_the_home_page_are_those_of_the_lecture() -> None:
-    boards = door("Teaching it")
-    text = whole_text(chapter_of("chapters/at-the-board/index.md"))
-    lecture = re.findall(r"^## Board \d: (.*) \{ #(.*) \}$", text, re.M)
-    assert [(name.lower(), anchor) for name, _, anchor, _ in boards] == [
-        (name.lower(), anchor) for name, anchor in lecture
-    ]
-    assert sum(int(minutes) for *_, minutes in boards) == 60
+def test_teachers_are_led_to_the_things_they_use() -> None:
+    text = HOME.read_text("utf-8").partition("\n## [Teaching it]")[2].partition("</div>")[0]
+    links = dict(re.findall(r"^- \[(.*?)\]\((.*?)\)", text, re.M))
+    assert links["Slides"] == "teach/slides/index.html"
+    assert links["Handout"] == "teach/slides/index.html?print"
+    assert links["Quiz sheet"] == "teach/quiz-sheet/index.html"
+    assert downloads.ITEMS in text
 
 
 def test_a_part_of_a_page_can_be_checked_alone() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pikepdf
@@ -138,12 +139,18 @@ def test_the_site_offers_what_has_been_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(downloads, "FOLDER", tmp_path)
-    assert downloads.on_page_markdown(f"a\n\n{downloads.MARK}\n") == "a\n\n\n"
+
+    def built(markdown: str, path: str = "index.md") -> str:
+        page: Any = SimpleNamespace(file=SimpleNamespace(src_uri=path))
+        return downloads.on_page_markdown(markdown, page=page)
+
+    assert built(f"a\n\n{downloads.MARK}\n") == "a\n\n\n"
+    assert built(f"- a\n{downloads.ITEMS}\nb\n") == "- a\n\nb\n"
     (tmp_path / PDF).write_bytes(bytes(8_500_000))
-    assert downloads.on_page_markdown(downloads.MARK) == (
-        f"Take the whole book along: [PDF]({PDF}) (8.5 MB)."
-    )
+    assert built(downloads.MARK) == f"Take the whole book along: [PDF]({PDF}) (8.5 MB)."
+    item = f"- [PDF](../{PDF}) *the book, 8.5 MB*\n"
+    assert built(f"- a\n{downloads.ITEMS}", "teach/index.md") == f"- a\n{item}"
     (tmp_path / EPUB).write_bytes(bytes(1_200_000))
-    assert downloads.on_page_markdown(downloads.MARK) == (
+    assert built(downloads.MARK) == (
         f"Take the whole book along: [PDF]({PDF}) (8.5 MB) or [EPUB]({EPUB}) (1.2 MB)."
     )

@@ -92,7 +92,7 @@ def solution(name: str) -> dict[str, Any]:
     """Return the names that a solution defines."""
     names: dict[str, Any] = {}
     (found,) = [one for one in exercises() if one.name == name]
-    run(found.solution, names)
+    run(found.given + found.solution, names)
     return names
 
 

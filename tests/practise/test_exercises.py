@@ -17,6 +17,7 @@ from scripts.practise.read import (
     Exercise,
     ExerciseError,
     apply_diff,
+    defined_names,
     exercises,
     read_exercise,
 )
@@ -65,6 +66,19 @@ def test_an_exercise_has_enough_wrong_answers_and_distinct_messages(one: Exercis
     assert len(set(messages)) == len(messages)
     assert len({says for says, _ in one.checks}) == len(one.checks) >= 3
     assert len(one.hints) >= 2
+
+
+@each
+def test_what_is_given_is_not_for_the_reader_to_write(one: Exercise) -> None:
+    """An answer may use it, and the starter does not show it again."""
+    given = set(defined_names(one.given))
+    assert not given & {*defined_names(one.starter), *defined_names(one.solution)}
+
+
+def test_the_table_is_given_to_the_shift() -> None:
+    (shift,) = (one for one in ALL if one.name == "shift")
+    assert defined_names(shift.given) == ["table"]
+    assert report(shift.data, f"{shift.solution}\ntable([1], 2)").is_solved
 
 
 def test_there_are_enough_exercises_of_each_kind() -> None:

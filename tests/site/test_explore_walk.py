@@ -320,7 +320,7 @@ def rope_says(width: int, query: int, relative: int, base: float) -> str:
     assert said[0] == said[1]
     return (
         f"Query, solid, at {query}, key, dashed, at {signed(query + relative)}: score {said[0]},"
-        f" the sum of what stands below the dials. Query at 0, key at {signed(relative)}:"
+        f" the sum of the products q · k of the pairs. Query at 0, key at {signed(relative)}:"
         f" {said[1]}."
     )
 
@@ -505,7 +505,7 @@ def test_rope_shows_the_share_of_each_pair(page: Page) -> None:
     follow(page, "?rope.width=8&rope.base=10000&rope.query=7&rope.relative=-9")
     expect(status(page, "rope")).to_have_text(rope_says(8, 7, -9, 10000))
     shares = page.locator("explore-rope text").all_text_contents()[1::2]
-    assert shares == [printed(share) for share in pair_shares(8, 7, -9).tolist()]
+    assert shares == [f"q · k {printed(share)}" for share in pair_shares(8, 7, -9).tolist()]
 
 
 def test_alibi_has_a_line_for_each_head_and_the_chosen_one_is_bold(page: Page) -> None:

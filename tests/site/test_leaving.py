@@ -190,7 +190,10 @@ def test_the_search_index_is_fetched_only_when_needed(site: Site, page: Page) ->
 def test_pages_workflow_makes_the_downloads_and_the_site() -> None:
     text = (ROOT / ".github" / "workflows" / "pages.yml").read_text(encoding="utf-8")
     steps = [step for job in yaml.safe_load(text)["jobs"].values() for step in job["steps"]]
-    assert [step["run"] for step in steps if "run" in step] == ["make pdf && make site"]
-    (built,) = (step for step in steps if "run" in step)
-    assert built["env"] == {"SITE_URL": "${{ steps.pages.outputs.base_url }}/"}
+    built, pushed = (step for step in steps if "run" in step)
+    assert built["run"] == "make pdf && make site"
+    assert built["env"]["SITE_URL"] == "${{ steps.pages.outputs.base_url }}/"
+    # The branch that Colab reads is the one that gets the notebooks.
+    assert built["env"]["COLAB_URL"].endswith("${{ github.repository }}/blob/notebooks/")
+    assert "--initial-branch notebooks\ngit add ./*.ipynb\n" in pushed["run"]
     assert [step["with"]["path"] for step in steps if "upload" in step.get("uses", "")] == ["site"]

@@ -21,21 +21,19 @@ from PIL import Image
 from selectolax.lexbor import LexborHTMLParser
 
 from scripts import ROOT
-from scripts.book.chapters import Chapter, chapter_of, whole_text
+from scripts.book.chapters import Chapter, whole_text
 from scripts.book.figures import size
 from scripts.book.sessions import TRACEBACK, sessions
 from scripts.book.unrendered import LEFT
 from scripts.figures import picture_file
 from scripts.figures._sentence import VECTORS, WORDS
 from scripts.site.install_lines import with_wheel_address
-from scripts.site.notebook import CHAPTERS, notebook
+from scripts.site.notebook import colab_address, notebook, numbered_chapters, offer
 from scripts.site.notebook_pictures import cache_file, pictures, write_cache
 from tests.site.served import Site, address
 
-WHOLE = [chapter_of(first) for first in CHAPTERS]
+WHOLE = numbered_chapters()
 BY_NAME: Any = {"ids": lambda chapter: chapter.name}
-# The last uses what no chapter with a notebook uses yet.
-READ = [*WHOLE, chapter_of("chapters/by-hand/index.md")]
 SMALL = """\
 ---
 title: Small
@@ -122,7 +120,7 @@ def test_changed_output_and_failing_cell_are_noticed() -> None:
     assert len(list(differences(notebook(changed), notebook(SMALL)))) == 2
 
 
-@pytest.mark.parametrize("chapter", READ, **BY_NAME)
+@pytest.mark.parametrize("chapter", WHOLE, **BY_NAME)
 def test_notebook_code_is_that_of_the_sessions(chapter: Chapter) -> None:
     text = whole_text(chapter)
     cells = code(cached_notebook(text))
@@ -132,7 +130,7 @@ def test_notebook_code_is_that_of_the_sessions(chapter: Chapter) -> None:
     assert words("\n".join(map(output, cells))) == words(said.replace(f"{TRACEBACK}    ...\n", ""))
 
 
-@pytest.mark.parametrize("chapter", READ, **BY_NAME)
+@pytest.mark.parametrize("chapter", WHOLE, **BY_NAME)
 def test_notebook_contains_no_page_language_and_no_relative_link(chapter: Chapter) -> None:
     made = cached_notebook(whole_text(chapter))
     for cell in made.cells:
@@ -197,7 +195,8 @@ def test_picture_is_redrawn_when_its_sources_change(
 
 
 def test_the_figures_draw_the_sentence_of_the_page() -> None:
-    text = whole_text(WHOLE[0])
+    (chapter,) = (each for each in WHOLE if each.name == "build-it")
+    text = whole_text(chapter)
     assert f'"{" ".join(WORDS)}"' in text
     for word, vector in VECTORS.items():
         assert f'"{word}": {list(vector)},' in text
@@ -229,6 +228,20 @@ def test_the_page_offers_the_notebook_for_download(site: Site, chapter: Chapter)
     first, *others = cached_notebook(whole_text(chapter)).cells
     assert made.cells[1:] == others
     assert made.cells[0].source == with_wheel_address(first.source, site.url)
+
+
+def test_each_chapter_with_sessions_has_a_notebook() -> None:
+    names = ["attention", "by-hand", "build-it", "at-the-board", "prove-it", "check-yourself"]
+    assert [chapter.name for chapter in WHOLE] == names
+
+
+def test_notebooks_open_in_colab_only_where_a_repository_has_them() -> None:
+    assert "colab" not in offer("").lower()
+    folder = "https://colab.research.google.com/github/a/b/blob/notebooks/"
+    for chapter in WHOLE:
+        assert colab_address(chapter, "") == ""
+        assert f"({folder}{chapter.name}.ipynb)" in offer(folder)
+        assert f"assets/built/{chapter.name}.ipynb" in offer(folder)
 
 
 def client(made: NotebookNode) -> NotebookClient:

@@ -620,3 +620,13 @@ def test_every_state_of_an_explorer_opens_as_the_plan_says(page: Page) -> None:
             field = page.locator(f"input[type=number][name='{name}'], [name='{name}']")
             if field.count():
                 expect(field.first).to_have_value(value)
+
+
+def test_the_link_to_the_handout_opens_the_dialogue_for_printing(page: Page) -> None:
+    page.add_init_script("window.print = () => { window.isPrinted = true; }")
+    page.goto("teach/")
+    page.get_by_role("link", name="Handout").click()
+    page.wait_for_function("window.isPrinted")
+    page.goto("teach/slides/")
+    expect(page.locator(".bar [role=status]")).not_to_be_empty()
+    assert page.evaluate("window.isPrinted") is None

@@ -103,7 +103,24 @@ def test_a_rule_rescales_the_model_that_runs(watch: Page) -> None:
     expect(summary(watch)).to_have_text(f"RoPE, YaRN as released on 256 bytes: {found}")
     expect(watch).to_have_url(re.compile(r"watch\.rule=rope%2C\+YaRN\+as\+released"))
     choose(watch, "ALiBi")
-    expect(watch.get_by_label("after training")).to_be_disabled()
+    rule = watch.get_by_label("after training")
+    expect(rule).to_be_disabled()
+    expect(rule).to_have_accessible_description("No rule here; RoPE and learned have some.")
+    expect(watch.locator("#watch-why")).to_be_visible()
+
+
+@pytest.mark.parametrize("length", [16, 64, 256, 512])
+def test_the_curve_reaches_across_the_plot(watch: Page, length: int) -> None:
+    """A text shorter than the trained length leaves the room up to that."""
+    choose(watch, "ALiBi")
+    slide(watch, "length in bytes", length)
+    expect(summary(watch)).to_contain_text(f"on {length} bytes")
+    boxes = "rects => rects.map(rect => rect.getBoundingClientRect())"
+    (frame,) = watch.locator(".watch .stage rect.rule").evaluate_all(boxes)
+    last = watch.locator(".watch .stage rect.bit").evaluate_all(boxes)[-1]
+    share = (last["right"] - frame["left"]) / frame["width"]
+    assert share == pytest.approx(min(1, length / 64), abs=0.02)
+    assert watch.locator(".watch .stage text").evaluate_all(CUT_OFF) == []
 
 
 def test_a_byte_is_told_in_words_and_moved_to_by_keyboard(watch: Page) -> None:

@@ -134,6 +134,24 @@ function prepareToPrint() {
   }
 }
 
+/** The explorer that the address has a view of: the first whose name stands before a point, as in
+    `rope.width=2`. */
+function viewed() {
+  const names = [...new URLSearchParams(location.search).keys()].map((key) => key.split(".")[0]);
+  const tags = names.map((name) => (name === "watch" ? "watch-it-break" : `explore-${name}`));
+  return tags.map((tag) => document.getElementsByTagName(tag)[0]).find(Boolean);
+}
+
+/** Open a shared view at its explorer, unless all of that is in sight. A page that is reloaded, or
+    gone back to, stays where it was. */
+function showView() {
+  const [visit] = performance.getEntriesByType("navigation");
+  const place = location.hash || visit?.type !== "navigate" ? undefined : viewed();
+  if (!place) return;
+  document.documentElement.classList.remove("unrolls"); // the target would move otherwise
+  if (place.getBoundingClientRect().bottom > innerHeight) place.scrollIntoView({ behavior: "instant" });
+}
+
 document.querySelectorAll("[data-toggle]").forEach(connect);
 document.querySelectorAll(".search").forEach(prepareSearch);
 document.querySelectorAll("details.formal").forEach(prepareFormal);
@@ -143,6 +161,7 @@ addEventListener("beforeprint", prepareToPrint);
 // A font that loads late can widen a formula without resizing its box.
 document.fonts.addEventListener("loadingdone", () => watchAll(document.body));
 preparePage();
+showView();
 for (const [part, script] of Object.entries(SCRIPTS)) {
   if (document.querySelector(part)) import(script);
 }

@@ -9,6 +9,7 @@ const KNOWN = new URL("../practise/exercises.json", import.meta.url);
 const KEY = "practise";
 const LIMIT = 20; // seconds that an answer may take
 const CANNOT = "This browser cannot run Python in a page.";
+const CHECKING = `Checking, for at most ${LIMIT} seconds.`; // from when Python has started
 const STOPPED = "Stopped.";
 const TOO_LONG = `Stopped after ${LIMIT} seconds: is there a loop that never ends?`;
 const FAILED = "Python could not be fetched, or it crashed. Check tries again.";
@@ -219,7 +220,7 @@ async function check(exercise) {
     else if (kind === "loading") {
       exercise.say(`Fetching Python, once: ${megabytes(arrived)} of ${megabytes(expected)} MB.`);
     } else {
-      exercise.say("Checking.");
+      exercise.say(CHECKING);
       clock = setTimeout(() => {
         late = true;
         python.stop();

@@ -230,3 +230,5 @@ tick();
 setInterval(tick, 1000);
 if (!location.hash) other?.postMessage(ASKED);
 fromAddress();
+// The link to the handout, which is what the slides are on paper.
+if (new URLSearchParams(location.search).has("print")) addEventListener("load", () => print());

@@ -37,7 +37,8 @@ const PARTS = `
     <div class="knobs">
       ${slider("length", "length in bytes", `min="${LEAST}" max="${MOST}" step="16"`)}
       <div class="knob"><label for="watch-rule">after training</label>
-        <select id="watch-rule" name="rule"></select></div>
+        <select id="watch-rule" name="rule" aria-describedby="watch-why"></select>
+        <p id="watch-why" class="why"></p></div>
     </div>
     <p class="summary" role="status"></p>
     <div class="stage"></div>
@@ -113,13 +114,15 @@ function drawn({ surprise, attention }, { length, byte, head, read }, wide, high
   const curve = smoothed(surprise, length);
   const top = Math.max(8, Math.ceil(largest(curve)));
   const ticks = list(Math.floor(top / 2) + 1, (n) => [2 * n, 2 ** (2 * n)]);
-  const bottom = high - 124;
-  const below = [0, TRAINED, 128, 256, MOST];
-  const { x, y, frame } = plot(wide, 26, bottom, [0, MOST], [0, top], below, ticks);
+  const bottom = high - 184;
+  const last = shownUpTo(length);
+  const below = [0, TRAINED, 128, 256, MOST].filter((n) => n <= last);
+  if (last - below.at(-1) >= last / 8) below.push(last);
+  const { x, y, frame } = plot(wide, 26, bottom, [0, last], [0, top], below, ticks);
   const cell = (n, from, to, kind, v) =>
     `<rect class="${kind}" style="--v:${v.toFixed(3)}" x="${x(n)}" y="${from}" width="${x(1) - x(0)}" height="${to - from}"/>`;
   const strip = bottom + 30;
-  const bars = strip + 72;
+  const bars = strip + 132;
   const own = HEAD_NAMES.indexOf(head);
   const weights = attention.subarray((own * read + byte - 1) * read, (own * read + byte - 1) * read + byte);
   const most = largest(weights);
@@ -131,16 +134,21 @@ function drawn({ surprise, attention }, { length, byte, head, read }, wide, high
     line([[x(TRAINED), 26], [x(TRAINED), bottom]], "ink"),
     line(curve.map((bits, n) => [x(n + 1), y(bits)]), "neg bold"),
     line([[x(byte + 0.5), 26], [x(byte + 0.5), bottom]], "ink dashed"),
-    words(x(TRAINED) + 6, 42, "trained on 64", "strong named"),
+    last < 2 * TRAINED
+      ? words(x(TRAINED) - 6, 42, "trained on 64", "strong named end")
+      : words(x(TRAINED) + 6, 42, "trained on 64", "strong named"),
     ...list(length - 1, (n) => cell(n + 1, strip, strip + 12, "bit", tint(surprise[n + 1]))),
     line([[x(TRAINED), strip - 3], [x(TRAINED), strip + 15]], "ink"),
     words(0, strip + 32, `attention, ${headLabel(head)}, before byte ${byte}`),
-    ...[...weights].map((weight, n) => cell(n, bars - (30 * weight) / most, bars, "pos", 1)),
+    ...[...weights].map((weight, n) => cell(n, bars - (90 * weight) / most, bars, "pos", 1)),
     line([[x(0), bars], [x(byte), bars]], "rule"),
-    far > 0 ? line([[x(far), bars - 32], [x(far), bars + 4]], "ink") : "",
-    far > 0 ? words(x(far), bars + 16, "64 back", far < 40 ? "" : "middle") : "",
+    far > 0 ? line([[x(far), bars - 92], [x(far), bars + 4]], "ink") : "",
+    far > 0 ? words(x(far), bars + 16, "64 back", 12 * far < last ? "" : "middle") : "",
   ].join("");
 }
+
+/** The last byte on the axis: that of the text, but at least the trained length. */
+const shownUpTo = (length) => Math.max(length, TRAINED);
 
 const tint = (bits) => Math.min(1, bits / 8);
 
@@ -254,7 +262,7 @@ class WatchItBreak extends HTMLElement {
 
   byteAt(x) {
     const { left, width } = this.stage.getBoundingClientRect();
-    return Math.floor(reading(x - left, width, [0, MOST]));
+    return Math.floor(reading(x - left, width, [0, shownUpTo(this.length)]));
   }
 
   point(byte) {
@@ -336,6 +344,9 @@ class WatchItBreak extends HTMLElement {
     choice.dataset.of = scheme;
     choice.value = rule;
     choice.disabled = rules.length < 2;
+    const names = Object.keys(RULES).map((name) => SCHEMES[name]).join(" and ");
+    const why = `No rule here; ${names} have some.`;
+    this.querySelector(".why").textContent = choice.disabled ? why : "";
     this.querySelector("[name=head]").value = head;
     this.slide("length", this.state.length, `${this.length}`);
     this.querySelector("[name=byte]").max = this.length - 1;

@@ -141,10 +141,15 @@ function set(input, control, state) {
 /** Define <explore-name>. `draw(state, wide, high)` returns `picture`, as SVG, and `says`, a
     sentence; also `alt` if its alternative text is not `title`. `point(x, y, state, wide, high)`
     returns the values that a pointer there sets, and `start(element)` adds what one explorer alone
-    has. The height is set in explore.css. */
-export function explorer(name, { title, controls, draw, point, start }) {
+    has. An element with `data-view="width=2&base=100"` has these defaults instead of its own. The
+    height is set in explore.css. */
+export function explorer(name, { title, controls: own, draw, point, start }) {
+  const controls = { ...own }; // a page has at most one explorer of a kind
   class Explorer extends HTMLElement {
     connectedCallback() {
+      for (const [key, text] of new URLSearchParams(this.dataset.view)) {
+        controls[key] = { ...controls[key], value: parsed(controls[key], text) };
+      }
       const knobs = Object.entries(controls).map(([key, it]) => knob(`${name}-${key}`, key, it));
       const held = `<div class="knobs">${knobs.join("")}</div><p role="status"></p>`;
       this.insertAdjacentHTML("beforeend", `<div class="stage"></div>${held}`);

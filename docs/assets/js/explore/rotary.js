@@ -32,14 +32,14 @@ function drawRope({ width, base, query, relative }, wide, high) {
     return (
       dial(x, high / 2, radius, k, q, Math.atan2(k[0] * q[1] - k[1] * q[0], share)) +
       words(x, high / 2 - radius - 11, `pair ${pair}`, "middle strong") +
-      words(x, high / 2 + radius + 21, printed(share, 3), "middle")
+      words(x, high / 2 + radius + 21, `q · k ${printed(share, 3)}`, "middle")
     );
   });
   return {
     picture: dials.join(""),
     says:
       `Query, solid, at ${query}, key, dashed, at ${printed(query + relative, 0)}: score ` +
-      `${printed(scored(query), 3)}, the sum of what stands below the dials. ` +
+      `${printed(scored(query), 3)}, the sum of the products q · k of the pairs. ` +
       `Query at 0, key at ${printed(relative, 0)}: ${printed(scored(0), 3)}.`,
   };
 }
