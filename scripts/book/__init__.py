@@ -34,7 +34,8 @@ README.md explains each form to those who write pages.
     configurations.py   reads docs/data/configurations.yml, rotary settings as published
     configurations_page.py  makes the page of configurations from it
     glossary.py     marks terms at their first use, from docs/data/glossary.yml
-    glossary_page.py    makes the page of terms from it
+    elsewhere.py    reads names of papers and libraries, docs/data/names_elsewhere.yml
+    glossary_page.py    makes the page of words from both
     practise_pages.py   makes the pages of *Practise* from scripts/practise/exercises/
     names_page.py   makes the page of the texts' names and ours
     reference_map.py        the public names that each page documents

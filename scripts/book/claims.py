@@ -36,7 +36,6 @@ VERDICTS = {
     "false": "false",
     "not-checkable": "not checkable",
 }
-UNSEARCHED = {"data-search-exclude": ""}
 
 
 @dataclass(frozen=True)
@@ -168,7 +167,7 @@ def _marks(found: list[Claim]) -> Element:
     marks = Element("span", {"class": "ledger"})
     for claim in found:
         name = f"Ledger, claim {claim.id}: {VERDICTS[claim.verdict]}"
-        link = SubElement(marks, "a", {"href": _address(claim), "aria-label": name, **UNSEARCHED})
+        link = SubElement(marks, "a", {"href": _address(claim), "aria-label": name})
         SubElement(link, "small").text = f"Ledger {claim.id}: {VERDICTS[claim.verdict]}"
     return marks
 
@@ -186,7 +185,7 @@ def _add_folds(root: Element, marked: dict[Element, list[Claim]]) -> None:
 
 def _fold(found: list[Claim]) -> Element:
     """Return a fold with links to claims and their verdicts."""
-    fold = Element("details", {"class": "ledger", **UNSEARCHED})
+    fold = Element("details", {"class": "ledger"})
     claims = f"{len(found)} claim{'s' if len(found) > 1 else ''}"
     SubElement(fold, "summary").text = f"From the ledger: {claims}"
     listed = SubElement(fold, "ul")

@@ -2,7 +2,8 @@
 
 A marked term is a link to its entry in reference/glossary.md, and has the entry's two
 sentences in `aria-description`, which a style sheet shows on hover and focus. Nothing else on the
-page changes: no text is added, so copies of the page and the search index stay as they are.
+page changes: no text is added, so copies of the page and what the search shows of it stay as they
+are.
 
 Only prose is marked: no headings, links, code, formulas, tables, captions, quotations or folds. A
 term that a page emphasises or links as a whole before any other use is explained there, so it is
@@ -50,7 +51,7 @@ SKIPPED_CLASSES = {
 class Term:
     """A term: its forms in the text, two sentences on it, and the place that explains it.
 
-    `unless` has phrases in which a form means something else.
+    `unless` has phrases in which a form means something else, and `also` what others call it.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Term:
     says: str
     at: str
     unless: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
     @property
     def anchor(self) -> str:
@@ -76,8 +78,8 @@ def _read(path: Path, changed: int) -> tuple[Term, ...]:
 
 
 def _term(name: str, entry: dict[str, Any]) -> Term:
-    words, unless = tuple(entry["words"]), tuple(entry.get("not", ()))
-    return Term(name, words, entry["says"].replace("'", "’"), entry["at"], unless)
+    words, unless, also = (tuple(entry.get(key, ())) for key in ("words", "not", "also"))
+    return Term(name, words, entry["says"].replace("'", "’"), entry["at"], unless, also)
 
 
 def by_form(found: Iterable[Term]) -> dict[str, Term | None]:

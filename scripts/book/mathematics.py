@@ -60,9 +60,9 @@ def render(tex: str, *, display: bool = False) -> str:
 def _rendered_formula(match: re.Match[str]) -> str:
     tex = html.unescape(match["tex"]).strip()
     if match["open"] == "[":
-        formula = _searchable_once(render(tex, display=True))
+        formula = render(tex, display=True)
         return f'{match["before"]}<div class="arithmatex math">{formula}</div>{match["after"]}'
-    formula = _searchable_once(render(tex))
+    formula = render(tex)
     never_breaks = _signs(tex) <= SHORT or formula.count(BASE) < 2
     kind = "arithmatex short" if never_breaks else "arithmatex"
     formula = f'<span class="{kind}">{formula}</span>'
@@ -82,15 +82,6 @@ def _breaking_inside(formula: str) -> str:
 def _signs(tex: str) -> int:
     """Return the approximate number of visible symbols in a formula."""
     return len(re.findall(r"\\[A-Za-z]+|\\.|[^\s{}_^]", tex))
-
-
-def _searchable_once(formula: str) -> str:
-    """Exclude the MathML from the search index, which gets the same letters from the HTML.
-
-    The HTML cannot be excluded instead: it has nested spans, and the search ends an exclusion at
-    the first closing tag of the same name.
-    """
-    return formula.replace("<math ", "<math data-search-exclude ")
 
 
 class _Mathematics(Postprocessor):

@@ -56,7 +56,11 @@ MADE = {
     "practise/masks.md": PRACTISE,
     "practise/rotation.md": PRACTISE,
     "practise/sines.md": PRACTISE,
-    "reference/glossary.md": Made("book.glossary_page", ("docs/data/glossary.yml",), reads=ALL),
+    "reference/glossary.md": Made(
+        "book.glossary_page",
+        ("docs/data/glossary.yml", "docs/data/names_elsewhere.yml"),
+        reads=ALL,
+    ),
     "reference/models.md": Made("book.models_page", ("docs/data/models.yml",)),
     "reference/names.md": Made("book.names_page", ("docs/data/names.yml", "docs/data/facts.yml")),
     "trust/claims.md": Made(

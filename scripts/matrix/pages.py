@@ -43,7 +43,7 @@ DEFINED = {
     "swin": ("../reference/swin.md", "the index of relative positions in a window"),
     "shaw": ("../reference/relative.md", "clipped relative positions"),
     "resize": ("../axes/resize.md", "a table of learned positions, interpolated"),
-    "positions": ("../how-to/diagnose.md", "positions of padded and packed sequences"),
+    "positions": ("../how-to/diagnose/rotations.md", "positions of padded and packed sequences"),
     "sequences": ("../reference/rotary.md", "calls in order: caches, lengths, bases, casts"),
 }
 

@@ -14,11 +14,11 @@
     quiz_sheet.py            a quiz on paper, with quiz_sheet.html
     built_chapter.py         a chapter as one built page, however many it has
     html_tree.py             a built page as a tree, to cut parts out of
-    search_index.py          what the search finds, and what comes first      (mkdocs calls it)
+    search_index.py, .mjs    the index of the search, from the built pages    (mkdocs calls it)
     docstring_formulas.py    formulas of docstrings as mathematics            (mkdocs calls it)
     source_archive.py        the source of the book, to download
     wheel.py                 the package as a wheel, to install
-    former_places.py         former addresses in the reference               (mkdocs calls it)
+    former_reference_anchors.py   former addresses in the reference               (mkdocs calls it)
     moved_places.py          the addresses of pages that have been split      (mkdocs calls it)
     downloads.py             the book as PDF and EPUB, to download            (mkdocs calls it)
     install_lines.py         the addresses in lines to copy                   (mkdocs calls it)
@@ -48,7 +48,7 @@ Why the longer ones stay, where a package does something like it:
     notebook, practise    jupytext knows neither bound numbers nor recorded outputs; nbformat writes
     rebuild, serve        `mkdocs serve --dirty` looks at a page's own source alone, so a changed
                           module or drawing would not show; go once a build takes seconds
-    search_index          fills the theme's index; goes with the theme's search
+    search_index          cuts the built pages into sections and sentences; MiniSearch ranks them
     security_policy       packages set headers on a running server; these are hashes of a built site
     slides, strokes       slide programs want the boards written again, and none draws by strokes
 

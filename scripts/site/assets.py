@@ -1,8 +1,8 @@
 """Build docs/assets/built/, the assets of the site that are not committed.
 
-They are made from node_modules (typefaces, KaTeX's style sheet, Python for the browser) or computed
-with posenc (the plate on the home page, the marks of the chapters, the icon). The source of the
-book and the wheel of the package are built there too.
+They are made from node_modules (typefaces, KaTeX's style sheet, the search, Python for the browser)
+or computed with posenc (the plate on the home page, the marks of the chapters, the icon). The
+source of the book and the wheel of the package are built there too.
 `python -m scripts.site.assets` does nothing if they are up to date. mkdocs calls it when it starts.
 """
 
@@ -41,6 +41,9 @@ node_modules is missing. `make` installs it; without make, run
 """
 
 SCHEMES = {"light": LIGHT, "dark": DARK}
+# The modules of the search, by their packages.
+SEARCH = {"minisearch": "dist/es/index.js", "stemmer": "index.js"}
+LICENCE = re.compile(r"licen[cs]e(\.\w+)?", re.I)
 
 # The characters that suffice for nearly every page: ASCII, common Latin-1, dashes, quotes, minus
 # sign. The range begins at U+0000, because a text node that begins with a newline would otherwise
@@ -115,6 +118,7 @@ def build_styles() -> None:
     (BUILT / "marks.css").write_text("".join(mark_rules()))
     (BUILT / "palette.css").write_text(palette())
     (BUILT / "icon.svg").write_text(icon())
+    copy_search()
     for scheme in SCHEMES:
         plate(scheme)
     licences()
@@ -273,12 +277,21 @@ def icon() -> str:
     )
 
 
+def copy_search() -> None:
+    """Copy the modules of the search, which docs/assets/js/search imports."""
+    (BUILT / "search").mkdir()
+    for package, module in SEARCH.items():
+        shutil.copy(MODULES / package / module, BUILT / "search" / f"{package}.js")
+
+
 def licences() -> None:
-    """Copy the licence of each typeface, as the licence requires."""
+    """Copy the licence of each typeface and of the search, as the licences require."""
     (BUILT / "licences").mkdir()
-    for package in {face.package for face in FACES} | {"katex"}:
-        name = package.split("/")[-1]
-        shutil.copy(MODULES / package / "LICENSE", BUILT / "licences" / f"{name}.txt")
+    for package in {face.package for face in FACES} | {"katex", *SEARCH}:
+        (licence,) = (
+            file for file in (MODULES / package).iterdir() if LICENCE.fullmatch(file.name)
+        )
+        shutil.copy(licence, BUILT / "licences" / f"{package.split('/')[-1]}.txt")
 
 
 if __name__ == "__main__":

@@ -35,7 +35,6 @@ BUILT = COMMITTED | {
     ".html": 1_000_000,
     ".ipynb": 1_000_000,
     ".js": 200_000,
-    ".json": 1_600_000,  # the search
     ".map": 1_200_000,
     ".md": 300_000,  # the ledger
     ".pdf": 20_000_000,  # the whole book

@@ -1,6 +1,6 @@
 // minify.mjs SHEET…, started in the folder of a built site: minify the book's own scripts in place,
-// join those of the workbench into one, and those that run models, join the style sheets into one
-// without the rules that no page uses, and print its path.
+// join those of the workbench into one, and those of the search, and those that run models, join the
+// style sheets into one without the rules that no page uses, and print its path.
 
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { relative } from "node:path";
@@ -51,8 +51,8 @@ const { metafile } = await build({
 });
 
 // Scripts of many small files, which are of use together only, and those files.
-const whole = ["workbench.js", "watch_worker.js"].map((name) => `assets/js/${name}`);
-const parts = ["config", "watch/model.js", "watch/rules.js", "watch/weights.js"];
+const whole = ["search.js", "workbench.js", "watch_worker.js"].map((name) => `assets/js/${name}`);
+const parts = ["../built/search", "config", "search", "watch/model.js", "watch/rules.js", "watch/weights.js"];
 await build({
   ...shared,
   entryPoints: whole.filter((script) => existsSync(script)),

@@ -8,6 +8,7 @@ the anchors. With scripts, `moved.js` leads on from an old address at once.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -50,7 +51,7 @@ def moved() -> dict[str, dict[str, list[str]]]:
     """Return the anchors of each page that has been split, by the pages that have them now."""
     return {
         first: {
-            str(PurePosixPath(first).parent / name): (anchors or "").split()
+            posixpath.normpath(PurePosixPath(first).parent / name): (anchors or "").split()
             for name, anchors in found.items()
         }
         for first, found in load(FILE).items()
@@ -69,12 +70,25 @@ def on_page_content(html: str, *, page: Page, **about: object) -> str:
 def chapter_list(first: str, found: dict[str, list[str]]) -> str:
     """Return the list of a chapter's pages and their places, as HTML for its first page."""
     others = [(path, anchors) for path, anchors in found.items() if path != first]
-    return LIST.format(items="\n".join(item(path, anchors) for path, anchors in others))
+    items = (item(path, address_from(first, path), anchors) for path, anchors in others)
+    return LIST.format(items="\n".join(items))
 
 
-def item(path: str, anchors: list[str]) -> str:
+def address_from(first: str, path: str) -> str:
+    """Return the address of a page as the first page of a chapter links to it.
+
+    Examples:
+        >>> address_from("how-to/diagnose/index.md", "how-to/diagnose/order.md")
+        'order/'
+        >>> address_from("how-to/diagnose/index.md", "reference/diagnose.md")
+        '../../reference/diagnose/'
+    """
+    return posixpath.relpath(path.removesuffix(".md"), PurePosixPath(first).parent) + "/"
+
+
+def item(path: str, address: str, anchors: list[str]) -> str:
     """Return the entry of a page in the list."""
-    text, address = pages.text(path), f"{PurePosixPath(path).stem}/"
+    text = pages.text(path)
     whole, *parts = places(text, anchors)
     shown = link(address, whole, " ".join(EXPLORER.findall(text)))
     inside = ", ".join(link(f"{address}#{part.anchor}", part) for part in parts)

@@ -23,7 +23,7 @@ from scripts.site.install_lines import with_wheel_address
 from scripts.site.notebook_pictures import pictures
 from scripts.site.plain_markdown import FIGURE, hide_code, plain, prose, restore_code
 
-CHAPTERS = ("chapters/build-it.md",)  # the first page of each
+CHAPTERS = ("chapters/build-it/index.md",)  # the first page of each
 
 FIRST = """\
 This notebook is a chapter of the book that comes with `posenc`: the same words and the same code,

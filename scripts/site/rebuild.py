@@ -5,8 +5,8 @@ module of the package rebuilds the pages that show it, a changed drawing those t
 other file, such as a script or data, the whole site. A page that is made from data is rebuilt if
 its text has changed, for example because a heading that it names has. A file with the digests of
 all sources lies in the served site, so a later start knows what has changed since. It also has what
-a page that is rebuilt alone cannot know: the references that other pages define, and their entries
-in the search index. Builds without a server are not affected.
+a page that is rebuilt alone cannot know: the references that other pages define. The index of the
+search is made of all built pages each time. Builds without a server are not affected.
 """
 
 from __future__ import annotations
@@ -34,8 +34,7 @@ from scripts.site.generated_pages import generated_pages
 # Attributes in which autorefs stores references; it has no public interface for them.
 MAPS = ("_primary_url_map", "_secondary_url_map", "_title_map", "_abs_url_map")
 STATE = ".built.json"  # in the served site
-UNBUILT: dict[str, Any] = {"sources": {}, "references": {}, "search": []}
-SEARCH = "search/search_index.json"
+UNBUILT: dict[str, Any] = {"sources": {}, "references": {}}
 # Files that mkdocs does not watch: the packages that build the site, and the book to download.
 OTHERS = ("constraints.txt", "package-lock.json", "pyproject.toml", "build/paper")
 ASSETS = Path("docs", "assets")
@@ -90,7 +89,7 @@ def update(site: Path, load: Load) -> None:
             if path.startswith("docs/"):
                 copied = site / path.removeprefix("docs/")
                 outdate(copied) if path in now else copied.unlink(missing_ok=True)
-        build_again(config, every, outdated, state)
+        build_again(config, outdated)
         write_state(config, now)
 
 
@@ -121,34 +120,17 @@ def build_anew(site: Path, load: Load, now: Mapping[str, str]) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def build_again(
-    config: MkDocsConfig, pages: Iterable[File], outdated: Iterable[File], state: dict[str, Any]
-) -> None:
-    """Build the outdated pages of a site, and complete the search index."""
+def build_again(config: MkDocsConfig, outdated: Iterable[File]) -> None:
+    """Build the outdated pages of a site."""
     for page in outdated:
         outdate(Path(page.abs_dest_path))
-    rebuilt = {page.url for page in pages if page.is_modified()}
     build(config, serve_url=config.site_url, dirty=True)
-    file = Path(config.site_dir, SEARCH)
-    index = json.loads(file.read_text("utf-8"))
-    index["docs"] += [entry for entry in state["search"] if page_url(entry) not in rebuilt]
-    file.write_text(json.dumps(index), "utf-8")
 
 
 def outdate(file: Path) -> None:
     """Date a built file before its source, so that mkdocs builds it, and serve it until then."""
     with suppress(FileNotFoundError):
         os.utime(file, (0, 0))
-
-
-def page_url(entry: Mapping[str, str]) -> str:
-    """Return the address of the page of an entry of the search index, as mkdocs writes it.
-
-    Examples:
-        >>> page_url({"location": "trust/claims/#c0-08"}), page_url({"location": "#parts"})
-        ('trust/claims/', './')
-    """
-    return entry["location"].partition("#")[0] or "./"
 
 
 def read_state(site: Path) -> dict[str, Any]:
@@ -166,9 +148,8 @@ def read_state(site: Path) -> dict[str, Any]:
 def write_state(config: MkDocsConfig, built_from: Mapping[str, str]) -> None:
     """Store what a site was built from and what it defines."""
     site, autorefs = Path(config.site_dir), config.plugins["autorefs"]
-    search = json.loads((site / SEARCH).read_text("utf-8"))["docs"]
     references = {name: dict(getattr(autorefs, name)) for name in MAPS}
-    store(site, {"sources": built_from, "references": references, "search": search})
+    store(site, {"sources": built_from, "references": references})
 
 
 def store(site: Path, state: Mapping[str, Any]) -> None:

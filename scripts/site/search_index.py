@@ -1,40 +1,79 @@
-"""Decides what the search finds, and what comes first.
+"""Writes what the search reads: `search/index.json`, and beside it the sentences of each page.
 
-The theme's search plugin makes an entry of every heading. Listings, outputs, docstrings' source
-code, evidence, reference lists and misprints that a correction quotes are marked so that it skips
-them. What is inside of the marked listings and formulas, most of the tags of a page, is withheld
-from it, because reading that took a fifth of a build. The entries get the weights and the other
-names of things from `docs/data/search.yml`, and pages their description. The rows of the map of
-sources become entries too, so that their ids are found.
+A built page is cut into sections, one for each heading, each term of a list of terms and each row
+of the map of sources. search_index.mjs makes the index of all of them, by the functions with which
+a page reads a query (docs/assets/js/search/). Excerpts are sentences, which lie in files of their
+own: the page fetches those of the sections that it shows. Listings, evidence, footnotes and
+misprints that a correction quotes are left out.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
-from fnmatch import fnmatchcase
-from html import escape
-from typing import Any
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.plugins import CombinedEvent, event_priority
+from mkdocs.plugins import event_priority
 from mkdocs.structure.pages import Page
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from scripts import DATA
-from scripts.book.data import load
+from scripts.book.elsewhere import names_by_place
 from scripts.book.line_breaks import JOINED
-from scripts.book.sourcemap_page import MAP, sources
+from scripts.book.sourcemap_page import MAP
+from scripts.setup.node import node
+from scripts.site.html_tree import article, remove
 
-FILE = DATA / "search.yml"
-LEFT_OUT = re.compile(
-    r'<(pre|details class="mkdocstrings-source"|div class="(?:footnote|source-map|places)"'
-    r'|p class="(?:checked|ledger|wrong)")(?=[ >])'
+SCRIPT = Path(__file__).with_suffix(".mjs")
+FOLDER = "search"
+INDEX = "index.json"
+HOME = "home"  # the name of the folder for the sentences of the home page
+PART = 8_000  # about how many characters of sentences a file has, of which a reader may need one
+
+LEFT_OUT = ", ".join(
+    (
+        *("pre", "script", "style", "svg", "button", "sup", ".katex-mathml", ".headerlink"),
+        *(".checked", ".ledger", ".wrong", ".footnote", ".filename", ".source-map td:not([id])"),
+        *(".mkdocstrings-source", ".doc-labels"),
+    )
 )
-UNREAD = re.compile(r"(<(pre|math)\b[^<>]* data-search-exclude\b[^<>]*>).*?(?=</\2>)", re.S)
-MARK = re.compile(r'\s?data-search-\w+="[^"]+"')
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+PROSE = ("p", "li", "dt", "dd", "figcaption", "summary", "legend", "label")
+CELLS = ("td", "th")
+BLOCKS = ", ".join((*PROSE, *HEADINGS, "table"))
+# A sentence ends before a capital or a digit, and not after an abbreviation or an initial.
+SHORT = "".join(rf"(?<!\b{short}\.)" for short in ("al", r"e\.g", r"i\.e", "cf", "[A-Z]"))
+END = re.compile(rf"(?<=[.?!]){SHORT}[”’)]*\s+(?=[“‘(]*[A-Z0-9])")
 ROW = re.compile(r"<td>(S\d-\d\d)</td>")
+ADDRESS = re.compile(r"<loc>(.*?)</loc>")
 
-Entry = dict[str, Any]
+
+@dataclass
+class Section:
+    """A part of a page under one heading."""
+
+    anchor: str
+    heading: str
+    sentences: list[str] = field(default_factory=list)
+    cells: list[str] = field(default_factory=list)  # of tables, which are found and never shown
+    names: list[str] = field(default_factory=list)  # what others call what the section explains
+
+
+@dataclass
+class SearchedPage:
+    """A page: its path in the site, its title and its sections.
+
+    `parts` has the numbers of the sections that begin a file of sentences.
+    """
+
+    path: str
+    title: str
+    sections: list[Section]
+    parts: list[int]
 
 
 def on_page_content(html: str, *, page: Page, **about: object) -> str:
@@ -42,51 +81,132 @@ def on_page_content(html: str, *, page: Page, **about: object) -> str:
     return with_row_anchors(html) if page.file.src_uri == MAP else html
 
 
-@event_priority(50)
-def _prepare_page(context: Any, /, *, page: Page, **about: object) -> None:
-    """Mark what the plugin is to skip, and withhold what it need not read."""
-    context["whole"] = with_exclusions(page.content or "")
-    page.content = UNREAD.sub(r"\1", context["whole"])
-
-
 @event_priority(-50)
-def _complete_entries(
-    context: Any, /, *, page: Page, config: MkDocsConfig, **about: object
-) -> None:
-    """Restore a page, and complete the entries that the plugin has made of it."""
-    page.content = MARK.sub("", context.pop("whole"))
-    index: Any = config.plugins["material/search"]
-    entries = index.search_index.entries
-    if page.file.src_uri == MAP:
-        entries.extend(rows(page.url))
-    for entry in entries:
-        if entry["location"] == page.url and "description" in page.meta:
-            entry["text"] = with_description(entry["text"], str(page.meta["description"]))
-
-
-on_page_context = CombinedEvent(_prepare_page, _complete_entries)
-
-
-@event_priority(50)
 def on_post_build(*, config: MkDocsConfig) -> None:
-    """Weigh all entries before the plugin writes them, and spell their text as it is typed."""
-    data = load(FILE)
-    index: Any = config.plugins["material/search"]
-    for entry in index.search_index.entries:
-        entry["boost"] = weight(entry["location"], data["weights"])
-        entry["text"] = entry["text"].replace(JOINED, "").replace("\u00a0", " ")
-        if names := data["names"].get(entry["location"]):
-            entry["tags"] = names
+    """Write the index of all pages of a site, those of this build and of builds before."""
+    write(Path(config.site_dir))
 
 
-def with_exclusions(content: str) -> str:
-    """Return a page with a mark on each element that the search skips.
+def write(site: Path) -> None:
+    """Write the index of a built site, and the sentences of its pages."""
+    names = names_by_place()
+    pages = [
+        searched_page(path, (site / path / "index.html").read_text("utf-8"), names)
+        for path in paths(site)
+    ]
+    folder = site / FOLDER
+    for page in pages:
+        place = folder / (page.path.strip("/") or HOME)
+        place.mkdir(parents=True, exist_ok=True)
+        for number, (begin, end) in enumerate(pairwise([*page.parts, len(page.sections)])):
+            shown = {part.anchor: part.sentences for part in page.sections[begin:end]}
+            file = place / f"{number}.json"
+            file.write_text(json.dumps(shown, ensure_ascii=False), "utf-8")
+    (folder / INDEX).write_text(packed(pages), "utf-8")
+
+
+def paths(site: Path) -> list[str]:
+    """Return the paths of the pages of a site, which its sitemap lists."""
+    addresses = ADDRESS.findall((site / "sitemap.xml").read_text("utf-8"))
+    home = min(addresses, key=len)
+    return [address.removeprefix(home) for address in addresses]
+
+
+def packed(pages: Iterable[SearchedPage]) -> str:
+    """Return the index of some pages."""
+    command = node("--no-warnings", str(SCRIPT))
+    text = json.dumps([asdict(page) for page in pages])
+    done = subprocess.run(command, input=text, capture_output=True, encoding="utf-8", check=False)
+    if done.returncode:
+        raise SystemExit(f"The index of the search cannot be made:\n{done.stderr}")
+    return done.stdout
+
+
+def searched_page(path: str, html: str, names: Mapping[str, list[str]]) -> SearchedPage:
+    """Return what the search knows of a page. The first section begins with its description.
+
+    Args:
+        path: The path of the page in the site.
+        html: The built page.
+        names: What others call what a place explains, by its address in the site.
 
     Examples:
-        >>> with_exclusions('<p>Text.</p><pre>a listing</pre>')
-        '<p>Text.</p><pre data-search-exclude="yes">a listing</pre>'
+        >>> page = "<title>A</title><article><h1>A</h1><p>One. Two.<h2 id=b>B</h2></article>"
+        >>> searched_page("a/", page, {"a/#b": ["beta"]}).sections[1]
+        Section(anchor='b', heading='B', sentences=[], cells=[], names=['beta'])
     """
-    return LEFT_OUT.sub(r'<\1 data-search-exclude="yes"', content)
+    tree, body = LexborHTMLParser(html), article(html)
+    remove(body, LEFT_OUT)
+    title = body.css_first("h1") or tree.css_first("title")
+    found = [Section("", text(title) if title else path)]
+    if description := tree.css_first("meta[name=description]"):
+        found[0].sentences.append(description.attrs.sget("content"))
+    _read(body, found)
+    for section in found:
+        section.names = names.get(f"{path}#{section.anchor}" if section.anchor else path, [])
+        section.sentences = [*dict.fromkeys(section.sentences)]
+    return SearchedPage(path, found[0].heading, found, parts(found))
+
+
+def _read(part: LexborNode, found: list[Section]) -> None:
+    """Add the text of a part of a page to the last section, and a section for each heading."""
+    for child in part.iter():
+        tag, anchor = child.tag or "", child.attributes.get("id") or ""
+        if tag == "h1":
+            continue
+        if tag in HEADINGS or (tag in ("dt", "td") and anchor):
+            found.append(Section(anchor, text(child)))
+        elif tag in CELLS:
+            found[-1].cells.append(text(child))
+        elif "chapter-terms" in (child.attributes.get("class") or ""):
+            # For whom the page is; what follows is how long it takes and what it needs.
+            found[-1].sentences += [*sentences(text(child))][:1]
+        elif tag in PROSE and not _has_blocks(child):
+            found[-1].sentences += sentences(text(child))
+        else:
+            _read(child, found)
+
+
+def _has_blocks(element: LexborNode) -> bool:
+    """Return whether an element has paragraphs, lists or tables inside."""
+    return any(inner.mem_id != element.mem_id for inner in element.css(BLOCKS))
+
+
+def text(element: LexborNode) -> str:
+    """Return the text of an element on one line, as it is typed."""
+    return " ".join(element.text().replace(JOINED, "").replace("\u00a0", " ").split())
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a paragraph.
+
+    Examples:
+        >>> list(sentences("Su et al. rotate pairs. Base 10.5 is odd. (It is.)"))
+        ['Su et al. rotate pairs.', 'Base 10.5 is odd.', '(It is.)']
+    """
+    begin = 0
+    for end in END.finditer(text):
+        yield text[begin : end.end()].strip()
+        begin = end.end()
+    if text[begin:]:
+        yield text[begin:]
+
+
+def parts(sections: Iterable[Section]) -> list[int]:
+    """Return which sections begin a file of sentences: those that would make one too long.
+
+    Examples:
+        >>> parts([Section("", "A", ["x" * 6000]), Section("b", "B", ["x" * 6000])])
+        [0, 1]
+    """
+    begins, size = [0], 0
+    for number, section in enumerate(sections):
+        own = sum(map(len, section.sentences))
+        if size and size + own > PART:
+            begins.append(number)
+            size = 0
+        size += own
+    return begins
 
 
 def with_row_anchors(html: str) -> str:
@@ -97,27 +217,3 @@ def with_row_anchors(html: str) -> str:
         '<td id="s3-12">S3-12</td>'
     """
     return ROW.sub(lambda row: f'<td id="{row[1].lower()}">{row[1]}</td>', html)
-
-
-def with_description(text: str, description: str) -> str:
-    """Return the indexed text of a page with its description, unless the page shows it already."""
-    shown = f"<p>{escape(description, quote=False)}</p>"
-    return text if shown in text else f"{shown} {text}"
-
-
-def rows(url: str) -> Iterator[Entry]:
-    """Yield an entry for each row of the map of sources."""
-    for source in sources().values():
-        for item in source.items:
-            text = f"<p>{escape(f'{item.kind}: {item.what}', quote=False)}</p>"
-            yield {"location": f"{url}#{item.id.lower()}", "title": item.id, "text": text}
-
-
-def weight(location: str, weights: dict[str, float]) -> float:
-    """Return the weight of an entry: that of the first pattern that its address matches.
-
-    Examples:
-        >>> weight("trust/claims/#c0-08", {"trust/*": 0.5, "*": 1})
-        0.5
-    """
-    return next(value for pattern, value in weights.items() if fnmatchcase(location, pattern))

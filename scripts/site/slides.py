@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -28,8 +29,10 @@ LINES = 24  # to write on, of which the paper shows as many as fit
 
 BOARD = re.compile(r"Board (?P<number>\d+): (?P<title>.+)")
 FIGURE = re.compile(r"figures/(?P<stem>board_\w+)-light\.svg")
-UNWANTED = ".headerlink, .ledger, .checked, .score"
-SAID, WRITTEN, ASKED, EXPECTED = "Say.", "Write.", "Ask.", "A likely wrong answer:"
+# What a page has around a board: its chapter, its notes, the link to the next board.
+AROUND = ".chapter-label, .footnote, .stop"
+UNWANTED = f".headerlink, .ledger, .checked, .score, {AROUND}"
+SAID, WRITTEN, ASKED, EXPECTED = "Say.", "Write.", "Ask.", "A wrong answer to expect:"
 
 
 @dataclass
@@ -164,8 +167,9 @@ def without_note_numbers(part: LexborNode) -> str:
 
 
 def takeaways(parts: Iterable[LexborNode]) -> Iterator[str]:
-    """Yield the sentences to take away, as far as they are a list."""
-    return (without_note_numbers(part) for part in parts if part.tag in ("p", "ol"))
+    """Yield the sentences to take away, as far as they are a list, up to the exercises."""
+    sentences = takewhile(lambda part: part.tag != "h3", parts)
+    return (without_note_numbers(part) for part in sentences if part.tag in ("p", "ol"))
 
 
 def board_section(board: Board, boards: list[Board]) -> str:

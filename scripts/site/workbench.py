@@ -3,8 +3,8 @@
     assets/js/config/tables.js   the keys, model types and bounds of posenc.config
     assets/js/config/models.js   the configurations of docs/data/configurations.yml, as JSON texts
 
-The rest of docs/assets/js/config/ is written by hand: a file of `posenc/config/` has a namesake
-there, with the same functions in the same order. An `int` of Python is a `BigInt` there and a
+The rest of docs/assets/js/config/ is written by hand: a file of `posenc/config/` has one of
+the same name there, which computes the same. An `int` of Python is a `BigInt` there and a
 `float` a number, since messages show the type. `tests/site/test_workbench.py` compares the answers.
 
 mkdocs calls `on_files` before it builds, so the page that reads configurations knows the keys and

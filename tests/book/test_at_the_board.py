@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
-from scripts import DOCS
+from scripts.book.chapters import chapter_of, whole_text
 
-PAGE = (DOCS / "chapters" / "at-the-board.md").read_text(encoding="utf-8")
+CHAPTER = chapter_of("chapters/at-the-board/index.md")
+PAGE = whole_text(CHAPTER)
 BOARD = re.compile(r"^## Board (\d+): (.+) \{ #([\w-]+) \}\n\n(\d+) minutes\n", re.M)
-ROW = re.compile(r"^\| \[(\d+): (.+)\]\(#([\w-]+)\) \| (\d+) \|", re.M)
+ROW = re.compile(r"^\| \[(\d+): (.+)\]\(\w+\.md#([\w-]+)\) \| (\d+) \|", re.M)
 SUM = re.compile(r"\{\{ (\d+) = ([\d +]+) \}\}")
 
 
@@ -25,9 +26,9 @@ def test_the_total_adds_up_the_minutes_of_all_boards() -> None:
 
 
 def test_every_board_has_a_figure_a_question_and_a_wrong_answer_to_expect() -> None:
-    for board in re.split(r"^## ", PAGE.partition("## Take away")[0], flags=re.M):
+    for board in re.split(r"^## ", PAGE.partition("## Seven sentences")[0], flags=re.M):
         if board.startswith("Board"):
             assert board.count("**Ask.**") == 1
-            assert board.count("*A likely wrong answer:*") == 1
-            assert "](../figures/board_" in board
+            assert board.count("*A wrong answer to expect:*") == 1
+            assert "](../../figures/board_" in board
             assert "**Say.**" in board or "**Write.**" in board

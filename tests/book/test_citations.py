@@ -143,7 +143,7 @@ def test_an_unknown_fact_is_an_error() -> None:
 
 # What each work is cited for
 
-CHAPTER = "chapters/by-hand.md"
+CHAPTER = "chapters/by-hand/alternatives.md"
 
 
 def test_every_exchanged_citation_is_noticed() -> None:

@@ -318,7 +318,7 @@ def test_the_ledger_and_the_book_link_to_each_other(source: str, site: Site) -> 
         assert page.count(f'id="{claim.anchor}"') == 1, claim.at
         up = "../" * address(claim.page).count("/")
         verdict, link = VERDICTS[claim.verdict], f'href="{up}trust/claims/#{claim.id.lower()}"'
-        mark = f'aria-label="Ledger, claim {claim.id}: {verdict}" data-search-exclude="" {link}>'
+        mark = f'aria-label="Ledger, claim {claim.id}: {verdict}" {link}>'
         between, found, after = page.split(f'id="{claim.anchor}"')[1].partition(mark)
         assert found, f"{claim.page} does not lead to {claim.id}"
         assert not re.search("<h[123]", between), f"{claim.id} is far from {claim.at}"
@@ -342,7 +342,7 @@ def test_no_mark_separates_a_sentence_from_its_formula(site: Site) -> None:
 def test_search_and_markdown_copies_omit_marks_and_folds(site: Site) -> None:
     marked = "chapters/by-hand/clocks"
     assert "From the ledger" in built_html(site, f"{marked}.md")
-    copies = [*site.folder.rglob("*.md"), site.folder / "search" / "search_index.json"]
+    copies = [*site.folder.rglob("*.md"), *(site.folder / "search").rglob("*.json")]
     assert len(copies) > len(CLAIMS)
     for path in copies:
         text = path.read_text("utf-8")
@@ -351,7 +351,7 @@ def test_search_and_markdown_copies_omit_marks_and_folds(site: Site) -> None:
 
 BOX = '!!! correction "Wrong"\n\n    Not so.\n    { .wrong }\n\n    So.\n    { .right }'
 MARK = (
-    '<span class="ledger"><a aria-label="Ledger, claim C0-08: false" data-search-exclude=""'
+    '<span class="ledger"><a aria-label="Ledger, claim C0-08: false"'
     ' href="../../trust/claims.md#c0-08"><small>Ledger C0-08: false</small></a></span>'
 )
 

@@ -23,10 +23,6 @@ BY_TITLE: Any = {"ids": lambda chapter: chapter.title}
 # Pages that are not split yet. The list may only get shorter.
 TOO_LONG = {
     "beyond/which-extrapolates.md",
-    "chapters/at-the-board.md",
-    "chapters/build-it.md",
-    "chapters/check-yourself.md",
-    "how-to/diagnose.md",
 }
 CAPTION = re.compile(
     r"^/// (table|figure)-caption \|(?: <)? ([\d.]+) #(table|figure)-([\d-]+)$", re.M
@@ -159,7 +155,7 @@ def test_the_stops_of_the_first_chapter_lead_from_one_to_the_next() -> None:
 
 def test_the_boards_of_the_home_page_are_those_of_the_lecture() -> None:
     boards = door("Teaching it")
-    text = (DOCS / "chapters" / "at-the-board.md").read_text("utf-8")
+    text = whole_text(chapter_of("chapters/at-the-board/index.md"))
     lecture = re.findall(r"^## Board \d: (.*) \{ #(.*) \}$", text, re.M)
     assert [(name.lower(), anchor) for name, _, anchor, _ in boards] == [
         (name.lower(), anchor) for name, anchor in lecture

@@ -39,13 +39,13 @@ from posenc import (
     t5_bucket_starts,
     t5_buckets,
 )
-from scripts import DOCS
+from scripts.book.chapters import chapter_of, whole_text
 from scripts.book.citations import fact
 from scripts.book.quiz import LETTERS, QuizError, order
 from scripts.book.render import render
 from tests.arrays import Array, normal, self_attention
 
-PAGE = DOCS / "chapters" / "check-yourself.md"
+CHAPTER = "chapters/check-yourself/index.md"
 BOXES = re.compile(r'^!!! question "Question (\d+): [^"]+"\n(.*?)(?=^\S)', re.M | re.S)
 OPTION = re.compile(r"^    - \[(?P<mark>[ x])\] (?P<words>.+?)\n\n", re.M | re.S)
 BINDING = re.compile(r"\{\{ (\S+)(?: \w+)? = .*?\}\}")
@@ -70,7 +70,7 @@ class Question:
 def questions() -> dict[int, Question]:
     """Return the questions of the chapter by their numbers."""
     found = {}
-    for number, body in BOXES.findall(PAGE.read_text(encoding="utf-8")):
+    for number, body in BOXES.findall(whole_text(chapter_of(CHAPTER))):
         options = list(OPTION.finditer(body))
         words = [" ".join(BINDING.sub(r"\1", option["words"]).split()) for option in options]
         right = [option["mark"] for option in options].index("x")
@@ -122,9 +122,7 @@ BOX = """\
 
 
 def rendered_quiz(text: str) -> ElementTree.Element:
-    return ElementTree.fromstring(
-        f"<article>{render(text)}</article>".replace("search-exclude", "x=''")
-    )
+    return ElementTree.fromstring(f"<article>{render(text)}</article>")
 
 
 def words(element: ElementTree.Element | None) -> str:
@@ -542,7 +540,7 @@ def test_question_16_the_factor_brings_tokens_to_the_length_of_rows() -> Truth:
         and 0.5 < length(rows) / length(scaled) < 2,
         "Without it scores would be too large": np.abs(bare @ bare.T).max() > largest,
         "Without it positions would be lost": length(bare) > length(rows),
-        "Nothing that the layer normalisation": abs(ratio(bare) / ratio(scaled) - 1) < 0.1,
+        "Nothing: the layer normalisation": abs(ratio(bare) / ratio(scaled) - 1) < 0.1,
     }
 
 
@@ -560,7 +558,7 @@ def test_question_17_a_causal_mask_tells_order_from_the_second_layer_on() -> Tru
     return {
         "Not in one layer": not sees_order(1, causal) and sees_order(2, causal),
         "Not in any number of layers": not any(sees_order(n, causal) for n in range(1, 5)),
-        "In one layer already": sees_order(1, causal),
+        "One layer is enough": sees_order(1, causal),
         "Only when the mask is taken away": any(sees_order(n, None) for n in range(1, 5)),
     }
 

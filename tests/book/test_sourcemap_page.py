@@ -21,10 +21,10 @@ from tests.site.served import Site, address
 ITEMS = {"S0": (94, 513), "S1": (88, 1066), "S2": (29, 116), "S3": (63, 201), "S4": (70, 441)}
 CHAPTERS = {
     "S0": "chapters/by-hand/index.md",
-    "S1": "chapters/build-it.md",
-    "S2": "chapters/at-the-board.md",
+    "S1": "chapters/build-it/index.md",
+    "S2": "chapters/at-the-board/index.md",
     "S3": "chapters/prove-it/index.md",
-    "S4": "chapters/check-yourself.md",
+    "S4": "chapters/check-yourself/index.md",
 }
 LEAST_NOTICED = 0.95  # of the wrong places tried for the items of a source
 

@@ -1,22 +1,18 @@
-"""The site in a real browser: search, menu, keyboard, colours, navigation."""
+"""The site in a real browser: menu, keyboard, colours, navigation."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
 from scripts.book.chapters import chapters
-from scripts.book.data import load
-from scripts.site import search_index
 from tests.site.served import Site
 from tests.site.visits import (
     DESK,
     JUMP_AFTER_SCROLL,
-    PATIENCE,
     PERMALINK,
     PHONE,
     SETTLE,
@@ -27,34 +23,8 @@ from tests.site.visits import (
 
 ARTICLE = ".md-content article"
 CHAPTERS = [chapter for chapter in chapters() if chapter.first.startswith("chapters/")]
-CHAPTER = "chapters/at-the-board/"  # the shortest
+CHAPTER = "chapters/at-the-board/why/"  # short, with formulas and a section
 LONG = "beyond/which-extrapolates/"  # what is far below is laid out late
-# What readers type, and a page that has to be among the first five results.
-TERMS = {
-    "sinusoidal": "reference/sinusoidal/",
-    "wavelength": "reference/frequencies/",
-    "by hand": "chapters/by-hand/",
-    "rope": "reference/rotary/",
-    "rotary": "reference/rotary/",
-    "alibi": "reference/alibi/",
-    "slopes": "explore/alibi/",
-    "t5": "reference/t5/",
-    "buckets": "reference/t5/",
-    "swin": "reference/swin/",
-    "learned positions": "reference/learned/",
-    "relative": "reference/relative/",
-    "attention": "reference/attention/",
-    "permutation": "chapters/build-it/",
-    "orthogonal": "chapters/prove-it/shift/",
-    "yarn": "reference/scaling/",
-    "ntk": "long-context/ntk/",
-    "concatenate": "reference/combine/",
-    "tokenizer": "reference/tokenizer/",
-    "diagnose": "how-to/diagnose/",
-    "quiz": "chapters/check-yourself/",
-}
-QUESTIONS: dict[str, str] = load(Path(__file__).with_name("questions.yml"))
-NAMES: dict[str, list[str]] = load(search_index.FILE)["names"]
 # Whether the focused element is visible; the colour switch shows its label instead.
 STOP_IS_SEEN = """() => {
     const stop = document.activeElement;
@@ -70,31 +40,6 @@ FROM_THE_TOP = """() => {
     document.body.prepend(top);
     top.focus();
     top.remove();
-}"""
-# Clear the search, type into it and wait for results. Return the addresses of each page found:
-# those in sight, and those that "more on this page" opens.
-TYPE = """async ([typed, patience]) => {
-    const field = document.querySelector(".md-search__input");
-    const found = document.querySelector(".md-search-result__list");
-    const links = () => [...found.querySelectorAll("a.md-search-result__link")];
-    const write = (text, ready) => new Promise(done => {
-        const look = () => { if (ready()) { watch.disconnect(); done(); } };
-        const watch = new MutationObserver(look);
-        watch.observe(found, {childList: true, subtree: true});
-        setTimeout(done, patience);
-        field.focus();
-        field.value = text;
-        field.dispatchEvent(new KeyboardEvent("keyup", {bubbles: true}));
-        look();
-    });
-    await write("", () => links().length === 0);
-    await write(typed, () => links().length > 0);
-    const addresses = (item, links) => [...item.querySelectorAll(links)].map(link => {
-        const {origin, pathname, hash} = new URL(link.href);
-        return origin + pathname + hash;
-    });
-    return [...found.children].map(
-        item => [addresses(item, ":scope > a"), addresses(item, "details a")]);
 }"""
 VERDICT = re.compile("A is (right|wrong)")
 PAPER = "getComputedStyle(document.body).backgroundColor"
@@ -146,60 +91,7 @@ def chapter(reader: Visit) -> Visit:
     return reader
 
 
-# Search
-
-
-def results(page: Page, typed: str) -> list[tuple[list[str], list[str]]]:
-    """Type into the search, and return what it finds, best page first.
-
-    For each page these are the addresses in sight, the page's own first, and the folded ones.
-    """
-    found: list[tuple[list[str], list[str]]] = page.evaluate(TYPE, [typed, PATIENCE])
-    return found
-
-
-def test_search_finds_what_readers_type(home: Visit) -> None:
-    found = {term: [shown[0] for shown, _ in results(home.page, term)[:5]] for term in TERMS}
-    missed = [term for term, path in TERMS.items() if home.site.url + path not in found[term]]
-    assert {term: found[term] for term in missed} == {}
-    assert home.faults == []
-
-
-def test_questions_and_other_names_find_their_place_first_or_second(home: Visit) -> None:
-    names = {name: place for place, names in NAMES.items() for name in names}
-    expected = [*QUESTIONS.items(), *names.items()]
-    found = {typed: results(home.page, typed)[:2] for typed, _ in expected}
-    in_sight = {
-        typed: [link for shown, _ in best for link in shown] for typed, best in found.items()
-    }
-    missed = [typed for typed, place in expected if home.site.url + place not in in_sight[typed]]
-    assert {typed: in_sight[typed] for typed in missed} == {}
-    assert home.faults == []
-
-
-def write(page: Page, text: str) -> None:
-    """Replace the text of the search field at once, so that the search runs once."""
-    page.keyboard.press("Control+A")
-    page.keyboard.insert_text(text)
-    page.keyboard.press("End")  # the field reacts to keys alone
-
-
-@pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
-def test_tab_moves_through_search_results_and_escape_closes_them(
-    size: ViewportSize, home: Visit
-) -> None:
-    home.resize(size)
-    field, find = home.page.locator(".md-search__input"), home.page.locator(".find")
-    find.press("Enter") if size is PHONE else home.page.keyboard.press("/")
-    expect(field).to_be_focused()
-    write(home.page, "wavelength")
-    found = home.page.locator(".md-search-result__link")
-    expect(found.and_(home.page.locator("[href*='h=wavelength']"))).not_to_have_count(0)
-    home.page.keyboard.press("Tab")
-    expect(found.first).to_be_focused()
-    home.page.keyboard.press("Escape")
-    expect(home.page.locator(".md-search__output")).to_be_hidden()
-    expect(find if size is PHONE else field).to_be_focused()
+# Menu and keyboard
 
 
 def test_menu_opens_on_a_phone_and_axe_finds_nothing(home: Visit) -> None:
@@ -209,21 +101,6 @@ def test_menu_opens_on_a_phone_and_axe_finds_nothing(home: Visit) -> None:
     assert violations(home.page) == []
     home.page.keyboard.press("Escape")
     assert home.faults == []
-
-
-def test_search_result_opens_its_page_and_axe_finds_nothing(home: Visit) -> None:
-    home.resize(DESK)
-    home.page.locator(".md-search__input").focus()
-    write(home.page, "wavelength")
-    first = home.page.locator(".md-search-result__link").first
-    expect(first).to_be_visible()
-    assert violations(home.page) == []
-    first.click()
-    expect(home.page.locator(ARTICLE)).to_contain_text("wavelength", ignore_case=True)
-    assert home.faults == []
-
-
-# Menu and keyboard
 
 
 @pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
@@ -395,7 +272,7 @@ def test_back_and_forward_keep_the_filter_and_the_answers(reader: Visit) -> None
     page.goto("trust/claims/?verdict=false")  # a short list, quick to lay out
     page.get_by_label("S0", exact=True).check()
     count = page.locator("output").inner_text()
-    page.goto("chapters/check-yourself/")
+    page.goto("chapters/check-yourself/quiz/")
     question = page.locator("#question-1")
     question.get_by_role("radio").first.check()
     question.get_by_role("button", name="Check").click()

@@ -76,10 +76,10 @@ def test_every_page_fits_a_phone(engine: Engine, site: Site) -> None:
 def test_search_explorer_quiz_and_run_work(engine: Engine, site: Site) -> None:
     engine.resize(DESK)
     engine.open(site.url)
-    engine.click(".md-search__input")
+    engine.click(".search-field")
     engine.type("alibi")
-    engine.wait("() => document.querySelector('.md-search-result__link[href*=alibi]')?.href")
-    engine.click(".md-search-result__link[href*='/alibi/']")
+    engine.wait("() => document.querySelector('.search-found a[href*=alibi]')?.href")
+    engine.click(".search-found a[href*='/alibi/']")
     engine.wait("() => /alibi/.test(location.pathname)")
 
     engine.open(f"{site.url}explore/heatmap/")
@@ -90,7 +90,7 @@ def test_search_explorer_quiz_and_run_work(engine: Engine, site: Site) -> None:
     changed = f"(selector, before) => ({TEXT})(selector) !== before"
     engine.wait(changed, "explore-heatmap [role=status]", before)
 
-    engine.open(f"{site.url}chapters/check-yourself/")
+    engine.open(f"{site.url}chapters/check-yourself/quiz/")
     engine.click(RIGHT_ANSWER)
     engine.type(ENTER)
     engine.wait(SAYS, "#question-1 [role=status]", "A is")
@@ -102,7 +102,7 @@ def test_search_explorer_quiz_and_run_work(engine: Engine, site: Site) -> None:
 
 def test_jump_right_after_scrolling_leads_to_its_heading(engine: Engine, site: Site) -> None:
     engine.resize(PHONE)
-    engine.open(f"{site.url}chapters/at-the-board/")
+    engine.open(f"{site.url}chapters/at-the-board/why/")
     for _ in range(2):
         came, top = engine.evaluate(JUMP_AFTER_SCROLL, PERMALINK)
         assert came

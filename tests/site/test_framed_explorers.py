@@ -162,9 +162,9 @@ def test_embedded_pages_are_in_no_list_and_name_the_page_of_the_book(site: Site)
     for name, page in pages.items():
         assert '<meta name="robots" content="noindex">' in page
         assert f'<link rel="canonical" href="{site.url}explore/{name}/">' in page
-    for file in ("sitemap.xml", "llms.txt", "search/search_index.json"):
+    for file in ("sitemap.xml", "llms.txt", "search/index.json"):
         text = (site.folder / file).read_text("utf-8").replace("<iframe src", "")
-        assert not re.search(r'"location": *"embed/|<loc>[^<]*/embed/|\(\S*embed/', text), file
+        assert not re.search(r'"embed/|<loc>[^<]*/embed/|\(\S*embed/', text), file
 
 
 def test_a_page_without_its_explorer_stops_the_build() -> None:

@@ -121,7 +121,7 @@ def test_a_small_page_is_copied_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("https://example.org/a.md", "https://example.org/a.md"),
         ("#here", "#here"),
-        ("build-it.md", "../build-it/index.md"),
+        ("attention.md", "../attention/index.md"),
         ("../index.md", "../../index.md"),
         ("../reference/index.md#map", "../../reference/index.md#map"),
         ("../explore/waves.md?waves.pair=2", "../../explore/waves/index.html?waves.pair=2"),

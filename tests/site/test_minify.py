@@ -128,15 +128,15 @@ def answer(page: Page) -> None:
 
 
 def search(page: Page) -> None:
-    page.locator(".md-search__input").fill("rotary")
-    page.locator(".md-search-result__item").first.wait_for()
+    page.locator(".search-field").fill("rotary")
+    page.locator(".search-found mark").last.wait_for()
 
 
 @pytest.mark.parametrize(
     ("path", "act"),
     [
         ("", search),
-        ("chapters/check-yourself/", answer),
+        ("chapters/check-yourself/quiz/", answer),
         ("explore/rope/", None),
         ("reference/baselines/", None),
     ],
@@ -164,11 +164,11 @@ def test_a_rule_missing_from_the_one_sheet_is_detected(
     page.evaluate("""() => {
         const {sheet} = document.querySelector("link[rel=stylesheet]");
         const rules = [...sheet.cssRules].map(rule => rule.selectorText);
-        sheet.deleteRule(rules.indexOf(".md-search-result__icon"));
+        sheet.deleteRule(rules.indexOf(".search-title"));
     }""")
     found = looks_otherwise(page, original_sheets)
     assert found
-    assert any("md-search-result__icon" in part for part in found)
+    assert any("search-title" in part for part in found)
 
 
 # Style computations

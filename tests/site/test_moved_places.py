@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from urllib.parse import urldefrag, urljoin
 
 import pytest
@@ -35,7 +36,9 @@ def link_around(part: LexborNode | None) -> str:
 
 @pytest.mark.parametrize("first", MOVED)
 def test_the_pages_are_those_of_the_chapter_in_their_order(first: str) -> None:
-    assert tuple(MOVED[first]) == chapter_of(first).pages
+    folder = PurePosixPath(first).parent
+    inside = tuple(path for path in MOVED[first] if PurePosixPath(path).parent == folder)
+    assert inside == chapter_of(first).pages
 
 
 def test_an_anchor_is_listed_once() -> None:

@@ -8,8 +8,7 @@ from scripts import DOCS, ROOT
 
 SOURCES = {
     DOCS / "assets": {".css", ".js"},
-    ROOT / "scripts" / "site": {".html", ".mjs", ".py"},
-    ROOT / "scripts" / "paper": {".css", ".js", ".py"},
+    ROOT / "scripts" / "site": {".css", ".html", ".js", ".mjs", ".py"},
 }
 # Its classes and attributes. Variables of its style sheets, `--md-…`, may be set by any site.
 PART = re.compile(r"(?<![\w-])(?:data-)?md-[a-z][a-z_-]*[a-z]")

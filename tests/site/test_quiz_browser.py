@@ -11,7 +11,9 @@ from tests.book.test_quiz import QUESTIONS, questions
 from tests.site.served import Site
 from tests.site.visits import DESK, PHONE, TOO_WIDE, Visit, violations
 
-PATH = "chapters/check-yourself/"
+CHAPTER = "chapters/check-yourself/"
+# The pages of the quiz, and the numbers of their questions.
+PAGES = {"quiz/": range(1, 7), "quiz-7-to-12/": range(7, 13), "quiz-13-to-24/": range(13, 25)}
 # Focus what Tab reaches: the chosen answer, or the first.
 FOCUS = """question => {
     const start = question.querySelector("input:checked") ?? question.querySelector("input");
@@ -22,9 +24,15 @@ FOCUS = """question => {
 
 @pytest.fixture
 def quiz(page: Page) -> Page:
-    """Return the quiz, with no question answered."""
-    page.goto(PATH)
-    expect(page.locator(".score")).to_contain_text("None of 24")
+    """Return the first page of the quiz, with no question answered."""
+    return opened(page, 1)
+
+
+def opened(page: Page, number: int) -> Page:
+    """Return the page of the quiz that has a question; none of its questions is answered."""
+    path, numbers = next(found for found in PAGES.items() if number in found[1])
+    page.goto(CHAPTER + path)
+    expect(page.locator(".score")).to_contain_text(f"None of {len(numbers)}")
     return page
 
 
@@ -64,15 +72,40 @@ def test_tab_goes_through_a_question_to_the_next(quiz: Page) -> None:
         assert quiz.evaluate("document.activeElement.closest('article') !== null")
 
 
-def test_the_whole_quiz_is_answered_by_keyboard(quiz: Page) -> None:
-    for done, number in enumerate(QUESTIONS, start=1):
-        answer(quiz, number, right_letter(number))
-        said = f"{right_letter(number)} is right\\..*So far: {done} of {done} right"
-        expect(verdict(quiz, number)).to_have_text(re.compile(said, re.S))
-    expect(quiz.locator(".score")).to_contain_text("24 of 24 right at the first try.")
+def test_the_whole_quiz_is_answered_by_keyboard(page: Page) -> None:
+    assert [number for numbers in PAGES.values() for number in numbers] == list(QUESTIONS)
+    for numbers in PAGES.values():
+        opened(page, numbers[0])
+        for number in numbers:
+            answer(page, number, right_letter(number))
+            said = f"{right_letter(number)} is right\\..*So far: {number} of {number} right"
+            expect(verdict(page, number)).to_have_text(re.compile(said, re.S))
+        score = f"{len(numbers)} of {len(numbers)} right at the first try."
+        expect(page.locator(".score")).to_contain_text(score)
+    expect(page.locator(".score")).to_contain_text("all pages of the quiz: 24 of 24 right")
 
 
-def test_reply_leaves_out_the_marks_of_the_ledger(quiz: Page) -> None:
+def test_each_page_shows_its_own_score_and_that_of_all_pages(quiz: Page) -> None:
+    answer(quiz, 1, wrong_letter(1))
+    expect(quiz.locator(".score")).not_to_contain_text("all pages")
+    opened(quiz, 7)
+    expect(quiz.locator(".score")).to_contain_text("all pages of the quiz: 0 of 1 right")
+    answer(quiz, 7, right_letter(7))
+    expect(quiz.locator(".score")).to_contain_text("1 of 1 right at the first try, 5 to go.")
+    expect(quiz.locator(".score")).to_contain_text("all pages of the quiz: 1 of 2 right")
+
+
+def test_start_again_keeps_the_answers_of_other_pages(quiz: Page) -> None:
+    answer(quiz, 1, right_letter(1))
+    opened(quiz, 7)
+    answer(quiz, 7, wrong_letter(7))
+    quiz.get_by_role("button", name="Start again").press("Enter")
+    expect(quiz.locator(".score")).to_contain_text("None of 6 questions answered yet.")
+    expect(quiz.locator(".score")).to_contain_text("all pages of the quiz: 1 of 1 right")
+
+
+def test_reply_leaves_out_the_marks_of_the_ledger(page: Page) -> None:
+    quiz = opened(page, 10)
     marked = question(quiz, 10).locator("[data-letter]:has(.ledger)")
     letter = marked.get_attribute("data-letter")
     assert letter is not None
@@ -89,7 +122,7 @@ def test_wrong_answer_is_explained_and_counts_after_correction(quiz: Page) -> No
     answer(quiz, 3, right_letter(3))
     expect(verdict(quiz, 3)).to_contain_text(f"{right_letter(3)} is right.")
     answer(quiz, 4, right_letter(4))
-    expect(quiz.locator(".score")).to_contain_text("1 of 2 right at the first try, 22 to go.")
+    expect(quiz.locator(".score")).to_contain_text("1 of 2 right at the first try, 4 to go.")
 
 
 def test_verdict_disappears_when_another_answer_is_chosen(quiz: Page) -> None:
@@ -100,7 +133,8 @@ def test_verdict_disappears_when_another_answer_is_chosen(quiz: Page) -> None:
     expect(quiz.locator(".score")).to_contain_text("0 of 1 right")  # the wrong answer still counts
 
 
-def test_every_option_has_its_own_verdict(quiz: Page) -> None:
+def test_every_option_has_its_own_verdict(page: Page) -> None:
+    quiz = opened(page, 17)
     for letter in "ABCD":
         answer(quiz, 17, letter)
         kind = "right" if letter == right_letter(17) else "wrong"
@@ -116,7 +150,7 @@ def test_every_option_has_its_own_verdict(quiz: Page) -> None:
 def test_check_without_a_choice_asks_for_one(quiz: Page) -> None:
     question(quiz, 2).get_by_role("button", name="Check").click()
     expect(verdict(quiz, 2)).to_have_text("Choose an answer first.")
-    expect(quiz.locator(".score")).to_contain_text("None of 24")
+    expect(quiz.locator(".score")).to_contain_text("None of 6")
 
 
 def test_question_is_a_group_named_by_its_title(quiz: Page) -> None:
@@ -128,11 +162,11 @@ def test_question_is_a_group_named_by_its_title(quiz: Page) -> None:
 
 def test_start_again_clears_all_and_focuses_the_first_question(quiz: Page) -> None:
     answer(quiz, 1, right_letter(1))
-    answer(quiz, 24, wrong_letter(24))
+    answer(quiz, 6, wrong_letter(6))
     quiz.get_by_role("button", name="Start again").press("Enter")
     expect(quiz.locator(".question input:checked")).to_have_count(0)
     expect(verdict(quiz, 1)).to_be_empty()
-    expect(quiz.locator(".score")).to_contain_text("None of 24 questions answered yet.")
+    expect(quiz.locator(".score")).to_contain_text("None of 6 questions answered yet.")
     expect(question(quiz, 1).get_by_role("radio").first).to_be_focused()
     quiz.reload()
     expect(quiz.locator(".question input:checked")).to_have_count(0)
@@ -147,7 +181,7 @@ def test_answers_survive_navigation_and_a_reload(quiz: Page) -> None:
     quiz.go_back()
     expect(verdict(quiz, 5)).to_contain_text(f"{wrong_letter(5)} is wrong.")
     expect(quiz.locator(".score")).to_contain_text("1 of 2 right")
-    answer(quiz, 7, right_letter(7))
+    answer(quiz, 4, right_letter(4))
     expect(quiz.locator(".score")).to_contain_text("2 of 3 right")
     quiz.reload()
     expect(verdict(quiz, 5)).to_contain_text(f"{wrong_letter(5)} is wrong.")
@@ -157,7 +191,8 @@ def test_answers_survive_navigation_and_a_reload(quiz: Page) -> None:
         expect(verdict(quiz, number)).to_have_attribute("aria-live", "polite")
 
 
-def test_verdict_duplicates_no_id(quiz: Page) -> None:
+def test_verdict_duplicates_no_id(page: Page) -> None:
+    quiz = opened(page, 10)
     answer(quiz, 10, right_letter(10))  # it has citations, whose notes link back to it
     twice = quiz.evaluate(
         "[...document.querySelectorAll('[id]')].map(part => part.id)"
@@ -175,7 +210,7 @@ def test_answers_are_tall_enough_for_a_finger(quiz: Page) -> None:
 
 
 def test_answers_unfold_without_scripts(page_without_scripts: Page) -> None:
-    page_without_scripts.goto(PATH)
+    page_without_scripts.goto(f"{CHAPTER}quiz-7-to-12/")
     asked = question(page_without_scripts, 8)
     expect(asked.get_by_role("radio")).to_have_count(4)
     expect(page_without_scripts.get_by_role("button", name="Check")).to_have_count(0)
@@ -190,7 +225,7 @@ def test_print_shows_questions_and_reasons_and_no_buttons(quiz: Page) -> None:
     answer(quiz, 1, right_letter(1))
     quiz.emulate_media(media="print")
     quiz.evaluate("dispatchEvent(new Event('beforeprint'))")
-    expect(quiz.locator(".reasons .right:visible")).to_have_count(24)
+    expect(quiz.locator(".reasons .right:visible")).to_have_count(6)
     expect(quiz.locator(".question button:visible, .score:visible")).to_have_count(0)
     expect(quiz.locator(".reply:visible")).to_have_count(0)
 
@@ -202,9 +237,13 @@ def test_the_quiz_works_without_a_network(quiz: Page) -> None:
     expect(quiz.locator(".score")).to_contain_text("0 of 1 right at the first try")
 
 
-def test_axe_finds_nothing_in_an_answered_quiz_and_it_fits(quiz: Page, site: Site) -> None:
+@pytest.mark.parametrize("numbers", [(1, 2), (10,), (13,)])
+def test_axe_finds_nothing_in_an_answered_quiz_and_it_fits(
+    numbers: tuple[int, ...], page: Page, site: Site
+) -> None:
+    quiz = opened(page, numbers[0])
     visit = Visit(quiz, site)
-    for number in (1, 2, 10, 13):
+    for number in numbers:
         answer(quiz, number, wrong_letter(number))
     visit.unfold()
     for scheme, size in (("light", DESK), ("dark", PHONE)):

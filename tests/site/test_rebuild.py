@@ -46,7 +46,7 @@ KEPT = {
 # The one page that is made from data; others would need the pages that are missing.
 MADE = "reference/models.md"
 # A short stand-in for a page that takes long to build and is not edited.
-OTHER = "# Build it\n\nFour positions.\n"
+OTHER = "# Attention\n\nFour positions.\n"
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for page in (copy / "docs").rglob("*.md"):
         if str(page.relative_to(copy / "docs")) not in KEPT:
             page.unlink()
-    (copy / "docs" / "chapters" / "build-it.md").write_text(OTHER, "utf-8")
+    (copy / "docs" / "chapters" / "attention.md").write_text(OTHER, "utf-8")
     for name in (
         ".gitignore",
         "LICENSE",
@@ -108,7 +108,9 @@ def test_mkdocs_build_works_as_it_is_typed(book: Path, activated: dict[str, str]
         command, cwd=book, env=activated, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert "Four positions" in (book / "built" / "chapters" / "build-it" / "index.html").read_text()
+    assert (
+        "Four positions" in (book / "built" / "chapters" / "attention" / "index.html").read_text()
+    )
 
 
 @contextmanager
@@ -142,8 +144,8 @@ def serving(
 def test_later_start_serves_the_last_build_and_rebuilds_what_has_changed(
     book: Path, activated: dict[str, str]
 ) -> None:
-    port, chapter = free_port(), "chapters/build-it/"
-    source, sheet = book / "docs/chapters/build-it.md", book / "docs" / SHEET
+    port, chapter = free_port(), "chapters/attention/"
+    source, sheet = book / "docs/chapters/attention.md", book / "docs" / SHEET
     site = book / "build" / "served" / str(port)
     with serving(book, activated, port) as (fetch, log):
         wait_for("Four positions", lambda: fetch(chapter))
@@ -165,10 +167,9 @@ def test_later_start_serves_the_last_build_and_rebuilds_what_has_changed(
         wait_for("up to date", log.read_text)
         assert "Five positions" in fetch(chapter)
         changed = {path for path, when in page_times(site).items() if before.get(path) != when}
-        assert changed == {"chapters/build-it/index.html"}
-        places = locations(fetch)
-        assert len(places) == len(set(places))
-        assert {"chapters/formula-sheet/", "reference/combine/", chapter} <= set(places)
+        assert changed == {"chapters/attention/index.html"}
+        found = {*searched_pages(fetch)}
+        assert {"chapters/formula-sheet/", "reference/combine/", chapter} <= found
 
         edit(book / "scripts" / "site" / "progress.py", '"""Says', '"""Tells')
         wait_for("starts again", log.read_text)
@@ -180,7 +181,7 @@ def test_later_start_serves_the_last_build_and_rebuilds_what_has_changed(
     with serving(book, activated, port) as (fetch, log):
         wait_for("up to date", log.read_text)
         assert not fetch("chapters/formula-sheet/")
-        assert not any(place.startswith("chapters/formula-sheet/") for place in locations(fetch))
+        assert "chapters/formula-sheet/" not in searched_pages(fetch)
     sheet.write_text(text, "utf-8")
     edit(source, "Five", "Four")
 
@@ -191,9 +192,9 @@ def is_older(site: Path, before: dict[str, int]) -> bool:
     return not now or any(before.get(path) == when for path, when in now.items())
 
 
-def locations(fetch: Read) -> list[str]:
-    """Return the places that the search finds."""
-    return [entry["location"] for entry in json.loads(fetch("search/search_index.json"))["docs"]]
+def searched_pages(fetch: Read) -> list[str]:
+    """Return the pages that the search finds."""
+    return [path for path, *_ in json.loads(fetch("search/index.json"))["pages"]]
 
 
 @pytest.fixture(scope="module")
@@ -202,7 +203,7 @@ def fetch(book: Path, activated: dict[str, str]) -> Iterator[Read]:
     port = free_port()
     command = ("mkdocs", "serve", "--dev-addr", f"127.0.0.1:{port}")
     with serving(book, activated, port, *command) as (fetch, _):
-        wait_for("Four positions", lambda: fetch("chapters/build-it/"))
+        wait_for("Four positions", lambda: fetch("chapters/attention/"))
         yield fetch
 
 
@@ -232,7 +233,10 @@ def test_edited_page_keeps_its_links_and_the_search_index(
     edit(book / "docs" / source, "\n# ", f"\n# Edited {len(source)}, ")
     page = wait_for(f"Edited {len(source)}, ", lambda: fetch(PAGES[source]))
     assert 'combine/#posenc.embeddings.combine.add"' in page
-    assert {"reference/", "chapters/build-it/", "reference/combine/"} <= {*locations(fetch)}
+    pages = json.loads(fetch("search/index.json"))["pages"]
+    titles = {path: title for path, title, _ in pages}
+    assert titles[PAGES[source]].startswith(f"Edited {len(source)}, ")
+    assert {"reference/", "chapters/attention/", "reference/combine/"} <= titles.keys()
 
 
 @pytest.mark.slow
@@ -253,7 +257,7 @@ def test_all_pages_are_made_again_when_the_data_changes(book: Path, fetch: Read)
     before = page_times(site)
     edit(book / "docs" / "data" / "references.yml", "\n", "\n# edited\n")
     wait_for("edited", lambda: "edited" if before != page_times(site) else "")
-    fetch("chapters/build-it/")  # answered after the build
+    fetch("chapters/attention/")  # answered after the build
     assert all(when != before[path] for path, when in page_times(site).items())
 
 
@@ -411,7 +415,7 @@ def test_state_is_never_partly_written(tmp_path: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(Path, "write_text", stop)
     with pytest.raises(OSError, match="no space"):
-        rebuild.store(tmp_path, rebuild.UNBUILT | {"search": [{}]})
+        rebuild.store(tmp_path, rebuild.UNBUILT | {"references": {"a": "b"}})
     assert rebuild.read_state(tmp_path) == rebuild.UNBUILT
 
 

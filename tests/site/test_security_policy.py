@@ -32,9 +32,9 @@ KNOWN = "http://refused.invalid/"  # an image that no page may load
 KINDS = {
     "home": "",
     "chapter": "chapters/by-hand/",
-    "questions": "chapters/check-yourself/",
+    "questions": "chapters/check-yourself/quiz/",
     "explorer": "explore/rope/",
-    "listings": "chapters/build-it/",
+    "listings": "chapters/build-it/learned/",
     "reference": "reference/rotary/",
     "exercises": "practise/rotation/",
     "ledger": "trust/claims/",
@@ -138,9 +138,9 @@ def test_run_says_when_the_policy_refuses_webassembly(strict: Strict, browser: B
 
 def test_search_works_under_the_policy(strict: Strict) -> None:
     strict.page.goto(KINDS["chapter"])
-    strict.page.locator(".md-search__input").click()
-    strict.page.locator(".md-search__input").fill("wavelength")
-    expect(strict.page.locator(".md-search-result__item").first).to_be_attached()
+    strict.page.locator(".search-field").click()
+    strict.page.locator(".search-field").fill("wavelength")
+    expect(strict.page.locator(".search-excerpt mark").first).to_be_attached()
     assert strict.refused() == []
 
 

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 from scripts import DOCS
 from scripts.figures._dark import dark_colour
 from scripts.site import quiz_sheet, slides, strokes
+from scripts.site.built_chapter import built_chapter
 from scripts.site.host import Host
 from scripts.site.html_tree import article, remove, remove_notes, words
 from tests.book.test_at_the_board import BOARD
@@ -54,7 +55,7 @@ SWIPE = """([from, to]) => {
 
 @pytest.fixture(scope="module")
 def chapter(site: Site) -> str:
-    return (site.folder / slides.CHAPTER / "index.html").read_text("utf-8")
+    return built_chapter(site.folder, slides.CHAPTER)
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +143,7 @@ def test_a_sentence_that_a_slide_lacks_is_found(chapter: str, deck: str) -> None
 @pytest.mark.parametrize(
     ("old", "new", "place"),
     [
-        ("Only a whole turn shows every place.", "A planted reason.", "board-4"),
+        ("Only a whole turn shows every point.", "A planted reason.", "board-4"),
         ("None. Nothing is learned", "Planted. Nothing is learned", "board-8"),
         ("fast ones first", "planted ones first", "takeaways"),
     ],
@@ -160,7 +161,7 @@ def test_boards_have_the_titles_and_minutes_of_the_chapter(chapter: str, deck: s
         said = slide_texts(deck)[f"board-{number}"]
         assert title[1:] in said
         assert f"{minutes} minutes, until minute" in said
-        assert f'href="../../{slides.CHAPTER}#{place}"' in deck
+        assert re.search(rf'href="../../{slides.CHAPTER}\w+/#{place}"', deck)
     assert "of 60 min" in deck
 
 
@@ -172,7 +173,7 @@ def test_a_board_without_minutes_stops_the_build(chapter: str) -> None:
 def test_a_wrong_answer_is_for_the_speaker_alone(deck: str) -> None:
     for board in re.split("<section ", deck)[1:10]:
         up, _, notes = board.partition('<details class="notes">')
-        assert "A likely wrong answer" not in up
+        assert "A wrong answer to expect" not in up
         assert notes.count('class="expected"') == 1
 
 
@@ -280,7 +281,7 @@ def test_n_opens_the_notes_with_the_wrong_answer_to_expect(projected: Page) -> N
     notes = projected.locator("#board-1 .notes")
     expect(notes).to_be_hidden()
     press(projected, "n")
-    expect(notes.get_by_text("has no place for before")).to_be_visible()
+    expect(notes.get_by_text("nothing in the comparison says which comes first")).to_be_visible()
     expect(notes.locator(".expected")).to_contain_text("none, because order is lost")
     press(projected, "2")
     expect(projected.locator("#board-2 .expected")).to_be_visible()
@@ -484,7 +485,7 @@ def quiz_texts(page: str) -> dict[int, list[str]]:
 
 
 def test_the_sheet_says_what_the_quiz_says(site: Site, sheet: Page) -> None:
-    page = (site.folder / quiz_sheet.CHAPTER / "index.html").read_text("utf-8")
+    page = built_chapter(site.folder, quiz_sheet.CHAPTER)
     quiz = quiz_texts(page)
     assert len(quiz) == 24
     made = (site.folder / quiz_sheet.HERE / "index.html").read_text("utf-8")
@@ -492,7 +493,7 @@ def test_the_sheet_says_what_the_quiz_says(site: Site, sheet: Page) -> None:
     said = words(article(f"<article{main.replace('</main>', '</article>')}"))
     for number in quiz_sheet.QUESTIONS:
         assert [text for text in quiz[number] if text not in said] == []
-    changed = page.replace("tokens shuffled, outputs shuffled along", "a planted option")
+    changed = page.replace("outputs are shuffled along", "a planted option")
     assert "a planted option" in quiz_sheet.page(changed)
 
 
@@ -505,7 +506,7 @@ def test_the_key_of_each_question_is_the_letter_that_the_chapter_calls_right(she
 
 
 def test_a_question_that_is_gone_stops_the_build(site: Site) -> None:
-    page = (site.folder / quiz_sheet.CHAPTER / "index.html").read_text("utf-8")
+    page = built_chapter(site.folder, quiz_sheet.CHAPTER)
     with pytest.raises(SystemExit, match="the quiz has no question-25"):
         quiz_sheet.page(page, [1, 25])
 
@@ -544,7 +545,7 @@ def test_nothing_of_the_slides_loads_elsewhere_and_they_are_in_no_list(site: Sit
         here = f"{path.parent.relative_to(site.folder).as_posix()}/"
         loads = re.search(r"assets/(js/slides\.js|css/(slides|quiz-sheet)\.css)", path.read_text())
         assert bool(loads) == (here in made), here
-    for file in ("sitemap.xml", "search/search_index.json"):
+    for file in ("sitemap.xml", "search/index.json"):
         assert not any(f'{path}"' in (site.folder / file).read_text("utf-8") for path in made)
     (joined,) = (site.folder / "assets").glob("book.*.css")
     assert ".takeaways" not in joined.read_text("utf-8")

@@ -43,28 +43,30 @@ function connect(button) {
     event.stopPropagation(); // the theme would drop the focus
     if (button.checkVisibility(seen)) button.focus();
     else enter();
-    setTimeout(close, 10); // the theme opens the search shortly after its field gets the focus
+    close();
   };
   addEventListener("keydown", leave, { capture: true });
 }
 
-/** Let Tab move through the search results, where the theme would close the search; typing reopens
-    it. */
-function makeResultsReachable(search) {
-  search.addEventListener("keydown", (event) => {
-    if (["Tab", "Shift"].includes(event.key)) event.stopPropagation();
+/** Load the search once the reader goes to it: with the pointer, the focus, a key, or an address that
+    has a query. */
+function prepareSearch(search) {
+  const field = search.querySelector("input");
+  const button = document.querySelector(".find");
+  const load = async () => (await import("./search.js")).start(search, button);
+  const open = async () => (await load()).open();
+  search.addEventListener("pointerover", load, { once: true });
+  field.addEventListener("focus", open, { once: true });
+  button.addEventListener("click", open);
+  addEventListener("keydown", (event) => {
+    const isTyping = event.target.closest("input, select, textarea, [contenteditable]");
+    if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!["/", "f", "s"].includes(event.key)) return;
+    event.preventDefault();
+    open();
   });
-  search.addEventListener("input", () => {
-    const box = document.getElementById("__search");
-    if (!box.checked) box.click();
-  });
-  const found = search.querySelector(".md-search-result__list");
-  const open = () => {
-    for (const part of found.querySelectorAll("[tabindex]")) part.removeAttribute("tabindex");
-    // The theme marks the other names of a result as navigation.
-    for (const names of found.querySelectorAll("nav")) names.role = "presentation";
-  };
-  new MutationObserver(open).observe(found, { childList: true });
+  const query = new URLSearchParams(location.search).get("q");
+  if (query) open().then(() => load()).then(({ show }) => show(query));
 }
 
 function addCopyButton(listing) {
@@ -125,11 +127,11 @@ function prepareJump({ target }) {
   if (link.hash === location.hash) dispatchEvent(new Event("hashchange"));
 }
 
-/** A page that the browser has kept is shown again as it was left: close its menu and its search, and
-    give it the colours that other pages have chosen since. */
+/** A page that the browser has kept is shown again as it was left: close its menu, and give it the
+    colours that other pages have chosen since. */
 function refresh({ persisted }) {
   if (!persisted) return;
-  for (const box of document.querySelectorAll("#__drawer:checked, #__search:checked")) box.click();
+  document.querySelector("#__drawer:checked")?.click();
   const { scheme } = window.__md_get("__palette").color;
   if (scheme !== document.body.dataset.mdColorScheme) {
     document.querySelector(`[name=__palette][data-md-color-scheme=${scheme}]`).click();
@@ -146,7 +148,7 @@ function prepareToPrint() {
 }
 
 document.querySelectorAll("[data-toggle]").forEach(connect);
-document.querySelectorAll(".md-search").forEach(makeResultsReachable);
+document.querySelectorAll(".search").forEach(prepareSearch);
 document.querySelectorAll("details.formal").forEach(prepareFormal);
 addEventListener("click", prepareJump);
 addEventListener("pageshow", refresh);

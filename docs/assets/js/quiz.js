@@ -1,11 +1,12 @@
 // The quiz: checks answers on the spot, and keeps the score while the tab is open. Without this
-// script readers can still see the questions, the answers and the reasons.
+// script readers can still see the questions, the answers and the reasons. A quiz may have several
+// pages in one folder: each page shows its own score, and that of all pages.
 
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 
-const KEY = `quiz ${location.pathname}`;
+const KEY = `quiz ${new URL("..", location).pathname}`;
 
-/** The answers given on this page: for each question the last letter, and whether the first answer
+/** The answers given in this folder: for each question the last letter, and whether the first answer
     was right. If the browser has no storage, they are lost when the reader leaves the page. */
 let given = recalled();
 
@@ -25,18 +26,22 @@ function keep() {
   }
 }
 
-function score() {
-  const first = Object.values(given).map((answer) => answer.first);
-  return `${first.filter(Boolean).length} of ${first.length} right at the first try`;
+const isHere = (name) => document.getElementById(name)?.matches(".question");
+const answersHere = () => Object.entries(given).flatMap(([name, answer]) => (isHere(name) ? [answer] : []));
+
+function score(answers) {
+  return `${answers.filter((answer) => answer.first).length} of ${answers.length} right at the first try`;
 }
 
 function showScore() {
+  const here = answersHere();
+  const everywhere = Object.values(given);
   for (const line of all(".score")) {
-    const left = line.dataset.questions - Object.keys(given).length;
+    const left = line.dataset.questions - here.length;
     const none = `None of ${line.dataset.questions} questions answered yet.`;
-    const rest = left ? `, ${left} to go` : "";
-    const some = `${score()}${rest}.`;
-    line.firstElementChild.textContent = Object.keys(given).length ? some : none;
+    const some = `${score(here)}${left ? `, ${left} to go` : ""}.`;
+    const whole = everywhere.length > here.length ? ` On all pages of the quiz: ${score(everywhere)}.` : "";
+    line.firstElementChild.textContent = (here.length ? some : none) + whole;
   }
 }
 
@@ -68,7 +73,7 @@ function check(question) {
   given[question.id] = { letter, first };
   keep();
   showScore();
-  say(question, letter, `So far: ${score()}.`);
+  say(question, letter, `So far: ${score(Object.values(given))}.`);
 }
 
 /** Show the stored answers, without announcing them to screen readers. */
@@ -85,8 +90,9 @@ function show() {
   showScore();
 }
 
+/** Forget the answers given on this page. */
 function startAgain() {
-  given = {};
+  given = Object.fromEntries(Object.entries(given).filter(([name]) => !isHere(name)));
   keep();
   show();
   document.querySelector(".question input").focus();

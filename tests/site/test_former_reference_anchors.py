@@ -8,7 +8,7 @@ import re
 import pytest
 
 import posenc
-from scripts.site.former_places import on_page_content
+from scripts.site.former_reference_anchors import on_page_content
 from tests.package.test_wings import FORMER
 
 PLACES = [(module, name) for module, names in FORMER.items() for name in names.split()]

@@ -1,0 +1,178 @@
+"""Whether readers find what they look for: real questions, typing errors, beginnings of words.
+
+The functions are those of the page (docs/assets/js/search/), run in node on the index of the built
+site; tests/site/test_search_browser.py types into the page itself.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripts import DOCS
+from scripts.book.data import load
+from scripts.setup.node import node
+from scripts.site.search_index import FOLDER, INDEX
+from tests.site.served import Site
+
+QUESTIONS: dict[str, dict[str, list[str]]] = load(Path(__file__).with_name("questions.yml"))
+MODULES = (DOCS / "assets" / "js" / "search").as_uri()
+# Answer each query of a list: the best pages, the terms, and what was corrected.
+ASK = f"""
+import {{ readFileSync }} from "node:fs";
+import {{ find, unpack }} from "{MODULES}/engine.js";
+const [file, queries] = JSON.parse(readFileSync(0, "utf8"));
+const index = unpack(JSON.parse(readFileSync(file, "utf8")));
+const answers = queries.map((query) => {{
+    const {{ pages, terms, corrected }} = find(query, index);
+    const places = pages.slice(0, 8).map(({{ path, sections }}) => [path, sections[0].anchor]);
+    return {{ places, terms: [...terms], corrected }};
+}});
+console.log(JSON.stringify(answers));
+"""
+SENTENCES = f"""
+import {{ readFileSync }} from "node:fs";
+import {{ excerpt, marked }} from "{MODULES}/excerpt.js";
+const [sentences, terms] = JSON.parse(readFileSync(0, "utf8"));
+const found = excerpt(sentences, new Map(terms));
+console.log(JSON.stringify([found.text, found.fragment, marked(found.text, new Map(terms))]));
+"""
+
+Ask = Callable[..., list[dict[str, Any]]]
+
+
+def in_node(code: str, given: object) -> Any:
+    """Run a program of the page's modules, and return what it prints."""
+    command = node("--no-warnings", "--input-type=module", "-e", code)
+    done = subprocess.run(
+        command, input=json.dumps(given), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def ask(site: Site) -> Ask:
+    """Return a function that asks the search some queries."""
+    return lambda *queries: in_node(ASK, [str(site.folder / FOLDER / INDEX), queries])
+
+
+def is_right(path: str, rights: list[str]) -> bool:
+    """Return whether a page is one of the right ones: `a/` and all below, or `a/$` alone."""
+    return any(
+        path == right[:-1] if right.endswith("$") else path.startswith(right) for right in rights
+    )
+
+
+def test_sixty_questions_are_asked_a_third_of_each_kind() -> None:
+    assert {kind: len(asked) for kind, asked in QUESTIONS.items()} == dict.fromkeys(
+        ("misspelt", "own_words", "names"), 20
+    )
+
+
+def test_questions_find_a_right_page_first_or_second(ask: Ask) -> None:
+    """Three of the sixty may fail, so that a page can be reworded without tuning the search."""
+    asked = [(text, right) for group in QUESTIONS.values() for text, right in group.items()]
+    answers = ask(*[text for text, _ in asked])
+    missed = {
+        text: answer["places"][:3]
+        for (text, right), answer in zip(asked, answers, strict=True)
+        if not any(is_right(path, right) for path, _ in answer["places"][:2])
+    }
+    assert len(missed) <= 3, missed
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("sinusiodal", "sinusoidal"),  # exchanged
+        ("extrapolaton", "extrapolation"),  # missing
+        ("rotarry", "rotary"),  # too many
+        ("positonal", "positional"),
+        ("wavelenght", "wavelength"),
+        ("casual", "causal"),
+        ("cahce", "cache"),
+    ],
+)
+def test_misspelt_word_is_corrected(typed: str, meant: str, ask: Ask) -> None:
+    (answer,) = ask(f"{typed} ")
+    assert answer["corrected"] == [[typed, meant]]
+    assert answer["places"] == ask(meant + " ")[0]["places"]
+
+
+def test_right_and_begun_words_are_not_corrected(ask: Ask) -> None:
+    right, begun = ask("rotary embeddings", "rotary embeddi")
+    assert right["corrected"] == begun["corrected"] == []
+    assert begun["terms"][1] == ["embeddi", True]
+
+
+@pytest.mark.parametrize("typed", ["xqzzyk", "zzz", "", "   ", "§ †"])
+def test_nothing_is_found_for_what_is_like_no_word(typed: str, ask: Ask) -> None:
+    (answer,) = ask(typed)
+    assert answer["places"] == [] and answer["corrected"] == []
+
+
+def test_ids_and_exact_names_are_found_first(ask: Ask) -> None:
+    places = {
+        "C0-08": ["trust/claims/", "c0-08"],
+        "S3-12": ["trust/sources/", "s3-12"],
+        "apply_rope": ["reference/rotary/", "posenc.rotary.rope.apply_rope"],
+        "mscale_all_dim": ["long-context/yarn/", "mscale"],
+        "RWSE": ["axes/graphs/", "walks"],
+    }
+    for place, answer in zip(places.values(), ask(*places), strict=True):
+        assert answer["places"][0] == place
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("RoPE", "rope"),
+        ("rotate", "rotates"),
+        ("RotaryEmbedding", "rotaryembedding"),
+        ("10,000", "10000"),
+        ("naïve", "naive"),
+    ],
+)
+def test_words_are_compared_without_case_endings_commas_and_accents(
+    one: str, other: str, ask: Ask
+) -> None:
+    first, second = ask(f"{one} ", f"{other} ")
+    assert first["places"] == second["places"]
+
+
+# Excerpts
+
+LONG = f"The first of many words, {'and so on ' * 40}until the rope comes, {'and on ' * 40}at last."
+
+
+def test_excerpt_is_the_sentence_with_the_most_words_marked() -> None:
+    sentences = ["No word of it.", "A rope.", "Ropes, as rope_theta says, have a base.", "A base."]
+    terms = [["rope", False], ["base", True]]
+    text, fragment, parts = in_node(SENTENCES, [sentences, terms])
+    assert text == sentences[2]
+    assert fragment == "Ropes%2C%20as%20rope_theta%20says%2C%20have%20a%20base."
+    assert [part for part, is_found in parts if is_found] == ["Ropes", "rope_theta", "base"]
+    assert "".join(part for part, _ in parts) == text
+
+
+def test_long_sentence_is_cut_around_the_word() -> None:
+    text, _, parts = in_node(SENTENCES, [[LONG], [["rope", False]]])
+    assert text.startswith("… ") and text.endswith(" …") and len(text) < 260
+    assert ["rope", True] in parts
+
+
+def test_section_without_the_words_shows_its_first_sentence() -> None:
+    text, fragment, parts = in_node(SENTENCES, [["First.", "Second."], [["rope", False]]])
+    assert (text, fragment, parts) == ("First.", "", [["First.", False]])
+    assert in_node(SENTENCES, [[], []]) == ["", "", []]
+
+
+def test_sentence_with_a_formula_is_not_looked_for_in_the_page() -> None:
+    _, fragment, _ = in_node(SENTENCES, [["A rope of x\u200b is long."], [["rope", False]]])
+    assert fragment == ""
