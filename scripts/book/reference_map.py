@@ -17,7 +17,6 @@ def documented_names(pages: str) -> dict[str, list[str]]:
     Args:
         pages: the files, from docs/reference/, with spaces between them.
     """
-    from posenc import nn  # the site is built without torch; only checks evaluate the tables
 
     modules = [
         re.findall(r"^::: (\S+)$", (DOCS / "reference" / page).read_text("utf-8"), re.M)
