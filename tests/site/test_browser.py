@@ -28,7 +28,7 @@ from tests.site.visits import (
 ARTICLE = ".md-content article"
 CHAPTERS = [chapter for chapter in chapters() if chapter.first.startswith("chapters/")]
 CHAPTER = "chapters/at-the-board/why/"  # short, with formulas and a section
-LONG = "beyond/which-extrapolates/"  # what is far below is laid out late
+LONG = "chapters/check-yourself/"  # what is far below is laid out late
 # What readers type, and a page that has to be among the first five results.
 TERMS = {
     "sinusoidal": "reference/sinusoidal/",
