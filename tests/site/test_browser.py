@@ -27,7 +27,7 @@ from tests.site.visits import (
 ARTICLE = ".md-content article"
 CHAPTERS = [chapter for chapter in chapters() if chapter.first.startswith("chapters/")]
 CHAPTER = "chapters/at-the-board/"  # the shortest
-FORMULAS = "chapters/by-hand/rope/"  # and code wider than a phone
+FORMULAS = "chapters/by-hand/why/"  # and code wider than a phone
 # What readers type, and a page that has to be among the first five results.
 TERMS = {
     "sinusoidal": "reference/sinusoidal/",
