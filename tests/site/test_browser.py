@@ -126,7 +126,7 @@ def test_menu_takes_the_focus_and_returns_it(chapter: Visit) -> None:
 
 @pytest.fixture
 def formulas(page: Page) -> Page:
-    """Open a page with many formulas on a phone."""
+    """Open a page with formulas and code on a phone."""
     page.set_viewport_size(PHONE)
     page.goto(FORMULAS, wait_until="networkidle")
     return page
