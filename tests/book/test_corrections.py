@@ -15,7 +15,8 @@ OFTEN, ONCE = "Often printed otherwise", "Printed in one of our sources"
 PAGES = [page for page in pages.paths() if "\n!!! correction" in pages.text(page)]
 BOX = re.compile(r'<div class="admonition correction">\n.*?\n</div>(?=\n|\Z)', re.S)
 CLAIM = re.compile(r"claims\.md#(c\d-\d\d)")
-ORDERS = [["wrong", "right"], ["wrong", "right", "checked"]]
+FOLDS: list[list[str]] = [[], ["checked"], ["checked ledger"], ["checked", "checked ledger"]]
+ORDERS = [["wrong", "right", *folds] for folds in FOLDS]
 
 
 @cache
@@ -39,7 +40,7 @@ def faults(html: str) -> list[str]:
     """Return what is wrong with a correction."""
     title = re.search(r'<p class="admonition-title">(.*?)</p>', html)
     words = title[1] if title else ""
-    order = re.findall(r'^<\w+ class="(wrong|right|checked)', html, re.M)
+    order = re.findall(r'^<\w+ class="(wrong|right|checked ledger|checked)', html, re.M)
     quotation = html.partition('class="wrong"')[2].partition("</p>")[0]
     several = len(sources(html)) > 1 or "footnote-ref" in quotation
     wrong = {

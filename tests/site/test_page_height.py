@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import Page, ViewportSize
 
 from scripts.book import pages
-from tests.book.test_pages import TOO_LONG
 from tests.site.served import address
 
 HIGHEST = 12_000
@@ -18,7 +17,7 @@ WRITTEN = [page for page in pages.written_pages() if "\n::: " not in pages.text(
 HEIGHT = "document.documentElement.scrollHeight"
 
 
-@pytest.mark.parametrize("path", [page for page in WRITTEN if page not in TOO_LONG])
+@pytest.mark.parametrize("path", WRITTEN)
 def test_a_page_is_not_too_high(path: str, page_without_scripts: Page) -> None:
     page_without_scripts.set_viewport_size(DESK)
     page_without_scripts.goto(address(path))

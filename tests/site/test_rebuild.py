@@ -288,7 +288,7 @@ def page_times(site: Path) -> dict[str, int]:
     [
         ("posenc/frequency.py", {"reference/frequencies.md", "chapters/by-hand/code.md"}),
         ("posenc/nn/t5.py", {"reference/t5.md"}),
-        ("posenc/scores/t5.py", {"reference/t5.md"}),
+        ("posenc/scores/t5.py", {"reference/t5.md", "schemes/t5.md"}),
     ],
 )
 def test_module_outdates_the_pages_that_document_or_embed_it(
