@@ -68,7 +68,7 @@ def test_plate_is_a_figure_without_scripts(page_without_scripts: Page) -> None:
     page_without_scripts.goto("./")
     figure = page_without_scripts.locator("encoding-plate").get_by_role("figure")
     expect(figure.get_by_role("img")).to_be_visible()
-    expect(figure).to_contain_text("Petrol is positive")
+    expect(figure).to_contain_text("Teal is positive")
     expect(figure.get_by_role("slider")).to_have_count(0)
 
 
