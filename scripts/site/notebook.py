@@ -81,7 +81,8 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, **about
 
 def numbered_chapters() -> list[Chapter]:
     """Return the chapters that have a number and sessions, in order."""
-    numbered = (each for each in chapters() if "chapter" in front_matter(pages.text(each.first)))
+    here = (each for each in chapters() if all(map(pages.exists, each.pages)))
+    numbered = (each for each in here if "chapter" in front_matter(pages.text(each.first)))
     return [each for each in numbered if any(map(has_session, each.pages))]
 
 

@@ -69,7 +69,7 @@ def test_answer_is_checked_told_why_it_is_wrong_and_kept(
     assert not [url for url in urls if url.startswith(tuple(late))]
     sentences = check_answer(reader, SWAPPED, "Not yet.")
     assert sentences[0].startswith("Wrong: Position 0 has angles of zero")
-    assert "Sine and cosine have changed places" in sentences[0]
+    assert "Sine and cosine are swapped" in sentences[0]
     assert len(sentences) == len(ROW.checks)
     sentences = check_answer(reader, f"print('here')\n{ROW.solution}", "Solved.")
     assert sentences == [f"Right: {says}" for says, _ in ROW.checks]

@@ -216,7 +216,7 @@ def test_answers_unfold_without_scripts(page_without_scripts: Page) -> None:
     expect(page_without_scripts.get_by_role("button", name="Check")).to_have_count(0)
     expect(page_without_scripts.locator(".score")).to_be_hidden()
     expect(asked.locator(".reasons .right")).to_be_hidden()
-    asked.locator("summary").click()
+    asked.get_by_text("Answer and reasons").click()
     expect(asked.locator(".reasons .right")).to_contain_text(f"{right_letter(8)} is right.")
     expect(asked.locator(".reasons .wrong:visible")).to_have_count(3)
 

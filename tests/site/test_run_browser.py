@@ -91,7 +91,7 @@ def without_frames(printed: str) -> str:
 
 def has_examples(path: str) -> bool:
     """Return whether a page has a runnable example, its own or from a numpy module."""
-    documents = re.search(r"^::: posenc\.(?!nn|vectors)", source(path), re.M)
+    documents = re.search(r"^::: posenc\.(?!nn|vectors|diagnose)", source(path), re.M)
     return any(page_examples(path)) or documents is not None
 
 
