@@ -24,7 +24,7 @@ from tests.site.visits import (
 ARTICLE = ".md-content article"
 CHAPTERS = [chapter for chapter in chapters() if chapter.first.startswith("chapters/")]
 CHAPTER = "chapters/at-the-board/why/"  # short, with formulas and a section
-FORMULAS = "chapters/prove-it/rope/"  # some are wider than a phone
+FORMULAS = "chapters/by-hand/why/"  # some are wider than a phone
 # Whether the focused element is visible; the colour switch shows its label instead.
 STOP_IS_SEEN = """() => {
     const stop = document.activeElement;
