@@ -63,6 +63,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (copy / "docs" / "chapters" / "attention.md").write_text(OTHER, "utf-8")
     for name in (
         ".gitignore",
+        "CITATION.cff",
         "LICENSE",
         "README.md",
         "constraints.txt",
