@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import re
 
-LONGEST = 62  # characters of a line that fit into a listing as wide as the text
+LONGEST = 63  # characters of a line that fit into a listing as wide as the text
 
 LISTING = re.compile(
     r'<div class="(?P<classes>[^"]*\bhighlight\b[^"]*)"(?P<rest>[^>]*>(?:(?!</div>).)*?'
