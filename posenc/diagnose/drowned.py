@@ -108,8 +108,8 @@ def _remedy(root: float, scaled: float, *, enough: bool) -> str:
     """Return what helps; `enough` says whether tokens √d_model = `root` times as long do."""
     if enough:
         return (
-            f"make the tokens' rows √d_model = {root:.3g} times as long, by that factor or by their"
-            f" first deviation, which leaves {scaled:.3g} times."
+            f"multiply the tokens' rows by √d_model = {root:.3g}, or start them at a standard"
+            f" deviation that many times as large; the ratio is then {scaled:.3g}."
         )
     return (
         f"make the rows of positions shorter: bounded ones, or the same times a factor. Tokens"
