@@ -310,7 +310,7 @@ def test_question_5_without_positions_each_word_gets_one_vector() -> Truth:
         "for each word the same vector": is_close(bare_shuffled, bare[ORDERS]),
         "the same as with positions": is_close(placed_shuffled, placed[ORDERS]),
         "something better": told_apart,  # which word came first
-        "something like it": weights < 10 * 64,
+        "nearly the same as": weights < 10 * 64,
     }
 
 
@@ -514,7 +514,7 @@ def test_question_15_in_bfloat16_position_257_is_256() -> Truth:
     halves = torch.arange(4096).to(torch.float16)
     assert 1 + int(torch.nonzero(halves[1:] == halves[:-1])[0]) == 2049
     numbers = {str(n): first == n for n in (257, 2049)} | {"65,537": first == 65537}
-    return {**numbers, "none that a text has": first > 65537}
+    return {**numbers, "none in any text": first > 65537}
 
 
 @question(16)
