@@ -33,18 +33,18 @@ TOO_LARGE = "Maximum allowed dimension", "array is too big"
 HINTS = {
     "for ^:": "A power is written `**` in Python.",
     "bitwise_xor": "A power is written `**` in Python.",
-    "could not be broadcast": "To combine each of one array with each of another, give one of them"
-    " a new axis: `a[:, np.newaxis] * b`.",
+    "could not be broadcast": "To combine every entry of one array with every entry of"
+    " another, give one of them a new axis: `a[:, np.newaxis] * b`.",
     "mismatch in its core dimension": "The inner sizes of a product must agree: is a `.T` missing?",
     "list indices must be": "This is a list; `np.asarray` makes an array of it.",
     "EOF when reading": "Nobody can type anything in while an answer is checked.",
     "truth value of an array": "`if`, `min` and `max` take one number, and this is an array: try"
     " `np.where`, `np.minimum` or `np.maximum`.",
     "for /: 'list'": "This is a list; `np.asarray` makes an array of it.",
-    "infinity to integer": "An array of integers has no infinity: make it one of floats first.",
-    "only integer scalar arrays": "An array stands where one whole number is needed.",
-    "object cannot be interpreted as an integer": "A number with a point stands where a whole one"
-    " is needed: divide by `//`.",
+    "infinity to integer": "An array of integers cannot hold infinity: make it one of floats.",
+    "only integer scalar arrays": "There is an array where a single integer is needed.",
+    "object cannot be interpreted as an integer": "There is a float where an integer"
+    " is needed: divide with `//`.",
 }
 
 

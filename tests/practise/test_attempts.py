@@ -116,7 +116,7 @@ ATTEMPTS = [
             relative[relative > 0] = -np.inf
             return np.asarray(slopes)[:, None, None] * relative
         """,
-        "An array of integers has no infinity",
+        "An array of integers cannot hold infinity",
     ),
     (
         "llama3",

@@ -65,7 +65,7 @@ def test_wrong_answer_is_recognized_by_what_it_computes() -> None:
         ("return x * np.ones(2)", "give one of them a new axis"),
         ("return np.ones((2, 2)) @ x", "is a `.T` missing?"),
         ("return list(x)[0, 1]", "`np.asarray` makes an array of it"),
-        ("a = np.arange(3); a[0] = -np.inf", "An array of integers has no infinity"),
+        ("a = np.arange(3); a[0] = -np.inf", "An array of integers cannot hold infinity"),
         ("return range(len(x) / 2)", "divide by `//`"),
         ("return np.array([2, 5, 8])", "At [1] stands 5, where 4 is right; 1 of 3 differ."),
         ("return 'two'", "It gives 'two', where ndarray is right."),
