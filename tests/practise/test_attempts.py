@@ -35,7 +35,7 @@ ATTEMPTS = [
                 encoding[2 * i], encoding[2 * i + 1] = np.sin(angle), np.cos(angle)
                 return encoding
         """,
-        "From [2] on all is 0: does a loop end early",
+        "From [2] on all numbers are 0: does a loop end early",
     ),
     (
         "speeds",
