@@ -30,7 +30,7 @@ WORDS = {
     "sig_not_dec": "For any statement, either its negation holds, or the negation of its negation.",
     "functional_extensionality_dep": "Two functions with the same value everywhere are the same.",
     "classic": "Every statement holds, or its negation does.",
-    "constructive_indefinite_description": "If something with a property exists, one can be chosen.",
+    "constructive_indefinite_description": "If something has a property, one can be chosen.",
     "proof_irrelevance": "Two proofs of the same statement count as one.",
     "propositional_extensionality": "Two statements that imply each other count as one.",
 }
