@@ -112,8 +112,8 @@ def attention_cases(heads: int = 32, length: int = 4096, d: int = 128) -> Iterat
         return Pair(lambda: scaled_dot_product_attention(q, k, v, attn_mask=bias), without, off)
 
     bare = "attention, no bias"
-    yield Case("rows", "`relative_attention`, rows made too", bare, by_rows, 1.5)
-    yield Case("matrix", "torch’s own, the matrix made before", bare, by_matrix)
+    yield Case("rows", "`relative_attention`, rows included", bare, by_rows, 1.5)
+    yield Case("matrix", "torch’s own, matrix made beforehand", bare, by_matrix)
 
 
 # Exact results, in float64

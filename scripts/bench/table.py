@@ -58,7 +58,7 @@ def cases(length: int = 8192, d_model: int = 1024) -> Iterator[Case]:
         scale = d_model**0.5  # its rows have length 1/√2
         return Pair(lambda: layer(x), fill, lambda found: furthest(found.numpy() * scale, own))
 
-    array, there = "a new array filled", "an array there filled"
+    array, there = "a new array filled", "an existing array filled"
     yield Case("new", "`sinusoidal_table`, new", array, new, 1.5)
     yield Case("into", "`sinusoidal_table`, into `out`", there, into)
     yield Case("memory", array, there, memory)

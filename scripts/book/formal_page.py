@@ -26,11 +26,11 @@ CODE = re.compile(r"\[(?P<code>[^\[\]]+)\]")
 
 WORDS = {
     "sig_forall_dec": "If a property can be decided for each natural number, then either all"
-    " numbers have it, or there is one that has not.",
-    "sig_not_dec": "Of any statement, either its negation holds or the negation of that.",
+    " numbers have it, or there is one that does not.",
+    "sig_not_dec": "For any statement, either its negation holds, or the negation of its negation.",
     "functional_extensionality_dep": "Two functions with the same value everywhere are the same.",
     "classic": "Every statement holds, or its negation does.",
-    "constructive_indefinite_description": "Of what exists, one can be named.",
+    "constructive_indefinite_description": "If something has a property, one can be chosen.",
     "proof_irrelevance": "Two proofs of the same statement count as one.",
     "propositional_extensionality": "Two statements that imply each other count as one.",
 }

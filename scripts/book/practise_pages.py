@@ -34,29 +34,29 @@ ABOUT = {
     "sines": Group(
         "Practise sines",
         "Exercises on the sinusoidal table, from one row to the matrix that shifts it.",
-        "From one row of the table to the whole of it, to the matrix that moves a row on, and back"
+        "From one row of the table to the whole of it, to the matrix that shifts a row, and back"
         " from a row to its position.",
         "a little numpy, and the formula",
     ),
     "rotation": Group(
         "Practise rotation",
         "Exercises on rotary positions, from one pair to a projection in another layout.",
-        "From one pair to a whole head, in both layouts, and to the weights of a checkpoint that"
-        " comes in the other one.",
+        "From one pair to a whole head, in both layouts, and to the weights of a checkpoint in"
+        " the other layout.",
         "a little numpy, and what a query and a key are",
     ),
     "biases": Group(
         "Practise biases and buckets",
         "Exercises on relative positions, Shaw’s index, ALiBi and T5’s buckets.",
-        "What is added to the scores, and what it is looked up by. Relative position is key minus"
-        " query everywhere in this book; its sign is the first thing to get wrong.",
+        "Compute what is added to the scores, and the index that looks it up. Relative position is"
+        " key minus query everywhere in this book; its sign is the first thing to get wrong.",
         "a little numpy, and what a score is",
     ),
     "length": Group(
         "Practise length and scaling",
         "Exercises on pairs that never complete a turn and on the rules that slow them down.",
-        "Which pairs a model has seen all round, and what the rules for a longer context do to the"
-        " others.",
+        "Find which pairs complete a turn in training, and what the rules for a longer context do"
+        " to the others.",
         "a little numpy, and the frequencies",
     ),
     "masks": Group(
@@ -68,8 +68,8 @@ ABOUT = {
     ),
     "bugs": Group(
         "Find the bug",
-        "Programs with one fault each, as they are found in real code. Find it and mend it.",
-        "Each program runs without an error and has a fault of a kind that is found in real code."
+        "Programs with one fault each, of kinds found in real code. Find it and fix it.",
+        "Each program runs without an error and has a fault of a kind found in real code."
         " The checks say what it should do; find out why it does not.",
         "the other groups, or some experience",
     ),

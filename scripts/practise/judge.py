@@ -33,18 +33,18 @@ TOO_LARGE = "Maximum allowed dimension", "array is too big"
 HINTS = {
     "for ^:": "A power is written `**` in Python.",
     "bitwise_xor": "A power is written `**` in Python.",
-    "could not be broadcast": "To combine each of one array with each of another, give one of them"
-    " a new axis: `a[:, np.newaxis] * b`.",
+    "could not be broadcast": "To combine every entry of one array with every entry of"
+    " another, give one of them a new axis: `a[:, np.newaxis] * b`.",
     "mismatch in its core dimension": "The inner sizes of a product must agree: is a `.T` missing?",
     "list indices must be": "This is a list; `np.asarray` makes an array of it.",
     "EOF when reading": "Nobody can type anything in while an answer is checked.",
     "truth value of an array": "`if`, `min` and `max` take one number, and this is an array: try"
     " `np.where`, `np.minimum` or `np.maximum`.",
     "for /: 'list'": "This is a list; `np.asarray` makes an array of it.",
-    "infinity to integer": "An array of integers has no infinity: make it one of floats first.",
-    "only integer scalar arrays": "An array stands where one whole number is needed.",
-    "object cannot be interpreted as an integer": "A number with a point stands where a whole one"
-    " is needed: divide by `//`.",
+    "infinity to integer": "An array of integers cannot hold infinity: make it one of floats.",
+    "only integer scalar arrays": "There is an array where a single integer is needed.",
+    "object cannot be interpreted as an integer": "There is a float where an integer"
+    " is needed: divide with `//`.",
 }
 
 
@@ -226,7 +226,7 @@ def refuses(call: Callable[[], object]) -> str:
     except ValueError:
         return REFUSED
     except AssertionError:
-        return "An `assert` stops it, which Python can be told to skip: raise a ValueError."
+        return "An `assert` stops it, but Python can skip assertions: raise a ValueError."
     except Exception as error:
         return f"It stops with {type(error).__name__}: raise a ValueError."
     if value is None or isinstance(value, str):
@@ -318,7 +318,7 @@ def _shapes(a: Any, b: Any) -> str:
     """Return how the shapes of two arrays differ."""
     sentence = f"The shape is {a.shape}, where {b.shape} is right"
     if a.ndim == 2 and a.T.shape == b.shape and _close(a.T, b, 1e-6):
-        return f"{sentence}: rows and columns have changed places."
+        return f"{sentence}: rows and columns are swapped."
     if a.size == b.size and _close(a.reshape(b.shape), b, 1e-6):
         return f"{sentence}; the numbers are right, and only the shape is not."
     return f"{sentence}."
@@ -328,7 +328,7 @@ def _numbers(a: Any, b: Any) -> str:
     """Return how the numbers of two arrays of one shape differ."""
     if a.dtype == bool:
         if a.ndim and np.array_equal(~a, b):
-            return "True and False have changed places."
+            return "True and False are swapped."
         return _first(a, b, a != b)
     if np.isnan(a).any() and not np.isnan(b).any():
         count = f"{np.isnan(a).sum()} of {a.size}"
@@ -340,14 +340,16 @@ def _numbers(a: Any, b: Any) -> str:
 def _pattern(a: Any, b: Any) -> str:
     """Return the pattern in how two arrays differ, or an empty string."""
     if a.dtype.kind in "iu" and _close(a, np.trunc(b), 1e-9):
-        return "These are whole numbers: an array of integers drops what is after the point."
+        return "These are integers: an array of integers drops what is after the point."
     if not a.any():
         return "All numbers are 0." if a.ndim else ""
     large = np.isneginf(b) & (a < -1000)
     if large.any() and _close(a[~large], b[~large], 1e-9):
-        return "A large negative number stands where −∞ is right: a key is hidden by `-np.inf`."
+        return "There is a large negative number where −∞ is right: hide a key with `-np.inf`."
     if end := _stops_at(a, b):
-        return f"From [{end}] on all is 0: does a loop end early, or `return` stand inside it?"
+        return (
+            f"From [{end}] on all numbers are 0: does a loop end early, or is a `return` inside it?"
+        )
     if _close(a, b, 1e-4):
         return (
             "It is nearly right, and differs in a late digit: is something rounded, or in float32?"
@@ -355,10 +357,10 @@ def _pattern(a: Any, b: Any) -> str:
     if _close(-a, b, 1e-9):
         return "Every number has the wrong sign."
     if a.ndim == 2 and a.T.shape == b.shape and _close(a.T, b, 1e-9):
-        return "Rows and columns have changed places."
+        return "Rows and columns are swapped."
     if a.size > 1 and _close(np.sort(a.ravel()), np.sort(b.ravel()), 1e-9):
         back = any(_close(np.flip(a, axis), b, 1e-9) for axis in range(a.ndim))
-        return f"The numbers are right, and stand in {'reverse' if back else 'another'} order."
+        return f"The numbers are right, but in {'reverse' if back else 'another'} order."
     some = b != 0
     if some.any() and np.isfinite(b).all() and np.isfinite(a).all():
         ratio = a[some] / b[some]
@@ -379,14 +381,14 @@ def _stops_at(a: Any, b: Any) -> int:
 def _first(a: Any, b: Any, differs: Any) -> str:
     """Return where two arrays differ first."""
     if a.dtype == bool and a.ndim == 0:
-        return "It is not so."
+        return "That does not hold."
     if a.ndim == 0:
         return f"It gives {_short_repr(a)}, where {_short_repr(b)} is right."
     place = tuple(int(n) for n in np.argwhere(differs)[0])
     at = ", ".join(map(str, place))
     count = f"{int(differs.sum())} of {a.size}"
     found, right = _short_repr(a[place]), _short_repr(b[place])
-    return f"At [{at}] stands {found}, where {right} is right; {count} differ."
+    return f"At [{at}] it gives {found}, where {right} is right; {count} differ."
 
 
 def _short_repr(value: Any) -> str:
@@ -410,12 +412,12 @@ def _stop_message(error: BaseException) -> str:
 def _error_sentence(error: BaseException) -> str:
     """Return what an error says, in a sentence."""
     if isinstance(error, MemoryError) or any(words in str(error) for words in TOO_LARGE):
-        return "there is no room for an array of that size."
+        return "there is not enough memory for an array of that size."
     if isinstance(error, RecursionError):
         return "a function calls itself without end."
     if isinstance(error, ModuleNotFoundError):
         if error.name and error.name.split(".")[0] == PACKAGE:
-            return f"`{PACKAGE}` stays out of it: here you write the function yourself."
+            return f"`{PACKAGE}` is not available here: write the function yourself."
         return f"there is no `{error.name}` here, only numpy and Python's own library."
     words = str(error).rstrip(". ").split("\n")[0]
     sentence = f"{type(error).__name__}: {words}." if words else f"{type(error).__name__}."

@@ -142,7 +142,7 @@ def apply_diff(code: str, diff: str) -> str:
     """Return code with the lines `-` of a diff replaced by the lines `+` that follow them.
 
     Examples:
-        >>> edited("a = 1\\nb = 2\\n", "-b = 2\\n+b = 3\\n")
+        >>> apply_diff("a = 1\\nb = 2\\n", "-b = 2\\n+b = 3\\n")
         'a = 1\\nb = 3\\n'
     """
     if HUNK.sub("", diff).strip():

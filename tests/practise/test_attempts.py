@@ -35,7 +35,7 @@ ATTEMPTS = [
                 encoding[2 * i], encoding[2 * i + 1] = np.sin(angle), np.cos(angle)
                 return encoding
         """,
-        "From [2] on all is 0: does a loop end early",
+        "From [2] on all numbers are 0: does a loop end early",
     ),
     (
         "speeds",
@@ -116,7 +116,7 @@ ATTEMPTS = [
             relative[relative > 0] = -np.inf
             return np.asarray(slopes)[:, None, None] * relative
         """,
-        "An array of integers has no infinity",
+        "An array of integers cannot hold infinity",
     ),
     (
         "llama3",

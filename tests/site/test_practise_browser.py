@@ -83,8 +83,8 @@ def test_answer_is_checked_told_why_it_is_wrong_and_kept(
     [
         ("def row(position, d_model):\n    return (1", "Line 2, return (1, is not Python"),
         ("import torch", "there is no torch here, only numpy"),
-        ("import posenc", "posenc stays out of it"),
-        ("import numpy as np\nnp.zeros((10**6, 10**6))", "no room for an array of that size"),
+        ("import posenc", "posenc is not available here"),
+        ("import numpy as np\nnp.zeros((10**6, 10**6))", "not enough memory for an array"),
         ("raise SystemExit", "SystemExit"),
     ],
 )

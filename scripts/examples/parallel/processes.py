@@ -36,7 +36,7 @@ TOLD = {
     "local": "from 0 on each rank",
     "other": "those of the other sharding",
     "shifted": "all 1000 too high",
-    "local bias": "correct, but the bias of own keys",
+    "local bias": "correct, but bias for own keys only",
 }
 SECONDS = 120  # after which all is ended; a run takes a few
 
