@@ -1,4 +1,4 @@
-"""The table of notation: each letter stands where its line says, and each name is in the package."""
+"""The table of notation: letters occur where their lines say, and names are in the package."""
 
 import inspect
 import re
